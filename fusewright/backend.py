@@ -1,0 +1,83 @@
+"""`torch.compile(model, backend="fusewright")`."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Sequence
+from functools import cache
+from typing import Any
+
+from torch._dynamo.backends.common import aot_autograd
+from torch._functorch import partitioners
+from torch.fx import GraphModule
+
+from .compile import compile_fx
+from .core.options import Options, current, from_mapping, using
+from .trace import decompositions as decomp
+from .trace import random as rnd
+
+_patch_lock = threading.Lock()
+
+
+@cache
+def _operators() -> Any:
+    """The partitioner's operator classes, plus ours and those that we fuse and it does not list."""
+    ops = _default_op_list()
+    extra = {rnd.RANDOM, *decomp.CHEAP}
+    ops.recomputable_ops.update(extra)
+    ops.fusible_ops.update(extra)
+    return ops
+
+
+_default_op_list = partitioners.get_default_op_list
+
+
+def partition(joint: GraphModule, inputs: Any, **kwargs: Any) -> tuple[GraphModule, GraphModule]:
+    """Min-cut rematerialisation, after random draws have become pure functions that it may recompute."""
+    if current().rng == "philox":
+        rnd.replace_random(joint)
+    with _patch_lock:
+        partitioners.get_default_op_list = _operators
+        try:
+            return partitioners.min_cut_rematerialization_partition(joint, inputs, **kwargs)
+        finally:
+            partitioners.get_default_op_list = _default_op_list
+
+
+@cache
+def _decompositions(rng: str) -> dict[Any, Callable[..., Any]]:
+    table = dict(decomp.table())
+    if rng == "philox":
+        table.update(rnd.decompositions())
+    return table
+
+
+def _compiler(kind: str, opts: Options) -> Callable[[GraphModule, Sequence[Any]], Any]:
+    def compiler(gm: GraphModule, example_inputs: Sequence[Any]) -> Any:
+        with using(opts):
+            if kind == "inference" and opts.rng == "philox":
+                rnd.replace_random(gm)
+            return compile_fx(gm, kind)
+
+    return compiler
+
+
+def fusewright(gm: GraphModule, example_inputs: Sequence[Any], **kwargs: Any) -> Any:
+    """The backend: called by torch.compile with a traced graph.
+
+    `options` given to `torch.compile(..., options={...})` are Fusewright's options by name.
+    """
+    given = kwargs.pop("options", None) or {}
+    opts = from_mapping(given) if given else current()
+    with using(opts):
+        return aot_autograd(
+            fw_compiler=_compiler("forward", opts),
+            bw_compiler=_compiler("backward", opts),
+            inference_compiler=_compiler("inference", opts),
+            partition_fn=partition,
+            decompositions=_decompositions(opts.rng),
+            keep_inference_input_mutations=True,
+        )(gm, example_inputs)
+
+
+__all__ = ["fusewright"]

@@ -1,0 +1,98 @@
+"""`fusewright bench`: eager, TorchInductor and Fusewright side by side on the programs of `cases`.
+
+All implementations of a case run in one process on the same data, in turns, after a check against eager. How glibc
+treats large blocks decides much of the time on a CPU, so each setting of the allocator gets a process of its own.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import subprocess
+import sys
+import tempfile
+import warnings
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+
+from fusewright.bench import measure, report
+from fusewright.bench.cases import SUITES
+from fusewright.bench.runner import EAGER, run_all
+
+_AGAIN = "import sys; from fusewright.bench import main; sys.exit(main(sys.argv[1:]))"
+
+
+def _parser() -> argparse.ArgumentParser:
+    p = argparse.ArgumentParser(prog="fusewright bench", description=__doc__)
+    p.add_argument("--device", default="cpu")
+    p.add_argument("--suite", default=",".join(SUITES), help=f"comma-separated, of {', '.join(SUITES)}")
+    p.add_argument("--only", default="", metavar="SUBSTR", help="only cases whose name contains this")
+    p.add_argument("--peers", default="eager,inductor", help="backends of torch.compile to compare with, and eager")
+    p.add_argument("--backend", default=report.OURS, help="the backend that is measured against the peers")
+    p.add_argument("--allocator", choices=("both", *measure.ALLOCATORS), default="both")
+    p.add_argument("--memory", action="store_true", help="also the peak memory of training steps (a process for each)")
+    p.add_argument("--json", type=Path, metavar="FILE", help="write everything measured")
+    p.add_argument("--plot", type=Path, metavar="FILE", help="draw the shares of the roof (needs matplotlib)")
+    p.add_argument("--quick", action="store_true", help="tiny sizes and few repetitions: tries the program, not speed")
+    p.add_argument("--child", type=Path, help=argparse.SUPPRESS)
+    return p
+
+
+def _names(args: argparse.Namespace) -> list[str]:
+    """Eager first, then the peers, then the backend under test; none twice."""
+    return list(dict.fromkeys([EAGER, *filter(None, args.peers.split(",")), args.backend]))
+
+
+def _measure(args: argparse.Namespace, suites: list[str], allocator: str) -> dict[str, Any]:
+    """Run in this process, saying on stderr what is going on."""
+    console = Console(stderr=True)
+    names = _names(args)
+    warnings.simplefilter("ignore")  # peers warn about settings that do not matter here
+    with console.status(f"allocator {allocator}") as status:
+
+        def say(text: str) -> None:
+            status.update(f"allocator {allocator}, {text}")
+            if not console.is_terminal:
+                console.print(f"allocator {allocator}, {text}", highlight=False)
+
+        return run_all(suites, args.only, names, args.device, args.quick, allocator, args.memory, say)
+
+
+def _elsewhere(argv: list[str], allocator: str) -> dict[str, Any]:
+    """Run in a new process whose allocator is set up as asked, and bring back what it measured."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "run.json"
+        command = [sys.executable, "-c", _AGAIN, *argv, "--allocator", allocator, "--child", str(path)]
+        code = subprocess.run(command, env=measure.allocator_environment(allocator)).returncode
+        if code != 0 or not path.exists():
+            raise SystemExit(f"fusewright bench: the process for allocator '{allocator}' ended with status {code}")
+        return json.loads(path.read_text())
+
+
+def main(argv: list[str]) -> int:
+    """The command. Exit status 1 when an implementation under test failed or disagreed with eager."""
+    parser = _parser()
+    args = parser.parse_args(argv)
+    suites = args.suite.split(",")
+    if unknown := [s for s in suites if s not in SUITES]:
+        parser.error(f"--suite: no suite '{unknown[0]}'; known: {', '.join(SUITES)}")
+    if args.child is not None:
+        args.child.write_text(json.dumps(_measure(args, suites, args.allocator)))
+        return 0
+    settings = list(measure.ALLOCATORS) if args.allocator == "both" else [args.allocator]
+    if args.device != "cpu" or not sys.platform.startswith("linux"):
+        settings = ["default"]  # the variables are glibc's, and a GPU's memory comes from torch's own cache
+    runs = [_elsewhere(argv, allocator) for allocator in settings]
+    names, console = _names(args), Console()
+    if not console.is_terminal:
+        console = Console(width=200)
+    report.show_machine(console, runs[0]["machine"])
+    for run in runs:
+        report.show(console, run, names, suites)
+    if args.json:
+        args.json.write_text(json.dumps({"implementations": names, "runs": runs}, indent=1) + "\n")
+    if args.plot and not report.plot(runs, names, args.plot):
+        console.print("no plot: matplotlib is not installed (pip install 'fusewright[bench]')", markup=False)
+    return 1 if any(args.backend in row["failed"] for run in runs for row in run["rows"]) else 0

@@ -1,0 +1,134 @@
+"""The `fusewright` command: demo, bench, the disk cache, the options.
+
+Exit codes: 0 done; 1 the demo or a benchmark found something wrong; 2 a bad argument or option.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import sys
+import time
+from collections.abc import Sequence
+
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from fusewright import __version__
+from fusewright.build.store import Entry, Store, default_store
+from fusewright.core.errors import UserError
+from fusewright.core.options import TABLE, current, default_text, spelling
+
+
+def _bytes(n: float) -> str:
+    for unit in ("B", "KiB", "MiB"):
+        if n < 1024:
+            return f"{n:.0f} {unit}" if unit == "B" else f"{n:.1f} {unit}"
+        n /= 1024
+    return f"{n:.2f} GiB"
+
+
+def _ago(seconds: float) -> str:
+    for unit, length in (("d", 86400), ("h", 3600), ("min", 60)):
+        if seconds >= length:
+            return f"{seconds / length:.0f} {unit} ago"
+    return f"{max(seconds, 0):.0f} s ago"
+
+
+def _about(entry: Entry) -> str:
+    return ", ".join(f"{name}={value}" for name, value in entry.meta.items())
+
+
+def _cache_list(store: Store, console: Console) -> None:
+    entries = store.entries()
+    table = Table("kernel", "size", "last used", "about", caption=f"{len(entries)} kernels, {_bytes(store.size())}")
+    now = time.time()
+    for entry in entries:
+        table.add_row(escape(entry.key[:24]), _bytes(entry.size), _ago(now - entry.used), escape(_about(entry)))
+    console.print(table)
+
+
+def _cache_size(store: Store, console: Console) -> None:
+    table = Table("kernels", "size", "limit", "directory")
+    size, limit = _bytes(store.size()), _bytes(store.limit_bytes)
+    table.add_row(str(len(store.entries())), size, limit, escape(str(store.directory)))
+    console.print(table)
+
+
+def _cache_clear(store: Store, console: Console) -> None:
+    size, removed = store.size(), store.clear()
+    console.print(f"removed {removed} kernels, {_bytes(size)}, from {escape(str(store.directory))}", soft_wrap=True)
+
+
+def _cache_dir(store: Store, console: Console) -> None:
+    # Plain, for use in scripts.
+    print(store.directory)
+
+
+# Sub-commands that parse their own arguments, loaded only when asked for: they import torch.
+PROGRAMS = {"demo": "fusewright.demo", "bench": "fusewright.bench"}
+CACHE_COMMANDS = {"list": _cache_list, "size": _cache_size, "clear": _cache_clear, "dir": _cache_dir}
+
+
+def _options(console: Console) -> None:
+    now = current()
+    table = Table(show_lines=True)
+    table.add_column("option", no_wrap=True)
+    table.add_column("now", overflow="fold")
+    table.add_column("environment", overflow="fold", min_width=30)
+    table.add_column("meaning")
+    for row in TABLE:
+        value = getattr(now, row.name)
+        text = ("on" if value else "off") if isinstance(value, bool) else "unset" if value is None else str(value)
+        if isinstance(value, tuple):
+            text = ",".join(value) or "none"
+        table.add_row(
+            row.name,
+            escape(text),
+            escape(spelling(row)),
+            f"{escape(row.metadata['doc'])} Default: {default_text(row)}.",
+        )
+    console.print(table)
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser("fusewright", description="A just-in-time fusion compiler for PyTorch.")
+    parser.add_argument("--version", action="version", version=f"fusewright {__version__}")
+    commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
+    # Named here for the help text; `main` hands them their arguments unread, --help included.
+    commands.add_parser("demo", help="run the main job against eager on this machine", add_help=False)
+    commands.add_parser("bench", help="run the benchmarks", add_help=False)
+    cache = commands.add_parser("cache", help="look at or clear the disk cache")
+    cache.add_argument("action", choices=tuple(CACHE_COMMANDS), help="list, measure, empty or locate it")
+    commands.add_parser("options", help="print every option, its value and how to set it")
+    return parser
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command line; returns the exit code."""
+    arguments = list(sys.argv[1:] if argv is None else argv)
+    parser = _parser()
+    try:
+        if arguments and arguments[0] in PROGRAMS:
+            program = importlib.import_module(PROGRAMS[arguments[0]])
+            return int(program.main(arguments[1:]) or 0)
+        parsed = parser.parse_args(arguments)
+        console = Console()
+        if parsed.command == "cache":
+            CACHE_COMMANDS[parsed.action](default_store(), console)
+        else:
+            _options(console)
+        return 0
+    except UserError as error:
+        print(f"fusewright: {error}", file=sys.stderr)
+        return 2
+    except BrokenPipeError:  # `fusewright options | head`
+        sys.stderr.close()
+        return 0
+    except SystemExit as done:  # argparse
+        return done.code if isinstance(done.code, int) else 2
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,176 @@
+"""The pipeline: a traced graph becomes a plan that runs it. The one file that knows every layer."""
+
+from __future__ import annotations
+
+import itertools
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+from functorch.compile import make_boxed_func
+from torch.fx import GraphModule
+
+from .core.counters import count
+from .core.errors import CompilerError, FusewrightWarning, Refusal
+from .core.options import Options, current
+from .fusion.build import Built, build
+from .graph.grouping import Group, Grouping, group
+from .graph.ir import Value
+from .index.expr import Ix
+from .loop.lower import Kernel, lower
+from .run.kernels import kernel_for, target
+from .run.plan import GroupPlan, Plan
+from .schedule.cpu import Schedule, plan
+from .trace.fx import Traced, translate
+
+SINGLE_OP_BYTES = 1 << 20  # a lone operation is compiled when its result is large enough for memory reuse to pay
+
+_warned: set[str] = set()
+_serial = itertools.count()
+
+
+def compile_fx(gm: GraphModule, kind: str) -> Callable[[list[Any]], list[Any]]:
+    """A boxed callable for an ATen graph whose nodes carry fake tensors; `kind` names it ("forward", ...).
+
+    When the pipeline as a whole fails, the graph runs through torch unchanged, with one warning per cause.
+    """
+    o = current()
+    try:
+        traced = translate(gm, o.precision == "eager", o.rng)
+        return compile_graph(traced, f"{kind}{next(_serial)}").callable()
+    except Exception as e:
+        if not o.fallback:
+            raise
+        count("fallbacks")
+        warn_once(f"{type(e).__name__}: {e}", "a whole graph")
+        return make_boxed_func(gm.forward)
+
+
+def compile_graph(traced: Traced, name: str) -> Plan:
+    """Group, schedule and compile `traced`.
+
+    A group our compiler fails on runs through torch, with one warning per cause; with the option fallback=False the
+    failure is raised as CompilerError.
+    """
+    return _Compilation(traced, name, current()).run()
+
+
+class _Compilation:
+    def __init__(self, traced: Traced, name: str, options: Options):
+        self.traced = traced
+        self.name = name
+        self.options = options
+        self.producers = traced.graph.producers()
+        self.memo: dict[tuple[int, ...], tuple[Built, Schedule]] = {}
+        self.lanes = target().bits // 32
+
+    def run(self) -> Plan:
+        count("graphs_traced")
+        grouping = group(self.traced.graph, self.accepts, self.traced.after, self.bytes)
+        plans: list[GroupPlan] = []
+        for g in grouping.groups:
+            plans.extend(self.group(g))
+        count("plans_built")
+        return Plan(self.traced, plans, grouping.refused, self.name)
+
+    # --- estimates ---
+    def hint(self, e: Ix) -> int:
+        return self.traced.symbols.hint(e)
+
+    def bytes(self, v: Value) -> int:
+        return self.hint(v.numel) * v.dtype.itemsize
+
+    # --- one group ---
+    def built(self, g: Group) -> tuple[Built, Schedule]:
+        """The group's fusion and schedule. Raises Refusal when there is none."""
+        key = tuple(g.units)
+        found = self.memo.get(key)
+        if found is None:
+            b = build(g.eqns, g.outputs, self.producers, set(), self.traced.strides, self.options.precision == "eager")
+            f, s = plan(b.fusion, self.hint, self.lanes)
+            b.fusion = f
+            found = self.memo[key] = (b, s)
+        return found
+
+    def accepts(self, g: Group) -> None:
+        if not self.options.grouping:
+            raise Refusal("option", "grouping is disabled")
+        self.built(g)
+
+    def group(self, g: Group) -> list[GroupPlan]:
+        """The plans of a group: a kernel, or its units one by one through torch."""
+        if not g.kernel:
+            return [GroupPlan(g, None, None, None, "")]
+        reason = self.leave(g)
+        if not reason:
+            try:
+                b, s = self.built(g)
+                k = lower(b.fusion, s, "kernel")
+                compiled = kernel_for(k.func)
+                count("groups_formed")
+                count("units_fused", len(g.units))
+                return [GroupPlan(g, b, k, compiled, "", s)]
+            except Refusal as r:
+                if len(g.units) > 1:
+                    return [p for u in self.apart(g) for p in self.group(u)]
+                reason = str(r)
+            except Exception as e:
+                self.failed(g, e)
+                reason = f"fallback: {e}"
+        return [GroupPlan(Group([u], order=g.order), None, None, None, reason) for u in g.units]
+
+    def leave(self, g: Group) -> str:
+        """Why a group is left to torch, or ""."""
+        if not g.outputs:
+            return "unused"
+        if not self.options.grouping:
+            return "grouping is disabled"
+        if len(g.units) > 1 or self.options.single_op_groups:
+            return ""
+        unit = self.traced.graph.units[g.units[0]]
+        if unit.target.startswith("fusewright."):
+            return ""
+        ops = {e.op for e in g.eqns}
+        if ops & {"gather", "scan", "cat", "pad"} or all(e.op in ("affine", "reshape", "const") for e in g.eqns):
+            return "single operation"
+        if max(self.bytes(v) for v in g.outputs) >= SINGLE_OP_BYTES:
+            return ""
+        return "single operation"
+
+    def apart(self, g: Group) -> list[Group]:
+        """A group that turned out not to be schedulable, as single units in order."""
+        out = []
+        for u in g.units:
+            one = Group([u], order=g.order, kernel=True)
+            unit = self.traced.graph.units[u]
+            one.outputs = list(unit.results)
+            inside = {id(e) for e in g.eqns if e.unit == u}
+            one.eqns = [e for e in g.eqns if id(e) in inside or self.traced.graph.units[e.unit].kind == "view"]
+            out.append(one)
+        return out
+
+    def failed(self, g: Group, e: Exception) -> None:
+        where = next((w for u in g.units if (w := self.traced.graph.units[u].where)), "")
+        if not self.options.fallback:
+            if isinstance(e, CompilerError):
+                e.where = e.where or where
+                raise e
+            raise CompilerError(f"{type(e).__name__}: {e}", "compile", where) from e
+        count("fallbacks")
+        warn_once(f"{type(e).__name__}: {e}", where)
+
+
+def warn_once(cause: str, where: str) -> None:
+    """One warning per cause: what failed, where, what runs instead, how to see the failure."""
+    if cause in _warned:
+        return
+    _warned.add(cause)
+    warnings.warn(
+        f"Fusewright could not compile a group of operations at {where or 'an unknown line'} ({cause}); it runs through "
+        "PyTorch instead. Set FUSEWRIGHT_DISABLE=fallback to raise the failure.",
+        FusewrightWarning,
+        stacklevel=3,
+    )
+
+
+__all__ = ["Grouping", "Kernel", "compile_graph"]

@@ -1,0 +1,47 @@
+"""Counters: a flat dictionary of integers that tests and users read.
+
+Each event is counted where it happens, by name; a name that is not in the table below is a bug and raises.
+"""
+
+from __future__ import annotations
+
+import threading
+
+# name -> what one unit of it is
+KNOWN = {
+    "graphs_traced": "a graph that torch handed to the backend (forward and backward count separately)",
+    "groups_formed": "a group of operations that became one fusion",
+    "units_fused": "an operation that runs inside a fusion (counted once per compiled graph)",
+    "opaque_calls": "an operation left to torch (counted once per compiled graph, not per run)",
+    "kernels_compiled": "a kernel that went through code generation",
+    "kernels_reused": "a kernel found in memory, where another group or size had it compiled",
+    "disk_hits": "a kernel loaded from the disk cache",
+    "disk_misses": "a kernel looked for in the disk cache and not found",
+    "disk_evictions": "a kernel removed from the disk cache to keep it under its limit",
+    "plans_built": "a launch plan made for a new combination of sizes",
+    "fallbacks": "a group or graph that runs through torch because our compiler failed on it",
+    "pool_hits": "a large CPU tensor that took over the memory of a dead one",
+    "pool_misses": "a large CPU tensor that needed new memory",
+}
+
+_lock = threading.Lock()
+_values = dict.fromkeys(KNOWN, 0)
+
+
+def count(name: str, n: int = 1) -> None:
+    """Add `n` to counter `name`. An unknown name raises `KeyError`."""
+    with _lock:
+        _values[name] += n
+
+
+def counters() -> dict[str, int]:
+    """A copy of every counter, those at zero included."""
+    with _lock:
+        return dict(_values)
+
+
+def reset_counters() -> None:
+    """Set every counter to zero."""
+    with _lock:
+        for name in _values:
+            _values[name] = 0

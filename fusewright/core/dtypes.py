@@ -1,0 +1,95 @@
+"""Element types: the ones Fusewright claims, and how each is stored and computed.
+
+A value of `bf16` or `f16` is *stored* in 16 bits and *computed* in `f32`; `bool` is stored as one byte
+(0 or 1) and computed as a one-bit predicate.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+
+@dataclass(frozen=True, slots=True)
+class DType:
+    """An element type.
+
+    `name` is the spelling used in every text format; `kind` is one of `f` (floating), `i` (signed),
+    `u` (unsigned), `b` (boolean); `itemsize` is the stored size in bytes.
+    """
+
+    name: str
+    kind: str
+    itemsize: int
+
+    def __str__(self) -> str:
+        return self.name
+
+    __repr__ = __str__
+
+    @property
+    def is_float(self) -> bool:
+        return self.kind == "f"
+
+    @property
+    def is_int(self) -> bool:
+        return self.kind in "iu"
+
+    @property
+    def is_bool(self) -> bool:
+        return self.kind == "b"
+
+    @property
+    def is_reduced(self) -> bool:
+        """Whether values are stored with fewer bits than they are computed with."""
+        return self.kind == "f" and self.itemsize == 2
+
+
+f64 = DType("f64", "f", 8)
+f32 = DType("f32", "f", 4)
+f16 = DType("f16", "f", 2)
+bf16 = DType("bf16", "f", 2)
+i64 = DType("i64", "i", 8)
+i32 = DType("i32", "i", 4)
+i16 = DType("i16", "i", 2)
+i8 = DType("i8", "i", 1)
+u8 = DType("u8", "u", 1)
+u32 = DType("u32", "u", 4)  # internal: random bits
+bool_ = DType("bool", "b", 1)
+
+ALL = (f64, f32, f16, bf16, i64, i32, i16, i8, u8, u32, bool_)
+BY_NAME = {d.name: d for d in ALL}
+
+
+def compute_type(d: DType) -> DType:
+    """The type a value of `d` has inside a kernel (16-bit floats are computed in `f32`)."""
+    return f32 if d.is_reduced else d
+
+
+_NUMPY = {
+    "f64": np.float64,
+    "f32": np.float32,
+    "f16": np.float16,
+    "bf16": np.float32,  # NumPy has no bfloat16: held as float32 values that are exact in bfloat16
+    "i64": np.int64,
+    "i32": np.int32,
+    "i16": np.int16,
+    "i8": np.int8,
+    "u8": np.uint8,
+    "u32": np.uint32,
+    "bool": np.bool_,
+}
+
+
+def numpy_type(d: DType) -> type:
+    """The NumPy scalar type the interpreters hold values of `d` in."""
+    return _NUMPY[d.name]
+
+
+def round_bf16(x: np.ndarray) -> np.ndarray:
+    """Round float32 to the nearest bfloat16, ties to even, NaN kept; returned as float32."""
+    x = np.asarray(x, np.float32)
+    bits = x.view(np.uint32)
+    rounded = (bits + np.uint32(0x7FFF) + ((bits >> np.uint32(16)) & np.uint32(1))) & np.uint32(0xFFFF0000)
+    return np.where(np.isnan(x), np.float32(np.nan), rounded.view(np.float32)).astype(np.float32)

@@ -1,0 +1,314 @@
+"""Loop IR -> LLVM IR text. A pure function of the kernel and the target's facts.
+
+A kernel becomes
+
+    i32 @name(ptr bufs..., ptr sizes, hosts..., ptr scratch)     0, or 1 when an index was out of range
+
+Each parallel region is outlined and run by the OpenMP runtime that torch has already loaded (`GOMP_parallel`),
+so it uses torch's own threads. Mutable registers are stack slots that LLVM promotes.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ..core.dtypes import DType
+from ..core.errors import CompilerError
+from ..loop.ir import Alloc, Arg, Buf, Fail, For, Func, If, Imm, Let, Parallel, Set, Stmt, Store, Var
+from .llvm_ops import Ops
+from .llvm_types import literal, scalar, stored, vector
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """What the emitter needs to know of a CPU.
+
+    `bits`: vector register width; `openmp`: whether GOMP_parallel can be called; `sleef`: the SLEEF vector functions
+    present ("Sleef_expf16_u10", ...); `triple`, `cpu`, `features`: for LLVM.
+    """
+
+    bits: int
+    openmp: bool
+    sleef: frozenset[str]
+    triple: str = ""
+    cpu: str = ""
+    features: str = ""
+
+
+def emit(func: Func, target: Target) -> str:
+    """LLVM IR text of a verified kernel."""
+    return _Module(func, target).run()
+
+
+class _Module:
+    def __init__(self, func: Func, target: Target):
+        self.func = func
+        self.target = target
+        self.ops = Ops(target.bits, target.sleef)
+        self.regions: list[str] = []
+
+    def run(self) -> str:
+        f = self.func
+        params = [f"ptr %{b.name}" for b in f.bufs] + ["ptr %sizes"]
+        params += [f"{scalar(h.dtype)} %{h.name}" for h in f.hosts] + ["ptr %scratch"]
+        slots = len(f.bufs) + 3 + len(f.hosts)
+        entry = _Function(self, False)
+        entry.line(f"%ctx = alloca [{slots} x i64], align 16")
+        entry.line("%status = alloca i64, align 8")
+        entry.line("store i64 0, ptr %status")
+        values = [(f"ptr %{b.name}", k) for k, b in enumerate(f.bufs)]
+        n = len(f.bufs)
+        values += [("ptr %sizes", n), ("ptr %scratch", n + 1), ("ptr %status", n + 2)]
+        values += [(f"{scalar(h.dtype)} %{h.name}", n + 3 + k) for k, h in enumerate(f.hosts)]
+        for v, k in values:
+            entry.line(f"%ctx.{k} = getelementptr i64, ptr %ctx, i64 {k}")
+            entry.line(f"store {v}, ptr %ctx.{k}")
+        entry.sizes()
+        entry.allocs("0")
+        for s in f.body:
+            if isinstance(s, Parallel):
+                self.region(entry, s)
+            else:
+                entry.stmt(s)
+        entry.line("%failed = load i64, ptr %status")
+        entry.line("%code = trunc i64 %failed to i32")
+        entry.line("ret i32 %code")
+        body = entry.text(f"define i32 @{f.name}({', '.join(params)})")
+        head = []
+        if self.target.openmp:
+            head.append("declare void @GOMP_parallel(ptr, ptr, i32, i32)")
+            head.append("declare i32 @omp_get_thread_num()")
+            head.append("declare i32 @omp_get_num_threads()")
+        return "\n".join([*head, *self.ops.declarations(), *self.regions, body, *self.ops.definitions(), *_TRAILER])
+
+    def region(self, entry: _Function, p: Parallel) -> None:
+        name = f"{self.func.name}.region{len(self.regions)}"
+        fn = _Function(self, True)
+        f = self.func
+        slots = [("ptr", f"%{b.name}") for b in f.bufs] + [("ptr", "%sizes"), ("ptr", "%scratch"), ("ptr", "%status")]
+        slots += [(scalar(h.dtype), f"%{h.name}") for h in f.hosts]
+        for k, (ty, v) in enumerate(slots):
+            fn.line(f"%ctx.{k} = getelementptr i64, ptr %ctx, i64 {k}")
+            fn.line(f"{v} = load {ty}, ptr %ctx.{k}")
+        fn.sizes()
+        if self.target.openmp:
+            fn.line("%omp.tid = call i32 @omp_get_thread_num()")
+            fn.line("%omp.nth = call i32 @omp_get_num_threads()")
+            fn.line(f"%{p.tid.name} = sext i32 %omp.tid to i64")
+            fn.line(f"%{p.nth.name} = sext i32 %omp.nth to i64")
+        else:
+            fn.line(f"%{p.tid.name} = add i64 0, 0")
+            fn.line(f"%{p.nth.name} = add i64 1, 0")
+        fn.allocs(f"%{p.tid.name}")
+        for s in p.body:
+            fn.stmt(s)
+        fn.line("ret void")
+        self.regions.append(fn.text(f"define internal void @{name}(ptr %ctx)"))
+        if not self.target.openmp:
+            entry.line(f"call void @{name}(ptr %ctx)")
+            return
+        n = entry.fresh()
+        entry.line(f"{n} = trunc i64 %{entry.threads} to i32")
+        entry.line(f"call void @GOMP_parallel(ptr @{name}, ptr %ctx, i32 {n}, i32 0)")
+
+
+_TRAILER = ['attributes #0 = { nounwind "no-trapping-math"="true" }', "!0 = !{}", "!1 = !{i32 1}"]
+
+
+class _Function:
+    """One LLVM function being written."""
+
+    def __init__(self, module: _Module, region: bool):
+        self.module = module
+        self.ops = module.ops
+        self.lines: list[str] = []
+        self.slots: list[str] = []
+        self.vars: set[str] = set()
+        self.counter = 0
+        self.threads = module.func.threads.name
+
+    def text(self, head: str) -> str:
+        return "\n".join([f"{head} #0 {{", "entry:", *(f"  {s}" for s in self.slots), *self.lines, "}"])
+
+    def line(self, s: str) -> None:
+        self.lines.append(f"  {s}")
+
+    def label(self, name: str) -> None:
+        self.lines.append(f"{name}:")
+
+    def fresh(self, prefix: str = "t") -> str:
+        self.counter += 1
+        return f"%{prefix}.{self.counter}"
+
+    # --- prologue ---
+    def sizes(self) -> None:
+        for k, r in enumerate(self.module.func.sizes):
+            self.line(f"%{r.name}.p = getelementptr i64, ptr %sizes, i64 {k}")
+            self.line(f"%{r.name} = load i64, ptr %{r.name}.p, !invariant.load !0")
+
+    def allocs(self, tid: str) -> None:
+        """Addresses of scratch buffers; the layout is that of `scratch_bytes`."""
+        offset = "0"
+        for a in self.module.func.allocs:
+            size = self.fresh()
+            self.line(f"{size} = mul i64 {self.value(a.count)}, {a.buf.dtype.itemsize}")
+            up, block = self.fresh(), self.fresh()
+            self.line(f"{up} = add i64 {size}, 63")
+            self.line(f"{block} = and i64 {up}, -64")
+            at, total = offset, block
+            if a.scope == "thread":
+                mine, at, total = self.fresh(), self.fresh(), self.fresh()
+                self.line(f"{mine} = mul i64 {tid}, {block}")
+                self.line(f"{at} = add i64 {offset}, {mine}")
+                self.line(f"{total} = mul i64 {block}, %{self.threads}")
+            self.line(f"%{a.buf.name} = getelementptr i8, ptr %scratch, i64 {at}")
+            after = self.fresh()
+            self.line(f"{after} = add i64 {offset}, {total}")
+            offset = after
+
+    # --- operands ---
+    def value(self, a: Arg) -> str:
+        """An operand's text; mutable registers are read here."""
+        if isinstance(a, Imm):
+            text = literal(a.value, a.dtype)
+            return text if a.lanes == 1 else f"splat ({scalar(a.dtype)} {text})"
+        if a.name in self.vars:
+            t = self.fresh()
+            self.line(f"{t} = load {self.type(a)}, ptr %{a.name}.slot")
+            return t
+        return f"%{a.name}"
+
+    def type(self, a: Arg) -> str:
+        return vector(scalar(a.dtype), a.lanes)
+
+    # --- statements ---
+    def stmt(self, s: Stmt) -> None:
+        if isinstance(s, Let):
+            self.let(s)
+        elif isinstance(s, Var):
+            self.vars.add(s.dst.name)
+            self.slots.append(f"%{s.dst.name}.slot = alloca {self.type(s.dst)}")
+            self.line(f"store {self.type(s.dst)} {self.value(s.init)}, ptr %{s.dst.name}.slot")
+        elif isinstance(s, Set):
+            self.line(f"store {self.type(s.dst)} {self.value(s.src)}, ptr %{s.dst.name}.slot")
+        elif isinstance(s, Store):
+            self.store(s)
+        elif isinstance(s, For):
+            self.loop(s)
+        elif isinstance(s, If):
+            self.branch(s)
+        elif isinstance(s, Fail):
+            self.line("store atomic i64 1, ptr %status monotonic, align 8")
+        else:
+            raise CompilerError(f"cannot emit {type(s).__name__} here", "emit")
+
+    def loop(self, s: For) -> None:
+        n = self.fresh("loop")[1:]
+        slot = f"%{s.var.name}.slot"
+        self.slots.append(f"{slot} = alloca i64")
+        lo, hi, step = self.value(s.lo), self.value(s.hi), self.value(s.step)
+        self.line(f"store i64 {lo}, ptr {slot}")
+        self.line(f"br label %{n}.head")
+        self.label(f"{n}.head")
+        self.line(f"%{s.var.name} = load i64, ptr {slot}")
+        go = self.fresh()
+        self.line(f"{go} = icmp slt i64 %{s.var.name}, {hi}")
+        self.line(f"br i1 {go}, label %{n}.body, label %{n}.exit")
+        self.label(f"{n}.body")
+        for x in s.body:
+            self.stmt(x)
+        nxt = self.fresh()
+        self.line(f"{nxt} = add nsw i64 %{s.var.name}, {step}")
+        self.line(f"store i64 {nxt}, ptr {slot}")
+        self.line(f"br label %{n}.head")
+        self.label(f"{n}.exit")
+
+    def branch(self, s: If) -> None:
+        n = self.fresh("if")[1:]
+        self.line(f"br i1 {self.value(s.cond)}, label %{n}.then, label %{n}.else")
+        self.label(f"{n}.then")
+        for x in s.then:
+            self.stmt(x)
+        self.line(f"br label %{n}.end")
+        self.label(f"{n}.else")
+        for x in s.orelse:
+            self.stmt(x)
+        self.line(f"br label %{n}.end")
+        self.label(f"{n}.end")
+
+    def let(self, s: Let) -> None:
+        if s.op in ("load", "gather"):
+            self.load(s)
+            return
+        args = [self.value(a) for a in s.args]
+        types = [(a.dtype, a.lanes) for a in s.args]
+        self.ops.emit(self, s, f"%{s.dst.name}", args, types)
+
+    # --- memory ---
+    def address(self, buf: Buf, index: Arg) -> str:
+        p = self.fresh("p")
+        ty = vector("i64", index.lanes)
+        self.line(f"{p} = getelementptr inbounds {stored(buf.dtype)}, ptr %{buf.name}, {ty} {self.value(index)}")
+        return p
+
+    def load(self, s: Let) -> None:
+        assert s.buf is not None
+        d, lanes = s.buf.dtype, s.dst.lanes
+        elem = stored(d)
+        ty = vector(elem, lanes)
+        p = self.address(s.buf, s.args[0])
+        mask = self.value(s.args[1]) if len(s.args) > 1 else None
+        raw = self.fresh() if d.is_reduced or d.is_bool else f"%{s.dst.name}"
+        if s.op == "gather":
+            m = mask or "splat (i1 true)"
+            fn = self.ops.gather(elem, lanes)
+            self.line(
+                f"{raw} = call {ty} @{fn}(<{lanes} x ptr> {p}, i32 {d.itemsize}, <{lanes} x i1> {m}, {ty} zeroinitializer)"
+            )
+        elif mask is None:
+            self.line(f"{raw} = load {ty}, ptr {p}, align {d.itemsize}")
+        elif lanes == 1:
+            self._scalar_masked(raw, elem, p, mask, d)
+        else:
+            fn = self.ops.masked_load(elem, lanes)
+            self.line(f"{raw} = call {ty} @{fn}(ptr {p}, i32 {d.itemsize}, <{lanes} x i1> {mask}, {ty} zeroinitializer)")
+        self.ops.widen(self, f"%{s.dst.name}", raw, d, lanes)
+
+    def _scalar_masked(self, raw: str, elem: str, p: str, mask: str, d: DType) -> None:
+        """Read through a harmless address when the mask is false, then discard."""
+        dummy, ok, got = self.fresh(), self.fresh(), self.fresh()
+        self.slots.append(f"{dummy} = alloca i64, align 8")
+        self.line(f"store i64 0, ptr {dummy}")
+        self.line(f"{ok} = select i1 {mask}, ptr {p}, ptr {dummy}")
+        self.line(f"{got} = load {elem}, ptr {ok}, align {d.itemsize}")
+        self.line(f"{raw} = select i1 {mask}, {elem} {got}, {elem} zeroinitializer")
+
+    def store(self, s: Store) -> None:
+        d, lanes = s.buf.dtype, s.value.lanes
+        elem = stored(d)
+        ty = vector(elem, lanes)
+        v = self.ops.narrow(self, self.value(s.value), s.value.dtype, d, lanes)
+        p = self.address(s.buf, s.index)
+        if s.index.lanes > 1:
+            m = self.value(s.mask) if s.mask is not None else "splat (i1 true)"
+            fn = self.ops.scatter(elem, lanes)
+            self.line(f"call void @{fn}({ty} {v}, <{lanes} x ptr> {p}, i32 {d.itemsize}, <{lanes} x i1> {m})")
+        elif s.mask is not None and lanes > 1:
+            fn = self.ops.masked_store(elem, lanes)
+            self.line(f"call void @{fn}({ty} {v}, ptr {p}, i32 {d.itemsize}, <{lanes} x i1> {self.value(s.mask)})")
+        elif s.hint == "stream":
+            self.line(f"store {ty} {v}, ptr {p}, align {d.itemsize * lanes}, !nontemporal !1")
+        else:
+            self.line(f"store {ty} {v}, ptr {p}, align {d.itemsize}")
+
+
+def scratch_bytes(allocs: list[Alloc], counts: list[int], threads: int) -> int:
+    """Bytes of scratch a launch needs; the layout `_Function.allocs` assumes."""
+    total = 0
+    for a, n in zip(allocs, counts, strict=True):
+        block = (n * a.buf.dtype.itemsize + 63) & -64
+        total += block * (threads if a.scope == "thread" else 1)
+    return total
+
+
+__all__ = ["Target", "emit", "scratch_bytes"]

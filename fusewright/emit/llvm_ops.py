@@ -1,0 +1,588 @@
+"""One LLVM rule per primitive and Loop IR operation.
+
+`RULES[name](o)` writes the instructions that define `o.dst`. Special functions call SLEEF (the very functions
+eager PyTorch calls) at the target's vector width; where SLEEF has none, the stand-ins of `llvm_math.py`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from ..core.dtypes import DType
+from ..core.errors import CompilerError
+from ..loop.ir import Let
+from . import llvm_math
+from .llvm_philox import philox
+from .llvm_types import literal, mangle, scalar, stored, vector
+
+# SLEEF's accuracy suffix of the variant ATen's Vectorized calls
+SLEEF = {
+    "exp": "u10",
+    "exp2": "u10",
+    "expm1": "u10",
+    "log": "u10",
+    "log2": "u10",
+    "log10": "u10",
+    "log1p": "u10",
+    "sin": "u35",
+    "cos": "u35",
+    "tan": "u10",
+    "asin": "u10",
+    "acos": "u10",
+    "atan": "u10",
+    "sinh": "u10",
+    "cosh": "u10",
+    "tanh": "u10",
+    "asinh": "u10",
+    "acosh": "u10",
+    "atanh": "u10",
+    "erf": "u10",
+    "erfc": "u15",
+    "lgamma": "u10",
+    "pow": "u10",
+    "atan2": "u10",
+    "hypot": "u05",
+}
+_LIBM = {"lgamma": "lgamma", "pow": "pow", "atan2": "atan2", "hypot": "hypot"}
+
+
+class Writer(Protocol):
+    def line(self, s: str) -> None: ...
+    def fresh(self, prefix: str = "t") -> str: ...
+
+
+@dataclass(slots=True)
+class Op:
+    """One operation being written: destination, operands, their types."""
+
+    ops: Ops
+    w: Writer
+    dst: str
+    a: list[str]
+    types: list[tuple[DType, int]]
+    dtype: DType
+    lanes: int
+    attr: Any
+
+    @property
+    def ty(self) -> str:
+        """LLVM type of the operands (of the last one for `where`)."""
+        d, n = self.types[-1]
+        return vector(scalar(d), n)
+
+    @property
+    def operand(self) -> DType:
+        return self.types[-1][0]
+
+    def t(self, text: str) -> str:
+        """A temporary holding `text`."""
+        v = self.w.fresh()
+        self.w.line(f"{v} = {text}")
+        return v
+
+    def done(self, text: str) -> None:
+        self.w.line(f"{self.dst} = {text}")
+
+    def const(self, value: Any, d: DType | None = None) -> str:
+        d = d or self.operand
+        text = literal(value, d)
+        n = self.types[-1][1]
+        return text if n == 1 else f"splat ({scalar(d)} {text})"
+
+    @property
+    def mask_ty(self) -> str:
+        return vector("i1", self.types[-1][1])
+
+    def intrinsic(self, name: str, *args: str) -> str:
+        fn = f"llvm.{name}.{mangle(scalar(self.operand), self.types[-1][1])}"
+        self.ops.declare(f"declare {self.ty} @{fn}({', '.join([self.ty] * len(args))})")
+        return f"call {self.ty} @{fn}({', '.join(f'{self.ty} {x}' for x in args)})"
+
+    def select(self, m: str, x: str, y: str) -> str:
+        return f"select {self.mask_ty} {m}, {self.ty} {x}, {self.ty} {y}"
+
+
+Rule = Callable[[Op], None]
+RULES: dict[str, Rule] = {}
+
+
+def rule(*names: str) -> Callable[[Rule], Rule]:
+    def register(f: Rule) -> Rule:
+        for n in names:
+            RULES[n] = f
+        return f
+
+    return register
+
+
+# --- arithmetic ---------------------------------------------------------------------------------------
+
+
+def _binary(fp: str, signed: str, unsigned: str | None = None) -> Rule:
+    def emit(o: Op) -> None:
+        name = fp if o.operand.is_float else signed if o.operand.kind == "i" else (unsigned or signed)
+        o.done(f"{name} {o.ty} {o.a[0]}, {o.a[1]}")
+
+    return emit
+
+
+RULES["add"] = _binary("fadd", "add")
+RULES["sub"] = _binary("fsub", "sub")
+RULES["mul"] = _binary("fmul", "mul")
+RULES["div"] = _binary("fdiv", "sdiv")
+RULES["truncdiv"] = _binary("", "sdiv", "udiv")
+RULES["and"] = _binary("", "and")
+RULES["or"] = _binary("", "or")
+RULES["xor"] = _binary("", "xor")
+RULES["udiv"] = _binary("", "udiv")
+
+
+@rule("fmod")
+def _fmod(o: Op) -> None:
+    name = "frem" if o.operand.is_float else "srem" if o.operand.kind == "i" else "urem"
+    o.done(f"{name} {o.ty} {o.a[0]}, {o.a[1]}")
+
+
+def _different_sign(o: Op, m: str) -> str:
+    """m != 0 and sign(m) != sign(divisor)"""
+    cmp = "fcmp olt" if o.operand.is_float else "icmp slt"
+    ne = "fcmp une" if o.operand.is_float else "icmp ne"
+    zero = o.const(0)
+    x, y = o.t(f"{cmp} {o.ty} {m}, {zero}"), o.t(f"{cmp} {o.ty} {o.a[1]}, {zero}")
+    differ = o.t(f"xor {o.mask_ty} {x}, {y}")
+    nonzero = o.t(f"{ne} {o.ty} {m}, {zero}")
+    return o.t(f"and {o.mask_ty} {differ}, {nonzero}")
+
+
+@rule("remainder")
+def _remainder(o: Op) -> None:
+    if o.operand.kind == "u":
+        o.done(f"urem {o.ty} {o.a[0]}, {o.a[1]}")
+        return
+    f = o.operand.is_float
+    m = o.t(f"{'frem' if f else 'srem'} {o.ty} {o.a[0]}, {o.a[1]}")
+    fix = _different_sign(o, m)
+    moved = o.t(f"{'fadd' if f else 'add'} {o.ty} {m}, {o.a[1]}")
+    o.done(o.select(fix, moved, m))
+
+
+@rule("floordiv")
+def _floordiv(o: Op) -> None:
+    if o.operand.kind == "u":
+        o.done(f"udiv {o.ty} {o.a[0]}, {o.a[1]}")
+        return
+    if not o.operand.is_float:
+        q, m = o.t(f"sdiv {o.ty} {o.a[0]}, {o.a[1]}"), o.t(f"srem {o.ty} {o.a[0]}, {o.a[1]}")
+        fix = _different_sign(o, m)
+        less = o.t(f"sub {o.ty} {q}, {o.const(1)}")
+        o.done(o.select(fix, less, q))
+        return
+    # c10::div_floor_floating: exact quotient of a - fmod(a, b), nudged to the nearest integer
+    m = o.t(f"frem {o.ty} {o.a[0]}, {o.a[1]}")
+    d = o.t(f"fdiv {o.ty} {o.t(f'fsub {o.ty} {o.a[0]}, {m}')}, {o.a[1]}")
+    fix = _different_sign(o, m)
+    d = o.t(o.select(fix, o.t(f"fsub {o.ty} {d}, {o.const(1)}"), d))
+    fl = o.t(o.intrinsic("floor", d))
+    up = o.t(f"fcmp ogt {o.ty} {o.t(f'fsub {o.ty} {d}, {fl}')}, {o.const(0.5)}")
+    fl = o.t(o.select(up, o.t(f"fadd {o.ty} {fl}, {o.const(1)}"), fl))
+    quotient = o.t(f"fdiv {o.ty} {o.a[0]}, {o.a[1]}")
+    zero = o.t(f"fcmp oeq {o.ty} {d}, {o.const(0)}")
+    fl = o.t(o.select(zero, o.t(o.intrinsic("copysign", o.const(0), quotient)), fl))
+    by_zero = o.t(f"fcmp oeq {o.ty} {o.a[1]}, {o.const(0)}")
+    o.done(o.select(by_zero, quotient, fl))
+
+
+def _extremum(greater: bool) -> Rule:
+    def emit(o: Op) -> None:
+        x, y = o.a
+        if o.operand.is_bool:
+            o.done(f"{'or' if greater else 'and'} {o.ty} {x}, {y}")
+        elif o.operand.is_float:
+            # x > y ? x : y is one instruction and gives y when either is NaN: put x back when x is NaN
+            m = o.t(o.select(o.t(f"fcmp {'ogt' if greater else 'olt'} {o.ty} {x}, {y}"), x, y))
+            o.done(o.select(o.t(f"fcmp uno {o.ty} {x}, {x}"), x, m))
+        else:
+            name = {("i", True): "smax", ("i", False): "smin", ("u", True): "umax", ("u", False): "umin"}
+            o.done(o.intrinsic(name[o.operand.kind, greater], x, y))
+
+    return emit
+
+
+RULES["max"] = _extremum(True)
+RULES["min"] = _extremum(False)
+RULES["fmax"] = lambda o: o.done(o.intrinsic("maxnum", *o.a))
+RULES["fmin"] = lambda o: o.done(o.intrinsic("minnum", *o.a))
+RULES["copysign"] = lambda o: o.done(o.intrinsic("copysign", *o.a))
+
+
+@rule("shl", "shr")
+def _shift(o: Op) -> None:
+    """Amounts outside [0, bits) give 0, or the sign for an arithmetic shift right, as in PyTorch."""
+    bits = 8 * o.operand.itemsize
+    inside = o.t(f"icmp ult {o.ty} {o.a[1]}, {o.const(bits)}")
+    left = o.attr == "shl"
+    if not left and o.operand.kind == "i":
+        amount = o.t(o.select(inside, o.a[1], o.const(bits - 1)))
+        o.done(f"ashr {o.ty} {o.a[0]}, {amount}")
+        return
+    amount = o.t(o.select(inside, o.a[1], o.const(0)))
+    v = o.t(f"{'shl' if left else 'lshr'} {o.ty} {o.a[0]}, {amount}")
+    o.done(o.select(inside, v, o.const(0)))
+
+
+def _compare(fp: str, signed: str, unsigned: str) -> Rule:
+    def emit(o: Op) -> None:
+        k = o.operand.kind
+        pred = f"fcmp {fp}" if k == "f" else f"icmp {signed if k == 'i' else unsigned}"
+        o.done(f"{pred} {o.ty} {o.a[0]}, {o.a[1]}")
+
+    return emit
+
+
+for _name, _preds in {
+    "eq": ("oeq", "eq", "eq"),
+    "ne": ("une", "ne", "ne"),
+    "lt": ("olt", "slt", "ult"),
+    "le": ("ole", "sle", "ule"),
+    "gt": ("ogt", "sgt", "ugt"),
+    "ge": ("oge", "sge", "uge"),
+}.items():
+    RULES[_name] = _compare(*_preds)
+
+RULES["where"] = lambda o: o.done(o.select(*o.a))
+RULES["isnan"] = lambda o: o.done(f"fcmp uno {o.ty} {o.a[0]}, {o.a[0]}")
+RULES["floor"] = lambda o: o.done(o.intrinsic("floor", o.a[0]))
+RULES["ceil"] = lambda o: o.done(o.intrinsic("ceil", o.a[0]))
+RULES["trunc"] = lambda o: o.done(o.intrinsic("trunc", o.a[0]))
+RULES["round"] = lambda o: o.done(o.intrinsic("roundeven", o.a[0]))
+RULES["sqrt"] = lambda o: o.done(o.intrinsic("sqrt", o.a[0]))
+RULES["reciprocal"] = lambda o: o.done(f"fdiv {o.ty} {o.const(1)}, {o.a[0]}")
+RULES["rsqrt"] = lambda o: o.done(f"fdiv {o.ty} {o.const(1)}, {o.t(o.intrinsic('sqrt', o.a[0]))}")
+
+
+@rule("neg")
+def _neg(o: Op) -> None:
+    o.done(f"fneg {o.ty} {o.a[0]}" if o.operand.is_float else f"sub {o.ty} {o.const(0)}, {o.a[0]}")
+
+
+@rule("abs")
+def _abs(o: Op) -> None:
+    if o.operand.is_float:
+        o.done(o.intrinsic("fabs", o.a[0]))
+    elif o.operand.kind == "u":
+        o.done(f"add {o.ty} {o.a[0]}, {o.const(0)}")
+    else:
+        low = o.t(f"sub {o.ty} {o.const(0)}, {o.a[0]}")
+        o.done(o.select(o.t(f"icmp slt {o.ty} {o.a[0]}, {o.const(0)}"), low, o.a[0]))
+
+
+@rule("sign")
+def _sign(o: Op) -> None:
+    k = o.operand.kind
+    gt, lt = {"f": ("fcmp ogt", "fcmp olt"), "i": ("icmp sgt", "icmp slt"), "u": ("icmp ugt", "icmp ult")}[k]
+    up = o.t(o.select(o.t(f"{gt} {o.ty} {o.a[0]}, {o.const(0)}"), o.const(1), o.const(0)))
+    down = o.t(f"{lt} {o.ty} {o.a[0]}, {o.const(0)}")
+    o.done(o.select(down, o.const(-1 if k != "u" else 0), up))
+
+
+@rule("not")
+def _not(o: Op) -> None:
+    o.done(f"xor {o.ty} {o.a[0]}, {o.const(True) if o.operand.is_bool else o.const(-1)}")
+
+
+@rule("signbit")
+def _signbit(o: Op) -> None:
+    d, n = o.types[0]
+    ity = vector(f"i{8 * d.itemsize}", n)
+    bits = o.t(f"bitcast {o.ty} {o.a[0]} to {ity}") if d.is_float else o.a[0]
+    o.done(f"icmp slt {ity} {bits}, zeroinitializer" if n > 1 else f"icmp slt {ity} {bits}, 0")
+
+
+# --- special functions ----------------------------------------------------------------------------------
+
+
+def _special(name: str) -> Rule:
+    def emit(o: Op) -> None:
+        o.done(o.ops.special(o, name))
+
+    return emit
+
+
+for _name in SLEEF:
+    RULES[_name] = _special(_name)
+
+
+# --- conversions and vectors ------------------------------------------------------------------------------
+
+
+@rule("cast")
+def _cast(o: Op) -> None:
+    src, dst = o.operand, o.dtype
+    to = vector(scalar(dst), o.lanes)
+    if src.is_bool:
+        o.done(f"{'uitofp' if dst.is_float else 'zext'} {o.ty} {o.a[0]} to {to}")
+    elif dst.is_bool:
+        o.done(f"{'fcmp une' if src.is_float else 'icmp ne'} {o.ty} {o.a[0]}, {o.const(0)}")
+    elif src.is_float and dst.is_float:
+        o.done(f"{'fpext' if dst.itemsize > src.itemsize else 'fptrunc'} {o.ty} {o.a[0]} to {to}")
+    elif src.is_float:
+        if dst.itemsize >= 4:
+            o.done(f"{'fptosi' if dst.kind == 'i' else 'fptoui'} {o.ty} {o.a[0]} to {to}")
+        else:  # as C does on this machine: through int, keeping the low bits
+            wide = vector("i32", o.lanes)
+            o.done(f"trunc {wide} {o.t(f'fptosi {o.ty} {o.a[0]} to {wide}')} to {to}")
+    elif dst.is_float:
+        o.done(f"{'sitofp' if src.kind == 'i' else 'uitofp'} {o.ty} {o.a[0]} to {to}")
+    elif dst.itemsize > src.itemsize:
+        o.done(f"{'sext' if src.kind == 'i' else 'zext'} {o.ty} {o.a[0]} to {to}")
+    elif dst.itemsize < src.itemsize:
+        o.done(f"trunc {o.ty} {o.a[0]} to {to}")
+    else:
+        o.done(f"bitcast {o.ty} {o.a[0]} to {to}")
+
+
+@rule("round")
+def _round(o: Op) -> None:
+    bits = o.ops.narrow(o.w, o.a[0], o.operand, o.attr, o.lanes)
+    o.ops.widen(o.w, o.dst, bits, o.attr, o.lanes)
+
+
+@rule("splat")
+def _splat(o: Op) -> None:
+    elem = scalar(o.operand)
+    ty = vector(elem, o.lanes)
+    one = o.t(f"insertelement {ty} poison, {elem} {o.a[0]}, i64 0")
+    o.done(f"shufflevector {ty} {one}, {ty} poison, <{o.lanes} x i32> zeroinitializer")
+
+
+def _ramp(elem: str, lanes: int) -> str:
+    return "<" + ", ".join(f"{elem} {k}" for k in range(lanes)) + ">"
+
+
+@rule("iota")
+def _iota(o: Op) -> None:
+    ty = vector("i64", o.lanes)
+    one = o.t(f"insertelement {ty} poison, i64 {o.a[0]}, i64 0")
+    base = o.t(f"shufflevector {ty} {one}, {ty} poison, <{o.lanes} x i32> zeroinitializer")
+    o.done(f"add {ty} {base}, {_ramp('i64', o.lanes)}")
+
+
+@rule("lanemask")
+def _lanemask(o: Op) -> None:
+    # lanes < 2^15, so the comparison can be done in 32 bits
+    fn = "llvm.smin.i64"
+    o.ops.declare(f"declare i64 @{fn}(i64, i64)")
+    n = o.t(f"trunc i64 {o.t(f'call i64 @{fn}(i64 {o.a[0]}, i64 {o.lanes})')} to i32")
+    ty = vector("i32", o.lanes)
+    one = o.t(f"insertelement {ty} poison, i32 {n}, i64 0")
+    all_n = o.t(f"shufflevector {ty} {one}, {ty} poison, <{o.lanes} x i32> zeroinitializer")
+    o.done(f"icmp slt {ty} {_ramp('i32', o.lanes)}, {all_n}")
+
+
+@rule("hreduce")
+def _hreduce(o: Op) -> None:
+    d, n = o.types[0]
+    elem = scalar(d)
+    suffix = mangle(elem, n)
+    kind = o.attr
+    if d.is_float and kind in ("sum", "prod"):
+        name, start = ("fadd", "-0.0") if kind == "sum" else ("fmul", "1.0")
+        fn = f"llvm.vector.reduce.{name}.{suffix}"
+        o.ops.declare(f"declare {elem} @{fn}({elem}, {o.ty})")
+        o.done(f"call reassoc {elem} @{fn}({elem} {start}, {o.ty} {o.a[0]})")
+        return
+    if d.is_float:
+        fn = f"llvm.vector.reduce.{'fmaximum' if kind == 'max' else 'fminimum'}.{suffix}"
+    else:
+        signed = "s" if d.kind == "i" else "u"
+        name = {"sum": "add", "prod": "mul", "any": "or", "all": "and"}.get(kind, f"{signed}{kind}")
+        if d.is_bool:
+            name = "or" if kind in ("any", "max") else "and"
+        fn = f"llvm.vector.reduce.{name}.{suffix}"
+    o.ops.declare(f"declare {elem} @{fn}({o.ty})")
+    o.done(f"call {elem} @{fn}({o.ty} {o.a[0]})")
+
+
+@rule("philox")
+def _philox(o: Op) -> None:
+    fn = o.ops.philox(o.lanes)
+    ity, ety = vector("i32", o.lanes), vector("i64", o.lanes)
+    o.done(f"call {ity} @{fn}(i64 {o.a[0]}, {ety} {o.a[1]}, i32 {o.attr or 0})")
+
+
+class Ops:
+    """Writes operations; collects the declarations and helper functions they need."""
+
+    def __init__(self, bits: int, sleef: frozenset[str]):
+        self.bits = bits
+        self.sleef = sleef
+        self._declared: dict[str, None] = {}
+        self._defined: dict[str, str] = {}
+
+    def declare(self, text: str) -> None:
+        self._declared[text] = None
+
+    def declarations(self) -> list[str]:
+        return list(self._declared)
+
+    def definitions(self) -> list[str]:
+        return list(self._defined.values())
+
+    def emit(self, w: Writer, s: Let, dst: str, args: list[str], types: list[tuple[DType, int]]) -> None:
+        f = RULES.get(s.op)
+        if f is None:
+            raise CompilerError(f"no LLVM rule for {s.op}", "emit")
+        attr = s.op if s.op in ("shl", "shr") else s.attr
+        f(Op(self, w, dst, args, types, s.dst.dtype, s.dst.lanes, attr))
+
+    # --- special functions ---
+    def special(self, o: Op, name: str) -> str:
+        """A call of the vector function `name` on operands of any width."""
+        d, lanes = o.types[0]
+        elem = scalar(d)
+        letter = "f" if d.name == "f32" else "d"
+        width = self.bits // (8 * d.itemsize)
+        symbol = f"Sleef_{name}{letter}{width}_{SLEEF[name]}"
+        if symbol not in self.sleef:
+            return self._stand_in(o, name, lanes)
+        ty = vector(elem, width)
+        self.declare(f"declare {ty} @{symbol}({', '.join([ty] * len(o.a))}) nounwind memory(none)")
+        if lanes == width:
+            return f"call {ty} @{symbol}({', '.join(f'{ty} {x}' for x in o.a)})"
+        parts = []
+        for k in range(0, lanes, width):
+            pieces = [self._piece(o, x, elem, lanes, k, width) for x in o.a]
+            parts.append(o.t(f"call {ty} @{symbol}({', '.join(f'{ty} {x}' for x in pieces)})"))
+        return self._join(o, parts, elem, lanes, width)
+
+    def _piece(self, o: Op, x: str, elem: str, lanes: int, start: int, width: int) -> str:
+        if lanes == 1:
+            ty = vector(elem, width)
+            one = o.t(f"insertelement {ty} poison, {elem} {x}, i64 0")
+            return o.t(f"shufflevector {ty} {one}, {ty} poison, <{width} x i32> zeroinitializer")
+        ty = vector(elem, lanes)
+        picks = ", ".join(f"i32 {min(start + k, lanes - 1)}" for k in range(width))
+        return o.t(f"shufflevector {ty} {x}, {ty} poison, <{width} x i32> <{picks}>")
+
+    def _join(self, o: Op, parts: list[str], elem: str, lanes: int, width: int) -> str:
+        if lanes == 1:
+            return f"extractelement {vector(elem, width)} {parts[0]}, i64 0"
+        while len(parts) > 1:
+            ty = vector(elem, width)
+            picks = ", ".join(f"i32 {k}" for k in range(2 * width))
+            parts = [
+                o.t(f"shufflevector {ty} {a}, {ty} {b}, <{2 * width} x i32> <{picks}>")
+                for a, b in zip(parts[::2], parts[1::2], strict=True)
+            ]
+            width *= 2
+        if width == lanes:
+            return f"bitcast {vector(elem, lanes)} {parts[0]} to {vector(elem, lanes)}"
+        picks = ", ".join(f"i32 {k}" for k in range(lanes))
+        return f"shufflevector {vector(elem, width)} {parts[0]}, {vector(elem, width)} poison, <{lanes} x i32> <{picks}>"
+
+    def _stand_in(self, o: Op, name: str, lanes: int) -> str:
+        d = o.types[0][0]
+        if len(o.a) == 1 and (name, d) in llvm_math.AVAILABLE:
+            fn = f"fw_{name}_{d.name}x{lanes}"
+            if fn not in self._defined:
+                self._defined[fn] = llvm_math.define(name, d, lanes, True)
+            return f"call {o.ty} @{fn}({o.ty} {o.a[0]})"
+        return self._lane_by_lane(o, name, lanes)
+
+    def _lane_by_lane(self, o: Op, name: str, lanes: int) -> str:
+        """libm, one lane at a time: right everywhere, slow."""
+        d = o.types[0][0]
+        elem = scalar(d)
+        fn = name + ("f" if d.name == "f32" else "")
+        self.declare(f"declare {elem} @{fn}({', '.join([elem] * len(o.a))}) nounwind")
+        if lanes == 1:
+            return f"call {elem} @{fn}({', '.join(f'{elem} {x}' for x in o.a)})"
+        acc = "poison"
+        for k in range(lanes):
+            xs = [o.t(f"extractelement {o.ty} {x}, i64 {k}") for x in o.a]
+            r = o.t(f"call {elem} @{fn}({', '.join(f'{elem} {x}' for x in xs)})")
+            text = f"insertelement {o.ty} {acc}, {elem} {r}, i64 {k}"
+            if k == lanes - 1:
+                return text
+            acc = o.t(text)
+        raise AssertionError
+
+    def philox(self, lanes: int) -> str:
+        name = f"fw_philox_x{lanes}"
+        self._defined.setdefault(name, philox(name, lanes))
+        return name
+
+    # --- memory intrinsics ---
+    def masked_load(self, elem: str, lanes: int) -> str:
+        fn = f"llvm.masked.load.{mangle(elem, lanes)}.p0"
+        ty = vector(elem, lanes)
+        self.declare(f"declare {ty} @{fn}(ptr, i32 immarg, <{lanes} x i1>, {ty})")
+        return fn
+
+    def masked_store(self, elem: str, lanes: int) -> str:
+        fn = f"llvm.masked.store.{mangle(elem, lanes)}.p0"
+        self.declare(f"declare void @{fn}({vector(elem, lanes)}, ptr, i32 immarg, <{lanes} x i1>)")
+        return fn
+
+    def gather(self, elem: str, lanes: int) -> str:
+        fn = f"llvm.masked.gather.{mangle(elem, lanes)}.v{lanes}p0"
+        ty = vector(elem, lanes)
+        self.declare(f"declare {ty} @{fn}(<{lanes} x ptr>, i32 immarg, <{lanes} x i1>, {ty})")
+        return fn
+
+    def scatter(self, elem: str, lanes: int) -> str:
+        fn = f"llvm.masked.scatter.{mangle(elem, lanes)}.v{lanes}p0"
+        self.declare(f"declare void @{fn}({vector(elem, lanes)}, <{lanes} x ptr>, i32 immarg, <{lanes} x i1>)")
+        return fn
+
+    # --- storage conversions ---
+    def widen(self, w: Writer, dst: str, raw: str, d: DType, lanes: int) -> None:
+        """A stored element as a register element (nothing to do unless 16-bit float or bool)."""
+        f = vector("float", lanes)
+        if d.name == "f16":
+            w.line(f"{dst} = fpext {vector('half', lanes)} {raw} to {f}")
+        elif d.name == "bf16":
+            a, b = w.fresh(), w.fresh()
+            i = vector("i32", lanes)
+            sixteen = "16" if lanes == 1 else "splat (i32 16)"
+            w.line(f"{a} = zext {vector('i16', lanes)} {raw} to {i}")
+            w.line(f"{b} = shl {i} {a}, {sixteen}")
+            w.line(f"{dst} = bitcast {i} {b} to {f}")
+        elif d.is_bool:
+            zero = "0" if lanes == 1 else "zeroinitializer"
+            w.line(f"{dst} = icmp ne {vector('i8', lanes)} {raw}, {zero}")
+
+    def narrow(self, w: Writer, v: str, src: DType, d: DType, lanes: int) -> str:
+        """A register element as it is stored."""
+        if d.name == "f16":
+            out = w.fresh()
+            w.line(f"{out} = fptrunc {vector('float', lanes)} {v} to {vector('half', lanes)}")
+            return out
+        if d.is_bool:
+            out = w.fresh()
+            w.line(f"{out} = zext {vector('i1', lanes)} {v} to {vector('i8', lanes)}")
+            return out
+        if d.name != "bf16":
+            return v
+
+        def c(n: int) -> str:
+            return str(n) if lanes == 1 else f"splat (i32 {n})"
+
+        def t(text: str) -> str:
+            x = w.fresh()
+            w.line(f"{x} = {text}")
+            return x
+
+        i, f = vector("i32", lanes), vector("float", lanes)
+        bits = t(f"bitcast {f} {v} to {i}")
+        odd = t(f"and {i} {t(f'lshr {i} {bits}, {c(16)}')}, {c(1)}")
+        up = t(f"add {i} {t(f'add {i} {bits}, {odd}')}, {c(0x7FFF)}")
+        top = t(f"lshr {i} {up}, {c(16)}")
+        nan = t(f"fcmp uno {f} {v}, {v}")
+        picked = t(f"select {vector('i1', lanes)} {nan}, {i} {c(0x7FC0)}, {i} {top}")
+        return t(f"trunc {i} {picked} to {vector('i16', lanes)}")
+
+
+__all__ = ["RULES", "SLEEF", "Ops", "stored"]

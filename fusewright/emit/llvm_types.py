@@ -1,0 +1,62 @@
+"""LLVM IR spellings of types and constants."""
+
+from __future__ import annotations
+
+import math
+import struct
+from typing import Any
+
+import numpy as np
+
+from ..core.dtypes import DType, round_bf16
+
+_SCALAR = {
+    "f64": "double",
+    "f32": "float",
+    "i64": "i64",
+    "i32": "i32",
+    "i16": "i16",
+    "i8": "i8",
+    "u8": "i8",
+    "u32": "i32",
+    "bool": "i1",
+}
+_STORED = {**_SCALAR, "bool": "i8", "bf16": "i16", "f16": "half"}
+_SUFFIX = {"double": "f64", "float": "f32", "half": "f16"}
+
+
+def scalar(d: DType) -> str:
+    """The type of a register element."""
+    return _SCALAR[d.name]
+
+
+def stored(d: DType) -> str:
+    """The type of a memory element."""
+    return _STORED[d.name]
+
+
+def vector(elem: str, lanes: int) -> str:
+    return elem if lanes == 1 else f"<{lanes} x {elem}>"
+
+
+def mangle(elem: str, lanes: int) -> str:
+    """The suffix of an overloaded intrinsic: `v16f32`."""
+    s = _SUFFIX.get(elem, elem)
+    return s if lanes == 1 else f"v{lanes}{s}"
+
+
+def literal(value: Any, d: DType) -> str:
+    """A constant's text, without its type."""
+    if d.name == "bool":
+        return "true" if value else "false"
+    if d.kind in "iu":
+        return str(int(value))
+    v = float(value)
+    if d.name == "f32":
+        with np.errstate(over="ignore"):
+            v = float(np.float32(v))
+    if d.name == "bf16":
+        v = float(round_bf16(np.float32(v)))
+    if math.isnan(v):
+        return "0x7FF8000000000000"
+    return "0x" + struct.pack(">d", v).hex().upper()

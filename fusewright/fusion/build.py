@@ -1,0 +1,280 @@
+"""A group of Graph equations becomes a Fusion: views turn into index arithmetic, the rest into scalar expressions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from ..core.dtypes import bool_, f32, i64
+from ..core.errors import Refusal
+from ..graph.ir import Eqn, Value
+from ..index import expr as index
+from ..index.expr import ONE, ZERO, Atom, Ix, flatten, nonnegative, unflatten
+from . import scalar as sc
+from .domain import Domain
+from .ir import Buffer, Fusion, Stage
+from .scalar import Expr
+
+Layout = Callable[[Value], tuple[Ix, ...]]
+
+
+@dataclass(slots=True)
+class Built:
+    """A fusion and the graph values behind its buffers, by buffer name."""
+
+    fusion: Fusion
+    sources: dict[str, Value]
+
+
+def build(
+    eqns: Sequence[Eqn],
+    outputs: Sequence[Value],
+    producers: dict[Value, Eqn],
+    views: set[int],
+    layout: Layout,
+    round_every_op: bool = False,
+) -> Built:
+    """The Fusion of `eqns` that stores `outputs`.
+
+    `producers`: the equation behind any value of the graph; `views`: units that are metadata only, looked
+    through when they feed the group; `layout(value)`: strides in elements of a value that lives in memory.
+    Raises Refusal when the group has no common iteration domain.
+    """
+    return _Build(eqns, outputs, producers, views, layout, round_every_op).run()
+
+
+class _Build:
+    def __init__(
+        self,
+        eqns: Sequence[Eqn],
+        outputs: Sequence[Value],
+        producers: dict[Value, Eqn],
+        views: set[int],
+        layout: Layout,
+        round_every_op: bool,
+    ):
+        self.outputs = list(outputs)
+        self.layout = layout
+        self.round_every_op = round_every_op
+        mine = {e.out: e for e in eqns}
+        # views of outside tensors are part of the addressing, so they join the group's equations
+        around: dict[Value, Eqn] = {}
+        stack = [v for e in eqns for v in e.inputs]
+        while stack:
+            v = stack.pop()
+            if v in mine or v in around:
+                continue
+            e = producers.get(v)
+            if e is not None and e.unit in views:
+                around[v] = e
+                stack.extend(e.inputs)
+        self.eqn = {**around, **mine}
+        needed: set[Value] = set()
+        stack = list(outputs)
+        while stack:
+            v = stack.pop()
+            if v in self.eqn and v not in needed:
+                needed.add(v)
+                stack.extend(self.eqn[v].inputs)
+        order = sorted((self.eqn[v] for v in needed), key=lambda e: e.out.id)
+        self.anchors = [e.out for e in order if e.op in ("reduce", "scan")]
+        self.anchors += [v for v in outputs if v not in self.anchors]
+        self.domain = Domain(order, self.anchors)
+        self.memo: dict[tuple[Value, tuple[Ix, ...], Expr | None], Expr] = {}
+        self.buffers: dict[Value, Buffer] = {}
+        self.names: dict[Value, str] = {}
+        self.stages: list[Stage] = []
+        self.fusion = Fusion(tuple(self.domain.axes))
+        self.sources: dict[str, Value] = {}
+
+    def run(self) -> Built:
+        for v in self.outputs:
+            idx = self.domain.complete_index(v)
+            body = self.eval(v, idx, None)
+            if v.dtype.is_reduced and body.kind == "round" and body.data is v.dtype:
+                body = body.args[0]  # the store rounds
+            b = Buffer(f"out{len(self.sources)}", v.dtype, v.shape, self.layout(v), True)
+            self.sources[b.name] = v
+            self.fusion.buffers.append(b)
+            offset = self.offset(b, idx)
+            axes = tuple(a for a in self.domain.axes if any(a in i.axes() for i in idx))
+            self.stages.append(Stage("store", b.name, axes, (), "", body, v.dtype, b.name, offset))
+        self.fusion.stages = self.stages
+        self.fusion.buffers = list(self.buffers.values()) + self.fusion.buffers
+        return Built(self.fusion, self.sources)
+
+    def offset(self, b: Buffer, idx: tuple[Ix, ...]) -> Ix:
+        out = ZERO
+        for i, s in zip(idx, b.strides, strict=True):
+            out = out + i * s
+        return out
+
+    def buffer(self, v: Value) -> Buffer:
+        b = self.buffers.get(v)
+        if b is None:
+            b = Buffer(f"in{len(self.buffers)}", v.dtype, v.shape, self.layout(v), False)
+            self.buffers[v] = b
+            self.sources[b.name] = v
+        return b
+
+    def eval(self, v: Value, idx: tuple[Ix, ...], mask: Expr | None) -> Expr:
+        key = (v, idx, mask)
+        found = self.memo.get(key)
+        if found is None:
+            found = self._eval(v, idx, mask)
+            self.memo[key] = found
+        return found
+
+    def _eval(self, v: Value, idx: tuple[Ix, ...], mask: Expr | None) -> Expr:
+        e = self.eqn.get(v)
+        if e is None:
+            b = self.buffer(v)
+            return sc.load(b.name, self.offset(b, idx), b.dtype, mask)
+        return getattr(self, f"_{e.op}")(e, idx, mask)
+
+    def operand(self, e: Eqn, n: int, idx: tuple[Ix, ...], mask: Expr | None) -> Expr:
+        v = e.inputs[n]
+        lead = e.out.rank - v.rank
+        return self.eval(v, tuple(ZERO if v.shape[d] is ONE else idx[lead + d] for d in range(v.rank)), mask)
+
+    def _map(self, e: Eqn, idx: tuple[Ix, ...], mask: Expr | None) -> Expr:
+        out = sc.op(e.params[0], *(self.operand(e, n, idx, mask) for n in range(len(e.inputs))))
+        if self.round_every_op and e.out.dtype.is_reduced:
+            out = sc.round_to(out, e.out.dtype)
+        return out
+
+    def _cast(self, e: Eqn, idx: tuple[Ix, ...], mask: Expr | None) -> Expr:
+        x = self.operand(e, 0, idx, mask)
+        to, keep_rounding = e.params
+        out = sc.cast(x, to)
+        if to.is_reduced and e.inputs[0].dtype is not to and (keep_rounding or self.round_every_op):
+            out = sc.round_to(out, to)
+        return out
+
+    def _const(self, e: Eqn, idx: tuple[Ix, ...], mask: Expr | None) -> Expr:
+        return sc.const(e.params[0], e.out.dtype)
+
+    def _scalar(self, e: Eqn, idx: tuple[Ix, ...], mask: Expr | None) -> Expr:
+        v = e.params[0]
+        if isinstance(v, Ix):
+            return sc.cast(sc.index_value(v), e.out.dtype)
+        self.fusion.hosts[v] = e.out.dtype
+        return sc.host(v, e.out.dtype)
+
+    def _affine(self, e: Eqn, idx: tuple[Ix, ...], mask: Expr | None) -> Expr:
+        src = []
+        for offset, coeffs in e.params[0]:
+            j = offset
+            for k, c in coeffs:
+                j = j + idx[k] * c
+            src.append(j)
+        return self.eval(e.inputs[0], tuple(src), mask)
+
+    def _reshape(self, e: Eqn, idx: tuple[Ix, ...], mask: Expr | None) -> Expr:
+        x = e.inputs[0]
+        return self.eval(x, unflatten(flatten(idx, e.out.shape), x.shape), mask)
+
+    def _pad(self, e: Eqn, idx: tuple[Ix, ...], mask: Expr | None) -> Expr:
+        x, fill = e.inputs
+        src = tuple(i - lo for i, lo in zip(idx, e.params[0], strict=True))
+        inside = sc.const(True, bool_)
+        for j, n in zip(src, x.shape, strict=True):
+            inside = sc.op("and", inside, _in_range(j, n))
+        both = inside if mask is None else sc.op("and", mask, inside)
+        body = self.eval(x, src, None if both.kind == "const" else both)
+        return sc.op("where", inside, body, self.eval(fill, (), mask))
+
+    def _cat(self, e: Eqn, idx: tuple[Ix, ...], mask: Expr | None) -> Expr:
+        dim = e.params[0]
+        start = ZERO
+        pieces: list[tuple[Expr, Expr]] = []
+        for x in e.inputs:
+            j = idx[dim] - start
+            here = _in_range(j, x.shape[dim])
+            both = here if mask is None else sc.op("and", mask, here)
+            src = tuple(j if d == dim else i for d, i in enumerate(idx))
+            pieces.append((here, self.eval(x, src, both)))
+            start = start + x.shape[dim]
+        out = pieces[-1][1]
+        for here, body in reversed(pieces[:-1]):
+            out = sc.op("where", here, body, out)
+        return out
+
+    def _gather(self, e: Eqn, idx: tuple[Ix, ...], mask: Expr | None) -> Expr:
+        x = e.inputs[0]
+        src: list[Ix] = []
+        for d, s in enumerate(e.params[0]):
+            if s[0] == "dim":
+                src.append(idx[s[1]])
+                continue
+            at = e.inputs[1 + s[1]]
+            raw = sc.cast(self.eval(at, tuple(ZERO if n is ONE else idx[k] for k, n in zip(s[2], at.shape, strict=True)), mask), i64)
+            n = sc.index_value(x.shape[d])
+            zero = sc.const(0, i64)
+            wrapped = sc.op("where", sc.op("lt", raw, zero), sc.op("add", raw, n), raw)
+            valid = sc.op("and", sc.op("ge", wrapped, zero), sc.op("lt", wrapped, n))
+            must = valid if mask is None else sc.op("or", valid, sc.op("not", mask))
+            self.fusion.checks.append((must, tuple(a for a in self.domain.axes if a in must.axes)))
+            mask = valid if mask is None else sc.op("and", mask, valid)
+            src.append(index.value(wrapped, x.shape[d]))
+        return self.eval(x, tuple(src), mask)
+
+    def _iota(self, e: Eqn, idx: tuple[Ix, ...], mask: Expr | None) -> Expr:
+        return sc.index_value(idx[e.params[0]])
+
+    def _random(self, e: Eqn, idx: tuple[Ix, ...], mask: Expr | None) -> Expr:
+        kind, n = e.params
+        seed = self.eval(e.inputs[0], (index.ix(n),), None)
+        out = sc.random(kind, seed, flatten(idx, e.out.shape), f32 if e.out.dtype.is_float else e.out.dtype)
+        return sc.cast(out, e.out.dtype)
+
+    def _reduce(self, e: Eqn, idx: tuple[Ix, ...], mask: Expr | None) -> Expr:
+        return self.anchor(e, idx, "reduce", e.params[0], e.params[1])
+
+    def _scan(self, e: Eqn, idx: tuple[Ix, ...], mask: Expr | None) -> Expr:
+        return self.anchor(e, idx, "scan", e.params[0], (e.params[1],))
+
+    def anchor(self, e: Eqn, idx: tuple[Ix, ...], kind: str, monoid: str, dims: tuple[int, ...]) -> Expr:
+        """The value of a reduction or scan: one stage, readable only at its own place in the domain."""
+        home = self.domain.complete_index(e.out)
+        if idx != home:
+            raise Refusal("domain", f"{e.out} is read at {idx}, but lives at {home}")
+        axes = tuple(a for a in self.domain.axes if any(a in i.axes() for i in home))
+        name = self.names.get(e.out)
+        if name is None:
+            x = e.inputs[0]
+            src = self.domain.complete_index(x) if x in self.domain.index else None
+            if src is None or None in src:
+                raise Refusal("domain", f"operand of {e.out} has no place")
+            raxes: list[Atom] = []
+            for d in dims:
+                if x.shape[d] is ONE:
+                    continue
+                a = src[d].as_axis()
+                if a is None:
+                    raise Refusal("domain", f"{kind} over {src[d]}, which is not a loop axis")
+                raxes.append(a)
+            for d in range(x.rank):
+                if d not in dims and src[d] is not home[d]:
+                    raise Refusal("domain", f"{e.out} and its operand disagree on dim {d}")
+            if set(raxes) & set(axes) and kind == "reduce":
+                raise Refusal("domain", f"{e.out} still depends on an axis it reduces")
+            body = self.eval(x, src, None)
+            name = self.names[e.out] = f"r{len(self.names)}"
+            dtype = e.out.dtype
+            self.stages.append(Stage(kind, name, axes, tuple(raxes), monoid, body, dtype))
+        out = sc.stage_value(name, e.out.dtype, frozenset(axes))
+        if self.round_every_op and e.out.dtype.is_reduced:
+            out = sc.round_to(out, e.out.dtype)
+        return out
+
+
+def _in_range(j: Ix, n: Ix) -> Expr:
+    """0 <= j < n, leaving out what is evident."""
+    out = sc.const(True, bool_)
+    if not nonnegative(j):
+        out = sc.op("and", out, sc.op("ge", sc.index_value(j), sc.const(0, i64)))
+    top = index.upper(j)
+    if top is None or not nonnegative(n - 1 - top):
+        out = sc.op("and", out, sc.op("lt", sc.index_value(j), sc.index_value(n)))
+    return out

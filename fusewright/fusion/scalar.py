@@ -1,0 +1,208 @@
+"""Scalar expressions: what one element of a stage is.
+
+Grammar
+    expr ::= Const value | Host ix-or-name | Index ix | Load buffer[offset] if mask
+           | Op prim(expr, ...) | Cast expr | Round expr | Stage name | Random(kind, seed, element)
+
+Semantics
+- A 16-bit float is held in f32; `Load` widens. `Round` narrows to its 16-bit `data` type and widens again.
+- `Load` with a false mask reads nothing and gives 0.
+- `Stage` is the value of a reduction or scan at the current point of the iteration domain.
+- `Random` is element `element` of the Philox4x32-10 stream keyed by the i64 `seed`.
+Expressions are pure and interned: equal means identical.
+"""
+
+from __future__ import annotations
+
+import threading
+from typing import Any
+
+from ..core.dtypes import DType, bool_, compute_type, i64
+from ..index import expr as index
+from ..index.expr import Atom, Ix
+from ..prims.table import PRIMS
+
+_lock = threading.Lock()
+_table: dict[Any, Expr] = {}
+
+
+class Expr:
+    """An interned scalar expression. `axes` are the loop variables it depends on; `stages` the stages it reads."""
+
+    __slots__ = ("args", "axes", "cost", "data", "dtype", "kind", "serial", "stages")
+    kind: str
+    dtype: DType
+    args: tuple[Expr, ...]
+    data: Any
+    axes: frozenset[Atom]
+    stages: frozenset[str]
+    cost: int
+    serial: int
+
+    def __repr__(self) -> str:
+        return f"e{self.serial}"
+
+    def children(self) -> tuple[Expr, ...]:
+        """Sub-expressions, including those inside offsets."""
+        extra = [a.aux for i in self.indices() for a in i.atoms() if a.kind == "value"]
+        return (*self.args, *extra)
+
+    def indices(self) -> tuple[Ix, ...]:
+        if self.kind == "load":
+            return (self.data[1],)
+        if self.kind == "index":
+            return (self.data,)
+        if self.kind == "random":
+            return (self.data[1],)
+        return ()
+
+
+def _make(kind: str, dtype: DType, args: tuple[Expr, ...], data: Any, cost: int) -> Expr:
+    key = (kind, dtype, args, repr(data) if kind == "const" else data)
+    found = _table.get(key)
+    if found is not None:
+        return found
+    e = Expr()
+    e.kind, e.dtype, e.args, e.data, e.cost = kind, dtype, args, data, cost
+    axes: set[Atom] = set()
+    stages: set[str] = set()
+    if kind == "stage":
+        stages.add(data[0])
+        axes |= data[1]
+    for i in e.indices():
+        for a in i.atoms():
+            if a.kind == "axis":
+                axes.add(a)
+            elif a.kind == "value":
+                axes |= a.aux.axes
+                stages |= a.aux.stages
+    for c in args:
+        axes |= c.axes
+        stages |= c.stages
+    e.axes, e.stages = frozenset(axes), frozenset(stages)
+    with _lock:
+        e.serial = len(_table)
+        return _table.setdefault(key, e)
+
+
+def const(value: Any, dtype: DType) -> Expr:
+    return _make("const", compute_type(dtype), (), value, 0)
+
+
+def host(name: str, dtype: DType) -> Expr:
+    """A scalar kernel argument computed by the host, by name."""
+    return _make("host", dtype, (), name, 0)
+
+
+def index_value(i: Ix) -> Expr:
+    """An index expression as an i64 value."""
+    n = i.as_int()
+    if n is not None:
+        return const(n, i64)
+    if len(i.terms) == 1 and i.terms[0][1] == 1 and len(i.terms[0][0]) == 1 and i.terms[0][0][0].kind == "value":
+        return i.terms[0][0][0].aux
+    return _make("index", i64, (), i, 1)
+
+
+def load(buffer: str, offset: Ix, dtype: DType, mask: Expr | None) -> Expr:
+    """Element `offset` of `buffer`, whose stored type is `dtype`."""
+    return _make("load", compute_type(dtype), () if mask is None else (mask,), (buffer, offset, dtype), 2)
+
+
+def op(prim: str, *args: Expr) -> Expr:
+    """Apply a primitive; folds `where` on constants and the identities of masks."""
+    if prim == "and" and args[0].dtype.is_bool:
+        for a, b in (args, args[::-1]):
+            if a.kind == "const":
+                return b if a.data else a
+        if args[0] is args[1]:
+            return args[0]
+    if prim == "where" and args[0].kind == "const":
+        return args[1] if args[0].data else args[2]
+    p = PRIMS[prim]
+    return _make("op", p.result_type(tuple(a.dtype for a in args)), args, prim, p.cost)
+
+
+def cast(x: Expr, dtype: DType) -> Expr:
+    """Convert to the compute type of `dtype`."""
+    to = compute_type(dtype)
+    if x.dtype is to:
+        return x
+    if x.kind == "const" and not (to.is_bool or (to.is_int and x.dtype.is_float)):
+        if to.is_float:
+            return const(float(x.data), to)
+        bits = 8 * to.itemsize
+        v = int(x.data) & ((1 << bits) - 1)
+        return const(v - (1 << bits) if to.kind == "i" and v >> (bits - 1) else v, to)
+    if to is bool_:
+        return op("ne", x, const(0, x.dtype))
+    return _make("cast", to, (x,), None, 1)
+
+
+def round_to(x: Expr, dtype: DType) -> Expr:
+    """The nearest value that 16-bit `dtype` can hold, still in f32."""
+    if x.kind == "round" and x.data is dtype:
+        return x
+    return _make("round", x.dtype, (x,), dtype, 4)
+
+
+def stage_value(name: str, dtype: DType, axes: frozenset[Atom]) -> Expr:
+    """The value of stage `name` at the current point; `axes` are those the stage is defined over."""
+    return _make("stage", compute_type(dtype), (), (name, axes), 0)
+
+
+def random(kind: str, seed: Expr, element: Ix, dtype: DType) -> Expr:
+    return _make("random", compute_type(dtype), (seed,), (kind, element), 60)
+
+
+def rewrite(e: Expr, axes: dict[Atom, Ix], memo: dict[Expr, Expr]) -> Expr:
+    """Substitute axes throughout an expression."""
+    found = memo.get(e)
+    if found is not None:
+        return found
+
+    def value(a: Atom) -> Atom:
+        assert a.extent is not None
+        return index.value(rewrite(a.aux, axes, memo), a.extent.subst(axes)).terms[0][0][0]
+
+    args = tuple(rewrite(c, axes, memo) for c in e.args)
+    if e.kind == "load":
+        new = load(e.data[0], e.data[1].subst(axes, value), e.data[2], args[0] if args else None)
+    elif e.kind == "index":
+        new = index_value(e.data.subst(axes, value))
+    elif e.kind == "random":
+        new = _make("random", e.dtype, args, (e.data[0], e.data[1].subst(axes, value)), e.cost)
+    elif e.kind == "stage":
+        new = e
+        if any(a in axes for a in e.data[1]):
+            moved = frozenset(b for a in e.data[1] for b in (axes[a].axes() if a in axes else (a,)))
+            new = stage_value(e.data[0], e.dtype, moved)
+    elif args == e.args:
+        new = e
+    else:
+        new = _make(e.kind, e.dtype, args, e.data, e.cost)
+    memo[e] = new
+    return new
+
+
+def walk(roots: list[Expr]) -> list[Expr]:
+    """All expressions below `roots`, operands first."""
+    seen: set[Expr] = set()
+    out: list[Expr] = []
+    stack: list[tuple[Expr, bool]] = [(r, False) for r in reversed(roots)]
+    while stack:
+        e, done = stack.pop()
+        if done:
+            out.append(e)
+            continue
+        if e in seen:
+            continue
+        seen.add(e)
+        stack.append((e, True))
+        for c in reversed(e.children()):
+            if c not in seen:
+                stack.append((c, False))
+    return out
+
+
+index.set_value_axes(lambda e: set(e.axes))

@@ -1,0 +1,122 @@
+"""Graph IR: a program as single-assignment equations over tensors.
+
+Grammar (the text format is in `graph/text.py`)
+    graph  ::= inputs eqn* outputs
+    eqn    ::= values = op(values; params)        # unit, user line
+    value  ::= %id : dtype[dim, ...]              dim is an index expression over size symbols
+    op     ::= map       prim                      elementwise; operands broadcast as in NumPy
+             | cast      to dtype                  `round=True` keeps a downcast's rounding inside a kernel
+             | const     value                     a 0-d constant
+             | scalar    ix                        a 0-d integer computed from sizes at launch (SymInt), or host float
+             | affine    shape, (offset, ((out_dim, coeff), ...)) per input dim
+             | reshape   shape                     row-major order kept
+             | pad       lo per dim, shape         outside the input the value is the 2nd operand (0-d)
+             | cat       dim
+             | gather    shape, spec per input dim: ("dim", out_dim) or ("at", operand, out_dims)
+             | reduce    monoid, axes, keepdim
+             | scan      monoid, axis
+             | iota      shape, dim                index along dim (i64)
+             | random    shape, kind, index        operand: i64[n] seeds; element e of stream seeds[index]
+             | torch                               an opaque call, run by the owner of the unit
+
+Semantics
+- `affine`: out[I] = x[J], J_d = offset_d + sum coeff * I_k. Permute, slice, select, flip, expand, diagonal, unfold,
+  squeeze and unsqueeze are all this one operation.
+- `gather`: out[I] = x[J]; J_d is I_k, or an index tensor at those of I's dims; negative indices count from the
+  end; an index out of range makes the kernel report failure, whereupon the group runs in PyTorch, which raises
+  its own error.
+- `reduce` over no elements gives the monoid's identity. `argmax`/`argmin` give i64.
+- Every operation is pure. Equations are in evaluation order.
+- A *unit* is one operation of the traced program (it may expand to several equations). Groups consist of whole
+  units, so that any group can instead be run by PyTorch, unit by unit.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from ..core.dtypes import DType
+from ..index.expr import Ix, product
+
+Shape = tuple[Ix, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Value:
+    """A tensor: identity by object. `id` is unique in its graph."""
+
+    id: int
+    dtype: DType
+    shape: Shape
+
+    @property
+    def rank(self) -> int:
+        return len(self.shape)
+
+    @property
+    def numel(self) -> Ix:
+        return product(self.shape)
+
+    def __repr__(self) -> str:
+        return f"%{self.id}:{self.dtype}[{', '.join(map(str, self.shape))}]"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Eqn:
+    """One equation. `params` is a plain tuple whose meaning depends on `op` (see the grammar)."""
+
+    op: str
+    inputs: tuple[Value, ...]
+    params: tuple[Any, ...]
+    out: Value
+    unit: int
+
+
+OPS = (
+    "map",
+    "cast",
+    "const",
+    "scalar",
+    "affine",
+    "reshape",
+    "pad",
+    "cat",
+    "gather",
+    "reduce",
+    "scan",
+    "iota",
+    "random",
+)
+
+
+@dataclass(slots=True)
+class Unit:
+    """One operation of the traced program.
+
+    `kind`: "fused" (has equations), "view" (metadata only: equations exist, so that fused neighbours can see
+    through it, but it never becomes a kernel), "torch" (opaque), "host" (sizes and other Python scalars).
+    `reason` says why an operation is opaque.
+    """
+
+    index: int
+    name: str
+    target: str
+    where: str
+    kind: str
+    reads: tuple[Value, ...] = ()
+    results: tuple[Value, ...] = ()
+    reason: str = ""
+
+
+@dataclass(slots=True)
+class Graph:
+    """Inputs, equations in order, outputs, and the units they came from."""
+
+    inputs: list[Value] = field(default_factory=list)
+    eqns: list[Eqn] = field(default_factory=list)
+    outputs: list[Value] = field(default_factory=list)
+    units: list[Unit] = field(default_factory=list)
+
+    def producers(self) -> dict[Value, Eqn]:
+        return {e.out: e for e in self.eqns}

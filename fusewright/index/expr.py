@@ -1,0 +1,508 @@
+"""Quasi-affine integer expressions: sizes, strides and element offsets.
+
+Grammar
+    ix    ::= coeff * atom * ... + ... + coeff          a polynomial with integer coefficients
+    atom  ::= Sym name                                  a size known when the kernel is launched, >= 1
+            | Axis name < extent                        a loop variable, 0 <= axis < extent
+            | FloorDiv(ix, ix)                          rounds towards minus infinity; the divisor is >= 1
+            | Value expr                                an integer loaded at run time (a gather's index)
+
+Semantics: mathematical integers, no overflow (64-bit when emitted). There is no Mod atom: `p mod d` is
+`p - d * (p // d)`, so that `(p // d) * d + p mod d` cancels to `p` by itself.
+
+Sizes are taken to be >= 1 when expressions are simplified: a kernel whose iteration space is empty loads
+nothing, so what its offsets simplify to does not matter.
+
+Expressions are interned: equal means identical (`is`).
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Mapping
+from typing import Any, Union
+
+_lock = threading.Lock()
+_atoms: dict[Any, Atom] = {}
+_polys: dict[Any, Ix] = {}
+
+
+class Atom:
+    """A leaf of an index expression; interned, ordered by creation."""
+
+    __slots__ = ("aux", "extent", "kind", "name", "num", "serial")
+    kind: str  # "sym" | "axis" | "div" | "value"
+    name: str
+    extent: Ix | None  # axis, value: exclusive upper bound
+    num: Ix | None  # div: dividend
+    aux: Any  # div: divisor; value: the scalar expression
+    serial: int
+
+    def __repr__(self) -> str:
+        if self.kind == "div":
+            return f"({self.num} // {self.aux})"
+        return self.name
+
+    @property
+    def ix(self) -> Ix:
+        return _poly({(self,): 1})
+
+
+def _atom(key: Any, kind: str, name: str, extent: Ix | None, num: Ix | None, aux: Any) -> Atom:
+    found = _atoms.get(key)
+    if found is not None:
+        return found
+    with _lock:
+        found = _atoms.get(key)
+        if found is None:
+            found = Atom()
+            found.kind, found.name, found.extent, found.num, found.aux = kind, name, extent, num, aux
+            found.serial = len(_atoms)
+            _atoms[key] = found
+    return found
+
+
+IxLike = Union["Ix", int]
+
+
+class Ix:
+    """An interned polynomial over atoms. `terms` maps a monomial (sorted atoms) to its coefficient."""
+
+    __slots__ = ("_hash", "modulus", "terms")
+    terms: tuple[tuple[tuple[Atom, ...], int], ...]
+    modulus: Ix | None  # set on results of `mod`: 0 <= self < modulus
+
+    def __hash__(self) -> int:
+        return self._hash
+
+    def __eq__(self, other: object) -> bool:
+        return self is other or (isinstance(other, int) and self.as_int() == other)
+
+    # --- arithmetic ---
+    def __add__(self, other: IxLike) -> Ix:
+        other = ix(other)
+        if not other.terms:
+            return self
+        if not self.terms:
+            return other
+        acc = dict(self.terms)
+        for m, c in other.terms:
+            acc[m] = acc.get(m, 0) + c
+        return _poly(acc)
+
+    __radd__ = __add__
+
+    def __neg__(self) -> Ix:
+        return _poly({m: -c for m, c in self.terms})
+
+    def __sub__(self, other: IxLike) -> Ix:
+        return self + (-ix(other))
+
+    def __rsub__(self, other: IxLike) -> Ix:
+        return ix(other) + (-self)
+
+    def __mul__(self, other: IxLike) -> Ix:
+        other = ix(other)
+        if other is ONE:
+            return self
+        if self is ONE:
+            return other
+        acc: dict[tuple[Atom, ...], int] = {}
+        for m1, c1 in self.terms:
+            for m2, c2 in other.terms:
+                m = tuple(sorted(m1 + m2, key=_serial)) if m1 and m2 else (m1 or m2)
+                acc[m] = acc.get(m, 0) + c1 * c2
+        return _poly(acc)
+
+    __rmul__ = __mul__
+
+    def __floordiv__(self, other: IxLike) -> Ix:
+        return floordiv(self, ix(other))
+
+    def __mod__(self, other: IxLike) -> Ix:
+        return mod(self, ix(other))
+
+    # --- inspection ---
+    def as_int(self) -> int | None:
+        """The value when it is a constant, else None."""
+        if not self.terms:
+            return 0
+        if len(self.terms) == 1 and not self.terms[0][0]:
+            return self.terms[0][1]
+        return None
+
+    def as_axis(self) -> Atom | None:
+        """The axis when the expression is exactly one axis, else None."""
+        if len(self.terms) == 1:
+            (m, c) = self.terms[0]
+            if c == 1 and len(m) == 1 and m[0].kind == "axis":
+                return m[0]
+        return None
+
+    def atoms(self) -> set[Atom]:
+        """All atoms, through FloorDiv (but not into run-time values)."""
+        out: set[Atom] = set()
+        for m, _ in self.terms:
+            for a in m:
+                if a not in out:
+                    out.add(a)
+                    if a.kind == "div":
+                        assert a.num is not None
+                        out |= a.num.atoms() | a.aux.atoms()
+        return out
+
+    def axes(self) -> set[Atom]:
+        return {a for a in self.atoms() if a.kind == "axis"}
+
+    def coefficient(self, axis: Atom) -> Ix | None:
+        """The coefficient of `axis` if the expression is affine in it, else None."""
+        acc: dict[tuple[Atom, ...], int] = {}
+        for m, c in self.terms:
+            n = 0
+            for a in m:
+                if a is axis:
+                    n += 1
+                elif a.kind == "div" and axis in a.ix.atoms():
+                    return None
+                elif a.kind == "value" and axis in value_axes(a):
+                    return None
+            if n > 1:
+                return None
+            if n == 1:
+                rest = tuple(a for a in m if a is not axis)
+                if any(a.kind == "axis" for a in rest):
+                    return None
+                acc[rest] = acc.get(rest, 0) + c
+        return _poly(acc)
+
+    def without(self, axis: Atom) -> Ix:
+        """The terms that do not mention `axis` at top level."""
+        return _poly({m: c for m, c in self.terms if axis not in m})
+
+    def subst(self, env: Mapping[Atom, Ix], value: Callable[[Atom], Atom] | None = None) -> Ix:
+        """Replace atoms; `value` rewrites run-time value atoms."""
+        if not env and value is None:
+            return self
+        out = ZERO
+        changed = False
+        for m, c in self.terms:
+            t = _poly({(): c})
+            for a in m:
+                if a in env:
+                    t = t * env[a]
+                    changed = True
+                elif a.kind == "div":
+                    assert a.num is not None
+                    new = floordiv(a.num.subst(env, value), a.aux.subst(env, value))
+                    changed |= new is not a.ix
+                    t = t * new
+                elif a.kind == "value" and value is not None:
+                    b = value(a)
+                    changed |= b is not a
+                    t = t * b.ix
+                else:
+                    t = t * a.ix
+            out = out + t
+        return out if changed else self
+
+    def evaluate(self, env: Mapping[str, Any]) -> Any:
+        """The value under `env` (names of symbols and axes to integers or integer arrays)."""
+        total: Any = 0
+        for m, c in self.terms:
+            t: Any = c
+            for a in m:
+                if a.kind == "div":
+                    assert a.num is not None
+                    t = t * (a.num.evaluate(env) // a.aux.evaluate(env))
+                else:
+                    t = t * env[a.name]
+            total = total + t
+        return total
+
+    def __repr__(self) -> str:
+        return self.text()
+
+    def text(self, atom: Callable[[Atom], str] | None = None) -> str:
+        """Source text, valid in Python and in the text formats."""
+        if not self.terms:
+            return "0"
+        out = ""
+        for m, c in self.terms:
+            factors = [atom(a) if atom else _atom_text(a) for a in m]
+            mag = abs(c)
+            if mag != 1 or not factors:
+                factors.insert(0, str(mag))
+            body = " * ".join(factors)
+            if not out:
+                out = body if c > 0 else f"-{body}"
+            else:
+                out += f" + {body}" if c > 0 else f" - {body}"
+        return out
+
+
+def _atom_text(a: Atom) -> str:
+    if a.kind == "div":
+        assert a.num is not None
+        return f"(({a.num.text()}) // ({a.aux.text()}))"
+    return a.name
+
+
+def _serial(a: Atom) -> int:
+    return a.serial
+
+
+def _poly(acc: Mapping[tuple[Atom, ...], int]) -> Ix:
+    terms = tuple(sorted(((m, c) for m, c in acc.items() if c), key=_term_key))
+    found = _polys.get(terms)
+    if found is not None:
+        return found
+    with _lock:
+        found = _polys.get(terms)
+        if found is None:
+            found = Ix()
+            found.terms = terms
+            found.modulus = None
+            found._hash = hash(terms)
+            _polys[terms] = found
+    return found
+
+
+def _term_key(t: tuple[tuple[Atom, ...], int]) -> tuple[int, tuple[int, ...]]:
+    return (-len(t[0]), tuple(a.serial for a in t[0]))
+
+
+def ix(v: IxLike) -> Ix:
+    """Coerce an int."""
+    if isinstance(v, Ix):
+        return v
+    return _poly({(): int(v)})
+
+
+ZERO = _poly({})
+ONE = _poly({(): 1})
+
+
+def sym(name: str) -> Ix:
+    """A size symbol: a positive integer known at launch."""
+    return _atom(("sym", name), "sym", name, None, None, None).ix
+
+
+def axis(name: str, extent: IxLike) -> Ix:
+    """A loop variable in [0, extent)."""
+    e = ix(extent)
+    return _atom(("axis", name, e), "axis", name, e, None, None).ix
+
+
+def value(expr: Any, extent: IxLike) -> Ix:
+    """An integer computed at run time, in [0, extent). `expr` is an interned scalar expression."""
+    return _atom(("value", expr), "value", f"@{expr}", ix(extent), None, expr).ix
+
+
+_value_axes: Callable[[Any], set[Atom]] = lambda expr: set()
+
+
+def set_value_axes(fn: Callable[[Any], set[Atom]]) -> None:
+    """Tell this module how to find the axes inside a run-time value (the scalar layer registers itself)."""
+    global _value_axes
+    _value_axes = fn
+
+
+def value_axes(a: Atom) -> set[Atom]:
+    return _value_axes(a.aux)
+
+
+# --- division -------------------------------------------------------------------------------------
+
+
+def _divide_term(m: tuple[Atom, ...], c: int, dm: tuple[Atom, ...], dc: int) -> tuple[tuple[Atom, ...], int] | None:
+    if c % dc:
+        return None
+    rest = list(m)
+    for a in dm:
+        if a not in rest:
+            return None
+        rest.remove(a)
+    return tuple(rest), c // dc
+
+
+def floordiv(p: Ix, d: Ix) -> Ix:
+    """`p // d` for d >= 1. Rules, each with its side condition:
+
+    p // 1 = p;  const // const folds;
+    (d*q + r) // d = q + r // d             always
+    r // d = 0                              if 0 <= r < d can be shown from the bounds of r
+    (p // a) // b = p // (a*b)              always, for a, b >= 1
+    """
+    if d is ONE:
+        return p
+    pi, di = p.as_int(), d.as_int()
+    if di is not None and di <= 0:
+        raise ValueError(f"division by {di}: the divisor of an index expression must be >= 1")
+    if pi is not None and di is not None:
+        return ix(pi // di)
+    if not p.terms:
+        return ZERO
+    if p is d:
+        return ONE
+    q: dict[tuple[Atom, ...], int] = {}
+    r: dict[tuple[Atom, ...], int] = {}
+    if len(d.terms) == 1:
+        ((dm, dc),) = d.terms
+        for m, c in p.terms:
+            got = _divide_term(m, c, dm, dc)
+            if got is not None:
+                q[got[0]] = q.get(got[0], 0) + got[1]
+            elif not dm and abs(c) >= dc and all(a.kind != "div" for a in m):
+                # 1030*i // 1024: split the coefficient so that the remainder stays small and positive
+                q[m] = q.get(m, 0) + c // dc
+                if c % dc:
+                    r[m] = c % dc
+            else:
+                r[m] = c
+    else:
+        # an exact multiple of a many-term divisor, e.g. (a+b)*i // (a+b): divide by the leading term
+        quotient = _exact(p, d)
+        if quotient is not None:
+            return quotient
+        r = dict(p.terms)
+    rest = _poly(r)
+    quot = _poly(q)
+    if not rest.terms or within(rest, d):
+        return quot
+    if len(rest.terms) == 1 and rest.terms[0][1] == 1 and len(rest.terms[0][0]) == 1:
+        a = rest.terms[0][0][0]
+        if a.kind == "div":
+            assert a.num is not None
+            return quot + floordiv(a.num, a.aux * d)
+    return quot + _atom(("div", rest, d), "div", "", None, rest, d).ix
+
+
+def _exact(p: Ix, d: Ix) -> Ix | None:
+    q = ZERO
+    rest = p
+    dm, dc = d.terms[0]
+    for _ in range(8):
+        if not rest.terms:
+            return q
+        for m, c in rest.terms:
+            got = _divide_term(m, c, dm, dc)
+            if got is not None:
+                step = _poly({got[0]: got[1]})
+                q = q + step
+                rest = rest - step * d
+                break
+        else:
+            return None
+    return None
+
+
+def mod(p: Ix, d: Ix) -> Ix:
+    """`p mod d`, as `p - d * (p // d)`; the result remembers that it lies in [0, d)."""
+    r = p - d * floordiv(p, d)
+    if r.as_int() is None and r.modulus is None and not r.as_axis():
+        r.modulus = d
+    return r
+
+
+def upper(p: Ix) -> Ix | None:
+    """An inclusive upper bound free of axes, or None when none is evident."""
+    if p.modulus is not None:
+        return p.modulus - 1
+    out = ZERO
+    for m, c in p.terms:
+        b = _poly({(): c})
+        for a in m:
+            if a.kind == "sym":
+                b = b * a.ix
+                continue
+            if c < 0:
+                b = ZERO  # every atom is >= 0
+                break
+            top = _atom_upper(a)
+            if top is None:
+                return None
+            b = b * top
+        out = out + b
+    return out
+
+
+def _atom_upper(a: Atom) -> Ix | None:
+    if a.kind in ("axis", "value"):
+        assert a.extent is not None
+        return a.extent - 1
+    assert a.num is not None
+    top = upper(a.num)
+    return None if top is None else floordiv(top, a.aux)
+
+
+def nonnegative(p: Ix) -> bool:
+    """Whether p >= 0 can be shown from: atoms >= 0, sizes >= 1, extents, moduli."""
+    if p.modulus is not None:
+        return True
+    # Lower bound: a negative term is bounded below by its atoms' upper bounds.
+    low = ZERO
+    for m, c in p.terms:
+        b = _poly({(): c})
+        for a in m:
+            if a.kind == "sym":
+                b = b * a.ix
+            elif c > 0:
+                b = ZERO
+                break
+            else:
+                top = _atom_upper(a)
+                if top is None:
+                    return False
+                b = b * top
+        low = low + b
+    return _positive_sizes(low)
+
+
+def _positive_sizes(p: Ix) -> bool:
+    """p >= 0 for all sizes >= 1: substitute size = 1 + t and look for negative coefficients."""
+    if all(c >= 0 for _, c in p.terms):
+        return True
+    syms = {a for m, _ in p.terms for a in m}
+    if any(a.kind != "sym" for a in syms) or len(syms) > 6:
+        return False
+    shifted = p.subst({a: a.ix + 1 for a in syms})
+    return all(c >= 0 for _, c in shifted.terms)
+
+
+def within(p: Ix, bound: Ix) -> bool:
+    """Whether 0 <= p < bound can be shown."""
+    if not nonnegative(p):
+        return False
+    top = upper(p)
+    return top is not None and nonnegative(bound - 1 - top)
+
+
+def product(xs: Any) -> Ix:
+    out = ONE
+    for x in xs:
+        out = out * x
+    return out
+
+
+def row_major(shape: tuple[Ix, ...]) -> tuple[Ix, ...]:
+    """Strides in elements of a contiguous tensor."""
+    out = [ONE] * len(shape)
+    for k in range(len(shape) - 2, -1, -1):
+        out[k] = out[k + 1] * shape[k + 1]
+    return tuple(out)
+
+
+def flatten(index: tuple[Ix, ...], shape: tuple[Ix, ...]) -> Ix:
+    """The row-major linear position of a multi-index."""
+    out = ZERO
+    for i, s in zip(index, row_major(shape), strict=True):
+        out = out + i * s
+    return out
+
+
+def unflatten(flat: Ix, shape: tuple[Ix, ...]) -> tuple[Ix, ...]:
+    """The multi-index of a row-major linear position."""
+    out = []
+    for n, s in zip(shape, row_major(shape), strict=True):
+        out.append(ZERO if n is ONE else mod(floordiv(flat, s), n))
+    return tuple(out)

@@ -1,0 +1,199 @@
+"""Loop IR: one kernel as typed loops over memory, ready to be printed as LLVM IR or CUDA C++.
+
+Grammar (text format and parser in `loop/text.py`)
+    func  ::= func name (param, ...) { stmt* }
+    param ::= buf  name : dtype [out]              external memory, addressed by element
+            | size name                             an i64 known at launch
+            | host name : dtype                     a scalar known at launch
+    stmt  ::= reg = op(arg, ...) {attr}             single assignment
+            | var reg = arg                         a mutable register
+            | set reg = arg
+            | for reg in lo .. hi step s { stmt* }  serial; s >= 1; the body runs while reg < hi
+            | if arg { stmt* } else { stmt* }       arg is a scalar bool
+            | store buf[index] = value {mask, hint}
+            | parallel tid of nth { stmt* }         the body runs once per thread, 0 <= tid < nth; regions are
+                                                    separated by barriers
+            | fail                                  report failure (an index out of range); execution goes on
+    arg   ::= reg | immediate
+    reg   ::= name : dtype x lanes                  lanes = 1 is a scalar
+
+Operations of a `Let`
+    <prim>          a scalar primitive of `prims/table.py`, lane by lane; all operands have the same lanes
+    cast            to the register's dtype; float to int truncates; bool to number gives 0 or 1
+    round           f32 -> attr (bf16 | f16) -> f32
+    splat           scalar to all lanes
+    iota            (base: i64) -> base, base+1, ...  (i64)
+    lanemask        (n: i64) -> lane < n
+    load            (buf, index: i64 scalar[, mask]) -> `lanes` consecutive elements, widened to the register's
+                    type; lanes whose mask is false read nothing and give 0
+    gather          (buf, index: i64 lanes[, mask]) -> one element per lane
+    hreduce         (vector) combine all lanes with the monoid in attr (sum prod max min any all)
+    philox          (seed: i64 scalar, element: i64) -> u32; Philox4x32-10, attr = stream (see prims/philox.py)
+    udiv            (a, b) i64, both non-negative and b >= 1
+
+Semantics
+- i64 index arithmetic does not overflow. Vector loads and stores need only element alignment, except a store with
+  hint "stream", which needs the alignment of the whole vector.
+- A store narrows to the buffer's dtype, rounding to nearest even; bool is stored as 0 or 1. Lanes whose mask is false
+  write nothing. A store with a vector index register scatters.
+- Scratch is declared in `Func.allocs` (`alloc name : dtype [count] scope`): private to the thread, or shared by all
+  threads (scope "shared": every thread sees the same memory; visible to later regions).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any, Union
+
+from ..core.dtypes import DType, bool_, i64
+
+
+@dataclass(frozen=True, slots=True)
+class Reg:
+    """A virtual register."""
+
+    name: str
+    dtype: DType
+    lanes: int = 1
+
+    def __repr__(self) -> str:
+        return self.name
+
+
+@dataclass(frozen=True, slots=True)
+class Imm:
+    """A literal; `lanes` > 1 means every lane holds it."""
+
+    value: Any
+    dtype: DType
+    lanes: int = 1
+
+    def __repr__(self) -> str:
+        return f"{self.value!r}"
+
+
+Arg = Union[Reg, Imm]
+
+
+@dataclass(frozen=True, slots=True)
+class Buf:
+    """Memory: an external tensor or scratch. `dtype` is the stored type."""
+
+    name: str
+    dtype: DType
+    output: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Let:
+    dst: Reg
+    op: str
+    args: tuple[Arg, ...]
+    buf: Buf | None = None
+    attr: Any = None
+
+
+@dataclass(frozen=True, slots=True)
+class Var:
+    dst: Reg
+    init: Arg
+
+
+@dataclass(frozen=True, slots=True)
+class Set:
+    dst: Reg
+    src: Arg
+
+
+@dataclass(frozen=True, slots=True)
+class Store:
+    buf: Buf
+    index: Arg
+    value: Arg
+    mask: Arg | None = None
+    hint: str = ""
+
+
+@dataclass(slots=True)
+class For:
+    var: Reg
+    lo: Arg
+    hi: Arg
+    step: Arg
+    body: list[Stmt]
+
+
+@dataclass(slots=True)
+class If:
+    cond: Arg
+    then: list[Stmt]
+    orelse: list[Stmt] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class Alloc:
+    """Scratch: `count` elements (a launch-time size). scope "thread": one block per thread; "shared": one for all."""
+
+    buf: Buf
+    count: Arg
+    scope: str = "thread"
+
+
+@dataclass(slots=True)
+class Parallel:
+    tid: Reg
+    nth: Reg
+    body: list[Stmt]
+
+
+@dataclass(frozen=True, slots=True)
+class Fail:
+    """An index was out of range."""
+
+
+Stmt = Union[Let, Var, Set, Store, For, If, Alloc, Parallel, Fail]
+
+
+@dataclass(slots=True)
+class Func:
+    """A kernel. `sizes` and `hosts` are its scalar parameters, in order; `allocs` its scratch.
+
+    `threads` is the size parameter that says how many threads the launch uses; it is always `sizes[0]`.
+    """
+
+    name: str
+    bufs: list[Buf] = field(default_factory=list)
+    sizes: list[Reg] = field(default_factory=list)
+    hosts: list[Reg] = field(default_factory=list)
+    allocs: list[Alloc] = field(default_factory=list)
+    body: list[Stmt] = field(default_factory=list)
+
+    @property
+    def threads(self) -> Reg:
+        return self.sizes[0]
+
+    def can_fail(self) -> bool:
+        return any(isinstance(s, Fail) for s in walk(self.body))
+
+
+def walk(body: list[Stmt]) -> Iterator[Stmt]:
+    """Every statement, outermost first."""
+    for s in body:
+        yield s
+        if isinstance(s, (For, Parallel)):
+            yield from walk(s.body)
+        elif isinstance(s, If):
+            yield from walk(s.then)
+            yield from walk(s.orelse)
+
+
+def ireg(name: str) -> Reg:
+    return Reg(name, i64)
+
+
+def imm(value: int) -> Imm:
+    return Imm(value, i64)
+
+
+TRUE = Imm(True, bool_)

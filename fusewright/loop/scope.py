@@ -1,0 +1,359 @@
+"""Turning scalar expressions into Loop IR statements at the outermost loop where they are invariant."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..core.dtypes import DType, bool_, compute_type, i64
+from ..core.dtypes import f32 as F32
+from ..core.dtypes import u32 as U32
+from ..fusion.scalar import Expr
+from ..index.expr import ONE, ZERO, Atom, Ix, ix
+from .ir import Arg, Buf, Func, Imm, Let, Reg, Stmt, imm
+
+
+class Params:
+    """The i64 parameters of a kernel: one per role, so that equal sizes by coincidence do not change the kernel.
+
+    `values[k]` is the index expression (over size symbols) of parameter k.
+    """
+
+    def __init__(self, func: Func):
+        self.func = func
+        self.values: list[Ix] = []
+        self._by_role: dict[Any, Reg] = {}
+
+    def get(self, value: Ix, role: Any) -> Arg:
+        """A register holding `value`; 0, 1 and -1 are part of the kernel's structure."""
+        n = value.as_int()
+        if n in (0, 1, -1):
+            assert n is not None
+            return imm(n)
+        key = (role, value)
+        found = self._by_role.get(key)
+        if found is None:
+            found = Reg(f"n{len(self.values)}", i64)
+            self._by_role[key] = found
+            self.values.append(value)
+            self.func.sizes.append(found)
+        return found
+
+
+class Scope:
+    """One loop body (or the region itself) while it is being filled.
+
+    `axes`: the index registers this scope defines; `vector`: the axis whose consecutive points fill lanes, if this
+    scope steps through it; `mask`: lanes that exist (in a tail).
+    """
+
+    def __init__(self, parent: Scope | None, body: list[Stmt]):
+        self.parent = parent
+        self.body = body
+        self.level: int = 0 if parent is None else parent.level + 1
+        self.axes: dict[Atom, Arg] = {}
+        self.stages: dict[str, Arg] = {}
+        self.memo: dict[Any, Arg] = {}
+        self.kept: dict[Expr, tuple[Buf, Arg]] = {}
+        self.vector: Atom | None = None
+        self.mask: Arg | None = None
+        self.lanes = 1
+
+    def chain(self) -> list[Scope]:
+        out: list[Scope] = []
+        s: Scope | None = self
+        while s is not None:
+            out.append(s)
+            s = s.parent
+        return out
+
+
+class Emitter:
+    """Emits expressions; keeps names unique in one function."""
+
+    def __init__(self, func: Func, bufs: dict[str, Buf]):
+        self.func = func
+        self.bufs = bufs
+        self.params = Params(func)
+        self.hosts: dict[str, Reg] = {}
+        self.counter = 0
+        self.homes: dict[str, Scope] = {}
+
+    # --- statements ---
+    def reg(self, dtype: DType, lanes: int = 1, prefix: str = "v") -> Reg:
+        self.counter += 1
+        return Reg(f"{prefix}{self.counter}", dtype, lanes)
+
+    def let(self, s: Scope, op: str, args: tuple[Arg, ...], dtype: DType, lanes: int = 1, buf: Buf | None = None, attr: Any = None) -> Arg:
+        key = (op, args, dtype, lanes, buf, attr)
+        if op not in ("load", "gather"):
+            found = s.memo.get(key)
+            if found is not None:
+                return found
+            folded = _fold(op, args, dtype, lanes)
+            if folded is not None:
+                return folded
+        dst = self.reg(dtype, lanes)
+        s.body.append(Let(dst, op, args, buf, attr))
+        s.memo[key] = dst
+        self.homes[dst.name] = s
+        return dst
+
+    def prim(self, s: Scope, name: str, *args: Arg) -> Arg:
+        lanes = max(a.lanes for a in args)
+        args = tuple(self.splat(s, a, lanes) for a in args)
+        first = args[-1] if name == "where" else args[0]
+        dtype = bool_ if name in ("lt", "le", "gt", "ge", "eq", "ne", "isnan", "signbit") else first.dtype
+        return self.let(s, name, args, dtype, lanes)
+
+    def splat(self, s: Scope, a: Arg, lanes: int) -> Arg:
+        if a.lanes == lanes:
+            return a
+        if isinstance(a, Imm):
+            return Imm(a.value, a.dtype, lanes)
+        home = self._home_of(s, a)
+        return self.let(home, "splat", (a,), a.dtype, lanes)
+
+    def _home_of(self, s: Scope, a: Reg) -> Scope:
+        """The scope that defined register `a`: what only depends on it is computed there."""
+        home = self.homes.get(a.name)
+        if home is not None:
+            return home
+        return s.chain()[-1] if a in self.func.sizes or a in self.func.hosts else s
+
+    def own(self, s: Scope, a: Arg) -> Arg:
+        """Record that scope `s` defines `a`."""
+        if isinstance(a, Reg):
+            self.homes[a.name] = s
+        return a
+
+    # --- where things live ---
+    def level(self, s: Scope, axes: Any, stages: Any = ()) -> Scope:
+        """The outermost scope of the chain that defines all of `axes` and `stages`."""
+        need = set(axes)
+        names = set(stages)
+        for c in s.chain():
+            if need & c.axes.keys() or names & c.stages.keys():
+                return c
+        return s.chain()[-1]
+
+    def vector_of(self, s: Scope, axes: Any) -> int:
+        """Lanes of something that depends on `axes`."""
+        for c in s.chain():
+            if c.vector is not None and c.vector in axes:
+                return c.lanes
+        return 1
+
+    # --- index expressions ---
+    def index(self, s: Scope, p: Ix, role: Any) -> tuple[Arg, bool]:
+        """(register, contiguous): a scalar base with unit stride along the vector axis, or scalar / vector index."""
+        v = next((c for c in s.chain() if c.vector is not None), None)
+        if v is not None and v.vector is not None and v.vector in _all_axes(p):
+            c = p.coefficient(v.vector)
+            if c is ONE:
+                base = self.scalar_index(s, p.without(v.vector), role)
+                return self.add(s, base, v.axes[v.vector]), True
+            return self.vector_index(s, p, role, v), False
+        return self.scalar_index(s, p, role), False
+
+    def add(self, s: Scope, a: Arg, b: Arg) -> Arg:
+        if isinstance(a, Imm) and a.value == 0:
+            return b
+        if isinstance(b, Imm) and b.value == 0:
+            return a
+        return self.prim(s, "add", a, b)
+
+    def mul(self, s: Scope, a: Arg, b: Arg) -> Arg:
+        if isinstance(a, Imm) and a.value == 1:
+            return b
+        if isinstance(b, Imm) and b.value == 1:
+            return a
+        return self.prim(s, "mul", a, b)
+
+    def scalar_index(self, s: Scope, p: Ix, role: Any) -> Arg:
+        """Sum the terms from the outermost scope inwards, so that invariant parts are computed once."""
+        groups: dict[tuple[Atom, ...], Ix] = {}
+        for m, c in p.terms:
+            sizes = tuple(a for a in m if a.kind == "sym")
+            rest = tuple(a for a in m if a.kind != "sym")
+            coeff = ix(c)
+            for a in sizes:
+                coeff = coeff * a.ix
+            groups[rest] = groups.get(rest, ZERO) + coeff
+        placed: list[tuple[int, Scope, Arg]] = []
+        for rest, coeff in groups.items():
+            if not rest:
+                placed.append((0, s.chain()[-1], self.params.get(coeff, role)))
+                continue
+            axes: set[Atom] = set()
+            for a in rest:
+                axes |= _all_axes(a.ix)
+            home = self.level(s, axes, {n for a in rest for n in _stages(a)})
+            term: Arg = imm(1)
+            for a in rest:
+                term = self.mul(home, term, self.atom(home, a, role))
+            if coeff == -1:
+                term = self.prim(home, "neg", term)
+            else:
+                term = self.mul(home, term, self.params.get(coeff, role))
+            placed.append((home.level, home, term))
+        placed.sort(key=lambda t: t[0])
+        total: Arg = imm(0)
+        for _, home, term in placed:
+            total = self.add(home, total, term)
+        return total
+
+    def atom(self, s: Scope, a: Atom, role: Any) -> Arg:
+        if a.kind == "axis":
+            for c in s.chain():
+                if a in c.axes:
+                    return c.axes[a]
+            raise AssertionError(f"axis {a} is not in scope")
+        if a.kind == "div":
+            assert a.num is not None
+            num = self.scalar_index(s, a.num, role)
+            return self.let(s, "udiv", (num, self.scalar_index(s, a.aux, role)), i64)
+        assert a.kind == "value"
+        return self.emit(s, a.aux)
+
+    def vector_index(self, s: Scope, p: Ix, role: Any, v: Scope) -> Arg:
+        assert v.vector is not None
+        total: Arg = imm(0)
+        for m, c in p.terms:
+            coeff = ix(c)
+            term: Arg = imm(1)
+            for a in m:
+                if a.kind == "sym":
+                    coeff = coeff * a.ix
+                elif v.vector in _all_axes(a.ix):
+                    term = self.mul(s, term, self.vector_atom(s, a, role, v))
+                else:
+                    term = self.mul(s, term, self.scalar_index(s, a.ix, role))
+            term = self.mul(s, term, self.params.get(coeff, role))
+            total = self.add(s, total, term)
+        return self.splat(s, total, v.lanes)
+
+    def vector_atom(self, s: Scope, a: Atom, role: Any, v: Scope) -> Arg:
+        if a is v.vector:
+            return self.let(v, "iota", (v.axes[a],), i64, v.lanes)
+        if a.kind == "div":
+            assert a.num is not None
+            num = self.splat(s, self.vector_index(s, a.num, role, v), v.lanes)
+            den = self.splat(s, self.scalar_index(s, a.aux, role), v.lanes)
+            return self.let(s, "udiv", (num, den), i64, v.lanes)
+        assert a.kind == "value"
+        return self.emit(s, a.aux)
+
+    # --- scalar expressions ---
+    def emit(self, s: Scope, e: Expr) -> Arg:
+        """The value of `e` in scope `s`, emitted as far out as it is invariant."""
+        for c in s.chain():
+            if e in c.memo:
+                return c.memo[e]
+            if e in c.kept:
+                buf, _ = c.kept[e]
+                out = self.keep_load(s, e, buf)
+                s.memo[e] = out
+                return out
+        home = self.level(s, e.axes, [n for n in e.stages])
+        lanes = self.vector_of(s, e.axes)
+        out = self._emit(home, e, lanes)
+        home.memo[e] = out
+        return out
+
+    def keep_load(self, s: Scope, e: Expr, buf: Buf) -> Arg:
+        raise NotImplementedError
+
+    def _emit(self, s: Scope, e: Expr, lanes: int) -> Arg:
+        kind = e.kind
+        if kind == "const":
+            return Imm(e.data, e.dtype)
+        if kind == "host":
+            if e.data not in self.hosts:
+                r = Reg(e.data, e.dtype)
+                self.hosts[e.data] = r
+                self.func.hosts.append(r)
+            return self.hosts[e.data]
+        if kind == "index":
+            base, contiguous = self.index(s, e.data, "index")
+            return self.let(s, "iota", (base,), i64, lanes) if contiguous and lanes > 1 else self.splat(s, base, lanes)
+        if kind == "load":
+            return self._load(s, e, lanes)
+        if kind == "stage":
+            for c in s.chain():
+                if e.data[0] in c.stages:
+                    return c.stages[e.data[0]]
+            raise AssertionError(f"stage {e.data[0]} is not available here")
+        args = tuple(self.splat(s, self.emit(s, a), lanes) for a in e.args)
+        if kind == "cast":
+            return self.let(s, "cast", args, e.dtype, lanes)
+        if kind == "round":
+            return self.let(s, "round", args, e.dtype, lanes, attr=e.data)
+        if kind == "random":
+            return self._random(s, e, lanes)
+        return self.let(s, e.data, args, e.dtype, lanes)
+
+    def _load(self, s: Scope, e: Expr, lanes: int) -> Arg:
+        name, offset, dtype = e.data
+        base, contiguous = self.index(s, offset, name)
+        mask = [self.splat(s, self.emit(s, a), lanes) for a in e.args]
+        tail = next((c.mask for c in s.chain() if c.vector is not None), None)
+        if tail is not None and lanes > 1:
+            mask = [self.prim(s, "and", mask[0], tail)] if mask else [tail]
+        op = "load" if contiguous or lanes == 1 else "gather"
+        if op == "gather":
+            base = self.splat(s, base, lanes)
+        return self.let(s, op, (base, *mask), compute_type(dtype), lanes, self.bufs[name])
+
+    def _random(self, s: Scope, e: Expr, lanes: int) -> Arg:
+        """uniform: 24 random bits in [0, 1); normal: Box-Muller on two independent uniforms."""
+        kind, element = e.data
+        seed = self.emit(s, e.args[0])
+        base, contiguous = self.index(s, element, "element")
+        at = self.let(s, "iota", (base,), i64, lanes) if contiguous and lanes > 1 else self.splat(s, base, lanes)
+
+        def bits(stream: int) -> Arg:
+            return self.let(s, "philox", (seed, at), U32, lanes, attr=stream)
+
+        def unit(r: Arg, plus: int) -> Arg:
+            top = self.prim(s, "shr", r, Imm(8, U32))
+            f = self.let(s, "cast", (top,), F32, lanes)
+            if plus:
+                f = self.prim(s, "add", f, Imm(1.0, F32))
+            return self.prim(s, "mul", f, Imm(2.0**-24, F32))
+
+        if kind == "bits":
+            return bits(0)
+        if kind == "uniform":
+            return unit(bits(0), 0)
+        radius = self.prim(s, "sqrt", self.prim(s, "mul", Imm(-2.0, F32), self.prim(s, "log", unit(bits(0), 1))))
+        angle = self.prim(s, "mul", Imm(6.283185307179586, F32), unit(bits(1), 0))
+        return self.prim(s, "mul", radius, self.prim(s, "cos", angle))
+
+
+def _all_axes(p: Ix) -> set[Atom]:
+    """Axes, also those inside run-time values."""
+    out: set[Atom] = set()
+    for a in p.atoms():
+        if a.kind == "axis":
+            out.add(a)
+        elif a.kind == "value":
+            out |= a.aux.axes
+    return out
+
+
+def _stages(a: Atom) -> frozenset[str]:
+    out: frozenset[str] = frozenset()
+    for x in a.ix.atoms():
+        if x.kind == "value":
+            out |= x.aux.stages
+    return out
+
+
+def _fold(op: str, args: tuple[Arg, ...], dtype: DType, lanes: int) -> Arg | None:
+    """Constants of index arithmetic and masks; everything else is left to the target's compiler."""
+    if op in ("add", "mul") and all(isinstance(a, Imm) for a in args) and dtype is i64:
+        x, y = args[0].value, args[1].value  # type: ignore[union-attr]
+        return Imm(x + y if op == "add" else x * y, i64, lanes)
+    if op == "neg" and isinstance(args[0], Imm) and dtype is i64:
+        return Imm(-args[0].value, i64, lanes)
+    return None

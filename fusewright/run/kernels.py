@@ -1,0 +1,116 @@
+"""Kernels by content: in memory, on disk, or compiled now.
+
+A kernel's key is a digest of its Loop IR text (structure only: sizes are parameters), the target's facts and the
+toolchain's versions. Two groups with the same structure, in one program or in different processes, share one kernel.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import hashlib
+import json
+import os
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+
+from ..build import llvm_jit
+from ..build.store import default_store
+from ..core.counters import count
+from ..core.options import current
+from ..emit.llvm import Target, emit
+from ..emit.llvm_ops import SLEEF
+from ..emit.llvm_types import scalar
+from ..loop.ir import Func
+from ..loop.text import dump
+from ..loop.verify import verify
+
+_SLEEF_NAMES = tuple(f"Sleef_{n}{w}_{s}" for n, s in SLEEF.items() for w in ("f16", "f8", "f4", "d8", "d4", "d2"))
+_CTYPES = {"double": ctypes.c_double, "float": ctypes.c_float, "i64": ctypes.c_int64, "i32": ctypes.c_int32}
+
+_lock = threading.Lock()
+_kernels: dict[str, CompiledKernel] = {}
+
+
+@dataclass(slots=True)
+class CompiledKernel:
+    """A kernel in this process. `fn(bufs..., sizes, hosts..., scratch)` returns 0, or 1 for an index out of range."""
+
+    key: str
+    fn: Callable[..., int]
+    func: Func
+    origin: str  # "compiled", "disk"
+    seconds: float
+
+
+def target() -> Target:
+    """The facts of this machine under the current options."""
+    o = current()
+    return _target(o.sleef, o.openmp)
+
+
+@cache
+def _target(sleef: bool, openmp: bool) -> Target:
+    return llvm_jit.host_target(_SLEEF_NAMES, sleef, openmp)
+
+
+@cache
+def _target_key(t: Target) -> str:
+    return f"{llvm_jit.versions()} {t.bits} {t.openmp} {sorted(t.sleef)} {t.triple} {t.cpu} {t.features}"
+
+
+def kernel_for(func: Func) -> CompiledKernel:
+    """The compiled form of `func`; compiles at most once per content. Raises CompilerError or RuntimeFault."""
+    t = target()
+    key = hashlib.sha256((dump(func) + _target_key(t)).encode()).hexdigest()[:40]
+    found = _kernels.get(key)
+    if found is not None:
+        count("kernels_reused")
+        return found
+    with _lock:
+        found = _kernels.get(key)
+        if found is None:
+            found = _kernels[key] = _make(key, func, t)
+        else:
+            count("kernels_reused")
+        return found
+
+
+def _make(key: str, func: Func, t: Target) -> CompiledKernel:
+    start = time.perf_counter()
+    store = default_store() if current().disk_cache else None
+    blob = store.get(key) if store is not None else None
+    origin = "disk"
+    if blob is not None:
+        count("disk_hits")
+        head, _, obj = blob.partition(b"\n")
+        symbols = json.loads(head)
+    else:
+        if store is not None:
+            count("disk_misses")
+        verify(func)
+        text = emit(func, t)
+        symbols = llvm_jit.externals(text)
+        obj = llvm_jit.compile_ir(text, t)
+        count("kernels_compiled")
+        origin = "compiled"
+        if store is not None:
+            store.put(key, json.dumps(symbols).encode() + b"\n" + obj, {"bufs": len(func.bufs), "bytes": len(obj)})
+    address = llvm_jit.load(obj, func.name, symbols, t)
+    hosts = [_CTYPES[scalar(h.dtype)] for h in func.hosts]
+    proto = ctypes.CFUNCTYPE(
+        ctypes.c_int32, *([ctypes.c_void_p] * (len(func.bufs) + 1)), *hosts, ctypes.c_void_p
+    )
+    return CompiledKernel(key, proto(address), func, origin, time.perf_counter() - start)
+
+
+def _forget() -> None:
+    """In a forked child the lock may be held by a thread that no longer exists."""
+    global _lock
+    _lock = threading.Lock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forget)

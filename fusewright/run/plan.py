@@ -1,0 +1,373 @@
+"""A plan: the straight-line Python that runs one compiled graph.
+
+The source is generated once per graph (`Plan.source` keeps it for people): arguments in, sizes looked up, outputs
+allocated, kernels launched, opaque operations called, dead values dropped as soon as possible. Nothing in it depends on the
+number of equations, only on the number of launches.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import torch
+from torch.fx import Node
+
+from ..core.counters import count
+from ..fusion.build import Built
+from ..graph.grouping import Group, Refused
+from ..graph.ir import Value
+from ..index.expr import Ix
+from ..loop.lower import Kernel
+from ..schedule.cpu import Schedule
+from . import pool
+from .kernels import CompiledKernel
+from .launch import SizeTable, threads
+
+POOLED = pool.THRESHOLD
+
+
+@dataclass(slots=True)
+class GroupPlan:
+    """How one group runs: a compiled kernel, or (when `compiled` is None) its one unit through torch, and why."""
+
+    group: Group
+    built: Built | None
+    kernel: Kernel | None
+    compiled: CompiledKernel | None
+    reason: str
+    schedule: Schedule | None = None
+
+
+@dataclass(slots=True)
+class Plan:
+    """A compiled graph. `traced` is the trace layer's `Traced`: graph, FX nodes, symbols."""
+
+    traced: Any
+    groups: list[GroupPlan]
+    refused: list[Refused]
+    name: str
+    source: str = field(default="", init=False)
+
+    def callable(self) -> Callable[[list[Any]], list[Any]]:
+        """The boxed function: takes a list of arguments, which it empties, and returns the list of outputs."""
+        writer = _Writer(self)
+        self.source = writer.write()
+        scope = writer.scope
+        exec(compile(self.source, f"<fusewright {self.name}>", "exec"), scope)
+        fn: Callable[[list[Any]], list[Any]] = scope["call"]
+        fn._boxed_call = True  # type: ignore[attr-defined]
+        return fn
+
+
+@dataclass(slots=True)
+class _Action:
+    lines: list[str]
+    reads: set[str]
+    writes: set[str]
+
+
+class _Writer:
+    """Writes the source of one plan."""
+
+    def __init__(self, plan: Plan):
+        self.plan = plan
+        self.traced = plan.traced
+        self.symbols = plan.traced.symbols
+        self.scope: dict[str, Any] = {
+            "_empty": pool._empty,
+            "_pool": pool.empty,
+            "_scratch": pool.scratch,
+            "_threads": threads,
+            "_restride": restride,
+        }
+        self.actions: list[_Action] = []
+        self.functions: list[str] = []
+        self.emitted: set[Node] = set()
+        self.bound: set[str] = set()
+        self.constants: dict[int, str] = {}
+        self.keep: list[Any] = []
+        self.computed: set[Value] = set()
+        self.consumed = self._kernel_inputs()
+        self.unit_of = {n: k for k, n in enumerate(self.traced.nodes)}
+
+    def _kernel_inputs(self) -> set[Node]:
+        out = set()
+        for g in self.plan.groups:
+            if g.built is not None:
+                for b in g.built.fusion.buffers:
+                    if not b.output:
+                        out.add(self.traced.node_of[g.built.sources[b.name]])
+        return out
+
+    # --- the function ---
+    def write(self) -> str:
+        placeholders = [n for n in self.traced.module.graph.nodes if n.op == "placeholder"]
+        names = [n.name for n in placeholders]
+        head = []
+        if names:
+            head.append(f"{', '.join(names)}{',' if len(names) == 1 else ''} = args")
+        head.append("args.clear()")
+        for n in self.traced.module.graph.nodes:
+            if n.op == "get_attr":
+                self.scope[n.name] = _attribute(self.traced.module, n.target)
+                self.emitted.add(n)
+        self.emitted.update(placeholders)
+        self.actions.append(_Action(head, set(), set(names)))
+        for n in placeholders:
+            self.bind(n)
+            if n.name.startswith("tangents"):
+                self.check_strides(n)
+        if any(g.compiled for g in self.plan.groups):
+            self.actions.append(_Action(["nt = _threads()"], set(), set()))
+        for g in self.plan.groups:
+            if g.compiled is not None:
+                self.launch(g)
+            else:
+                for u in g.group.units:
+                    self.node(self.traced.nodes[u])
+        result = [self.argument(a) for a in self.traced.outputs]
+        reads = {a.name for a in self.traced.outputs if isinstance(a, Node)}
+        self.actions.append(_Action([f"return [{', '.join(result)}]"], reads, set()))
+        return "\n".join([*self.functions, "def call(args):", *(f"    {s}" for s in self.lines()), ""])
+
+    def lines(self) -> list[str]:
+        """All lines, each value deleted after its last use."""
+        last: dict[str, int] = {}
+        for k, a in enumerate(self.actions):
+            for v in a.reads | a.writes:
+                last[v] = k
+        dead: dict[int, list[str]] = {}
+        for v, k in last.items():
+            dead.setdefault(k, []).append(v)
+        out: list[str] = []
+        for k, a in enumerate(self.actions):
+            out.extend(a.lines)
+            if k in dead and k != len(self.actions) - 1:
+                out.append(f"del {', '.join(sorted(dead[k]))}")
+        return out
+
+    # --- sizes ---
+    def bind(self, n: Node) -> None:
+        """Give the size symbols that first appear in `n` their Python variables."""
+        val = n.meta.get("val")
+        for t, source in _parts(val, n.name):
+            if isinstance(t, torch.SymInt):
+                self._bind(t, source, n)
+            elif isinstance(t, torch.Tensor):
+                for d, s in enumerate(t.shape):
+                    if isinstance(s, torch.SymInt):
+                        self._bind(s, f"{source}.size({d})", n)
+                for d, s in enumerate(t.stride()):
+                    if isinstance(s, torch.SymInt):
+                        self._bind(s, f"{source}.stride({d})", n)
+
+    def _bind(self, s: torch.SymInt, source: str, n: Node) -> None:
+        expr = s.node.expr
+        name = str(expr)
+        if not expr.is_Symbol or name in self.bound:
+            return
+        self.bound.add(name)
+        if name != source:
+            self.actions.append(_Action([f"{name} = {source}"], {n.name}, set()))
+
+    def size(self, e: Ix) -> str:
+        """Python source of an index expression."""
+        self.need(e)
+        return e.text()
+
+    def need(self, e: Ix) -> None:
+        """Compute the symbols of `e` that torch's own symbols define."""
+        for a in e.atoms():
+            if a.kind == "sym" and a.name in self.symbols.sources and a.name not in self.bound:
+                self.bound.add(a.name)
+                self.actions.append(_Action([f"{a.name} = {self.symbols.host_source(a.name)}"], set(), set()))
+
+    # --- torch calls ---
+    def node(self, n: Node) -> None:
+        """Run a node through torch, after whatever it needs that has no place of its own (views, sizes)."""
+        if n in self.emitted:
+            return
+        for a in n.all_input_nodes:
+            self.node(a)
+        for p in self.traced.after.get(self.unit_of.get(n, -1), ()):
+            if self.traced.graph.units[p].kind == "fused" and not self.computed & set(self.traced.graph.units[p].results):
+                self.node(self.traced.nodes[p])
+        self.emitted.add(n)
+        reads = {a.name for a in n.all_input_nodes if a.op != "get_attr"}
+        self.actions.append(_Action([f"{n.name} = {self.call(n)}"], reads, {n.name}))
+        if self.traced.graph.units[self.unit_of[n]].kind == "torch":
+            count("opaque_calls")
+        self.bind(n)
+        if n in self.consumed and isinstance(n.meta.get("val"), torch.Tensor):
+            self.check_strides(n)
+
+    def call(self, n: Node) -> str:
+        if n.target is operator.getitem:
+            return f"{self.argument(n.args[0])}[{self.argument(n.args[1])}]"
+        args = [self.argument(a) for a in n.args]
+        args += [f"{k}={self.argument(a)}" for k, a in n.kwargs.items()]
+        return f"{self.constant(n.target, 'op')}({', '.join(args)})"
+
+    def argument(self, a: Any) -> str:
+        if isinstance(a, Node):
+            self.node(a)
+            return a.name
+        if isinstance(a, (list, tuple)):
+            items = [self.argument(x) for x in a]
+            inner = ", ".join(items)
+            return f"[{inner}]" if isinstance(a, list) else f"({inner}{',' if len(items) == 1 else ''})"
+        if isinstance(a, dict):
+            return "{" + ", ".join(f"{k!r}: {self.argument(v)}" for k, v in a.items()) + "}"
+        if isinstance(a, slice):
+            return f"slice({self.argument(a.start)}, {self.argument(a.stop)}, {self.argument(a.step)})"
+        if a is None or isinstance(a, (bool, str)) or type(a) is int:
+            return repr(a)
+        if isinstance(a, torch.SymInt):
+            return self.size(self.symbols.ix(a))
+        return self.constant(a, "c")
+
+    def constant(self, a: Any, prefix: str) -> str:
+        name = self.constants.get(id(a))
+        if name is None:
+            name = f"_{prefix}{len(self.constants)}"
+            self.constants[id(a)] = name
+            self.keep.append(a)
+            self.scope[name] = a
+        return name
+
+    def check_strides(self, n: Node) -> None:
+        """A kernel was compiled for the traced strides: copy in the rare case that the real ones differ."""
+        if self.traced.values.get(n) is None:
+            return
+        val = n.meta["val"]
+        strides = self.tuple(self.symbols.shape(val.stride()))
+        line = f"if {n.name}.stride() != {strides}: {n.name} = _restride({n.name}, {strides})"
+        self.actions.append(_Action([line], {n.name}, {n.name}))
+
+    def tuple(self, xs: tuple[Ix, ...]) -> str:
+        items = [self.size(x) for x in xs]
+        return f"({', '.join(items)}{',' if len(items) == 1 else ''})"
+
+    # --- kernels ---
+    def launch(self, g: GroupPlan) -> None:
+        assert g.built is not None and g.kernel is not None and g.compiled is not None and g.schedule is not None
+        fusion, sources = g.built.fusion, g.built.sources
+        nodes = {name: self.traced.node_of[v] for name, v in sources.items()}
+        inputs = [nodes[b.name] for b in fusion.buffers if not b.output]
+        for n in inputs:
+            self.node(n)
+        k = len(self.keep)
+        table = SizeTable(g.kernel, fusion, self.symbols)
+        self.scope[f"_t{k}"], self.scope[f"_k{k}"], self.scope[f"_m{k}"] = table, g.compiled.fn, table.memo
+        self.keep.append(table)
+        lines: list[str] = []
+        for b in fusion.buffers:
+            if b.output:
+                node = nodes[b.name]
+                lines.append(f"{node.name} = {self.allocate(node)}")
+                self.emitted.add(node)
+                self.computed.add(sources[b.name])
+        self.mark_computed(g)
+        symbols = table.symbols
+        for s in symbols:
+            self.need_symbol(s)
+        key = f"(nt, {', '.join(symbols)})" if symbols else "nt"
+        lines.append(f"try: S = _m{k}[{key}]")
+        lines.append(f"except KeyError: S = _t{k}.make(nt{''.join(', ' + s for s in symbols)})")
+        pointers = [f"{nodes[b.name].name}.data_ptr()" for b in fusion.buffers]
+        scratch = "_scratch(S[1])" if g.kernel.func.allocs else "0"
+        hosts = [f"float({h})" for h in g.kernel.hosts]
+        call = f"_k{k}({', '.join([*pointers, 'S[0]', *hosts, scratch])})"
+        outs = [nodes[b.name].name for b in fusion.buffers if b.output]
+        if g.kernel.func.can_fail():
+            lines.append(f"if {call}: {', '.join(outs)}{',' if len(outs) == 1 else ''} = {self.eager(g, outs)}")
+        else:
+            lines.append(call)
+        reads = {n.name for n in inputs if n.op != "get_attr"}
+        reads |= {a.name for u in (g.group.units if g.kernel.func.can_fail() else ()) for a in self.outside(g, u)}
+        self.actions.append(_Action(lines, reads, set(outs)))
+
+    def need_symbol(self, name: str) -> None:
+        if name in self.symbols.sources and name not in self.bound:
+            self.bound.add(name)
+            self.actions.append(_Action([f"{name} = {self.symbols.host_source(name)}"], set(), set()))
+
+    def mark_computed(self, g: GroupPlan) -> None:
+        for u in g.group.units:
+            self.computed.update(self.traced.graph.units[u].results)
+
+    def allocate(self, n: Node) -> str:
+        """Source of the call that allocates an output with its traced size, strides and type."""
+        val = n.meta["val"]
+        shape, strides = self.symbols.shape(val.shape), self.symbols.shape(val.stride())
+        dtype = self.constant(val.dtype, "c")
+        args = f"{self.tuple(shape)}, {self.tuple(strides)}, {dtype}"
+        known = [x.as_int() for x in (*shape, *strides)]
+        if None in known:
+            return f"_pool({args})"
+        size, stride = tuple(known[: len(shape)]), tuple(known[len(shape) :])
+        if pool.storage_bytes(size, stride, val.dtype) < POOLED:  # type: ignore[arg-type]
+            return f"_empty({args})"
+        return f"{self.constant(pool.POOL.allocation(size, stride, val.dtype), 'a')}()"  # type: ignore[arg-type]
+
+    def outside(self, g: GroupPlan, u: int) -> list[Node]:
+        """Nodes that the eager form of unit `u` needs from outside the group, through views."""
+        mine = {self.traced.nodes[x] for x in g.group.units}
+        out: list[Node] = []
+        stack = list(self.traced.nodes[u].all_input_nodes)
+        while stack:
+            n = stack.pop()
+            if n in mine:
+                continue
+            unit = self.unit_of.get(n)
+            if unit is not None and n not in self.emitted:
+                stack.extend(n.all_input_nodes)
+            elif n.op != "get_attr" and n not in out:
+                out.append(n)
+        return out
+
+    def eager(self, g: GroupPlan, outs: list[str]) -> str:
+        """A call of a function that runs the group's operations through torch (which raises eager's own error)."""
+        for u in g.group.units:
+            for n in self.outside(g, u):
+                self.node(n)
+        outer = self.actions, self.emitted, self.bound
+        arguments = sorted({n.name for u in g.group.units for n in self.outside(g, u)})
+        symbols = sorted(self.bound)
+        self.actions = []
+        self.emitted = set(self.emitted) - {n for n in self.traced.nodes if n.name in outs}
+        self.bound = set(self.bound)
+        for u in g.group.units:
+            self.node(self.traced.nodes[u])
+        for n in self.traced.nodes:
+            if n.name in outs:
+                self.node(n)
+        body = [s for a in self.actions for s in a.lines]
+        self.actions, self.emitted, self.bound = outer
+        name = f"_eager{len(self.functions)}"
+        result = f"return {', '.join(outs)}{',' if len(outs) == 1 else ''}"
+        self.functions.append("\n".join([f"def {name}({', '.join([*arguments, *symbols])}):", *(f"    {s}" for s in [*body, result])]))
+        return f"{name}({', '.join([*arguments, *symbols])})"
+
+
+def restride(t: torch.Tensor, strides: tuple[int, ...]) -> torch.Tensor:
+    """`t` itself if only the strides of extents <= 1 differ, else a copy with the wanted strides."""
+    if t.numel() == 0 or all(n == 1 or a == b for n, a, b in zip(t.shape, t.stride(), strides, strict=True)):
+        return t
+    out = torch.empty_strided(t.shape, strides, dtype=t.dtype, device=t.device)
+    return out.copy_(t)
+
+
+def _parts(val: Any, name: str) -> list[tuple[Any, str]]:
+    if isinstance(val, (list, tuple)):
+        return [(v, f"{name}[{k}]") for k, v in enumerate(val)]
+    return [(val, name)]
+
+
+def _attribute(module: Any, target: str) -> Any:
+    for part in target.split("."):
+        module = getattr(module, part)
+    return module

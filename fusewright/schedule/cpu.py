@@ -1,0 +1,238 @@
+"""CPU schedules: which axes are rows, which are columns, what is vectorised.
+
+Every CPU kernel has one shape of loop nest, of which the usual families are special cases:
+
+    parallel over rows (contiguous ranges of the row axes, one range per thread)
+      pass 0..n: loops over the column axes; a pass computes the reductions the next one needs
+    combine: what was reduced over rows, from every thread's partial result
+
+`vector` is the axis whose consecutive points fill vector lanes: a column axis (softmax along a contiguous row), or
+a row axis (softmax down a column: sixteen columns at a time).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from ..core.errors import Refusal
+from ..fusion import scalar as sc
+from ..fusion.collapse import collapse
+from ..fusion.ir import Fusion, Stage
+from ..index.expr import ONE, Atom, Ix, product
+
+ACCUMULATE_LIMIT = 1 << 16  # columns whose partial sums a thread keeps beside it (they should stay in L2)
+
+
+@dataclass(frozen=True, slots=True)
+class Schedule:
+    """How a Fusion runs on a CPU. Axis names refer to the (collapsed) fusion it comes with.
+
+    `rows`, `cols`: axes outermost first; `vector`: the vectorised axis ("" for scalar code); `lanes`: its width;
+    `split`: the last column axis is cut into chunks that join the rows (no reduction needs a whole row);
+    `family`: the name of this kind of kernel, for people.
+    """
+
+    rows: tuple[str, ...]
+    cols: tuple[str, ...]
+    vector: str
+    lanes: int
+    split: bool
+    family: str
+
+    def directives(self) -> list[str]:
+        """The schedule as directives, in text."""
+        out = []
+        if self.split:
+            out.append(f"split({self.cols[-1]}, chunk)")
+        out += [f"bind({a}, parallel)" for a in self.rows]
+        out += [f"bind({a}, serial)" for a in self.cols if a != self.vector]
+        if self.vector:
+            out.append(f"bind({self.vector}, vector, {self.lanes})")
+        return out
+
+
+def plan(f: Fusion, hint: Callable[[Ix], int], lanes: int) -> tuple[Fusion, Schedule]:
+    """Choose a schedule. `hint` estimates a size; `lanes` is the vector width for 32-bit elements.
+
+    Raises Refusal when no CPU loop nest can run the fusion in one kernel.
+    """
+    return _Planner(f, hint, lanes).run()
+
+
+class _Planner:
+    def __init__(self, f: Fusion, hint: Callable[[Ix], int], lanes: int):
+        self.f = f
+        self.hint = hint
+        self.lanes = lanes
+        self.unit = self._unit_axis()
+
+    def run(self) -> tuple[Fusion, Schedule]:
+        f = self.f
+        reductions = f.reductions()
+        scans = [s for s in f.stages if s.kind == "scan"]
+        if scans:
+            return self._scan(scans)
+        if not reductions:
+            return self._pointwise()
+        inner = self._row_used(reductions)
+        if inner:
+            cols = set(inner[0].raxes)
+            if any(set(r.raxes) != cols for r in inner):
+                raise Refusal("schedule", "reductions over different axes feed each other")
+        else:
+            cols = self._free_choice(reductions)
+        return self._rows(cols)
+
+    # --- analysis ---
+    def _unit_axis(self) -> Atom | None:
+        """The axis with unit stride in the most bytes of memory traffic."""
+        weight: dict[Atom, int] = {}
+        for e in sc.walk([s.body for s in self.f.stages]):
+            if e.kind == "load":
+                self._vote(e.data[1], e.data[2].itemsize, weight)
+        for s in self.f.stores():
+            assert s.offset is not None
+            self._vote(s.offset, s.dtype.itemsize + 1, weight)
+        return max(weight, key=lambda a: weight[a], default=None)
+
+    def _vote(self, offset: Ix, size: int, weight: dict[Atom, int]) -> None:
+        axes = offset.axes()
+        n = self.hint(product(a.extent for a in axes))
+        for a in axes:
+            if offset.coefficient(a) is ONE:
+                weight[a] = weight.get(a, 0) + n * size
+
+    def _row_used(self, reductions: list[Stage]) -> list[Stage]:
+        """Reductions whose result is read while iterating over the axes they reduced."""
+        out = []
+        for r in reductions:
+            for s in self.f.stages:
+                if r.name in s.body.stages and set(r.raxes) & (set(s.axes) | set(s.raxes)):
+                    out.append(r)
+                    break
+        return out
+
+    def _free_choice(self, reductions: list[Stage]) -> set[Atom]:
+        """Column axes when no reduction's result is needed within its row."""
+        main = max(reductions, key=lambda r: self.hint(product(a.extent for a in (*r.axes, *r.raxes))))
+        reduced, rest = set(main.raxes), set(main.axes)
+        if self.unit in reduced or not rest:
+            return reduced
+        domain = set(self.f.axes)
+        if reduced == domain - rest and self.hint(product(a.extent for a in rest)) <= ACCUMULATE_LIMIT:
+            return rest
+        return reduced
+
+    # --- families ---
+    def _pointwise(self) -> tuple[Fusion, Schedule]:
+        stores = self.f.stores()
+        if any(set(s.axes) != set(self.f.axes) for s in stores):
+            raise Refusal("schedule", "stores of different extents in one elementwise kernel")
+        order = self._by_stride(self.f.axes)
+        f, order = collapse(self.f, order)
+        vector = order[-1].name if order else ""
+        names = [a.name for a in order]
+        return f, Schedule(tuple(names[:-1]), tuple(names[-1:]), vector, self.lanes, bool(order), "pointwise")
+
+    def _rows(self, cols: set[Atom]) -> tuple[Fusion, Schedule]:
+        rows = set(self.f.axes) - cols
+        self._check(rows, cols)
+        row_order = self._by_stride(tuple(a for a in self.f.axes if a in rows))
+        col_order = self._by_stride(tuple(a for a in self.f.axes if a in cols))
+        f, row_order = collapse(self.f, row_order)
+        f, col_order = collapse(f, col_order)
+        unit = _Planner(f, self.hint, self.lanes).unit
+        row_reduced = any(set(r.raxes) & set(row_order) for r in f.reductions())
+        split = not row_order and len(col_order) >= 1 and not self._row_used(self.f.reductions())
+        vector = col_order[-1]
+        family = "inner reduction"
+        if unit in row_order and unit is not None and not row_reduced:
+            vector = unit
+            family = "outer reduction" if not self._row_used(self.f.reductions()) else "outer persistent"
+            row_order = [a for a in row_order if a is not unit] + [unit]
+        elif unit in col_order and unit is not None:
+            col_order = [a for a in col_order if a is not unit] + [unit]
+            vector = unit
+            if row_reduced:
+                family = "inner+outer reduction" if any(set(r.raxes) == set(col_order) for r in f.reductions()) else "outer reduction"
+            elif self._row_used(f.reductions()):
+                family = "inner persistent"
+        if split:
+            family = "full reduction"
+        return f, Schedule(
+            tuple(a.name for a in row_order),
+            tuple(a.name for a in col_order),
+            vector.name,
+            self.lanes,
+            split,
+            family,
+        )
+
+    def _scan(self, scans: list[Stage]) -> tuple[Fusion, Schedule]:
+        cols = set(scans[0].raxes)
+        if any(set(s.raxes) != cols for s in scans) or len(cols) != 1:
+            raise Refusal("schedule", "scans along different axes")
+        rows = set(self.f.axes) - cols
+        self._check(rows, cols)
+        if any(set(r.raxes) & rows for r in self.f.reductions()):
+            raise Refusal("schedule", "a reduction over rows beside a scan")
+        row_order = self._by_stride(tuple(a for a in self.f.axes if a in rows))
+        f, row_order = collapse(self.f, row_order)
+        unit = _Planner(f, self.hint, self.lanes).unit
+        vector = ""
+        if unit in row_order and unit is not None:
+            row_order = [a for a in row_order if a is not unit] + [unit]
+            vector = unit.name
+        (col,) = cols
+        return f, Schedule(
+            tuple(a.name for a in row_order), (col.name,), vector, self.lanes if vector else 1, False, "scan"
+        )
+
+    def _check(self, rows: set[Atom], cols: set[Atom]) -> None:
+        """Every stage has a place in the nest, and nothing read in a row waits for a reduction over rows."""
+        full = rows | cols
+        outer: set[str] = set()
+        for s in self.f.stages:
+            axes, raxes = set(s.axes), set(s.raxes)
+            reads_outer = bool(s.body.stages & outer)
+            if s.kind == "reduce":
+                if reads_outer:
+                    raise Refusal("schedule", "a reduction needs a result that was reduced over rows")
+                if raxes == cols and axes == rows:
+                    continue
+                if raxes == rows and axes <= cols and rows:
+                    outer.add(s.name)
+                elif raxes == full and not axes:
+                    outer.add(s.name)
+                else:
+                    raise Refusal("schedule", "a reduction over part of the rows or columns")
+            elif s.kind == "store":
+                if reads_outer and axes & rows:
+                    raise Refusal("schedule", "rows need a result that was reduced over rows")
+                if axes not in (full, rows, cols, set()):
+                    raise Refusal("schedule", "a stored value spans part of the rows or columns")
+
+    def _by_stride(self, axes: tuple[Atom, ...]) -> list[Atom]:
+        """Outermost first: by stride in the largest store or load that has these axes."""
+        best: Ix | None = None
+        size = -1
+        offsets = [(s.offset, 1) for s in self.f.stores()]
+        offsets += [(e.data[1], 0) for e in sc.walk([s.body for s in self.f.stages]) if e.kind == "load"]
+        for o, bonus in offsets:
+            assert o is not None
+            have = [a for a in axes if a in o.axes()]
+            n = len(have) * 4 + bonus
+            if n > size:
+                best, size = o, n
+        if best is None:
+            return list(axes)
+        offset = best
+
+        def stride(a: Atom) -> int:
+            c = offset.coefficient(a)
+            if c is None or not c.terms:
+                return 1 << 60 if c is not None else 0
+            return abs(self.hint(c))
+
+        return sorted(axes, key=lambda a: -stride(a))

@@ -1,0 +1,119 @@
+"""Which composite operators AOTAutograd takes apart before we see them.
+
+An operator is taken apart when its pieces give the min-cut partitioner a choice (what to save for the backward pass
+and what to recompute) or when it has no lowering rule of its own but its pieces do. Everything else has a rule: fewer
+traced operators mean faster tracing. The decompositions used compute 16-bit floats in float32 and keep eager's
+output strides.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+import torch
+from torch._decomp import get_decompositions
+
+aten = torch.ops.aten
+
+# The pieces let the partitioner save the statistics and recompute the rest.
+_FOR_PARTITIONER = (
+    aten._softmax,
+    aten._log_softmax,
+    aten._safe_softmax,
+    aten.native_layer_norm,
+    aten.native_batch_norm,
+    aten._native_batch_norm_legit,
+    aten._native_batch_norm_legit_functional,
+    aten._native_batch_norm_legit_no_training,
+    aten._batch_norm_with_update,
+    aten._batch_norm_with_update_functional,
+    aten._batch_norm_no_update,
+    aten._fused_rms_norm,
+    aten.glu,
+    aten.mse_loss,
+    aten.smooth_l1_loss,
+    aten.huber_loss,
+    aten.soft_margin_loss,
+    aten.binary_cross_entropy,
+    aten.binary_cross_entropy_with_logits,
+    aten.nll_loss_forward,
+    aten.nll_loss2d_forward,
+    aten._weight_norm_interface,
+)
+
+# No rule of their own.
+_FOR_RULES = (
+    aten.native_group_norm_backward,
+    aten.native_batch_norm_backward,
+    aten.batch_norm_backward,
+    aten._fused_rms_norm_backward,
+    aten.native_dropout_backward,
+    aten.glu_backward,
+    aten.mse_loss_backward,
+    aten.smooth_l1_loss_backward,
+    aten.huber_loss_backward,
+    aten.soft_margin_loss_backward,
+    aten.binary_cross_entropy_backward,
+    aten.nll_loss_backward,
+    aten.nll_loss2d_backward,
+    aten.logit_backward,
+    aten.upsample_nearest1d,
+    aten.upsample_nearest2d,
+    aten.upsample_nearest3d,
+    aten._unsafe_masked_index,
+    aten.trace,
+)
+
+
+def _group_norm(
+    x: torch.Tensor,
+    weight: torch.Tensor | None,
+    bias: torch.Tensor | None,
+    n: int,
+    channels: int,
+    inner: int,
+    groups: int,
+    eps: float,
+) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+    """native_group_norm as x * scale + shift, like eager's kernel. torch's own decomposition goes through storage."""
+    wide = x.to(torch.float32) if x.dtype in (torch.float16, torch.bfloat16) else x
+    grouped = wide.reshape(n, groups, channels // groups, inner)
+    variance, mean = torch.var_mean(grouped, dim=(2, 3), correction=0, keepdim=True)
+    rstd = torch.rsqrt(variance + eps)
+    per_channel = (1, groups, channels // groups, 1)
+    scale = rstd if weight is None else rstd * weight.reshape(per_channel)
+    shift = -mean * scale
+    if bias is not None:
+        shift = shift + bias.reshape(per_channel)
+    spread = (n, channels, *[1] * (x.dim() - 2))
+    whole = (n, groups, channels // groups, 1)
+    out = wide * scale.expand(whole).reshape(spread) + shift.expand(whole).reshape(spread)
+    return out.to(x.dtype), mean.reshape(n, groups).to(x.dtype), rstd.reshape(n, groups).to(x.dtype)
+
+
+@cache
+def table() -> dict[Any, Callable[..., Any]]:
+    """The decompositions for `aot_autograd(decompositions=...)`."""
+    return {
+        **get_decompositions([*_FOR_PARTITIONER, *_FOR_RULES]),
+        aten.native_group_norm.default: _group_norm,
+    }
+
+
+# Operators with a rule that torch's partitioner does not know to be cheap to recompute.
+CHEAP = (
+    aten.leaky_relu,
+    aten._prelu_kernel,
+    aten.hardtanh,
+    aten.hardswish,
+    aten.softshrink,
+    aten.log_sigmoid_forward,
+    aten.tril,
+    aten.constant_pad_nd,
+    aten.flip,
+    aten.stack,
+    aten.cat,
+    aten.eye,
+)

@@ -1,0 +1,223 @@
+"""An ATen FX graph (functional, as AOTAutograd makes it) becomes a Graph.
+
+Every call_function node is a unit: "host" (sizes and other Python numbers), "view", "fused" (its rule gave
+equations) or "torch" (opaque, with the reason).
+"""
+
+from __future__ import annotations
+
+import operator
+from dataclasses import dataclass, field
+from typing import Any
+
+import torch
+from torch.fx import GraphModule, Node
+
+from ..core.dtypes import DType
+from ..core.errors import Refusal
+from ..graph.builder import Builder
+from ..graph.ir import Graph, Shape, Unit, Value
+from ..index.expr import ONE, ZERO
+from .lowering import RULES, VIEWS, Context
+from .effects import ordering
+from .types import FROM_TORCH, Symbols
+
+
+@dataclass(slots=True)
+class Traced:
+    """A Graph with its way back to the FX graph it came from.
+
+    `nodes[i]` is the FX node of unit i; `values[node]` the value (or tuple, for several results) of a node that
+    makes tensors; `outputs` the FX output arguments.
+    """
+
+    graph: Graph
+    module: GraphModule
+    symbols: Symbols
+    nodes: list[Node] = field(default_factory=list)
+    values: dict[Node, Any] = field(default_factory=dict)
+    node_of: dict[Value, Node] = field(default_factory=dict)
+    outputs: list[Any] = field(default_factory=list)
+    after: dict[int, list[int]] = field(default_factory=dict)
+
+    def strides(self, v: Value) -> Shape:
+        """Strides in elements of a value that lives in memory, as traced."""
+        node = self.node_of[v]
+        return self.symbols.shape(node.meta["val"].stride())
+
+
+def unsupported(t: Any) -> str:
+    """Why a (fake) tensor cannot enter a kernel, or ""."""
+    if t.layout is not torch.strided:
+        return f"layout {t.layout}"
+    if t.device.type != "cpu":
+        return f"device {t.device.type}"
+    if t.dtype not in FROM_TORCH:
+        return f"dtype {t.dtype}"
+    if t.is_neg() or t.is_conj():
+        return "lazy conjugate or negative"
+    return ""
+
+
+def translate(gm: GraphModule, exact_rounding: bool = False, rng: str = "philox") -> Traced:
+    """Translate `gm`, whose nodes carry fake tensors in `meta["val"]`."""
+    graph = Graph()
+    out = Traced(graph, gm, Symbols())
+    _Translator(out, exact_rounding, rng).run()
+    out.after = ordering(out.nodes)
+    return out
+
+
+class _Translator:
+    def __init__(self, out: Traced, exact_rounding: bool, rng: str):
+        self.out = out
+        self.b = Builder(out.graph)
+        self.exact_rounding = exact_rounding
+        self.rng = rng
+
+    def run(self) -> None:
+        for node in self.out.module.graph.nodes:
+            if node.op == "placeholder":
+                self.bind(node, self.fresh(node, graph_input=True))
+            elif node.op == "get_attr":
+                self.bind(node, self.fresh(node, graph_input=True))
+            elif node.op == "call_function":
+                self.call(node)
+            elif node.op == "output":
+                args = node.args[0]
+                self.out.outputs = list(args) if isinstance(args, (list, tuple)) else [args]
+                self.out.graph.outputs = [
+                    v
+                    for a in self.out.outputs
+                    if isinstance(v := self.out.values.get(a), Value)  # type: ignore[call-overload]
+                ]
+
+    def bind(self, node: Node, value: Any) -> None:
+        self.out.values[node] = value
+        if isinstance(value, Value):
+            self.out.node_of.setdefault(value, node)
+
+    def fresh(self, node: Node, graph_input: bool = False) -> Any:
+        """Values for tensors Fusewright did not compute; None where a kernel cannot use them."""
+
+        def one(t: Any) -> Any:
+            if not isinstance(t, torch.Tensor) or unsupported(t):
+                return None
+            make = self.b.input if graph_input else self.b.value
+            return make(FROM_TORCH[t.dtype], self.out.symbols.shape(t.shape))
+
+        val = node.meta.get("val")
+        if isinstance(val, (list, tuple)):
+            return tuple(one(t) for t in val)
+        return one(val)
+
+    def call(self, node: Node) -> None:
+        target = node.target
+        unit = Unit(len(self.out.nodes), node.name, str(target), user_line(node), "torch")
+        val = node.meta.get("val")
+        if target is operator.getitem:
+            source = self.out.values.get(node.args[0])  # type: ignore[arg-type]
+            item = source[node.args[1]] if isinstance(source, tuple) else None
+            self.bind(node, item)
+            if item is not None:
+                self.out.node_of[item] = node
+            unit.kind = "host"
+        elif val is not None and not isinstance(val, (torch.Tensor, list, tuple)):
+            unit.kind = "host"
+            self.bind(node, None)
+        else:
+            self.lower(node, unit, val)
+        self.out.nodes.append(node)
+        self.out.graph.units.append(unit)
+
+    def lower(self, node: Node, unit: Unit, val: Any) -> None:
+        vals = tuple(val) if isinstance(val, (list, tuple)) else (val,)
+        try:
+            rule = RULES.get(node.target)
+            if rule is None:
+                raise Refusal("operator", f"{node.target} has no lowering rule")
+            for n in node.all_input_nodes:
+                self.check(n)
+            for t in vals:
+                if isinstance(t, torch.Tensor) and (why := unsupported(t)):
+                    raise Refusal("unsupported", f"result has {why}")
+            dtypes: tuple[DType, ...] = tuple(FROM_TORCH[t.dtype] for t in vals if isinstance(t, torch.Tensor))
+            shapes: tuple[Shape, ...] = tuple(
+                self.out.symbols.shape(t.shape) for t in vals if isinstance(t, torch.Tensor)
+            )
+            with self.b.transaction(unit.index):
+                ctx = Context(self.b, dtypes, shapes, self.exact_rounding, self.rng)
+                got = rule(ctx, *self.argument(node.args), **self.argument(node.kwargs))
+                got = self.verify(node, got, vals)
+            unit.kind = "view" if node.target in VIEWS else "fused"
+            self.bind(node, got)
+        except Refusal as r:
+            unit.kind, unit.reason = "torch", str(r)
+            self.bind(node, self.fresh(node))
+        result = self.out.values[node]
+        unit.results = tuple(v for v in (result if isinstance(result, tuple) else (result,)) if v is not None)
+        unit.reads = tuple(
+            v
+            for n in node.all_input_nodes
+            for v in (lambda x: x if isinstance(x, tuple) else (x,))(self.out.values.get(n))
+            if isinstance(v, Value)
+        )
+
+    def check(self, n: Node) -> None:
+        val = n.meta.get("val")
+        for t in val if isinstance(val, (list, tuple)) else (val,):
+            if isinstance(t, torch.Tensor) and (why := unsupported(t)):
+                raise Refusal("unsupported", f"operand {n.name} has {why}")
+            if isinstance(t, (torch.SymFloat, torch.SymBool)):
+                raise Refusal("unsupported", f"operand {n.name} is a symbolic {type(t).__name__}")
+
+    def argument(self, a: Any) -> Any:
+        if isinstance(a, Node):
+            val = a.meta.get("val")
+            if isinstance(val, torch.Tensor):
+                return self.out.values[a]
+            if isinstance(val, (int, torch.SymInt)):
+                e = self.out.symbols.ix(val)
+                known = e.as_int()
+                return e if known is None else known
+            if isinstance(val, (list, tuple)):
+                return self.out.values[a]
+            return val
+        if isinstance(a, (list, tuple)):
+            return [self.argument(x) for x in a]
+        if isinstance(a, dict):
+            return {k: self.argument(x) for k, x in a.items()}
+        return a
+
+    def verify(self, node: Node, got: Any, vals: tuple[Any, ...]) -> Any:
+        """Dtype and shape of every result are the traced ones."""
+        values = got if isinstance(got, tuple) else (got,)
+        if len(values) != len(vals):
+            raise Refusal("rule", f"{node.target}: {len(values)} results for {len(vals)}")
+        for v, t in zip(values, vals, strict=True):
+            if v is None or t is None:
+                continue
+            want = (FROM_TORCH[t.dtype], self.out.symbols.shape(t.shape))
+            if (v.dtype, v.shape) != want:
+                raise Refusal("rule", f"{node.target}: got {v}, the traced result is {want[0]}{list(want[1])}")
+        fresh = tuple(v if v is None else self.own(v) for v in values)
+        return fresh if isinstance(got, tuple) else fresh[0]
+
+    def own(self, v: Value) -> Value:
+        """A rule may return its operand (x * 1, a cast to the same type): give the unit a value of its own."""
+        if v not in {e.out for e in self.b.unit_eqns()}:
+            identity = tuple((ZERO, ((k, ONE),)) for k in range(v.rank))
+            return self.b.emit("affine", (v,), (identity,), v.dtype, v.shape)
+        return v
+
+
+def user_line(node: Node) -> str:
+    """`file:line (source)` of the user's code behind a node, as far as it is known."""
+    trace = node.meta.get("stack_trace") or ""
+    lines = [s.strip() for s in trace.strip().splitlines() if s.strip()]
+    for k in range(len(lines) - 1, -1, -1):
+        if lines[k].startswith("File "):
+            code = lines[k + 1] if k + 1 < len(lines) else ""
+            head = lines[k].split(", in ")[0].replace('File "', "").replace('", line ', ":")
+            return f"{head} ({code})" if code else head
+    return node.name

@@ -1,0 +1,124 @@
+"""The table from ATen operators to primitives, and what a lowering rule is given.
+
+A rule is a function `rule(ctx, *args, **kwargs)` registered with `@lower(op, ...)`. Arguments arrive translated:
+tensors as `Value`, symbolic sizes as `Ix`, everything else as in the traced call (`torch.dtype`, `None`, numbers,
+lists). It returns one `Value`, or a tuple for an operator with several results (None for an unused optional).
+It raises `Refusal(code, detail)` when it cannot express this call: the call then stays opaque, with that reason.
+The dtype and shape of what it returns must be those of the traced result; the translator verifies it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+
+from ...core.dtypes import DType, bool_
+from ...core.errors import Refusal
+from ...graph.builder import Builder
+from ...graph.ir import Shape, Value
+from ...index.expr import Ix
+from ..types import FROM_TORCH, TO_TORCH
+
+Rule = Callable[..., Any]
+
+RULES: dict[Any, Rule] = {}
+VIEWS: set[Any] = set()
+
+
+def lower(*ops: Any, view: bool = False) -> Callable[[Rule], Rule]:
+    """Register a rule for operator overloads; `view` marks those that only alias their input."""
+
+    def register(rule: Rule) -> Rule:
+        for op in ops:
+            if op in RULES:
+                raise ValueError(f"{op} has two lowering rules")
+            RULES[op] = rule
+            if view:
+                VIEWS.add(op)
+        return rule
+
+    return register
+
+
+@dataclass(slots=True)
+class Context:
+    """What a rule works with.
+
+    `b` builds equations. `dtypes`, `shapes`: of the traced results, in order. `exact_rounding`: the option
+    precision="eager". `rng`: "philox" or "eager".
+    """
+
+    b: Builder
+    dtypes: tuple[DType, ...]
+    shapes: tuple[Shape, ...]
+    exact_rounding: bool = False
+    rng: str = "philox"
+
+    @property
+    def dtype(self) -> DType:
+        """The first result's type."""
+        return self.dtypes[0]
+
+    @property
+    def shape(self) -> Shape:
+        return self.shapes[0]
+
+    def operand(self, x: Any, dtype: DType) -> Value:
+        """A tensor, number or symbolic integer as a value of `dtype`."""
+        if isinstance(x, Value):
+            return self.b.cast(x, dtype)
+        if isinstance(x, Ix):
+            return self.b.cast(self.b.scalar(x, FROM_TORCH[torch.int64]), dtype)
+        if isinstance(x, (bool, int, float)):
+            return self.b.const(x, dtype)
+        raise Refusal("argument", f"cannot use a {type(x).__name__} as an operand")
+
+    def dim(self, d: int, rank: int) -> int:
+        """A dimension counted from the front."""
+        return d + rank if d < 0 else d
+
+    def dims(self, ds: Any, rank: int) -> list[int]:
+        """Dimensions counted from the front; None or an empty list means all of them."""
+        if ds is None or (isinstance(ds, (list, tuple)) and not ds):
+            return list(range(rank))
+        if isinstance(ds, int):
+            ds = [ds]
+        return [self.dim(d, rank) for d in ds]
+
+    def promote(self, *args: Any) -> DType:
+        """The common type of operands under PyTorch's promotion rules (dimensioned > 0-d > number)."""
+        slots: list[torch.dtype | None] = [None, None, None]
+        for a in args:
+            if isinstance(a, Value):
+                slot, t = (0 if a.rank else 1), TO_TORCH[a.dtype]
+            elif isinstance(a, bool):
+                slot, t = 2, torch.bool
+            elif isinstance(a, (int, Ix)):
+                slot, t = 2, torch.int64
+            elif isinstance(a, float):
+                slot, t = 2, torch.get_default_dtype()
+            else:
+                raise Refusal("argument", f"cannot use a {type(a).__name__} as an operand")
+            have = slots[slot]
+            slots[slot] = t if have is None else torch.promote_types(have, t)
+        best = _combine(slots[0], _combine(slots[1], slots[2]))
+        if best is None or best not in FROM_TORCH:
+            raise Refusal("dtype", f"no common type for {args}")
+        return FROM_TORCH[best]
+
+
+def _combine(higher: torch.dtype | None, lower: torch.dtype | None) -> torch.dtype | None:
+    """c10's combine_categories: a lower class of operands counts only if its kind of number is a higher one."""
+    if higher is None or lower is None:
+        return higher or lower
+    if higher.is_floating_point or (higher != torch.bool and not lower.is_floating_point):
+        return higher
+    return torch.promote_types(higher, lower)
+
+
+def truth(ctx: Context, x: Value) -> Value:
+    """`x != 0` as bool."""
+    return ctx.b.cast(x, bool_)

@@ -1,0 +1,149 @@
+"""Random operations: one draw of seeds from PyTorch's generator, then a pure function of (seed, element).
+
+`fusewright::seeds(n)` draws n 64-bit seeds from torch's default generator (so `torch.manual_seed` reproduces, and the
+generator's state advances once per call of the graph). `fusewright::random(seeds, i, shape, kind, dtype)` is pure:
+the partitioner may recompute it in the backward pass instead of saving masks.
+
+With the option rng="eager" nothing here is used: random operations stay PyTorch's own.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from functools import cache
+from typing import Any
+
+import numpy as np
+import torch
+from torch.fx import Graph, GraphModule, Node
+
+from ..graph.ir import Value
+from ..prims import philox
+from .lowering.registry import Context, lower
+
+aten = torch.ops.aten
+
+_lib = torch.library.Library("fusewright", "DEF")
+_lib.define("seeds(SymInt n) -> Tensor", tags=(torch.Tag.nondeterministic_seeded,))
+_lib.define("random(Tensor seeds, int index, SymInt[] size, str kind, ScalarType dtype) -> Tensor")
+
+
+def _seeds(n: int) -> torch.Tensor:
+    return torch.randint(-(2**63), 2**63 - 1, (n,), dtype=torch.int64)
+
+
+def _random(seeds: torch.Tensor, index: int, size: Sequence[int], kind: str, dtype: torch.dtype) -> torch.Tensor:
+    """The reference: NumPy Philox. Kernels compute the same numbers; this runs only when a group falls back."""
+    element = np.arange(math.prod(size), dtype=np.int64)
+    draw = {"uniform": philox.uniform, "normal": philox.normal}[kind]
+    return torch.from_numpy(draw(int(seeds[index]), element)).to(dtype).reshape(size)
+
+
+def _fake_seeds(n: int) -> torch.Tensor:
+    return torch.empty((n,), dtype=torch.int64)
+
+
+def _fake_random(seeds: torch.Tensor, index: int, size: Sequence[int], kind: str, dtype: torch.dtype) -> torch.Tensor:
+    return torch.empty(size, dtype=dtype, device=seeds.device)
+
+
+_lib.impl("seeds", _seeds, "CompositeExplicitAutograd")
+_lib.impl("random", _random, "CPU")
+torch.library.register_fake("fusewright::seeds", _fake_seeds, lib=_lib)
+torch.library.register_fake("fusewright::random", _fake_random, lib=_lib)
+
+SEEDS = torch.ops.fusewright.seeds.default
+RANDOM = torch.ops.fusewright.random.default
+
+
+@lower(RANDOM)
+def _lower_random(ctx: Context, seeds: Value, index: int, size: Any, kind: str, dtype: torch.dtype) -> Value:
+    return ctx.b.random(seeds, index, ctx.shape, kind, ctx.dtype)
+
+
+def _native_dropout(x: torch.Tensor, p: float, train: bool | None) -> tuple[torch.Tensor, torch.Tensor]:
+    """As ATen's native_dropout_cpu, on a uniform draw: keep where u >= p, scale by 1 / (1 - p)."""
+    if train is False or p == 0:
+        return x.clone(), torch.ones_like(x, dtype=torch.bool)
+    if p == 1:
+        return torch.zeros_like(x), torch.zeros_like(x, dtype=torch.bool)
+    keep = aten.rand.default(x.shape, dtype=torch.float32, device=x.device) >= p
+    return x * keep * (1.0 / (1.0 - p)), keep
+
+
+def _bernoulli(x: torch.Tensor, p: Any = None, generator: Any = None) -> torch.Tensor:
+    if generator is not None:
+        return NotImplemented
+    u = aten.rand.default(x.shape, dtype=torch.float32, device=x.device)
+    return (u < (x if p is None else p)).to(x.dtype)
+
+
+@cache
+def decompositions() -> dict[Any, Callable[..., Any]]:
+    """Decompositions that turn composite random operators into `aten.rand` and arithmetic."""
+    return {
+        aten.native_dropout.default: _native_dropout,
+        aten.bernoulli.p: lambda x, p=0.5, *, generator=None: _bernoulli(x, p, generator),
+        aten.bernoulli.default: lambda x, *, generator=None: _bernoulli(x, None, generator),
+    }
+
+
+_KINDS = {
+    aten.rand.default: "uniform",
+    aten.rand_like.default: "uniform",
+    aten.randn.default: "normal",
+    aten.randn_like.default: "normal",
+}
+_TYPES = (torch.float32, torch.float16, torch.bfloat16)
+
+
+def replace_random(gm: GraphModule) -> None:
+    """Replace draws from the global generator by streams of `fusewright::random`, in place."""
+    graph: Graph = gm.graph
+    draws = [n for n in graph.nodes if n.op == "call_function" and n.target in _KINDS and _replaceable(n)]
+    if not draws:
+        return
+    with torch._guards.detect_fake_mode([n.meta.get("val") for n in draws]):  # type: ignore[union-attr]
+        fake_seeds = _fake_seeds(len(draws))
+    placeholders = [n for n in graph.nodes if n.op == "placeholder"]
+    first = placeholders[-1].next if placeholders else next(iter(graph.nodes))
+    with graph.inserting_before(first):
+        seeds = graph.call_function(SEEDS, (len(draws),))
+        seeds.meta["val"] = fake_seeds
+    for k, n in enumerate(draws):
+        val = n.meta["val"]
+        with graph.inserting_before(n):
+            size = list(n.args[0].meta["val"].shape if isinstance(n.args[0], Node) else n.args[0])  # type: ignore[arg-type]
+            new = graph.call_function(RANDOM, (seeds, k, _sizes(graph, n, size), _KINDS[n.target], val.dtype))
+        new.meta = dict(n.meta)
+        n.replace_all_uses_with(new)
+        graph.erase_node(n)
+    graph.lint()
+    gm.recompile()
+
+
+def _replaceable(n: Node) -> bool:
+    val = n.meta.get("val")
+    return (
+        isinstance(val, torch.Tensor)
+        and val.dtype in _TYPES
+        and val.device.type == "cpu"
+        and val.is_contiguous()
+        and n.kwargs.get("generator") is None
+    )
+
+
+def _sizes(graph: Graph, n: Node, size: list[Any]) -> list[Any]:
+    """Symbolic sizes as nodes: `rand_like(x)` has none, so they are asked of x."""
+    out: list[Any] = []
+    for d, s in enumerate(size):
+        if isinstance(s, torch.SymInt):
+            node = graph.call_function(aten.sym_size.int, (n.args[0], d))
+            node.meta["val"] = s
+            out.append(node)
+        else:
+            out.append(s)
+    return out
+
+

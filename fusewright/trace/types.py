@@ -1,0 +1,123 @@
+"""torch's types and sizes in Fusewright's terms."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import sympy
+import torch
+from torch.utils._sympy.functions import CleanDiv, FloorDiv, Mod, PythonMod
+from torch.utils._sympy.printers import PythonPrinter
+
+from ..core import dtypes as dt
+from ..core.dtypes import DType
+from ..index.expr import ONE, Ix, floordiv, ix, mod, sym
+
+FROM_TORCH: dict[torch.dtype, DType] = {
+    torch.float64: dt.f64,
+    torch.float32: dt.f32,
+    torch.float16: dt.f16,
+    torch.bfloat16: dt.bf16,
+    torch.int64: dt.i64,
+    torch.int32: dt.i32,
+    torch.int16: dt.i16,
+    torch.int8: dt.i8,
+    torch.uint8: dt.u8,
+    torch.bool: dt.bool_,
+}
+TO_TORCH: dict[DType, torch.dtype] = {v: k for k, v in FROM_TORCH.items()}
+
+_printer = PythonPrinter()
+
+
+class Symbols:
+    """Turns torch's symbolic sizes into index expressions and remembers how to compute each symbol.
+
+    `sources[name]` is a sympy expression over torch's own symbols for every symbol that is not one of them
+    (what the index grammar cannot express becomes a symbol of its own).
+    """
+
+    def __init__(self) -> None:
+        self.sources: dict[str, sympy.Expr] = {}
+        self._memo: dict[Any, Ix] = {}
+        self._opaque: dict[sympy.Expr, Ix] = {}
+        self._hints: dict[str, int] = {}
+        self._sympy: dict[str, sympy.Expr] = {}
+        self._env: Any = None
+
+    def ix(self, v: Any) -> Ix:
+        """An int, SymInt or sympy expression as an index expression."""
+        if isinstance(v, int):
+            return ix(int(v))
+        if isinstance(v, torch.SymInt):
+            node = v.node
+            if node.constant is not None:
+                return ix(int(node.constant))
+            v = node.expr
+            self._env = node.shape_env
+        found = self._memo.get(v)
+        if found is None:
+            found = self._memo[v] = self._convert(v)
+        return found
+
+    def hint(self, e: Ix) -> int:
+        """An estimate of an index expression: the sizes seen while tracing."""
+        n = e.as_int()
+        if n is not None:
+            return n
+        for a in e.atoms():
+            if a.kind == "sym" and a.name not in self._hints:
+                self._hints[a.name] = self._guess(a.name)
+        return int(e.evaluate(self._hints))
+
+    def _guess(self, name: str) -> int:
+        e = self._sympy.get(name)
+        if e is None or self._env is None:
+            return 64
+        try:
+            return int(self._env.size_hint(e, allow_none=True) or 64)
+        except Exception:  # an unbacked size has no hint
+            return 64
+
+    def host_source(self, name: str) -> str:
+        """Python source that computes symbol `name` from torch's own symbols."""
+        return _printer.doprint(self.sources[name])
+
+    def shape(self, sizes: Any) -> tuple[Ix, ...]:
+        return tuple(self.ix(s) for s in sizes)
+
+    def _convert(self, e: Any) -> Ix:
+        if e.is_Integer:
+            return ix(int(e))
+        if e.is_Symbol:
+            self._sympy[str(e)] = e
+            return sym(str(e))
+        if e.is_Add:
+            out = ix(0)
+            for a in e.args:
+                out = out + self.ix(a)
+            return out
+        if e.is_Mul and all(not (a.is_Number and not a.is_Integer) for a in e.args):
+            out = ONE
+            for a in e.args:
+                out = out * self.ix(a)
+            return out
+        if e.is_Pow and e.args[1].is_Integer and 0 < int(e.args[1]) < 8:
+            base, out = self.ix(e.args[0]), ONE
+            for _ in range(int(e.args[1])):
+                out = out * base
+            return out
+        if isinstance(e, (FloorDiv, CleanDiv)):
+            num, den = self.ix(e.args[0]), self.ix(e.args[1])
+            if (den.as_int() or 1) >= 1:
+                return floordiv(num, den)
+        if isinstance(e, (Mod, PythonMod)):
+            num, den = self.ix(e.args[0]), self.ix(e.args[1])
+            if (den.as_int() or 1) >= 1:
+                return mod(num, den)
+        found = self._opaque.get(e)
+        if found is None:
+            name = f"x{len(self._opaque)}"
+            self.sources[name] = self._sympy[name] = e
+            found = self._opaque[e] = sym(name)
+        return found

@@ -1,0 +1,135 @@
+"""The layout of the package: who may import whom, where torch and llvmlite appear, how long a file may be."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+import pytest
+
+PACKAGE = Path(__file__).parent.parent / "fusewright"
+MODULES = sorted(PACKAGE.rglob("*.py"))
+
+# Data-flow order: a folder imports from itself and from folders to its left.
+FOLDERS = (
+    *("core", "index", "prims", "graph", "fusion", "schedule", "loop", "interp"),
+    *("emit", "build", "run", "trace", "debug"),
+)
+# Top-level modules come after all folders, in this order; `bench` may be a file or a folder.
+TOP = ("compile", "cli", "demo", "bench")
+
+USES_TORCH = {"run", "trace", "debug", *TOP}
+USES_LLVMLITE = {"build", "run"}
+OPTIONAL = {"rich", "matplotlib", "llvmlite", "cuda", "triton", "transformers"}
+LONGEST = 499  # lines
+
+
+def layer(path: Path) -> str:
+    """The folder of a module; of a top-level module, its name."""
+    first = path.relative_to(PACKAGE).parts[0]
+    return first.removesuffix(".py")
+
+
+def rank(name: str) -> int:
+    """The place of a layer in the order; `fusewright` itself (`__init__`) belongs with `core`."""
+    if name == "__init__":
+        return 0
+    if name in FOLDERS:
+        return FOLDERS.index(name)
+    name = "bench" if name.startswith("bench") else name
+    return len(FOLDERS) + TOP.index(name)
+
+
+def imports(tree: ast.AST, path: Path) -> list[tuple[str, ast.stmt]]:
+    """Every imported module, by its full name, with its statement; `from a import b` counts as both `a` and `a.b`.
+
+    `a.b` may be a name in `a` and no module: harmless, since only the first two parts are judged, and `fusewright`
+    and its folders define no names that others import.
+    """
+    package = ("fusewright", *path.relative_to(PACKAGE).parent.parts)
+    found: list[tuple[str, ast.stmt]] = []
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            found += [(alias.name, node) for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            above = package[: len(package) + 1 - node.level] if node.level else ()
+            module = ".".join((*above, *([node.module] if node.module else [])))
+            found.append((module, node))
+            found += [(f"{module}.{alias.name}", node) for alias in node.names]
+    return found
+
+
+def type_checking_only(tree: ast.Module) -> set[ast.stmt]:
+    """Statements under `if TYPE_CHECKING:`, which never run."""
+    return {
+        inner
+        for node in ast.walk(tree)
+        if isinstance(node, ast.If) and ast.unparse(node.test).endswith("TYPE_CHECKING")
+        for inner in ast.walk(node)
+        if isinstance(inner, ast.stmt)
+    }
+
+
+def inside_functions(tree: ast.Module, path: Path) -> list[tuple[str, ast.stmt]]:
+    functions = (n for n in ast.walk(tree) if isinstance(n, (ast.FunctionDef, ast.AsyncFunctionDef)))
+    return [found for function in functions for found in imports(function, path)]
+
+
+def ids(path: Path) -> str:
+    return str(path.relative_to(PACKAGE))
+
+
+def test_every_folder_and_top_level_module_has_a_place():
+    for path in MODULES:
+        assert rank(layer(path)) >= 0
+
+
+@pytest.mark.parametrize("path", MODULES, ids=ids)
+def test_imports_point_up_the_list(path):
+    tree = ast.parse(path.read_text())
+    skip = type_checking_only(tree)
+    mine = layer(path)
+    for name, node in imports(tree, path):
+        parts = name.split(".")
+        if parts[0] != "fusewright" or len(parts) == 1 or node in skip:
+            continue
+        target = parts[1]
+        known = target in FOLDERS or target in TOP or target.startswith("bench")
+        if not known:  # a name defined in fusewright/__init__.py
+            continue
+        allowed = rank(target) <= rank(mine) if mine != "__init__" else target == "core"
+        assert allowed, f"{ids(path)}:{node.lineno}: {mine} may not import {name}"
+
+
+@pytest.mark.parametrize("path", MODULES, ids=ids)
+def test_torch_and_llvmlite_only_where_they_belong(path):
+    mine = "bench" if layer(path).startswith("bench") else layer(path)
+    for name, node in imports(ast.parse(path.read_text()), path):
+        first = name.split(".")[0]
+        if first == "torch":
+            assert mine in USES_TORCH, f"{ids(path)}:{node.lineno}: torch in {mine}"
+        if first == "llvmlite":
+            assert mine in USES_LLVMLITE, f"{ids(path)}:{node.lineno}: llvmlite in {mine}"
+
+
+@pytest.mark.parametrize("path", MODULES, ids=ids)
+def test_no_imports_inside_functions(path):
+    for name, node in inside_functions(ast.parse(path.read_text()), path):
+        assert name.split(".")[0] in OPTIONAL, f"{ids(path)}:{node.lineno}: import of {name} inside a function"
+
+
+@pytest.mark.parametrize("path", MODULES, ids=ids)
+def test_files_are_short(path):
+    lines = len(path.read_text().splitlines())
+    assert lines <= LONGEST, f"{ids(path)} has {lines} lines"
+
+
+def test_only_core_options_reads_the_environment():
+    readers = {
+        ids(path)
+        for path in MODULES
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.Attribute) and node.attr in ("environ", "getenv") and ast.unparse(node.value) == "os"
+    }
+    # A benchmark may set variables for the processes it starts.
+    assert {name for name in readers if not name.startswith("bench")} <= {"core/options.py"}

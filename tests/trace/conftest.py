@@ -1,0 +1,20 @@
+"""What the end-to-end tests of this folder share."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+import torch
+
+from tests.support import no_fallbacks
+
+
+@pytest.fixture
+def fresh_dynamo() -> Iterator[None]:
+    """Start from an empty Dynamo cache and a fixed seed; fail if the compiler gave anything back to torch."""
+    torch._dynamo.reset()
+    torch.manual_seed(0)
+    with no_fallbacks():
+        yield
+    torch._dynamo.reset()
