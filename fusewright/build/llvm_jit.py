@@ -59,7 +59,7 @@ def _address(lib: ctypes.CDLL | None, name: str) -> int | None:
 
 
 @cache
-def host_target(names: tuple[str, ...], sleef: bool = True, openmp: bool = True) -> Target:
+def host_target(names: tuple[str, ...], sleef: bool = True, openmp: bool = True, inline_math: bool = True) -> Target:
     """Facts of this machine. `names`: the SLEEF symbols that kernels may want; absent ones are left out."""
     _initialise()
     features = llvm.get_host_cpu_features()
@@ -70,6 +70,7 @@ def host_target(names: tuple[str, ...], sleef: bool = True, openmp: bool = True)
         bits=bits,
         openmp=openmp and _address(gomp, "GOMP_parallel") is not None,
         sleef=present,
+        inline_math=inline_math,
         triple=llvm.get_process_triple(),
         cpu=llvm.get_host_cpu_name(),
         features=features.flatten(),

@@ -24,12 +24,14 @@ class Target:
     """What the emitter needs to know of a CPU.
 
     `bits`: vector register width; `openmp`: whether GOMP_parallel can be called; `sleef`: the SLEEF vector functions
-    present ("Sleef_expf16_u10", ...); `triple`, `cpu`, `features`: for LLVM.
+    present ("Sleef_expf16_u10", ...); `inline_math`: whether our own functions replace SLEEF's where they are as
+    accurate (they are faster, but do not give eager's very bits); `triple`, `cpu`, `features`: for LLVM.
     """
 
     bits: int
     openmp: bool
     sleef: frozenset[str]
+    inline_math: bool = True
     triple: str = ""
     cpu: str = ""
     features: str = ""
@@ -44,7 +46,7 @@ class _Module:
     def __init__(self, func: Func, target: Target):
         self.func = func
         self.target = target
-        self.ops = Ops(target.bits, target.sleef)
+        self.ops = Ops(target.bits, target.sleef, target.inline_math)
         self.regions: list[str] = []
 
     def run(self) -> str:

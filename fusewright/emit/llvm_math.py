@@ -369,13 +369,13 @@ def _log1p(t: _Text) -> str:
 def _tanh(t: _Text) -> str:
     a = t.unary("fabs", "%x")
     z = t.mul("%x", "%x")
-    near = t.fma(t.mul(z, "%x"), t.poly(z, _TANH), "%x")
+    near = t.fma(t.mul(z, a), t.poly(z, _TANH), a)
     y = t.at_most(a, 9.2)
     bits, n = t.round(y, 2 / math.log(2))
     r = t.fma(n, -_LN2_LO / 2, t.fma(n, -_LN2_HI / 2, y))
     e = t.shifted(t.poly(r, tuple(c * 2.0**k for k, c in enumerate(_EXP))), bits)  # exp(2y)
     far = t.sub(1.0, t.op("fdiv", 2.0, t.add(e, 1.0)))
-    return t.select(t.cmp("ogt", a, 1.0), t.copysign(far, "%x"), near)
+    return t.copysign(t.select(t.cmp("ogt", a, 1.0), far, near), "%x")
 
 
 def _erf(t: _Text) -> str:

@@ -45,7 +45,8 @@ SLEEF = {
     "atan2": "u10",
     "hypot": "u05",
 }
-_LIBM = {"lgamma": "lgamma", "pow": "pow", "atan2": "atan2", "hypot": "hypot"}
+# float32 functions of `llvm_math.py` that are at least as accurate as SLEEF's and several times faster, being inlined
+INLINE = frozenset(("exp", "exp2", "expm1", "log1p", "erf", "tanh"))
 
 
 class Writer(Protocol):
@@ -256,7 +257,6 @@ RULES["isnan"] = lambda o: o.done(f"fcmp uno {o.ty} {o.a[0]}, {o.a[0]}")
 RULES["floor"] = lambda o: o.done(o.intrinsic("floor", o.a[0]))
 RULES["ceil"] = lambda o: o.done(o.intrinsic("ceil", o.a[0]))
 RULES["trunc"] = lambda o: o.done(o.intrinsic("trunc", o.a[0]))
-RULES["round"] = lambda o: o.done(o.intrinsic("roundeven", o.a[0]))
 RULES["sqrt"] = lambda o: o.done(o.intrinsic("sqrt", o.a[0]))
 RULES["reciprocal"] = lambda o: o.done(f"fdiv {o.ty} {o.const(1)}, {o.a[0]}")
 RULES["rsqrt"] = lambda o: o.done(f"fdiv {o.ty} {o.const(1)}, {o.t(o.intrinsic('sqrt', o.a[0]))}")
@@ -345,6 +345,10 @@ def _cast(o: Op) -> None:
 
 @rule("round")
 def _round(o: Op) -> None:
+    """With a storage type: through that type and back. Without: to the nearest integer, ties to even."""
+    if o.attr is None:
+        o.done(o.intrinsic("roundeven", o.a[0]))
+        return
     bits = o.ops.narrow(o.w, o.a[0], o.operand, o.attr, o.lanes)
     o.ops.widen(o.w, o.dst, bits, o.attr, o.lanes)
 
@@ -415,8 +419,9 @@ def _philox(o: Op) -> None:
 class Ops:
     """Writes operations; collects the declarations and helper functions they need."""
 
-    def __init__(self, bits: int, sleef: frozenset[str]):
+    def __init__(self, bits: int, sleef: frozenset[str], inline: bool):
         self.bits = bits
+        self.inline = inline
         self.sleef = sleef
         self._declared: dict[str, None] = {}
         self._defined: dict[str, str] = {}
@@ -445,7 +450,7 @@ class Ops:
         letter = "f" if d.name == "f32" else "d"
         width = self.bits // (8 * d.itemsize)
         symbol = f"Sleef_{name}{letter}{width}_{SLEEF[name]}"
-        if symbol not in self.sleef:
+        if symbol not in self.sleef or (self.inline and d.name == "f32" and name in INLINE):
             return self._stand_in(o, name, lanes)
         ty = vector(elem, width)
         self.declare(f"declare {ty} @{symbol}({', '.join([ty] * len(o.a))}) nounwind memory(none)")
@@ -487,7 +492,9 @@ class Ops:
         if len(o.a) == 1 and (name, d) in llvm_math.AVAILABLE:
             fn = f"fw_{name}_{d.name}x{lanes}"
             if fn not in self._defined:
-                self._defined[fn] = llvm_math.define(name, d, lanes, True)
+                self._defined[fn] = llvm_math.define(name, d, lanes, self.bits >= 256, self.bits == 512)
+                for text in llvm_math.declarations(name, d, self.bits >= 256):
+                    self.declare(text)
             return f"call {o.ty} @{fn}({o.ty} {o.a[0]})"
         return self._lane_by_lane(o, name, lanes)
 

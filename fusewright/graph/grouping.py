@@ -83,7 +83,7 @@ class _Grouper:
         self.reads: dict[int, list[Value]] = {}
         self.preds: dict[int, set[int]] = {}
         for u in graph.units:
-            if u.kind == "view" or u.index in self.free:
+            if u.kind in ("view", "item") or u.index in self.free:
                 continue
             roots = self._roots(u.reads)
             self.reads[u.index] = roots

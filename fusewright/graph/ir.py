@@ -95,7 +95,8 @@ class Unit:
     """One operation of the traced program.
 
     `kind`: "fused" (has equations), "view" (metadata only: equations exist, so that fused neighbours can see
-    through it, but it never becomes a kernel), "torch" (opaque), "host" (sizes and other Python scalars).
+    through it, but it never becomes a kernel), "torch" (opaque), "host" (sizes and other Python scalars), "item" (one
+    result of an operation with several).
     `reason` says why an operation is opaque.
     """
 

@@ -48,17 +48,12 @@ class CompiledKernel:
 def target() -> Target:
     """The facts of this machine under the current options."""
     o = current()
-    return _target(o.sleef, o.openmp)
-
-
-@cache
-def _target(sleef: bool, openmp: bool) -> Target:
-    return llvm_jit.host_target(_SLEEF_NAMES, sleef, openmp)
+    return llvm_jit.host_target(_SLEEF_NAMES, o.sleef, o.openmp, o.precision != "eager")
 
 
 @cache
 def _target_key(t: Target) -> str:
-    return f"{llvm_jit.versions()} {t.bits} {t.openmp} {sorted(t.sleef)} {t.triple} {t.cpu} {t.features}"
+    return f"{llvm_jit.versions()} {t.bits} {t.openmp} {t.inline_math} {sorted(t.sleef)} {t.triple} {t.cpu} {t.features}"
 
 
 def kernel_for(func: Func) -> CompiledKernel:

@@ -121,7 +121,7 @@ class _Translator:
             self.bind(node, item)
             if item is not None:
                 self.out.node_of[item] = node
-            unit.kind = "host"
+            unit.kind = "item"
         elif val is not None and not isinstance(val, (torch.Tensor, list, tuple)):
             unit.kind = "host"
             self.bind(node, None)

@@ -59,9 +59,7 @@ func softmax(buf x: f32, buf y: f32 out, size rows, size n) {
 """
 
 
-def execute(
-    text: str, buffers: dict[str, np.ndarray], sizes: dict[str, int] | None = None, **kwargs: Any
-) -> bool:
+def execute(text: str, buffers: dict[str, np.ndarray], sizes: dict[str, int] | None = None, **kwargs: Any) -> bool:
     func = parse(text)
     verify(func)
     return run(func, buffers, sizes, **kwargs)

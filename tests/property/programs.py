@@ -12,6 +12,7 @@ eager accepts it. Two things are tracked so that results can be compared:
 
 from __future__ import annotations
 
+import random
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
@@ -130,45 +131,62 @@ def _templates(program: Program, values: dict[str, torch.Tensor], name: str, gra
     return found
 
 
-@st.composite
-def programs(draw: st.DrawFn, gradients: bool = False, most: int = 7) -> Program:
-    """A program with its inputs. With `gradients`, the inputs are float32 or float64 and there is one float output."""
-    rank = draw(st.integers(0, 3))
-    shape = tuple(draw(st.sampled_from(EXTENTS)) for _ in range(rank))
-    program = Program([])
-    for i in range(draw(st.integers(1, 3))):
-        own = list(shape)
-        for axis in range(rank):
-            if draw(st.integers(0, 5)) == 0:
-                own[axis] = 1  # broadcast against the others
-        own = own[draw(st.integers(0, rank)) if draw(st.integers(0, 3)) == 0 else 0 :]
-        layout = draw(st.sampled_from(sorted(LAYOUTS)))
-        dtype = draw(st.sampled_from((torch.float32, torch.float64) if gradients else DTYPES))
+def _operand(rng: random.Random, values: dict[str, torch.Tensor]) -> str:
+    """A value, rather a recent one: programs grow deep as well as wide."""
+    names = list(values)
+    return names[-1] if rng.random() < 0.5 else rng.choice(names)
+
+
+def _draw_inputs(rng: random.Random, program: Program, gradients: bool) -> None:
+    """One to three inputs whose shapes broadcast with each other."""
+    rank = rng.choices((0, 1, 2, 3), (1, 3, 6, 4))[0]
+    shape = rng.choices(EXTENTS, (2, 2, 3, 3, 3, 3, 2, 1), k=rank)
+    for i in range(rng.randint(1, 3)):
+        own = [1 if rng.random() < 0.15 else extent for extent in shape]
+        if rng.random() < 0.2:
+            own = own[rng.randint(0, rank) :]
+        layout = rng.choice(sorted(LAYOUTS))
+        dtype = rng.choice((torch.float32, torch.float64) if gradients else DTYPES)
         program.inputs.append(tensor_with_layout(layout, tuple(own), dtype, seed=i + 1))
         program.layouts.append(layout)
+
+
+def _draw_operation(
+    rng: random.Random, program: Program, values: dict[str, torch.Tensor], gradients: bool
+) -> tuple[str, bool]:
+    """(expression, whether its value is exact)."""
+    name = _operand(rng, values)
+    t = values[name]
+    if rng.random() < 0.35:
+        other = _operand(rng, values)
+        u = values[other]
+        both = {name, other} <= program.exact
+        mixed = t.dtype in HALF or u.dtype in HALF
+        found = [(op, both and not mixed) for op in BINARY_EXACT]
+        found.append(("torch.tanh({0} * {1})", False))
+        if both and not gradients:
+            found += [(op, True) for op in BINARY_DISCONTINUOUS]
+        if not t.dtype.is_floating_point and not u.dtype.is_floating_point:
+            found += [(op, True) for op in INTEGER_BINARY]
+        template, exact = rng.choice(found)
+        return template.format(name, other), exact
+    template, exact = rng.choice(_templates(program, values, name, gradients))
+    last = max(t.dim() - 1, 0)
+    return template.format(name, a=rng.randint(0, last), b=rng.randint(0, last)), exact
+
+
+def build(seed: int, length: int, gradients: bool = False) -> Program:
+    """The program that `seed` stands for, `length` operations long; a shorter one is a prefix of it."""
+    rng = random.Random(seed)
+    program = Program([])
+    _draw_inputs(rng, program, gradients)
     values = {f"x{i}": t.detach() for i, t in enumerate(program.inputs)}
     program.exact.update(values)
     scope = {"torch": torch, "F": torch.nn.functional}
-    for _ in range(draw(st.integers(1, most))):
-        name = draw(st.sampled_from(sorted(values)))
-        t = values[name]
-        axes = {k: draw(st.integers(0, max(t.dim() - 1, 0))) for k in "ab"}
-        if draw(st.integers(0, 2)) == 0:
-            other = draw(st.sampled_from(sorted(values)))
-            u = values[other]
-            both = {name, other} <= program.exact
-            mixed = t.dtype in HALF or u.dtype in HALF
-            found = [(op, both and not mixed) for op in BINARY_EXACT]
-            found.append(("torch.tanh({0} * {1})", False))
-            if both and not gradients:
-                found += [(op, True) for op in BINARY_DISCONTINUOUS]
-            if not t.dtype.is_floating_point and not u.dtype.is_floating_point:
-                found += [(op, True) for op in INTEGER_BINARY]
-            template, exact = draw(st.sampled_from(found))
-            expression = template.format(name, other)
-        else:
-            template, exact = draw(st.sampled_from(_templates(program, values, name, gradients)))
-            expression = template.format(name, **axes)
+    for _ in range(10 * length):
+        if len(program.lines) == length:
+            break
+        expression, exact = _draw_operation(rng, program, values, gradients)
         try:
             result = eval(expression, scope, values)
         except (RuntimeError, IndexError, TypeError, ValueError, NotImplementedError):
@@ -177,7 +195,7 @@ def programs(draw: st.DrawFn, gradients: bool = False, most: int = 7) -> Program
             continue
         if result.dtype.is_floating_point and not bool((result.abs() < 1e4).all()):
             continue  # NaN, infinity or large: errors would be about the size of the values
-        new = f"v{len(values)}"
+        new = f"v{len(program.lines)}"
         program.lines.append(f"{new} = {expression}")
         values[new] = result
         if exact:
@@ -186,6 +204,12 @@ def programs(draw: st.DrawFn, gradients: bool = False, most: int = 7) -> Program
     if gradients:
         made = [n for n in made if values[n].dtype.is_floating_point]
     made = made or ["x0 + 0"]
-    count = 1 if gradients else draw(st.integers(1, min(3, len(made))))
-    program.outputs = made[-count:]
+    program.outputs = made[-1:] if gradients else made[-(1 + seed % 3) :]
     return program
+
+
+def programs(gradients: bool = False, most: int = 8) -> st.SearchStrategy[Program]:
+    """Programs as a strategy. A failing one shrinks to a short prefix: drawing every operation through hypothesis
+    would shrink further, but favours trivial programs."""
+    lengths = st.sampled_from((3, *range(4, most + 1), 2, 1))
+    return st.builds(build, st.integers(0, 2**32 - 1), lengths, st.just(gradients))

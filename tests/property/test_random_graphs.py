@@ -81,6 +81,7 @@ def test_backward(program: Program) -> None:
         seed = torch.linspace(0.5, 1.5, out.numel(), dtype=torch.float64).reshape(out.shape)
         results.append((out, torch.autograd.grad(out, leaves, seed.to(out.dtype), allow_unused=True)))
     narrow = any("16)" in line for line in program.lines)
+    assert_same_tensor_metadata(results[0][0].detach(), results[1][0].detach(), "output")
     _compare(results[0][0], results[1][0], results[2][0], "output", narrow)
     for i, (a, b, c) in enumerate(zip(*(r[1] for r in results), strict=True)):
         if b is None:  # not used: we may give None or zeros
