@@ -75,7 +75,7 @@ class Symbols:
         if e is None or self._env is None:
             return 64
         try:
-            return int(self._env.size_hint(e, allow_none=True) or 64)
+            return int(self._env.optimization_hint(e, fallback=64) if hasattr(self._env, "optimization_hint") else self._env.size_hint(e, allow_none=True) or 64)
         except Exception:  # an unbacked size has no hint
             return 64
 

