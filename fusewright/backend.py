@@ -23,7 +23,7 @@ _patch_lock = threading.Lock()
 def _operators() -> Any:
     """The partitioner's operator classes, plus ours and those that we fuse and it does not list."""
     ops = _default_op_list()
-    extra = {rnd.RANDOM, *decomp.CHEAP}
+    extra = {rnd.RANDOM.overloadpacket, *decomp.CHEAP}
     ops.recomputable_ops.update(extra)
     ops.fusible_ops.update(extra)
     return ops

@@ -11,6 +11,7 @@ so it uses torch's own threads. Mutable registers are stack slots that LLVM prom
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 from ..core.dtypes import DType
 from ..core.errors import CompilerError
@@ -126,6 +127,7 @@ class _Function:
         self.lines: list[str] = []
         self.slots: list[str] = []
         self.vars: set[str] = set()
+        self.block_memo: dict[Any, str] = {}
         self.counter = 0
         self.threads = module.func.threads.name
 
@@ -136,6 +138,7 @@ class _Function:
         self.lines.append(f"  {s}")
 
     def label(self, name: str) -> None:
+        self.block_memo.clear()
         self.lines.append(f"{name}:")
 
     def fresh(self, prefix: str = "t") -> str:

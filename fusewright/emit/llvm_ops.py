@@ -13,8 +13,7 @@ from typing import Any, Protocol
 from ..core.dtypes import DType
 from ..core.errors import CompilerError
 from ..loop.ir import Let
-from . import llvm_math
-from .llvm_philox import philox
+from . import llvm_math, llvm_philox
 from .llvm_types import literal, mangle, scalar, stored, vector
 
 # SLEEF's accuracy suffix of the variant ATen's Vectorized calls
@@ -50,6 +49,10 @@ INLINE = frozenset(("exp", "exp2", "expm1", "log1p", "erf", "tanh"))
 
 
 class Writer(Protocol):
+    """A function being written. `block_memo`: values that may be used again until the basic block ends."""
+
+    block_memo: dict[Any, str]
+
     def line(self, s: str) -> None: ...
     def fresh(self, prefix: str = "t") -> str: ...
 
@@ -411,9 +414,26 @@ def _hreduce(o: Op) -> None:
 
 @rule("philox")
 def _philox(o: Op) -> None:
-    fn = o.ops.philox(o.lanes)
+    fn = o.ops.helper(f"fw_philox_x{o.lanes}", lambda name: llvm_philox.pointwise(name, o.lanes))
     ity, ety = vector("i32", o.lanes), vector("i64", o.lanes)
-    o.done(f"call {ity} @{fn}(i64 {o.a[0]}, {ety} {o.a[1]}, i32 {o.attr or 0})")
+    o.done(f"call {ity} @{fn}(i64 {o.a[0]}, {ety} {o.a[1]}, {ety} {o.a[2]}, i32 {o.attr or 0})")
+
+
+@rule("philoxrun")
+def _philoxrun(o: Op) -> None:
+    """Word `offset // 16` of the counters that start at 16 * (start / 64) + offset % 16; words of one block share it."""
+    stream, offset = divmod(o.attr, 64)
+    fn = o.ops.helper(f"fw_philox_block_x{o.lanes}", lambda name: llvm_philox.block(name, o.lanes))
+    ity = vector("i32", o.lanes)
+    four = f"{{ {ity}, {ity}, {ity}, {ity} }}"
+    key = (fn, *o.a, stream, offset % 16)
+    words = o.w.block_memo.get(key)
+    if words is None:
+        first = o.t(f"lshr i64 {o.a[2]}, 2")
+        counter = o.t(f"add i64 {first}, {offset % 16}")
+        words = o.t(f"call {four} @{fn}(i64 {o.a[0]}, i64 {o.a[1]}, i64 {counter}, i32 {stream})")
+        o.w.block_memo[key] = words
+    o.done(f"extractvalue {four} {words}, {offset // 16}")
 
 
 class Ops:
@@ -516,9 +536,10 @@ class Ops:
             acc = o.t(text)
         raise AssertionError
 
-    def philox(self, lanes: int) -> str:
-        name = f"fw_philox_x{lanes}"
-        self._defined.setdefault(name, philox(name, lanes))
+    def helper(self, name: str, define: Callable[[str], str]) -> str:
+        """The name of a helper function, defined on first use."""
+        if name not in self._defined:
+            self._defined[name] = define(name)
         return name
 
     # --- memory intrinsics ---

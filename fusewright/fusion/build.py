@@ -225,7 +225,9 @@ class _Build:
     def _random(self, e: Eqn, idx: tuple[Ix, ...], mask: Expr | None) -> Expr:
         kind, n = e.params
         seed = self.eval(e.inputs[0], (index.ix(n),), None)
-        out = sc.random(kind, seed, flatten(idx, e.out.shape), f32 if e.out.dtype.is_float else e.out.dtype)
+        row = flatten(idx[:-1], e.out.shape[:-1])
+        column = idx[-1] if idx else ZERO
+        out = sc.random(kind, seed, row, column, f32 if e.out.dtype.is_float else e.out.dtype)
         return sc.cast(out, e.out.dtype)
 
     def _reduce(self, e: Eqn, idx: tuple[Ix, ...], mask: Expr | None) -> Expr:

@@ -109,7 +109,7 @@ class _Printer:
         if e.kind == "round":
             return f"round_{e.data}({self(e.args[0])})"
         if e.kind == "random":
-            return f"random_{e.data[0]}({self(e.args[0])}, {self.index(e.data[1])})"
+            return f"random_{e.data[0]}({self(e.args[0])}, {self.index(e.data[1])}, {self.index(e.data[2])})"
         return f"{e.data}({', '.join(self(a) for a in e.args)})"
 
     def index(self, i: Ix) -> str:

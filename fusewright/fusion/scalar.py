@@ -2,13 +2,13 @@
 
 Grammar
     expr ::= Const value | Host ix-or-name | Index ix | Load buffer[offset] if mask
-           | Op prim(expr, ...) | Cast expr | Round expr | Stage name | Random(kind, seed, element)
+           | Op prim(expr, ...) | Cast expr | Round expr | Stage name | Random(kind, seed, row, column)
 
 Semantics
 - A 16-bit float is held in f32; `Load` widens. `Round` narrows to its 16-bit `data` type and widens again.
 - `Load` with a false mask reads nothing and gives 0.
 - `Stage` is the value of a reduction or scan at the current point of the iteration domain.
-- `Random` is element `element` of the Philox4x32-10 stream keyed by the i64 `seed`.
+- `Random` is element (row, column) of the Philox4x32-10 stream keyed by the i64 `seed` (prims/philox.py).
 Expressions are pure and interned: equal means identical.
 """
 
@@ -53,7 +53,7 @@ class Expr:
         if self.kind == "index":
             return (self.data,)
         if self.kind == "random":
-            return (self.data[1],)
+            return (self.data[1], self.data[2])
         return ()
 
 
@@ -151,8 +151,8 @@ def stage_value(name: str, dtype: DType, axes: frozenset[Atom]) -> Expr:
     return _make("stage", compute_type(dtype), (), (name, axes), 0)
 
 
-def random(kind: str, seed: Expr, element: Ix, dtype: DType) -> Expr:
-    return _make("random", compute_type(dtype), (seed,), (kind, element), 60)
+def random(kind: str, seed: Expr, row: Ix, column: Ix, dtype: DType) -> Expr:
+    return _make("random", compute_type(dtype), (seed,), (kind, row, column), 60)
 
 
 def rewrite(e: Expr, axes: dict[Atom, Ix], memo: dict[Expr, Expr]) -> Expr:
@@ -171,7 +171,7 @@ def rewrite(e: Expr, axes: dict[Atom, Ix], memo: dict[Expr, Expr]) -> Expr:
     elif e.kind == "index":
         new = index_value(e.data.subst(axes, value))
     elif e.kind == "random":
-        new = _make("random", e.dtype, args, (e.data[0], e.data[1].subst(axes, value)), e.cost)
+        new = _make("random", e.dtype, args, (e.data[0], *(i.subst(axes, value) for i in e.data[1:])), e.cost)
     elif e.kind == "stage":
         new = e
         if any(a in axes for a in e.data[1]):

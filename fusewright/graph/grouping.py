@@ -79,6 +79,8 @@ class _Grouper:
                 self.owner[v] = u.index
         # what an effect must wait for is computed where it stands, not inlined into later readers
         pinned = {p for ps in after.values() for p in ps}
+        self.free: set[int] = set()
+        pinned |= self._wanted_in_memory()
         self.free = {u.index for u in graph.units if u.index not in pinned and self._is_free(u)}
         self.reads: dict[int, list[Value]] = {}
         self.preds: dict[int, set[int]] = {}
@@ -93,6 +95,14 @@ class _Grouper:
                 if p not in self.reads:
                     before |= {self.owner[v] for v in self._roots(graph.units[p].reads) if v in self.owner}
             self.preds[u.index] = before - {u.index}
+
+    def _wanted_in_memory(self) -> set[int]:
+        """Units whose result an opaque operation or the caller needs: those are stored anyway."""
+        values = list(self.graph.outputs)
+        for u in self.graph.units:
+            if u.kind in ("torch", "host"):
+                values.extend(u.reads)
+        return {self.owner[v] for v in self._roots(values) if v in self.owner}
 
     def _is_free(self, u: Unit) -> bool:
         """A unit every reader may as well compute for itself."""

@@ -16,7 +16,7 @@ Grammar (the text format is in `graph/text.py`)
              | reduce    monoid, axes, keepdim
              | scan      monoid, axis
              | iota      shape, dim                index along dim (i64)
-             | random    shape, kind, index        operand: i64[n] seeds; element e of stream seeds[index]
+             | random    shape, kind, index        operand: i64[n] seeds; stream seeds[index] (prims/philox.py)
              | torch                               an opaque call, run by the owner of the unit
 
 Semantics

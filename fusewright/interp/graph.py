@@ -227,13 +227,13 @@ def _iota(run: _Run, e: Eqn) -> Array:
 def _random(run: _Run, e: Eqn, seeds: Array) -> Array:
     kind, index = e.params
     shape = run.shape(e.out.shape)
-    element = np.arange(int(np.prod(shape, dtype=np.int64)), dtype=np.uint64).reshape(shape)
+    row, column = philox.place(shape)
     seed, dtype = int(seeds[index]), held_type(e.out.dtype)
     if kind == "uniform":
-        return philox.uniform(seed, element, dtype=dtype)
+        return philox.uniform(seed, row, column, dtype=dtype)
     if kind == "normal":
-        return philox.normal(seed, element, dtype=dtype)
-    return philox.bits(seed, element).astype(dtype)
+        return philox.normal(seed, row, column, dtype=dtype)
+    return philox.bits(seed, row, column).astype(dtype)
 
 
 _RULES: dict[str, Callable[..., Array]] = {

@@ -256,7 +256,13 @@ class _Machine:
                     self.error(f"udiv of {int(a[0])} by {int(b[0])}")
                 return a // b
             case "philox":
-                return philox.bits(int(args[0][0]), args[1], s.attr)
+                return philox.bits(int(args[0][0]), args[1], args[2], s.attr)
+            case "philoxrun":
+                stream, offset = divmod(s.attr, 64)
+                start = int(args[2][0])
+                if start % 64:
+                    self.error(f"philoxrun at {start}, which is no multiple of 64")
+                return philox.bits(int(args[0][0]), args[1], start + offset + np.arange(lanes), stream)
             case "hreduce":
                 return self.hreduce(args[0], s.attr).astype(kind)
         self.error(f"unknown operation '{op}'")

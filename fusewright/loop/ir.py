@@ -28,7 +28,9 @@ Operations of a `Let`
                     type; lanes whose mask is false read nothing and give 0
     gather          (buf, index: i64 lanes[, mask]) -> one element per lane
     hreduce         (vector) combine all lanes with the monoid in attr (sum prod max min any all)
-    philox          (seed: i64 scalar, element: i64) -> u32; Philox4x32-10, attr = stream (see prims/philox.py)
+    philox          (seed: i64 scalar, row: i64, column: i64) -> u32; attr = stream (see prims/philox.py)
+    philoxrun       (seed, row, start: i64 scalars) -> u32 of columns start + offset, ..., one per lane; start is a
+                    multiple of 64, attr = 64 * stream + offset, lanes divide 16 and offset
     udiv            (a, b) i64, both non-negative and b >= 1
 
 Semantics

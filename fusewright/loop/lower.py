@@ -116,7 +116,11 @@ class _Lower(Emitter):
         self.work: dict[int, list[Stage]] = {}
         for s in [*self.inner, *self.outer_vec, *self.full, *self.nest]:
             self.work.setdefault(at(s.body), []).append(s)
-        self.checks = [(c, axes) for c, axes in self.f.checks]
+        # a check runs in the first pass that has what it needs: per point, or per row just before that pass
+        self.checks: list[tuple[Expr, bool, int]] = []
+        for c, axes in self.f.checks:
+            p = min((q for q in self.work if q >= at(c)), default=max(self.work, default=0) + 1)
+            self.checks.append((c, bool(set(axes) & set(self.cols)), p))
 
     def _choose_kept(self) -> None:
         """Per pass: expressions it must leave in scratch, and those later passes find there."""
@@ -212,6 +216,8 @@ class _Lower(Emitter):
                 at = rest
             else:
                 count = self.params.get(n, ("extent", k))
+                if isinstance(count, Imm):  # 1, or 0 when there are no rows at all
+                    count = imm(1)
                 q = self.let(s, "udiv", (rest, count), i64)
                 at = self.prim(s, "sub", rest, self.mul(s, q, count))
                 rest = q
@@ -242,11 +248,12 @@ class _Lower(Emitter):
         s.body.append(If(whole, then, orelse))
 
     def _passes(self, s: Scope) -> None:
-        for c, axes in self.checks:
-            if not set(axes) & set(self.cols):
-                self._check(s, c)
-        for p in sorted(self.work):
-            self._pass(s, p)
+        for p in [*sorted(self.work), max(self.work, default=0) + 1]:
+            for c, per_point, when in self.checks:
+                if not per_point and when == p:
+                    self._check(s, c)
+            if p in self.work:
+                self._pass(s, p)
         for st in self.outer_scalar:
             acc, dtype = self.thread_acc[st.name]
             value = self._as(s, self.emit(s, st.body), dtype)
@@ -266,10 +273,7 @@ class _Lower(Emitter):
     def _pass(self, s: Scope, p: int) -> None:
         stages = self.work[p]
         reduces = [st for st in stages if st.kind == "reduce" and st not in self.outer_vec]
-        heavy = sum(1 for e in sc.walk(self._with_scans([st.body for st in stages])) if e.axes & set(self.cols))
-        unroll = 1 if self.row_vector or self.width == 1 else 4 if heavy <= 14 else 2 if heavy <= 40 else 1
-        if any(n in self.scans for st in stages for n in st.body.stages):
-            unroll = 1
+        unroll = self._unroll(stages)
         accs = {(st.name, u): self._accumulator(s, st) for st in reduces for u in range(unroll)}
         scans: dict[str, tuple[Reg, DType]] = {}
         for st in self.f.stages:
@@ -292,6 +296,19 @@ class _Lower(Emitter):
             self._loops(s, 0, p, stages, accs, scans, unroll, "")
         for st in reduces:
             self._finish(s, st, [accs[st.name, u] for u in range(unroll)])
+
+    def _unroll(self, stages: list[Stage]) -> int:
+        """Vectors per iteration: enough independent work to hide latencies, without bloating the code.
+
+        A random draw yields 64 columns at once, so its loop takes 64 columns an iteration.
+        """
+        if self.row_vector or self.width == 1 or any(n in self.scans for st in stages for n in st.body.stages):
+            return 1
+        work = [e for e in sc.walk([st.body for st in stages]) if e.axes & set(self.cols) and e not in self.kept]
+        if any(e.kind == "random" for e in work) and self.width <= 16:
+            return 64 // self.width
+        cost = sum(e.cost for e in work)
+        return 4 if cost <= 24 else 2 if cost <= 80 else 1
 
     def _loops(
         self,
@@ -321,16 +338,18 @@ class _Lower(Emitter):
             s.body.append(For(var, lo, hi, imm(1), inside))
             return
 
-        def at(c: Scope, base: Arg, mask: Arg | None, u: int, hint: str) -> None:
+        def at(c: Scope, base: Arg, mask: Arg | None, u: int, hint: str, run: Arg | None = None) -> None:
             point = Scope(c, c.body)
             point.vector, point.lanes, point.mask = a, self.width, mask
+            if run is not None and self.width * unroll == 64:
+                point.run = (a, run, u * self.width)
             point.axes[a] = base
             self._point(point, p, stages, accs, scans, u, hint)
 
         start = lo
         if unroll > 1:
-            start = self._vector_loop(s, lo, hi, unroll, lambda c, b, u: at(c, b, None, u, hint))
-        start = self._vector_loop(s, start, hi, 1, lambda c, b, u: at(c, b, None, u, hint))
+            start = self._vector_loop(s, lo, hi, unroll, lambda c, b, u, v: at(c, b, None, u, hint, v))
+        start = self._vector_loop(s, start, hi, 1, lambda c, b, u, v: at(c, b, None, u, hint))
         left = self.prim(s, "sub", hi, start)
         tail: list[Stmt] = []
         c = Scope(s, tail)
@@ -347,7 +366,7 @@ class _Lower(Emitter):
         lo = self.mul(s, self.chunk, imm(CHUNK))
         return lo, self.prim(s, "min", self.add(s, lo, imm(CHUNK)), extent)
 
-    def _vector_loop(self, s: Scope, lo: Arg, hi: Arg, unroll: int, body: Callable[[Scope, Arg, int], None]) -> Arg:
+    def _vector_loop(self, s: Scope, lo: Arg, hi: Arg, unroll: int, body: Callable[[Scope, Arg, int, Reg], None]) -> Arg:
         """Whole vectors, `unroll` at a time; returns where they end."""
         step = self.width * unroll
         span = self.prim(s, "sub", hi, lo)
@@ -358,7 +377,7 @@ class _Lower(Emitter):
         c = Scope(s, inside)
         self.own(c, var)
         for u in range(unroll):
-            body(c, self.add(c, var, imm(u * self.width)), u)
+            body(c, self.add(c, var, imm(u * self.width)), u, var)
         s.body.append(For(var, lo, end, imm(step), inside))
         return end
 
@@ -374,12 +393,7 @@ class _Lower(Emitter):
         hint: str,
     ) -> None:
         tail = next((c.mask for c in s.chain() if c.vector is not None), None)
-        first = p == min(self.work)
         s.kept = {e: (b, imm(0)) for e, b in self.kept.items() if not any(e in self.keep_at.get(q, ()) for q in self.work if q >= p)}
-        if first:
-            for check, axes in self.checks:
-                if set(axes) & set(self.cols):
-                    self._check(s, check)
         for name, (acc, dtype) in scans.items():
             st = self.scans[name]
             here = sc.stage_value(name, st.dtype, frozenset(st.axes))
@@ -389,6 +403,9 @@ class _Lower(Emitter):
             total = self.prim(s, MONOIDS[st.monoid].combine, acc, value)
             s.body.append(Set(acc, total))
             s.stages[name] = self._as(s, total, compute_type(st.dtype))
+        for check, per_point, when in self.checks:
+            if per_point and when == p:
+                self._check(s, check)
         for e in self.keep_at.get(p, ()):
             value = self.splat(s, self.emit(s, e), self.width)
             s.body.append(Store(self.kept[e], self._scratch_index(s), value, tail))
@@ -605,7 +622,7 @@ class _Lower(Emitter):
             point.axes[a] = base
             self._epilogue_point(point, stores, threads)
 
-        end = self._vector_loop(s, lo, hi, 1, lambda c, b, u: at(c, b, None))
+        end = self._vector_loop(s, lo, hi, 1, lambda c, b, u, v: at(c, b, None))
         tail: list[Stmt] = []
         c = Scope(s, tail)
         mask = self.let(c, "lanemask", (self.prim(c, "sub", hi, end),), bool_, self.width)

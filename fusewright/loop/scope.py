@@ -8,7 +8,7 @@ from ..core.dtypes import DType, bool_, compute_type, i64
 from ..core.dtypes import f32 as F32
 from ..core.dtypes import u32 as U32
 from ..fusion.scalar import Expr
-from ..index.expr import ONE, ZERO, Atom, Ix, ix
+from ..index.expr import ONE, ZERO, Atom, Ix, ix, nonnegative
 from .ir import Arg, Buf, Func, Imm, Let, Reg, Stmt, imm
 
 
@@ -43,7 +43,8 @@ class Scope:
     """One loop body (or the region itself) while it is being filled.
 
     `axes`: the index registers this scope defines; `vector`: the axis whose consecutive points fill lanes, if this
-    scope steps through it; `mask`: lanes that exist (in a tail).
+    scope steps through it; `mask`: lanes that exist (in a tail); `run`: (vector axis, register that is a multiple of 64,
+    offset): where these lanes are in an aligned run of 64 points.
     """
 
     def __init__(self, parent: Scope | None, body: list[Stmt]):
@@ -57,6 +58,7 @@ class Scope:
         self.vector: Atom | None = None
         self.mask: Arg | None = None
         self.lanes = 1
+        self.run: tuple[Atom, Arg, int] | None = None
 
     def chain(self) -> list[Scope]:
         out: list[Scope] = []
@@ -211,9 +213,16 @@ class Emitter:
         if a.kind == "div":
             assert a.num is not None
             num = self.scalar_index(s, a.num, role)
-            return self.let(s, "udiv", (num, self.scalar_index(s, a.aux, role)), i64)
+            return self.let(s, "udiv", (num, self.divisor(s, a, role)), i64)
         assert a.kind == "value"
         return self.emit(s, a.aux)
+
+    def divisor(self, s: Scope, a: Atom, role: Any) -> Arg:
+        """The divisor of a "div" atom, at least 1: an extent may be 0 where nothing is read or all is masked off."""
+        den = self.scalar_index(s, a.aux, role)
+        if isinstance(den, Imm):
+            return imm(max(den.value, 1))
+        return den if nonnegative(a.aux - 1) else self.prim(self._home_of(s, den), "max", den, imm(1))
 
     def vector_index(self, s: Scope, p: Ix, role: Any, v: Scope) -> Arg:
         assert v.vector is not None
@@ -238,7 +247,7 @@ class Emitter:
         if a.kind == "div":
             assert a.num is not None
             num = self.splat(s, self.vector_index(s, a.num, role, v), v.lanes)
-            den = self.splat(s, self.scalar_index(s, a.aux, role), v.lanes)
+            den = self.splat(s, self.divisor(s, a, role), v.lanes)
             return self.let(s, "udiv", (num, den), i64, v.lanes)
         assert a.kind == "value"
         return self.emit(s, a.aux)
@@ -306,13 +315,21 @@ class Emitter:
 
     def _random(self, s: Scope, e: Expr, lanes: int) -> Arg:
         """uniform: 24 random bits in [0, 1); normal: Box-Muller on two independent uniforms."""
-        kind, element = e.data
+        kind, row, column = e.data
         seed = self.emit(s, e.args[0])
-        base, contiguous = self.index(s, element, "element")
-        at = self.let(s, "iota", (base,), i64, lanes) if contiguous and lanes > 1 else self.splat(s, base, lanes)
+        run = next((c.run for c in s.chain() if c.vector is not None), None)
+
+        def lanewise(p: Ix) -> Arg:
+            base, contiguous = self.index(s, p, "place")
+            if contiguous and lanes > 1:
+                return self.let(s, "iota", (base,), i64, lanes)
+            return self.splat(s, base, lanes)
 
         def bits(stream: int) -> Arg:
-            return self.let(s, "philox", (seed, at), U32, lanes, attr=stream)
+            if run is not None and run[0] is column.as_axis() and 16 % lanes == 0:
+                start = (seed, self.scalar_index(s, row, "place"), run[1])
+                return self.let(s, "philoxrun", start, U32, lanes, attr=64 * stream + run[2])
+            return self.let(s, "philox", (seed, lanewise(row), lanewise(column)), U32, lanes, attr=stream)
 
         def unit(r: Arg, plus: int) -> Arg:
             top = self.prim(s, "shr", r, Imm(8, U32))

@@ -358,11 +358,22 @@ class _Verifier:
         self.result(s, a.dtype, 1)
 
     def philox(self, s: Let) -> None:
-        self.plain(s, 2, attr=True)
+        self.plain(s, 3, attr=True)
         if s.attr not in (0, 1) or type(s.attr) is not int:
             self.fail(f"philox has streams 0 and 1, not {s.attr!r}")
         self.want(s.args[0], i64, 1, "the seed")
-        self.want(s.args[1], i64, s.dst.lanes, "the element")
+        self.want(s.args[1], i64, s.dst.lanes, "the row")
+        self.want(s.args[2], i64, s.dst.lanes, "the column")
+        self.result(s, u32, s.dst.lanes)
+
+    def philoxrun(self, s: Let) -> None:
+        self.plain(s, 3, attr=True)
+        if type(s.attr) is not int or not 0 <= s.attr < 128:
+            self.fail(f"philoxrun wants 64 * stream + offset, not {s.attr!r}")
+        if s.attr % s.dst.lanes or 16 % s.dst.lanes:
+            self.fail(f"philoxrun cannot give {s.dst.lanes} lanes at offset {s.attr % 64}")
+        for a, what in zip(s.args, ("the seed", "the row", "the start"), strict=True):
+            self.want(a, i64, 1, what)
         self.result(s, u32, s.dst.lanes)
 
     def udiv(self, s: Let) -> None:
@@ -386,6 +397,7 @@ _OPS = {
     "gather": _Verifier.load,
     "hreduce": _Verifier.hreduce,
     "philox": _Verifier.philox,
+    "philoxrun": _Verifier.philoxrun,
     "udiv": _Verifier.udiv,
 }
 

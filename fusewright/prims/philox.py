@@ -1,10 +1,11 @@
-"""The random numbers of a stream: Philox4x32-10, addressed by (seed, element).
+"""The random numbers of a stream: Philox4x32-10, addressed by (seed, row, column).
 
-Element e of the stream of a 64-bit seed is word `(e // 16) % 4` of the Philox block whose counter is
-`16 * (e // 64) + e % 16`, so that sixteen vector lanes draw four vectors from sixteen consecutive counters.
+A tensor's element at index (..., c) has column c and the row-major position of its leading indices as row. It is
+word `(c // 16) % 4` of the Philox block with this counter, so that 64 consecutive columns that start at a multiple of
+64 are the four words of sixteen blocks: sixteen vector lanes draw four vectors at once.
 
     key     = (low, high) 32 bits of the seed
-    counter = (low, high 32 bits of that number, call, 0)     `call` is 0; 1 for the second number of a normal
+    counter = (16 * (c // 64) + c % 16, low, high 32 bits of the row, call)   `call`: 1 for a normal's second number
     bits    = r, that word
     uniform = (r >> 8) * 2^-24, in [0, 1)
     normal  = sqrt(-2 ln u1) * cos(2 pi u2), u1 = ((r >> 8) + 1) * 2^-24, u2 = the uniform of call 1
@@ -12,6 +13,8 @@ Element e of the stream of a 64-bit seed is word `(e // 16) % 4` of the Philox b
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -41,23 +44,32 @@ def philox4x32(
     return c0, c1, c2, c3
 
 
-def bits(seed: int, element: np.ndarray, call: int = 0) -> np.ndarray:
-    """uint32 of each element of the stream of `seed`."""
-    e = np.asarray(element, np.uint64)
-    number = np.uint64(16) * (e // np.uint64(64)) + e % np.uint64(16)
-    zero = np.zeros_like(number)
+def place(shape: Sequence[int]) -> tuple[np.ndarray, np.ndarray]:
+    """(row, column) of every element of a tensor of `shape`, each of that shape; a 0-d tensor is at (0, 0)."""
+    columns = shape[-1] if len(shape) else 1
+    element = np.arange(math.prod(shape), dtype=np.int64).reshape(shape)
+    return element // max(columns, 1), element % max(columns, 1)
+
+
+def bits(seed: int, row: np.ndarray | int, column: np.ndarray, call: int = 0) -> np.ndarray:
+    """uint32 of the elements at (row, column), which broadcast, in the stream of `seed`."""
+    r, c = np.broadcast_arrays(np.asarray(row, np.uint64), np.asarray(column, np.uint64))
+    number = np.uint64(16) * (c // np.uint64(64)) + c % np.uint64(16)
     seed &= (1 << 64) - 1
-    words = philox4x32((number & _LOW, number >> _SHIFT, zero + np.uint64(call), zero), (seed & 0xFFFFFFFF, seed >> 32))
-    return np.choose((e // np.uint64(16) % np.uint64(4)).astype(np.int64), words).astype(np.uint32)
+    counter = (number & _LOW, r & _LOW, r >> _SHIFT, np.full_like(r, call))
+    words = philox4x32(counter, (seed & 0xFFFFFFFF, seed >> 32))
+    return np.choose((c // np.uint64(16) % np.uint64(4)).astype(np.int64), words).astype(np.uint32)
 
 
-def uniform(seed: int, element: np.ndarray, call: int = 0, dtype: Any = np.float32) -> np.ndarray:
+def uniform(
+    seed: int, row: np.ndarray | int, column: np.ndarray, call: int = 0, dtype: Any = np.float32
+) -> np.ndarray:
     """Numbers in [0, 1), multiples of 2^-24."""
-    return (bits(seed, element, call) >> np.uint32(8)).astype(dtype) * dtype(2.0**-24)
+    return (bits(seed, row, column, call) >> np.uint32(8)).astype(dtype) * dtype(2.0**-24)
 
 
-def normal(seed: int, element: np.ndarray, dtype: Any = np.float32) -> np.ndarray:
+def normal(seed: int, row: np.ndarray | int, column: np.ndarray, dtype: Any = np.float32) -> np.ndarray:
     """Normal numbers of mean 0 and variance 1 (Box-Muller)."""
-    u1 = ((bits(seed, element) >> np.uint32(8)).astype(dtype) + dtype(1)) * dtype(2.0**-24)
-    u2 = uniform(seed, element, 1, dtype)
+    u1 = ((bits(seed, row, column) >> np.uint32(8)).astype(dtype) + dtype(1)) * dtype(2.0**-24)
+    u2 = uniform(seed, row, column, 1, dtype)
     return (np.sqrt(dtype(-2) * np.log(u1)) * np.cos(dtype(2 * np.pi) * u2)).astype(dtype)

@@ -20,6 +20,7 @@ from ..fusion import scalar as sc
 from ..fusion.collapse import collapse
 from ..fusion.ir import Fusion, Stage
 from ..index.expr import ONE, Atom, Ix, product
+from ..prims.table import ARG_MONOIDS
 
 ACCUMULATE_LIMIT = 1 << 16  # columns whose partial sums a thread keeps beside it (they should stay in L2)
 
@@ -116,6 +117,9 @@ class _Planner:
     def _free_choice(self, reductions: list[Stage]) -> set[Atom]:
         """Column axes when no reduction's result is needed within its row."""
         main = max(reductions, key=lambda r: self.hint(product(a.extent for a in (*r.axes, *r.raxes))))
+        for r in reductions:
+            if r.monoid in ARG_MONOIDS:  # positions are found within a row only
+                return set(r.raxes)
         reduced, rest = set(main.raxes), set(main.axes)
         if self.unit in reduced or not rest:
             return reduced
@@ -145,6 +149,8 @@ class _Planner:
         unit = _Planner(f, self.hint, self.lanes).unit
         row_reduced = any(set(r.raxes) & set(row_order) for r in f.reductions())
         split = not row_order and len(col_order) >= 1 and not self._row_used(self.f.reductions())
+        if any(r.monoid in ARG_MONOIDS for r in self.f.reductions()) or any(c.stages for c, _ in self.f.checks):
+            split = False
         vector = col_order[-1]
         family = "inner reduction"
         if unit in row_order and unit is not None and not row_reduced:
@@ -201,6 +207,8 @@ class _Planner:
                     raise Refusal("schedule", "a reduction needs a result that was reduced over rows")
                 if raxes == cols and axes == rows:
                     continue
+                if s.monoid in ARG_MONOIDS:
+                    raise Refusal("schedule", "the position of an extreme over rows")
                 if raxes == rows and axes <= cols and rows:
                     outer.add(s.name)
                 elif raxes == full and not axes:
@@ -212,6 +220,8 @@ class _Planner:
                     raise Refusal("schedule", "rows need a result that was reduced over rows")
                 if axes not in (full, rows, cols, set()):
                     raise Refusal("schedule", "a stored value spans part of the rows or columns")
+        if any(c.stages & outer for c, _ in self.f.checks):
+            raise Refusal("schedule", "an index depends on a result that was reduced over rows")
 
     def _by_stride(self, axes: tuple[Atom, ...]) -> list[Atom]:
         """Outermost first: by stride in the largest store or load that has these axes."""

@@ -38,8 +38,6 @@ _FOR_PARTITIONER = (
     aten.soft_margin_loss,
     aten.binary_cross_entropy,
     aten.binary_cross_entropy_with_logits,
-    aten.nll_loss_forward,
-    aten.nll_loss2d_forward,
     aten._weight_norm_interface,
 )
 
@@ -56,8 +54,6 @@ _FOR_RULES = (
     aten.huber_loss_backward,
     aten.soft_margin_loss_backward,
     aten.binary_cross_entropy_backward,
-    aten.nll_loss_backward,
-    aten.nll_loss2d_backward,
     aten.logit_backward,
     aten.upsample_nearest1d,
     aten.upsample_nearest2d,
@@ -115,5 +111,9 @@ CHEAP = (
     aten.flip,
     aten.stack,
     aten.cat,
+    aten.nll_loss_forward,
+    aten.nll_loss2d_forward,
+    aten.nll_loss_backward,
+    aten.nll_loss2d_backward,
     aten.eye,
 )

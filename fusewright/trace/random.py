@@ -9,12 +9,10 @@ With the option rng="eager" nothing here is used: random operations stay PyTorch
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any
 
-import numpy as np
 import torch
 from torch.fx import Graph, GraphModule, Node
 
@@ -35,9 +33,9 @@ def _seeds(n: int) -> torch.Tensor:
 
 def _random(seeds: torch.Tensor, index: int, size: Sequence[int], kind: str, dtype: torch.dtype) -> torch.Tensor:
     """The reference: NumPy Philox. Kernels compute the same numbers; this runs only when a group falls back."""
-    element = np.arange(math.prod(size), dtype=np.int64)
+    row, column = philox.place(size)
     draw = {"uniform": philox.uniform, "normal": philox.normal}[kind]
-    return torch.from_numpy(draw(int(seeds[index]), element)).to(dtype).reshape(size)
+    return torch.from_numpy(draw(int(seeds[index]), row, column)).to(dtype).reshape(size)
 
 
 def _fake_seeds(n: int) -> torch.Tensor:

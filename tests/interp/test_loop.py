@@ -112,8 +112,8 @@ def test_operations() -> None:
 
 def test_philox() -> None:
     y = np.zeros(64, np.uint32)
-    one("a: i64x64 = iota(100) b: u32x64 = philox(-5, a) {1} store y[0] = b", y, "u32")
-    np.testing.assert_array_equal(y, philox.bits(-5, np.arange(100, 164), 1))
+    one("a: i64x64 = iota(100) b: u32x64 = philox(-5, 7:i64x64, a) {1} store y[0] = b", y, "u32")
+    np.testing.assert_array_equal(y, philox.bits(-5, 7, np.arange(100, 164), 1))
 
 
 def test_gather_scatter_and_masks() -> None:

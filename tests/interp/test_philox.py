@@ -17,19 +17,19 @@ def test_known_answers() -> None:
 
 def test_elements_share_blocks_as_documented() -> None:
     z = np.zeros(1, np.uint64)
-    words = philox.philox4x32((z + np.uint64(16 * 3 + 5), z, z, z), (7, 0))
+    words = philox.philox4x32((z + np.uint64(16 * 3 + 5), z + np.uint64(9), z, z), (7, 0))
     for word in range(4):
-        assert philox.bits(7, np.array([64 * 3 + 16 * word + 5]))[0] == words[word][0]
+        assert philox.bits(7, 9, np.array([64 * 3 + 16 * word + 5]))[0] == words[word][0]
 
 
 def test_negative_seed_is_its_bit_pattern() -> None:
     e = np.arange(10)
-    assert (philox.bits(-1, e) == philox.bits((1 << 64) - 1, e)).all()
+    assert (philox.bits(-1, 0, e) == philox.bits((1 << 64) - 1, 0, e)).all()
 
 
 def test_moments() -> None:
     e = np.arange(200_000)
-    u, n = philox.uniform(5, e), philox.normal(5, e)
+    u, n = philox.uniform(5, 0, e), philox.normal(5, 0, e)
     assert u.dtype == n.dtype == np.float32
     assert 0 <= u.min() and u.max() < 1 and abs(u.mean() - 0.5) < 5e-3
     assert abs(n.mean()) < 1e-2 and abs(n.var() - 1) < 1e-2
@@ -37,5 +37,5 @@ def test_moments() -> None:
 
 
 def test_element_does_not_depend_on_its_neighbours() -> None:
-    whole = philox.uniform(3, np.arange(1000))
-    assert (philox.uniform(3, np.arange(500, 600)) == whole[500:600]).all()
+    whole = philox.uniform(3, 2, np.arange(1000))
+    assert (philox.uniform(3, 2, np.arange(500, 600)) == whole[500:600]).all()

@@ -34,7 +34,7 @@ func softmax(buf x: f32, buf y: bf16 out, buf m: bool out, size n, host s: f64) 
       }
       q: f32 = hreduce(acc) {sum}
       h: f32 = round(q) {bf16}
-      b: u32x16 = philox(r, at.0) {1}
+      b: u32x16 = philox(r, 3:i64x16, at.0) {1}
       if true {
         fail
       } else {
@@ -45,7 +45,7 @@ func softmax(buf x: f32, buf y: bf16 out, buf m: bool out, size n, host s: f64) 
     }
   }
 }
-""".replace("philox(r, at.0)", "philox(r, 7:i64x16)")
+""".replace("philox(r, 3:i64x16, at.0)", "philox(r, 3:i64x16, 7:i64x16)")
 
 
 def test_round_trip_of_text() -> None:
@@ -70,7 +70,7 @@ def test_round_trip_of_a_built_kernel() -> None:
             ],
         ),
         Let(Reg("r", f32), "round", (Imm(1e-40, f32),), None, bf16),
-        Let(Reg("p", u32), "philox", (imm(2**63 - 1), imm(-(2**63))), None, 1),
+        Let(Reg("p", u32), "philox", (imm(2**63 - 1), imm(-(2**63)), imm(5)), None, 1),
         Let(Reg("z", f32), "add", (Imm(-0.0, f32), Imm(math.inf, f32))),
     ]
     del func.body[2].body[1]  # reads `i` outside its loop, which text cannot say

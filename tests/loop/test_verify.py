@@ -59,7 +59,7 @@ def test_a_good_kernel_passes() -> None:
         "if true { a: i64 = neg(n) } else { a: f32 = neg(h) }",
         "for i in 0 .. n step n { a: i64 = neg(i) } for i in 0 .. n step 2 { a: i64 = neg(i) }",
         "var a: i64 = n parallel t of m { var b: i64 = a set b = t } set a = 3",
-        "a: u32 = philox(n, n) {0}",
+        "a: u32 = philox(n, n, n) {0}",
     ],
 )
 def test_legal(body: str) -> None:
@@ -103,10 +103,10 @@ def test_legal(body: str) -> None:
             "a: f32x4 = hreduce(1.0:f32x4) {sum}",
             "hreduce gives f32, not f32x4, in 'a: f32x4 = hreduce(1.0:f32x4) {sum}'",
         ),
-        ("a: u32 = philox(n, n) {2}", "philox has streams 0 and 1, not 2, in 'a: u32 = philox(n, n) {2}'"),
-        ("a: u32 = philox(h, n) {0}", "the seed must be i64, not f32, in 'a: u32 = philox(h, n) {0}'"),
-        ("a: u32x2 = philox(n, n) {0}", "the element must be i64x2, not i64, in 'a: u32x2 = philox(n, n) {0}'"),
-        ("a: i64 = philox(n, n) {0}", "philox gives u32, not i64, in 'a: i64 = philox(n, n) {0}'"),
+        ("a: u32 = philox(n, n, n) {2}", "philox has streams 0 and 1, not 2, in 'a: u32 = philox(n, n, n) {2}'"),
+        ("a: u32 = philox(h, n, n) {0}", "the seed must be i64, not f32, in 'a: u32 = philox(h, n, n) {0}'"),
+        ("a: u32x2 = philox(n, n, n) {0}", "the row must be i64x2, not i64, in 'a: u32x2 = philox(n, n, n) {0}'"),
+        ("a: i64 = philox(n, n, n) {0}", "philox gives u32, not i64, in 'a: i64 = philox(n, n, n) {0}'"),
         ("a: i64 = udiv(n, 0)", "the divisor must be >= 1, in 'a: i64 = udiv(n, 0)'"),
         ("a: i64 = udiv(n, h)", "the operand must be i64, not f32, in 'a: i64 = udiv(n, h)'"),
         # memory

@@ -14,7 +14,7 @@ from ...core.dtypes import DType, bool_, compute_type, f32, f64, i64
 from ...core.errors import Refusal
 from ...graph.builder import Builder
 from ...graph.ir import Value
-from ...index.expr import Ix, product
+from ...index.expr import ONE, Ix, product
 from .common import compute, finish, like, size_value
 from .registry import Context, Rule, lower, truth
 
@@ -118,6 +118,8 @@ def _aminmax(ctx: Context, x: Value, *, dim: Any = None, keepdim: bool = False) 
 
 def _arg(ctx: Context, monoid: str, x: Value, dim: int | None, keepdim: bool, shape: Any) -> Value:
     b = ctx.b
+    if (x.numel if dim is None or x.rank == 0 else x.shape[ctx.dim(dim, x.rank)]) is ONE:
+        return b.full(shape, 0, i64)
     if dim is None or x.rank == 0:
         flat = b.reduce(monoid, b.reshape(x, (x.numel,)), [0])
         return b.reshape(flat, shape)

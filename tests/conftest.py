@@ -1,0 +1,22 @@
+"""What every test shares: a disk cache of its own, and the switch that rewrites golden files."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+
+import pytest
+
+# Before anything imports fusewright, which reads the environment once. Tests neither use nor fill the user's cache;
+# processes that tests start inherit the directory.
+if not os.environ.get("FUSEWRIGHT_CACHE_DIR"):
+    os.environ["FUSEWRIGHT_CACHE_DIR"] = os.path.join(tempfile.mkdtemp(prefix="fusewright-tests-"), "cache")
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--update-goldens", action="store_true", help="write tests/golden/* instead of comparing")
+
+
+@pytest.fixture
+def update_goldens(request: pytest.FixtureRequest) -> bool:
+    return bool(request.config.getoption("--update-goldens"))
