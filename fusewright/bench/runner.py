@@ -64,20 +64,26 @@ def _results(case: Case, fn: Callable, inputs: Tensors, grad: torch.Tensor | Non
     return [out.detach(), *torch.autograd.grad(out, [inputs[i] for i in case.grads], grad)]
 
 
-def disagreement(got: list[torch.Tensor], want: list[torch.Tensor]) -> str:
-    """What differs beyond rounding, or an empty string.
+def _exact(case: Case, fn: Callable, inputs: Tensors, grad: torch.Tensor | None) -> list[torch.Tensor]:
+    """The same in float64."""
+    wide = tuple(t.detach().double().requires_grad_(t.requires_grad) if t.is_floating_point() else t for t in inputs)
+    return [t.double() for t in _results(case, fn, wide, None if grad is None else grad.double())]
+
+
+def disagreement(got: list[torch.Tensor], want: list[torch.Tensor], exact: list[torch.Tensor]) -> str:
+    """What differs from float64 by more than rounding and by more than eager does, or an empty string.
 
     Errors are measured against the largest value of the tensor: the sums over thousands of rows in these programs
     round differently in every implementation, eager's included.
     """
-    for i, (a, b) in enumerate(zip(got, want, strict=True)):
+    for i, (a, b, c) in enumerate(zip(got, want, exact, strict=True)):
         if a.shape != b.shape or a.dtype != b.dtype:
             return f"result {i} is {a.dtype} {list(a.shape)}, eager gives {b.dtype} {list(b.shape)}"
-        scale = max(b.abs().max().item(), 1e-12)
-        allowed = {torch.bfloat16: 3e-2, torch.float16: 4e-3}.get(b.dtype, 2e-4)
-        error = (a.float() - b.float()).abs().max().item() / scale
-        if not error <= allowed:  # NaN is wrong too
-            return f"result {i} differs by {error:.2g} of its largest value"
+        scale = max(c.abs().max().item(), 1e-12)
+        rounding = {torch.bfloat16: 1.6e-2, torch.float16: 2e-3}.get(b.dtype, 1e-5)
+        mine, theirs = ((t.double() - c).abs().max().item() / scale for t in (a, b))
+        if not mine <= max(rounding, 2 * theirs):  # NaN is wrong too
+            return f"result {i} is off by {mine:.2g} of its largest value, eager by {theirs:.2g}"
     return ""
 
 
@@ -100,6 +106,7 @@ def run_case(case: Case, names: list[str], device: str, quick: bool, roof: float
     }
     plain = case.check or case.fn
     want = _results(case, plain, inputs, grad)
+    exact = _exact(case, plain, inputs, grad)
     steps = {}
     for number, name in enumerate(names):
         say(f"{case.name}: {name}")
@@ -109,12 +116,12 @@ def run_case(case: Case, names: list[str], device: str, quick: bool, roof: float
             row["first_call_s"][name] = measure.seconds(step, device)
             if name != EAGER:
                 checked = implementation(name, plain, f"{name}_{number}_check") if case.check else call
-                if wrong := disagreement(_results(case, checked, inputs, grad), want):
+                if wrong := disagreement(_results(case, checked, inputs, grad), want, exact):
                     raise WrongResult(wrong)
             steps[name] = step
         except Exception as e:
             row["failed"][name] = f"{type(e).__name__}: {e}"[:300]
-    del want
+    del want, exact
     row["seconds"] = measure.interleaved(steps, device, 0.02 if quick else 1.0, least=2 if quick else 7)
     row["share"] = {name: ideal / t for name, t in row["seconds"].items()}
     return row

@@ -245,8 +245,8 @@ class Builder:
         dtype = i64 if monoid in ARG_MONOIDS else x.dtype
         shape = tuple(ONE if d in drop else s for d, s in enumerate(x.shape))
         live = [d for d in drop if x.shape[d] is not ONE]
-        if not live and monoid not in ARG_MONOIDS:
-            out = x
+        if not live:
+            out = self.expand(self.const(0, i64), shape) if monoid in ARG_MONOIDS else x
         else:
             out = self.emit("reduce", (x,), (monoid, tuple(drop)), dtype, shape)
         return out if keepdim else self.squeeze(out, drop)

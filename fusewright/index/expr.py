@@ -329,7 +329,8 @@ def floordiv(p: Ix, d: Ix) -> Ix:
     """`p // d` for d >= 1. Rules, each with its side condition:
 
     p // 1 = p;  const // const folds;
-    (d*q + r) // d = q + r // d             always
+    (d*q + r) // d = q + r // d             always; done only as far as r >= 0 can be shown, if it can for the dividend
+                                            (a target divides unsigned numbers, and r // d = 0 needs it)
     r // d = 0                              if 0 <= r < d can be shown from the bounds of r
     (p // a) // b = p // (a*b)              always, for a, b >= 1
     """
@@ -367,6 +368,14 @@ def floordiv(p: Ix, d: Ix) -> Ix:
         r = dict(p.terms)
     rest = _poly(r)
     quot = _poly(q)
+    if rest.terms and not nonnegative(rest):
+        # (n - 1 - i) // n: what the sizes contribute stays in the dividend
+        sizes = _poly({m: c for m, c in quot.terms if all(a.kind == "sym" for a in m)})
+        back = rest + d * sizes
+        if sizes.terms and nonnegative(back):
+            rest, quot = back, quot - sizes
+        elif nonnegative(p):
+            rest, quot = p, ZERO
     if not rest.terms or within(rest, d):
         return quot
     if len(rest.terms) == 1 and rest.terms[0][1] == 1 and len(rest.terms[0][0]) == 1:

@@ -4,7 +4,7 @@ Reported as InterpError, with the statement
 - an index outside a buffer;
 - a read of an element of scratch or of an output that nothing has written;
 - a race: inside one parallel region, an element written by one thread and read or written by another;
-- a division by zero or of a negative number by `udiv`; a loop whose step is < 1.
+- a division by zero by `udiv`; a loop whose step is < 1.
 
 Threads run one after the other. Private scratch starts every region anew. Every register is an array of `lanes`
 elements. The alignment that hint "stream" needs is not checked: an array's address is not the tensor's.
@@ -252,9 +252,9 @@ class _Machine:
                 return np.arange(lanes) < args[0][0]
             case "udiv":
                 a, b = args
-                if (a < 0).any() or (b < 1).any():
-                    self.error(f"udiv of {int(a[0])} by {int(b[0])}")
-                return a // b
+                if (b < 1).any():
+                    self.error(f"udiv of {int(a[0])} by {int(b[b < 1][0])}")
+                return (a.view(np.uint64) // b.view(np.uint64)).view(np.int64)  # lanes masked off may hold anything
             case "philox":
                 return philox.bits(int(args[0][0]), args[1], args[2], s.attr)
             case "philoxrun":

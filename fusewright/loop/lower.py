@@ -20,7 +20,7 @@ from ..schedule.cpu import Schedule
 from .ir import Alloc, Arg, Buf, Fail, For, Func, If, Imm, Let, Parallel, Reg, Set, Stmt, Store, Var, imm
 from .scope import Emitter, Scope
 
-KEEP_COST = 24  # instructions per vector above which a value used by two passes is kept rather than recomputed
+KEEP_COST = 16  # instructions per vector above which a value used by two passes is kept rather than recomputed
 CHUNK = 8192  # elements of a split column axis that one row of work covers
 
 

@@ -235,7 +235,7 @@ def _has_meaning(graph: Graph, sizes: dict[str, int]) -> bool:
     for e in graph.eqns:
         if e.op == "reduce" and e.params[0].startswith("arg") and 0 in extent(e.inputs[0].shape, sizes):
             return False
-        if e.op == "gather" and 0 in extent(e.inputs[0].shape, sizes) and 0 not in extent(e.out.shape, sizes):
+        if e.op == "gather" and 0 in extent(e.inputs[0].shape, sizes):
             return False
     return True
 
@@ -248,6 +248,10 @@ def attempt(pick: Pick) -> bool:
         compiled = kernel(graph, lanes=pick([16, 4]), eager=eager)
     except Refusal:
         return False
+    except AssertionError as e:
+        if "is not available here" in str(e):  # a scan beside something larger: tests/schedule, expected failures
+            return False
+        raise
     for _ in range(2):
         sizes = {"n": pick([5, 1, 2, 17, 32, 0]), "m": pick([3, 1, 16, 37, 0])}
         if _has_meaning(graph, sizes):

@@ -9,9 +9,18 @@ import os
 
 import torch
 from hypothesis import HealthCheck, given, settings
+from torch._subclasses.fake_tensor import FakeTensorMode
 
 from tests.property.programs import HALF, Program, programs
-from tests.support import assert_as_accurate, assert_same_tensor_metadata, clone_like, compiled, no_fallbacks, same_bits
+from tests.support import (
+    assert_as_accurate,
+    assert_same_tensor_metadata,
+    clone_like,
+    compiled,
+    no_fallbacks,
+    same_bits,
+    significant_strides,
+)
 
 EXAMPLES = int(os.environ.get("FUSEWRIGHT_PROPERTY_EXAMPLES", "100"))
 configured = settings(
@@ -45,6 +54,22 @@ def _compare(got: torch.Tensor, want: torch.Tensor, exact: torch.Tensor, what: s
     assert_as_accurate(got, want, exact, what, floor=units)
 
 
+def _metadata(got: torch.Tensor, want: torch.Tensor, program: Program, name: str) -> None:
+    """dtype, shape and strides as eager gives them, or as torch's own tracing predicts them.
+
+    For a 16-bit operand that is expanded beside one that is permuted, torch's meta kernels predict other strides than
+    its CPU kernels give, and every backend of torch.compile follows the prediction.
+    """
+    if significant_strides(got) != significant_strides(want):
+        mode = FakeTensorMode()
+        fakes = [mode.from_tensor(t.detach()) for t in program.inputs]
+        with mode, torch.no_grad():
+            predicted = dict(zip(program.outputs, program.function()(*fakes), strict=True))[name]
+        if significant_strides(got) == significant_strides(predicted):
+            want = torch.empty_strided(want.shape, predicted.stride(), dtype=want.dtype)
+    assert_same_tensor_metadata(got, want, name)
+
+
 @given(programs())
 @configured
 def test_forward(program: Program) -> None:
@@ -59,7 +84,7 @@ def test_forward(program: Program) -> None:
     for a, b in zip(mine, theirs, strict=True):
         assert same_bits(a, b), "an input was changed"
     for name, a, b, c in zip(program.outputs, got, want, wide, strict=True):
-        assert_same_tensor_metadata(a, b, name)
+        _metadata(a, b, program, name)
         if name in program.exact:
             assert same_bits(a, b) or torch.equal(a, b), f"{name}: not equal to eager"
         else:
@@ -82,7 +107,7 @@ def test_backward(program: Program) -> None:
         seed = torch.linspace(0.5, 1.5, out.numel(), dtype=torch.float64).reshape(out.shape)
         results.append((out, torch.autograd.grad(out, leaves, seed.to(out.dtype), allow_unused=True)))
     narrow = any("16)" in line for line in program.lines)
-    assert_same_tensor_metadata(results[0][0].detach(), results[1][0].detach(), "output")
+    _metadata(results[0][0].detach(), results[1][0].detach(), program, program.outputs[0])
     _compare(results[0][0], results[1][0], results[2][0], "output", narrow)
     for i, (a, b, c) in enumerate(zip(*(r[1] for r in results), strict=True)):
         if b is None:  # not used: we may give None or zeros
@@ -103,5 +128,5 @@ def test_dynamic(program: Program) -> None:
         want, wide = fn(*program.inputs), fn(*_wide(program.inputs))
         got = compiled(program.function(), dynamic=True)(*clone_like(program.inputs))
     for name, a, b, c in zip(program.outputs, got, want, wide, strict=True):
-        assert_same_tensor_metadata(a, b, name)
+        _metadata(a, b, program, name)
         _compare(a, b, c, name, narrow)
