@@ -409,6 +409,9 @@ class _Lower(Emitter):
         for e in self.keep_at.get(p, ()):
             value = self.splat(s, self.emit(s, e), self.width)
             s.body.append(Store(self.kept[e], self._scratch_index(s), value, tail))
+        for st in stages:  # all values before the first store: an output may be the memory of an input
+            if st.kind == "store":
+                self.emit(s, st.body)
         for st in stages:
             if st.kind == "store":
                 self._store(s, st, hint)

@@ -22,7 +22,7 @@ from ..graph.ir import Value
 from ..index.expr import Ix
 from ..loop.lower import Kernel
 from ..schedule.cpu import Schedule
-from . import pool
+from . import inplace, pool
 from .kernels import CompiledKernel
 from .launch import SizeTable, threads
 
@@ -82,6 +82,7 @@ class _Writer:
             "_scratch": pool.scratch,
             "_threads": threads,
             "_restride": restride,
+            "_bump": inplace.bump,
         }
         self.actions: list[_Action] = []
         self.functions: list[str] = []
@@ -91,6 +92,7 @@ class _Writer:
         self.keep: list[Any] = []
         self.computed: set[Value] = set()
         self.consumed = self._kernel_inputs()
+        self.into, self.dropped = inplace.assign(plan.groups, plan.traced)
         self.unit_of = {n: k for k, n in enumerate(self.traced.nodes)}
 
     def _kernel_inputs(self) -> set[Node]:
@@ -127,7 +129,8 @@ class _Writer:
                 self.launch(g)
             else:
                 for u in g.group.units:
-                    self.node(self.traced.nodes[u])
+                    if u not in self.dropped:
+                        self.node(self.traced.nodes[u])
         result = [self.argument(a) for a in self.traced.outputs]
         reads = {a.name for a in self.traced.outputs if isinstance(a, Node)}
         self.actions.append(_Action([f"return [{', '.join(result)}]"], reads, set()))
@@ -267,7 +270,8 @@ class _Writer:
         for b in fusion.buffers:
             if b.output:
                 node = nodes[b.name]
-                lines.append(f"{node.name} = {self.allocate(node)}")
+                target = self.into.get(sources[b.name])
+                lines.append(f"{node.name} = {target.name if target is not None else self.allocate(node)}")
                 self.emitted.add(node)
                 self.computed.add(sources[b.name])
         self.mark_computed(g)
@@ -286,7 +290,9 @@ class _Writer:
             lines.append(f"if {call}: {', '.join(outs)}{',' if len(outs) == 1 else ''} = {self.eager(g, outs)}")
         else:
             lines.append(call)
+        lines.extend(f"_bump({self.into[v].name})" for v in sources.values() if v in self.into)
         reads = {n.name for n in inputs if n.op != "get_attr"}
+        reads |= {self.into[v].name for v in sources.values() if v in self.into}
         reads |= {a.name for u in (g.group.units if g.kernel.func.can_fail() else ()) for a in self.outside(g, u)}
         self.actions.append(_Action(lines, reads, set(outs)))
 

@@ -1,0 +1,97 @@
+"""Write a kernel's result straight into the input it is about to be copied to.
+
+AOTAutograd expresses the mutation of an input as a final `copy_(input, new value)`. When the new value comes from one
+of our kernels and nothing needs the old contents any more, the kernel's output buffer can be the input itself.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch.fx import Node
+
+from ..fusion import scalar as sc
+from ..fusion.ir import Fusion, Stage
+from ..graph.ir import Value
+
+_COPY = torch.ops.aten.copy_.default
+
+
+def assign(groups: list[Any], traced: Any) -> tuple[dict[Value, Node], set[int]]:
+    """(stored value -> input node it is written to, units of the copies that became unnecessary).
+
+    `groups` are the plan's groups in execution order (`GroupPlan`), `traced` the trace layer's `Traced`.
+    """
+    place = {u: k for k, g in enumerate(groups) for u in g.group.units}
+    home = {v: k for k, g in enumerate(groups) if g.compiled is not None for v in g.group.outputs}
+    returned = {traced.values.get(a) for a in traced.outputs if isinstance(a, Node)}
+    into: dict[Value, Node] = {}
+    dropped: set[int] = set()
+    for u, node in enumerate(traced.nodes):
+        if node.target is not _COPY or u not in place or node.users:
+            continue
+        target, source = node.args[0], node.args[1]
+        value = traced.values.get(source)
+        if not isinstance(target, Node) or target.op != "placeholder" or not isinstance(value, Value):
+            continue
+        if value not in home or value in returned or value in into or target in into.values():
+            continue
+        if not _same_layout(target, source) or source is not traced.node_of.get(value):
+            continue
+        k = home[value]
+        if _readers_are_before(target, node, k, place, traced) and _safe(groups[k].built, value, target, traced):
+            into[value] = target
+            dropped.add(u)
+    return into, dropped
+
+
+def bump(t: torch.Tensor) -> None:
+    """Count the write, as copy_ does, so that autograd notices a saved tensor that was changed."""
+    if not t.is_inference():
+        torch.autograd.graph.increment_version(t)
+
+
+def _same_layout(a: Node, b: Node) -> bool:
+    x, y = a.meta["val"], b.meta["val"]
+    return x.dtype == y.dtype and x.device == y.device and x.shape == y.shape and x.stride() == y.stride()
+
+
+def _readers_are_before(target: Node, copy: Node, k: int, place: dict[int, int], traced: Any) -> bool:
+    """Every other reader of the input's old contents, also through views, runs before group `k` or in it."""
+    unit = {n: u for u, n in enumerate(traced.nodes)}
+    stack = [n for n in target.users if n is not copy]
+    while stack:
+        n = stack.pop()
+        u = unit.get(n)
+        if u is None or n is copy:
+            return False  # the graph returns the input's alias, or copies it a second time
+        if u in place:
+            if place[u] > k:
+                return False
+        else:
+            stack.extend(n.users)  # a view (or another value that its readers compute for themselves)
+    return True
+
+
+def _safe(built: Any, value: Value, target: Node, traced: Any) -> bool:
+    """The kernel reads the input only at the element it is about to write, and before writing it."""
+    fusion: Fusion = built.fusion
+    old = traced.values.get(target)
+    name = next((b.name for b in fusion.buffers if not b.output and built.sources[b.name] is old), None)
+    store = next(s for s in fusion.stores() if built.sources[s.buffer] is value)
+    if name is None:
+        return True
+    if any(_loads(s, name) for s in fusion.stages if s.kind != "store"):
+        return False
+    others = [s for s in fusion.stores() if s is not store and _loads(s, name)]
+    if others and any(s.axes != store.axes for s in others):
+        return False
+    if any(s.body.stages for s in fusion.stores()) and others:
+        return False
+    offsets = {o for s in [store, *others] for o in _loads(s, name)}
+    return offsets <= {store.offset} and not fusion.checks
+
+
+def _loads(s: Stage, name: str) -> set[Any]:
+    return {e.data[1] for e in sc.walk([s.body]) if e.kind == "load" and e.data[0] == name}

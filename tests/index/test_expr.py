@@ -1,0 +1,183 @@
+"""Index expressions against Python's integers: every rule, for every value of its axes."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from fusewright.index.expr import (
+    ONE,
+    ZERO,
+    Ix,
+    axis,
+    flatten,
+    floordiv,
+    ix,
+    mod,
+    nonnegative,
+    product,
+    row_major,
+    sym,
+    unflatten,
+    upper,
+    within,
+)
+
+N, M = sym("n"), sym("m")
+EXTENTS = [N, M, N * M, ix(3), ix(16), N + 2, 2 * M]
+AXES = [axis(f"x{k}", e) for k, e in enumerate(EXTENTS)]
+SIZES = [{"n": n, "m": m} for n, m in ((1, 1), (2, 3), (5, 1), (4, 7))]
+configured = settings(max_examples=300, deadline=None, derandomize=True, database=None)
+
+
+def points(*exprs: Ix) -> Iterator[dict[str, int]]:
+    """Sizes and, for each, some values of the axes that occur: the corners and a few inside."""
+    axes = sorted({a for e in exprs for a in e.axes()}, key=lambda a: a.name)
+    for sizes in SIZES:
+        ranges = []
+        for a in axes:
+            assert a.extent is not None
+            n = int(a.extent.evaluate(sizes))
+            ranges.append(sorted({0, 1, n // 2, n - 2, n - 1} & set(range(n))))
+        for values in itertools.product(*ranges):
+            yield {**sizes, **{a.name: v for a, v in zip(axes, values, strict=True)}}
+
+
+LEAVES = st.one_of(st.sampled_from(AXES[:4]), st.sampled_from([N, M]), st.integers(-20, 20).map(ix))
+DIVISORS = st.one_of(st.sampled_from(EXTENTS), st.integers(1, 20).map(ix))
+EXPRS = st.recursive(
+    LEAVES,
+    lambda e: st.one_of(
+        st.tuples(e, e).map(lambda p: p[0] + p[1]),
+        st.tuples(e, e).map(lambda p: p[0] - p[1]),
+        st.tuples(e, st.one_of(st.sampled_from([N, M]), st.integers(-3, 17).map(ix))).map(lambda p: p[0] * p[1]),
+        st.tuples(e, DIVISORS).map(lambda p: p[0] // p[1]),
+        st.tuples(e, DIVISORS).map(lambda p: p[0] % p[1]),
+    ),
+    max_leaves=5,
+)
+
+
+@given(EXPRS, EXPRS)
+@configured
+def test_arithmetic(a: Ix, b: Ix) -> None:
+    for env in points(a, b):
+        x, y = a.evaluate(env), b.evaluate(env)
+        assert (a + b).evaluate(env) == x + y
+        assert (a - b).evaluate(env) == x - y
+        assert (a * b).evaluate(env) == x * y
+    assert a + b is b + a and (a + b) - b is a and a * b is b * a
+
+
+@given(EXPRS, DIVISORS)
+@configured
+def test_division(a: Ix, d: Ix) -> None:
+    q, r = floordiv(a, d), mod(a, d)
+    assert q * d + r is a
+    for env in points(a, d):
+        x, y = a.evaluate(env), d.evaluate(env)
+        assert q.evaluate(env) == x // y
+        assert r.evaluate(env) == x % y
+
+
+@given(EXPRS, DIVISORS)
+@configured
+def test_bounds(a: Ix, d: Ix) -> None:
+    """What is claimed holds everywhere; nothing says that everything true is claimed."""
+    top, positive, inside = upper(a), nonnegative(a), within(a, d)
+    for env in points(a, d):
+        x = a.evaluate(env)
+        assert top is None or x <= top.evaluate(env)
+        assert not positive or x >= 0
+        assert not inside or 0 <= x < d.evaluate(env)
+
+
+@given(EXPRS)
+@configured
+def test_text_is_python(a: Ix) -> None:
+    for env in points(a):
+        assert eval(str(a), {}, env) == a.evaluate(env)
+
+
+SHAPES = st.lists(st.sampled_from([N, M, ONE, ix(3), ix(16), N + 2, N * M]), min_size=1, max_size=4)
+
+
+def _index(shape: tuple[Ix, ...]) -> tuple[Ix, ...]:
+    return tuple(ZERO if n is ONE else axis(f"k{d}", n) for d, n in enumerate(shape))
+
+
+@given(SHAPES)
+@configured
+def test_unflatten_undoes_flatten(dims: list[Ix]) -> None:
+    shape = tuple(dims)
+    index = _index(shape)
+    assert all(a is b for a, b in zip(unflatten(flatten(index, shape), shape), index, strict=True))
+
+
+@given(SHAPES)
+@configured
+def test_flatten_undoes_unflatten(dims: list[Ix]) -> None:
+    shape = tuple(dims)
+    total = product(shape)
+    flat = ZERO if total is ONE else axis("f", total)
+    index = unflatten(flat, shape)
+    assert flatten(index, shape) is flat
+    for env in points(flat):
+        for i, n in zip(index, shape, strict=True):
+            assert 0 <= i.evaluate(env) < n.evaluate(env)
+
+
+@given(SHAPES, st.data())
+@configured
+def test_mirrored_positions_are_divided_without_a_sign(dims: list[Ix], data: st.DataObject) -> None:
+    """A reversed index that is reshaped: every dividend that could be shown to be >= 0 still is."""
+    shape = tuple(dims)
+    index = tuple(n - 1 - i if data.draw(st.booleans()) else i for i, n in zip(_index(shape), shape, strict=True))
+    flat = flatten(index, shape)
+    if data.draw(st.booleans()):
+        flat = product(shape) - 1 - flat
+    assert nonnegative(flat)
+    for i in unflatten(flat, (*shape[1:], shape[0])):
+        for a in i.atoms():
+            if a.kind == "div":
+                assert a.num is not None and nonnegative(a.num)
+
+
+def test_simplifications() -> None:
+    i, j = axis("i", N), axis("j", M)
+    assert floordiv(i * M + j, M) is i
+    assert mod(i * M + j, M) is j
+    assert floordiv(floordiv(i, ix(4)), ix(3)) is floordiv(i, ix(12))
+    assert floordiv(N - 1 - i, N) is ZERO
+    assert mod(N - 1 - i, N) is N - 1 - i
+    assert floordiv((N + 2) * M, N + 2) is M
+    assert floordiv(31 - axis("k", 32), ix(16)) is not ZERO
+    assert within(i, N) and within(N - 1 - i, N) and not within(i + 1, N)
+    assert nonnegative(N * M - N) and not nonnegative(N - M)
+    assert upper(i * M + j) is N * M - 1
+    assert row_major((N, M, ix(3))) == (3 * M, ix(3), ONE)
+
+
+def test_interned() -> None:
+    assert sym("n") is N and ix(5) is ix(5) and N + M - M is N
+    assert axis("i", N) is axis("i", N) and axis("i", N) is not axis("i", M)
+    assert (N * 2).as_int() is None and ix(3).as_int() == 3 and ix(3) == 3 and N != 3
+
+
+def test_substitution() -> None:
+    i, j, k = axis("i", N), axis("j", M), axis("k", N * M)
+    (a,), (b,) = i.axes(), j.axes()
+    flat = i * M + j
+    assert flat.subst({a: floordiv(k, M), b: mod(k, M)}) is k
+    assert flat.subst({}) is flat
+    assert flat.coefficient(a) is M and flat.coefficient(b) is ONE and floordiv(flat + i, ix(7)).coefficient(a) is None
+
+
+@pytest.mark.parametrize("divisor", [0, -3])
+def test_divisors_are_positive(divisor: int) -> None:
+    with pytest.raises(ValueError, match="must be >= 1"):
+        floordiv(N, ix(divisor))

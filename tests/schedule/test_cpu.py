@@ -1,0 +1,176 @@
+"""Which loop nest a fusion gets on a CPU, and what has none."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from fusewright.core.dtypes import f16, f32, f64, i32, i64
+from fusewright.core.errors import Refusal
+from fusewright.graph.builder import Builder
+from fusewright.graph.ir import Value
+from fusewright.index.expr import sym
+from tests.golden.cases import CASES
+from tests.kernels import check, graph_of, kernel, planned
+
+N, M = sym("n"), sym("m")
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_family(name: str) -> None:
+    _, s = planned(graph_of(CASES[name].program))
+    assert s.family == CASES[name].family
+    assert (s.vector in s.rows) == (CASES[name].vector_rows or name == "cumulative" and s.vector != "")
+
+
+def _axes(*programs: Callable[[Builder], Value | list[Value]]) -> list[tuple[tuple[str, ...], tuple[str, ...], str]]:
+    out = []
+    for program in programs:
+        _, s = planned(graph_of(program))
+        out.append((s.rows, s.cols, s.vector))
+    return out
+
+
+def test_contiguous_axes_become_one() -> None:
+    """An elementwise kernel over contiguous tensors is one-dimensional, whatever the rank."""
+
+    def program(b: Builder) -> Value:
+        x, y = b.input(f32, (N, 3, M)), b.input(f32, (N, 3, M))
+        return b.add(x, y)
+
+    built, s = planned(graph_of(program))
+    (a,) = built.fusion.axes
+    assert a.extent is 3 * N * M
+    assert s.rows == () and s.cols == (a.name,) and s.vector == a.name
+
+
+def test_a_broadcast_operand_keeps_its_axis() -> None:
+    def program(b: Builder) -> Value:
+        return b.add(b.input(f32, (N, 3, M)), b.input(f32, (M,)))
+
+    built, s = planned(graph_of(program))
+    assert [str(a.extent) for a in built.fusion.axes] == ["3 * n", "m"]
+    assert len(s.rows) == 1 and len(s.cols) == 1
+
+
+def test_the_axis_with_unit_stride_is_vectorised() -> None:
+    """Summing over the first axis walks along the second; summing over the second walks along it too."""
+    inner = lambda b: b.reduce("sum", b.input(f32, (N, M)), [1])
+    outer = lambda b: b.reduce("sum", b.input(f32, (N, M)), [0])
+    assert _axes(inner, outer)[0] == (("i0",), ("i1",), "i1")
+    rows, cols, vector = _axes(inner, outer)[1]
+    assert vector == "i1" and "i0" in (*rows, *cols)
+
+
+def test_directives_are_text() -> None:
+    _, s = planned(graph_of(CASES["softmax"].program))
+    assert s.directives() == ["bind(i0, parallel)", "bind(i1, vector, 16)"]
+
+
+def _two_ways(b: Builder) -> Value:
+    """Row sums divided by column sums: the second needs the whole matrix before any row can be stored."""
+    x = b.input(f32, (N, M))
+    return b.div(b.div(x, b.reduce("sum", x, [1], True)), b.reduce("sum", x, [0], True))
+
+
+def _chain(b: Builder) -> Value:
+    """A reduction over columns of what was reduced over rows."""
+    x = b.input(f32, (N, M))
+    y = b.mul(x, b.reduce("max", x, [0], True))
+    return b.reduce("sum", b.mul(y, y), [1])
+
+
+def _two_scans(b: Builder) -> list[Value]:
+    x = b.input(f32, (N, M))
+    return [b.scan("sum", x, 0), b.scan("sum", x, 1)]
+
+
+def _part(b: Builder) -> list[Value]:
+    """Sums over the last axis and over the last two, both read inside the row."""
+    x = b.input(f32, (N, M, 3))
+    y = b.div(x, b.reduce("sum", x, [2], True))
+    return [b.div(y, b.reduce("sum", x, [1, 2], True))]
+
+
+REFUSED = {
+    "rows wait for columns": (_two_ways, "reduc"),
+    "scans both ways": (_two_scans, "scans along different axes"),
+    "different axes": (_part, "reduc"),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_refusals_have_reasons(name: str) -> None:
+    program, detail = REFUSED[name]
+    with pytest.raises(Refusal) as refused:
+        kernel(graph_of(program))
+    assert refused.value.code == "schedule" and detail in refused.value.detail
+
+
+def test_a_reduction_over_columns_of_one_over_rows() -> None:
+    """One nest: per column of x a pass for its maximum, then one that adds to the partial sums of the rows."""
+    _, s = planned(graph_of(_chain))
+    assert s.rows == ("i1",) and s.cols == ("i0",)
+    check(graph_of(_chain), {"n": 5, "m": 37}, threads=3)
+
+
+# ---- what does not work yet ------------------------------------------------------------------------------------
+
+
+def _scan_of_scan(b: Builder) -> Value:
+    return b.scan("max", b.scan("sum", b.input(f32, (M,)), 0), 0)
+
+
+def _small_scan(b: Builder) -> list[Value]:
+    """A scan over fewer axes than the other output has."""
+    return [b.neg(b.input(i32, (N, M))), b.scan("max", b.input(f32, (1, M)), 1)]
+
+
+def _expanded_scan(b: Builder) -> Value:
+    x = b.scan("max", b.input(f64, (N, 1)), 0)
+    return b.cast(b.affine(x, (N, N), [(0, [(0, 1)]), (0, [])]), f32)
+
+
+@pytest.mark.xfail(strict=True, reason="schedule/cpu.py accepts scans that loop/lower.py cannot place")
+@pytest.mark.parametrize("program", [_scan_of_scan, _small_scan, _expanded_scan])
+def test_scans_that_are_not_alone(program: Callable[[Builder], Value | list[Value]]) -> None:
+    try:
+        check(graph_of(program), {"n": 5, "m": 7})
+    except Refusal:
+        pass
+
+
+@pytest.mark.xfail(strict=True, reason="loop/lower.py keeps a value under the tail's mask and reads it without")
+def test_a_scan_that_is_kept_for_a_second_pass() -> None:
+    """Down the rows, sixteen columns at a time: the last block of columns is not full."""
+
+    def program(b: Builder) -> Value:
+        s = b.scan("sum", b.input(i32, (N, M)), 0)
+        return b.sub(s, b.reduce("max", s, [0], True))
+
+    check(graph_of(program), {"n": 3, "m": 7})
+
+
+@pytest.mark.xfail(strict=True, reason="loop/lower.py stores 0-d results inside the chunks of a full reduction")
+def test_a_number_beside_an_empty_reduction() -> None:
+    """A 0-d result must be stored even when the other output sums nothing."""
+
+    def program(b: Builder) -> list[Value]:
+        x, y = b.input(f16, (3, N)), b.input(f16, ())
+        return [b.add(y, b.const(2.0, f16)), b.reduce("sum", x, [0, 1])]
+
+    check(graph_of(program), {"n": 5})
+    check(graph_of(program), {"n": 0})
+
+
+@pytest.mark.xfail(strict=True, reason="loop/scope.py divides by extents that may be 0")
+def test_padding_around_nothing() -> None:
+    """The input is empty, the output is not: no division by an extent of 0."""
+
+    def program(b: Builder) -> Value:
+        x = b.reshape(b.neg(b.input(i64, (N, M))), (N * M,))
+        return b.pad(x, [1], [2], b.const(7, i64))
+
+    for n, m in ((2, 3), (0, 3), (2, 0), (0, 0)):
+        check(graph_of(program), {"n": n, "m": m})
