@@ -74,6 +74,10 @@ class Builder:
             self.unit = before
             self._consts.clear()
 
+    def forget(self) -> None:
+        """Do not reuse constants emitted so far (their equations were removed)."""
+        self._consts.clear()
+
     def unit_eqns(self) -> list[Eqn]:
         """The current unit's equations so far."""
         out: list[Eqn] = []

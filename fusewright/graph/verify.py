@@ -5,7 +5,8 @@ The rules
   unique.
 - Operands, parameters, result type and result shape of an equation are those of its operation.
 - `units[k].index` is k; equations belong to units, of kind "fused" or "view", in order.
-- Groups are made of whole units, each unit in at most one group; views may be in several.
+- Groups are made of whole units, each unit in at most one group; views, and units that only cast, address or name a
+  constant, may be in several.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from .text import KINDS, equation
 
 _ARITY = {"cast": 1, "const": 0, "scalar": 0, "affine": 1, "reshape": 1, "pad": 2, "reduce": 1, "scan": 1, "iota": 0}
 _ARITY["random"] = 1
+_REPEATABLE = frozenset(("cast", "const", "scalar", "iota", "affine"))
 
 
 class _Bad(Exception):
@@ -99,10 +101,13 @@ def verify(graph: Graph) -> None:
 
 
 def verify_groups(graph: Graph, groups: Iterable[Collection[Eqn]]) -> None:
-    """Raise VerifyError unless each group is made of whole units and no fused unit is in two groups."""
+    """Raise VerifyError unless each group is made of whole units and no unit that computes is in two groups."""
     size: dict[int, int] = {}
+    work: set[int] = set()
     for e in graph.eqns:
         size[e.unit] = size.get(e.unit, 0) + 1
+        if e.op not in _REPEATABLE:
+            work.add(e.unit)
     owner: dict[int, int] = {}
     mine = set(graph.eqns)
     for g, group in enumerate(groups):
@@ -117,7 +122,7 @@ def verify_groups(graph: Graph, groups: Iterable[Collection[Eqn]]) -> None:
                 raise VerifyError(
                     f"group {g} has {count} of the {size[n]} equations of unit {n} '{u.name}'", "group", u.where
                 )
-            if owner.setdefault(n, g) != g and u.kind != "view":
+            if owner.setdefault(n, g) != g and u.kind != "view" and n in work:
                 raise VerifyError(f"unit {n} '{u.name}' is in groups {owner[n]} and {g}", "group", u.where)
 
 

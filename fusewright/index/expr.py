@@ -329,8 +329,8 @@ def floordiv(p: Ix, d: Ix) -> Ix:
     """`p // d` for d >= 1. Rules, each with its side condition:
 
     p // 1 = p;  const // const folds;
-    (d*q + r) // d = q + r // d             always; done only as far as r >= 0 can be shown, if it can for the dividend
-                                            (a target divides unsigned numbers, and r // d = 0 needs it)
+    (d*q + r) // d = q + r // d             if r >= 0 can be shown: it is always true, but targets divide unsigned
+                                            numbers, and a negative r would come from a dividend that is not
     r // d = 0                              if 0 <= r < d can be shown from the bounds of r
     (p // a) // b = p // (a*b)              always, for a, b >= 1
     """
@@ -361,20 +361,21 @@ def floordiv(p: Ix, d: Ix) -> Ix:
             else:
                 r[m] = c
     else:
-        # an exact multiple of a many-term divisor, e.g. (a+b)*i // (a+b): divide by the leading term
-        quotient = _exact(p, d)
-        if quotient is not None:
+        # a many-term divisor, (i*(n+2) + j) // (n+2): divide by the leading term; all or nothing
+        quotient, left = _long_division(p, d)
+        if not left.terms or within(left, d):
             return quotient
         r = dict(p.terms)
     rest = _poly(r)
     quot = _poly(q)
     if rest.terms and not nonnegative(rest):
-        # (n - 1 - i) // n: what the sizes contribute stays in the dividend
+        # (n - 1 - i) // n: one divisor, or all that the sizes contribute, stays in the dividend
         sizes = _poly({m: c for m, c in quot.terms if all(a.kind == "sym" for a in m)})
-        back = rest + d * sizes
-        if sizes.terms and nonnegative(back):
-            rest, quot = back, quot - sizes
-        elif nonnegative(p):
+        for step in (ONE, sizes, quot):
+            if nonnegative(rest + d * step):
+                rest, quot = rest + d * step, quot - step
+                break
+        else:
             rest, quot = p, ZERO
     if not rest.terms or within(rest, d):
         return quot
@@ -386,13 +387,11 @@ def floordiv(p: Ix, d: Ix) -> Ix:
     return quot + _atom(("div", rest, d), "div", "", None, rest, d).ix
 
 
-def _exact(p: Ix, d: Ix) -> Ix | None:
-    q = ZERO
-    rest = p
+def _long_division(p: Ix, d: Ix) -> tuple[Ix, Ix]:
+    """(q, r) with p = q*d + r, by the leading term of d, as far as a few steps go."""
+    q, rest = ZERO, p
     dm, dc = d.terms[0]
     for _ in range(8):
-        if not rest.terms:
-            return q
         for m, c in rest.terms:
             got = _divide_term(m, c, dm, dc)
             if got is not None:
@@ -401,8 +400,8 @@ def _exact(p: Ix, d: Ix) -> Ix | None:
                 rest = rest - step * d
                 break
         else:
-            return None
-    return None
+            break
+    return q, rest
 
 
 def mod(p: Ix, d: Ix) -> Ix:
@@ -420,12 +419,14 @@ def upper(p: Ix) -> Ix | None:
     out = ZERO
     for m, c in p.terms:
         b = _poly({(): c})
+        if not all(_atom_nonnegative(a) for a in m):
+            return None
         for a in m:
             if a.kind == "sym":
                 b = b * a.ix
                 continue
             if c < 0:
-                b = ZERO  # every atom is >= 0
+                b = ZERO
                 break
             top = _atom_upper(a)
             if top is None:
@@ -444,14 +445,21 @@ def _atom_upper(a: Atom) -> Ix | None:
     return None if top is None else floordiv(top, a.aux)
 
 
+def _atom_nonnegative(a: Atom) -> bool:
+    """Sizes, axes and run-time values are >= 0; a quotient is if its dividend is."""
+    return a.num is None or nonnegative(a.num)
+
+
 def nonnegative(p: Ix) -> bool:
-    """Whether p >= 0 can be shown from: atoms >= 0, sizes >= 1, extents, moduli."""
+    """Whether p >= 0 can be shown from: sizes >= 1, extents, moduli."""
     if p.modulus is not None:
         return True
     # Lower bound: a negative term is bounded below by its atoms' upper bounds.
     low = ZERO
     for m, c in p.terms:
         b = _poly({(): c})
+        if not all(_atom_nonnegative(a) for a in m):
+            return False
         for a in m:
             if a.kind == "sym":
                 b = b * a.ix

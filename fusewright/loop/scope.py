@@ -24,9 +24,9 @@ class Params:
         self._by_role: dict[Any, Reg] = {}
 
     def get(self, value: Ix, role: Any) -> Arg:
-        """A register holding `value`; 0, 1 and -1 are part of the kernel's structure."""
+        """A register holding `value`; 1 and -1 are part of the kernel's structure."""
         n = value.as_int()
-        if n in (0, 1, -1):
+        if n in (1, -1):
             assert n is not None
             return imm(n)
         key = (role, value)
@@ -54,7 +54,7 @@ class Scope:
         self.axes: dict[Atom, Arg] = {}
         self.stages: dict[str, Arg] = {}
         self.memo: dict[Any, Arg] = {}
-        self.kept: dict[Expr, tuple[Buf, Arg]] = {}
+        self.kept: dict[Expr, Buf] = {}
         self.vector: Atom | None = None
         self.mask: Arg | None = None
         self.lanes = 1
@@ -259,8 +259,7 @@ class Emitter:
             if e in c.memo:
                 return c.memo[e]
             if e in c.kept:
-                buf, _ = c.kept[e]
-                out = self.keep_load(s, e, buf)
+                out = self.keep_load(s, e, c.kept[e])
                 s.memo[e] = out
                 return out
         home = self.level(s, e.axes, [n for n in e.stages])

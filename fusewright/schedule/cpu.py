@@ -22,6 +22,8 @@ from ..fusion.ir import Fusion, Stage
 from ..index.expr import ONE, Atom, Ix, product
 from ..prims.table import ARG_MONOIDS
 
+CHUNK = 8192  # points of a column axis that one row of work covers, when rows may be cut
+TILE = (16, 256)  # the same for the two axes of a transpose: what is read across stays in the first-level cache
 ACCUMULATE_LIMIT = 1 << 16  # columns whose partial sums a thread keeps beside it (they should stay in L2)
 
 
@@ -30,7 +32,8 @@ class Schedule:
     """How a Fusion runs on a CPU. Axis names refer to the (collapsed) fusion it comes with.
 
     `rows`, `cols`: axes outermost first; `vector`: the vectorised axis ("" for scalar code); `lanes`: its width;
-    `split`: the last column axis is cut into chunks that join the rows (no reduction needs a whole row);
+    `split`: column axes that are cut into chunks of so many points; the chunks join the rows, so no reduction may
+    need a whole row;
     `family`: the name of this kind of kernel, for people.
     """
 
@@ -38,14 +41,12 @@ class Schedule:
     cols: tuple[str, ...]
     vector: str
     lanes: int
-    split: bool
+    split: tuple[tuple[str, int], ...]
     family: str
 
     def directives(self) -> list[str]:
         """The schedule as directives, in text."""
-        out = []
-        if self.split:
-            out.append(f"split({self.cols[-1]}, chunk)")
+        out = [f"split({a}, {n})" for a, n in self.split]
         out += [f"bind({a}, parallel)" for a in self.rows]
         out += [f"bind({a}, serial)" for a in self.cols if a != self.vector]
         if self.vector:
@@ -135,9 +136,28 @@ class _Planner:
             raise Refusal("schedule", "stores of different extents in one elementwise kernel")
         order = self._by_stride(self.f.axes)
         f, order = collapse(self.f, order)
-        vector = order[-1].name if order else ""
+        if not order:
+            return f, Schedule((), (), "", self.lanes, (), "pointwise")
+        v = order[-1]
+        across = self._across(f, order, v)
         names = [a.name for a in order]
-        return f, Schedule(tuple(names[:-1]), tuple(names[-1:]), vector, self.lanes, bool(order), "pointwise")
+        if across is None:
+            split = ((v.name, CHUNK),)
+            return f, Schedule(tuple(names[:-1]), (v.name,), v.name, self.lanes, split, "pointwise")
+        rows = tuple(n for n in names if n not in (across.name, v.name))
+        split = ((across.name, TILE[0]), (v.name, TILE[1]))
+        return f, Schedule(rows, (across.name, v.name), v.name, self.lanes, split, "transpose")
+
+    def _across(self, f: Fusion, order: list[Atom], v: Atom) -> Atom | None:
+        """The axis that some large access walks side by side while it strides along `v`."""
+        offsets = [e.data[1] for e in sc.walk([s.body for s in f.stages]) if e.kind == "load"]
+        offsets += [s.offset for s in f.stores() if s.offset is not None]
+        for o in offsets:
+            if v in o.axes() and o.coefficient(v) is not ONE:
+                for a in order:
+                    if a is not v and o.coefficient(a) is ONE:
+                        return a
+        return None
 
     def _rows(self, cols: set[Atom]) -> tuple[Fusion, Schedule]:
         rows = set(self.f.axes) - cols
@@ -171,7 +191,7 @@ class _Planner:
             tuple(a.name for a in col_order),
             vector.name,
             self.lanes,
-            split,
+            ((col_order[-1].name, CHUNK),) if split else (),
             family,
         )
 
@@ -192,7 +212,7 @@ class _Planner:
             vector = unit.name
         (col,) = cols
         return f, Schedule(
-            tuple(a.name for a in row_order), (col.name,), vector, self.lanes if vector else 1, False, "scan"
+            tuple(a.name for a in row_order), (col.name,), vector, self.lanes if vector else 1, (), "scan"
         )
 
     def _check(self, rows: set[Atom], cols: set[Atom]) -> None:

@@ -148,6 +148,8 @@ class _Translator:
             with self.b.transaction(unit.index):
                 ctx = Context(self.b, dtypes, shapes, self.exact_rounding, self.rng)
                 got = rule(ctx, *self.argument(node.args), **self.argument(node.kwargs))
+                if shapes and all(ZERO in s for s in shapes):
+                    got = self.nothing(got)
                 got = self.verify(node, got, vals)
             unit.kind = "view" if node.target in VIEWS else "fused"
             self.bind(node, got)
@@ -162,6 +164,16 @@ class _Translator:
             for v in (lambda x: x if isinstance(x, tuple) else (x,))(self.out.values.get(n))
             if isinstance(v, Value)
         )
+
+    def nothing(self, got: Any) -> Any:
+        """Empty results need no equations but a fill; a bad index into something empty must still raise, though."""
+        eqns = self.b.unit_eqns()
+        if any(e.op == "gather" for e in eqns):
+            raise Refusal("index", "indices to check, but no elements")
+        del self.b.graph.eqns[len(self.b.graph.eqns) - len(eqns) :]
+        self.b.forget()
+        fresh = tuple(v and self.b.full(v.shape, 0, v.dtype) for v in (got if isinstance(got, tuple) else (got,)))
+        return fresh if isinstance(got, tuple) else fresh[0]
 
     def check(self, n: Node) -> None:
         val = n.meta.get("val")

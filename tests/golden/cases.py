@@ -146,5 +146,5 @@ CASES: dict[str, Case] = {
     "cumulative": Case(cumulative, "scan"),
     "cat_pad": Case(cat_pad, "pointwise", ll=False),
     "dropout": Case(dropout, "pointwise", ll=False),
-    "transpose": Case(transpose, "pointwise", ll=False),
+    "transpose": Case(transpose, "transpose", ll=False),
 }

@@ -148,10 +148,10 @@ loop.18.body:
   store i64 %t.22, ptr %c50.slot
   br label %loop.18.head
 loop.18.exit:
-  %v55 = sub i64 %v18, %v49
   %v62 = icmp slt i64 %v49, %v18
   br i1 %v62, label %if.23.then, label %if.23.else
 if.23.then:
+  %v55 = sub i64 %v18, %v49
   %t.24 = call i64 @llvm.smin.i64(i64 %v55, i64 16)
   %t.25 = trunc i64 %t.24 to i32
   %t.26 = insertelement <16 x i32> poison, i32 %t.25, i64 0
@@ -242,10 +242,10 @@ loop.41.body:
   store i64 %t.45, ptr %c94.slot
   br label %loop.41.head
 loop.41.exit:
-  %v99 = sub i64 %v65, %v93
   %v106 = icmp slt i64 %v93, %v65
   br i1 %v106, label %if.46.then, label %if.46.else
 if.46.then:
+  %v99 = sub i64 %v65, %v93
   %t.47 = call i64 @llvm.smin.i64(i64 %v99, i64 16)
   %t.48 = trunc i64 %t.47 to i32
   %t.49 = insertelement <16 x i32> poison, i32 %t.48, i64 0

@@ -139,10 +139,10 @@ loop.22.body:
   store i64 %t.27, ptr %c46.slot
   br label %loop.22.head
 loop.22.exit:
-  %v52 = sub i64 %v13, %v45
   %v60 = icmp slt i64 %v45, %v13
   br i1 %v60, label %if.28.then, label %if.28.else
 if.28.then:
+  %v52 = sub i64 %v13, %v45
   %t.29 = call i64 @llvm.smin.i64(i64 %v52, i64 16)
   %t.30 = trunc i64 %t.29 to i32
   %t.31 = insertelement <16 x i32> poison, i32 %t.30, i64 0

@@ -11,8 +11,8 @@ entry:
   %acc7.slot = alloca <16 x float>
   %acc8.slot = alloca <16 x float>
   %acc9.slot = alloca <16 x float>
-  %c13.slot = alloca i64
-  %c38.slot = alloca i64
+  %c12.slot = alloca i64
+  %c37.slot = alloca i64
   %ctx.0 = getelementptr i64, ptr %ctx, i64 0
   %in0 = load ptr, ptr %ctx.0
   %ctx.1 = getelementptr i64, ptr %ctx, i64 1
@@ -51,107 +51,106 @@ loop.1.body:
   store <16 x float> splat (float 0x0000000000000000), ptr %acc7.slot
   store <16 x float> splat (float 0x0000000000000000), ptr %acc8.slot
   store <16 x float> splat (float 0x0000000000000000), ptr %acc9.slot
-  %v10 = sub i64 %n2, 0
-  %v11 = udiv i64 %v10, 64
-  %v12 = mul i64 %v11, 64
-  %v14 = mul i64 %row, %n3
-  store i64 0, ptr %c13.slot
+  %v10 = udiv i64 %n2, 64
+  %v11 = mul i64 %v10, 64
+  %v13 = mul i64 %row, %n3
+  store i64 0, ptr %c12.slot
   br label %loop.3.head
 loop.3.head:
-  %c13 = load i64, ptr %c13.slot
-  %t.4 = icmp slt i64 %c13, %v12
+  %c12 = load i64, ptr %c12.slot
+  %t.4 = icmp slt i64 %c12, %v11
   br i1 %t.4, label %loop.3.body, label %loop.3.exit
 loop.3.body:
-  %v15 = add i64 %v14, %c13
-  %p.5 = getelementptr inbounds float, ptr %in0, i64 %v15
-  %v16 = load <16 x float>, ptr %p.5, align 4
-  %v17 = fmul <16 x float> %v16, %v16
+  %v14 = add i64 %v13, %c12
+  %p.5 = getelementptr inbounds float, ptr %in0, i64 %v14
+  %v15 = load <16 x float>, ptr %p.5, align 4
+  %v16 = fmul <16 x float> %v15, %v15
   %t.6 = load <16 x float>, ptr %acc6.slot
-  %v18 = fadd <16 x float> %t.6, %v17
-  store <16 x float> %v18, ptr %acc6.slot
-  %v19 = add i64 %c13, 16
-  %v20 = add i64 %v14, %v19
-  %p.7 = getelementptr inbounds float, ptr %in0, i64 %v20
-  %v21 = load <16 x float>, ptr %p.7, align 4
-  %v22 = fmul <16 x float> %v21, %v21
+  %v17 = fadd <16 x float> %t.6, %v16
+  store <16 x float> %v17, ptr %acc6.slot
+  %v18 = add i64 %c12, 16
+  %v19 = add i64 %v13, %v18
+  %p.7 = getelementptr inbounds float, ptr %in0, i64 %v19
+  %v20 = load <16 x float>, ptr %p.7, align 4
+  %v21 = fmul <16 x float> %v20, %v20
   %t.8 = load <16 x float>, ptr %acc7.slot
-  %v23 = fadd <16 x float> %t.8, %v22
-  store <16 x float> %v23, ptr %acc7.slot
-  %v24 = add i64 %c13, 32
-  %v25 = add i64 %v14, %v24
-  %p.9 = getelementptr inbounds float, ptr %in0, i64 %v25
-  %v26 = load <16 x float>, ptr %p.9, align 4
-  %v27 = fmul <16 x float> %v26, %v26
+  %v22 = fadd <16 x float> %t.8, %v21
+  store <16 x float> %v22, ptr %acc7.slot
+  %v23 = add i64 %c12, 32
+  %v24 = add i64 %v13, %v23
+  %p.9 = getelementptr inbounds float, ptr %in0, i64 %v24
+  %v25 = load <16 x float>, ptr %p.9, align 4
+  %v26 = fmul <16 x float> %v25, %v25
   %t.10 = load <16 x float>, ptr %acc8.slot
-  %v28 = fadd <16 x float> %t.10, %v27
-  store <16 x float> %v28, ptr %acc8.slot
-  %v29 = add i64 %c13, 48
-  %v30 = add i64 %v14, %v29
-  %p.11 = getelementptr inbounds float, ptr %in0, i64 %v30
-  %v31 = load <16 x float>, ptr %p.11, align 4
-  %v32 = fmul <16 x float> %v31, %v31
+  %v27 = fadd <16 x float> %t.10, %v26
+  store <16 x float> %v27, ptr %acc8.slot
+  %v28 = add i64 %c12, 48
+  %v29 = add i64 %v13, %v28
+  %p.11 = getelementptr inbounds float, ptr %in0, i64 %v29
+  %v30 = load <16 x float>, ptr %p.11, align 4
+  %v31 = fmul <16 x float> %v30, %v30
   %t.12 = load <16 x float>, ptr %acc9.slot
-  %v33 = fadd <16 x float> %t.12, %v32
-  store <16 x float> %v33, ptr %acc9.slot
-  %t.13 = add nsw i64 %c13, 64
-  store i64 %t.13, ptr %c13.slot
+  %v32 = fadd <16 x float> %t.12, %v31
+  store <16 x float> %v32, ptr %acc9.slot
+  %t.13 = add nsw i64 %c12, 64
+  store i64 %t.13, ptr %c12.slot
   br label %loop.3.head
 loop.3.exit:
-  %v34 = sub i64 %n2, %v12
-  %v35 = udiv i64 %v34, 16
-  %v36 = mul i64 %v35, 16
-  %v37 = add i64 %v12, %v36
-  store i64 %v12, ptr %c38.slot
+  %v33 = sub i64 %n2, %v11
+  %v34 = udiv i64 %v33, 16
+  %v35 = mul i64 %v34, 16
+  %v36 = add i64 %v11, %v35
+  store i64 %v11, ptr %c37.slot
   br label %loop.14.head
 loop.14.head:
-  %c38 = load i64, ptr %c38.slot
-  %t.15 = icmp slt i64 %c38, %v37
+  %c37 = load i64, ptr %c37.slot
+  %t.15 = icmp slt i64 %c37, %v36
   br i1 %t.15, label %loop.14.body, label %loop.14.exit
 loop.14.body:
-  %v39 = add i64 %v14, %c38
-  %p.16 = getelementptr inbounds float, ptr %in0, i64 %v39
-  %v40 = load <16 x float>, ptr %p.16, align 4
-  %v41 = fmul <16 x float> %v40, %v40
+  %v38 = add i64 %v13, %c37
+  %p.16 = getelementptr inbounds float, ptr %in0, i64 %v38
+  %v39 = load <16 x float>, ptr %p.16, align 4
+  %v40 = fmul <16 x float> %v39, %v39
   %t.17 = load <16 x float>, ptr %acc6.slot
-  %v42 = fadd <16 x float> %t.17, %v41
-  store <16 x float> %v42, ptr %acc6.slot
-  %t.18 = add nsw i64 %c38, 16
-  store i64 %t.18, ptr %c38.slot
+  %v41 = fadd <16 x float> %t.17, %v40
+  store <16 x float> %v41, ptr %acc6.slot
+  %t.18 = add nsw i64 %c37, 16
+  store i64 %t.18, ptr %c37.slot
   br label %loop.14.head
 loop.14.exit:
-  %v43 = sub i64 %n2, %v37
-  %v50 = icmp slt i64 %v37, %n2
-  br i1 %v50, label %if.19.then, label %if.19.else
+  %v49 = icmp slt i64 %v36, %n2
+  br i1 %v49, label %if.19.then, label %if.19.else
 if.19.then:
-  %t.20 = call i64 @llvm.smin.i64(i64 %v43, i64 16)
+  %v42 = sub i64 %n2, %v36
+  %t.20 = call i64 @llvm.smin.i64(i64 %v42, i64 16)
   %t.21 = trunc i64 %t.20 to i32
   %t.22 = insertelement <16 x i32> poison, i32 %t.21, i64 0
   %t.23 = shufflevector <16 x i32> %t.22, <16 x i32> poison, <16 x i32> zeroinitializer
-  %v44 = icmp slt <16 x i32> <i32 0, i32 1, i32 2, i32 3, i32 4, i32 5, i32 6, i32 7, i32 8, i32 9, i32 10, i32 11, i32 12, i32 13, i32 14, i32 15>, %t.23
-  %v45 = add i64 %v14, %v37
-  %p.24 = getelementptr inbounds float, ptr %in0, i64 %v45
-  %v46 = call <16 x float> @llvm.masked.load.v16f32.p0(ptr %p.24, i32 4, <16 x i1> %v44, <16 x float> zeroinitializer)
-  %v47 = fmul <16 x float> %v46, %v46
+  %v43 = icmp slt <16 x i32> <i32 0, i32 1, i32 2, i32 3, i32 4, i32 5, i32 6, i32 7, i32 8, i32 9, i32 10, i32 11, i32 12, i32 13, i32 14, i32 15>, %t.23
+  %v44 = add i64 %v13, %v36
+  %p.24 = getelementptr inbounds float, ptr %in0, i64 %v44
+  %v45 = call <16 x float> @llvm.masked.load.v16f32.p0(ptr %p.24, i32 4, <16 x i1> %v43, <16 x float> zeroinitializer)
+  %v46 = fmul <16 x float> %v45, %v45
   %t.25 = load <16 x float>, ptr %acc6.slot
-  %v48 = fadd <16 x float> %t.25, %v47
+  %v47 = fadd <16 x float> %t.25, %v46
   %t.26 = load <16 x float>, ptr %acc6.slot
-  %v49 = select <16 x i1> %v44, <16 x float> %v48, <16 x float> %t.26
-  store <16 x float> %v49, ptr %acc6.slot
+  %v48 = select <16 x i1> %v43, <16 x float> %v47, <16 x float> %t.26
+  store <16 x float> %v48, ptr %acc6.slot
   br label %if.19.end
 if.19.else:
   br label %if.19.end
 if.19.end:
   %t.27 = load <16 x float>, ptr %acc6.slot
   %t.28 = load <16 x float>, ptr %acc7.slot
-  %v51 = fadd <16 x float> %t.27, %t.28
+  %v50 = fadd <16 x float> %t.27, %t.28
   %t.29 = load <16 x float>, ptr %acc8.slot
-  %v52 = fadd <16 x float> %v51, %t.29
+  %v51 = fadd <16 x float> %v50, %t.29
   %t.30 = load <16 x float>, ptr %acc9.slot
-  %v53 = fadd <16 x float> %v52, %t.30
-  %v54 = call reassoc float @llvm.vector.reduce.fadd.v16f32(float -0.0, <16 x float> %v53)
-  %v55 = select i1 true, float %v54, float %v54
+  %v52 = fadd <16 x float> %v51, %t.30
+  %v53 = call reassoc float @llvm.vector.reduce.fadd.v16f32(float -0.0, <16 x float> %v52)
+  %v54 = select i1 true, float %v53, float %v53
   %p.31 = getelementptr inbounds float, ptr %out1, i64 %row
-  store float %v55, ptr %p.31, align 4
+  store float %v54, ptr %p.31, align 4
   %t.32 = add nsw i64 %row, 1
   store i64 %t.32, ptr %row.slot
   br label %loop.1.head

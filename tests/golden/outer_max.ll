@@ -7,10 +7,10 @@ declare <16 x float> @llvm.masked.load.v16f32.p0(ptr, i32 immarg, <16 x i1>, <16
 declare void @llvm.masked.store.v16f32.p0(<16 x float>, ptr, i32 immarg, <16 x i1>)
 define internal void @outer_max.region0(ptr %ctx) #0 {
 entry:
-  %c2.slot = alloca i64
+  %c3.slot = alloca i64
   %row.slot = alloca i64
-  %c12.slot = alloca i64
-  %c45.slot = alloca i64
+  %c11.slot = alloca i64
+  %c44.slot = alloca i64
   %ctx.0 = getelementptr i64, ptr %ctx, i64 0
   %in0 = load ptr, ptr %ctx.0
   %ctx.1 = getelementptr i64, ptr %ctx, i64 1
@@ -45,18 +45,18 @@ entry:
   %part_r0 = getelementptr i8, ptr %scratch, i64 0
   %t.4 = add i64 0, %t.3
   %v1 = mul i64 %tid, %n1
-  %v3 = add i64 %v1, %n1
-  store i64 %v1, ptr %c2.slot
+  %v2 = add i64 %v1, %n1
+  store i64 %v1, ptr %c3.slot
   br label %loop.5.head
 loop.5.head:
-  %c2 = load i64, ptr %c2.slot
-  %t.6 = icmp slt i64 %c2, %v3
+  %c3 = load i64, ptr %c3.slot
+  %t.6 = icmp slt i64 %c3, %v2
   br i1 %t.6, label %loop.5.body, label %loop.5.exit
 loop.5.body:
-  %p.7 = getelementptr inbounds float, ptr %part_r0, i64 %c2
+  %p.7 = getelementptr inbounds float, ptr %part_r0, i64 %c3
   store float 0xFFF0000000000000, ptr %p.7, align 4
-  %t.8 = add nsw i64 %c2, 1
-  store i64 %t.8, ptr %c2.slot
+  %t.8 = add nsw i64 %c3, 1
+  store i64 %t.8, ptr %c3.slot
   br label %loop.5.head
 loop.5.exit:
   %v4 = mul i64 %tid, %n3
@@ -71,126 +71,125 @@ loop.9.head:
   %t.10 = icmp slt i64 %row, %v8
   br i1 %t.10, label %loop.9.body, label %loop.9.exit
 loop.9.body:
-  %v9 = sub i64 %n4, 0
-  %v10 = udiv i64 %v9, 64
-  %v11 = mul i64 %v10, 64
-  %v14 = mul i64 %row, %n5
-  store i64 0, ptr %c12.slot
+  %v9 = udiv i64 %n4, 64
+  %v10 = mul i64 %v9, 64
+  %v13 = mul i64 %row, %n5
+  store i64 0, ptr %c11.slot
   br label %loop.11.head
 loop.11.head:
-  %c12 = load i64, ptr %c12.slot
-  %t.12 = icmp slt i64 %c12, %v11
+  %c11 = load i64, ptr %c11.slot
+  %t.12 = icmp slt i64 %c11, %v10
   br i1 %t.12, label %loop.11.body, label %loop.11.exit
 loop.11.body:
-  %v13 = add i64 %v1, %c12
-  %v15 = add i64 %v14, %c12
-  %p.13 = getelementptr inbounds float, ptr %in0, i64 %v15
-  %v16 = load <16 x float>, ptr %p.13, align 4
-  %v17 = call <16 x float> @llvm.fabs.v16f32(<16 x float> %v16)
-  %p.14 = getelementptr inbounds float, ptr %part_r0, i64 %v13
-  %v18 = load <16 x float>, ptr %p.14, align 4
-  %t.15 = fcmp ogt <16 x float> %v18, %v17
-  %t.16 = select <16 x i1> %t.15, <16 x float> %v18, <16 x float> %v17
-  %t.17 = fcmp uno <16 x float> %v18, %v18
-  %v19 = select <16 x i1> %t.17, <16 x float> %v18, <16 x float> %t.16
-  %p.18 = getelementptr inbounds float, ptr %part_r0, i64 %v13
-  store <16 x float> %v19, ptr %p.18, align 4
-  %v20 = add i64 %c12, 16
-  %v21 = add i64 %v1, %v20
-  %v22 = add i64 %v14, %v20
-  %p.19 = getelementptr inbounds float, ptr %in0, i64 %v22
-  %v23 = load <16 x float>, ptr %p.19, align 4
-  %v24 = call <16 x float> @llvm.fabs.v16f32(<16 x float> %v23)
-  %p.20 = getelementptr inbounds float, ptr %part_r0, i64 %v21
-  %v25 = load <16 x float>, ptr %p.20, align 4
-  %t.21 = fcmp ogt <16 x float> %v25, %v24
-  %t.22 = select <16 x i1> %t.21, <16 x float> %v25, <16 x float> %v24
-  %t.23 = fcmp uno <16 x float> %v25, %v25
-  %v26 = select <16 x i1> %t.23, <16 x float> %v25, <16 x float> %t.22
-  %p.24 = getelementptr inbounds float, ptr %part_r0, i64 %v21
-  store <16 x float> %v26, ptr %p.24, align 4
-  %v27 = add i64 %c12, 32
-  %v28 = add i64 %v1, %v27
-  %v29 = add i64 %v14, %v27
-  %p.25 = getelementptr inbounds float, ptr %in0, i64 %v29
-  %v30 = load <16 x float>, ptr %p.25, align 4
-  %v31 = call <16 x float> @llvm.fabs.v16f32(<16 x float> %v30)
-  %p.26 = getelementptr inbounds float, ptr %part_r0, i64 %v28
-  %v32 = load <16 x float>, ptr %p.26, align 4
-  %t.27 = fcmp ogt <16 x float> %v32, %v31
-  %t.28 = select <16 x i1> %t.27, <16 x float> %v32, <16 x float> %v31
-  %t.29 = fcmp uno <16 x float> %v32, %v32
-  %v33 = select <16 x i1> %t.29, <16 x float> %v32, <16 x float> %t.28
-  %p.30 = getelementptr inbounds float, ptr %part_r0, i64 %v28
-  store <16 x float> %v33, ptr %p.30, align 4
-  %v34 = add i64 %c12, 48
-  %v35 = add i64 %v1, %v34
-  %v36 = add i64 %v14, %v34
-  %p.31 = getelementptr inbounds float, ptr %in0, i64 %v36
-  %v37 = load <16 x float>, ptr %p.31, align 4
-  %v38 = call <16 x float> @llvm.fabs.v16f32(<16 x float> %v37)
-  %p.32 = getelementptr inbounds float, ptr %part_r0, i64 %v35
-  %v39 = load <16 x float>, ptr %p.32, align 4
-  %t.33 = fcmp ogt <16 x float> %v39, %v38
-  %t.34 = select <16 x i1> %t.33, <16 x float> %v39, <16 x float> %v38
-  %t.35 = fcmp uno <16 x float> %v39, %v39
-  %v40 = select <16 x i1> %t.35, <16 x float> %v39, <16 x float> %t.34
-  %p.36 = getelementptr inbounds float, ptr %part_r0, i64 %v35
-  store <16 x float> %v40, ptr %p.36, align 4
-  %t.37 = add nsw i64 %c12, 64
-  store i64 %t.37, ptr %c12.slot
+  %v12 = add i64 %v1, %c11
+  %v14 = add i64 %v13, %c11
+  %p.13 = getelementptr inbounds float, ptr %in0, i64 %v14
+  %v15 = load <16 x float>, ptr %p.13, align 4
+  %v16 = call <16 x float> @llvm.fabs.v16f32(<16 x float> %v15)
+  %p.14 = getelementptr inbounds float, ptr %part_r0, i64 %v12
+  %v17 = load <16 x float>, ptr %p.14, align 4
+  %t.15 = fcmp ogt <16 x float> %v17, %v16
+  %t.16 = select <16 x i1> %t.15, <16 x float> %v17, <16 x float> %v16
+  %t.17 = fcmp uno <16 x float> %v17, %v17
+  %v18 = select <16 x i1> %t.17, <16 x float> %v17, <16 x float> %t.16
+  %p.18 = getelementptr inbounds float, ptr %part_r0, i64 %v12
+  store <16 x float> %v18, ptr %p.18, align 4
+  %v19 = add i64 %c11, 16
+  %v20 = add i64 %v1, %v19
+  %v21 = add i64 %v13, %v19
+  %p.19 = getelementptr inbounds float, ptr %in0, i64 %v21
+  %v22 = load <16 x float>, ptr %p.19, align 4
+  %v23 = call <16 x float> @llvm.fabs.v16f32(<16 x float> %v22)
+  %p.20 = getelementptr inbounds float, ptr %part_r0, i64 %v20
+  %v24 = load <16 x float>, ptr %p.20, align 4
+  %t.21 = fcmp ogt <16 x float> %v24, %v23
+  %t.22 = select <16 x i1> %t.21, <16 x float> %v24, <16 x float> %v23
+  %t.23 = fcmp uno <16 x float> %v24, %v24
+  %v25 = select <16 x i1> %t.23, <16 x float> %v24, <16 x float> %t.22
+  %p.24 = getelementptr inbounds float, ptr %part_r0, i64 %v20
+  store <16 x float> %v25, ptr %p.24, align 4
+  %v26 = add i64 %c11, 32
+  %v27 = add i64 %v1, %v26
+  %v28 = add i64 %v13, %v26
+  %p.25 = getelementptr inbounds float, ptr %in0, i64 %v28
+  %v29 = load <16 x float>, ptr %p.25, align 4
+  %v30 = call <16 x float> @llvm.fabs.v16f32(<16 x float> %v29)
+  %p.26 = getelementptr inbounds float, ptr %part_r0, i64 %v27
+  %v31 = load <16 x float>, ptr %p.26, align 4
+  %t.27 = fcmp ogt <16 x float> %v31, %v30
+  %t.28 = select <16 x i1> %t.27, <16 x float> %v31, <16 x float> %v30
+  %t.29 = fcmp uno <16 x float> %v31, %v31
+  %v32 = select <16 x i1> %t.29, <16 x float> %v31, <16 x float> %t.28
+  %p.30 = getelementptr inbounds float, ptr %part_r0, i64 %v27
+  store <16 x float> %v32, ptr %p.30, align 4
+  %v33 = add i64 %c11, 48
+  %v34 = add i64 %v1, %v33
+  %v35 = add i64 %v13, %v33
+  %p.31 = getelementptr inbounds float, ptr %in0, i64 %v35
+  %v36 = load <16 x float>, ptr %p.31, align 4
+  %v37 = call <16 x float> @llvm.fabs.v16f32(<16 x float> %v36)
+  %p.32 = getelementptr inbounds float, ptr %part_r0, i64 %v34
+  %v38 = load <16 x float>, ptr %p.32, align 4
+  %t.33 = fcmp ogt <16 x float> %v38, %v37
+  %t.34 = select <16 x i1> %t.33, <16 x float> %v38, <16 x float> %v37
+  %t.35 = fcmp uno <16 x float> %v38, %v38
+  %v39 = select <16 x i1> %t.35, <16 x float> %v38, <16 x float> %t.34
+  %p.36 = getelementptr inbounds float, ptr %part_r0, i64 %v34
+  store <16 x float> %v39, ptr %p.36, align 4
+  %t.37 = add nsw i64 %c11, 64
+  store i64 %t.37, ptr %c11.slot
   br label %loop.11.head
 loop.11.exit:
-  %v41 = sub i64 %n4, %v11
-  %v42 = udiv i64 %v41, 16
-  %v43 = mul i64 %v42, 16
-  %v44 = add i64 %v11, %v43
-  store i64 %v11, ptr %c45.slot
+  %v40 = sub i64 %n4, %v10
+  %v41 = udiv i64 %v40, 16
+  %v42 = mul i64 %v41, 16
+  %v43 = add i64 %v10, %v42
+  store i64 %v10, ptr %c44.slot
   br label %loop.38.head
 loop.38.head:
-  %c45 = load i64, ptr %c45.slot
-  %t.39 = icmp slt i64 %c45, %v44
+  %c44 = load i64, ptr %c44.slot
+  %t.39 = icmp slt i64 %c44, %v43
   br i1 %t.39, label %loop.38.body, label %loop.38.exit
 loop.38.body:
-  %v46 = add i64 %v1, %c45
-  %v47 = add i64 %v14, %c45
-  %p.40 = getelementptr inbounds float, ptr %in0, i64 %v47
-  %v48 = load <16 x float>, ptr %p.40, align 4
-  %v49 = call <16 x float> @llvm.fabs.v16f32(<16 x float> %v48)
-  %p.41 = getelementptr inbounds float, ptr %part_r0, i64 %v46
-  %v50 = load <16 x float>, ptr %p.41, align 4
-  %t.42 = fcmp ogt <16 x float> %v50, %v49
-  %t.43 = select <16 x i1> %t.42, <16 x float> %v50, <16 x float> %v49
-  %t.44 = fcmp uno <16 x float> %v50, %v50
-  %v51 = select <16 x i1> %t.44, <16 x float> %v50, <16 x float> %t.43
-  %p.45 = getelementptr inbounds float, ptr %part_r0, i64 %v46
-  store <16 x float> %v51, ptr %p.45, align 4
-  %t.46 = add nsw i64 %c45, 16
-  store i64 %t.46, ptr %c45.slot
+  %v45 = add i64 %v1, %c44
+  %v46 = add i64 %v13, %c44
+  %p.40 = getelementptr inbounds float, ptr %in0, i64 %v46
+  %v47 = load <16 x float>, ptr %p.40, align 4
+  %v48 = call <16 x float> @llvm.fabs.v16f32(<16 x float> %v47)
+  %p.41 = getelementptr inbounds float, ptr %part_r0, i64 %v45
+  %v49 = load <16 x float>, ptr %p.41, align 4
+  %t.42 = fcmp ogt <16 x float> %v49, %v48
+  %t.43 = select <16 x i1> %t.42, <16 x float> %v49, <16 x float> %v48
+  %t.44 = fcmp uno <16 x float> %v49, %v49
+  %v50 = select <16 x i1> %t.44, <16 x float> %v49, <16 x float> %t.43
+  %p.45 = getelementptr inbounds float, ptr %part_r0, i64 %v45
+  store <16 x float> %v50, ptr %p.45, align 4
+  %t.46 = add nsw i64 %c44, 16
+  store i64 %t.46, ptr %c44.slot
   br label %loop.38.head
 loop.38.exit:
-  %v52 = sub i64 %n4, %v44
-  %v60 = icmp slt i64 %v44, %n4
-  br i1 %v60, label %if.47.then, label %if.47.else
+  %v59 = icmp slt i64 %v43, %n4
+  br i1 %v59, label %if.47.then, label %if.47.else
 if.47.then:
-  %t.48 = call i64 @llvm.smin.i64(i64 %v52, i64 16)
+  %v51 = sub i64 %n4, %v43
+  %t.48 = call i64 @llvm.smin.i64(i64 %v51, i64 16)
   %t.49 = trunc i64 %t.48 to i32
   %t.50 = insertelement <16 x i32> poison, i32 %t.49, i64 0
   %t.51 = shufflevector <16 x i32> %t.50, <16 x i32> poison, <16 x i32> zeroinitializer
-  %v53 = icmp slt <16 x i32> <i32 0, i32 1, i32 2, i32 3, i32 4, i32 5, i32 6, i32 7, i32 8, i32 9, i32 10, i32 11, i32 12, i32 13, i32 14, i32 15>, %t.51
-  %v54 = add i64 %v1, %v44
-  %v55 = add i64 %v14, %v44
-  %p.52 = getelementptr inbounds float, ptr %in0, i64 %v55
-  %v56 = call <16 x float> @llvm.masked.load.v16f32.p0(ptr %p.52, i32 4, <16 x i1> %v53, <16 x float> zeroinitializer)
-  %v57 = call <16 x float> @llvm.fabs.v16f32(<16 x float> %v56)
-  %p.53 = getelementptr inbounds float, ptr %part_r0, i64 %v54
-  %v58 = call <16 x float> @llvm.masked.load.v16f32.p0(ptr %p.53, i32 4, <16 x i1> %v53, <16 x float> zeroinitializer)
-  %t.54 = fcmp ogt <16 x float> %v58, %v57
-  %t.55 = select <16 x i1> %t.54, <16 x float> %v58, <16 x float> %v57
-  %t.56 = fcmp uno <16 x float> %v58, %v58
-  %v59 = select <16 x i1> %t.56, <16 x float> %v58, <16 x float> %t.55
-  %p.57 = getelementptr inbounds float, ptr %part_r0, i64 %v54
-  call void @llvm.masked.store.v16f32.p0(<16 x float> %v59, ptr %p.57, i32 4, <16 x i1> %v53)
+  %v52 = icmp slt <16 x i32> <i32 0, i32 1, i32 2, i32 3, i32 4, i32 5, i32 6, i32 7, i32 8, i32 9, i32 10, i32 11, i32 12, i32 13, i32 14, i32 15>, %t.51
+  %v53 = add i64 %v1, %v43
+  %v54 = add i64 %v13, %v43
+  %p.52 = getelementptr inbounds float, ptr %in0, i64 %v54
+  %v55 = call <16 x float> @llvm.masked.load.v16f32.p0(ptr %p.52, i32 4, <16 x i1> %v52, <16 x float> zeroinitializer)
+  %v56 = call <16 x float> @llvm.fabs.v16f32(<16 x float> %v55)
+  %p.53 = getelementptr inbounds float, ptr %part_r0, i64 %v53
+  %v57 = call <16 x float> @llvm.masked.load.v16f32.p0(ptr %p.53, i32 4, <16 x i1> %v52, <16 x float> zeroinitializer)
+  %t.54 = fcmp ogt <16 x float> %v57, %v56
+  %t.55 = select <16 x i1> %t.54, <16 x float> %v57, <16 x float> %v56
+  %t.56 = fcmp uno <16 x float> %v57, %v57
+  %v58 = select <16 x i1> %t.56, <16 x float> %v57, <16 x float> %t.55
+  %p.57 = getelementptr inbounds float, ptr %part_r0, i64 %v53
+  call void @llvm.masked.store.v16f32.p0(<16 x float> %v58, ptr %p.57, i32 4, <16 x i1> %v52)
   br label %if.47.end
 if.47.else:
   br label %if.47.end
@@ -203,11 +202,11 @@ loop.9.exit:
 }
 define internal void @outer_max.region1(ptr %ctx) #0 {
 entry:
-  %c73.slot = alloca i64
-  %total74.slot = alloca <16 x float>
-  %t75.slot = alloca i64
-  %total83.slot = alloca <16 x float>
-  %t84.slot = alloca i64
+  %c72.slot = alloca i64
+  %total73.slot = alloca <16 x float>
+  %t74.slot = alloca i64
+  %total82.slot = alloca <16 x float>
+  %t83.slot = alloca i64
   %ctx.0 = getelementptr i64, ptr %ctx, i64 0
   %in0 = load ptr, ptr %ctx.0
   %ctx.1 = getelementptr i64, ptr %ctx, i64 1
@@ -241,92 +240,92 @@ entry:
   %t.3 = and i64 %t.2, -64
   %part_r0 = getelementptr i8, ptr %scratch, i64 0
   %t.4 = add i64 0, %t.3
-  %v61 = mul i64 %tid2, %n6
-  %v62 = udiv i64 %v61, %nth2
-  %v63 = mul i64 %v62, 16
-  %v64 = add i64 %tid2, 1
-  %v65 = mul i64 %v64, %n6
-  %v66 = udiv i64 %v65, %nth2
-  %v67 = mul i64 %v66, 16
-  %v68 = call i64 @llvm.smin.i64(i64 %v67, i64 %n4)
-  %v69 = sub i64 %v68, %v63
-  %v70 = udiv i64 %v69, 16
-  %v71 = mul i64 %v70, 16
-  %v72 = add i64 %v63, %v71
-  store i64 %v63, ptr %c73.slot
+  %v60 = mul i64 %tid2, %n6
+  %v61 = udiv i64 %v60, %nth2
+  %v62 = mul i64 %v61, 16
+  %v63 = add i64 %tid2, 1
+  %v64 = mul i64 %v63, %n6
+  %v65 = udiv i64 %v64, %nth2
+  %v66 = mul i64 %v65, 16
+  %v67 = call i64 @llvm.smin.i64(i64 %v66, i64 %n4)
+  %v68 = sub i64 %v67, %v62
+  %v69 = udiv i64 %v68, 16
+  %v70 = mul i64 %v69, 16
+  %v71 = add i64 %v62, %v70
+  store i64 %v62, ptr %c72.slot
   br label %loop.5.head
 loop.5.head:
-  %c73 = load i64, ptr %c73.slot
-  %t.6 = icmp slt i64 %c73, %v72
+  %c72 = load i64, ptr %c72.slot
+  %t.6 = icmp slt i64 %c72, %v71
   br i1 %t.6, label %loop.5.body, label %loop.5.exit
 loop.5.body:
-  store <16 x float> splat (float 0xFFF0000000000000), ptr %total74.slot
-  store i64 0, ptr %t75.slot
+  store <16 x float> splat (float 0xFFF0000000000000), ptr %total73.slot
+  store i64 0, ptr %t74.slot
   br label %loop.7.head
 loop.7.head:
-  %t75 = load i64, ptr %t75.slot
-  %t.8 = icmp slt i64 %t75, %n0
+  %t74 = load i64, ptr %t74.slot
+  %t.8 = icmp slt i64 %t74, %n0
   br i1 %t.8, label %loop.7.body, label %loop.7.exit
 loop.7.body:
-  %v76 = mul i64 %t75, %n1
-  %v77 = add i64 %v76, %c73
-  %p.9 = getelementptr inbounds float, ptr %part_r0, i64 %v77
-  %v78 = load <16 x float>, ptr %p.9, align 4
-  %t.10 = load <16 x float>, ptr %total74.slot
-  %t.11 = fcmp ogt <16 x float> %t.10, %v78
-  %t.12 = select <16 x i1> %t.11, <16 x float> %t.10, <16 x float> %v78
+  %v75 = mul i64 %t74, %n1
+  %v76 = add i64 %v75, %c72
+  %p.9 = getelementptr inbounds float, ptr %part_r0, i64 %v76
+  %v77 = load <16 x float>, ptr %p.9, align 4
+  %t.10 = load <16 x float>, ptr %total73.slot
+  %t.11 = fcmp ogt <16 x float> %t.10, %v77
+  %t.12 = select <16 x i1> %t.11, <16 x float> %t.10, <16 x float> %v77
   %t.13 = fcmp uno <16 x float> %t.10, %t.10
-  %v79 = select <16 x i1> %t.13, <16 x float> %t.10, <16 x float> %t.12
-  store <16 x float> %v79, ptr %total74.slot
-  %t.14 = add nsw i64 %t75, 1
-  store i64 %t.14, ptr %t75.slot
+  %v78 = select <16 x i1> %t.13, <16 x float> %t.10, <16 x float> %t.12
+  store <16 x float> %v78, ptr %total73.slot
+  %t.14 = add nsw i64 %t74, 1
+  store i64 %t.14, ptr %t74.slot
   br label %loop.7.head
 loop.7.exit:
-  %t.15 = load <16 x float>, ptr %total74.slot
-  %t.16 = load <16 x float>, ptr %total74.slot
-  %v80 = select <16 x i1> splat (i1 true), <16 x float> %t.15, <16 x float> %t.16
-  %p.17 = getelementptr inbounds float, ptr %out1, i64 %c73
-  store <16 x float> %v80, ptr %p.17, align 4
-  %t.18 = add nsw i64 %c73, 16
-  store i64 %t.18, ptr %c73.slot
+  %t.15 = load <16 x float>, ptr %total73.slot
+  %t.16 = load <16 x float>, ptr %total73.slot
+  %v79 = select <16 x i1> splat (i1 true), <16 x float> %t.15, <16 x float> %t.16
+  %p.17 = getelementptr inbounds float, ptr %out1, i64 %c72
+  store <16 x float> %v79, ptr %p.17, align 4
+  %t.18 = add nsw i64 %c72, 16
+  store i64 %t.18, ptr %c72.slot
   br label %loop.5.head
 loop.5.exit:
-  %v90 = icmp slt i64 %v72, %v68
-  br i1 %v90, label %if.19.then, label %if.19.else
+  %v89 = icmp slt i64 %v71, %v67
+  br i1 %v89, label %if.19.then, label %if.19.else
 if.19.then:
-  %v81 = sub i64 %v68, %v72
-  %t.20 = call i64 @llvm.smin.i64(i64 %v81, i64 16)
+  %v80 = sub i64 %v67, %v71
+  %t.20 = call i64 @llvm.smin.i64(i64 %v80, i64 16)
   %t.21 = trunc i64 %t.20 to i32
   %t.22 = insertelement <16 x i32> poison, i32 %t.21, i64 0
   %t.23 = shufflevector <16 x i32> %t.22, <16 x i32> poison, <16 x i32> zeroinitializer
-  %v82 = icmp slt <16 x i32> <i32 0, i32 1, i32 2, i32 3, i32 4, i32 5, i32 6, i32 7, i32 8, i32 9, i32 10, i32 11, i32 12, i32 13, i32 14, i32 15>, %t.23
-  store <16 x float> splat (float 0xFFF0000000000000), ptr %total83.slot
-  store i64 0, ptr %t84.slot
+  %v81 = icmp slt <16 x i32> <i32 0, i32 1, i32 2, i32 3, i32 4, i32 5, i32 6, i32 7, i32 8, i32 9, i32 10, i32 11, i32 12, i32 13, i32 14, i32 15>, %t.23
+  store <16 x float> splat (float 0xFFF0000000000000), ptr %total82.slot
+  store i64 0, ptr %t83.slot
   br label %loop.24.head
 loop.24.head:
-  %t84 = load i64, ptr %t84.slot
-  %t.25 = icmp slt i64 %t84, %n0
+  %t83 = load i64, ptr %t83.slot
+  %t.25 = icmp slt i64 %t83, %n0
   br i1 %t.25, label %loop.24.body, label %loop.24.exit
 loop.24.body:
-  %v85 = mul i64 %t84, %n1
-  %v86 = add i64 %v85, %v72
-  %p.26 = getelementptr inbounds float, ptr %part_r0, i64 %v86
-  %v87 = call <16 x float> @llvm.masked.load.v16f32.p0(ptr %p.26, i32 4, <16 x i1> %v82, <16 x float> zeroinitializer)
-  %t.27 = load <16 x float>, ptr %total83.slot
-  %t.28 = fcmp ogt <16 x float> %t.27, %v87
-  %t.29 = select <16 x i1> %t.28, <16 x float> %t.27, <16 x float> %v87
+  %v84 = mul i64 %t83, %n1
+  %v85 = add i64 %v84, %v71
+  %p.26 = getelementptr inbounds float, ptr %part_r0, i64 %v85
+  %v86 = call <16 x float> @llvm.masked.load.v16f32.p0(ptr %p.26, i32 4, <16 x i1> %v81, <16 x float> zeroinitializer)
+  %t.27 = load <16 x float>, ptr %total82.slot
+  %t.28 = fcmp ogt <16 x float> %t.27, %v86
+  %t.29 = select <16 x i1> %t.28, <16 x float> %t.27, <16 x float> %v86
   %t.30 = fcmp uno <16 x float> %t.27, %t.27
-  %v88 = select <16 x i1> %t.30, <16 x float> %t.27, <16 x float> %t.29
-  store <16 x float> %v88, ptr %total83.slot
-  %t.31 = add nsw i64 %t84, 1
-  store i64 %t.31, ptr %t84.slot
+  %v87 = select <16 x i1> %t.30, <16 x float> %t.27, <16 x float> %t.29
+  store <16 x float> %v87, ptr %total82.slot
+  %t.31 = add nsw i64 %t83, 1
+  store i64 %t.31, ptr %t83.slot
   br label %loop.24.head
 loop.24.exit:
-  %t.32 = load <16 x float>, ptr %total83.slot
-  %t.33 = load <16 x float>, ptr %total83.slot
-  %v89 = select <16 x i1> splat (i1 true), <16 x float> %t.32, <16 x float> %t.33
-  %p.34 = getelementptr inbounds float, ptr %out1, i64 %v72
-  call void @llvm.masked.store.v16f32.p0(<16 x float> %v89, ptr %p.34, i32 4, <16 x i1> %v82)
+  %t.32 = load <16 x float>, ptr %total82.slot
+  %t.33 = load <16 x float>, ptr %total82.slot
+  %v88 = select <16 x i1> splat (i1 true), <16 x float> %t.32, <16 x float> %t.33
+  %p.34 = getelementptr inbounds float, ptr %out1, i64 %v71
+  call void @llvm.masked.store.v16f32.p0(<16 x float> %v88, ptr %p.34, i32 4, <16 x i1> %v81)
   br label %if.19.end
 if.19.else:
   br label %if.19.end

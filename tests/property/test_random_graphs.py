@@ -104,6 +104,8 @@ def test_backward(program: Program) -> None:
     ):
         leaves = [t.requires_grad_() for t in inputs]
         out = call(*leaves)[0]
+        if not out.requires_grad:  # made of comparisons only
+            return
         seed = torch.linspace(0.5, 1.5, out.numel(), dtype=torch.float64).reshape(out.shape)
         results.append((out, torch.autograd.grad(out, leaves, seed.to(out.dtype), allow_unused=True)))
     narrow = any("16)" in line for line in program.lines)

@@ -21,7 +21,7 @@ N, M = sym("n"), sym("m")
 def test_family(name: str) -> None:
     _, s = planned(graph_of(CASES[name].program))
     assert s.family == CASES[name].family
-    assert (s.vector in s.rows) == (CASES[name].vector_rows or name == "cumulative" and s.vector != "")
+    assert (s.vector in s.rows) == (CASES[name].vector_rows or (name == "cumulative" and s.vector != ""))
 
 
 def _axes(*programs: Callable[[Builder], Value | list[Value]]) -> list[tuple[tuple[str, ...], tuple[str, ...], str]]:

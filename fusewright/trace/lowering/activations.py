@@ -24,7 +24,8 @@ def logistic(b: Builder, v: Value) -> Value:
 
 @lower(aten.relu.default)
 def _relu(ctx: Context, x: Value) -> Value:
-    return ctx.b.max(x, like(ctx.b, x, 0)) if not x.dtype.is_bool else x
+    # of two equal operands max gives the second: relu(-0.0) is -0.0, as in eager
+    return ctx.b.max(like(ctx.b, x, 0), x) if not x.dtype.is_bool else x
 
 
 @lower(aten.threshold.default)
@@ -159,7 +160,7 @@ def _elu_backward(
 @lower(aten.hardtanh.default)
 def _hardtanh(ctx: Context, x: Value, low: Any = -1, high: Any = 1) -> Value:
     b = ctx.b
-    return b.min(b.max(x, exact(ctx, low, x.dtype)), exact(ctx, high, x.dtype))
+    return b.min(exact(ctx, high, x.dtype), b.max(exact(ctx, low, x.dtype), x))
 
 
 @lower(aten.relu6.default)
@@ -280,5 +281,6 @@ def _shrink_backward(ctx: Context, grad: Value, x: Value, bound: Any) -> Value:
 def _softshrink(ctx: Context, x: Value, bound: Any = 0.5) -> Value:
     b, v = ctx.b, compute(ctx, x)
     k = compute(ctx, bound)
-    inner = b.where(b.lt(v, b.neg(k)), b.add(v, k), b.mul(v, like(b, v, 0)))
+    inside = b.where(b.isnan(v), v, like(b, v, 0))
+    inner = b.where(b.lt(v, b.neg(k)), b.add(v, k), inside)
     return finish(ctx, b.where(b.gt(v, k), b.sub(v, k), inner))

@@ -94,11 +94,12 @@ def _masked_fill(ctx: Context, x: Value, mask: Value, value: Any) -> Value:
 @lower(aten.clamp.default, aten.clamp.Tensor)
 def _clamp(ctx: Context, x: Value, low: Any = None, high: Any = None) -> Value:
     b, v = ctx.b, ctx.b.cast(x, ctx.dtype)
-    # a NaN bound makes the whole result NaN, and max/min propagate it
+    # a NaN bound makes the whole result NaN, and max/min propagate it; of two equal operands (zeros of either sign)
+    # they give the second, as eager's clamp does
     if low is not None:
-        v = b.max(v, exact(ctx, low, ctx.dtype))
+        v = b.max(exact(ctx, low, ctx.dtype), v)
     if high is not None:
-        v = b.min(v, exact(ctx, high, ctx.dtype))
+        v = b.min(exact(ctx, high, ctx.dtype), v)
     return v
 
 

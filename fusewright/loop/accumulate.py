@@ -1,0 +1,245 @@
+"""Reductions in the loop nest: accumulators in registers, partial results per thread, and their combination."""
+
+from __future__ import annotations
+
+from ..core.dtypes import DType, bool_, compute_type, f32, f64, i64
+from ..fusion.ir import Stage
+from ..index.expr import Atom, Ix, flatten, product, sym
+from ..prims.table import ARG_MONOIDS, MONOIDS
+from .ir import Alloc, Arg, Buf, For, If, Imm, Let, Reg, Set, Stmt, Store, Var, imm
+from .passes import Passes
+from .scope import Emitter, Scope
+
+THREADS, STREAM = sym("threads"), sym("stream")
+BLOCK_ROWS = 64  # rows summed before their column sums join the thread's: keeps rounding errors from piling up
+LAST = (1 << 63) - 1
+
+Accumulator = tuple[Reg, ...]
+
+
+class Reductions(Emitter):
+    """The part of lowering that combines. `p` is the analysis; `width` the lanes; `row_vector`: rows fill the lanes."""
+
+    p: Passes
+    cols: list[Atom]
+    v: Atom | None
+    width: int
+    row_vector: bool
+
+    # --- small things ---
+    def cast(self, s: Scope, a: Arg, dtype: DType) -> Arg:
+        return a if a.dtype is dtype else self.let(s, "cast", (a,), dtype, a.lanes)
+
+    def tail(self, s: Scope) -> Arg | None:
+        """The mask of the vector loop around `s`, if it is a tail."""
+        return next((c.mask for c in s.chain() if c.vector is not None), None)
+
+    def freeze(self, s: Scope, a: Arg) -> Arg:
+        """The value a mutable register has here."""
+        dst = self.reg(a.dtype, a.lanes)
+        s.body.append(Let(dst, "where", (Imm(True, bool_, a.lanes), a, a)))
+        return dst
+
+    def columns(self) -> Ix:
+        return product(a.extent for a in self.cols)
+
+    def position(self, s: Scope) -> Arg:
+        """The row-major position of the current point among the columns, in scratch memory."""
+        lin = flatten(tuple(a.ix for a in self.cols), tuple(a.extent for a in self.cols))  # type: ignore[misc]
+        base, _ = self.index(s, lin, "scratch")
+        return self.mul(s, base, imm(self.width)) if self.row_vector else base
+
+    # --- over the columns of a row ---
+    def accumulator(self, s: Scope, st: Stage) -> Accumulator:
+        """Registers that start at the identity: (value,), or (value, position) for argmax and argmin."""
+        dtype = compute_type(st.body.dtype)
+        acc = self.reg(dtype, self.width, "acc")
+        s.body.append(Var(acc, Imm(MONOIDS[st.monoid].identity(dtype), dtype, self.width)))
+        if st.monoid not in ARG_MONOIDS:
+            return (acc,)
+        pos = self.reg(i64, self.width, "pos")
+        s.body.append(Var(pos, Imm(LAST, i64, self.width)))
+        return (acc, pos)
+
+    def accumulate(self, s: Scope, st: Stage, acc: Accumulator) -> None:
+        """Combine the value at this point into the accumulator; lanes of a tail that do not exist stay out."""
+        m = MONOIDS[st.monoid]
+        value = self.splat(s, self.emit(s, st.body), self.width)
+        mask = self.tail(s) if not self.row_vector else None
+        if st.monoid not in ARG_MONOIDS:
+            total = self.prim(s, m.combine, acc[0], value)
+            if mask is not None:
+                total = self.prim(s, "where", mask, total, acc[0])
+            s.body.append(Set(acc[0], total))
+            return
+        (a,) = st.raxes
+        base, contiguous = self.index(s, a.ix, "position")
+        at = self.let(s, "iota", (base,), i64, self.width) if contiguous and self.width > 1 else base
+        at = self.splat(s, at, self.width)
+        lower = self.prim(s, "lt", at, acc[1])
+        better = self.prim(s, m.combine, value, acc[0])
+        better = self.prim(s, "or", better, self.prim(s, "and", self.prim(s, "eq", value, acc[0]), lower))
+        if value.dtype.is_float:
+            nan, had = self.prim(s, "isnan", value), self.prim(s, "isnan", acc[0])
+            better = self.prim(s, "and", better, self.prim(s, "not", had))
+            fresh = self.prim(s, "or", self.prim(s, "not", had), lower)
+            better = self.prim(s, "or", better, self.prim(s, "and", nan, fresh))
+        if mask is not None:
+            better = self.prim(s, "and", better, mask)
+        s.body.append(Set(acc[0], self.prim(s, "where", better, value, acc[0])))
+        s.body.append(Set(acc[1], self.prim(s, "where", better, at, acc[1])))
+
+    def finish(self, s: Scope, st: Stage, accs: list[Accumulator]) -> None:
+        """Combine unrolled accumulators and lanes; the stage's value is then readable at row level."""
+        m = MONOIDS[st.monoid]
+        across = self.width > 1 and not self.row_vector
+        if st.monoid in ARG_MONOIDS:
+            s.stages[st.name] = self.own(s, self._finish_arg(s, st, accs, across))
+            return
+        total: Arg = accs[0][0]
+        for a in accs[1:]:
+            total = self.prim(s, m.combine, total, a[0])
+        if across:
+            total = self.let(s, "hreduce", (total,), total.dtype, attr=st.monoid)
+        if st in self.p.full:
+            acc = self.thread_acc[st.name]
+            s.body.append(Set(acc, self.prim(s, m.combine, acc, self.cast(s, total, acc.dtype))))
+        else:
+            s.stages[st.name] = self.own(s, self.freeze(s, total))
+
+    def _finish_arg(self, s: Scope, st: Stage, accs: list[Accumulator], across: bool) -> Arg:
+        """The lowest position among the lanes that hold the best value."""
+        pick = "max" if st.monoid == "argmax" else "min"
+        best: Arg = accs[0][0]
+        for a in accs[1:]:
+            best = self.prim(s, pick, best, a[0])
+        if across:
+            best = self.let(s, "hreduce", (best,), best.dtype, attr=pick)
+        out: Arg | None = None
+        for value, pos in accs:
+            same = self.prim(s, "eq", value, best)
+            if value.dtype.is_float:
+                same = self.prim(s, "or", same, self.prim(s, "isnan", value))
+            at = self.prim(s, "where", same, pos, Imm(LAST, i64))
+            out = at if out is None else self.prim(s, "min", out, at)
+        assert out is not None
+        return self.let(s, "hreduce", (out,), i64, attr="min") if across else out
+
+    # --- over rows: partial results per thread ---
+    def declare_partials(self, s: Scope, tid: Reg) -> None:
+        """Memory and registers for what a thread has combined so far, set to the identity."""
+        self.thread_acc: dict[str, Reg] = {}
+        self.partial: dict[str, Buf] = {}
+        self.block: dict[str, Buf] = {}
+        self.tid = tid
+        threads = self.params.get(THREADS, "threads")
+        for st in [*self.p.outer_scalar, *self.p.full]:
+            if st.monoid in ARG_MONOIDS:
+                raise NotImplementedError("argmax over rows")
+            dtype = compute_type(st.body.dtype)
+            if dtype is f32 and st.monoid == "sum":
+                dtype = f64
+            acc = self.reg(dtype, prefix="total")
+            s.body.append(Var(acc, Imm(MONOIDS[st.monoid].identity(dtype), dtype)))
+            self.thread_acc[st.name] = acc
+            buf = self.partial[st.name] = Buf(f"part_{st.name}", dtype)
+            self.func.allocs.append(Alloc(buf, threads, "shared"))
+        if not self.p.outer_vec:
+            return
+        columns = self.params.get(self.columns(), "columns")
+        everyone = self.params.get(self.columns() * THREADS, "columns of all threads")
+        base = self.mul(s, tid, columns)
+        for st in self.p.outer_vec:
+            dtype = compute_type(st.body.dtype)
+            buf = self.partial[st.name] = Buf(f"part_{st.name}", dtype)
+            self.func.allocs.append(Alloc(buf, everyone, "shared"))
+            self._fill(s, buf, base, self.add(s, base, columns), st)
+            if dtype.is_float and st.monoid == "sum":
+                block = self.block[st.name] = Buf(f"block_{st.name}", dtype)
+                self.func.allocs.append(Alloc(block, columns))
+                self._fill(s, block, imm(0), columns, st)
+
+    def _fill(self, s: Scope, buf: Buf, lo: Arg, hi: Arg, st: Stage) -> None:
+        var = self.reg(i64, prefix="c")
+        identity = Imm(MONOIDS[st.monoid].identity(buf.dtype), buf.dtype)
+        s.body.append(For(var, lo, hi, imm(1), [Store(buf, var, identity)]))
+
+    def accumulate_column(self, s: Scope, st: Stage) -> None:
+        """Combine the value at this point into the column's partial result."""
+        buf = self.block.get(st.name)
+        at = self.position(s)
+        if buf is None:
+            buf = self.partial[st.name]
+            at = self.add(s, self._mine(s), at)
+        tail = self.tail(s)
+        value = self.cast(s, self.splat(s, self.emit(s, st.body), self.width), buf.dtype)
+        mask = () if tail is None else (tail,)
+        old = self.let(s, "load", (at, *mask), buf.dtype, self.width, buf)
+        s.body.append(Store(buf, at, self.prim(s, MONOIDS[st.monoid].combine, old, value), tail))
+
+    def _mine(self, s: Scope) -> Arg:
+        return self.mul(s.chain()[-1], self.tid, self.params.get(self.columns(), "columns"))
+
+    def flush_blocks(self, s: Scope, now: Arg | None) -> None:
+        """Add the block sums to the thread's partial sums and clear them (when `now`, or always)."""
+        if not self.block:
+            return
+        columns = self.params.get(self.columns(), "columns")
+        body: list[Stmt] = []
+        c = Scope(s, body)
+
+        def move(x: Scope, at: Arg, lanes: int) -> None:
+            mine = self.add(x, self._mine(x), at)
+            for name, block in self.block.items():
+                total = self.partial[name]
+                a = self.let(x, "load", (mine,), block.dtype, lanes, total)
+                b = self.let(x, "load", (at,), block.dtype, lanes, block)
+                x.body.append(Store(total, mine, self.prim(x, "add", a, b)))
+                x.body.append(Store(block, at, Imm(0.0, block.dtype, lanes)))
+
+        whole = self.mul(c, self.let(c, "udiv", (columns, imm(self.width)), i64), imm(self.width))
+        for lo, hi, lanes in ((imm(0), whole, self.width), (whole, columns, 1)):
+            var = self.reg(i64, prefix="c")
+            inside: list[Stmt] = []
+            x = Scope(c, inside)
+            self.own(x, var)
+            move(x, var, lanes)
+            body.append(For(var, lo, hi, imm(lanes), inside))
+        if now is None:
+            s.body.extend(body)
+        else:
+            s.body.append(If(now, body))
+
+    def publish_partials(self, s: Scope) -> None:
+        """Make the thread's results visible to the combine step."""
+        self.flush_blocks(s, None)
+        for st in [*self.p.outer_scalar, *self.p.full]:
+            s.body.append(Store(self.partial[st.name], self.tid, self.thread_acc[st.name]))
+
+    # --- combining the threads' results ---
+    def total_scalars(self, s: Scope) -> None:
+        for st in [*self.p.outer_scalar, *self.p.full]:
+            s.stages[st.name] = self.own(s, self._total(s, st, imm(0), imm(1), 1))
+
+    def total_columns(self, s: Scope, used: set[str]) -> None:
+        for st in self.p.outer_vec:
+            if st.name in used:
+                columns = self.params.get(self.columns(), "columns")
+                s.stages[st.name] = self.own(s, self._total(s, st, self.position(s), columns, self.width))
+
+    def _total(self, s: Scope, st: Stage, at: Arg, stride: Arg, lanes: int) -> Arg:
+        """Every thread's partial result at `at`, combined in thread order (so the result is deterministic)."""
+        buf = self.partial[st.name]
+        tail = self.tail(s)
+        acc = self.reg(buf.dtype, lanes, "total")
+        s.body.append(Var(acc, Imm(MONOIDS[st.monoid].identity(buf.dtype), buf.dtype, lanes)))
+        t = self.reg(i64, prefix="t")
+        inside: list[Stmt] = []
+        c = Scope(s, inside)
+        self.own(c, t)
+        where = self.add(c, self.mul(c, t, stride), at)
+        mask = () if tail is None or lanes == 1 else (tail,)
+        got = self.let(c, "load", (where, *mask), buf.dtype, lanes, buf)
+        inside.append(Set(acc, self.prim(c, MONOIDS[st.monoid].combine, acc, got)))
+        s.body.append(For(t, imm(0), self.params.get(THREADS, "threads"), imm(1), inside))
+        return self.cast(s, self.freeze(s, acc), compute_type(st.dtype))

@@ -1,0 +1,130 @@
+"""What each pass over the columns of a row does: an analysis of a Fusion under a CPU Schedule."""
+
+from __future__ import annotations
+
+from ..fusion import scalar as sc
+from ..fusion.ir import Fusion, Stage
+from ..fusion.scalar import Expr
+from ..index.expr import Atom
+from ..schedule.cpu import Schedule
+
+KEEP_COST = 16  # instructions per vector above which a value used by two passes is kept rather than recomputed
+
+
+class Passes:
+    """The stages of a fusion by their place in the loop nest.
+
+    `inner`: reductions over the columns of a row; `outer_vec`: over rows, one result per column; `outer_scalar`: over
+    rows, of row values; `full`: over both. `nest`, `row_stores`, `epilogue`: stores at every point, once a row, and
+    after all rows. `work[p]`: what pass p computes at every point; `keep_at[p]`: expressions it leaves in scratch for
+    later passes; `kept`: all of those.
+    """
+
+    def __init__(self, f: Fusion, schedule: Schedule):
+        by_name = {a.name: a for a in f.axes}
+        self.f = f
+        self.rows = [by_name[n] for n in schedule.rows]
+        self.cols = [by_name[n] for n in schedule.cols]
+        self.v: Atom | None = by_name.get(schedule.vector)
+        self._classify(bool(schedule.split))
+        self._order()
+        self._keep()
+
+    def _classify(self, split: bool) -> None:
+        rows, cols = set(self.rows), set(self.cols)
+        self.inner: list[Stage] = []
+        self.outer_vec: list[Stage] = []
+        self.outer_scalar: list[Stage] = []  # reduced over rows, defined at row level
+        self.full: list[Stage] = []  # reduced over rows and columns
+        outer: set[str] = set()
+        for s in self.f.reductions():
+            raxes, axes = set(s.raxes), set(s.axes)
+            if raxes == cols and axes == rows and not split:
+                self.inner.append(s)
+                continue
+            if raxes == rows and axes == cols and cols and rows:
+                self.outer_vec.append(s)
+            elif raxes == rows and not axes:
+                self.outer_scalar.append(s)
+            else:
+                self.full.append(s)
+            outer.add(s.name)
+        self.scans = {s.name: s for s in self.f.stages if s.kind == "scan"}
+        self.nest: list[Stage] = []  # stores at every point
+        self.row_stores: list[Stage] = []
+        self.epilogue: list[Stage] = []
+        everything = rows | cols
+        for s in self.f.stores():
+            axes = set(s.axes)
+            if s.body.stages & outer or (axes != everything and axes != rows):
+                self.epilogue.append(s)
+            elif axes == everything and (cols or not rows):
+                self.nest.append(s)
+            else:
+                self.row_stores.append(s)
+
+    def _order(self) -> None:
+        self.pass_of: dict[str, int] = {}
+
+        def at(e: Expr) -> int:
+            n = 0
+            for name in e.stages:
+                if name in self.scans:
+                    n = max(n, self.pass_of[name])
+                elif name in self.pass_of:
+                    n = max(n, self.pass_of[name] + 1)
+            return n
+
+        for s in self.f.stages:
+            if s in self.inner or s.kind == "scan":
+                self.pass_of[s.name] = at(s.body)
+        self.work: dict[int, list[Stage]] = {}
+        for s in [*self.inner, *self.outer_vec, *self.full, *self.nest]:
+            self.work.setdefault(at(s.body), []).append(s)
+        # a check runs in the first pass that has what it needs: per point, or per row just before that pass
+        self.checks: list[tuple[Expr, bool, int]] = []
+        for c, axes in self.f.checks:
+            p = min((q for q in self.work if q >= at(c)), default=max(self.work, default=0) + 1)
+            self.checks.append((c, bool(set(axes) & set(self.cols)), p))
+
+    def _keep(self) -> None:
+        """Per pass: expressions it must leave in scratch, and those later passes find there."""
+        cols = set(self.cols)
+        cost: dict[Expr, int] = {}
+
+        def total(e: Expr) -> int:
+            if e not in cost:
+                own = 1000 if e.kind == "stage" and e.data[0] in self.scans else e.cost
+                cost[e] = own + sum(total(c) for c in e.children() if c.axes & cols)
+            return cost[e]
+
+        self.keep_at: dict[int, list[Expr]] = {}
+        self.kept: list[Expr] = []
+        needs: dict[int, set[Expr]] = {}
+        for p in sorted(self.work):
+            roots = [s.body for s in self.work[p]]
+            for q in sorted(needs):
+                stack = list(roots)
+                seen: set[Expr] = set()
+                while stack:
+                    e = stack.pop()
+                    if e in seen or not e.axes & cols:
+                        continue
+                    seen.add(e)
+                    if e in self.kept:
+                        continue
+                    varies = self.v is None or self.v in e.axes
+                    if varies and e in needs[q] and e.kind != "load" and total(e) >= KEEP_COST:
+                        self.kept.append(e)
+                        self.keep_at.setdefault(q, []).append(e)
+                        continue
+                    stack.extend(e.children())
+            needs[p] = {e for e in sc.walk(self.with_scans(roots)) if e.axes & cols}
+
+    def with_scans(self, roots: list[Expr]) -> list[Expr]:
+        """`roots` and the operands of the scans they read, which a pass has to compute with them."""
+        out = list(roots)
+        for name in {n for r in roots for n in r.stages}:
+            if name in self.scans:
+                out.append(self.scans[name].body)
+        return out

@@ -1,0 +1,243 @@
+"""Graph text in, fusion text out: views become index arithmetic, anchors find their place in one domain."""
+
+from __future__ import annotations
+
+import pytest
+from expecttest import assert_expected_inline
+
+from fusewright.core.errors import Refusal
+from fusewright.fusion.build import build
+from fusewright.graph.text import parse
+from fusewright.graph.verify import verify
+from fusewright.index.expr import row_major
+
+
+def fusion(body: str, eager: bool = False) -> str:
+    """The text of the fusion of all equations of `body`, which reads %1, %2, ... and belongs to unit 0."""
+    lines = [s.strip() for s in body.strip().splitlines()]
+    inputs = [s for s in lines if s.startswith("in ")]
+    rest = [s if s.startswith("out") else f"{s} @0" for s in lines if s not in inputs]
+    unit = 'unit 0 fused "test" "test" "test.py:1"'
+    g = parse("\n".join(["graph {", *inputs, unit, *rest, "}"]))
+    verify(g)
+    return build(g.eqns, g.outputs, g.producers(), set(), lambda v: row_major(v.shape), eager).fusion.text()
+
+
+def test_pointwise() -> None:
+    body = """
+        in %1: f32[n, m]
+        in %2: f32[m]
+        %3: f32[n, m] = map add(%1, %2)
+        %4: f32[n, m] = map exp(%3)
+        out (%4)
+    """
+    assert_expected_inline(
+        fusion(body),
+        """\
+fusion over i0<n, i1<m
+  in in0: f32[n, m] strides (m, 1)
+  in in1: f32[m] strides (1)
+  out out2: f32[n, m] strides (m, 1)
+  store out2[m * i0 + i1] over (i0, i1) = exp(add(in0[m * i0 + i1], in1[i1]))""",
+    )
+
+
+def test_views_are_index_arithmetic() -> None:
+    """A transposed, reversed slice of the operand costs nothing but an offset."""
+    body = """
+        in %1: f32[n, 8]
+        %2: f32[n, 3] = affine [$0, 1 + $1 * 2](%1)
+        %3: f32[3, n] = affine [$1, $0](%2)
+        %4: f32[3, n] = affine [$0, n - 1 + $1 * (-1)](%3)
+        %5: f32[3, n] = map neg(%4)
+        out (%5)
+    """
+    assert_expected_inline(
+        fusion(body),
+        """\
+fusion over i0<3, i1<n
+  in in0: f32[n, 8] strides (8, 1)
+  out out1: f32[3, n] strides (n, 1)
+  store out1[n * i0 + i1] over (i0, i1) = neg(in0[8 * n + 2 * i0 - 8 * i1 - 7])""",
+    )
+
+
+def test_reshape_cancels() -> None:
+    """What is flattened and unflattened alike has no division left."""
+    body = """
+        in %1: f32[n, m, 4]
+        %2: f32[4 * n * m] = reshape(%1)
+        %3: f32[4 * n * m] = map abs(%2)
+        %4: f32[n, m, 4] = reshape(%3)
+        out (%4)
+    """
+    assert_expected_inline(
+        fusion(body),
+        """\
+fusion over i0<n, i1<m, i2<4
+  in in0: f32[n, m, 4] strides (4 * m, 4, 1)
+  out out1: f32[n, m, 4] strides (4 * m, 4, 1)
+  store out1[4 * m * i0 + 4 * i1 + i2] over (i0, i1, i2) = abs(in0[4 * m * i0 + 4 * i1 + i2])""",
+    )
+
+
+def test_reversed_reshape() -> None:
+    """The dividend stays positive."""
+    body = """
+        in %1: f32[n, 16]
+        in %2: f32[16]
+        %3: f32[n, 16] = map add(%1, %2)
+        %4: f32[16 * n] = reshape(%3)
+        %5: f32[16 * n] = affine [16 * n - 1 + $0 * (-1)](%4)
+        out (%5)
+    """
+    assert_expected_inline(
+        fusion(body),
+        """\
+fusion over i0<16 * n
+  in in0: f32[n, 16] strides (16, 1)
+  in in1: f32[16] strides (1)
+  out out2: f32[16 * n] strides (1)
+  store out2[i0] over (i0) = add(in0[16 * n - i0 - 1], in1[16 * n - i0 - 16 * ((16 * n - i0 - 1) // (16)) - 1])""",
+    )
+
+
+def test_reduction_and_its_reader() -> None:
+    """The reduction is a stage; what reads it within the row refers to the stage by name."""
+    body = """
+        in %1: f32[n, m]
+        %2: f32[n, 1] = reduce max [1](%1)
+        %3: f32[n, m] = map sub(%1, %2)
+        out (%3)
+    """
+    assert_expected_inline(
+        fusion(body),
+        """\
+fusion over i0<n, i1<m
+  in in0: f32[n, m] strides (m, 1)
+  out out1: f32[n, m] strides (m, 1)
+  reduce r0 over (i0): max of (i1) = in0[m * i0 + i1]
+  store out1[m * i0 + i1] over (i0, i1) = sub(in0[m * i0 + i1], r0)""",
+    )
+
+
+def test_masks_of_pad_and_cat() -> None:
+    """Only the conditions that can fail are tested; loads happen only where they hold."""
+    body = """
+        in %1: f32[n]
+        in %2: f32[m]
+        %3: f32[n + m] = cat 0(%1, %2)
+        %4: f32[] = const 1.0()
+        %5: f32[n + m + 2] = pad [2](%3, %4)
+        out (%5)
+    """
+    assert_expected_inline(
+        fusion(body),
+        """\
+fusion over i0<n + m + 2
+  in in0: f32[n] strides (1)
+  in in1: f32[m] strides (1)
+  out out2: f32[n + m + 2] strides (1)
+  store out2[i0] over (i0) = where(ge(index(i0 - 2), 0), where(and(ge(index(i0 - 2), 0), lt(index(i0 - 2), index(n))), in0[i0 - 2 if and(ge(index(i0 - 2), 0), and(ge(index(i0 - 2), 0), lt(index(i0 - 2), index(n))))], in1[-n + i0 - 2 if and(ge(index(i0 - 2), 0), ge(index(-n + i0 - 2), 0))]), 1.0)""",
+    )
+
+
+def test_gather_checks_its_indices() -> None:
+    body = """
+        in %1: f32[m, 8]
+        in %2: i64[n]
+        %3: f32[n, 8] = gather [at 0 ($0), $1](%1, %2)
+        out (%3)
+    """
+    assert_expected_inline(
+        fusion(body),
+        """\
+fusion over i0<n, i1<8
+  in in0: i64[n] strides (1)
+  in in1: f32[m, 8] strides (8, 1)
+  out out2: f32[n, 8] strides (8, 1)
+  store out2[8 * i0 + i1] over (i0, i1) = in1[i1 + 8 * @(where(lt(in0[i0], 0), add(in0[i0], index(m)), in0[i0])) if and(ge(where(lt(in0[i0], 0), add(in0[i0], index(m)), in0[i0]), 0), lt(where(lt(in0[i0], 0), add(in0[i0], index(m)), in0[i0]), index(m)))]
+  check over (i0) and(ge(where(lt(in0[i0], 0), add(in0[i0], index(m)), in0[i0]), 0), lt(where(lt(in0[i0], 0), add(in0[i0], index(m)), in0[i0]), index(m)))""",
+    )
+
+
+def test_rounding() -> None:
+    """A 16-bit value is rounded where the program says so, by the store, or (precision=eager) after every operation."""
+    body = """
+        in %1: bf16[n]
+        %2: bf16[n] = map add(%1, %1)
+        %3: f32[n] = cast f32(%2)
+        %4: bf16[n] = cast bf16 round(%3)
+        %5: bf16[n] = map mul(%4, %4)
+        out (%5)
+    """
+    assert_expected_inline(
+        fusion(body),
+        """\
+fusion over i0<n
+  in in0: bf16[n] strides (1)
+  out out1: bf16[n] strides (1)
+  store out1[i0] over (i0) = mul(round_bf16(add(in0[i0], in0[i0])), round_bf16(add(in0[i0], in0[i0])))""",
+    )
+    assert_expected_inline(
+        fusion(body, eager=True),
+        """\
+fusion over i0<n
+  in in0: bf16[n] strides (1)
+  out out1: bf16[n] strides (1)
+  store out1[i0] over (i0) = mul(round_bf16(add(in0[i0], in0[i0])), round_bf16(add(in0[i0], in0[i0])))""",
+    )
+
+
+def test_sizes_hosts_and_random() -> None:
+    body = """
+        in %1: i64[3]
+        %2: f32[] = scalar "alpha"()
+        %3: i64[] = scalar 2 * n + 1()
+        %4: f32[] = cast f32(%3)
+        %5: f32[n, m] = random uniform 2(%1)
+        %6: f32[n, m] = map mul(%5, %2)
+        %7: f32[n, m] = map div(%6, %4)
+        out (%7)
+    """
+    assert_expected_inline(
+        fusion(body),
+        """\
+fusion over i0<n, i1<m
+  in in0: i64[3] strides (1)
+  out out1: f32[n, m] strides (m, 1)
+  store out1[m * i0 + i1] over (i0, i1) = div(mul(random_uniform(in0[2], i0, i1), alpha), f32(index(2 * n + 1)))""",
+    )
+
+
+REFUSED = {
+    "a reduction read at another place": """
+        in %1: f32[n, n]
+        %2: f32[n, 1] = reduce sum [1](%1)
+        %3: f32[1, n] = affine [$1, $0](%2)
+        %4: f32[n, n] = map mul(%1, %3)
+        out (%4)
+    """,
+    "a reversed reduction": """
+        in %1: f32[n, m]
+        %2: f32[n, 1] = reduce sum [1](%1)
+        %3: f32[n, 1] = affine [n - 1 + $0 * (-1), 0](%2)
+        %4: f32[n, m] = map mul(%1, %3)
+        out (%4)
+    """,
+    "a reduction over part of a flattened axis": """
+        in %1: f32[n, m]
+        %2: f32[1, m] = reduce sum [0](%1)
+        %3: f32[n * m] = reshape(%1)
+        %4: f32[1] = reduce max [0](%3)
+        out (%2, %4)
+    """,
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_refusals(name: str) -> None:
+    """No place in one domain: a Refusal with a reason, never an error."""
+    with pytest.raises(Refusal) as refused:
+        print(fusion(REFUSED[name]))
+    assert refused.value.code == "domain" and refused.value.detail
