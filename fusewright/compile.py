@@ -19,8 +19,9 @@ from .graph.ir import Value
 from .index.expr import Ix
 from .loop.lower import Kernel, lower
 from .run.kernels import kernel_for, target
+from .run.launch import last_level_cache
 from .run.plan import GroupPlan, Plan
-from .schedule.cpu import Schedule, plan
+from .schedule.cpu import Machine, Schedule, plan
 from .trace.fx import Traced, translate
 
 SINGLE_OP_BYTES = 1 << 20  # a lone operation is compiled when its result is large enough for memory reuse to pay
@@ -62,7 +63,7 @@ class _Compilation:
         self.options = options
         self.producers = traced.graph.producers()
         self.memo: dict[tuple[int, ...], tuple[Built, Schedule]] = {}
-        self.lanes = target().bits // 32
+        self.machine = Machine(target().bits // 32, last_level_cache() if options.streaming else 1 << 62)
 
     def run(self) -> Plan:
         count("graphs_traced")
@@ -87,7 +88,7 @@ class _Compilation:
         found = self.memo.get(key)
         if found is None:
             b = build(g.eqns, g.outputs, self.producers, set(), self.traced.strides, self.options.precision == "eager")
-            f, s = plan(b.fusion, self.hint, self.lanes)
+            f, s = plan(b.fusion, self.hint, self.machine)
             b.fusion = f
             found = self.memo[key] = (b, s)
         return found

@@ -23,7 +23,7 @@ from fusewright.interp.graph import evaluate
 from fusewright.interp.loop import run as run_loop
 from fusewright.loop.lower import Kernel, lower
 from fusewright.loop.verify import verify as verify_loop
-from fusewright.schedule.cpu import Schedule, plan
+from fusewright.schedule.cpu import Machine, Schedule, plan
 
 LANES = 16
 HINT = 64  # what every size is estimated to be
@@ -73,7 +73,7 @@ def fusion_of(graph: Graph, strides: Mapping[Value, tuple[Ix, ...]] | None = Non
 def planned(graph: Graph, lanes: int = LANES, **kwargs: Any) -> tuple[Built, Schedule]:
     """The fusion as the scheduler wants it, and its schedule."""
     built = fusion_of(graph, **kwargs)
-    built.fusion, schedule = plan(built.fusion, hint, lanes)
+    built.fusion, schedule = plan(built.fusion, hint, Machine(lanes, 1 << 62))
     return built, schedule
 
 

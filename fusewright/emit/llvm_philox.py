@@ -23,9 +23,11 @@ class _Text:
         self.lanes = lanes
         self.i32, self.i64 = vector("i32", lanes), vector("i64", lanes)
         self.lines: list[str] = []
+        self.count = 0
 
     def t(self, text: str) -> str:
-        name = f"%x{len(self.lines)}"
+        self.count += 1
+        name = f"%x{self.count}"
         self.lines.append(f"  {name} = {text}")
         return name
 
@@ -60,19 +62,34 @@ class _Text:
         return self.t(f"bitcast {half} {high} to {self.i32}"), self.t(f"bitcast {half} {low} to {self.i32}")
 
     def rounds(self, c0: str, c1: str, c2: str, c3: str) -> tuple[str, str, str, str]:
+        """Ten rounds, as a loop: unrolled they would be most of a kernel's code and compile time."""
         k0 = self.t("trunc i64 %seed to i32")
         upper = self.t("lshr i64 %seed, 32")
         k1 = self.t(f"trunc i64 {upper} to i32")
-        for r in range(10):
-            if r:
-                k0, k1 = self.t(f"add i32 {k0}, {_signed(_W0)}"), self.t(f"add i32 {k1}, {_signed(_W1)}")
-            hi0, lo0 = self.multiply(c0, _M0)
-            hi1, lo1 = self.multiply(c2, _M1)
-            a, b = self.t(f"xor {self.i32} {hi1}, {c1}"), self.t(f"xor {self.i32} {hi0}, {c3}")
-            n0 = self.t(f"xor {self.i32} {a}, {self.broadcast(k0)}")
-            n2 = self.t(f"xor {self.i32} {b}, {self.broadcast(k1)}")
-            c0, c1, c2, c3 = n0, lo1, n2, lo0
-        return c0, c1, c2, c3
+        self.lines += ["  br label %rounds", "rounds:"]
+        at = len(self.lines)
+        hi0, lo0 = self.multiply("%c0", _M0)
+        hi1, lo1 = self.multiply("%c2", _M1)
+        a, b = self.t(f"xor {self.i32} {hi1}, %c1"), self.t(f"xor {self.i32} {hi0}, %c3")
+        n0 = self.t(f"xor {self.i32} {a}, {self.broadcast('%k0')}")
+        n2 = self.t(f"xor {self.i32} {b}, {self.broadcast('%k1')}")
+        next_k0, next_k1 = self.t(f"add i32 %k0, {_signed(_W0)}"), self.t(f"add i32 %k1, {_signed(_W1)}")
+        next_n = self.t("add i32 %n, 1")
+        more = self.t(f"icmp ult i32 {next_n}, 10")
+        self.lines += [f"  br i1 {more}, label %rounds, label %done", "done:"]
+        self.lines[at:at] = [
+            f"  {name} = phi {ty} [ {first}, %entry ], [ {after}, %rounds ]"
+            for name, ty, first, after in (
+                ("%n", "i32", "0", next_n),
+                ("%k0", "i32", k0, next_k0),
+                ("%k1", "i32", k1, next_k1),
+                ("%c0", self.i32, c0, n0),
+                ("%c1", self.i32, c1, lo1),
+                ("%c2", self.i32, c2, n2),
+                ("%c3", self.i32, c3, lo0),
+            )
+        ]
+        return n0, lo1, n2, lo0
 
 
 def pointwise(name: str, lanes: int) -> str:
@@ -94,7 +111,7 @@ def pointwise(name: str, lanes: int) -> str:
         is_n = w.t(f"icmp eq {w.i32} {word}, {w.const('i32', n)}")
         out = w.t(f"select {vector('i1', lanes)} {is_n}, {w.i32} {words[n]}, {w.i32} {out}")
     head = f"define internal {w.i32} @{name}(i64 %seed, {w.i64} %row, {w.i64} %column, i32 %stream)"
-    return "\n".join([f"{head} noinline nounwind memory(none) {{", *w.lines, f"  ret {w.i32} {out}", "}"])
+    return "\n".join([f"{head} noinline nounwind memory(none) {{", "entry:", *w.lines, f"  ret {w.i32} {out}", "}"])
 
 
 def block(name: str, lanes: int) -> str:
@@ -113,4 +130,4 @@ def block(name: str, lanes: int) -> str:
     for n, c in enumerate(words):
         out = w.t(f"insertvalue {result} {out}, {w.i32} {c}, {n}")
     head = f"define internal {result} @{name}(i64 %seed, i64 %row, i64 %counter, i32 %stream)"
-    return "\n".join([f"{head} alwaysinline nounwind memory(none) {{", *w.lines, f"  ret {result} {out}", "}"])
+    return "\n".join([f"{head} alwaysinline nounwind memory(none) {{", "entry:", *w.lines, f"  ret {result} {out}", "}"])

@@ -10,7 +10,7 @@ from .ir import Alloc, Arg, Buf, For, If, Imm, Let, Reg, Set, Stmt, Store, Var, 
 from .passes import Passes
 from .scope import Emitter, Scope
 
-THREADS, STREAM = sym("threads"), sym("stream")
+THREADS = sym("threads")
 BLOCK_ROWS = 64  # rows summed before their column sums join the thread's: keeps rounding errors from piling up
 LAST = (1 << 63) - 1
 

@@ -17,7 +17,7 @@ from ..fusion.scalar import Expr
 from ..index.expr import Atom, Ix, ix, product
 from ..prims.table import MONOIDS
 from ..schedule.cpu import Schedule
-from .accumulate import BLOCK_ROWS, STREAM, THREADS, Accumulator, Reductions
+from .accumulate import BLOCK_ROWS, THREADS, Accumulator, Reductions
 from .ir import Alloc, Arg, Buf, Fail, For, Func, If, Imm, Parallel, Reg, Set, Stmt, Store, Var, imm
 from .passes import Passes
 from .scope import Scope
@@ -27,8 +27,8 @@ from .scope import Scope
 class Kernel:
     """A lowered kernel.
 
-    `sizes[k]` is the value of size parameter k: an index expression over the program's size symbols and two of the
-    launch: `threads` (how many run it) and `stream` (1 to bypass the caches when storing).
+    `sizes[k]` is the value of size parameter k: an index expression over the program's size symbols and `threads`, how
+    many run the launch.
     """
 
     func: Func
@@ -50,7 +50,6 @@ class _Pass:
     unroll: int
     accs: dict[tuple[str, int], Accumulator]
     scans: dict[str, Reg]
-    hint: str = ""
 
 
 class _Lower(Reductions):
@@ -65,6 +64,7 @@ class _Lower(Reductions):
         self.width = schedule.lanes if self.v is not None else 1
         self.row_vector = self.v in self.rows
         self.chunk = {a: n for a in self.cols for name, n in schedule.split if a.name == name}
+        self.stream = schedule.stream
         self.at_chunk: dict[Atom, Arg] = {}
         self.kept = {e: Buf(f"kept{k}", e.dtype) for k, e in enumerate(self.p.kept)}
         if self.kept:
@@ -154,7 +154,7 @@ class _Lower(Reductions):
             value = self.cast(s, self.emit(s, st.body), acc.dtype)
             s.body.append(Set(acc, self.prim(s, MONOIDS[st.monoid].combine, acc, value)))
         for st in self.p.row_stores:
-            self._store(s, st, "")
+            self._store(s, st)
 
     def _check(self, s: Scope, c: Expr) -> None:
         ok = self.emit(s, c)
@@ -172,24 +172,9 @@ class _Lower(Reductions):
         unroll = self._unroll(stages)
         accs = {(st.name, u): self.accumulator(s, st) for st in reduces for u in range(unroll)}
         p = _Pass(number, stages, unroll, accs, self._scan_registers(s, stages))
-        if self._can_stream(stages) and number == max(self.p.work) and not reduces:
-            cond = self.prim(s.chain()[-1], "ne", self.params.get(STREAM, "stream"), imm(0))
-            branches: list[list[Stmt]] = [[], []]
-            for body, hint in zip(branches, ("stream", ""), strict=True):
-                p.hint = hint
-                self._loops(Scope(s, body), 0, p)
-            s.body.append(If(cond, *branches))
-        else:
-            self._loops(s, 0, p)
+        self._loops(s, 0, p)
         for st in reduces:
             self.finish(s, st, [accs[st.name, u] for u in range(unroll)])
-
-    def _can_stream(self, stages: list[Stage]) -> bool:
-        """Whether the pass stores whole vectors side by side."""
-        v = self.v
-        if v is None or v not in self.cols:
-            return False
-        return any(st.kind == "store" and st.offset is not None and st.offset.coefficient(v) == 1 for st in stages)
 
     def _scan_registers(self, s: Scope, stages: list[Stage]) -> dict[str, Reg]:
         """Running totals of the scans this pass reads; f32 sums and products run in f64, as eager's do."""
@@ -218,7 +203,7 @@ class _Lower(Reductions):
     def _loops(self, s: Scope, depth: int, p: _Pass) -> None:
         """The loops over column axes from `depth` on."""
         if depth == len(self.cols):
-            self._point(s, p, 0, p.hint)
+            self._point(s, p, 0)
             return
         a = self.cols[depth]
         lo, hi = self._range(s, a)
@@ -231,11 +216,8 @@ class _Lower(Reductions):
             s.body.append(For(var, lo, hi, imm(1), inside))
             return
         # the vectorised axis is the innermost
-        start = lo
-        if p.unroll > 1:
-            start = self._vector_loop(s, start, hi, p.unroll, lambda x, u: self._point(x, p, u, p.hint))
-        start = self._vector_loop(s, start, hi, 1, lambda x, u: self._point(x, p, 0, p.hint))
-        self._tail(s, start, hi, lambda x: self._point(x, p, 0, ""))
+        end = self._vector_loop(s, lo, hi, p.unroll, lambda x, u: self._point(x, p, u))
+        self._tail(s, end, hi, p.unroll, lambda x: self._point(x, p, 0))
 
     def _range(self, s: Scope, a: Atom) -> tuple[Arg, Arg]:
         assert a.extent is not None
@@ -267,19 +249,27 @@ class _Lower(Reductions):
         s.body.append(For(var, lo, end, imm(step), inside))
         return end
 
-    def _tail(self, s: Scope, start: Arg, hi: Arg, body: Callable[[Scope], None]) -> None:
-        """What is left of the vector axis, with a mask."""
+    def _tail(self, s: Scope, start: Arg, hi: Arg, vectors: int, body: Callable[[Scope], None]) -> None:
+        """What is left of the vector axis, at most `vectors` vectors, with a mask."""
         assert self.v is not None
         inside: list[Stmt] = []
-        x = Scope(s, inside)
+        c = Scope(s, inside)
+        at = start
+        if vectors > 1:
+            var = self.reg(i64, prefix="c")
+            at = self.own(c, var)
+        x = Scope(c, inside)
         x.vector, x.lanes = self.v, self.width
-        x.axes[self.v] = start
-        x.mask = self.let(x, "lanemask", (self.prim(x, "sub", hi, start),), bool_, self.width)
+        x.axes[self.v] = at
+        x.mask = self.let(c, "lanemask", (self.prim(c, "sub", hi, at),), bool_, self.width)
         body(x)
-        s.body.append(If(self.prim(s, "lt", start, hi), inside))
+        if vectors > 1:
+            s.body.append(For(var, start, hi, imm(self.width), inside))
+        else:
+            s.body.append(If(self.prim(s, "lt", start, hi), inside))
 
     # --- one point, or vector of points, of a pass ---
-    def _point(self, s: Scope, p: _Pass, u: int, hint: str) -> None:
+    def _point(self, s: Scope, p: _Pass, u: int) -> None:
         later = {e for q, es in self.p.keep_at.items() if q >= p.number for e in es}
         s.kept = {e: b for e, b in self.kept.items() if e not in later}
         for check, per_point, when in self.p.checks:
@@ -294,7 +284,7 @@ class _Lower(Reductions):
                 self.emit(s, st.body)
         for st in p.stages:
             if st.kind == "store":
-                self._store(s, st, hint)
+                self._store(s, st)
             elif st in self.p.outer_vec:
                 self.accumulate_column(s, st)
             else:
@@ -320,7 +310,7 @@ class _Lower(Reductions):
         """Lanes of scratch in use: all of them when rows fill the lanes."""
         return None if self.row_vector else self.tail(s)
 
-    def _store(self, s: Scope, st: Stage, hint: str) -> None:
+    def _store(self, s: Scope, st: Stage) -> None:
         assert st.offset is not None
         value = self.emit(s, st.body)
         base, contiguous = self.index(s, st.offset, st.buffer)
@@ -332,7 +322,8 @@ class _Lower(Reductions):
         if not contiguous:
             base = self.splat(s, base, self.width)
         tail = self.tail(s)
-        s.body.append(Store(buf, base, value, tail, hint if contiguous and tail is None else ""))
+        hint = "stream" if st.buffer in self.stream and contiguous and tail is None else ""
+        s.body.append(Store(buf, base, value, tail, hint))
 
     # --- after all rows ---
     def _epilogue(self) -> None:
@@ -343,7 +334,7 @@ class _Lower(Reductions):
             s = Scope(None, self.func.body)
             self.total_scalars(s)
             for st in scalar:
-                self._store(s, st, "")
+                self._store(s, st)
         if not vector:
             return
         tid, nth = Reg("tid2", i64), Reg("nth2", i64)
@@ -367,7 +358,7 @@ class _Lower(Reductions):
         def point(x: Scope) -> None:
             self.total_columns(x, used)
             for st in stores:
-                self._store(x, st, "")
+                self._store(x, st)
 
         if depth == len(self.cols):
             point(s)
@@ -384,4 +375,4 @@ class _Lower(Reductions):
             s.body.append(For(var, lo, hi, imm(1), inside))
             return
         end = self._vector_loop(s, lo, hi, 1, lambda x, u: point(x))
-        self._tail(s, end, hi, point)
+        self._tail(s, end, hi, 1, point)

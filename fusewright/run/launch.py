@@ -65,14 +65,13 @@ class SizeTable:
         used: set[str] = set()
         for e in [*kernel.sizes, *(b.numel for b in fusion.buffers)]:
             used |= {a.name for a in e.atoms() if a.kind == "sym"}
-        self.symbols = sorted(used - {"threads", "stream"})
+        self.symbols = sorted(used - {"threads"})
 
     def make(self, nt: int, *values: int) -> tuple[int, int]:
         """Compute and remember the entry for `nt` threads and these values of `self.symbols`."""
         env: dict[str, int] = dict(zip(self.symbols, values, strict=True))
         work = max((int(b.numel.evaluate(env)) for b in self.fusion.buffers), default=1)
         env["threads"] = nt if work >= SERIAL_BELOW else 1
-        env["stream"] = int(self.stream(env))
         numbers = [int(e.evaluate(env)) for e in self.kernel.sizes]
         array = (ctypes.c_int64 * max(len(numbers), 1))(*numbers)
         by_name = dict(zip((r.name for r in self.kernel.func.sizes), numbers, strict=True))
@@ -86,21 +85,3 @@ class SizeTable:
         self.keep.append(array)
         self.memo[(nt, *values) if values else nt] = entry
         return entry
-
-    def stream(self, env: dict[str, int]) -> bool:
-        """Whether outputs should bypass the caches: they are too large to be read back from them, and aligned."""
-        total = sum(int(b.numel.evaluate(env)) * b.dtype.itemsize for b in self.fusion.buffers)
-        if total < last_level_cache():
-            return False
-        for s in self.fusion.stores():
-            assert s.offset is not None
-            for a in s.offset.axes():
-                c = s.offset.coefficient(a)
-                if c is None:
-                    return False
-                step = int(c.evaluate(env))
-                if step != 1 and step * s.dtype.itemsize % 64:
-                    return False
-        return True
-
-

@@ -13,7 +13,7 @@ a row axis (softmax down a column: sixteen columns at a time).
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ..core.errors import Refusal
 from ..fusion import scalar as sc
@@ -33,7 +33,7 @@ class Schedule:
 
     `rows`, `cols`: axes outermost first; `vector`: the vectorised axis ("" for scalar code); `lanes`: its width;
     `split`: column axes that are cut into chunks of so many points; the chunks join the rows, so no reduction may
-    need a whole row;
+    need a whole row; `stream`: outputs written past the caches;
     `family`: the name of this kind of kernel, for people.
     """
 
@@ -43,6 +43,7 @@ class Schedule:
     lanes: int
     split: tuple[tuple[str, int], ...]
     family: str
+    stream: frozenset[str] = frozenset()
 
     def directives(self) -> list[str]:
         """The schedule as directives, in text."""
@@ -51,15 +52,50 @@ class Schedule:
         out += [f"bind({a}, serial)" for a in self.cols if a != self.vector]
         if self.vector:
             out.append(f"bind({self.vector}, vector, {self.lanes})")
+        out += [f"hint({b}, streaming)" for b in sorted(self.stream)]
         return out
 
 
-def plan(f: Fusion, hint: Callable[[Ix], int], lanes: int) -> tuple[Fusion, Schedule]:
-    """Choose a schedule. `hint` estimates a size; `lanes` is the vector width for 32-bit elements.
+@dataclass(frozen=True, slots=True)
+class Machine:
+    """What schedules depend on: vector `lanes` of 32-bit elements, bytes of the last-level `cache`."""
+
+    lanes: int
+    cache: int
+
+
+def plan(f: Fusion, hint: Callable[[Ix], int], machine: Machine) -> tuple[Fusion, Schedule]:
+    """Choose a schedule. `hint` estimates a size.
 
     Raises Refusal when no CPU loop nest can run the fusion in one kernel.
     """
-    return _Planner(f, hint, lanes).run()
+    f, schedule = _Planner(f, hint, machine.lanes).run()
+    return f, replace(schedule, stream=_streamed(f, schedule, hint, machine))
+
+
+def _streamed(f: Fusion, schedule: Schedule, hint: Callable[[Ix], int], machine: Machine) -> frozenset[str]:
+    """Outputs to write past the caches: a traffic too large to be read back from them, in aligned whole vectors."""
+    if schedule.vector not in schedule.cols:
+        return frozenset()
+    if sum(hint(b.numel) * b.dtype.itemsize for b in f.buffers) < machine.cache:
+        return frozenset()
+    return frozenset(s.buffer for s in f.stores() if _aligned(s, schedule))
+
+
+def _aligned(s: Stage, schedule: Schedule) -> bool:
+    """Whether every vector of the store starts at a multiple of 64 bytes, whatever the sizes."""
+    assert s.offset is not None
+    need = 64 // s.dtype.itemsize
+    for m, c in s.offset.terms:
+        axes = [a for a in m if a.kind == "axis"]
+        if len(axes) != 1 or any(a.kind not in ("axis", "sym") for a in m):
+            return False
+        if axes[0].name == schedule.vector:
+            if c != 1 or len(m) > 1 or schedule.lanes % need:
+                return False
+        elif c % need:
+            return False
+    return schedule.vector in {a.name for a in s.offset.axes()}
 
 
 class _Planner:

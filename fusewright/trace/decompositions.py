@@ -98,7 +98,8 @@ def table() -> dict[Any, Callable[..., Any]]:
     }
 
 
-# Operators with a rule that torch's partitioner does not know to be cheap to recompute.
+# Operators with a rule that torch's partitioner does not know to be cheap to recompute, or to read what was recomputed:
+# what an operator outside its lists reads in the backward pass is always saved.
 CHEAP = (
     aten.leaky_relu,
     aten._prelu_kernel,
@@ -111,9 +112,28 @@ CHEAP = (
     aten.flip,
     aten.stack,
     aten.cat,
+    aten.eye,
+    aten.detach,
+    aten.transpose,
+    aten.new_full,
+    aten.ones_like,
     aten.nll_loss_forward,
     aten.nll_loss2d_forward,
     aten.nll_loss_backward,
     aten.nll_loss2d_backward,
-    aten.eye,
+    aten._log_softmax_backward_data,
+    aten._softmax_backward_data,
+    aten._prelu_kernel_backward,
+    aten.elu_backward,
+    aten.hardshrink_backward,
+    aten.hardsigmoid_backward,
+    aten.hardswish_backward,
+    aten.hardtanh_backward,
+    aten.leaky_relu_backward,
+    aten.log_sigmoid_backward,
+    aten.mish_backward,
+    aten.select_backward,
+    aten.slice_backward,
+    aten.softplus_backward,
+    aten.softshrink_backward,
 )

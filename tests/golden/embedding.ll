@@ -7,10 +7,8 @@ declare void @llvm.masked.store.v16f32.p0(<16 x float>, ptr, i32 immarg, <16 x i
 define internal void @embedding.region0(ptr %ctx) #0 {
 entry:
   %row.slot = alloca i64
-  %c23.slot = alloca i64
-  %c50.slot = alloca i64
-  %c70.slot = alloca i64
-  %c94.slot = alloca i64
+  %c22.slot = alloca i64
+  %c45.slot = alloca i64
   %ctx.0 = getelementptr i64, ptr %ctx, i64 0
   %in0 = load ptr, ptr %ctx.0
   %ctx.1 = getelementptr i64, ptr %ctx, i64 1
@@ -35,8 +33,6 @@ entry:
   %n4 = load i64, ptr %n4.p, !invariant.load !0
   %n5.p = getelementptr i64, ptr %sizes, i64 5
   %n5 = load i64, ptr %n5.p, !invariant.load !0
-  %n6.p = getelementptr i64, ptr %sizes, i64 6
-  %n6 = load i64, ptr %n6.p, !invariant.load !0
   %omp.tid = call i32 @omp_get_thread_num()
   %omp.nth = call i32 @omp_get_num_threads()
   %tid = sext i32 %omp.tid to i64
@@ -46,7 +42,6 @@ entry:
   %v3 = add i64 %tid, 1
   %v4 = mul i64 %v3, %n1
   %v5 = udiv i64 %v4, %nth
-  %v15 = icmp ne i64 %n3, 0
   store i64 %v2, ptr %row.slot
   br label %loop.1.head
 loop.1.head:
@@ -71,202 +66,86 @@ if.4.else:
   store atomic i64 1, ptr %status monotonic, align 8
   br label %if.4.end
 if.4.end:
-  %v24 = mul i64 %v11, %n5
+  %v15 = mul i64 %v7, 8192
+  %v16 = add i64 %v15, 8192
+  %v17 = call i64 @llvm.smin.i64(i64 %v16, i64 %n3)
+  %v18 = sub i64 %v17, %v15
+  %v19 = udiv i64 %v18, 64
+  %v20 = mul i64 %v19, 64
+  %v21 = add i64 %v15, %v20
+  %v23 = mul i64 %v11, %n4
   %t.5 = insertelement <16 x i1> poison, i1 %v14, i64 0
-  %v26 = shufflevector <16 x i1> %t.5, <16 x i1> poison, <16 x i32> zeroinitializer
-  %v29 = mul i64 %v6, %n6
-  br i1 %v15, label %if.6.then, label %if.6.else
-if.6.then:
-  %v16 = mul i64 %v7, 8192
-  %v17 = add i64 %v16, 8192
-  %v18 = call i64 @llvm.smin.i64(i64 %v17, i64 %n4)
-  %v19 = sub i64 %v18, %v16
-  %v20 = udiv i64 %v19, 64
-  %v21 = mul i64 %v20, 64
-  %v22 = add i64 %v16, %v21
-  store i64 %v16, ptr %c23.slot
-  br label %loop.7.head
-loop.7.head:
-  %c23 = load i64, ptr %c23.slot
-  %t.8 = icmp slt i64 %c23, %v22
-  br i1 %t.8, label %loop.7.body, label %loop.7.exit
-loop.7.body:
-  %v25 = add i64 %v24, %c23
-  %p.9 = getelementptr inbounds float, ptr %in1, i64 %v25
-  %v27 = call <16 x float> @llvm.masked.load.v16f32.p0(ptr %p.9, i32 4, <16 x i1> %v26, <16 x float> zeroinitializer)
-  %v28 = fmul <16 x float> %v27, splat (float 0x4000000000000000)
-  %v30 = add i64 %v29, %c23
-  %p.10 = getelementptr inbounds float, ptr %out2, i64 %v30
-  store <16 x float> %v28, ptr %p.10, align 64, !nontemporal !1
-  %v31 = add i64 %c23, 16
-  %v32 = add i64 %v24, %v31
-  %p.11 = getelementptr inbounds float, ptr %in1, i64 %v32
-  %v33 = call <16 x float> @llvm.masked.load.v16f32.p0(ptr %p.11, i32 4, <16 x i1> %v26, <16 x float> zeroinitializer)
-  %v34 = fmul <16 x float> %v33, splat (float 0x4000000000000000)
-  %v35 = add i64 %v29, %v31
-  %p.12 = getelementptr inbounds float, ptr %out2, i64 %v35
-  store <16 x float> %v34, ptr %p.12, align 64, !nontemporal !1
-  %v36 = add i64 %c23, 32
-  %v37 = add i64 %v24, %v36
-  %p.13 = getelementptr inbounds float, ptr %in1, i64 %v37
-  %v38 = call <16 x float> @llvm.masked.load.v16f32.p0(ptr %p.13, i32 4, <16 x i1> %v26, <16 x float> zeroinitializer)
-  %v39 = fmul <16 x float> %v38, splat (float 0x4000000000000000)
-  %v40 = add i64 %v29, %v36
-  %p.14 = getelementptr inbounds float, ptr %out2, i64 %v40
-  store <16 x float> %v39, ptr %p.14, align 64, !nontemporal !1
-  %v41 = add i64 %c23, 48
-  %v42 = add i64 %v24, %v41
-  %p.15 = getelementptr inbounds float, ptr %in1, i64 %v42
-  %v43 = call <16 x float> @llvm.masked.load.v16f32.p0(ptr %p.15, i32 4, <16 x i1> %v26, <16 x float> zeroinitializer)
-  %v44 = fmul <16 x float> %v43, splat (float 0x4000000000000000)
-  %v45 = add i64 %v29, %v41
-  %p.16 = getelementptr inbounds float, ptr %out2, i64 %v45
-  store <16 x float> %v44, ptr %p.16, align 64, !nontemporal !1
-  %t.17 = add nsw i64 %c23, 64
-  store i64 %t.17, ptr %c23.slot
-  br label %loop.7.head
-loop.7.exit:
-  %v46 = sub i64 %v18, %v22
-  %v47 = udiv i64 %v46, 16
-  %v48 = mul i64 %v47, 16
-  %v49 = add i64 %v22, %v48
-  store i64 %v22, ptr %c50.slot
-  br label %loop.18.head
-loop.18.head:
-  %c50 = load i64, ptr %c50.slot
-  %t.19 = icmp slt i64 %c50, %v49
-  br i1 %t.19, label %loop.18.body, label %loop.18.exit
-loop.18.body:
-  %v51 = add i64 %v24, %c50
-  %p.20 = getelementptr inbounds float, ptr %in1, i64 %v51
-  %v52 = call <16 x float> @llvm.masked.load.v16f32.p0(ptr %p.20, i32 4, <16 x i1> %v26, <16 x float> zeroinitializer)
-  %v53 = fmul <16 x float> %v52, splat (float 0x4000000000000000)
-  %v54 = add i64 %v29, %c50
-  %p.21 = getelementptr inbounds float, ptr %out2, i64 %v54
-  store <16 x float> %v53, ptr %p.21, align 64, !nontemporal !1
-  %t.22 = add nsw i64 %c50, 16
-  store i64 %t.22, ptr %c50.slot
-  br label %loop.18.head
-loop.18.exit:
-  %v62 = icmp slt i64 %v49, %v18
-  br i1 %v62, label %if.23.then, label %if.23.else
-if.23.then:
-  %v55 = sub i64 %v18, %v49
-  %t.24 = call i64 @llvm.smin.i64(i64 %v55, i64 16)
-  %t.25 = trunc i64 %t.24 to i32
-  %t.26 = insertelement <16 x i32> poison, i32 %t.25, i64 0
-  %t.27 = shufflevector <16 x i32> %t.26, <16 x i32> poison, <16 x i32> zeroinitializer
-  %v56 = icmp slt <16 x i32> <i32 0, i32 1, i32 2, i32 3, i32 4, i32 5, i32 6, i32 7, i32 8, i32 9, i32 10, i32 11, i32 12, i32 13, i32 14, i32 15>, %t.27
-  %v57 = add i64 %v24, %v49
-  %v58 = and <16 x i1> %v26, %v56
-  %p.28 = getelementptr inbounds float, ptr %in1, i64 %v57
-  %v59 = call <16 x float> @llvm.masked.load.v16f32.p0(ptr %p.28, i32 4, <16 x i1> %v58, <16 x float> zeroinitializer)
-  %v60 = fmul <16 x float> %v59, splat (float 0x4000000000000000)
-  %v61 = add i64 %v29, %v49
-  %p.29 = getelementptr inbounds float, ptr %out2, i64 %v61
-  call void @llvm.masked.store.v16f32.p0(<16 x float> %v60, ptr %p.29, i32 4, <16 x i1> %v56)
-  br label %if.23.end
-if.23.else:
-  br label %if.23.end
-if.23.end:
-  br label %if.6.end
-if.6.else:
-  %v63 = mul i64 %v7, 8192
-  %v64 = add i64 %v63, 8192
-  %v65 = call i64 @llvm.smin.i64(i64 %v64, i64 %n4)
-  %v66 = sub i64 %v65, %v63
-  %v67 = udiv i64 %v66, 64
-  %v68 = mul i64 %v67, 64
-  %v69 = add i64 %v63, %v68
-  store i64 %v63, ptr %c70.slot
-  br label %loop.30.head
-loop.30.head:
-  %c70 = load i64, ptr %c70.slot
-  %t.31 = icmp slt i64 %c70, %v69
-  br i1 %t.31, label %loop.30.body, label %loop.30.exit
-loop.30.body:
-  %v71 = add i64 %v24, %c70
-  %p.32 = getelementptr inbounds float, ptr %in1, i64 %v71
-  %v72 = call <16 x float> @llvm.masked.load.v16f32.p0(ptr %p.32, i32 4, <16 x i1> %v26, <16 x float> zeroinitializer)
-  %v73 = fmul <16 x float> %v72, splat (float 0x4000000000000000)
-  %v74 = add i64 %v29, %c70
-  %p.33 = getelementptr inbounds float, ptr %out2, i64 %v74
-  store <16 x float> %v73, ptr %p.33, align 4
-  %v75 = add i64 %c70, 16
-  %v76 = add i64 %v24, %v75
-  %p.34 = getelementptr inbounds float, ptr %in1, i64 %v76
-  %v77 = call <16 x float> @llvm.masked.load.v16f32.p0(ptr %p.34, i32 4, <16 x i1> %v26, <16 x float> zeroinitializer)
-  %v78 = fmul <16 x float> %v77, splat (float 0x4000000000000000)
-  %v79 = add i64 %v29, %v75
-  %p.35 = getelementptr inbounds float, ptr %out2, i64 %v79
-  store <16 x float> %v78, ptr %p.35, align 4
-  %v80 = add i64 %c70, 32
-  %v81 = add i64 %v24, %v80
-  %p.36 = getelementptr inbounds float, ptr %in1, i64 %v81
-  %v82 = call <16 x float> @llvm.masked.load.v16f32.p0(ptr %p.36, i32 4, <16 x i1> %v26, <16 x float> zeroinitializer)
-  %v83 = fmul <16 x float> %v82, splat (float 0x4000000000000000)
-  %v84 = add i64 %v29, %v80
-  %p.37 = getelementptr inbounds float, ptr %out2, i64 %v84
-  store <16 x float> %v83, ptr %p.37, align 4
-  %v85 = add i64 %c70, 48
-  %v86 = add i64 %v24, %v85
-  %p.38 = getelementptr inbounds float, ptr %in1, i64 %v86
-  %v87 = call <16 x float> @llvm.masked.load.v16f32.p0(ptr %p.38, i32 4, <16 x i1> %v26, <16 x float> zeroinitializer)
-  %v88 = fmul <16 x float> %v87, splat (float 0x4000000000000000)
-  %v89 = add i64 %v29, %v85
-  %p.39 = getelementptr inbounds float, ptr %out2, i64 %v89
-  store <16 x float> %v88, ptr %p.39, align 4
-  %t.40 = add nsw i64 %c70, 64
-  store i64 %t.40, ptr %c70.slot
-  br label %loop.30.head
-loop.30.exit:
-  %v90 = sub i64 %v65, %v69
-  %v91 = udiv i64 %v90, 16
-  %v92 = mul i64 %v91, 16
-  %v93 = add i64 %v69, %v92
-  store i64 %v69, ptr %c94.slot
-  br label %loop.41.head
-loop.41.head:
-  %c94 = load i64, ptr %c94.slot
-  %t.42 = icmp slt i64 %c94, %v93
-  br i1 %t.42, label %loop.41.body, label %loop.41.exit
-loop.41.body:
-  %v95 = add i64 %v24, %c94
-  %p.43 = getelementptr inbounds float, ptr %in1, i64 %v95
-  %v96 = call <16 x float> @llvm.masked.load.v16f32.p0(ptr %p.43, i32 4, <16 x i1> %v26, <16 x float> zeroinitializer)
-  %v97 = fmul <16 x float> %v96, splat (float 0x4000000000000000)
-  %v98 = add i64 %v29, %c94
-  %p.44 = getelementptr inbounds float, ptr %out2, i64 %v98
-  store <16 x float> %v97, ptr %p.44, align 4
-  %t.45 = add nsw i64 %c94, 16
-  store i64 %t.45, ptr %c94.slot
-  br label %loop.41.head
-loop.41.exit:
-  %v106 = icmp slt i64 %v93, %v65
-  br i1 %v106, label %if.46.then, label %if.46.else
-if.46.then:
-  %v99 = sub i64 %v65, %v93
-  %t.47 = call i64 @llvm.smin.i64(i64 %v99, i64 16)
-  %t.48 = trunc i64 %t.47 to i32
-  %t.49 = insertelement <16 x i32> poison, i32 %t.48, i64 0
-  %t.50 = shufflevector <16 x i32> %t.49, <16 x i32> poison, <16 x i32> zeroinitializer
-  %v100 = icmp slt <16 x i32> <i32 0, i32 1, i32 2, i32 3, i32 4, i32 5, i32 6, i32 7, i32 8, i32 9, i32 10, i32 11, i32 12, i32 13, i32 14, i32 15>, %t.50
-  %v101 = add i64 %v24, %v93
-  %v102 = and <16 x i1> %v26, %v100
-  %p.51 = getelementptr inbounds float, ptr %in1, i64 %v101
-  %v103 = call <16 x float> @llvm.masked.load.v16f32.p0(ptr %p.51, i32 4, <16 x i1> %v102, <16 x float> zeroinitializer)
-  %v104 = fmul <16 x float> %v103, splat (float 0x4000000000000000)
-  %v105 = add i64 %v29, %v93
-  %p.52 = getelementptr inbounds float, ptr %out2, i64 %v105
-  call void @llvm.masked.store.v16f32.p0(<16 x float> %v104, ptr %p.52, i32 4, <16 x i1> %v100)
-  br label %if.46.end
-if.46.else:
-  br label %if.46.end
-if.46.end:
-  br label %if.6.end
-if.6.end:
-  %t.53 = add nsw i64 %row, 1
-  store i64 %t.53, ptr %row.slot
+  %v25 = shufflevector <16 x i1> %t.5, <16 x i1> poison, <16 x i32> zeroinitializer
+  %v28 = mul i64 %v6, %n5
+  store i64 %v15, ptr %c22.slot
+  br label %loop.6.head
+loop.6.head:
+  %c22 = load i64, ptr %c22.slot
+  %t.7 = icmp slt i64 %c22, %v21
+  br i1 %t.7, label %loop.6.body, label %loop.6.exit
+loop.6.body:
+  %v24 = add i64 %v23, %c22
+  %p.8 = getelementptr inbounds float, ptr %in1, i64 %v24
+  %v26 = call <16 x float> @llvm.masked.load.v16f32.p0(ptr %p.8, i32 4, <16 x i1> %v25, <16 x float> zeroinitializer)
+  %v27 = fmul <16 x float> %v26, splat (float 0x4000000000000000)
+  %v29 = add i64 %v28, %c22
+  %p.9 = getelementptr inbounds float, ptr %out2, i64 %v29
+  store <16 x float> %v27, ptr %p.9, align 4
+  %v30 = add i64 %c22, 16
+  %v31 = add i64 %v23, %v30
+  %p.10 = getelementptr inbounds float, ptr %in1, i64 %v31
+  %v32 = call <16 x float> @llvm.masked.load.v16f32.p0(ptr %p.10, i32 4, <16 x i1> %v25, <16 x float> zeroinitializer)
+  %v33 = fmul <16 x float> %v32, splat (float 0x4000000000000000)
+  %v34 = add i64 %v28, %v30
+  %p.11 = getelementptr inbounds float, ptr %out2, i64 %v34
+  store <16 x float> %v33, ptr %p.11, align 4
+  %v35 = add i64 %c22, 32
+  %v36 = add i64 %v23, %v35
+  %p.12 = getelementptr inbounds float, ptr %in1, i64 %v36
+  %v37 = call <16 x float> @llvm.masked.load.v16f32.p0(ptr %p.12, i32 4, <16 x i1> %v25, <16 x float> zeroinitializer)
+  %v38 = fmul <16 x float> %v37, splat (float 0x4000000000000000)
+  %v39 = add i64 %v28, %v35
+  %p.13 = getelementptr inbounds float, ptr %out2, i64 %v39
+  store <16 x float> %v38, ptr %p.13, align 4
+  %v40 = add i64 %c22, 48
+  %v41 = add i64 %v23, %v40
+  %p.14 = getelementptr inbounds float, ptr %in1, i64 %v41
+  %v42 = call <16 x float> @llvm.masked.load.v16f32.p0(ptr %p.14, i32 4, <16 x i1> %v25, <16 x float> zeroinitializer)
+  %v43 = fmul <16 x float> %v42, splat (float 0x4000000000000000)
+  %v44 = add i64 %v28, %v40
+  %p.15 = getelementptr inbounds float, ptr %out2, i64 %v44
+  store <16 x float> %v43, ptr %p.15, align 4
+  %t.16 = add nsw i64 %c22, 64
+  store i64 %t.16, ptr %c22.slot
+  br label %loop.6.head
+loop.6.exit:
+  store i64 %v21, ptr %c45.slot
+  br label %loop.17.head
+loop.17.head:
+  %c45 = load i64, ptr %c45.slot
+  %t.18 = icmp slt i64 %c45, %v17
+  br i1 %t.18, label %loop.17.body, label %loop.17.exit
+loop.17.body:
+  %v46 = sub i64 %v17, %c45
+  %t.19 = call i64 @llvm.smin.i64(i64 %v46, i64 16)
+  %t.20 = trunc i64 %t.19 to i32
+  %t.21 = insertelement <16 x i32> poison, i32 %t.20, i64 0
+  %t.22 = shufflevector <16 x i32> %t.21, <16 x i32> poison, <16 x i32> zeroinitializer
+  %v47 = icmp slt <16 x i32> <i32 0, i32 1, i32 2, i32 3, i32 4, i32 5, i32 6, i32 7, i32 8, i32 9, i32 10, i32 11, i32 12, i32 13, i32 14, i32 15>, %t.22
+  %v48 = add i64 %v23, %c45
+  %v49 = and <16 x i1> %v25, %v47
+  %p.23 = getelementptr inbounds float, ptr %in1, i64 %v48
+  %v50 = call <16 x float> @llvm.masked.load.v16f32.p0(ptr %p.23, i32 4, <16 x i1> %v49, <16 x float> zeroinitializer)
+  %v51 = fmul <16 x float> %v50, splat (float 0x4000000000000000)
+  %v52 = add i64 %v28, %c45
+  %p.24 = getelementptr inbounds float, ptr %out2, i64 %v52
+  call void @llvm.masked.store.v16f32.p0(<16 x float> %v51, ptr %p.24, i32 4, <16 x i1> %v47)
+  %t.25 = add nsw i64 %c45, 16
+  store i64 %t.25, ptr %c45.slot
+  br label %loop.17.head
+loop.17.exit:
+  %t.26 = add nsw i64 %row, 1
+  store i64 %t.26, ptr %row.slot
   br label %loop.1.head
 loop.1.exit:
   ret void
@@ -300,8 +179,6 @@ entry:
   %n4 = load i64, ptr %n4.p, !invariant.load !0
   %n5.p = getelementptr i64, ptr %sizes, i64 5
   %n5 = load i64, ptr %n5.p, !invariant.load !0
-  %n6.p = getelementptr i64, ptr %sizes, i64 6
-  %n6 = load i64, ptr %n6.p, !invariant.load !0
   %t.1 = trunc i64 %n0 to i32
   call void @GOMP_parallel(ptr @embedding.region0, ptr %ctx, i32 %t.1, i32 0)
   %failed = load i64, ptr %status

@@ -13,7 +13,7 @@ entry:
   %acc9.slot = alloca <16 x float>
   %acc10.slot = alloca <16 x float>
   %c18.slot = alloca i64
-  %c46.slot = alloca i64
+  %c42.slot = alloca i64
   %ctx.0 = getelementptr i64, ptr %ctx, i64 0
   %in0 = load ptr, ptr %ctx.0
   %ctx.1 = getelementptr i64, ptr %ctx, i64 1
@@ -115,79 +115,59 @@ loop.7.body:
   store i64 %t.21, ptr %c18.slot
   br label %loop.7.head
 loop.7.exit:
-  %v42 = sub i64 %v13, %v17
-  %v43 = udiv i64 %v42, 16
-  %v44 = mul i64 %v43, 16
-  %v45 = add i64 %v17, %v44
-  store i64 %v17, ptr %c46.slot
+  store i64 %v17, ptr %c42.slot
   br label %loop.22.head
 loop.22.head:
-  %c46 = load i64, ptr %c46.slot
-  %t.23 = icmp slt i64 %c46, %v45
+  %c42 = load i64, ptr %c42.slot
+  %t.23 = icmp slt i64 %c42, %v13
   br i1 %t.23, label %loop.22.body, label %loop.22.exit
 loop.22.body:
-  %p.24 = getelementptr inbounds float, ptr %in0, i64 %c46
-  %v47 = load <16 x float>, ptr %p.24, align 4
-  %p.25 = getelementptr inbounds float, ptr %in1, i64 %c46
-  %v48 = load <16 x float>, ptr %p.25, align 4
-  %v49 = fsub <16 x float> %v47, %v48
-  %v50 = fmul <16 x float> %v49, %v49
-  %t.26 = load <16 x float>, ptr %acc7.slot
-  %v51 = fadd <16 x float> %t.26, %v50
-  store <16 x float> %v51, ptr %acc7.slot
-  %t.27 = add nsw i64 %c46, 16
-  store i64 %t.27, ptr %c46.slot
+  %v43 = sub i64 %v13, %c42
+  %t.24 = call i64 @llvm.smin.i64(i64 %v43, i64 16)
+  %t.25 = trunc i64 %t.24 to i32
+  %t.26 = insertelement <16 x i32> poison, i32 %t.25, i64 0
+  %t.27 = shufflevector <16 x i32> %t.26, <16 x i32> poison, <16 x i32> zeroinitializer
+  %v44 = icmp slt <16 x i32> <i32 0, i32 1, i32 2, i32 3, i32 4, i32 5, i32 6, i32 7, i32 8, i32 9, i32 10, i32 11, i32 12, i32 13, i32 14, i32 15>, %t.27
+  %p.28 = getelementptr inbounds float, ptr %in0, i64 %c42
+  %v45 = call <16 x float> @llvm.masked.load.v16f32.p0(ptr %p.28, i32 4, <16 x i1> %v44, <16 x float> zeroinitializer)
+  %p.29 = getelementptr inbounds float, ptr %in1, i64 %c42
+  %v46 = call <16 x float> @llvm.masked.load.v16f32.p0(ptr %p.29, i32 4, <16 x i1> %v44, <16 x float> zeroinitializer)
+  %v47 = fsub <16 x float> %v45, %v46
+  %v48 = fmul <16 x float> %v47, %v47
+  %t.30 = load <16 x float>, ptr %acc7.slot
+  %v49 = fadd <16 x float> %t.30, %v48
+  %t.31 = load <16 x float>, ptr %acc7.slot
+  %v50 = select <16 x i1> %v44, <16 x float> %v49, <16 x float> %t.31
+  store <16 x float> %v50, ptr %acc7.slot
+  %t.32 = add nsw i64 %c42, 16
+  store i64 %t.32, ptr %c42.slot
   br label %loop.22.head
 loop.22.exit:
-  %v60 = icmp slt i64 %v45, %v13
-  br i1 %v60, label %if.28.then, label %if.28.else
-if.28.then:
-  %v52 = sub i64 %v13, %v45
-  %t.29 = call i64 @llvm.smin.i64(i64 %v52, i64 16)
-  %t.30 = trunc i64 %t.29 to i32
-  %t.31 = insertelement <16 x i32> poison, i32 %t.30, i64 0
-  %t.32 = shufflevector <16 x i32> %t.31, <16 x i32> poison, <16 x i32> zeroinitializer
-  %v53 = icmp slt <16 x i32> <i32 0, i32 1, i32 2, i32 3, i32 4, i32 5, i32 6, i32 7, i32 8, i32 9, i32 10, i32 11, i32 12, i32 13, i32 14, i32 15>, %t.32
-  %p.33 = getelementptr inbounds float, ptr %in0, i64 %v45
-  %v54 = call <16 x float> @llvm.masked.load.v16f32.p0(ptr %p.33, i32 4, <16 x i1> %v53, <16 x float> zeroinitializer)
-  %p.34 = getelementptr inbounds float, ptr %in1, i64 %v45
-  %v55 = call <16 x float> @llvm.masked.load.v16f32.p0(ptr %p.34, i32 4, <16 x i1> %v53, <16 x float> zeroinitializer)
-  %v56 = fsub <16 x float> %v54, %v55
-  %v57 = fmul <16 x float> %v56, %v56
-  %t.35 = load <16 x float>, ptr %acc7.slot
-  %v58 = fadd <16 x float> %t.35, %v57
-  %t.36 = load <16 x float>, ptr %acc7.slot
-  %v59 = select <16 x i1> %v53, <16 x float> %v58, <16 x float> %t.36
-  store <16 x float> %v59, ptr %acc7.slot
-  br label %if.28.end
-if.28.else:
-  br label %if.28.end
-if.28.end:
-  %t.37 = load <16 x float>, ptr %acc7.slot
-  %t.38 = load <16 x float>, ptr %acc8.slot
-  %v61 = fadd <16 x float> %t.37, %t.38
-  %t.39 = load <16 x float>, ptr %acc9.slot
-  %v62 = fadd <16 x float> %v61, %t.39
-  %t.40 = load <16 x float>, ptr %acc10.slot
-  %v63 = fadd <16 x float> %v62, %t.40
-  %v64 = call reassoc float @llvm.vector.reduce.fadd.v16f32(float -0.0, <16 x float> %v63)
-  %v65 = fpext float %v64 to double
-  %t.41 = load double, ptr %total1.slot
-  %v66 = fadd double %t.41, %v65
-  store double %v66, ptr %total1.slot
-  %t.42 = add nsw i64 %row, 1
-  store i64 %t.42, ptr %row.slot
+  %t.33 = load <16 x float>, ptr %acc7.slot
+  %t.34 = load <16 x float>, ptr %acc8.slot
+  %v51 = fadd <16 x float> %t.33, %t.34
+  %t.35 = load <16 x float>, ptr %acc9.slot
+  %v52 = fadd <16 x float> %v51, %t.35
+  %t.36 = load <16 x float>, ptr %acc10.slot
+  %v53 = fadd <16 x float> %v52, %t.36
+  %v54 = call reassoc float @llvm.vector.reduce.fadd.v16f32(float -0.0, <16 x float> %v53)
+  %v55 = fpext float %v54 to double
+  %t.37 = load double, ptr %total1.slot
+  %v56 = fadd double %t.37, %v55
+  store double %v56, ptr %total1.slot
+  %t.38 = add nsw i64 %row, 1
+  store i64 %t.38, ptr %row.slot
   br label %loop.5.head
 loop.5.exit:
-  %t.43 = load double, ptr %total1.slot
-  %p.44 = getelementptr inbounds double, ptr %part_r0, i64 %tid
-  store double %t.43, ptr %p.44, align 8
+  %t.39 = load double, ptr %total1.slot
+  %p.40 = getelementptr inbounds double, ptr %part_r0, i64 %tid
+  store double %t.39, ptr %p.40, align 8
   ret void
 }
 define i32 @full_sum(ptr %in0, ptr %in1, ptr %out2, ptr %sizes, ptr %scratch) #0 {
 entry:
-  %total67.slot = alloca double
-  %t68.slot = alloca i64
+  %total57.slot = alloca double
+  %t58.slot = alloca i64
   %ctx = alloca [6 x i64], align 16
   %status = alloca i64, align 8
   store i64 0, ptr %status
@@ -216,29 +196,29 @@ entry:
   %t.4 = add i64 0, %t.3
   %t.5 = trunc i64 %n0 to i32
   call void @GOMP_parallel(ptr @full_sum.region0, ptr %ctx, i32 %t.5, i32 0)
-  store double 0x0000000000000000, ptr %total67.slot
-  store i64 0, ptr %t68.slot
+  store double 0x0000000000000000, ptr %total57.slot
+  store i64 0, ptr %t58.slot
   br label %loop.6.head
 loop.6.head:
-  %t68 = load i64, ptr %t68.slot
-  %t.7 = icmp slt i64 %t68, %n0
+  %t58 = load i64, ptr %t58.slot
+  %t.7 = icmp slt i64 %t58, %n0
   br i1 %t.7, label %loop.6.body, label %loop.6.exit
 loop.6.body:
-  %p.8 = getelementptr inbounds double, ptr %part_r0, i64 %t68
-  %v69 = load double, ptr %p.8, align 8
-  %t.9 = load double, ptr %total67.slot
-  %v70 = fadd double %t.9, %v69
-  store double %v70, ptr %total67.slot
-  %t.10 = add nsw i64 %t68, 1
-  store i64 %t.10, ptr %t68.slot
+  %p.8 = getelementptr inbounds double, ptr %part_r0, i64 %t58
+  %v59 = load double, ptr %p.8, align 8
+  %t.9 = load double, ptr %total57.slot
+  %v60 = fadd double %t.9, %v59
+  store double %v60, ptr %total57.slot
+  %t.10 = add nsw i64 %t58, 1
+  store i64 %t.10, ptr %t58.slot
   br label %loop.6.head
 loop.6.exit:
-  %t.11 = load double, ptr %total67.slot
-  %t.12 = load double, ptr %total67.slot
-  %v71 = select i1 true, double %t.11, double %t.12
-  %v72 = fptrunc double %v71 to float
+  %t.11 = load double, ptr %total57.slot
+  %t.12 = load double, ptr %total57.slot
+  %v61 = select i1 true, double %t.11, double %t.12
+  %v62 = fptrunc double %v61 to float
   %p.13 = getelementptr inbounds float, ptr %out2, i64 0
-  store float %v72, ptr %p.13, align 4
+  store float %v62, ptr %p.13, align 4
   %failed = load i64, ptr %status
   %code = trunc i64 %failed to i32
   ret i32 %code

@@ -12,7 +12,7 @@ entry:
   %acc8.slot = alloca <16 x float>
   %acc9.slot = alloca <16 x float>
   %c12.slot = alloca i64
-  %c37.slot = alloca i64
+  %c33.slot = alloca i64
   %ctx.0 = getelementptr i64, ptr %ctx, i64 0
   %in0 = load ptr, ptr %ctx.0
   %ctx.1 = getelementptr i64, ptr %ctx, i64 1
@@ -96,63 +96,45 @@ loop.3.body:
   store i64 %t.13, ptr %c12.slot
   br label %loop.3.head
 loop.3.exit:
-  %v33 = sub i64 %n2, %v11
-  %v34 = udiv i64 %v33, 16
-  %v35 = mul i64 %v34, 16
-  %v36 = add i64 %v11, %v35
-  store i64 %v11, ptr %c37.slot
+  store i64 %v11, ptr %c33.slot
   br label %loop.14.head
 loop.14.head:
-  %c37 = load i64, ptr %c37.slot
-  %t.15 = icmp slt i64 %c37, %v36
+  %c33 = load i64, ptr %c33.slot
+  %t.15 = icmp slt i64 %c33, %n2
   br i1 %t.15, label %loop.14.body, label %loop.14.exit
 loop.14.body:
-  %v38 = add i64 %v13, %c37
-  %p.16 = getelementptr inbounds float, ptr %in0, i64 %v38
-  %v39 = load <16 x float>, ptr %p.16, align 4
-  %v40 = fmul <16 x float> %v39, %v39
-  %t.17 = load <16 x float>, ptr %acc6.slot
-  %v41 = fadd <16 x float> %t.17, %v40
-  store <16 x float> %v41, ptr %acc6.slot
-  %t.18 = add nsw i64 %c37, 16
-  store i64 %t.18, ptr %c37.slot
+  %v34 = sub i64 %n2, %c33
+  %t.16 = call i64 @llvm.smin.i64(i64 %v34, i64 16)
+  %t.17 = trunc i64 %t.16 to i32
+  %t.18 = insertelement <16 x i32> poison, i32 %t.17, i64 0
+  %t.19 = shufflevector <16 x i32> %t.18, <16 x i32> poison, <16 x i32> zeroinitializer
+  %v35 = icmp slt <16 x i32> <i32 0, i32 1, i32 2, i32 3, i32 4, i32 5, i32 6, i32 7, i32 8, i32 9, i32 10, i32 11, i32 12, i32 13, i32 14, i32 15>, %t.19
+  %v36 = add i64 %v13, %c33
+  %p.20 = getelementptr inbounds float, ptr %in0, i64 %v36
+  %v37 = call <16 x float> @llvm.masked.load.v16f32.p0(ptr %p.20, i32 4, <16 x i1> %v35, <16 x float> zeroinitializer)
+  %v38 = fmul <16 x float> %v37, %v37
+  %t.21 = load <16 x float>, ptr %acc6.slot
+  %v39 = fadd <16 x float> %t.21, %v38
+  %t.22 = load <16 x float>, ptr %acc6.slot
+  %v40 = select <16 x i1> %v35, <16 x float> %v39, <16 x float> %t.22
+  store <16 x float> %v40, ptr %acc6.slot
+  %t.23 = add nsw i64 %c33, 16
+  store i64 %t.23, ptr %c33.slot
   br label %loop.14.head
 loop.14.exit:
-  %v49 = icmp slt i64 %v36, %n2
-  br i1 %v49, label %if.19.then, label %if.19.else
-if.19.then:
-  %v42 = sub i64 %n2, %v36
-  %t.20 = call i64 @llvm.smin.i64(i64 %v42, i64 16)
-  %t.21 = trunc i64 %t.20 to i32
-  %t.22 = insertelement <16 x i32> poison, i32 %t.21, i64 0
-  %t.23 = shufflevector <16 x i32> %t.22, <16 x i32> poison, <16 x i32> zeroinitializer
-  %v43 = icmp slt <16 x i32> <i32 0, i32 1, i32 2, i32 3, i32 4, i32 5, i32 6, i32 7, i32 8, i32 9, i32 10, i32 11, i32 12, i32 13, i32 14, i32 15>, %t.23
-  %v44 = add i64 %v13, %v36
-  %p.24 = getelementptr inbounds float, ptr %in0, i64 %v44
-  %v45 = call <16 x float> @llvm.masked.load.v16f32.p0(ptr %p.24, i32 4, <16 x i1> %v43, <16 x float> zeroinitializer)
-  %v46 = fmul <16 x float> %v45, %v45
-  %t.25 = load <16 x float>, ptr %acc6.slot
-  %v47 = fadd <16 x float> %t.25, %v46
-  %t.26 = load <16 x float>, ptr %acc6.slot
-  %v48 = select <16 x i1> %v43, <16 x float> %v47, <16 x float> %t.26
-  store <16 x float> %v48, ptr %acc6.slot
-  br label %if.19.end
-if.19.else:
-  br label %if.19.end
-if.19.end:
-  %t.27 = load <16 x float>, ptr %acc6.slot
-  %t.28 = load <16 x float>, ptr %acc7.slot
-  %v50 = fadd <16 x float> %t.27, %t.28
-  %t.29 = load <16 x float>, ptr %acc8.slot
-  %v51 = fadd <16 x float> %v50, %t.29
-  %t.30 = load <16 x float>, ptr %acc9.slot
-  %v52 = fadd <16 x float> %v51, %t.30
-  %v53 = call reassoc float @llvm.vector.reduce.fadd.v16f32(float -0.0, <16 x float> %v52)
-  %v54 = select i1 true, float %v53, float %v53
-  %p.31 = getelementptr inbounds float, ptr %out1, i64 %row
-  store float %v54, ptr %p.31, align 4
-  %t.32 = add nsw i64 %row, 1
-  store i64 %t.32, ptr %row.slot
+  %t.24 = load <16 x float>, ptr %acc6.slot
+  %t.25 = load <16 x float>, ptr %acc7.slot
+  %v41 = fadd <16 x float> %t.24, %t.25
+  %t.26 = load <16 x float>, ptr %acc8.slot
+  %v42 = fadd <16 x float> %v41, %t.26
+  %t.27 = load <16 x float>, ptr %acc9.slot
+  %v43 = fadd <16 x float> %v42, %t.27
+  %v44 = call reassoc float @llvm.vector.reduce.fadd.v16f32(float -0.0, <16 x float> %v43)
+  %v45 = select i1 true, float %v44, float %v44
+  %p.28 = getelementptr inbounds float, ptr %out1, i64 %row
+  store float %v45, ptr %p.28, align 4
+  %t.29 = add nsw i64 %row, 1
+  store i64 %t.29, ptr %row.slot
   br label %loop.1.head
 loop.1.exit:
   ret void

@@ -10,7 +10,7 @@ entry:
   %c3.slot = alloca i64
   %row.slot = alloca i64
   %c11.slot = alloca i64
-  %c44.slot = alloca i64
+  %c40.slot = alloca i64
   %ctx.0 = getelementptr i64, ptr %ctx, i64 0
   %in0 = load ptr, ptr %ctx.0
   %ctx.1 = getelementptr i64, ptr %ctx, i64 1
@@ -140,73 +140,49 @@ loop.11.body:
   store i64 %t.37, ptr %c11.slot
   br label %loop.11.head
 loop.11.exit:
-  %v40 = sub i64 %n4, %v10
-  %v41 = udiv i64 %v40, 16
-  %v42 = mul i64 %v41, 16
-  %v43 = add i64 %v10, %v42
-  store i64 %v10, ptr %c44.slot
+  store i64 %v10, ptr %c40.slot
   br label %loop.38.head
 loop.38.head:
-  %c44 = load i64, ptr %c44.slot
-  %t.39 = icmp slt i64 %c44, %v43
+  %c40 = load i64, ptr %c40.slot
+  %t.39 = icmp slt i64 %c40, %n4
   br i1 %t.39, label %loop.38.body, label %loop.38.exit
 loop.38.body:
-  %v45 = add i64 %v1, %c44
-  %v46 = add i64 %v13, %c44
-  %p.40 = getelementptr inbounds float, ptr %in0, i64 %v46
-  %v47 = load <16 x float>, ptr %p.40, align 4
-  %v48 = call <16 x float> @llvm.fabs.v16f32(<16 x float> %v47)
-  %p.41 = getelementptr inbounds float, ptr %part_r0, i64 %v45
-  %v49 = load <16 x float>, ptr %p.41, align 4
-  %t.42 = fcmp ogt <16 x float> %v49, %v48
-  %t.43 = select <16 x i1> %t.42, <16 x float> %v49, <16 x float> %v48
-  %t.44 = fcmp uno <16 x float> %v49, %v49
-  %v50 = select <16 x i1> %t.44, <16 x float> %v49, <16 x float> %t.43
-  %p.45 = getelementptr inbounds float, ptr %part_r0, i64 %v45
-  store <16 x float> %v50, ptr %p.45, align 4
-  %t.46 = add nsw i64 %c44, 16
-  store i64 %t.46, ptr %c44.slot
+  %v41 = sub i64 %n4, %c40
+  %t.40 = call i64 @llvm.smin.i64(i64 %v41, i64 16)
+  %t.41 = trunc i64 %t.40 to i32
+  %t.42 = insertelement <16 x i32> poison, i32 %t.41, i64 0
+  %t.43 = shufflevector <16 x i32> %t.42, <16 x i32> poison, <16 x i32> zeroinitializer
+  %v42 = icmp slt <16 x i32> <i32 0, i32 1, i32 2, i32 3, i32 4, i32 5, i32 6, i32 7, i32 8, i32 9, i32 10, i32 11, i32 12, i32 13, i32 14, i32 15>, %t.43
+  %v43 = add i64 %v1, %c40
+  %v44 = add i64 %v13, %c40
+  %p.44 = getelementptr inbounds float, ptr %in0, i64 %v44
+  %v45 = call <16 x float> @llvm.masked.load.v16f32.p0(ptr %p.44, i32 4, <16 x i1> %v42, <16 x float> zeroinitializer)
+  %v46 = call <16 x float> @llvm.fabs.v16f32(<16 x float> %v45)
+  %p.45 = getelementptr inbounds float, ptr %part_r0, i64 %v43
+  %v47 = call <16 x float> @llvm.masked.load.v16f32.p0(ptr %p.45, i32 4, <16 x i1> %v42, <16 x float> zeroinitializer)
+  %t.46 = fcmp ogt <16 x float> %v47, %v46
+  %t.47 = select <16 x i1> %t.46, <16 x float> %v47, <16 x float> %v46
+  %t.48 = fcmp uno <16 x float> %v47, %v47
+  %v48 = select <16 x i1> %t.48, <16 x float> %v47, <16 x float> %t.47
+  %p.49 = getelementptr inbounds float, ptr %part_r0, i64 %v43
+  call void @llvm.masked.store.v16f32.p0(<16 x float> %v48, ptr %p.49, i32 4, <16 x i1> %v42)
+  %t.50 = add nsw i64 %c40, 16
+  store i64 %t.50, ptr %c40.slot
   br label %loop.38.head
 loop.38.exit:
-  %v59 = icmp slt i64 %v43, %n4
-  br i1 %v59, label %if.47.then, label %if.47.else
-if.47.then:
-  %v51 = sub i64 %n4, %v43
-  %t.48 = call i64 @llvm.smin.i64(i64 %v51, i64 16)
-  %t.49 = trunc i64 %t.48 to i32
-  %t.50 = insertelement <16 x i32> poison, i32 %t.49, i64 0
-  %t.51 = shufflevector <16 x i32> %t.50, <16 x i32> poison, <16 x i32> zeroinitializer
-  %v52 = icmp slt <16 x i32> <i32 0, i32 1, i32 2, i32 3, i32 4, i32 5, i32 6, i32 7, i32 8, i32 9, i32 10, i32 11, i32 12, i32 13, i32 14, i32 15>, %t.51
-  %v53 = add i64 %v1, %v43
-  %v54 = add i64 %v13, %v43
-  %p.52 = getelementptr inbounds float, ptr %in0, i64 %v54
-  %v55 = call <16 x float> @llvm.masked.load.v16f32.p0(ptr %p.52, i32 4, <16 x i1> %v52, <16 x float> zeroinitializer)
-  %v56 = call <16 x float> @llvm.fabs.v16f32(<16 x float> %v55)
-  %p.53 = getelementptr inbounds float, ptr %part_r0, i64 %v53
-  %v57 = call <16 x float> @llvm.masked.load.v16f32.p0(ptr %p.53, i32 4, <16 x i1> %v52, <16 x float> zeroinitializer)
-  %t.54 = fcmp ogt <16 x float> %v57, %v56
-  %t.55 = select <16 x i1> %t.54, <16 x float> %v57, <16 x float> %v56
-  %t.56 = fcmp uno <16 x float> %v57, %v57
-  %v58 = select <16 x i1> %t.56, <16 x float> %v57, <16 x float> %t.55
-  %p.57 = getelementptr inbounds float, ptr %part_r0, i64 %v53
-  call void @llvm.masked.store.v16f32.p0(<16 x float> %v58, ptr %p.57, i32 4, <16 x i1> %v52)
-  br label %if.47.end
-if.47.else:
-  br label %if.47.end
-if.47.end:
-  %t.58 = add nsw i64 %row, 1
-  store i64 %t.58, ptr %row.slot
+  %t.51 = add nsw i64 %row, 1
+  store i64 %t.51, ptr %row.slot
   br label %loop.9.head
 loop.9.exit:
   ret void
 }
 define internal void @outer_max.region1(ptr %ctx) #0 {
 entry:
-  %c72.slot = alloca i64
-  %total73.slot = alloca <16 x float>
-  %t74.slot = alloca i64
-  %total82.slot = alloca <16 x float>
-  %t83.slot = alloca i64
+  %c61.slot = alloca i64
+  %total62.slot = alloca <16 x float>
+  %t63.slot = alloca i64
+  %total71.slot = alloca <16 x float>
+  %t72.slot = alloca i64
   %ctx.0 = getelementptr i64, ptr %ctx, i64 0
   %in0 = load ptr, ptr %ctx.0
   %ctx.1 = getelementptr i64, ptr %ctx, i64 1
@@ -240,92 +216,92 @@ entry:
   %t.3 = and i64 %t.2, -64
   %part_r0 = getelementptr i8, ptr %scratch, i64 0
   %t.4 = add i64 0, %t.3
-  %v60 = mul i64 %tid2, %n6
-  %v61 = udiv i64 %v60, %nth2
-  %v62 = mul i64 %v61, 16
-  %v63 = add i64 %tid2, 1
-  %v64 = mul i64 %v63, %n6
-  %v65 = udiv i64 %v64, %nth2
-  %v66 = mul i64 %v65, 16
-  %v67 = call i64 @llvm.smin.i64(i64 %v66, i64 %n4)
-  %v68 = sub i64 %v67, %v62
-  %v69 = udiv i64 %v68, 16
-  %v70 = mul i64 %v69, 16
-  %v71 = add i64 %v62, %v70
-  store i64 %v62, ptr %c72.slot
+  %v49 = mul i64 %tid2, %n6
+  %v50 = udiv i64 %v49, %nth2
+  %v51 = mul i64 %v50, 16
+  %v52 = add i64 %tid2, 1
+  %v53 = mul i64 %v52, %n6
+  %v54 = udiv i64 %v53, %nth2
+  %v55 = mul i64 %v54, 16
+  %v56 = call i64 @llvm.smin.i64(i64 %v55, i64 %n4)
+  %v57 = sub i64 %v56, %v51
+  %v58 = udiv i64 %v57, 16
+  %v59 = mul i64 %v58, 16
+  %v60 = add i64 %v51, %v59
+  store i64 %v51, ptr %c61.slot
   br label %loop.5.head
 loop.5.head:
-  %c72 = load i64, ptr %c72.slot
-  %t.6 = icmp slt i64 %c72, %v71
+  %c61 = load i64, ptr %c61.slot
+  %t.6 = icmp slt i64 %c61, %v60
   br i1 %t.6, label %loop.5.body, label %loop.5.exit
 loop.5.body:
-  store <16 x float> splat (float 0xFFF0000000000000), ptr %total73.slot
-  store i64 0, ptr %t74.slot
+  store <16 x float> splat (float 0xFFF0000000000000), ptr %total62.slot
+  store i64 0, ptr %t63.slot
   br label %loop.7.head
 loop.7.head:
-  %t74 = load i64, ptr %t74.slot
-  %t.8 = icmp slt i64 %t74, %n0
+  %t63 = load i64, ptr %t63.slot
+  %t.8 = icmp slt i64 %t63, %n0
   br i1 %t.8, label %loop.7.body, label %loop.7.exit
 loop.7.body:
-  %v75 = mul i64 %t74, %n1
-  %v76 = add i64 %v75, %c72
-  %p.9 = getelementptr inbounds float, ptr %part_r0, i64 %v76
-  %v77 = load <16 x float>, ptr %p.9, align 4
-  %t.10 = load <16 x float>, ptr %total73.slot
-  %t.11 = fcmp ogt <16 x float> %t.10, %v77
-  %t.12 = select <16 x i1> %t.11, <16 x float> %t.10, <16 x float> %v77
+  %v64 = mul i64 %t63, %n1
+  %v65 = add i64 %v64, %c61
+  %p.9 = getelementptr inbounds float, ptr %part_r0, i64 %v65
+  %v66 = load <16 x float>, ptr %p.9, align 4
+  %t.10 = load <16 x float>, ptr %total62.slot
+  %t.11 = fcmp ogt <16 x float> %t.10, %v66
+  %t.12 = select <16 x i1> %t.11, <16 x float> %t.10, <16 x float> %v66
   %t.13 = fcmp uno <16 x float> %t.10, %t.10
-  %v78 = select <16 x i1> %t.13, <16 x float> %t.10, <16 x float> %t.12
-  store <16 x float> %v78, ptr %total73.slot
-  %t.14 = add nsw i64 %t74, 1
-  store i64 %t.14, ptr %t74.slot
+  %v67 = select <16 x i1> %t.13, <16 x float> %t.10, <16 x float> %t.12
+  store <16 x float> %v67, ptr %total62.slot
+  %t.14 = add nsw i64 %t63, 1
+  store i64 %t.14, ptr %t63.slot
   br label %loop.7.head
 loop.7.exit:
-  %t.15 = load <16 x float>, ptr %total73.slot
-  %t.16 = load <16 x float>, ptr %total73.slot
-  %v79 = select <16 x i1> splat (i1 true), <16 x float> %t.15, <16 x float> %t.16
-  %p.17 = getelementptr inbounds float, ptr %out1, i64 %c72
-  store <16 x float> %v79, ptr %p.17, align 4
-  %t.18 = add nsw i64 %c72, 16
-  store i64 %t.18, ptr %c72.slot
+  %t.15 = load <16 x float>, ptr %total62.slot
+  %t.16 = load <16 x float>, ptr %total62.slot
+  %v68 = select <16 x i1> splat (i1 true), <16 x float> %t.15, <16 x float> %t.16
+  %p.17 = getelementptr inbounds float, ptr %out1, i64 %c61
+  store <16 x float> %v68, ptr %p.17, align 4
+  %t.18 = add nsw i64 %c61, 16
+  store i64 %t.18, ptr %c61.slot
   br label %loop.5.head
 loop.5.exit:
-  %v89 = icmp slt i64 %v71, %v67
-  br i1 %v89, label %if.19.then, label %if.19.else
+  %v78 = icmp slt i64 %v60, %v56
+  br i1 %v78, label %if.19.then, label %if.19.else
 if.19.then:
-  %v80 = sub i64 %v67, %v71
-  %t.20 = call i64 @llvm.smin.i64(i64 %v80, i64 16)
+  %v69 = sub i64 %v56, %v60
+  %t.20 = call i64 @llvm.smin.i64(i64 %v69, i64 16)
   %t.21 = trunc i64 %t.20 to i32
   %t.22 = insertelement <16 x i32> poison, i32 %t.21, i64 0
   %t.23 = shufflevector <16 x i32> %t.22, <16 x i32> poison, <16 x i32> zeroinitializer
-  %v81 = icmp slt <16 x i32> <i32 0, i32 1, i32 2, i32 3, i32 4, i32 5, i32 6, i32 7, i32 8, i32 9, i32 10, i32 11, i32 12, i32 13, i32 14, i32 15>, %t.23
-  store <16 x float> splat (float 0xFFF0000000000000), ptr %total82.slot
-  store i64 0, ptr %t83.slot
+  %v70 = icmp slt <16 x i32> <i32 0, i32 1, i32 2, i32 3, i32 4, i32 5, i32 6, i32 7, i32 8, i32 9, i32 10, i32 11, i32 12, i32 13, i32 14, i32 15>, %t.23
+  store <16 x float> splat (float 0xFFF0000000000000), ptr %total71.slot
+  store i64 0, ptr %t72.slot
   br label %loop.24.head
 loop.24.head:
-  %t83 = load i64, ptr %t83.slot
-  %t.25 = icmp slt i64 %t83, %n0
+  %t72 = load i64, ptr %t72.slot
+  %t.25 = icmp slt i64 %t72, %n0
   br i1 %t.25, label %loop.24.body, label %loop.24.exit
 loop.24.body:
-  %v84 = mul i64 %t83, %n1
-  %v85 = add i64 %v84, %v71
-  %p.26 = getelementptr inbounds float, ptr %part_r0, i64 %v85
-  %v86 = call <16 x float> @llvm.masked.load.v16f32.p0(ptr %p.26, i32 4, <16 x i1> %v81, <16 x float> zeroinitializer)
-  %t.27 = load <16 x float>, ptr %total82.slot
-  %t.28 = fcmp ogt <16 x float> %t.27, %v86
-  %t.29 = select <16 x i1> %t.28, <16 x float> %t.27, <16 x float> %v86
+  %v73 = mul i64 %t72, %n1
+  %v74 = add i64 %v73, %v60
+  %p.26 = getelementptr inbounds float, ptr %part_r0, i64 %v74
+  %v75 = call <16 x float> @llvm.masked.load.v16f32.p0(ptr %p.26, i32 4, <16 x i1> %v70, <16 x float> zeroinitializer)
+  %t.27 = load <16 x float>, ptr %total71.slot
+  %t.28 = fcmp ogt <16 x float> %t.27, %v75
+  %t.29 = select <16 x i1> %t.28, <16 x float> %t.27, <16 x float> %v75
   %t.30 = fcmp uno <16 x float> %t.27, %t.27
-  %v87 = select <16 x i1> %t.30, <16 x float> %t.27, <16 x float> %t.29
-  store <16 x float> %v87, ptr %total82.slot
-  %t.31 = add nsw i64 %t83, 1
-  store i64 %t.31, ptr %t83.slot
+  %v76 = select <16 x i1> %t.30, <16 x float> %t.27, <16 x float> %t.29
+  store <16 x float> %v76, ptr %total71.slot
+  %t.31 = add nsw i64 %t72, 1
+  store i64 %t.31, ptr %t72.slot
   br label %loop.24.head
 loop.24.exit:
-  %t.32 = load <16 x float>, ptr %total82.slot
-  %t.33 = load <16 x float>, ptr %total82.slot
-  %v88 = select <16 x i1> splat (i1 true), <16 x float> %t.32, <16 x float> %t.33
-  %p.34 = getelementptr inbounds float, ptr %out1, i64 %v71
-  call void @llvm.masked.store.v16f32.p0(<16 x float> %v88, ptr %p.34, i32 4, <16 x i1> %v81)
+  %t.32 = load <16 x float>, ptr %total71.slot
+  %t.33 = load <16 x float>, ptr %total71.slot
+  %v77 = select <16 x i1> splat (i1 true), <16 x float> %t.32, <16 x float> %t.33
+  %p.34 = getelementptr inbounds float, ptr %out1, i64 %v60
+  call void @llvm.masked.store.v16f32.p0(<16 x float> %v77, ptr %p.34, i32 4, <16 x i1> %v70)
   br label %if.19.end
 if.19.else:
   br label %if.19.end
