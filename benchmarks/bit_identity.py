@@ -129,7 +129,10 @@ def table(title: str, rows: Iterator[tuple[str, Fn]], args: tuple[torch.Tensor, 
     """Print the rows that are not identical, and name those that are; returns (rows, identical ones)."""
     results = [(name, measure(fn, args)) for name, fn in rows]
     exact = [name for name, found in results if all(share == 1 for share, _ in found)]
-    print(f"\n**{title}: bit-identical throughout ({len(exact)} of {len(results)}).** " + ", ".join(f"`{n}`" for n in exact))
+    print(
+        f"\n**{title}: bit-identical throughout ({len(exact)} of {len(results)}).** "
+        + ", ".join(f"`{n}`" for n in exact)
+    )
     print(f"\n| {title.lower()} | default | ulp | eager | ulp |\n| --- | --- | --- | --- | --- |")
     for name, ((share, ulp), (share2, ulp2)) in results:
         if name not in exact:

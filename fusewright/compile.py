@@ -118,6 +118,8 @@ class _Compilation:
             except Exception as e:
                 self.failed(g, e)
                 reason = f"fallback: {e}"
+        if g.outputs:
+            count("opaque_calls", len(g.units))
         return [GroupPlan(Group([u], order=g.order), None, None, None, reason) for u in g.units]
 
     def leave(self, g: Group) -> str:
@@ -167,8 +169,8 @@ def warn_once(cause: str, where: str) -> None:
         return
     _warned.add(cause)
     warnings.warn(
-        f"Fusewright could not compile a group of operations at {where or 'an unknown line'} ({cause}); it runs through "
-        "PyTorch instead. Set FUSEWRIGHT_DISABLE=fallback to raise the failure.",
+        f"Fusewright could not compile a group of operations at {where or 'an unknown line'} ({cause}); it runs "
+        "through PyTorch instead. Set FUSEWRIGHT_DISABLE=fallback to raise the failure.",
         FusewrightWarning,
         stacklevel=3,
     )

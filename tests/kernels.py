@@ -18,7 +18,8 @@ from fusewright.fusion.build import Built, build
 from fusewright.graph.builder import Builder
 from fusewright.graph.ir import Graph, Unit, Value
 from fusewright.graph.verify import verify as verify_graph
-from fusewright.index.expr import Ix, row_major
+from fusewright.index.expr import Ix
+from fusewright.index.layout import row_major
 from fusewright.interp.graph import evaluate
 from fusewright.interp.loop import run as run_loop
 from fusewright.loop.lower import Kernel, lower

@@ -264,19 +264,18 @@ class _Function:
         p = self.address(s.buf, s.args[0])
         mask = self.value(s.args[1]) if len(s.args) > 1 else None
         raw = self.fresh() if d.is_reduced or d.is_bool else f"%{s.dst.name}"
+        size = d.itemsize
         if s.op == "gather":
-            m = mask or "splat (i1 true)"
+            m = f"<{lanes} x i1> {mask or 'splat (i1 true)'}"
             fn = self.ops.gather(elem, lanes)
-            self.line(
-                f"{raw} = call {ty} @{fn}(<{lanes} x ptr> {p}, i32 {d.itemsize}, <{lanes} x i1> {m}, {ty} zeroinitializer)"
-            )
+            self.line(f"{raw} = call {ty} @{fn}(<{lanes} x ptr> {p}, i32 {size}, {m}, {ty} zeroinitializer)")
         elif mask is None:
             self.line(f"{raw} = load {ty}, ptr {p}, align {d.itemsize}")
         elif lanes == 1:
             self._scalar_masked(raw, elem, p, mask, d)
         else:
             fn = self.ops.masked_load(elem, lanes)
-            self.line(f"{raw} = call {ty} @{fn}(ptr {p}, i32 {d.itemsize}, <{lanes} x i1> {mask}, {ty} zeroinitializer)")
+            self.line(f"{raw} = call {ty} @{fn}(ptr {p}, i32 {size}, <{lanes} x i1> {mask}, {ty} zeroinitializer)")
         self.ops.widen(self, f"%{s.dst.name}", raw, d, lanes)
 
     def _scalar_masked(self, raw: str, elem: str, p: str, mask: str, d: DType) -> None:

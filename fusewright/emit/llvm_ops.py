@@ -421,7 +421,7 @@ def _philox(o: Op) -> None:
 
 @rule("philoxrun")
 def _philoxrun(o: Op) -> None:
-    """Word `offset // 16` of the counters that start at 16 * (start / 64) + offset % 16; words of one block share it."""
+    """Word `offset // 16` of the counters from 16 * (start / 64) + offset % 16 on; the words of a block share them."""
     stream, offset = divmod(o.attr, 64)
     fn = o.ops.helper(f"fw_philox_block_x{o.lanes}", lambda name: llvm_philox.block(name, o.lanes))
     ity = vector("i32", o.lanes)
@@ -505,7 +505,9 @@ class Ops:
         if width == lanes:
             return f"bitcast {vector(elem, lanes)} {parts[0]} to {vector(elem, lanes)}"
         picks = ", ".join(f"i32 {k}" for k in range(lanes))
-        return f"shufflevector {vector(elem, width)} {parts[0]}, {vector(elem, width)} poison, <{lanes} x i32> <{picks}>"
+        return (
+            f"shufflevector {vector(elem, width)} {parts[0]}, {vector(elem, width)} poison, <{lanes} x i32> <{picks}>"
+        )
 
     def _stand_in(self, o: Op, name: str, lanes: int) -> str:
         d = o.types[0][0]

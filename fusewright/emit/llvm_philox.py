@@ -130,4 +130,6 @@ def block(name: str, lanes: int) -> str:
     for n, c in enumerate(words):
         out = w.t(f"insertvalue {result} {out}, {w.i32} {c}, {n}")
     head = f"define internal {result} @{name}(i64 %seed, i64 %row, i64 %counter, i32 %stream)"
-    return "\n".join([f"{head} alwaysinline nounwind memory(none) {{", "entry:", *w.lines, f"  ret {result} {out}", "}"])
+    return "\n".join(
+        [f"{head} alwaysinline nounwind memory(none) {{", "entry:", *w.lines, f"  ret {result} {out}", "}"]
+    )

@@ -56,7 +56,7 @@ def literal(value: Any, d: DType) -> str:
         with np.errstate(over="ignore"):
             v = float(np.float32(v))
     if d.name == "bf16":
-        v = float(round_bf16(np.float32(v)))
+        v = float(round_bf16(np.asarray(v, np.float32)))
     if math.isnan(v):
         return "0x7FF8000000000000"
     return "0x" + struct.pack(">d", v).hex().upper()

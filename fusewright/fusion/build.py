@@ -9,7 +9,8 @@ from ..core.dtypes import bool_, f32, i64
 from ..core.errors import Refusal
 from ..graph.ir import Eqn, Value
 from ..index import expr as index
-from ..index.expr import ONE, ZERO, Atom, Ix, flatten, nonnegative, unflatten
+from ..index.expr import ONE, ZERO, Atom, Ix, nonnegative
+from ..index.layout import flatten, unflatten
 from . import scalar as sc
 from .domain import Domain
 from .ir import Buffer, Fusion, Stage
@@ -208,7 +209,8 @@ class _Build:
                 src.append(idx[s[1]])
                 continue
             at = e.inputs[1 + s[1]]
-            raw = sc.cast(self.eval(at, tuple(ZERO if n is ONE else idx[k] for k, n in zip(s[2], at.shape, strict=True)), mask), i64)
+            place = tuple(ZERO if n is ONE else idx[k] for k, n in zip(s[2], at.shape, strict=True))
+            raw = sc.cast(self.eval(at, place, mask), i64)
             n = sc.index_value(x.shape[d])
             zero = sc.const(0, i64)
             wrapped = sc.op("where", sc.op("lt", raw, zero), sc.op("add", raw, n), raw)

@@ -53,7 +53,7 @@ def substitute(f: Fusion, env: dict[Atom, Ix]) -> Fusion:
     def axes(old: tuple[Atom, ...]) -> tuple[Atom, ...]:
         out: list[Atom] = []
         for a in old:
-            new = sorted(env[a].axes(), key=lambda x: x.serial) if a in env else [a]
+            new = sorted(env[a].axes(), key=lambda x: x.order) if a in env else [a]
             out.extend(n for n in new if n not in out)
         return tuple(out)
 

@@ -12,7 +12,8 @@ from collections.abc import Callable
 
 from ..core.errors import Refusal
 from ..graph.ir import Eqn, Value
-from ..index.expr import ONE, ZERO, Atom, Ix, axis, flatten, product, unflatten
+from ..index.expr import ONE, ZERO, Atom, Ix, axis
+from ..index.layout import flatten, product, unflatten
 
 Index = tuple[Ix | None, ...]
 

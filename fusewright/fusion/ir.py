@@ -21,7 +21,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from ..core.dtypes import DType
-from ..index.expr import Atom, Ix, product
+from ..index.expr import Atom, Ix
+from ..index.layout import product
 from .scalar import Expr
 
 
@@ -77,7 +78,8 @@ class Fusion:
         lines = [f"fusion over {', '.join(f'{a.name}<{a.extent}' for a in self.axes)}"]
         for b in self.buffers:
             io = "out" if b.output else "in"
-            lines.append(f"  {io} {b.name}: {b.dtype}[{', '.join(map(str, b.shape))}] strides ({', '.join(map(str, b.strides))})")
+            shape, strides = ", ".join(map(str, b.shape)), ", ".join(map(str, b.strides))
+            lines.append(f"  {io} {b.name}: {b.dtype}[{shape}] strides ({strides})")
         for s in self.stages:
             over = ", ".join(a.name for a in s.axes)
             body = from_scalar(s.body)

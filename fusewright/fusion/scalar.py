@@ -14,8 +14,10 @@ Expressions are pure and interned: equal means identical.
 
 from __future__ import annotations
 
+import itertools
 import threading
 from typing import Any
+from weakref import WeakValueDictionary
 
 from ..core.dtypes import DType, bool_, compute_type, i64
 from ..index import expr as index
@@ -23,13 +25,14 @@ from ..index.expr import Atom, Ix
 from ..prims.table import PRIMS
 
 _lock = threading.Lock()
-_table: dict[Any, Expr] = {}
+_table: WeakValueDictionary[Any, Expr] = WeakValueDictionary()
+_serials = itertools.count()
 
 
 class Expr:
     """An interned scalar expression. `axes` are the loop variables it depends on; `stages` the stages it reads."""
 
-    __slots__ = ("args", "axes", "cost", "data", "dtype", "kind", "serial", "stages")
+    __slots__ = ("__weakref__", "args", "axes", "cost", "data", "dtype", "kind", "serial", "stages")
     kind: str
     dtype: DType
     args: tuple[Expr, ...]
@@ -81,7 +84,7 @@ def _make(kind: str, dtype: DType, args: tuple[Expr, ...], data: Any, cost: int)
         stages |= c.stages
     e.axes, e.stages = frozenset(axes), frozenset(stages)
     with _lock:
-        e.serial = len(_table)
+        e.serial = next(_serials)
         return _table.setdefault(key, e)
 
 

@@ -12,9 +12,12 @@ from typing import Any
 
 from ..core.dtypes import DType, bool_, i64
 from ..core.errors import Refusal
-from ..index.expr import ONE, ZERO, Ix, IxLike, ix, product
+from ..index.expr import ONE, ZERO, Ix, IxLike, ix
+from ..index.layout import product
 from ..prims.table import ARG_MONOIDS, MONOIDS, PRIMS
 from .ir import Eqn, Graph, Shape, Value
+
+AffineDim = tuple[IxLike, Sequence[tuple[int, IxLike]]]  # (offset, (output dim, coefficient) ...) of an input dim
 
 
 def broadcast(*shapes: Shape) -> Shape:
@@ -148,7 +151,7 @@ class Builder:
         return self.emit("cast", (x,), (dtype, round), dtype, x.shape)
 
     # --- index maps ---
-    def affine(self, x: Value, shape: Sequence[IxLike], spec: Sequence[tuple[IxLike, Sequence[tuple[int, IxLike]]]]) -> Value:
+    def affine(self, x: Value, shape: Sequence[IxLike], spec: Sequence[AffineDim]) -> Value:
         """out[I] = x[J] with J_d = offset_d + sum(coeff * I[out_dim]); `spec` has one entry per dim of x."""
         norm = tuple((ix(o), tuple((k, ix(c)) for k, c in cs)) for o, cs in spec)
         out = tuple(ix(s) for s in shape)
@@ -165,7 +168,7 @@ class Builder:
         """Broadcast to `shape` (aligned at the right)."""
         out = tuple(ix(s) for s in shape)
         lead = len(out) - x.rank
-        spec = []
+        spec: list[AffineDim] = []
         for d in range(x.rank):
             if x.shape[d] is ONE and out[lead + d] is not ONE:
                 spec.append((ZERO, []))
@@ -195,7 +198,8 @@ class Builder:
         """Drop `dims`, each of extent 1."""
         keep = [d for d in range(x.rank) if d not in dims]
         pos = {d: k for k, d in enumerate(keep)}
-        return self.affine(x, [x.shape[d] for d in keep], [(0, [(pos[d], 1)] if d in pos else []) for d in range(x.rank)])
+        spec: list[AffineDim] = [(0, [(pos[d], 1)] if d in pos else []) for d in range(x.rank)]
+        return self.affine(x, [x.shape[d] for d in keep], spec)
 
     def unsqueeze(self, x: Value, dim: int) -> Value:
         shape = list(x.shape)
@@ -235,7 +239,9 @@ class Builder:
             shape[dim] = shape[dim] + x.shape[dim]
         return self.emit("cat", tuple(xs), (dim,), xs[0].dtype, tuple(shape))
 
-    def gather(self, x: Value, indices: Sequence[Value], shape: Sequence[IxLike], spec: Sequence[tuple[Any, ...]]) -> Value:
+    def gather(
+        self, x: Value, indices: Sequence[Value], shape: Sequence[IxLike], spec: Sequence[tuple[Any, ...]]
+    ) -> Value:
         """out[I] = x[J]; `spec[d]` is ("dim", k): J_d = I_k, or ("at", n, dims): J_d = indices[n][I[dims]]."""
         return self.emit("gather", (x, *indices), (tuple(spec),), x.dtype, tuple(ix(s) for s in shape))
 

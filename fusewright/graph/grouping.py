@@ -10,11 +10,12 @@ that reads them rather than being stored once.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
 from ..core.errors import Refusal
-from .ir import Eqn, Graph, Unit, Value
+from .ir import Eqn, Graph, Shape, Unit, Value
 
 MAX_UNITS = 96  # per group: bounds compile time and register pressure
 
@@ -152,10 +153,10 @@ class _Grouper:
             for v in vs:
                 self.readers.setdefault(v, []).append(u)
         self.exported = set(self._roots(self.graph.outputs)) | set(self.graph.outputs)
-        for u in self.graph.units:
-            if u.kind in ("torch", "host"):
-                self.exported.update(u.reads)
-                self.exported.update(self._roots(u.reads))
+        for unit in self.graph.units:
+            if unit.kind in ("torch", "host"):
+                self.exported.update(unit.reads)
+                self.exported.update(self._roots(unit.reads))
         for u in sorted(self.reads):
             if self._fused(u):
                 for v in sorted(self.reads[u], key=lambda v: -self.hint(v)):
@@ -181,7 +182,7 @@ class _Grouper:
                 break
             gs = list(dict.fromkeys(self.group_of[u] for u in self.readers[v] if self._fused(u)))
             gs.sort(key=lambda g: g.order)
-            for a, b in zip(gs, gs[1:], strict=False):
+            for a, b in itertools.pairwise(gs):
                 ga, gb = self.group_of[a.units[0]], self.group_of[b.units[0]]
                 if ga is not gb:
                     self._try(*((ga, gb) if ga.order < gb.order else (gb, ga)))
@@ -209,7 +210,7 @@ class _Grouper:
 
     def _obvious(self, a: Group, b: Group) -> bool:
         """Elementwise units of one shape always make one kernel."""
-        shapes = set()
+        shapes: set[Shape] = set()
         for g in (a, b):
             for u in g.units:
                 for e in self.by_unit[u]:

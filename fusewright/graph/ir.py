@@ -37,7 +37,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ..core.dtypes import DType
-from ..index.expr import Ix, product
+from ..index.expr import Ix
+from ..index.layout import product
 
 Shape = tuple[Ix, ...]
 

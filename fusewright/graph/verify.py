@@ -16,7 +16,8 @@ from typing import NoReturn
 
 from ..core.dtypes import DType, bool_, i64
 from ..core.errors import CompilerError, Refusal, VerifyError
-from ..index.expr import ONE, Ix, product
+from ..index.expr import ONE, Ix
+from ..index.layout import product
 from ..prims.table import ARG_MONOIDS, MONOIDS, PRIMS, RANDOM_KINDS
 from .builder import broadcast
 from .ir import Eqn, Graph, Shape, Value

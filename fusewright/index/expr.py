@@ -13,30 +13,34 @@ Semantics: mathematical integers, no overflow (64-bit when emitted). There is no
 Sizes are taken to be >= 1 when expressions are simplified: a kernel whose iteration space is empty loads
 nothing, so what its offsets simplify to does not matter.
 
-Expressions are interned: equal means identical (`is`).
+Expressions are interned as long as they are in use: equal means identical (`is`).
 """
 
 from __future__ import annotations
 
+import itertools
 import threading
 from collections.abc import Callable, Mapping
 from typing import Any, Union
+from weakref import WeakValueDictionary
 
 _lock = threading.Lock()
-_atoms: dict[Any, Atom] = {}
-_polys: dict[Any, Ix] = {}
+_atoms: WeakValueDictionary[Any, Atom] = WeakValueDictionary()
+_polys: WeakValueDictionary[Any, Ix] = WeakValueDictionary()
+_serials = itertools.count()
 
 
 class Atom:
-    """A leaf of an index expression; interned, ordered by creation."""
+    """A leaf of an index expression; interned."""
 
-    __slots__ = ("aux", "extent", "kind", "name", "num", "serial")
+    __slots__ = ("__weakref__", "aux", "extent", "kind", "name", "num", "order", "serial")
     kind: str  # "sym" | "axis" | "div" | "value"
     name: str
     extent: Ix | None  # axis, value: exclusive upper bound
     num: Ix | None  # div: dividend
     aux: Any  # div: divisor; value: the scalar expression
     serial: int
+    order: tuple[str, str, int]  # terms are sorted by this: the same in every process for symbols and axes
 
     def __repr__(self) -> str:
         if self.kind == "div":
@@ -57,7 +61,8 @@ def _atom(key: Any, kind: str, name: str, extent: Ix | None, num: Ix | None, aux
         if found is None:
             found = Atom()
             found.kind, found.name, found.extent, found.num, found.aux = kind, name, extent, num, aux
-            found.serial = len(_atoms)
+            found.serial = next(_serials)
+            found.order = (kind, name if kind in ("sym", "axis") else "", found.serial)
             _atoms[key] = found
     return found
 
@@ -68,8 +73,9 @@ IxLike = Union["Ix", int]
 class Ix:
     """An interned polynomial over atoms. `terms` maps a monomial (sorted atoms) to its coefficient."""
 
-    __slots__ = ("_hash", "modulus", "terms")
+    __slots__ = ("__weakref__", "_hash", "modulus", "terms")
     terms: tuple[tuple[tuple[Atom, ...], int], ...]
+    _hash: int
     modulus: Ix | None  # set on results of `mod`: 0 <= self < modulus
 
     def __hash__(self) -> int:
@@ -110,7 +116,7 @@ class Ix:
         acc: dict[tuple[Atom, ...], int] = {}
         for m1, c1 in self.terms:
             for m2, c2 in other.terms:
-                m = tuple(sorted(m1 + m2, key=_serial)) if m1 and m2 else (m1 or m2)
+                m = tuple(sorted(m1 + m2, key=_order)) if m1 and m2 else (m1 or m2)
                 acc[m] = acc.get(m, 0) + c1 * c2
         return _poly(acc)
 
@@ -247,8 +253,8 @@ def _atom_text(a: Atom) -> str:
     return a.name
 
 
-def _serial(a: Atom) -> int:
-    return a.serial
+def _order(a: Atom) -> tuple[str, str, int]:
+    return a.order
 
 
 def _poly(acc: Mapping[tuple[Atom, ...], int]) -> Ix:
@@ -267,8 +273,8 @@ def _poly(acc: Mapping[tuple[Atom, ...], int]) -> Ix:
     return found
 
 
-def _term_key(t: tuple[tuple[Atom, ...], int]) -> tuple[int, tuple[int, ...]]:
-    return (-len(t[0]), tuple(a.serial for a in t[0]))
+def _term_key(t: tuple[tuple[Atom, ...], int]) -> tuple[int, tuple[tuple[str, str, int], ...]]:
+    return (-len(t[0]), tuple(a.order for a in t[0]))
 
 
 def ix(v: IxLike) -> Ix:
@@ -492,34 +498,3 @@ def within(p: Ix, bound: Ix) -> bool:
         return False
     top = upper(p)
     return top is not None and nonnegative(bound - 1 - top)
-
-
-def product(xs: Any) -> Ix:
-    out = ONE
-    for x in xs:
-        out = out * x
-    return out
-
-
-def row_major(shape: tuple[Ix, ...]) -> tuple[Ix, ...]:
-    """Strides in elements of a contiguous tensor."""
-    out = [ONE] * len(shape)
-    for k in range(len(shape) - 2, -1, -1):
-        out[k] = out[k + 1] * shape[k + 1]
-    return tuple(out)
-
-
-def flatten(index: tuple[Ix, ...], shape: tuple[Ix, ...]) -> Ix:
-    """The row-major linear position of a multi-index."""
-    out = ZERO
-    for i, s in zip(index, row_major(shape), strict=True):
-        out = out + i * s
-    return out
-
-
-def unflatten(flat: Ix, shape: tuple[Ix, ...]) -> tuple[Ix, ...]:
-    """The multi-index of a row-major linear position."""
-    out = []
-    for n, s in zip(shape, row_major(shape), strict=True):
-        out.append(ZERO if n is ONE else mod(floordiv(flat, s), n))
-    return tuple(out)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from ..core.dtypes import DType, bool_, compute_type, f32, f64, i64
 from ..fusion.ir import Stage
-from ..index.expr import Atom, Ix, flatten, product, sym
+from ..index.expr import Atom, Ix, sym
+from ..index.layout import flatten, product
 from ..prims.table import ARG_MONOIDS, MONOIDS
 from .ir import Alloc, Arg, Buf, For, If, Imm, Let, Reg, Set, Stmt, Store, Var, imm
 from .passes import Passes

@@ -46,7 +46,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any, Union
+from typing import Any
 
 from ..core.dtypes import DType, bool_, i64
 
@@ -75,7 +75,7 @@ class Imm:
         return f"{self.value!r}"
 
 
-Arg = Union[Reg, Imm]
+Arg = Reg | Imm
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,7 +154,7 @@ class Fail:
     """An index was out of range."""
 
 
-Stmt = Union[Let, Var, Set, Store, For, If, Alloc, Parallel, Fail]
+Stmt = Let | Var | Set | Store | For | If | Alloc | Parallel | Fail
 
 
 @dataclass(slots=True)

@@ -10,11 +10,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from ..core.dtypes import DType, bool_, compute_type, f32, f64, i64
+from ..core.dtypes import bool_, compute_type, f32, f64, i64
 from ..fusion import scalar as sc
 from ..fusion.ir import Fusion, Stage
 from ..fusion.scalar import Expr
-from ..index.expr import Atom, Ix, ix, product
+from ..index.expr import Atom, Ix, ix
+from ..index.layout import product
 from ..prims.table import MONOIDS
 from ..schedule.cpu import Schedule
 from .accumulate import BLOCK_ROWS, THREADS, Accumulator, Reductions

@@ -43,8 +43,8 @@ class Scope:
     """One loop body (or the region itself) while it is being filled.
 
     `axes`: the index registers this scope defines; `vector`: the axis whose consecutive points fill lanes, if this
-    scope steps through it; `mask`: lanes that exist (in a tail); `run`: (vector axis, register that is a multiple of 64,
-    offset): where these lanes are in an aligned run of 64 points.
+    scope steps through it; `mask`: lanes that exist (in a tail); `run`: (vector axis, register that is a multiple of
+    64, offset): where these lanes are in an aligned run of 64 points.
     """
 
     def __init__(self, parent: Scope | None, body: list[Stmt]):
@@ -85,7 +85,16 @@ class Emitter:
         self.counter += 1
         return Reg(f"{prefix}{self.counter}", dtype, lanes)
 
-    def let(self, s: Scope, op: str, args: tuple[Arg, ...], dtype: DType, lanes: int = 1, buf: Buf | None = None, attr: Any = None) -> Arg:
+    def let(
+        self,
+        s: Scope,
+        op: str,
+        args: tuple[Arg, ...],
+        dtype: DType,
+        lanes: int = 1,
+        buf: Buf | None = None,
+        attr: Any = None,
+    ) -> Arg:
         key = (op, args, dtype, lanes, buf, attr)
         if op not in ("load", "gather"):
             found = s.memo.get(key)

@@ -53,6 +53,8 @@ def place(shape: Sequence[int]) -> tuple[np.ndarray, np.ndarray]:
 
 def bits(seed: int, row: np.ndarray | int, column: np.ndarray, call: int = 0) -> np.ndarray:
     """uint32 of the elements at (row, column), which broadcast, in the stream of `seed`."""
+    r: np.ndarray
+    c: np.ndarray
     r, c = np.broadcast_arrays(np.asarray(row, np.uint64), np.asarray(column, np.uint64))
     number = np.uint64(16) * (c // np.uint64(64)) + c % np.uint64(16)
     seed &= (1 << 64) - 1
@@ -61,9 +63,7 @@ def bits(seed: int, row: np.ndarray | int, column: np.ndarray, call: int = 0) ->
     return np.choose((c // np.uint64(16) % np.uint64(4)).astype(np.int64), words).astype(np.uint32)
 
 
-def uniform(
-    seed: int, row: np.ndarray | int, column: np.ndarray, call: int = 0, dtype: Any = np.float32
-) -> np.ndarray:
+def uniform(seed: int, row: np.ndarray | int, column: np.ndarray, call: int = 0, dtype: Any = np.float32) -> np.ndarray:
     """Numbers in [0, 1), multiples of 2^-24."""
     return (bits(seed, row, column, call) >> np.uint32(8)).astype(dtype) * dtype(2.0**-24)
 

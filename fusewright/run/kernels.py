@@ -15,6 +15,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
+from typing import Any
 
 from ..build import llvm_jit
 from ..build.store import default_store
@@ -28,7 +29,12 @@ from ..loop.text import dump
 from ..loop.verify import verify
 
 _SLEEF_NAMES = tuple(f"Sleef_{n}{w}_{s}" for n, s in SLEEF.items() for w in ("f16", "f8", "f4", "d8", "d4", "d2"))
-_CTYPES = {"double": ctypes.c_double, "float": ctypes.c_float, "i64": ctypes.c_int64, "i32": ctypes.c_int32}
+_CTYPES: dict[str, Any] = {
+    "double": ctypes.c_double,
+    "float": ctypes.c_float,
+    "i64": ctypes.c_int64,
+    "i32": ctypes.c_int32,
+}
 
 _lock = threading.Lock()
 _kernels: dict[str, CompiledKernel] = {}
@@ -53,7 +59,9 @@ def target() -> Target:
 
 @cache
 def _target_key(t: Target) -> str:
-    return f"{llvm_jit.versions()} {t.bits} {t.openmp} {t.inline_math} {sorted(t.sleef)} {t.triple} {t.cpu} {t.features}"
+    return (
+        f"{llvm_jit.versions()} {t.bits} {t.openmp} {t.inline_math} {sorted(t.sleef)} {t.triple} {t.cpu} {t.features}"
+    )
 
 
 def kernel_for(func: Func) -> CompiledKernel:
@@ -95,9 +103,7 @@ def _make(key: str, func: Func, t: Target) -> CompiledKernel:
             store.put(key, json.dumps(symbols).encode() + b"\n" + obj, {"bufs": len(func.bufs), "bytes": len(obj)})
     address = llvm_jit.load(obj, func.name, symbols, t)
     hosts = [_CTYPES[scalar(h.dtype)] for h in func.hosts]
-    proto = ctypes.CFUNCTYPE(
-        ctypes.c_int32, *([ctypes.c_void_p] * (len(func.bufs) + 1)), *hosts, ctypes.c_void_p
-    )
+    proto = ctypes.CFUNCTYPE(ctypes.c_int32, *([ctypes.c_void_p] * (len(func.bufs) + 1)), *hosts, ctypes.c_void_p)
     return CompiledKernel(key, proto(address), func, origin, time.perf_counter() - start)
 
 

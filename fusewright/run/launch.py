@@ -76,8 +76,7 @@ class SizeTable:
         array = (ctypes.c_int64 * max(len(numbers), 1))(*numbers)
         by_name = dict(zip((r.name for r in self.kernel.func.sizes), numbers, strict=True))
         counts = [
-            int(a.count.value) if isinstance(a.count, Imm) else by_name[a.count.name]
-            for a in self.kernel.func.allocs
+            int(a.count.value) if isinstance(a.count, Imm) else by_name[a.count.name] for a in self.kernel.func.allocs
         ]
         entry = (ctypes.addressof(array), scratch_bytes(self.kernel.func.allocs, counts, env["threads"]))
         if len(self.memo) >= MEMO_LIMIT:

@@ -1,8 +1,8 @@
 """A plan: the straight-line Python that runs one compiled graph.
 
 The source is generated once per graph (`Plan.source` keeps it for people): arguments in, sizes looked up, outputs
-allocated, kernels launched, opaque operations called, dead values dropped as soon as possible. Nothing in it depends on the
-number of equations, only on the number of launches.
+allocated, kernels launched, opaque operations called, dead values dropped as soon as possible. Nothing in it depends on
+the number of equations, only on the number of launches.
 """
 
 from __future__ import annotations
@@ -196,7 +196,9 @@ class _Writer:
         for a in n.all_input_nodes:
             self.node(a)
         for p in self.traced.after.get(self.unit_of.get(n, -1), ()):
-            if self.traced.graph.units[p].kind == "fused" and not self.computed & set(self.traced.graph.units[p].results):
+            if self.traced.graph.units[p].kind == "fused" and not self.computed & set(
+                self.traced.graph.units[p].results
+            ):
                 self.node(self.traced.nodes[p])
         self.emitted.add(n)
         reads = {a.name for a in n.all_input_nodes if a.op != "get_attr"}
@@ -355,7 +357,9 @@ class _Writer:
         self.actions, self.emitted, self.bound = outer
         name = f"_eager{len(self.functions)}"
         result = f"return {', '.join(outs)}{',' if len(outs) == 1 else ''}"
-        self.functions.append("\n".join([f"def {name}({', '.join([*arguments, *symbols])}):", *(f"    {s}" for s in [*body, result])]))
+        self.functions.append(
+            "\n".join([f"def {name}({', '.join([*arguments, *symbols])}):", *(f"    {s}" for s in [*body, result])])
+        )
         return f"{name}({', '.join([*arguments, *symbols])})"
 
 

@@ -19,7 +19,8 @@ from ..core.errors import Refusal
 from ..fusion import scalar as sc
 from ..fusion.collapse import collapse
 from ..fusion.ir import Fusion, Stage
-from ..index.expr import ONE, Atom, Ix, product
+from ..index.expr import ONE, Atom, Ix
+from ..index.layout import product
 from ..prims.table import ARG_MONOIDS
 
 CHUNK = 8192  # points of a column axis that one row of work covers, when rows may be cut
@@ -178,8 +179,8 @@ class _Planner:
         across = self._across(f, order, v)
         names = [a.name for a in order]
         if across is None:
-            split = ((v.name, CHUNK),)
-            return f, Schedule(tuple(names[:-1]), (v.name,), v.name, self.lanes, split, "pointwise")
+            chunk = ((v.name, CHUNK),)
+            return f, Schedule(tuple(names[:-1]), (v.name,), v.name, self.lanes, chunk, "pointwise")
         rows = tuple(n for n in names if n not in (across.name, v.name))
         split = ((across.name, TILE[0]), (v.name, TILE[1]))
         return f, Schedule(rows, (across.name, v.name), v.name, self.lanes, split, "transpose")
@@ -217,7 +218,8 @@ class _Planner:
             col_order = [a for a in col_order if a is not unit] + [unit]
             vector = unit
             if row_reduced:
-                family = "inner+outer reduction" if any(set(r.raxes) == set(col_order) for r in f.reductions()) else "outer reduction"
+                both = any(set(r.raxes) == set(col_order) for r in f.reductions())
+                family = "inner+outer reduction" if both else "outer reduction"
             elif self._row_used(f.reductions()):
                 family = "inner persistent"
         if split:

@@ -53,7 +53,7 @@ def _mutated(n: Node) -> list[Node]:
     target = n.target
     if not isinstance(target, torch._ops.OpOverload):
         return n.all_input_nodes
-    out = []
+    out: list[Node] = []
     for a, arg in zip(n.args, target._schema.arguments, strict=False):
         if arg.alias_info is not None and arg.alias_info.is_write:
             out.extend(x for x in (a if isinstance(a, (list, tuple)) else [a]) if isinstance(x, Node))

@@ -18,8 +18,8 @@ from ..core.errors import Refusal
 from ..graph.builder import Builder
 from ..graph.ir import Graph, Shape, Unit, Value
 from ..index.expr import ONE, ZERO
-from .lowering import RULES, VIEWS, Context
 from .effects import ordering
+from .lowering import RULES, VIEWS, Context
 from .types import FROM_TORCH, Symbols
 
 
@@ -117,7 +117,7 @@ class _Translator:
         val = node.meta.get("val")
         if target is operator.getitem:
             source = self.out.values.get(node.args[0])  # type: ignore[arg-type]
-            item = source[node.args[1]] if isinstance(source, tuple) else None
+            item = source[int(node.args[1])] if isinstance(source, tuple) else None  # type: ignore[arg-type]
             self.bind(node, item)
             if item is not None:
                 self.out.node_of[item] = node

@@ -27,6 +27,7 @@ FROM_TORCH: dict[torch.dtype, DType] = {
 }
 TO_TORCH: dict[DType, torch.dtype] = {v: k for k, v in FROM_TORCH.items()}
 
+UNKNOWN_SIZE = 64  # the estimate of a size that tracing knows nothing about
 _printer = PythonPrinter()
 
 
@@ -73,11 +74,13 @@ class Symbols:
     def _guess(self, name: str) -> int:
         e = self._sympy.get(name)
         if e is None or self._env is None:
-            return 64
+            return UNKNOWN_SIZE
         try:
-            return int(self._env.optimization_hint(e, fallback=64) if hasattr(self._env, "optimization_hint") else self._env.size_hint(e, allow_none=True) or 64)
-        except Exception:  # an unbacked size has no hint
-            return 64
+            if hasattr(self._env, "optimization_hint"):
+                return int(self._env.optimization_hint(e, fallback=UNKNOWN_SIZE))
+            return int(self._env.size_hint(e, allow_none=True) or UNKNOWN_SIZE)
+        except Exception:  # an unbacked size may have no hint: any guess will do
+            return UNKNOWN_SIZE
 
     def host_source(self, name: str) -> str:
         """Python source that computes symbol `name` from torch's own symbols."""

@@ -9,7 +9,7 @@ from fusewright.core.errors import Refusal
 from fusewright.fusion.build import build
 from fusewright.graph.text import parse
 from fusewright.graph.verify import verify
-from fusewright.index.expr import row_major
+from fusewright.index.layout import row_major
 
 
 def fusion(body: str, eager: bool = False) -> str:
@@ -38,7 +38,7 @@ fusion over i0<n, i1<m
   in in0: f32[n, m] strides (m, 1)
   in in1: f32[m] strides (1)
   out out2: f32[n, m] strides (m, 1)
-  store out2[m * i0 + i1] over (i0, i1) = exp(add(in0[m * i0 + i1], in1[i1]))""",
+  store out2[i0 * m + i1] over (i0, i1) = exp(add(in0[i0 * m + i1], in1[i1]))""",
     )
 
 
@@ -58,7 +58,7 @@ def test_views_are_index_arithmetic() -> None:
 fusion over i0<3, i1<n
   in in0: f32[n, 8] strides (8, 1)
   out out1: f32[3, n] strides (n, 1)
-  store out1[n * i0 + i1] over (i0, i1) = neg(in0[8 * n + 2 * i0 - 8 * i1 - 7])""",
+  store out1[i0 * n + i1] over (i0, i1) = neg(in0[2 * i0 - 8 * i1 + 8 * n - 7])""",
     )
 
 
@@ -77,7 +77,7 @@ def test_reshape_cancels() -> None:
 fusion over i0<n, i1<m, i2<4
   in in0: f32[n, m, 4] strides (4 * m, 4, 1)
   out out1: f32[n, m, 4] strides (4 * m, 4, 1)
-  store out1[4 * m * i0 + 4 * i1 + i2] over (i0, i1, i2) = abs(in0[4 * m * i0 + 4 * i1 + i2])""",
+  store out1[4 * i0 * m + 4 * i1 + i2] over (i0, i1, i2) = abs(in0[4 * i0 * m + 4 * i1 + i2])""",
     )
 
 
@@ -98,7 +98,7 @@ fusion over i0<16 * n
   in in0: f32[n, 16] strides (16, 1)
   in in1: f32[16] strides (1)
   out out2: f32[16 * n] strides (1)
-  store out2[i0] over (i0) = add(in0[16 * n - i0 - 1], in1[16 * n - i0 - 16 * ((16 * n - i0 - 1) // (16)) - 1])""",
+  store out2[i0] over (i0) = add(in0[-i0 + 16 * n - 1], in1[-i0 - 16 * ((-i0 + 16 * n - 1) // (16)) + 16 * n - 1])""",
     )
 
 
@@ -116,8 +116,8 @@ def test_reduction_and_its_reader() -> None:
 fusion over i0<n, i1<m
   in in0: f32[n, m] strides (m, 1)
   out out1: f32[n, m] strides (m, 1)
-  reduce r0 over (i0): max of (i1) = in0[m * i0 + i1]
-  store out1[m * i0 + i1] over (i0, i1) = sub(in0[m * i0 + i1], r0)""",
+  reduce r0 over (i0): max of (i1) = in0[i0 * m + i1]
+  store out1[i0 * m + i1] over (i0, i1) = sub(in0[i0 * m + i1], r0)""",
     )
 
 
@@ -134,11 +134,11 @@ def test_masks_of_pad_and_cat() -> None:
     assert_expected_inline(
         fusion(body),
         """\
-fusion over i0<n + m + 2
+fusion over i0<m + n + 2
   in in0: f32[n] strides (1)
   in in1: f32[m] strides (1)
-  out out2: f32[n + m + 2] strides (1)
-  store out2[i0] over (i0) = where(ge(index(i0 - 2), 0), where(and(ge(index(i0 - 2), 0), lt(index(i0 - 2), index(n))), in0[i0 - 2 if and(ge(index(i0 - 2), 0), and(ge(index(i0 - 2), 0), lt(index(i0 - 2), index(n))))], in1[-n + i0 - 2 if and(ge(index(i0 - 2), 0), ge(index(-n + i0 - 2), 0))]), 1.0)""",
+  out out2: f32[m + n + 2] strides (1)
+  store out2[i0] over (i0) = where(ge(index(i0 - 2), 0), where(and(ge(index(i0 - 2), 0), lt(index(i0 - 2), index(n))), in0[i0 - 2 if and(ge(index(i0 - 2), 0), and(ge(index(i0 - 2), 0), lt(index(i0 - 2), index(n))))], in1[i0 - n - 2 if and(ge(index(i0 - 2), 0), ge(index(i0 - n - 2), 0))]), 1.0)""",
     )
 
 
@@ -206,7 +206,7 @@ def test_sizes_hosts_and_random() -> None:
 fusion over i0<n, i1<m
   in in0: i64[3] strides (1)
   out out1: f32[n, m] strides (m, 1)
-  store out1[m * i0 + i1] over (i0, i1) = div(mul(random_uniform(in0[2], i0, i1), alpha), f32(index(2 * n + 1)))""",
+  store out1[i0 * m + i1] over (i0, i1) = div(mul(random_uniform(in0[2], i0, i1), alpha), f32(index(2 * n + 1)))""",
     )
 
 

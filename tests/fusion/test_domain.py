@@ -45,7 +45,7 @@ def test_views_carry_places_along() -> None:
         y = b.permute(b.neg(x), [2, 0, 1])
         return [b.reduce("sum", x, [0]), b.reduce("max", b.reshape(y, (4, N * M)), [0])]
 
-    assert places(program) == ["i1, i2", "m * i0 + i1"]
+    assert places(program) == ["i1, i2", "i0 * m + i1"]
 
 
 def test_a_mirrored_output_has_a_mirrored_place() -> None:
@@ -53,7 +53,7 @@ def test_a_mirrored_output_has_a_mirrored_place() -> None:
         x = b.input(f32, (N,))
         return [b.neg(x), b.flip(b.neg(x), [0])]
 
-    assert places(program) in (["i0", "n - i0 - 1"], ["n - i0 - 1", "i0"])
+    assert places(program) in (["i0", "-i0 + n - 1"], ["-i0 + n - 1", "i0"])
 
 
 def test_extents_of_one_have_no_axis() -> None:
@@ -91,7 +91,7 @@ def test_a_part_of_the_domain_cannot_be_stored_as_if_it_covered_it() -> None:
 def test_contiguous_axes_merge() -> None:
     f = fusion_of(graph_of(lambda b: b.exp(b.input(f32, (N, 3, M))))).fusion
     merged, order = collapse(f, list(f.axes))
-    assert [str(a.extent) for a in order] == ["3 * n * m"]
+    assert [str(a.extent) for a in order] == ["3 * m * n"]
     (store,) = merged.stores()
     assert store.offset is order[0].ix and merged.axes == tuple(order)
 

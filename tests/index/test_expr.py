@@ -9,23 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fusewright.index.expr import (
-    ONE,
-    ZERO,
-    Ix,
-    axis,
-    flatten,
-    floordiv,
-    ix,
-    mod,
-    nonnegative,
-    product,
-    row_major,
-    sym,
-    unflatten,
-    upper,
-    within,
-)
+from fusewright.index.expr import ONE, ZERO, Ix, axis, floordiv, ix, mod, nonnegative, sym, upper, within
+from fusewright.index.layout import flatten, product, row_major, unflatten
 
 N, M = sym("n"), sym("m")
 EXTENTS = [N, M, N * M, ix(3), ix(16), N + 2, 2 * M]

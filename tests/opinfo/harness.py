@@ -47,6 +47,8 @@ class Result:
     fused: int = 0  # samples that ran in compiled kernels only
     partly: int = 0  # samples that ran in compiled kernels and in torch calls
     opaque: int = 0  # samples that ran as torch calls only
+    free: int = 0  # samples whose graph computes nothing: views, metadata
+    untraced: int = 0  # samples that made no new graph: like an earlier one, or torch.compile does not trace them
     errors_checked: int = 0  # error inputs that raised in both
     seconds: float = 0.0
     failures: list[str] = field(default_factory=list)
@@ -60,12 +62,14 @@ class Result:
 
     @property
     def kind(self) -> str:
-        """fused, partly or opaque: the word for the operator as a whole; empty when nothing was counted."""
+        """fused, partly, opaque or free: the word for the operator as a whole; empty when nothing was counted."""
         if self.fused and not (self.partly or self.opaque):
             return "fused"
         if self.fused or self.partly:
             return "partly"
-        return "opaque" if self.opaque else ""
+        if self.opaque or (self.untraced and not self.free):
+            return "opaque"
+        return "free" if self.free else ""
 
     def to_json(self) -> dict[str, Any]:
         return {**asdict(self), "verdict": self.verdict, "kind": self.kind}
@@ -244,12 +248,17 @@ def _count(result: Result, before: dict[str, int], backend: str) -> None:
         return
     grown = counted(before, backend)
     kernels = grown.get("kernels_compiled", 0) + grown.get("kernels_reused", 0) + grown.get("disk_hits", 0)
-    if not kernels:
-        result.opaque += 1
-    elif grown.get("opaque_calls", 0):
+    calls = grown.get("opaque_calls", 0)
+    if not grown.get("graphs_traced", 0):
+        result.untraced += 1
+    elif kernels and calls:
         result.partly += 1
-    else:
+    elif kernels:
         result.fused += 1
+    elif calls:
+        result.opaque += 1
+    else:
+        result.free += 1
 
 
 def _check_errors(op: OpInfo, backend: str, result: Result) -> None:

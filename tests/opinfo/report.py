@@ -17,12 +17,13 @@ def _title(run: dict[str, Any]) -> str:
 
 def _summary(runs: list[dict[str, Any]]) -> list[str]:
     lines = [
-        "| run | operators | samples | agree with eager | refused inputs | fused | partly | opaque | excluded | fail |",
-        "| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |",
+        "| run | operators | samples | agree with eager | refused inputs "
+        "| fused | partly | opaque | free | excluded | fail |",
+        "| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |",
     ]
     for run in runs:
         ops = run["operators"]
-        kinds = {k: sum(o["kind"] == k for o in ops) for k in ("fused", "partly", "opaque")}
+        kinds = {k: sum(o["kind"] == k for o in ops) for k in ("fused", "partly", "opaque", "free")}
         cells = [
             _title(run) + ("" if run["every"] == 1 else f" (every {run['every']}th sample)"),
             len(ops),
@@ -67,9 +68,10 @@ def render(runs: list[dict[str, Any]]) -> str:
         f"## By operator: {_title(first)}",
         "",
         "In parentheses, the number of samples that agree. *Fused*: every sample ran in compiled kernels only;",
-        "*partly*: some samples, or a part of their graph, ran as torch calls; *opaque*: torch calls only.",
+        "*partly*: some samples, or a part of their graph, ran as torch calls; *opaque*: torch calls only; *free*:",
+        "nothing to compute (views).",
     ]
-    for kind in ("fused", "partly", "opaque"):
+    for kind in ("fused", "partly", "opaque", "free"):
         chosen = [o for o in ops if o["kind"] == kind]
         if chosen:
             out += ["", f"### {kind.capitalize()}: {len(chosen)}", "", _names(chosen)]

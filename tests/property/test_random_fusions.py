@@ -20,7 +20,8 @@ from fusewright.core.dtypes import BY_NAME, bool_, f32, i64, numpy_type
 from fusewright.core.errors import CompilerError, Refusal
 from fusewright.graph.builder import Builder
 from fusewright.graph.ir import Graph, Value
-from fusewright.index.expr import ONE, ix, product, sym
+from fusewright.index.expr import ONE, ix, sym
+from fusewright.index.layout import product
 from fusewright.prims.table import MONOIDS
 from tests.kernels import check, extent, graph_of, kernel
 

@@ -91,9 +91,7 @@ def _stages(**marks: Any) -> list[Any]:
     return [pytest.param(s, marks=marks[s]) if s in marks else s for s in STAGES]
 
 
-@pytest.mark.parametrize(
-    "stage", [s for s in _stages(plan=_accepts, build=_accepts) if s not in WHOLE_GRAPH]
-)
+@pytest.mark.parametrize("stage", [s for s in _stages(plan=_accepts, build=_accepts) if s not in WHOLE_GRAPH])
 def test_the_warning_names_the_line(stage: str, monkeypatch: pytest.MonkeyPatch) -> None:
     said, _ = _run(stage, monkeypatch)
     assert "test_fallback.py:" in said[0] and "the first line" in said[0]

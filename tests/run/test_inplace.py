@@ -6,6 +6,11 @@ import torch
 import fusewright
 
 
+@pytest.fixture(autouse=True)
+def _fresh_counters() -> None:
+    fusewright.reset_counters()
+
+
 def _compiled(f):
     torch._dynamo.reset()
     return torch.compile(f, backend="fusewright", fullgraph=True)

@@ -141,7 +141,6 @@ def test_scans_that_are_not_alone(program: Callable[[Builder], Value | list[Valu
         pass
 
 
-@pytest.mark.xfail(strict=True, reason="loop/lower.py keeps a value under the tail's mask and reads it without")
 def test_a_scan_that_is_kept_for_a_second_pass() -> None:
     """Down the rows, sixteen columns at a time: the last block of columns is not full."""
 

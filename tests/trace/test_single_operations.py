@@ -34,7 +34,7 @@ CASES: dict[str, tuple[Callable[..., Any], Callable[[], tuple[torch.Tensor, ...]
     "index computed from a reduction by row": (lambda x: torch.quantile(x, 0.3, dim=1), lambda: (torch.randn(6, 9),)),
     "multilabel margin": (
         lambda x, t: F.multilabel_margin_loss(x, t),
-        lambda: (torch.randn(4, 5), torch.tensor([[0, 3, -1, 0, 1]] * 4)),
+        lambda: (torch.randn(4, 5), torch.tensor([[0, 3, 1, 4, 2]] * 4)),
     ),
     "roll of the flat tensor": (lambda x: torch.roll(x, 2), lambda: (_cube(),)),
     "roll back": (lambda x: torch.roll(x, -31), lambda: (_cube(),)),
@@ -62,18 +62,17 @@ def test_agrees(name: str, dynamic: bool) -> None:
     [
         torch.relu,
         F.relu6,
-        F.softshrink,
         lambda x: F.hardtanh(x, 0, 2),
         lambda x: x.clamp(0, 6),
         lambda x: x.clamp(-0.0, 0.0),
         lambda x: x.clamp_max(0),
         lambda x: torch.maximum(x, torch.zeros_like(x)),
     ],
-    ids=["relu", "relu6", "softshrink", "hardtanh", "clamp", "clamp to zeros", "clamp_max", "maximum"],
+    ids=["relu", "relu6", "hardtanh", "clamp", "clamp to zeros", "clamp_max", "maximum"],
 )
 def test_signs_of_zero(fn: Callable) -> None:
-    """Of two zeros, eager's clamp gives the operand and not the bound."""
-    x = torch.tensor([0.0, -0.0, 1.0, -1.0, 0.3, -0.3, float("nan"), float("inf"), -float("inf")]).repeat(8)
+    """Of two zeros, eager's clamp gives the operand and not the bound (in whole vectors: 64 times the length)."""
+    x = torch.tensor([0.0, -0.0, 1.0, -1.0, 0.3, -0.3, float("nan"), float("inf"), -float("inf")]).repeat(64)
     with fusewright.options(single_op_groups=True, fallback=False):
         assert same_bits(compiled(fn)(x), fn(x))
 

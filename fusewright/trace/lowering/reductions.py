@@ -14,7 +14,8 @@ from ...core.dtypes import DType, bool_, compute_type, f32, f64, i64
 from ...core.errors import Refusal
 from ...graph.builder import Builder
 from ...graph.ir import Value
-from ...index.expr import ONE, Ix, product
+from ...index.expr import ONE, Ix
+from ...index.layout import product
 from .common import compute, finish, like, size_value
 from .registry import Context, Rule, lower, truth
 

@@ -1,0 +1,40 @@
+"""Positions in tensors: row-major strides, linear positions and multi-indices."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from .expr import ONE, ZERO, Ix, IxLike, floordiv, mod
+
+
+def product(xs: Iterable[IxLike | None]) -> Ix:
+    """The product of extents (none of which may be None)."""
+    out = ONE
+    for x in xs:
+        assert x is not None
+        out = out * x
+    return out
+
+
+def row_major(shape: tuple[Ix, ...]) -> tuple[Ix, ...]:
+    """Strides in elements of a contiguous tensor."""
+    out = [ONE] * len(shape)
+    for k in range(len(shape) - 2, -1, -1):
+        out[k] = out[k + 1] * shape[k + 1]
+    return tuple(out)
+
+
+def flatten(index: tuple[Ix, ...], shape: tuple[Ix, ...]) -> Ix:
+    """The row-major linear position of a multi-index."""
+    out = ZERO
+    for i, s in zip(index, row_major(shape), strict=True):
+        out = out + i * s
+    return out
+
+
+def unflatten(flat: Ix, shape: tuple[Ix, ...]) -> tuple[Ix, ...]:
+    """The multi-index of a row-major linear position."""
+    out = []
+    for n, s in zip(shape, row_major(shape), strict=True):
+        out.append(ZERO if n is ONE else mod(floordiv(flat, s), n))
+    return tuple(out)
