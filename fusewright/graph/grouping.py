@@ -160,9 +160,9 @@ class _Grouper:
         for u in sorted(self.reads):
             if self._fused(u):
                 for v in sorted(self.reads[u], key=lambda v: -self.hint(v)):
-                    p = self.owner.get(v)
-                    if p is not None and self._fused(p):
-                        self._try(self.group_of[p], self.group_of[u])
+                    maker = self.owner.get(v)
+                    if maker is not None and self._fused(maker):
+                        self._try(self.group_of[maker], self.group_of[u])
         self._siblings()
         groups = [g for g in self.slots if g is not None]
         for g in groups:

@@ -53,10 +53,10 @@ def place(shape: Sequence[int]) -> tuple[np.ndarray, np.ndarray]:
 
 def bits(seed: int, row: np.ndarray | int, column: np.ndarray, call: int = 0) -> np.ndarray:
     """uint32 of the elements at (row, column), which broadcast, in the stream of `seed`."""
-    r: np.ndarray
-    c: np.ndarray
+    r: Any
+    c: Any
     r, c = np.broadcast_arrays(np.asarray(row, np.uint64), np.asarray(column, np.uint64))
-    number = np.uint64(16) * (c // np.uint64(64)) + c % np.uint64(16)
+    number: Any = np.uint64(16) * (c // np.uint64(64)) + c % np.uint64(16)
     seed &= (1 << 64) - 1
     counter = (number & _LOW, r & _LOW, r >> _SHIFT, np.full_like(r, call))
     words = philox4x32(counter, (seed & 0xFFFFFFFF, seed >> 32))

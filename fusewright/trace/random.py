@@ -13,7 +13,6 @@ from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any
 
-import numpy as np
 import torch
 from torch.fx import Graph, GraphModule, Node
 
@@ -35,7 +34,7 @@ def _seeds(n: int) -> torch.Tensor:
 def _random(seeds: torch.Tensor, index: int, size: Sequence[int], kind: str, dtype: torch.dtype) -> torch.Tensor:
     """The reference: NumPy Philox. Kernels compute the same numbers; this runs only when a group falls back."""
     row, column = philox.place(size)
-    draw: Callable[..., np.ndarray] = {"uniform": philox.uniform, "normal": philox.normal}[kind]
+    draw: Any = {"uniform": philox.uniform, "normal": philox.normal}[kind]
     return torch.from_numpy(draw(int(seeds[index]), row, column)).to(dtype).reshape(size)
 
 

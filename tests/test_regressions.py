@@ -1,0 +1,49 @@
+"""Programs that once went wrong, end to end."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+import torch
+import torch.nn.functional as F
+
+from tests.support import assert_agrees, compiled, no_fallbacks
+
+X, B = torch.randn(64, 300), torch.randn(300)
+
+PROGRAMS: dict[str, Callable[[torch.Tensor, torch.Tensor], object]] = {
+    # a negative dividend of an unsigned division: wrong addresses
+    "mirrored reshape": lambda x, b: (x * 2 + b).reshape(-1).flip(0) + 1,
+    "mirrored reshape of a mirror": lambda x, b: (x.flip(0) + b.flip(0)).reshape(300, -1).flip(1) * 2,
+    "padded reshape": lambda x, b: F.pad((x + b).reshape(-1), (1, 299)).reshape(-1, 300) * 3,
+    "rolled reshape": lambda x, b: torch.roll((x + b).reshape(-1), 7).reshape(100, -1) * 3,
+    # argmax over an axis of extent 1: no axis to vectorise
+    "argmax of one": lambda x, b: (x[:, :1] * 2).argmax(1) + 1,
+    "argmax of all": lambda x, b: (x + b).argmax(),
+    "argmax down": lambda x, b: (x + b).argmax(0),
+    # a scan beside something larger
+    "two scans": lambda x, b: (torch.cumsum(torch.cumsum(x, 0) * 2, 0), b.cumsum(0)),
+    "a small scan": lambda x, b: (x + b, torch.cumsum(b * 2, 0) + 1),
+}
+
+
+KNOWN = {"two scans": pytest.mark.xfail(strict=True, reason="schedule/cpu.py accepts a scan of a scan: a fallback")}
+
+
+@pytest.mark.parametrize("dynamic", [False, True])
+@pytest.mark.parametrize("name", [pytest.param(n, marks=KNOWN[n]) if n in KNOWN else n for n in PROGRAMS])
+def test_agrees_with_eager(name: str, dynamic: bool) -> None:
+    torch._dynamo.reset()
+    with no_fallbacks():
+        got = compiled(PROGRAMS[name], dynamic=dynamic)(X, B)
+    assert_agrees(got, PROGRAMS[name](X, B), rtol=1e-4, atol=1e-4)
+
+
+def test_an_empty_slice_that_is_padded() -> None:
+    """The extent `s - 2` is 0 at s = 2: no division by it."""
+    fn = lambda x: F.pad((x[2:] * 2).reshape(-1), (1, 2)) + 1
+    call = compiled(fn, dynamic=True)
+    for n in (6, 3, 2, 9):
+        x = torch.randn(n, 5)
+        assert_agrees(call(x), fn(x))
