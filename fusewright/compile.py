@@ -13,11 +13,16 @@ from torch.fx import GraphModule
 from .core.counters import count
 from .core.errors import CompilerError, FusewrightWarning, Refusal
 from .core.options import Options, current
+from .debug.dump import show
+from .emit.llvm import emit
 from .fusion.build import Built, build
 from .graph.grouping import Group, Grouping, group
 from .graph.ir import Value
+from .graph.text import dump
+from .graph.verify import verify
 from .index.expr import Ix
 from .loop.lower import Kernel, lower
+from .loop.text import dump as dump_loop
 from .run.kernels import kernel_for, target
 from .run.launch import last_level_cache
 from .run.plan import GroupPlan, Plan
@@ -67,12 +72,26 @@ class _Compilation:
 
     def run(self) -> Plan:
         count("graphs_traced")
+        verify(self.traced.graph)
+        show("graph", self.name, lambda: dump(self.traced.graph))
         grouping = group(self.traced.graph, self.accepts, self.traced.after, self.bytes)
+        show("groups", self.name, lambda: self.describe(grouping))
         plans: list[GroupPlan] = []
         for g in grouping.groups:
             plans.extend(self.group(g))
         count("plans_built")
         return Plan(self.traced, plans, grouping.refused, self.name)
+
+    def describe(self, grouping: Grouping) -> str:
+        """The groups in order, what was left to torch and why, and the merges that were declined."""
+        units = self.traced.graph.units
+        lines = []
+        for g in grouping.groups:
+            what = "kernel" if g.kernel else "torch"
+            lines.append(f"{what}: " + ", ".join(f"{u} {units[u].target}" for u in g.units))
+            lines += [f"    {units[u].reason}" for u in g.units if units[u].reason]
+        lines += [f"not merged: {r.first} with {r.second}: {r.reason}" for r in grouping.refused]
+        return "\n".join(lines)
 
     # --- estimates ---
     def hint(self, e: Ix) -> int:
@@ -106,7 +125,12 @@ class _Compilation:
         if not reason:
             try:
                 b, s = self.built(g)
+                title = f"{self.name}, units {g.units}"
+                show("fusion", title, b.fusion.text)
+                show("schedule", title, lambda: "\n".join([s.family, *s.directives()]))
                 k = lower(b.fusion, s, "kernel")
+                show("loop", title, lambda: dump_loop(k.func))
+                show("llvm", title, lambda: emit(k.func, target()))
                 compiled = kernel_for(k.func)
                 count("groups_formed")
                 count("units_fused", len(g.units))

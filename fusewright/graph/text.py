@@ -33,7 +33,7 @@ from ..index.expr import ONE, ZERO, Ix, ix, sym
 from ..prims.table import MONOIDS, PRIMS, RANDOM_KINDS
 from .ir import OPS, Eqn, Graph, Shape, Unit, Value
 
-KINDS = ("fused", "view", "torch", "host")
+KINDS = ("fused", "view", "torch", "host", "item")
 
 
 # --- printing --------------------------------------------------------------------------------------

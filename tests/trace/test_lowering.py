@@ -98,6 +98,33 @@ case("nan_to_num", lambda x: (aten.nan_to_num(x), aten.nan_to_num(x, 1.0, 2.0, 3
 case("logit eps", lambda x: aten.logit(x, 0.1), "v")
 case("prelu", aten._prelu_kernel, "v w")
 
+# the negative log-likelihood loss: (values, classes), ignoring class 2
+case("nll_loss", lambda x, i: [aten.nll_loss_forward(x, i[:, 0], None, r, 2) for r in (0, 1, 2)], "m i4")
+case("nll_loss weighted", lambda x, i, w: [aten.nll_loss_forward(x, i[:, 0], w, r, 2) for r in (0, 1, 2)], "m i4 row")
+case("nll_loss of one", lambda x, i: [aten.nll_loss_forward(x[0], i[0, 0], None, r, 2) for r in (0, 1, 2)], "m i4")
+case(
+    "nll_loss2d",
+    lambda x, i, w: [aten.nll_loss2d_forward(x, torch.stack([i, 3 - i]), w, r, 2) for r in (0, 1, 2)],
+    "q i4 row",
+)
+case(
+    "nll_loss_backward",
+    lambda x, i, w, s: [
+        *(aten.nll_loss_backward(s, x, i[:, 0], w, r, 2, s.abs() + 1) for r in (1, 2)),
+        aten.nll_loss_backward(x[:, 0], x, i[:, 0], None, 0, 2, s),
+        aten.nll_loss_backward(s, x[0], i[0, 0], w, 1, 2, s.abs() + 1),
+    ],
+    "m i4 row s",
+)
+case(
+    "nll_loss2d_backward",
+    lambda x, i, w, s: [
+        aten.nll_loss2d_backward(s, x, torch.stack([i, 3 - i]), w, 1, 2, s.abs() + 1),
+        aten.nll_loss2d_backward(x[:, 0], x, torch.stack([i, 3 - i]), w, 0, 2, s),
+    ],
+    "q i4 row s",
+)
+
 # derivatives
 for _n, _extra in {
     "sigmoid_backward": (),
