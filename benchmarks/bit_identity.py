@@ -71,10 +71,10 @@ def operators() -> Iterator[tuple[str, Fn]]:
 
 
 def chains() -> Iterator[tuple[str, Fn]]:
-    yield "(x * y + z) / (|x| + 1)", lambda x, y, z: (x * y + z) / (x.abs() + 1)
+    yield "(x * y + z) / (abs(x) + 1)", lambda x, y, z: (x * y + z) / (x.abs() + 1)
     yield "x * 0.1 + y * 0.9 - z", lambda x, y, z: x * 0.1 + y * 0.9 - z
     yield "relu(x * y) + z.clamp(-1, 1)", lambda x, y, z: torch.relu(x * y) + z.clamp(-1, 1)
-    yield "where(x > y, x * z, y / 3).sqrt of |.|", lambda x, y, z: torch.where(x > y, x * z, y / 3).abs().sqrt()
+    yield "sqrt(abs(where(x > y, x * z, y / 3)))", lambda x, y, z: torch.where(x > y, x * z, y / 3).abs().sqrt()
     yield "Adam's update", lambda x, y, z: x - 1e-3 * (y * 0.9 + z * 0.1) / (torch.sqrt(z * z) + 1e-8)
     yield "x * sigmoid(y) + z", lambda x, y, z: x * torch.sigmoid(y) + z
     yield "silu(x) * y", lambda x, y, z: F.silu(x) * y

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from collections.abc import Callable
 
 import pytest
@@ -47,3 +50,24 @@ def test_an_empty_slice_that_is_padded() -> None:
     for n in (6, 3, 2, 9):
         x = torch.randn(n, 5)
         assert_agrees(call(x), fn(x))
+
+
+NOTHING_SELECTED = """
+import torch, torch.nn.functional as F
+torch._dynamo.config.capture_dynamic_output_shape_ops = True
+def fn(x, c):
+    y = x[x > 0]
+    return F.pad((y[None, :] * c[:, None]).reshape(-1), (1, 2)) + 1
+call = torch.compile(fn, backend="fusewright", dynamic=True, fullgraph=True)
+c = torch.randn(4)
+for x in (torch.randn(20), torch.ones(3), -torch.ones(9)):
+    torch.testing.assert_close(call(x, c), fn(x, c))
+"""
+
+
+@pytest.mark.xfail(strict=True, reason="loop/scope.py divides by an extent that is 0: the process dies of SIGFPE")
+def test_a_size_known_only_at_run_time_is_zero() -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", NOTHING_SELECTED], env=dict(os.environ), capture_output=True, text=True
+    )
+    assert done.returncode == 0, f"exit code {done.returncode}\n{done.stderr}"

@@ -110,9 +110,18 @@ class _Module:
         if not self.target.openmp:
             entry.line(f"call void @{name}(ptr %ctx)")
             return
-        n = entry.fresh()
+        # one thread needs no team: outside a parallel region the runtime says thread 0 of 1
+        alone, n, at = entry.fresh(), entry.fresh(), entry.fresh("team")[1:]
+        entry.line(f"{alone} = icmp eq i64 %{entry.threads}, 1")
+        entry.line(f"br i1 {alone}, label %{at}.alone, label %{at}.all")
+        entry.label(f"{at}.alone")
+        entry.line(f"call void @{name}(ptr %ctx)")
+        entry.line(f"br label %{at}.end")
+        entry.label(f"{at}.all")
         entry.line(f"{n} = trunc i64 %{entry.threads} to i32")
         entry.line(f"call void @GOMP_parallel(ptr @{name}, ptr %ctx, i32 {n}, i32 0)")
+        entry.line(f"br label %{at}.end")
+        entry.label(f"{at}.end")
 
 
 _TRAILER = ['attributes #0 = { nounwind "no-trapping-math"="true" }', "!0 = !{}", "!1 = !{i32 1}"]

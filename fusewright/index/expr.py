@@ -335,8 +335,7 @@ def floordiv(p: Ix, d: Ix) -> Ix:
     """`p // d` for d >= 1. Rules, each with its side condition:
 
     p // 1 = p;  const // const folds;
-    (d*q + r) // d = q + r // d             if r >= 0 can be shown: it is always true, but targets divide unsigned
-                                            numbers, and a negative r would come from a dividend that is not
+    (d*q + r) // d = q + r // d             if r >= 0 can be shown (always true, but targets divide unsigned numbers)
     r // d = 0                              if 0 <= r < d can be shown from the bounds of r
     (p // a) // b = p // (a*b)              always, for a, b >= 1
     """

@@ -195,15 +195,21 @@ def _compare(got: Any, want: Any, what: str, tol: dict[str, float], values: bool
 
 
 def _as_near(got: Any, want: Any, exact: Any) -> bool:
-    """Whether every output is at most twice as far from the float64 result as eager's is."""
+    """Whether every output is at most twice as far from the float64 result as eager's is.
+
+    Where 16-bit steps overflow in eager, the right finite result is as good.
+    """
     for a, b, c in zip(tree_flatten(got)[0], tree_flatten(want)[0], tree_flatten(exact)[0], strict=True):
         if not isinstance(b, torch.Tensor) or not b.dtype.is_floating_point:
             continue
         mine, theirs = (a.double() - c).abs(), (b.double() - c).abs()
-        if not torch.equal(mine.isfinite(), theirs.isfinite()):
+        if (theirs.isfinite() & ~mine.isfinite()).any():
+            return False
+        over = mine.isfinite() & ~theirs.isfinite()
+        if (mine[over] > 4 * torch.finfo(b.dtype).eps * c[over].abs()).any():
             return False
         floor = 2 * torch.finfo(b.dtype).eps * c.abs()[c.isfinite()].amax().item() if c.isfinite().any() else 0.0
-        finite = mine.isfinite()
+        finite = mine.isfinite() & theirs.isfinite()
         if finite.any() and mine[finite].max() > 2 * theirs[finite].max() + floor:
             return False
     return True
