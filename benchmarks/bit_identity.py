@@ -48,7 +48,8 @@ def operators() -> Iterator[tuple[str, Fn]]:
         else:
             yield n, lambda x, y, z, f=f: f(x)
     for n in ACTIVATIONS:
-        yield n, lambda x, y, z, f=getattr(F, n): f(x)
+        f = getattr(F, n)
+        yield n, lambda x, y, z, f=f: f(x)
     yield "gelu (tanh)", lambda x, y, z: F.gelu(x, approximate="tanh")
     for n in BINARY:
         f = getattr(torch, n)

@@ -46,7 +46,7 @@ def compile_fx(gm: GraphModule, kind: str) -> Callable[[list[Any]], list[Any]]:
         return compile_graph(traced, f"{kind}{next(_serial)}").callable()
     except Exception as e:
         if not o.fallback:
-            raise
+            raise as_compiler_error(e, "compile a graph") from e
         count("fallbacks")
         warn_once(f"{type(e).__name__}: {e}", "a whole graph")
         return make_boxed_func(gm.forward)
@@ -115,7 +115,14 @@ class _Compilation:
     def accepts(self, g: Group) -> None:
         if not self.options.grouping:
             raise Refusal("option", "grouping is disabled")
-        self.built(g)
+        try:
+            self.built(g)
+        except Refusal:
+            raise
+        except Exception as e:
+            if not self.options.fallback:
+                raise self.failure(g, e) from e
+            raise Refusal("failure", f"{type(e).__name__}: {e}") from e
 
     def group(self, g: Group) -> list[GroupPlan]:
         """The plans of a group: a kernel, or its units one by one through torch."""
@@ -176,15 +183,27 @@ class _Compilation:
             out.append(one)
         return out
 
+    def where(self, g: Group) -> str:
+        """The user's line behind a group."""
+        return next((w for u in g.units if (w := self.traced.graph.units[u].where)), "")
+
+    def failure(self, g: Group, e: Exception) -> CompilerError:
+        """`e` as the error users see: with the stage and their line."""
+        return as_compiler_error(e, "compile a group", self.where(g))
+
     def failed(self, g: Group, e: Exception) -> None:
-        where = next((w for u in g.units if (w := self.traced.graph.units[u].where)), "")
         if not self.options.fallback:
-            if isinstance(e, CompilerError):
-                e.where = e.where or where
-                raise e
-            raise CompilerError(f"{type(e).__name__}: {e}", "compile", where) from e
+            raise self.failure(g, e) from e
         count("fallbacks")
-        warn_once(f"{type(e).__name__}: {e}", where)
+        warn_once(f"{type(e).__name__}: {e}", self.where(g))
+
+
+def as_compiler_error(e: Exception, stage: str, where: str = "") -> CompilerError:
+    """`e` itself if it is a CompilerError (its stage and line completed), else one that quotes it."""
+    if isinstance(e, CompilerError):
+        e.stage, e.where = e.stage or stage, e.where or where
+        return e
+    return CompilerError(f"{type(e).__name__}: {e}", stage, where)
 
 
 def warn_once(cause: str, where: str) -> None:

@@ -125,7 +125,7 @@ def run(
         memory[b.name] = flat
     env = {**sizes, "threads": threads, "stream": int(stream)}
     func = c.kernel.func
-    numbers = {r.name: int(e.evaluate(env)) for r, e in zip(func.sizes, c.kernel.sizes, strict=True)}
+    numbers = {r.name: n for r, n in zip(func.sizes, c.kernel.evaluate(env), strict=True)}
     failed = run_loop(func, memory, numbers, {h.name: sizes[h.name] for h in func.hosts}, threads)
     out = {}
     for b in c.built.fusion.buffers:

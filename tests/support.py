@@ -128,7 +128,7 @@ def assert_as_accurate(
     assert not bool((got.isinf() & ~infinite).any()), f"{what}: infinite where eager is finite"
     finite = ref64[torch.isfinite(ref64)]
     scale = finite.abs().max().item() if finite.numel() else 0.0
-    scale = max(scale, torch.finfo(got.dtype).eps)  # squares of rounding errors (the variance of equal values) are zero
+    scale = max(scale, 1e-3)  # operands are about 1: what cancels to nothing keeps their rounding errors
     allowance = floor * torch.finfo(got.dtype).eps * scale
     rms, worst = _errors(got, ref64)
     rms32, worst32 = _errors(ref32, ref64)

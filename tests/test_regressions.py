@@ -31,11 +31,8 @@ PROGRAMS: dict[str, Callable[[torch.Tensor, torch.Tensor], object]] = {
 }
 
 
-KNOWN = {"two scans": pytest.mark.xfail(strict=True, reason="schedule/cpu.py accepts a scan of a scan: a fallback")}
-
-
 @pytest.mark.parametrize("dynamic", [False, True])
-@pytest.mark.parametrize("name", [pytest.param(n, marks=KNOWN[n]) if n in KNOWN else n for n in PROGRAMS])
+@pytest.mark.parametrize("name", PROGRAMS)
 def test_agrees_with_eager(name: str, dynamic: bool) -> None:
     torch._dynamo.reset()
     with no_fallbacks():
@@ -65,7 +62,6 @@ for x in (torch.randn(20), torch.ones(3), -torch.ones(9)):
 """
 
 
-@pytest.mark.xfail(strict=True, reason="loop/scope.py divides by an extent that is 0: the process dies of SIGFPE")
 def test_a_size_known_only_at_run_time_is_zero() -> None:
     done = subprocess.run(
         [sys.executable, "-c", NOTHING_SELECTED], env=dict(os.environ), capture_output=True, text=True

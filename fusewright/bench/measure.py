@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import ctypes
 import gc
+import importlib.metadata
 import os
 import platform
 import statistics
@@ -14,6 +16,8 @@ from pathlib import Path
 from typing import Any
 
 import torch
+
+import fusewright
 
 Step = Callable[[], Any]
 
@@ -109,8 +113,6 @@ def settle() -> int | None:
     """Collect garbage, give free memory back to the system, and return the resident size (or None)."""
     gc.collect()
     try:
-        import ctypes
-
         ctypes.CDLL(None).malloc_trim(0)
     except (OSError, AttributeError):
         pass
@@ -188,8 +190,6 @@ def _commit() -> str:
 
 def machine(device: str) -> dict[str, Any]:
     """What the numbers depend on: processor, its vector instructions, caches, versions, and the commit."""
-    import fusewright
-
     interesting = ("avx2", "avx512f", "avx512_bf16", "avx512_vnni", "amx_tile", "fma", "asimd", "sve")
     flags = (_cpuinfo("flags") or _cpuinfo("Features")).split()
     described: dict[str, Any] = {
@@ -203,16 +203,11 @@ def machine(device: str) -> dict[str, Any]:
         "python": platform.python_version(),
         "torch": torch.__version__,
         "fusewright": getattr(fusewright, "__version__", ""),
+        "llvmlite": importlib.metadata.version("llvmlite"),
         "commit": _commit(),
         "load": list(os.getloadavg()) if hasattr(os, "getloadavg") else [],
         "date": time.strftime("%Y-%m-%d %H:%M"),
     }
-    try:
-        import llvmlite
-
-        described["llvmlite"] = llvmlite.__version__
-    except ImportError:
-        pass
     if device.startswith("cuda"):
         described["gpu"] = torch.cuda.get_device_name()
     return described

@@ -11,6 +11,8 @@ from collections.abc import Callable
 from typing import Any
 
 import torch
+from torch._dynamo.backends.common import aot_autograd
+from torch._functorch.aot_autograd import make_boxed_func
 
 from fusewright.bench import measure
 from fusewright.bench.cases import CASES, Case, Tensors
@@ -177,8 +179,6 @@ def _add(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
 
 def _hand_written() -> Callable:
     """A backend that only AOTAutograd and Dynamo cost anything in: the graphs are functions written by hand."""
-    from torch._dynamo.backends.common import aot_autograd
-    from torch._functorch.aot_autograd import make_boxed_func
 
     def count(gm: torch.fx.GraphModule) -> tuple[int, int]:
         nodes = list(gm.graph.nodes)

@@ -158,7 +158,7 @@ class _Build:
     def _scalar(self, e: Eqn, idx: tuple[Ix, ...], mask: Expr | None) -> Expr:
         v = e.params[0]
         if isinstance(v, Ix):
-            return sc.cast(sc.index_value(v), e.out.dtype)
+            return sc.cast(sc.size_value(v), e.out.dtype)
         self.fusion.hosts[v] = e.out.dtype
         return sc.host(v, e.out.dtype)
 

@@ -107,6 +107,11 @@ def index_value(i: Ix) -> Expr:
     return _make("index", i64, (), i, 1)
 
 
+def size_value(i: Ix) -> Expr:
+    """A number computed from sizes, as an i64: an argument of the kernel even when the sizes are known."""
+    return _make("index", i64, (), i, 1)
+
+
 def load(buffer: str, offset: Ix, dtype: DType, mask: Expr | None) -> Expr:
     """Element `offset` of `buffer`, whose stored type is `dtype`."""
     return _make("load", compute_type(dtype), () if mask is None else (mask,), (buffer, offset, dtype), 2)
@@ -172,7 +177,8 @@ def rewrite(e: Expr, axes: dict[Atom, Ix], memo: dict[Expr, Expr]) -> Expr:
     if e.kind == "load":
         new = load(e.data[0], e.data[1].subst(axes, value), e.data[2], args[0] if args else None)
     elif e.kind == "index":
-        new = index_value(e.data.subst(axes, value))
+        moved = e.data.subst(axes, value)
+        new = index_value(moved) if moved is not e.data else e
     elif e.kind == "random":
         new = _make("random", e.dtype, args, (e.data[0], *(i.subst(axes, value) for i in e.data[1:])), e.cost)
     elif e.kind == "stage":

@@ -110,8 +110,8 @@ class Builder:
 
     def scalar(self, value: IxLike | str, dtype: DType) -> Value:
         """A 0-d number known at launch: an index expression over sizes, or the name of a host float."""
-        if isinstance(value, int) or (isinstance(value, Ix) and value.as_int() is not None):
-            return self.const(ix(value).as_int(), dtype)
+        if isinstance(value, int):
+            value = ix(value)  # a size is not a literal: kernels do not depend on it
         return self.emit("scalar", (), (value,), dtype, ())
 
     def iota(self, shape: Sequence[IxLike], dim: int) -> Value:

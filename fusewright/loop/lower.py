@@ -7,7 +7,7 @@ value that several passes need and that is dear to compute is kept in per-thread
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from ..core.dtypes import bool_, compute_type, f32, f64, i64
@@ -29,12 +29,18 @@ class Kernel:
     """A lowered kernel.
 
     `sizes[k]` is the value of size parameter k: an index expression over the program's size symbols and `threads`, how
-    many run the launch.
+    many run the launch; those in `divisors` are taken as at least 1.
     """
 
     func: Func
     sizes: list[Ix]
     hosts: list[str]
+    divisors: frozenset[int]
+
+    def evaluate(self, env: Mapping[str, int]) -> list[int]:
+        """The size parameters under `env`."""
+        values = [int(e.evaluate(env)) for e in self.sizes]
+        return [max(v, 1) if k in self.divisors else v for k, v in enumerate(values)]
 
 
 def lower(f: Fusion, schedule: Schedule, name: str) -> Kernel:
@@ -96,7 +102,8 @@ class _Lower(Reductions):
         self.publish_partials(region)
         self.func.body.append(Parallel(tid, nth, body))
         self._epilogue()
-        return Kernel(self.func, self.params.values, [h.name for h in self.func.hosts])
+        hosts = [h.name for h in self.func.hosts]
+        return Kernel(self.func, self.params.values, hosts, frozenset(self.params.divisors))
 
     def _steps(self, a: Atom) -> Ix:
         """Iterations of a row axis: its extent, or the vectors that cover it."""
@@ -116,7 +123,7 @@ class _Lower(Reductions):
             a, n = parts[k]
             at = rest
             if k:
-                count = self.params.get(n, ("steps", k))
+                count = self.params.divisor(n, ("steps", k))
                 q = self.let(s, "udiv", (rest, count), i64)
                 at = self.prim(s, "sub", rest, self.mul(s, q, count))
                 rest = q

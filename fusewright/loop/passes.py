@@ -56,7 +56,8 @@ class Passes:
         everything = rows | cols
         for s in self.f.stores():
             axes = set(s.axes)
-            if s.body.stages & outer or (axes != everything and axes != rows):
+            once = split and not axes and bool(everything)
+            if once or s.body.stages & outer or (axes != everything and axes != rows):
                 self.epilogue.append(s)
             elif axes == everything and (cols or not rows):
                 self.nest.append(s)

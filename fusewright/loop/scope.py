@@ -8,7 +8,7 @@ from ..core.dtypes import DType, bool_, compute_type, i64
 from ..core.dtypes import f32 as F32
 from ..core.dtypes import u32 as U32
 from ..fusion.scalar import Expr
-from ..index.expr import ONE, ZERO, Atom, Ix, ix, nonnegative
+from ..index.expr import ONE, ZERO, Atom, Ix, ix
 from .ir import Arg, Buf, Func, Imm, Let, Reg, Stmt, imm
 
 
@@ -21,7 +21,16 @@ class Params:
     def __init__(self, func: Func):
         self.func = func
         self.values: list[Ix] = []
+        self.divisors: set[int] = set()
         self._by_role: dict[Any, Reg] = {}
+
+    def divisor(self, value: Ix, role: Any) -> Arg:
+        """A register holding max(value, 1): an empty extent divides nothing that is used, but must not trap."""
+        before = len(self.values)
+        got = self.get(value, ("divisor", role))
+        if len(self.values) > before:
+            self.divisors.add(before)
+        return got
 
     def get(self, value: Ix, role: Any) -> Arg:
         """A register holding `value`; 1 and -1 are part of the kernel's structure."""
@@ -222,16 +231,9 @@ class Emitter:
         if a.kind == "div":
             assert a.num is not None
             num = self.scalar_index(s, a.num, role)
-            return self.let(s, "udiv", (num, self.divisor(s, a, role)), i64)
+            return self.let(s, "udiv", (num, self.params.divisor(a.aux, role)), i64)
         assert a.kind == "value"
         return self.emit(s, a.aux)
-
-    def divisor(self, s: Scope, a: Atom, role: Any) -> Arg:
-        """The divisor of a "div" atom, at least 1: an extent may be 0 where nothing is read or all is masked off."""
-        den = self.scalar_index(s, a.aux, role)
-        if isinstance(den, Imm):
-            return imm(max(den.value, 1))
-        return den if nonnegative(a.aux - 1) else self.prim(self._home_of(s, den), "max", den, imm(1))
 
     def vector_index(self, s: Scope, p: Ix, role: Any, v: Scope) -> Arg:
         assert v.vector is not None
@@ -256,7 +258,7 @@ class Emitter:
         if a.kind == "div":
             assert a.num is not None
             num = self.splat(s, self.vector_index(s, a.num, role, v), v.lanes)
-            den = self.splat(s, self.divisor(s, a, role), v.lanes)
+            den = self.splat(s, self.params.divisor(a.aux, role), v.lanes)
             return self.let(s, "udiv", (num, den), i64, v.lanes)
         assert a.kind == "value"
         return self.emit(s, a.aux)

@@ -15,14 +15,16 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 from ..build import llvm_jit
 from ..build.store import default_store
 from ..core.counters import count
 from ..core.options import current
+from ..emit import llvm as llvm_emitter
 from ..emit.llvm import Target, emit
-from ..emit.llvm_ops import SLEEF
+from ..emit.llvm_rules import SLEEF
 from ..emit.llvm_types import scalar
 from ..loop.ir import Func
 from ..loop.text import dump
@@ -59,9 +61,18 @@ def target() -> Target:
 
 @cache
 def _target_key(t: Target) -> str:
-    return (
-        f"{llvm_jit.versions()} {t.bits} {t.openmp} {t.inline_math} {sorted(t.sleef)} {t.triple} {t.cpu} {t.features}"
-    )
+    facts = (t.bits, t.openmp, t.inline_math, sorted(t.sleef), t.triple, t.cpu, t.features)
+    return f"{llvm_jit.versions()} {generator_digest()} {facts}"
+
+
+@cache
+def generator_digest() -> str:
+    """A digest of the code that turns Loop IR into LLVM IR: another generator, another kernel."""
+    folder = Path(llvm_emitter.__file__).parent
+    digest = hashlib.sha256()
+    for path in sorted(folder.glob("*.py")):
+        digest.update(path.read_bytes())
+    return digest.hexdigest()[:16]
 
 
 def kernel_for(func: Func) -> CompiledKernel:

@@ -72,7 +72,7 @@ class SizeTable:
         env: dict[str, int] = dict(zip(self.symbols, values, strict=True))
         work = max((int(b.numel.evaluate(env)) for b in self.fusion.buffers), default=1)
         env["threads"] = nt if work >= SERIAL_BELOW else 1
-        numbers = [int(e.evaluate(env)) for e in self.kernel.sizes]
+        numbers = self.kernel.evaluate(env)
         array = (ctypes.c_int64 * max(len(numbers), 1))(*numbers)
         by_name = dict(zip((r.name for r in self.kernel.func.sizes), numbers, strict=True))
         counts = [

@@ -237,6 +237,12 @@ class _Planner:
         cols = set(scans[0].raxes)
         if any(set(s.raxes) != cols for s in scans) or len(cols) != 1:
             raise Refusal("schedule", "scans along different axes")
+        names = {s.name for s in scans}
+        for s in scans:
+            if set(s.axes) != set(self.f.axes):
+                raise Refusal("schedule", "a scan over part of the axes")
+            if s.body.stages & names:
+                raise Refusal("schedule", "a scan of a scan")
         rows = set(self.f.axes) - cols
         self._check(rows, cols)
         if any(set(r.raxes) & rows for r in self.f.reductions()):

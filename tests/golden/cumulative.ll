@@ -99,8 +99,16 @@ entry:
   %n3 = load i64, ptr %n3.p, !invariant.load !0
   %n4.p = getelementptr i64, ptr %sizes, i64 4
   %n4 = load i64, ptr %n4.p, !invariant.load !0
-  %t.1 = trunc i64 %n0 to i32
-  call void @GOMP_parallel(ptr @cumulative.region0, ptr %ctx, i32 %t.1, i32 0)
+  %t.1 = icmp eq i64 %n0, 1
+  br i1 %t.1, label %team.3.alone, label %team.3.all
+team.3.alone:
+  call void @cumulative.region0(ptr %ctx)
+  br label %team.3.end
+team.3.all:
+  %t.2 = trunc i64 %n0 to i32
+  call void @GOMP_parallel(ptr @cumulative.region0, ptr %ctx, i32 %t.2, i32 0)
+  br label %team.3.end
+team.3.end:
   %failed = load i64, ptr %status
   %code = trunc i64 %failed to i32
   ret i32 %code

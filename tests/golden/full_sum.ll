@@ -194,31 +194,39 @@ entry:
   %t.3 = and i64 %t.2, -64
   %part_r0 = getelementptr i8, ptr %scratch, i64 0
   %t.4 = add i64 0, %t.3
-  %t.5 = trunc i64 %n0 to i32
-  call void @GOMP_parallel(ptr @full_sum.region0, ptr %ctx, i32 %t.5, i32 0)
+  %t.5 = icmp eq i64 %n0, 1
+  br i1 %t.5, label %team.7.alone, label %team.7.all
+team.7.alone:
+  call void @full_sum.region0(ptr %ctx)
+  br label %team.7.end
+team.7.all:
+  %t.6 = trunc i64 %n0 to i32
+  call void @GOMP_parallel(ptr @full_sum.region0, ptr %ctx, i32 %t.6, i32 0)
+  br label %team.7.end
+team.7.end:
   store double 0x0000000000000000, ptr %total57.slot
   store i64 0, ptr %t58.slot
-  br label %loop.6.head
-loop.6.head:
+  br label %loop.8.head
+loop.8.head:
   %t58 = load i64, ptr %t58.slot
-  %t.7 = icmp slt i64 %t58, %n0
-  br i1 %t.7, label %loop.6.body, label %loop.6.exit
-loop.6.body:
-  %p.8 = getelementptr inbounds double, ptr %part_r0, i64 %t58
-  %v59 = load double, ptr %p.8, align 8
-  %t.9 = load double, ptr %total57.slot
-  %v60 = fadd double %t.9, %v59
-  store double %v60, ptr %total57.slot
-  %t.10 = add nsw i64 %t58, 1
-  store i64 %t.10, ptr %t58.slot
-  br label %loop.6.head
-loop.6.exit:
+  %t.9 = icmp slt i64 %t58, %n0
+  br i1 %t.9, label %loop.8.body, label %loop.8.exit
+loop.8.body:
+  %p.10 = getelementptr inbounds double, ptr %part_r0, i64 %t58
+  %v59 = load double, ptr %p.10, align 8
   %t.11 = load double, ptr %total57.slot
-  %t.12 = load double, ptr %total57.slot
-  %v61 = select i1 true, double %t.11, double %t.12
+  %v60 = fadd double %t.11, %v59
+  store double %v60, ptr %total57.slot
+  %t.12 = add nsw i64 %t58, 1
+  store i64 %t.12, ptr %t58.slot
+  br label %loop.8.head
+loop.8.exit:
+  %t.13 = load double, ptr %total57.slot
+  %t.14 = load double, ptr %total57.slot
+  %v61 = select i1 true, double %t.13, double %t.14
   %v62 = fptrunc double %v61 to float
-  %p.13 = getelementptr inbounds float, ptr %out2, i64 0
-  store float %v62, ptr %p.13, align 4
+  %p.15 = getelementptr inbounds float, ptr %out2, i64 0
+  store float %v62, ptr %p.15, align 4
   %failed = load i64, ptr %status
   %code = trunc i64 %failed to i32
   ret i32 %code

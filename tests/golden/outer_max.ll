@@ -342,10 +342,26 @@ entry:
   %t.3 = and i64 %t.2, -64
   %part_r0 = getelementptr i8, ptr %scratch, i64 0
   %t.4 = add i64 0, %t.3
-  %t.5 = trunc i64 %n0 to i32
-  call void @GOMP_parallel(ptr @outer_max.region0, ptr %ctx, i32 %t.5, i32 0)
+  %t.5 = icmp eq i64 %n0, 1
+  br i1 %t.5, label %team.7.alone, label %team.7.all
+team.7.alone:
+  call void @outer_max.region0(ptr %ctx)
+  br label %team.7.end
+team.7.all:
   %t.6 = trunc i64 %n0 to i32
-  call void @GOMP_parallel(ptr @outer_max.region1, ptr %ctx, i32 %t.6, i32 0)
+  call void @GOMP_parallel(ptr @outer_max.region0, ptr %ctx, i32 %t.6, i32 0)
+  br label %team.7.end
+team.7.end:
+  %t.8 = icmp eq i64 %n0, 1
+  br i1 %t.8, label %team.10.alone, label %team.10.all
+team.10.alone:
+  call void @outer_max.region1(ptr %ctx)
+  br label %team.10.end
+team.10.all:
+  %t.9 = trunc i64 %n0 to i32
+  call void @GOMP_parallel(ptr @outer_max.region1, ptr %ctx, i32 %t.9, i32 0)
+  br label %team.10.end
+team.10.end:
   %failed = load i64, ptr %status
   %code = trunc i64 %failed to i32
   ret i32 %code

@@ -376,8 +376,16 @@ entry:
   %t.6 = mul i64 %t.3, %n0
   %kept0 = getelementptr i8, ptr %scratch, i64 %t.5
   %t.7 = add i64 0, %t.6
-  %t.8 = trunc i64 %n0 to i32
-  call void @GOMP_parallel(ptr @softmax.region0, ptr %ctx, i32 %t.8, i32 0)
+  %t.8 = icmp eq i64 %n0, 1
+  br i1 %t.8, label %team.10.alone, label %team.10.all
+team.10.alone:
+  call void @softmax.region0(ptr %ctx)
+  br label %team.10.end
+team.10.all:
+  %t.9 = trunc i64 %n0 to i32
+  call void @GOMP_parallel(ptr @softmax.region0, ptr %ctx, i32 %t.9, i32 0)
+  br label %team.10.end
+team.10.end:
   %failed = load i64, ptr %status
   %code = trunc i64 %failed to i32
   ret i32 %code

@@ -11,7 +11,7 @@ import llvmlite.binding as llvm
 import pytest
 
 from fusewright.emit.llvm import Target, emit
-from fusewright.emit.llvm_ops import SLEEF
+from fusewright.emit.llvm_rules import SLEEF
 from fusewright.graph import text as graph_text
 from fusewright.graph.verify import verify as verify_graph
 from fusewright.loop import text as loop_text

@@ -304,6 +304,7 @@ def check(
     backward: bool = False,
     every: int = 1,
     errors: bool = True,
+    dynamic: bool = False,
     max_failures: int = 5,
 ) -> Result:
     """Check an operator: every `every`-th of its samples, starting at one that depends on the operator's name."""
@@ -329,7 +330,7 @@ def check(
         for i in range(start, len(samples), every):
             if (i - start) // every % 32 == 0:
                 torch._dynamo.reset()  # guards of older samples would be tried first by every later one
-            call = torch.compile(fn, backend=backend, dynamic=False, fullgraph=False)
+            call = torch.compile(fn, backend=backend, dynamic=dynamic, fullgraph=False)
             sample_before = counters(backend)
             message = _check_sample(fn, call, samples[i], tol, values, backward)
             _count(result, sample_before, backend)

@@ -30,10 +30,11 @@ class Settings:
     backward: bool = False
     every: int = 1
     errors: bool = True
+    dynamic: bool = False
     timeout_s: float = 600.0
 
     def arguments(self) -> list[str]:
-        flags = ["--backward"] * self.backward + ["--no-errors"] * (not self.errors)
+        flags = ["--backward"] * self.backward + ["--no-errors"] * (not self.errors) + ["--dynamic"] * self.dynamic
         return ["--dtype", self.dtype, "--backend", self.backend, "--every", str(self.every), *flags]
 
 
@@ -47,7 +48,13 @@ def serve(settings: Settings) -> None:
         op = ops[int(line)]
         try:
             answer = check(
-                op, getattr(torch, settings.dtype), settings.backend, settings.backward, settings.every, settings.errors
+                op,
+                getattr(torch, settings.dtype),
+                settings.backend,
+                settings.backward,
+                settings.every,
+                settings.errors,
+                settings.dynamic,
             ).to_json()
         except Exception as e:  # the database itself failed to make samples
             answer = _dead(op.name, settings, f"harness: {type(e).__name__}: {e}"[:300])

@@ -12,7 +12,9 @@ from typing import Any
 
 
 def _title(run: dict[str, Any]) -> str:
-    return run["dtype"] + (", forward and backward" if run["backward"] else ", forward")
+    title = run["dtype"] + (", forward and backward" if run["backward"] else ", forward")
+    title += ", symbolic sizes" if run.get("dynamic") else ""
+    return title + (", all in kernels" if "single_op_groups" in run.get("ENABLE", "") else "")
 
 
 def _summary(runs: list[dict[str, Any]]) -> list[str]:
@@ -61,7 +63,10 @@ def render(runs: list[dict[str, Any]]) -> str:
         'must be refused. Random operators draw eager\'s own numbers (`fusewright.options(rng="eager")`).',
         "",
         "Made by `python -m tests.opinfo.run --json RESULTS.json` and",
-        "`python -m tests.opinfo.report RESULTS.json > docs/opinfo.md`.",
+        "`python -m tests.opinfo.report RESULTS.json > docs/opinfo.md`, with `FUSEWRIGHT_DISABLE=fallback`: a failure",
+        "of the compiler is a failure of the sample. Runs marked *all in kernels* compile even lone operations, which",
+        "are otherwise left to torch where torch is as good (`FUSEWRIGHT_ENABLE=single_op_groups`); the other types",
+        "and the backward pass were run for the operators that have lowering rules.",
         "",
         *_summary(runs),
         "",

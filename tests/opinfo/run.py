@@ -28,6 +28,7 @@ def _parser() -> argparse.ArgumentParser:
     p.add_argument("--backend", default=BACKEND)
     p.add_argument("--ops", help="comma-separated names, with * as in a shell")
     p.add_argument("--backward", action="store_true", help="compare gradients too")
+    p.add_argument("--dynamic", action="store_true", help="trace with symbolic sizes")
     p.add_argument("--every", type=int, default=1, help="take every k-th sample of each operator")
     p.add_argument("--shard", default="0/1", help="i/n: the i-th of n parts")
     p.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
@@ -60,7 +61,9 @@ def _print(answer: dict[str, Any]) -> None:
 
 def main(argv: list[str] | None = None) -> int:
     args = _parser().parse_args(argv)
-    settings = Settings(args.dtype, args.backend, args.backward, args.every, not args.no_errors, args.timeout)
+    settings = Settings(
+        args.dtype, args.backend, args.backward, args.every, not args.no_errors, args.dynamic, args.timeout
+    )
     if args.serve:
         serve(settings)
         return 0
@@ -82,7 +85,9 @@ def main(argv: list[str] | None = None) -> int:
     )
     if args.json:
         head = {"torch": torch.__version__, "backend": args.backend, "dtype": args.dtype, "backward": args.backward}
-        args.json.write_text(json.dumps({**head, "every": args.every, "operators": answers}, indent=1) + "\n")
+        switches = {k: os.environ.get(f"FUSEWRIGHT_{k}", "") for k in ("ENABLE", "DISABLE")}
+        head |= {"every": args.every, "chosen": len(numbers) < len(names), "dynamic": args.dynamic, **switches}
+        args.json.write_text(json.dumps({**head, "operators": answers}, indent=1) + "\n")
     return 1 if failed else 0
 
 

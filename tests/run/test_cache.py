@@ -93,7 +93,6 @@ def test_new_sizes_compile_nothing_backward(directory: Path) -> None:
     assert grew["kernels_compiled"] == grew["fallbacks"] == grew["graphs_traced"] == 0
 
 
-@pytest.mark.xfail(strict=True, reason="a mean's divisor is a literal in the kernel when shapes are static")
 def test_static_means_share_kernels(directory: Path) -> None:
     """Traced again for each shape, but the kernels differ in their size parameters only."""
     assert run(6, 40, dynamic=False)["kernels_compiled"] > 0

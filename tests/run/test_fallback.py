@@ -83,15 +83,9 @@ def test_the_program_still_works(stage: str, monkeypatch: pytest.MonkeyPatch) ->
 
 
 WHOLE_GRAPH = ("group", "translate")  # before there are groups
-_accepts = pytest.mark.xfail(strict=True, reason="compile.py: a failure while groups are formed takes the whole graph")
-_wraps = pytest.mark.xfail(strict=True, reason="compile.py: a failure outside groups is raised as it is")
 
 
-def _stages(**marks: Any) -> list[Any]:
-    return [pytest.param(s, marks=marks[s]) if s in marks else s for s in STAGES]
-
-
-@pytest.mark.parametrize("stage", [s for s in _stages(plan=_accepts, build=_accepts) if s not in WHOLE_GRAPH])
+@pytest.mark.parametrize("stage", [s for s in STAGES if s not in WHOLE_GRAPH])
 def test_the_warning_names_the_line(stage: str, monkeypatch: pytest.MonkeyPatch) -> None:
     said, _ = _run(stage, monkeypatch)
     assert "test_fallback.py:" in said[0] and "the first line" in said[0]
@@ -109,7 +103,7 @@ def test_gradients_too(stage: str, monkeypatch: pytest.MonkeyPatch) -> None:
     torch.testing.assert_close(x.grad, x2.grad)
 
 
-@pytest.mark.parametrize("stage", _stages(plan=_wraps, build=_wraps, group=_wraps, translate=_wraps))
+@pytest.mark.parametrize("stage", STAGES)
 def test_without_fallback_it_raises(stage: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """One class whatever failed, with the stage and the user's line."""
     where, name, error = STAGES[stage]

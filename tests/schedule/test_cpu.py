@@ -132,7 +132,6 @@ def _expanded_scan(b: Builder) -> Value:
     return b.cast(b.affine(x, (N, N), [(0, [(0, 1)]), (0, [])]), f32)
 
 
-@pytest.mark.xfail(strict=True, reason="schedule/cpu.py accepts scans that loop/lower.py cannot place")
 @pytest.mark.parametrize("program", [_scan_of_scan, _small_scan, _expanded_scan])
 def test_scans_that_are_not_alone(program: Callable[[Builder], Value | list[Value]]) -> None:
     try:
@@ -151,7 +150,6 @@ def test_a_scan_that_is_kept_for_a_second_pass() -> None:
     check(graph_of(program), {"n": 3, "m": 7})
 
 
-@pytest.mark.xfail(strict=True, reason="loop/lower.py stores 0-d results inside the chunks of a full reduction")
 def test_a_number_beside_an_empty_reduction() -> None:
     """A 0-d result must be stored even when the other output sums nothing."""
 
@@ -163,7 +161,6 @@ def test_a_number_beside_an_empty_reduction() -> None:
     check(graph_of(program), {"n": 0})
 
 
-@pytest.mark.xfail(strict=True, reason="loop/scope.py divides by extents that may be 0")
 def test_padding_around_nothing() -> None:
     """The input is empty, the output is not: no division by an extent of 0."""
 

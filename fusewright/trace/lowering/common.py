@@ -66,9 +66,8 @@ def like(b: Builder, x: Value, value: float) -> Value:
 
 
 def size_value(b: Builder, n: IxLike, dtype: DType) -> Value:
-    """A size, as a 0-d value of `dtype`."""
-    known = ix(n).as_int()
-    return b.const(known, dtype) if known is not None else b.cast(b.scalar(ix(n), i64), dtype)
+    """A size (an argument of the kernel, even when it is known) or a literal int, as a 0-d value of `dtype`."""
+    return b.const(n, dtype) if isinstance(n, int) else b.cast(b.scalar(n, i64), dtype)
 
 
 def wrap_index(index: IxLike, size: Ix) -> Ix:

@@ -1,0 +1,438 @@
+"""One LLVM rule per primitive and Loop IR operation: `RULES[name](o)` writes the instructions that define `o.dst`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from ..core.dtypes import DType
+from . import llvm_philox
+from .llvm_types import literal, mangle, scalar, vector
+
+# SLEEF's accuracy suffix of the variant ATen's Vectorized calls
+SLEEF = {
+    "exp": "u10",
+    "exp2": "u10",
+    "expm1": "u10",
+    "log": "u10",
+    "log2": "u10",
+    "log10": "u10",
+    "log1p": "u10",
+    "sin": "u35",
+    "cos": "u35",
+    "tan": "u10",
+    "asin": "u10",
+    "acos": "u10",
+    "atan": "u10",
+    "sinh": "u10",
+    "cosh": "u10",
+    "tanh": "u10",
+    "asinh": "u10",
+    "acosh": "u10",
+    "atanh": "u10",
+    "erf": "u10",
+    "erfc": "u15",
+    "lgamma": "u10",
+    "pow": "u10",
+    "atan2": "u10",
+    "hypot": "u05",
+}
+
+
+class Writer(Protocol):
+    """A function being written. `block_memo`: values that may be used again until the basic block ends."""
+
+    block_memo: dict[Any, str]
+
+    def line(self, s: str) -> None: ...
+    def fresh(self, prefix: str = "t") -> str: ...
+
+
+class Services(Protocol):
+    """What rules need of the module being written (`llvm_ops.Ops`)."""
+
+    def declare(self, text: str) -> None: ...
+    def special(self, o: Op, name: str) -> str: ...
+    def helper(self, name: str, define: Callable[[str], str]) -> str: ...
+    def narrow(self, w: Writer, v: str, src: DType, d: DType, lanes: int) -> str: ...
+    def widen(self, w: Writer, dst: str, raw: str, d: DType, lanes: int) -> None: ...
+
+
+@dataclass(slots=True)
+class Op:
+    """One operation being written: destination, operands, their types."""
+
+    ops: Services
+    w: Writer
+    dst: str
+    a: list[str]
+    types: list[tuple[DType, int]]
+    dtype: DType
+    lanes: int
+    attr: Any
+
+    @property
+    def ty(self) -> str:
+        """LLVM type of the operands (of the last one for `where`)."""
+        d, n = self.types[-1]
+        return vector(scalar(d), n)
+
+    @property
+    def operand(self) -> DType:
+        return self.types[-1][0]
+
+    def t(self, text: str) -> str:
+        """A temporary holding `text`."""
+        v = self.w.fresh()
+        self.w.line(f"{v} = {text}")
+        return v
+
+    def done(self, text: str) -> None:
+        self.w.line(f"{self.dst} = {text}")
+
+    def const(self, value: Any, d: DType | None = None) -> str:
+        d = d or self.operand
+        text = literal(value, d)
+        n = self.types[-1][1]
+        return text if n == 1 else f"splat ({scalar(d)} {text})"
+
+    @property
+    def mask_ty(self) -> str:
+        return vector("i1", self.types[-1][1])
+
+    def intrinsic(self, name: str, *args: str) -> str:
+        fn = f"llvm.{name}.{mangle(scalar(self.operand), self.types[-1][1])}"
+        self.ops.declare(f"declare {self.ty} @{fn}({', '.join([self.ty] * len(args))})")
+        return f"call {self.ty} @{fn}({', '.join(f'{self.ty} {x}' for x in args)})"
+
+    def select(self, m: str, x: str, y: str) -> str:
+        return f"select {self.mask_ty} {m}, {self.ty} {x}, {self.ty} {y}"
+
+
+Rule = Callable[[Op], None]
+RULES: dict[str, Rule] = {}
+
+
+def rule(*names: str) -> Callable[[Rule], Rule]:
+    def register(f: Rule) -> Rule:
+        for n in names:
+            RULES[n] = f
+        return f
+
+    return register
+
+
+# --- arithmetic ---------------------------------------------------------------------------------------
+
+
+def _binary(fp: str, signed: str, unsigned: str | None = None) -> Rule:
+    def emit(o: Op) -> None:
+        name = fp if o.operand.is_float else signed if o.operand.kind == "i" else (unsigned or signed)
+        o.done(f"{name} {o.ty} {o.a[0]}, {o.a[1]}")
+
+    return emit
+
+
+RULES["add"] = _binary("fadd", "add")
+RULES["sub"] = _binary("fsub", "sub")
+RULES["mul"] = _binary("fmul", "mul")
+RULES["div"] = _binary("fdiv", "sdiv")
+RULES["truncdiv"] = _binary("", "sdiv", "udiv")
+RULES["and"] = _binary("", "and")
+RULES["or"] = _binary("", "or")
+RULES["xor"] = _binary("", "xor")
+RULES["udiv"] = _binary("", "udiv")
+
+
+@rule("fmod")
+def _fmod(o: Op) -> None:
+    name = "frem" if o.operand.is_float else "srem" if o.operand.kind == "i" else "urem"
+    o.done(f"{name} {o.ty} {o.a[0]}, {o.a[1]}")
+
+
+def _different_sign(o: Op, m: str) -> str:
+    """m != 0 and sign(m) != sign(divisor)"""
+    cmp = "fcmp olt" if o.operand.is_float else "icmp slt"
+    ne = "fcmp une" if o.operand.is_float else "icmp ne"
+    zero = o.const(0)
+    x, y = o.t(f"{cmp} {o.ty} {m}, {zero}"), o.t(f"{cmp} {o.ty} {o.a[1]}, {zero}")
+    differ = o.t(f"xor {o.mask_ty} {x}, {y}")
+    nonzero = o.t(f"{ne} {o.ty} {m}, {zero}")
+    return o.t(f"and {o.mask_ty} {differ}, {nonzero}")
+
+
+@rule("remainder")
+def _remainder(o: Op) -> None:
+    if o.operand.kind == "u":
+        o.done(f"urem {o.ty} {o.a[0]}, {o.a[1]}")
+        return
+    f = o.operand.is_float
+    m = o.t(f"{'frem' if f else 'srem'} {o.ty} {o.a[0]}, {o.a[1]}")
+    fix = _different_sign(o, m)
+    moved = o.t(f"{'fadd' if f else 'add'} {o.ty} {m}, {o.a[1]}")
+    o.done(o.select(fix, moved, m))
+
+
+@rule("floordiv")
+def _floordiv(o: Op) -> None:
+    if o.operand.kind == "u":
+        o.done(f"udiv {o.ty} {o.a[0]}, {o.a[1]}")
+        return
+    if not o.operand.is_float:
+        q, m = o.t(f"sdiv {o.ty} {o.a[0]}, {o.a[1]}"), o.t(f"srem {o.ty} {o.a[0]}, {o.a[1]}")
+        fix = _different_sign(o, m)
+        less = o.t(f"sub {o.ty} {q}, {o.const(1)}")
+        o.done(o.select(fix, less, q))
+        return
+    # c10::div_floor_floating: exact quotient of a - fmod(a, b), nudged to the nearest integer
+    m = o.t(f"frem {o.ty} {o.a[0]}, {o.a[1]}")
+    d = o.t(f"fdiv {o.ty} {o.t(f'fsub {o.ty} {o.a[0]}, {m}')}, {o.a[1]}")
+    fix = _different_sign(o, m)
+    d = o.t(o.select(fix, o.t(f"fsub {o.ty} {d}, {o.const(1)}"), d))
+    fl = o.t(o.intrinsic("floor", d))
+    up = o.t(f"fcmp ogt {o.ty} {o.t(f'fsub {o.ty} {d}, {fl}')}, {o.const(0.5)}")
+    fl = o.t(o.select(up, o.t(f"fadd {o.ty} {fl}, {o.const(1)}"), fl))
+    quotient = o.t(f"fdiv {o.ty} {o.a[0]}, {o.a[1]}")
+    zero = o.t(f"fcmp oeq {o.ty} {d}, {o.const(0)}")
+    fl = o.t(o.select(zero, o.t(o.intrinsic("copysign", o.const(0), quotient)), fl))
+    by_zero = o.t(f"fcmp oeq {o.ty} {o.a[1]}, {o.const(0)}")
+    o.done(o.select(by_zero, quotient, fl))
+
+
+def _extremum(greater: bool) -> Rule:
+    def emit(o: Op) -> None:
+        x, y = o.a
+        if o.operand.is_bool:
+            o.done(f"{'or' if greater else 'and'} {o.ty} {x}, {y}")
+        elif o.operand.is_float:
+            # x > y ? x : y is one instruction and gives y when either is NaN: put x back when x is NaN
+            m = o.t(o.select(o.t(f"fcmp {'ogt' if greater else 'olt'} {o.ty} {x}, {y}"), x, y))
+            o.done(o.select(o.t(f"fcmp uno {o.ty} {x}, {x}"), x, m))
+        else:
+            name = {("i", True): "smax", ("i", False): "smin", ("u", True): "umax", ("u", False): "umin"}
+            o.done(o.intrinsic(name[o.operand.kind, greater], x, y))
+
+    return emit
+
+
+RULES["max"] = _extremum(True)
+RULES["min"] = _extremum(False)
+RULES["fmax"] = lambda o: o.done(o.intrinsic("maxnum", *o.a))
+RULES["fmin"] = lambda o: o.done(o.intrinsic("minnum", *o.a))
+RULES["copysign"] = lambda o: o.done(o.intrinsic("copysign", *o.a))
+
+
+@rule("shl", "shr")
+def _shift(o: Op) -> None:
+    """Amounts outside [0, bits) give 0, or the sign for an arithmetic shift right, as in PyTorch."""
+    bits = 8 * o.operand.itemsize
+    inside = o.t(f"icmp ult {o.ty} {o.a[1]}, {o.const(bits)}")
+    left = o.attr == "shl"
+    if not left and o.operand.kind == "i":
+        amount = o.t(o.select(inside, o.a[1], o.const(bits - 1)))
+        o.done(f"ashr {o.ty} {o.a[0]}, {amount}")
+        return
+    amount = o.t(o.select(inside, o.a[1], o.const(0)))
+    v = o.t(f"{'shl' if left else 'lshr'} {o.ty} {o.a[0]}, {amount}")
+    o.done(o.select(inside, v, o.const(0)))
+
+
+def _compare(fp: str, signed: str, unsigned: str) -> Rule:
+    def emit(o: Op) -> None:
+        k = o.operand.kind
+        pred = f"fcmp {fp}" if k == "f" else f"icmp {signed if k == 'i' else unsigned}"
+        o.done(f"{pred} {o.ty} {o.a[0]}, {o.a[1]}")
+
+    return emit
+
+
+for _name, _preds in {
+    "eq": ("oeq", "eq", "eq"),
+    "ne": ("une", "ne", "ne"),
+    "lt": ("olt", "slt", "ult"),
+    "le": ("ole", "sle", "ule"),
+    "gt": ("ogt", "sgt", "ugt"),
+    "ge": ("oge", "sge", "uge"),
+}.items():
+    RULES[_name] = _compare(*_preds)
+
+RULES["where"] = lambda o: o.done(o.select(*o.a))
+RULES["isnan"] = lambda o: o.done(f"fcmp uno {o.ty} {o.a[0]}, {o.a[0]}")
+RULES["floor"] = lambda o: o.done(o.intrinsic("floor", o.a[0]))
+RULES["ceil"] = lambda o: o.done(o.intrinsic("ceil", o.a[0]))
+RULES["trunc"] = lambda o: o.done(o.intrinsic("trunc", o.a[0]))
+RULES["sqrt"] = lambda o: o.done(o.intrinsic("sqrt", o.a[0]))
+RULES["reciprocal"] = lambda o: o.done(f"fdiv {o.ty} {o.const(1)}, {o.a[0]}")
+RULES["rsqrt"] = lambda o: o.done(f"fdiv {o.ty} {o.const(1)}, {o.t(o.intrinsic('sqrt', o.a[0]))}")
+
+
+@rule("neg")
+def _neg(o: Op) -> None:
+    o.done(f"fneg {o.ty} {o.a[0]}" if o.operand.is_float else f"sub {o.ty} {o.const(0)}, {o.a[0]}")
+
+
+@rule("abs")
+def _abs(o: Op) -> None:
+    if o.operand.is_float:
+        o.done(o.intrinsic("fabs", o.a[0]))
+    elif o.operand.kind == "u":
+        o.done(f"add {o.ty} {o.a[0]}, {o.const(0)}")
+    else:
+        low = o.t(f"sub {o.ty} {o.const(0)}, {o.a[0]}")
+        o.done(o.select(o.t(f"icmp slt {o.ty} {o.a[0]}, {o.const(0)}"), low, o.a[0]))
+
+
+@rule("sign")
+def _sign(o: Op) -> None:
+    k = o.operand.kind
+    gt, lt = {"f": ("fcmp ogt", "fcmp olt"), "i": ("icmp sgt", "icmp slt"), "u": ("icmp ugt", "icmp ult")}[k]
+    up = o.t(o.select(o.t(f"{gt} {o.ty} {o.a[0]}, {o.const(0)}"), o.const(1), o.const(0)))
+    down = o.t(f"{lt} {o.ty} {o.a[0]}, {o.const(0)}")
+    o.done(o.select(down, o.const(-1 if k != "u" else 0), up))
+
+
+@rule("not")
+def _not(o: Op) -> None:
+    o.done(f"xor {o.ty} {o.a[0]}, {o.const(True) if o.operand.is_bool else o.const(-1)}")
+
+
+@rule("signbit")
+def _signbit(o: Op) -> None:
+    d, n = o.types[0]
+    ity = vector(f"i{8 * d.itemsize}", n)
+    bits = o.t(f"bitcast {o.ty} {o.a[0]} to {ity}") if d.is_float else o.a[0]
+    o.done(f"icmp slt {ity} {bits}, zeroinitializer" if n > 1 else f"icmp slt {ity} {bits}, 0")
+
+
+# --- special functions ----------------------------------------------------------------------------------
+
+
+def _special(name: str) -> Rule:
+    def emit(o: Op) -> None:
+        o.done(o.ops.special(o, name))
+
+    return emit
+
+
+for _name in SLEEF:
+    RULES[_name] = _special(_name)
+
+
+# --- conversions and vectors ------------------------------------------------------------------------------
+
+
+@rule("cast")
+def _cast(o: Op) -> None:
+    src, dst = o.operand, o.dtype
+    to = vector(scalar(dst), o.lanes)
+    if src.is_bool:
+        o.done(f"{'uitofp' if dst.is_float else 'zext'} {o.ty} {o.a[0]} to {to}")
+    elif dst.is_bool:
+        o.done(f"{'fcmp une' if src.is_float else 'icmp ne'} {o.ty} {o.a[0]}, {o.const(0)}")
+    elif src.is_float and dst.is_float:
+        o.done(f"{'fpext' if dst.itemsize > src.itemsize else 'fptrunc'} {o.ty} {o.a[0]} to {to}")
+    elif src.is_float:
+        if dst.itemsize >= 4:
+            o.done(f"{'fptosi' if dst.kind == 'i' else 'fptoui'} {o.ty} {o.a[0]} to {to}")
+        else:  # as C does on this machine: through int, keeping the low bits
+            wide = vector("i32", o.lanes)
+            o.done(f"trunc {wide} {o.t(f'fptosi {o.ty} {o.a[0]} to {wide}')} to {to}")
+    elif dst.is_float:
+        o.done(f"{'sitofp' if src.kind == 'i' else 'uitofp'} {o.ty} {o.a[0]} to {to}")
+    elif dst.itemsize > src.itemsize:
+        o.done(f"{'sext' if src.kind == 'i' else 'zext'} {o.ty} {o.a[0]} to {to}")
+    elif dst.itemsize < src.itemsize:
+        o.done(f"trunc {o.ty} {o.a[0]} to {to}")
+    else:
+        o.done(f"bitcast {o.ty} {o.a[0]} to {to}")
+
+
+@rule("round")
+def _round(o: Op) -> None:
+    """With a storage type: through that type and back. Without: to the nearest integer, ties to even."""
+    if o.attr is None:
+        o.done(o.intrinsic("roundeven", o.a[0]))
+        return
+    bits = o.ops.narrow(o.w, o.a[0], o.operand, o.attr, o.lanes)
+    o.ops.widen(o.w, o.dst, bits, o.attr, o.lanes)
+
+
+@rule("splat")
+def _splat(o: Op) -> None:
+    elem = scalar(o.operand)
+    ty = vector(elem, o.lanes)
+    one = o.t(f"insertelement {ty} poison, {elem} {o.a[0]}, i64 0")
+    o.done(f"shufflevector {ty} {one}, {ty} poison, <{o.lanes} x i32> zeroinitializer")
+
+
+def _ramp(elem: str, lanes: int) -> str:
+    return "<" + ", ".join(f"{elem} {k}" for k in range(lanes)) + ">"
+
+
+@rule("iota")
+def _iota(o: Op) -> None:
+    ty = vector("i64", o.lanes)
+    one = o.t(f"insertelement {ty} poison, i64 {o.a[0]}, i64 0")
+    base = o.t(f"shufflevector {ty} {one}, {ty} poison, <{o.lanes} x i32> zeroinitializer")
+    o.done(f"add {ty} {base}, {_ramp('i64', o.lanes)}")
+
+
+@rule("lanemask")
+def _lanemask(o: Op) -> None:
+    # lanes < 2^15, so the comparison can be done in 32 bits
+    fn = "llvm.smin.i64"
+    o.ops.declare(f"declare i64 @{fn}(i64, i64)")
+    n = o.t(f"trunc i64 {o.t(f'call i64 @{fn}(i64 {o.a[0]}, i64 {o.lanes})')} to i32")
+    ty = vector("i32", o.lanes)
+    one = o.t(f"insertelement {ty} poison, i32 {n}, i64 0")
+    all_n = o.t(f"shufflevector {ty} {one}, {ty} poison, <{o.lanes} x i32> zeroinitializer")
+    o.done(f"icmp slt {ty} {_ramp('i32', o.lanes)}, {all_n}")
+
+
+@rule("hreduce")
+def _hreduce(o: Op) -> None:
+    d, n = o.types[0]
+    elem = scalar(d)
+    suffix = mangle(elem, n)
+    kind = o.attr
+    if d.is_float and kind in ("sum", "prod"):
+        name, start = ("fadd", "-0.0") if kind == "sum" else ("fmul", "1.0")
+        fn = f"llvm.vector.reduce.{name}.{suffix}"
+        o.ops.declare(f"declare {elem} @{fn}({elem}, {o.ty})")
+        o.done(f"call reassoc {elem} @{fn}({elem} {start}, {o.ty} {o.a[0]})")
+        return
+    if d.is_float:
+        fn = f"llvm.vector.reduce.{'fmaximum' if kind == 'max' else 'fminimum'}.{suffix}"
+    else:
+        signed = "s" if d.kind == "i" else "u"
+        name = {"sum": "add", "prod": "mul", "any": "or", "all": "and"}.get(kind, f"{signed}{kind}")
+        if d.is_bool:
+            name = "or" if kind in ("any", "max") else "and"
+        fn = f"llvm.vector.reduce.{name}.{suffix}"
+    o.ops.declare(f"declare {elem} @{fn}({o.ty})")
+    o.done(f"call {elem} @{fn}({o.ty} {o.a[0]})")
+
+
+@rule("philox")
+def _philox(o: Op) -> None:
+    fn = o.ops.helper(f"fw_philox_x{o.lanes}", lambda name: llvm_philox.pointwise(name, o.lanes))
+    ity, ety = vector("i32", o.lanes), vector("i64", o.lanes)
+    o.done(f"call {ity} @{fn}(i64 {o.a[0]}, {ety} {o.a[1]}, {ety} {o.a[2]}, i32 {o.attr or 0})")
+
+
+@rule("philoxrun")
+def _philoxrun(o: Op) -> None:
+    """Word `offset // 16` of the counters from 16 * (start / 64) + offset % 16 on; the words of a block share them."""
+    stream, offset = divmod(o.attr, 64)
+    fn = o.ops.helper(f"fw_philox_block_x{o.lanes}", lambda name: llvm_philox.block(name, o.lanes))
+    ity = vector("i32", o.lanes)
+    four = f"{{ {ity}, {ity}, {ity}, {ity} }}"
+    key = (fn, *o.a, stream, offset % 16)
+    words = o.w.block_memo.get(key)
+    if words is None:
+        first = o.t(f"lshr i64 {o.a[2]}, 2")
+        counter = o.t(f"add i64 {first}, {offset % 16}")
+        words = o.t(f"call {four} @{fn}(i64 {o.a[0]}, i64 {o.a[1]}, i64 {counter}, i32 {stream})")
+        o.w.block_memo[key] = words
+    o.done(f"extractvalue {four} {words}, {offset // 16}")
