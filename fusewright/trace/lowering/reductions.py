@@ -175,12 +175,8 @@ def variance(ctx: Context, x: Value, dim: Any, correction: Any, keepdim: bool) -
     total = b.reduce("sum", b.mul(deviation, deviation), axes, keepdim)
     n = count(v, axes)
     correction = 1 if correction is None else correction
-    known = n.as_int()
-    if known is not None:
-        divisor = b.const(max(known - correction, 0), v.dtype)
-    else:
-        divisor = b.sub(size_value(b, n, v.dtype), b.const(correction, v.dtype))
-        divisor = b.max(divisor, like(b, v, 0))
+    divisor = b.sub(size_value(b, n, v.dtype), b.const(correction, v.dtype))
+    divisor = b.max(divisor, like(b, v, 0))
     return b.div(total, divisor), mean if keepdim else b.squeeze(mean, axes)
 
 
