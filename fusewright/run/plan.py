@@ -7,6 +7,7 @@ the number of equations, only on the number of launches.
 
 from __future__ import annotations
 
+import math
 import operator
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -77,6 +78,8 @@ class _Writer:
         self.traced = plan.traced
         self.symbols = plan.traced.symbols
         self.scope: dict[str, Any] = {
+            "math": math,  # the printed form of a size may use these two
+            "torch": torch,
             "_empty": pool._empty,
             "_pool": pool.empty,
             "_scratch": pool.scratch,

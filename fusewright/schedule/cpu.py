@@ -80,7 +80,8 @@ def _streamed(f: Fusion, schedule: Schedule, hint: Callable[[Ix], int], machine:
         return frozenset()
     if sum(hint(b.numel) * b.dtype.itemsize for b in f.buffers) < machine.cache:
         return frozenset()
-    return frozenset(s.buffer for s in f.stores() if _aligned(s, schedule))
+    whole = [s for s in f.stores() if set(s.axes) == set(f.axes)]
+    return frozenset(s.buffer for s in whole if _aligned(s, schedule))
 
 
 def _aligned(s: Stage, schedule: Schedule) -> bool:

@@ -17,9 +17,9 @@ from ..core.dtypes import DType
 from ..core.errors import Refusal
 from ..graph.builder import Builder
 from ..graph.ir import Graph, Shape, Unit, Value
-from ..index.expr import ONE, ZERO
+from ..index.expr import ONE, ZERO, Ix
 from .effects import ordering
-from .lowering import RULES, VIEWS, Context
+from .lowering import RULES, VIEWS, Context, Rule
 from .types import FROM_TORCH, Symbols
 
 
@@ -147,7 +147,7 @@ class _Translator:
             )
             with self.b.transaction(unit.index):
                 ctx = Context(self.b, dtypes, shapes, self.exact_rounding, self.rng)
-                got = rule(ctx, *self.argument(node.args), **self.argument(node.kwargs))
+                got = self.apply(rule, ctx, self.argument(node.args), self.argument(node.kwargs))
                 if shapes and all(ZERO in s for s in shapes):
                     got = self.nothing(got)
                 got = self.verify(node, got, vals)
@@ -164,6 +164,15 @@ class _Translator:
             for v in (lambda x: x if isinstance(x, tuple) else (x,))(self.out.values.get(n))
             if isinstance(v, Value)
         )
+
+    def apply(self, rule: Rule, ctx: Context, args: list[Any], kwargs: dict[str, Any]) -> Any:
+        """The rule's result. Where it needs a number (an order, a dimension) and the program has a symbol: Refusal."""
+        try:
+            return rule(ctx, *args, **kwargs)
+        except TypeError as e:
+            if any(isinstance(a, Ix) for a in (*args, *kwargs.values())):
+                raise Refusal("symbolic", f"a symbol where the rule needs a number ({e})") from e
+            raise
 
     def nothing(self, got: Any) -> Any:
         """Empty results need no equations but a fill; a bad index into something empty must still raise, though."""

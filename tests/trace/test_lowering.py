@@ -663,7 +663,8 @@ UNREACHED = {
 
 def test_every_rule_is_exercised() -> None:
     seen = set().union(*(targets_of(n, c[2][0]) for n, c in CASES.items()))
-    assert {str(op) for op in RULES} - seen <= set(UNREACHED)
+    ours = {"fusewright.random.default"}  # made by trace/random.py, tested there
+    assert {str(op) for op in RULES} - seen - ours <= set(UNREACHED)
 
 
 def test_rules_called_directly() -> None:

@@ -45,6 +45,9 @@ CASES: dict[str, tuple[Callable[..., Any], Callable[[], tuple[torch.Tensor, ...]
     "padding of nothing": (lambda x: F.pad(x.reshape(3, 0) + 1, (1, 2)), lambda: (torch.randn(0, 3),)),
     "padding that leaves nothing": (lambda x: F.pad(x, (-1, -2, 1, 1), value=2.0), lambda: (torch.randn(5, 3),)),
     "softmax of nothing": (lambda x: torch.softmax(x, -1), lambda: (torch.randn(5, 0, 0),)),
+    # numbers that become symbols when traced with dynamic=True
+    "norm of an order": (lambda x, p=3: torch.linalg.vector_norm(x, p, 1), lambda: (_cube(),)),
+    "scaled interpolation": (lambda x: F.interpolate(x, scale_factor=0.6, mode="linear"), lambda: (_cube(),)),
 }
 
 
@@ -55,6 +58,25 @@ def test_agrees(name: str, dynamic: bool) -> None:
     args = make()
     with fusewright.options(single_op_groups=True, fallback=False):
         assert_agrees(compiled(fn, dynamic=dynamic)(*args), fn(*args))
+
+
+def test_symbolic_numbers() -> None:
+    """Arguments that are numbers to a rule, but symbols to torch: left to torch, or used as they are."""
+
+    def fn(x: torch.Tensor, t: torch.Tensor, order: int, ignore: int, correction: int) -> tuple[torch.Tensor, ...]:
+        x = x * 2
+        return (
+            torch.linalg.vector_norm(x, order, 1),
+            F.nll_loss(x, t, ignore_index=ignore),
+            x.std(0, correction=correction),
+            x.sum(0) + order,
+        )
+
+    x, t = torch.randn(6, 5), torch.tensor([0, 1, 2, 3, 4, 2])
+    with fusewright.options(single_op_groups=True, fallback=False):
+        call = compiled(fn, dynamic=True)
+        for numbers in ((3, 2, 2), (4, 3, 3), (5, -100, 4)):
+            assert_agrees(call(x, t, *numbers), fn(x, t, *numbers))
 
 
 @pytest.mark.parametrize(

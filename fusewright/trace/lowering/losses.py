@@ -10,7 +10,8 @@ from ...core.dtypes import DType, compute_type, i64, u8
 from ...core.errors import Refusal
 from ...graph.builder import Builder
 from ...graph.ir import Value
-from .common import compute, finish, like, position
+from ...index.expr import IxLike
+from .common import compute, finish, like, position, size_value
 from .registry import Context, lower
 
 aten = torch.ops.aten
@@ -18,12 +19,14 @@ aten = torch.ops.aten
 _NONE, _MEAN = 0, 1  # torch's numbers for the kinds of reduction; the third is a sum
 
 
-def _target(b: Builder, target: Value, ignore: int) -> tuple[Value, Value]:
+def _target(b: Builder, x: Value, target: Value, ignore: IxLike) -> tuple[Value, Value]:
     """(class of each sample, 0 where it is to be ignored; mask of those that count)."""
+    if x.rank > 1 and target.shape != (*x.shape[:1], *x.shape[2:]):
+        raise Refusal("shape", f"cannot show that there is one target for each of {x.shape}")
     if target.dtype not in (i64, u8):
         raise Refusal("dtype", f"classes given as {target.dtype}")
     t = b.cast(target, i64)
-    counts = b.ne(t, b.const(ignore, i64))
+    counts = b.ne(t, size_value(b, ignore, i64))
     # negative classes would be counted from the end: move them out of range
     far = b.where(b.lt(t, like(b, t, 0)), like(b, t, 1 << 62), t)
     return b.where(counts, far, like(b, t, 0)), counts
@@ -44,12 +47,12 @@ def _weight(ctx: Context, weight: Value | None, at: Value, counts: Value, dtype:
 
 @lower(aten.nll_loss_forward.default, aten.nll_loss2d_forward.default)
 def _nll_loss(
-    ctx: Context, x: Value, target: Value, weight: Value | None, reduction: int, ignore: int
+    ctx: Context, x: Value, target: Value, weight: Value | None, reduction: int, ignore: IxLike
 ) -> tuple[Value, Value]:
     """(loss, sum of the weights)."""
     b = ctx.b
     axis = _class_axis(x)
-    at, counts = _target(b, target, ignore)
+    at, counts = _target(b, x, target, ignore)
     if x.rank == 1:
         at, counts = b.reshape(at, ()), b.reshape(counts, ())
     spec: list[Any] = [("dim", d if d < axis else d - 1) for d in range(x.rank)]
@@ -72,13 +75,13 @@ def _nll_loss_backward(
     target: Value,
     weight: Value | None,
     reduction: int,
-    ignore: int,
+    ignore: IxLike,
     total: Value,
 ) -> Value:
     """The gradient of each sample stands at its class; only the shape of `x` matters."""
     b, axis, dtype = ctx.b, _class_axis(x), compute_type(ctx.dtype)
     classes = x.shape[axis]
-    at, counts = _target(b, target, ignore)
+    at, counts = _target(b, x, target, ignore)
     g = b.cast(grad, dtype)
     g = b.neg(b.div(g, b.cast(total, dtype)) if reduction == _MEAN else g)
     if x.rank == 1:
