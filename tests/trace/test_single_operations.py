@@ -36,6 +36,10 @@ CASES: dict[str, tuple[Callable[..., Any], Callable[[], tuple[torch.Tensor, ...]
         lambda x, t: F.multilabel_margin_loss(x, t),
         lambda: (torch.randn(4, 5), torch.tensor([[0, 3, 1, 4, 2]] * 4)),
     ),
+    "gather by a smaller index": (
+        lambda x: torch.gather(x * 2, 1, torch.tensor([[[5, 0], [1, 1]]])) + 1,
+        lambda: (_cube(),),
+    ),
     "roll of the flat tensor": (lambda x: torch.roll(x, 2), lambda: (_cube(),)),
     "roll back": (lambda x: torch.roll(x, -31), lambda: (_cube(),)),
     "difference that leaves nothing": (lambda x: torch.diff(x, 6, 1), lambda: (_cube(),)),

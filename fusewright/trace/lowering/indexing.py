@@ -39,6 +39,9 @@ def _gather(ctx: Context, x: Value, dim: int, index: Value, *, sparse_grad: bool
     if x.rank == 0 or index.rank != x.rank:
         raise Refusal("index", "gather with a 0-d operand")
     dim = ctx.dim(dim, x.rank)
+    for d, n in enumerate(ctx.shape):  # an index may be smaller than x along the other dims
+        if d != dim and x.shape[d] is not n:
+            x = ctx.b.slice(x, d, 0, 1, n)
     spec: list[Any] = [("dim", d) for d in range(x.rank)]
     spec[dim] = ("at", 0, tuple(range(x.rank)))
     return ctx.b.gather(x, [_positive_index(ctx, index)], ctx.shape, spec)
