@@ -15,7 +15,7 @@ from typing import Any
 
 from ..core.dtypes import DType
 from ..core.errors import CompilerError
-from ..loop.ir import Alloc, Arg, Buf, Fail, For, Func, If, Imm, Let, Parallel, Set, Stmt, Store, Var
+from ..loop.ir import Alloc, Arg, Buf, Fail, For, Func, If, Imm, Let, Parallel, Prefetch, Set, Stmt, Store, Var
 from .llvm_ops import Ops
 from .llvm_types import literal, scalar, stored, vector
 
@@ -211,6 +211,12 @@ class _Function:
             self.loop(s)
         elif isinstance(s, If):
             self.branch(s)
+        elif isinstance(s, Prefetch):
+            p = self.fresh("p")
+            elem = stored(s.buf.dtype)
+            self.line(f"{p} = getelementptr {elem}, ptr %{s.buf.name}, i64 {self.value(s.index)}")
+            self.ops.declare("declare void @llvm.prefetch.p0(ptr, i32 immarg, i32 immarg, i32 immarg)")
+            self.line(f"call void @llvm.prefetch.p0(ptr {p}, i32 0, i32 2, i32 1)")
         elif isinstance(s, Fail):
             self.line("store atomic i64 1, ptr %status monotonic, align 8")
         else:

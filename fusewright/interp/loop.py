@@ -18,7 +18,7 @@ import numpy as np
 
 from ..core.dtypes import bf16, f16, numpy_type, round_bf16
 from ..core.errors import CompilerError
-from ..loop.ir import Alloc, Arg, Buf, Fail, For, Func, If, Imm, Let, Parallel, Set, Stmt, Store, Var
+from ..loop.ir import Alloc, Arg, Buf, Fail, For, Func, If, Imm, Let, Parallel, Prefetch, Set, Stmt, Store, Var
 from ..loop.text import head
 from ..prims import philox
 from ..prims.table import MONOIDS, PRIMS
@@ -149,6 +149,8 @@ class _Machine:
                     self.region(s)
                 case Fail():
                     self.failed = True
+                case Prefetch():
+                    pass
                 case _:
                     self.error(f"not a statement that runs: {s!r}")
 

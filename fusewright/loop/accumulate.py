@@ -50,10 +50,16 @@ class Reductions(Emitter):
         base, _ = self.index(s, lin, "scratch")
         return self.mul(s, base, imm(self.width)) if self.row_vector else base
 
+    def sum_type(self, st: Stage) -> DType:
+        """What a reduction is accumulated in: f64 for f32 sums over rows and columns, which wait for memory anyway."""
+        dtype = compute_type(st.body.dtype)
+        over_rows = st in self.p.full or st in self.p.outer_scalar
+        return f64 if over_rows and dtype is f32 and st.monoid == "sum" else dtype
+
     # --- over the columns of a row ---
     def accumulator(self, s: Scope, st: Stage) -> Accumulator:
         """Registers that start at the identity: (value,), or (value, position) for argmax and argmin."""
-        dtype = compute_type(st.body.dtype)
+        dtype = self.sum_type(st)
         acc = self.reg(dtype, self.width, "acc")
         s.body.append(Var(acc, Imm(MONOIDS[st.monoid].identity(dtype), dtype, self.width)))
         if st.monoid not in ARG_MONOIDS:
@@ -65,7 +71,7 @@ class Reductions(Emitter):
     def accumulate(self, s: Scope, st: Stage, acc: Accumulator) -> None:
         """Combine the value at this point into the accumulator; lanes of a tail that do not exist stay out."""
         m = MONOIDS[st.monoid]
-        value = self.splat(s, self.emit(s, st.body), self.width)
+        value = self.cast(s, self.splat(s, self.emit(s, st.body), self.width), acc[0].dtype)
         mask = self.tail(s) if not self.row_vector else None
         if st.monoid not in ARG_MONOIDS:
             total = self.prim(s, m.combine, acc[0], value)
@@ -137,9 +143,7 @@ class Reductions(Emitter):
         for st in [*self.p.outer_scalar, *self.p.full]:
             if st.monoid in ARG_MONOIDS:
                 raise NotImplementedError("argmax over rows")
-            dtype = compute_type(st.body.dtype)
-            if dtype is f32 and st.monoid == "sum":
-                dtype = f64
+            dtype = self.sum_type(st)
             acc = self.reg(dtype, prefix="total")
             s.body.append(Var(acc, Imm(MONOIDS[st.monoid].identity(dtype), dtype)))
             self.thread_acc[st.name] = acc

@@ -13,7 +13,8 @@ Grammar (text format and parser in `loop/text.py`)
             | store buf[index] = value {mask, hint}
             | parallel tid of nth { stmt* }         the body runs once per thread, 0 <= tid < nth; regions are
                                                     separated by barriers
-            | fail                                  report failure (an index out of range); execution goes on
+            | prefetch buf[index]                     a hint: bring the element's cache line nearer; reads nothing
+           | fail                                  report failure (an index out of range); execution goes on
     arg   ::= reg | immediate
     reg   ::= name : dtype x lanes                  lanes = 1 is a scalar
 
@@ -150,11 +151,19 @@ class Parallel:
 
 
 @dataclass(frozen=True, slots=True)
+class Prefetch:
+    """Ask for the cache line of an element; the element need not exist."""
+
+    buf: Buf
+    index: Arg
+
+
+@dataclass(frozen=True, slots=True)
 class Fail:
     """An index was out of range."""
 
 
-Stmt = Let | Var | Set | Store | For | If | Alloc | Parallel | Fail
+Stmt = Let | Var | Set | Store | For | If | Alloc | Parallel | Prefetch | Fail
 
 
 @dataclass(slots=True)

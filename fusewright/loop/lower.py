@@ -19,7 +19,7 @@ from ..index.layout import product
 from ..prims.table import MONOIDS
 from ..schedule.cpu import Schedule
 from .accumulate import BLOCK_ROWS, THREADS, Accumulator, Reductions
-from .ir import Alloc, Arg, Buf, Fail, For, Func, If, Imm, Parallel, Reg, Set, Stmt, Store, Var, imm
+from .ir import Alloc, Arg, Buf, Fail, For, Func, If, Imm, Parallel, Prefetch, Reg, Set, Stmt, Store, Var, imm
 from .passes import Passes
 from .scope import Scope
 
@@ -287,6 +287,8 @@ class _Lower(Reductions):
         for e in self.p.keep_at.get(p.number, ()):
             value = self.splat(s, self.emit(s, e), self.width)
             s.body.append(Store(self.kept[e], self.position(s), value, self._scratch_mask(s)))
+        if p.number == self.p.ahead and s.mask is None:
+            self._look_ahead(s)
         for st in p.stages:  # all values before the first store: an output may be the memory of an input
             if st.kind == "store":
                 self.emit(s, st.body)
@@ -297,6 +299,13 @@ class _Lower(Reductions):
                 self.accumulate_column(s, st)
             else:
                 self.accumulate(s, st, p.accs[st.name, u])
+
+    def _look_ahead(self, s: Scope) -> None:
+        """Ask for what the next row's first pass will read: it waits for memory, this pass for arithmetic."""
+        for name, offset in self.p.next_row:
+            base, contiguous = self.index(s, offset, name)
+            if contiguous:
+                s.body.append(Prefetch(self.bufs[name], base))
 
     def _advance_scans(self, s: Scope, p: _Pass) -> None:
         for name, acc in p.scans.items():

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ..fusion import scalar as sc
 from ..fusion.ir import Fusion, Stage
 from ..fusion.scalar import Expr
-from ..index.expr import Atom
+from ..index.expr import Atom, Ix
 from ..schedule.cpu import Schedule
 
 KEEP_COST = 16  # instructions per vector above which a value used by two passes is kept rather than recomputed
@@ -17,7 +17,7 @@ class Passes:
     `inner`: reductions over the columns of a row; `outer_vec`: over rows, one result per column; `outer_scalar`: over
     rows, of row values; `full`: over both. `nest`, `row_stores`, `epilogue`: stores at every point, once a row, and
     after all rows. `work[p]`: what pass p computes at every point; `keep_at[p]`: expressions it leaves in scratch for
-    later passes; `kept`: all of those.
+    later passes; `kept`: all of those. `ahead`, `next_row`: see `_look_ahead`.
     """
 
     def __init__(self, f: Fusion, schedule: Schedule):
@@ -29,6 +29,7 @@ class Passes:
         self._classify(bool(schedule.split))
         self._order()
         self._keep()
+        self._look_ahead()
 
     def _classify(self, split: bool) -> None:
         rows, cols = set(self.rows), set(self.cols)
@@ -121,6 +122,35 @@ class Passes:
                         continue
                     stack.extend(e.children())
             needs[p] = {e for e in sc.walk(self.with_scans(roots)) if e.axes & cols}
+
+    def _look_ahead(self) -> None:
+        """`ahead`: the pass during which the next row is asked for; `next_row`: what of it (buffer, offset).
+
+        With several passes a row's first pass waits for memory and the others find it in the cache: the busiest of
+        those is the time to fetch the next row.
+        """
+        self.ahead = -1
+        self.next_row: list[tuple[str, Ix]] = []
+        later = sorted(self.work)[1:]
+        if not later or not self.rows or self.v not in self.cols:
+            return
+        cols = set(self.cols)
+
+        def busy(p: int) -> int:
+            work = sc.walk([s.body for s in self.work[p]])
+            return sum(e.cost for e in work if e.axes & cols and e not in self.kept)
+
+        self.ahead = max(later, key=busy)
+        row = self.rows[-1]
+        first = min(self.work)
+        seen: set[tuple[str, Ix]] = set()
+        for e in sc.walk(self.with_scans([s.body for s in self.work[first]])):
+            if e.kind == "load" and not e.args and self.v in e.axes:
+                name, offset, _ = e.data
+                step = offset.coefficient(row)
+                if step is not None and step.terms and (name, offset) not in seen:
+                    seen.add((name, offset))
+                    self.next_row.append((name, offset + step))
 
     def with_scans(self, roots: list[Expr]) -> list[Expr]:
         """`roots` and the operands of the scans they read, which a pass has to compute with them."""

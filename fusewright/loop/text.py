@@ -10,6 +10,7 @@ Grammar
             | "for" name "in" arg ".." arg "step" arg "{" stmt* "}"
             | "if" arg "{" stmt* "}" ["else" "{" stmt* "}"]
             | "store" name "[" arg "]" "=" arg ["{" (["mask" arg], ["hint" word]) "}"]
+            | "prefetch" name "[" arg "]"
             | "parallel" name "of" name "{" stmt* "}"
             | "fail"
     type  ::= dtype ["x" lanes]                      written as one word: f32, f32x16
@@ -29,7 +30,7 @@ from typing import Any
 from ..core.dtypes import BY_NAME, DType, bool_, i64
 from ..core.errors import CompilerError
 from ..core.lexer import Cursor, Token, is_word, number_text
-from .ir import Alloc, Arg, Buf, Fail, For, Func, If, Imm, Let, Parallel, Reg, Set, Stmt, Store, Var
+from .ir import Alloc, Arg, Buf, Fail, For, Func, If, Imm, Let, Parallel, Prefetch, Reg, Set, Stmt, Store, Var
 
 _TYPE = re.compile(r"([a-z]+?\d*)(?:x(\d+))?")
 _RESERVED = {"true", "false", "inf", "nan"}
@@ -90,6 +91,8 @@ def head(s: Stmt) -> str:
             return f"parallel {s.tid.name} of {s.nth.name}"
         case Alloc():
             return f"alloc {s.buf.name}: {s.buf.dtype}[{_arg(s.count)}] {s.scope}"
+        case Prefetch():
+            return f"prefetch {s.buf.name}[{_arg(s.index)}]"
         case Fail():
             return "fail"
     raise CompilerError(f"not a Loop IR statement: {s!r}")
@@ -294,6 +297,12 @@ class _Parser:
             c.expect("of")
             nth = Reg(self.name("a register name"), i64)
             return Parallel(tid, nth, self.block(tid, nth))
+        if c.accept("prefetch"):
+            buf = self.buffer()
+            c.expect("[")
+            index = self.arg()
+            c.expect("]")
+            return Prefetch(buf, index)
         if c.accept("fail"):
             return Fail()
         c.fail(f"expected a statement, found {c.token}")

@@ -17,10 +17,10 @@ from __future__ import annotations
 
 from typing import NoReturn
 
-from ..core.dtypes import BY_NAME, DType, bf16, bool_, f16, f32, i64, u32
+from ..core.dtypes import BY_NAME, DType, bf16, bool_, compute_type, f16, f32, i64, u32
 from ..core.errors import VerifyError
 from ..prims.table import MONOIDS, PRIMS
-from .ir import Alloc, Arg, Buf, Fail, For, Func, If, Imm, Let, Parallel, Reg, Set, Stmt, Store, Var
+from .ir import Alloc, Arg, Buf, Fail, For, Func, If, Imm, Let, Parallel, Prefetch, Reg, Set, Stmt, Store, Var
 from .text import head, printable
 
 HINTS = ("", "stream")
@@ -179,6 +179,9 @@ class _Verifier:
                 self.region(s)
             elif isinstance(s, Alloc):
                 self.fail("scratch is declared in Func.allocs, not in a block")
+            elif isinstance(s, Prefetch):
+                self.memory(s.buf, compute_type(s.buf.dtype), "asks for")
+                self.want(s.index, i64, 1, "the index")
             elif not isinstance(s, Fail):
                 self.stmt = None
                 self.fail(f"not a statement: {s!r}")

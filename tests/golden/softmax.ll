@@ -7,6 +7,7 @@ declare float @llvm.vector.reduce.fmaximum.v16f32(<16 x float>)
 declare <16 x float> @Sleef_expf16_u10(<16 x float>) nounwind memory(none)
 declare void @llvm.masked.store.v16f32.p0(<16 x float>, ptr, i32 immarg, <16 x i1>)
 declare float @llvm.vector.reduce.fadd.v16f32(float, <16 x float>)
+declare void @llvm.prefetch.p0(ptr, i32 immarg, i32 immarg, i32 immarg)
 define internal void @softmax.region0(ptr %ctx) #0 {
 entry:
   %row.slot = alloca i64
@@ -23,7 +24,7 @@ entry:
   %c45.slot = alloca i64
   %c70.slot = alloca i64
   %c84.slot = alloca i64
-  %c102.slot = alloca i64
+  %c107.slot = alloca i64
   %ctx.0 = getelementptr i64, ptr %ctx, i64 0
   %in0 = load ptr, ptr %ctx.0
   %ctx.1 = getelementptr i64, ptr %ctx, i64 1
@@ -271,9 +272,10 @@ loop.75.exit:
   %v81 = fadd <16 x float> %v80, %t.89
   %v82 = call reassoc float @llvm.vector.reduce.fadd.v16f32(float -0.0, <16 x float> %v81)
   %v83 = select i1 true, float %v82, float %v82
+  %v85 = add i64 %n4, %v13
   %t.90 = insertelement <16 x float> poison, float %v83, i64 0
-  %v86 = shufflevector <16 x float> %t.90, <16 x float> poison, <16 x i32> zeroinitializer
-  %v88 = mul i64 %row, %n5
+  %v88 = shufflevector <16 x float> %t.90, <16 x float> poison, <16 x i32> zeroinitializer
+  %v90 = mul i64 %row, %n5
   store i64 0, ptr %c84.slot
   br label %loop.91.head
 loop.91.head:
@@ -281,62 +283,74 @@ loop.91.head:
   %t.92 = icmp slt i64 %c84, %v11
   br i1 %t.92, label %loop.91.body, label %loop.91.exit
 loop.91.body:
-  %p.93 = getelementptr inbounds float, ptr %kept0, i64 %c84
-  %v85 = load <16 x float>, ptr %p.93, align 4
-  %v87 = fdiv <16 x float> %v85, %v86
-  %v89 = add i64 %v88, %c84
-  %p.94 = getelementptr inbounds float, ptr %out1, i64 %v89
-  store <16 x float> %v87, ptr %p.94, align 4
-  %v90 = add i64 %c84, 16
-  %p.95 = getelementptr inbounds float, ptr %kept0, i64 %v90
-  %v91 = load <16 x float>, ptr %p.95, align 4
-  %v92 = fdiv <16 x float> %v91, %v86
-  %v93 = add i64 %v88, %v90
-  %p.96 = getelementptr inbounds float, ptr %out1, i64 %v93
-  store <16 x float> %v92, ptr %p.96, align 4
-  %v94 = add i64 %c84, 32
-  %p.97 = getelementptr inbounds float, ptr %kept0, i64 %v94
-  %v95 = load <16 x float>, ptr %p.97, align 4
-  %v96 = fdiv <16 x float> %v95, %v86
-  %v97 = add i64 %v88, %v94
-  %p.98 = getelementptr inbounds float, ptr %out1, i64 %v97
-  store <16 x float> %v96, ptr %p.98, align 4
-  %v98 = add i64 %c84, 48
-  %p.99 = getelementptr inbounds float, ptr %kept0, i64 %v98
-  %v99 = load <16 x float>, ptr %p.99, align 4
-  %v100 = fdiv <16 x float> %v99, %v86
-  %v101 = add i64 %v88, %v98
-  %p.100 = getelementptr inbounds float, ptr %out1, i64 %v101
-  store <16 x float> %v100, ptr %p.100, align 4
-  %t.101 = add nsw i64 %c84, 64
-  store i64 %t.101, ptr %c84.slot
+  %v86 = add i64 %v85, %c84
+  %p.93 = getelementptr float, ptr %in0, i64 %v86
+  call void @llvm.prefetch.p0(ptr %p.93, i32 0, i32 2, i32 1)
+  %p.94 = getelementptr inbounds float, ptr %kept0, i64 %c84
+  %v87 = load <16 x float>, ptr %p.94, align 4
+  %v89 = fdiv <16 x float> %v87, %v88
+  %v91 = add i64 %v90, %c84
+  %p.95 = getelementptr inbounds float, ptr %out1, i64 %v91
+  store <16 x float> %v89, ptr %p.95, align 4
+  %v92 = add i64 %c84, 16
+  %v93 = add i64 %v85, %v92
+  %p.96 = getelementptr float, ptr %in0, i64 %v93
+  call void @llvm.prefetch.p0(ptr %p.96, i32 0, i32 2, i32 1)
+  %p.97 = getelementptr inbounds float, ptr %kept0, i64 %v92
+  %v94 = load <16 x float>, ptr %p.97, align 4
+  %v95 = fdiv <16 x float> %v94, %v88
+  %v96 = add i64 %v90, %v92
+  %p.98 = getelementptr inbounds float, ptr %out1, i64 %v96
+  store <16 x float> %v95, ptr %p.98, align 4
+  %v97 = add i64 %c84, 32
+  %v98 = add i64 %v85, %v97
+  %p.99 = getelementptr float, ptr %in0, i64 %v98
+  call void @llvm.prefetch.p0(ptr %p.99, i32 0, i32 2, i32 1)
+  %p.100 = getelementptr inbounds float, ptr %kept0, i64 %v97
+  %v99 = load <16 x float>, ptr %p.100, align 4
+  %v100 = fdiv <16 x float> %v99, %v88
+  %v101 = add i64 %v90, %v97
+  %p.101 = getelementptr inbounds float, ptr %out1, i64 %v101
+  store <16 x float> %v100, ptr %p.101, align 4
+  %v102 = add i64 %c84, 48
+  %v103 = add i64 %v85, %v102
+  %p.102 = getelementptr float, ptr %in0, i64 %v103
+  call void @llvm.prefetch.p0(ptr %p.102, i32 0, i32 2, i32 1)
+  %p.103 = getelementptr inbounds float, ptr %kept0, i64 %v102
+  %v104 = load <16 x float>, ptr %p.103, align 4
+  %v105 = fdiv <16 x float> %v104, %v88
+  %v106 = add i64 %v90, %v102
+  %p.104 = getelementptr inbounds float, ptr %out1, i64 %v106
+  store <16 x float> %v105, ptr %p.104, align 4
+  %t.105 = add nsw i64 %c84, 64
+  store i64 %t.105, ptr %c84.slot
   br label %loop.91.head
 loop.91.exit:
-  store i64 %v11, ptr %c102.slot
-  br label %loop.102.head
-loop.102.head:
-  %c102 = load i64, ptr %c102.slot
-  %t.103 = icmp slt i64 %c102, %n3
-  br i1 %t.103, label %loop.102.body, label %loop.102.exit
-loop.102.body:
-  %v103 = sub i64 %n3, %c102
-  %t.104 = call i64 @llvm.smin.i64(i64 %v103, i64 16)
-  %t.105 = trunc i64 %t.104 to i32
-  %t.106 = insertelement <16 x i32> poison, i32 %t.105, i64 0
-  %t.107 = shufflevector <16 x i32> %t.106, <16 x i32> poison, <16 x i32> zeroinitializer
-  %v104 = icmp slt <16 x i32> <i32 0, i32 1, i32 2, i32 3, i32 4, i32 5, i32 6, i32 7, i32 8, i32 9, i32 10, i32 11, i32 12, i32 13, i32 14, i32 15>, %t.107
-  %p.108 = getelementptr inbounds float, ptr %kept0, i64 %c102
-  %v105 = call <16 x float> @llvm.masked.load.v16f32.p0(ptr %p.108, i32 4, <16 x i1> %v104, <16 x float> zeroinitializer)
-  %v106 = fdiv <16 x float> %v105, %v86
-  %v107 = add i64 %v88, %c102
-  %p.109 = getelementptr inbounds float, ptr %out1, i64 %v107
-  call void @llvm.masked.store.v16f32.p0(<16 x float> %v106, ptr %p.109, i32 4, <16 x i1> %v104)
-  %t.110 = add nsw i64 %c102, 16
-  store i64 %t.110, ptr %c102.slot
-  br label %loop.102.head
-loop.102.exit:
-  %t.111 = add nsw i64 %row, 1
-  store i64 %t.111, ptr %row.slot
+  store i64 %v11, ptr %c107.slot
+  br label %loop.106.head
+loop.106.head:
+  %c107 = load i64, ptr %c107.slot
+  %t.107 = icmp slt i64 %c107, %n3
+  br i1 %t.107, label %loop.106.body, label %loop.106.exit
+loop.106.body:
+  %v108 = sub i64 %n3, %c107
+  %t.108 = call i64 @llvm.smin.i64(i64 %v108, i64 16)
+  %t.109 = trunc i64 %t.108 to i32
+  %t.110 = insertelement <16 x i32> poison, i32 %t.109, i64 0
+  %t.111 = shufflevector <16 x i32> %t.110, <16 x i32> poison, <16 x i32> zeroinitializer
+  %v109 = icmp slt <16 x i32> <i32 0, i32 1, i32 2, i32 3, i32 4, i32 5, i32 6, i32 7, i32 8, i32 9, i32 10, i32 11, i32 12, i32 13, i32 14, i32 15>, %t.111
+  %p.112 = getelementptr inbounds float, ptr %kept0, i64 %c107
+  %v110 = call <16 x float> @llvm.masked.load.v16f32.p0(ptr %p.112, i32 4, <16 x i1> %v109, <16 x float> zeroinitializer)
+  %v111 = fdiv <16 x float> %v110, %v88
+  %v112 = add i64 %v90, %c107
+  %p.113 = getelementptr inbounds float, ptr %out1, i64 %v112
+  call void @llvm.masked.store.v16f32.p0(<16 x float> %v111, ptr %p.113, i32 4, <16 x i1> %v109)
+  %t.114 = add nsw i64 %c107, 16
+  store i64 %t.114, ptr %c107.slot
+  br label %loop.106.head
+loop.106.exit:
+  %t.115 = add nsw i64 %row, 1
+  store i64 %t.115, ptr %row.slot
   br label %loop.8.head
 loop.8.exit:
   ret void

@@ -7,9 +7,11 @@ import math
 import pytest
 
 from fusewright.core.dtypes import bf16, bool_, f32, f64, i8, i64, u32
+from fusewright.core.errors import VerifyError
 from fusewright.core.lexer import ParseError
 from fusewright.loop.ir import Alloc, Buf, Fail, For, Func, If, Imm, Let, Parallel, Reg, Set, Store, Var, imm, ireg
 from fusewright.loop.text import dump, parse
+from fusewright.loop.verify import verify
 
 SOFTMAX = """\
 func softmax(buf x: f32, buf y: bf16 out, buf m: bool out, size n, host s: f64) {
@@ -129,3 +131,13 @@ def test_parse_errors(text: str, message: str) -> None:
     with pytest.raises(ParseError) as caught:
         parse(text)
     assert str(caught.value) == message
+
+
+def test_prefetch_round_trips_and_is_checked() -> None:
+    """A prefetch reads nothing, so it may name any element of a declared buffer."""
+    text = "func f(buf x: f32, size n) {\n  prefetch x[n]\n  prefetch x[-5]\n}\n"
+    func = parse(text)
+    verify(func)
+    assert dump(func) == text
+    with pytest.raises(VerifyError, match="the index must be i64"):
+        verify(parse("func f(buf x: f32, size n) {\n  prefetch x[true]\n}\n"))
