@@ -25,7 +25,7 @@ def main() -> int:
     parser.add_argument("--runs", type=int, default=5)
     parser.add_argument("--json", type=Path)
     args = parser.parse_args()
-    modules = ("fusewright", "fusewright.trace.backend", "torch._dynamo")
+    modules = ("fusewright", "fusewright.backend", "torch._dynamo")
     result = {}
     for module in modules:
         try:
