@@ -1,4 +1,4 @@
-"""Tables for `docs/performance.md` from the JSON of `fusewright bench --json FILE`: `python benchmarks/markdown.py FILE`."""
+"""Markdown tables from the JSON of `fusewright bench --json FILE`: `python benchmarks/markdown.py FILE`."""
 
 from __future__ import annotations
 
@@ -40,11 +40,10 @@ def main(path: str) -> None:
     for run in json.loads(Path(path).read_text())["runs"]:
         m = run["machine"]
         print(f"### Allocator: {run['allocator']}\n")
-        print(
-            f"Copy roof {run['copy_roof_bytes_per_s'] * 1e-9:.1f} GB/s; {m['cpu']}, {m['cores']} cores, {m['cpu_capability']}, ",
-            end="",
-        )
-        print(f"torch {m['torch']}, llvmlite {m['llvmlite']}, commit {m['commit'][:12]}, load {m['load'][0]:.1f}.\n")
+        machine = f"{m['cpu']}, {m['cores']} cores, {m['cpu_capability']}"
+        versions = f"torch {m['torch']}, llvmlite {m['llvmlite']}, commit {m['commit'][:12]}"
+        roof = f"{run['copy_roof_bytes_per_s'] * 1e-9:.1f} GB/s"
+        print(f"Copy roof {roof}; {machine}; {versions}; load {m['load'][0]:.1f}.\n")
         for suite in ("cpu", "small", "overhead"):
             if any(r["suite"] == suite for r in run["rows"]):
                 print("\n".join(table(run, suite)) + "\n")
