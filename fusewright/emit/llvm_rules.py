@@ -358,12 +358,16 @@ def _round(o: Op) -> None:
     o.ops.widen(o.w, o.dst, bits, o.attr, o.lanes)
 
 
+def _broadcast(o: Op, elem: str, value: str) -> str:
+    """The text of a vector whose lanes all hold a scalar."""
+    ty = vector(elem, o.lanes)
+    one = o.t(f"insertelement {ty} poison, {elem} {value}, i64 0")
+    return f"shufflevector {ty} {one}, {ty} poison, <{o.lanes} x i32> zeroinitializer"
+
+
 @rule("splat")
 def _splat(o: Op) -> None:
-    elem = scalar(o.operand)
-    ty = vector(elem, o.lanes)
-    one = o.t(f"insertelement {ty} poison, {elem} {o.a[0]}, i64 0")
-    o.done(f"shufflevector {ty} {one}, {ty} poison, <{o.lanes} x i32> zeroinitializer")
+    o.done(_broadcast(o, scalar(o.operand), o.a[0]))
 
 
 def _ramp(elem: str, lanes: int) -> str:
@@ -372,10 +376,7 @@ def _ramp(elem: str, lanes: int) -> str:
 
 @rule("iota")
 def _iota(o: Op) -> None:
-    ty = vector("i64", o.lanes)
-    one = o.t(f"insertelement {ty} poison, i64 {o.a[0]}, i64 0")
-    base = o.t(f"shufflevector {ty} {one}, {ty} poison, <{o.lanes} x i32> zeroinitializer")
-    o.done(f"add {ty} {base}, {_ramp('i64', o.lanes)}")
+    o.done(f"add {vector('i64', o.lanes)} {o.t(_broadcast(o, 'i64', o.a[0]))}, {_ramp('i64', o.lanes)}")
 
 
 @rule("lanemask")
@@ -384,10 +385,7 @@ def _lanemask(o: Op) -> None:
     fn = "llvm.smin.i64"
     o.ops.declare(f"declare i64 @{fn}(i64, i64)")
     n = o.t(f"trunc i64 {o.t(f'call i64 @{fn}(i64 {o.a[0]}, i64 {o.lanes})')} to i32")
-    ty = vector("i32", o.lanes)
-    one = o.t(f"insertelement {ty} poison, i32 {n}, i64 0")
-    all_n = o.t(f"shufflevector {ty} {one}, {ty} poison, <{o.lanes} x i32> zeroinitializer")
-    o.done(f"icmp slt {ty} {_ramp('i32', o.lanes)}, {all_n}")
+    o.done(f"icmp slt {vector('i32', o.lanes)} {_ramp('i32', o.lanes)}, {o.t(_broadcast(o, 'i32', n))}")
 
 
 @rule("hreduce")

@@ -133,13 +133,18 @@ class Reductions(Emitter):
         return self.let(s, "hreduce", (out,), i64, attr="min") if across else out
 
     # --- over rows: partial results per thread ---
-    def declare_partials(self, s: Scope, tid: Reg) -> None:
+    def declare_partials(self, s: Scope, tid: Reg, nth: Reg) -> None:
         """Memory and registers for what a thread has combined so far, set to the identity."""
         self.thread_acc: dict[str, Reg] = {}
         self.partial: dict[str, Buf] = {}
         self.block: dict[str, Buf] = {}
         self.tid = tid
         threads = self.params.get(THREADS, "threads")
+        if not (self.p.outer_scalar or self.p.full or self.p.outer_vec):
+            return
+        # the runtime may start fewer threads than were asked for: the last one stands in for those that are absent
+        after = self.add(s, tid, imm(1))
+        end = self.prim(s, "where", self.prim(s, "eq", after, nth), threads, after)
         for st in [*self.p.outer_scalar, *self.p.full]:
             if st.monoid in ARG_MONOIDS:
                 raise NotImplementedError("argmax over rows")
@@ -149,6 +154,7 @@ class Reductions(Emitter):
             self.thread_acc[st.name] = acc
             buf = self.partial[st.name] = Buf(f"part_{st.name}", dtype)
             self.func.allocs.append(Alloc(buf, threads, "shared"))
+            self._fill(s, buf, tid, end, st)
         if not self.p.outer_vec:
             return
         columns = self.params.get(self.columns(), "columns")
@@ -158,7 +164,7 @@ class Reductions(Emitter):
             dtype = compute_type(st.body.dtype)
             buf = self.partial[st.name] = Buf(f"part_{st.name}", dtype)
             self.func.allocs.append(Alloc(buf, everyone, "shared"))
-            self._fill(s, buf, base, self.add(s, base, columns), st)
+            self._fill(s, buf, base, self.mul(s, end, columns), st)
             if dtype.is_float and st.monoid == "sum":
                 block = self.block[st.name] = Buf(f"block_{st.name}", dtype)
                 self.func.allocs.append(Alloc(block, columns))

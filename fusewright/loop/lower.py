@@ -85,7 +85,7 @@ class _Lower(Reductions):
         region = Scope(None, body)
         tid, nth = Reg("tid", i64), Reg("nth", i64)
         parts = [(a, self._steps(a)) for a in self.rows] + [(a, self._chunks(a)) for a in self.chunk]
-        self.declare_partials(region, tid)
+        self.declare_partials(region, tid, nth)
         total = self.params.get(product(n for _, n in parts), "rows")
         lo = self.let(region, "udiv", (self.mul(region, tid, total), nth), i64)
         hi = self.let(region, "udiv", (self.mul(region, self.add(region, tid, imm(1)), total), nth), i64)

@@ -152,3 +152,21 @@ def test_fork_after_use(threads: str) -> None:
         timeout=180,
     )
     assert done.returncode == 0, done.stdout + done.stderr
+
+
+FEWER = """
+import torch
+torch.set_num_threads(4)
+fn = lambda x: ((x * 2).sum(), (x + 1).sum(0), (x * x).sum(0).sqrt())
+x = torch.randn(3000, 70)
+for got, want in zip(torch.compile(fn, backend="fusewright")(x), fn(x)):
+    torch.testing.assert_close(got, want, rtol=1e-4, atol=1e-3)
+print("right")
+"""
+
+
+def test_fewer_threads_than_asked_for() -> None:
+    """The OpenMP runtime may start fewer threads; what the absent ones would have summed is nothing, not garbage."""
+    env = {**os.environ, "OMP_THREAD_LIMIT": "1"}
+    done = subprocess.run([sys.executable, "-c", FEWER], env=env, capture_output=True, text=True)
+    assert done.stdout == "right\n", done.stderr[-2000:]
