@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import warnings
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 from functorch.compile import make_boxed_func
@@ -23,6 +24,7 @@ from .graph.verify import verify
 from .index.expr import Ix
 from .loop.lower import Kernel, lower
 from .loop.text import dump as dump_loop
+from .run import inplace
 from .run.kernels import kernel_for, target
 from .run.launch import last_level_cache
 from .run.plan import GroupPlan, Plan
@@ -71,6 +73,7 @@ class _Compilation:
         self.options = options
         self.producers = traced.graph.producers()
         self.memo: dict[tuple[int, ...], tuple[Built, Schedule]] = {}
+        self.copied = inplace.copied(traced)
         self.machine = Machine(target().bits // 32, last_level_cache() if options.streaming else 1 << 62)
 
     def run(self) -> Plan:
@@ -112,6 +115,8 @@ class _Compilation:
             b = build(g.eqns, g.outputs, self.producers, set(), self.traced.strides, self.options.precision == "eager")
             f, s = plan(b.fusion, self.hint, self.machine)
             b.fusion = f
+            # what is copied into an input may be written there directly, and inputs may start anywhere in memory
+            s = replace(s, stream=frozenset(n for n in s.stream if b.sources[n] not in self.copied))
             found = self.memo[key] = (b, s)
         return found
 

@@ -18,6 +18,12 @@ from ..graph.ir import Value
 _COPY = torch.ops.aten.copy_.default
 
 
+def copied(traced: Any) -> set[Value]:
+    """Values that the graph copies into an input."""
+    found = {traced.values.get(n.args[1]) for n in traced.nodes if n.target is _COPY and isinstance(n.args[1], Node)}
+    return {v for v in found if isinstance(v, Value)}
+
+
 def assign(groups: list[Any], traced: Any) -> tuple[dict[Value, Node], set[int]]:
     """(stored value -> input node it is written to, units of the copies that became unnecessary).
 
@@ -29,7 +35,7 @@ def assign(groups: list[Any], traced: Any) -> tuple[dict[Value, Node], set[int]]
     into: dict[Value, Node] = {}
     dropped: set[int] = set()
     for u, node in enumerate(traced.nodes):
-        if node.target is not _COPY or u not in place or node.users:
+        if node.target is not _COPY or u not in place or any(n.op != "output" for n in node.users):
             continue
         target, source = node.args[0], node.args[1]
         value = traced.values.get(source)

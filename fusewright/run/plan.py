@@ -132,7 +132,9 @@ class _Writer:
                 self.launch(g)
             else:
                 for u in g.group.units:
-                    if u not in self.dropped:
+                    if u in self.dropped:
+                        self.alias(self.traced.nodes[u])
+                    else:
                         self.node(self.traced.nodes[u])
         result = [self.argument(a) for a in self.traced.outputs]
         reads = {a.name for a in self.traced.outputs if isinstance(a, Node)}
@@ -211,6 +213,13 @@ class _Writer:
         self.bind(n)
         if n in self.consumed and isinstance(n.meta.get("val"), torch.Tensor):
             self.check_strides(n)
+
+    def alias(self, n: Node) -> None:
+        """The result of a copy that a kernel has made unnecessary is its target."""
+        self.emitted.add(n)
+        target = n.args[0]
+        if n.users and isinstance(target, Node):
+            self.actions.append(_Action([f"{n.name} = {target.name}"], {target.name}, {n.name}))
 
     def call(self, n: Node) -> str:
         if n.target is operator.getitem:

@@ -4,6 +4,7 @@ import pytest
 import torch
 
 import fusewright
+from fusewright import compile as pipeline
 
 
 @pytest.fixture(autouse=True)
@@ -104,3 +105,14 @@ def test_returned_and_mutated() -> None:
     for a, b in zip(got, want, strict=True):
         torch.testing.assert_close(a, b)
     assert fusewright.counters()["fallbacks"] == 0
+
+
+def test_large_misaligned_inputs(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Writing past the caches needs aligned memory, which an input need not have."""
+    monkeypatch.setattr(pipeline, "last_level_cache", lambda: 1)
+    step = _compiled(lambda p, g: p.mul_(0.9).add_(g, alpha=-0.1))
+    for offset in (1, 0, 3):
+        p, g = torch.randn(64 * 256 + offset)[offset:], torch.randn(64 * 256)
+        want = p.clone().mul_(0.9).add_(g, alpha=-0.1)
+        step(p, g)
+        torch.testing.assert_close(p, want)
