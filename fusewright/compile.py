@@ -30,6 +30,7 @@ from .run.launch import last_level_cache
 from .run.plan import GroupPlan, Plan
 from .schedule.cpu import Machine, Schedule, plan
 from .trace.fx import Traced, translate
+from .trace.gradients import separate
 
 SINGLE_OP_BYTES = 1 << 20  # a lone operation is compiled when its result is large enough for memory reuse to pay
 
@@ -44,6 +45,8 @@ def compile_fx(gm: GraphModule, kind: str) -> Callable[[list[Any]], list[Any]]:
     """
     o = current()
     try:
+        if kind == "backward":
+            separate(gm)
         traced = translate(gm, o.precision == "eager", o.rng)
         return compile_graph(traced, f"{kind}{next(_serial)}").callable()
     except Exception as e:
