@@ -129,13 +129,6 @@ def compile_ir(text: str, target: Target) -> bytes:
         return _compiler(target)[0].emit_object(module)
 
 
-def assembly(text: str, target: Target) -> str:
-    """Assembly text of an LLVM IR module, for people."""
-    with _lock:
-        module = optimise(text, target)
-        return _compiler(target)[0].emit_assembly(module)
-
-
 @cache
 def _jit(target: Target) -> Any:
     jit = llvm.create_lljit_compiler(_machine(target))
