@@ -8,13 +8,17 @@ Grammar (text format and parser in `loop/text.py`)
     stmt  ::= reg = op(arg, ...) {attr}             single assignment
             | var reg = arg                         a mutable register
             | set reg = arg
-            | for reg in lo .. hi step s { stmt* }  serial; s >= 1; the body runs while reg < hi
+            | for reg in lo .. hi step s { stmt* }  serial; s >= 1; the body runs while reg < hi; `unroll` asks for
+                                                    straight-line code (bounds and step are numbers)
             | if arg { stmt* } else { stmt* }       arg is a scalar bool
             | store buf[index] = value {mask, hint}
-            | parallel tid of nth { stmt* }         the body runs once per thread, 0 <= tid < nth; regions are
+            | parallel tid of nth { stmt* }         CPU: the body runs once per thread, 0 <= tid < nth; regions are
                                                     separated by barriers
-            | prefetch buf[index]                     a hint: bring the element's cache line nearer; reads nothing
-           | fail                                  report failure (an index out of range); execution goes on
+            | grid bid of blocks, tid of n { stmt* } CUDA: one launch of `blocks` blocks of n threads (a number); the
+                                                    body runs once per thread; launches follow one another
+            | barrier "reason"                      CUDA: all threads of the block wait for each other
+            | prefetch buf[index]                   a hint: bring the element's cache line nearer; reads nothing
+            | fail                                  report failure (an index out of range); execution goes on
     arg   ::= reg | immediate
     reg   ::= name : dtype x lanes                  lanes = 1 is a scalar
 
@@ -32,15 +36,27 @@ Operations of a `Let`
     philox          (seed: i64 scalar, row: i64, column: i64) -> u32; attr = stream (see prims/philox.py)
     philoxrun       (seed, row, start: i64 scalars) -> u32 of columns start + offset, ..., one per lane; start is a
                     multiple of 64, attr = 64 * stream + offset, lanes divide 16 and offset
-    udiv            (a, b) i64, both non-negative and b >= 1
+    philoxquad      (seed: i64 scalar, row, start: index scalars) -> u32; lanes 4k .. 4k+3 are the four words of one
+                    Philox block: columns start + lane; start and lanes are multiples of 4; attr = stream
+    philoxword      (seed: i64 scalar, row, column: index) -> u32; the word that philoxquad gives for this column
+    treduce         (value) CUDA, a collective of the whole block: combine `value` over groups of threads, lane by lane;
+                    attr = (monoid, group, stride): threads t and u are in one group when they differ only in
+                    (t // stride) % group; every thread gets its group's result. The order of combination is fixed.
+    udiv            (a, b) index, both non-negative and b >= 1
 
 Semantics
-- i64 index arithmetic does not overflow. Vector loads and stores need only element alignment, except a store with
-  hint "stream", which needs the alignment of the whole vector.
+- Index arithmetic does not overflow. Indices are i64; in a CUDA kernel they may all be i32 (`Func.index`).
+- Vector loads and stores need only element alignment, except a CPU store with hint "stream", and CUDA loads (attr) and
+  stores (hint) marked "aligned": their address is a multiple of the vector's bytes, or of 16 if it has more. "stream":
+  the data are used once. Both: "aligned stream".
 - A store narrows to the buffer's dtype, rounding to nearest even; bool is stored as 0 or 1. Lanes whose mask is false
   write nothing. A store with a vector index register scatters.
-- Scratch is declared in `Func.allocs` (`alloc name : dtype [count] scope`): private to the thread, or shared by all
-  threads (scope "shared": every thread sees the same memory; visible to later regions).
+- Scratch is declared in `Func.allocs` (`alloc name : dtype [count] scope`). CPU: "thread" (private) or "shared" (one
+  for all threads; visible to later regions). CUDA: "register" (private, indexed by numbers and unrolled loops only),
+  "block" (one per block, gone with it; seen by others after a barrier; the count is a number), "grid" (device memory,
+  visible to later launches).
+- In a CUDA kernel `barrier` and `treduce` are reached by all threads of a block or none: the conditions and loop bounds
+  around them are the same in all threads.
 """
 
 from __future__ import annotations
@@ -125,6 +141,7 @@ class For:
     hi: Arg
     step: Arg
     body: list[Stmt]
+    unroll: bool = False
 
 
 @dataclass(slots=True)
@@ -136,7 +153,7 @@ class If:
 
 @dataclass(slots=True)
 class Alloc:
-    """Scratch: `count` elements (a launch-time size). scope "thread": one block per thread; "shared": one for all."""
+    """Scratch: `count` elements (a launch-time size, or a number). The scopes are explained above."""
 
     buf: Buf
     count: Arg
@@ -148,6 +165,25 @@ class Parallel:
     tid: Reg
     nth: Reg
     body: list[Stmt]
+
+
+@dataclass(slots=True)
+class Grid:
+    """One CUDA launch. `blocks` is a size or a number; 0 blocks launch nothing. `what`: its purpose, for people."""
+
+    bid: Reg
+    blocks: Arg
+    tid: Reg
+    threads: int
+    body: list[Stmt]
+    what: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Barrier:
+    """All threads of the block wait for each other; `reason` says what for."""
+
+    reason: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,14 +199,16 @@ class Fail:
     """An index was out of range."""
 
 
-Stmt = Let | Var | Set | Store | For | If | Alloc | Parallel | Prefetch | Fail
+Stmt = Let | Var | Set | Store | For | If | Alloc | Parallel | Grid | Barrier | Prefetch | Fail
 
 
 @dataclass(slots=True)
 class Func:
     """A kernel. `sizes` and `hosts` are its scalar parameters, in order; `allocs` its scratch.
 
-    `threads` is the size parameter that says how many threads the launch uses; it is always `sizes[0]`.
+    `target` is "cpu" or "cuda"; `index` the type of indices and size parameters. On a CPU `threads` is the size
+    parameter that says how many threads the launch uses; it is always `sizes[0]`. The body of a CUDA kernel consists of
+    `Grid` statements only. `notes` (the user's lines) are for people: they are no part of the kernel's text.
     """
 
     name: str
@@ -179,6 +217,9 @@ class Func:
     hosts: list[Reg] = field(default_factory=list)
     allocs: list[Alloc] = field(default_factory=list)
     body: list[Stmt] = field(default_factory=list)
+    target: str = "cpu"
+    index: DType = i64
+    notes: list[str] = field(default_factory=list)
 
     @property
     def threads(self) -> Reg:
@@ -192,7 +233,7 @@ def walk(body: list[Stmt]) -> Iterator[Stmt]:
     """Every statement, outermost first."""
     for s in body:
         yield s
-        if isinstance(s, (For, Parallel)):
+        if isinstance(s, (For, Parallel, Grid)):
             yield from walk(s.body)
         elif isinstance(s, If):
             yield from walk(s.then)

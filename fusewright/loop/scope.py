@@ -37,11 +37,11 @@ class Params:
         n = value.as_int()
         if n in (1, -1):
             assert n is not None
-            return imm(n)
+            return Imm(n, self.func.index)
         key = (role, value)
         found = self._by_role.get(key)
         if found is None:
-            found = Reg(f"n{len(self.values)}", i64)
+            found = Reg(f"n{len(self.values)}", self.func.index)
             self._by_role[key] = found
             self.values.append(value)
             self.func.sizes.append(found)
@@ -83,6 +83,7 @@ class Emitter:
 
     def __init__(self, func: Func, bufs: dict[str, Buf]):
         self.func = func
+        self.ix = func.index
         self.bufs = bufs
         self.params = Params(func)
         self.hosts: dict[str, Reg] = {}
@@ -90,6 +91,10 @@ class Emitter:
         self.homes: dict[str, Scope] = {}
 
     # --- statements ---
+    def imm(self, value: int) -> Imm:
+        """A number among indices."""
+        return Imm(value, self.ix)
+
     def reg(self, dtype: DType, lanes: int = 1, prefix: str = "v") -> Reg:
         self.counter += 1
         return Reg(f"{prefix}{self.counter}", dtype, lanes)
@@ -109,7 +114,7 @@ class Emitter:
             found = s.memo.get(key)
             if found is not None:
                 return found
-            folded = _fold(op, args, dtype, lanes)
+            folded = _fold(op, args, dtype, lanes, self.ix)
             if folded is not None:
                 return folded
         dst = self.reg(dtype, lanes)
@@ -208,7 +213,7 @@ class Emitter:
             for a in rest:
                 axes |= _all_axes(a.ix)
             home = self.level(s, axes, {n for a in rest for n in _stages(a)})
-            term: Arg = imm(1)
+            term: Arg = self.imm(1)
             for a in rest:
                 term = self.mul(home, term, self.atom(home, a, role))
             if coeff == -1:
@@ -217,7 +222,7 @@ class Emitter:
                 term = self.mul(home, term, self.params.get(coeff, role))
             placed.append((home.level, home, term))
         placed.sort(key=lambda t: t[0])
-        total: Arg = imm(0)
+        total: Arg = self.imm(0)
         for _, home, term in placed:
             total = self.add(home, total, term)
         return total
@@ -231,16 +236,24 @@ class Emitter:
         if a.kind == "div":
             assert a.num is not None
             num = self.scalar_index(s, a.num, role)
-            return self.let(s, "udiv", (num, self.params.divisor(a.aux, role)), i64)
+            return self.let(s, "udiv", (num, self.params.divisor(a.aux, role)), self.ix)
         assert a.kind == "value"
-        return self.emit(s, a.aux)
+        return self.as_index(s, self.emit(s, a.aux))
+
+    def as_index(self, s: Scope, a: Arg) -> Arg:
+        """A run-time i64 number as an index."""
+        return a if a.dtype is self.ix else self.let(self._home_of(s, a), "cast", (a,), self.ix, a.lanes)
+
+    def as_number(self, s: Scope, a: Arg) -> Arg:
+        """An index as an i64 number."""
+        return a if a.dtype is i64 else self.let(s, "cast", (a,), i64, a.lanes)
 
     def vector_index(self, s: Scope, p: Ix, role: Any, v: Scope) -> Arg:
         assert v.vector is not None
-        total: Arg = imm(0)
+        total: Arg = self.imm(0)
         for m, c in p.terms:
             coeff = ix(c)
-            term: Arg = imm(1)
+            term: Arg = self.imm(1)
             for a in m:
                 if a.kind == "sym":
                     coeff = coeff * a.ix
@@ -254,14 +267,14 @@ class Emitter:
 
     def vector_atom(self, s: Scope, a: Atom, role: Any, v: Scope) -> Arg:
         if a is v.vector:
-            return self.let(v, "iota", (v.axes[a],), i64, v.lanes)
+            return self.let(v, "iota", (v.axes[a],), self.ix, v.lanes)
         if a.kind == "div":
             assert a.num is not None
             num = self.splat(s, self.vector_index(s, a.num, role, v), v.lanes)
             den = self.splat(s, self.params.divisor(a.aux, role), v.lanes)
-            return self.let(s, "udiv", (num, den), i64, v.lanes)
+            return self.let(s, "udiv", (num, den), self.ix, v.lanes)
         assert a.kind == "value"
-        return self.emit(s, a.aux)
+        return self.as_index(s, self.emit(s, a.aux))
 
     # --- scalar expressions ---
     def emit(self, s: Scope, e: Expr) -> Arg:
@@ -294,7 +307,9 @@ class Emitter:
             return self.hosts[e.data]
         if kind == "index":
             base, contiguous = self.index(s, e.data, "index")
-            return self.let(s, "iota", (base,), i64, lanes) if contiguous and lanes > 1 else self.splat(s, base, lanes)
+            if contiguous and lanes > 1:
+                base = self.let(s, "iota", (base,), self.ix, lanes)
+            return self.as_number(s, self.splat(s, base, lanes))
         if kind == "load":
             return self._load(s, e, lanes)
         if kind == "stage":
@@ -321,7 +336,28 @@ class Emitter:
         op = "load" if contiguous or lanes == 1 else "gather"
         if op == "gather":
             base = self.splat(s, base, lanes)
-        return self.let(s, op, (base, *mask), compute_type(dtype), lanes, self.bufs[name])
+        mark = self.mark(name, offset) if op == "load" and lanes > 1 and not mask else None
+        return self.let(s, op, (base, *mask), compute_type(dtype), lanes, self.bufs[name], mark)
+
+    def mark(self, buffer: str, offset: Ix) -> str | None:
+        """What is known of a whole vector at `offset` along the vector axis: "aligned", "stream", both or nothing."""
+        return None
+
+    def words(self, s: Scope, seed: Arg, row: Ix, column: Ix, stream: int, lanes: int) -> Arg:
+        """Random words in the layout for GPUs: a thread with four neighbouring columns uses all of a Philox block."""
+        base, contiguous = self.index(s, column, "place")
+        if contiguous and lanes % 4 == 0 and self.quads(column):
+            at = (seed, self.scalar_index(s, row, "place"), base)
+            return self.let(s, "philoxquad", at, U32, lanes, attr=stream)
+        if contiguous and lanes > 1:
+            base = self.let(s, "iota", (base,), self.ix, lanes)
+        r, _ = self.index(s, row, "place")
+        rows = self.splat(s, r, lanes)
+        return self.let(s, "philoxword", (seed, rows, self.splat(s, base, lanes)), U32, lanes, attr=stream)
+
+    def quads(self, column: Ix) -> bool:
+        """Whether a vector of columns starts at a multiple of 4."""
+        return False
 
     def _random(self, s: Scope, e: Expr, lanes: int) -> Arg:
         """uniform: 24 random bits in [0, 1); normal: Box-Muller on two independent uniforms."""
@@ -332,10 +368,12 @@ class Emitter:
         def lanewise(p: Ix) -> Arg:
             base, contiguous = self.index(s, p, "place")
             if contiguous and lanes > 1:
-                return self.let(s, "iota", (base,), i64, lanes)
+                return self.let(s, "iota", (base,), self.ix, lanes)
             return self.splat(s, base, lanes)
 
         def bits(stream: int) -> Arg:
+            if self.func.target == "cuda":
+                return self.words(s, seed, row, column, stream, lanes)
             if run is not None and run[0] is column.as_axis() and 16 % lanes == 0:
                 start = (seed, self.scalar_index(s, row, "place"), run[1])
                 return self.let(s, "philoxrun", start, U32, lanes, attr=64 * stream + run[2])
@@ -376,11 +414,11 @@ def _stages(a: Atom) -> frozenset[str]:
     return out
 
 
-def _fold(op: str, args: tuple[Arg, ...], dtype: DType, lanes: int) -> Arg | None:
+def _fold(op: str, args: tuple[Arg, ...], dtype: DType, lanes: int, index: DType) -> Arg | None:
     """Constants of index arithmetic and masks; everything else is left to the target's compiler."""
-    if op in ("add", "mul") and all(isinstance(a, Imm) for a in args) and dtype is i64:
+    if op in ("add", "mul") and all(isinstance(a, Imm) for a in args) and dtype is index:
         x, y = args[0].value, args[1].value  # type: ignore[union-attr]
-        return Imm(x + y if op == "add" else x * y, i64, lanes)
-    if op == "neg" and isinstance(args[0], Imm) and dtype is i64:
-        return Imm(-args[0].value, i64, lanes)
+        return Imm(x + y if op == "add" else x * y, index, lanes)
+    if op == "neg" and isinstance(args[0], Imm) and dtype is index:
+        return Imm(-args[0].value, index, lanes)
     return None

@@ -22,6 +22,7 @@ from ..fusion.ir import Fusion, Stage
 from ..index.expr import ONE, Atom, Ix
 from ..index.layout import product
 from ..prims.table import ARG_MONOIDS
+from .analysis import Analysis
 
 CHUNK = 8192  # points of a column axis that one row of work covers, when rows may be cut
 TILE = (16, 256)  # the same for the two axes of a transpose: what is read across stays in the first-level cache
@@ -100,12 +101,10 @@ def _aligned(s: Stage, schedule: Schedule) -> bool:
     return schedule.vector in {a.name for a in s.offset.axes()}
 
 
-class _Planner:
+class _Planner(Analysis):
     def __init__(self, f: Fusion, hint: Callable[[Ix], int], lanes: int):
-        self.f = f
-        self.hint = hint
+        super().__init__(f, hint)
         self.lanes = lanes
-        self.unit = self._unit_axis()
 
     def run(self) -> tuple[Fusion, Schedule]:
         f = self.f
@@ -115,7 +114,7 @@ class _Planner:
             return self._scan(scans)
         if not reductions:
             return self._pointwise()
-        inner = self._row_used(reductions)
+        inner = self.row_used(reductions)
         if inner:
             cols = set(inner[0].raxes)
             if any(set(r.raxes) != cols for r in inner):
@@ -123,35 +122,6 @@ class _Planner:
         else:
             cols = self._free_choice(reductions)
         return self._rows(cols)
-
-    # --- analysis ---
-    def _unit_axis(self) -> Atom | None:
-        """The axis with unit stride in the most bytes of memory traffic."""
-        weight: dict[Atom, int] = {}
-        for e in sc.walk([s.body for s in self.f.stages]):
-            if e.kind == "load":
-                self._vote(e.data[1], e.data[2].itemsize, weight)
-        for s in self.f.stores():
-            assert s.offset is not None
-            self._vote(s.offset, s.dtype.itemsize + 1, weight)
-        return max(weight, key=lambda a: weight[a], default=None)
-
-    def _vote(self, offset: Ix, size: int, weight: dict[Atom, int]) -> None:
-        axes = offset.axes()
-        n = self.hint(product(a.extent for a in axes))
-        for a in axes:
-            if offset.coefficient(a) is ONE:
-                weight[a] = weight.get(a, 0) + n * size
-
-    def _row_used(self, reductions: list[Stage]) -> list[Stage]:
-        """Reductions whose result is read while iterating over the axes they reduced."""
-        out = []
-        for r in reductions:
-            for s in self.f.stages:
-                if r.name in s.body.stages and set(r.raxes) & (set(s.axes) | set(s.raxes)):
-                    out.append(r)
-                    break
-        return out
 
     def _free_choice(self, reductions: list[Stage]) -> set[Atom]:
         """Column axes when no reduction's result is needed within its row."""
@@ -172,7 +142,7 @@ class _Planner:
         stores = self.f.stores()
         if any(set(s.axes) != set(self.f.axes) for s in stores):
             raise Refusal("schedule", "stores of different extents in one elementwise kernel")
-        order = self._by_stride(self.f.axes)
+        order = self.by_stride(self.f.axes)
         f, order = collapse(self.f, order)
         if not order:
             return f, Schedule((), (), "", self.lanes, (), "pointwise")
@@ -199,21 +169,21 @@ class _Planner:
 
     def _rows(self, cols: set[Atom]) -> tuple[Fusion, Schedule]:
         rows = set(self.f.axes) - cols
-        self._check(rows, cols)
-        row_order = self._by_stride(tuple(a for a in self.f.axes if a in rows))
-        col_order = self._by_stride(tuple(a for a in self.f.axes if a in cols))
+        self.check(rows, cols)
+        row_order = self.by_stride(tuple(a for a in self.f.axes if a in rows))
+        col_order = self.by_stride(tuple(a for a in self.f.axes if a in cols))
         f, row_order = collapse(self.f, row_order)
         f, col_order = collapse(f, col_order)
         unit = _Planner(f, self.hint, self.lanes).unit
         row_reduced = any(set(r.raxes) & set(row_order) for r in f.reductions())
-        split = not row_order and len(col_order) >= 1 and not self._row_used(self.f.reductions())
+        split = not row_order and len(col_order) >= 1 and not self.row_used(self.f.reductions())
         if any(r.monoid in ARG_MONOIDS for r in self.f.reductions()) or any(c.stages for c, _ in self.f.checks):
             split = False
         vector = col_order[-1]
         family = "inner reduction"
         if unit in row_order and unit is not None and not row_reduced:
             vector = unit
-            family = "outer reduction" if not self._row_used(self.f.reductions()) else "outer persistent"
+            family = "outer reduction" if not self.row_used(self.f.reductions()) else "outer persistent"
             row_order = [a for a in row_order if a is not unit] + [unit]
         elif unit in col_order and unit is not None:
             col_order = [a for a in col_order if a is not unit] + [unit]
@@ -221,7 +191,7 @@ class _Planner:
             if row_reduced:
                 both = any(set(r.raxes) == set(col_order) for r in f.reductions())
                 family = "inner+outer reduction" if both else "outer reduction"
-            elif self._row_used(f.reductions()):
+            elif self.row_used(f.reductions()):
                 family = "inner persistent"
         if split:
             family = "full reduction"
@@ -245,10 +215,10 @@ class _Planner:
             if s.body.stages & names:
                 raise Refusal("schedule", "a scan of a scan")
         rows = set(self.f.axes) - cols
-        self._check(rows, cols)
+        self.check(rows, cols)
         if any(set(r.raxes) & rows for r in self.f.reductions()):
             raise Refusal("schedule", "a reduction over rows beside a scan")
-        row_order = self._by_stride(tuple(a for a in self.f.axes if a in rows))
+        row_order = self.by_stride(tuple(a for a in self.f.axes if a in rows))
         f, row_order = collapse(self.f, row_order)
         unit = _Planner(f, self.hint, self.lanes).unit
         vector = ""
@@ -259,55 +229,3 @@ class _Planner:
         return f, Schedule(
             tuple(a.name for a in row_order), (col.name,), vector, self.lanes if vector else 1, (), "scan"
         )
-
-    def _check(self, rows: set[Atom], cols: set[Atom]) -> None:
-        """Every stage has a place in the nest, and nothing read in a row waits for a reduction over rows."""
-        full = rows | cols
-        outer: set[str] = set()
-        for s in self.f.stages:
-            axes, raxes = set(s.axes), set(s.raxes)
-            reads_outer = bool(s.body.stages & outer)
-            if s.kind == "reduce":
-                if reads_outer:
-                    raise Refusal("schedule", "a reduction needs a result that was reduced over rows")
-                if raxes == cols and axes == rows:
-                    continue
-                if s.monoid in ARG_MONOIDS:
-                    raise Refusal("schedule", "the position of an extreme over rows")
-                if raxes == rows and axes <= cols and rows:
-                    outer.add(s.name)
-                elif raxes == full and not axes:
-                    outer.add(s.name)
-                else:
-                    raise Refusal("schedule", "a reduction over part of the rows or columns")
-            elif s.kind == "store":
-                if reads_outer and axes & rows:
-                    raise Refusal("schedule", "rows need a result that was reduced over rows")
-                if axes not in (full, rows, cols, set()):
-                    raise Refusal("schedule", "a stored value spans part of the rows or columns")
-        if any(c.stages & outer for c, _ in self.f.checks):
-            raise Refusal("schedule", "an index depends on a result that was reduced over rows")
-
-    def _by_stride(self, axes: tuple[Atom, ...]) -> list[Atom]:
-        """Outermost first: by stride in the largest store or load that has these axes."""
-        best: Ix | None = None
-        size = -1
-        offsets = [(s.offset, 1) for s in self.f.stores()]
-        offsets += [(e.data[1], 0) for e in sc.walk([s.body for s in self.f.stages]) if e.kind == "load"]
-        for o, bonus in offsets:
-            assert o is not None
-            have = [a for a in axes if a in o.axes()]
-            n = len(have) * 4 + bonus
-            if n > size:
-                best, size = o, n
-        if best is None:
-            return list(axes)
-        offset = best
-
-        def stride(a: Atom) -> int:
-            c = offset.coefficient(a)
-            if c is None or not c.terms:
-                return 1 << 60 if c is not None else 0
-            return abs(self.hint(c))
-
-        return sorted(axes, key=lambda a: -stride(a))

@@ -1,0 +1,101 @@
+"""What schedulers of any target ask of a Fusion: unit strides, orders of axes, places in a nest of rows and columns."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from ..core.errors import Refusal
+from ..fusion import scalar as sc
+from ..fusion.ir import Fusion, Stage
+from ..index.expr import ONE, Atom, Ix
+from ..index.layout import product
+from ..prims.table import ARG_MONOIDS
+
+
+class Analysis:
+    """Facts of a fusion. `hint` estimates a size; `unit`: the axis with unit stride in the most memory traffic."""
+
+    def __init__(self, f: Fusion, hint: Callable[[Ix], int]):
+        self.f = f
+        self.hint = hint
+        self.unit = self._unit_axis()
+
+    def _unit_axis(self) -> Atom | None:
+        """The axis with unit stride in the most bytes of memory traffic."""
+        weight: dict[Atom, int] = {}
+        for e in sc.walk([s.body for s in self.f.stages]):
+            if e.kind == "load":
+                self._vote(e.data[1], e.data[2].itemsize, weight)
+        for s in self.f.stores():
+            assert s.offset is not None
+            self._vote(s.offset, s.dtype.itemsize + 1, weight)
+        return max(weight, key=lambda a: weight[a], default=None)
+
+    def _vote(self, offset: Ix, size: int, weight: dict[Atom, int]) -> None:
+        axes = offset.axes()
+        n = self.hint(product(a.extent for a in axes))
+        for a in axes:
+            if offset.coefficient(a) is ONE:
+                weight[a] = weight.get(a, 0) + n * size
+
+    def row_used(self, reductions: list[Stage]) -> list[Stage]:
+        """Reductions whose result is read while iterating over the axes they reduced."""
+        out = []
+        for r in reductions:
+            for s in self.f.stages:
+                if r.name in s.body.stages and set(r.raxes) & (set(s.axes) | set(s.raxes)):
+                    out.append(r)
+                    break
+        return out
+
+    def check(self, rows: set[Atom], cols: set[Atom]) -> None:
+        """Every stage has a place in the nest, and nothing read in a row waits for a reduction over rows."""
+        full = rows | cols
+        outer: set[str] = set()
+        for s in self.f.stages:
+            axes, raxes = set(s.axes), set(s.raxes)
+            reads_outer = bool(s.body.stages & outer)
+            if s.kind == "reduce":
+                if reads_outer:
+                    raise Refusal("schedule", "a reduction needs a result that was reduced over rows")
+                if raxes == cols and axes == rows:
+                    continue
+                if s.monoid in ARG_MONOIDS:
+                    raise Refusal("schedule", "the position of an extreme over rows")
+                if raxes == rows and axes <= cols and rows:
+                    outer.add(s.name)
+                elif raxes == full and not axes:
+                    outer.add(s.name)
+                else:
+                    raise Refusal("schedule", "a reduction over part of the rows or columns")
+            elif s.kind == "store":
+                if reads_outer and axes & rows:
+                    raise Refusal("schedule", "rows need a result that was reduced over rows")
+                if axes not in (full, rows, cols, set()):
+                    raise Refusal("schedule", "a stored value spans part of the rows or columns")
+        if any(c.stages & outer for c, _ in self.f.checks):
+            raise Refusal("schedule", "an index depends on a result that was reduced over rows")
+
+    def by_stride(self, axes: tuple[Atom, ...]) -> list[Atom]:
+        """Outermost first: by stride in the largest store or load that has these axes."""
+        best: Ix | None = None
+        size = -1
+        offsets = [(s.offset, 1) for s in self.f.stores()]
+        offsets += [(e.data[1], 0) for e in sc.walk([s.body for s in self.f.stages]) if e.kind == "load"]
+        for o, bonus in offsets:
+            assert o is not None
+            have = [a for a in axes if a in o.axes()]
+            n = len(have) * 4 + bonus
+            if n > size:
+                best, size = o, n
+        if best is None:
+            return list(axes)
+        offset = best
+
+        def stride(a: Atom) -> int:
+            c = offset.coefficient(a)
+            if c is None or not c.terms:
+                return 1 << 60 if c is not None else 0
+            return abs(self.hint(c))
+
+        return sorted(axes, key=lambda a: -stride(a))
