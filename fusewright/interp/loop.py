@@ -8,6 +8,8 @@ Reported as InterpError, with the statement
 
 Threads run one after the other. Private scratch starts every region anew. Every register is an array of `lanes`
 elements. The alignment that hint "stream" needs is not checked: an array's address is not the tensor's.
+
+`run` takes kernels for CUDA, too; `interp/gpu.py` runs them.
 """
 
 from __future__ import annotations
@@ -16,28 +18,24 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from ..core.dtypes import bf16, f16, numpy_type, round_bf16
-from ..core.errors import CompilerError
+from ..core.dtypes import numpy_type
 from ..loop.ir import Alloc, Arg, Buf, Fail, For, Func, If, Imm, Let, Parallel, Prefetch, Set, Stmt, Store, Var
 from ..loop.text import head
-from ..prims import philox
-from ..prims.table import MONOIDS, PRIMS
+from . import gpu
+from .values import InterpError, Memory, bind, narrow, operate, scalars
+
+__all__ = ["InterpError", "run"]
 
 _NOBODY, _MANY = -1, -2
 
 
-class InterpError(CompilerError):
-    """A kernel did something with memory that its IR forbids."""
+class _Memory(Memory):
+    """A buffer, and who touched its elements in the current region."""
 
-
-class _Memory:
-    """A buffer's elements, which of them hold a value, and who touched them in the current region."""
-
-    __slots__ = ("data", "held", "reader", "writer")
+    __slots__ = ("reader", "writer")
 
     def __init__(self, data: np.ndarray, held: bool):
-        self.data = data
-        self.held = np.full(data.size, held)
+        super().__init__(data, held)
         self.writer = np.full(data.size, _NOBODY, np.int32)
         self.reader = np.full(data.size, _NOBODY, np.int32)
 
@@ -54,11 +52,13 @@ def run(
     hosts: dict[str, Any] | None = None,
     threads: int = 2,
 ) -> bool:
-    """Run a kernel on flat arrays, in place, with `threads` threads per region. Returns whether it reported failure.
+    """Run a kernel on flat arrays, in place; on a CPU with `threads` threads per region. Returns whether it failed.
 
     Arrays have the buffers' NumPy types; bf16 is float32 with values that bf16 can hold. Two buffers may be the same
     array. Raises InterpError for a forbidden access and CompilerError for arguments that do not fit the kernel.
     """
+    if func.target == "cuda":
+        return gpu.run(func, buffers, sizes, hosts)
     machine = _Machine(func, buffers, sizes or {}, hosts or {}, threads)
     with np.errstate(all="ignore"):
         machine.block(func.body)
@@ -72,35 +72,11 @@ class _Machine:
         self.func, self.threads = func, threads
         self.failed = False
         self.thread: int | None = None  # the running thread; None outside regions
-        self.regs: dict[str, np.ndarray] = {}
-        self.memory: dict[str, _Memory] = {}
         self.stmt: Stmt | None = None
-        shared: dict[tuple[int, int], _Memory] = {}  # arrays that go by two names have one shadow
-        for b in func.bufs:
-            data = self.argument(buffers, b)
-            key = (data.__array_interface__["data"][0], data.size)
-            found = shared.get(key) if data.size else None
-            if found is None or found.data.dtype != data.dtype:
-                found = shared[key] = _Memory(data, not b.output)
-            elif not b.output:
-                found.held.fill(True)
-            self.memory[b.name] = found
-        for kind, regs, values in (("size", func.sizes, sizes), ("host scalar", func.hosts, hosts)):
-            for r in regs:
-                if r.name not in values:
-                    raise CompilerError(f"no value for {kind} '{r.name}' of kernel '{func.name}'")
-                self.regs[r.name] = np.array([values[r.name]], numpy_type(r.dtype))
+        self.memory = bind(func, buffers, _Memory)
+        self.regs = scalars(func, sizes, hosts)
         for a in func.allocs:
             self.allocate(a)
-
-    def argument(self, buffers: dict[str, np.ndarray], b: Buf) -> np.ndarray:
-        data = buffers.get(b.name)
-        if data is None:
-            raise CompilerError(f"no array for buffer '{b.name}' of kernel '{self.func.name}'")
-        if data.ndim != 1 or data.dtype != numpy_type(b.dtype):
-            want = np.dtype(numpy_type(b.dtype)).name
-            raise CompilerError(f"buffer '{b.name}' must be a flat {want} array, not {data.dtype.name}{data.shape}")
-        return data
 
     def allocate(self, a: Alloc) -> None:
         count = int(self.value(a.count)[0])
@@ -226,56 +202,11 @@ class _Machine:
             self.conflict(b, at, m.writer, "writes", "wrote")
             self.conflict(b, at, m.reader, "writes", "read")
             m.writer[at] = self.thread
-        m.data[at] = round_bf16(value[on]) if b.dtype is bf16 else value[on]
+        m.data[at] = narrow(value[on], b)
         m.held[at] = True
 
     # --- operations ---
     def let(self, s: Let) -> np.ndarray:
-        kind = numpy_type(s.dst.dtype)
-        op, lanes = s.op, s.dst.lanes
-        if op in ("load", "gather"):
+        if s.op in ("load", "gather"):
             return self.load(s)
-        args = [self.value(a) for a in s.args]
-        if op == "round" and s.attr is not None:
-            if s.attr is bf16:
-                return round_bf16(args[0])
-            assert s.attr is f16
-            return args[0].astype(np.float16).astype(np.float32)
-        if op in PRIMS:
-            return np.asarray(PRIMS[op].numpy(*args)).astype(kind, copy=False)
-        match op:
-            case "cast":
-                return args[0].astype(kind)
-            case "splat":
-                return np.full(lanes, args[0][0], kind)
-            case "iota":
-                return args[0][0] + np.arange(lanes, dtype=np.int64)
-            case "lanemask":
-                return np.arange(lanes) < args[0][0]
-            case "udiv":
-                a, b = args
-                if (b < 1).any():
-                    self.error(f"udiv of {int(a[0])} by {int(b[b < 1][0])}")
-                return (a.view(np.uint64) // b.view(np.uint64)).view(np.int64)  # lanes masked off may hold anything
-            case "philox":
-                return philox.bits(int(args[0][0]), args[1], args[2], s.attr)
-            case "philoxrun":
-                stream, offset = divmod(s.attr, 64)
-                start = int(args[2][0])
-                if start % 64:
-                    self.error(f"philoxrun at {start}, which is no multiple of 64")
-                return philox.bits(int(args[0][0]), args[1], start + offset + np.arange(lanes), stream)
-            case "hreduce":
-                return self.hreduce(args[0], s.attr).astype(kind)
-        self.error(f"unknown operation '{op}'")
-
-    def hreduce(self, v: np.ndarray, monoid: str) -> np.ndarray:
-        """Halves are combined while their number is even: the order in which LLVM's code does it."""
-        combine = MONOIDS[monoid].numpy
-        while len(v) > 1 and len(v) % 2 == 0:
-            half = len(v) // 2
-            v = combine(v[:half], v[half:])
-        out: np.ndarray = v[:1]
-        for k in range(1, len(v)):
-            out = combine(out, v[k : k + 1])
-        return out
+        return operate(s, [self.value(a) for a in s.args], lambda message, row: self.error(message))

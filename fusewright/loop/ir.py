@@ -3,7 +3,7 @@
 Grammar (text format and parser in `loop/text.py`)
     func  ::= func name (param, ...) { stmt* }
     param ::= buf  name : dtype [out]              external memory, addressed by element
-            | size name                             an i64 known at launch
+            | size name                             an index known at launch
             | host name : dtype                     a scalar known at launch
     stmt  ::= reg = op(arg, ...) {attr}             single assignment
             | var reg = arg                         a mutable register
@@ -27,28 +27,33 @@ Operations of a `Let`
     cast            to the register's dtype; float to int truncates; bool to number gives 0 or 1
     round           f32 -> attr (bf16 | f16) -> f32
     splat           scalar to all lanes
-    iota            (base: i64) -> base, base+1, ...  (i64)
-    lanemask        (n: i64) -> lane < n
-    load            (buf, index: i64 scalar[, mask]) -> `lanes` consecutive elements, widened to the register's
+    iota            (base: index) -> base, base+1, ...  (indices)
+    lanemask        (n: index) -> lane < n
+    load            (buf, index: scalar[, mask]) -> `lanes` consecutive elements, widened to the register's
                     type; lanes whose mask is false read nothing and give 0
-    gather          (buf, index: i64 lanes[, mask]) -> one element per lane
+    gather          (buf, index: lanes[, mask]) -> one element per lane
     hreduce         (vector) combine all lanes with the monoid in attr (sum prod max min any all)
-    philox          (seed: i64 scalar, row: i64, column: i64) -> u32; attr = stream (see prims/philox.py)
-    philoxrun       (seed, row, start: i64 scalars) -> u32 of columns start + offset, ..., one per lane; start is a
+    philox          (seed: i64 scalar, row, column: index) -> u32; attr = stream (see prims/philox.py)
+    philoxrun       (seed, row, start: scalars) -> u32 of columns start + offset, ..., one per lane; start is a
                     multiple of 64, attr = 64 * stream + offset, lanes divide 16 and offset
-    philoxquad      (seed: i64 scalar, row, start: index scalars) -> u32; lanes 4k .. 4k+3 are the four words of one
-                    Philox block: columns start + lane; start and lanes are multiples of 4; attr = stream
-    philoxword      (seed: i64 scalar, row, column: index) -> u32; the word that philoxquad gives for this column
+    philoxquad      CUDA, (seed: i64 scalar, row, start: index scalars) -> u32; lanes 4k .. 4k+3 are the four words of
+                    one Philox block: columns start + lane; start and lanes are multiples of 4; attr = stream
+    philoxword      CUDA, (seed: i64 scalar, row, column: index lanes) -> u32; what philoxquad gives for these columns
     treduce         (value) CUDA, a collective of the whole block: combine `value` over groups of threads, lane by lane;
                     attr = (monoid, group, stride): threads t and u are in one group when they differ only in
-                    (t // stride) % group; every thread gets its group's result. The order of combination is fixed.
+                    (t // stride) % group; every thread gets its group's result; group * stride divides the block's
+                    threads. Order, with x[j] the value at position j of the group: if group is a power of two, for
+                    s = 1, 2, 4, ..., group/2: all x[j] = combine(x[j], x[j xor s]) at once; else one after the
+                    other from position 0. Memory: see below.
     udiv            (a, b) index, both non-negative and b >= 1
 
 Semantics
-- Index arithmetic does not overflow. Indices are i64; in a CUDA kernel they may all be i32 (`Func.index`).
+- Index arithmetic does not overflow. Indices are i64; in a CUDA kernel they may all be i32 (`Func.index`). Everything
+  called an index is of that type: size parameters, counts, bounds, thread and block numbers. The seed is always i64.
 - Vector loads and stores need only element alignment, except a CPU store with hint "stream", and CUDA loads (attr) and
-  stores (hint) marked "aligned": their address is a multiple of the vector's bytes, or of 16 if it has more. "stream":
-  the data are used once. Both: "aligned stream".
+  stores (hint) marked "aligned": their address is a multiple of the vector's bytes as stored, or of 16 if it has more.
+  They have 2, 4, 8, ... lanes and no mask; buffers and scratch start at multiples of 16 bytes. "stream": the data are
+  used once; masked and scattered CUDA stores may have it, gathers have no marks. Both: "aligned stream".
 - A store narrows to the buffer's dtype, rounding to nearest even; bool is stored as 0 or 1. Lanes whose mask is false
   write nothing. A store with a vector index register scatters.
 - Scratch is declared in `Func.allocs` (`alloc name : dtype [count] scope`). CPU: "thread" (private) or "shared" (one
@@ -56,7 +61,9 @@ Semantics
   "block" (one per block, gone with it; seen by others after a barrier; the count is a number), "grid" (device memory,
   visible to later launches).
 - In a CUDA kernel `barrier` and `treduce` are reached by all threads of a block or none: the conditions and loop bounds
-  around them are the same in all threads.
+  around them are the same in all threads. A barrier orders all memory accesses of the block's threads. So does a
+  `treduce` that combines across warps; one of groups within warps (of one thread, or group * stride divides 32)
+  orders nothing.
 """
 
 from __future__ import annotations
@@ -66,6 +73,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ..core.dtypes import DType, bool_, i64
+
+WARP = 32  # CUDA threads that can exchange registers
 
 
 @dataclass(frozen=True, slots=True)

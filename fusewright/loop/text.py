@@ -1,25 +1,27 @@
 """Loop IR as text: `dump` and `parse` are inverses.
 
 Grammar
-    func  ::= "func" name "(" [param ("," param)*] ")" "{" alloc* stmt* "}"
+    func  ::= "func" name ["cuda" ("i32" | "i64")] "(" [param ("," param)*] ")" "{" alloc* stmt* "}"
     param ::= "buf" name ":" dtype ["out"] | "size" name | "host" name ":" dtype
-    alloc ::= "alloc" name ":" dtype "[" arg "]" ("thread" | "shared")
+    alloc ::= "alloc" name ":" dtype "[" arg "]" ("thread" | "shared" | "register" | "block" | "grid")
     stmt  ::= name ":" type "=" op "(" [buffer ","] arg,* ")" ["{" attr "}"]
             | "var" name ":" type "=" arg
             | "set" name "=" arg
-            | "for" name "in" arg ".." arg "step" arg "{" stmt* "}"
+            | "for" name "in" arg ".." arg "step" arg ["unroll"] "{" stmt* "}"
             | "if" arg "{" stmt* "}" ["else" "{" stmt* "}"]
-            | "store" name "[" arg "]" "=" arg ["{" (["mask" arg], ["hint" word]) "}"]
+            | "store" name "[" arg "]" "=" arg ["{" (["mask" arg], ["hint" word+]) "}"]
             | "prefetch" name "[" arg "]"
             | "parallel" name "of" name "{" stmt* "}"
+            | "grid" name "of" arg "," name "of" integer [string] "{" stmt* "}"
+            | "barrier" string
             | "fail"
     type  ::= dtype ["x" lanes]                      written as one word: f32, f32x16
-    arg   ::= name | integer | "true" | "false"      bare integers are i64, bare truth values bool
+    arg   ::= name | integer | "true" | "false"      bare integers are indices, bare truth values bool
             | number ":" type
-    attr  ::= dtype | word | integer
+    attr  ::= dtype | word+ | integer | word "," integer "," integer
 
-A name means the register of the innermost enclosing block that defines it. The registers that `for` and `parallel`
-define are i64 scalars.
+A name means the register of the innermost enclosing block that defines it. The registers that `for`, `parallel` and
+`grid` define are index scalars: i64, or what the first line of a CUDA kernel says. `Func.notes` are not printed.
 """
 
 from __future__ import annotations
@@ -27,14 +29,34 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from ..core.dtypes import BY_NAME, DType, bool_, i64
+from ..core.dtypes import BY_NAME, DType, bool_, i32, i64
 from ..core.errors import CompilerError
-from ..core.lexer import Cursor, Token, is_word, number_text
-from .ir import Alloc, Arg, Buf, Fail, For, Func, If, Imm, Let, Parallel, Prefetch, Reg, Set, Stmt, Store, Var
+from ..core.lexer import Cursor, Token, is_word, number_text, quote
+from .ir import (
+    Alloc,
+    Arg,
+    Barrier,
+    Buf,
+    Fail,
+    For,
+    Func,
+    Grid,
+    If,
+    Imm,
+    Let,
+    Parallel,
+    Prefetch,
+    Reg,
+    Set,
+    Stmt,
+    Store,
+    Var,
+)
 
 _TYPE = re.compile(r"([a-z]+?\d*)(?:x(\d+))?")
 _RESERVED = {"true", "false", "inf", "nan"}
 _MEMORY_OPS = ("load", "gather")
+SCOPES = {"cpu": ("thread", "shared"), "cuda": ("register", "block", "grid")}
 
 
 # --- printing --------------------------------------------------------------------------------------
@@ -48,82 +70,95 @@ def _def(r: Reg) -> str:
     return f"{r.name}: {_type(r.dtype, r.lanes)}"
 
 
-def _arg(a: Arg) -> str:
+def _arg(a: Arg, index: DType) -> str:
     if isinstance(a, Reg):
         return a.name
     value = a.value
     if a.dtype.is_float:
         return f"{number_text(float(value))}:{_type(a.dtype, a.lanes)}"
     text = number_text(bool(value) if a.dtype.is_bool else int(value))
-    if a.lanes == 1 and (a.dtype is i64 or a.dtype is bool_):
+    if a.lanes == 1 and (a.dtype is index or a.dtype is bool_):
         return text
     return f"{text}:{_type(a.dtype, a.lanes)}"
 
 
-def _let(s: Let) -> str:
-    args = [_arg(a) for a in s.args]
+def _let(s: Let, index: DType) -> str:
+    args = [_arg(a, index) for a in s.args]
     if s.buf is not None:
         args.insert(0, s.buf.name)
-    attr = "" if s.attr is None else f" {{{s.attr}}}"
+    attr = ""
+    if s.attr is not None:
+        attr = f" {{{', '.join(map(str, s.attr)) if isinstance(s.attr, tuple) else s.attr}}}"
     return f"{_def(s.dst)} = {s.op}({', '.join(args)}){attr}"
 
 
-def head(s: Stmt) -> str:
-    """The statement on one line; of a block, what comes before its `{`."""
+def head(s: Stmt, index: DType = i64) -> str:
+    """The statement on one line; of a block, what comes before its `{`. `index`: the type of bare integers."""
+
+    def arg(a: Arg) -> str:
+        return _arg(a, index)
+
     match s:
         case Let():
-            return _let(s)
+            return _let(s, index)
         case Var():
-            return f"var {_def(s.dst)} = {_arg(s.init)}"
+            return f"var {_def(s.dst)} = {arg(s.init)}"
         case Set():
-            return f"set {s.dst.name} = {_arg(s.src)}"
+            return f"set {s.dst.name} = {arg(s.src)}"
         case Store():
-            extra = [f"mask {_arg(s.mask)}"] if s.mask is not None else []
+            extra = [f"mask {arg(s.mask)}"] if s.mask is not None else []
             if s.hint:
                 extra.append(f"hint {s.hint}")
             tail = f" {{{', '.join(extra)}}}" if extra else ""
-            return f"store {s.buf.name}[{_arg(s.index)}] = {_arg(s.value)}{tail}"
+            return f"store {s.buf.name}[{arg(s.index)}] = {arg(s.value)}{tail}"
         case For():
-            return f"for {s.var.name} in {_arg(s.lo)} .. {_arg(s.hi)} step {_arg(s.step)}"
+            unroll = " unroll" if s.unroll else ""
+            return f"for {s.var.name} in {arg(s.lo)} .. {arg(s.hi)} step {arg(s.step)}{unroll}"
         case If():
-            return f"if {_arg(s.cond)}"
+            return f"if {arg(s.cond)}"
         case Parallel():
             return f"parallel {s.tid.name} of {s.nth.name}"
+        case Grid():
+            what = f" {quote(s.what)}" if s.what else ""
+            return f"grid {s.bid.name} of {arg(s.blocks)}, {s.tid.name} of {s.threads}{what}"
+        case Barrier():
+            return f"barrier {quote(s.reason)}"
         case Alloc():
-            return f"alloc {s.buf.name}: {s.buf.dtype}[{_arg(s.count)}] {s.scope}"
+            return f"alloc {s.buf.name}: {s.buf.dtype}[{arg(s.count)}] {s.scope}"
         case Prefetch():
-            return f"prefetch {s.buf.name}[{_arg(s.index)}]"
+            return f"prefetch {s.buf.name}[{arg(s.index)}]"
         case Fail():
             return "fail"
     raise CompilerError(f"not a Loop IR statement: {s!r}")
 
 
-def _block(body: list[Stmt], indent: str, out: list[str]) -> None:
+def _block(body: list[Stmt], indent: str, index: DType, out: list[str]) -> None:
     inner = indent + "  "
     for s in body:
-        if isinstance(s, (For, Parallel)):
-            out.append(f"{indent}{head(s)} {{")
-            _block(s.body, inner, out)
+        if isinstance(s, (For, Parallel, Grid)):
+            out.append(f"{indent}{head(s, index)} {{")
+            _block(s.body, inner, index, out)
             out.append(indent + "}")
         elif isinstance(s, If):
-            out.append(f"{indent}{head(s)} {{")
-            _block(s.then, inner, out)
+            out.append(f"{indent}{head(s, index)} {{")
+            _block(s.then, inner, index, out)
             if s.orelse:
                 out.append(indent + "} else {")
-                _block(s.orelse, inner, out)
+                _block(s.orelse, inner, index, out)
             out.append(indent + "}")
         else:
-            out.append(indent + head(s))
+            out.append(indent + head(s, index))
 
 
 def dump(func: Func) -> str:
-    """The text of a kernel. `parse(dump(f))` equals `f`."""
+    """The text of a kernel. `parse(dump(f))` equals `f`, but for its notes."""
     params = [f"buf {b.name}: {b.dtype}{' out' if b.output else ''}" for b in func.bufs]
     params += [f"size {r.name}" for r in func.sizes]
     params += [f"host {r.name}: {r.dtype}" for r in func.hosts]
-    out = [f"func {func.name}({', '.join(params)}) {{"]
-    out += ["  " + head(a) for a in func.allocs]
-    _block(func.body, "  ", out)
+    target = "" if func.target == "cpu" else f" {func.target} {func.index} "
+    out = [f"func {func.name}{target}({', '.join(params)}) {{"]
+    out += ["  " + head(a, func.index) for a in func.allocs]
+    _block(func.body, "  ", func.index, out)
     out.append("}")
     return "\n".join(out) + "\n"
 
@@ -146,6 +181,8 @@ class _Parser:
         self.c = Cursor(text)
         self.bufs: dict[str, Buf] = {}
         self.scopes: list[dict[str, Reg]] = [{}]
+        self.target = "cpu"
+        self.index = i64
 
     # --- names and types ---
     def name(self, what: str) -> str:
@@ -166,7 +203,10 @@ class _Parser:
             self.c.fail(f"unknown type {token}", token)
         return BY_NAME[m[1]], int(m[2] or 1)
 
-    def define(self, name: str, dtype: DType = i64, lanes: int = 1) -> Reg:
+    def index_reg(self) -> Reg:
+        return Reg(self.name("a register name"), self.index)
+
+    def define(self, name: str, dtype: DType, lanes: int = 1) -> Reg:
         r = Reg(name, dtype, lanes)
         self.scopes[-1][name] = r
         return r
@@ -202,7 +242,7 @@ class _Parser:
             return Imm(self.fit(value, dtype, at), dtype, lanes)
         if isinstance(value, float):
             self.c.fail(f"'{value!r}' needs a type, as in '{value!r}:f32'", token)
-        return Imm(value, bool_ if isinstance(value, bool) else i64)
+        return Imm(value, bool_ if isinstance(value, bool) else self.index)
 
     def fit(self, value: Any, dtype: DType, token: Token) -> Any:
         if dtype.is_float and not isinstance(value, bool):
@@ -216,6 +256,12 @@ class _Parser:
         c = self.c
         c.expect("func")
         f = Func(c.word("a function name"))
+        if c.accept("cuda"):
+            at = c.token
+            f.target = self.target = "cuda"
+            f.index = self.index = self.dtype()
+            if f.index not in (i32, i64):
+                c.fail(f"indices are i32 or i64, not {f.index}", at)
         for _ in c.list("(", ")"):
             token = c.token
             if c.accept("buf"):
@@ -225,7 +271,7 @@ class _Parser:
                 dtype = self.dtype()
                 f.bufs.append(self.declare(Buf(name, dtype, c.accept("out")), at))
             elif c.accept("size"):
-                f.sizes.append(self.define(self.name("a size name")))
+                f.sizes.append(self.define(self.name("a size name"), self.index))
             elif c.accept("host"):
                 name = self.name("a scalar's name")
                 c.expect(":")
@@ -250,8 +296,9 @@ class _Parser:
         c.expect("[")
         count = self.arg()
         c.expect("]")
-        if not (c.is_at("thread") or c.is_at("shared")):
-            c.fail(f"expected 'thread' or 'shared', found {c.token}")
+        scopes = SCOPES[self.target]
+        if not any(c.is_at(scope) for scope in scopes):
+            c.fail(f"expected {' or '.join(map(repr, scopes))}, found {c.token}")
         return Alloc(self.declare(Buf(name, dtype), at), count, c.next().text)
 
     # --- statements ---
@@ -293,10 +340,14 @@ class _Parser:
             then = self.block()
             return If(cond, then, self.block() if c.accept("else") else [])
         if c.accept("parallel"):
-            tid = Reg(self.name("a register name"), i64)
+            tid = self.index_reg()
             c.expect("of")
-            nth = Reg(self.name("a register name"), i64)
+            nth = self.index_reg()
             return Parallel(tid, nth, self.block(tid, nth))
+        if c.accept("grid"):
+            return self.grid()
+        if c.accept("barrier"):
+            return Barrier(c.string("a reason, as a string"))
         if c.accept("prefetch"):
             buf = self.buffer()
             c.expect("[")
@@ -321,13 +372,28 @@ class _Parser:
                 buf = self.buffer()
             else:
                 args.append(self.arg())
-        attr: Any = None
-        if c.accept("{"):
-            t = c.token
-            attr = c.integer("an attribute") if t.kind == "number" else c.word("an attribute")
-            attr = BY_NAME.get(attr, attr)
-            c.expect("}")
+        attr = self.attribute() if c.accept("{") else None
         return Let(self.define(name, dtype, lanes), op, tuple(args), buf, attr)
+
+    def attribute(self) -> Any:
+        """What stands in braces behind an operation, up to and including the closing brace."""
+        c = self.c
+        attr: Any = c.integer("an attribute") if c.token.kind == "number" else self.words("an attribute")
+        attr = BY_NAME.get(attr, attr)
+        if c.is_at(","):
+            group = [attr]
+            while c.accept(","):
+                group.append(c.integer("a number"))
+            attr = tuple(group)
+        c.expect("}")
+        return attr
+
+    def words(self, what: str) -> str:
+        """One or more words, as one string."""
+        words = [self.c.word(what)]
+        while self.c.token.kind == "word":
+            words.append(self.c.next().text)
+        return " ".join(words)
 
     def store(self) -> Store:
         c = self.c
@@ -343,18 +409,31 @@ class _Parser:
                 if c.accept("mask"):
                     mask = self.arg()
                 elif c.accept("hint"):
-                    hint = c.word("a hint")
+                    hint = self.words("a hint")
                 else:
                     c.fail(f"expected 'mask' or 'hint', found {c.token}")
         return Store(buf, index, value, mask, hint)
 
     def loop(self) -> For:
         c = self.c
-        var = Reg(self.name("a register name"), i64)
+        var = self.index_reg()
         c.expect("in")
         lo = self.arg()
         c.expect("..")
         hi = self.arg()
         c.expect("step")
         step = self.arg()
-        return For(var, lo, hi, step, self.block(var))
+        unroll = c.accept("unroll")
+        return For(var, lo, hi, step, self.block(var), unroll)
+
+    def grid(self) -> Grid:
+        c = self.c
+        bid = self.index_reg()
+        c.expect("of")
+        blocks = self.arg()
+        c.expect(",")
+        tid = self.index_reg()
+        c.expect("of")
+        threads = c.natural("a number of threads")
+        what = c.string("a purpose") if c.token.kind == "string" else ""
+        return Grid(bid, blocks, tid, threads, self.block(bid, tid), what)

@@ -11,17 +11,40 @@ The rules
 - Operand and result types and lanes are those listed in `loop/ir.py`.
 - Buffers are declared, under one name each; only outputs and scratch are stored to.
 - `parallel` is not inside `parallel`; an immediate `step` is >= 1; `alloc` appears only in `Func.allocs`.
+
+This file checks names and types for all targets; what else holds for CUDA kernels is in `loop/verify_cuda.py`.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NoReturn
 
-from ..core.dtypes import BY_NAME, DType, bf16, bool_, compute_type, f16, f32, i64, u32
+from ..core.dtypes import BY_NAME, DType, bf16, bool_, compute_type, f16, f32, i32, i64, u32
 from ..core.errors import VerifyError
 from ..prims.table import MONOIDS, PRIMS
-from .ir import Alloc, Arg, Buf, Fail, For, Func, If, Imm, Let, Parallel, Prefetch, Reg, Set, Stmt, Store, Var
-from .text import head, printable
+from . import verify_cuda
+from .ir import (
+    Alloc,
+    Arg,
+    Barrier,
+    Buf,
+    Fail,
+    For,
+    Func,
+    Grid,
+    If,
+    Imm,
+    Let,
+    Parallel,
+    Prefetch,
+    Reg,
+    Set,
+    Stmt,
+    Store,
+    Var,
+)
+from .text import SCOPES, head, printable
 
 HINTS = ("", "stream")
 REDUCTIONS = ("sum", "prod", "max", "min", "any", "all")
@@ -39,13 +62,18 @@ _RANGE = {
 def verify(func: Func) -> None:
     """Raise VerifyError, naming the statement, if `func` breaks a rule."""
     _Verifier(func).run()
+    if func.target == "cuda":
+        verify_cuda.check(func)
 
 
 class _Verifier:
-    __slots__ = ("bufs", "func", "live", "parallel", "stmt", "writable")
+    __slots__ = ("bufs", "cuda", "func", "index", "live", "ops", "parallel", "stmt", "writable")
 
     def __init__(self, func: Func):
         self.func = func
+        self.index = func.index
+        self.cuda = func.target == "cuda"
+        self.ops = _CUDA_OPS if self.cuda else _OPS
         # The registers that `set` may change, and whether they were made inside `parallel`
         self.live: dict[str, Reg] = {}
         self.writable: dict[str, bool] = {}
@@ -54,16 +82,19 @@ class _Verifier:
         self.stmt: Stmt | None = None
 
     def fail(self, message: str) -> NoReturn:
-        where = f", in '{head(self.stmt)}'" if self.stmt is not None else ""
+        where = f", in '{head(self.stmt, self.index)}'" if self.stmt is not None else ""
         raise VerifyError(f"{message}{where}", stage=f"verify loop '{self.func.name}'")
 
     def run(self) -> None:
         f = self.func
+        index = self.index
+        if f.target not in SCOPES or index not in ((i32, i64) if self.cuda else (i64,)):
+            self.fail(f"there are no kernels for '{f.target}' with {index} indices")
         for b in f.bufs:
             self.declare(b, b.output)
         for r in f.sizes:
-            if r.dtype is not i64 or r.lanes != 1:
-                self.fail(f"size '{r.name}' must be an i64 scalar")
+            if r.dtype is not index or r.lanes != 1:
+                self.fail(f"size '{r.name}' must be an {index} scalar")
             self.define(r)
         sizes = set(f.sizes)
         for r in f.hosts:
@@ -72,7 +103,7 @@ class _Verifier:
             self.define(r)
         for a in f.allocs:
             self.stmt = a
-            if a.scope not in ("thread", "shared"):
+            if a.scope not in SCOPES[f.target]:
                 self.fail(f"unknown scope '{a.scope}'")
             if isinstance(a.count, Reg):
                 if a.count not in sizes:
@@ -81,8 +112,8 @@ class _Verifier:
                 self.use(a.count)
                 if a.count.value < 0:
                     self.fail("the count of an alloc must be >= 0")
-            if a.count.dtype is not i64 or a.count.lanes != 1:
-                self.fail("the count of an alloc must be an i64 scalar")
+            if a.count.dtype is not index or a.count.lanes != 1:
+                self.fail(f"the count of an alloc must be an {index} scalar")
             self.declare(a.buf, True)
         self.block(f.body)
 
@@ -175,14 +206,19 @@ class _Verifier:
                 self.want(s.cond, bool_, 1, "the condition")
                 self.block(s.then)
                 self.block(s.orelse)
-            elif isinstance(s, Parallel):
+            elif isinstance(s, Parallel) and not self.cuda:
                 self.region(s)
+            elif self.cuda and isinstance(s, Grid):
+                self.want(s.blocks, self.index, 1, "the number of blocks")
+                self.inner(s.body, s.bid, s.tid)
+            elif isinstance(s, (Parallel, Grid)):
+                self.fail(f"{self.func.target} kernels have no such regions")
             elif isinstance(s, Alloc):
                 self.fail("scratch is declared in Func.allocs, not in a block")
             elif isinstance(s, Prefetch):
                 self.memory(s.buf, compute_type(s.buf.dtype), "asks for")
-                self.want(s.index, i64, 1, "the index")
-            elif not isinstance(s, Fail):
+                self.want(s.index, self.index, 1, "the index")
+            elif not (isinstance(s, Fail) or (self.cuda and isinstance(s, Barrier))):
                 self.stmt = None
                 self.fail(f"not a statement: {s!r}")
         # A dict keeps the order of insertion, so what this block defined is at its end
@@ -191,9 +227,11 @@ class _Verifier:
             self.writable.pop(name, None)
 
     def loop(self, s: For) -> None:
-        self.want(s.lo, i64, 1, "the lower bound")
-        self.want(s.hi, i64, 1, "the upper bound")
-        self.want(s.step, i64, 1, "the step")
+        self.want(s.lo, self.index, 1, "the lower bound")
+        self.want(s.hi, self.index, 1, "the upper bound")
+        self.want(s.step, self.index, 1, "the step")
+        if s.unroll and not self.cuda:
+            self.fail("only loops of CUDA kernels are unrolled")
         if isinstance(s.step, Imm) and s.step.value < 1:
             self.fail("the step must be >= 1")
         self.inner(s.body, s.var)
@@ -207,8 +245,8 @@ class _Verifier:
 
     def inner(self, body: list[Stmt], *regs: Reg) -> None:
         for r in regs:
-            if r.dtype is not i64 or r.lanes != 1:
-                self.fail(f"register '{r.name}' must be an i64 scalar")
+            if r.dtype is not self.index or r.lanes != 1:
+                self.fail(f"register '{r.name}' must be an {self.index} scalar")
             self.define(r)
         self.block(body)
         for r in regs:
@@ -234,11 +272,11 @@ class _Verifier:
             self.fail(f"store to '{s.buf.name}', which is an input")
         self.use(index)
         lanes = v.lanes
-        if index.dtype is not i64 or index.lanes not in (1, lanes):
-            self.fail(f"the index must be i64 or {_show_type(i64, lanes)}, not {_show(index)}")
+        if index.dtype is not self.index or index.lanes not in (1, lanes):
+            self.fail(f"the index must be {self.index} or {_show_type(self.index, lanes)}, not {_show(index)}")
         if s.mask is not None:
             self.want(s.mask, bool_, lanes, "the mask")
-        if s.hint:
+        if s.hint and not self.cuda:
             if s.hint not in HINTS:
                 self.fail(f"unknown hint '{s.hint}'")
             if index.lanes != 1 or s.mask is not None:
@@ -264,7 +302,7 @@ class _Verifier:
             if first.kind not in kinds or dtype is not (bool_ if to_bool else first) or s.buf:
                 self.prim(s)
         else:
-            check = _OPS.get(op)
+            check = self.ops.get(op)
             if check is None:
                 if op in PRIMS:
                     self.prim(s)
@@ -333,20 +371,21 @@ class _Verifier:
 
     def iota(self, s: Let) -> None:
         self.plain(s, 1)
-        self.want(s.args[0], i64, 1, "the base")
-        self.result(s, i64, s.dst.lanes)
+        self.want(s.args[0], self.index, 1, "the base")
+        self.result(s, self.index, s.dst.lanes)
 
     def lanemask(self, s: Let) -> None:
         self.plain(s, 1)
-        self.want(s.args[0], i64, 1, "the count")
+        self.want(s.args[0], self.index, 1, "the count")
         self.result(s, bool_, s.dst.lanes)
 
     def load(self, s: Let) -> None:
         args, lanes = s.args, s.dst.lanes
-        if s.buf is None or s.attr is not None or len(args) not in (1, 2):
+        marked = s.attr is not None and not (self.cuda and s.op == "load")
+        if s.buf is None or marked or len(args) not in (1, 2):
             self.fail(f"{s.op} takes a buffer, an index and possibly a mask")
         self.memory(s.buf, s.dst.dtype, f"{s.op} reads")
-        self.want(args[0], i64, lanes if s.op == "gather" else 1, "the index")
+        self.want(args[0], self.index, lanes if s.op == "gather" else 1, "the index")
         if len(args) == 2:
             self.want(args[1], bool_, lanes, "the mask")
 
@@ -365,8 +404,8 @@ class _Verifier:
         if s.attr not in (0, 1) or type(s.attr) is not int:
             self.fail(f"philox has streams 0 and 1, not {s.attr!r}")
         self.want(s.args[0], i64, 1, "the seed")
-        self.want(s.args[1], i64, s.dst.lanes, "the row")
-        self.want(s.args[2], i64, s.dst.lanes, "the column")
+        self.want(s.args[1], self.index, s.dst.lanes, "the row")
+        self.want(s.args[2], self.index, s.dst.lanes, "the column")
         self.result(s, u32, s.dst.lanes)
 
     def philoxrun(self, s: Let) -> None:
@@ -375,21 +414,22 @@ class _Verifier:
             self.fail(f"philoxrun wants 64 * stream + offset, not {s.attr!r}")
         if s.attr % s.dst.lanes or 16 % s.dst.lanes:
             self.fail(f"philoxrun cannot give {s.dst.lanes} lanes at offset {s.attr % 64}")
-        for a, what in zip(s.args, ("the seed", "the row", "the start"), strict=True):
-            self.want(a, i64, 1, what)
+        self.want(s.args[0], i64, 1, "the seed")
+        self.want(s.args[1], self.index, 1, "the row")
+        self.want(s.args[2], self.index, 1, "the start")
         self.result(s, u32, s.dst.lanes)
 
     def udiv(self, s: Let) -> None:
         self.plain(s, 2)
         for a in s.args:
-            self.want(a, i64, s.dst.lanes, "the operand")
+            self.want(a, self.index, s.dst.lanes, "the operand")
         b = s.args[1]
         if isinstance(b, Imm) and b.value < 1:
             self.fail("the divisor must be >= 1")
-        self.result(s, i64, s.dst.lanes)
+        self.result(s, self.index, s.dst.lanes)
 
 
-_OPS = {
+_OPS: dict[str, Callable[[_Verifier, Let], None]] = {
     "where": _Verifier.where,
     "cast": _Verifier.cast,
     "round": _Verifier.round,
@@ -403,6 +443,7 @@ _OPS = {
     "philoxrun": _Verifier.philoxrun,
     "udiv": _Verifier.udiv,
 }
+_CUDA_OPS = _OPS | verify_cuda.OPS
 
 
 def _show_type(dtype: DType, lanes: int) -> str:

@@ -76,6 +76,17 @@ class Analysis:
         if any(c.stages & outer for c, _ in self.f.checks):
             raise Refusal("schedule", "an index depends on a result that was reduced over rows")
 
+    def across(self, f: Fusion, order: list[Atom], v: Atom) -> Atom | None:
+        """The axis that some large access walks side by side while it strides along `v`."""
+        offsets = [e.data[1] for e in sc.walk([s.body for s in f.stages]) if e.kind == "load"]
+        offsets += [s.offset for s in f.stores() if s.offset is not None]
+        for o in offsets:
+            if v in o.axes() and o.coefficient(v) is not ONE:
+                for a in order:
+                    if a is not v and o.coefficient(a) is ONE:
+                        return a
+        return None
+
     def by_stride(self, axes: tuple[Atom, ...]) -> list[Atom]:
         """Outermost first: by stride in the largest store or load that has these axes."""
         best: Ix | None = None

@@ -7,7 +7,8 @@ Every CPU kernel has one shape of loop nest, of which the usual families are spe
     combine: what was reduced over rows, from every thread's partial result
 
 `vector` is the axis whose consecutive points fill vector lanes: a column axis (softmax along a contiguous row), or
-a row axis (softmax down a column: sixteen columns at a time).
+a row axis (softmax down a column: sixteen columns at a time). In a kernel that scatters, threads do not divide the
+rows but the target (`schedule/scatter.py`).
 """
 
 from __future__ import annotations
@@ -16,13 +17,13 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from ..core.errors import Refusal
-from ..fusion import scalar as sc
 from ..fusion.collapse import collapse
 from ..fusion.ir import Fusion, Stage
-from ..index.expr import ONE, Atom, Ix
+from ..index.expr import Atom, Ix
 from ..index.layout import product
 from ..prims.table import ARG_MONOIDS
 from .analysis import Analysis
+from .scatter import arrange
 
 CHUNK = 8192  # points of a column axis that one row of work covers, when rows may be cut
 TILE = (16, 256)  # the same for the two axes of a transpose: what is read across stays in the first-level cache
@@ -36,7 +37,8 @@ class Schedule:
     `rows`, `cols`: axes outermost first; `vector`: the vectorised axis ("" for scalar code); `lanes`: its width;
     `split`: column axes that are cut into chunks of so many points; the chunks join the rows, so no reduction may
     need a whole row; `stream`: outputs written past the caches;
-    `family`: the name of this kind of kernel, for people.
+    `family`: the name of this kind of kernel, for people; `owner`: of a scatter, the axis or the run-time coordinate of
+    the target that threads divide (None: one thread); `before`, `after`: schedules of the fusions that run before and after.
     """
 
     rows: tuple[str, ...]
@@ -46,6 +48,14 @@ class Schedule:
     split: tuple[tuple[str, int], ...]
     family: str
     stream: frozenset[str] = frozenset()
+    owner: str | int | None = None
+    before: tuple[Schedule, ...] = ()
+    after: tuple[Schedule, ...] = ()
+
+    def streaming(self, keep: Callable[[str], bool]) -> Schedule:
+        """Without the streaming stores to outputs that `keep` does not want."""
+        parts = [tuple(s.streaming(keep) for s in part) for part in (self.before, self.after)]
+        return replace(self, stream=frozenset(filter(keep, self.stream)), before=parts[0], after=parts[1])
 
     def directives(self) -> list[str]:
         """The schedule as directives, in text."""
@@ -55,7 +65,16 @@ class Schedule:
         if self.vector:
             out.append(f"bind({self.vector}, vector, {self.lanes})")
         out += [f"hint({b}, streaming)" for b in sorted(self.stream)]
-        return out
+        if self.family == "scatter":
+            out = [d.replace(", parallel)", ", serial)") for d in out]
+            if self.owner is not None:
+                whose = self.owner if isinstance(self.owner, str) else f"coordinate {self.owner}"
+                out.insert(0, f"divide({whose}, parallel)")
+        return [
+            *(f"before: {d}" for s in self.before for d in s.directives()),
+            *out,
+            *(f"after: {d}" for s in self.after for d in s.directives()),
+        ]
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,8 +90,18 @@ def plan(f: Fusion, hint: Callable[[Ix], int], machine: Machine) -> tuple[Fusion
 
     Raises Refusal when no CPU loop nest can run the fusion in one kernel.
     """
+    if f.scatters():
+        return _scatter(f, hint, machine)
     f, schedule = _Planner(f, hint, machine.lanes).run()
     return f, replace(schedule, stream=_streamed(f, schedule, hint, machine))
+
+
+def _scatter(f: Fusion, hint: Callable[[Ix], int], machine: Machine) -> tuple[Fusion, Schedule]:
+    before, after = ([plan(g, hint, machine) for g in part] for part in (f.before, f.after))
+    f, nest = arrange(f, hint, machine.lanes)
+    f = replace(f, before=[g for g, _ in before], after=[g for g, _ in after])
+    schedule = Schedule(nest.rows, nest.cols, nest.vector, machine.lanes, (), "scatter", owner=nest.owner)
+    return f, replace(schedule, before=tuple(s for _, s in before), after=tuple(s for _, s in after))
 
 
 def _streamed(f: Fusion, schedule: Schedule, hint: Callable[[Ix], int], machine: Machine) -> frozenset[str]:
@@ -147,7 +176,7 @@ class _Planner(Analysis):
         if not order:
             return f, Schedule((), (), "", self.lanes, (), "pointwise")
         v = order[-1]
-        across = self._across(f, order, v)
+        across = self.across(f, order, v)
         names = [a.name for a in order]
         if across is None:
             chunk = ((v.name, CHUNK),)
@@ -155,17 +184,6 @@ class _Planner(Analysis):
         rows = tuple(n for n in names if n not in (across.name, v.name))
         split = ((across.name, TILE[0]), (v.name, TILE[1]))
         return f, Schedule(rows, (across.name, v.name), v.name, self.lanes, split, "transpose")
-
-    def _across(self, f: Fusion, order: list[Atom], v: Atom) -> Atom | None:
-        """The axis that some large access walks side by side while it strides along `v`."""
-        offsets = [e.data[1] for e in sc.walk([s.body for s in f.stages]) if e.kind == "load"]
-        offsets += [s.offset for s in f.stores() if s.offset is not None]
-        for o in offsets:
-            if v in o.axes() and o.coefficient(v) is not ONE:
-                for a in order:
-                    if a is not v and o.coefficient(a) is ONE:
-                        return a
-        return None
 
     def _rows(self, cols: set[Atom]) -> tuple[Fusion, Schedule]:
         rows = set(self.f.axes) - cols

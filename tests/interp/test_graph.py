@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from fusewright.core.dtypes import bf16, f16, f32, i64
+from fusewright.core.dtypes import bf16, bool_, f16, f32, i64
 from fusewright.core.errors import CompilerError
 from fusewright.graph.builder import Builder
 from fusewright.graph.ir import OPS, Graph, Unit
@@ -89,6 +89,23 @@ def test_gather_counts_negative_indices_from_the_end_and_checks_the_range() -> N
     np.testing.assert_array_equal(evaluate(g, [X, np.array([-1, 0])])[v], X[[-1, 0]])
     with pytest.raises(IndexError, match="dimension 0 of extent 3"):
         evaluate(g, [X, np.array([3, 0])])
+
+
+@pytest.mark.parametrize(
+    ("how", "want"),
+    [("set", [5, 10, 4]), ("sum", [6, 10, 10]), ("prod", [5, 10, 20]), ("max", [5, 10, 5]), ("min", [1, 10, 1])],
+)
+def test_scatter_takes_the_points_in_order_and_leaves_out_the_masked(how: str, want: list[float]) -> None:
+    g, b, x = _setup((3,))
+    src, mask, at = b.input(f32, (2, 2)), b.input(bool_, (2, 2)), b.input(i64, (2, 2))
+    v = b.scatter(x, src, [at], [("at", 0, (0, 1))], how, mask)
+    g.outputs = [v]
+    base, on = np.array([1, 10, 1], np.float32), np.array([[True, False], [True, True]])
+    args = [base, np.array([[5, 99], [5, 4]], np.float32), on, np.array([[2, 7], [0, -1]])]
+    np.testing.assert_array_equal(evaluate(g, args)[v], np.array(want, np.float32))
+    args[3][0, 0] = 3
+    with pytest.raises(IndexError, match="dimension 0 of extent 3"):
+        evaluate(g, args)
 
 
 def test_sizes_are_bound_by_name() -> None:

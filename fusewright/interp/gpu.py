@@ -1,0 +1,366 @@
+"""Runs CUDA kernels in NumPy: the executable meaning of `loop/ir.py`, and a checker of memory and threads.
+
+Launches and blocks run one after the other; the threads of a block run in lockstep, each statement for all of them
+that are there. A register is an array [threads, lanes], or [1, lanes] where all threads hold the same.
+
+Reported as InterpError, with the statement, the block and the thread
+- an index outside a buffer, also if only a part of a vector is;
+- a read of an element of scratch or of an output that nothing has written; `register` and `block` scratch starts every
+  block anew;
+- a race in a block: an element written by one thread and read or written by another, with no barrier between, nor a
+  `treduce` across warps;
+- a race in a launch: an element written in one block and read or written in another;
+- a `barrier` or `treduce` that not all threads of the block reach;
+- an "aligned" access at an index that is no multiple of the vector's elements, or of 16 bytes' if it has more. Buffers
+  themselves are taken as aligned;
+- a division by zero by `udiv`; a `philoxquad` whose start is no multiple of 4; a loop whose step is < 1.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NoReturn
+
+import numpy as np
+
+from ..core.dtypes import numpy_type
+from ..loop.ir import WARP, Arg, Barrier, Buf, Fail, For, Func, Grid, If, Imm, Let, Prefetch, Set, Stmt, Store, Var
+from ..loop.text import head
+from ..prims.table import MONOIDS
+from .values import InterpError, Memory, bind, narrow, operate, scalars
+
+_NOBODY, _MANY = -1, -2
+
+
+def run(
+    func: Func, buffers: dict[str, np.ndarray], sizes: dict[str, int] | None = None, hosts: dict[str, Any] | None = None
+) -> bool:
+    """Run a CUDA kernel on flat arrays, in place. Returns whether it reported failure. See `interp/loop.py`."""
+    machine = _Machine(func, buffers, sizes or {}, hosts or {})
+    with np.errstate(all="ignore"):
+        for s in func.body:
+            machine.launch(s)
+    return machine.failed
+
+
+class _Shared(Memory):
+    """Memory that several threads see, and, once it is watched, who touched its elements last.
+
+    Epochs number the stretches between barriers, in all blocks and launches.
+    """
+
+    __slots__ = ("read_block", "read_epoch", "read_thread", "watched", "write_block", "write_epoch", "write_thread")
+
+    def __init__(self, data: np.ndarray, held: bool, watched: bool = False):
+        super().__init__(data, held)
+        self.watched = False
+        if watched:
+            self.watch()
+
+    def watch(self) -> None:
+        """From now on note who reads and writes. What is never written needs no watching."""
+        self.watched = True
+        size = self.data.size
+        self.read_block, self.write_block = np.full((2, size), _NOBODY, np.int32)
+        self.read_thread, self.write_thread = np.full((2, size), _NOBODY, np.int32)
+        self.read_epoch, self.write_epoch = np.full((2, size), _NOBODY, np.int64)
+
+    def settle(self) -> None:
+        """A launch has ended: what its blocks did is no longer a race."""
+        if self.watched:
+            self.read_block.fill(_NOBODY)
+            self.write_block.fill(_NOBODY)
+
+
+class _Machine:
+    def __init__(self, func: Func, buffers: dict[str, np.ndarray], sizes: dict[str, int], hosts: dict[str, Any]):
+        self.func = func
+        self.failed = False
+        self.stmt: Stmt | None = None
+        self.epoch = 0
+        self.block = _NOBODY  # the running block, in a launch
+        self.threads = 1
+        self.active = np.zeros(1, np.int64)  # the numbers of the threads that run the statement, ascending
+        self.regs: dict[str, np.ndarray] = {}
+        self.memory: dict[str, Memory] = {}
+        external = bind(func, buffers, _Shared)
+        for b in func.bufs:
+            if b.output and not external[b.name].watched:
+                external[b.name].watch()
+        self.memory.update(external)
+        self.params = {name: v[None] for name, v in scalars(func, sizes, hosts).items()}
+        self.regs = dict(self.params)
+        for a in func.allocs:
+            if a.scope == "grid":
+                data: np.ndarray = np.zeros(int(self.value(a.count)[0, 0]), numpy_type(a.buf.dtype))
+                self.memory[a.buf.name] = _Shared(data, False, True)
+
+    def error(self, message: str, thread: int | None = None) -> NoReturn:
+        where = f", in '{head(self.stmt, self.func.index)}'" if self.stmt is not None else ""
+        by = ""
+        if self.block != _NOBODY:
+            by = f", in block {self.block}" if thread is None else f", by thread {thread} of block {self.block}"
+        raise InterpError(f"{message}{where}{by}", stage=f"run loop '{self.func.name}'")
+
+    # --- values ---
+    def value(self, a: Arg) -> np.ndarray:
+        if isinstance(a, Imm):
+            return np.full((1, a.lanes), a.value, numpy_type(a.dtype))
+        found = self.regs.get(a.name)
+        if found is None:
+            self.error(f"register '{a.name}' has no value")
+        return found
+
+    def here(self, v: np.ndarray) -> np.ndarray:
+        """The rows of a value that belong to the running threads."""
+        return v if len(v) == 1 or len(self.active) == self.threads else v[self.active]
+
+    def spread(self, v: np.ndarray) -> np.ndarray:
+        """The inverse of `here`; what the other threads get is never used."""
+        if len(v) == 1 or len(self.active) == self.threads:
+            return v
+        out = np.zeros((self.threads, v.shape[1]), v.dtype)
+        out[self.active] = v
+        return out
+
+    def all_rows(self, v: np.ndarray, rows: int) -> np.ndarray:
+        return np.broadcast_to(v, (rows, v.shape[1]))
+
+    # --- statements ---
+    def launch(self, s: Stmt) -> None:
+        self.stmt = s
+        if not isinstance(s, Grid):
+            self.error("a statement outside 'grid'")
+        blocks = int(self.value(s.blocks)[0, 0])
+        if blocks < 0:
+            self.error(f"a launch of {blocks} blocks")
+        index = numpy_type(self.func.index)
+        self.threads = s.threads
+        for m in self.memory.values():
+            if isinstance(m, _Shared):
+                m.settle()
+        for b in range(blocks):
+            self.block = b
+            self.epoch += 1
+            self.active = np.arange(self.threads)
+            for a in self.func.allocs:
+                kind = numpy_type(a.buf.dtype)
+                count = int(self.value(a.count)[0, 0])
+                if a.scope == "register":
+                    self.memory[a.buf.name] = Memory(np.zeros((self.threads, count), kind), False)
+                elif a.scope == "block":
+                    self.memory[a.buf.name] = _Shared(np.zeros(count, kind), False, True)
+            self.regs = dict(self.params)
+            self.regs[s.bid.name] = np.full((1, 1), b, index)
+            self.regs[s.tid.name] = np.arange(self.threads, dtype=index)[:, None]
+            self.body(s.body)
+        self.block = _NOBODY
+        self.regs = dict(self.params)
+
+    def body(self, body: list[Stmt]) -> None:
+        for s in body:
+            self.stmt = s
+            match s:
+                case Let():
+                    self.regs[s.dst.name] = self.let(s)
+                case Var():
+                    self.regs[s.dst.name] = self.value(s.init)
+                case Set():
+                    self.set(s)
+                case Store():
+                    self.store(s)
+                case For():
+                    self.loop(s)
+                case If():
+                    self.branch(s)
+                case Barrier():
+                    self.meet("barrier")
+                case Fail():
+                    self.failed = True
+                case Prefetch():
+                    pass
+                case _:
+                    self.error(f"not a statement that runs: {s!r}")
+
+    def under(self, active: np.ndarray, body: list[Stmt]) -> None:
+        """Run a block for some of the running threads."""
+        if len(active):
+            before = self.active
+            self.active = active
+            self.body(body)
+            self.active = before
+
+    def branch(self, s: If) -> None:
+        cond = self.value(s.cond)
+        if len(cond) == 1:
+            self.body(s.then if cond[0, 0] else s.orelse)
+        else:
+            on = cond[self.active, 0]
+            active = self.active
+            self.under(active[on], s.then)
+            self.under(active[~on], s.orelse)
+
+    def loop(self, s: For) -> None:
+        """Threads whose loop has ended wait for those whose has not."""
+        lo, hi, step = (self.here(self.value(a)).astype(np.int64)[:, 0] for a in (s.lo, s.hi, s.step))
+        if (step < 1).any():
+            self.error(f"a loop steps by {step[step < 1][0]}")
+        kind = numpy_type(s.var.dtype)
+        if len(lo) == len(hi) == len(step) == 1:
+            for i in range(lo[0], hi[0], step[0]):
+                self.regs[s.var.name] = np.full((1, 1), i, kind)
+                self.body(s.body)
+            return
+        active = self.active
+        lo, hi, step = np.broadcast_arrays(lo, hi, step)
+        at = lo.copy()
+        while (on := at < hi).any():
+            self.regs[s.var.name] = self.spread(at.astype(kind)[:, None])
+            self.under(active[on], s.body)
+            at += step
+
+    def set(self, s: Set) -> None:
+        new = self.value(s.src)
+        if len(self.active) < self.threads:
+            old = self.value(s.dst)
+            merged = self.all_rows(old, self.threads).copy()
+            merged[self.active] = self.here(new)
+            new = merged
+        self.regs[s.dst.name] = new
+
+    def meet(self, what: str, orders: bool = True) -> None:
+        """All threads of the block meet; if it `orders` memory, what they did before is seen by all."""
+        if len(self.active) < self.threads:
+            missing = np.setdiff1d(np.arange(self.threads), self.active)
+            self.error(f"{what} reached by {len(self.active)} of {self.threads} threads", int(missing[0]))
+        self.epoch += orders
+
+    # --- memory ---
+    def where(
+        self, b: Buf, index: Arg, lanes: int, mask: Arg | None, marks: str
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """(which lanes of which running threads are on, their positions, their threads).
+
+        Reports positions outside the buffer and aligned accesses that are not.
+        """
+        rows = len(self.active)
+        at = self.all_rows(self.here(self.value(index)).astype(np.int64), rows)
+        if "aligned" in marks:
+            unit = min(lanes, max(16 // b.dtype.itemsize, 1))
+            bad = np.flatnonzero(at[:, 0] % unit)
+            if len(bad):
+                first = int(bad[0])
+                self.error(
+                    f"index {at[first, 0]} of '{b.name}' is no multiple of {unit} elements", int(self.active[first])
+                )
+        if at.shape[1] == 1:
+            at = at + np.arange(lanes)
+        on = self.all_rows(np.ones((1, lanes), bool) if mask is None else self.here(self.value(mask)), rows)
+        who = np.broadcast_to(self.active[:, None], on.shape)[on]
+        at = at[on]
+        size = self.memory[b.name].data.shape[-1]
+        bad = np.flatnonzero((at < 0) | (at >= size))
+        if len(bad):
+            first = int(bad[0])
+            self.error(f"index {at[first]} is outside buffer '{b.name}' of {size} elements", int(who[first]))
+        return on, at, who
+
+    def conflict(self, b: Buf, at: np.ndarray, who: np.ndarray, did: str, verb: str) -> None:
+        """Report an access of `at` by threads `who` to what others have written (`did`: "wrote") or read."""
+        m = self.memory[b.name]
+        assert isinstance(m, _Shared)
+        blocks, epochs, threads = (
+            (m.write_block, m.write_epoch, m.write_thread)
+            if did == "wrote"
+            else (m.read_block, m.read_epoch, m.read_thread)
+        )
+        block = blocks[at]
+        bad = np.flatnonzero((block != _NOBODY) & (block != self.block))
+        if len(bad):
+            first = int(bad[0])
+            by = "several blocks" if block[first] == _MANY else f"block {block[first]}"
+            message = f"race: block {self.block} {verb} element {at[first]} of '{b.name}', which {by} {did}"
+            self.error(f"{message} in this launch", int(who[first]))
+        bad = np.flatnonzero((epochs[at] == self.epoch) & (threads[at] != who))
+        if len(bad):
+            self.race(b, at, who, threads[at], int(bad[0]), did, verb)
+
+    def race(
+        self, b: Buf, at: np.ndarray, who: np.ndarray, other: np.ndarray, first: int, did: str, verb: str
+    ) -> NoReturn:
+        by = "several threads" if other[first] == _MANY else f"thread {other[first]}"
+        message = f"race: thread {who[first]} {verb} element {at[first]} of '{b.name}', which {by} {did}"
+        self.error(f"{message} with no barrier between", int(who[first]))
+
+    def load(self, s: Let) -> np.ndarray:
+        b, lanes = s.buf, s.dst.lanes
+        assert b is not None
+        m = self.memory[b.name]
+        on, at, who = self.where(b, s.args[0], lanes, s.args[1] if len(s.args) > 1 else None, s.attr or "")
+        place: Any = at if isinstance(m, _Shared) else (who, at)
+        empty = np.flatnonzero(~m.held[place])
+        if len(empty):
+            first = int(empty[0])
+            self.error(f"element {at[first]} of '{b.name}' is read before it is written", int(who[first]))
+        if isinstance(m, _Shared) and m.watched:
+            self.conflict(b, at, who, "wrote", "reads")
+            seen = np.where(m.read_epoch[at] == self.epoch, m.read_thread[at], _NOBODY)
+            mine = np.where((seen == _NOBODY) | (seen == who), who, _MANY)
+            m.read_thread[at] = mine
+            m.read_thread[at[m.read_thread[at] != mine]] = _MANY  # several threads at once
+            m.read_epoch[at] = self.epoch
+            block = m.read_block[at]
+            m.read_block[at] = np.where((block == _NOBODY) | (block == self.block), self.block, _MANY)
+        out: np.ndarray = np.zeros(on.shape, numpy_type(s.dst.dtype))
+        out[on] = m.data[place]
+        return self.spread(out)
+
+    def store(self, s: Store) -> None:
+        b = s.buf
+        m = self.memory[b.name]
+        on, at, who = self.where(b, s.index, s.value.lanes, s.mask, s.hint)
+        place: Any = at if isinstance(m, _Shared) else (who, at)
+        if isinstance(m, _Shared) and m.watched:
+            self.conflict(b, at, who, "wrote", "writes")
+            self.conflict(b, at, who, "read", "writes")
+            m.write_thread[at] = who
+            twice = np.flatnonzero(m.write_thread[at] != who)
+            if len(twice):
+                self.race(b, at, who, m.write_thread[at], int(twice[0]), "wrote", "writes")
+            m.write_epoch[at] = self.epoch
+            m.write_block[at] = self.block
+        m.data[place] = narrow(self.all_rows(self.here(self.value(s.value)), len(on))[on], b)
+        m.held[place] = True
+
+    # --- operations ---
+    def let(self, s: Let) -> np.ndarray:
+        if s.buf is not None:
+            return self.load(s)
+        args = [self.here(self.value(a)) for a in s.args]
+        if s.op == "treduce":
+            monoid, group, stride = s.attr
+            self.meet("treduce", group > 1 and WARP % (group * stride) != 0)
+            return self.treduce(self.all_rows(args[0], self.threads), monoid, group, stride)
+
+        def fail(message: str, row: int) -> NoReturn:
+            self.error(message, int(self.active[row]))
+
+        return self.spread(operate(s, args, fail))
+
+    def treduce(self, v: np.ndarray, monoid: str, group: int, stride: int) -> np.ndarray:
+        """[threads, lanes] -> the same, each the combination of its group, in the order that `loop/ir.py` fixes."""
+        if self.threads % (group * stride):
+            self.error(f"groups of {group} * {stride} threads do not divide a block of {self.threads}")
+        combine = MONOIDS[monoid].numpy
+        x = v.reshape(self.threads // (group * stride), group, stride, v.shape[1])
+        position = np.arange(group)
+        if group & (group - 1):
+            total = x[:, :1]
+            for k in range(1, group):
+                total = combine(total, x[:, k : k + 1])
+            x = np.broadcast_to(total, x.shape)
+        else:
+            step = 1
+            while step < group:
+                x = combine(x, x[:, position ^ step])
+                step *= 2
+        return np.ascontiguousarray(x).reshape(v.shape).astype(v.dtype, copy=False)

@@ -1,0 +1,248 @@
+"""Threads, rows and columns of a GPU kernel: where each thread is, and walks over the columns of its rows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from ..core.dtypes import bool_, i32, i64
+from ..fusion.ir import Fusion, Stage
+from ..fusion.scalar import Expr
+from ..index.expr import ONE, Atom, Ix, ix, sym
+from ..index.layout import product
+from ..schedule.gpu import GpuSchedule
+from .accumulate import Reductions
+from .ir import Alloc, Arg, Buf, Fail, For, Func, Grid, If, Imm, Reg, Stmt, Store
+from .passes import Passes
+from .scope import Scope
+
+BLOCKS, SPLITS = sym("blocks"), sym("splits")
+KEEP_COST = 16  # instructions per point above which a value that later passes need is kept in registers
+
+Point = Callable[[Scope, Arg], None]
+
+
+class Nest(Reductions):
+    """One fusion under one schedule, being lowered.
+
+    `width`: lanes of what varies along the vector axis; `row_vector`: that axis is a row axis; `keep`: the expressions
+    that stay in registers between passes, with their arrays.
+    """
+
+    def __init__(self, f: Fusion, schedule: GpuSchedule, name: str):
+        func = Func(name, target="cuda", index=i32 if schedule.index == 32 else i64)
+        bufs = {b.name: Buf(b.name, b.dtype, b.output) for b in f.buffers}
+        func.bufs = list(bufs.values())
+        super().__init__(func, bufs)
+        self.f = f
+        self.s = schedule
+        held = schedule.mode == "persistent"
+        self.p = Passes(f, schedule, KEEP_COST if held else None, keep_loads=held)
+        self.rows, self.cols, self.v = self.p.rows, self.p.cols, self.p.v
+        self.width = schedule.lanes if self.v is not None else 1
+        self.row_vector = self.v in self.rows
+        self.keep: dict[Expr, Buf] = {}
+        for k, e in enumerate(self.p.kept):
+            buf = Buf(f"kept{k}", e.data[2] if e.kind == "load" else e.dtype)
+            self.keep[e] = buf
+            func.allocs.append(Alloc(buf, self.imm(schedule.steps * self.width), "register"))
+
+    # --- sizes ---
+    def steps(self, a: Atom) -> Ix:
+        """Steps that cover an axis: vectors along the vector axis, points along others."""
+        assert a.extent is not None
+        return (a.extent + self.width - 1) // ix(self.width) if a is self.v else a.extent
+
+    def row_steps(self) -> Arg:
+        return self.params.get(product(self.steps(a) for a in self.rows), "row steps")
+
+    def col_steps(self) -> Arg:
+        return self.params.get(product(self.steps(a) for a in self.cols), "column steps")
+
+    def row_tiles(self) -> Ix:
+        return (product(self.steps(a) for a in self.rows) + self.s.row_threads - 1) // ix(self.s.row_threads)
+
+    # --- launches ---
+    def launch(self, blocks: Ix, threads: int, what: str, role: str) -> tuple[Scope, Reg, Reg]:
+        """Begin a launch: its outermost scope, block number and thread number."""
+        k = len(self.func.body)
+        bid, tid = Reg(f"bid{k}", self.ix), Reg(f"tid{k}", self.ix)
+        body: list[Stmt] = []
+        s = Scope(None, body)
+        self.own(s, bid)
+        self.own(s, tid)
+        self.func.body.append(Grid(bid, self.params.get(blocks, ("blocks", role)), tid, threads, body, what))
+        return s, bid, tid
+
+    def divide(self, s: Scope, a: Arg, n: int) -> tuple[Arg, Arg]:
+        """(a // n, a % n) for a number n."""
+        if n == 1:
+            return a, self.imm(0)
+        q = self.let(s, "udiv", (a, self.imm(n)), self.ix)
+        return q, self.prim(s, "sub", a, self.mul(s, q, self.imm(n)))
+
+    def place_thread(self, s: Scope, tid: Arg) -> tuple[Arg, Arg]:
+        """(which of the block's rows, which of its columns) a thread has."""
+        rt, ct = self.s.row_threads, self.s.col_threads
+        if ct == 1:
+            return tid, self.imm(0)
+        if rt == 1:
+            return self.imm(0), tid
+        if self.row_vector:
+            col, row = self.divide(s, tid, rt)
+        else:
+            row, col = self.divide(s, tid, ct)
+        return row, col
+
+    def row_stride(self) -> int:
+        """Distance between threads of neighbouring rows; `col_stride`: of neighbouring columns."""
+        return 1 if self.row_vector else self.s.col_threads
+
+    def col_stride(self) -> int:
+        return self.s.row_threads if self.row_vector else 1
+
+    # --- positions ---
+    def place(self, s: Scope, step: Arg, axes: list[Atom], role: str) -> None:
+        """Define the axes at a linear step, the last axis fastest."""
+        rest = step
+        for k in range(len(axes) - 1, -1, -1):
+            a = axes[k]
+            at = rest
+            if k:
+                count = self.params.divisor(self.steps(a), (role, k))
+                q = self.let(s, "udiv", (rest, count), self.ix)
+                at = self.prim(s, "sub", rest, self.mul(s, q, count))
+                rest = q
+            if a is self.v:
+                at = self.mul(s, at, self.imm(self.width))
+                s.vector, s.lanes = a, self.width
+            s.axes[a] = self.own(s, at)
+
+    def place_row(self, s: Scope, tile: Arg, row: Arg) -> tuple[Arg, Arg | None]:
+        """Define the row axes for row `row` of a tile: (row step, whether it exists; None if every row does).
+
+        A thread whose row does not exist works on the last one, and stores nothing.
+        """
+        if not self.rows:
+            return self.imm(0), None
+        step = self.add(s, self.mul(s, tile, self.imm(self.s.row_threads)), row)
+        valid = None
+        if self.s.row_threads > 1:
+            count = self.row_steps()
+            valid = self.prim(s, "lt", step, count)
+            step = self.prim(s, "min", step, self.add(s, count, self.imm(-1)))
+        self.place(s, step, self.rows, "row")
+        return step, valid
+
+    def place_col(self, s: Scope, step: Arg) -> None:
+        self.place(s, step, self.cols, "column")
+
+    # --- walks over columns ---
+    def persistent_walk(self, s: Scope, col: Arg, point: Point) -> None:
+        """The columns a thread holds in registers: `point(scope, k)` for its k-th vector."""
+        var = self.reg(self.ix, prefix="k")
+        inside: list[Stmt] = []
+        c = Scope(s, inside)
+        self.own(c, var)
+        step = self.add(c, self.mul(c, var, self.imm(self.s.col_threads)), col)
+        body: list[Stmt] = []
+        x = Scope(c, body)
+        self.place_col(x, step)
+        point(x, var)
+        inside.append(If(self.prim(c, "lt", step, self.col_steps()), body))
+        s.body.append(For(var, self.imm(0), self.imm(self.s.steps), self.imm(1), inside, True))
+
+    def serial_walk(self, s: Scope, lo: Arg, hi: Arg, col: Arg, points: Callable[[list[Scope]], None]) -> None:
+        """Columns lo .. hi, `steps` vectors of a thread at a time, then one at a time: `points(scopes)` for each time."""
+        ct, n = self.s.col_threads, self.s.steps
+        start = lo
+        if n > 1:
+            length = self.span(s, lo, hi)
+            whole = self.mul(
+                s, self.let(s, "udiv", (length, self.imm(ct * n)), self.ix), self.imm(ct * n)
+            )
+            end = self.add(s, lo, whole)
+            var = self.reg(self.ix, prefix="c")
+            inside: list[Stmt] = []
+            c = Scope(s, inside)
+            self.own(c, var)
+            at = self.add(c, var, col)
+            scopes = []
+            for u in range(n):
+                x = Scope(c, inside)
+                self.place_col(x, self.add(c, at, self.imm(u * ct)))
+                scopes.append(x)
+            points(scopes)
+            s.body.append(For(var, lo, end, self.imm(ct * n), inside))
+            start = end
+        var = self.reg(self.ix, prefix="c")
+        inside = []
+        c = Scope(s, inside)
+        self.own(c, var)
+        step = self.add(c, var, col)
+        body: list[Stmt] = []
+        x = Scope(c, body)
+        self.place_col(x, step)
+        points([x])
+        inside.append(If(self.prim(c, "lt", step, hi), body))
+        s.body.append(For(var, start, hi, self.imm(ct), inside))
+
+    def span(self, s: Scope, lo: Arg, hi: Arg) -> Arg:
+        return hi if isinstance(lo, Imm) and lo.value == 0 else self.prim(s, "sub", hi, lo)
+
+    # --- statements at a point ---
+    def only(self, s: Scope, *conditions: Arg | None) -> list[Stmt]:
+        """The body that runs where all conditions hold; None always holds."""
+        known = [c for c in conditions if c is not None]
+        if not known:
+            return s.body
+        cond = known[0]
+        for c in known[1:]:
+            cond = self.prim(s, "and", cond, c)
+        body: list[Stmt] = []
+        s.body.append(If(cond, body))
+        return body
+
+    def store(self, s: Scope, st: Stage, *conditions: Arg | None) -> None:
+        """Store a stage's value where all conditions hold."""
+        assert st.offset is not None
+        value = self.emit(s, st.body)
+        base, contiguous = self.index(s, st.offset, st.buffer)
+        buf = self.bufs[st.buffer]
+        lanes = self.vector_of(s, frozenset(st.axes))
+        tail = self.tail(s) if lanes > 1 else None
+        if lanes > 1:
+            value = self.splat(s, value, lanes)
+            if not contiguous:
+                base = self.splat(s, base, lanes)
+        hint = (self.mark(st.buffer, st.offset) or "") if contiguous and lanes > 1 and tail is None else ""
+        self.only(s, *conditions).append(Store(buf, base, value, tail, hint))
+
+    def mark(self, buffer: str, offset: Ix) -> str | None:
+        words = [w for w, names in (("aligned", self.s.aligned), ("stream", self.s.stream)) if buffer in names]
+        return " ".join(words) if "aligned" in words else None
+
+    def quads(self, column: Ix) -> bool:
+        return self.v is not None and column.as_axis() is self.v
+
+    def check(self, s: Scope, c: Expr) -> None:
+        ok = self.emit(s, c)
+        if ok.lanes > 1:
+            tail = self.tail(s)
+            if tail is not None:
+                ok = self.prim(s, "or", ok, self.prim(s, "not", tail))
+            ok = self.let(s, "hreduce", (ok,), bool_, attr="all")
+        s.body.append(If(ok, [], [Fail()]))
+
+    def keep_load(self, s: Scope, e: Expr, buf: Buf) -> Arg:
+        """A value that an earlier pass left in registers."""
+        return self.let(s, "load", (self.kept_at(s),), e.dtype, self.width, buf)
+
+    def kept_at(self, s: Scope) -> Arg:
+        """Where in the register arrays the vector of this point is."""
+        return self.mul(s, self.k, self.imm(self.width))
+
+    k: Arg  # the number of the vector a thread is at, in a persistent walk
+
+
+def one(n: Ix) -> bool:
+    return n is ONE

@@ -1,0 +1,214 @@
+"""Elementwise GPU kernels: tiles of points, and transposes through shared memory."""
+
+from __future__ import annotations
+
+from ..core.dtypes import bool_
+from ..fusion import scalar as sc
+from ..fusion.scalar import Expr
+from ..index.expr import ONE, Atom, ix
+from ..index.layout import product
+from ..schedule.gpu import STAGE
+from .gpu_nest import Nest
+from .ir import Alloc, Arg, Barrier, Buf, For, If, Let, Stmt, Store, imm
+from .scope import Scope
+
+STAGED = 2  # operands that pass through shared memory at most: two tiles of 64-bit numbers still fit 48 KiB... of 96
+
+
+class Tiles(Nest):
+    """Kernels without reductions."""
+
+    def run(self) -> None:
+        if self.s.mode == "staged":
+            self.transpose()
+        else:
+            self.tiles()
+
+    # --- plain tiles ---
+    def tiles(self) -> None:
+        """A block takes `row_threads` rows by `col_threads * steps` vectors; only the last ones are checked one by one."""
+        n = self.s.col_threads * self.s.steps
+        col_tiles = (product(self.steps(a) for a in self.cols) + n - 1) // ix(n)
+        s, bid, tid = self.launch(self.row_tiles() * col_tiles, self.s.threads, self.s.family, "tiles")
+        row, col = self.place_thread(s, tid)
+        if not self.cols:
+            self.points([s], self.prim(s, "eq", tid, self.imm(0)) if self.s.threads > 1 else None)
+            return
+        tile: Arg = bid
+        across: Arg = self.imm(0)
+        if self.rows:
+            count = self.params.divisor(col_tiles, "column tiles")
+            across = self.let(s, "udiv", (bid, count), self.ix)
+            tile = self.prim(s, "sub", bid, self.mul(s, across, count))
+        _, valid = self.place_row(s, across, row)
+        (v,) = self.cols
+        assert v.extent is not None
+        start = self.mul(s, tile, self.imm(n))
+        first = self.add(s, start, col)
+        extent = self.params.get(v.extent, ("extent", v.name))
+        end = self.mul(s, self.add(s, start, self.imm(n)), self.imm(self.width))
+        whole = self.prim(s, "le", end, extent)
+        fast: list[Stmt] = []
+        x = Scope(s, fast)
+        scopes = []
+        for u in range(self.s.steps):
+            c = Scope(x, fast)
+            self.place_col(c, self.add(x, first, self.imm(u * self.s.col_threads)))
+            scopes.append(c)
+        self.points(scopes, valid)
+        slow: list[Stmt] = []
+        self.edge(Scope(s, slow), first, extent, valid)
+        s.body.append(If(whole, fast, slow))
+
+    def edge(self, s: Scope, first: Arg, extent: Arg, valid: Arg | None) -> None:
+        """The tile at the end of the columns: vector by vector, with what exists of each."""
+        var = self.reg(self.ix, prefix="k")
+        inside: list[Stmt] = []
+        c = Scope(s, inside)
+        self.own(c, var)
+        step = self.add(c, first, self.mul(c, var, self.imm(self.s.col_threads)))
+        at = self.mul(c, step, self.imm(self.width))
+        body: list[Stmt] = []
+        x = Scope(c, body)
+        self.place_col(x, step)
+        if self.width > 1:
+            x.mask = self.let(x, "lanemask", (self.prim(x, "sub", extent, at),), bool_, self.width)
+        self.points([x], valid)
+        inside.append(If(self.prim(c, "lt", at, extent), body))
+        s.body.append(For(var, self.imm(0), self.imm(self.s.steps), self.imm(1), inside))
+
+    def points(self, scopes: list[Scope], valid: Arg | None) -> None:
+        """The stores at some points: every value is computed before the first of them is stored."""
+        stores = self.p.nest or self.f.stores()
+        for x in scopes:
+            for check, _, _ in self.p.checks:
+                self.check(x, check)
+            for st in stores:
+                self.emit(x, st.body)
+        for x in scopes:
+            for st in stores:
+                self.store(x, st, valid)
+
+    # --- transposes ---
+    def transpose(self) -> None:
+        """A block takes a square of STAGE points a side along `across` and the vector axis.
+
+        What is contiguous along `across` is read that way and left in shared memory, from where it is read across.
+        """
+        v = self.v
+        a = next(x for x in self.rows if x.name == self.s.across)
+        others = [x for x in self.rows if x is not a]
+        assert v is not None and v.extent is not None and a.extent is not None
+        side = ix(STAGE)
+        count_v, count_a = (v.extent + STAGE - 1) // side, (a.extent + STAGE - 1) // side
+        blocks = product(x.extent for x in others if x.extent is not None) * count_a * count_v
+        s, bid, tid = self.launch(blocks, self.s.threads, "transpose", "tiles")
+        rest, tile_v = self.divmod(s, bid, self.params.divisor(count_v, "tiles v"))
+        rest, tile_a = self.divmod(s, rest, self.params.divisor(count_a, "tiles a"))
+        for k in range(len(others) - 1, 0, -1):
+            extent = others[k].extent
+            assert extent is not None
+            rest, at = self.divmod(s, rest, self.params.divisor(extent, ("row", k)))
+            s.axes[others[k]] = self.own(s, at)
+        if others:
+            s.axes[others[0]] = self.own(s, rest)
+        at_v, at_a = self.mul(s, tile_v, self.imm(STAGE)), self.mul(s, tile_a, self.imm(STAGE))
+        end_v = self.params.get(v.extent, ("extent", v.name))
+        end_a = self.params.get(a.extent, ("extent", a.name))
+        staged = self.crossing(a, v)
+        for k, e in enumerate(staged):
+            pad = max(1, 4 // e.data[2].itemsize)
+            tile = Buf(f"tile{k}", e.data[2])
+            self.func.allocs.append(Alloc(tile, self.imm(STAGE * (STAGE + pad)), "block"))
+            self.stage_in(s, e, tile, STAGE + pad, a, v, tid, (at_a, at_v), (end_a, end_v))
+        if staged:
+            s.body.append(Barrier("the tiles are complete"))
+        self.across_tile(s, staged, a, v, tid, (at_a, at_v), (end_a, end_v))
+
+    def divmod(self, s: Scope, x: Arg, n: Arg) -> tuple[Arg, Arg]:
+        q = self.let(s, "udiv", (x, n), self.ix)
+        return q, self.prim(s, "sub", x, self.mul(s, q, n))
+
+    def crossing(self, a: Atom, v: Atom) -> list[Expr]:
+        """Loads that are contiguous along `a` and strided along `v`."""
+        out = []
+        for e in sc.walk([st.body for st in self.f.stores()]):
+            if e.kind == "load" and not e.args and {a, v} <= e.data[1].axes():
+                if e.data[1].coefficient(a) is ONE and e.data[1].coefficient(v) is not ONE:
+                    out.append(e)
+        return out[:STAGED]
+
+    def stage_in(
+        self,
+        s: Scope,
+        e: Expr,
+        tile: Buf,
+        pitch: int,
+        a: Atom,
+        v: Atom,
+        tid: Arg,
+        at: tuple[Arg, Arg],
+        end: tuple[Arg, Arg],
+    ) -> None:
+        """Read a tile in vectors along `a`; tile[v][a] = e."""
+        per_row = STAGE // self.width
+        stride = self.s.threads // per_row
+        y, x = self.divide(s, tid, per_row)
+        col = self.mul(s, x, self.imm(self.width))
+        var = self.reg(self.ix, prefix="k")
+        inside: list[Stmt] = []
+        c = Scope(s, inside)
+        self.own(c, var)
+        row = self.add(c, y, self.mul(c, var, self.imm(stride)))
+        body: list[Stmt] = []
+        p = Scope(c, body)
+        p.axes[a] = self.own(p, self.add(s, at[0], col))
+        p.axes[v] = self.own(p, self.add(c, at[1], row))
+        p.vector, p.lanes = a, self.width
+        here = self.prim(c, "and", self.prim(c, "lt", p.axes[a], end[0]), self.prim(c, "lt", p.axes[v], end[1]))
+        value = self.splat(p, self.emit(p, e), self.width)
+        body.append(Store(tile, self.add(p, self.mul(p, row, self.imm(pitch)), col), value))
+        inside.append(If(here, body))
+        s.body.append(For(var, self.imm(0), self.imm(STAGE // stride), self.imm(1), inside, True))
+
+    def across_tile(
+        self,
+        s: Scope,
+        staged: list[Expr],
+        a: Atom,
+        v: Atom,
+        tid: Arg,
+        at: tuple[Arg, Arg],
+        end: tuple[Arg, Arg],
+    ) -> None:
+        """Compute and store the tile in vectors along `v`."""
+        y, x = self.divide(s, tid, self.s.col_threads)
+        col = self.mul(s, x, self.imm(self.width))
+        var = self.reg(self.ix, prefix="k")
+        inside: list[Stmt] = []
+        c = Scope(s, inside)
+        self.own(c, var)
+        row = self.add(c, y, self.mul(c, var, self.imm(self.s.row_threads)))
+        body: list[Stmt] = []
+        p = Scope(c, body)
+        p.axes[a] = self.own(c, self.add(c, at[0], row))
+        p.axes[v] = self.own(s, self.add(s, at[1], col))
+        p.vector, p.lanes = v, self.width
+        here = self.prim(c, "and", self.prim(c, "lt", p.axes[a], end[0]), self.prim(c, "lt", p.axes[v], end[1]))
+        for k, e in enumerate(staged):
+            tile = Buf(f"tile{k}", e.data[2])
+            pitch = STAGE + max(1, 4 // e.data[2].itemsize)
+            where = self.add(p, self.mul(p, col, self.imm(pitch)), row)
+            if self.width == 1:
+                p.memo[e] = self.let(p, "load", (where,), e.dtype, 1, tile)
+                continue
+            lanes = self.let(p, "iota", (self.imm(0),), self.ix, self.width)
+            lanes = self.prim(p, "mul", lanes, self.imm(pitch))
+            index = self.prim(p, "add", self.splat(p, where, self.width), lanes)
+            p.memo[e] = self.let(p, "gather", (index,), e.dtype, self.width, tile)
+        self.points([p], None)
+        inside.append(If(here, body))
+        s.body.append(For(var, self.imm(0), self.imm(STAGE // self.s.row_threads), self.imm(1), inside, True))
+
+
+__all__ = ["Let", "Tiles", "imm"]

@@ -1,0 +1,237 @@
+"""Checks what only CUDA kernels must observe. Names and types have been checked by `loop/verify.py`.
+
+The rules
+- The body consists of `grid` statements; `grid` is nowhere else. A grid has 1 to 1024 threads in a block; its number of
+  blocks is a size or a number.
+- `register` and `block` scratch have a number of elements; all `block` scratch together fits into a block's memory.
+- `register` scratch is indexed by constants: numbers, variables of unrolled loops, and sums, differences and products
+  of those. An unrolled loop has numbers for bounds and step.
+- `treduce` combines groups of group * stride threads, a divisor of the block's threads.
+- `treduce` and `barrier` are reached by all threads of a block: the conditions and bounds around them are uniform.
+  Uniform are numbers, parameters, the block's number, results of `treduce` over the whole block, and what is computed
+  from those; not the thread's number, not what memory holds, and not a `var` that is set where threads may have parted.
+- "aligned" accesses have a power of two of at least two lanes, no mask and one index; marks are not for registers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, NoReturn
+
+from ..core.dtypes import i64, u32
+from ..core.errors import VerifyError
+from ..prims.table import MONOIDS
+from .ir import Arg, Barrier, Buf, For, Func, Grid, If, Imm, Let, Prefetch, Reg, Set, Stmt, Store, Var
+from .text import head
+
+if TYPE_CHECKING:
+    from .verify import _Verifier
+
+MAX_THREADS = 1024
+MAX_BLOCKS = 2**31 - 1
+BLOCK_MEMORY = 227 * 1024  # bytes, what one block may have since compute capability 9.0
+MARKS = ("", "aligned", "stream", "aligned stream")
+MONOID_NAMES = ("sum", "prod", "max", "min", "any", "all")
+
+
+# --- types of the operations that only CUDA kernels have --------------------------------------------
+
+
+def _treduce(v: _Verifier, s: Let) -> None:
+    v.plain(s, 1, attr=True)
+    a = s.args[0]
+    v.use(a)
+    attr = s.attr
+    if not isinstance(attr, tuple) or len(attr) != 3 or any(type(n) is not int or n < 1 for n in attr[1:]):
+        v.fail("treduce wants a monoid, a group and a stride")
+    if attr[0] not in MONOID_NAMES:
+        v.fail(f"treduce cannot combine with '{attr[0]}'")
+    if a.dtype.kind not in MONOIDS[attr[0]].kinds:
+        v.fail(f"{attr[0]} does not take {a.dtype}")
+    v.result(s, a.dtype, a.lanes)
+
+
+def _philox(v: _Verifier, s: Let) -> None:
+    v.plain(s, 3, attr=True)
+    if s.attr not in (0, 1) or type(s.attr) is not int:
+        v.fail(f"{s.op} has streams 0 and 1, not {s.attr!r}")
+    quad = s.op == "philoxquad"
+    lanes = s.dst.lanes
+    if quad and lanes % 4:
+        v.fail(f"philoxquad gives multiples of 4 lanes, not {lanes}")
+    v.want(s.args[0], i64, 1, "the seed")
+    v.want(s.args[1], v.index, 1 if quad else lanes, "the row")
+    v.want(s.args[2], v.index, 1 if quad else lanes, "the start" if quad else "the column")
+    if quad and isinstance(s.args[2], Imm) and s.args[2].value % 4:
+        v.fail("the start must be a multiple of 4")
+    v.result(s, u32, lanes)
+
+
+OPS: dict[str, Callable[[_Verifier, Let], None]] = {
+    "treduce": _treduce,
+    "philoxquad": _philox,
+    "philoxword": _philox,
+}
+
+
+# --- structure -------------------------------------------------------------------------------------
+
+
+def check(func: Func) -> None:
+    """Raise VerifyError, naming the statement, if a CUDA kernel with correct names and types breaks a rule."""
+    _Structure(func).run()
+
+
+class _Structure:
+    __slots__ = ("constant", "func", "parted", "registers", "stmt", "threads", "uniform")
+
+    def __init__(self, func: Func):
+        self.func = func
+        self.stmt: Stmt | None = None
+        self.registers: set[str] = set()  # scratch in registers
+        self.uniform: dict[str, bool] = {}  # every register that can be seen: the same in all threads of a block?
+        self.constant: set[str] = set()  # registers that are numbers once loops are unrolled
+        self.parted: Stmt | None = None  # the outermost statement around that not all threads may run alike
+        self.threads = 0
+
+    def fail(self, message: str) -> NoReturn:
+        where = f", in '{head(self.stmt, self.func.index)}'" if self.stmt is not None else ""
+        raise VerifyError(f"{message}{where}", stage=f"verify loop '{self.func.name}'")
+
+    def run(self) -> None:
+        f = self.func
+        used = 0
+        for a in f.allocs:
+            self.stmt = a
+            if a.scope == "register":
+                self.registers.add(a.buf.name)
+            if a.scope == "grid":
+                continue
+            if not isinstance(a.count, Imm):
+                self.fail(f"the count of {a.scope} scratch must be a number")
+            if a.scope == "block":
+                used += a.count.value * a.buf.dtype.itemsize
+                if used > BLOCK_MEMORY:
+                    self.fail(f"scratch of {used} bytes in a block, which has {BLOCK_MEMORY}")
+        self.uniform = {r.name: True for r in (*f.sizes, *f.hosts)}
+        for s in f.body:
+            self.stmt = s
+            if not isinstance(s, Grid):
+                self.fail("outside 'grid'")
+            self.grid(s)
+
+    def grid(self, s: Grid) -> None:
+        if type(s.threads) is not int or not 1 <= s.threads <= MAX_THREADS:
+            self.fail(f"a block has 1 to {MAX_THREADS} threads, not {s.threads}")
+        if isinstance(s.blocks, Imm):
+            if not 0 <= s.blocks.value <= MAX_BLOCKS:
+                self.fail(f"a grid has 0 to {MAX_BLOCKS} blocks, not {s.blocks.value}")
+        elif s.blocks not in self.func.sizes:
+            self.fail("the number of blocks must be a size or a number")
+        self.threads = s.threads
+        self.inner(s.body, {s.bid.name: True, s.tid.name: False})
+
+    # --- what is the same in all threads ---
+    def same(self, a: Arg | None) -> bool:
+        return not isinstance(a, Reg) or self.uniform[a.name]
+
+    def inner(self, body: list[Stmt], regs: dict[str, bool]) -> None:
+        """Check a block that sees `regs` besides what is seen around it."""
+        outside = set(self.uniform)
+        self.uniform.update(regs)
+        for s in body:
+            self.stmt = s
+            self.statement(s)
+        for name in [n for n in self.uniform if n not in outside]:
+            del self.uniform[name]
+            self.constant.discard(name)
+
+    def under(self, s: Stmt, same: bool, body: list[Stmt], regs: dict[str, bool] | None = None) -> None:
+        """Check a block inside `s`, which all threads enter alike if `same`."""
+        before = self.parted
+        if not same and before is None:
+            self.parted = s
+        self.inner(body, regs or {})
+        self.parted = before
+
+    def statement(self, s: Stmt) -> None:
+        if isinstance(s, Let):
+            self.let(s)
+        elif isinstance(s, Var):
+            self.uniform[s.dst.name] = self.same(s.init)
+        elif isinstance(s, Set):
+            if self.parted is not None or not self.same(s.src):
+                self.uniform[s.dst.name] = False
+        elif isinstance(s, Store):
+            self.access(s.buf, s.index)
+            self.marks(s.hint, s.buf, s.value.lanes, s.index.lanes == 1 and s.mask is None)
+        elif isinstance(s, If):
+            same = self.same(s.cond)
+            self.under(s, same, s.then)
+            self.under(s, same, s.orelse)
+        elif isinstance(s, For):
+            self.loop(s)
+        elif isinstance(s, Barrier):
+            self.together("barrier")
+        elif isinstance(s, Prefetch):
+            self.access(s.buf, s.index)
+        elif isinstance(s, Grid):
+            self.fail("'grid' inside 'grid'")
+
+    def loop(self, s: For) -> None:
+        bounds = (s.lo, s.hi, s.step)
+        if s.unroll:
+            if not all(isinstance(b, Imm) for b in bounds):
+                self.fail("the bounds and the step of an unrolled loop must be numbers")
+        same = all(map(self.same, bounds))
+        while True:  # a var that the body sets differs in the next round: again, until nothing changes
+            before = dict(self.uniform)
+            if s.unroll:
+                self.constant.add(s.var.name)
+            self.under(s, same, s.body, {s.var.name: same})
+            if self.uniform == before:
+                break
+
+    def let(self, s: Let) -> None:
+        dst = s.dst.name
+        if s.buf is not None:
+            self.access(s.buf, s.args[0])
+            self.marks(s.attr or "", s.buf, s.dst.lanes, s.op == "load" and len(s.args) == 1)
+            self.uniform[dst] = False
+        elif s.op == "treduce":
+            self.together("treduce")
+            _, group, stride = s.attr
+            if self.threads % (group * stride):
+                self.fail(f"groups of {group} * {stride} threads do not divide a block of {self.threads}")
+            self.uniform[dst] = group == self.threads
+        else:
+            self.uniform[dst] = all(map(self.same, s.args))
+            if s.op in ("add", "sub", "mul") and s.dst.lanes == 1 and all(map(self.fixed, s.args)):
+                self.constant.add(dst)
+
+    def together(self, what: str) -> None:
+        if self.parted is not None:
+            around = head(self.parted, self.func.index)
+            self.fail(f"{what} where not all threads of the block may be: '{around}' differs between threads")
+
+    # --- memory ---
+    def fixed(self, a: Arg) -> bool:
+        return isinstance(a, Imm) or a.name in self.constant
+
+    def access(self, b: Buf, index: Arg) -> None:
+        if b.name in self.registers and not (index.lanes == 1 and self.fixed(index)):
+            self.fail(f"registers '{b.name}' are indexed by numbers and variables of unrolled loops only")
+
+    def marks(self, marks: str, b: Buf, lanes: int, plain: bool) -> None:
+        """Check "aligned" and "stream" at an access of `lanes` lanes; `plain`: consecutive, without a mask."""
+        if not marks:
+            return
+        if marks not in MARKS:
+            self.fail(f"unknown mark '{marks}'")
+        if b.name in self.registers:
+            self.fail(f"registers '{b.name}' take no mark '{marks}'")
+        if "aligned" in marks:
+            if not plain:
+                self.fail("an aligned access is consecutive and without a mask")
+            if lanes < 2 or lanes & (lanes - 1):
+                self.fail(f"an aligned access has 2, 4, 8, ... lanes, not {lanes}")

@@ -1,0 +1,33 @@
+"""Facts of an NVIDIA GPU, as a value: schedules can be made, compiled and interpreted for a GPU that is not there."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Gpu:
+    """What schedules and code for a GPU depend on.
+
+    `capability`: compute capability, (9, 0) for Hopper; `sms`: streaming multiprocessors; `l2`: bytes of the L2 cache;
+    `shared`: bytes of shared memory a block may have; `threads`: resident threads of an SM; `registers`: 32-bit
+    registers of an SM; `bandwidth`: bytes per second of device memory, for roof times (0: unknown).
+    """
+
+    capability: tuple[int, int]
+    sms: int
+    l2: int
+    shared: int
+    threads: int = 2048
+    registers: int = 65536
+    bandwidth: float = 0.0
+
+    @property
+    def clusters(self) -> bool:
+        """Whether blocks can form clusters that see each other's shared memory."""
+        return self.capability >= (9, 0)
+
+
+H200 = Gpu((9, 0), 132, 50 << 20, 227 << 10, bandwidth=4.8e12)
+A100 = Gpu((8, 0), 108, 40 << 20, 163 << 10, bandwidth=2.0e12)
+V100 = Gpu((7, 0), 80, 6 << 20, 96 << 10, bandwidth=0.9e12)

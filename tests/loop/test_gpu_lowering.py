@@ -1,0 +1,123 @@
+"""GPU kernels of every family, interpreted, against the meaning of their graphs."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from fusewright.core.dtypes import BY_NAME, bf16, f32
+from fusewright.core.errors import Refusal
+from fusewright.graph.builder import Builder
+from fusewright.graph.ir import Value
+from fusewright.index.expr import sym
+from fusewright.schedule.device import H200, Gpu
+from tests.golden.cases import CASES
+from tests.kernels import graph_of, random_inputs
+from tests.kernels_gpu import SMALL, check_gpu, gpu_kernel
+
+N, M = sym("n"), sym("m")
+ONE_SM = Gpu((9, 0), 1, 1 << 10, 227 << 10)  # less than a row of work fills it, and nothing fits its cache
+MORE = ((257, 8), (3, 4096), (1, 40000), (64, 64), (130, 72), (1000, 48))
+WITHOUT = ("cumulative",)  # no GPU schedule
+
+
+def values(name: str, n: int, m: int) -> tuple[object, list[np.ndarray], dict[str, int]]:
+    case, sizes = CASES[name], {"n": n, "m": m}
+    graph = graph_of(case.program)
+    inputs = random_inputs(graph, sizes)
+    if case.fix is not None:
+        case.fix(inputs, sizes)
+    return graph, inputs, sizes
+
+
+@pytest.mark.parametrize("gpu", [SMALL, H200, ONE_SM], ids=["small", "h200", "tiny"])
+@pytest.mark.parametrize("name", [n for n in CASES if n not in WITHOUT])
+def test_families(name: str, gpu: Gpu) -> None:
+    for n, m in (*CASES[name].sizes, *MORE):
+        if m == 0 and not CASES[name].empty_columns:
+            continue
+        graph, inputs, sizes = values(name, n, m)
+        if name == "rms_norm_backward" and m == 40000:  # a row does not fit the registers beside its column sums
+            with pytest.raises(Refusal, match="columns too long"):
+                gpu_kernel(graph, sizes, gpu)
+            continue
+        check_gpu(graph, sizes, inputs, gpu=gpu)
+
+
+@pytest.mark.parametrize("name", WITHOUT)
+def test_what_has_no_schedule_is_refused(name: str) -> None:
+    with pytest.raises(Refusal, match="no GPU schedule"):
+        gpu_kernel(graph_of(CASES[name].program), {"n": 4, "m": 4})
+
+
+@pytest.mark.parametrize("alignment", [8, 4, 2])
+def test_addresses_that_are_not_multiples_of_16(alignment: int) -> None:
+    for name in ("broadcast", "softmax", "transpose", "outer_max"):
+        graph, inputs, sizes = values(name, 64, 64)
+        compiled = check_gpu(graph, sizes, inputs, alignment=alignment)
+        small = min(b.dtype.itemsize for b in compiled.built.fusion.buffers if b.dtype.itemsize > 1)
+        assert compiled.schedule.lanes <= max(1, alignment // small)
+
+
+def row_sums(b: Builder) -> Value:
+    return b.reduce("sum", b.input(f32, (N, M)), [1])
+
+
+def column_sums(b: Builder) -> Value:
+    return b.reduce("sum", b.input(f32, (N, M)), [0])
+
+
+def centred(b: Builder) -> list[Value]:
+    """What a row's mean leaves, and the largest of it: three passes."""
+    x = b.input(f32, (N, M))
+    y = b.sub(x, b.div(b.reduce("sum", x, [1], keepdim=True), b.cast(b.scalar(M, BY_NAME["i64"]), f32)))
+    return [y, b.reduce("max", b.mul(y, y), [1])]
+
+
+def softmax16(b: Builder) -> Value:
+    x = b.cast(b.input(bf16, (N, M)), f32)
+    e = b.exp(b.sub(x, b.reduce("max", x, [1], keepdim=True)))
+    return b.cast(b.div(e, b.reduce("sum", e, [1], keepdim=True)), bf16)
+
+
+@pytest.mark.parametrize(
+    ("program", "n", "m", "mode"),
+    [
+        (row_sums, 500, 96, "loop"),
+        (row_sums, 1, 1 << 16, "split"),
+        (row_sums, 2, 33333, "split"),
+        (column_sums, 3000, 40, "split"),
+        (column_sums, 70, 4096, "loop"),
+        (centred, 100, 200, "persistent"),
+        (centred, 1, 40000, "split"),
+        (centred, 900, 20001, "loop"),
+        (softmax16, 64, 1024, "persistent"),
+        (softmax16, 1, 70000, "split"),
+    ],
+)
+def test_modes(program: object, n: int, m: int, mode: str) -> None:
+    gpu = Gpu((9, 0), 16, 1 << 20, 227 << 10)
+    graph = graph_of(program)  # type: ignore[arg-type]
+    if n * m > 1 << 20:
+        assert gpu_kernel(graph, {"n": n, "m": m}, gpu).schedule.mode == mode
+        n //= 100
+        compiled = gpu_kernel(graph, {"n": n, "m": m}, Gpu((9, 0), 1, 1 << 20, 227 << 10))
+        assert compiled.schedule.mode == mode
+        return
+    compiled = check_gpu(graph, {"n": n, "m": m}, gpu=gpu)
+    assert compiled.schedule.mode == mode
+
+
+def test_a_kernel_is_for_all_sizes_of_its_schedule() -> None:
+    """Sizes are arguments: as long as the schedule is the same, so is the text."""
+    from fusewright.loop.text import dump
+
+    graph = graph_of(softmax16)
+    texts = {dump(gpu_kernel(graph, {"n": n, "m": 1024}, H200).kernel.func) for n in (4000, 5001, 6000, 8190)}
+    assert len(texts) == 1
+
+
+def test_large_tensors_have_wide_indices() -> None:
+    graph = graph_of(row_sums)
+    assert gpu_kernel(graph, {"n": 1 << 16, "m": 1 << 16}, H200).schedule.index == 64
+    assert gpu_kernel(graph, {"n": 1 << 10, "m": 1 << 10}, H200).schedule.index == 32
