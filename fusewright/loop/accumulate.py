@@ -81,8 +81,8 @@ class Reductions(Emitter):
             return
         (a,) = st.raxes
         base, contiguous = self.index(s, a.ix, "position")
-        at = self.let(s, "iota", (base,), i64, self.width) if contiguous and self.width > 1 else base
-        at = self.splat(s, at, self.width)
+        at = self.let(s, "iota", (base,), self.ix, self.width) if contiguous and self.width > 1 else base
+        at = self.as_number(s, self.splat(s, at, self.width))
         lower = self.prim(s, "lt", at, acc[1])
         better = self.prim(s, m.combine, value, acc[0])
         better = self.prim(s, "or", better, self.prim(s, "and", self.prim(s, "eq", value, acc[0]), lower))
@@ -139,7 +139,7 @@ class Reductions(Emitter):
         self.partial: dict[str, Buf] = {}
         self.block: dict[str, Buf] = {}
         self.tid = tid
-        threads = self.params.get(THREADS, "threads")
+        threads = self.func.threads
         if not (self.p.outer_scalar or self.p.full or self.p.outer_vec):
             return
         # the runtime may start fewer threads than were asked for: the last one stands in for those that are absent
@@ -252,5 +252,5 @@ class Reductions(Emitter):
         mask = () if tail is None or lanes == 1 else (tail,)
         got = self.let(c, "load", (where, *mask), buf.dtype, lanes, buf)
         inside.append(Set(acc, self.prim(c, MONOIDS[st.monoid].combine, acc, got)))
-        s.body.append(For(t, imm(0), self.params.get(THREADS, "threads"), imm(1), inside))
+        s.body.append(For(t, imm(0), self.func.threads, imm(1), inside))
         return self.cast(s, self.freeze(s, acc), compute_type(st.dtype))

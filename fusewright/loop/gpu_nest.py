@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from ..core.dtypes import bool_, i32, i64
+from ..core.dtypes import bool_, compute_type, i32, i64
 from ..fusion.ir import Fusion, Stage
+from ..fusion.online import online
 from ..fusion.scalar import Expr
-from ..index.expr import ONE, Atom, Ix, ix, sym
+from ..index.expr import Atom, Ix, ix, sym
 from ..index.layout import product
-from ..schedule.gpu import GpuSchedule
+from ..schedule.gpu import GpuSchedule, on_positions
 from .accumulate import Reductions
-from .ir import Alloc, Arg, Buf, Fail, For, Func, Grid, If, Imm, Reg, Stmt, Store
+from .ir import Alloc, Arg, Buf, Fail, For, Func, Grid, If, Imm, Let, Reg, Set, Stmt, Store, Var
 from .passes import Passes
 from .scope import Scope
 
@@ -36,7 +37,8 @@ class Nest(Reductions):
         self.f = f
         self.s = schedule
         held = schedule.mode == "persistent"
-        self.p = Passes(f, schedule, KEEP_COST if held else None, keep_loads=held)
+        running = {} if held else online(f, {a for a in f.axes if a.name in schedule.cols})
+        self.p = Passes(f, schedule, KEEP_COST if held else None, held, running)
         self.rows, self.cols, self.v = self.p.rows, self.p.cols, self.p.v
         self.width = schedule.lanes if self.v is not None else 1
         self.row_vector = self.v in self.rows
@@ -152,14 +154,12 @@ class Nest(Reductions):
         s.body.append(For(var, self.imm(0), self.imm(self.s.steps), self.imm(1), inside, True))
 
     def serial_walk(self, s: Scope, lo: Arg, hi: Arg, col: Arg, points: Callable[[list[Scope]], None]) -> None:
-        """Columns lo .. hi, `steps` vectors of a thread at a time, then one at a time: `points(scopes)` for each time."""
+        """Columns lo .. hi: `steps` vectors of a thread at a time, then single ones; `points(scopes)` for each time."""
         ct, n = self.s.col_threads, self.s.steps
         start = lo
         if n > 1:
             length = self.span(s, lo, hi)
-            whole = self.mul(
-                s, self.let(s, "udiv", (length, self.imm(ct * n)), self.ix), self.imm(ct * n)
-            )
+            whole = self.mul(s, self.let(s, "udiv", (length, self.imm(ct * n)), self.ix), self.imm(ct * n))
             end = self.add(s, lo, whole)
             var = self.reg(self.ix, prefix="c")
             inside: list[Stmt] = []
@@ -221,6 +221,35 @@ class Nest(Reductions):
         words = [w for w, names in (("aligned", self.s.aligned), ("stream", self.s.stream)) if buffer in names]
         return " ".join(words) if "aligned" in words else None
 
+    def emit(self, s: Scope, e: Expr) -> Arg:
+        """Conditions on positions are the same for all lanes of a vector, where the schedule says so."""
+        if self.s.uniform and self.v is not None and self.v in e.axes and on_positions(e):
+            for c in s.chain():
+                if e in c.memo:
+                    return c.memo[e]
+            home = self.level(s, e.axes, e.stages)
+            if home.chain()[0].mask is None and self.tail(home) is None:
+                args = tuple(self.at_first_lane(home, a) for a in e.args)
+                out = home.memo[e] = self.prim(home, e.data, *args)
+                return out
+        return super().emit(s, e)
+
+    def at_first_lane(self, s: Scope, e: Expr) -> Arg:
+        if e.kind == "index":
+            base, _ = self.index(s, e.data, "index")
+            return self.as_number(s, base)
+        return self.emit(s, e)
+
+    def whole_load(self, s: Scope, buffer: str, offset: Ix, mask: Arg, base: Arg, lanes: int) -> Arg | None:
+        buf = self.bufs[buffer]
+        dtype = compute_type(buf.dtype)
+        dst = self.reg(dtype, lanes, "maybe")
+        got = self.reg(dtype, lanes)
+        nothing = False if dtype.is_bool else 0.0 if dtype.is_float else 0
+        load = Let(got, "load", (base,), buf, self.mark(buffer, offset))
+        s.body += [Var(dst, Imm(nothing, dtype, lanes)), If(mask, [load, Set(dst, got)])]
+        return self.own(s, dst)
+
     def quads(self, column: Ix) -> bool:
         return self.v is not None and column.as_axis() is self.v
 
@@ -242,7 +271,3 @@ class Nest(Reductions):
         return self.mul(s, self.k, self.imm(self.width))
 
     k: Arg  # the number of the vector a thread is at, in a persistent walk
-
-
-def one(n: Ix) -> bool:
-    return n is ONE

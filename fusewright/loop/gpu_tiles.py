@@ -26,7 +26,7 @@ class Tiles(Nest):
 
     # --- plain tiles ---
     def tiles(self) -> None:
-        """A block takes `row_threads` rows by `col_threads * steps` vectors; only the last ones are checked one by one."""
+        """A block takes `row_threads` rows by `col_threads * steps` vectors; only the last vectors are checked."""
         n = self.s.col_threads * self.s.steps
         col_tiles = (product(self.steps(a) for a in self.cols) + n - 1) // ix(n)
         s, bid, tid = self.launch(self.row_tiles() * col_tiles, self.s.threads, self.s.family, "tiles")

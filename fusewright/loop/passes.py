@@ -1,14 +1,30 @@
-"""What each pass over the columns of a row does: an analysis of a Fusion under a CPU Schedule."""
+"""What each pass over the columns of a row does: an analysis of a Fusion under a schedule."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Protocol
+
 from ..fusion import scalar as sc
 from ..fusion.ir import Fusion, Stage
+from ..fusion.online import Online
 from ..fusion.scalar import Expr
 from ..index.expr import Atom, Ix
-from ..schedule.cpu import Schedule
 
 KEEP_COST = 16  # instructions per vector above which a value used by two passes is kept rather than recomputed
+
+
+class Nest(Protocol):
+    """What an analysis needs of a schedule."""
+
+    @property
+    def rows(self) -> tuple[str, ...]: ...
+    @property
+    def cols(self) -> tuple[str, ...]: ...
+    @property
+    def vector(self) -> str: ...
+    @property
+    def split(self) -> tuple[tuple[str, int], ...]: ...
 
 
 class Passes:
@@ -18,9 +34,20 @@ class Passes:
     rows, of row values; `full`: over both. `nest`, `row_stores`, `epilogue`: stores at every point, once a row, and
     after all rows. `work[p]`: what pass p computes at every point; `keep_at[p]`: expressions it leaves in scratch for
     later passes; `kept`: all of those. `ahead`, `next_row`: see `_look_ahead`.
+
+    `keep_cost`: instructions above which a value is kept (None: nothing is); `keep_loads`: what was read is kept, too;
+    `online`: reductions that do not wait for those they read.
     """
 
-    def __init__(self, f: Fusion, schedule: Schedule):
+    def __init__(
+        self,
+        f: Fusion,
+        schedule: Nest,
+        keep_cost: int | None = KEEP_COST,
+        keep_loads: bool = False,
+        online: Mapping[str, Online] | None = None,
+    ):
+        self.online = online or {}
         by_name = {a.name: a for a in f.axes}
         self.f = f
         self.rows = [by_name[n] for n in schedule.rows]
@@ -28,7 +55,10 @@ class Passes:
         self.v: Atom | None = by_name.get(schedule.vector)
         self._classify(bool(schedule.split))
         self._order()
-        self._keep()
+        self.keep_at: dict[int, list[Expr]] = {}
+        self.kept: list[Expr] = []
+        if keep_cost is not None:
+            self._keep(keep_cost, keep_loads)
         self._look_ahead()
 
     def _classify(self, split: bool) -> None:
@@ -55,7 +85,7 @@ class Passes:
         self.row_stores: list[Stage] = []
         self.epilogue: list[Stage] = []
         everything = rows | cols
-        for s in self.f.stores():
+        for s in [*self.f.stores(), *self.f.scatters()]:
             axes = set(s.axes)
             once = split and not axes and bool(everything)
             if once or s.body.stages & outer or (axes != everything and axes != rows):
@@ -79,17 +109,21 @@ class Passes:
 
         for s in self.f.stages:
             if s in self.inner or s.kind == "scan":
-                self.pass_of[s.name] = at(s.body)
+                self.pass_of[s.name] = at(self.operand(s))
         self.work: dict[int, list[Stage]] = {}
         for s in [*self.inner, *self.outer_vec, *self.full, *self.nest]:
-            self.work.setdefault(at(s.body), []).append(s)
+            self.work.setdefault(at(self.operand(s)), []).append(s)
         # a check runs in the first pass that has what it needs: per point, or per row just before that pass
         self.checks: list[tuple[Expr, bool, int]] = []
         for c, axes in self.f.checks:
             p = min((q for q in self.work if q >= at(c)), default=max(self.work, default=0) + 1)
             self.checks.append((c, bool(set(axes) & set(self.cols)), p))
 
-    def _keep(self) -> None:
+    def operand(self, s: Stage) -> Expr:
+        """What a pass evaluates for a stage."""
+        return self.online[s.name].of if s.name in self.online else s.body
+
+    def _keep(self, keep_cost: int, keep_loads: bool) -> None:
         """Per pass: expressions it must leave in scratch, and those later passes find there."""
         cols = set(self.cols)
         cost: dict[Expr, int] = {}
@@ -100,8 +134,6 @@ class Passes:
                 cost[e] = own + sum(total(c) for c in e.children() if c.axes & cols)
             return cost[e]
 
-        self.keep_at: dict[int, list[Expr]] = {}
-        self.kept: list[Expr] = []
         needs: dict[int, set[Expr]] = {}
         for p in sorted(self.work):
             roots = [s.body for s in self.work[p]]
@@ -116,7 +148,8 @@ class Passes:
                     if e in self.kept:
                         continue
                     varies = self.v is None or self.v in e.axes
-                    if varies and e in needs[q] and e.kind != "load" and total(e) >= KEEP_COST:
+                    dear = total(e) >= keep_cost if e.kind != "load" else keep_loads and set(self.rows) & e.axes
+                    if varies and e in needs[q] and dear:
                         self.kept.append(e)
                         self.keep_at.setdefault(q, []).append(e)
                         continue

@@ -9,7 +9,7 @@ from ..core.dtypes import f32 as F32
 from ..core.dtypes import u32 as U32
 from ..fusion.scalar import Expr
 from ..index.expr import ONE, ZERO, Atom, Ix, ix
-from .ir import Arg, Buf, Func, Imm, Let, Reg, Stmt, imm
+from .ir import Arg, Buf, Func, Imm, Let, Reg, Stmt
 
 
 class Params:
@@ -23,6 +23,7 @@ class Params:
         self.values: list[Ix] = []
         self.divisors: set[int] = set()
         self._by_role: dict[Any, Reg] = {}
+        self.phase = 0  # roles are those of one phase of a kernel
 
     def divisor(self, value: Ix, role: Any) -> Arg:
         """A register holding max(value, 1): an empty extent divides nothing that is used, but must not trap."""
@@ -38,7 +39,7 @@ class Params:
         if n in (1, -1):
             assert n is not None
             return Imm(n, self.func.index)
-        key = (role, value)
+        key = (self.phase, role, value)
         found = self._by_role.get(key)
         if found is None:
             found = Reg(f"n{len(self.values)}", self.func.index)
@@ -81,12 +82,12 @@ class Scope:
 class Emitter:
     """Emits expressions; keeps names unique in one function."""
 
-    def __init__(self, func: Func, bufs: dict[str, Buf]):
+    def __init__(self, func: Func, bufs: dict[str, Buf], params: Params | None = None):
         self.func = func
         self.ix = func.index
         self.bufs = bufs
-        self.params = Params(func)
-        self.hosts: dict[str, Reg] = {}
+        self.params = params or Params(func)
+        self.hosts = {h.name: h for h in func.hosts}
         self.counter = 0
         self.homes: dict[str, Scope] = {}
 
@@ -242,7 +243,11 @@ class Emitter:
 
     def as_index(self, s: Scope, a: Arg) -> Arg:
         """A run-time i64 number as an index."""
-        return a if a.dtype is self.ix else self.let(self._home_of(s, a), "cast", (a,), self.ix, a.lanes)
+        if a.dtype is self.ix:
+            return a
+        if isinstance(a, Imm):
+            return Imm(a.value, self.ix, a.lanes)
+        return self.let(self._home_of(s, a), "cast", (a,), self.ix, a.lanes)
 
     def as_number(self, s: Scope, a: Arg) -> Arg:
         """An index as an i64 number."""
@@ -329,15 +334,24 @@ class Emitter:
     def _load(self, s: Scope, e: Expr, lanes: int) -> Arg:
         name, offset, dtype = e.data
         base, contiguous = self.index(s, offset, name)
-        mask = [self.splat(s, self.emit(s, a), lanes) for a in e.args]
+        given = [self.emit(s, a) for a in e.args]
+        mask = [self.splat(s, a, lanes) for a in given]
         tail = next((c.mask for c in s.chain() if c.vector is not None), None)
         if tail is not None and lanes > 1:
             mask = [self.prim(s, "and", mask[0], tail)] if mask else [tail]
+        if given and given[0].lanes < lanes and tail is None and contiguous:
+            whole = self.whole_load(s, name, offset, given[0], base, lanes)
+            if whole is not None:
+                return whole
         op = "load" if contiguous or lanes == 1 else "gather"
         if op == "gather":
             base = self.splat(s, base, lanes)
         mark = self.mark(name, offset) if op == "load" and lanes > 1 and not mask else None
         return self.let(s, op, (base, *mask), compute_type(dtype), lanes, self.bufs[name], mark)
+
+    def whole_load(self, s: Scope, buffer: str, offset: Ix, mask: Arg, base: Arg, lanes: int) -> Arg | None:
+        """A load of a whole vector or, where the scalar `mask` is false, of nothing. None: lane by lane, then."""
+        return None
 
     def mark(self, buffer: str, offset: Ix) -> str | None:
         """What is known of a whole vector at `offset` along the vector axis: "aligned", "stream", both or nothing."""

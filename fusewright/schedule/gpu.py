@@ -20,7 +20,7 @@ registers until the end. Sizes chosen for a launch (`blocks`, `splits`) are argu
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
 from ..core.dtypes import DType, bool_
@@ -28,7 +28,9 @@ from ..core.errors import Refusal
 from ..fusion import scalar as sc
 from ..fusion.collapse import collapse
 from ..fusion.ir import Buffer, Fusion, Stage
-from ..index.expr import ONE, Atom, Ix
+from ..fusion.online import Online, online
+from ..fusion.scalar import Expr
+from ..index.expr import ONE, Atom, Ix, ix
 from ..prims.table import ARG_MONOIDS
 from .analysis import Analysis
 from .device import Gpu
@@ -50,7 +52,7 @@ class GpuSchedule:
     `rows`, `cols`: axes outermost first; `vector`, `lanes`: the vectorised axis and its width; `mode`, `resident`,
     `steps`, `row_threads`, `col_threads`: see above; `across`: the row axis of a staged tile; `index`: bits of an
     index; `aligned`: buffers whose vectors all lie at multiples of their size (up to 16 bytes); `stream`: buffers
-    used once.
+    used once; `uniform`: conditions on positions (pieces of a cat, a border) never divide a vector.
     """
 
     rows: tuple[str, ...]
@@ -67,6 +69,7 @@ class GpuSchedule:
     index: int = 32
     aligned: frozenset[str] = frozenset()
     stream: frozenset[str] = frozenset()
+    uniform: bool = False
     split: tuple[tuple[str, int], ...] = ()
 
     @property
@@ -127,7 +130,8 @@ class _Planner(Analysis):
         reductions = self.f.reductions()
         f, schedule, launch = self.reducing(reductions) if reductions else self.pointwise()
         index = 32 if self._small(f) else 64
-        return f, replace(schedule, index=index, stream=self._streamed(f, schedule)), launch
+        uniform = self._uniform(f, schedule)
+        return f, replace(schedule, index=index, stream=self._streamed(f, schedule), uniform=uniform), launch
 
     def size(self, axes: list[Atom]) -> int:
         return max(1, math.prod(self.hint(a.extent) for a in axes if a.extent is not None))
@@ -142,6 +146,36 @@ class _Planner(Analysis):
             return frozenset()
         whole = set(f.axes)
         return frozenset(b for b, o, _ in _accesses(f) if o.axes() == whole)
+
+    def _uniform(self, f: Fusion, s: GpuSchedule) -> bool:
+        """Whether there are conditions on positions, and a vector lies on one side of each."""
+        v = next((a for a in f.axes if a.name == s.vector), None)
+        found = [e for e in sc.walk([x.body for x in f.stages]) if on_positions(e) and v in e.axes]
+        return v is not None and s.lanes > 1 and bool(found) and all(self._one_side(e, v, s.lanes) for e in found)
+
+    def _one_side(self, e: Expr, v: Atom, lanes: int) -> bool:
+        """`v + rest < 0` or `v + rest >= 0`, where `rest` is a multiple of the lanes, as v is at a vector's start."""
+        a, b = (x.data if x.kind == "index" else ix(x.data) for x in e.args)
+        d = a - b
+        c = d.coefficient(v)
+        if c is None or c.as_int() not in (1, -1):
+            return False
+        strict = e.data in ("lt", "ge")
+        if c.as_int() == -1:  # -v + rest < 0 is v - rest - 1 >= 0
+            d, strict = -d, not strict
+        rest = d.without(v) if strict else d.without(v) - 1
+        return self._multiple(rest, lanes)
+
+    def _multiple(self, p: Ix, n: int) -> bool:
+        """Whether every term is a multiple of n, as far as sizes tell."""
+        for m, c in p.terms:
+            step = c
+            for a in m:
+                if a.kind == "sym":
+                    step *= self.hint(a.ix)
+            if step % n:
+                return False
+        return True
 
     # --- families ---
     def pointwise(self) -> tuple[Fusion, GpuSchedule, dict[str, int]]:
@@ -270,6 +304,7 @@ class _Planner(Analysis):
                 return f, replace(s, resident=bool(over_rows)), self._resident(s, nr) if over_rows else {}
             if by_column:
                 raise Refusal("schedule", "columns too long to be summed beside a reduction of rows")
+            passes = _passes(f, set(cols), online(f, set(cols)))
         few = nr < self.gpu.sms * 2
         ct = _power(-(-vectors // (1 if few else 4)), 1024 if passes > 1 or few else THREADS)
         rt = min(max(1, 128 // ct), _power(nr, 1024))
@@ -366,16 +401,14 @@ class _Planner(Analysis):
         """Whether vectors of this access, whose position along `v` is a multiple of `lanes`, are aligned."""
         if self.alignment(buffer) % min(ACCESS, lanes * dtype.itemsize):
             return False
-        for m, c in offset.terms:
-            if m == (v,):
-                continue
-            step = c
-            for a in m:
-                if a.kind == "sym":
-                    step *= self.hint(a.ix)
-            if step % lanes:
-                return False
-        return True
+        return self._multiple(offset.without(v), lanes)
+
+
+def on_positions(e: Expr) -> bool:
+    """Whether an expression compares a position with another, or with a number."""
+    if e.kind != "op" or e.data not in ("lt", "le", "gt", "ge"):
+        return False
+    return all(a.kind in ("index", "const") for a in e.args) and any(a.kind == "index" for a in e.args)
 
 
 def _dims(b: Buffer) -> list[tuple[Ix, Ix]]:
@@ -390,12 +423,13 @@ def _accesses(f: Fusion, stores: bool = True) -> list[tuple[str, Ix, DType]]:
     return out
 
 
-def _passes(f: Fusion, cols: set[Atom]) -> int:
-    """How many times the columns of a row are walked over."""
+def _passes(f: Fusion, cols: set[Atom], running: Mapping[str, Online] | None = None) -> int:
+    """How many times the columns of a row are walked over, when the reductions in `running` are combined on the fly."""
     level: dict[str, int] = {}
     most = 1
     for s in f.stages:
-        n = max((level.get(name, 0) for name in s.body.stages), default=0)
+        operand = running[s.name].of if running and s.name in running else s.body
+        n = max((level.get(name, 0) for name in operand.stages), default=0)
         if s.kind == "reduce":
             level[s.name] = n + 1 if set(s.raxes) == cols else n
             most = max(most, n + 1)

@@ -13,12 +13,12 @@ from fusewright.index.expr import sym
 from fusewright.schedule.device import H200, Gpu
 from tests.golden.cases import CASES
 from tests.kernels import graph_of, random_inputs
-from tests.kernels_gpu import SMALL, check_gpu, gpu_kernel
+from tests.kernels_gpu import SMALL, check_gpu, gpu_kernel, run_gpu
 
 N, M = sym("n"), sym("m")
 ONE_SM = Gpu((9, 0), 1, 1 << 10, 227 << 10)  # less than a row of work fills it, and nothing fits its cache
 MORE = ((257, 8), (3, 4096), (1, 40000), (64, 64), (130, 72), (1000, 48))
-WITHOUT = ("cumulative",)  # no GPU schedule
+WITHOUT = ("cumulative", "embedding_backward", "scatter_add")  # no GPU schedule
 
 
 def values(name: str, n: int, m: int) -> tuple[object, list[np.ndarray], dict[str, int]]:
@@ -108,6 +108,69 @@ def test_modes(program: object, n: int, m: int, mode: str) -> None:
     assert compiled.schedule.mode == mode
 
 
+def moments(b: Builder) -> list[Value]:
+    """Mean and variance of each row."""
+    x = b.input(f32, (N, M))
+    size = b.cast(b.scalar(M, BY_NAME["i64"]), f32)
+    mean = b.div(b.reduce("sum", x, [1], keepdim=True), size)
+    d = b.sub(x, mean)
+    return [mean, b.div(b.reduce("sum", b.mul(d, d), [1]), b.reshape(size, ()))]
+
+
+def log_sum_exp(b: Builder) -> list[Value]:
+    x = b.input(f32, (N, M))
+    top = b.reduce("max", x, [1], keepdim=True)
+    return [b.add(b.log(b.reduce("sum", b.exp(b.sub(x, top)), [1], keepdim=True)), top)]
+
+
+def column_moments(b: Builder) -> list[Value]:
+    x = b.input(f32, (N, M))
+    size = b.cast(b.scalar(N, BY_NAME["i64"]), f32)
+    mean = b.div(b.reduce("sum", x, [0], keepdim=True), size)
+    d = b.sub(x, mean)
+    return [b.reduce("sum", b.mul(d, d), [0])]
+
+
+@pytest.mark.parametrize("sms", [1, 16])
+@pytest.mark.parametrize("program", [moments, log_sum_exp, softmax16, column_moments])
+def test_long_rows_are_read_once(program: object, sms: int) -> None:
+    """Sums that wait for a maximum or a mean are combined on the fly when a row does not fit registers."""
+    gpu = Gpu((9, 0), sms, 1 << 20, 227 << 10)
+    n, m = (70000, 3) if program is column_moments else (3, 70000)
+    compiled = check_gpu(graph_of(program), {"n": n, "m": m}, gpu=gpu)  # type: ignore[arg-type]
+    assert compiled.schedule.mode == ("split" if sms == 16 else "loop")
+    walks = [g for g in compiled.kernel.func.body if "pass" in g.what]  # type: ignore[union-attr]
+    if compiled.schedule.mode == "split":
+        assert len(walks) == (2 if program is softmax16 else 1)
+
+
+@pytest.mark.parametrize("sms", [1, 16])
+@pytest.mark.parametrize("program", [moments, log_sum_exp, softmax16])
+@pytest.mark.parametrize("special", [np.inf, -np.inf, np.nan])
+def test_long_rows_with_infinities_and_nans(program: object, sms: int, special: float) -> None:
+    """One infinity or NaN in a row, a row of nothing else, and one that begins with many."""
+    gpu = Gpu((9, 0), sms, 1 << 20, 227 << 10)
+    sizes = {"n": 4, "m": 70000}
+    graph = graph_of(program)  # type: ignore[arg-type]
+    inputs = random_inputs(graph, sizes)
+    inputs[0][0, 12345] = special
+    inputs[0][1] = special
+    inputs[0][2, :40000] = special
+    check_gpu(graph, sizes, inputs, gpu=gpu)
+
+
+def test_a_large_mean_does_not_spoil_a_variance() -> None:
+    sizes = {"n": 2, "m": 70000}
+    graph = graph_of(moments)
+    (x,) = random_inputs(graph, sizes)
+    x += 1e4
+    x[:, 0] = -1e4
+    compiled = gpu_kernel(graph, sizes, Gpu((9, 0), 1, 1 << 20, 227 << 10))
+    got = run_gpu(compiled, [x], sizes)[graph.outputs[1]]
+    want = np.var(x.astype(np.float64), axis=1)
+    np.testing.assert_allclose(got, want, rtol=2e-6)
+
+
 def test_a_kernel_is_for_all_sizes_of_its_schedule() -> None:
     """Sizes are arguments: as long as the schedule is the same, so is the text."""
     from fusewright.loop.text import dump
@@ -121,3 +184,18 @@ def test_large_tensors_have_wide_indices() -> None:
     graph = graph_of(row_sums)
     assert gpu_kernel(graph, {"n": 1 << 16, "m": 1 << 16}, H200).schedule.index == 64
     assert gpu_kernel(graph, {"n": 1 << 10, "m": 1 << 10}, H200).schedule.index == 32
+
+
+def rope(b: Builder) -> Value:
+    """x * c + cat(-x[half:], x[:half]) * s"""
+    x, c, s = b.input(bf16, (N, 2 * M)), b.input(f32, (2 * M,)), b.input(f32, (2 * M,))
+    low, high = b.slice(x, 1, 0, 1, M), b.slice(x, 1, M, 1, M)
+    turned = b.cast(b.cat([b.neg(high), low], 1), f32)
+    return b.cast(b.add(b.mul(b.cast(x, f32), c), b.mul(turned, s)), bf16)
+
+
+@pytest.mark.parametrize(("m", "uniform"), [(64, True), (8, True), (4, True), (20, True), (3, False), (7, False)])
+def test_pieces_that_do_not_divide_a_vector_are_read_whole(m: int, uniform: bool) -> None:
+    compiled = check_gpu(graph_of(rope), {"n": 9, "m": m})
+    assert compiled.schedule.uniform == uniform
+    assert (compiled.schedule.lanes > 1) == uniform

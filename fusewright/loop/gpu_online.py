@@ -1,0 +1,123 @@
+"""Running sums of reductions that are combined on the fly (`fusion/online.py`), in a GPU kernel."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from ..core.dtypes import compute_type
+from ..fusion.ir import Stage
+from .gpu_nest import Nest
+from .ir import Arg, Imm, Reg, Set, Var
+from .scope import Scope
+
+
+class OnlineSums(Nest):
+    """Accumulators: of "rescaled" (maximum, sum), of "moments" (count, mean, second moment), lane by lane."""
+
+    def over_lanes(self, s: Scope, a: Arg, monoid: str) -> Arg:
+        raise NotImplementedError
+
+    def over_threads(self, s: Scope, a: Arg, monoid: str, group: int, stride: int) -> Arg:
+        raise NotImplementedError
+
+    def over_row(self, s: Scope, a: Arg, monoid: str) -> Arg:
+        """Combine lanes and threads of a row."""
+        return self.over_threads(s, self.over_lanes(s, a, monoid), monoid, self.s.col_threads, self.col_stride())
+
+    def begin(self, s: Scope, st: Stage) -> tuple[Reg, ...]:
+        dtype = compute_type(st.body.dtype)
+
+        def var(value: float, lanes: int) -> Reg:
+            r = self.reg(dtype, lanes, "run")
+            s.body.append(Var(r, Imm(value, dtype, lanes)))
+            return r
+
+        if self.p.online[st.name].kind == "rescaled":
+            return var(-math.inf, self.width), var(0.0, self.width)
+        return var(0.0, 1), var(0.0, self.width), var(0.0, self.width)
+
+    def advance(self, scopes: Sequence[Scope], st: Stage, regs: tuple[Reg, ...]) -> None:
+        """Combine the values at some points into the running sums."""
+        how = self.p.online[st.name]
+        s = scopes[-1]
+        values = [self.cast(x, self.splat(x, self.emit(x, how.of), self.width), regs[0].dtype) for x in scopes]
+        if how.kind == "rescaled":
+            self._advance_rescaled(s, values, *regs)
+        else:
+            self._advance_moments(s, values, *regs)
+
+    def _one(self, a: Arg) -> Imm:
+        return Imm(1.0, a.dtype, a.lanes)
+
+    def _rescale(self, s: Scope, old: Arg, new: Arg) -> Arg:
+        """exp(old - new), 1 where they are equal (infinite, perhaps)."""
+        ratio = self.prim(s, "exp", self.prim(s, "sub", old, new))
+        return self.prim(s, "where", self.prim(s, "eq", old, new), self._one(old), ratio)
+
+    def _advance_rescaled(self, s: Scope, values: list[Arg], top: Reg, total: Reg) -> None:
+        new: Arg = top
+        for v in values:
+            new = self.prim(s, "max", new, v)
+        out = self.prim(s, "mul", total, self._rescale(s, top, new))
+        for v in values:
+            out = self.prim(s, "add", out, self._rescale(s, v, new))
+        s.body += [Set(total, out), Set(top, new)]
+
+    def _advance_moments(self, s: Scope, values: list[Arg], count: Reg, mean: Reg, second: Reg) -> None:
+        n = len(values)
+        here: Arg = values[0]
+        for v in values[1:]:
+            here = self.prim(s, "add", here, v)
+        if n > 1:
+            here = self.prim(s, "mul", here, Imm(1.0 / n, here.dtype))
+        after = self.prim(s, "add", count, Imm(float(n), count.dtype))
+        share = self.prim(s, "div", Imm(float(n), count.dtype), after)
+        delta = self.prim(s, "sub", here, mean)
+        moved = self.prim(s, "mul", self.prim(s, "mul", delta, delta), self.prim(s, "mul", count, share))
+        out = self.prim(s, "add", second, moved)
+        if n > 1:
+            for v in values:
+                d = self.prim(s, "sub", v, here)
+                out = self.prim(s, "add", out, self.prim(s, "mul", d, d))
+        s.body += [
+            Set(second, out),
+            Set(mean, self.prim(s, "add", mean, self.prim(s, "mul", delta, share))),
+            Set(count, after),
+        ]
+
+    # --- a row's result, from its threads' sums ---
+    def finish_rescaled(self, s: Scope, regs: tuple[Reg, ...]) -> tuple[Arg, Arg]:
+        """(maximum, sum) over the threads and lanes of a row."""
+        top, total = self.freeze(s, regs[0]), self.freeze(s, regs[1])
+        most = self.over_row(s, top, "max")
+        scaled = self.prim(s, "mul", total, self._rescale(s, top, self.splat(s, most, top.lanes)))
+        return most, self.over_row(s, scaled, "sum")
+
+    def settled(self, s: Scope, most: Arg, total: Arg) -> Arg:
+        """The sum as it is defined: with an infinite maximum, inf - inf makes it NaN (if there is anything to sum)."""
+        infinite = self.prim(s, "eq", self.prim(s, "abs", most), Imm(math.inf, most.dtype))
+        some = self.prim(s, "gt", total, Imm(0.0, total.dtype))
+        return self.prim(
+            s, "where", self.prim(s, "and", infinite, some), Imm(math.nan, total.dtype, total.lanes), total
+        )
+
+    def finish_moments(self, s: Scope, regs: tuple[Reg, ...]) -> tuple[Arg, Arg, Arg]:
+        """(count, mean, second moment) over the threads and lanes of a row."""
+        count, mean, second = (self.freeze(s, r) for r in regs)
+        lanes = 1 if self.row_vector else self.width
+        points = self.over_threads(s, count, "sum", self.s.col_threads, self.col_stride())
+        if lanes > 1:
+            points = self.prim(s, "mul", points, Imm(float(lanes), points.dtype))
+        weighted = self.over_row(s, self.prim(s, "mul", mean, count), "sum")
+        average = self.prim(s, "div", weighted, self.prim(s, "max", points, self._one(points)))
+        away = self.prim(s, "sub", mean, self.splat(s, average, mean.lanes))
+        part = self.prim(s, "add", second, self.prim(s, "mul", self.prim(s, "mul", away, away), count))
+        return points, average, self.over_row(s, part, "sum")
+
+    def about(self, s: Scope, st: Stage, count: Arg, mean: Arg, second: Arg) -> Arg:
+        """second + count (mean - E)^2"""
+        e = self.p.online[st.name].about
+        assert e is not None
+        d = self.prim(s, "sub", mean, self.cast(s, self.emit(s, e), mean.dtype))
+        return self.prim(s, "add", second, self.prim(s, "mul", self.prim(s, "mul", d, d), count))

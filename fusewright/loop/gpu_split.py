@@ -1,0 +1,179 @@
+"""Rows whose columns are cut over blocks of a GPU: every pass is a launch that combines what the last one has left."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from ..core.dtypes import compute_type
+from ..fusion.ir import Stage
+from ..index.layout import product
+from .gpu_nest import SPLITS
+from .gpu_outer import Outer
+from .ir import Alloc, Arg, Buf, For, Imm, Reg, Set, Stmt, Store, Var
+from .scope import Scope
+
+
+class Split(Outer):
+    """Schedules of mode "split"."""
+
+    def split(self) -> None:
+        lanes = self.width if self.row_vector else 1
+        rows = product(self.steps(a) for a in self.rows) * lanes
+        everyone = self.params.get(SPLITS * rows, "rows of all splits")
+        for st in self.p.inner:
+            self.grid_memory(st, self.sum_type(st), everyone)
+            if self.is_moments(st):
+                for part in ("count", "mean"):
+                    buf = self.partial[f"{st.name}.{part}"] = Buf(f"part_{st.name}_{part}", self.sum_type(st))
+                    self.func.allocs.append(Alloc(buf, everyone, "grid"))
+        for number in sorted(self.p.work):
+            self.split_pass(number)
+        if self.p.row_stores:
+            s, bid, tid = self.launch(self.row_tiles(), self.s.threads, "results of rows", "rows")
+            row, col = self.place_thread(s, tid)
+            step, valid = self.place_row(s, bid, row)
+            self.total_rows(s, {n for st in self.p.row_stores for n in st.body.stages}, step, col)
+            first = self.prim(s, "eq", col, self.imm(0)) if self.s.col_threads > 1 else None
+            for st in self.p.row_stores:
+                self.store(s, st, first, valid)
+        self.epilogue()
+
+    def is_moments(self, st: Stage) -> bool:
+        return st.name in self.p.online and self.p.online[st.name].kind == "moments"
+
+    def is_rescaled(self, st: Stage) -> bool:
+        return st.name in self.p.online and self.p.online[st.name].kind == "rescaled"
+
+    def split_pass(self, number: int) -> None:
+        stages = self.p.work[number]
+        splits = self.params.get(SPLITS, "splits")
+        s, bid, tid = self.launch(self.row_tiles() * SPLITS, self.s.threads, f"pass {number} over the columns", "split")
+        row, col = self.place_thread(s, tid)
+        tile = self.let(s, "udiv", (bid, splits), self.ix)
+        part = self.prim(s, "sub", bid, self.mul(s, tile, splits))
+        step, valid = self.place_row(s, tile, row)
+        checks = [c for c, per_point, when in self.p.checks if not per_point and when == number]
+        used = {n for st in stages for n in self.p.operand(st).stages} | {n for c in checks for n in c.stages}
+        self.total_rows(s, used, step, col)
+        for c in checks:
+            self.check(s, c)
+        count = self.col_steps()
+        chunk = self.params.get((product(self.steps(a) for a in self.cols) + SPLITS - 1) // SPLITS, "chunk")
+        lo = self.prim(s, "min", self.mul(s, part, chunk), count)
+        hi = self.prim(s, "min", self.add(s, lo, chunk), count)
+        self.one_pass(s, number, col, valid, (lo, hi))
+        first = self.prim(s, "eq", col, self.imm(0)) if self.s.col_threads > 1 else None
+        at = self.add(s, self.mul(s, part, self.row_steps()), step)
+        if self.row_vector:
+            at = self.mul(s, at, self.imm(self.width))
+        for st in stages:
+            if st not in self.p.inner:
+                continue
+            values: dict[str, Arg] = {st.name: s.stages.get(st.name) or self.running[st.name][-1]}
+            if self.is_moments(st):
+                values[f"{st.name}.count"], values[f"{st.name}.mean"], values[st.name] = self.running[st.name]
+            body = self.only(s, first, valid)
+            for name, value in values.items():
+                buf = self.partial[name]
+                lanes = self.width if self.row_vector else 1
+                body.append(Store(buf, at, self.cast(s, self.splat(s, value, lanes), buf.dtype)))
+
+    # --- what the chunks of a row have left ---
+    def total_rows(self, s: Scope, used: set[str], step: Arg, col: Arg) -> None:
+        """Combine the chunks' results of this row, for the stages in `used` and those they need."""
+        needed = set(used)
+        for name in used & self.p.online.keys():
+            how = self.p.online[name]
+            needed |= {how.lead} if how.about is None else how.about.stages
+        lanes = self.width if self.row_vector else 1
+
+        def where(c: Scope, t: Arg) -> Arg:
+            return self.mul(c, self.add(c, self.mul(c, t, self.row_steps()), step), self.imm(lanes))
+
+        for st in self.p.inner:
+            if st.name not in needed:
+                continue
+            if self.is_rescaled(st):
+                total = self.total_rescaled(s, st, col, where)
+            elif self.is_moments(st):
+                total = self.total_moments(s, st, col, where)
+            else:
+                acc = self.total(s, st, lanes)
+                self.add_parts(s, st, acc, col, self.splits(), self.s.col_threads, where)
+                total = self.together(s, acc, st.monoid)
+            s.stages[st.name] = self.own(s, self.cast(s, total, compute_type(st.dtype)))
+
+    def splits(self) -> Arg:
+        return self.params.get(SPLITS, "splits")
+
+    def total(self, s: Scope, st: Stage, lanes: int) -> Reg:
+        """A register at the identity."""
+        dtype = self.partial[st.name].dtype
+        acc = self.reg(dtype, lanes, "total")
+        s.body.append(Var(acc, self.identity(st, dtype, lanes)))
+        return acc
+
+    def together(self, s: Scope, acc: Reg, monoid: str) -> Arg:
+        return self.over_threads(s, self.freeze(s, acc), monoid, self.s.col_threads, self.col_stride())
+
+    def each_part(self, s: Scope, col: Arg, body: PartBody) -> None:
+        """A loop over this thread's share of the chunks."""
+        t = self.reg(self.ix, prefix="t")
+        inside: list[Stmt] = []
+        c = Scope(s, inside)
+        self.own(c, t)
+        body(c, t)
+        s.body.append(For(t, col, self.splits(), self.imm(self.s.col_threads), inside))
+
+    def total_rescaled(self, s: Scope, st: Stage, col: Arg, where: Where) -> Arg:
+        """Sum of part * exp(its maximum - the row's)."""
+        lead = self.p.online[st.name].lead
+        most = s.stages[lead]
+        acc = self.total(s, st, most.lanes)
+
+        def body(c: Scope, t: Arg) -> None:
+            at = where(c, t)
+            got = self.let(c, "load", (at,), acc.dtype, acc.lanes, self.partial[st.name])
+            top = self.let(c, "load", (at,), acc.dtype, acc.lanes, self.partial[lead])
+            part = self.prim(c, "mul", got, self._rescale(c, top, most))
+            c.body.append(Set(acc, self.prim(c, "add", acc, part)))
+
+        self.each_part(s, col, body)
+        return self.settled(s, most, self.together(s, acc, "sum"))
+
+    def total_moments(self, s: Scope, st: Stage, col: Arg, where: Where) -> Arg:
+        """Chan's rule: the mean of all points first, then the second moment about it."""
+        lanes = self.width if self.row_vector else 1
+        count, weighted, second = (self.total(s, st, lanes) for _ in range(3))
+
+        def parts(c: Scope, t: Arg) -> tuple[Arg, Arg, Arg]:
+            at = where(c, t)
+            names = (f"{st.name}.count", f"{st.name}.mean", st.name)
+            n, mean, m2 = (self.let(c, "load", (at,), count.dtype, lanes, self.partial[k]) for k in names)
+            return n, mean, m2
+
+        def means(c: Scope, t: Arg) -> None:
+            n, mean, _ = parts(c, t)
+            moved = self.prim(c, "mul", n, mean)
+            # a chunk without points has no mean worth counting
+            some = self.prim(c, "gt", n, Imm(0.0, n.dtype))
+            moved = self.prim(c, "where", some, moved, Imm(0.0, n.dtype, lanes))
+            c.body.append(Set(count, self.prim(c, "add", count, n)))
+            c.body.append(Set(weighted, self.prim(c, "add", weighted, moved)))
+
+        self.each_part(s, col, means)
+        points, total = self.together(s, count, "sum"), self.together(s, weighted, "sum")
+        average = self.prim(s, "div", total, self.prim(s, "max", points, self._one(points)))
+
+        def moments(c: Scope, t: Arg) -> None:
+            n, mean, m2 = parts(c, t)
+            away = self.prim(c, "sub", mean, average)
+            part = self.prim(c, "add", m2, self.prim(c, "mul", self.prim(c, "mul", away, away), n))
+            c.body.append(Set(second, self.prim(c, "add", second, part)))
+
+        self.each_part(s, col, moments)
+        return self.about(s, st, points, average, self.together(s, second, "sum"))
+
+
+Where = Callable[[Scope, Arg], Arg]
+PartBody = Callable[[Scope, Arg], None]
