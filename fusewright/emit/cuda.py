@@ -1,0 +1,177 @@
+"""Loop IR -> CUDA C++ text. A pure function of the kernel and the GPU's generation.
+
+Each `grid` statement becomes one kernel, `<func>_0`, `<func>_1`, ... All have the same parameters (`parameters`): the
+buffers, the sizes, the host scalars, one pointer for each "grid" scratch. Block scratch is static shared memory, or
+dynamic where it exceeds what a kernel may declare (`launches`). Registers with lanes are arrays; lane-wise statements
+that follow each other share one unrolled loop over the lanes (`cuda_lanes.py`).
+
+Aliasing. A buffer that a kernel does not store to is read through the read-only cache, and every buffer is
+`__restrict__`: no two buffers share memory, except inputs with each other. `aliases` lists the exceptions: pairs of
+buffers that a launch may be given the same memory for. They must be accessed at the same elements by the same thread;
+they lose `__restrict__`, and the read-only cache if one of them is stored to.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from ..core.errors import CompilerError
+from ..loop.ir import Alloc, Arg, Func, Grid, Store, walk
+from .cuda_body import Body
+from .cuda_prelude import Prelude
+from .cuda_reduce import plan_scratch
+from .cuda_types import CudaTarget, Names, number, stored_type, value_type
+
+STATIC_SHARED = 48 * 1024  # bytes of shared memory that a kernel may declare
+
+
+@dataclass(frozen=True, slots=True)
+class Param:
+    """A kernel parameter. `kind`: "buffer", "size", "host" or "scratch"; `name`: the IR's; `dtype`: of a scalar, or of
+    the elements pointed to (buffers and scratch)."""
+
+    kind: str
+    name: str
+    dtype: str
+
+
+@dataclass(frozen=True, slots=True)
+class Launch:
+    """One kernel of a func: its name, blocks (a size or a number), threads, and bytes of dynamic shared memory."""
+
+    name: str
+    blocks: Arg
+    threads: int
+    shared: int
+
+
+def parameters(func: Func) -> list[Param]:
+    """What every launch of `func` takes, in order. Scalars have their value's type, pointers are 64 bits."""
+    out = [Param("buffer", b.name, b.dtype.name) for b in func.bufs]
+    out += [Param("size", r.name, r.dtype.name) for r in func.sizes]
+    out += [Param("host", r.name, r.dtype.name) for r in func.hosts]
+    return out + [Param("scratch", a.buf.name, a.buf.dtype.name) for a in func.allocs if a.scope == "grid"]
+
+
+def launches(func: Func) -> list[Launch]:
+    """The kernels of `func`, in the order in which they must run."""
+    return [
+        Launch(f"{_function(func)}_{k}", g.blocks, g.threads, _Shared(func, g).dynamic)
+        for k, g in enumerate(_grids(func))
+    ]
+
+
+def emit_cuda(func: Func, target: CudaTarget, aliases: Iterable[tuple[str, str]] = ()) -> str:
+    """CUDA C++ source of a verified kernel."""
+    return _Module(func, target, frozenset(n for pair in aliases for n in pair)).run()
+
+
+def _function(func: Func) -> str:
+    return func.name.replace(".", "_")
+
+
+def _grids(func: Func) -> list[Grid]:
+    out = []
+    for s in func.body:
+        if not isinstance(s, Grid):
+            raise CompilerError(f"a CUDA kernel consists of grids, not {type(s).__name__}", "emit")
+        out.append(s)
+    return out
+
+
+def _used(func: Func, grid: Grid, scope: str) -> list[Alloc]:
+    names = {b.name for s in walk(grid.body) if (b := getattr(s, "buf", None)) is not None}
+    return [a for a in func.allocs if a.scope == scope and a.buf.name in names]
+
+
+class _Shared:
+    """Shared memory of one launch: block scratch, then what reductions need."""
+
+    def __init__(self, func: Func, grid: Grid):
+        self.blocks = _used(func, grid, "block")
+        self.scratch = plan_scratch(grid)
+        self.offsets: list[int] = []
+        total = 0
+        for a in self.blocks:
+            self.offsets.append(total)
+            total += (max(1, number(a.count) or 0) * a.buf.dtype.itemsize + 15) & -16
+        self.dynamic = total if total + sum(self.scratch.sizes) > STATIC_SHARED else 0
+
+
+class _Module:
+    def __init__(self, func: Func, target: CudaTarget, aliased: frozenset[str]):
+        self.func = func
+        self.aliased = aliased
+        self.prelude = Prelude(target)
+        self.names = Names()
+
+    def run(self) -> str:
+        f = self.func
+        for b in (*f.bufs, *(a.buf for a in f.allocs)):
+            self.names(b.name, "buffer")
+        for r in (*f.sizes, *f.hosts):
+            self.names(r.name)
+        kernels = [self.kernel(k, g) for k, g in enumerate(_grids(f))]
+        head = [f"// {f.name}, made by Fusewright" + (" from" if f.notes else "")]
+        head += [_comment(line, "//   ") for note in f.notes for line in note.splitlines()]
+        return "\n\n".join(["\n".join(head), *self.prelude.text(kernels), *kernels]) + "\n"
+
+    def kernel(self, k: int, grid: Grid) -> str:
+        f = self.func
+        shared = _Shared(f, grid)
+        written = {s.buf.name for s in walk(grid.body) if isinstance(s, Store)}
+        if written & self.aliased:
+            written |= self.aliased
+        body = Body(self.prelude, self.names, grid, f.sizes, f.allocs, written, shared.scratch)
+        text = body.run()
+        what = [_comment(grid.what, "// ")] if grid.what else []
+        head = f'extern "C" __global__ void __launch_bounds__({grid.threads}) {_function(f)}_{k}('
+        params = ",\n    ".join(self.params(written))
+        return "\n".join([*what, f"{head}\n    {params}) {{", *self.declarations(grid, shared, body), *text, "}"])
+
+    def params(self, written: set[str]) -> list[str]:
+        f = self.func
+        out = []
+        for b in f.bufs:
+            const = "" if b.output else "const "
+            restrict = "" if b.name in self.aliased else " __restrict__"
+            out.append(f"{const}{stored_type(b.dtype)}*{restrict} {self.names(b.name, 'buffer')}")
+        out += [f"{value_type(r.dtype)} {self.names(r.name)}" for r in (*f.sizes, *f.hosts)]
+        for a in f.allocs:
+            if a.scope == "grid":
+                out.append(f"{stored_type(a.buf.dtype)}* __restrict__ {self.names(a.buf.name, 'buffer')}")
+        return out
+
+    def declarations(self, grid: Grid, shared: _Shared, body: Body) -> list[str]:
+        index, names = value_type(grid.bid.dtype), self.names
+        out = [
+            f"  const {index} {names(grid.bid.name)} = blockIdx.x;",
+            f"  const {index} {names(grid.tid.name)} = threadIdx.x;",
+        ]
+        for a in _used(self.func, grid, "register"):
+            n, name = number(a.count) or 1, names(a.buf.name, "buffer")
+            if a.buf.name in body.packed:
+                out.append(f"  unsigned {name}[{-(-n * a.buf.dtype.itemsize // 4)}];  // {n} {a.buf.dtype}, packed")
+            else:
+                out.append(f"  {stored_type(a.buf.dtype)} {name}[{n}];")
+        if shared.dynamic:
+            out.append("  extern __shared__ uint4 fw_shared[];")
+        for a, offset in zip(shared.blocks, shared.offsets, strict=True):
+            t, name = stored_type(a.buf.dtype), names(a.buf.name, "buffer")
+            if shared.dynamic:
+                out.append(f"  {t}* const {name} = reinterpret_cast<{t}*>(fw_shared + {offset // 16});")
+            else:
+                out.append(f"  __shared__ __align__(16) {t} {name}[{max(1, number(a.count) or 0)}];")
+        for k, size in enumerate(shared.scratch.sizes):
+            if size:
+                out.append(f"  __shared__ __align__(16) unsigned char fw_scratch{k}[{size}];")
+        return out
+
+
+def _comment(text: str, start: str) -> str:
+    """One line of a comment; a backslash at its end would continue it."""
+    return (start + " ".join(text.split())).rstrip("\\")
+
+
+__all__ = ["CudaTarget", "Launch", "Param", "emit_cuda", "launches", "parameters"]

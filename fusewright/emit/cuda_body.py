@@ -1,0 +1,415 @@
+"""The statements of one CUDA kernel.
+
+Lane-wise statements on registers of the same number of lanes are collected into one unrolled loop, in which what only
+they use are scalars. Statements between them that concern scalars, and vector loads, go in front of the loop: they read
+nothing that the loop computes. No loop stores and loads, since all lanes of a load come before all lanes of a store.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from ..core.dtypes import DType, compute_type
+from ..core.errors import CompilerError
+from ..loop.ir import (
+    Alloc,
+    Arg,
+    Barrier,
+    Buf,
+    Fail,
+    For,
+    Grid,
+    If,
+    Imm,
+    Let,
+    Prefetch,
+    Reg,
+    Set,
+    Stmt,
+    Store,
+    Var,
+    walk,
+)
+from . import cuda_memory
+from .cuda_index import index_registers, operands
+from .cuda_prelude import Prelude
+from .cuda_reduce import Scratch, over_lanes, reduction, shape_of
+from .cuda_rules import Op, expression
+from .cuda_types import Names, literal, stored_type, value_type
+
+_APART = ("hreduce", "treduce", "philoxquad")  # operations whose lanes depend on each other
+
+
+class Body:
+    """Writes the statements of one launch. `written`: buffers whose memory it may store to."""
+
+    def __init__(
+        self,
+        prelude: Prelude,
+        names: Names,
+        grid: Grid,
+        sizes: list[Reg],
+        allocs: list[Alloc],
+        written: set[str],
+        scratch: Scratch,
+    ):
+        self.prelude, self.names, self.grid = prelude, names, grid
+        self.scope = {a.buf.name: a.scope for a in allocs}
+        self.written = written
+        self.scratch = scratch
+        self.packed = cuda_memory.packed_registers(allocs, grid.body)
+        self.linear = index_registers(grid.body, (*sizes, grid.bid, grid.tid))
+        self.uses: Counter[str] = Counter(a.name for s in walk(grid.body) for a in operands(s) if isinstance(a, Reg))
+        self.uses.update(s.dst.name for s in walk(grid.body) if isinstance(s, Set))
+        self.lines: list[str] = []
+        self.indent = "  "
+        self.constants = 0
+        self.vars = {s.dst.name for s in walk(grid.body) if isinstance(s, Var)}
+        self.splats: dict[str, str] = {}  # vector registers that are one scalar in every lane -> that scalar
+        self.inside: frozenset[str] = frozenset()  # registers that are scalars in the loop being written
+
+    def run(self) -> list[str]:
+        self.block(self.grid.body)
+        return self.lines
+
+    def line(self, text: str) -> None:
+        self.lines.append(self.indent + text)
+
+    # --- operands ---
+    def arg(self, a: Arg) -> str:
+        """An operand's text; inside a loop over lanes, its element of the lane."""
+        if isinstance(a, Imm):
+            return literal(a.value, a.dtype)
+        if a.lanes > 1 and a.name in self.splats:
+            return self.splats[a.name]
+        if a.lanes > 1 and a.name not in self.inside:
+            return f"{self.names(a.name)}[l]"
+        return self.names(a.name)
+
+    def pointer(self, b: Buf) -> str:
+        return self.names(b.name, "buffer")
+
+    def array(self, a: Arg) -> str:
+        """The name of an array that holds a vector operand; what is the same in all lanes gets one."""
+        if isinstance(a, Reg) and a.name not in self.splats:
+            return self.names(a.name)
+        self.constants += 1
+        name = self.names(f"constant{self.constants}", "constant")
+        values = ", ".join([self.arg(a)] * a.lanes)
+        self.line(f"const {value_type(a.dtype)} {name}[{a.lanes}] = {{{values}}};")
+        return name
+
+    # --- blocks ---
+    def block(self, body: list[Stmt]) -> None:
+        k = 0
+        while k < len(body):
+            if self.splat(body[k]):
+                k += 1
+            elif _lanes(body[k]) > 1 and self.lane_wise(body[k]):
+                k = self.group(body, k)
+            else:
+                self.stmt(body[k])
+                k += 1
+
+    def splat(self, s: Stmt) -> bool:
+        """Whether a statement gives all lanes a scalar that stays as it is: it needs no code, its readers take that."""
+        if isinstance(s, (Let, Var, Set)):
+            self.splats.pop(s.dst.name, None)
+        if not isinstance(s, Let) or s.op != "splat" or s.dst.lanes == 1:
+            return False
+        a = s.args[0]
+        if isinstance(a, Reg) and a.name in self.vars:
+            return False
+        self.splats[s.dst.name] = self.arg(a)
+        return True
+
+    def nested(self, body: list[Stmt]) -> None:
+        self.indent += "  "
+        self.block(body)
+        self.indent = self.indent[:-2]
+
+    def stmt(self, s: Stmt) -> None:
+        match s:
+            case Let():
+                self.let(s)
+            case Var():
+                self.line(f"{value_type(s.dst.dtype)} {self.names(s.dst.name)} = {self.arg(s.init)};")
+            case Set():
+                self.line(f"{self.names(s.dst.name)} = {self.arg(s.src)};")
+            case Store():
+                self.store(s)
+            case For():
+                self.loop(s)
+            case If():
+                if not s.then and s.orelse:
+                    s = If(s.cond, s.orelse)
+                    self.line(f"if (!{self.arg(s.cond)}) {{")
+                else:
+                    self.line(f"if ({self.arg(s.cond)}) {{")
+                self.nested(s.then)
+                if s.orelse:
+                    self.line("} else {")
+                    self.nested(s.orelse)
+                self.line("}")
+            case Barrier():
+                reason = " ".join(s.reason.split()).rstrip("\\")
+                self.line("__syncthreads();" + (f"  // {reason}" if reason else ""))
+            case Prefetch():
+                self.line(f"{self.prelude.need('fw_prefetch')}({self.pointer(s.buf)} + {self.arg(s.index)});")
+            case Fail():
+                self.line(f"{self.prelude.need('fw_fail')}();")
+            case _:
+                raise CompilerError(f"cannot emit {type(s).__name__} here", "emit")
+
+    def loop(self, s: For) -> None:
+        t, v = value_type(s.var.dtype), self.names(s.var.name)
+        hi, step = self.arg(s.hi), self.arg(s.step)
+        mutable = {x.dst.name for x in walk(s.body) if isinstance(x, Set)}
+        for a, what in ((s.hi, "end"), (s.step, "step")):
+            if isinstance(a, Reg) and a.name in mutable:  # bounds are read once
+                once = self.names(f"{s.var.name}_{what}", "bound")
+                self.line(f"const {t} {once} = {self.arg(a)};")
+                hi, step = (once, step) if what == "end" else (hi, once)
+        if s.unroll:
+            self.line("#pragma unroll")
+        go = f"++{v}" if isinstance(s.step, Imm) and s.step.value == 1 else f"{v} += {step}"
+        self.line(f"for ({t} {v} = {self.arg(s.lo)}; {v} < {hi}; {go}) {{")
+        self.nested(s.body)
+        self.line("}")
+
+    # --- loops over lanes ---
+    def lane_wise(self, s: Stmt) -> bool:
+        """Whether a statement on vectors is written lane by lane."""
+        match s:
+            case Let():
+                return s.op not in _APART and not (s.op == "load" and self.vector_load(s))
+            case Store():
+                return not self.vector_store(s)
+            case Var() | Set():
+                return True
+        return False
+
+    def in_front(self, s: Stmt) -> bool:
+        """Whether a statement between lane-wise ones can go before them: it defines something, from scalars alone."""
+        if not isinstance(s, Let) or s.op in ("hreduce", "treduce") or any(a.lanes > 1 for a in s.args):
+            return False
+        return s.dst.lanes == 1 or not self.lane_wise(s)
+
+    def group(self, body: list[Stmt], start: int) -> int:
+        """Write the loop that begins at `start`; returns the number of the first statement after it."""
+        lanes = _lanes(body[start])
+        front: list[Stmt] = []
+        found: list[Stmt] = []
+        waiting: list[Stmt] = []  # what can go in front if more of the loop follows
+        stored: set[str] = set()
+        reads = False
+        k = end = start
+        while k < len(body):
+            s = body[k]
+            if self.splat(s):
+                pass
+            elif _lanes(s) == lanes and self.lane_wise(s):
+                if isinstance(s, Store):
+                    if reads or s.buf.name in stored:
+                        break
+                    stored.add(s.buf.name)
+                elif isinstance(s, Let) and s.buf is not None:
+                    if stored:
+                        break
+                    reads = True
+                found.append(s)
+                front += waiting
+                waiting = []
+                end = k + 1
+            elif self.in_front(s) and not (stored and isinstance(s, Let) and s.buf is not None):
+                waiting.append(s)
+            else:
+                break
+            k += 1
+        for s in front:
+            self.stmt(s)
+        self.lanes_loop(found, lanes)
+        return end
+
+    def lanes_loop(self, found: list[Stmt], lanes: int) -> None:
+        used = Counter(a.name for s in found for a in operands(s) if isinstance(a, Reg))
+        defined = [s.dst for s in found if isinstance(s, (Let, Var))]
+        used.update(s.dst.name for s in found if isinstance(s, Set))
+        inside = {r.name for r in defined if used[r.name] == self.uses[r.name]}
+        for r in defined:
+            if r.name not in inside:
+                self.line(f"{value_type(r.dtype)} {self.names(r.name)}[{lanes}];")
+        self.line("#pragma unroll")
+        self.line(f"for (int l = 0; l < {lanes}; ++l) {{")
+        self.indent += "  "
+        self.inside = frozenset(inside)
+        for s in found:
+            self.lane(s)
+        self.inside = frozenset()
+        self.indent = self.indent[:-2]
+        self.line("}")
+
+    def lane(self, s: Stmt) -> None:
+        """One statement of a loop over lanes."""
+        match s:
+            case Let():
+                value = self.element(s) if s.buf is not None else self.operation(s)
+                self.assign(s.dst, value, True)
+            case Var():
+                self.assign(s.dst, self.arg(s.init), False)
+            case Set():
+                self.line(f"{self.arg(s.dst)} = {self.arg(s.src)};")
+            case Store():
+                self.put(s)
+
+    def assign(self, r: Reg, value: str, constant: bool) -> None:
+        if r.lanes > 1 and r.name not in self.inside:
+            self.line(f"{self.names(r.name)}[l] = {value};")
+        else:
+            self.line(f"{'const ' if constant else ''}{value_type(r.dtype)} {self.names(r.name)} = {value};")
+
+    # --- operations ---
+    def operation(self, s: Let) -> str:
+        types: list[DType] = [a.dtype for a in s.args]
+        args = [self.arg(a) for a in s.args]
+        lane = "l" if s.dst.lanes > 1 else "0"
+        return expression(Op(self.prelude, args, types, s.dst.dtype, s.attr, s.dst.name in self.linear, lane), s.op)
+
+    def let(self, s: Let) -> None:
+        name, t, lanes = self.names(s.dst.name), value_type(s.dst.dtype), s.dst.lanes
+        if s.op == "load" and lanes > 1:
+            self.line(f"{t} {name}[{lanes}];")
+            self.line(self.load_vector(s))
+        elif s.buf is not None:
+            self.line(f"const {t} {name} = {self.element(s)};")
+        elif s.op == "treduce":
+            self.treduce(s, name, t)
+        elif s.op == "hreduce":
+            a = s.args[0]
+            fn = over_lanes(self.prelude, s.attr, a.dtype, a.lanes)
+            self.line(f"const {t} {name} = {fn}({self.array(a)});")
+        elif s.op == "philoxquad":
+            seed, row, start = (self.arg(a) for a in s.args)
+            fn = self.prelude.need("fw_philox_quad")
+            self.line(f"unsigned {name}[{lanes}];")
+            for k in range(lanes // 4):
+                at = f"(unsigned)({start} >> 2)" + (f" + {k}" if k else "")
+                self.line(f"{fn}({seed}, {row}, {at}, {s.attr or 0}, {name}{f' + {4 * k}' if k else ''});")
+        else:
+            self.line(f"const {t} {name} = {self.operation(s)};")
+
+    def treduce(self, s: Let, name: str, t: str) -> None:
+        fn = reduction(self.prelude, shape_of(s, self.grid.threads))
+        place = self.scratch.place.get(id(s))
+        scratch = f", fw_scratch{place[0]}" if place else ""
+        if place and place[1]:
+            self.line("__syncthreads();  // all have read the results of the reduction before")
+        if s.dst.lanes == 1:
+            self.line(f"const {t} {name} = {fn}({self.arg(s.args[0])}{scratch});")
+            return
+        self.line(f"{t} {name}[{s.dst.lanes}];")
+        self.line("#pragma unroll")
+        self.line(f"for (int l = 0; l < {s.dst.lanes}; ++l) {name}[l] = {self.arg(s.args[0])};")
+        self.line(f"{fn}({name}{scratch});")
+
+    # --- memory ---
+    def vector_load(self, s: Let) -> bool:
+        """Whether a load is one access, not one for each lane."""
+        assert s.buf is not None
+        if s.buf.name in self.packed:
+            return True
+        aligned = "aligned" in (s.attr or "") and len(s.args) == 1
+        return aligned and self.scope.get(s.buf.name) != "register" and cuda_memory.in_words(s.buf.dtype, s.dst.lanes)
+
+    def vector_store(self, s: Store) -> bool:
+        if s.buf.name in self.packed:
+            return True
+        aligned = "aligned" in s.hint and s.mask is None and s.index.lanes == 1
+        return aligned and self.scope.get(s.buf.name) != "register" and cuda_memory.in_words(s.buf.dtype, s.value.lanes)
+
+    def read_policy(self, s: Let) -> str:
+        b = s.buf
+        assert b is not None
+        if self.scope.get(b.name, "grid") != "grid":
+            return ""
+        if "stream" in (s.attr or ""):
+            return "ldcs"
+        return "" if b.name in self.written else "ldg"
+
+    def words(self, b: Buf, index: Arg) -> str:
+        """The address of the word that holds element `index` of packed register scratch."""
+        per = 4 // b.dtype.itemsize
+        at = str(int(index.value) // per) if isinstance(index, Imm) else f"{self.arg(index)} / {per}"
+        return f"{self.pointer(b)} + {at}"
+
+    def load_vector(self, s: Let) -> str:
+        b, lanes, name = s.buf, s.dst.lanes, self.names(s.dst.name)
+        assert b is not None
+        if b.name in self.packed:
+            return f"{cuda_memory.unpack(self.prelude, b.dtype, lanes)}({self.words(b, s.args[0])}, {name});"
+        fn = cuda_memory.load(self.prelude, b.dtype, lanes, self.read_policy(s))
+        return f"{fn}({self.pointer(b)} + {self.arg(s.args[0])}, {name});"
+
+    def element(self, s: Let) -> str:
+        """The value that one lane of a load or gather reads."""
+        b = s.buf
+        assert b is not None
+        at = self.arg(s.args[0])
+        if s.dst.lanes > 1 and s.op == "load":
+            at += " + l"
+        policy = self.read_policy(s)
+        if policy:
+            raw = f"__{policy}({self.pointer(b)} + {at})"
+        else:
+            raw = f"{self.pointer(b)}[{at}]"
+        if b.dtype.is_reduced:
+            raw = f"{self.prelude.need(f'fw_{b.dtype}_f32')}({raw})"
+        elif b.dtype.is_bool:
+            raw += " != 0"
+        if len(s.args) < 2:
+            return raw
+        return f"{self.arg(s.args[1])} ? {raw} : {literal(False if b.dtype.is_bool else 0, compute_type(b.dtype))}"
+
+    def store(self, s: Store) -> None:
+        """A store of one element, or of an array at once."""
+        b, lanes = s.buf, s.value.lanes
+        if lanes == 1:
+            self.put(s)
+        elif b.name in self.packed:
+            fn = cuda_memory.pack(self.prelude, b.dtype, lanes)
+            self.line(f"{fn}({self.array(s.value)}, {self.words(b, s.index)});")
+        else:
+            fn = cuda_memory.store(self.prelude, b.dtype, lanes, "stcs" if self.streams(s) else "")
+            self.line(f"{fn}({self.pointer(b)} + {self.arg(s.index)}, {self.array(s.value)});")
+
+    def put(self, s: Store) -> None:
+        """Write one lane's element."""
+        b, value = s.buf, self.arg(s.value)
+        at = self.arg(s.index)
+        if s.value.lanes > 1 and s.index.lanes == 1:
+            at += " + l"
+        if b.dtype.is_reduced:
+            value = f"{self.prelude.need(f'fw_f32_{b.dtype}')}({value})"
+        elif b.dtype.is_bool:
+            value = f"({stored_type(b.dtype)}){value}"
+        guard = f"if ({self.arg(s.mask)}) " if s.mask is not None else ""
+        if self.streams(s):
+            self.line(f"{guard}__stcs({self.pointer(b)} + {at}, {value});")
+        else:
+            self.line(f"{guard}{self.pointer(b)}[{at}] = {value};")
+
+    def streams(self, s: Store) -> bool:
+        return "stream" in s.hint and self.scope.get(s.buf.name, "grid") == "grid"
+
+
+def _lanes(s: Stmt) -> int:
+    """The lanes that a statement works on."""
+    match s:
+        case Let() | Var() | Set():
+            return s.dst.lanes
+        case Store():
+            return s.value.lanes
+    return 1
+
+
+__all__ = ["Body"]

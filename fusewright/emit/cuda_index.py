@@ -1,0 +1,84 @@
+"""Which integers of a kernel are indices: their arithmetic does not overflow, while that of data wraps."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+
+from ..loop.ir import Arg, For, If, Imm, Let, Prefetch, Reg, Set, Stmt, Store, Var, walk
+
+_COMPARE = ("eq", "ne", "lt", "le", "gt", "ge")
+_LINEAR = ("add", "sub", "mul", "splat", "iota", "cast", "where", "max", "min")  # what index arithmetic passes through
+
+
+def operands(s: Stmt) -> tuple[Arg, ...]:
+    """The operands of a statement without a body, and of a block's head."""
+    match s:
+        case Let():
+            return s.args
+        case Var():
+            return (s.init,)
+        case Set():
+            return (s.src,)
+        case Store():
+            return (s.index, s.value) if s.mask is None else (s.index, s.value, s.mask)
+        case For():
+            return (s.lo, s.hi, s.step)
+        case If():
+            return (s.cond,)
+        case Prefetch():
+            return (s.index,)
+    return ()
+
+
+def index_registers(body: list[Stmt], given: Iterable[Reg]) -> set[str]:
+    """Registers that indices and loop bounds are computed from: their arithmetic does not overflow.
+
+    `given`: the sizes and the numbers of block and thread.
+    So are those that are compared and made of numbers, sizes and the thread's place alone. A name that is defined
+    twice is left out: the other one may be data, whose arithmetic wraps.
+    """
+    defined: Counter[str] = Counter()
+    sources: dict[str, list[str]] = {}
+    work: list[str] = []
+    placed = {r.name for r in given}
+
+    def is_placed(args: tuple[Arg, ...]) -> bool:
+        return all(isinstance(a, Imm) or a.name in placed for a in args)
+
+    def regs(args: Iterable[Arg]) -> list[str]:
+        return [a.name for a in args if isinstance(a, Reg)]
+
+    for s in walk(body):
+        match s:
+            case Let():
+                defined[s.dst.name] += 1
+                if s.buf is not None:
+                    work += regs(s.args[:1])
+                elif s.op in _LINEAR:
+                    sources.setdefault(s.dst.name, []).extend(regs(s.args))
+                    if is_placed(s.args) and s.dst.dtype.is_int:
+                        placed.add(s.dst.name)
+                elif s.op in ("udiv", "lanemask"):
+                    work += regs(s.args)
+                    placed.add(s.dst.name)
+                elif s.op in _COMPARE and is_placed(s.args):
+                    work += regs(s.args)
+            case Var():
+                defined[s.dst.name] += 1
+                sources.setdefault(s.dst.name, []).extend(regs((s.init,)))
+            case Set():
+                sources.setdefault(s.dst.name, []).extend(regs((s.src,)))
+            case Store() | Prefetch():
+                work += regs((s.index,))
+            case For():
+                defined[s.var.name] += 1
+                placed.add(s.var.name)
+                work += regs((s.lo, s.hi, s.step))
+    found: set[str] = set()
+    while work:
+        name = work.pop()
+        if name not in found:
+            found.add(name)
+            work += sources.get(name, ())
+    return {n for n in found if defined[n] == 1}

@@ -1,0 +1,188 @@
+"""Vector accesses: functions that move several elements between memory and registers in pieces of up to 16 bytes.
+
+Everything passes through 32-bit words: `fw_load_bf16x8` reads a `uint4` and unpacks its four words into eight floats.
+16-bit and 8-bit register scratch is held in such words, too, where every access covers whole words: elements of their
+own would take a 32-bit register each.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+
+from ..core.dtypes import DType
+from ..loop.ir import Alloc, Arg, For, Imm, Let, Reg, Stmt, Store, Var, walk
+from .cuda_prelude import Prelude
+from .cuda_types import stored_type, value_type
+
+_FN = "__device__ __forceinline__"
+_PIECES = {16: "uint4", 8: "uint2", 4: "unsigned", 2: "unsigned short"}
+_READ = {"": "fw_read", "ldg": "__ldg", "ldcs": "__ldcs"}
+_WRITE = {"": "fw_write", "stcs": "__stcs"}
+
+
+def in_words(d: DType, lanes: int) -> bool:
+    """Whether the elements of an aligned access (a power of two of them) are whole words, or half a word."""
+    return d.itemsize * lanes >= 2
+
+
+def _pieces(d: DType, lanes: int) -> tuple[str, int, int]:
+    """(type, bytes, number) of the accesses that move aligned elements."""
+    size = d.itemsize * lanes
+    piece = min(size, 16)
+    return _PIECES[piece], piece, size // piece
+
+
+def load(prelude: Prelude, d: DType, lanes: int, policy: str) -> str:
+    """The function `(const T* p, float* v)` that reads aligned elements; `policy`: "", "ldg" or "ldcs"."""
+    fn = f"fw_load_{d}x{lanes}{'_' + policy if policy else ''}"
+    if fn not in prelude:
+        read = prelude.need("fw_read") if not policy else _READ[policy]
+        t, size, count = _pieces(d, lanes)
+        lines, words = [], []
+        for k in range(count):
+            lines.append(f"  const {t} a{k} = {read}((const {t}*)p{f' + {k}' if k else ''});")
+            words += [f"a{k}.{c}" for c in "xyzw"[: size // 4]] if size > 4 else [f"a{k}"]
+        lines.append(f"  const unsigned w[{len(words)}] = {{{', '.join(words)}}};")
+        lines.append(f"  {unpack(prelude, d, lanes)}(w, v);")
+        head = f"{_FN} void {fn}(const {stored_type(d)}* p, {value_type(d)}* v) {{"
+        prelude.define(fn, "\n".join([head, *lines, "}"]))
+    return fn
+
+
+def store(prelude: Prelude, d: DType, lanes: int, policy: str) -> str:
+    """The function `(T* p, const float* v)` that writes aligned elements; `policy`: "" or "stcs"."""
+    fn = f"fw_store_{d}x{lanes}{'_' + policy if policy else ''}"
+    if fn not in prelude:
+        write = prelude.need("fw_write") if not policy else _WRITE[policy]
+        t, size, count = _pieces(d, lanes)
+        per = max(1, size // 4)
+        lines = [f"  unsigned w[{count * per}];", f"  {pack(prelude, d, lanes)}(v, w);"]
+        for k in range(count):
+            words = ", ".join(f"w[{per * k + j}]" for j in range(per))
+            value = f"{t}{{{words}}}" if size > 4 else f"({t}){words}"
+            lines.append(f"  {write}(({t}*)p{f' + {k}' if k else ''}, {value});")
+        head = f"{_FN} void {fn}({stored_type(d)}* p, const {value_type(d)}* v) {{"
+        prelude.define(fn, "\n".join([head, *lines, "}"]))
+    return fn
+
+
+def unpack(prelude: Prelude, d: DType, lanes: int) -> str:
+    """The function `(const unsigned* w, float* v)` that takes elements out of words."""
+    fn = f"fw_unpack_{d}x{lanes}"
+    if fn not in prelude:
+        lines = [f"  v[{k}] = {_element(prelude, d, k)};" for k in range(lanes)]
+        head = f"{_FN} void {fn}(const unsigned* w, {value_type(d)}* v) {{"
+        prelude.define(fn, "\n".join([head, *lines, "}"]))
+    return fn
+
+
+def pack(prelude: Prelude, d: DType, lanes: int) -> str:
+    """The function `(const float* v, unsigned* w)` that puts elements into words."""
+    fn = f"fw_pack_{d}x{lanes}"
+    if fn not in prelude:
+        lines = []
+        for j in range(math.ceil(d.itemsize * lanes / 4)):
+            lines += [f"  w[{j}] = {text};" if d.itemsize <= 4 else text for text in _word(prelude, d, lanes, j)]
+        head = f"{_FN} void {fn}(const {value_type(d)}* v, unsigned* w) {{"
+        prelude.define(fn, "\n".join([head, *lines, "}"]))
+    return fn
+
+
+def _element(prelude: Prelude, d: DType, k: int) -> str:
+    """Element k of the words `w`."""
+    per = 4 // d.itemsize
+    match d.name:
+        case "f32":
+            return f"__uint_as_float(w[{k}])"
+        case "f64":
+            return f"__hiloint2double((int)w[{2 * k + 1}], (int)w[{2 * k}])"
+        case "i64":
+            return f"(long long)((unsigned long long)w[{2 * k + 1}] << 32 | w[{2 * k}])"
+        case "i32" | "u32":
+            return f"({value_type(d)})w[{k}]"
+        case "bf16":
+            word = f"w[{k // 2}]"
+            return f"__uint_as_float({word} << 16)" if k % 2 == 0 else f"__uint_as_float({word} & 0xffff0000u)"
+    word, shift = f"w[{k // per}]", 8 * d.itemsize * (k % per)
+    bits = f"({word} >> {shift})" if shift else word
+    if d.name == "f16":
+        return f"{prelude.need('fw_f16_f32')}((unsigned short){bits})"
+    return f"({bits} & 0xff) != 0" if d.is_bool else f"({value_type(d)}){bits}"
+
+
+def _word(prelude: Prelude, d: DType, lanes: int, j: int) -> list[str]:
+    """Word j of the elements `v`; for 64-bit types the statements of words 2j and 2j + 1, if j is even."""
+    match d.name:
+        case "f32":
+            return [f"__float_as_uint(v[{j}])"]
+        case "i32" | "u32":
+            return [f"(unsigned)v[{j}]"]
+        case "f64":
+            fn = "__double2hiint" if j % 2 else "__double2loint"
+            return [f"  w[{j}] = (unsigned){fn}(v[{j // 2}]);"]
+        case "i64":
+            high = " >> 32" if j % 2 else ""
+            return [f"  w[{j}] = (unsigned)((unsigned long long)v[{j // 2}]{high});"]
+        case "bf16" | "f16":
+            return [f"{prelude.need(f'fw_pack_{d}')}(v[{2 * j}], v[{2 * j + 1}])"]
+    per = 4 // d.itemsize
+    narrow = stored_type(d) if d.kind in "ub" else f"unsigned {'short' if d.itemsize == 2 else 'char'}"
+    parts = []
+    for k in range(per):
+        if per * j + k < lanes:
+            part = f"(unsigned)({narrow})v[{per * j + k}]"
+            parts.append(f"{part} << {8 * d.itemsize * k}" if k else part)
+    return [" | ".join(parts)]
+
+
+# --- register scratch in words ------------------------------------------------------------------------
+
+
+def _divisors(body: list[Stmt]) -> dict[str, int]:
+    """Register -> a number that divides it whatever the inputs. Names defined twice divide both."""
+    found: dict[str, int] = {}
+
+    def of(a: Arg) -> int:
+        if isinstance(a, Imm):
+            return abs(int(a.value)) if a.dtype.is_int else 1
+        return found.get(a.name, 1)
+
+    def note(r: Reg, n: int) -> None:
+        found[r.name] = math.gcd(found[r.name], n) if r.name in found else n
+
+    for s in walk(body):
+        if isinstance(s, Let):
+            n = 1
+            if s.dst.lanes == 1 and s.op == "mul":
+                n = of(s.args[0]) * of(s.args[1])
+            elif s.dst.lanes == 1 and s.op in ("add", "sub"):
+                n = math.gcd(of(s.args[0]), of(s.args[1]))
+            note(s.dst, n)
+        elif isinstance(s, Var):
+            note(s.dst, 1)
+        elif isinstance(s, For):
+            note(s.var, math.gcd(of(s.lo), of(s.step)))
+    return found
+
+
+def packed_registers(allocs: Iterable[Alloc], body: list[Stmt]) -> set[str]:
+    """Names of the register scratch whose elements can be held in words: every access covers whole ones."""
+    small = {a.buf.name for a in allocs if a.scope == "register" and a.buf.dtype.itemsize < 4}
+    if not small:
+        return small
+    divisor = _divisors(body)
+    for s in walk(body):
+        if not isinstance(s, (Let, Store)) or s.buf is None or s.buf.name not in small:
+            continue
+        index = s.args[0] if isinstance(s, Let) else s.index
+        lanes = s.dst.lanes if isinstance(s, Let) else s.value.lanes
+        masked = len(s.args) > 1 if isinstance(s, Let) else s.mask is not None
+        per = 4 // s.buf.dtype.itemsize
+        at = int(index.value) if isinstance(index, Imm) else divisor.get(index.name, 1)
+        if lanes % per or at % per or masked or index.lanes > 1:
+            small.discard(s.buf.name)
+    return small
+
+
+__all__ = ["in_words", "load", "pack", "packed_registers", "store", "unpack"]

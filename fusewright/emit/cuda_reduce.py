@@ -1,0 +1,306 @@
+"""Reductions over groups of threads (`treduce`) and over lanes (`hreduce`), as device functions.
+
+The order of combination is that of `loop/ir.py`: in a group of a power of two, position j takes
+`combine(x[j], x[j ^ s])` for s = 1, 2, ..., group / 2; other groups combine in order of position. Distances of less
+than a warp are exchanged by shuffles. What is left are a few results of each warp: through shared memory every thread
+gets those of its group, one in each lane of its warp if they are many, to be shuffled once more.
+
+A function leaves its scratch being read by slower threads, so the next one that writes there must wait.
+`plan_scratch` gives successive reductions different halves of the scratch, whose own barriers then are enough, and asks
+for a barrier only where that does not help (a reduction alone in a loop).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ..core.dtypes import DType
+from ..loop.ir import Barrier, For, Grid, If, Let, Stmt
+from .cuda_prelude import Prelude
+from .cuda_rules import combine
+from .cuda_types import value_type
+
+_FN = "__device__ __forceinline__"
+_WARP = 32
+SCRATCH = 8192  # bytes of scratch that one reduction uses at most, unless one value of each thread takes more
+
+
+def _power(n: int) -> bool:
+    return n & (n - 1) == 0
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """A reduction of `lanes` values in each of `threads` threads over groups of `group` threads `stride` apart."""
+
+    monoid: str
+    dtype: DType
+    group: int
+    stride: int
+    lanes: int
+    threads: int
+
+    @property
+    def shuffles(self) -> bool:
+        """Whether (some of) the steps can be shuffles: distances are powers of two and warps are full."""
+        return _power(self.group) and _power(self.stride) and self.threads % _WARP == 0
+
+    @property
+    def kept(self) -> int:
+        """How many values of a warp go through shared memory: one for each group that the warp is a part of."""
+        return min(self.stride, _WARP) if self.shuffles else _WARP
+
+    @property
+    def values(self) -> int:
+        """How many values of a lane go through shared memory."""
+        return self.threads * self.kept // _WARP
+
+    @property
+    def scratch(self) -> int:
+        """Bytes of shared memory; 0 when the group lies in a warp."""
+        if self.group == 1 or (self.shuffles and self.group * self.stride <= _WARP):
+            return 0
+        return self.values * self.dtype.itemsize * self.chunk
+
+    @property
+    def chunk(self) -> int:
+        """How many lanes are reduced at a time."""
+        return max(1, min(self.lanes, SCRATCH // (self.values * self.dtype.itemsize)))
+
+    @property
+    def name(self) -> str:
+        lanes = f"x{self.lanes}" if self.lanes > 1 else ""
+        block = "" if not self.scratch or self.group * self.stride == self.threads else f"_of{self.threads}"
+        return f"fw_{self.monoid}_{self.dtype}{lanes}_{self.group}x{self.stride}{block}"
+
+
+def shape_of(s: Let, threads: int) -> Shape:
+    monoid, group, stride = s.attr
+    return Shape(monoid, s.dst.dtype, group, stride, s.dst.lanes, threads)
+
+
+def reduction(prelude: Prelude, shape: Shape) -> str:
+    """The function `T (T x[, scratch])`, or `void (T* x[, scratch])` that works in place for several lanes."""
+    if shape.name not in prelude:
+        prelude.define(shape.name, _Text(prelude, shape).run())
+    return shape.name
+
+
+class _Text:
+    def __init__(self, prelude: Prelude, shape: Shape):
+        self.shape = shape
+        self.prelude = prelude
+        self.lines: list[str] = []
+
+    def join(self, x: str, y: str) -> str:
+        return combine(self.prelude, self.shape.monoid, self.shape.dtype, x, y)
+
+    def shuffled(self, distance: str) -> str:
+        d = self.shape.dtype
+        x = "(int)x" if d.itemsize < 4 else "x"
+        got = f"__shfl_xor_sync(0xffffffffu, {x}, {distance})"
+        return f"({value_type(d)}){got}" if d.itemsize < 4 else got
+
+    def run(self) -> str:
+        s = self.shape
+        t = value_type(s.dtype)
+        scratch = ", unsigned char* scratch" if s.scratch else ""
+        one = s.lanes == 1
+        self.lines = [
+            f"// {s.monoid} over groups of {s.group} threads"
+            + (f" that are {s.stride} apart" if s.stride > 1 else "")
+            + ("" if one else f", {s.lanes} values at a time"),
+            f"{_FN} {t} {s.name}({t} x{scratch}) {{" if one else f"{_FN} void {s.name}({t}* v{scratch}) {{",
+        ]
+        if s.scratch:
+            self.add(f"{t}* const s = reinterpret_cast<{t}*>(scratch);", "const int t = threadIdx.x;")
+            for start in range(0, s.lanes, s.chunk):
+                if start:
+                    self.add("__syncthreads();")
+                self.through_memory(start, min(start + s.chunk, s.lanes))
+        elif s.group > 1:
+            self.each_lane(0, s.lanes, self.shuffles(s.stride, s.group * s.stride // 2), True)
+        if one:
+            self.add("return x;")
+        self.lines.append("}")
+        return "\n".join(self.lines)
+
+    def add(self, *lines: str) -> None:
+        self.lines += [f"  {line}" for line in lines]
+
+    def each_lane(self, start: int, stop: int, lines: list[str], keep: bool) -> None:
+        """`lines` for every lane in a range, with `x` its value; `keep`: they change it."""
+        if self.shape.lanes == 1:
+            self.add(*lines)
+            return
+        t = value_type(self.shape.dtype)
+        load, after = f"{t} x = v[l];", ["v[l] = x;"] if keep else []
+        self.add("#pragma unroll", f"for (int l = {start}; l < {stop}; ++l) {{")
+        self.add(*(f"  {line}" for line in [load, *lines, *after]))
+        self.add("}")
+
+    def shuffles(self, first: int, last: int) -> list[str]:
+        """Steps at distances first, 2 * first, ..., last."""
+        t = value_type(self.shape.dtype)
+        return [
+            "#pragma unroll",
+            f"for (int d = {first}; d <= {last}; d *= 2) {{",
+            f"  const {t} y = {self.shuffled('d')};",
+            f"  x = {self.join('x', 'y')};",
+            "}",
+        ]
+
+    def through_memory(self, start: int, stop: int) -> None:
+        s = self.shape
+        base = "" if s.chunk == 1 else f" + (l - {start}) * {s.values}" if start else f" + l * {s.values}"
+        if _power(s.group) and not s.shuffles:
+            self.exchanges(start, stop, base)
+        elif _power(s.group):
+            self.across_warps(start, stop, base)
+        else:
+            self.in_order(start, stop, base)
+
+    def across_warps(self, start: int, stop: int, base: str) -> None:
+        """Shuffles within warps, then each warp's results, `kept` values apart, then the steps at larger distances."""
+        s = self.shape
+        t = value_type(s.dtype)
+        kept = s.kept
+        count = s.group * s.stride // max(_WARP, s.stride)  # values to combine
+        apart = kept * max(s.stride // _WARP, 1)  # their distance in shared memory
+        inside = self.shuffles(s.stride, _WARP // 2) if s.stride < _WARP else []
+        if kept == _WARP:
+            self.each_lane(start, stop, [*inside, f"s[t{base}] = x;"], False)
+        else:
+            put = f"if (t % {_WARP} < {kept}) s[t / {_WARP} * {kept} + t % {_WARP}{base}] = x;"
+            self.each_lane(start, stop, [*inside, put], False)
+        self.add("__syncthreads();")
+        mine = "t" if kept == _WARP else f"t / {_WARP} * {kept} + t % {kept}" if kept > 1 else f"t / {_WARP}"
+        if kept * count <= _WARP and count > 4:  # a lane for each value of the group
+            lines = [
+                f"x = s[t / {count * _WARP} * {count * kept} + t % {count * kept}{base}];",
+                *self.shuffles(kept, kept * count // 2),
+            ]
+            self.each_lane(start, stop, lines, True)
+            return
+        lines = [
+            f"const int mine = {mine}, first = mine - mine / {apart} % {count} * {apart}{base};",
+            f"{t} y[{count}];",
+            "#pragma unroll",
+            f"for (int j = 0; j < {count}; ++j) y[j] = s[first + j * {apart}];",
+        ]
+        n = 1
+        while 2 * n < count:
+            step = self.join("y[j]", f"y[j + {n}]")
+            lines += ["#pragma unroll", f"for (int j = 0; j < {count}; j += {2 * n}) y[j] = {step};"]
+            n *= 2
+        lines.append(f"x = {self.join('y[0]', f'y[{n}]')};")
+        self.each_lane(start, stop, lines, True)
+
+    def in_order(self, start: int, stop: int, base: str) -> None:
+        """One after the other: groups that are no power of two."""
+        s = self.shape
+        self.each_lane(start, stop, [f"s[t{base}] = x;"], False)
+        self.add("__syncthreads();")
+        lines = [
+            f"const int first = t - t / {s.stride} % {s.group} * {s.stride}{base};",
+            "x = s[first];",
+            "#pragma unroll 4",
+            f"for (int j = 1; j < {s.group}; ++j) {{",
+            f"  const {value_type(s.dtype)} y = s[first + j * {s.stride}];",
+            f"  x = {self.join('x', 'y')};",
+            "}",
+        ]
+        self.each_lane(start, stop, lines, True)
+
+    def exchanges(self, start: int, stop: int, base: str) -> None:
+        """Step by step through shared memory: for distances that no shuffle has."""
+        s = self.shape
+        t = value_type(s.dtype)
+        self.add(f"for (int h = 1; h < {s.group}; h *= 2) {{")
+        outer = self.lines
+        self.lines = []
+        self.add(f"const int j = t / {s.stride} % {s.group}, other = t + ((j ^ h) - j) * {s.stride};")
+        self.each_lane(start, stop, [f"s[t{base}] = x;"], False)
+        self.add("__syncthreads();")
+        self.each_lane(start, stop, [f"const {t} y = s[other{base}];", f"x = {self.join('x', 'y')};"], True)
+        self.add("__syncthreads();")
+        outer += [f"  {line}" for line in self.lines]
+        self.lines = outer
+        self.add("}")
+
+
+# --- over lanes ------------------------------------------------------------------------------------
+
+
+def over_lanes(prelude: Prelude, monoid: str, d: DType, lanes: int) -> str:
+    """The function `T (const T* v)` that combines all lanes: halves while their number is even, then in order."""
+    fn = f"fw_{monoid}_{d}x{lanes}"
+    if fn not in prelude:
+        t = value_type(d)
+        lines = [f"{_FN} {t} {fn}(const {t}* v) {{", f"  {t} x[{lanes}];", "  #pragma unroll"]
+        lines.append(f"  for (int j = 0; j < {lanes}; ++j) x[j] = v[j];")
+        n = lanes
+        while n > 1 and n % 2 == 0:
+            n //= 2
+            if n == 1:
+                lines.append(f"  x[0] = {combine(prelude, monoid, d, 'x[0]', 'x[1]')};")
+                break
+            step = combine(prelude, monoid, d, "x[j]", f"x[j + {n}]")
+            lines += ["  #pragma unroll", f"  for (int j = 0; j < {n}; ++j) x[j] = {step};"]
+        lines += [f"  x[0] = {combine(prelude, monoid, d, 'x[0]', f'x[{j}]')};" for j in range(1, n)]
+        prelude.define(fn, "\n".join([*lines, "  return x[0];", "}"]))
+    return fn
+
+
+# --- who may still be reading ------------------------------------------------------------------------
+
+
+@dataclass(slots=True)
+class Scratch:
+    """`place[id(statement)]`: (which part of the scratch the reduction uses, whether a barrier must come first)."""
+
+    place: dict[int, tuple[int, bool]]
+    sizes: list[int]
+
+
+def plan_scratch(grid: Grid) -> Scratch:
+    """Where each `treduce` of a launch has its scratch."""
+    plan = Scratch({}, [0, 0])
+    _walk(grid.body, frozenset(), grid.threads, plan)
+    for s, (k, _) in ((s, plan.place[id(s)]) for s in _reductions(grid.body) if id(s) in plan.place):
+        plan.sizes[k] = max(plan.sizes[k], shape_of(s, grid.threads).scratch)
+    return plan
+
+
+def _reductions(body: list[Stmt]) -> list[Let]:
+    out: list[Let] = []
+    for s in body:
+        if isinstance(s, Let) and s.op == "treduce":
+            out.append(s)
+        elif isinstance(s, For):
+            out += _reductions(s.body)
+        elif isinstance(s, If):
+            out += _reductions(s.then) + _reductions(s.orelse)
+    return out
+
+
+def _walk(body: list[Stmt], busy: frozenset[int], threads: int, plan: Scratch) -> frozenset[int]:
+    """The parts that some thread may still be reading after `body`, if `busy` are those before."""
+    for s in body:
+        if isinstance(s, Barrier):
+            busy = frozenset()
+        elif isinstance(s, Let) and s.op == "treduce" and shape_of(s, threads).scratch:
+            k = 0 if 0 not in busy else 1 if 1 not in busy else 0
+            plan.place[id(s)] = (k, k in busy)
+            busy = frozenset((k,))  # the reduction's own barrier is past what was read before
+        elif isinstance(s, For):
+            before = None
+            while before != busy:
+                before = busy
+                busy = busy | _walk(s.body, busy, threads, plan)
+        elif isinstance(s, If):
+            busy = _walk(s.then, busy, threads, plan) | _walk(s.orelse, busy, threads, plan)
+    return busy
+
+
+__all__ = ["Scratch", "Shape", "over_lanes", "plan_scratch", "reduction", "shape_of"]

@@ -1,0 +1,98 @@
+"""NVRTC: cubins without a GPU, what it says about mistakes, and what a cubin says about its kernels."""
+
+from __future__ import annotations
+
+import ctypes
+import re
+
+import pytest
+
+from fusewright.build import nvrtc
+from fusewright.core.errors import CompilerError, UserError
+
+needs_nvrtc = pytest.mark.skipif(not nvrtc.available(), reason="NVRTC is not installed")
+
+TWO = """
+extern "C" __global__ void __launch_bounds__(256) second(const float* a, float* b, int n) {
+  __shared__ float s[300];
+  float q[20];
+  const int i = blockIdx.x * 256 + threadIdx.x;
+  s[threadIdx.x] = a[i];
+  __syncthreads();
+  for (int j = 0; j < 20; ++j) q[j * n % 20] = a[j];
+  if (i < n) b[i] = s[255 - threadIdx.x] + q[n];
+}
+extern "C" __global__ void first(float* a) { a[0] = 1; }
+"""
+
+
+@needs_nvrtc
+def test_a_report_is_what_ptxas_said() -> None:
+    for arch in nvrtc.architectures():
+        cubin, log = nvrtc.compile(TWO, arch)
+        first, second = nvrtc.report(cubin)
+        said = {
+            m[1]: tuple(map(int, m.groups()[1:]))
+            for m in re.finditer(r"function '(\w+)'.*?(\d+) bytes stack frame.*?Used (\d+) registers", log, re.S)
+        }
+        assert (first.name, second.name) == ("first", "second")
+        assert (first.stack, first.registers) == said["first"]
+        assert (second.stack, second.registers) == said["second"]
+        assert second.stack == 80 and (first.shared, second.shared) == (0, 1200)
+
+
+@needs_nvrtc
+def test_mistakes_are_named() -> None:
+    with pytest.raises(CompilerError, match=r'kernel.cu\(1\): error: identifier "y" is undefined') as e:
+        nvrtc.compile('extern "C" __global__ void k(float* x) { x[0] = y; }')
+    assert e.value.stage == "build"
+
+
+@needs_nvrtc
+def test_a_gpu_that_this_nvrtc_does_not_know() -> None:
+    with pytest.raises(UserError, match=r"does not compile for sm_20, only for sm_.*sm_90.*pip install"):
+        nvrtc.compile(TWO, "sm_20")
+
+
+@needs_nvrtc
+def test_line_information_is_optional() -> None:
+    assert len(nvrtc.compile(TWO, lineinfo=True)[0]) > len(nvrtc.compile(TWO)[0])
+
+
+@needs_nvrtc
+def test_versions_name_the_compiler_and_what_it_is_told() -> None:
+    major, minor = nvrtc.version()
+    assert nvrtc.versions().startswith(f"nvrtc {major}.{minor}, ") and "-fmad=false" in nvrtc.versions()
+
+
+def test_without_nvrtc(monkeypatch) -> None:
+    monkeypatch.setattr(nvrtc, "_open", lambda: None)
+    nvrtc._library.cache_clear()
+    try:
+        assert not nvrtc.available()
+        with pytest.raises(UserError, match="pip install nvidia-cuda-nvrtc"):
+            nvrtc.compile(TWO)
+    finally:
+        nvrtc._library.cache_clear()
+
+
+def test_an_old_nvrtc(monkeypatch) -> None:
+    class Old:
+        nvrtcGetErrorString = ctypes.CFUNCTYPE(ctypes.c_int)()
+
+        @staticmethod
+        def nvrtcVersion(major, minor) -> None:
+            major._obj.value, minor._obj.value = 11, 2
+
+    monkeypatch.setattr(nvrtc, "_open", Old)
+    nvrtc._library.cache_clear()
+    try:
+        with pytest.raises(UserError, match=r"NVRTC 11\.2 is too old, 12\.0 or newer is needed"):
+            nvrtc.version()
+    finally:
+        nvrtc._library.cache_clear()
+
+
+def test_something_else_is_no_cubin() -> None:
+    with pytest.raises(CompilerError, match="not a cubin"):
+        nvrtc.report(b"PTX")

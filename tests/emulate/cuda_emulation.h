@@ -1,0 +1,361 @@
+// Enough of CUDA to compile the kernels that fusewright/emit/cuda.py writes with a C++ compiler and to run them on a CPU.
+//
+// Blocks run one after the other. The threads of a block are fibers: each runs until it waits, at a barrier or for the
+// other threads of its warp, or until it ends. Without barriers and shuffles they need no fibers and run in a loop.
+//
+// Reported (emu_error, the first one): a barrier or shuffle that not all threads reach, different barriers reached by
+// threads of one block, a misaligned vector access. Shared memory starts every block filled with 0xff: NaNs.
+#pragma once
+#define FUSEWRIGHT_EMULATION 1
+
+#include <math.h>
+#include <sched.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#if !defined(__x86_64__)
+#include <ucontext.h>
+#endif
+
+#define __global__
+#define __align__(n) __attribute__((aligned(n)))
+#define __device__ static
+#define __forceinline__ inline
+#define __launch_bounds__(n)
+#define __shared__ static __attribute__((section("emu_shared"), used))
+#define __restrict__
+
+struct uint2 {
+  unsigned x, y;
+};
+struct alignas(16) uint4 {
+  unsigned x, y, z, w;
+};
+struct emu_dim {
+  unsigned x, y, z;
+};
+
+static emu_dim threadIdx, blockIdx;
+static char emu_error[256];
+static int emu_failed, emu_lock;
+static void** emu_args;  // addresses of the running kernel's parameters
+
+template <class... Args> static void emu_report(const char* format, Args... args) {
+  if (!emu_error[0]) snprintf(emu_error, sizeof emu_error, format, args...);
+}
+
+// --- threads -----------------------------------------------------------------------------------------------------
+
+enum emu_state { EMU_READY, EMU_BARRIER, EMU_WARP, EMU_DONE };
+
+struct emu_fiber {
+  void* stack_pointer;
+  emu_state state;
+  int line;       // of the barrier it waits at
+  unsigned phase; // of its warp, when it began to wait
+#if !defined(__x86_64__)
+  ucontext_t context;
+#endif
+};
+
+struct emu_warp {
+  unsigned phase;  // exchanges completed
+  int arrived;
+  uint64_t slot[2][32];
+};
+
+static const int EMU_THREADS = 1024;
+static const size_t EMU_STACK = 128 << 10;
+static emu_fiber emu_fibers[EMU_THREADS];
+static emu_warp emu_warps[EMU_THREADS / 32];
+static char* emu_stacks;
+static int emu_count, emu_now, emu_uses_fibers;
+static void (*emu_body)();
+
+#if defined(__x86_64__)
+extern "C" void emu_switch(void** save, void* load);
+asm(R"(
+.pushsection .text
+.type emu_switch, @function
+emu_switch:
+  pushq %rbp
+  pushq %rbx
+  pushq %r12
+  pushq %r13
+  pushq %r14
+  pushq %r15
+  movq %rsp, (%rdi)
+  movq %rsi, %rsp
+  popq %r15
+  popq %r14
+  popq %r13
+  popq %r12
+  popq %rbx
+  popq %rbp
+  ret
+.size emu_switch, .-emu_switch
+.popsection
+)");
+static void* emu_main_pointer;
+#else
+static ucontext_t emu_main_context;
+#endif
+
+static void emu_leave() {  // back to the scheduler
+#if defined(__x86_64__)
+  emu_switch(&emu_fibers[emu_now].stack_pointer, emu_main_pointer);
+#else
+  swapcontext(&emu_fibers[emu_now].context, &emu_main_context);
+#endif
+}
+
+static void emu_enter(int t) {
+  emu_now = t;
+  threadIdx.x = t;
+#if defined(__x86_64__)
+  emu_switch(&emu_main_pointer, emu_fibers[t].stack_pointer);
+#else
+  swapcontext(&emu_main_context, &emu_fibers[t].context);
+#endif
+}
+
+static void emu_start() {
+  emu_body();
+  emu_fibers[emu_now].state = EMU_DONE;
+  emu_leave();
+  abort();
+}
+
+static void emu_prepare(int t) {
+  char* top = emu_stacks + (t + 1) * EMU_STACK;
+  emu_fibers[t].state = EMU_READY;
+#if defined(__x86_64__)
+  void** p = (void**)top;
+  *--p = 0;  // where a function called by `emu_start` finds its stack aligned
+  *--p = (void*)emu_start;
+  for (int k = 0; k < 6; ++k) *--p = 0;
+  emu_fibers[t].stack_pointer = p;
+#else
+  getcontext(&emu_fibers[t].context);
+  emu_fibers[t].context.uc_stack.ss_sp = top - EMU_STACK;
+  emu_fibers[t].context.uc_stack.ss_size = EMU_STACK;
+  emu_fibers[t].context.uc_link = 0;
+  makecontext(&emu_fibers[t].context, emu_start, 0);
+#endif
+}
+
+static bool emu_runnable(const emu_fiber& f, int t) {
+  return f.state == EMU_READY || (f.state == EMU_WARP && emu_warps[t / 32].phase != f.phase);
+}
+
+// Lets the block's threads go on past a barrier at which all of them wait. Returns whether any thread can go on.
+static bool emu_release() {
+  int waiting = 0, done = 0, other = 0;
+  for (int t = 0; t < emu_count; ++t) {
+    waiting += emu_fibers[t].state == EMU_BARRIER;
+    done += emu_fibers[t].state == EMU_DONE;
+    if (emu_fibers[t].state == EMU_BARRIER && emu_fibers[t].line != emu_fibers[0].line) other = t;
+  }
+  if (waiting == emu_count && !other) {
+    for (int t = 0; t < emu_count; ++t) emu_fibers[t].state = EMU_READY;
+    return true;
+  }
+  if (done == emu_count) return false;
+  if (waiting == emu_count) {
+    emu_report("threads 0 and %d of block %u wait at different barriers (lines %d and %d)", other, blockIdx.x,
+               emu_fibers[0].line, emu_fibers[other].line);
+  } else {
+    emu_report("block %u: %d of %d threads wait at a barrier, %d have ended, %d wait for their warp", blockIdx.x,
+               waiting, emu_count, done, emu_count - waiting - done);
+  }
+  return false;
+}
+
+static void emu_run_block() {
+  if (!emu_uses_fibers) {
+    for (int t = 0; t < emu_count; ++t) {
+      threadIdx.x = t;
+      emu_body();
+    }
+    return;
+  }
+  memset(emu_warps, 0, sizeof emu_warps);
+  for (int t = 0; t < emu_count; ++t) emu_prepare(t);
+  do {
+    for (bool moved = true; moved;) {
+      moved = false;
+      for (int t = 0; t < emu_count; ++t) {
+        if (emu_runnable(emu_fibers[t], t)) {
+          emu_fibers[t].state = EMU_READY;
+          emu_enter(t);
+          moved = true;
+        }
+      }
+    }
+  } while (emu_release());
+}
+
+static void emu_barrier(int line) {
+  emu_fibers[emu_now].state = EMU_BARRIER;
+  emu_fibers[emu_now].line = line;
+  emu_leave();
+}
+#define __syncthreads() emu_barrier(__LINE__)
+
+template <class T> static T __shfl_xor_sync(unsigned mask, T x, int distance) {
+  static_assert(sizeof(T) <= 8, "a value of up to 64 bits");
+  const int t = emu_now, lane = t % 32;
+  emu_warp& w = emu_warps[t / 32];
+  const unsigned phase = w.phase;
+  memcpy(&w.slot[phase % 2][lane], &x, sizeof x);
+  if (mask != 0xffffffffu) emu_report("a shuffle of a part of a warp");
+  if (++w.arrived == 32) {
+    w.arrived = 0;
+    ++w.phase;
+  } else {
+    emu_fibers[t].state = EMU_WARP;
+    emu_fibers[t].phase = phase;
+    emu_leave();
+  }
+  memcpy(&x, &w.slot[phase % 2][lane ^ distance], sizeof x);
+  return x;
+}
+
+extern "C" char __start_emu_shared[] __attribute__((weak));
+extern "C" char __stop_emu_shared[] __attribute__((weak));
+alignas(16) static char emu_dynamic[256 << 10];
+
+// Run `blocks` blocks of `threads` threads; returns whether an error was reported.
+static int emu_run(void (*body)(), long long blocks, int threads, int dynamic, int uses_fibers) {
+  emu_body = body;
+  emu_count = threads;
+  emu_uses_fibers = uses_fibers;
+  emu_error[0] = 0;
+  if (uses_fibers && !emu_stacks) {
+    void* p = mmap(0, EMU_THREADS * EMU_STACK, PROT_READ | PROT_WRITE,
+                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (p == MAP_FAILED) {
+      emu_report("no memory for the threads' stacks");
+      return 1;
+    }
+    emu_stacks = (char*)p;
+  }
+  for (long long b = 0; b < blocks && !emu_error[0]; ++b) {
+    blockIdx.x = (unsigned)b;
+    if (__start_emu_shared) memset(__start_emu_shared, 0xff, __stop_emu_shared - __start_emu_shared);
+    memset(emu_dynamic, 0xff, dynamic);
+    emu_run_block();
+  }
+  return emu_error[0] != 0;
+}
+
+// The same, one launch at a time.
+static int emu_launch(void** args, void (*body)(), long long blocks, int threads, int dynamic, int uses_fibers) {
+  while (__sync_lock_test_and_set(&emu_lock, 1)) sched_yield();
+  emu_args = args;
+  const int error = emu_run(body, blocks, threads, dynamic, uses_fibers);
+  __sync_lock_release(&emu_lock);
+  return error;
+}
+
+// --- memory ------------------------------------------------------------------------------------------------------
+
+template <class T> static const T* emu_aligned(const T* p) {
+  if ((uintptr_t)p % sizeof(T)) emu_report("access of %d bytes at %p, which is misaligned", (int)sizeof(T), (void*)p);
+  return p;
+}
+
+template <class T> static T emu_get(const T* p) {
+  T x;
+  memcpy(&x, emu_aligned(p), sizeof x);
+  return x;
+}
+
+template <class T> static void emu_put(T* p, T x) { memcpy((T*)emu_aligned(p), &x, sizeof x); }
+
+template <class T> static T __ldg(const T* p) { return emu_get(p); }
+template <class T> static T __ldcs(const T* p) { return emu_get(p); }
+template <class T> static T fw_read(const T* p) { return emu_get(p); }
+template <class T, class U> static void __stcs(T* p, U x) { emu_put(p, (T)x); }
+template <class T, class U> static void fw_write(T* p, U x) { emu_put(p, (T)x); }
+static inline void fw_prefetch(const void*) {}
+static inline void fw_fail() { emu_failed = 1; }
+
+// --- numbers -----------------------------------------------------------------------------------------------------
+
+template <class To, class From> static To emu_cast_bits(From x) {
+  static_assert(sizeof(To) == sizeof(From), "types of one size");
+  To y;
+  memcpy(&y, &x, sizeof y);
+  return y;
+}
+
+static inline float __uint_as_float(unsigned x) { return emu_cast_bits<float>(x); }
+static inline float __int_as_float(int x) { return emu_cast_bits<float>(x); }
+static inline unsigned __float_as_uint(float x) { return emu_cast_bits<unsigned>(x); }
+static inline int __float_as_int(float x) { return emu_cast_bits<int>(x); }
+static inline double __longlong_as_double(long long x) { return emu_cast_bits<double>(x); }
+static inline long long __double_as_longlong(double x) { return emu_cast_bits<long long>(x); }
+static inline int __double2loint(double x) { return (int)emu_cast_bits<uint64_t>(x); }
+static inline int __double2hiint(double x) { return (int)(emu_cast_bits<uint64_t>(x) >> 32); }
+static inline double __hiloint2double(int high, int low) {
+  return emu_cast_bits<double>((uint64_t)(uint32_t)high << 32 | (uint32_t)low);
+}
+static inline unsigned __umulhi(unsigned a, unsigned b) { return (unsigned)((uint64_t)a * b >> 32); }
+
+static inline float rsqrtf(float x) { return 1.0f / sqrtf(x); }
+static inline double rsqrt(double x) { return 1.0 / sqrt(x); }
+
+// As a GPU divides: by zero gives all ones, and nothing traps
+template <class T> static T fw_div(T a, T b) {
+  if (b == 0) return (T)-1;
+  if ((T)-1 < 0 && b == (T)-1) return (T)(0 - (uint64_t)a);
+  return (T)(a / b);
+}
+template <class T> static T fw_rem(T a, T b) {
+  if (b == 0) return a;
+  if ((T)-1 < 0 && b == (T)-1) return 0;
+  return (T)(a % b);
+}
+static inline int fw_udiv(int a, int b) { return (int)fw_div<unsigned>((unsigned)a, (unsigned)b); }
+static inline long long fw_udiv(long long a, long long b) { return (long long)fw_div<uint64_t>((uint64_t)a, (uint64_t)b); }
+
+static inline float fw_f16_f32(unsigned short h) {
+  const unsigned sign = (unsigned)(h & 0x8000) << 16, e = h >> 10 & 31, m = h & 1023;
+  if (e == 31) return __uint_as_float(sign | 0x7f800000 | m << 13);
+  if (e) return __uint_as_float(sign | (e + 112) << 23 | m << 13);
+  return __uint_as_float(sign | __float_as_uint((float)m * 0x1p-24f));
+}
+
+static inline unsigned short fw_f32_f16(float x) {
+  const unsigned bits = __float_as_uint(x), sign = bits >> 16 & 0x8000;
+  const float a = fabsf(x);
+  if (a != a) return 0x7fff;
+  if (a >= 65520.0f) return sign | 0x7c00;
+  if (a < 0x1p-14f) return sign | (unsigned)rintf(a * 0x1p24f);
+  const unsigned r = (bits & 0x7fffffff) + 0xfff + (bits >> 13 & 1);
+  return sign | (r >> 13) - (112 << 10);
+}
+
+static inline float fw_max_nan(float a, float b) {
+  if (a != a || b != b) return __uint_as_float(0x7fffffff);
+  return a == b ? (signbit(a) ? b : a) : a > b ? a : b;
+}
+static inline float fw_min_nan(float a, float b) {
+  if (a != a || b != b) return __uint_as_float(0x7fffffff);
+  return a == b ? (signbit(a) ? a : b) : a < b ? a : b;
+}
+
+#if EMU_ARCH >= 80  // what these GPUs do in one instruction
+static inline float fw_max(float a, float b) { return fw_max_nan(a, b); }
+static inline float fw_min(float a, float b) { return fw_min_nan(a, b); }
+static inline unsigned short fw_f32_bf16(float x) {
+  if (x != x) return 0x7fff;
+  const unsigned bits = __float_as_uint(x);
+  return (unsigned short)((bits + 0x7fff + (bits >> 16 & 1)) >> 16);
+}
+static inline unsigned fw_pack_bf16(float low, float high) { return fw_f32_bf16(low) | (unsigned)fw_f32_bf16(high) << 16; }
+static inline unsigned fw_pack_f16(float low, float high) { return fw_f32_f16(low) | (unsigned)fw_f32_f16(high) << 16; }
+#endif
