@@ -5,9 +5,9 @@ from __future__ import annotations
 import itertools
 import warnings
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any
 
+import torch
 from functorch.compile import make_boxed_func
 from torch.fx import GraphModule
 
@@ -24,15 +24,18 @@ from .graph.verify import verify
 from .index.expr import Ix
 from .loop.lower import Kernel, lower
 from .loop.text import dump as dump_loop
-from .run import inplace
+from .run import devices, inplace
+from .run.gpu import GpuGroup
 from .run.kernels import kernel_for, target
 from .run.launch import last_level_cache
 from .run.plan import GroupPlan, Plan
+from .schedule import gpu
 from .schedule.cpu import Machine, Schedule, plan
 from .trace.fx import Traced, translate
 from .trace.gradients import separate
 
 SINGLE_OP_BYTES = 1 << 20  # a lone operation is compiled when its result is large enough for memory reuse to pay
+SINGLE_SCATTER_BYTES = 1 << 14  # a lone scatter is, when result or source are: eager visits points or rows one by one
 
 _warned: set[str] = set()
 _serial = itertools.count()
@@ -72,7 +75,7 @@ class _Compilation:
         self.name = name
         self.options = options
         self.producers = traced.graph.producers()
-        self.memo: dict[tuple[int, ...], tuple[Built, Schedule]] = {}
+        self.memo: dict[tuple[int, ...], tuple[Built, Schedule | None]] = {}
         self.copied = inplace.copied(traced)
         self.machine = Machine(target().bits // 32, last_level_cache() if options.streaming else 1 << 62)
 
@@ -107,18 +110,32 @@ class _Compilation:
         return self.hint(v.numel) * v.dtype.itemsize
 
     # --- one group ---
-    def built(self, g: Group) -> tuple[Built, Schedule]:
-        """The group's fusion and schedule. Raises Refusal when there is none."""
+    def built(self, g: Group) -> tuple[Built, Schedule | None]:
+        """The group's fusion and schedule (None on a GPU, where it depends on the sizes of a call).
+
+        Raises Refusal when there is none.
+        """
         key = tuple(g.units)
         found = self.memo.get(key)
         if found is None:
             b = build(g.eqns, g.outputs, self.producers, set(), self.traced.strides, self.options.precision == "eager")
+            driver = self.driver(g)
+            if driver is not None:
+                if b.fusion.scatters():
+                    raise Refusal("scatter", "scatters have kernels on CPUs only")
+                gpu.plan(b.fusion, self.hint, driver.gpu)
+                found = self.memo[key] = (b, None)
+                return found
             f, s = plan(b.fusion, self.hint, self.machine)
             b.fusion = f
             # what is copied into an input may be written there directly, and inputs may start anywhere in memory
-            s = replace(s, stream=frozenset(n for n in s.stream if b.sources[n] not in self.copied))
+            s = s.streaming(lambda n: n in b.sources and b.sources[n] not in self.copied)
             found = self.memo[key] = (b, s)
         return found
+
+    def driver(self, g: Group) -> devices.Driver | None:
+        """The driver of the GPU that the group runs on, if it is one."""
+        return devices.driver_for(torch.device(self.traced.graph.units[g.units[0]].device))
 
     def accepts(self, g: Group) -> None:
         if not self.options.grouping:
@@ -142,6 +159,10 @@ class _Compilation:
                 b, s = self.built(g)
                 title = f"{self.name}, units {g.units}"
                 show("fusion", title, b.fusion.text)
+                driver = self.driver(g)
+                if driver is not None:
+                    return [self.on_gpu(g, b, driver, title)]
+                assert s is not None
                 show("schedule", title, lambda: "\n".join([s.family, *s.directives()]))
                 k = lower(b.fusion, s, "kernel")
                 show("loop", title, lambda: dump_loop(k.func))
@@ -161,6 +182,20 @@ class _Compilation:
             count("opaque_calls", len(g.units))
         return [GroupPlan(Group([u], order=g.order), None, None, None, reason) for u in g.units]
 
+    def on_gpu(self, g: Group, b: Built, driver: devices.Driver, title: str) -> GroupPlan:
+        """The plan of a group on a GPU, with the kernel for the sizes seen while tracing compiled."""
+        units = self.traced.graph.units
+        notes = [f"{units[u].target} at {units[u].where}" for u in g.units]
+        group = GpuGroup(b.fusion, driver, lambda e: self.failed(g, e), notes)
+        k, _, _ = group.kernel(self.hint)
+        schedule = group.schedule
+        assert schedule is not None
+        show("schedule", title, lambda: "\n".join([schedule.family, *schedule.directives()]))
+        show("loop", title, lambda: dump_loop(k.func))
+        count("groups_formed")
+        count("units_fused", len(g.units))
+        return GroupPlan(g, b, k, None, "", None, group)
+
     def leave(self, g: Group) -> str:
         """Why a group is left to torch, or ""."""
         if not g.outputs:
@@ -176,6 +211,8 @@ class _Compilation:
         if ops & {"gather", "scan", "cat", "pad"} or all(e.op in ("affine", "reshape", "const") for e in g.eqns):
             return "single operation"
         if max(self.bytes(v) for v in g.outputs) >= SINGLE_OP_BYTES:
+            return ""
+        if any(e.op == "scatter" and max(map(self.bytes, e.inputs[:2])) >= SINGLE_SCATTER_BYTES for e in g.eqns):
             return ""
         return "single operation"
 

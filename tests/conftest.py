@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import tempfile
+from collections.abc import Iterator
 
 import pytest
 
@@ -15,6 +16,24 @@ if not os.environ.get("FUSEWRIGHT_CACHE_DIR"):
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--update-goldens", action="store_true", help="write tests/golden/* instead of comparing")
+
+
+    parser.addoption(
+        "--emulate-gpu",
+        action="store_true",
+        help="make GPU kernels for CPU tensors and emulate them (needs g++); for end-to-end tests",
+    )
+
+
+@pytest.fixture(autouse=True)
+def _emulated(request: pytest.FixtureRequest) -> Iterator[None]:
+    if not request.config.getoption("--emulate-gpu"):
+        yield
+        return
+    from tests.emulate.driver import emulated_gpu
+
+    with emulated_gpu():
+        yield
 
 
 @pytest.fixture

@@ -191,6 +191,10 @@ class _Grouper:
         """Merge a (earlier) into b (later) if no path leads around and the scheduler agrees."""
         if a is b:
             return
+        here, there = (self.graph.units[g.units[0]].device for g in (a, b))
+        if here != there:
+            self.refused.append(Refused(a.units[0], b.units[0], f"on different devices, {here} and {there}"))
+            return
         if len(a.units) + len(b.units) > MAX_UNITS:
             self.refused.append(Refused(a.units[0], b.units[0], f"more than {MAX_UNITS} operations"))
             return

@@ -13,6 +13,7 @@ Grammar (the text format is in `graph/text.py`)
              | pad       lo per dim, shape         outside the input the value is the 2nd operand (0-d)
              | cat       dim
              | gather    shape, spec per input dim: ("dim", out_dim) or ("at", operand, out_dims)
+             | scatter   how, masked, spec per dim of base: ("dim", src_dim) or ("at", operand, src_dims)
              | reduce    monoid, axes, keepdim
              | scan      monoid, axis
              | iota      shape, dim                index along dim (i64)
@@ -25,6 +26,10 @@ Semantics
 - `gather`: out[I] = x[J]; J_d is I_k, or an index tensor at those of I's dims; negative indices count from the
   end; an index out of range makes the kernel report failure, whereupon the group runs in PyTorch, which raises
   its own error.
+- `scatter`: operands base, src, a mask if `masked`, index tensors. The result is base, into which every point I of src
+  whose mask is true goes in row-major order: out[J] = src[I] ("set") or out[J] combined with src[I] (sum, prod, max,
+  min). J_d is I_k, or an index tensor at those of I's dims; signs and range as in `gather`, for points that count. Sums
+  and products of 16-bit floats are rounded once, at the end.
 - `reduce` over no elements gives the monoid's identity. `argmax`/`argmin` give i64.
 - Every operation is pure. Equations are in evaluation order.
 - A *unit* is one operation of the traced program (it may expand to several equations). Groups consist of whole
@@ -84,11 +89,15 @@ OPS = (
     "pad",
     "cat",
     "gather",
+    "scatter",
     "reduce",
     "scan",
     "iota",
     "random",
 )
+
+
+SCATTERS = ("set", "sum", "prod", "max", "min")  # how a scatter treats what is already there
 
 
 @dataclass(slots=True)
@@ -98,7 +107,7 @@ class Unit:
     `kind`: "fused" (has equations), "view" (metadata only: equations exist, so that fused neighbours can see
     through it, but it never becomes a kernel), "torch" (opaque), "host" (sizes and other Python scalars), "item" (one
     result of an operation with several).
-    `reason` says why an operation is opaque.
+    `reason` says why an operation is opaque; `device` where its tensors are ("cpu", "cuda:0").
     """
 
     index: int
@@ -109,6 +118,7 @@ class Unit:
     reads: tuple[Value, ...] = ()
     results: tuple[Value, ...] = ()
     reason: str = ""
+    device: str = "cpu"
 
 
 @dataclass(slots=True)

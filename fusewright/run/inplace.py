@@ -14,6 +14,7 @@ from torch.fx import Node
 from ..fusion import scalar as sc
 from ..fusion.ir import Fusion, Stage
 from ..graph.ir import Value
+from ..loop.overwrite import overwritable
 
 _COPY = torch.ops.aten.copy_.default
 
@@ -30,7 +31,7 @@ def assign(groups: list[Any], traced: Any) -> tuple[dict[Value, Node], set[int]]
     `groups` are the plan's groups in execution order (`GroupPlan`), `traced` the trace layer's `Traced`.
     """
     place = {u: k for k, g in enumerate(groups) for u in g.group.units}
-    home = {v: k for k, g in enumerate(groups) if g.compiled is not None for v in g.group.outputs}
+    home = {v: k for k, g in enumerate(groups) if g.ours for v in g.group.outputs}
     returned = {traced.values.get(a) for a in traced.outputs if isinstance(a, Node)}
     into: dict[Value, Node] = {}
     dropped: set[int] = set()
@@ -46,7 +47,7 @@ def assign(groups: list[Any], traced: Any) -> tuple[dict[Value, Node], set[int]]
         if not _same_layout(target, source) or source is not traced.node_of.get(value):
             continue
         k = home[value]
-        if _readers_are_before(target, node, k, place, traced) and _safe(groups[k].built, value, target, traced):
+        if _readers_are_before(target, node, k, place, traced) and _safe(groups[k], value, target, traced):
             into[value] = target
             dropped.add(u)
     return into, dropped
@@ -80,23 +81,26 @@ def _readers_are_before(target: Node, copy: Node, k: int, place: dict[int, int],
     return True
 
 
-def _safe(built: Any, value: Value, target: Node, traced: Any) -> bool:
-    """The kernel reads the input only at the element it is about to write, and before writing it."""
-    fusion: Fusion = built.fusion
+def _safe(plan: Any, value: Value, target: Node, traced: Any) -> bool:
+    """The kernel reads the input only at the element it is about to write, and before writing it (or not at all)."""
+    fusion: Fusion = plan.built.fusion
     old = traced.values.get(target)
-    name = next((b.name for b in fusion.buffers if not b.output and built.sources[b.name] is old), None)
-    store = next(s for s in fusion.stores() if built.sources[s.buffer] is value)
-    if name is None:
-        return True
-    if any(_loads(s, name) for s in fusion.stages if s.kind != "store"):
+    name = next((b.name for b in fusion.buffers if not b.output and plan.built.sources[b.name] is old), None)
+    out = next(n for n, v in plan.built.sources.items() if v is value and n != name)
+    if name is None or plan.schedule is None:
+        return name is None or _in_any_order(fusion, out, name)
+    return name in overwritable(fusion, plan.schedule).get(out, ())
+
+
+def _in_any_order(f: Fusion, out: str, name: str) -> bool:
+    """The same under any schedule that computes a point's values before it stores any (a GPU: schedules by size)."""
+    store = next((s for s in f.stores() if s.buffer == out), None)
+    if store is None or f.checks or f.before or f.after or any(_loads(s, name) for s in f.stages if s.kind != "store"):
         return False
-    others = [s for s in fusion.stores() if s is not store and _loads(s, name)]
-    if others and any(s.axes != store.axes for s in others):
+    others = [s for s in f.stores() if s is not store and _loads(s, name)]
+    if others and (any(s.axes != store.axes for s in others) or any(s.body.stages for s in f.stores())):
         return False
-    if any(s.body.stages for s in fusion.stores()) and others:
-        return False
-    offsets = {o for s in [store, *others] for o in _loads(s, name)}
-    return offsets <= {store.offset} and not fusion.checks
+    return {o for s in [store, *others] for o in _loads(s, name)} <= {store.offset}
 
 
 def _loads(s: Stage, name: str) -> set[Any]:

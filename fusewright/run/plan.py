@@ -22,8 +22,10 @@ from ..graph.grouping import Group, Refused
 from ..graph.ir import Value
 from ..index.expr import Ix
 from ..loop.lower import Kernel
+from ..loop.overwrite import overwritable
 from ..schedule.cpu import Schedule
-from . import inplace, pool
+from . import inplace, plan_gpu, pool, reuse
+from .gpu import GpuGroup
 from .kernels import CompiledKernel
 from .launch import SizeTable, threads
 
@@ -40,6 +42,12 @@ class GroupPlan:
     compiled: CompiledKernel | None
     reason: str
     schedule: Schedule | None = None
+    gpu: GpuGroup | None = None
+
+    @property
+    def ours(self) -> bool:
+        """Whether a kernel of ours runs it."""
+        return self.compiled is not None or self.gpu is not None
 
 
 @dataclass(slots=True)
@@ -68,6 +76,20 @@ class _Action:
     lines: list[str]
     reads: set[str]
     writes: set[str]
+    chances: list[_Chance] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class _Chance:
+    """Line `at` allocates `out`; if the launch is the last to read one of `inputs`, `out` may take over its memory.
+
+    `allocation`: source of the `pool.Allocation`; `inputs`: the likeliest to be free first.
+    """
+
+    at: int
+    out: str
+    allocation: str
+    inputs: list[str]
 
 
 class _Writer:
@@ -81,7 +103,8 @@ class _Writer:
             "math": math,  # the printed form of a size may use these two
             "torch": torch,
             "_empty": pool._empty,
-            "_pool": pool.empty,
+            "_spec": pool.spec,
+            "_over": reuse.over,
             "_scratch": pool.scratch,
             "_threads": threads,
             "_restride": restride,
@@ -96,6 +119,7 @@ class _Writer:
         self.computed: set[Value] = set()
         self.consumed = self._kernel_inputs()
         self.into, self.dropped = inplace.assign(plan.groups, plan.traced)
+        self.backward = any(n.name.startswith("tangents") for n in plan.traced.module.graph.nodes)
         self.unit_of = {n: k for k, n in enumerate(self.traced.nodes)}
 
     def _kernel_inputs(self) -> set[Node]:
@@ -128,7 +152,9 @@ class _Writer:
         if any(g.compiled for g in self.plan.groups):
             self.actions.append(_Action(["nt = _threads()"], set(), set()))
         for g in self.plan.groups:
-            if g.compiled is not None:
+            if g.gpu is not None:
+                plan_gpu.launch(self, g, g.gpu)
+            elif g.compiled is not None:
                 self.launch(g)
             else:
                 for u in g.group.units:
@@ -152,6 +178,12 @@ class _Writer:
             dead.setdefault(k, []).append(v)
         out: list[str] = []
         for k, a in enumerate(self.actions):
+            dying = set(dead.get(k, ()))
+            for c in sorted(a.chances, key=lambda c: len(c.inputs)):
+                found = next((n for n in c.inputs if n in dying), None)
+                if found is not None:
+                    dying.discard(found)
+                    a.lines[c.at] = f"{c.out} = _over({c.allocation}, [{found}])"
             out.extend(a.lines)
             if k in dead and k != len(self.actions) - 1:
                 out.append(f"del {', '.join(sorted(dead[k]))}")
@@ -281,11 +313,18 @@ class _Writer:
         self.scope[f"_t{k}"], self.scope[f"_k{k}"], self.scope[f"_m{k}"] = table, g.compiled.fn, table.memo
         self.keep.append(table)
         lines: list[str] = []
+        chances: list[_Chance] = []
+        overwrites = overwritable(fusion, g.schedule)
         for b in fusion.buffers:
             if b.output:
                 node = nodes[b.name]
                 target = self.into.get(sources[b.name])
-                lines.append(f"{node.name} = {target.name if target is not None else self.allocate(node)}")
+                how = self.allocation(node)
+                if target is None and how:
+                    over = [nodes[n] for n in overwrites.get(b.name, ())]
+                    chances.append(_Chance(len(lines), node.name, how, self.mortal(over, node, inputs)))
+                fresh = f"{how}()" if how else f"_empty({self.layout(node)})"
+                lines.append(f"{node.name} = {target.name if target is not None else fresh}")
                 self.emitted.add(node)
                 self.computed.add(sources[b.name])
         self.mark_computed(g)
@@ -308,7 +347,27 @@ class _Writer:
         reads = {n.name for n in inputs if n.op != "get_attr"}
         reads |= {self.into[v].name for v in sources.values() if v in self.into}
         reads |= {a.name for u in (g.group.units if g.kernel.func.can_fail() else ()) for a in self.outside(g, u)}
-        self.actions.append(_Action(lines, reads, set(outs)))
+        self.actions.append(_Action(lines, reads, set(outs), chances))
+
+    def mortal(self, candidates: list[Node], out: Node, inputs: list[Node]) -> list[str]:
+        """Those of a kernel's inputs laid out like its output `out` that may be free once the kernel has run.
+
+        The kernels' own results come first, then what a backward pass is given: saved results, incoming gradients,
+        inputs of the forward pass. The caller of any other graph holds the arguments.
+        """
+        order = ("", "tangents", "primals")
+        rank = {
+            n: 0 if n.op == "call_function" else 1 + max(k for k, p in enumerate(order) if n.name.startswith(p))
+            for n in candidates
+            if self.traced.values.get(n) in self.computed or (self.backward and n.op == "placeholder")
+        }
+        kept = set(self.into.values())
+        alike = [n for n in rank if n not in kept and inputs.count(n) == 1 and self.layout(n) == self.layout(out)]
+        return [n.name for n in sorted(alike, key=lambda n: rank[n])]
+
+    def add(self, lines: list[str], reads: set[str], writes: set[str]) -> None:
+        """Append an action."""
+        self.actions.append(_Action(lines, reads, writes))
 
     def need_symbol(self, name: str) -> None:
         if name in self.symbols.sources and name not in self.bound:
@@ -319,19 +378,23 @@ class _Writer:
         for u in g.group.units:
             self.computed.update(self.traced.graph.units[u].results)
 
-    def allocate(self, n: Node) -> str:
-        """Source of the call that allocates an output with its traced size, strides and type."""
+    def allocation(self, n: Node) -> str:
+        """Source of the `pool.Allocation` of an output with its traced size, strides and type; "" if it is small."""
         val = n.meta["val"]
         shape, strides = self.symbols.shape(val.shape), self.symbols.shape(val.stride())
-        dtype = self.constant(val.dtype, "c")
-        args = f"{self.tuple(shape)}, {self.tuple(strides)}, {dtype}"
         known = [x.as_int() for x in (*shape, *strides)]
         if None in known:
-            return f"_pool({args})"
+            return f"_spec({self.layout(n)})"
         size, stride = tuple(known[: len(shape)]), tuple(known[len(shape) :])
         if pool.storage_bytes(size, stride, val.dtype) < POOLED:  # type: ignore[arg-type]
-            return f"_empty({args})"
-        return f"{self.constant(pool.POOL.allocation(size, stride, val.dtype), 'a')}()"  # type: ignore[arg-type]
+            return ""
+        return self.constant(pool.POOL.allocation(size, stride, val.dtype), "a")  # type: ignore[arg-type]
+
+    def layout(self, n: Node) -> str:
+        """Source of a tensor's size, strides and type as traced, as `torch.empty_strided` takes them."""
+        val = n.meta["val"]
+        shape, strides = self.symbols.shape(val.shape), self.symbols.shape(val.stride())
+        return f"{self.tuple(shape)}, {self.tuple(strides)}, {self.constant(val.dtype, 'c')}"
 
     def outside(self, g: GroupPlan, u: int) -> list[Node]:
         """Nodes that the eager form of unit `u` needs from outside the group, through views."""

@@ -23,7 +23,6 @@ Retention is bounded three ways, so that peak memory stays near eager's:
 
 from __future__ import annotations
 
-import ctypes
 import os
 import sys
 import threading
@@ -36,10 +35,12 @@ import torch
 from fusewright.core.counters import count
 from fusewright.core.options import current
 
-Size = tuple[int, ...]
+from .internals import Size
+from .internals import empty_strided as _empty
+from .internals import storage_uses as _use_count
+from .pages import HUGE_FROM, advise_huge
 
 THRESHOLD = 256 << 10  # below this the C library reuses memory by itself
-HUGE_FROM = 4 << 20  # from here on, ask for huge pages
 MAX_AGE = 64  # pool allocations that an idle block survives
 SLACK = 1.25  # how much larger a block may be than a tensor that the user never sees
 UPKEEP = 16  # pool allocations between two looks at all blocks
@@ -47,19 +48,8 @@ WINDOW = 256  # pool allocations after which an old peak is forgotten
 NEWEST, OLDEST = 4, 8  # how many live blocks of one size are looked at for one allocation
 SCRATCH_KEEP = 64 << 20  # scratch memory above this is not kept for the next call
 
-_use_count: Callable[[int], int] = torch._C._storage_Use_Count
 _storage_of = attrgetter("storage")
 _address_of = attrgetter("address")
-
-
-def _plain(size: Size, stride: Size, dtype: torch.dtype) -> torch.Tensor:
-    return torch.empty_strided(size, stride, dtype=dtype, device="cpu")
-
-
-# The same without argument parsing: half the time. Private, so looked up with a stand-in.
-_empty: Callable[[Size, Size, torch.dtype], torch.Tensor] = getattr(
-    torch._C._dynamo.guards, "_empty_strided_cpu", _plain
-)
 
 
 def storage_bytes(size: Size, stride: Size, dtype: torch.dtype) -> int:
@@ -162,13 +152,24 @@ class Pool:
 
     def empty(self, size: Size, stride: Size, dtype: torch.dtype, visible: bool = True) -> torch.Tensor:
         """An uninitialised tensor, like `torch.empty_strided` on the CPU."""
+        return self.spec(size, stride, dtype, visible)()
+
+    def spec(self, size: Size, stride: Size, dtype: torch.dtype, visible: bool = True) -> Allocation:
+        """`allocation`, remembered."""
         key = (size, stride, dtype, visible)
         spec = self._specs.get(key)
         if spec is None:
             if len(self._specs) >= 1024:
                 self._specs.clear()
             spec = self._specs[key] = Allocation(self, size, stride, dtype, visible)
-        return spec()
+        return spec
+
+    def block_of(self, storage: torch.UntypedStorage) -> Block | None:
+        """The block whose storage this is, if it is the pool's and still as the pool made it."""
+        for block in reversed(self._live.get(storage.nbytes(), ())):
+            if block.storage is storage:
+                return block if _reusable(block) else None
+        return None
 
     def take(self, spec: Allocation) -> torch.Tensor:
         """A tensor for `spec` from a free block, else from new memory that the pool will know."""
@@ -410,40 +411,6 @@ def _physical_memory() -> int:
 _DEFAULT_LIMIT = min(_physical_memory() // 8, 1 << 30)
 
 
-# -- huge pages ---------------------------------------------------------------------------------------------------
-
-_HUGE_PAGE = 2 << 20
-_MADV_HUGEPAGE = 14
-
-
-def _load_madvise() -> Callable[[int, int, int], int] | None:
-    """The C library's `madvise`, where it can turn huge pages on."""
-    try:
-        with open("/sys/kernel/mm/transparent_hugepage/enabled", encoding="ascii") as file:
-            if "[madvise]" not in file.read():
-                return None  # "always" needs no advice and "never" takes none
-        function = ctypes.CDLL(None).madvise
-    except (OSError, AttributeError):
-        return None
-    function.argtypes = (ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int)
-    function.restype = ctypes.c_int
-    return function
-
-
-_madvise = _load_madvise()
-
-
-def advise_huge(data: int, nbytes: int) -> None:
-    """Ask for huge pages in the whole 2 MiB pages inside [data, data + nbytes), before they are first touched.
-
-    The edges stay on small pages, so that no memory outside the block becomes resident. A refusal is ignored.
-    """
-    start = -(-data // _HUGE_PAGE) * _HUGE_PAGE
-    length = (data + nbytes) // _HUGE_PAGE * _HUGE_PAGE - start
-    if _madvise is not None and length > 0:
-        _madvise(start, length, _MADV_HUGEPAGE)
-
-
 # -- scratch memory -------------------------------------------------------------------------------------------------
 
 
@@ -480,6 +447,7 @@ def release_scratch() -> None:
 POOL = Pool()
 allocation = POOL.allocation
 empty = POOL.empty
+spec = POOL.spec
 stats = POOL.stats
 
 

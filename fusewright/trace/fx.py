@@ -18,6 +18,7 @@ from ..core.errors import Refusal
 from ..graph.builder import Builder
 from ..graph.ir import Graph, Shape, Unit, Value
 from ..index.expr import ONE, ZERO, Ix
+from ..run import devices
 from .effects import ordering
 from .lowering import RULES, VIEWS, Context, Rule
 from .types import FROM_TORCH, Symbols
@@ -50,8 +51,8 @@ def unsupported(t: Any) -> str:
     """Why a (fake) tensor cannot enter a kernel, or ""."""
     if t.layout is not torch.strided:
         return f"layout {t.layout}"
-    if t.device.type != "cpu":
-        return f"device {t.device.type}"
+    if why := devices.unsupported(t.device):
+        return why
     if t.dtype not in FROM_TORCH:
         return f"dtype {t.dtype}"
     if t.is_neg() or t.is_conj():
@@ -141,6 +142,7 @@ class _Translator:
             for t in vals:
                 if isinstance(t, torch.Tensor) and (why := unsupported(t)):
                     raise Refusal("unsupported", f"result has {why}")
+            unit.device = self.device(node, vals)
             dtypes: tuple[DType, ...] = tuple(FROM_TORCH[t.dtype] for t in vals if isinstance(t, torch.Tensor))
             shapes: tuple[Shape, ...] = tuple(
                 self.out.symbols.shape(t.shape) for t in vals if isinstance(t, torch.Tensor)
@@ -165,6 +167,15 @@ class _Translator:
             if isinstance(v, Value)
         )
 
+    def device(self, node: Node, vals: tuple[Any, ...]) -> str:
+        """The one device of a node's operands and results."""
+        operands = [n.meta.get("val") for n in node.all_input_nodes]
+        tensors = [t for v in (*operands, *vals) for t in (v if isinstance(v, (list, tuple)) else (v,))]
+        found = {str(t.device) for t in tensors if isinstance(t, torch.Tensor)}
+        if len(found) > 1:
+            raise Refusal("device", f"tensors on {' and '.join(sorted(found))}")
+        return found.pop() if found else "cpu"
+
     def apply(self, rule: Rule, ctx: Context, args: list[Any], kwargs: dict[str, Any]) -> Any:
         """The rule's result. Where it needs a number (an order, a dimension) and the program has a symbol: Refusal."""
         try:
@@ -177,7 +188,7 @@ class _Translator:
     def nothing(self, got: Any) -> Any:
         """Empty results need no equations but a fill; a bad index into something empty must still raise, though."""
         eqns = self.b.unit_eqns()
-        if any(e.op == "gather" for e in eqns):
+        if any(e.op in ("gather", "scatter") for e in eqns):
             raise Refusal("index", "indices to check, but no elements")
         del self.b.graph.eqns[len(self.b.graph.eqns) - len(eqns) :]
         self.b.forget()

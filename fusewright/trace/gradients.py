@@ -36,7 +36,7 @@ def separate(gm: GraphModule) -> None:
 
 def _large(n: Node) -> bool:
     val = n.meta.get("val")
-    if not isinstance(val, torch.Tensor) or val.device.type != "cpu" or val.layout is not torch.strided:
+    if not isinstance(val, torch.Tensor) or val.device.type not in ("cpu", "cuda") or val.layout is not torch.strided:
         return False
     size = val.numel()
     return not isinstance(size, int) or size * val.element_size() >= CLONE_FROM

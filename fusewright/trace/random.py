@@ -1,8 +1,8 @@
 """Random operations: one draw of seeds from PyTorch's generator, then a pure function of (seed, element).
 
-`fusewright::seeds(n)` draws n 64-bit seeds from torch's default generator (so `torch.manual_seed` reproduces, and the
-generator's state advances once per call of the graph). `fusewright::random(seeds, i, shape, kind, dtype)` is pure:
-the partitioner may recompute it in the backward pass instead of saving masks.
+`fusewright::seeds(n, device)` draws n 64-bit seeds from the device's default generator (so `torch.manual_seed`
+reproduces, and the generator's state advances once per call of the graph). `fusewright::random(seeds, i, shape, kind,
+dtype)` is pure: the partitioner may recompute it in the backward pass instead of saving masks.
 
 With the option rng="eager" nothing here is used: random operations stay PyTorch's own.
 """
@@ -18,28 +18,31 @@ from torch.fx import Graph, GraphModule, Node
 
 from ..graph.ir import Value
 from ..prims import philox
+from ..run import devices
 from .lowering.registry import Context, lower
 
 aten = torch.ops.aten
 
 _lib = torch.library.Library("fusewright", "DEF")
-_lib.define("seeds(SymInt n) -> Tensor", tags=(torch.Tag.nondeterministic_seeded,))
+_lib.define("seeds(SymInt n, Device device) -> Tensor", tags=(torch.Tag.nondeterministic_seeded,))
 _lib.define("random(Tensor seeds, int index, SymInt[] size, str kind, ScalarType dtype) -> Tensor")
 
 
-def _seeds(n: int) -> torch.Tensor:
-    return torch.randint(-(2**63), 2**63 - 1, (n,), dtype=torch.int64)
+def _seeds(n: int, device: torch.device) -> torch.Tensor:
+    return torch.randint(-(2**63), 2**63 - 1, (n,), dtype=torch.int64, device=device)
 
 
 def _random(seeds: torch.Tensor, index: int, size: Sequence[int], kind: str, dtype: torch.dtype) -> torch.Tensor:
     """The reference: NumPy Philox. Kernels compute the same numbers; this runs only when a group falls back."""
     row, column = philox.place(size)
     draw: Any = {"uniform": philox.uniform, "normal": philox.normal}[kind]
-    return torch.from_numpy(draw(int(seeds[index]), row, column)).to(dtype).reshape(size)
+    layout = philox.bits if seeds.device.type == "cpu" else philox.quads
+    drawn = draw(int(seeds[index]), row, column, layout=layout)
+    return torch.from_numpy(drawn).to(seeds.device, dtype).reshape(size)
 
 
-def _fake_seeds(n: int) -> torch.Tensor:
-    return torch.empty((n,), dtype=torch.int64)
+def _fake_seeds(n: int, device: torch.device) -> torch.Tensor:
+    return torch.empty((n,), dtype=torch.int64, device=device)
 
 
 def _fake_random(seeds: torch.Tensor, index: int, size: Sequence[int], kind: str, dtype: torch.dtype) -> torch.Tensor:
@@ -48,6 +51,7 @@ def _fake_random(seeds: torch.Tensor, index: int, size: Sequence[int], kind: str
 
 _lib.impl("seeds", _seeds, "CompositeExplicitAutograd")
 _lib.impl("random", _random, "CPU")
+_lib.impl("random", _random, "CUDA")
 torch.library.register_fake("fusewright::seeds", _fake_seeds, lib=_lib)
 torch.library.register_fake("fusewright::random", _fake_random, lib=_lib)
 
@@ -102,23 +106,29 @@ def replace_random(gm: GraphModule) -> None:
     draws = [n for n in graph.nodes if n.op == "call_function" and n.target in _KINDS and _replaceable(n)]
     if not draws:
         return
+    for device in dict.fromkeys(n.meta["val"].device for n in draws):
+        _replace(graph, [n for n in draws if n.meta["val"].device == device], device)
+    graph.lint()
+    gm.recompile()
+
+
+def _replace(graph: Graph, draws: list[Node], device: torch.device) -> None:
+    """Replace draws on one device."""
     with torch._guards.detect_fake_mode([n.meta.get("val") for n in draws]):  # type: ignore[union-attr]
-        fake_seeds = _fake_seeds(len(draws))
+        fake_seeds = _fake_seeds(len(draws), device)
     placeholders = [n for n in graph.nodes if n.op == "placeholder"]
     first = placeholders[-1].next if placeholders else next(iter(graph.nodes))
     with graph.inserting_before(first):
-        seeds = graph.call_function(SEEDS, (len(draws),))
+        seeds = graph.call_function(SEEDS, (len(draws), device))
         seeds.meta["val"] = fake_seeds
     for k, n in enumerate(draws):
         val = n.meta["val"]
         with graph.inserting_before(n):
             size = list(n.args[0].meta["val"].shape if isinstance(n.args[0], Node) else n.args[0])  # type: ignore[arg-type]
-            new = graph.call_function(RANDOM, (seeds, k, _sizes(graph, n, size), _KINDS[n.target], val.dtype))
+            new = graph.call_function(RANDOM, (seeds, k, _sizes(graph, n, size), _KINDS[n.target], val.dtype))  # type: ignore[index]
         new.meta = dict(n.meta)
         n.replace_all_uses_with(new)
         graph.erase_node(n)
-    graph.lint()
-    gm.recompile()
 
 
 def _replaceable(n: Node) -> bool:
@@ -126,7 +136,7 @@ def _replaceable(n: Node) -> bool:
     return (
         isinstance(val, torch.Tensor)
         and val.dtype in _TYPES
-        and val.device.type == "cpu"
+        and not devices.unsupported(val.device)
         and val.is_contiguous()
         and n.kwargs.get("generator") is None
     )

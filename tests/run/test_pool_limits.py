@@ -13,6 +13,7 @@ import torch
 
 from fusewright.core.counters import counters
 from fusewright.core.options import options
+from fusewright.run import pages
 from fusewright.run import pool as module
 from fusewright.run.pool import MAX_AGE, Pool, release_scratch, scratch
 
@@ -220,11 +221,11 @@ def test_fork_while_another_thread_is_inside():
 
 def test_huge_page_advice_stays_inside(monkeypatch):
     calls = []
-    monkeypatch.setattr(module, "_madvise", lambda *a: calls.append(a) or 0)
+    monkeypatch.setattr(pages, "_madvise", lambda *a: calls.append(a) or 0)
     page = 2 << 20
-    module.advise_huge(5 * page + 64, 4 * page)
-    module.advise_huge(5 * page + 64, page)
-    module.advise_huge(5 * page, page)
+    pages.advise_huge(5 * page + 64, 4 * page)
+    pages.advise_huge(5 * page + 64, page)
+    pages.advise_huge(5 * page, page)
     assert calls == [(6 * page, 3 * page, 14), (5 * page, page, 14)]
 
 

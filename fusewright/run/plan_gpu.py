@@ -1,0 +1,65 @@
+"""The part of a plan that launches a GPU kernel: outputs, a look-up by sizes and alignment, one call."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import torch
+
+from . import internals
+
+if TYPE_CHECKING:
+    from torch.fx import Node
+
+    from .gpu import GpuGroup
+    from .plan import GroupPlan, _Writer
+
+
+def launch(w: _Writer, g: GroupPlan, group: GpuGroup) -> None:
+    """Append the launch of `g` to the plan that `w` writes.
+
+    The kernel for new sizes may turn out not to compile; the group then runs through torch, in a function of its own.
+    """
+    assert g.built is not None
+    fusion, sources = g.built.fusion, g.built.sources
+    nodes = {name: w.traced.node_of[v] for name, v in sources.items()}
+    inputs = [nodes[b.name] for b in fusion.buffers if not b.output]
+    for n in inputs:
+        w.node(n)
+    k = len(w.keep)
+    w.scope[f"_g{k}"], w.scope[f"_m{k}"] = group, group.memo
+    w.keep.append(group)
+    outs = [nodes[b.name] for b in fusion.buffers if b.output]
+    into = {nodes[name].name: w.into[v].name for name, v in sources.items() if v in w.into}
+    lines = [f"{n.name} = {into.get(n.name) or _allocate(w, n)}" for n in outs]
+    for n in outs:
+        w.emitted.add(n)
+    w.computed.update(sources[b.name] for b in fusion.buffers if b.output)
+    w.mark_computed(g)
+    for s in group.symbols:
+        w.need_symbol(s)
+    pointers = [f"p{j}" for j in range(len(fusion.buffers))]
+    lines += [f"{p} = {nodes[b.name].name}.data_ptr()" for p, b in zip(pointers, fusion.buffers, strict=True)]
+    key = ", ".join([*group.symbols, f"({' | '.join(pointers)}) & 15"])
+    lines.append(f"try: L = _m{k}[{key},]")
+    lines.append(f"except KeyError: L = _g{k}.make({key})")
+    hosts = "".join(f"float({h}), " for h in fusion.hosts)
+    call = f"L({', '.join(pointers)}{f', hosts=({hosts})' if hosts else ''})"
+    names = [n.name for n in outs]
+    eager = f"{', '.join(names)}{',' if len(names) == 1 else ''} = {w.eager(g, names)}"
+    eager += "".join(f"; {t}.copy_({n}); {n} = {t}" for n, t in into.items())
+    lines.append(f"if L is None: {eager}")
+    lines.append(f"else: {call}")
+    lines.extend(f"_bump({t})" for t in into.values())
+    reads = {n.name for n in inputs if n.op != "get_attr"} | set(into.values())
+    reads |= {a.name for u in g.group.units for a in w.outside(g, u)}
+    w.add(lines, reads, set(names))
+
+
+def _allocate(w: _Writer, n: Node) -> str:
+    """Source of the call that allocates an output."""
+    device: torch.device = n.meta["val"].device
+    if device.type == "cpu":
+        how = w.allocation(n)
+        return f"{how}()" if how else f"_empty({w.layout(n)})"
+    return f"{w.constant(internals.empty_on(device), 'empty')}({w.layout(n)})"
