@@ -22,6 +22,7 @@ KNOWN = {
     "fallbacks": "a group or graph that runs through torch because our compiler failed on it",
     "pool_hits": "a large CPU tensor that took over the memory of a dead one",
     "pool_misses": "a large CPU tensor that needed new memory",
+    "pool_overwrites": "a large CPU tensor written over an input of its kernel that nobody else saw",
 }
 
 _lock = threading.Lock()

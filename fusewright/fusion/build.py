@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -10,10 +11,10 @@ from ..core.errors import Refusal
 from ..graph.ir import Eqn, Value
 from ..index import expr as index
 from ..index.expr import ONE, ZERO, Atom, Ix, nonnegative
-from ..index.layout import flatten, unflatten
+from ..index.layout import flatten, row_major, unflatten
 from . import scalar as sc
 from .domain import Domain
-from .ir import Buffer, Fusion, Stage
+from .ir import Buffer, Fusion, Stage, Target
 from .scalar import Expr
 
 Layout = Callable[[Value], tuple[Ix, ...]]
@@ -41,10 +42,55 @@ def build(
     through when they feed the group; `layout(value)`: strides in elements of a value that lives in memory.
     Raises Refusal when the group has no common iteration domain.
     """
-    return _Build(eqns, outputs, producers, views, layout, round_every_op).run()
+    scatters = [e for e in eqns if e.op == "scatter"]
+    if any(e.inputs[0] is not before.out for before, e in itertools.pairwise(scatters)):
+        raise Refusal("scatter", "two tensors are scattered into")
+    if scatters and list(outputs) != [scatters[-1].out]:
+        raise Refusal("scatter", "a kernel that scatters stores nothing else, and its result is read elsewhere")
+
+    def phase(values: Sequence[Value], also: Sequence[Value] = (), prefix: str = "i") -> _Build:
+        return _Build(eqns, values, producers, views, layout, round_every_op, also, prefix)
+
+    return _scattered(scatters, phase) if scatters else phase(outputs).run()
+
+
+def _scattered(chain: Sequence[Eqn], phase: Callable[..., _Build]) -> Built:
+    """Scatters, each into the result of the one before: store the base, visit every source, round what was accumulated.
+
+    Sums and products of 16-bit floats are accumulated in f32 scratch and rounded once: in the tensor itself every
+    addition would round.
+    """
+    base, result = chain[0].inputs[0], chain[-1].out
+    first = phase([base], prefix="o")
+    parts = [phase([e.inputs[1]], e.inputs[2:], prefix=f"s{k}i") for k, e in enumerate(chain[:-1])]
+    parts.append(phase([chain[-1].inputs[1]], chain[-1].inputs[2:]))
+    out = Buffer("out", result.dtype, result.shape, first.layout(result), True)
+    target = out
+    if result.dtype.is_reduced and any(e.params[0] in ("sum", "prod") for e in chain):
+        target = Buffer("total", f32, out.shape, row_major(out.shape), False)
+    first.store(base, target)
+    if any(s.kind != "store" for s in first.stages):
+        raise Refusal("scatter", "the base of a scatter is the result of a reduction")
+    for part, e in zip(parts, chain, strict=True):
+        part.buffers, part.sources = first.buffers, first.sources
+        part.scatter(e, target)
+    *before, fusion = [p.finish([out]) for p in (first, *parts)]
+    for f in before:
+        fusion.hosts |= f.hosts
+    fusion.before = before
+    if target is not out:
+        idx = first.domain.complete_index(base)
+        body = sc.load(target.name, first.offset(target, idx), f32, None)
+        last = Stage("store", out.name, before[0].axes, (), "", body, out.dtype, out.name, first.offset(out, idx))
+        fusion.after = [Fusion(before[0].axes, [out], [last])]
+        fusion.scratch = [target]
+    first.sources[out.name] = result
+    return Built(fusion, first.sources)
 
 
 class _Build:
+    """One iteration domain being evaluated; `outputs` define it, and stages may read the values `also`, too."""
+
     def __init__(
         self,
         eqns: Sequence[Eqn],
@@ -53,6 +99,8 @@ class _Build:
         views: set[int],
         layout: Layout,
         round_every_op: bool,
+        also: Sequence[Value] = (),
+        prefix: str = "i",
     ):
         self.outputs = list(outputs)
         self.layout = layout
@@ -71,7 +119,7 @@ class _Build:
                 stack.extend(e.inputs)
         self.eqn = {**around, **mine}
         needed: set[Value] = set()
-        stack = list(outputs)
+        stack = [*outputs, *also]
         while stack:
             v = stack.pop()
             if v in self.eqn and v not in needed:
@@ -80,7 +128,7 @@ class _Build:
         order = sorted((self.eqn[v] for v in needed), key=lambda e: e.out.id)
         self.anchors = [e.out for e in order if e.op in ("reduce", "scan")]
         self.anchors += [v for v in outputs if v not in self.anchors]
-        self.domain = Domain(order, self.anchors)
+        self.domain = Domain(order, self.anchors, prefix)
         self.memo: dict[tuple[Value, tuple[Ix, ...], Expr | None], Expr] = {}
         self.buffers: dict[Value, Buffer] = {}
         self.names: dict[Value, str] = {}
@@ -89,20 +137,75 @@ class _Build:
         self.sources: dict[str, Value] = {}
 
     def run(self) -> Built:
+        outs = []
         for v in self.outputs:
-            idx = self.domain.complete_index(v)
-            body = self.eval(v, idx, None)
-            if v.dtype.is_reduced and body.kind == "round" and body.data is v.dtype:
-                body = body.args[0]  # the store rounds
+            body = self.eval(v, self.domain.complete_index(v), None)
             b = Buffer(f"out{len(self.sources)}", v.dtype, v.shape, self.layout(v), True)
             self.sources[b.name] = v
-            self.fusion.buffers.append(b)
-            offset = self.offset(b, idx)
-            axes = tuple(a for a in self.domain.axes if any(a in i.axes() for i in idx))
-            self.stages.append(Stage("store", b.name, axes, (), "", body, v.dtype, b.name, offset))
+            self.store(v, b, body)
+            outs.append(b)
+        return Built(self.finish(outs), self.sources)
+
+    def finish(self, outs: list[Buffer]) -> Fusion:
         self.fusion.stages = self.stages
-        self.fusion.buffers = list(self.buffers.values()) + self.fusion.buffers
-        return Built(self.fusion, self.sources)
+        self.fusion.buffers = [*self.buffers.values(), *outs]
+        return self.fusion
+
+    def points(self, idx: tuple[Ix, ...]) -> tuple[Atom, ...]:
+        """The domain's axes that an index walks."""
+        return tuple(a for a in self.domain.axes if any(a in i.axes() for i in idx))
+
+    def store(self, v: Value, b: Buffer, body: Expr | None = None) -> None:
+        """A stage that stores `v` in `b`, at its place in the domain."""
+        idx = self.domain.complete_index(v)
+        body = body if body is not None else self.eval(v, idx, None)
+        if b.dtype.is_reduced and body.kind == "round" and body.data is b.dtype:
+            body = body.args[0]  # the store rounds
+        self.stages.append(Stage("store", b.name, self.points(idx), (), "", body, b.dtype, b.name, self.offset(b, idx)))
+
+    def scatter(self, e: Eqn, b: Buffer) -> None:
+        """A stage that scatters into `b`."""
+        how, masked, spec = e.params
+        src = e.inputs[1]
+        idx = self.domain.complete_index(src)
+
+        def here(v: Value, dims: Sequence[int]) -> tuple[Ix, ...]:
+            return tuple(ZERO if n is ONE else idx[k] for k, n in zip(dims, v.shape, strict=True))
+
+        counts = self.eval(e.inputs[2], here(e.inputs[2], range(src.rank)), None) if masked else None
+        mask, places, free, coords = counts, [], [], []
+        for s, n in zip(spec, e.out.shape, strict=True):
+            if s[0] == "dim":
+                coords.append(idx[s[1]])
+                a = idx[s[1]].as_axis()
+                free += [a] if a is not None else []
+                continue
+            at = e.inputs[2 + masked + s[1]]
+            where, valid = self.place(self.eval(at, here(at, s[2]), None), n, counts)
+            mask = valid if mask is None else sc.op("and", mask, valid)
+            places.append((where, n))
+            coords.append(index.value(where, n))
+        body = self.eval(src, idx, None)
+        if b.dtype.is_reduced and body.kind == "round" and body.data is b.dtype:
+            body = body.args[0]
+        mask = sc.const(True, bool_) if mask is None else mask
+        target = Target(tuple(places), mask, tuple(free), flatten(idx, src.shape))
+        offset = self.offset(b, tuple(coords))
+        axes = self.points(idx)
+        self.stages.append(Stage("scatter", b.name, axes, (), how, body, b.dtype, b.name, offset, target))
+
+    def _scatter(self, e: Eqn, idx: tuple[Ix, ...], mask: Expr | None) -> Expr:
+        raise Refusal("scatter", f"{e.out} is read by the kernel that scatters into it")
+
+    def place(self, raw: Expr, extent: Ix, mask: Expr | None) -> tuple[Expr, Expr]:
+        """(an index counted from the front, whether it is below `extent`); adds the check that it is, where `mask`."""
+        raw = sc.cast(raw, i64)
+        n, zero = sc.size_value(extent), sc.const(0, i64)
+        wrapped = sc.op("where", sc.op("lt", raw, zero), sc.op("add", raw, n), raw)
+        valid = sc.op("and", sc.op("ge", wrapped, zero), sc.op("lt", wrapped, n))
+        must = valid if mask is None else sc.op("or", valid, sc.op("not", mask))
+        self.fusion.checks.append((must, tuple(a for a in self.domain.axes if a in must.axes)))
+        return wrapped, valid
 
     def offset(self, b: Buffer, idx: tuple[Ix, ...]) -> Ix:
         out = ZERO
@@ -210,13 +313,7 @@ class _Build:
                 continue
             at = e.inputs[1 + s[1]]
             place = tuple(ZERO if n is ONE else idx[k] for k, n in zip(s[2], at.shape, strict=True))
-            raw = sc.cast(self.eval(at, place, mask), i64)
-            n = sc.index_value(x.shape[d])
-            zero = sc.const(0, i64)
-            wrapped = sc.op("where", sc.op("lt", raw, zero), sc.op("add", raw, n), raw)
-            valid = sc.op("and", sc.op("ge", wrapped, zero), sc.op("lt", wrapped, n))
-            must = valid if mask is None else sc.op("or", valid, sc.op("not", mask))
-            self.fusion.checks.append((must, tuple(a for a in self.domain.axes if a in must.axes)))
+            wrapped, valid = self.place(self.eval(at, place, mask), x.shape[d], mask)
             mask = valid if mask is None else sc.op("and", mask, valid)
             src.append(index.value(wrapped, x.shape[d]))
         return self.eval(x, tuple(src), mask)

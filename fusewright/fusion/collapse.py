@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from ..index.expr import ZERO, Atom, Ix, axis
 from . import scalar as sc
-from .ir import Fusion, Stage
+from .ir import Fusion, Stage, Target
 from .scalar import Expr
 
 
@@ -14,7 +14,8 @@ def collapse(f: Fusion, order: list[Atom]) -> tuple[Fusion, list[Atom]]:
     """Merge adjacent axes of `order` (outermost first) where that is legal; returns the fusion and the new order.
 
     (a, b) merge into one axis of extent |a|*|b| when every index expression has coefficient(a) =
-    coefficient(b) * |b|, and every stage has both axes in the same role.
+    coefficient(b) * |b|, and every stage has both axes in the same role. Axes are those of `f` itself, not those of the
+    fusions before and after it.
     """
     k = 0
     while k + 1 < len(order):
@@ -35,6 +36,8 @@ def mergeable(f: Fusion, a: Atom, b: Atom) -> bool:
         if s.kind == "scan" and (a in s.raxes or b in s.raxes):
             return False
         if (a in s.axes) != (b in s.axes) or (a in s.raxes) != (b in s.raxes):
+            return False
+        if s.target is not None and (a in s.target.free) != (b in s.target.free):
             return False
     assert b.extent is not None
     for i in _indices(f):
@@ -58,36 +61,31 @@ def substitute(f: Fusion, env: dict[Atom, Ix]) -> Fusion:
         return tuple(out)
 
     def offset(i: Ix | None) -> Ix | None:
-        if i is None:
+        return None if i is None else sc.rewrite_index(i, env, memo)
+
+    def target(t: Target | None) -> Target | None:
+        if t is None:
             return None
-        e = sc.rewrite(sc.index_value(i), env, memo)
-        return e.data if e.kind == "index" else _as_index(e)
+        places = tuple((sc.rewrite(e, env, memo), n) for e, n in t.places)
+        return Target(places, sc.rewrite(t.mask, env, memo), axes(t.free), sc.rewrite_index(t.order, env, memo))
 
     def stage(s: Stage) -> Stage:
         body = sc.rewrite(s.body, env, memo)
-        return replace(s, axes=axes(s.axes), raxes=axes(s.raxes), body=body, offset=offset(s.offset))
+        moved = (axes(s.axes), axes(s.raxes), offset(s.offset), target(s.target))
+        return replace(s, axes=moved[0], raxes=moved[1], body=body, offset=moved[2], target=moved[3])
 
-    return Fusion(
-        axes(f.axes),
-        f.buffers,
-        [stage(s) for s in f.stages],
-        [(sc.rewrite(c, env, memo), axes(x)) for c, x in f.checks],
-        f.hosts,
-    )
-
-
-def _as_index(e: Expr) -> Ix:
-    from_const = e.data if e.kind == "const" else None
-    if from_const is None:
-        raise AssertionError("an offset became a run-time value")
-    return ZERO + from_const
+    checks = [(sc.rewrite(c, env, memo), axes(x)) for c, x in f.checks]
+    return replace(f, axes=axes(f.axes), stages=[stage(s) for s in f.stages], checks=checks)
 
 
 def _roots(f: Fusion) -> list[Expr]:
-    return [s.body for s in f.stages] + [c for c, _ in f.checks]
+    targets = [s.target for s in f.stages if s.target is not None]
+    where = [e for t in targets for e in (t.mask, *(p for p, _ in t.places))]
+    return [s.body for s in f.stages] + where + [c for c, _ in f.checks]
 
 
 def _indices(f: Fusion) -> set[Ix]:
     out = {i for e in sc.walk(_roots(f)) for i in e.indices()}
     out |= {s.offset for s in f.stages if s.offset is not None}
+    out |= {s.target.order for s in f.stages if s.target is not None}
     return out

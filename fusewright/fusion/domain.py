@@ -22,11 +22,12 @@ class Domain:
     """Assigns indices over shared axes to the values of a group's equations.
 
     `index[v]` is a tuple with one index expression (or None while unknown) per dim of `v`. Raises Refusal when
-    an anchor cannot be placed.
+    an anchor cannot be placed. Axes are named `prefix` and a number.
     """
 
-    def __init__(self, eqns: list[Eqn], anchors: list[Value]):
+    def __init__(self, eqns: list[Eqn], anchors: list[Value], prefix: str = "i"):
         self.eqns = eqns
+        self.prefix = prefix
         self.axes: list[Atom] = []
         self.index: dict[Value, Index] = {}
         producer = {e.out: e for e in eqns}
@@ -57,7 +58,7 @@ class Domain:
     def _axis(self, extent: Ix) -> Ix:
         if extent is ONE:
             return ZERO
-        a = axis(f"i{len(self.axes)}", extent)
+        a = axis(f"{self.prefix}{len(self.axes)}", extent)
         self.axes.append(a.terms[0][0][0])
         return a
 

@@ -1,19 +1,25 @@
 """Fusion IR: the algorithm of one kernel; no order, no memory, no parallelism.
 
 Grammar
-    fusion ::= axes, buffers, stages
+    fusion ::= axes, buffers, stages, scratch, before, after
     axis   ::= name < extent                         (index.Atom of kind "axis")
     stage  ::= reduce name over axes, raxes : monoid = expr
              | scan   name over axes, along axis : monoid = expr
              | store  buffer[offset] over axes = expr
+             | scatter buffer[offset] over axes = expr if mask, how
     check  ::= expr must be true over axes           (an index out of range: the kernel reports failure)
 
 Semantics
 - A stage is defined at every point of its `axes`; a reduction combines its `expr` over `raxes`.
 - Stages are listed so that a stage reads only earlier ones (`Stage` references).
+- `before` and `after` are fusions of their own, over their own axes, that run before and after this one; each sees all
+  that the one before it stored. They share `buffers` and `scratch` (buffers that nobody outside sees).
+- A scatter combines (`how`: set, sum, prod, max, min) what its buffer holds with its `expr` at every point whose mask
+  is true, in the order of `Target.order`. Its offset has run-time values; several points may meet in one element. Its
+  buffer is stored by the first fusion of `before`, and no stage reads it; others of `before` scatter into it, too.
 - Buffers are external tensors addressed by element offset; no two outputs overlap each other; an output may be
-  the same memory as an input only where `Buffer.inplace` says so, and then each element is read only at the point
-  that writes it.
+  the same memory as an input only where `loop/overwrite.py` says so: each element is read only at the point that
+  writes it, and before.
 """
 
 from __future__ import annotations
@@ -42,8 +48,26 @@ class Buffer:
 
 
 @dataclass(frozen=True, slots=True)
+class Target:
+    """Where a scatter writes.
+
+    `places`: its run-time coordinates, outermost first, each with its extent; valid wherever `mask` is true.
+    `free`: axes that are coordinates themselves, so that points which differ along them never meet.
+    `order`: a point's number; points that meet are combined in this order.
+    """
+
+    places: tuple[tuple[Expr, Ix], ...]
+    mask: Expr
+    free: tuple[Atom, ...]
+    order: Ix
+
+
+@dataclass(frozen=True, slots=True)
 class Stage:
-    """`kind` is "reduce", "scan" or "store". `axes`: the points it is defined at; `raxes`: combined axes."""
+    """`kind` is "reduce", "scan", "store" or "scatter". `axes`: the points it is defined at; `raxes`: combined axes.
+
+    `monoid`: how values are combined; of a scatter also "set".
+    """
 
     kind: str
     name: str
@@ -54,6 +78,7 @@ class Stage:
     dtype: DType
     buffer: str = ""
     offset: Ix | None = None
+    target: Target | None = None
 
 
 @dataclass(slots=True)
@@ -65,9 +90,15 @@ class Fusion:
     stages: list[Stage] = field(default_factory=list)
     checks: list[tuple[Expr, tuple[Atom, ...]]] = field(default_factory=list)
     hosts: dict[str, DType] = field(default_factory=dict)
+    scratch: list[Buffer] = field(default_factory=list)
+    before: list[Fusion] = field(default_factory=list)
+    after: list[Fusion] = field(default_factory=list)
 
     def stores(self) -> list[Stage]:
         return [s for s in self.stages if s.kind == "store"]
+
+    def scatters(self) -> list[Stage]:
+        return [s for s in self.stages if s.kind == "scatter"]
 
     def reductions(self) -> list[Stage]:
         return [s for s in self.stages if s.kind == "reduce"]
@@ -76,8 +107,8 @@ class Fusion:
         """Readable text, one stage a line."""
         from_scalar = _Printer()
         lines = [f"fusion over {', '.join(f'{a.name}<{a.extent}' for a in self.axes)}"]
-        for b in self.buffers:
-            io = "out" if b.output else "in"
+        for b in (*self.buffers, *self.scratch):
+            io = "scratch" if b in self.scratch else "out" if b.output else "in"
             shape, strides = ", ".join(map(str, b.shape)), ", ".join(map(str, b.strides))
             lines.append(f"  {io} {b.name}: {b.dtype}[{shape}] strides ({strides})")
         for s in self.stages:
@@ -85,11 +116,18 @@ class Fusion:
             body = from_scalar(s.body)
             if s.kind == "store":
                 lines.append(f"  store {s.buffer}[{s.offset}] over ({over}) = {body}")
+            elif s.target is not None and s.offset is not None:
+                mask = from_scalar(s.target.mask)
+                lines.append(f"  scatter {s.buffer}[{from_scalar.index(s.offset)}] over ({over}): {s.monoid} {body}")
+                lines.append(f"    where {mask}")
             else:
                 along = ", ".join(a.name for a in s.raxes)
                 lines.append(f"  {s.kind} {s.name} over ({over}): {s.monoid} of ({along}) = {body}")
         for c, axes in self.checks:
             lines.append(f"  check over ({', '.join(a.name for a in axes)}) {from_scalar(c)}")
+        around = [("before", f) for f in self.before] + [("after", f) for f in self.after]
+        for when, f in around:
+            lines += [f"  {when}", *("    " + line for line in f.text().splitlines())]
         return "\n".join(lines)
 
 

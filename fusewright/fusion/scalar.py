@@ -163,29 +163,35 @@ def random(kind: str, seed: Expr, row: Ix, column: Ix, dtype: DType) -> Expr:
     return _make("random", compute_type(dtype), (seed,), (kind, row, column), 60)
 
 
+def rewrite_index(i: Ix, axes: dict[Atom, Ix], memo: dict[Expr, Expr]) -> Ix:
+    """Substitute axes in an index expression, also inside run-time values."""
+
+    def value(a: Atom) -> Atom:
+        assert a.extent is not None
+        return index.value(rewrite(a.aux, axes, memo), a.extent.subst(axes)).terms[0][0][0]
+
+    return i.subst(axes, value)
+
+
 def rewrite(e: Expr, axes: dict[Atom, Ix], memo: dict[Expr, Expr]) -> Expr:
     """Substitute axes throughout an expression."""
     found = memo.get(e)
     if found is not None:
         return found
 
-    def value(a: Atom) -> Atom:
-        assert a.extent is not None
-        return index.value(rewrite(a.aux, axes, memo), a.extent.subst(axes)).terms[0][0][0]
-
     args = tuple(rewrite(c, axes, memo) for c in e.args)
     if e.kind == "load":
-        new = load(e.data[0], e.data[1].subst(axes, value), e.data[2], args[0] if args else None)
+        new = load(e.data[0], rewrite_index(e.data[1], axes, memo), e.data[2], args[0] if args else None)
     elif e.kind == "index":
-        moved = e.data.subst(axes, value)
+        moved = rewrite_index(e.data, axes, memo)
         new = index_value(moved) if moved is not e.data else e
     elif e.kind == "random":
-        new = _make("random", e.dtype, args, (e.data[0], *(i.subst(axes, value) for i in e.data[1:])), e.cost)
+        new = _make("random", e.dtype, args, (e.data[0], *(rewrite_index(i, axes, memo) for i in e.data[1:])), e.cost)
     elif e.kind == "stage":
         new = e
         if any(a in axes for a in e.data[1]):
-            moved = frozenset(b for a in e.data[1] for b in (axes[a].axes() if a in axes else (a,)))
-            new = stage_value(e.data[0], e.dtype, moved)
+            home = frozenset(b for a in e.data[1] for b in (axes[a].axes() if a in axes else (a,)))
+            new = stage_value(e.data[0], e.dtype, home)
     elif args == e.args:
         new = e
     else:

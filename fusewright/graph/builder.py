@@ -12,7 +12,7 @@ from typing import Any
 
 from ..core.dtypes import DType, bool_, i64
 from ..core.errors import Refusal
-from ..index.expr import ONE, ZERO, Ix, IxLike, ix
+from ..index.expr import ONE, ZERO, Ix, IxLike, ix, nonnegative
 from ..index.layout import product
 from ..prims.table import ARG_MONOIDS, MONOIDS, PRIMS
 from .ir import Eqn, Graph, Shape, Value
@@ -244,6 +244,29 @@ class Builder:
     ) -> Value:
         """out[I] = x[J]; `spec[d]` is ("dim", k): J_d = I_k, or ("at", n, dims): J_d = indices[n][I[dims]]."""
         return self.emit("gather", (x, *indices), (tuple(spec),), x.dtype, tuple(ix(s) for s in shape))
+
+    def scatter(
+        self,
+        base: Value,
+        src: Value,
+        indices: Sequence[Value],
+        spec: Sequence[tuple[Any, ...]],
+        how: str = "set",
+        mask: Value | None = None,
+    ) -> Value:
+        """`base` with every point of `src` written or combined (`how`) into its place, in row-major order.
+
+        `spec[d]` is ("dim", k): J_d = I_k, or ("at", n, dims): J_d = indices[n][I[dims]]. `mask`, broadcastable to src:
+        the points that count.
+        """
+        for d, s in enumerate(spec):
+            if s[0] == "dim" and not nonnegative(base.shape[d] - src.shape[s[1]]):
+                raise Refusal("shape", f"cannot show that {src.shape[s[1]]} elements fit in {base.shape[d]}")
+        operands = [base, self.cast(src, base.dtype)]
+        if mask is not None:
+            lead = (ONE,) * (src.rank - mask.rank)
+            operands.append(self.reshape(mask, (*lead, *mask.shape)))
+        return self.emit("scatter", (*operands, *indices), (how, mask is not None, tuple(spec)), base.dtype, base.shape)
 
     # --- reductions ---
     def reduce(self, monoid: str, x: Value, axes: Sequence[int], keepdim: bool = False) -> Value:

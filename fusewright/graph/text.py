@@ -10,7 +10,8 @@ Grammar
     output  ::= "out" "(" %id,* ")"
     type    ::= dtype "[" ix,* "]"
     params  ::= map prim | cast dtype ["round"] | const number | scalar (ix | string) | affine "[" affine,* "]"
-              | pad "[" ix,* "]" | cat dim | gather "[" pick,* "]" | reduce monoid "[" dim,* "]" | scan monoid dim
+              | pad "[" ix,* "]" | cat dim | gather "[" pick,* "]"
+              | scatter how ["masked"] "[" pick,* "]" | reduce monoid "[" dim,* "]" | scan monoid dim
               | iota dim | random kind index | reshape
     affine  ::= offset ("+" $dim ["*" factor])*    $k is the k-th index of the result; an offset of 0 may be left out
     pick    ::= $dim | "at" operand "(" $dim,* ")"
@@ -31,7 +32,7 @@ from ..core.errors import CompilerError
 from ..core.lexer import Cursor, ParseError, Token, number_text, quote
 from ..index.expr import ONE, ZERO, Ix, ix, sym
 from ..prims.table import MONOIDS, PRIMS, RANDOM_KINDS
-from .ir import OPS, Eqn, Graph, Shape, Unit, Value
+from .ir import OPS, SCATTERS, Eqn, Graph, Shape, Unit, Value
 
 KINDS = ("fused", "view", "torch", "host", "item")
 
@@ -85,6 +86,8 @@ def _params(e: Eqn) -> str:
             return f" [{_list(p[0])}]"
         case "gather":
             return f" [{_list(map(_pick, p[0]))}]"
+        case "scatter":
+            return f" {p[0]}{' masked' if p[1] else ''} [{_list(map(_pick, p[2]))}]"
         case "reduce":
             return f" {p[0]} [{_list(p[1])}]"
         case "cat" | "iota" | "scan" | "random":
@@ -301,6 +304,9 @@ class _Parser:
                 return (c.natural("a dimension"),)
             case "gather":
                 return (tuple(self.pick() for _ in c.list("[", "]")),)
+            case "scatter":
+                how = self.one_of(SCATTERS, "a way to scatter")
+                return (how, c.accept("masked"), tuple(self.pick() for _ in c.list("[", "]")))
             case "reduce":
                 monoid = self.one_of(MONOIDS, "a monoid")
                 return (monoid, tuple(c.natural("a dimension") for _ in c.list("[", "]")))

@@ -12,15 +12,15 @@ The rules
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from ..core.dtypes import DType, bool_, i64
 from ..core.errors import CompilerError, Refusal, VerifyError
-from ..index.expr import ONE, Ix
+from ..index.expr import ONE, Ix, nonnegative
 from ..index.layout import product
 from ..prims.table import ARG_MONOIDS, MONOIDS, PRIMS, RANDOM_KINDS
 from .builder import broadcast
-from .ir import Eqn, Graph, Shape, Value
+from .ir import SCATTERS, Eqn, Graph, Shape, Value
 from .text import KINDS, equation
 
 _ARITY = {"cast": 1, "const": 0, "scalar": 0, "affine": 1, "reshape": 1, "pad": 2, "reduce": 1, "scan": 1, "iota": 0}
@@ -183,6 +183,8 @@ def infer(e: Eqn) -> tuple[DType, Shape]:
             return _cat(e)
         case "gather":
             return _gather(e)
+        case "scatter":
+            return _scatter(e)
         case "reduce" | "scan":
             return _combine(e)
     raise _Bad(f"unknown operation '{e.op}'")
@@ -241,18 +243,55 @@ def _gather(e: Eqn) -> tuple[DType, Shape]:
             if e.out.shape[s[1]] is not x.shape[d]:
                 raise _Bad(f"gather keeps dimension {d} whole, but its extent changes")
         else:
-            if not 0 <= s[1] < len(indices):
-                raise _Bad(f"gather has no index operand {s[1]}")
-            at = indices[s[1]]
-            if not at.dtype.is_int:
-                raise _Bad(f"index operand {s[1]} must be of an integer type, not {at.dtype}")
-            if len(s[2]) != at.rank:
-                raise _Bad(f"index operand {s[1]} has {at.rank} dimensions, {len(s[2])} are given")
-            _dims(e, s[2], e.out.rank)
-            for k, n in zip(s[2], at.shape, strict=True):
-                if n is not ONE and n is not e.out.shape[k]:
-                    raise _Bad(f"index operand {s[1]} has extent {n} where the result has {e.out.shape[k]}")
+            _index_operand(e, s, indices, e.out, "the result")
     return x.dtype, e.out.shape
+
+
+def _index_operand(e: Eqn, s: tuple[Any, ...], indices: tuple[Value, ...], points: Value, whose: str) -> None:
+    """Check ("at", operand, dims of `points`) in a gather or scatter."""
+    if not 0 <= s[1] < len(indices):
+        raise _Bad(f"{e.op} has no index operand {s[1]}")
+    at = indices[s[1]]
+    if not at.dtype.is_int:
+        raise _Bad(f"index operand {s[1]} must be of an integer type, not {at.dtype}")
+    if len(s[2]) != at.rank:
+        raise _Bad(f"index operand {s[1]} has {at.rank} dimensions, {len(s[2])} are given")
+    _dims(e, s[2], points.rank)
+    for k, n in zip(s[2], at.shape, strict=True):
+        if n is not ONE and n is not points.shape[k]:
+            raise _Bad(f"index operand {s[1]} has extent {n} where {whose} has {points.shape[k]}")
+
+
+def _scatter(e: Eqn) -> tuple[DType, Shape]:
+    how, masked, spec = e.params
+    if how not in SCATTERS:
+        raise _Bad(f"unknown way to scatter '{how}'")
+    if len(e.inputs) < 2 + masked:
+        raise _Bad(f"scatter takes at least {2 + masked} operands, got {len(e.inputs)}")
+    base, src = e.inputs[:2]
+    _count(e, spec, base)
+    if src.dtype is not base.dtype:
+        raise _Bad(f"scatter of {src.dtype} into {base.dtype}")
+    if how != "set" and base.dtype.kind not in MONOIDS[how].kinds:
+        raise _Bad(f"{how} does not take {base.dtype}")
+    if masked:
+        mask = e.inputs[2]
+        if mask.dtype is not bool_ or mask.rank != src.rank:
+            raise _Bad(f"the mask must be bool with {src.rank} dimensions")
+        if any(n is not ONE and n is not s for n, s in zip(mask.shape, src.shape, strict=True)):
+            raise _Bad("the mask has another extent than the source")
+    seen: set[int] = set()
+    for d, s in enumerate(spec):
+        if s[0] == "dim":
+            _dims(e, s[1:], src.rank)
+            if s[1] in seen:
+                raise _Bad(f"scatter uses dimension {s[1]} of the source twice")
+            seen.add(s[1])
+            if not nonnegative(base.shape[d] - src.shape[s[1]]):
+                raise _Bad(f"the source may be larger than dimension {d}")
+        else:
+            _index_operand(e, s, e.inputs[2 + masked :], src, "the source")
+    return base.dtype, base.shape
 
 
 def _combine(e: Eqn) -> tuple[DType, Shape]:

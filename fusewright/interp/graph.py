@@ -30,13 +30,14 @@ def evaluate(
     sizes: Mapping[str, Any] | None = None,
     opaque: Opaque | None = None,
     round_every_op: bool = False,
+    layout: philox.Layout = philox.bits,
 ) -> dict[Value, Array]:
     """Every value of `graph` on `inputs`.
 
     `sizes`: the size symbols and the named host scalars. `opaque(unit, env)` runs a "torch" unit: it reads the
-    unit's operands in `env` and returns an array for each of `unit.results`.
+    unit's operands in `env` and returns an array for each of `unit.results`. `layout`: of random numbers.
     """
-    return _Run(graph, sizes or {}, opaque, round_every_op).run(inputs)
+    return _Run(graph, sizes or {}, opaque, round_every_op, layout).run(inputs)
 
 
 def rounded(x: Array, dtype: DType) -> Array:
@@ -63,8 +64,16 @@ def convert(x: Array, source: DType, target: DType) -> Array:
 
 
 class _Run:
-    def __init__(self, graph: Graph, sizes: Mapping[str, Any], opaque: Opaque | None, round_every_op: bool):
+    def __init__(
+        self,
+        graph: Graph,
+        sizes: Mapping[str, Any],
+        opaque: Opaque | None,
+        round_every_op: bool,
+        layout: philox.Layout,
+    ):
         self.graph = graph
+        self.layout = layout
         self.sizes = sizes
         self.opaque = opaque
         self.round_every_op = round_every_op
@@ -192,15 +201,41 @@ def _gather(run: _Run, e: Eqn, x: Array, *indices: Array) -> Array:
         if entry[0] == "dim":
             i = _along(len(shape), entry[1], np.arange(shape[entry[1]], dtype=np.int64))
         else:
-            _, n, dims = entry
-            t = indices[n]
-            if t.shape != tuple(shape[k] for k in dims):
-                raise CompilerError(f"index {t.shape} does not lie along dims {dims} of {shape}", "interp.graph")
-            t = np.transpose(t, np.argsort(dims)) if dims else t
-            i = t.reshape([shape[k] if k in dims else 1 for k in range(len(shape))])
-            i = np.where(i < 0, i + x.shape[d], i)
+            i = _index_at(indices[entry[1]], entry[2], shape, x.shape[d])
         index.append(i)
     return _load(x, index, shape)
+
+
+def _scatter(run: _Run, e: Eqn, base: Array, src: Array, *rest: Array) -> Array:
+    how, masked, spec = e.params
+    indices = rest[masked:]
+    on = np.broadcast_to(rest[0], src.shape) if masked else np.ones(src.shape, bool)
+    place = []
+    for d, entry in enumerate(spec):
+        if entry[0] == "dim":
+            i = _along(src.ndim, entry[1], np.arange(src.shape[entry[1]], dtype=np.int64))
+        else:
+            i = _index_at(indices[entry[1]], entry[2], src.shape, base.shape[d])
+        i = np.broadcast_to(i, src.shape)[on]
+        if ((i < 0) | (i >= base.shape[d])).any():
+            raise IndexError(f"index out of range for dimension {d} of extent {base.shape[d]}")
+        place.append(i)
+    out = np.array(base)
+    if how == "set":
+        out[tuple(place)] = src[on]  # of several values for one place the last one stays
+    else:
+        MONOIDS[how].numpy.at(out, tuple(place), src[on])  # type: ignore[attr-defined]
+    return out
+
+
+def _index_at(t: Array, dims: tuple[int, ...], shape: tuple[int, ...], extent: int) -> Array:
+    """An index tensor that lies along `dims` of `shape`, broadcastable to it; negative ones count from the end."""
+    if any(n not in (1, shape[k]) for n, k in zip(t.shape, dims, strict=True)):
+        raise CompilerError(f"index {t.shape} does not lie along dims {dims} of {shape}", "interp.graph")
+    own = dict(zip(dims, t.shape, strict=True))
+    t = np.transpose(t, np.argsort(dims)) if dims else t
+    i = t.reshape([own.get(k, 1) for k in range(len(shape))]).astype(np.int64)
+    return np.where(i < 0, i + extent, i)
 
 
 def _reduce(run: _Run, e: Eqn, x: Array) -> Array:
@@ -230,10 +265,10 @@ def _random(run: _Run, e: Eqn, seeds: Array) -> Array:
     row, column = philox.place(shape)
     seed, dtype = int(seeds[index]), held_type(e.out.dtype)
     if kind == "uniform":
-        return philox.uniform(seed, row, column, dtype=dtype)
+        return philox.uniform(seed, row, column, dtype=dtype, layout=run.layout)
     if kind == "normal":
-        return philox.normal(seed, row, column, dtype=dtype)
-    return philox.bits(seed, row, column).astype(dtype)
+        return philox.normal(seed, row, column, dtype=dtype, layout=run.layout)
+    return run.layout(seed, row, column).astype(dtype)
 
 
 _RULES: dict[str, Callable[..., Array]] = {
@@ -246,6 +281,7 @@ _RULES: dict[str, Callable[..., Array]] = {
     "pad": _pad,
     "cat": _cat,
     "gather": _gather,
+    "scatter": _scatter,
     "reduce": _reduce,
     "scan": _scan,
     "iota": _iota,

@@ -18,10 +18,11 @@ from ..index.expr import Atom, Ix, ix
 from ..index.layout import product
 from ..prims.table import MONOIDS
 from ..schedule.cpu import Schedule
-from .accumulate import BLOCK_ROWS, THREADS, Accumulator, Reductions
+from .accumulate import BLOCK_ROWS, THREADS, Accumulator
 from .ir import Alloc, Arg, Buf, Fail, For, Func, If, Imm, Parallel, Prefetch, Reg, Set, Stmt, Store, Var, imm
 from .passes import Passes
-from .scope import Scope
+from .scatter import Scatters
+from .scope import Params, Scope
 
 
 @dataclass(slots=True)
@@ -45,7 +46,23 @@ class Kernel:
 
 def lower(f: Fusion, schedule: Schedule, name: str) -> Kernel:
     """Lower a fusion whose axes are those the schedule names."""
-    return _Lower(f, schedule, name).run()
+    func = Func(name)
+    func.bufs = [Buf(b.name, b.dtype, b.output) for b in f.buffers]
+    bufs = {b.name: b for b in func.bufs}
+    params = Params(func)
+    params.get(THREADS, "threads")  # always the first size parameter
+    for b in f.scratch:
+        bufs[b.name] = Buf(b.name, b.dtype)
+        func.allocs.append(Alloc(bufs[b.name], params.get(b.numel, ("scratch", b.name)), "shared"))
+    phases = [*zip(f.before, schedule.before, strict=True), (f, schedule), *zip(f.after, schedule.after, strict=True)]
+    named = 0
+    for k, (g, s) in enumerate(phases):
+        params.phase = k
+        phase = _Lower(g, s, func, bufs, params)
+        phase.counter = named
+        phase.run()
+        named = phase.counter
+    return Kernel(func, params.values, [h.name for h in func.hosts], frozenset(params.divisors))
 
 
 @dataclass(slots=True)
@@ -59,37 +76,34 @@ class _Pass:
     scans: dict[str, Reg]
 
 
-class _Lower(Reductions):
-    def __init__(self, f: Fusion, schedule: Schedule, name: str):
-        func = Func(name)
-        bufs = {b.name: Buf(b.name, b.dtype, b.output) for b in f.buffers}
-        func.bufs = list(bufs.values())
-        super().__init__(func, bufs)
-        self.params.get(THREADS, "threads")  # always the first size parameter
+class _Lower(Scatters):
+    """Lowers one phase of a kernel: appends its regions to `func`."""
+
+    def __init__(self, f: Fusion, schedule: Schedule, func: Func, bufs: dict[str, Buf], params: Params):
+        super().__init__(func, bufs, params)
         self.p = Passes(f, schedule)
         self.rows, self.cols, self.v = self.p.rows, self.p.cols, self.p.v
         self.width = schedule.lanes if self.v is not None else 1
         self.row_vector = self.v in self.rows
         self.chunk = {a: n for a in self.cols for name, n in schedule.split if a.name == name}
         self.stream = schedule.stream
+        self.prepare(f, schedule)
         self.at_chunk: dict[Atom, Arg] = {}
-        self.kept = {e: Buf(f"kept{k}", e.dtype) for k, e in enumerate(self.p.kept)}
+        self.kept = {e: Buf(f"kept{k}", e.dtype) for k, e in enumerate(self.p.kept, len(func.allocs))}
         if self.kept:
             count = self.columns() * (self.width if self.row_vector else 1)
             for buf in self.kept.values():
                 func.allocs.append(Alloc(buf, self.params.get(count, "scratch count")))
 
     # --- the function ---
-    def run(self) -> Kernel:
+    def run(self) -> None:
         body: list[Stmt] = []
         region = Scope(None, body)
         tid, nth = Reg("tid", i64), Reg("nth", i64)
         parts = [(a, self._steps(a)) for a in self.rows] + [(a, self._chunks(a)) for a in self.chunk]
         self.declare_partials(region, tid, nth)
-        total = self.params.get(product(n for _, n in parts), "rows")
-        lo = self.let(region, "udiv", (self.mul(region, tid, total), nth), i64)
-        hi = self.let(region, "udiv", (self.mul(region, self.add(region, tid, imm(1)), total), nth), i64)
-        r = Reg("row", i64)
+        lo, hi = self.divide(region, tid, nth, product(n for _, n in parts))
+        r = self.reg(i64, prefix="row") if self.serial else Reg("row", i64)
         inside: list[Stmt] = []
         row = Scope(region, inside)
         self.own(row, r)
@@ -100,10 +114,11 @@ class _Lower(Reductions):
         self._row(row, r, parts)
         body.append(For(r, lo, hi, imm(1), inside))
         self.publish_partials(region)
+        if self.serial:
+            self.func.body.extend(body)
+            return
         self.func.body.append(Parallel(tid, nth, body))
         self._epilogue()
-        hosts = [h.name for h in self.func.hosts]
-        return Kernel(self.func, self.params.values, hosts, frozenset(self.params.divisors))
 
     def _steps(self, a: Atom) -> Ix:
         """Iterations of a row axis: its extent, or the vectors that cover it."""
@@ -133,6 +148,9 @@ class _Lower(Reductions):
                 start = self.mul(s, at, imm(self.width))
             else:
                 s.axes[a] = self.own(s, at)
+        if self.by_row:
+            self._guarded(s)
+            return
         if not self.row_vector:
             self._passes(s)
             return
@@ -150,6 +168,18 @@ class _Lower(Reductions):
             self._passes(c)
         s.body.append(If(whole, *branches))
 
+    def _guarded(self, s: Scope) -> None:
+        """The passes of a row that is scattered whole, if it is to be and its place is this thread's."""
+        checks, self.p.checks = self.p.checks, []
+        for c, _, _ in checks:
+            self._check(s, c)
+        ok = self.guard(s)
+        inside: list[Stmt] = []
+        row = Scope(s, inside)
+        row.axes = dict(s.axes)  # what depends on the row is computed inside
+        self._passes(row)
+        s.body.append(If(ok, inside))
+
     def _passes(self, s: Scope) -> None:
         for p in [*sorted(self.p.work), max(self.p.work, default=0) + 1]:
             for c, per_point, when in self.p.checks:
@@ -162,7 +192,7 @@ class _Lower(Reductions):
             value = self.cast(s, self.emit(s, st.body), acc.dtype)
             s.body.append(Set(acc, self.prim(s, MONOIDS[st.monoid].combine, acc, value)))
         for st in self.p.row_stores:
-            self._store(s, st)
+            self._write(s, st)
 
     def _check(self, s: Scope, c: Expr) -> None:
         ok = self.emit(s, c)
@@ -229,6 +259,8 @@ class _Lower(Reductions):
 
     def _range(self, s: Scope, a: Atom) -> tuple[Arg, Arg]:
         assert a.extent is not None
+        if a is self.owner:
+            return self.mine
         extent = self.params.get(a.extent, ("extent", a.name))
         if a not in self.chunk:
             return imm(0), extent
@@ -293,8 +325,8 @@ class _Lower(Reductions):
             if st.kind == "store":
                 self.emit(s, st.body)
         for st in p.stages:
-            if st.kind == "store":
-                self._store(s, st)
+            if st.kind in ("store", "scatter"):
+                self._write(s, st)
             elif st in self.p.outer_vec:
                 self.accumulate_column(s, st)
             else:
@@ -326,6 +358,12 @@ class _Lower(Reductions):
     def _scratch_mask(self, s: Scope) -> Arg | None:
         """Lanes of scratch in use: all of them when rows fill the lanes."""
         return None if self.row_vector else self.tail(s)
+
+    def _write(self, s: Scope, st: Stage) -> None:
+        if st.kind == "scatter":
+            self.scatter(s, st)
+        else:
+            self._store(s, st)
 
     def _store(self, s: Scope, st: Stage) -> None:
         assert st.offset is not None

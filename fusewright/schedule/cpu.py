@@ -38,7 +38,7 @@ class Schedule:
     `split`: column axes that are cut into chunks of so many points; the chunks join the rows, so no reduction may
     need a whole row; `stream`: outputs written past the caches;
     `family`: the name of this kind of kernel, for people; `owner`: of a scatter, the axis or the run-time coordinate of
-    the target that threads divide (None: one thread); `before`, `after`: schedules of the fusions that run before and after.
+    the target that threads divide (None: one thread does it); `before`, `after`: of the fusions that run before and after.
     """
 
     rows: tuple[str, ...]

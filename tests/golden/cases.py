@@ -104,6 +104,25 @@ def embedding(b: Builder) -> Value:
     return b.mul(rows, b.const(2.0, f32))
 
 
+def embedding_backward(b: Builder) -> Value:
+    """Rows of the gradient summed by index, but those of row 1, and scaled on the way."""
+    grad, at = b.input(f32, (N, M)), b.input(i64, (N,))
+    counts = b.unsqueeze(b.ne(at, b.const(1, i64)), 1)
+    rows = b.mul(grad, b.const(2.0, f32))
+    return b.scatter(b.full((5, M), 0.0, f32), rows, [at], [("at", 0, (0,)), ("dim", 1)], "sum", counts)
+
+
+def scatter_add(b: Builder) -> Value:
+    """Along the last dim, accumulated in f32 and rounded once."""
+    x, y, at = b.input(bf16, (N, 5)), b.input(bf16, (N, M)), b.input(i64, (N, M))
+    return b.scatter(x, y, [at], [("dim", 0), ("at", 0, (0, 1))], "sum")
+
+
+def _in_five(inputs: list[np.ndarray], sizes: dict[str, int]) -> None:
+    inputs[-1] %= 5
+    inputs[-1].reshape(-1)[::2] -= 5  # negative ones count from the end
+
+
 def _indices(inputs: list[np.ndarray], sizes: dict[str, int]) -> None:
     inputs[1] %= max(sizes["m"], 1)
     inputs[1][::2] -= sizes["m"]  # negative ones count from the end
@@ -143,6 +162,8 @@ CASES: dict[str, Case] = {
     "full_sum": Case(full_sum, "full reduction"),
     "outer_softmax": Case(outer_softmax, "outer persistent", vector_rows=True, ll=False),
     "embedding": Case(embedding, "pointwise", fix=_indices, sizes=((1, 1), (5, 7), (16, 3), (0, 4))),
+    "embedding_backward": Case(embedding_backward, "scatter", fix=_in_five, tolerance=0),
+    "scatter_add": Case(scatter_add, "scatter", fix=_in_five, ll=False, tolerance=0),
     "cumulative": Case(cumulative, "scan"),
     "cat_pad": Case(cat_pad, "pointwise", ll=False),
     "dropout": Case(dropout, "pointwise", ll=False),

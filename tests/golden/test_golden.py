@@ -93,8 +93,8 @@ def test_values(name: str, threads: int) -> None:
         inputs = random_inputs(graph, sizes)
         if case.fix is not None:
             case.fix(inputs, sizes)
-        check(graph, sizes, threads, inputs, c)
-        check(graph, sizes, threads, inputs, c, stream=True)
+        check(graph, sizes, threads, inputs, c, case.tolerance)
+        check(graph, sizes, threads, inputs, c, case.tolerance, stream=True)
 
 
 def test_an_index_out_of_range_is_reported() -> None:

@@ -37,6 +37,8 @@ graph {
   %16: f32[3, s0] = scan sum 1(%14) @2
   %17: f32[s0] = random uniform 1(%2) @2
   %18: bool[3, s0] = map lt(%14, %16) @2
+  %20: f32[3, s0] = scatter max masked [$0, at 0 ($0, $1)](%14, %16, %18, %13) @2
+  %21: f32[3, s0] = scatter set [$0, $1](%20, %16) @2
   %19: i64[1, s0] = reduce argmax [0](%14) @2
   unit 3 host "size" "sym_size" ""
   out (%19, %1)
@@ -134,6 +136,7 @@ def test_division_binds_like_multiplication() -> None:
         ("graph {\n  in %1: f32[]\n  in %1: f32[]", "3:6: value %1 is defined twice"),
         ("graph {\n  %1: f32[] = frob()", "2:15: expected an operation, found 'frob'"),
         ("graph {\n  %1: f32[] = map frob()", "2:19: expected a primitive, found 'frob'"),
+        ("graph {\n  %1: f32[] = scatter any", "2:23: expected a way to scatter, found 'any'"),
         ("graph {\n  %1: f32[] = map neg(%2) @0", "2:23: value %2 is not defined here"),
         ("graph {\n  %1: f32[] = const 1.0()\n", "3:1: expected a unit like '@0', found the end"),
         (
@@ -188,6 +191,19 @@ def graph(body: str) -> Graph:
         ("%4: f32[4, 5] = gather [at 0 ($0), $1](%1, %2)", "gather keeps dimension 1 whole, but its extent changes"),
         ("%4: f32[5, 4] = gather [at 0 ($0), $1](%1, %2)", "index operand 0 has extent 4 where the result has 5"),
         ("%4: f32[n, 4] = gather [at 0 ($0), $1](%1, %1)", "index operand 0 must be of an integer type, not f32"),
+        ("%4: f32[n, 4] = scatter sum [at 0 ($0), $1](%1)", "scatter takes at least 2 operands, got 1"),
+        ("%4: f32[n, 4] = scatter sum masked [at 0 ($0), $1](%1, %1)", "scatter takes at least 3 operands, got 2"),
+        ("%4: f32[4, n] = scatter sum [at 0 ($1), $0](%1, %1, %2)", "the source may be larger than dimension 1"),
+        ("%4: f32[n, 4] = scatter sum [$1, $1](%1, %1)", "the source may be larger than dimension 0"),
+        ("%4: f32[n, 4] = scatter sum [$0, $0](%1, %1)", "scatter uses dimension 0 of the source twice"),
+        ("%4: f32[n, 4] = scatter sum [at 0 ($0), $1](%1, %2, %2)", "scatter of i64 into f32"),
+        ("%4: f32[n, 4] = scatter set masked [$0, $1](%1, %1, %1)", "the mask must be bool with 2 dimensions"),
+        (
+            "%4: f32[n, 4] = scatter set [at 0 ($0), $1](%1, %1, %2)",
+            "index operand 0 has extent 4 where the source has n",
+        ),
+        ("%4: f32[4, 4] = scatter set [$0, $1](%1, %1)", "the shape is [n, 4], not [4, 4]"),
+        ("%4: f32[n, 4] = scatter set [$0](%1, %1)", "scatter lists 1 dimensions of an operand that has 2"),
         ("%4: f32[n, 4] = reduce sum [1](%1)", "the shape is [n, 1], not [n, 4]"),
         ("%4: f32[n, 1] = reduce sum [2](%1)", "reduce names dimension 2 of 2"),
         ("%4: f32[n, 1] = reduce any [1](%1)", "any does not take f32"),

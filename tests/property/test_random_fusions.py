@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from fusewright.core.dtypes import BY_NAME, bool_, f32, i64, numpy_type
 from fusewright.core.errors import Refusal
 from fusewright.graph.builder import Builder
-from fusewright.graph.ir import Graph, Value
+from fusewright.graph.ir import SCATTERS, Graph, Value
 from fusewright.index.expr import ONE, ix, sym
 from fusewright.index.layout import product
 from fusewright.prims.table import MONOIDS
@@ -199,9 +199,31 @@ def _gather(d: Draw) -> Value:
     return d.b.gather(x, [at], (length, *rest), [("at", 0, (0,)), *(("dim", 1 + k) for k in range(len(rest)))])
 
 
+def _scatter(d: Draw) -> Value:
+    """Into x, along one of its dims, at positions computed from its own size; points meet."""
+    x = d.some(lambda v: v.rank in (1, 2, 3))
+    k = d.dim(x)
+    how = d.pick([h for h in SCATTERS if h == "set" or (x.dtype.kind in MONOIDS[h].kinds and h != "prod")])
+    src = d.b.cast(d.some(lambda v: v.rank == x.rank), x.dtype)
+    along = d.pick([[k], list(range(src.rank))])
+    at = d.b.const(0, i64)
+    for n, j in enumerate(along):
+        step = d.b.iota([src.shape[a] if a == j else 1 for a in along], n)
+        at = d.b.add(at, d.b.mul(step, d.b.const(d.pick([1, 2, 3]), i64)))
+    at = d.b.remainder(at, d.b.scalar(x.shape[k], i64))
+    if d.pick([0, 1]):
+        at = d.b.sub(at, d.b.scalar(x.shape[k], i64))  # counted from the end
+    mask = None
+    if d.pick([0, 0, 1]):
+        mask = d.b.ne(d.b.iota([n if a == k else 1 for a, n in enumerate(src.shape)], k), d.b.const(1, i64))
+    spec = [("at", 0, tuple(along)) if a == k else ("dim", a) for a in range(x.rank)]
+    return d.b.scatter(x, src, [at], spec, how, mask)
+
+
 STEPS = [
     *(_unary, _binary, _binary, _binary, _number, _compare, _where, _cast, _reduce, _reduce, _reduce, _scan),
     *(_permute, _flip, _expand, _unsqueeze, _slice, _reshape, _unflatten, _pad, _cat, _iota, _size, _gather),
+    *(_scatter, _scatter),
 ]
 
 
@@ -235,6 +257,8 @@ def _has_meaning(graph: Graph, sizes: dict[str, int]) -> bool:
     """argmax over nothing and a gather from nothing have none (the lowering never asks for them)."""
     for e in graph.eqns:
         if e.op == "reduce" and e.params[0].startswith("arg") and 0 in extent(e.inputs[0].shape, sizes):
+            return False
+        if e.op == "scatter" and 0 in extent(e.inputs[0].shape, sizes):
             return False
         if e.op == "gather" and 0 in extent(e.inputs[0].shape, sizes):
             return False

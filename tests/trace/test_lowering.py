@@ -17,6 +17,7 @@ from fusewright.graph.ir import Graph
 from fusewright.interp.graph import evaluate
 from fusewright.trace.lowering import RULES, Context
 from fusewright.trace.types import FROM_TORCH
+from tests.support import TORCH
 
 from .lowering_harness import Compiler, check, compare
 
@@ -471,7 +472,7 @@ case(
         aten._unsafe_view(x, [24]) + 1,
         aten._reshape_alias(x, [24], [1]) + 1,
         aten.lift_fresh(x) + 1,
-        aten.lift(x) + 1,
+        *([aten.lift(x) + 1] if TORCH >= (2, 13) else []),  # older ones trip over functionalizing it
     ),
     "c",
     _ALL,

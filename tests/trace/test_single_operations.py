@@ -10,7 +10,7 @@ import torch
 import torch.nn.functional as F
 
 import fusewright
-from tests.support import BACKEND, assert_agrees, compiled, is_ours, same_bits
+from tests.support import BACKEND, TORCH, assert_agrees, compiled, is_ours, same_bits
 
 pytestmark = [
     pytest.mark.usefixtures("fresh_dynamo"),
@@ -58,6 +58,8 @@ CASES: dict[str, tuple[Callable[..., Any], Callable[[], tuple[torch.Tensor, ...]
 @pytest.mark.parametrize("dynamic", [False, True], ids=["static", "dynamic"])
 @pytest.mark.parametrize("name", sorted(CASES))
 def test_agrees(name: str, dynamic: bool) -> None:
+    if dynamic and name.startswith("index computed") and TORCH < (2, 12):
+        pytest.skip("this torch does not trace quantile with symbolic sizes, whatever the backend")
     fn, make = CASES[name]
     args = make()
     with fusewright.options(single_op_groups=True, fallback=False):

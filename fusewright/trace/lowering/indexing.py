@@ -1,4 +1,4 @@
-"""Rules for loads at computed positions, and for scatters that no two elements share.
+"""Rules for loads at computed positions.
 
 PyTorch raises on a negative index in `gather`, `index_select` and `embedding`, but counts it from the end in
 `x[index]` and `take`; the gather primitive does the latter, so the former move negative indices out of range.
@@ -21,16 +21,16 @@ from .registry import Context, lower
 aten = torch.ops.aten
 
 
-def _index(ctx: Context, index: Value) -> Value:
+def index_of(ctx: Context, index: Value) -> Value:
     """An index as i64."""
     if not index.dtype.is_int or index.dtype.kind == "u":
         raise Refusal("index", f"indexing by {index.dtype}")
     return ctx.b.cast(index, i64)
 
 
-def _positive_index(ctx: Context, index: Value) -> Value:
+def positive_index(ctx: Context, index: Value) -> Value:
     """An index of an operator that rejects negative ones."""
-    b, i = ctx.b, _index(ctx, index)
+    b, i = ctx.b, index_of(ctx, index)
     return b.where(b.lt(i, like(b, i, 0)), like(b, i, (1 << 62)), i)
 
 
@@ -44,7 +44,7 @@ def _gather(ctx: Context, x: Value, dim: int, index: Value, *, sparse_grad: bool
             x = ctx.b.slice(x, d, 0, 1, n)
     spec: list[Any] = [("dim", d) for d in range(x.rank)]
     spec[dim] = ("at", 0, tuple(range(x.rank)))
-    return ctx.b.gather(x, [_positive_index(ctx, index)], ctx.shape, spec)
+    return ctx.b.gather(x, [positive_index(ctx, index)], ctx.shape, spec)
 
 
 @lower(aten.index_select.default)
@@ -52,7 +52,7 @@ def _index_select(ctx: Context, x: Value, dim: int, index: Value) -> Value:
     if x.rank == 0:
         raise Refusal("index", "index_select of a 0-d operand")
     dim = ctx.dim(dim, x.rank)
-    i = _positive_index(ctx, index)
+    i = positive_index(ctx, index)
     spec: list[Any] = [("dim", d) for d in range(x.rank)]
     spec[dim] = ("at", 0, (dim,))
     return ctx.b.gather(x, [ctx.b.reshape(i, (ctx.shape[dim],))], ctx.shape, spec)
@@ -68,13 +68,13 @@ def _embedding(
     sparse: bool = False,
 ) -> Value:
     spec = [("at", 0, tuple(range(index.rank))), ("dim", index.rank)]
-    return ctx.b.gather(weight, [_positive_index(ctx, index)], ctx.shape, spec)
+    return ctx.b.gather(weight, [positive_index(ctx, index)], ctx.shape, spec)
 
 
 @lower(aten.take.default)
 def _take(ctx: Context, x: Value, index: Value) -> Value:
     flat = ctx.b.reshape(x, (x.numel,))
-    return ctx.b.gather(flat, [_index(ctx, index)], ctx.shape, [("at", 0, tuple(range(index.rank)))])
+    return ctx.b.gather(flat, [index_of(ctx, index)], ctx.shape, [("at", 0, tuple(range(index.rank)))])
 
 
 @lower(aten.index.Tensor, aten._unsafe_index.Tensor)
@@ -86,7 +86,7 @@ def _advanced(ctx: Context, x: Value, indices: Any) -> Value:
         return x
     if x.rank == 0:
         raise Refusal("index", "indexing a 0-d operand")
-    tensors = [_index(ctx, indices[d]) for d in at]
+    tensors = [index_of(ctx, indices[d]) for d in at]
     common = broadcast(*(t.shape for t in tensors))
     adjacent = at == list(range(at[0], at[0] + len(at)))
     first = at[0] if adjacent else 0
@@ -109,21 +109,18 @@ def _advanced(ctx: Context, x: Value, indices: Any) -> Value:
     return b.gather(x, operands, ctx.shape, spec)
 
 
-@lower(aten.scatter.value, aten.scatter.src)
-def _scatter(ctx: Context, x: Value, dim: int, index: Value, source: Any) -> Value:
-    """One write per line along `dim`: a comparison with the index."""
+def single_write(ctx: Context, x: Value, dim: int, index: Value, source: Any) -> Value | None:
+    """A scatter with one write per line along `dim` as a comparison with the index; None for any other scatter."""
     b = ctx.b
-    if x.rank == 0 or index.rank != x.rank:
-        raise Refusal("index", "scatter with a 0-d operand")
     dim = ctx.dim(dim, x.rank)
     lines = tuple(ONE if d == dim else n for d, n in enumerate(x.shape))
-    if index.shape != lines:
-        raise Refusal("index", "several writes may meet")
+    if x.rank == 0 or index.shape != lines:
+        return None
     if isinstance(source, Value):
         if source.shape != lines:
-            raise Refusal("index", "a source larger than the index")
+            return None
         value = b.cast(source, x.dtype)
     else:
         value = exact(ctx, source, x.dtype)
-    hit = b.eq(position(b, x.rank, dim, x.shape[dim]), _index(ctx, index))
+    hit = b.eq(position(b, x.rank, dim, x.shape[dim]), index_of(ctx, index))
     return b.where(hit, value, x)
