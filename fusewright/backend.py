@@ -2,46 +2,30 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any
 
 from torch._dynamo.backends.common import aot_autograd
-from torch._functorch import partitioners
+from torch._functorch.partitioners import min_cut_rematerialization_partition
 from torch.fx import GraphModule
 
 from .compile import compile_fx
 from .core.options import Options, current, from_mapping, using
 from .trace import decompositions as decomp
 from .trace import random as rnd
+from .trace.partition import recomputing
 
-_patch_lock = threading.Lock()
-
-
-@cache
-def _operators() -> Any:
-    """The partitioner's operator classes, plus ours and those that we fuse and it does not list."""
-    ops = _default_op_list()
-    extra = {rnd.RANDOM.overloadpacket, *decomp.CHEAP}
-    ops.recomputable_ops.update(extra)
-    ops.fusible_ops.update(extra)
-    return ops
-
-
-_default_op_list = partitioners.get_default_op_list
+# What the partitioner may compute again besides what torch lists: our operators, and those that we fuse.
+_RECOMPUTED = frozenset({rnd.RANDOM.overloadpacket, *decomp.CHEAP})
 
 
 def partition(joint: GraphModule, inputs: Any, **kwargs: Any) -> tuple[GraphModule, GraphModule]:
     """Min-cut rematerialisation, after random draws have become pure functions that it may recompute."""
     if current().rng == "philox":
         rnd.replace_random(joint)
-    with _patch_lock:
-        partitioners.get_default_op_list = _operators
-        try:
-            return partitioners.min_cut_rematerialization_partition(joint, inputs, **kwargs)
-        finally:
-            partitioners.get_default_op_list = _default_op_list
+    with recomputing(_RECOMPUTED):
+        return min_cut_rematerialization_partition(joint, inputs, **kwargs)
 
 
 @cache

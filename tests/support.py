@@ -16,6 +16,9 @@ from torch.utils._pytree import tree_flatten, tree_map
 
 BACKEND = os.environ.get("FUSEWRIGHT_TEST_BACKEND", "fusewright")
 
+# (major, minor): for what torch itself, with any backend, cannot do in an older version.
+TORCH = tuple(int(part) for part in torch.__version__.split(".")[:2])
+
 
 def is_ours(backend: str = BACKEND) -> bool:
     """Whether `backend` is the project's own, with counters and options."""
