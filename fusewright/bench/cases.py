@@ -21,8 +21,9 @@ class Case:
     """One row of the table.
 
     `make(device, quick)` gives the inputs. `large` is how many times the (first) large input's bytes are moved
-    ideally. `grads` says which inputs get gradients; empty means that only the forward pass runs, without gradients.
-    `check` is a stand-in to compare with eager where `fn` is random.
+    ideally; 0: every input and output is moved once, of the first input the share `first`. `grads` says which inputs
+    get gradients; empty means that only the forward pass runs, without gradients. `check` is a stand-in to compare
+    with eager where `fn` is random.
     """
 
     name: str
@@ -33,6 +34,7 @@ class Case:
     grads: tuple[int, ...] = ()
     check: Callable[..., torch.Tensor] | None = None
     dropout: bool = False
+    first: float = 1.0
 
     @property
     def backward(self) -> bool:
@@ -45,18 +47,28 @@ class Case:
 
     def traffic(self, inputs: Tensors) -> float:
         """Bytes that have to be moved at least."""
-        return self.large * inputs[0].numel() * inputs[0].element_size()
+        large = inputs[0].numel() * inputs[0].element_size()
+        if self.large:
+            return self.large * large
+        with torch.no_grad():
+            out = self.fn(*inputs)
+        rest = [*inputs[1:], *(out if isinstance(out, tuple) else (out,))]
+        return self.first * large + sum(t.numel() * t.element_size() for t in rest)
 
 
 # ---- programs --------------------------------------------------------------------------------------
 
 
-def _bias_drop_add_norm(p: float, training: bool) -> Callable[..., torch.Tensor]:
+def bias_drop_add_norm(
+    p: float, training: bool, norm: Callable[..., torch.Tensor] | None = None
+) -> Callable[..., torch.Tensor]:
+    """The block: bias, dropout, residual, and a norm of (x, weight, bias), `F.layer_norm` unless given."""
+    norm = norm or layer_norm
+
     def bias_drop_add_norm(
         x: torch.Tensor, residual: torch.Tensor, w: torch.Tensor, bias: torch.Tensor, b: torch.Tensor
     ) -> torch.Tensor:
-        n = F.dropout(x + bias, p, training) + residual
-        return F.layer_norm(n, (x.shape[-1],), w, b)
+        return norm(F.dropout(x + bias, p, training) + residual, w, b)
 
     return bias_drop_add_norm
 
@@ -89,7 +101,7 @@ def cross_entropy(x: torch.Tensor, target: torch.Tensor) -> torch.Tensor:
     return F.cross_entropy(x, target)
 
 
-def _rows(
+def rows(
     shape: tuple[int, ...],
     small: tuple[int, ...],
     big: int = 1,
@@ -132,43 +144,44 @@ def _pair(
 def _cpu() -> Iterator[Case]:
     """The CPU table."""
     bf16 = torch.bfloat16
-    block = _rows((64, 128, 1024), (4, 8, 64), big=2, vectors=3)
+    block = rows((64, 128, 1024), (4, 8, 64), big=2, vectors=3)
     every = (0, 1, 2, 3, 4)
     title = "bias-drop-add-LN [64,128,1024]"
-    plain = _bias_drop_add_norm(0.0, True)
-    yield Case(f"{title} eval fwd", "cpu", _bias_drop_add_norm(0.1, False), block, 3)
+    plain = bias_drop_add_norm(0.0, True)
+    yield Case(f"{title} eval fwd", "cpu", bias_drop_add_norm(0.1, False), block, 3)
     # The gradient of the residual differs from that of the input by the mask: one more tensor than without dropout.
-    yield Case(f"{title} p=0.1 fwd+bwd", "cpu", _bias_drop_add_norm(0.1, True), block, 8, every, plain, dropout=True)
-    yield Case(f"{title} no dropout fwd+bwd", "cpu", _bias_drop_add_norm(0.1, False), block, 7, every)
-    yield from _pair("RMSNorm [8192,1024]", "cpu", rms_norm, _rows((8192, 1024), (16, 64), vectors=1), 2, 5, (0, 1))
-    yield from _pair("softmax [4096,4096]", "cpu", softmax, _rows((4096, 4096), (16, 64)), 2, 5, (0,))
-    chain = _rows((8192, 4096), (16, 64), big=2, vectors=2)
+    yield Case(f"{title} p=0.1 fwd+bwd", "cpu", bias_drop_add_norm(0.1, True), block, 8, every, plain, dropout=True)
+    yield Case(f"{title} no dropout fwd+bwd", "cpu", bias_drop_add_norm(0.1, False), block, 7, every)
+    yield from _pair("RMSNorm [8192,1024]", "cpu", rms_norm, rows((8192, 1024), (16, 64), vectors=1), 2, 5, (0, 1))
+    yield from _pair("softmax [4096,4096]", "cpu", softmax, rows((4096, 4096), (16, 64)), 2, 5, (0,))
+    chain = rows((8192, 4096), (16, 64), big=2, vectors=2)
     yield from _pair("gelu chain [8192,4096]", "cpu", gelu_chain, chain, 3, 8, (0, 1, 2, 3))
-    images = _rows((32, 64, 56, 56), (2, 4, 8, 8), vectors=2, axis=1)
+    images = rows((32, 64, 56, 56), (2, 4, 8, 8), vectors=2, axis=1)
     yield from _pair("BatchNorm+ReLU [32,64,56,56]", "cpu", batch_norm_relu, images, 3, 8, (0, 1, 2))
     words = _classes((2048, 32000), (8, 100))
     yield from _pair("cross-entropy [2048,32000]", "cpu", cross_entropy, words, 1, 3, (0,))
-    half = _rows((16384, 1024), (16, 64), vectors=2, dtype=bf16)
+    half = rows((16384, 1024), (16, 64), vectors=2, dtype=bf16)
     yield from _pair("bf16 LayerNorm [16384,1024]", "cpu", layer_norm, half, 2, 5, (0, 1, 2))
-    square = _rows((4096, 4096), (16, 64), dtype=bf16)
+    square = rows((4096, 4096), (16, 64), dtype=bf16)
     yield from _pair("bf16 softmax [4096,4096]", "cpu", softmax, square, 2, 5, (0,))
-    yield Case("bf16 RMSNorm [8192,1024] fwd", "cpu", rms_norm, _rows((8192, 1024), (16, 64), vectors=1, dtype=bf16), 2)
+    yield Case("bf16 RMSNorm [8192,1024] fwd", "cpu", rms_norm, rows((8192, 1024), (16, 64), vectors=1, dtype=bf16), 2)
 
 
 def _small() -> Iterator[Case]:
     """Sizes that stay in the caches, where the time of a call counts as much as memory."""
-    yield from _pair("gelu chain [64,256]", "small", gelu_chain, _rows((64, 256), (4, 8), 2, 2), 3, 8, (0, 1, 2, 3))
-    yield from _pair("softmax [128,128]", "small", softmax, _rows((128, 128), (4, 8)), 2, 5, (0,))
-    yield from _pair("LayerNorm [128,768]", "small", layer_norm, _rows((128, 768), (4, 8), 1, 2), 2, 5, (0, 1, 2))
-    yield from _pair("RMSNorm [32,1024]", "small", rms_norm, _rows((32, 1024), (4, 8), 1, 1), 2, 5, (0, 1))
-    block = _rows((4, 32, 256), (2, 2, 8), big=2, vectors=3)
-    plain = _bias_drop_add_norm(0.0, True)
+    yield from _pair("gelu chain [64,256]", "small", gelu_chain, rows((64, 256), (4, 8), 2, 2), 3, 8, (0, 1, 2, 3))
+    yield from _pair("softmax [128,128]", "small", softmax, rows((128, 128), (4, 8)), 2, 5, (0,))
+    yield from _pair("LayerNorm [128,768]", "small", layer_norm, rows((128, 768), (4, 8), 1, 2), 2, 5, (0, 1, 2))
+    yield from _pair("RMSNorm [32,1024]", "small", rms_norm, rows((32, 1024), (4, 8), 1, 1), 2, 5, (0, 1))
+    block = rows((4, 32, 256), (2, 2, 8), big=2, vectors=3)
+    plain = bias_drop_add_norm(0.0, True)
     name = "bias-drop-add-LN [4,32,256] p=0.1 fwd+bwd"
-    yield Case(name, "small", _bias_drop_add_norm(0.1, True), block, 8, (0, 1, 2, 3, 4), plain, dropout=True)
-    images = _rows((4, 16, 14, 14), (2, 2, 3, 3), vectors=2, axis=1)
+    yield Case(name, "small", bias_drop_add_norm(0.1, True), block, 8, (0, 1, 2, 3, 4), plain, dropout=True)
+    images = rows((4, 16, 14, 14), (2, 2, 3, 3), vectors=2, axis=1)
     yield Case("BatchNorm+ReLU [4,16,14,14] fwd+bwd", "small", batch_norm_relu, images, 8, (0, 1, 2))
     yield Case("cross-entropy [64,1000] fwd+bwd", "small", cross_entropy, _classes((64, 1000), (4, 10)), 3, (0,))
 
 
 CASES: tuple[Case, ...] = (*_cpu(), *_small())
-SUITES = ("cpu", "small", "overhead")
+SUITES = ("cpu", "small", "overhead")  # of CASES
+GPU_SUITES = ("gpu", "gpu-train")  # of `cases_gpu.GPU_CASES`

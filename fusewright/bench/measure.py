@@ -83,6 +83,35 @@ def interleaved(steps: Mapping[str, Step], device: str, budget_s: float, least: 
     return {name: statistics.median(t) for name, t in times.items()}
 
 
+FLUSH = 256 << 20  # bytes written between two measurements on a GPU: more than its L2 cache holds
+
+
+def on_device(steps: Mapping[str, Step], budget_s: float, least: int = 10, most: int = 100) -> dict[str, float]:
+    """Median seconds that every step keeps the current CUDA device busy, in turns, from a cold L2 cache.
+
+    Between a step's events the device is kept busy long enough for the host to queue the whole step, so that what is
+    measured is the device, not the host.
+    """
+    flush = torch.empty(FLUSH, dtype=torch.int8, device="cuda")
+    total = 0.0
+    for step in steps.values():
+        step()
+        total += seconds(step, "cuda")
+    rounds = int(max(least, min(most, budget_s * len(steps) / max(total, 1e-9))))
+    times: dict[str, list[float]] = {name: [] for name in steps}
+    for _ in range(rounds):
+        for name, step in steps.items():
+            begin, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
+            flush.zero_()
+            torch.cuda._sleep(5_000_000)  # cycles: some three milliseconds
+            begin.record()
+            step()
+            end.record()
+            end.synchronize()
+            times[name].append(begin.elapsed_time(end) * 1e-3)
+    return {name: statistics.median(t) for name, t in times.items()}
+
+
 def copy_roof(device: str, quick: bool = False) -> float:
     """Bytes per second that `copy_` moves (read + written) between two tensors that exist already.
 
@@ -90,6 +119,9 @@ def copy_roof(device: str, quick: bool = False) -> float:
     """
     source = torch.ones((1 << 22) if quick else (1 << 26) * (8 if device.startswith("cuda") else 1), device=device)
     target = torch.empty_like(source).copy_(source)
+    if device.startswith("cuda"):
+        took = on_device({"copy": lambda: target.copy_(source)}, 0.5)["copy"]
+        return 2 * source.numel() * source.element_size() / took
     times = sorted(seconds(lambda: target.copy_(source), device) for _ in range(16))
     return 2 * source.numel() * source.element_size() / times[len(times) // 4]
 

@@ -15,9 +15,12 @@ from torch._dynamo.backends.common import aot_autograd
 from torch._functorch.aot_autograd import make_boxed_func
 
 from fusewright.bench import measure
-from fusewright.bench.cases import CASES, Case, Tensors
+from fusewright.bench.cases import CASES as CPU_CASES
+from fusewright.bench.cases import Case, Tensors
+from fusewright.bench.cases_gpu import GPU_CASES
 
 EAGER = "eager"
+CASES = (*CPU_CASES, *GPU_CASES)
 Say = Callable[[str], None]
 
 
@@ -35,7 +38,8 @@ def _gradient(case: Case, fn: Callable, inputs: Tensors) -> torch.Tensor | None:
     if not case.backward:
         return None
     with torch.no_grad():
-        return torch.randn_like(fn(*inputs))
+        out = fn(*inputs)
+        return torch.randn_like(out)
 
 
 def make_step(case: Case, fn: Callable, inputs: Tensors, grad: torch.Tensor | None) -> Callable[[], Any]:
@@ -61,7 +65,8 @@ def _results(case: Case, fn: Callable, inputs: Tensors, grad: torch.Tensor | Non
     """The output and the gradients."""
     if grad is None:
         with torch.no_grad():
-            return [fn(*inputs)]
+            out = fn(*inputs)
+            return list(out) if isinstance(out, tuple) else [out]
     out = fn(*inputs)
     return [out.detach(), *torch.autograd.grad(out, [inputs[i] for i in case.grads], grad)]
 
@@ -124,7 +129,12 @@ def run_case(case: Case, names: list[str], device: str, quick: bool, roof: float
         except Exception as e:
             row["failed"][name] = f"{type(e).__name__}: {e}"[:300]
     del want, exact
-    row["seconds"] = measure.interleaved(steps, device, 0.02 if quick else 1.0, least=2 if quick else 7)
+    if device.startswith("cuda"):
+        row["seconds"] = measure.on_device(steps, 0.02 if quick else 0.15)
+        if case.backward:
+            row["wall_seconds"] = measure.interleaved(steps, device, 0.02 if quick else 0.5, least=2 if quick else 7)
+    else:
+        row["seconds"] = measure.interleaved(steps, device, 0.02 if quick else 1.0, least=2 if quick else 7)
     row["share"] = {name: ideal / t for name, t in row["seconds"].items()}
     return row
 

@@ -10,14 +10,14 @@ from ..fusion.online import online
 from ..fusion.scalar import Expr
 from ..index.expr import Atom, Ix, ix, sym
 from ..index.layout import product
-from ..schedule.gpu import GpuSchedule, on_positions
+from ..schedule.gpu import DEAR, GpuSchedule, on_positions
 from .accumulate import Reductions
 from .ir import Alloc, Arg, Buf, Fail, For, Func, Grid, If, Imm, Let, Reg, Set, Stmt, Store, Var
 from .passes import Passes
 from .scope import Scope
 
 BLOCKS, SPLITS = sym("blocks"), sym("splits")
-KEEP_COST = 16  # instructions per point above which a value that later passes need is kept in registers
+KEEP = {"values": DEAR, "loads": 1 << 30}  # instructions per point from which on a value is kept in registers
 
 Point = Callable[[Scope, Arg], None]
 
@@ -38,7 +38,7 @@ class Nest(Reductions):
         self.s = schedule
         held = schedule.mode == "persistent"
         running = {} if held else online(f, {a for a in f.axes if a.name in schedule.cols})
-        self.p = Passes(f, schedule, KEEP_COST if held else None, held, running)
+        self.p = Passes(f, schedule, KEEP[schedule.keep] if held else None, held, running)
         self.rows, self.cols, self.v = self.p.rows, self.p.cols, self.p.v
         self.width = schedule.lanes if self.v is not None else 1
         self.row_vector = self.v in self.rows

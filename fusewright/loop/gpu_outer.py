@@ -13,7 +13,7 @@ from .gpu_rows import Rows
 from .ir import Alloc, Arg, Buf, For, Let, Reg, Set, Stmt, Store, Var
 from .scope import Scope
 
-COMBINE = (32, 8)  # threads along columns, and along partial results, where column sums are combined
+COMBINE = (8, 32)  # threads along columns, and along partial results, where column sums are combined
 
 
 class Outer(Rows):

@@ -34,12 +34,15 @@ from ..index.expr import ONE, Atom, Ix, ix
 from ..prims.table import ARG_MONOIDS
 from .analysis import Analysis
 from .device import Gpu
+from .forms import axes, flag, name, names, number, render, vector, word
 
 THREADS = 256  # of a block, where nothing asks for more or fewer
 ACCESS = 16  # bytes of the widest memory access
 FLIGHT = 64  # bytes a thread should have on their way at once
 WORDS = 32  # 32-bit registers of a thread for values kept between passes, in blocks of 1024 threads; twice in smaller
 STEPS = 8  # vectors of a row per thread, at most
+OTHERS = 28  # registers of a thread besides those it keeps values in, roughly
+DEAR = 16  # instructions per point from which on a value is rather kept than computed again
 STAGE = 64  # side of a tile that passes through shared memory
 CHUNK = 1 << 15  # points of a row under which cutting it over blocks does not pay
 INDEX_LIMIT = (1 << 31) - (1 << 26)  # elements up to which 32-bit indices cannot overflow, masked lanes included
@@ -52,24 +55,26 @@ class GpuSchedule:
     `rows`, `cols`: axes outermost first; `vector`, `lanes`: the vectorised axis and its width; `mode`, `resident`,
     `steps`, `row_threads`, `col_threads`: see above; `across`: the row axis of a staged tile; `index`: bits of an
     index; `aligned`: buffers whose vectors all lie at multiples of their size (up to 16 bytes); `stream`: buffers
-    used once; `uniform`: conditions on positions (pieces of a cat, a border) never divide a vector.
+    used once; `uniform`: conditions on positions (pieces of a cat, a border) never divide a vector; `keep`: what
+    a persistent row keeps for later passes, all dear "values" or only its "loads".
     """
 
-    rows: tuple[str, ...]
-    cols: tuple[str, ...]
-    vector: str
+    rows: tuple[str, ...] = axes("bind({axis}, grid)")
+    cols: tuple[str, ...] = axes("bind({axis}, threads)")
+    vector: str = vector("bind({axis}, vector, {n})")
     lanes: int
     family: str
-    mode: str
-    row_threads: int = 1
-    col_threads: int = 1
-    steps: int = 1
-    resident: bool = False
-    across: str = ""
-    index: int = 32
-    aligned: frozenset[str] = frozenset()
-    stream: frozenset[str] = frozenset()
-    uniform: bool = False
+    mode: str = word("mode({mode})", rank=0)
+    row_threads: int = number("threads(rows, {n})", 1)
+    col_threads: int = number("threads(columns, {n})", 1)
+    steps: int = number("unroll(columns, {n})", 1)
+    resident: bool = flag("resident(grid)")
+    across: str = name("stage_in({axis}, shared)", "")
+    index: int = number("index({n})", 32)
+    aligned: frozenset[str] = names("hint({buffer}, aligned)")
+    stream: frozenset[str] = names("hint({buffer}, streaming)")
+    uniform: bool = flag("uniform(conditions)")
+    keep: str = word("keep({what}, registers)", "values")
     split: tuple[tuple[str, int], ...] = ()
 
     @property
@@ -77,23 +82,8 @@ class GpuSchedule:
         return self.row_threads * self.col_threads
 
     def directives(self) -> list[str]:
-        """The schedule as directives, in text."""
-        out = [f"mode({self.mode})", f"bind({', '.join(self.rows) or '1'}, grid * {self.row_threads} threads)"]
-        cols = ", ".join(self.cols) or "1"
-        how = {"tile": "grid * ", "staged": "grid * ", "split": "grid * serial * "}.get(self.mode, "")
-        serial = " * serial" if self.mode == "loop" else ""
-        out.append(f"bind({cols}, {how}{self.col_threads} threads * {self.steps} unrolled{serial})")
-        if self.vector:
-            out.append(f"bind({self.vector}, vector, {self.lanes})")
-        if self.mode == "persistent":
-            out.append("keep(reused, registers)")
-        if self.across:
-            out.append(f"stage_in({self.across}, shared)")
-        if self.resident:
-            out.append("resident(grid)")
-        out.append(f"index({self.index})")
-        out += [f"hint({b}, streaming)" for b in sorted(self.stream)]
-        return out
+        """The schedule as directives, in text (`text.py` has the form that can be read back)."""
+        return render(self)
 
 
 Hint = Callable[[Ix], int]
@@ -291,16 +281,17 @@ class _Planner(Analysis):
             family = "full reduction" if not rows else "inner reduction, split"
             return f, replace(base, family=family, mode="split", col_threads=THREADS, steps=4), {"splits": splits}
         if passes > 1 or by_column:
-            words = self._words(f) + len(by_column)
-            found = self._fit(vectors, lanes * words, nr)
+            values, loads = (lanes * (w + len(by_column)) for w in self._words(f, set(cols)))
+            found = self._fit(vectors, values, loads, nr)
             if found is not None:
-                ct, steps = found
+                ct, steps, keep = found
                 rt = 1 if by_column and ct >= 128 else max(1, 128 // ct)
                 rt = min(rt, _power(nr, 1024))
                 family = (
                     "inner+outer reduction" if over_rows else "inner persistent" if passes > 1 else "inner reduction"
                 )
                 s = replace(base, family=family, mode="persistent", row_threads=rt, col_threads=ct, steps=steps)
+                s = replace(s, keep=keep)
                 return f, replace(s, resident=bool(over_rows)), self._resident(s, nr) if over_rows else {}
             if by_column:
                 raise Refusal("schedule", "columns too long to be summed beside a reduction of rows")
@@ -316,8 +307,26 @@ class _Planner(Analysis):
         tiles = -(-rows // s.row_threads)
         return {"blocks": max(1, min(tiles, self.gpu.sms * max(1, 1024 // s.threads)))}
 
-    def _fit(self, vectors: int, words: float, rows: int) -> tuple[int, int] | None:
-        """(threads of a row, vectors of each) for a row held in registers, `words` a vector; None if it is too long."""
+    def _fit(self, vectors: int, values: float, loads: float, rows: int) -> tuple[int, int, str] | None:
+        """(threads of a row, vectors of each, what is kept) for a row held in registers; None if it is too long.
+
+        `values`, `loads`: registers per vector to keep whatever later passes want, or only what was read. The latter
+        computes some things again, and is for rows so long that otherwise only one block fits a multiprocessor: it
+        would wait for memory while nobody computes.
+        """
+        best = self._fit_words(vectors, values, rows)
+        if best is None or (self._blocks(best, values) < 2 and loads < values):
+            other = self._fit_words(vectors, loads, rows)
+            if other is not None and (best is None or self._blocks(other, loads) > self._blocks(best, values)):
+                return (*other, "loads")
+        return None if best is None else (*best, "values")
+
+    def _blocks(self, fit: tuple[int, int], words: float) -> int:
+        """Blocks that a multiprocessor can run at once."""
+        threads = max(fit[0], 128)
+        return min(self.gpu.threads // threads, self.gpu.registers // int(threads * (OTHERS + fit[1] * words)))
+
+    def _fit_words(self, vectors: int, words: float, rows: int) -> tuple[int, int] | None:
         best: tuple[int, int] | None = None
         for k in range(11):
             ct = 1 << k
@@ -330,12 +339,12 @@ class _Planner(Analysis):
                 break
         return best
 
-    def _words(self, f: Fusion) -> float:
-        """Registers per point of a row that later passes want kept, estimated: its loads, or what is made of them."""
+    def _words(self, f: Fusion, cols: set[Atom]) -> tuple[float, float]:
+        """Registers per point of a row that later passes want kept, estimated: (with dear values, of loads only)."""
         whole = set(f.axes)
         loads = {(b, o): d for b, o, d in _accesses(f, stores=False) if o.axes() == whole}
         words = sum(max(d.itemsize, 2) / 4 for d in loads.values())
-        return max(words, 1.0)
+        return max(words, _shared(f, cols), 0.5), max(words, 0.5)
 
     def _down(
         self, f: Fusion, rows: list[Atom], cols: list[Atom], unit: Atom, passes: int
@@ -352,7 +361,7 @@ class _Planner(Analysis):
         base = GpuSchedule(*names, unit.name, lanes, "outer reduction", "loop", rt, ct, 4, aligned=aligned)
         if passes > 1:
             base = replace(base, family="outer persistent")
-            words = lanes * self._words(f)
+            words = lanes * self._words(f, set(cols))[0]
             for wide in (ct, 2 * ct, 4 * ct):
                 steps = -(-nc // wide)
                 if (
@@ -421,6 +430,26 @@ def _accesses(f: Fusion, stores: bool = True) -> list[tuple[str, Ix, DType]]:
     if stores:
         out += [(s.buffer, s.offset, s.dtype) for s in f.stores()]
     return out
+
+
+def _shared(f: Fusion, cols: set[Atom]) -> int:
+    """How many dear values of a point two passes want."""
+    cost: dict[Expr, int] = {}
+    by_level: dict[int, set[Expr]] = {}
+    level: dict[str, int] = {}
+    for s in f.stages:
+        n = max((level.get(name, 0) for name in s.body.stages), default=0)
+        if s.kind == "reduce":
+            level[s.name] = n + 1 if set(s.raxes) == cols else n
+        for e in sc.walk([s.body]):
+            if e.axes & cols and e not in cost:
+                cost[e] = e.cost + sum(cost.get(c, 0) for c in e.children())
+        by_level.setdefault(n, set()).update(
+            e for e in sc.walk([s.body]) if e.kind != "load" and cost.get(e, 0) >= DEAR
+        )
+    wanted = [e for e in cost if sum(e in found for found in by_level.values()) > 1]
+    inside = {c for e in wanted for c in sc.walk(list(e.children()))}
+    return sum(e not in inside for e in wanted)
 
 
 def _passes(f: Fusion, cols: set[Atom], running: Mapping[str, Online] | None = None) -> int:

@@ -1,0 +1,91 @@
+"""Which schedules the GPU cases get, and what their kernels take (registers, stack, shared memory), without a GPU.
+
+    python benchmarks/gpu_schedules.py [part of a case's name]
+
+The cases run at full size on CPU tensors, for an H200: kernels are planned, emitted and compiled by NVRTC (needed), but
+not launched. Up to 8 GB of memory are used.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from typing import Any
+
+import torch
+
+import fusewright
+from fusewright.bench.cases_gpu import GPU_CASES
+from fusewright.build import nvrtc
+from fusewright.emit.cuda import emit_cuda
+from fusewright.emit.cuda_types import CudaTarget
+from fusewright.loop.ir import Func
+from fusewright.run import devices, gpu
+from fusewright.schedule.device import H200
+
+
+class Compiling:
+    """A driver that compiles and launches nothing."""
+
+    gpu = H200
+
+    def versions(self) -> str:
+        return f"dry run {time.time()}"
+
+    def compile(self, func: Func) -> bytes:
+        began = time.perf_counter()
+        cubin, _ = nvrtc.compile(emit_cuda(func, CudaTarget(9, 0)), "sm_90")
+        self.seconds = time.perf_counter() - began
+        self.reports = nvrtc.report(cubin)
+        return cubin
+
+    def load(self, code: bytes, func: Func) -> list[Any]:
+        return [None for _ in func.body]
+
+    def scratch(self, nbytes: int) -> torch.Tensor:
+        return torch.empty(nbytes, dtype=torch.uint8)
+
+    def enter(self) -> int:
+        return 0
+
+    def launch(self, handle: Any, blocks: int, threads: int, shared: int, args: int, stream: int) -> None:
+        self.launches.append(f"{blocks}x{threads}")
+
+
+def main(only: str) -> None:
+    driver = Compiling()
+    plan, seen = gpu.plan, []
+
+    def planned(*args: Any) -> Any:
+        out = plan(*args)
+        seen.append(out[1])
+        return out
+
+    gpu.plan = planned
+    for case in GPU_CASES:
+        if only not in case.name:
+            continue
+        torch._dynamo.reset()
+        driver.launches, driver.reports = [], []
+        seen.clear()
+        inputs = case.inputs("cpu", False)
+        with devices.use("cpu", driver), fusewright.options(disk_cache=False, fallback=False):
+            fn = torch.compile(case.fn, backend="fusewright")
+            if case.backward:
+                out = fn(*inputs)
+                out.backward(torch.ones_like(out))
+            else:
+                with torch.no_grad():
+                    fn(*inputs)
+        print(f"{case.name}: {', '.join(driver.launches)}")
+        for s in dict.fromkeys(seen):
+            print(
+                f"    {s.family} ({s.mode}) {s.row_threads}x{s.col_threads} threads, {s.steps} steps, {s.lanes} lanes"
+                f"{', resident' * s.resident}{', uniform' * s.uniform}, {s.index}-bit"
+            )
+        for r in driver.reports:
+            print(f"    {r.name}: {r.registers} registers, {r.stack} stack, {r.shared} shared")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1] if len(sys.argv) > 1 else "")
