@@ -72,11 +72,12 @@ class Split(Outer):
             values: dict[str, Arg] = {st.name: s.stages.get(st.name) or self.running[st.name][-1]}
             if self.is_moments(st):
                 values[f"{st.name}.count"], values[f"{st.name}.mean"], values[st.name] = self.running[st.name]
-            body = self.only(s, first, valid)
+            lanes = self.width if self.row_vector else 1
+            stores: list[Stmt] = []
             for name, value in values.items():
                 buf = self.partial[name]
-                lanes = self.width if self.row_vector else 1
-                body.append(Store(buf, at, self.cast(s, self.splat(s, value, lanes), buf.dtype)))
+                stores.append(Store(buf, at, self.cast(s, self.splat(s, value, lanes), buf.dtype)))
+            self.only(s, first, valid).extend(stores)
 
     # --- what the chunks of a row have left ---
     def total_rows(self, s: Scope, used: set[str], step: Arg, col: Arg) -> None:

@@ -1,0 +1,451 @@
+// column_moments, made by Fusewright
+
+#ifndef FUSEWRIGHT_EMULATION
+
+// of non-negative numbers
+__device__ __forceinline__ int fw_udiv(int a, int b) { return (int)((unsigned)a / (unsigned)b); }
+__device__ __forceinline__ long long fw_udiv(long long a, long long b) {
+  return (long long)((unsigned long long)a / (unsigned long long)b);
+}
+
+__device__ __forceinline__ float fw_max(float a, float b) {
+  float r;
+  asm("max.NaN.f32 %0, %1, %2;" : "=f"(r) : "f"(a), "f"(b));
+  return r;
+}
+
+template <class T> __device__ __forceinline__ void fw_write(T* p, T x) { *p = x; }
+
+#endif
+
+__device__ __forceinline__ void fw_unpack_f32x4(const unsigned* w, float* v) {
+  v[0] = __uint_as_float(w[0]);
+  v[1] = __uint_as_float(w[1]);
+  v[2] = __uint_as_float(w[2]);
+  v[3] = __uint_as_float(w[3]);
+}
+
+__device__ __forceinline__ void fw_load_f32x4_ldg(const float* p, float* v) {
+  const uint4 a0 = __ldg((const uint4*)p);
+  const unsigned w[4] = {a0.x, a0.y, a0.z, a0.w};
+  fw_unpack_f32x4(w, v);
+}
+
+// sum over groups of 32 threads that are 8 apart, 4 values at a time
+__device__ __forceinline__ void fw_sum_f32x4_32x8(float* v, unsigned char* scratch) {
+  float* const s = reinterpret_cast<float*>(scratch);
+  const int t = threadIdx.x;
+  #pragma unroll
+  for (int l = 0; l < 4; ++l) {
+    float x = v[l];
+    #pragma unroll
+    for (int d = 8; d <= 16; d *= 2) {
+      const float y = __shfl_xor_sync(0xffffffffu, x, d);
+      x = x + y;
+    }
+    if (t % 32 < 8) s[t / 32 * 8 + t % 32 + l * 64] = x;
+  }
+  __syncthreads();
+  #pragma unroll
+  for (int l = 0; l < 4; ++l) {
+    float x = v[l];
+    const int mine = t / 32 * 8 + t % 8, first = mine - mine / 8 % 8 * 8 + l * 64;
+    float y[8];
+    #pragma unroll
+    for (int j = 0; j < 8; ++j) y[j] = s[first + j * 8];
+    #pragma unroll
+    for (int j = 0; j < 8; j += 2) y[j] = y[j] + y[j + 1];
+    #pragma unroll
+    for (int j = 0; j < 8; j += 4) y[j] = y[j] + y[j + 2];
+    x = y[0] + y[4];
+    v[l] = x;
+  }
+}
+
+// sum over groups of 32 threads that are 8 apart
+__device__ __forceinline__ float fw_sum_f32_32x8(float x, unsigned char* scratch) {
+  float* const s = reinterpret_cast<float*>(scratch);
+  const int t = threadIdx.x;
+  #pragma unroll
+  for (int d = 8; d <= 16; d *= 2) {
+    const float y = __shfl_xor_sync(0xffffffffu, x, d);
+    x = x + y;
+  }
+  if (t % 32 < 8) s[t / 32 * 8 + t % 32] = x;
+  __syncthreads();
+  const int mine = t / 32 * 8 + t % 8, first = mine - mine / 8 % 8 * 8;
+  float y[8];
+  #pragma unroll
+  for (int j = 0; j < 8; ++j) y[j] = s[first + j * 8];
+  #pragma unroll
+  for (int j = 0; j < 8; j += 2) y[j] = y[j] + y[j + 1];
+  #pragma unroll
+  for (int j = 0; j < 8; j += 4) y[j] = y[j] + y[j + 2];
+  x = y[0] + y[4];
+  return x;
+}
+
+__device__ __forceinline__ void fw_pack_f32x4(const float* v, unsigned* w) {
+  w[0] = __float_as_uint(v[0]);
+  w[1] = __float_as_uint(v[1]);
+  w[2] = __float_as_uint(v[2]);
+  w[3] = __float_as_uint(v[3]);
+}
+
+__device__ __forceinline__ void fw_store_f32x4(float* p, const float* v) {
+  unsigned w[4];
+  fw_pack_f32x4(v, w);
+  fw_write((uint4*)p, uint4{w[0], w[1], w[2], w[3]});
+}
+
+// pass 0 over the columns
+extern "C" __global__ void __launch_bounds__(256) column_moments_0(
+    const float* __restrict__ in0,
+    float* __restrict__ out1,
+    int n0,
+    int n1,
+    int n2,
+    int n3,
+    int n4,
+    int n5,
+    int n6,
+    int n7,
+    int n8,
+    float* __restrict__ part_r0,
+    float* __restrict__ part_r1,
+    float* __restrict__ part_r1_count,
+    float* __restrict__ part_r1_mean) {
+  const int bid0 = blockIdx.x;
+  const int tid0 = threadIdx.x;
+  __shared__ __align__(16) unsigned char fw_scratch0[1024];
+  __shared__ __align__(16) unsigned char fw_scratch1[1024];
+  const int v1 = fw_udiv(tid0, 8);
+  const int v2 = v1 * 8;
+  const int v3 = tid0 - v2;
+  const int v4 = fw_udiv(bid0, n1);
+  const int v5 = v4 * n1;
+  const int v6 = bid0 - v5;
+  const int v7 = v4 * 8;
+  const int v8 = v7 + v3;
+  const bool v9 = v8 < n3;
+  const int v10 = n3 + (-1);
+  const int v11 = v8 < v10 ? v8 : v10;
+  const int v12 = v11 * 4;
+  const int v13 = v6 * n5;
+  const int v14 = v13 < n4 ? v13 : n4;
+  const int v15 = v14 + n5;
+  const int v16 = v15 < n4 ? v15 : n4;
+  float run17 = 0.0f;
+  float run18[4];
+  float run19[4];
+  float acc20[4];
+  #pragma unroll
+  for (int l = 0; l < 4; ++l) {
+    run18[l] = 0.0f;
+    run19[l] = 0.0f;
+    acc20[l] = 0.0f;
+  }
+  const int v21 = v16 - v14;
+  const int v22 = fw_udiv(v21, 128);
+  const int v23 = v22 * 128;
+  const int v24 = v14 + v23;
+  for (int c25 = v14; c25 < v24; c25 += 128) {
+    const int v26 = c25 + v1;
+    const int v27 = v26 + 32;
+    const int v28 = v26 + 64;
+    const int v29 = v26 + 96;
+    const int v30 = v26 * n6;
+    const int v31 = v30 + v12;
+    float v32[4];
+    fw_load_f32x4_ldg(in0 + v31, v32);
+    const int v33 = v27 * n6;
+    const int v34 = v33 + v12;
+    float v35[4];
+    fw_load_f32x4_ldg(in0 + v34, v35);
+    const int v36 = v28 * n6;
+    const int v37 = v36 + v12;
+    float v38[4];
+    fw_load_f32x4_ldg(in0 + v37, v38);
+    const int v39 = v29 * n6;
+    const int v40 = v39 + v12;
+    float v41[4];
+    fw_load_f32x4_ldg(in0 + v40, v41);
+    const float v50 = run17 + 4.0f;
+    const float v51 = 4.0f / v50;
+    const float v54 = run17 * v51;
+    #pragma unroll
+    for (int l = 0; l < 4; ++l) {
+      const float v42 = acc20[l] + v32[l];
+      acc20[l] = v42;
+      const float v43 = acc20[l] + v35[l];
+      acc20[l] = v43;
+      const float v44 = acc20[l] + v38[l];
+      acc20[l] = v44;
+      const float v45 = acc20[l] + v41[l];
+      acc20[l] = v45;
+      const float v46 = v32[l] + v35[l];
+      const float v47 = v46 + v38[l];
+      const float v48 = v47 + v41[l];
+      const float v49 = v48 * 0.25f;
+      const float v52 = v49 - run18[l];
+      const float v53 = v52 * v52;
+      const float v56 = v53 * v54;
+      const float v57 = run19[l] + v56;
+      const float v58 = v32[l] - v49;
+      const float v59 = v58 * v58;
+      const float v60 = v57 + v59;
+      const float v61 = v35[l] - v49;
+      const float v62 = v61 * v61;
+      const float v63 = v60 + v62;
+      const float v64 = v38[l] - v49;
+      const float v65 = v64 * v64;
+      const float v66 = v63 + v65;
+      const float v67 = v41[l] - v49;
+      const float v68 = v67 * v67;
+      const float v69 = v66 + v68;
+      const float v71 = v52 * v51;
+      const float v72 = run18[l] + v71;
+      run19[l] = v69;
+      run18[l] = v72;
+    }
+    run17 = v50;
+  }
+  for (int c73 = v24; c73 < v16; c73 += 32) {
+    const int v74 = c73 + v1;
+    const bool v90 = v74 < v16;
+    if (v90) {
+      const int v75 = v74 * n6;
+      const int v76 = v75 + v12;
+      float v77[4];
+      fw_load_f32x4_ldg(in0 + v76, v77);
+      const float v79 = run17 + 1.0f;
+      const float v80 = 1.0f / v79;
+      const float v83 = run17 * v80;
+      #pragma unroll
+      for (int l = 0; l < 4; ++l) {
+        const float v78 = acc20[l] + v77[l];
+        acc20[l] = v78;
+        const float v81 = v77[l] - run18[l];
+        const float v82 = v81 * v81;
+        const float v85 = v82 * v83;
+        const float v86 = run19[l] + v85;
+        const float v88 = v81 * v80;
+        const float v89 = run18[l] + v88;
+        run19[l] = v86;
+        run18[l] = v89;
+      }
+      run17 = v79;
+    }
+  }
+  float v91[4];
+  #pragma unroll
+  for (int l = 0; l < 4; ++l) {
+    v91[l] = acc20[l];
+  }
+  float sum92[4];
+  #pragma unroll
+  for (int l = 0; l < 4; ++l) sum92[l] = v91[l];
+  fw_sum_f32x4_32x8(sum92, fw_scratch0);
+  const float v93 = run17;
+  float v94[4];
+  float v95[4];
+  #pragma unroll
+  for (int l = 0; l < 4; ++l) {
+    v94[l] = run18[l];
+    v95[l] = run19[l];
+  }
+  const float sum96 = fw_sum_f32_32x8(v93, fw_scratch1);
+  float v98[4];
+  #pragma unroll
+  for (int l = 0; l < 4; ++l) {
+    v98[l] = v94[l] * v93;
+  }
+  float sum99[4];
+  #pragma unroll
+  for (int l = 0; l < 4; ++l) sum99[l] = v98[l];
+  fw_sum_f32x4_32x8(sum99, fw_scratch0);
+  const float v100 = fw_max(sum96, 1.0f);
+  float v102[4];
+  float v106[4];
+  #pragma unroll
+  for (int l = 0; l < 4; ++l) {
+    v102[l] = sum99[l] / v100;
+    const float v103 = v94[l] - v102[l];
+    const float v104 = v103 * v103;
+    const float v105 = v104 * v93;
+    v106[l] = v95[l] + v105;
+  }
+  float sum107[4];
+  #pragma unroll
+  for (int l = 0; l < 4; ++l) sum107[l] = v106[l];
+  fw_sum_f32x4_32x8(sum107, fw_scratch1);
+  const bool v108 = v1 == 0;
+  const int v109 = v6 * n3;
+  const int v110 = v109 + v11;
+  const int v111 = v110 * 4;
+  const bool v112 = v108 && v9;
+  if (v112) {
+    #pragma unroll
+    for (int l = 0; l < 4; ++l) {
+      part_r0[v111 + l] = sum92[l];
+    }
+  }
+  if (v112) {
+    #pragma unroll
+    for (int l = 0; l < 4; ++l) {
+      part_r1[v111 + l] = sum107[l];
+      part_r1_count[v111 + l] = sum96;
+      part_r1_mean[v111 + l] = v102[l];
+    }
+  }
+}
+
+// results of rows
+extern "C" __global__ void __launch_bounds__(256) column_moments_1(
+    const float* __restrict__ in0,
+    float* __restrict__ out1,
+    int n0,
+    int n1,
+    int n2,
+    int n3,
+    int n4,
+    int n5,
+    int n6,
+    int n7,
+    int n8,
+    float* __restrict__ part_r0,
+    float* __restrict__ part_r1,
+    float* __restrict__ part_r1_count,
+    float* __restrict__ part_r1_mean) {
+  const int bid1 = blockIdx.x;
+  const int tid1 = threadIdx.x;
+  __shared__ __align__(16) unsigned char fw_scratch0[1024];
+  __shared__ __align__(16) unsigned char fw_scratch1[1024];
+  const int v114 = fw_udiv(tid1, 8);
+  const int v115 = v114 * 8;
+  const int v116 = tid1 - v115;
+  const int v117 = bid1 * 8;
+  const int v118 = v117 + v116;
+  const bool v119 = v118 < n3;
+  const int v120 = n3 + (-1);
+  const int v121 = v118 < v120 ? v118 : v120;
+  const int v122 = v121 * 4;
+  float total123[4];
+  #pragma unroll
+  for (int l = 0; l < 4; ++l) {
+    total123[l] = 0.0f;
+  }
+  for (int t124 = v114; t124 < n1; t124 += 32) {
+    const int v125 = t124 * n3;
+    const int v126 = v125 + v121;
+    const int v127 = v126 * 4;
+    #pragma unroll
+    for (int l = 0; l < 4; ++l) {
+      const float v128 = __ldg(part_r0 + v127 + l);
+      const float v129 = total123[l] + v128;
+      total123[l] = v129;
+    }
+  }
+  float v130[4];
+  #pragma unroll
+  for (int l = 0; l < 4; ++l) {
+    v130[l] = total123[l];
+  }
+  float sum131[4];
+  #pragma unroll
+  for (int l = 0; l < 4; ++l) sum131[l] = v130[l];
+  fw_sum_f32x4_32x8(sum131, fw_scratch0);
+  float total132[4];
+  float total133[4];
+  float total134[4];
+  #pragma unroll
+  for (int l = 0; l < 4; ++l) {
+    total132[l] = 0.0f;
+    total133[l] = 0.0f;
+    total134[l] = 0.0f;
+  }
+  for (int t135 = v114; t135 < n1; t135 += 32) {
+    const int v136 = t135 * n3;
+    const int v137 = v136 + v121;
+    const int v138 = v137 * 4;
+    #pragma unroll
+    for (int l = 0; l < 4; ++l) {
+      const float v139 = __ldg(part_r1_count + v138 + l);
+      const float v140 = __ldg(part_r1_mean + v138 + l);
+      const float v141 = __ldg(part_r1 + v138 + l);
+      const float v142 = v139 * v140;
+      const bool v143 = v139 > 0.0f;
+      const float v144 = v143 ? v142 : 0.0f;
+      const float v145 = total132[l] + v139;
+      total132[l] = v145;
+      const float v146 = total133[l] + v144;
+      total133[l] = v146;
+    }
+  }
+  float v147[4];
+  #pragma unroll
+  for (int l = 0; l < 4; ++l) {
+    v147[l] = total132[l];
+  }
+  float sum148[4];
+  #pragma unroll
+  for (int l = 0; l < 4; ++l) sum148[l] = v147[l];
+  fw_sum_f32x4_32x8(sum148, fw_scratch1);
+  float v149[4];
+  #pragma unroll
+  for (int l = 0; l < 4; ++l) {
+    v149[l] = total133[l];
+  }
+  float sum150[4];
+  #pragma unroll
+  for (int l = 0; l < 4; ++l) sum150[l] = v149[l];
+  fw_sum_f32x4_32x8(sum150, fw_scratch0);
+  float v152[4];
+  #pragma unroll
+  for (int l = 0; l < 4; ++l) {
+    const float v151 = fw_max(sum148[l], 1.0f);
+    v152[l] = sum150[l] / v151;
+  }
+  for (int t153 = v114; t153 < n1; t153 += 32) {
+    const int v154 = t153 * n3;
+    const int v155 = v154 + v121;
+    const int v156 = v155 * 4;
+    #pragma unroll
+    for (int l = 0; l < 4; ++l) {
+      const float v157 = __ldg(part_r1_count + v156 + l);
+      const float v158 = __ldg(part_r1_mean + v156 + l);
+      const float v159 = __ldg(part_r1 + v156 + l);
+      const float v160 = v158 - v152[l];
+      const float v161 = v160 * v160;
+      const float v162 = v161 * v157;
+      const float v163 = v159 + v162;
+      const float v164 = total134[l] + v163;
+      total134[l] = v164;
+    }
+  }
+  float v165[4];
+  #pragma unroll
+  for (int l = 0; l < 4; ++l) {
+    v165[l] = total134[l];
+  }
+  float sum166[4];
+  #pragma unroll
+  for (int l = 0; l < 4; ++l) sum166[l] = v165[l];
+  fw_sum_f32x4_32x8(sum166, fw_scratch1);
+  const long long v167 = (long long)n8;
+  const float v168 = (float)v167;
+  float v174[4];
+  #pragma unroll
+  for (int l = 0; l < 4; ++l) {
+    const float v170 = sum131[l] / v168;
+    const float v171 = v152[l] - v170;
+    const float v172 = v171 * v171;
+    const float v173 = v172 * sum148[l];
+    v174[l] = sum166[l] + v173;
+  }
+  const bool v175 = v114 == 0;
+  const bool v176 = v175 && v119;
+  if (v176) {
+    fw_store_f32x4(out1 + v122, v174);
+  }
+}

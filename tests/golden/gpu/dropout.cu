@@ -1,0 +1,183 @@
+// dropout, made by Fusewright
+
+#ifndef FUSEWRIGHT_EMULATION
+
+// of non-negative numbers
+__device__ __forceinline__ int fw_udiv(int a, int b) { return (int)((unsigned)a / (unsigned)b); }
+__device__ __forceinline__ long long fw_udiv(long long a, long long b) {
+  return (long long)((unsigned long long)a / (unsigned long long)b);
+}
+
+template <class T> __device__ __forceinline__ void fw_write(T* p, T x) { *p = x; }
+
+#endif
+
+// the four words of a Philox4x32-10 block
+__device__ __forceinline__ void fw_philox(long long seed, unsigned c0, unsigned c1, unsigned c2, unsigned c3, unsigned (&word)[4]) {
+  unsigned k0 = (unsigned)seed, k1 = (unsigned)((unsigned long long)seed >> 32);
+#pragma unroll
+  for (int r = 0; r < 10; ++r) {
+    const unsigned h0 = __umulhi(c0, 0xD2511F53u), l0 = c0 * 0xD2511F53u;
+    const unsigned h1 = __umulhi(c2, 0xCD9E8D57u), l1 = c2 * 0xCD9E8D57u;
+    c0 = h1 ^ c1 ^ k0;
+    c1 = l1;
+    c2 = h0 ^ c3 ^ k1;
+    c3 = l0;
+    k0 += 0x9E3779B9u;
+    k1 += 0xBB67AE85u;
+  }
+  word[0] = c0;
+  word[1] = c1;
+  word[2] = c2;
+  word[3] = c3;
+}
+
+// columns 4 * quad .. 4 * quad + 3 of a row (prims/philox.py, the layout of CUDA kernels)
+__device__ __forceinline__ void fw_philox_quad(long long seed, long long row, unsigned quad, unsigned call, unsigned* out) {
+  unsigned word[4];
+  fw_philox(seed, quad, (unsigned)row, (unsigned)((unsigned long long)row >> 32), 2 + call, word);
+#pragma unroll
+  for (int k = 0; k < 4; ++k) out[k] = word[k];
+}
+
+__device__ __forceinline__ void fw_unpack_f32x4(const unsigned* w, float* v) {
+  v[0] = __uint_as_float(w[0]);
+  v[1] = __uint_as_float(w[1]);
+  v[2] = __uint_as_float(w[2]);
+  v[3] = __uint_as_float(w[3]);
+}
+
+__device__ __forceinline__ void fw_load_f32x4_ldg(const float* p, float* v) {
+  const uint4 a0 = __ldg((const uint4*)p);
+  const unsigned w[4] = {a0.x, a0.y, a0.z, a0.w};
+  fw_unpack_f32x4(w, v);
+}
+
+__device__ __forceinline__ void fw_pack_f32x4(const float* v, unsigned* w) {
+  w[0] = __float_as_uint(v[0]);
+  w[1] = __float_as_uint(v[1]);
+  w[2] = __float_as_uint(v[2]);
+  w[3] = __float_as_uint(v[3]);
+}
+
+__device__ __forceinline__ void fw_store_f32x4(float* p, const float* v) {
+  unsigned w[4];
+  fw_pack_f32x4(v, w);
+  fw_write((uint4*)p, uint4{w[0], w[1], w[2], w[3]});
+}
+
+__device__ __forceinline__ void fw_pack_boolx4(const bool* v, unsigned* w) {
+  w[0] = (unsigned)(unsigned char)v[0] | (unsigned)(unsigned char)v[1] << 8 | (unsigned)(unsigned char)v[2] << 16 | (unsigned)(unsigned char)v[3] << 24;
+}
+
+__device__ __forceinline__ void fw_store_boolx4(unsigned char* p, const bool* v) {
+  unsigned w[1];
+  fw_pack_boolx4(v, w);
+  fw_write((unsigned*)p, (unsigned)w[0]);
+}
+
+// pointwise
+extern "C" __global__ void __launch_bounds__(256) dropout_0(
+    const long long* __restrict__ in0,
+    const float* __restrict__ in1,
+    float* __restrict__ out2,
+    unsigned char* __restrict__ out3,
+    int n0,
+    int n1,
+    int n2,
+    int n3,
+    int n4,
+    int n5,
+    int n6) {
+  const int bid0 = blockIdx.x;
+  const int tid0 = threadIdx.x;
+  const int v1 = fw_udiv(tid0, 128);
+  const int v2 = v1 * 128;
+  const int v3 = tid0 - v2;
+  const int v4 = fw_udiv(bid0, n1);
+  const int v5 = v4 * n1;
+  const int v6 = bid0 - v5;
+  const int v7 = v4 * 2;
+  const int v8 = v7 + v1;
+  const bool v9 = v8 < n2;
+  const int v10 = n2 + (-1);
+  const int v11 = v8 < v10 ? v8 : v10;
+  const int v12 = v6 * 128;
+  const int v13 = v12 + v3;
+  const int v14 = v12 + 128;
+  const int v15 = v14 * 4;
+  const bool v16 = v15 <= n3;
+  const long long v18 = __ldg(in0 + 1);
+  const int v25 = v11 * n4;
+  const int v30 = v11 * n5;
+  const int v32 = v11 * n6;
+  if (v16) {
+    const int v17 = v13 * 4;
+    unsigned v20[4];
+    fw_philox_quad(v18, v11, (unsigned)(v17 >> 2), 0, v20);
+    const int v26 = v25 + v17;
+    float v27[4];
+    fw_load_f32x4_ldg(in1 + v26, v27);
+    bool v24[4];
+    float v29[4];
+    #pragma unroll
+    for (int l = 0; l < 4; ++l) {
+      const unsigned v21 = v20[l] >> 8u;
+      const float v22 = (float)v21;
+      const float v23 = v22 * 5.9604645e-08f;
+      v24[l] = v23 >= 0.25f;
+      const float v28 = v27[l] * 1.3333334f;
+      v29[l] = v24[l] ? v28 : 0.0f;
+    }
+    const int v31 = v30 + v17;
+    if (v9) {
+      fw_store_f32x4(out2 + v31, v29);
+    }
+    const int v33 = v32 + v17;
+    if (v9) {
+      fw_store_boolx4(out3 + v33, v24);
+    }
+  } else {
+    for (int k34 = 0; k34 < 1; ++k34) {
+      const int v35 = k34 * 128;
+      const int v36 = v13 + v35;
+      const int v37 = v36 * 4;
+      const bool v52 = v37 < n3;
+      if (v52) {
+        const int v38 = v36 * 4;
+        const int v39 = n3 - v37;
+        unsigned v41[4];
+        fw_philox_quad(v18, v11, (unsigned)(v38 >> 2), 0, v41);
+        const int v46 = v25 + v38;
+        bool v40[4];
+        bool v45[4];
+        float v49[4];
+        #pragma unroll
+        for (int l = 0; l < 4; ++l) {
+          v40[l] = l < v39;
+          const unsigned v42 = v41[l] >> 8u;
+          const float v43 = (float)v42;
+          const float v44 = v43 * 5.9604645e-08f;
+          v45[l] = v44 >= 0.25f;
+          const float v47 = v40[l] ? __ldg(in1 + v46 + l) : 0.0f;
+          const float v48 = v47 * 1.3333334f;
+          v49[l] = v45[l] ? v48 : 0.0f;
+        }
+        const int v50 = v30 + v38;
+        if (v9) {
+          #pragma unroll
+          for (int l = 0; l < 4; ++l) {
+            if (v40[l]) out2[v50 + l] = v49[l];
+          }
+        }
+        const int v51 = v32 + v38;
+        if (v9) {
+          #pragma unroll
+          for (int l = 0; l < 4; ++l) {
+            if (v40[l]) out3[v51 + l] = (unsigned char)v45[l];
+          }
+        }
+      }
+    }
+  }
+}

@@ -1,0 +1,135 @@
+// transpose, made by Fusewright
+
+#ifndef FUSEWRIGHT_EMULATION
+
+// of non-negative numbers
+__device__ __forceinline__ int fw_udiv(int a, int b) { return (int)((unsigned)a / (unsigned)b); }
+__device__ __forceinline__ long long fw_udiv(long long a, long long b) {
+  return (long long)((unsigned long long)a / (unsigned long long)b);
+}
+
+template <class T> __device__ __forceinline__ void fw_write(T* p, T x) { *p = x; }
+
+#endif
+
+__device__ __forceinline__ void fw_unpack_f32x4(const unsigned* w, float* v) {
+  v[0] = __uint_as_float(w[0]);
+  v[1] = __uint_as_float(w[1]);
+  v[2] = __uint_as_float(w[2]);
+  v[3] = __uint_as_float(w[3]);
+}
+
+__device__ __forceinline__ void fw_load_f32x4_ldg(const float* p, float* v) {
+  const uint4 a0 = __ldg((const uint4*)p);
+  const unsigned w[4] = {a0.x, a0.y, a0.z, a0.w};
+  fw_unpack_f32x4(w, v);
+}
+
+__device__ __forceinline__ void fw_unpack_boolx4(const unsigned* w, bool* v) {
+  v[0] = (w[0] & 0xff) != 0;
+  v[1] = ((w[0] >> 8) & 0xff) != 0;
+  v[2] = ((w[0] >> 16) & 0xff) != 0;
+  v[3] = ((w[0] >> 24) & 0xff) != 0;
+}
+
+__device__ __forceinline__ void fw_load_boolx4_ldg(const unsigned char* p, bool* v) {
+  const unsigned a0 = __ldg((const unsigned*)p);
+  const unsigned w[1] = {a0};
+  fw_unpack_boolx4(w, v);
+}
+
+__device__ __forceinline__ void fw_pack_f32x4(const float* v, unsigned* w) {
+  w[0] = __float_as_uint(v[0]);
+  w[1] = __float_as_uint(v[1]);
+  w[2] = __float_as_uint(v[2]);
+  w[3] = __float_as_uint(v[3]);
+}
+
+__device__ __forceinline__ void fw_store_f32x4(float* p, const float* v) {
+  unsigned w[4];
+  fw_pack_f32x4(v, w);
+  fw_write((uint4*)p, uint4{w[0], w[1], w[2], w[3]});
+}
+
+// transpose
+extern "C" __global__ void __launch_bounds__(256) transpose_0(
+    const unsigned char* __restrict__ in0,
+    const float* __restrict__ in1,
+    float* __restrict__ out2,
+    int n0,
+    int n1,
+    int n2,
+    int n3,
+    int n4,
+    int n5,
+    int n6,
+    int n7) {
+  const int bid0 = blockIdx.x;
+  const int tid0 = threadIdx.x;
+  __shared__ __align__(16) float tile0[4160];
+  const int v1 = fw_udiv(bid0, n1);
+  const int v2 = v1 * n1;
+  const int v3 = bid0 - v2;
+  const int v4 = fw_udiv(v1, n2);
+  const int v5 = v4 * n2;
+  const int v6 = v1 - v5;
+  const int v7 = v3 * 64;
+  const int v8 = v6 * 64;
+  const int v9 = fw_udiv(tid0, 16);
+  const int v10 = v9 * 16;
+  const int v11 = tid0 - v10;
+  const int v12 = v11 * 4;
+  const int v16 = v8 + v12;
+  #pragma unroll
+  for (int k13 = 0; k13 < 4; ++k13) {
+    const int v14 = k13 * 16;
+    const int v15 = v9 + v14;
+    const int v17 = v7 + v15;
+    const bool v18 = v16 < n4;
+    const bool v19 = v17 < n3;
+    const bool v20 = v18 && v19;
+    if (v20) {
+      const int v21 = v17 * n5;
+      const int v22 = v21 + v16;
+      float v23[4];
+      fw_load_f32x4_ldg(in1 + v22, v23);
+      const int v24 = v15 * 65;
+      const int v25 = v24 + v12;
+      #pragma unroll
+      for (int l = 0; l < 4; ++l) {
+        tile0[v25 + l] = v23[l];
+      }
+    }
+  }
+  __syncthreads();  // the tiles are complete
+  const int v30 = v7 + v12;
+  #pragma unroll
+  for (int k26 = 0; k26 < 4; ++k26) {
+    const int v27 = k26 * 16;
+    const int v28 = v9 + v27;
+    const int v29 = v8 + v28;
+    const bool v31 = v29 < n4;
+    const bool v32 = v30 < n3;
+    const bool v33 = v31 && v32;
+    if (v33) {
+      const int v34 = v12 * 65;
+      const int v35 = v34 + v28;
+      const int v41 = v29 * n6;
+      const int v42 = v41 + v30;
+      bool v43[4];
+      fw_load_boolx4_ldg(in0 + v42, v43);
+      float v44[4];
+      #pragma unroll
+      for (int l = 0; l < 4; ++l) {
+        const int v36 = l;
+        const int v37 = v36 * 65;
+        const int v39 = v35 + v37;
+        const float v40 = tile0[v39];
+        v44[l] = v43[l] ? v40 : 0.0f;
+      }
+      const int v45 = v29 * n7;
+      const int v46 = v45 + v30;
+      fw_store_f32x4(out2 + v46, v44);
+    }
+  }
+}

@@ -1,0 +1,122 @@
+"""Golden GPU kernels: Loop IR and CUDA C++ as text, what NVRTC says of them, and a numeric twin by interpretation.
+
+No GPU is needed. `python -m pytest tests/golden --update-goldens` writes the files again.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from fusewright.build import nvrtc
+from fusewright.emit.cuda import emit_cuda
+from fusewright.emit.cuda_types import CudaTarget
+from fusewright.loop import text as loop_text
+from fusewright.loop.ir import Grid
+from fusewright.loop.verify import verify as verify_loop
+from fusewright.schedule.device import H200, Gpu
+from tests.golden import cases
+from tests.golden.cases import CASES, Program
+from tests.kernels import graph_of, random_inputs
+from tests.kernels_gpu import GpuCompiled, check_gpu, gpu_kernel, hint_of, lower_gpu
+from tests.loop import test_gpu_lowering as programs
+
+HERE = Path(__file__).parent / "gpu"
+FEW = Gpu((9, 0), 8, 1 << 20, 227 << 10)
+NEEDS_NVRTC = pytest.mark.skipif(not nvrtc.available(), reason="NVRTC is not installed")
+
+# name -> (program, sizes, the schedule's mode); one for each way in which a kernel can be made
+GOLDENS: dict[str, tuple[Program, tuple[int, int], str]] = {
+    "broadcast": (cases.broadcast, (64, 1024), "tile"),
+    "cat_pad": (cases.cat_pad, (40, 253), "tile"),
+    "dropout": (cases.dropout, (64, 512), "tile"),
+    "embedding": (cases.embedding, (100, 48), "tile"),
+    "rope": (programs.rope, (64, 64), "tile"),
+    "transpose": (cases.transpose, (96, 160), "staged"),
+    "softmax": (cases.softmax, (64, 1024), "persistent"),
+    "softmax_bf16": (programs.softmax16, (64, 4096), "persistent"),
+    "layer_norm": (cases.layer_norm, (300, 256), "persistent"),
+    "rms_norm_backward": (cases.rms_norm_backward, (200, 512), "persistent"),
+    "outer_softmax": (cases.outer_softmax, (64, 256), "persistent"),
+    "inner_sum": (cases.inner_sum, (100, 2000), "loop"),
+    "argmax": (cases.argmax, (50, 1024), "loop"),
+    "log_sum_exp": (programs.log_sum_exp, (20, 40000), "loop"),
+    "full_sum": (cases.full_sum, (512, 256), "split"),
+    "column_moments": (programs.column_moments, (4000, 24), "split"),
+}
+LIMITS = {"column_moments": 72}  # registers, where they are not 64: at most so many let 1024 threads run
+
+
+def golden(name: str) -> GpuCompiled:
+    program, (n, m), _ = GOLDENS[name]
+    return gpu_kernel(graph_of(program), {"n": n, "m": m}, FEW, name)
+
+
+def _golden(name: str, suffix: str, text: str, update: bool) -> None:
+    path = HERE / f"{name}.{suffix}"
+    text = text.rstrip("\n") + "\n"
+    if update:
+        path.write_text(text)
+    assert path.exists(), f"no golden gpu/{path.name}: run with --update-goldens"
+    assert text == path.read_text(), f"gpu/{path.name} differs: if that is meant, run with --update-goldens"
+
+
+@pytest.mark.parametrize("name", GOLDENS)
+def test_loop(name: str, update_goldens: bool) -> None:
+    c = golden(name)
+    assert c.schedule.mode == GOLDENS[name][2]
+    text = loop_text.dump(c.kernel.func)
+    _golden(name, "loop", text, update_goldens)
+    again = loop_text.parse((HERE / f"{name}.loop").read_text())
+    verify_loop(again)
+    assert loop_text.dump(again) == text
+
+
+@pytest.mark.parametrize("name", GOLDENS)
+def test_cuda(name: str, update_goldens: bool) -> None:
+    _golden(name, "cu", emit_cuda(golden(name).kernel.func, CudaTarget(9, 0)), update_goldens)
+
+
+@NEEDS_NVRTC
+@pytest.mark.parametrize("name", GOLDENS)
+def test_compiles_without_spills(name: str) -> None:
+    """Registers allow as many threads as the schedule assumes; nothing lives on the stack; shared memory fits."""
+    func = golden(name).kernel.func
+    cubin, _ = nvrtc.compile((HERE / f"{name}.cu").read_text(), "sm_90")
+    reports = nvrtc.report(cubin)
+    grids = [s for s in func.body if isinstance(s, Grid)]
+    assert len(reports) == len(grids)
+    for r, g in zip(reports, grids, strict=True):
+        assert r.stack == 0, f"{r.name} has {r.stack} bytes of stack"
+        assert r.registers * g.threads <= H200.registers
+        assert r.registers <= LIMITS.get(name, 64)
+        assert r.shared <= 48 << 10
+
+
+@NEEDS_NVRTC
+@pytest.mark.parametrize("arch", nvrtc.architectures() if nvrtc.available() else ())
+def test_compiles_for_every_gpu(arch: str) -> None:
+    """All goldens in one translation unit for each; goldens differ in the names of their kernels."""
+    number = arch.removeprefix("sm_").rstrip("af")
+    target = CudaTarget(int(number[:-1]), int(number[-1]))
+    for name in ("softmax_bf16", "rms_norm_backward", "dropout"):
+        cubin, _ = nvrtc.compile(emit_cuda(golden(name).kernel.func, target), arch)
+        assert len(nvrtc.report(cubin)) >= 1
+
+
+@pytest.mark.parametrize("name", GOLDENS)
+def test_values(name: str) -> None:
+    program, (n, m), _ = GOLDENS[name]
+    graph, sizes = graph_of(program), {"n": n, "m": m}
+    inputs = random_inputs(graph, sizes)
+    if name in CASES and CASES[name].fix is not None:
+        CASES[name].fix(inputs, sizes)  # type: ignore[misc]
+    check_gpu(graph, sizes, inputs, gpu=FEW)
+
+
+def test_no_golden_is_left_over() -> None:
+    assert {p.name for p in HERE.iterdir()} == {f"{n}.{s}" for n in GOLDENS for s in ("loop", "cu")}
+
+
+__all__ = ["hint_of", "lower_gpu"]
