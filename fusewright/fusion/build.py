@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from ..core.dtypes import bool_, f32, i64
 from ..core.errors import Refusal
@@ -16,16 +16,31 @@ from . import scalar as sc
 from .domain import Domain
 from .ir import Buffer, Fusion, Stage, Target
 from .scalar import Expr
+from .structure import structure_hash
 
 Layout = Callable[[Value], tuple[Ix, ...]]
 
 
 @dataclass(slots=True)
 class Built:
-    """A fusion and the graph values behind its buffers, by buffer name."""
+    """A fusion and the graph values behind its buffers, by buffer name.
+
+    `original`: the fusion as it was built; a schedule puts one with fewer axes in the place of `fusion`.
+    """
 
     fusion: Fusion
     sources: dict[str, Value]
+    original: Fusion = field(init=False)
+    _hash: str = field(default="", init=False)
+
+    def __post_init__(self) -> None:
+        self.original = self.fusion
+
+    @property
+    def hash(self) -> str:
+        """The structure hash of the original fusion."""
+        self._hash = self._hash or structure_hash(self.original)
+        return self._hash
 
 
 def build(

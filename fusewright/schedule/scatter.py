@@ -5,7 +5,7 @@ not the points: each visits the points whose target is its own.
 
 - If the outermost or the innermost loop is over a coordinate of the target itself (a `free` axis: the batch of a
   scatter_add along rows, the channels of an embedding's gradient), each thread takes a range of that axis.
-- Else, if there are lanes or reductions, each thread takes a range of a run-time coordinate, visits every index, and does
+- Else, if there are lanes or reductions, each thread takes a range of a run-time coordinate, visits all indices, does
   the work of a row only if the index is in its range. That costs a load and a comparison for each row and thread.
 - Else one thread does it all: to visit a point costs as much as to write it.
 

@@ -626,6 +626,48 @@ case(
     "m i3",
     (torch.float32, torch.bfloat16, torch.int64),
 )
+# 16-bit sums of some operators: eager rounds every addition (tests/trace/test_scatters.py says which)
+_SUMS = (torch.float32, torch.float64, torch.int64, torch.uint8)
+case(
+    "scatter",
+    lambda x, y, i: (
+        x.scatter_add(0, i, y),
+        x.scatter_add(1, i[:2, :3], y),
+        aten.scatter.reduce(x, 0, i, y, reduce="add"),
+        aten.scatter.value_reduce(x, 1, i, 3, reduce="multiply"),
+        *(x.scatter_reduce(0, i, y, r, include_self=s) for r in ("sum", "prod", "amax", "amin") for s in (True, False)),
+    ),
+    "m n i3",
+    (*_SUMS, torch.bfloat16),
+)
+case(
+    "scattered slices",
+    lambda x, y, i: (
+        x.index_add(0, i[0], y[i[0]]),
+        x.index_add(1, i[:, 0], y[:, :3], alpha=2),
+        x.index_copy(1, i[:1, 0], y[:, :1]),
+        x.index_fill(0, i[0] - 3, 2),
+        x.index_fill(1, i[0], y[0, 0]),
+        aten.index_reduce(x, 0, i[0], y[i[0]], "amax"),
+        aten.index_reduce(x, 1, i[:, 0], y[:, :3], "prod", include_self=False),
+    ),
+    "m n i3",
+    _SUMS,
+)
+case(
+    "scattered points",
+    lambda x, y, i: (
+        aten.index_put(x, [i[0]], y[0], True),
+        aten.index_put(x, [i, i - 3], y),
+        aten.index_put(x, [None, i[:, 0]], y[0, 0], True),
+        aten._unsafe_index_put(x, [i], y[0], True),
+        x.put(i - 5, y, accumulate=True),
+        x.flatten().put(i[0, :1], y[0, :1]),
+        aten.embedding_dense_backward(x[i], i, 5, 1, False) if x.is_floating_point() else x,
+    ),
+    "m n i3",
+    _SUMS,
+)
 
 
 @cache

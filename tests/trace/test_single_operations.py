@@ -51,6 +51,7 @@ CASES: dict[str, tuple[Callable[..., Any], Callable[[], tuple[torch.Tensor, ...]
     "softmax of nothing": (lambda x: torch.softmax(x, -1), lambda: (torch.randn(5, 0, 0),)),
     # numbers that become symbols when traced with dynamic=True
     "norm of an order": (lambda x, p=3: torch.linalg.vector_norm(x, p, 1), lambda: (_cube(),)),
+    "slice put at an index from the end": (lambda x, n=-1: x.select_scatter(x[:, 0], 1, n), lambda: (_cube(),)),
     "scaled interpolation": (lambda x: F.interpolate(x, scale_factor=0.6, mode="linear"), lambda: (_cube(),)),
 }
 

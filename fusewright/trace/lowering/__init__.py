@@ -1,6 +1,19 @@
 """Lowering rules, by family. Importing this package fills the table."""
 
+from ...core.errors import UserError
+from ...core.switches import names_of, suggest
 from . import activations, factories, indexing, logic, losses, pointwise, reductions, scatters, views  # noqa: F401
 from .registry import RULES, VIEWS, Context, Rule
 
-__all__ = ["RULES", "VIEWS", "Context", "Rule"]
+
+
+def check_operators(disable: tuple[str, ...]) -> None:
+    """Raises UserError for an operator in the option `disable` that has no rule: it is PyTorch's anyway, or misspelt."""
+    known = {str(op) for op in RULES}
+    known |= {name.rpartition(".")[0] for name in known}
+    for name in names_of(disable, "op"):
+        if name not in known:
+            raise UserError(f"option 'disable': no rule for operator '{name}': {suggest(name, sorted(known))}")
+
+
+__all__ = ["RULES", "VIEWS", "Context", "Rule", "check_operators"]

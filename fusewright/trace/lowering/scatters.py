@@ -1,6 +1,6 @@
 """Rules for stores at computed positions: what `gather`, indexing and embedding have as backward, and their kin.
 
-Duplicate positions are combined in row-major order of the source, as eager's serial kernels do. Eager raises on negative
+Duplicate positions are combined in row-major order of the source, as eager's serial kernels do. Eager rejects negative
 positions in most of these operators, but counts them from the end in `index_put` and `put`.
 """
 

@@ -405,6 +405,7 @@ def _slice_scatter(
 @lower(aten.select_scatter.default)
 def _select_scatter(ctx: Context, x: Value, src: Value, dim: int, index: Any) -> Value:
     b, dim = ctx.b, ctx.dim(dim, x.rank)
-    at = wrap_index(index, x.shape[dim])
-    here = b.eq(position(b, x.rank, dim, x.shape[dim]), size_value(b, at, i64))
+    i = size_value(b, index, i64)  # a symbol may stand for a negative number: its sign is looked at when it is known
+    at = b.where(b.lt(i, like(b, i, 0)), b.add(i, size_value(b, x.shape[dim], i64)), i)
+    here = b.eq(position(b, x.rank, dim, x.shape[dim]), at)
     return b.where(here, b.unsqueeze(b.cast(src, x.dtype), dim), x)

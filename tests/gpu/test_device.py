@@ -1,0 +1,143 @@
+"""What only a real device can show: streams, graphs, several devices, memory, large tensors."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+import torch.nn.functional as F
+
+import fusewright
+from tests.support import no_fallbacks
+
+
+def norm(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+    return F.layer_norm(torch.sin(x) + y, x.shape[-1:])
+
+
+def pair(device: str, n: int = 1000, m: int = 512) -> tuple[torch.Tensor, torch.Tensor]:
+    return torch.randn(n, m, device=device), torch.randn(n, m, device=device)
+
+
+def test_the_current_stream_is_used(cuda: str) -> None:
+    compiled = torch.compile(norm, backend="fusewright")
+    x, y = pair(cuda)
+    compiled(x, y)
+    side = torch.cuda.Stream()
+    with torch.cuda.stream(side):
+        torch.cuda._sleep(50_000_000)
+        x.fill_(1.0)
+        out = compiled(x, y)
+    side.synchronize()
+    torch.testing.assert_close(out, norm(x, y))
+
+
+def test_capture_in_a_graph(cuda: str) -> None:
+    compiled = torch.compile(lambda x, y: (norm(x, y), (x * y).sum(0), (x + y).sum()), backend="fusewright")
+    plain = lambda x, y: (norm(x, y), (x * y).sum(0), (x + y).sum())
+    x, y = pair(cuda)
+    with torch.no_grad():
+        for _ in range(3):
+            compiled(x, y)
+        graph = torch.cuda.CUDAGraph()
+        with torch.cuda.graph(graph):
+            out = compiled(x, y)
+        for _ in range(3):
+            x.normal_()
+            y.normal_()
+            graph.replay()
+            for a, b in zip(out, plain(x, y), strict=True):
+                torch.testing.assert_close(a, b, rtol=1e-4, atol=1e-3)
+
+
+def test_graphed_callables(cuda: str) -> None:
+    layer = torch.nn.Sequential(torch.nn.Linear(64, 64), torch.nn.GELU(), torch.nn.LayerNorm(64)).to(cuda)
+    sample = torch.randn(32, 64, device=cuda, requires_grad=True)
+    compiled = torch.compile(layer, backend="fusewright")
+    graphed = torch.cuda.make_graphed_callables(compiled, (sample,))
+    x = torch.randn(32, 64, device=cuda, requires_grad=True)
+    graphed(x).sum().backward()
+    want = x.grad.clone()
+    x.grad = None
+    layer(x).sum().backward()
+    torch.testing.assert_close(want, x.grad, rtol=1e-4, atol=1e-4)
+
+
+def test_several_devices(cuda: str) -> None:
+    if torch.cuda.device_count() < 2:
+        pytest.skip("needs two devices")
+    compiled = torch.compile(norm, backend="fusewright")
+    for device in ("cuda:1", "cuda:0", "cuda:1"):
+        x, y = pair(device)
+        torch.testing.assert_close(compiled(x, y), norm(x, y))
+
+
+def test_out_of_memory_leaves_a_working_state(cuda: str) -> None:
+    f = lambda x: torch.sin(x[:, None] + x[None, :]) * 2
+    compiled = torch.compile(f, backend="fusewright", dynamic=True)
+    small = torch.randn(100, device=cuda)
+    compiled(small)
+    with pytest.raises(torch.OutOfMemoryError):
+        compiled(torch.randn(400_000, device=cuda))
+    torch.testing.assert_close(compiled(small), f(small))
+
+
+def test_more_than_two_to_the_31_elements(cuda: str) -> None:
+    f = lambda x: (x * 2 + 1).to(torch.uint8)
+    x = torch.ones((1 << 31) + 12345, dtype=torch.uint8, device=cuda)
+    with no_fallbacks():
+        out = torch.compile(f, backend="fusewright")(x)
+    assert out[-1].item() == 3 and int((out != 3).sum()) == 0
+
+
+def test_an_index_out_of_range_is_an_error(cuda: str) -> None:
+    """As eager's device-side assertion: in a process of its own, because the context is lost."""
+    import subprocess
+    import sys
+
+    code = (
+        "import torch\n"
+        "f = torch.compile(lambda w, i: w[i] * 2, backend='fusewright')\n"
+        "w = torch.randn(10, 8, device='cuda')\n"
+        "f(w, torch.tensor([1, 2], device='cuda'))\n"
+        "f(w, torch.tensor([1, 10], device='cuda')); torch.cuda.synchronize()\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=300)
+    assert done.returncode != 0 and "CUDA error" in done.stderr
+
+
+def test_threads(cuda: str) -> None:
+    import threading
+
+    compiled = torch.compile(norm, backend="fusewright")
+    x, y = pair(cuda)
+    compiled(x, y)
+    want, wrong = norm(x, y), []
+
+    def work() -> None:
+        with torch.cuda.stream(torch.cuda.Stream()), torch.no_grad():
+            for _ in range(100):
+                if not torch.allclose(compiled(x, y), want, atol=1e-5):
+                    wrong.append(1)
+
+    workers = [threading.Thread(target=work) for _ in range(4)]
+    for w in workers:
+        w.start()
+    for w in workers:
+        w.join()
+    assert not wrong
+
+
+def test_kernels_come_from_disk_in_another_process(cuda: str) -> None:
+    import os
+    import subprocess
+    import sys
+
+    code = (
+        "import torch, fusewright\n"
+        "f = torch.compile(lambda x: torch.softmax(x.sin(), -1), backend='fusewright')\n"
+        "f(torch.randn(64, 512, device='cuda'))\n"
+        "print(fusewright.counters()['kernels_compiled'])\n"
+    )
+    runs = [subprocess.check_output([sys.executable, "-c", code], env=os.environ, text=True) for _ in range(2)]
+    assert int(runs[1].split()[-1]) == 0
+    assert fusewright.counters() is not None

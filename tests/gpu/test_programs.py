@@ -1,0 +1,167 @@
+"""Programs of every schedule family on a GPU, in many sizes and types, against eager.
+
+    python -m pytest tests/gpu
+
+Without a CUDA device the kernels are emulated on the CPU, in fewer sizes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+import torch
+import torch.nn.functional as F
+
+import fusewright
+from tests.support import counted, counters, no_fallbacks
+
+REAL = torch.cuda.is_available()
+SIZES = [(5, 7), (1, 1), (64, 256), (33, 1000), (3, 4099), (257, 72)]
+if REAL:
+    SIZES += [(4096, 4096), (1, 1 << 20), (1 << 20, 3), (100003, 17), (17, 100003), (2048, 12345), (8192, 768), (0, 5)]
+DTYPES = [torch.float32, torch.bfloat16] + ([torch.float16, torch.float64] if REAL else [])
+
+Program = Callable[..., torch.Tensor | tuple[torch.Tensor, ...]]
+PROGRAMS: dict[str, Program] = {
+    "pointwise": lambda x, y, w, b: F.gelu(x + w) * y,
+    "broadcast both ways": lambda x, y, w, b: x[:, :1] * w + y[:1],
+    "transpose": lambda x, y, w, b: (x.t() * 2 + y.t().contiguous()).contiguous(),
+    "softmax": lambda x, y, w, b: torch.softmax(x * 2, -1),
+    "softmax down": lambda x, y, w, b: torch.softmax(x + y, 0),
+    "log_softmax": lambda x, y, w, b: torch.log_softmax(x, -1) * 2,
+    "layer norm": lambda x, y, w, b: F.layer_norm(x + y, x.shape[-1:], w, b),
+    "rms norm": lambda x, y, w, b: x * torch.rsqrt(x.float().square().mean(-1, keepdim=True) + 1e-5) * w,
+    "moments": lambda x, y, w, b: torch.var_mean((x + 1).float(), 1, correction=0),
+    "moments down": lambda x, y, w, b: torch.var_mean((x + 1).float(), 0, correction=0),
+    "sums": lambda x, y, w, b: ((x * y).sum(1), (x + y).sum(0)),
+    "sum": lambda x, y, w, b: (x * y).float().sum(),
+    "extremes": lambda x, y, w, b: ((x - y).amax(1), (x * y).argmax(1), (x + y).amin(0)),
+    "pieces": lambda x, y, w, b: F.pad(torch.cat([x, -y], 1), (1, 3)).relu(),
+    "turned": lambda x, y, w, b: torch.cat([-x[:, x.shape[1] // 2 :], x[:, : x.shape[1] // 2]], -1) * w + y,
+    "picked": lambda x, y, w, b: x[torch.arange(x.shape[0], device=x.device).flip(0)] * 2,
+    "masked": lambda x, y, w, b: torch.where(x > 0, x, y).masked_fill(y > 1, 0.5),
+    "batch norm": lambda x, y, w, b: F.batch_norm(x, None, None, w, b, True) if x.shape[0] > 1 else x * w,
+}
+
+
+def tensors(size: tuple[int, int], dtype: torch.dtype, device: str, grad: bool = False) -> list[torch.Tensor]:
+    g = torch.Generator().manual_seed(sum(size))
+    make = lambda *s: torch.randn(*s, generator=g).to(device, dtype).requires_grad_(grad)
+    return [make(*size), make(*size), make(size[1]), make(size[1])]
+
+
+def as_list(out: torch.Tensor | tuple[torch.Tensor, ...]) -> list[torch.Tensor]:
+    return list(out) if isinstance(out, tuple) else [out]
+
+
+def assert_as_good(got: torch.Tensor, eager: torch.Tensor, exact: torch.Tensor, what: str) -> None:
+    """Same type, shape and strides; errors against float64 no larger than eager's, but for a few units of rounding."""
+    assert (got.dtype, got.shape, got.stride()) == (eager.dtype, eager.shape, eager.stride()), what
+    if not got.dtype.is_floating_point:
+        assert torch.equal(got, eager), what
+        return
+    if got.numel() == 0:
+        return
+    got64, eager64 = got.double(), eager.double()
+    assert torch.equal(got64.isnan(), eager64.isnan()), what
+    ok = exact.isfinite() & eager64.isfinite()
+    if not ok.any():
+        return
+    scale = exact[ok].abs().max().item()
+    mine, theirs = ((t - exact)[ok].abs().max().item() for t in (got64, eager64))
+    slack = {torch.float64: 1e-14, torch.float32: 4e-6, torch.float16: 2e-3, torch.bfloat16: 1.6e-2}[got.dtype]
+    assert mine <= 2 * theirs + slack * max(scale, 1e-30), f"{what}: off by {mine:.3g}, eager by {theirs:.3g}"
+
+
+@pytest.mark.parametrize("dtype", DTYPES, ids=str)
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_forward(name: str, dtype: torch.dtype, device: str) -> None:
+    fn = PROGRAMS[name]
+    compiled = torch.compile(fn, backend="fusewright", dynamic=True)
+    with no_fallbacks(), torch.no_grad(), fusewright.options(single_op_groups=True):
+        for size in SIZES:
+            if 0 in size and name in ("extremes", "batch norm", "softmax down", "moments down"):
+                continue
+            args = tensors(size, dtype, device)
+            got, want = as_list(compiled(*args)), as_list(fn(*args))
+            exact = as_list(fn(*(t.double() for t in args)))
+            for k, (a, b, c) in enumerate(zip(got, want, exact, strict=True)):
+                assert_as_good(a, b, c.double(), f"{name} {size} {dtype}, result {k}")
+
+
+@pytest.mark.parametrize("name", ["pointwise", "softmax", "layer norm", "rms norm", "pieces", "turned", "masked"])
+def test_backward(name: str, device: str) -> None:
+    fn = PROGRAMS[name]
+    compiled = torch.compile(fn, backend="fusewright")
+    with no_fallbacks():
+        for size in SIZES[:4] if not REAL else SIZES[:-1]:
+            results = []
+            for call, dtype in ((compiled, torch.float32), (fn, torch.float32), (fn, torch.float64)):
+                args = [t.detach().to(dtype).requires_grad_() for t in tensors(size, torch.float32, device)]
+                out = call(*args)
+                grad = torch.ones_like(out) * 0.5
+                grads = torch.autograd.grad(out, args, grad, allow_unused=True)
+                results.append([g for g in grads if g is not None])
+            for k, (a, b, c) in enumerate(zip(*results, strict=True)):
+                assert_as_good(a, b, c, f"{name} {size}, gradient {k}")
+
+
+def test_twenty_sizes_compile_nothing_new(device: str) -> None:
+    """Sizes are arguments of the kernels."""
+
+    def block(x: torch.Tensor, y: torch.Tensor, w: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
+        return F.layer_norm(x + y, x.shape[-1:], w, b)
+
+    compiled = torch.compile(block, backend="fusewright", dynamic=True)
+    with torch.no_grad():
+        compiled(*tensors((40, 64), torch.float32, device))
+        before = counters()
+        for n in range(41, 61):
+            args = tensors((n, 64), torch.float32, device)
+            torch.testing.assert_close(compiled(*args), block(*args))
+    assert counted(before)["kernels_compiled"] == 0
+
+
+@pytest.mark.parametrize("offset", [1, 2, 3, 4])
+def test_misaligned_storage(offset: int, device: str) -> None:
+    base = torch.randn(64 * 64 + 8, device=device)
+    x = base[offset : offset + 64 * 64].view(64, 64)
+    f = lambda x: torch.softmax(x * 2, -1)
+    with torch.no_grad():
+        torch.testing.assert_close(torch.compile(f, backend="fusewright")(x), f(x))
+
+
+def test_strided_and_expanded(device: str) -> None:
+    f = lambda x, y: (x * 2 + y).sum(-1)
+    compiled = torch.compile(f, backend="fusewright")
+    base = torch.randn(33, 40, device=device)
+    for x in (base[:, ::2], base.t()[:20].t()[:, :20], base[:, :1].expand(33, 20), base.flip(0)[:, :20]):
+        y = torch.randn(33, 20, device=device)
+        torch.testing.assert_close(compiled(x, y), f(x, y), rtol=1e-5, atol=1e-5)
+
+
+def test_dropout_masks_agree_and_follow_the_seed(device: str) -> None:
+    f = lambda x: F.dropout(x, 0.25, True)
+    compiled = torch.compile(f, backend="fusewright")
+    x = torch.ones(100, 64, device=device, requires_grad=True)
+
+    def draw() -> tuple[torch.Tensor, torch.Tensor]:
+        torch.manual_seed(7)
+        out = compiled(x)
+        (grad,) = torch.autograd.grad(out.sum(), x)
+        return out.detach(), grad
+
+    (a, ga), (b, gb) = draw(), draw()
+    assert torch.equal(a, b) and torch.equal(ga, gb) and torch.equal(a, ga)
+    assert abs((a > 0).float().mean().item() - 0.75) < 0.03
+    assert not torch.equal(a, compiled(x).detach())
+
+
+def test_results_are_the_same_every_time(device: str) -> None:
+    f = lambda x, y: ((x * y).sum(0), (x + y).sum())
+    compiled = torch.compile(f, backend="fusewright")
+    x, y, *_ = tensors((1000, 256) if REAL else (300, 64), torch.float32, device)
+    first = compiled(x, y)
+    for _ in range(5):
+        assert all(torch.equal(a, b) for a, b in zip(first, compiled(x, y), strict=True))
