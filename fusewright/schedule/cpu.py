@@ -23,6 +23,7 @@ from ..index.expr import Atom, Ix
 from ..index.layout import product
 from ..prims.table import ARG_MONOIDS
 from .analysis import Analysis
+from .forms import axes, names, owner, render, sizes, vector
 from .scatter import arrange
 
 CHUNK = 8192  # points of a column axis that one row of work covers, when rows may be cut
@@ -38,19 +39,24 @@ class Schedule:
     `split`: column axes that are cut into chunks of so many points; the chunks join the rows, so no reduction may
     need a whole row; `stream`: outputs written past the caches;
     `family`: the name of this kind of kernel, for people; `owner`: of a scatter, the axis or the run-time coordinate of
-    the target that threads divide (None: one thread does it); `before`, `after`: of the fusions that run before and after.
+    the target that threads divide (None: one thread does it); `before`, `after`: of the fusions around it.
     """
 
-    rows: tuple[str, ...]
-    cols: tuple[str, ...]
-    vector: str
+    rows: tuple[str, ...] = axes("bind({axis}, parallel)", "bind({axis}, ordered)", pick=lambda s: int(s.scatters))
+    cols: tuple[str, ...] = axes("bind({axis}, serial)", keep=lambda a, s: not (a == s.vector == s.cols[-1]))
+    vector: str = vector("bind({axis}, vector, {n})")
     lanes: int
-    split: tuple[tuple[str, int], ...]
+    split: tuple[tuple[str, int], ...] = sizes("split({axis}, {n})", rank=0)
     family: str
-    stream: frozenset[str] = frozenset()
-    owner: str | int | None = None
+    stream: frozenset[str] = names("hint({buffer}, streaming)")
+    owner: str | int | None = owner("divide({axis}, parallel)", "divide(coordinate {n}, parallel)")
     before: tuple[Schedule, ...] = ()
     after: tuple[Schedule, ...] = ()
+
+    @property
+    def scatters(self) -> bool:
+        """Whether this is a scatter's nest, in which every thread visits all rows in order."""
+        return self.family.endswith("scatter")
 
     def streaming(self, keep: Callable[[str], bool]) -> Schedule:
         """Without the streaming stores to outputs that `keep` does not want."""
@@ -58,21 +64,10 @@ class Schedule:
         return replace(self, stream=frozenset(filter(keep, self.stream)), before=parts[0], after=parts[1])
 
     def directives(self) -> list[str]:
-        """The schedule as directives, in text."""
-        out = [f"split({a}, {n})" for a, n in self.split]
-        out += [f"bind({a}, parallel)" for a in self.rows]
-        out += [f"bind({a}, serial)" for a in self.cols if a != self.vector]
-        if self.vector:
-            out.append(f"bind({self.vector}, vector, {self.lanes})")
-        out += [f"hint({b}, streaming)" for b in sorted(self.stream)]
-        if self.family == "scatter":
-            out = [d.replace(", parallel)", ", serial)") for d in out]
-            if self.owner is not None:
-                whose = self.owner if isinstance(self.owner, str) else f"coordinate {self.owner}"
-                out.insert(0, f"divide({whose}, parallel)")
+        """The schedule as directives, in text (`text.py` has the form that can be read back)."""
         return [
             *(f"before: {d}" for s in self.before for d in s.directives()),
-            *out,
+            *render(self),
             *(f"after: {d}" for s in self.after for d in s.directives()),
         ]
 
@@ -100,7 +95,8 @@ def _scatter(f: Fusion, hint: Callable[[Ix], int], machine: Machine) -> tuple[Fu
     before, after = ([plan(g, hint, machine) for g in part] for part in (f.before, f.after))
     f, nest = arrange(f, hint, machine.lanes)
     f = replace(f, before=[g for g, _ in before], after=[g for g, _ in after])
-    schedule = Schedule(nest.rows, nest.cols, nest.vector, machine.lanes, (), "scatter", owner=nest.owner)
+    lanes = machine.lanes if nest.vector else 1
+    schedule = Schedule(nest.rows, nest.cols, nest.vector, lanes, (), "scatter", owner=nest.owner)
     return f, replace(schedule, before=tuple(s for _, s in before), after=tuple(s for _, s in after))
 
 
@@ -174,7 +170,7 @@ class _Planner(Analysis):
         order = self.by_stride(self.f.axes)
         f, order = collapse(self.f, order)
         if not order:
-            return f, Schedule((), (), "", self.lanes, (), "pointwise")
+            return f, Schedule((), (), "", 1, (), "pointwise")
         v = order[-1]
         across = self.across(f, order, v)
         names = [a.name for a in order]

@@ -1,0 +1,240 @@
+"""When a GPU schedule is legal for a fusion and the sizes of a call, and what a launch of it needs to know.
+
+As on a CPU (`legal.py`) a schedule that passes computes what the fusion means. Two fields are facts rather than choices:
+which buffers' vectors are `aligned`, and whether conditions on positions are `uniform`. They may be claimed only where
+they hold; `settle` says what holds for the sizes of a call.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+from ..fusion.ir import Fusion, Stage
+from ..index.expr import ONE, Atom
+from ..prims.table import ARG_MONOIDS
+from .device import Gpu
+from .forms import Illegal, spelled
+from .gpu import ACCESS, INDEX_LIMIT, STAGE, GpuSchedule, Hint, _accesses, _Planner
+from .legal import check_vector, conform, fail, legal_nests, listed, nest_error, over_rows
+
+MODES = ("tile", "staged", "persistent", "loop", "split")
+KEEP = ("values", "loads")
+LANES = (1, 2, 4, 8)  # widths of vectors: up to 16 bytes of the narrowest types
+BLOCK = 1024  # threads of a block, at most
+UNROLL = 64  # steps of a thread written out, at most
+REGISTERS = 255  # 32-bit registers of a thread
+
+
+@dataclass(frozen=True, slots=True)
+class Sizes:
+    """The sizes a schedule is for: `hint` gives each, `alignment` the bytes to which a buffer's address is aligned."""
+
+    hint: Hint
+    gpu: Gpu
+    alignment: Callable[[str], int] = lambda buffer: ACCESS
+
+
+def settle(f: Fusion, s: GpuSchedule, sizes: Sizes) -> tuple[Fusion, GpuSchedule, dict[str, int]]:
+    """As `gpu.plan` gives it: the fusion with the axes that `s` names, `s` with those of its facts that hold for these
+    sizes, the sizes of the launch. Raises Illegal when `s` is not legal for them."""
+    f = conform(f, s)
+    s = replace(s, aligned=s.aligned & aligned(f, s, sizes), uniform=s.uniform and uniform(f, s, sizes))
+    check(f, s, sizes)
+    return f, s, launch_sizes(f, s, sizes)
+
+
+def launch_sizes(f: Fusion, s: GpuSchedule, sizes: Sizes) -> dict[str, int]:
+    """Blocks of a resident kernel, or pieces of a row: values of the kernel's own symbols."""
+    rows, cols = _steps(f, s, sizes)
+    tiles = -(-rows // s.row_threads)
+    if s.mode == "split":
+        return {"splits": max(1, min(-(-sizes.gpu.sms * 4 // tiles), -(-cols // (s.col_threads * s.steps)), BLOCK))}
+    if s.resident:
+        return {"blocks": max(1, min(tiles, sizes.gpu.sms * max(1, BLOCK // s.threads)))}
+    return {}
+
+
+def aligned(f: Fusion, s: GpuSchedule, sizes: Sizes) -> frozenset[str]:
+    """The buffers whose vectors under `s` all lie at multiples of their size."""
+    along = [a for a in f.axes if a.name in (s.vector, s.across) and s.vector]
+    planner = _Planner(f, sizes.hint, sizes.gpu, sizes.alignment)
+    walks = [(b, o, d, a) for b, o, d in _accesses(f) for a in along if a in o.axes() and o.coefficient(a) is ONE]
+    if s.lanes == 1:
+        return frozenset()
+    return frozenset(w[0] for w in walks) - {w[0] for w in walks if not planner._fits(*w, s.lanes)}
+
+
+def uniform(f: Fusion, s: GpuSchedule, sizes: Sizes) -> bool:
+    """Whether conditions on positions never divide a vector of `s`."""
+    return _Planner(f, sizes.hint, sizes.gpu, sizes.alignment)._uniform(f, s)
+
+
+def _steps(f: Fusion, s: GpuSchedule, sizes: Sizes) -> tuple[int, int]:
+    """Vectors (points, along axes that are not vectorised) of all rows, and of a row."""
+
+    def count(names: Sequence[str]) -> int:
+        n = 1
+        for a in f.axes:
+            if a.name in names and a.extent is not None:
+                n *= -(-sizes.hint(a.extent) // (s.lanes if a.name == s.vector else 1))
+        return max(1, n)
+
+    return count(s.rows), count(s.cols)
+
+
+def check(f: Fusion, s: GpuSchedule, sizes: Sizes) -> Fusion:
+    """`f` with the axes that `s` names, if `s` is legal for it and these sizes. Raises Illegal."""
+    for x in f.stages:
+        if x.kind not in ("store", "reduce"):
+            raise Illegal("schedule", "", f"a {x.kind} has no GPU schedule")
+    f = conform(f, s)
+    check_vector(s, LANES)
+    by_name = {a.name: a for a in f.axes}
+    rows, cols = [by_name[n] for n in s.rows], [by_name[n] for n in s.cols]
+    modes = MODES[2:] if f.reductions() else MODES[:2]
+    if s.mode not in modes:
+        what = "with reductions" if f.reductions() else "without reductions"
+        fail(s, "mode", [s.mode], f"not a mode of kernels {what}", listed(modes))
+    why = nest_error(f, set(rows), set(cols))
+    if why:
+        fail(s, "rows" if s.rows else "cols", (s.rows or s.cols)[:1], why, legal_nests(f))
+    _check_counts(f, s, sizes)
+    _check_facts(f, s, sizes)
+    {"tile": _tile, "staged": _staged}.get(s.mode, _rows)(f, s, sizes, rows, cols, by_name.get(s.vector))
+    return f
+
+
+def _power(n: int) -> bool:
+    return n > 0 and not n & (n - 1)
+
+
+def _check_counts(f: Fusion, s: GpuSchedule, sizes: Sizes) -> None:
+    def wrong(field: str, n: int, why: str, legal: str) -> None:
+        raise Illegal(spelled(GpuSchedule, field, (n,)), str(n), why, legal, field)
+
+    for field in ("row_threads", "col_threads"):
+        n = getattr(s, field)
+        if not _power(n) or n > BLOCK:
+            wrong(field, n, "threads are combined in pairs", f"powers of two up to {BLOCK}")
+    if not s.rows and s.row_threads > 1:
+        wrong("row_threads", s.row_threads, "the kernel has no rows", "1")
+    if s.threads > BLOCK:
+        wrong("col_threads", s.col_threads, f"a block would have {s.threads} threads", f"{BLOCK // s.row_threads} or fewer")
+    if not 1 <= s.steps <= UNROLL:
+        wrong("steps", s.steps, "not a number of steps to write out", f"1 to {UNROLL}")
+    if s.index not in (32, 64):
+        wrong("index", s.index, "not the bits of an index", "32, 64")
+    if s.index == 32 and not _Planner(f, sizes.hint, sizes.gpu, sizes.alignment)._small(f):
+        wrong("index", 32, f"a position may exceed {INDEX_LIMIT}", "64")
+    if s.keep not in KEEP:
+        fail(s, "keep", [s.keep], "not what a row can keep between its passes", listed(KEEP))
+    if s.split:
+        raise Illegal("split", "", "pieces of a GPU's columns are those of mode(split)", "mode(split)", "split")
+
+
+def _check_facts(f: Fusion, s: GpuSchedule, sizes: Sizes) -> None:
+    names = [b.name for b in f.buffers]
+    for b in sorted(s.stream):
+        if b not in names:
+            fail(s, "stream", [b], "the kernel has no such buffer", listed(names))
+    holds = aligned(f, s, sizes)
+    for b in sorted(s.aligned - holds):
+        why = "its vectors do not all lie at multiples of their size" if b in names else "the kernel has no such buffer"
+        fail(s, "aligned", [b], why, listed(sorted(holds)))
+    if s.uniform and not uniform(f, s, sizes):
+        raise Illegal("uniform(conditions)", "conditions", "a condition may divide a vector", "no uniform", "uniform")
+
+
+def _divides(s: GpuSchedule, a: Atom | None, sizes: Sizes, why: str) -> None:
+    if a is None or a.extent is None:
+        return
+    n = sizes.hint(a.extent)
+    if n % s.lanes:
+        legal = listed(k for k in LANES if n % k == 0)
+        raise Illegal(spelled(GpuSchedule, "vector", (a.name, s.lanes)), str(s.lanes), f"{why} ({n})", legal, "vector")
+
+
+def _no_reductions(s: GpuSchedule) -> None:
+    if s.resident:
+        raise Illegal("resident(grid)", "grid", "nothing is reduced over rows", "no resident", "resident")
+
+
+def _tile(f: Fusion, s: GpuSchedule, sizes: Sizes, rows: list[Atom], cols: list[Atom], v: Atom | None) -> None:
+    _no_reductions(s)
+    if len(cols) > 1 or (rows and not cols):
+        why = "a tile has one column axis"
+        fail(s, "cols" if cols else "rows", (s.cols or s.rows)[:1], why, "one axis bound to threads")
+    if v in rows:
+        fail(s, "vector", [s.vector, s.lanes], "a tile is vectorised along its columns", listed(s.cols))
+    if s.across:
+        fail(s, "across", [s.across], "only mode(staged) has a tile in shared memory", "mode(staged)")
+
+
+def _staged(f: Fusion, s: GpuSchedule, sizes: Sizes, rows: list[Atom], cols: list[Atom], v: Atom | None) -> None:
+    _no_reductions(s)
+    if len(cols) != 1 or v is not cols[0]:
+        fail(s, "vector", [s.vector, s.lanes], "a staged tile has one column axis, which is the vectorised one", "")
+    if s.across not in s.rows:
+        fail(s, "across", [s.across or "axis"], "a staged tile needs the row axis along which it is read", listed(s.rows))
+    across = next(a for a in rows if a.name == s.across)
+    for a in (v, across):
+        _divides(s, a, sizes, "a staged tile is read in whole vectors both ways: lanes divide the extents")
+    want = STAGE // s.lanes
+    if s.col_threads != want:
+        directive = spelled(GpuSchedule, "col_threads", (s.col_threads,))
+        why = f"a side of the tile is {STAGE} points"
+        raise Illegal(directive, str(s.col_threads), why, str(want), "col_threads")
+    if s.row_threads > STAGE or s.threads > BLOCK:
+        directive = spelled(GpuSchedule, "row_threads", (s.row_threads,))
+        raise Illegal(directive, str(s.row_threads), "more threads than points", f"up to {STAGE}", "row_threads")
+    if s.steps != 1:
+        raise Illegal(spelled(GpuSchedule, "steps", (s.steps,)), str(s.steps), "a staged tile is whole", "1", "steps")
+
+
+def _rows(f: Fusion, s: GpuSchedule, sizes: Sizes, rows: list[Atom], cols: list[Atom], v: Atom | None) -> None:
+    if not cols:
+        fail(s, "rows", s.rows[:1], "a row has columns", legal_nests(f))
+    if s.across:
+        fail(s, "across", [s.across], "only mode(staged) has a tile in shared memory", "mode(staged)")
+    outer = over_rows(f, rows, cols)
+    if v is not None:
+        _divides(s, v, sizes, "the vectors of a row are whole: lanes divide the extent")
+    if v in rows and outer:
+        why = "what is reduced over rows is not kept lane by lane"
+        fail(s, "vector", [s.vector, s.lanes], why, f"a column axis: {listed(s.cols)}")
+    positions = any(r.monoid in ARG_MONOIDS for r in f.reductions())
+    if s.mode == "split" and (outer or positions):
+        why = "a reduction over rows" if outer else "the position of an extreme"
+        fail(s, "mode", [s.mode], f"{why} is not combined from pieces of rows", "persistent, loop")
+    if s.resident != bool(outer):
+        why = "what is reduced over rows stays in registers until the end" if outer else "nothing is reduced over rows"
+        raise Illegal("resident(grid)", "grid", why, "resident(grid)" if outer else "no resident", "resident")
+    if s.mode == "loop" and any(r.axes for r in outer):
+        fail(s, "mode", [s.mode], "sums of columns are kept in registers, all columns in one block", "persistent")
+    if s.mode == "persistent":
+        _persistent(f, s, sizes, outer)
+
+
+def _persistent(f: Fusion, s: GpuSchedule, sizes: Sizes, outer: list[Stage]) -> None:
+    _, columns = _steps(f, s, sizes)
+    if s.steps * s.col_threads < columns:
+        directive = spelled(GpuSchedule, "steps", (s.steps,))
+        why = f"{s.col_threads} threads of {s.steps} vectors do not cover the {columns} vectors of a row"
+        raise Illegal(directive, str(s.steps), why, f"{-(-columns // s.col_threads)} or more", "steps")
+    words = _loaded(f) + sum(bool(r.axes) for r in outer)
+    held = int(s.steps * s.lanes * words)
+    if held > REGISTERS:
+        directive = spelled(GpuSchedule, "steps", (s.steps,))
+        most = int(REGISTERS / (s.lanes * words))
+        why = f"a thread would hold {held} registers of values"
+        raise Illegal(directive, str(s.steps), why, f"{most} or fewer, with more threads(columns, n)", "steps")
+
+
+def _loaded(f: Fusion) -> float:
+    """32-bit registers of what is read at every point of a row: the least that a persistent row holds."""
+    loads = {(b, o): d for b, o, d in _accesses(f, stores=False) if o.axes() == set(f.axes)}
+    return max(0.5, sum(max(d.itemsize, 2) / 4 for d in loads.values()))
+
+
+__all__ = ["Sizes", "Stage", "aligned", "check", "launch_sizes", "settle", "uniform"]
