@@ -7,13 +7,15 @@ from functools import cache
 from typing import Any
 
 from torch._dynamo.backends.common import aot_autograd
-from torch._functorch.partitioners import min_cut_rematerialization_partition
+from torch._functorch.partitioners import default_partition, min_cut_rematerialization_partition
 from torch.fx import GraphModule
 
 from .compile import compile_fx
 from .core.options import Options, current, from_mapping, using
+from .debug import record
 from .trace import decompositions as decomp
 from .trace import random as rnd
+from .trace.lowering import check_operators
 from .trace.partition import recomputing
 
 # What the partitioner may compute again besides what torch lists: our operators, and those that we fuse.
@@ -24,6 +26,8 @@ def partition(joint: GraphModule, inputs: Any, **kwargs: Any) -> tuple[GraphModu
     """Min-cut rematerialisation, after random draws have become pure functions that it may recompute."""
     if current().rng == "philox":
         rnd.replace_random(joint)
+    if not current().recompute:
+        return default_partition(joint, inputs, **kwargs)
     with recomputing(_RECOMPUTED):
         return min_cut_rematerialization_partition(joint, inputs, **kwargs)
 
@@ -37,8 +41,10 @@ def _decompositions(rng: str) -> dict[Any, Callable[..., Any]]:
 
 
 def _compiler(kind: str, opts: Options) -> Callable[[GraphModule, Sequence[Any]], Any]:
+    recording = record.current()  # a backward pass is compiled later, perhaps on another thread
+
     def compiler(gm: GraphModule, example_inputs: Sequence[Any]) -> Any:
-        with using(opts):
+        with using(opts), record.using(recording):
             if kind == "inference" and opts.rng == "philox":
                 rnd.replace_random(gm)
             return compile_fx(gm, kind)
@@ -53,6 +59,7 @@ def fusewright(gm: GraphModule, example_inputs: Sequence[Any], **kwargs: Any) ->
     """
     given = kwargs.pop("options", None) or {}
     opts = from_mapping(given) if given else current()
+    check_operators(opts.disable)
     with using(opts):
         return aot_autograd(
             fw_compiler=_compiler("forward", opts),

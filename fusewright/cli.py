@@ -1,6 +1,7 @@
-"""The `fusewright` command: demo, bench, the disk cache, the options.
+"""The `fusewright` command: demo, bench, bisect, repro files, the disk cache, the options.
 
-Exit codes: 0 done; 1 the demo or a benchmark found something wrong; 2 a bad argument or option.
+Exit codes: 0 done; 1 the demo, a benchmark, a bisection or a repro file found something wrong; 2 a bad argument or
+option.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from rich.table import Table
 from fusewright import __version__
 from fusewright.build.store import Entry, Store, default_store
 from fusewright.core.errors import UserError
-from fusewright.core.options import TABLE, current, default_text, spelling
+from fusewright.core.options import TABLE, current, default_text, markdown, spelling
 
 
 def _bytes(n: float) -> str:
@@ -67,7 +68,12 @@ def _cache_dir(store: Store, console: Console) -> None:
 
 
 # Sub-commands that parse their own arguments, loaded only when asked for: they import torch.
-PROGRAMS = {"demo": "fusewright.demo", "bench": "fusewright.bench"}
+PROGRAMS = {
+    "demo": "fusewright.demo",
+    "bench": "fusewright.bench",
+    "bisect": "fusewright.debug.bisect",
+    "run": "fusewright.debug.repro",
+}
 CACHE_COMMANDS = {"list": _cache_list, "size": _cache_size, "clear": _cache_clear, "dir": _cache_dir}
 
 
@@ -101,7 +107,10 @@ def _parser() -> argparse.ArgumentParser:
     commands.add_parser("bench", help="run the benchmarks", add_help=False)
     cache = commands.add_parser("cache", help="look at or clear the disk cache")
     cache.add_argument("action", choices=tuple(CACHE_COMMANDS), help="list, measure, empty or locate it")
-    commands.add_parser("options", help="print every option, its value and how to set it")
+    commands.add_parser("bisect", help="find the group that makes a program fail", add_help=False)
+    commands.add_parser("run", help="run a repro file: fused, through torch; compare, time", add_help=False)
+    settings = commands.add_parser("options", help="print every option, its value and how to set it")
+    settings.add_argument("--markdown", action="store_true", help="as the page of the documentation")
     return parser
 
 
@@ -117,6 +126,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         console = Console()
         if parsed.command == "cache":
             CACHE_COMMANDS[parsed.action](default_store(), console)
+        elif parsed.markdown:
+            print(markdown(), end="")
         else:
             _options(console)
         return 0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import time
 import warnings
 from collections.abc import Callable
 from typing import Any
@@ -13,9 +14,11 @@ from torch.fx import GraphModule
 
 from .core.counters import count
 from .core.errors import CompilerError, FusewrightWarning, Refusal
-from .core.options import Options, current
-from .debug.dump import show
-from .emit.llvm import emit
+from .core.log import LOG
+from .core.options import Options, current, using
+from .core.switches import disables_group, family_name, names_of
+from .debug import fuel, record, repro, stages, watch
+from .debug.dump import About, show, timeline
 from .fusion.build import Built, build
 from .graph.grouping import Group, Grouping, group
 from .graph.ir import Value
@@ -23,7 +26,6 @@ from .graph.text import dump
 from .graph.verify import verify
 from .index.expr import Ix
 from .loop.lower import Kernel, lower
-from .loop.text import dump as dump_loop
 from .run import devices, inplace
 from .run.gpu import GpuGroup
 from .run.kernels import kernel_for, target
@@ -31,6 +33,7 @@ from .run.launch import last_level_cache
 from .run.plan import GroupPlan, Plan
 from .schedule import gpu
 from .schedule.cpu import Machine, Schedule, plan
+from .schedule.naming import kernel_name
 from .trace.fx import Traced, translate
 from .trace.gradients import separate
 
@@ -46,17 +49,29 @@ def compile_fx(gm: GraphModule, kind: str) -> Callable[[list[Any]], list[Any]]:
 
     When the pipeline as a whole fails, the graph runs through torch unchanged, with one warning per cause.
     """
-    o = current()
+    name = f"{kind}{next(_serial)}"
+    with timeline(About(name)):
+        return _compile_fx(gm, kind, name, current())
+
+
+def _compile_fx(gm: GraphModule, kind: str, name: str, o: Options) -> Callable[[list[Any]], list[Any]]:
+    show("torch", About(name), lambda: str(gm.print_readable(print_output=False)))
     try:
-        if kind == "backward":
+        if kind == "backward" and o.shared_gradients:
             separate(gm)
-        traced = translate(gm, o.precision == "eager", o.rng)
-        return compile_graph(traced, f"{kind}{next(_serial)}").callable()
+        with record.stage("translate", name):
+            traced = translate(gm, o.precision == "eager", o.rng, o.disable)
+        plan = compile_graph(traced, name)
+        with record.stage("plan", name):
+            fn = plan.callable()
+        show("plan", About(name), lambda: plan.source)
+        return fn
     except Exception as e:
         if not o.fallback:
             raise as_compiler_error(e, "compile a graph") from e
         count("fallbacks")
-        warn_once(f"{type(e).__name__}: {e}", "a whole graph")
+        record.failed(name, f"{type(e).__name__}: {e}")
+        warn_once(f"{type(e).__name__}: {e}", "a whole graph", lambda: repro.of_graph_failure(gm, name, e))
         return make_boxed_func(gm.forward)
 
 
@@ -74,6 +89,8 @@ class _Compilation:
         self.traced = traced
         self.name = name
         self.options = options
+        self.tried = 0  # kernels so far
+        self.fell_apart: list[tuple[list[int], str]] = []  # groups without a schedule after all, and why
         self.producers = traced.graph.producers()
         self.memo: dict[tuple[int, ...], tuple[Built, Schedule | None]] = {}
         self.copied = inplace.copied(traced)
@@ -81,26 +98,25 @@ class _Compilation:
 
     def run(self) -> Plan:
         count("graphs_traced")
-        verify(self.traced.graph)
-        show("graph", self.name, lambda: dump(self.traced.graph))
-        grouping = group(self.traced.graph, self.accepts, self.traced.after, self.bytes)
-        show("groups", self.name, lambda: self.describe(grouping))
+        began = time.perf_counter()
+        graph = self.traced.graph
+        about = About(self.name, operators=tuple(u.target for u in graph.units))
+        verify(graph)
+        show("graph", about, lambda: dump(graph))
+        with record.stage("group", self.name):
+            grouping = group(graph, self.accepts, self.traced.after, self.bytes, self.options.siblings)
+        show("groups", about, lambda: stages.groups(graph, grouping))
+        show("refusals", about, lambda: stages.refusals(graph, grouping))
         plans: list[GroupPlan] = []
         for g in grouping.groups:
             plans.extend(self.group(g))
         count("plans_built")
-        return Plan(self.traced, plans, grouping.refused, self.name)
-
-    def describe(self, grouping: Grouping) -> str:
-        """The groups in order, what was left to torch and why, and the merges that were declined."""
-        units = self.traced.graph.units
-        lines = []
-        for g in grouping.groups:
-            what = "kernel" if g.kernel else "torch"
-            lines.append(f"{what}: " + ", ".join(f"{u} {units[u].target}" for u in g.units))
-            lines += [f"    {units[u].reason}" for u in g.units if units[u].reason]
-        lines += [f"not merged: {r.first} with {r.second}: {r.reason}" for r in grouping.refused]
-        return "\n".join(lines)
+        grouping.apart = self.fell_apart
+        plan = Plan(self.traced, plans, grouping.refused, self.name)
+        watch.install(plan)
+        record.finished(plan, grouping)
+        LOG.info("%s: %s", self.name, stages.summary(plan, began))
+        return plan
 
     # --- estimates ---
     def hint(self, e: Ix) -> int:
@@ -123,10 +139,11 @@ class _Compilation:
             if driver is not None:
                 if b.fusion.scatters():
                     raise Refusal("scatter", "scatters have kernels on CPUs only")
-                gpu.plan(b.fusion, self.hint, driver.gpu)
+                self.allow(gpu.plan(b.fusion, self.hint, driver.gpu)[1].family)
                 found = self.memo[key] = (b, None)
                 return found
             f, s = plan(b.fusion, self.hint, self.machine)
+            self.allow(s.family)
             b.fusion = f
             # what is copied into an input may be written there directly, and inputs may start anywhere in memory
             s = s.streaming(lambda n: n in b.sources and b.sources[n] not in self.copied)
@@ -155,46 +172,69 @@ class _Compilation:
             return [GroupPlan(g, None, None, None, "")]
         reason = self.leave(g)
         if not reason:
+            name = f"{self.name}.g{self.tried}"
+            self.tried += 1
             try:
-                b, s = self.built(g)
-                title = f"{self.name}, units {g.units}"
-                show("fusion", title, b.fusion.text)
-                driver = self.driver(g)
-                if driver is not None:
-                    return [self.on_gpu(g, b, driver, title)]
-                assert s is not None
-                show("schedule", title, lambda: "\n".join([s.family, *s.directives()]))
-                k = lower(b.fusion, s, "kernel")
-                show("loop", title, lambda: dump_loop(k.func))
-                show("llvm", title, lambda: emit(k.func, target()))
-                compiled = kernel_for(k.func)
-                count("groups_formed")
-                count("units_fused", len(g.units))
-                return [GroupPlan(g, b, k, compiled, "", s)]
+                with record.stage("schedule", self.name, name):
+                    b, s = self.built(g)
+                about = About(self.name, name, tuple(self.traced.graph.units[u].target for u in g.units), b)
+                reason = self.kept_out(g, about)
+                if not reason:
+                    return [self.kernel(g, b, s, about)]
             except Refusal as r:
                 if len(g.units) > 1:
+                    self.fell_apart.append((g.units, str(r)))
                     return [p for u in self.apart(g) for p in self.group(u)]
                 reason = str(r)
             except Exception as e:
-                self.failed(g, e)
+                self.failed(g, e, name)
                 reason = f"fallback: {e}"
         if g.outputs:
             count("opaque_calls", len(g.units))
         return [GroupPlan(Group([u], order=g.order), None, None, None, reason) for u in g.units]
 
-    def on_gpu(self, g: Group, b: Built, driver: devices.Driver, title: str) -> GroupPlan:
+    def kept_out(self, g: Group, about: About) -> str:
+        """Why the options want torch to run a group that could be a kernel, or ""."""
+        disabled = self.options.disable
+        entry = disables_group(disabled, about.group, about.hash) if names_of(disabled, "group") else ""
+        return f"{entry} is disabled" if entry else fuel.take(about, self.traced, g)
+
+    def allow(self, family: str) -> None:
+        """Raises Refusal for a family of schedules that is disabled."""
+        if family_name(family) in names_of(self.options.disable, "family"):
+            raise Refusal("option", f"schedule family '{family}' is disabled")
+
+    def kernel(self, g: Group, b: Built, s: Schedule | None, about: About) -> GroupPlan:
+        """The plan of a group that becomes a kernel."""
+        show("fusion", about, b.fusion.text)
+        driver = self.driver(g)
+        if driver is not None:
+            return self.on_gpu(g, b, driver, about)
+        assert s is not None
+        show("schedule", about, lambda: stages.schedule(s, b.fusion, self.hint, self.machine))
+        with record.stage("lower", self.name, about.group):
+            k = lower(b.fusion, s, kernel_name(b.fusion, s.family), self.options.prefetch)
+        stages.cpu_kernel(about, k.func)
+        began = time.perf_counter()
+        with record.stage("compile", self.name, about.group):
+            compiled = kernel_for(k.func)
+        show("cache", about, lambda: stages.origin(compiled, began))
+        count("groups_formed")
+        count("units_fused", len(g.units))
+        return GroupPlan(g, b, k, compiled, "", s, name=about.group)
+
+    def on_gpu(self, g: Group, b: Built, driver: devices.Driver, about: About) -> GroupPlan:
         """The plan of a group on a GPU, with the kernel for the sizes seen while tracing compiled."""
         units = self.traced.graph.units
         notes = [f"{units[u].target} at {units[u].where}" for u in g.units]
-        group = GpuGroup(b.fusion, driver, lambda e: self.failed(g, e), notes)
-        k, _, _ = group.kernel(self.hint)
-        schedule = group.schedule
-        assert schedule is not None
-        show("schedule", title, lambda: "\n".join([schedule.family, *schedule.directives()]))
-        show("loop", title, lambda: dump_loop(k.func))
+        group = GpuGroup(b.fusion, driver, lambda e: self.failed(g, e, about.group), notes)
+        group.allow = self.allow
+        group.made = lambda schedule: stages.gpu_kernel(about, group, schedule, self.hint)
+        with record.stage("compile", self.name, about.group):
+            k, _, _ = group.kernel(self.hint)
         count("groups_formed")
         count("units_fused", len(g.units))
-        return GroupPlan(g, b, k, None, "", None, group)
+        return GroupPlan(g, b, k, None, "", None, group, about.group)
 
     def leave(self, g: Group) -> str:
         """Why a group is left to torch, or ""."""
@@ -207,6 +247,8 @@ class _Compilation:
         unit = self.traced.graph.units[g.units[0]]
         if unit.target.startswith("fusewright."):
             return ""
+        if self.driver(g) is not None:
+            return self.leave_on_gpu(g)
         ops = {e.op for e in g.eqns}
         if ops & {"gather", "scan", "cat", "pad"} or all(e.op in ("affine", "reshape", "const") for e in g.eqns):
             return "single operation"
@@ -215,6 +257,11 @@ class _Compilation:
         if any(e.op == "scatter" and max(map(self.bytes, e.inputs[:2])) >= SINGLE_SCATTER_BYTES for e in g.eqns):
             return ""
         return "single operation"
+
+    def leave_on_gpu(self, g: Group) -> str:
+        """Why a single operation is left to torch. Large reductions and transposes of ours are faster."""
+        moved = max(self.bytes(v) for v in (*g.outputs, *(v for e in g.eqns for v in e.inputs)))
+        return "" if moved >= SINGLE_OP_BYTES else "single operation"
 
     def apart(self, g: Group) -> list[Group]:
         """A group that turned out not to be schedulable, as single units in order."""
@@ -236,11 +283,16 @@ class _Compilation:
         """`e` as the error users see: with the stage and their line."""
         return as_compiler_error(e, "compile a group", self.where(g))
 
-    def failed(self, g: Group, e: Exception) -> None:
+    def failed(self, g: Group, e: Exception, name: str) -> None:
+        if isinstance(e, Refusal) and e.code == "option":  # sizes for which the schedule is one that is not wanted
+            LOG.info("%s runs through PyTorch: %s", name, e)
+            return
         if not self.options.fallback:
             raise self.failure(g, e) from e
         count("fallbacks")
-        warn_once(f"{type(e).__name__}: {e}", self.where(g))
+        b = self.memo.get(tuple(g.units), (None, None))[0]
+        with using(self.options):
+            warn_once(f"{type(e).__name__}: {e}", self.where(g), lambda: repro.of_failure(self.traced, g, b, name, e))
 
 
 def as_compiler_error(e: Exception, stage: str, where: str = "") -> CompilerError:
@@ -251,17 +303,20 @@ def as_compiler_error(e: Exception, stage: str, where: str = "") -> CompilerErro
     return CompilerError(f"{type(e).__name__}: {e}", stage, where)
 
 
-def warn_once(cause: str, where: str) -> None:
-    """One warning per cause: what failed, where, what runs instead, how to see the failure."""
+def warn_once(cause: str, where: str, repro_file: Callable[[], str] = str) -> None:
+    """One warning per cause: what failed, where, what runs instead, how to see the failure, a file that shows it."""
     if cause in _warned:
         return
     _warned.add(cause)
-    warnings.warn(
+    file = repro_file()
+    message = (
         f"Fusewright could not compile a group of operations at {where or 'an unknown line'} ({cause}); it runs "
-        "through PyTorch instead. Set FUSEWRIGHT_DISABLE=fallback to raise the failure.",
-        FusewrightWarning,
-        stacklevel=3,
+        "through PyTorch instead. Set FUSEWRIGHT_DISABLE=fallback to raise the failure."
     )
+    if file:
+        message += f" To see it alone: fusewright run {file}"
+    LOG.warning(message)
+    warnings.warn(message, FusewrightWarning, stacklevel=3)
 
 
 __all__ = ["Grouping", "Kernel", "compile_graph"]

@@ -81,10 +81,11 @@ def check_gpu(
     inputs: Sequence[np.ndarray] | None = None,
     tolerance: float | None = None,
     machine=run_loop,
+    compiled: GpuCompiled | None = None,
     **kwargs,
 ) -> GpuCompiled:
     """Fail unless the graph's GPU kernel computes what the graph means; returns the kernel."""
-    c = gpu_kernel(graph, sizes, **kwargs)
+    c = compiled or gpu_kernel(graph, sizes, **kwargs)
     inputs = random_inputs(graph, sizes) if inputs is None else inputs
     got = run_gpu(c, inputs, sizes, machine)
     want = evaluate(graph, inputs, sizes, round_every_op=kwargs.get("eager", False), layout=philox.quads)

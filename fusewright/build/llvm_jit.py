@@ -129,6 +129,12 @@ def compile_ir(text: str, target: Target) -> bytes:
         return _compiler(target)[0].emit_object(module)
 
 
+def assembly(text: str, target: Target) -> str:
+    """The machine code of an LLVM IR module, as assembly."""
+    with _lock:
+        return str(_compiler(target)[0].emit_assembly(optimise(text, target)))
+
+
 @cache
 def _jit(target: Target) -> Any:
     jit = llvm.create_lljit_compiler(_machine(target))

@@ -8,8 +8,11 @@ from __future__ import annotations
 
 import ctypes
 import re
+import shutil
 import struct
+import subprocess
 import sys
+import tempfile
 import threading
 from dataclasses import dataclass
 from functools import cache
@@ -20,6 +23,7 @@ from ..core.errors import CompilerError, UserError
 
 OLDEST = (12, 0)
 OPTIONS = ("-fmad=false", "--std=c++17", "-default-device", "--ptxas-options=-v")
+LINEINFO = "-lineinfo"
 _FOLDERS = ("nvidia/cu*/lib", "nvidia/cuda_nvrtc/lib", "nvidia/cu*/bin", "nvidia/cuda_nvrtc/bin")
 _INSTALL = "install it with `pip install nvidia-cuda-nvrtc` (PyTorch's CUDA builds bring it along)"
 _lock = threading.Lock()
@@ -130,8 +134,26 @@ def compile(source: str, arch: str = "sm_90", lineinfo: bool = False) -> tuple[b
     `lineinfo` keeps the source's lines for profilers. Raises CompilerError with the compiler's first errors, and
     UserError when there is no NVRTC or it is too old.
     """
+    return _compile(source, arch, [f"-arch={arch}", *OPTIONS, *([LINEINFO] if lineinfo else [])], "CUBIN")
+
+
+def assembly(source: str, arch: str = "sm_90") -> str:
+    """PTX of a CUDA C++ source, and SASS if the toolkit's `nvdisasm` is there. Raises as `compile` does."""
+    options = [f"-arch={arch.replace('sm_', 'compute_')}", *OPTIONS]
+    ptx = _compile(source, arch, options, "PTX")[0].rstrip(b"\0").decode()
+    tool = shutil.which("nvdisasm")
+    if tool is None:
+        return ptx
+    with tempfile.NamedTemporaryFile(suffix=".cubin") as f:
+        f.write(compile(source, arch)[0])
+        f.flush()
+        done = subprocess.run([tool, f.name], capture_output=True, text=True, check=False)
+    return f"{ptx}\n// SASS\n{done.stdout or done.stderr}"
+
+
+def _compile(source: str, arch: str, options: list[str], what: str) -> tuple[bytes, str]:
+    """(what NVRTC makes of a source, its log)."""
     lib = _library()
-    options = [f"-arch={arch}", *OPTIONS, *(["-lineinfo"] if lineinfo else [])]
     args = (ctypes.c_char_p * len(options))(*(o.encode() for o in options))
     program = ctypes.c_void_p()
     with _lock:
@@ -144,7 +166,7 @@ def compile(source: str, arch: str = "sm_90", lineinfo: bool = False) -> tuple[b
             status = lib.nvrtcCompileProgram(program, len(options), args)
             log = _text(lib, program, "ProgramLog")
             _check(lib, status, log, arch)
-            return _bytes(lib, program, "CUBIN"), log
+            return _bytes(lib, program, what), log
         finally:
             lib.nvrtcDestroyProgram(ctypes.byref(program))
 
@@ -249,4 +271,4 @@ def _attributes(info: bytes) -> list[tuple[int, int, int]]:
     return out
 
 
-__all__ = ["KernelReport", "architectures", "available", "compile", "report", "version", "versions"]
+__all__ = ["KernelReport", "architectures", "assembly", "available", "compile", "report", "version", "versions"]

@@ -19,6 +19,8 @@ KNOWN = {
     "disk_misses": "a kernel looked for in the disk cache and not found",
     "disk_evictions": "a kernel removed from the disk cache to keep it under its limit",
     "plans_built": "a launch plan made for a new combination of sizes",
+    "checks": "a run of a kernel that was compared with torch",
+    "deviations": "a comparison that found more than rounding explains",
     "fallbacks": "a group or graph that runs through torch because our compiler failed on it",
     "pool_hits": "a large CPU tensor that took over the memory of a dead one",
     "pool_misses": "a large CPU tensor that needed new memory",

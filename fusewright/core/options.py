@@ -10,12 +10,13 @@ is generated (`affects_code`, from which cache keys derive), its spelling in the
     def step(x): ...
 
 Switches (the boolean options) share two environment variables: `FUSEWRIGHT_DISABLE=fallback,pool` turns them off,
-`FUSEWRIGHT_ENABLE=single_op_groups` turns them on. Every other option has its own variable.
+`FUSEWRIGHT_ENABLE=single_op_groups` turns them on. Every other option has its own variable, but `disable`: its names
+(`prim:exp`, `group:forward0.g3`) are listed in `FUSEWRIGHT_DISABLE`, too. `docs/options.md` is this table
+(`fusewright options --markdown`).
 """
 
 from __future__ import annotations
 
-import difflib
 import functools
 import os
 import sys
@@ -26,16 +27,20 @@ from dataclasses import Field, dataclass, field, fields, replace
 from typing import Any, TypeVar
 
 from fusewright.core.errors import UserError
+from fusewright.core.switches import ALIASES, KINDS, STAGES, hint_for_switch, parse_dump, structured, suggest
 
 F = TypeVar("F", bound=Callable[..., Any])
 
 DISABLE = "FUSEWRIGHT_DISABLE"
 ENABLE = "FUSEWRIGHT_ENABLE"
-DUMP_STAGES = ("graph", "groups", "fusion", "schedule", "loop", "llvm")
 
 
 def _option(default: Any, kind: str, doc: str, *, code: bool = False, env: str = "", choices: tuple = ()) -> Any:
-    """One row of the table. `kind` is one of switch, choice, count (a non-negative integer), path, names."""
+    """One row of the table.
+
+    `kind` is one of switch, choice, count (a non-negative integer), path, dump and disable (`core/switches.py`), check
+    (a switch, or a function).
+    """
     meta = {"kind": kind, "doc": doc, "affects_code": code, "env": env, "choices": choices}
     return field(default=default, metadata=meta)
 
@@ -51,7 +56,26 @@ class Options:
     streaming: bool = _option(
         True, "switch", "Write outputs larger than the last-level cache with non-temporal stores.", code=True
     )
+    overwrite: bool = _option(True, "switch", "Let an output take over the memory of an input that dies in its kernel.")
+    inplace: bool = _option(
+        True, "switch", "Let a kernel write what is copied into an input into that input directly.", code=True
+    )
+    kernel_reuse: bool = _option(True, "switch", "Groups whose kernels are the same share one; off: each has its own.")
+    guards: bool = _option(
+        True, "switch", "Copy arguments whose strides are not those of the trace; off: trust them (for tests)."
+    )
+    repro: bool = _option(True, "switch", "Write a repro file when our compiler fails.")
     grouping: bool = _option(True, "switch", "Fuse operations; off: every operation is a torch call.", code=True)
+    siblings: bool = _option(
+        True, "switch", "Fuse groups that read the same large tensor and do not depend on each other.", code=True
+    )
+    recompute: bool = _option(
+        True, "switch", "Compute cheap values again in the backward pass; off: save them all.", code=True
+    )
+    shared_gradients: bool = _option(
+        True, "switch", "Store a gradient that two inputs share twice, which spares autograd a copy.", code=True
+    )
+    prefetch: bool = _option(True, "switch", "Ask for the next row while working on one, on CPUs.", code=True)
     sleef: bool = _option(
         True, "switch", "Call torch's own SLEEF vector functions; off: our stand-in for them.", code=True
     )
@@ -62,7 +86,37 @@ class Options:
         False, "switch", "Compile every group of one operation, even where torch is as good (for tests).", code=True
     )
     verify_loop: bool = _option(False, "switch", "Verify Loop IR after every pass, not only at the end of a stage.")
+    lineinfo: bool = _option(
+        False, "switch", "Keep line numbers of the source in GPU kernels, for profilers and debuggers.", code=True
+    )
+    check: bool | Callable[..., Any] = _option(
+        False,
+        "check",
+        "Run every group through torch as well, in higher precision too, and report what rounding does not explain; a "
+        "function is called with (fused outputs, unfused outputs, group) instead.",
+    )
 
+    disable: tuple[str, ...] = _option(
+        (), "disable", "Primitives, operators, schedule families and groups to do without.", code=True
+    )
+    fuel: int | None = _option(
+        None, "count", "Compile only so many groups in this process; torch runs the rest.", env="FUSEWRIGHT_FUEL"
+    )
+    fuel_report: str | None = _option(
+        None,
+        "path",
+        "Directory to describe every group in that takes fuel, with a repro file (`fusewright bisect` sets it).",
+        env="FUSEWRIGHT_FUEL_REPORT",
+    )
+    repro_dir: str | None = _option(
+        None, "path", "Directory of repro files; unset: `repro` in the disk cache's.", env="FUSEWRIGHT_REPRO_DIR"
+    )
+    check_dir: str | None = _option(
+        None,
+        "path",
+        "Directory of the inputs that a check saves; unset: `check` in the disk cache's.",
+        env="FUSEWRIGHT_CHECK_DIR",
+    )
     precision: str = _option(
         "default",
         "choice",
@@ -95,7 +149,7 @@ class Options:
         env="FUSEWRIGHT_POOL_LIMIT_MB",
     )
     dump: tuple[str, ...] = _option(
-        (), "names", "Print these stages as they are compiled.", env="FUSEWRIGHT_DUMP", choices=DUMP_STAGES
+        (), "dump", "Print these stages, all or of some groups, or write them to a directory.", env="FUSEWRIGHT_DUMP"
     )
 
     # Derived: the (name, value) pairs that generated code depends on, computed once because keys are made often.
@@ -112,13 +166,7 @@ class Options:
 
 TABLE: tuple[Field, ...] = tuple(f for f in fields(Options) if f.init)
 _BY_NAME: dict[str, Field] = {f.name: f for f in TABLE}
-_SWITCHES = tuple(f.name for f in TABLE if f.metadata["kind"] == "switch")
-
-
-def _suggest(name: str, known: Iterable[str]) -> str:
-    known = tuple(known)
-    near = difflib.get_close_matches(name, known, 1, 0.5)
-    return f"did you mean '{near[0]}'?" if near else f"known: {', '.join(known)}"
+_SWITCHES = tuple(f.name for f in TABLE if f.metadata["kind"] in ("switch", "check"))
 
 
 def _split(text: str) -> tuple[str, ...]:
@@ -129,7 +177,7 @@ def _check(name: str, value: Any) -> Any:
     """The value of option `name` in the form it is stored in, or a `UserError` that names the option."""
     row = _BY_NAME.get(name)
     if row is None:
-        raise UserError(f"unknown option '{name}': {_suggest(name, _BY_NAME)}")
+        raise UserError(f"unknown option '{name}': {suggest(name, _BY_NAME)}")
     kind, choices, default = row.metadata["kind"], row.metadata["choices"], row.default
     if value is None and default is None:
         return None
@@ -139,7 +187,7 @@ def _check(name: str, value: Any) -> Any:
         return value
     if kind == "choice":
         if value not in choices:
-            raise UserError(f"option '{name}' cannot be {value!r}: {_suggest(str(value), choices)}")
+            raise UserError(f"option '{name}' cannot be {value!r}: {suggest(str(value), choices)}")
         return value
     if kind == "count":
         if isinstance(value, bool) or not isinstance(value, int) or value < 0:
@@ -149,13 +197,29 @@ def _check(name: str, value: Any) -> Any:
         if not isinstance(value, (str, os.PathLike)):
             raise UserError(f"option '{name}' must be a path, not {value!r}")
         return os.fspath(value)
-    names = _split(value) if isinstance(value, str) else value
-    if not isinstance(names, (tuple, list, set, frozenset)):
+    if kind == "check":
+        if not isinstance(value, bool) and not callable(value):
+            raise UserError(f"option '{name}' must be True, False or a function, not {value!r}")
+        return value
+    names = [value] if isinstance(value, str) else value
+    if not isinstance(names, (tuple, list, set, frozenset)) or not all(isinstance(n, str) for n in names):
         raise UserError(f"option '{name}' must be a list of names, not {value!r}")
+    if kind == "dump":
+        return tuple(map(str, parse_dump(",".join(names))))
+    return _disabled(n for text in names for n in _split(text))
+
+
+def _disabled(names: Iterable[str]) -> tuple[str, ...]:
+    """The value of `disable`."""
+    found = []
     for each in names:
-        if each not in choices:
-            raise UserError(f"option '{name}' has no value {each!r}: {_suggest(str(each), choices)}")
-    return tuple(c for c in choices if c in names)
+        if each in _SWITCHES:
+            raise UserError(f"option 'disable' is for names like prim:exp; write {each}=False for the switch")
+        try:
+            found.append(structured(each))
+        except UserError as error:
+            raise UserError(f"option 'disable': {error}") from None
+    return tuple(sorted(set(found)))
 
 
 def from_environment(env: Mapping[str, str]) -> Options:
@@ -163,9 +227,15 @@ def from_environment(env: Mapping[str, str]) -> Options:
     chosen: dict[str, Any] = {}
     for variable, state in ((ENABLE, True), (DISABLE, False)):
         for name in _split(env.get(variable, "")):
-            if name not in _SWITCHES:
-                raise UserError(f"{variable}: unknown switch '{name}': {_suggest(name, _SWITCHES)}")
-            chosen[name] = state
+            if ":" in name and not state:
+                try:
+                    chosen["disable"] = tuple(sorted({*chosen.get("disable", ()), structured(name)}))
+                except UserError as error:
+                    raise UserError(f"{variable}: {error}") from None
+            elif name not in _SWITCHES:
+                raise UserError(f"{variable}: unknown switch '{name}': {hint_for_switch(name, _SWITCHES)}")
+            else:
+                chosen[name] = state
     for row in TABLE:
         variable = row.metadata["env"]
         text = env.get(variable, "") if variable else ""
@@ -271,19 +341,25 @@ def from_mapping(mapping: Mapping[str, Any] | None) -> Options:
     return replace(current(), **{name: _check(name, value) for name, value in mapping.items()})
 
 
+def child_environment(**changes: str) -> dict[str, str]:
+    """The environment of this process with `changes`, for a process to be started."""
+    return {**os.environ, **changes}
+
+
 def spelling(row: Field) -> str:
     """How an option is written in the environment: `FUSEWRIGHT_DISABLE=pool`, `FUSEWRIGHT_RNG=philox|eager`."""
     kind, choices, env = row.metadata["kind"], row.metadata["choices"], row.metadata["env"]
-    if kind == "switch":
+    if kind in ("switch", "check"):
         return f"{DISABLE if row.default else ENABLE}={row.name}"
     if kind == "choice":
         return f"{env}={'|'.join(choices)}"
-    return f"{env}={','.join(choices)}" if kind == "names" else f"{env}=<{'path' if kind == 'path' else 'integer'}>"
+    what = {"path": "<path>", "count": "<integer>", "dump": "<stage>[@<group>][:<directory>],..."}
+    return f"{DISABLE}=<kind>:<name>,..." if kind == "disable" else f"{env}={what[kind]}"
 
 
 def default_text(row: Field) -> str:
     """The default of an option, as the tables print it."""
-    if row.metadata["kind"] == "switch":
+    if row.metadata["kind"] in ("switch", "check"):
         return "on" if row.default else "off"
     return (
         "unset" if row.default is None else ",".join(row.default) or "none" if row.default == () else str(row.default)
@@ -298,3 +374,46 @@ def markdown_table() -> str:
         code = "yes" if row.metadata["affects_code"] else "no"
         lines.append(f"| `{row.name}` | {default_text(row)} | `{env}` | {code} | {row.metadata['doc']} |")
     return "\n".join(lines) + "\n"
+
+
+def markdown() -> str:
+    """`docs/options.md`: the table, the names that `disable` takes, and the stages that `dump` knows."""
+    kinds = "\n".join(f"- `{kind}:` {what}" for kind, what in KINDS.items())
+    stages = "\n".join(f"| `{stage}` | {what} |" for stage, what in STAGES.items())
+    also = ", ".join(f"`{name}` for {'everything' if name == 'all' else '+'.join(of)}" for name, of in ALIASES.items())
+    return _PAGE.format(table=markdown_table(), kinds=kinds, stages=stages, aliases=also)
+
+
+_PAGE = """# Options
+
+Written by `fusewright options --markdown`; the table is `fusewright/core/options.py`.
+
+An option is set in the environment, for a block or a function with `fusewright.options(...)`, or for one compiled
+function with `torch.compile(..., backend="fusewright", options={{...}})`. What holds is what was in force when the
+function was *compiled*, not when it is called. A name that does not exist is an error that suggests the nearest one.
+Options that change code say so below: kernels on disk and in memory are found by their content and never mixed.
+
+{table}
+## Doing without parts: `disable`
+
+`FUSEWRIGHT_DISABLE` takes switches of the table above and these names, `options(disable=...)` only these:
+
+{kinds}
+
+A group has the name of its graph (`forward0`, `backward1`, `inference2`) and a number, in the order they run:
+`forward0.g3`. Its structure hash is the same in every process that runs the same program; `FUSEWRIGHT_DUMP=groups`
+prints both. A group that is disabled, or for which there is no fuel, keeps its number.
+
+## Seeing the stages: `dump`
+
+`FUSEWRIGHT_DUMP=loop` prints to stderr. `loop@forward0.g3` is for one group, `loop@forward0.g2-g5` for some,
+`loop@forward*` for all forward graphs, `loop@3fa0c41b22e9` for a structure, `loop@softmax` for every group with such an
+operator; several `@` mean any of them. `graph,loop:DIR` writes files into a directory, numbered in the order of the
+pipeline; a directory also holds for the stages before it that have none.
+
+| stage | what |
+| --- | --- |
+{stages}
+
+Short: {aliases}.
+"""

@@ -1,14 +1,173 @@
-"""What `FUSEWRIGHT_DUMP=graph,loop,...` prints: each stage's text, as it is compiled, to standard error."""
+"""Dumps: the text of every stage, for what the option `dump` asks, to stderr or to numbered files; and to the log.
+
+Nothing here stops a program: a stage whose text cannot be made says why instead, and a directory that cannot be
+written costs one warning, whereupon stderr gets what was meant for it.
+"""
 
 from __future__ import annotations
 
+import logging
+import os
+import re
 import sys
-from collections.abc import Callable
+import threading
+import time
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
 
+from ..core.errors import FusewrightWarning
+from ..core.log import LOG
 from ..core.options import current
+from ..core.switches import RUN_STAGES, STAGES, Dump, dumps
+from ..fusion.build import Built
+from . import record
+
+_SUFFIX = {"torch": ".py", "llvm": ".ll", "cuda": ".cu", "assembly": ".s", "plan": ".py"}
+_LOGGERS = {stage: LOG.getChild(f"stage.{stage}") for stage in STAGES if stage not in RUN_STAGES}
+_BEGAN = time.perf_counter()  # the timeline's zero
+
+_lock = threading.Lock()
+_directories: dict[str, _Directory] = {}
 
 
-def show(stage: str, title: str, text: Callable[[], str]) -> None:
-    """Print `text()` under a heading if the option `dump` asks for `stage`."""
-    if stage in current().dump:
-        print(f"# --- {stage}: {title}\n{text()}\n", file=sys.stderr, flush=True)
+@dataclass(frozen=True, slots=True)
+class About:
+    """What a dump is about: a graph or one of its groups, what was built for that, and its operators."""
+
+    graph: str
+    group: str = ""
+    operators: tuple[str, ...] = ()
+    built: Built | None = None
+
+    @property
+    def hash(self) -> str:
+        """The hash of the group's structure; "" of a graph."""
+        return self.built.hash if self.built is not None else ""
+
+    def __str__(self) -> str:
+        return f"{self.group or self.graph}{f' ({self.hash})' if self.hash else ''}"
+
+
+def wanted(stage: str, about: About) -> list[Dump]:
+    """The items of the option `dump` that ask for a stage of this graph or group."""
+    items = dumps(current().dump).get(stage, ())
+    return [d for d in items if d.wants(about.graph, about.group, about.hash, about.operators)]
+
+
+def show(stage: str, about: About, text: Callable[[], str]) -> None:
+    """Print the text of a stage, which is made only if somebody asked for it."""
+    items = wanted(stage, about) if current().dump else []
+    logger = _LOGGERS.get(stage)
+    logged = logger is not None and logger.isEnabledFor(logging.DEBUG)
+    if not items and not logged:
+        return
+    try:
+        body = text().rstrip("\n")
+    except Exception as e:  # a dump is no reason for a program to fail
+        body = f"(not available: {type(e).__name__}: {e})"
+    for item in items:
+        write(item, about, body)
+    if logged and logger is not None:
+        logger.debug("%s\n%s", about, body)
+
+
+def write(item: Dump, about: About, body: str) -> None:
+    """Put the text of a stage where `item` says."""
+    if item.directory is not None and _directory(item.directory).write(item.stage, about, body):
+        return
+    print(f"=== {item.stage}: {about} ===\n{body}", file=sys.stderr)
+
+
+@contextmanager
+def timeline(about: About) -> Iterator[None]:
+    """Print the stages of compiling that a block goes through, if the option `dump` asks for it."""
+    items = wanted("timeline", about) if current().dump else []
+    if not items:
+        yield
+        return
+    began = time.perf_counter()
+    with record.using(record.current() or record.Recording()) as r:
+        assert r is not None
+        first = len(r.spans)
+        try:
+            yield
+        finally:
+            spans = [(s.start, s.end, f"{s.stage} {s.group or s.graph}") for s in r.spans[first:]]
+            spans.append((began, time.perf_counter(), f"everything {about.graph}"))
+            for item in items:
+                write(item, about, "\n".join(moment(*s) for s in sorted(spans)))
+
+
+def moment(start: float, end: float, what: str) -> str:
+    """A line of the timeline: milliseconds since the start, how long, what."""
+    return f"{(start - _BEGAN) * 1e3:12.3f} ms  +{(end - start) * 1e3:9.3f} ms  {what}"
+
+
+class _Directory:
+    """Where numbered files go. Numbers go on from those that are there; another process may write here, too."""
+
+    def __init__(self, path: Path):
+        self.path = path
+        self.lock = threading.Lock()
+        self.broken = ""
+        self.runs: dict[tuple[str, str], Path] = {}
+        self.next = 0
+        try:
+            path.mkdir(parents=True, exist_ok=True)
+            numbers = [int(m[0]) for p in path.iterdir() if (m := re.match(r"\d+", p.name))]
+            self.next = max(numbers, default=-1) + 1
+        except OSError as e:
+            self._fail(e)
+
+    def write(self, stage: str, about: About, body: str) -> bool:
+        """Whether it is written. What happens at every run goes into one file for each group and stage."""
+        if self.broken:
+            return False
+        key = (about.group or about.graph, stage)
+        try:
+            with self.lock:
+                if stage in RUN_STAGES and key in self.runs:
+                    with self.runs[key].open("a", encoding="utf-8") as f:
+                        f.write(body + "\n")
+                    return True
+                while True:
+                    name = f"{self.next:04}-{key[0]}-{stage}{_SUFFIX.get(stage, '.txt')}"
+                    self.next += 1
+                    try:
+                        with (self.path / name).open("x", encoding="utf-8") as f:
+                            f.write(body + "\n")
+                    except FileExistsError:
+                        continue
+                    self.runs[key] = self.path / name
+                    return True
+        except OSError as e:
+            self._fail(e)
+            return False
+
+    def _fail(self, e: OSError) -> None:
+        self.broken = f"cannot write dumps to {self.path} ({e.strerror or e}); they go to stderr instead"
+        LOG.warning(self.broken)
+        warnings.warn(f"Fusewright {self.broken}", FusewrightWarning, stacklevel=2)
+
+
+def _directory(text: str) -> _Directory:
+    path = os.path.abspath(os.path.expanduser(text))
+    with _lock:
+        found = _directories.get(path)
+        if found is None:
+            found = _directories[path] = _Directory(Path(path))
+        return found
+
+
+def forget() -> None:
+    """Start as a new process would: in tests, and in a forked child, where another thread may have held a lock."""
+    global _lock
+    _lock = threading.Lock()
+    _directories.clear()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=forget)

@@ -3,7 +3,7 @@
 Each `grid` statement becomes one kernel, `<func>_0`, `<func>_1`, ... All have the same parameters (`parameters`): the
 buffers, the sizes, the host scalars, one pointer for each "grid" scratch. Block scratch is static shared memory, or
 dynamic where it exceeds what a kernel may declare (`launches`). Registers with lanes are arrays; lane-wise statements
-that follow each other share one unrolled loop over the lanes (`cuda_lanes.py`).
+that follow each other share one unrolled loop over the lanes (`cuda_body.py`).
 
 Aliasing. A buffer that a kernel does not store to is read through the read-only cache, and every buffer is
 `__restrict__`: no two buffers share memory, except inputs with each other. `aliases` lists the exceptions: pairs of

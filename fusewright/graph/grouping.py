@@ -18,6 +18,7 @@ from ..core.errors import Refusal
 from .ir import Eqn, Graph, Shape, Unit, Value
 
 MAX_UNITS = 96  # per group: bounds compile time and register pressure
+SHARED_BYTES = 4096  # size of a tensor from which on it pays to merge groups that only read it both
 
 Accepts = Callable[["Group"], None]
 
@@ -48,21 +49,31 @@ class Refused:
 
 @dataclass(slots=True)
 class Grouping:
+    """`apart`: groups, by their units, that turned out to have no schedule and run as single units, each with why."""
+
     groups: list[Group]
     refused: list[Refused]
+    apart: list[tuple[list[int], str]] = field(default_factory=list)
 
 
 _FREE_OPS = frozenset(("const", "scalar", "iota", "affine"))
 _POINTWISE = frozenset(("map", "cast", "const", "scalar", "affine", "iota", "random"))
 
 
-def group(graph: Graph, accepts: Accepts, after: dict[int, list[int]], hint: Callable[[Value], int]) -> Grouping:
+def group(
+    graph: Graph,
+    accepts: Accepts,
+    after: dict[int, list[int]],
+    hint: Callable[[Value], int],
+    siblings: bool = True,
+) -> Grouping:
     """Partition the fused units of `graph`.
 
     `accepts(group)` raises Refusal when the units cannot be one kernel. `after[u]`: units that must run before unit u
-    although no value says so (mutation, effects). `hint(value)`: its size in bytes, estimated.
+    although no value says so (mutation, effects). `hint(value)`: its size in bytes, estimated. `siblings`: whether groups
+    merge that only read the same tensor.
     """
-    return _Grouper(graph, accepts, after, hint).run()
+    return _Grouper(graph, accepts, after, hint).run(siblings)
 
 
 class _Grouper:
@@ -134,7 +145,7 @@ class _Grouper:
         return list(out)
 
     # --- the group graph ---
-    def run(self) -> Grouping:
+    def run(self, siblings: bool) -> Grouping:
         self.group_of: dict[int, Group] = {}
         self.slots: list[Group | None] = []  # topological order; merging leaves gaps
         for u in sorted(self.reads):
@@ -163,7 +174,8 @@ class _Grouper:
                     maker = self.owner.get(v)
                     if maker is not None and self._fused(maker):
                         self._try(self.group_of[maker], self.group_of[u])
-        self._siblings()
+        if siblings:
+            self._siblings()
         groups = [g for g in self.slots if g is not None]
         for g in groups:
             g.kernel = self._fused(g.units[0])
@@ -178,7 +190,7 @@ class _Grouper:
         """Groups that read the same large tensor and do not depend on each other."""
         values = sorted(self.readers, key=lambda v: -self.hint(v))
         for v in values:
-            if self.hint(v) < 4096:
+            if self.hint(v) < SHARED_BYTES:
                 break
             gs = list(dict.fromkeys(self.group_of[u] for u in self.readers[v] if self._fused(u)))
             gs.sort(key=lambda g: g.order)

@@ -48,8 +48,9 @@ Operations of a `Let`
     udiv            (a, b) index, both non-negative and b >= 1
 
 Semantics
-- Index arithmetic does not overflow. Indices are i64; in a CUDA kernel they may all be i32 (`Func.index`). Everything
-  called an index is of that type: size parameters, counts, bounds, thread and block numbers. The seed is always i64.
+- Index arithmetic does not overflow, nor does a loop's last step. Indices are i64; in a CUDA kernel they may all be
+  i32 (`Func.index`). Everything called an index is of that type: size parameters, counts, bounds, thread and block
+  numbers. The seed is always i64.
 - Vector loads and stores need only element alignment, except a CPU store with hint "stream", and CUDA loads (attr) and
   stores (hint) marked "aligned": their address is a multiple of the vector's bytes as stored, or of 16 if it has more.
   They have 2, 4, 8, ... lanes and no mask; buffers and scratch start at multiples of 16 bytes. "stream": the data are

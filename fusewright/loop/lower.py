@@ -44,8 +44,8 @@ class Kernel:
         return [max(v, 1) if k in self.divisors else v for k, v in enumerate(values)]
 
 
-def lower(f: Fusion, schedule: Schedule, name: str) -> Kernel:
-    """Lower a fusion whose axes are those the schedule names."""
+def lower(f: Fusion, schedule: Schedule, name: str, prefetch: bool = True) -> Kernel:
+    """Lower a fusion whose axes are those the schedule names. `prefetch`: ask for the next row ahead of time."""
     func = Func(name)
     func.bufs = [Buf(b.name, b.dtype, b.output) for b in f.buffers]
     bufs = {b.name: b for b in func.bufs}
@@ -58,7 +58,7 @@ def lower(f: Fusion, schedule: Schedule, name: str) -> Kernel:
     named = 0
     for k, (g, s) in enumerate(phases):
         params.phase = k
-        phase = _Lower(g, s, func, bufs, params)
+        phase = _Lower(g, s, func, bufs, params, prefetch)
         phase.counter = named
         phase.run()
         named = phase.counter
@@ -79,8 +79,9 @@ class _Pass:
 class _Lower(Scatters):
     """Lowers one phase of a kernel: appends its regions to `func`."""
 
-    def __init__(self, f: Fusion, schedule: Schedule, func: Func, bufs: dict[str, Buf], params: Params):
+    def __init__(self, f: Fusion, schedule: Schedule, func: Func, bufs: dict[str, Buf], params: Params, prefetch: bool):
         super().__init__(func, bufs, params)
+        self.prefetch = prefetch
         self.p = Passes(f, schedule)
         self.rows, self.cols, self.v = self.p.rows, self.p.cols, self.p.v
         self.width = schedule.lanes if self.v is not None else 1
@@ -334,7 +335,7 @@ class _Lower(Scatters):
 
     def _look_ahead(self, s: Scope) -> None:
         """Ask for what the next row's first pass will read: it waits for memory, this pass for arithmetic."""
-        for name, offset in self.p.next_row:
+        for name, offset in self.p.next_row if self.prefetch else ():
             base, contiguous = self.index(s, offset, name)
             if contiguous:
                 s.body.append(Prefetch(self.bufs[name], base))

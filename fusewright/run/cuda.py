@@ -14,6 +14,7 @@ import torch
 
 from ..build import nvrtc
 from ..core.errors import FusewrightWarning, RuntimeFault, UserError
+from ..core.options import current
 from ..emit.cuda import emit_cuda, launches
 from ..emit.cuda_types import CudaTarget
 from ..loop.ir import Func
@@ -94,10 +95,11 @@ class Driver:
         torch.cuda.init()
 
     def versions(self) -> str:
-        return f"{self.target.arch} {nvrtc.versions()}"
+        lines = f" {nvrtc.LINEINFO}" if current().lineinfo else ""
+        return f"{self.target.arch} {nvrtc.versions()}{lines}"
 
     def compile(self, func: Func) -> bytes:
-        cubin, _ = nvrtc.compile(emit_cuda(func, self.target), self.target.arch)
+        cubin, _ = nvrtc.compile(emit_cuda(func, self.target), self.target.arch, current().lineinfo)
         return cubin
 
     def load(self, code: bytes, func: Func) -> list[Any]:

@@ -12,7 +12,7 @@ import hashlib
 import threading
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -21,7 +21,7 @@ import torch
 
 from ..build.store import default_store
 from ..core.counters import count
-from ..core.options import current
+from ..core.options import current, using
 from ..emit import cuda as emitter
 from ..emit.cuda import launches
 from ..fusion import scalar as sc
@@ -33,6 +33,7 @@ from ..loop.lower import Kernel
 from ..loop.text import dump
 from ..loop.verify import verify
 from ..schedule.gpu import ACCESS, GpuSchedule, plan
+from ..schedule.naming import kernel_name
 from .devices import Driver
 
 MEMO_LIMIT = 4096  # prepared launches remembered per group
@@ -57,6 +58,7 @@ class GpuKernel:
     handles: list[Any]
     origin: str  # "compiled", "disk"
     seconds: float
+    made: float = field(default_factory=time.perf_counter)  # when
 
 
 @cache
@@ -73,6 +75,9 @@ def kernel_for(func: Func, driver: Driver) -> GpuKernel:
     text = f"{dump(func)} {driver.versions()} {_generator_digest()}"
     key = hashlib.sha256(text.encode()).hexdigest()[:40]
     at = (id(driver), key)
+    if not current().kernel_reuse:
+        with _lock:
+            return _make(key, func, driver)
     found = _kernels.get(at)
     if found is None:
         with _lock:
@@ -163,7 +168,8 @@ class GpuGroup:
 
     `symbols`: the size symbols it depends on. `memo[symbols..., alignment]` is a prepared launch, or None when the
     kernel for these sizes could not be made (`failed` has been told). `schedule`: the latest. `notes`: the operations,
-    for people.
+    for people. `options`: in force while kernels are made. `allow(family)` raises Refusal for schedules that are not
+    wanted, `made(schedule)` is told of every new kernel.
     """
 
     def __init__(self, fusion: Fusion, driver: Driver, failed: Callable[[Exception], None], notes: list[str]):
@@ -175,6 +181,9 @@ class GpuGroup:
         self.kernels: dict[GpuSchedule, tuple[Kernel, GpuKernel]] = {}
         self.symbols = sorted(_symbols(fusion))
         self.schedule: GpuSchedule | None = None
+        self.options = current()
+        self.allow: Callable[[str], None] = lambda family: None
+        self.made: Callable[[GpuSchedule], None] = lambda schedule: None
 
     def kernel(self, hint: Callable[[Ix], int], alignment: int = ACCESS) -> tuple[Kernel, GpuKernel, dict[str, int]]:
         """The kernel for sizes as `hint` says and buffers at multiples of `alignment` bytes, and its launch's sizes."""
@@ -182,9 +191,11 @@ class GpuGroup:
         self.schedule = schedule
         found = self.kernels.get(schedule)
         if found is None:
-            k = lower_gpu(f, schedule, "kernel")
+            self.allow(schedule.family)
+            k = lower_gpu(f, schedule, kernel_name(f, schedule.family))
             k.func.notes = self.notes
             found = self.kernels[schedule] = (k, kernel_for(k.func, self.driver))
+            self.made(schedule)
         return (*found, extra)
 
     def make(self, *key: int) -> Prepared | None:
@@ -196,7 +207,8 @@ class GpuGroup:
         env: dict[str, int] = dict(zip(self.symbols, values, strict=True))
         entry: Prepared | None = None
         try:
-            kernel, code, extra = self.kernel(_sizes(env), alignment)
+            with using(self.options):
+                kernel, code, extra = self.kernel(_sizes(env), alignment)
             numbers = kernel.evaluate({**env, **extra})
             entry = Prepared(self.driver, kernel, code, numbers, list(self.fusion.hosts))
         except Exception as e:

@@ -13,7 +13,7 @@ import os
 import threading
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -51,6 +51,7 @@ class CompiledKernel:
     func: Func
     origin: str  # "compiled", "disk"
     seconds: float
+    made: float = field(default_factory=time.perf_counter)  # when
 
 
 def target() -> Target:
@@ -79,6 +80,9 @@ def kernel_for(func: Func) -> CompiledKernel:
     """The compiled form of `func`; compiles at most once per content. Raises CompilerError or RuntimeFault."""
     t = target()
     key = hashlib.sha256((dump(func) + _target_key(t)).encode()).hexdigest()[:40]
+    if not current().kernel_reuse:
+        with _lock:
+            return _make(key, func, t)
     found = _kernels.get(key)
     if found is not None:
         count("kernels_reused")

@@ -17,6 +17,7 @@ import torch
 from torch.fx import Node
 
 from ..core.counters import count
+from ..core.options import current
 from ..fusion.build import Built
 from ..graph.grouping import Group, Refused
 from ..graph.ir import Value
@@ -31,10 +32,17 @@ from .launch import SizeTable, threads
 
 POOLED = pool.THRESHOLD
 
+# Called instead of a kernel, when somebody looks on: with the kernel, its arguments, the tensors of the fusion's buffers
+# (in their order) and the size symbols by name. Must call kernel(*arguments) once and return what that does.
+Watch = Callable[[Callable[..., Any], tuple[Any, ...], tuple[torch.Tensor, ...], dict[str, int]], Any]
+
 
 @dataclass(slots=True)
 class GroupPlan:
-    """How one group runs: a compiled kernel, or (when `compiled` is None) its one unit through torch, and why."""
+    """How one group runs: a compiled kernel, or (when `compiled` is None) its one unit through torch, and why.
+
+    `name`: of a kernel's group, "<graph>.g<k>"; `watch`: runs the launch in the plan's place (see `Watch`).
+    """
 
     group: Group
     built: Built | None
@@ -43,6 +51,8 @@ class GroupPlan:
     reason: str
     schedule: Schedule | None = None
     gpu: GpuGroup | None = None
+    name: str = ""
+    watch: Watch | None = None
 
     @property
     def ours(self) -> bool:
@@ -118,7 +128,9 @@ class _Writer:
         self.keep: list[Any] = []
         self.computed: set[Value] = set()
         self.consumed = self._kernel_inputs()
-        self.into, self.dropped = inplace.assign(plan.groups, plan.traced)
+        o = current()
+        self.into, self.dropped = inplace.assign(plan.groups, plan.traced) if o.inplace else ({}, set())
+        self.overwrite, self.guards = o.overwrite, o.guards
         self.backward = any(n.name.startswith("tangents") for n in plan.traced.module.graph.nodes)
         self.unit_of = {n: k for k, n in enumerate(self.traced.nodes)}
 
@@ -289,7 +301,7 @@ class _Writer:
 
     def check_strides(self, n: Node) -> None:
         """A kernel was compiled for the traced strides: copy in the rare case that the real ones differ."""
-        if self.traced.values.get(n) is None:
+        if self.traced.values.get(n) is None or not self.guards:
             return
         val = n.meta["val"]
         strides = self.tuple(self.symbols.shape(val.stride()))
@@ -314,7 +326,7 @@ class _Writer:
         self.keep.append(table)
         lines: list[str] = []
         chances: list[_Chance] = []
-        overwrites = overwritable(fusion, g.schedule)
+        overwrites = overwritable(fusion, g.schedule) if self.overwrite else {}
         for b in fusion.buffers:
             if b.output:
                 node = nodes[b.name]
@@ -337,7 +349,12 @@ class _Writer:
         pointers = [f"{nodes[b.name].name}.data_ptr()" for b in fusion.buffers]
         scratch = "_scratch(S[1])" if g.kernel.func.allocs else "0"
         hosts = [f"float({h})" for h in g.kernel.hosts]
-        call = f"_k{k}({', '.join([*pointers, 'S[0]', *hosts, scratch])})"
+        arguments = [*pointers, "S[0]", *hosts, scratch]
+        call = f"_k{k}({', '.join(arguments)})"
+        if g.watch is not None:
+            self.scope[f"_w{k}"] = g.watch
+            tensors = [nodes[b.name].name for b in fusion.buffers]
+            call = plan_gpu.watched(f"_w{k}", f"_k{k}", arguments, tensors, symbols)
         outs = [nodes[b.name].name for b in fusion.buffers if b.output]
         if g.kernel.func.can_fail():
             lines.append(f"if {call}: {', '.join(outs)}{',' if len(outs) == 1 else ''} = {self.eager(g, outs)}")

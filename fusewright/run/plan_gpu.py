@@ -45,6 +45,10 @@ def launch(w: _Writer, g: GroupPlan, group: GpuGroup) -> None:
     lines.append(f"except KeyError: L = _g{k}.make({key})")
     hosts = "".join(f"float({h}), " for h in fusion.hosts)
     call = f"L({', '.join(pointers)}{f', hosts=({hosts})' if hosts else ''})"
+    if g.watch is not None:
+        w.scope[f"_w{k}"] = g.watch
+        kernel = f"lambda *p: L(*p, hosts=({hosts}))" if hosts else "L"
+        call = watched(f"_w{k}", kernel, pointers, [nodes[b.name].name for b in fusion.buffers], group.symbols)
     names = [n.name for n in outs]
     eager = f"{', '.join(names)}{',' if len(names) == 1 else ''} = {w.eager(g, names)}"
     eager += "".join(f"; {t}.copy_({n}); {n} = {t}" for n, t in into.items())
@@ -54,6 +58,12 @@ def launch(w: _Writer, g: GroupPlan, group: GpuGroup) -> None:
     reads = {n.name for n in inputs if n.op != "get_attr"} | set(into.values())
     reads |= {a.name for u in g.group.units for a in w.outside(g, u)}
     w.add(lines, reads, set(names))
+
+
+def watched(watch: str, kernel: str, arguments: list[str], tensors: list[str], symbols: list[str]) -> str:
+    """Source of the launch kernel(arguments) as `watch` makes it (`plan.Watch`)."""
+    sizes = ", ".join(f"{s!r}: {s}" for s in symbols)
+    return f"{watch}({kernel}, ({', '.join(arguments)},), ({', '.join(tensors)},), {{{sizes}}})"
 
 
 def _allocate(w: _Writer, n: Node) -> str:

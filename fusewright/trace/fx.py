@@ -15,6 +15,7 @@ from torch.fx import GraphModule, Node
 
 from ..core.dtypes import DType
 from ..core.errors import Refusal
+from ..core.switches import disables_operator, names_of
 from ..graph.builder import Builder
 from ..graph.ir import Graph, Shape, Unit, Value
 from ..index.expr import ONE, ZERO, Ix
@@ -60,21 +61,28 @@ def unsupported(t: Any) -> str:
     return ""
 
 
-def translate(gm: GraphModule, exact_rounding: bool = False, rng: str = "philox") -> Traced:
-    """Translate `gm`, whose nodes carry fake tensors in `meta["val"]`."""
+def translate(
+    gm: GraphModule, exact_rounding: bool = False, rng: str = "philox", disable: tuple[str, ...] = ()
+) -> Traced:
+    """Translate `gm`, whose nodes carry fake tensors in `meta["val"]`.
+
+    `disable`: operators and primitives to leave to torch, as the option has them.
+    """
     graph = Graph()
     out = Traced(graph, gm, Symbols())
-    _Translator(out, exact_rounding, rng).run()
+    _Translator(out, exact_rounding, rng, disable).run()
     out.after = ordering(out.nodes)
     return out
 
 
 class _Translator:
-    def __init__(self, out: Traced, exact_rounding: bool, rng: str):
+    def __init__(self, out: Traced, exact_rounding: bool, rng: str, disable: tuple[str, ...]):
         self.out = out
         self.b = Builder(out.graph)
         self.exact_rounding = exact_rounding
         self.rng = rng
+        self.disable = disable
+        self.without = names_of(disable, "prim")
 
     def run(self) -> None:
         for node in self.out.module.graph.nodes:
@@ -137,6 +145,8 @@ class _Translator:
             rule = RULES.get(node.target)
             if rule is None:
                 raise Refusal("operator", f"{node.target} has no lowering rule")
+            if self.disable and (entry := disables_operator(self.disable, str(node.target))):
+                raise Refusal("option", f"{entry} is disabled")
             for n in node.all_input_nodes:
                 self.check(n)
             for t in vals:
@@ -153,6 +163,8 @@ class _Translator:
                 if shapes and all(ZERO in s for s in shapes):
                     got = self.nothing(got)
                 got = self.verify(node, got, vals)
+                if self.without:
+                    self.needs_disabled()
             unit.kind = "view" if node.target in VIEWS else "fused"
             self.bind(node, got)
         except Refusal as r:
@@ -184,6 +196,13 @@ class _Translator:
             if any(isinstance(a, Ix) for a in (*args, *kwargs.values())):
                 raise Refusal("symbolic", f"a symbol where the rule needs a number ({e})") from e
             raise
+
+    def needs_disabled(self) -> None:
+        """Raises Refusal if the unit has a primitive that is disabled."""
+        for e in self.b.unit_eqns():
+            name = e.params[0] if e.op == "map" else e.op
+            if name in self.without:
+                raise Refusal("option", f"prim:{name} is disabled")
 
     def nothing(self, got: Any) -> Any:
         """Empty results need no equations but a fill; a bad index into something empty must still raise, though."""

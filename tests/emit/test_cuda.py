@@ -272,6 +272,32 @@ def test_masks_gathers_and_scatters(d: DType) -> None:
     np.testing.assert_array_equal(got["z"][p], x)
 
 
+def test_all_lanes_are_read_before_any_is_written() -> None:
+    text = """func k cuda i32 (buf y: f32 out, buf z: f32 out, buf x: f32) { grid b of 1, t of 1 {
+      v: f32x4 = load(x, 0) store y[0] = v w: f32x4 = load(y, 0) store y[1] = w
+      store z[2] = v store z[0] = w u: f32x4 = add(v, w) store z[4] = u store z[3] = v } }"""
+    got = both(text, {"x": np.arange(4, dtype=np.float32), "y": np.zeros(5, np.float32), "z": np.zeros(8, np.float32)})
+    assert list(got["y"]) == [0, 0, 1, 2, 3]
+    assert list(got["z"]) == [0, 1, 2, 0, 1, 2, 3, 6]
+
+
+@pytest.mark.parametrize("dtype", ["bf16", "f16", "i8", "bool", "i16"])
+def test_registers_at_odd_places(dtype: str) -> None:
+    """What covers no whole words cannot be packed; nor what is masked."""
+    c = compute_type(BY_NAME[dtype])
+    zero = {"f": "0.0", "b": "false"}.get(c.kind, "0")
+    text = f"""func k cuda i32 (buf x: {dtype}, buf y: {dtype} out) {{
+      alloc a: {dtype}[8] register alloc b: {dtype}[8] register alloc c: {dtype}[8] register
+      grid g of 1, t of 4 {{ at: i32 = mul(t, 8) v: {c}x4 = load(x, at)
+        store a[0] = v store a[1] = v store a[4] = v
+        store b[0] = {zero}:{c}x8 m: boolx4 = lanemask(t) store b[4] = v {{mask m}} store b[0] = v
+        for k in 0 .. 3 step 1 unroll {{ w: {c} = load(a, k) o: i32 = add(k, 5) store c[o] = w store c[k] = w }}
+        p: {c}x4 = load(a, 0) store y[at] = p q: {c}x4 = load(b, 4) far: i32 = add(at, 4) store y[far] = q
+        r: {c} = load(c, 7) last: i32 = add(at, 7) store y[last] = r }} }}"""
+    x = stored_values(BY_NAME[dtype], 32)
+    both(text, {"x": x, "y": np.zeros_like(x)})
+
+
 def test_lanes_that_are_off_read_nothing_and_give_zero() -> None:
     text = """func k cuda i32 (buf x: f32, buf y: f32 out) { grid b of 1, t of 2 {
       at: i32 = mul(t, 4) left: i32 = sub(3, at) m: boolx4 = lanemask(left) v: f32x4 = load(x, at, m)

@@ -6,9 +6,8 @@ from . import activations, factories, indexing, logic, losses, pointwise, reduct
 from .registry import RULES, VIEWS, Context, Rule
 
 
-
 def check_operators(disable: tuple[str, ...]) -> None:
-    """Raises UserError for an operator in the option `disable` that has no rule: it is PyTorch's anyway, or misspelt."""
+    """Raises UserError for an operator in the option `disable` that has no rule: PyTorch's anyway, or misspelt."""
     known = {str(op) for op in RULES}
     known |= {name.rpartition(".")[0] for name in known}
     for name in names_of(disable, "op"):

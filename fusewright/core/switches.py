@@ -1,0 +1,222 @@
+"""The small languages of two options: what `dump` prints where, and the names that `disable` takes.
+
+    dump    ::= item ("," item)*
+    item    ::= stage ("@" filter)* [":" directory]
+    filter  ::= "forward0.g3" | "forward*.g3" | "forward0.g2-g5" | "g3"     a group (or graph) by name, `*`, or range
+              | 6 to 12 hexadecimal digits                                  ... by the hash of its structure
+              | anything else                                               ... by part of an operator's name
+    disable ::= name ("," name)*
+    name    ::= "prim:" primitive | "op:" operator | "family:" schedule family | "group:" name or structure hash
+
+A directory in `dump` also holds for the items before it that have none, so that `graph,loop:DIR` writes both there.
+
+The names of primitives and families are written down here because options are checked before anything that defines
+them is loaded; `tests/core/test_switches.py` compares them with those layers.
+"""
+
+from __future__ import annotations
+
+import difflib
+import fnmatch
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cache
+
+from fusewright.core.errors import UserError
+
+# What can be dumped, in the order of the pipeline. Those that happen at every run come last.
+STAGES: dict[str, str] = {
+    "torch": "the ATen graph as it arrives from AOTAutograd",
+    "graph": "Graph IR: the primitives, with units and the user's lines",
+    "groups": "which operations share a kernel, and what is left to torch",
+    "refusals": "merges that were declined, with the reason",
+    "fusion": "the algorithm of each kernel",
+    "schedule": "its schedule: family, directives, and what the heuristic went by",
+    "loop": "its Loop IR",
+    "llvm": "its source for a CPU: LLVM IR",
+    "cuda": "its source for a GPU: CUDA C++",
+    "assembly": "its machine code: assembly on a CPU; PTX, and SASS if `nvdisasm` is there, on a GPU",
+    "plan": "the Python source that runs the graph",
+    "cache": "where each kernel came from (memory, disk, compiled), with its key",
+    "timeline": "host time: each stage of compiling, and each launch",
+    "launch": "at every run: threads or blocks, and scratch memory of each kernel",
+    "arguments": "at every run: tensors, sizes and host scalars of each kernel",
+    "bandwidth": "at every run: time of each kernel, its bytes, and their ratio (waits for a GPU)",
+}
+RUN_STAGES = frozenset(("timeline", "launch", "arguments", "bandwidth"))
+ALIASES: dict[str, tuple[str, ...]] = {
+    "primitives": ("graph",),
+    "source": ("llvm", "cuda"),
+    "all": tuple(STAGES),
+}
+
+# Scalar primitives (`prims/table.py`), and kinds of Graph equations that are no mere notation (`graph/ir.py`).
+PRIMS: tuple[str, ...] = (
+    *("abs", "acos", "acosh", "add", "and", "asin", "asinh", "atan", "atan2", "atanh", "ceil", "copysign", "cos"),
+    *("cosh", "div", "eq", "erf", "erfc", "exp", "exp2", "expm1", "floor", "floordiv", "fmax", "fmin", "fmod", "ge"),
+    *("gt", "hypot", "isnan", "le", "lgamma", "log", "log10", "log1p", "log2", "lt", "max", "min", "mul", "ne", "neg"),
+    *("not", "or", "pow", "reciprocal", "remainder", "round", "rsqrt", "shl", "shr", "sign", "signbit", "sin", "sinh"),
+    *("sqrt", "sub", "tan", "tanh", "trunc", "truncdiv", "where", "xor"),
+)
+EQUATIONS: tuple[str, ...] = ("cast", "pad", "cat", "gather", "scatter", "reduce", "scan", "iota", "random")
+
+# Families of schedules (`schedule/cpu.py`, `schedule/gpu.py`); commas are left out.
+FAMILIES: tuple[str, ...] = (
+    *("pointwise", "transpose", "inner reduction", "inner persistent", "inner reduction split"),
+    *("outer reduction", "outer persistent", "outer reduction split", "inner+outer reduction"),
+    *("full reduction", "scan", "scatter"),
+)
+KINDS: dict[str, str] = {
+    "prim": "operations that need this primitive are left to torch",
+    "op": "this operator is left to torch (`op:aten.gelu`, or one overload: `op:aten.add.Tensor`)",
+    "family": "schedules of this family are not used; words may be joined by `_`",
+    "group": "this group runs through torch (`group:forward0.g3`, `group:forward0.*`, or a structure hash)",
+}
+
+MOST = 80  # names in a message
+
+_HASH = re.compile(r"[0-9a-f]{6,12}\Z")
+_GROUP = re.compile(r"[A-Za-z*?_]+[0-9*?]*\.(g[0-9*?]+|\*)\Z")
+_OPERATOR = re.compile(r"\w+\.\w+(\.\w+)?\Z")
+_RANGE = re.compile(r"(?:(?P<graph>[A-Za-z_]+\d+)\.)?g?(?P<first>\d+)-g?(?P<last>\d+)\Z")
+
+
+def suggest(name: str, known: Iterable[str]) -> str:
+    """What to say about a name that is none of `known`."""
+    known = tuple(known)
+    near = difflib.get_close_matches(name, known, 1, 0.5)
+    if near:
+        return f"did you mean '{near[0]}'?"
+    return f"known: {', '.join(known[:MOST])}{f', and {len(known) - MOST} more' if len(known) > MOST else ''}"
+
+
+# --- disable -----------------------------------------------------------------------------------------
+
+
+def family_name(family: str) -> str:
+    """A family of schedules as `disable` spells it."""
+    return " ".join(re.split(r"[\s,_-]+", family.strip().lower()))
+
+
+def structured(text: str) -> str:
+    """A name of `disable` in the form it is kept in. Raises UserError with the nearest known name."""
+    kind, colon, rest = text.partition(":")
+    kind, rest = kind.strip(), rest.strip()
+    if not colon:
+        raise UserError(f"'{text}' is not of the form kind:name, kind being one of {', '.join(KINDS)}")
+    if kind not in KINDS:
+        raise UserError(f"there is no '{kind}:' in '{text}': {suggest(kind, KINDS)}")
+    if kind == "family":
+        rest = family_name(rest)
+        if rest not in FAMILIES:
+            raise UserError(f"unknown schedule family '{rest}': {suggest(rest, FAMILIES)}")
+    elif kind == "prim" and rest not in PRIMS and rest not in EQUATIONS:
+        raise UserError(f"unknown primitive '{rest}': {suggest(rest, (*PRIMS, *EQUATIONS))}")
+    elif kind == "group" and not _GROUP.match(rest) and not _HASH.match(rest):
+        raise UserError(f"'{rest}' is not a group: they are called like 'forward0.g3', or by 6 to 12 digits of a hash")
+    elif kind == "op" and not _OPERATOR.match(rest):
+        raise UserError(f"'{rest}' is not an operator: they are called like 'aten.gelu' or 'aten.add.Tensor'")
+    return f"{kind}:{rest}"
+
+
+def hint_for_switch(name: str, switches: Iterable[str]) -> str:
+    """What to say about an unknown switch: also whether a primitive or a family has that name."""
+    if name in PRIMS or name in EQUATIONS:
+        return f"did you mean 'prim:{name}'?"
+    if family_name(name) in FAMILIES:
+        return f"did you mean 'family:{family_name(name)}'?"
+    return suggest(name, switches)
+
+
+@cache
+def names_of(disabled: tuple[str, ...], kind: str) -> frozenset[str]:
+    """The names of one kind among those of the option `disable`."""
+    return frozenset(d.partition(":")[2] for d in disabled if d.startswith(kind + ":"))
+
+
+def disables_group(disabled: tuple[str, ...], name: str, digest: str) -> str:
+    """The entry of `disable` that means the group `name` with structure hash `digest`, or ""."""
+    for entry in names_of(disabled, "group"):
+        if fnmatch.fnmatchcase(name, entry) or (_HASH.match(entry) and digest.startswith(entry)):
+            return f"group:{entry}"
+    return ""
+
+
+def disables_operator(disabled: tuple[str, ...], target: str) -> str:
+    """The entry of `disable` that means the operator `target` ("aten.add.Tensor"), or ""."""
+    for entry in names_of(disabled, "op"):
+        if target == entry or target.startswith(entry + "."):
+            return f"op:{entry}"
+    return ""
+
+
+# --- dump --------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Dump:
+    """One item of the option `dump`: a stage, for what (every filter empty: everything), and where to (None: stderr)."""
+
+    stage: str
+    filters: tuple[str, ...] = ()
+    directory: str | None = None
+
+    def __str__(self) -> str:
+        return self.stage + "".join(f"@{f}" for f in self.filters) + (f":{self.directory}" if self.directory else "")
+
+    def wants(self, graph: str, group: str, digest: str, operators: Iterable[str]) -> bool:
+        """Whether it is meant for a group (or, if `group` is "", for a whole graph)."""
+        return not self.filters or any(_matches(f, graph, group, digest, operators) for f in self.filters)
+
+
+def _matches(text: str, graph: str, group: str, digest: str, operators: Iterable[str]) -> bool:
+    here = group or graph
+    if text in (graph, here) or fnmatch.fnmatchcase(here, text):
+        return True
+    if not group and fnmatch.fnmatchcase(graph, text.partition(".g")[0]):  # the graph of a group that is asked for
+        return True
+    last = group.rpartition(".")[2]
+    if group and fnmatch.fnmatchcase(last, text):
+        return True
+    found = _RANGE.match(text)
+    if found and found["graph"] in (None, graph):
+        return not group or int(found["first"]) <= int(last.lstrip("g")) <= int(found["last"])
+    if digest and _HASH.match(text) and digest.startswith(text):
+        return True
+    return any(text in o for o in operators)
+
+
+@cache
+def parse_dump(text: str) -> tuple[Dump, ...]:
+    """The items of one `dump` text, in the order of the pipeline. Raises UserError."""
+    found: list[Dump] = []
+    pending: list[tuple[str, tuple[str, ...]]] = []
+    for part in text.split(","):
+        item, _, directory = part.strip().partition(":")
+        if not item:
+            if directory:
+                raise UserError(f"dump '{part.strip()}' names no stage")
+            continue
+        stage, *filters = (s.strip() for s in item.split("@"))
+        if stage not in STAGES and stage not in ALIASES:
+            raise UserError(f"option 'dump' has no value '{stage}': {suggest(stage, (*STAGES, *ALIASES))}")
+        if any(not f for f in filters):
+            raise UserError(f"dump '{item}' has an empty filter after '@'")
+        pending += [(name, tuple(filters)) for name in ALIASES.get(stage, (stage,))]
+        if directory.strip():
+            found += [Dump(name, wanted, directory.strip()) for name, wanted in pending]
+            pending = []
+    found += [Dump(name, wanted) for name, wanted in pending]
+    order = list(STAGES)
+    return tuple(sorted(dict.fromkeys(found), key=lambda d: order.index(d.stage)))
+
+
+@cache
+def dumps(items: tuple[str, ...]) -> dict[str, tuple[Dump, ...]]:
+    """The items of the option `dump` by stage."""
+    out: dict[str, tuple[Dump, ...]] = {}
+    for item in items:
+        for d in parse_dump(item):
+            out[d.stage] = (*out.get(d.stage, ()), d)
+    return out

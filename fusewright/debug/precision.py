@@ -1,0 +1,182 @@
+"""What rounding explains: a group run in float64, run with other roundings, and the rule that compares.
+
+The rule, for every element. `fused`: what the kernel gave; `eager`: what torch gives, operation by operation, in the
+program's own types; `precise`: the same in float64 (every float16, bfloat16 and float32 widened, casts to them left
+out). An element is right if one of these holds:
+
+1. `fused` is `eager`, or `precise` rounded to the result's type. NaN is NaN; infinities have signs.
+2. `|fused - precise| <= 4 |eager - precise| + eps (8 + 2 log2 n) |precise|`, where eps is that of the result's type and
+   n the number of elements of the largest tensor of the group, which bounds the length of its reductions.
+3. It is explained by rounding elsewhere: the group is run in float64 up to 8 times more, the result of every operation
+   multiplied by 1 + eps or 1 - eps at random, element by element, with the coarsest eps of the group's types (Monte
+   Carlo arithmetic; Parker, 1997). With d the largest distance of those from `precise`, `|fused - precise| <= 4 d` plus
+   the bound of 2. This is what admits cancellation, and decisions (a comparison, a rounding, an argmax) that a last
+   digit tips.
+
+Integers and truth values must be `eager`'s exactly, or `precise`'s, or those of one of the runs of 3 if the group has
+floats at all. A group that cannot be run in float64 is compared with `eager` by the tolerances of
+`torch.testing.assert_close`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils._pytree import tree_map
+
+from ..trace.random import RANDOM
+
+PROBES = 8
+FACTOR = 4.0
+_NARROW = (torch.float16, torch.bfloat16, torch.float32)
+_CLOSE = {torch.float16: (1e-3, 1e-5), torch.bfloat16: (1.6e-2, 1e-5), torch.float32: (1.3e-6, 1e-5)}  # as assert_close
+
+Run = Callable[[list[torch.Tensor]], Sequence[Any]]
+
+
+@dataclass(frozen=True, slots=True)
+class Deviation:
+    """A result that rounding does not explain: `output`, the first `index` that is wrong and the values there.
+
+    `allowed`: how far `fused` might have been from `precise`; `wrong` of `total` elements are.
+    """
+
+    output: int
+    index: tuple[int, ...]
+    fused: Any
+    eager: Any
+    precise: Any
+    allowed: float
+    wrong: int
+    total: int
+
+    def __str__(self) -> str:
+        at = f"[{', '.join(map(str, self.index))}]"
+        return (
+            f"output {self.output} at {at}: fused {self.fused!r}, PyTorch {self.eager!r}, in float64 {self.precise!r} "
+            f"(rounding explains {self.allowed:.3g}); {self.wrong} of {self.total} elements"
+        )
+
+
+class _Widened(TorchDispatchMode):
+    """Every operation in float64. `eps` > 0: results are multiplied by 1 +- eps, at random from `generator`."""
+
+    def __init__(self, eps: float = 0.0, seed: int = 0):
+        super().__init__()
+        self.eps = eps
+        self.seed = seed
+
+    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        if func is RANDOM:  # the same numbers, not other ones
+            return self.result(func(*args, **(kwargs or {})))
+        args, kwargs = tree_map(_widen, (tuple(args), dict(kwargs or {})))
+        return tree_map(self.result, func(*args, **kwargs))
+
+    def result(self, t: Any) -> Any:
+        t = _widen(t)
+        if self.eps and isinstance(t, torch.Tensor) and t.dtype is torch.float64 and t.numel():
+            self.seed += 1
+            generator = torch.Generator(t.device).manual_seed(self.seed)
+            signs = torch.randint(0, 2, t.shape, device=t.device, generator=generator) * 2 - 1
+            return t * (1.0 + self.eps * signs)
+        return t
+
+
+def _widen(a: Any) -> Any:
+    if isinstance(a, torch.Tensor):
+        return a.to(torch.float64) if a.dtype in _NARROW else a
+    return torch.float64 if isinstance(a, torch.dtype) and a in _NARROW else a
+
+
+def in_float64(run: Run, inputs: Sequence[torch.Tensor], eps: float = 0.0, seed: int = 0) -> list[Any]:
+    """The results of `run` with all its arithmetic in float64; with `eps`, disturbed by that (see `_Widened`)."""
+    mode = _Widened(eps, seed)
+    with torch.no_grad():
+        wide = [mode.result(t.detach()) for t in inputs]
+        with mode:
+            return list(run(wide))
+
+
+def compare(fused: Sequence[torch.Tensor], run: Run, inputs: Sequence[torch.Tensor]) -> list[Deviation]:
+    """Where the results of a kernel are not explained by rounding; `run` is the group, operation by operation."""
+    with torch.no_grad():
+        eager = [_tensor(t) for t in run([t.detach() for t in inputs])]
+    floats = [t for t in (*inputs, *fused) if t.dtype.is_floating_point]
+    eps = max((torch.finfo(t.dtype).eps for t in floats), default=0.0)
+    try:
+        precise = [_tensor(t) for t in in_float64(run, inputs)] if floats else eager
+    except Exception:  # an operator that has no float64, a reinterpretation of bits
+        return list(_found(fused, eager, eager, [_close(f, e) for f, e in zip(fused, eager, strict=True)]))
+    largest = max([t.numel() for t in (*inputs, *fused)], default=1)
+    bounds = []
+    right = []
+    for f, e, p in zip(fused, eager, precise, strict=True):
+        ok, allowed = _first_look(f, e, p, 8 + 2 * math.log2(max(largest, 1)))
+        right.append(ok)
+        bounds.append(allowed)
+    distance = [torch.zeros_like(p, dtype=torch.float64) for p in precise]
+    for probe in range(PROBES if floats else 0):
+        if all(bool(ok.all()) for ok in right):
+            break
+        other = [_tensor(t) for t in in_float64(run, inputs, eps, 1000 * probe)]
+        for k, (f, p, o) in enumerate(zip(fused, precise, other, strict=True)):
+            if f.dtype.is_floating_point:
+                d = (o - p).abs()
+                distance[k] = torch.maximum(distance[k], torch.where(d.isfinite(), d, 0.0))
+                near = (f.double() - p).abs() <= FACTOR * distance[k] + bounds[k]
+                right[k] = right[k] | near | _same(f, o.to(f.dtype)) & ~f.isfinite()
+            else:
+                right[k] = right[k] | (f == o)
+    explained = [FACTOR * d + b for d, b in zip(distance, bounds, strict=True)]
+    return list(_found(fused, eager, precise, list(zip(right, explained, strict=True))))
+
+
+def _tensor(t: Any) -> torch.Tensor:
+    return t.detach()  # type: ignore[no-any-return]
+
+
+def _same(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
+    return (a == b) | (a.isnan() & b.isnan())
+
+
+def _first_look(f: torch.Tensor, e: torch.Tensor, p: torch.Tensor, ulps: float) -> tuple[torch.Tensor, torch.Tensor]:
+    """Rules 1 and 2: (elements that are right, what rounding of the result explains)."""
+    if not f.dtype.is_floating_point:
+        return (f == e) | (f == p), torch.zeros_like(p, dtype=torch.float64)
+    p = p.double()
+    info = torch.finfo(f.dtype)
+    base = info.eps * ulps * p.abs() + info.tiny
+    base = torch.where(base.isfinite(), base, 0.0)
+    error = (e.double() - p).abs()
+    allowed = base + FACTOR * torch.where(error.isfinite(), error, 0.0)
+    near = (f.double() - p).abs() <= allowed
+    return near | _same(f, e) | _same(f, p.to(f.dtype)), base
+
+
+def _close(f: torch.Tensor, e: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    if not f.dtype.is_floating_point:
+        return f == e, torch.zeros(f.shape, device=f.device)
+    rtol, atol = _CLOSE.get(f.dtype, (1e-7, 1e-7))
+    allowed = atol + rtol * e.double().abs()
+    return ((f.double() - e.double()).abs() <= allowed) | _same(f, e), allowed
+
+
+def _found(
+    fused: Sequence[torch.Tensor],
+    eager: Sequence[torch.Tensor],
+    precise: Sequence[torch.Tensor],
+    judged: Sequence[tuple[torch.Tensor, torch.Tensor]],
+) -> Iterable[Deviation]:
+    for k, (f, e, p, (right, allowed)) in enumerate(zip(fused, eager, precise, judged, strict=True)):
+        if bool(right.all()):
+            continue
+        at = tuple(int(i) for i in (~right).nonzero()[0])
+        wrong = int((~right).sum())
+        yield Deviation(
+            k, at, f[at].item(), e[at].item(), p[at].item(), float(allowed[at].item()), wrong, right.numel()
+        )

@@ -1,0 +1,90 @@
+"""`fusewright.explain(fn, *args)` and `fusewright explain script.py`: what was compiled, why so, and how fast it is."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import runpy
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import torch
+from rich.console import Console
+from torch.fx import GraphModule
+from torch.utils._pytree import tree_leaves, tree_map
+
+from .backend import fusewright
+from .core.errors import UserError
+from .debug import dynamo, record
+from .debug.report import Report, make
+
+
+def explain(fn: Callable[..., Any], *args: Any, backward: bool | str = "auto", **kwargs: Any) -> Report:
+    """Compile `fn`, run it once on these arguments, and report what became of it.
+
+    `fn`: a function or module, or what `torch.compile` made of one. It really runs: what it prints or changes (buffers,
+    a generator's state) happens. `backward`: whether to compile and run the backward pass of the sum of the results;
+    "auto" does if any result requires grad. Gradients (`.grad`) stay as they are. Functions that were compiled before keep
+    what was compiled; the explained run shares nothing with them. `args`, `kwargs` are handed to `fn`.
+
+    Errors of `fn` are raised as they are. Raises UserError for a bad `backward`.
+    """
+    if backward not in (True, False, "auto"):
+        raise UserError(f"backward must be True, False or 'auto', not {backward!r}")
+    inner = dynamo.original(fn)
+
+    def backend(gm: GraphModule, inputs: Sequence[Any]) -> Any:  # one that no other function was compiled with
+        return fusewright(gm, inputs)
+
+    args, kwargs = tree_map(_leaf, (args, kwargs))
+    with record.recording(measure=True) as graphs, dynamo.undisturbed(), dynamo.observing() as facts:
+        began = time.perf_counter()
+        out = torch.compile(dynamo.own_code(inner), backend=backend)(*args, **kwargs)
+        _backward(out, backward)
+        seconds = time.perf_counter() - began
+    return make(_title(inner), graphs, facts, {"total": seconds})
+
+
+def _leaf(x: Any) -> Any:
+    """An argument that the user's own graph computed becomes a leaf: our backward pass must not go through that."""
+    if isinstance(x, torch.Tensor) and x.requires_grad and not x.is_leaf:
+        return x.detach().requires_grad_()
+    return x
+
+
+def _backward(out: Any, wanted: bool | str) -> None:
+    """Run the backward pass of the sum of all results, without touching `.grad`."""
+    tensors = [t for t in tree_leaves(out) if isinstance(t, torch.Tensor) and t.requires_grad]
+    if wanted is False or (wanted == "auto" and not tensors):
+        return
+    if not tensors:
+        raise UserError("backward=True, but no result requires grad")
+    leaves = _leaves(tensors)
+    if leaves:
+        torch.autograd.grad(tensors, leaves, [torch.ones_like(t) for t in tensors], allow_unused=True)
+
+
+def _leaves(tensors: list[torch.Tensor]) -> list[torch.Tensor]:
+    """The tensors whose `.grad` a backward pass would add to."""
+    found: dict[int, torch.Tensor] = {}
+    seen: set[Any] = set()
+    stack: list[Any] = [t.grad_fn for t in tensors]
+    while stack:
+        node = stack.pop()
+        if node is None or node in seen:
+            continue
+        seen.add(node)
+        leaf = getattr(node, "variable", None)
+        if isinstance(leaf, torch.Tensor):
+            found[id(leaf)] = leaf
+        stack += [n for n, _ in node.next_functions]
+    return list(found.values())
+
+
+def _title(fn: Any) -> str:
+    return str(getattr(fn, "__qualname__", None) or type(fn).__name__)
