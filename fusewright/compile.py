@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
+import contextvars
 import itertools
+import os
 import time
 import warnings
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import torch
@@ -28,6 +32,7 @@ from .index.expr import Ix
 from .loop.lower import Kernel, lower
 from .run import devices, inplace
 from .run.gpu import GpuGroup
+from .run.gpu import kernel_for as gpu_kernel_for
 from .run.kernels import kernel_for, target
 from .run.launch import last_level_cache
 from .run.plan import GroupPlan, Plan
@@ -93,6 +98,7 @@ class _Compilation:
         self.fell_apart: list[tuple[list[int], str]] = []  # groups without a schedule after all, and why
         self.producers = traced.graph.producers()
         self.memo: dict[tuple[int, ...], tuple[Built, Schedule | None]] = {}
+        self.on_gpus: dict[tuple[int, ...], GpuGroup] = {}
         self.copied = inplace.copied(traced)
         self.machine = Machine(target().bits // 32, last_level_cache() if options.streaming else 1 << 62)
 
@@ -105,14 +111,15 @@ class _Compilation:
         show("graph", about, lambda: dump(graph))
         with record.stage("group", self.name):
             grouping = group(graph, self.accepts, self.traced.after, self.bytes, self.options.siblings)
-        show("groups", about, lambda: stages.groups(graph, grouping))
-        show("refusals", about, lambda: stages.refusals(graph, grouping))
         plans: list[GroupPlan] = []
+        self.compile_ahead(grouping.groups)
         for g in grouping.groups:
             plans.extend(self.group(g))
         count("plans_built")
         grouping.apart = self.fell_apart
         plan = Plan(self.traced, plans, grouping.refused, self.name)
+        show("groups", about, lambda: stages.groups(plan))
+        show("refusals", about, lambda: stages.refusals(plan))
         watch.install(plan)
         record.finished(plan, grouping)
         LOG.info("%s: %s", self.name, stages.summary(plan, began))
@@ -223,12 +230,33 @@ class _Compilation:
         count("units_fused", len(g.units))
         return GroupPlan(g, b, k, compiled, "", s, name=about.group)
 
+    def gpu_group(self, g: Group, b: Built, driver: devices.Driver) -> GpuGroup:
+        key = tuple(g.units)
+        if key not in self.on_gpus:
+            units = self.traced.graph.units
+            notes = [f"{units[u].target} at {units[u].where}" for u in g.units]
+            self.on_gpus[key] = GpuGroup(b.fusion, driver, lambda e: None, notes)
+            self.on_gpus[key].allow = self.allow
+        return self.on_gpus[key]
+
+    def compile_ahead(self, groups: list[Group]) -> None:
+        """Compile the kernels of several groups on GPUs at once. Whatever fails will fail again in its turn."""
+        ours = [g for g in groups if g.kernel and self.driver(g) is not None and not self.leave(g)]
+        if len(ours) < 2 or not self.options.parallel:
+            return
+        with ThreadPoolExecutor(min(len(ours), os.cpu_count() or 1)) as pool:
+            for g in ours:
+                with contextlib.suppress(Exception):
+                    b, _ = self.built(g)
+                    driver = self.driver(g)
+                    assert driver is not None
+                    k, _, _ = self.gpu_group(g, b, driver).lower(self.hint)
+                    pool.submit(contextvars.copy_context().run, gpu_kernel_for, k.func, driver)
+
     def on_gpu(self, g: Group, b: Built, driver: devices.Driver, about: About) -> GroupPlan:
         """The plan of a group on a GPU, with the kernel for the sizes seen while tracing compiled."""
-        units = self.traced.graph.units
-        notes = [f"{units[u].target} at {units[u].where}" for u in g.units]
-        group = GpuGroup(b.fusion, driver, lambda e: self.failed(g, e, about.group), notes)
-        group.allow = self.allow
+        group = self.gpu_group(g, b, driver)
+        group.failed = lambda e: self.failed(g, e, about.group)
         group.made = lambda schedule: stages.gpu_kernel(about, group, schedule, self.hint)
         with record.stage("compile", self.name, about.group):
             k, _, _ = group.kernel(self.hint)

@@ -122,6 +122,23 @@ def optimise(text: str, target: Target) -> Any:
         return module
 
 
+def signature(text: str, name: str) -> str | None:
+    """The type of a function that a module defines, as text; None if it does not. Raises CompilerError."""
+    with _lock:
+        _initialise()
+        try:
+            module = llvm.parse_assembly(text)
+            function = module.get_function(name)
+        except RuntimeError as e:
+            raise CompilerError(f"LLVM rejected the kernel: {e}", "build") from e
+        except NameError:
+            return None
+        if function.is_declaration:
+            return None
+        arguments = ", ".join(str(a.type) for a in function.arguments)
+        return f"{str(function.global_value_type).split(' ')[0]} ({arguments})"
+
+
 def compile_ir(text: str, target: Target) -> bytes:
     """Object code of an LLVM IR module."""
     with _lock:

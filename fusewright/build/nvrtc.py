@@ -13,7 +13,6 @@ import struct
 import subprocess
 import sys
 import tempfile
-import threading
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -26,7 +25,6 @@ OPTIONS = ("-fmad=false", "--std=c++17", "-default-device", "--ptxas-options=-v"
 LINEINFO = "-lineinfo"
 _FOLDERS = ("nvidia/cu*/lib", "nvidia/cuda_nvrtc/lib", "nvidia/cu*/bin", "nvidia/cuda_nvrtc/bin")
 _INSTALL = "install it with `pip install nvidia-cuda-nvrtc` (PyTorch's CUDA builds bring it along)"
-_lock = threading.Lock()
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,15 +41,28 @@ class KernelReport:
 # --- the library ---------------------------------------------------------------------------------
 
 
+_major = 0  # of the CUDA version that is wanted; 0: any
+
+
+def prefer(major: int) -> None:
+    """Choose an NVRTC of this major CUDA version where there are several: a driver loads no code of a newer one.
+
+    To be called before anything else here: the library is opened once.
+    """
+    global _major
+    _major = major
+
+
 def _candidates() -> list[Path]:
-    """Libraries beside Python's packages, the newest CUDA first."""
+    """Libraries beside Python's packages: the preferred CUDA version first, then the newest."""
     found: list[Path] = []
     for entry in sys.path:
         for pattern in _FOLDERS:
             if entry:
                 found += Path(entry).glob(f"{pattern}/libnvrtc.so.*")
                 found += Path(entry).glob(f"{pattern}/nvrtc64_*.dll")
-    return sorted((p for p in found if ".alt." not in p.name), key=_version_key, reverse=True)
+    usable = [p for p in found if ".alt." not in p.name]
+    return sorted(usable, key=lambda p: (_version_key(p)[:1] == (_major,), _version_key(p)), reverse=True)
 
 
 def _version_key(p: Path) -> tuple[int, ...]:
@@ -156,19 +167,15 @@ def _compile(source: str, arch: str, options: list[str], what: str) -> tuple[byt
     lib = _library()
     args = (ctypes.c_char_p * len(options))(*(o.encode() for o in options))
     program = ctypes.c_void_p()
-    with _lock:
-        _check(
-            lib,
-            lib.nvrtcCreateProgram(ctypes.byref(program), source.encode(), b"kernel.cu", 0, None, None),
-            "",
-        )
-        try:
-            status = lib.nvrtcCompileProgram(program, len(options), args)
-            log = _text(lib, program, "ProgramLog")
-            _check(lib, status, log, arch)
-            return _bytes(lib, program, what), log
-        finally:
-            lib.nvrtcDestroyProgram(ctypes.byref(program))
+    # several threads may compile at once, each its own program
+    _check(lib, lib.nvrtcCreateProgram(ctypes.byref(program), source.encode(), b"kernel.cu", 0, None, None), "")
+    try:
+        status = lib.nvrtcCompileProgram(program, len(options), args)
+        log = _text(lib, program, "ProgramLog")
+        _check(lib, status, log, arch)
+        return _bytes(lib, program, what), log
+    finally:
+        lib.nvrtcDestroyProgram(ctypes.byref(program))
 
 
 def _bytes(lib: Any, program: ctypes.c_void_p, what: str) -> bytes:

@@ -167,6 +167,11 @@ class Store:
         with self._lock:
             self._memory[key] = bytes(payload)
 
+    def forget(self, key: str) -> None:
+        """Drop what is kept in memory because it could not be written."""
+        with self._lock:
+            self._memory.pop(key, None)
+
     def _write(self, path: str, key: str, payload: bytes, meta: dict[str, Any]) -> None:
         text = json.dumps(meta, sort_keys=True).encode()
         temporary = f"{path}.{os.getpid()}.{threading.get_ident()}.{next(_serial)}.tmp"

@@ -64,6 +64,7 @@ class Options:
     guards: bool = _option(
         True, "switch", "Copy arguments whose strides are not those of the trace; off: trust them (for tests)."
     )
+    pins: bool = _option(True, "switch", "Use the schedules that were pinned (`fusewright pins`).", code=True)
     repro: bool = _option(True, "switch", "Write a repro file when our compiler fails.")
     grouping: bool = _option(True, "switch", "Fuse operations; off: every operation is a torch call.", code=True)
     siblings: bool = _option(
@@ -80,6 +81,7 @@ class Options:
         True, "switch", "Call torch's own SLEEF vector functions; off: our stand-in for them.", code=True
     )
     openmp: bool = _option(True, "switch", "Run kernels on torch's own OpenMP threads; off: one thread.", code=True)
+    parallel: bool = _option(True, "switch", "Compile the GPU kernels of a graph in several threads at once.")
 
     # Switches that are off: FUSEWRIGHT_ENABLE turns them on.
     single_op_groups: bool = _option(
@@ -116,6 +118,20 @@ class Options:
         "path",
         "Directory of the inputs that a check saves; unset: `check` in the disk cache's.",
         env="FUSEWRIGHT_CHECK_DIR",
+    )
+    schedule: str | None = _option(
+        None,
+        "path",
+        "File of schedules, by group or structure hash, to use instead of the heuristic's.",
+        code=True,
+        env="FUSEWRIGHT_SCHEDULE",
+    )
+    external_source: str | None = _option(
+        None,
+        "path",
+        "Directory of edited kernels, `<group, structure hash or key>.ll` or `.cu`, to run instead of generated ones.",
+        code=True,
+        env="FUSEWRIGHT_EXTERNAL_SOURCE",
     )
     precision: str = _option(
         "default",

@@ -44,6 +44,8 @@ def _missing(device: torch.device) -> str:
     if not torch.cuda.is_available():
         return "PyTorch finds no CUDA device"
     try:
+        if torch.version.cuda:
+            nvrtc.prefer(int(torch.version.cuda.split(".")[0]))
         version, oldest = nvrtc.version(), nvrtc.OLDEST
         if version < oldest:
             return f"NVRTC {_dotted(version)} is too old; install nvidia-cuda-nvrtc >= {_dotted(oldest)}"
@@ -99,7 +101,10 @@ class Driver:
         return f"{self.target.arch} {nvrtc.versions()}{lines}"
 
     def compile(self, func: Func) -> bytes:
-        cubin, _ = nvrtc.compile(emit_cuda(func, self.target), self.target.arch, current().lineinfo)
+        return self.compile_text(emit_cuda(func, self.target))
+
+    def compile_text(self, text: str) -> bytes:
+        cubin, _ = nvrtc.compile(text, self.target.arch, current().lineinfo)
         return cubin
 
     def load(self, code: bytes, func: Func) -> list[Any]:

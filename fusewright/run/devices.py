@@ -29,6 +29,9 @@ class Driver(Protocol):
     def compile(self, func: Func) -> bytes:
         """The code of `func`, to be kept. Raises CompilerError."""
 
+    def compile_text(self, text: str) -> bytes:
+        """The code of CUDA C++ that somebody has edited. Raises CompilerError."""
+
     def load(self, code: bytes, func: Func) -> list[Any]:
         """A handle for each launch of `func`, in order. Raises RuntimeFault."""
 

@@ -32,7 +32,7 @@ from ..loop.ir import Func, Imm
 from ..loop.lower import Kernel
 from ..loop.text import dump
 from ..loop.verify import verify
-from ..schedule.gpu import ACCESS, GpuSchedule, plan
+from ..schedule.gpu import ACCESS, GpuSchedule, Hint, plan
 from ..schedule.naming import kernel_name
 from .devices import Driver
 
@@ -47,6 +47,7 @@ _CTYPES: dict[str, Any] = {
 
 _lock = threading.Lock()
 _kernels: dict[tuple[int, str], GpuKernel] = {}
+_making: dict[tuple[int, str], threading.Lock] = {}
 
 
 @dataclass(slots=True)
@@ -56,9 +57,10 @@ class GpuKernel:
     key: str
     func: Func
     handles: list[Any]
-    origin: str  # "compiled", "disk"
+    origin: str  # "compiled", "disk", "external"
     seconds: float
     made: float = field(default_factory=time.perf_counter)  # when
+    source: str = ""  # what it was made from, if people edited that
 
 
 @cache
@@ -70,17 +72,23 @@ def _generator_digest() -> str:
     return digest.hexdigest()[:16]
 
 
+def key_of(func: Func, driver: Driver) -> str:
+    """The key of a kernel: its Loop IR text, the device and the toolchain."""
+    text = f"{dump(func)} {driver.versions()} {_generator_digest()}"
+    return hashlib.sha256(text.encode()).hexdigest()[:40]
+
+
 def kernel_for(func: Func, driver: Driver) -> GpuKernel:
     """The compiled form of `func`; compiles at most once per content. Raises CompilerError or RuntimeFault."""
-    text = f"{dump(func)} {driver.versions()} {_generator_digest()}"
-    key = hashlib.sha256(text.encode()).hexdigest()[:40]
+    key = key_of(func, driver)
     at = (id(driver), key)
     if not current().kernel_reuse:
-        with _lock:
-            return _make(key, func, driver)
+        return _make(key, func, driver)
     found = _kernels.get(at)
     if found is None:
         with _lock:
+            mine = _making.setdefault(at, threading.Lock())
+        with mine:  # one lock for each kernel: different ones are compiled at the same time
             found = _kernels.get(at)
             if found is None:
                 found = _kernels[at] = _make(key, func, driver)
@@ -106,6 +114,17 @@ def _make(key: str, func: Func, driver: Driver) -> GpuKernel:
         if store is not None:
             store.put(key, code, {"bufs": len(func.bufs), "bytes": len(code)})
     return GpuKernel(key, func, driver.load(code, func), origin, time.perf_counter() - start)
+
+
+def from_source(func: Func, text: str, driver: Driver) -> GpuKernel:
+    """A kernel from CUDA C++ that somebody has edited, in place of what is generated for `func`; kept nowhere.
+
+    Raises CompilerError or RuntimeFault.
+    """
+    start = time.perf_counter()
+    handles = driver.load(driver.compile_text(text), func)
+    key = f"external-{key_of(func, driver)}"
+    return GpuKernel(key, func, handles, "external", time.perf_counter() - start, source=text)
 
 
 class Prepared:
@@ -169,7 +188,8 @@ class GpuGroup:
     `symbols`: the size symbols it depends on. `memo[symbols..., alignment]` is a prepared launch, or None when the
     kernel for these sizes could not be made (`failed` has been told). `schedule`: the latest. `notes`: the operations,
     for people. `options`: in force while kernels are made. `allow(family)` raises Refusal for schedules that are not
-    wanted, `made(schedule)` is told of every new kernel.
+    wanted, `made(schedule)` is told of every new kernel. `choose(hint, alignment)` gives what people have chosen in
+    place of `gpu.plan`, or None; `compile` makes machine code of a kernel.
     """
 
     def __init__(self, fusion: Fusion, driver: Driver, failed: Callable[[Exception], None], notes: list[str]):
@@ -179,24 +199,35 @@ class GpuGroup:
         self.failed = failed
         self.memo: dict[Any, Prepared | None] = {}
         self.kernels: dict[GpuSchedule, tuple[Kernel, GpuKernel]] = {}
+        self.lowered: dict[GpuSchedule, Kernel] = {}
         self.symbols = sorted(_symbols(fusion))
         self.schedule: GpuSchedule | None = None
         self.options = current()
         self.allow: Callable[[str], None] = lambda family: None
         self.made: Callable[[GpuSchedule], None] = lambda schedule: None
+        self.choose: Callable[[Hint, int], tuple[Fusion, GpuSchedule, dict[str, int]] | None] | None = None
+        self.compile: Callable[[Func, Driver], GpuKernel] = kernel_for
 
     def kernel(self, hint: Callable[[Ix], int], alignment: int = ACCESS) -> tuple[Kernel, GpuKernel, dict[str, int]]:
         """The kernel for sizes as `hint` says and buffers at multiples of `alignment` bytes, and its launch's sizes."""
-        f, schedule, extra = plan(self.fusion, hint, self.driver.gpu, lambda b: alignment)
+        k, schedule, extra = self.lower(hint, alignment)
         self.schedule = schedule
         found = self.kernels.get(schedule)
         if found is None:
-            self.allow(schedule.family)
-            k = lower_gpu(f, schedule, kernel_name(f, schedule.family))
-            k.func.notes = self.notes
-            found = self.kernels[schedule] = (k, kernel_for(k.func, self.driver))
+            found = self.kernels[schedule] = (k, self.compile(k.func, self.driver))
             self.made(schedule)
         return (*found, extra)
+
+    def lower(self, hint: Callable[[Ix], int], alignment: int = ACCESS) -> tuple[Kernel, GpuSchedule, dict[str, int]]:
+        """As `kernel`, without compiling: the Loop IR, its schedule, and the launch's sizes."""
+        chosen = None if self.choose is None else self.choose(hint, alignment)
+        f, schedule, extra = chosen or plan(self.fusion, hint, self.driver.gpu, lambda b: alignment)
+        k = self.lowered.get(schedule)
+        if k is None:
+            self.allow(schedule.family)
+            k = self.lowered[schedule] = lower_gpu(f, schedule, kernel_name(f, schedule.family))
+            k.func.notes = self.notes
+        return k, schedule, extra
 
     def make(self, *key: int) -> Prepared | None:
         """Prepare, and remember, the launch for a key of `memo`."""

@@ -49,9 +49,10 @@ class CompiledKernel:
     key: str
     fn: Callable[..., int]
     func: Func
-    origin: str  # "compiled", "disk"
+    origin: str  # "compiled", "disk", "external"
     seconds: float
     made: float = field(default_factory=time.perf_counter)  # when
+    source: str = ""  # what it was made from, if people edited that
 
 
 def target() -> Target:
@@ -76,10 +77,15 @@ def generator_digest() -> str:
     return digest.hexdigest()[:16]
 
 
+def key_of(func: Func) -> str:
+    """The key of a kernel: its Loop IR text, this machine and the toolchain."""
+    return hashlib.sha256((dump(func) + _target_key(target())).encode()).hexdigest()[:40]
+
+
 def kernel_for(func: Func) -> CompiledKernel:
     """The compiled form of `func`; compiles at most once per content. Raises CompilerError or RuntimeFault."""
     t = target()
-    key = hashlib.sha256((dump(func) + _target_key(t)).encode()).hexdigest()[:40]
+    key = key_of(func)
     if not current().kernel_reuse:
         with _lock:
             return _make(key, func, t)
@@ -116,6 +122,26 @@ def _make(key: str, func: Func, t: Target) -> CompiledKernel:
         origin = "compiled"
         if store is not None:
             store.put(key, json.dumps(symbols).encode() + b"\n" + obj, {"bufs": len(func.bufs), "bytes": len(obj)})
+    return _bound(key, func, obj, symbols, t, origin, start)
+
+
+def from_source(func: Func, text: str) -> CompiledKernel:
+    """A kernel from LLVM IR that somebody has edited, in place of what is generated for `func`; kept nowhere.
+
+    Raises CompilerError or RuntimeFault.
+    """
+    start = time.perf_counter()
+    t = target()
+    obj = llvm_jit.compile_ir(text, t)
+    made = _bound(f"external-{key_of(func)}", func, obj, llvm_jit.externals(text), t, "external", start)
+    made.source = text
+    return made
+
+
+def _bound(
+    key: str, func: Func, obj: bytes, symbols: list[str], t: Target, origin: str, start: float
+) -> CompiledKernel:
+    """Object code, loaded."""
     address = llvm_jit.load(obj, func.name, symbols, t)
     hosts = [_CTYPES[scalar(h.dtype)] for h in func.hosts]
     proto = ctypes.CFUNCTYPE(ctypes.c_int32, *([ctypes.c_void_p] * (len(func.bufs) + 1)), *hosts, ctypes.c_void_p)

@@ -96,3 +96,15 @@ def test_an_old_nvrtc(monkeypatch) -> None:
 def test_something_else_is_no_cubin() -> None:
     with pytest.raises(CompilerError, match="not a cubin"):
         nvrtc.report(b"PTX")
+
+
+def test_the_preferred_cuda_version_comes_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for folder, version in (("cu12", 12), ("cu13", 13)):
+        lib = tmp_path / "nvidia" / folder / "lib"
+        lib.mkdir(parents=True)
+        (lib / f"libnvrtc.so.{version}").touch()
+    monkeypatch.setattr(nvrtc.sys, "path", [str(tmp_path)])
+    monkeypatch.setattr(nvrtc, "_major", 0)
+    assert [p.name for p in nvrtc._candidates()] == ["libnvrtc.so.13", "libnvrtc.so.12"]
+    nvrtc.prefer(12)
+    assert [p.name for p in nvrtc._candidates()] == ["libnvrtc.so.12", "libnvrtc.so.13"]
