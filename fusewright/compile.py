@@ -21,7 +21,7 @@ from .core.errors import CompilerError, FusewrightWarning, Refusal
 from .core.log import LOG
 from .core.options import Options, current, using
 from .core.switches import disables_group, family_name, names_of
-from .debug import fuel, record, repro, stages, watch
+from .debug import fuel, record, repro, sources, stages, steer, watch
 from .debug.dump import About, show, timeline
 from .fusion.build import Built, build
 from .graph.grouping import Group, Grouping, group
@@ -33,7 +33,7 @@ from .loop.lower import Kernel, lower
 from .run import devices, inplace
 from .run.gpu import GpuGroup
 from .run.gpu import kernel_for as gpu_kernel_for
-from .run.kernels import kernel_for, target
+from .run.kernels import target
 from .run.launch import last_level_cache
 from .run.plan import GroupPlan, Plan
 from .schedule import gpu
@@ -218,17 +218,24 @@ class _Compilation:
         if driver is not None:
             return self.on_gpu(g, b, driver, about)
         assert s is not None
+        chosen = ""
+        if steer.active():
+            s, chosen = steer.on_cpu(b, s, about, lambda: self.anywhere(b))
         show("schedule", about, lambda: stages.schedule(s, b.fusion, self.hint, self.machine))
         with record.stage("lower", self.name, about.group):
             k = lower(b.fusion, s, kernel_name(b.fusion, s.family), self.options.prefetch)
         stages.cpu_kernel(about, k.func)
         began = time.perf_counter()
         with record.stage("compile", self.name, about.group):
-            compiled = kernel_for(k.func)
+            compiled = sources.kernel_for(k.func, about)
         show("cache", about, lambda: stages.origin(compiled, began))
         count("groups_formed")
         count("units_fused", len(g.units))
-        return GroupPlan(g, b, k, compiled, "", s, name=about.group)
+        return GroupPlan(g, b, k, compiled, "", s, name=about.group, chosen=chosen)
+
+    def anywhere(self, b: Built) -> set[str]:
+        """Buffers that may start at any address: what is copied into an input may be written there directly."""
+        return {n.name for n in b.fusion.buffers if n.name not in b.sources or b.sources[n.name] in self.copied}
 
     def gpu_group(self, g: Group, b: Built, driver: devices.Driver) -> GpuGroup:
         key = tuple(g.units)
@@ -258,11 +265,13 @@ class _Compilation:
         group = self.gpu_group(g, b, driver)
         group.failed = lambda e: self.failed(g, e, about.group)
         group.made = lambda schedule: stages.gpu_kernel(about, group, schedule, self.hint)
+        group.choose, chosen = steer.on_gpu(b, about, driver.gpu)
+        group.compile = sources.gpu_compiler(about)
         with record.stage("compile", self.name, about.group):
             k, _, _ = group.kernel(self.hint)
         count("groups_formed")
         count("units_fused", len(g.units))
-        return GroupPlan(g, b, k, None, "", None, group, about.group)
+        return GroupPlan(g, b, k, None, "", None, group, about.group, chosen=chosen)
 
     def leave(self, g: Group) -> str:
         """Why a group is left to torch, or ""."""

@@ -123,7 +123,7 @@ def optimise(text: str, target: Target) -> Any:
 
 
 def signature(text: str, name: str) -> str | None:
-    """The type of a function that a module defines, as text; None if it does not. Raises CompilerError."""
+    """The type of a function that a module defines ("i32 (ptr, float)"); None if it does not. Raises CompilerError."""
     with _lock:
         _initialise()
         try:
@@ -135,8 +135,7 @@ def signature(text: str, name: str) -> str | None:
             return None
         if function.is_declaration:
             return None
-        arguments = ", ".join(str(a.type) for a in function.arguments)
-        return f"{str(function.global_value_type).split(' ')[0]} ({arguments})"
+        return str(function.global_value_type)
 
 
 def compile_ir(text: str, target: Target) -> bytes:

@@ -5,13 +5,15 @@ program's own types; `precise`: the same in float64 (every float16, bfloat16 and
 out). An element is right if one of these holds:
 
 1. `fused` is `eager`, or `precise` rounded to the result's type. NaN is NaN; infinities have signs.
-2. `|fused - precise| <= 4 |eager - precise| + eps (8 + 2 log2 n) |precise|`, where eps is that of the result's type and
-   n the number of elements of the largest tensor of the group, which bounds the length of its reductions.
-3. It is explained by rounding elsewhere: the group is run in float64 up to 8 times more, the result of every operation
-   multiplied by 1 + eps or 1 - eps at random, element by element, with the coarsest eps of the group's types (Monte
-   Carlo arithmetic; Parker, 1997). With d the largest distance of those from `precise`, `|fused - precise| <= 4 d` plus
-   the bound of 2. This is what admits cancellation, and decisions (a comparison, a rounding, an argmax) that a last
-   digit tips.
+2. `|fused - precise| <= 4 |eager - precise| + (eps (8 + 2 log2 n) + r) |precise|`. Here n is the number of elements of
+   the largest tensor of the group, which bounds the length of its reductions; eps is that of the result's type or, as
+   16-bit floats are computed in float32, that of float32, and r then the eps of the 16-bit type, for the last rounding.
+3. It is explained by rounding on the way: the group is run in float64 up to 8 times more, the result of every operation
+   multiplied by 1 + eps or 1 - eps at random, element by element (Monte Carlo arithmetic; Parker, 1997). The eps is that
+   of the type that the program has there; of a 16-bit type only where the kernel rounds to it: where the program casts,
+   and everywhere with `precision="eager"`. With d the largest distance of those from `precise`,
+   `|fused - precise| <= 4 d` plus the bound of 2. This is what admits cancellation, and decisions (a comparison, a
+   rounding, an argmax) that a last digit tips.
 
 Integers and truth values must be `eager`'s exactly, or `precise`'s, or those of one of the runs of 3 if the group has
 floats at all. A group that cannot be run in float64 is compared with `eager` by the tolerances of
@@ -27,12 +29,13 @@ from typing import Any
 
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode
-from torch.utils._pytree import tree_map
+from torch.utils._pytree import tree_flatten, tree_leaves, tree_map, tree_unflatten
 
 from ..trace.random import RANDOM
 
 PROBES = 8
 FACTOR = 4.0
+_HALF = (torch.float16, torch.bfloat16)
 _NARROW = (torch.float16, torch.bfloat16, torch.float32)
 _CLOSE = {torch.float16: (1e-3, 1e-5), torch.bfloat16: (1.6e-2, 1e-5), torch.float32: (1.3e-6, 1e-5)}  # as assert_close
 
@@ -63,28 +66,57 @@ class Deviation:
         )
 
 
-class _Widened(TorchDispatchMode):
-    """Every operation in float64. `eps` > 0: results are multiplied by 1 +- eps, at random from `generator`."""
+class _Recorded(TorchDispatchMode):
+    """Notes what each operation rounds its results to: the eps of each, in the order of the calls.
 
-    def __init__(self, eps: float = 0.0, seed: int = 0):
+    `exact`: 16-bit results are rounded after every operation, and not only where a type is asked for.
+    """
+
+    def __init__(self, exact: bool):
+        super().__init__()
+        self.exact = exact
+        self.eps: list[list[float]] = []
+
+    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        out = func(*args, **(kwargs or {}))
+        asked = any(isinstance(a, torch.dtype) for a in tree_leaves((args, kwargs)))
+        self.eps.append([_rounding(t, self.exact or asked) for t in tree_leaves(out)])
+        return out
+
+
+def _rounding(t: Any, to_type: bool) -> float:
+    if not isinstance(t, torch.Tensor) or not t.dtype.is_floating_point:
+        return 0.0
+    return float(torch.finfo(t.dtype if to_type or t.dtype not in _HALF else torch.float32).eps)
+
+
+class _Widened(TorchDispatchMode):
+    """Every operation in float64. `eps`: by how much to disturb each result, at random from `seed`; None: not at all."""
+
+    def __init__(self, eps: list[list[float]] | None = None, seed: int = 0):
         super().__init__()
         self.eps = eps
         self.seed = seed
+        self.calls = 0
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        if func is RANDOM:  # the same numbers, not other ones
-            return self.result(func(*args, **(kwargs or {})))
-        args, kwargs = tree_map(_widen, (tuple(args), dict(kwargs or {})))
-        return tree_map(self.result, func(*args, **kwargs))
+        if func is not RANDOM:  # which is to draw the same numbers, not others
+            args, kwargs = tree_map(_widen, (tuple(args), dict(kwargs or {})))
+        out = tree_map(_widen, func(*args, **(kwargs or {})))
+        if self.eps is None:
+            return out
+        flat, spec = tree_flatten(out)
+        eps = self.eps[self.calls]
+        self.calls += 1
+        return tree_unflatten([self.disturb(t, e) for t, e in zip(flat, eps, strict=True)], spec)
 
-    def result(self, t: Any) -> Any:
-        t = _widen(t)
-        if self.eps and isinstance(t, torch.Tensor) and t.dtype is torch.float64 and t.numel():
-            self.seed += 1
-            generator = torch.Generator(t.device).manual_seed(self.seed)
-            signs = torch.randint(0, 2, t.shape, device=t.device, generator=generator) * 2 - 1
-            return t * (1.0 + self.eps * signs)
-        return t
+    def disturb(self, t: Any, eps: float) -> Any:
+        if not eps or not isinstance(t, torch.Tensor) or t.dtype is not torch.float64 or not t.numel():
+            return t
+        self.seed += 1
+        generator = torch.Generator(t.device).manual_seed(self.seed)
+        signs = torch.randint(0, 2, t.shape, device=t.device, generator=generator) * 2 - 1
+        return t * (1.0 + eps * signs.to(torch.float64))
 
 
 def _widen(a: Any) -> Any:
@@ -93,23 +125,33 @@ def _widen(a: Any) -> Any:
     return torch.float64 if isinstance(a, torch.dtype) and a in _NARROW else a
 
 
-def in_float64(run: Run, inputs: Sequence[torch.Tensor], eps: float = 0.0, seed: int = 0) -> list[Any]:
+def in_float64(
+    run: Run, inputs: Sequence[torch.Tensor], eps: list[list[float]] | None = None, seed: int = 0
+) -> list[torch.Tensor]:
     """The results of `run` with all its arithmetic in float64; with `eps`, disturbed by that (see `_Widened`)."""
     mode = _Widened(eps, seed)
     with torch.no_grad():
-        wide = [mode.result(t.detach()) for t in inputs]
+        wide = [_widen(t) for t in inputs]
+        if eps is not None:
+            wide = [mode.disturb(w, _rounding(t, False)) for w, t in zip(wide, inputs, strict=True)]
         with mode:
             return list(run(wide))
 
 
-def compare(fused: Sequence[torch.Tensor], run: Run, inputs: Sequence[torch.Tensor]) -> list[Deviation]:
-    """Where the results of a kernel are not explained by rounding; `run` is the group, operation by operation."""
-    with torch.no_grad():
-        eager = [_tensor(t) for t in run([t.detach() for t in inputs])]
-    floats = [t for t in (*inputs, *fused) if t.dtype.is_floating_point]
-    eps = max((torch.finfo(t.dtype).eps for t in floats), default=0.0)
+def compare(
+    fused: Sequence[torch.Tensor], run: Run, inputs: Sequence[torch.Tensor], exact: bool = False
+) -> list[Deviation]:
+    """Where the results of a kernel are not explained by rounding; `run` is the group, operation by operation.
+
+    `exact`: the kernel rounds after every operation (`precision="eager"`).
+    """
+    recorded = _Recorded(exact)
+    inputs = [t.detach() for t in inputs]
+    with torch.no_grad(), recorded:
+        eager = run(inputs)
+    floats = any(t.dtype.is_floating_point for t in (*inputs, *fused))
     try:
-        precise = [_tensor(t) for t in in_float64(run, inputs)] if floats else eager
+        precise = in_float64(run, inputs) if floats else eager
     except Exception:  # an operator that has no float64, a reinterpretation of bits
         return list(_found(fused, eager, eager, [_close(f, e) for f, e in zip(fused, eager, strict=True)]))
     largest = max([t.numel() for t in (*inputs, *fused)], default=1)
@@ -123,7 +165,10 @@ def compare(fused: Sequence[torch.Tensor], run: Run, inputs: Sequence[torch.Tens
     for probe in range(PROBES if floats else 0):
         if all(bool(ok.all()) for ok in right):
             break
-        other = [_tensor(t) for t in in_float64(run, inputs, eps, 1000 * probe)]
+        try:
+            other = in_float64(run, inputs, recorded.eps, 1000 * probe)
+        except (IndexError, ValueError):  # in float64 an operator is made of other ones
+            break
         for k, (f, p, o) in enumerate(zip(fused, precise, other, strict=True)):
             if f.dtype.is_floating_point:
                 d = (o - p).abs()
@@ -136,10 +181,6 @@ def compare(fused: Sequence[torch.Tensor], run: Run, inputs: Sequence[torch.Tens
     return list(_found(fused, eager, precise, list(zip(right, explained, strict=True))))
 
 
-def _tensor(t: Any) -> torch.Tensor:
-    return t.detach()  # type: ignore[no-any-return]
-
-
 def _same(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
     return (a == b) | (a.isnan() & b.isnan())
 
@@ -150,12 +191,13 @@ def _first_look(f: torch.Tensor, e: torch.Tensor, p: torch.Tensor, ulps: float) 
         return (f == e) | (f == p), torch.zeros_like(p, dtype=torch.float64)
     p = p.double()
     info = torch.finfo(f.dtype)
-    base = info.eps * ulps * p.abs() + info.tiny
-    base = torch.where(base.isfinite(), base, 0.0)
+    half = f.dtype in _HALF
+    relative = (torch.finfo(torch.float32).eps if half else info.eps) * ulps + (info.eps if half else 0.0)
+    base = relative * p.abs() + info.tiny
     error = (e.double() - p).abs()
-    allowed = base + FACTOR * torch.where(error.isfinite(), error, 0.0)
+    allowed = torch.where(base.isfinite(), base, 0.0) + FACTOR * torch.where(error.isfinite(), error, 0.0)
     near = (f.double() - p).abs() <= allowed
-    return near | _same(f, e) | _same(f, p.to(f.dtype)), base
+    return near | _same(f, e) | _same(f, p.to(f.dtype)), allowed
 
 
 def _close(f: torch.Tensor, e: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:

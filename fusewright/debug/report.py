@@ -305,8 +305,8 @@ def _within(v: Value, u: int, reasons: Reasons) -> bool:
 
 def _composite(node: Any) -> tuple[Any, ...] | None:
     """What tells one call of an operator that was taken apart from another; None if `node` is an operator itself."""
-    original = node.meta.get("original_aten")
-    if original is None or original is node.target:
+    original = str(node.meta.get("original_aten", ""))  # by name: graphs are copied, and operators with them
+    if original in ("", "None", str(node.target)):
         return None
     return (original, node.meta.get("seq_nr"), node.meta.get("stack_trace"))
 

@@ -10,8 +10,7 @@ from ..emit.cuda import emit_cuda
 from ..emit.cuda_types import CudaTarget
 from ..emit.llvm import emit
 from ..fusion.ir import Fusion
-from ..graph.grouping import Grouping
-from ..graph.ir import Graph, Unit
+from ..graph.ir import Unit
 from ..index.expr import Ix
 from ..loop.ir import Func
 from ..loop.text import dump as dump_loop
@@ -26,19 +25,24 @@ from .dump import About, show
 Hint = Callable[[Ix], int]
 
 
-def groups(graph: Graph, grouping: Grouping) -> str:
-    """The groups in order, and what was left to torch with the reason."""
+def groups(plan: Plan) -> str:
+    """The groups in the order they run, by name and hash, and what torch runs with the reason."""
+    units = plan.traced.graph.units
     lines = []
-    for g in grouping.groups:
-        lines.append(f"{'kernel' if g.kernel else 'torch'}: " + ", ".join(_unit(graph.units[u]) for u in g.units))
-        lines += [f"    {graph.units[u].reason}" for u in g.units if graph.units[u].reason]
+    for p in plan.groups:
+        what = ", ".join(_unit(units[u]) for u in p.group.units)
+        if p.ours and p.built is not None:
+            lines.append(f"{p.name} ({p.built.hash}): {what}")
+        else:
+            reason = p.reason or "; ".join(dict.fromkeys(units[u].reason for u in p.group.units if units[u].reason))
+            lines.append(f"torch: {what}{f': {reason}' if reason else ''}")
     return "\n".join(lines)
 
 
-def refusals(graph: Graph, grouping: Grouping) -> str:
+def refusals(plan: Plan) -> str:
     """The merges that were declined."""
-    units = graph.units
-    return "\n".join(f"{_unit(units[r.first])} with {_unit(units[r.second])}: {r.reason}" for r in grouping.refused)
+    units = plan.traced.graph.units
+    return "\n".join(f"{_unit(units[r.first])} with {_unit(units[r.second])}: {r.reason}" for r in plan.refused)
 
 
 def _unit(u: Unit) -> str:
@@ -49,9 +53,8 @@ def schedule(s: Schedule | GpuSchedule, f: Fusion, hint: Hint, machine: Machine 
     """A schedule with what the heuristic went by: the machine, the estimated extents, the traffic."""
     extents = ", ".join(f"{a.name}={hint(a.extent)}" for a in f.axes if a.extent is not None)
     traffic = sum(hint(b.numel) * b.dtype.itemsize for b in f.buffers)
-    return "\n".join(
-        [f"family: {s.family}", *s.directives(), f"# {machine}", f"# {extents or 'no axes'}; {traffic} bytes"]
-    )
+    facts = [f"# {machine}", f"# {extents or 'no axes'}; {traffic} bytes"]
+    return "\n".join([f"family: {s.family}", *s.directives(), *facts])
 
 
 def cpu_kernel(about: About, func: Func) -> None:

@@ -70,8 +70,8 @@ def group(
     """Partition the fused units of `graph`.
 
     `accepts(group)` raises Refusal when the units cannot be one kernel. `after[u]`: units that must run before unit u
-    although no value says so (mutation, effects). `hint(value)`: its size in bytes, estimated. `siblings`: whether groups
-    merge that only read the same tensor.
+    although no value says so (mutation, effects). `hint(value)`: its size in bytes, estimated. `siblings`: whether
+    groups merge that only read the same tensor.
     """
     return _Grouper(graph, accepts, after, hint).run(siblings)
 

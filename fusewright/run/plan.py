@@ -41,7 +41,8 @@ Watch = Callable[[Callable[..., Any], tuple[Any, ...], tuple[torch.Tensor, ...],
 class GroupPlan:
     """How one group runs: a compiled kernel, or (when `compiled` is None) its one unit through torch, and why.
 
-    `name`: of a kernel's group, "<graph>.g<k>"; `watch`: runs the launch in the plan's place (see `Watch`).
+    `name`: of a kernel's group, "<graph>.g<k>"; `watch`: runs the launch in the plan's place (see `Watch`); `chosen`:
+    where the schedule is from, "" if the heuristic chose it.
     """
 
     group: Group
@@ -53,6 +54,7 @@ class GroupPlan:
     gpu: GpuGroup | None = None
     name: str = ""
     watch: Watch | None = None
+    chosen: str = ""
 
     @property
     def ours(self) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import re
+from pathlib import Path
 
 import pytest
 
