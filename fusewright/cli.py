@@ -73,6 +73,8 @@ PROGRAMS = {
     "bench": "fusewright.bench",
     "bisect": "fusewright.debug.bisect",
     "run": "fusewright.debug.repro",
+    "explain": "fusewright.explaining",
+    "profile": "fusewright.profiling",
 }
 CACHE_COMMANDS = {"list": _cache_list, "size": _cache_size, "clear": _cache_clear, "dir": _cache_dir}
 
@@ -108,6 +110,8 @@ def _parser() -> argparse.ArgumentParser:
     cache = commands.add_parser("cache", help="look at or clear the disk cache")
     cache.add_argument("action", choices=tuple(CACHE_COMMANDS), help="list, measure, empty or locate it")
     commands.add_parser("bisect", help="find the group that makes a program fail", add_help=False)
+    commands.add_parser("explain", help="run a script and report what was fused, why not, and how fast it is", add_help=False)
+    commands.add_parser("profile", help="run a script and measure every kernel", add_help=False)
     commands.add_parser("run", help="run a repro file: fused, through torch; compare, time", add_help=False)
     settings = commands.add_parser("options", help="print every option, its value and how to set it")
     settings.add_argument("--markdown", action="store_true", help="as the page of the documentation")

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 import runpy
 import sys
 import time
+import traceback
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -88,3 +88,76 @@ def _leaves(tensors: list[torch.Tensor]) -> list[torch.Tensor]:
 
 def _title(fn: Any) -> str:
     return str(getattr(fn, "__qualname__", None) or type(fn).__name__)
+
+
+# --- scripts -----------------------------------------------------------------------------------------
+
+
+def add_script(parser: argparse.ArgumentParser) -> None:
+    """The positional arguments of commands that run a script."""
+    parser.add_argument("script", help="a Python file, run as `python script.py` would")
+    parser.add_argument("arguments", nargs=argparse.REMAINDER, metavar="...", help="its arguments")
+
+
+def run_script(script: str, arguments: Sequence[str]) -> int:
+    """Run a script as the main program and return its exit code; a traceback is printed, and 1 returned.
+
+    Raises UserError if there is no such file.
+    """
+    path = Path(script)
+    if not path.is_file():
+        raise UserError(f"no such script: {script}")
+    with _as_main(path, arguments):
+        try:
+            runpy.run_path(str(path), run_name="__main__")
+        except SystemExit as e:
+            if e.code is None or isinstance(e.code, int):
+                return e.code or 0
+            print(e.code, file=sys.stderr)
+            return 1
+        except Exception:
+            traceback.print_exc()
+            return 1
+    return 0
+
+
+@contextmanager
+def _as_main(path: Path, arguments: Sequence[str]) -> Iterator[None]:
+    before = sys.argv, sys.path[:]
+    sys.argv = [str(path), *arguments]
+    sys.path.insert(0, str(path.parent.resolve()))
+    try:
+        yield
+    finally:
+        sys.argv, sys.path[:] = before
+
+
+def main(argv: Sequence[str]) -> int:
+    parser = argparse.ArgumentParser(
+        "fusewright explain", description="Run a script and report what its torch.compile calls became."
+    )
+    parser.add_argument("--html", metavar="PATH", help="write the report as one self-contained page")
+    parser.add_argument("--json", metavar="PATH", help="write the report as JSON")
+    parser.add_argument("--kernel", metavar="NAME", help="print this kernel in full: schedule, algorithm, source")
+    add_script(parser)
+    parsed = parser.parse_args(argv)
+    with record.recording(measure=True) as graphs, dynamo.observing() as facts:
+        began = time.perf_counter()
+        code = run_script(parsed.script, parsed.arguments)
+        seconds = time.perf_counter() - began
+    report = make(Path(parsed.script).name, graphs, facts, {"total": seconds})
+    console = Console() if sys.stdout.isatty() else Console(width=160)
+    if not graphs:
+        console.print("nothing was compiled with backend='fusewright'")
+    console.print(report.kernel(parsed.kernel) if parsed.kernel else report)
+    if parsed.html:
+        report.to_html(parsed.html)
+    if parsed.json:
+        try:
+            Path(parsed.json).write_text(json.dumps(report.to_dict(), indent=1), encoding="utf-8")
+        except OSError as e:
+            raise UserError(f"cannot write {parsed.json}: {e.strerror or e}") from e
+    return code
+
+
+__all__ = ["add_script", "explain", "main", "run_script"]

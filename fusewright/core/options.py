@@ -91,6 +91,9 @@ class Options:
     lineinfo: bool = _option(
         False, "switch", "Keep line numbers of the source in GPU kernels, for profilers and debuggers.", code=True
     )
+    profile: bool = _option(
+        False, "switch", "Name every launch of a kernel, with the user's line, for `torch.profiler` and NVTX."
+    )
     check: bool | Callable[..., Any] = _option(
         False,
         "check",

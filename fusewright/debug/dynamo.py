@@ -39,6 +39,7 @@ class Frame:
     backend_seconds: float
     recompiled: str
     failure: str
+    started: float = 0.0  # seconds since the epoch; 0 if unknown
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,6 +131,7 @@ def _frame(m: Any) -> Frame:
         get("backend_compile_time_s", 0.0),
         reason,
         _first_lines(get("fail_reason", "") or ""),
+        get("start_time_us", 0) * 1e-6,
     )
 
 

@@ -41,14 +41,19 @@ def moved(f: Fusion, size: Callable[[Ix], int]) -> tuple[int, int]:
             if e.kind == "load":
                 n = _product(size(a.extent) for a in e.axes & around if a.extent is not None)
                 points[e.data[0]] = points.get(e.data[0], 0) + n
-    scattered = {s.buffer for g in _parts(f) for s in g.stages if s.kind == "scatter"}
+    scattered = set()
+    for g in _parts(f):
+        for s in g.scatters():
+            scattered.add(s.buffer)
+            n = _product(size(a.extent) for a in s.axes if a.extent is not None)
+            points[s.buffer] = points.get(s.buffer, 0) + n
     read = written = 0
     for b in f.buffers:
         distinct = _product(size(n) for n, s in zip(b.shape, b.strides, strict=True) if s.as_int() != 0)
         if b.output:
             written += distinct * b.dtype.itemsize
         if not b.output or b.name in scattered:  # a scatter reads what it adds to
-            read += min(distinct, points.get(b.name, 0) if not b.output else distinct) * b.dtype.itemsize
+            read += min(distinct, points.get(b.name, 0)) * b.dtype.itemsize
     return read, written
 
 

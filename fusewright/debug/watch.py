@@ -14,9 +14,16 @@ import torch
 from ..run.plan import GroupPlan, Plan, Watch
 from . import check, runs
 from .probe import probing
+from .profile import metering, ranges
 
 # Consulted in this order for every kernel; the first one is outermost.
-MAKERS: list[Callable[[GroupPlan, Plan], Watch | None]] = [check.watch_for, probing, runs.watch_for]
+MAKERS: list[Callable[[GroupPlan, Plan], Watch | None]] = [
+    check.watch_for,
+    ranges,
+    probing,
+    metering,
+    runs.watch_for,
+]
 
 
 def install(plan: Plan) -> None:

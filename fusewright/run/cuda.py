@@ -6,6 +6,7 @@ old, operations on CUDA tensors are left to PyTorch, with one warning that says 
 
 from __future__ import annotations
 
+import ctypes
 import warnings
 from functools import cache
 from typing import Any
@@ -109,7 +110,9 @@ class Driver:
 
     def load(self, code: bytes, func: Func) -> list[Any]:
         self.enter()
-        library = _checked(cu.cuLibraryLoadData(code, [], [], 0, [], [], 0), f"load kernel {func.name}")
+        image = ctypes.create_string_buffer(code, len(code))
+        loaded = cu.cuLibraryLoadData(ctypes.addressof(image), [], [], 0, [], [], 0)
+        library = _checked(loaded, f"load kernel {func.name}")
         handles = []
         for launch in launches(func):
             kernel = _checked(cu.cuLibraryGetKernel(library, launch.name.encode()), f"find kernel {launch.name}")

@@ -14,7 +14,7 @@ rows but the target (`schedule/scatter.py`).
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from ..core.errors import Refusal
 from ..fusion.collapse import collapse
@@ -42,11 +42,15 @@ class Schedule:
     the target that threads divide (None: one thread does it); `before`, `after`: of the fusions around it.
     """
 
-    rows: tuple[str, ...] = axes("bind({axis}, parallel)", "bind({axis}, ordered)", pick=lambda s: int(s.scatters))
-    cols: tuple[str, ...] = axes("bind({axis}, serial)", keep=lambda a, s: not (a == s.vector == s.cols[-1]))
-    vector: str = vector("bind({axis}, vector, {n})")
+    rows: tuple[str, ...] = field(
+        metadata=axes("bind({axis}, parallel)", "bind({axis}, ordered)", pick=lambda s: int(s.scatters))
+    )
+    cols: tuple[str, ...] = field(
+        metadata=axes("bind({axis}, serial)", keep=lambda a, s: not (a == s.vector == s.cols[-1]))
+    )
+    vector: str = field(metadata=vector("bind({axis}, vector, {n})"))
     lanes: int
-    split: tuple[tuple[str, int], ...] = sizes("split({axis}, {n})", rank=0)
+    split: tuple[tuple[str, int], ...] = field(metadata=sizes("split({axis}, {n})"))
     family: str
     stream: frozenset[str] = names("hint({buffer}, streaming)")
     owner: str | int | None = owner("divide({axis}, parallel)", "divide(coordinate {n}, parallel)")

@@ -15,13 +15,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from ..core.errors import Refusal, UserError
-from ..core.lexer import Cursor, quote
+from ..core.errors import Refusal
+from ..core.lexer import Cursor
 from ..fusion.ir import Fusion
-from . import legal, legal_gpu
-from .cpu import Schedule
-from .forms import Illegal, finish, legal_forms, read, render, take
-from .gpu import GpuSchedule
+from ..fusion.structure import structure_hash
+from . import cpu, gpu, legal, legal_gpu
+from .cpu import Machine, Schedule
+from .forms import Illegal, read, take
+from .gpu import GpuSchedule, Hint
 from .legal import listed
 from .legal_gpu import Sizes
 from .text import dump
@@ -72,9 +73,10 @@ class Edit:
         s = replace(self.schedule, family=family, **fields)
         if isinstance(s, GpuSchedule):
             assert self.sizes is not None
-            if not fields.keys() & {"aligned", "uniform"} and fields.keys() & {"vector", "lanes", "across", "rows", "cols"}:
+            if fields.keys() & {"vector", "lanes", "across", "rows", "cols"}:  # other vectors, other facts
                 f = legal.conform(self.fusion, s)
-                s = replace(s, aligned=legal_gpu.aligned(f, s, self.sizes), uniform=legal_gpu.uniform(f, s, self.sizes))
+                facts = legal_gpu.aligned(f, s, self.sizes), legal_gpu.uniform(f, s, self.sizes)
+                s = replace(s, aligned=fields.get("aligned", facts[0]), uniform=fields.get("uniform", facts[1]))
         out = replace(self, schedule=s)
         out.check()
         return out
@@ -82,21 +84,24 @@ class Edit:
     def apply(self, directives: str) -> Edit:
         """Several directives at once, as text: `apply("bind(i1, parallel) bind(i0, serial)")`.
 
-        A field that they mention (the rows, say) is replaced as a whole. Raises Illegal, ParseError.
+        What they mention (the rows, say, or the buffers with a hint) is replaced as a whole; axes that no bind mentions
+        keep their place. Raises Illegal, ParseError.
         """
         c = Cursor(directives)
-        kind = type(self.schedule)
+        s = self.schedule
         state: dict[str, Any] = {}
         while c.token.kind != "end":
-            take(kind, state, read(c))
-        if kind is Schedule and state.get("vector", "") and state["vector"] not in (*state.get("rows", ()), *self._cols(state)):
-            state["cols"] = (*state.get("cols", ()), state["vector"])
-        rest = {"family": self.schedule.family} | {k: getattr(self.schedule, k) for k in ("lanes",) if k not in state}
-        full = finish(kind, state, **rest)
-        return self.changed(**{k: getattr(full, k) for k in state})
-
-    def _cols(self, state: dict[str, Any]) -> tuple[str, ...]:
-        return tuple(state.get("cols", self.schedule.cols if "rows" not in state else ()))
+            take(type(s), state, read(c))
+        fields = {k: frozenset(v) if isinstance(getattr(s, k), frozenset) else v for k, v in state.items()}
+        if fields.keys() & {"rows", "cols", "vector"}:
+            rows, cols = fields.get("rows"), fields.get("cols")
+            rows = tuple(a for a in s.rows if a not in (cols or ())) if rows is None else rows
+            cols = tuple(a for a in s.cols if a not in rows) if cols is None else cols
+            v = fields.get("vector", s.vector)
+            if v and v not in rows and (v not in cols or isinstance(s, Schedule)):
+                cols = (*(a for a in cols if a != v), v)
+            fields |= {"rows": rows, "cols": cols}
+        return self.changed(**fields)
 
     def _axis(self, directive: str, axis: str) -> None:
         every = (*self.schedule.rows, *self.schedule.cols)
@@ -128,15 +133,17 @@ class Edit:
         directive = f"bind({axis}, {to}{'' if n is None else f', {n}'})"
         self._axis(directive, axis)
         _count(directive, n)
-        gpu = isinstance(self.schedule, GpuSchedule)
-        roles = {"grid": "rows", "threads": "cols"} if gpu else {"parallel": "rows", "ordered": "rows", "serial": "cols"}
+        on_gpu = isinstance(self.schedule, GpuSchedule)
+        roles = {"parallel": "rows", "ordered": "rows", "serial": "cols"}
+        if on_gpu:
+            roles = {"grid": "rows", "threads": "cols"}
         if to == "vector":
             return self._vector(axis, n)
         if to not in roles:
             raise Illegal(directive, str(to), "not what runs an axis", listed((*roles, "vector")))
         more: dict[str, Any] = {}
         if n is not None:
-            if not gpu:
+            if not on_gpu:
                 raise Illegal(directive, str(n), "only vectors have a width on a CPU", f"bind({axis}, {to})")
             more["row_threads" if to == "grid" else "col_threads"] = n
         rows = [a for a in self.schedule.rows if a != axis]
@@ -182,7 +189,9 @@ class Edit:
         return self.changed(rows=tuple(rows), cols=tuple(cols))
 
     def fuse(self, outer: str, inner: str) -> Edit:
-        """Two neighbouring loops become one: `for i: for j: S` becomes `for ij in range(|i| * |j|): S[ij // |j|, ij % |j|]`.
+        """Two neighbouring loops become one: `for i: for j: S[i, j]` becomes
+
+            for ij in range(len(i) * len(j)): S[ij // len(j), ij % len(j)]
 
         The new axis is called by both names. Legal: both rows, or both columns, next to each other, and every access
         walks them as one (the stride of the outer is the stride of the inner times its extent).
@@ -228,7 +237,9 @@ class Edit:
         if what == "aligned" and isinstance(s, GpuSchedule):
             return self.changed(aligned=s.aligned | {buffer}, uniform=s.uniform)
         if what not in ("streaming", "cached"):
-            raise Illegal(directive, str(what), "not a hint", "streaming, cached" + ", aligned" * isinstance(s, GpuSchedule))
+            raise Illegal(
+                directive, str(what), "not a hint", "streaming, cached" + ", aligned" * isinstance(s, GpuSchedule)
+            )
         names = [b.name for b in self.fusion.buffers]
         if buffer not in names:
             raise Illegal(directive, str(buffer), "the kernel has no such buffer", listed(names))
@@ -357,4 +368,16 @@ def _count(directive: str, n: int | None) -> None:
         raise Illegal(directive, str(n), "not a positive whole number", "1 or more")
 
 
-__all__ = ["EDITED", "Edit", "UserError", "legal_forms", "quote", "render"]
+# --- where to begin ------------------------------------------------------------------------------
+
+
+def on_cpu(f: Fusion, hint: Hint, machine: Machine, anywhere: frozenset[str] = frozenset()) -> Edit:
+    """The heuristic's schedule for a fusion on a CPU. Raises Refusal when there is none."""
+    s = cpu.plan(f, hint, machine)[1].streaming(lambda b: b not in anywhere)
+    return Edit(f, s, structure_hash(f), None, anywhere)
+
+
+def on_gpu(f: Fusion, sizes: Sizes) -> Edit:
+    """The heuristic's schedule for a fusion and some sizes on a GPU. Raises Refusal when there is none."""
+    s = gpu.plan(f, sizes.hint, sizes.gpu, sizes.alignment)[1]
+    return Edit(f, s, structure_hash(f), sizes)

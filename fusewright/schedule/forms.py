@@ -1,7 +1,7 @@
 """Directives as text: how the fields of a schedule are written, one directive a line, and read back.
 
-Every field of a schedule's dataclass that has a textual form says so where it is declared (`rows = axes("bind({axis},
-grid)")`); printing, parsing and error messages all come from there. Fields without a form (`family`, the schedules of
+Every field of a schedule's dataclass that has a textual form says so where it is declared (`steps: int =
+number("unroll(columns, {n})", 1)`); printing, parsing and error messages all come from there. Fields without a form (`family`, the schedules of
 other phases) belong to the header (`text.py`).
 
 Grammar
@@ -57,9 +57,8 @@ class Form:
     rank: int = 1
 
 
-def _declared(form: Form, default: Any = MISSING) -> Any:
-    metadata = {"form": form}
-    return field(metadata=metadata) if default is MISSING else field(default=default, metadata=metadata)
+def _field(form: Form, default: Any) -> Any:
+    return field(default=default, metadata={"form": form})
 
 
 def _set(value: Callable[[Values], Any]) -> Callable[[dict[str, Any], str, str, Values], None]:
@@ -81,10 +80,10 @@ def _append(item: Callable[[Values], Any]) -> Callable[[dict[str, Any], str, str
     return take
 
 
-# --- what fields are declared with ---------------------------------------------------------------
+# --- what fields are declared with: those without a default as `field(metadata=axes(...))` -------
 
 
-def axes(pattern: str, *more: str, pick: Callable[[Any], int] | None = None, keep: Any = None, rank: int = 1) -> Any:
+def axes(pattern: str, *more: str, pick: Callable[[Any], int] | None = None, keep: Any = None) -> dict[str, Form]:
     """A tuple of axes: a line for each, in order. `pick(schedule)`: which spelling; `keep(axis, schedule)`: whether the
     axis has a line here at all (another directive may imply it)."""
     patterns = (pattern, *more)
@@ -93,43 +92,46 @@ def axes(pattern: str, *more: str, pick: Callable[[Any], int] | None = None, kee
         how = patterns[pick(s) if pick is not None else 0]
         return [(how, (a,)) for a in value if keep is None or keep(a, s)]
 
-    return _declared(Form(patterns, lines, _append(lambda v: v[0]), rank))
+    return {"form": Form(patterns, lines, _append(lambda v: v[0]))}
 
 
-def name(pattern: str, default: Any = MISSING) -> Any:
+def choice(pattern: str) -> dict[str, Form]:
+    """One word, written first."""
+    return {"form": Form((pattern,), lambda v, s: [(pattern, (v,))], _set(lambda v: v[0]), 0)}
+
+
+def name(pattern: str, default: str) -> Any:
     """One name, or ""."""
-    return _declared(Form((pattern,), lambda v, s: [(pattern, (v,))] if v else [], _set(lambda v: v[0])), default)
+    return _field(Form((pattern,), lambda v, s: [(pattern, (v,))] if v else [], _set(lambda v: v[0])), default)
 
 
-def word(pattern: str, default: Any = MISSING, rank: int = 1) -> Any:
+def word(pattern: str, default: str) -> Any:
     """One word, always written."""
-    return _declared(Form((pattern,), lambda v, s: [(pattern, (v,))], _set(lambda v: v[0]), rank), default)
+    return _field(Form((pattern,), lambda v, s: [(pattern, (v,))], _set(lambda v: v[0])), default)
 
 
 def number(pattern: str, default: int) -> Any:
     """A number, always written."""
-    form = Form((pattern,), lambda v, s: [(pattern, (v,))], _set(lambda v: v[0]))
-    return _declared(form, default)
+    return _field(Form((pattern,), lambda v, s: [(pattern, (v,))], _set(lambda v: v[0])), default)
 
 
 def flag(pattern: str) -> Any:
     """Written when true."""
-    return _declared(Form((pattern,), lambda v, s: [(pattern, ())] if v else [], _set(lambda v: True)), False)
+    return _field(Form((pattern,), lambda v, s: [(pattern, ())] if v else [], _set(lambda v: True)), False)
 
 
 def names(pattern: str) -> Any:
     """A set of names, a line for each."""
     form = Form((pattern,), lambda v, s: [(pattern, (n,)) for n in sorted(v)], _append(lambda v: v[0]))
-    return _declared(form, frozenset())
+    return _field(form, frozenset())
 
 
-def sizes(pattern: str, default: Any = MISSING, rank: int = 1) -> Any:
-    """A tuple of (name, number), a line for each."""
-    form = Form((pattern,), lambda v, s: [(pattern, tuple(x)) for x in v], _append(tuple), rank)
-    return _declared(form, default)
+def sizes(pattern: str) -> dict[str, Form]:
+    """A tuple of (name, number), a line for each, written first."""
+    return {"form": Form((pattern,), lambda v, s: [(pattern, tuple(x)) for x in v], _append(tuple), 0)}
 
 
-def vector(pattern: str) -> Any:
+def vector(pattern: str) -> dict[str, Form]:
     """The vector axis together with the field `lanes`, which has no line of its own."""
 
     def take(state: dict[str, Any], name: str, pattern: str, values: Values) -> None:
@@ -137,7 +139,7 @@ def vector(pattern: str) -> Any:
             raise ValueError("given twice")
         state[name], state["lanes"] = values
 
-    return _declared(Form((pattern,), lambda v, s: [(pattern, (v, s.lanes))] if v else [], take))
+    return {"form": Form((pattern,), lambda v, s: [(pattern, (v, s.lanes))] if v else [], take)}
 
 
 def owner(by_name: str, by_number: str) -> Any:
@@ -146,14 +148,14 @@ def owner(by_name: str, by_number: str) -> Any:
     def lines(v: str | int | None, s: Any) -> list[tuple[str, Values]]:
         return [] if v is None else [(by_name if isinstance(v, str) else by_number, (v,))]
 
-    return _declared(Form((by_name, by_number), lines, _set(lambda v: v[0]), 0), None)
+    return _field(Form((by_name, by_number), lines, _set(lambda v: v[0]), 0), None)
 
 
 # --- the table of a class ------------------------------------------------------------------------
 
 
 @cache
-def table(kind: type) -> tuple[tuple[str, Form], ...]:
+def table(kind: Any) -> tuple[tuple[str, Form], ...]:
     """(field, form) of a schedule class, in the order in which directives are written."""
     found = [(f.name, f.metadata["form"]) for f in dataclasses.fields(kind) if "form" in f.metadata]
     return tuple(sorted(found, key=lambda x: x[1].rank))

@@ -21,7 +21,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from ..core.dtypes import DType, bool_
 from ..core.errors import Refusal
@@ -34,7 +34,7 @@ from ..index.expr import ONE, Atom, Ix, ix
 from ..prims.table import ARG_MONOIDS
 from .analysis import Analysis
 from .device import Gpu
-from .forms import axes, flag, name, names, number, render, vector, word
+from .forms import axes, choice, flag, name, names, number, render, vector, word
 
 THREADS = 256  # of a block, where nothing asks for more or fewer
 ACCESS = 16  # bytes of the widest memory access
@@ -59,12 +59,12 @@ class GpuSchedule:
     a persistent row keeps for later passes, all dear "values" or only its "loads".
     """
 
-    rows: tuple[str, ...] = axes("bind({axis}, grid)")
-    cols: tuple[str, ...] = axes("bind({axis}, threads)")
-    vector: str = vector("bind({axis}, vector, {n})")
+    rows: tuple[str, ...] = field(metadata=axes("bind({axis}, grid)"))
+    cols: tuple[str, ...] = field(metadata=axes("bind({axis}, threads)"))
+    vector: str = field(metadata=vector("bind({axis}, vector, {n})"))
     lanes: int
     family: str
-    mode: str = word("mode({mode})", rank=0)
+    mode: str = field(metadata=choice("mode({mode})"))
     row_threads: int = number("threads(rows, {n})", 1)
     col_threads: int = number("threads(columns, {n})", 1)
     steps: int = number("unroll(columns, {n})", 1)

@@ -103,8 +103,8 @@ def nest_error(f: Fusion, rows: set[Atom], cols: set[Atom]) -> str:
     reductions = f.reductions()
     try:
         Analysis(f, lambda e: 1).check(rows, cols)
-    except Refusal as r:
-        return r.detail
+    except Refusal as refusal:
+        return refusal.detail
     for r in reductions:
         raxes, axes = set(r.raxes), set(r.axes)
         if scans and raxes & rows:
@@ -163,7 +163,9 @@ def check(f: Fusion, s: Schedule, anywhere: Collection[str] = ()) -> Fusion:
     v = by_name.get(s.vector)
     if v in cols and v is not cols[-1]:
         others = listed(n for n in s.cols if n != s.vector)
-        fail(s, "vector", [s.vector, s.lanes], "a vectorised column axis is the innermost", f"order {others}, {s.vector}")
+        fail(
+            s, "vector", [s.vector, s.lanes], "a vectorised column axis is the innermost", f"order {others}, {s.vector}"
+        )
     if f.scatters():
         _check_scatter(f, s, rows, cols, v)
     else:

@@ -120,7 +120,12 @@ def _check_counts(f: Fusion, s: GpuSchedule, sizes: Sizes) -> None:
     if not s.rows and s.row_threads > 1:
         wrong("row_threads", s.row_threads, "the kernel has no rows", "1")
     if s.threads > BLOCK:
-        wrong("col_threads", s.col_threads, f"a block would have {s.threads} threads", f"{BLOCK // s.row_threads} or fewer")
+        wrong(
+            "col_threads",
+            s.col_threads,
+            f"a block would have {s.threads} threads",
+            f"{BLOCK // s.row_threads} or fewer",
+        )
     if not 1 <= s.steps <= UNROLL:
         wrong("steps", s.steps, "not a number of steps to write out", f"1 to {UNROLL}")
     if s.index not in (32, 64):
@@ -176,7 +181,9 @@ def _staged(f: Fusion, s: GpuSchedule, sizes: Sizes, rows: list[Atom], cols: lis
     if len(cols) != 1 or v is not cols[0]:
         fail(s, "vector", [s.vector, s.lanes], "a staged tile has one column axis, which is the vectorised one", "")
     if s.across not in s.rows:
-        fail(s, "across", [s.across or "axis"], "a staged tile needs the row axis along which it is read", listed(s.rows))
+        fail(
+            s, "across", [s.across or "axis"], "a staged tile needs the row axis along which it is read", listed(s.rows)
+        )
     across = next(a for a in rows if a.name == s.across)
     for a in (v, across):
         _divides(s, a, sizes, "a staged tile is read in whole vectors both ways: lanes divide the extents")

@@ -176,3 +176,19 @@ def test_markdown_table():
     assert len(lines) == len(module.TABLE) + 2
     assert any(line.startswith("| `pool` | on | `FUSEWRIGHT_DISABLE=pool` | no |") for line in lines)
     assert all(line.replace("\\|", "").count("|") == 6 for line in lines)
+
+
+def test_check_is_a_switch_or_a_function():
+    with options(check=True):
+        assert current().check is True
+    with options(check=print):
+        assert current().check is print
+    assert from_environment({"FUSEWRIGHT_DISABLE": "check"}).check is False
+    with pytest.raises(UserError, match="option 'check' must be True, False or a function, not 3"):
+        options(check=3)
+
+
+def test_fuel_is_a_count():
+    assert from_environment({"FUSEWRIGHT_FUEL": "3"}).fuel == 3 and Options().fuel is None
+    with pytest.raises(UserError, match="FUSEWRIGHT_FUEL: must be a non-negative integer, not 'x'"):
+        from_environment({"FUSEWRIGHT_FUEL": "x"})
