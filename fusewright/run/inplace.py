@@ -98,6 +98,8 @@ def _in_any_order(f: Fusion, out: str, name: str) -> bool:
     if store is None or f.checks or f.before or f.after or any(_loads(s, name) for s in f.stages if s.kind != "store"):
         return False
     others = [s for s in f.stores() if s is not store and _loads(s, name)]
+    if others and not _loads(store, name):
+        return False  # the target's compiler, told that buffers do not overlap, might move the load behind the store
     if others and (any(s.axes != store.axes for s in others) or any(s.body.stages for s in f.stores())):
         return False
     return {o for s in [store, *others] for o in _loads(s, name)} <= {store.offset}

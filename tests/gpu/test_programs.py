@@ -165,3 +165,21 @@ def test_results_are_the_same_every_time(device: str) -> None:
     first = compiled(x, y)
     for _ in range(5):
         assert all(torch.equal(a, b) for a, b in zip(first, compiled(x, y), strict=True))
+
+
+def test_mutated_inputs(device: str) -> None:
+    """An optimizer's step: several tensors are read and written in place, one of them without being read for it."""
+
+    def step(p: torch.Tensor, m: torch.Tensor, old: torch.Tensor, g: torch.Tensor) -> None:
+        new = m * 0.9 + g
+        p.sub_(m * 0.1 + old)
+        m.copy_(new)
+        old.copy_(g * 2)
+
+    state = [torch.randn(1000, 7, device=device) for _ in range(4)]
+    want = [t.clone() for t in state]
+    step(*want)
+    with no_fallbacks(), torch.no_grad():
+        torch.compile(step, backend="fusewright")(*state)
+    for a, b in zip(state, want, strict=True):
+        torch.testing.assert_close(a, b)
