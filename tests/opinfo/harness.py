@@ -80,11 +80,14 @@ def op_name(op: OpInfo) -> str:
     return op.name + (f".{op.variant_test_name}" if op.variant_test_name else "")
 
 
+DEVICE = "cpu"  # where samples are made: "cpu" or "cuda"
+
+
 def operators(dtype: torch.dtype, backward: bool = False) -> list[OpInfo]:
-    """The operators that support `dtype` on the CPU (and autograd in it), in the database's order."""
-    chosen = [op for op in op_db if dtype in op.supported_dtypes("cpu")]
+    """The operators that support `dtype` on the device (and autograd in it), in the database's order."""
+    chosen = [op for op in op_db if dtype in op.supported_dtypes(DEVICE)]
     if backward:
-        chosen = [op for op in chosen if op.supports_autograd and dtype in op.supported_backward_dtypes("cpu")]
+        chosen = [op for op in chosen if op.supports_autograd and dtype in op.supported_backward_dtypes(DEVICE)]
     return chosen
 
 
@@ -105,7 +108,7 @@ def tolerances(op: OpInfo, dtype: torch.dtype) -> dict[str, float]:
         override = getattr(getattr(info, "decorators", [None])[0], "overrides", None)
         test_class = getattr(info, "cls_name", None)
         if override and test_class in (None, "TestCommon", "TestInductorOpInfo", "TestDecomp", "TestUnaryUfuncs"):
-            if getattr(info, "device_type", None) in (None, "cpu") and dtype in override:
+            if getattr(info, "device_type", None) in (None, DEVICE) and dtype in override:
                 rtol, atol = max(rtol, override[dtype].rtol), max(atol, override[dtype].atol)
     return {"rtol": rtol, "atol": atol}
 
@@ -282,7 +285,7 @@ def _check_errors(op: OpInfo, backend: str, result: Result) -> None:
     def fn(x: Any, args: Any, kwargs: Any) -> Any:
         return op.op(x, *args, **kwargs)
 
-    for i, bad in enumerate(op.error_inputs("cpu")):
+    for i, bad in enumerate(op.error_inputs(DEVICE)):
         try:
             _call(fn, bad.sample_input)
             continue
@@ -324,7 +327,7 @@ def check(
     with warnings.catch_warnings(), eager_random(backend):
         warnings.simplefilter("ignore")
         torch.manual_seed(SEED)
-        samples = list(op.sample_inputs("cpu", dtype, requires_grad=backward))
+        samples = list(op.sample_inputs(DEVICE, dtype, requires_grad=backward))
         # At least one of each operator; the start spreads the choice over the kinds of samples.
         start = zlib.crc32(result.op.encode()) % every % max(len(samples), 1)
         for i in range(start, len(samples), every):

@@ -32,14 +32,38 @@ class Settings:
     errors: bool = True
     dynamic: bool = False
     timeout_s: float = 600.0
+    device: str = "cpu"
 
     def arguments(self) -> list[str]:
         flags = ["--backward"] * self.backward + ["--no-errors"] * (not self.errors) + ["--dynamic"] * self.dynamic
-        return ["--dtype", self.dtype, "--backend", self.backend, "--every", str(self.every), *flags]
+        return [
+            "--dtype",
+            self.dtype,
+            "--backend",
+            self.backend,
+            "--every",
+            str(self.every),
+            *flags,
+            "--device",
+            self.device,
+        ]
 
 
 def serve(settings: Settings) -> None:
     """The worker: answer requests until the input ends."""
+    from tests.opinfo import harness
+
+    if settings.device == "emulated":
+        from tests.emulate.driver import emulated_gpu
+
+        with emulated_gpu():
+            _serve(settings)
+        return
+    harness.DEVICE = settings.device
+    _serve(settings)
+
+
+def _serve(settings: Settings) -> None:
     from tests.opinfo.harness import check, operators
 
     torch.set_num_threads(1)  # the samples are tiny, and every core has a worker of its own

@@ -17,6 +17,7 @@ from typing import Any
 
 import torch
 
+from tests.opinfo import harness
 from tests.opinfo.harness import op_name, operators
 from tests.opinfo.pool import Settings, run, serve
 from tests.support import BACKEND
@@ -34,6 +35,7 @@ def _parser() -> argparse.ArgumentParser:
     p.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
     p.add_argument("--timeout", type=float, default=600.0, help="seconds allowed for one operator")
     p.add_argument("--no-errors", action="store_true", help="leave out the inputs that must be refused")
+    p.add_argument("--device", default="cpu", help="cpu, cuda, or emulated: GPU kernels for CPU tensors, emulated")
     p.add_argument("--json", type=Path, help="write the results here")
     p.add_argument("--serve", action="store_true", help=argparse.SUPPRESS)
     return p
@@ -62,8 +64,10 @@ def _print(answer: dict[str, Any]) -> None:
 def main(argv: list[str] | None = None) -> int:
     args = _parser().parse_args(argv)
     settings = Settings(
-        args.dtype, args.backend, args.backward, args.every, not args.no_errors, args.dynamic, args.timeout
+        args.dtype, args.backend, args.backward, args.every, not args.no_errors, args.dynamic, args.timeout, args.device
     )
+    if args.device == "cuda":
+        harness.DEVICE = "cuda"
     if args.serve:
         serve(settings)
         return 0
@@ -79,8 +83,9 @@ def main(argv: list[str] | None = None) -> int:
     samples, passed = sum(a["samples"] for a in answers), sum(a["passed"] for a in answers)
     failed = [a["op"] for a in answers if a["failures"]]
     errors = sum(a["errors_checked"] for a in answers)
+    what = f"{args.backend} {args.dtype} {args.device}{' backward' * args.backward}"
     print(
-        f"{args.backend} {args.dtype}{' backward' * args.backward}: {len(answers)} operators, {passed} of {samples} "
+        f"{what}: {len(answers)} operators, {passed} of {samples} "
         f"samples agree with eager, {errors} refused inputs, {len(failed)} operators fail, {seconds:.0f} s"
     )
     if args.json:
