@@ -8,7 +8,7 @@ This module is light: it imports neither torch nor a code generator. What needs 
 from __future__ import annotations
 
 import importlib
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from fusewright.core.counters import counters, reset_counters
 from fusewright.core.errors import (
@@ -21,6 +21,12 @@ from fusewright.core.errors import (
 )
 from fusewright.core.options import options
 
+if TYPE_CHECKING:
+    from fusewright.debug.sources import save_sources
+    from fusewright.debug.trial import pin, schedule_of, try_schedule, try_source, unpin
+    from fusewright.explaining import explain
+    from fusewright.fusing import fuse, memory_efficient_fusion
+
 __version__ = "0.1.0"
 
 __all__ = [
@@ -32,12 +38,26 @@ __all__ = [
     "VerifyError",
     "__version__",
     "counters",
+    "explain",
+    "fuse",
+    "memory_efficient_fusion",
     "options",
+    "pin",
     "reset_counters",
+    "save_sources",
+    "schedule_of",
+    "try_schedule",
+    "try_source",
+    "unpin",
 ]
 
 # Attributes that need torch or a code generator: name -> module that defines it.
-_LAZY: dict[str, str] = {}
+_LAZY: dict[str, str] = {
+    "explain": "fusewright.explaining",
+    "save_sources": "fusewright.debug.sources",
+    **dict.fromkeys(("fuse", "memory_efficient_fusion"), "fusewright.fusing"),
+    **dict.fromkeys(("pin", "schedule_of", "try_schedule", "try_source", "unpin"), "fusewright.debug.trial"),
+}
 
 
 def __getattr__(name: str) -> Any:

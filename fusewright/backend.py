@@ -15,6 +15,7 @@ from .core.options import Options, current, from_mapping, using
 from .debug import record
 from .trace import decompositions as decomp
 from .trace import random as rnd
+from .trace.aliases import drop_detached
 from .trace.lowering import check_operators
 from .trace.partition import recomputing
 
@@ -26,6 +27,7 @@ def partition(joint: GraphModule, inputs: Any, **kwargs: Any) -> tuple[GraphModu
     """Min-cut rematerialisation, after random draws have become pure functions that it may recompute."""
     if current().rng == "philox":
         rnd.replace_random(joint)
+    drop_detached(joint)
     if not current().recompute:
         return default_partition(joint, inputs, **kwargs)
     with recomputing(_RECOMPUTED):

@@ -1,4 +1,4 @@
-"""The `fusewright` command: demo, bench, bisect, repro files, the disk cache, the options.
+"""The `fusewright` command: demo, bench, bisect, repro files, the disk cache, pinned schedules, the options.
 
 Exit codes: 0 done; 1 the demo, a benchmark, a bisection or a repro file found something wrong; 2 a bad argument or
 option.
@@ -17,6 +17,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from fusewright import __version__
+from fusewright.build.pins import pins
 from fusewright.build.store import Entry, Store, default_store
 from fusewright.core.errors import UserError
 from fusewright.core.options import TABLE, current, default_text, markdown, spelling
@@ -67,6 +68,28 @@ def _cache_dir(store: Store, console: Console) -> None:
     print(store.directory)
 
 
+def _pins(action: str, which: Sequence[str], console: Console) -> int:
+    """`fusewright pins`: schedules that were pinned, for all fusions or those with these structure hashes."""
+    store = pins()
+    chosen = [p for p in store.list() if not which or p.hash in which]
+    unknown = sorted(set(which) - {p.hash for p in chosen})
+    if unknown:
+        raise UserError(f"no schedule is pinned for {', '.join(unknown)} (fusewright pins list)")
+    if action == "clear":
+        gone = sum(store.remove(h) for h in {p.hash for p in chosen})
+        console.print(f"removed {gone} pinned schedules from {escape(str(store.store.directory))}", soft_wrap=True)
+    elif action == "show":
+        for p in chosen:
+            print(p.text if p.text is not None else f"# {p.path} is damaged")
+    else:
+        table = Table("structure", "group", "schedule", "target", caption=f"{len(chosen)} pinned schedules")
+        for p in chosen:
+            about = [str(p.meta.get(k, "")) for k in ("group", "family", "target")]
+            table.add_row(p.hash, *map(escape, about if p.text is not None else [about[0], "damaged", about[2]]))
+        console.print(table)
+    return 0
+
+
 # Sub-commands that parse their own arguments, loaded only when asked for: they import torch.
 PROGRAMS = {
     "demo": "fusewright.demo",
@@ -110,9 +133,12 @@ def _parser() -> argparse.ArgumentParser:
     cache = commands.add_parser("cache", help="look at or clear the disk cache")
     cache.add_argument("action", choices=tuple(CACHE_COMMANDS), help="list, measure, empty or locate it")
     commands.add_parser("bisect", help="find the group that makes a program fail", add_help=False)
-    commands.add_parser("explain", help="run a script and report what was fused, why not, and how fast it is", add_help=False)
+    commands.add_parser("explain", help="run a script and report what was fused, why not, how fast", add_help=False)
     commands.add_parser("profile", help="run a script and measure every kernel", add_help=False)
     commands.add_parser("run", help="run a repro file: fused, through torch; compare, time", add_help=False)
+    pinned = commands.add_parser("pins", help="look at or remove pinned schedules")
+    pinned.add_argument("action", choices=("list", "show", "clear"), help="list them, print their texts, remove them")
+    pinned.add_argument("hash", nargs="*", help="structure hashes of fusions; all without")
     settings = commands.add_parser("options", help="print every option, its value and how to set it")
     settings.add_argument("--markdown", action="store_true", help="as the page of the documentation")
     return parser
@@ -128,6 +154,8 @@ def main(argv: Sequence[str] | None = None) -> int:
             return int(program.main(arguments[1:]) or 0)
         parsed = parser.parse_args(arguments)
         console = Console()
+        if parsed.command == "pins":
+            return _pins(parsed.action, parsed.hash, console)
         if parsed.command == "cache":
             CACHE_COMMANDS[parsed.action](default_store(), console)
         elif parsed.markdown:

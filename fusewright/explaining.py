@@ -29,8 +29,8 @@ def explain(fn: Callable[..., Any], *args: Any, backward: bool | str = "auto", *
 
     `fn`: a function or module, or what `torch.compile` made of one. It really runs: what it prints or changes (buffers,
     a generator's state) happens. `backward`: whether to compile and run the backward pass of the sum of the results;
-    "auto" does if any result requires grad. Gradients (`.grad`) stay as they are. Functions that were compiled before keep
-    what was compiled; the explained run shares nothing with them. `args`, `kwargs` are handed to `fn`.
+    "auto" does if any result requires grad. Gradients (`.grad`) stay as they are. Functions that were compiled before
+    keep what was compiled; the explained run shares nothing with them. `args`, `kwargs` are handed to `fn`.
 
     Errors of `fn` are raised as they are. Raises UserError for a bad `backward`.
     """

@@ -9,6 +9,7 @@ The folder is read once per process. With nothing pinned, a look-up is whether a
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import os
 import threading
@@ -86,7 +87,8 @@ class Pins:
         gone = 0
         for pin in self.list():
             if (not digest or pin.hash == digest) and (facts is None or pin.key == key_of(digest, facts)):
-                pin.path.unlink(missing_ok=True)
+                with contextlib.suppress(OSError):
+                    pin.path.unlink()
                 with _lock:
                     self._texts = {k: v for k, v in self._texts.items() if k != pin.key}
                     self._loaded.discard(pin.key)

@@ -10,6 +10,8 @@ import threading
 # name -> what one unit of it is
 KNOWN = {
     "graphs_traced": "a graph that torch handed to the backend (forward and backward count separately)",
+    "fuse_traces": "a function given to `fuse` traced for a signature that it had not seen",
+    "fuse_declined": "a signature of a fused function that runs as plain PyTorch",
     "groups_formed": "a group of operations that became one fusion",
     "units_fused": "an operation that runs inside a fusion (counted once per compiled graph)",
     "opaque_calls": "an operation left to torch (counted once per compiled graph, not per run)",

@@ -409,8 +409,9 @@ Written by `fusewright options --markdown`; the table is `fusewright/core/option
 
 An option is set in the environment, for a block or a function with `fusewright.options(...)`, or for one compiled
 function with `torch.compile(..., backend="fusewright", options={{...}})`. What holds is what was in force when the
-function was *compiled*, not when it is called. A name that does not exist is an error that suggests the nearest one.
-Options that change code say so below: kernels on disk and in memory are found by their content and never mixed.
+function was *compiled*; only the memory pool asks at every call. A name that does not exist is an error that suggests
+the nearest one. Options that change code say so below: kernels, in memory and on disk, are found by their content and
+never mixed.
 
 {table}
 ## Doing without parts: `disable`

@@ -66,7 +66,7 @@ class _Check:
         self.name, self.hash = p.name, p.built.hash
         self.lines = user_lines(plan.traced, p.group)
         self.outputs = [b.output for b in p.built.fusion.buffers]
-        self.program = of_group(p.built, plan.traced, p.group.eqns)
+        self.program = of_group(p.built, plan.traced, p.group)
         self.lock = threading.Lock()
         self.told: set[str] = set()
 

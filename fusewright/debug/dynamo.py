@@ -15,7 +15,7 @@ import copy
 import importlib
 import types
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -92,7 +92,8 @@ def observing() -> Iterator[Facts]:
     finally:
         facts.breaks += _breaks(breaks[first:])
         if metrics is not None:
-            facts.frames += [_frame(m) for m in metrics() if id(m) not in seen and not getattr(m, "is_runtime", False)]
+            frames = [_frame(m) for m in metrics() if id(m) not in seen and not getattr(m, "is_runtime", False)]
+            facts.frames += [f for f in frames if f.name]
 
 
 def _breaks(reasons: list[Any]) -> list[Break]:
@@ -119,7 +120,9 @@ def _frame(m: Any) -> Frame:
 
     name = get("co_name", "")
     where = f"{m.co_filename}:{m.co_firstlineno}" if get("co_filename", "") else ""
-    reason = get("recompile_reason", "").strip()
+    if where.rpartition(":")[0] == __file__:  # see `own_code`
+        name, where = "the explained function", ""
+    reason = " ".join(get("recompile_reason", "").partition("User stack trace:")[0].split())
     if "BACKEND_MATCH" in reason:  # compiled before with another backend: no recompilation
         reason = ""
     return Frame(
@@ -172,11 +175,8 @@ def undisturbed() -> Iterator[None]:
         breaks = _find("utils.graph_break_reasons")
         if isinstance(breaks, list):
             undo.callback(lambda n: breaks.__delitem__(slice(n, None)), len(breaks))
-        try:
-            pgo = importlib.import_module("torch._dynamo.pgo")
-        except ImportError:
-            pgo = None
-        if hasattr(pgo, "_CODE_STATE"):
+        with suppress(ImportError, AttributeError):
+            pgo: Any = importlib.import_module("torch._dynamo.pgo")
             undo.callback(setattr, pgo, "_CODE_STATE", pgo._CODE_STATE)
             pgo._CODE_STATE = None
         register = _find("convert_frame.register_bytecode_hook")

@@ -46,7 +46,7 @@ def _report(folder: Path, number: int, about: About, traced: Traced, group: Grou
     file = folder / f"{number}-{about.group}.py"
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        repro.write(file, of_group(about.built, traced, group.eqns), about.group, about.hash, lines)
+        repro.write(file, of_group(about.built, traced, group), about.group, about.hash, lines)
     except Exception as e:
         LOG.info("no repro file of %s: %s", about.group, e)
     entry = {"number": number, "name": about.group, "hash": about.hash, "lines": lines, "operators": about.operators}

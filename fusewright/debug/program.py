@@ -7,6 +7,7 @@ views and sizes in between are part of it. Sizes are numbers: a program is made 
 from __future__ import annotations
 
 import math
+import operator
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -17,6 +18,7 @@ from torch.fx import GraphModule, Node
 
 from ..core.errors import CompilerError
 from ..fusion.build import Built
+from ..graph.grouping import Group
 from ..graph.ir import Eqn, Value
 from ..trace.fx import Traced, user_line
 from ..trace.types import Symbols
@@ -26,6 +28,7 @@ from ..trace.types import Symbols
 class Program:
     """`body`: the operations in order, from `inputs` to `outputs`; `constants`: tensors that the graph holds itself.
 
+    `unread`: tensors of which only sizes and types matter (`zeros_like`), which a kernel does not get.
     `bounds[node]`: an integer input is an index, and must be less than this (an estimate of a size).
     """
 
@@ -33,6 +36,7 @@ class Program:
     outputs: list[Any]
     body: list[Node] = field(default_factory=list)
     constants: dict[Node, torch.Tensor] = field(default_factory=dict)
+    unread: list[Node] = field(default_factory=list)
     bounds: dict[Node, int] = field(default_factory=dict)
 
     @property
@@ -43,6 +47,12 @@ class Program:
         """The outputs, from tensors for `inputs` in their order. `sizes`: symbols by name, where they are known."""
         env = {**(sizes or {}), **self._bind(tensors)}
         values: dict[Node, Any] = {**self.constants, **dict(zip(self.inputs, tensors, strict=True))}
+
+        for n in self.unread:
+            val = n.meta["val"]
+            shape, strides = ([size(s, env) for s in x] for x in (val.shape, val.stride()))
+            device = tensors[0].device if tensors else val.device
+            values[n] = torch.empty_strided(shape, strides, dtype=val.dtype, device=device).zero_()
 
         def value(a: Any) -> Any:
             if isinstance(a, Node):
@@ -66,14 +76,14 @@ class Program:
     def source(self, tensors: Sequence[torch.Tensor] | None = None, sizes: Mapping[str, int] | None = None) -> str:
         """A Python function `group` of the inputs and constants, sizes as numbers. Raises CompilerError."""
         env = {**(sizes or {}), **(self._bind(tensors) if tensors is not None else {})}
-        known = {*self.inputs, *self.constants, *self.body}
+        known = {*self.inputs, *self.unread, *self.constants, *self.body}
 
         def text(a: Any) -> str:
             if isinstance(a, Node):
                 return a.name if a in known else text(a.meta["val"])
             return str(size(a, env)) if isinstance(a, torch.SymInt) else literal(a, text)
 
-        names = ", ".join(n.name for n in (*self.inputs, *self.constants))
+        names = ", ".join(n.name for n in (*self.inputs, *self.unread, *self.constants))
         lines = [f"def group({names}):"]
         where = ""
         for n in self.body:
@@ -90,12 +100,13 @@ class Program:
         return "\n".join(lines) + "\n"
 
 
-def of_group(built: Built, traced: Traced, eqns: Sequence[Eqn]) -> Program:
+def of_group(built: Built, traced: Traced, group: Group) -> Program:
     """The program of a kernel: its inputs and outputs in the order of the fusion's buffers."""
     nodes = {b.name: traced.node_of[built.sources[b.name]] for b in built.fusion.buffers}
     inputs = [nodes[b.name] for b in built.fusion.buffers if not b.output]
-    out = _collect(inputs, [nodes[b.name] for b in built.fusion.buffers if b.output], traced.module)
-    bounds = _bounds(eqns, traced)
+    mine = {traced.nodes[u] for u in (*group.units, *(e.unit for e in group.eqns))}
+    out = _collect(inputs, [nodes[b.name] for b in built.fusion.buffers if b.output], traced.module, mine)
+    bounds = _bounds(group.eqns, traced)
     out.bounds = {n: bounds[v] for n in inputs if isinstance(v := traced.values.get(n), Value) and v in bounds}
     return out
 
@@ -108,8 +119,8 @@ def of_graph(gm: GraphModule) -> Program:
     return _collect(holders, results, gm)
 
 
-def _collect(inputs: list[Node], outputs: list[Node], module: Any) -> Program:
-    """What lies between; in the order of the graph."""
+def _collect(inputs: list[Node], outputs: list[Node], module: Any, mine: set[Node] | None = None) -> Program:
+    """What lies between; in the order of the graph. `mine`: operations that may be part of it (None: all)."""
     out = Program(list(dict.fromkeys(inputs)), list(outputs))
     if len(out.inputs) != len(inputs):
         raise CompilerError("a kernel reads one tensor as two buffers", "program")
@@ -123,9 +134,12 @@ def _collect(inputs: list[Node], outputs: list[Node], module: Any) -> Program:
         seen.add(n)
         if n.op == "get_attr":
             out.constants[n] = _attribute(module, str(n.target))
-        elif n.op == "call_function" and _is_tensor(n.meta.get("val")):
-            found.add(n)
-            stack.extend(n.all_input_nodes)
+        elif _is_tensor(n.meta.get("val")):
+            if n.op == "call_function" and (mine is None or n in mine or n.target is operator.getitem):
+                found.add(n)
+                stack.extend(n.all_input_nodes)
+            else:
+                out.unread.append(n)
     out.body = [n for n in module.graph.nodes if n in found]
     return out
 

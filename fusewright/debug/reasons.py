@@ -25,7 +25,13 @@ UNKNOWN = "unknown"  # must not occur: the tests look for it
 _LIBRARY = frozenset(
     (
         *("mm", "addmm", "bmm", "baddbmm", "addbmm", "mv", "addmv", "dot", "vdot", "_addmm_activation"),
-        *("convolution", "convolution_backward", "mkldnn_rnn_layer", "_cudnn_rnn", "_scaled_dot_product_flash_attention"),
+        *(
+            "convolution",
+            "convolution_backward",
+            "mkldnn_rnn_layer",
+            "_cudnn_rnn",
+            "_scaled_dot_product_flash_attention",
+        ),
         *("_scaled_dot_product_flash_attention_for_cpu", "_scaled_dot_product_efficient_attention"),
         *("_scaled_dot_product_flash_attention_for_cpu_backward", "_scaled_dot_product_flash_attention_backward"),
         *("_scaled_dot_product_efficient_attention_backward", "_scaled_dot_product_fused_attention_overrideable"),
@@ -96,7 +102,16 @@ class Reasons:
             prims = tuple(eqns.get(u.index, ()))
             out.append(
                 Operation(
-                    u.index, u.name, u.target, line_of(u), place, kernels, reason, prims, _result(node.meta.get("val")), reads
+                    u.index,
+                    u.name,
+                    u.target,
+                    line_of(u),
+                    place,
+                    kernels,
+                    reason,
+                    prims,
+                    _result(node.meta.get("val")),
+                    reads,
                 )
             )
         return out
@@ -117,7 +132,11 @@ class Reasons:
         at = self.plan_of.get(u.index)
         if at is None:  # a free unit: no group holds it
             if inside:
-                return "inline", inside, f"costs nothing to compute: each reader does it for itself: {', '.join(inside)}"
+                return (
+                    "inline",
+                    inside,
+                    f"costs nothing to compute: each reader does it for itself: {', '.join(inside)}",
+                )
             if not any(v in n.reads for n in self.units for v in u.results):
                 return "unused", (), "unused: nothing reads its result"
             return "torch", (), "its readers run through torch, which computes it for them"
@@ -168,7 +187,9 @@ class Reasons:
                     for a in self._makers(self.roots(self.units[u].reads)):
                         if a != b and self._fused(a):
                             why = self.placement(self.units[u])[2]
-                            note(a, b, "torch between", f"{self.units[u].target} between them runs through torch ({why})")
+                            note(
+                                a, b, "torch between", f"{self.units[u].target} between them runs through torch ({why})"
+                            )
         readers: dict[Value, list[int]] = {}
         for k in fused:
             for v in reads[k]:
@@ -238,7 +259,7 @@ class Reasons:
 
 
 def line_of(u: Unit) -> str:
-    """The user's line behind an operation, "" where the trace does not say (it may be torch's own, a copy for instance)."""
+    """The user's line behind an operation, "" where the trace does not say (it may be a copy of torch's own)."""
     return "" if u.where == u.name else u.where
 
 

@@ -15,14 +15,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from contextvars import ContextVar
 from dataclasses import dataclass, field
-from typing import Any, ContextManager
+from typing import Any
 
 from ..core.options import Options
 from ..core.options import current as options_now
-from ..fusion.structure import structure_hash
 from ..graph.grouping import Group, Grouping
 from ..run.plan import GroupPlan, Plan
 from ..trace.fx import Traced
@@ -119,7 +118,7 @@ def recording(measure: bool = False) -> Iterator[Recording]:
         yield out
 
 
-def stage(name: str, graph: str = "", group: str = "") -> ContextManager[None]:
+def stage(name: str, graph: str = "", group: str = "") -> AbstractContextManager[None]:
     """Time a stage of the pipeline for the recording, if there is one."""
     r = _recording.get()
     return nullcontext() if r is None else _timed(r, name, graph, group)
@@ -189,12 +188,12 @@ def user_lines(traced: Traced, group: Group) -> list[str]:
 def _origin(p: GroupPlan, began: float, seen: set[int]) -> str:
     """Where a kernel came from. `seen`: kernels of the same graph so far."""
     code: Any = p.compiled if p.gpu is None else next(iter(p.gpu.kernels.values()))[1]
-    known = code.made < began or id(code) in seen
+    known = (code.made < began or id(code) in seen) and code.origin != "external"
     seen.add(id(code))
     return "memory" if known else str(code.origin)
 
 
 __all__: Sequence[str] = (
     *("GraphRecord", "GroupRecord", "Recording", "Span", "current", "failed", "finished", "kind_of", "recording"),
-    *("stage", "structure_hash", "user_lines", "using"),
+    *("stage", "user_lines", "using"),
 )

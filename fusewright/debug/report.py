@@ -1,4 +1,4 @@
-"""The report of `fusewright.explain`: plain data about graphs, kernels, reasons and times; text, dict or HTML on demand.
+"""The report of `fusewright.explain`: data about graphs, kernels, reasons and times; as text, dict or HTML on demand.
 
 Units: seconds, bytes, bytes per second. Kernel sources are generated when they are first asked for.
 """
@@ -6,11 +6,13 @@ Units: seconds, bytes, bytes per second. Kernel sources are generated when they 
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+import torch
 from rich.console import Console, ConsoleOptions, RenderResult
 
 from ..build import nvrtc
@@ -20,13 +22,16 @@ from ..emit.cuda import emit_cuda
 from ..emit.cuda_types import CudaTarget
 from ..emit.llvm import emit
 from ..graph.ir import Value
+from ..loop.ir import Func
 from ..run.kernels import target
 from ..run.plan import GroupPlan
-from . import report_html, report_text
+from ..schedule.edit import Edit
+from . import report_html, report_text, repro
 from .dynamo import Break, Facts, Frame
 from .reasons import Boundary, Operation, Reasons
 from .record import GraphRecord, GroupRecord, Recording
 from .traffic import moved_by, roof
+from .trial import schedule_of
 from .words import directives, family, words
 
 
@@ -35,11 +40,11 @@ class KernelReport:
     """One group that runs as a kernel.
 
     `name`: "<graph>.g<k>"; `title`: the kernel's function, named after what it computes; `hash`: of its algorithm's
-    structure; `operations`: numbers of the traced operations in it; `lines`: the user's lines; `words` and `directives`:
+    structure; `operations`: numbers of the traced operations in it; `lines`: the user's lines; `words`, `directives`:
     its schedule; `buffers`: (name, "in" or "out", layout); `bytes_in`, `bytes_out`: distinct bytes it must move;
-    `roof_seconds`: how long a plain copy takes to move as many; `seconds`: measured (None: `why_not_measured` says why);
-    `calls` while it was recorded; `saved_bytes`: results of its operations that never reach memory; `origin`: "compiled",
-    "disk", "memory" or "external"; `stage_seconds`: compile time by stage; `resources`: registers, shared memory and stack.
+    `roof_seconds`: how long a plain copy takes to move as many; `seconds`: measured (None: `why_not_measured` says
+    why); `calls` while it was recorded; `saved_bytes`: results of its operations that never reach memory; `origin`:
+    "compiled", "disk", "memory" or "external"; `stage_seconds`: compile time by stage.
     """
 
     name: str
@@ -70,6 +75,11 @@ class KernelReport:
         return self.record.plan
 
     @property
+    def schedule(self) -> Edit:
+        """Its schedule, to be changed by directives: `k.schedule.bind("i1", "vector", 8)` (`docs/schedules.md`)."""
+        return schedule_of(self)
+
+    @property
     def bytes(self) -> int:
         return self.bytes_in + self.bytes_out
 
@@ -95,11 +105,12 @@ class KernelReport:
 
     @cached_property
     def source(self) -> str:
-        """The generated source of the kernel."""
-        p = self.plan
-        assert p.kernel is not None
+        """The source of the kernel: as generated, or as it was edited. On a GPU, of the schedule that ran last."""
+        func, code = _latest(self.plan)
+        if code.source:
+            return str(code.source)
         with using(self.within.options):
-            return emit(p.kernel.func, target()) if p.gpu is None else emit_cuda(p.kernel.func, self._cuda)
+            return emit(func, target()) if self.plan.gpu is None else emit_cuda(func, self._cuda)
 
     @property
     def _cuda(self) -> CudaTarget:
@@ -108,17 +119,26 @@ class KernelReport:
 
     @cached_property
     def resources(self) -> dict[str, Any]:
-        """What a launch takes of a GPU, by function: registers, shared bytes, stack bytes (spilled registers are on it);
-        {"unavailable": why} on a CPU or without NVRTC."""
+        """What a launch takes of a GPU, by function: registers, bytes of shared memory, bytes of stack (where spilled
+        registers are); {"unavailable": why} on a CPU or without NVRTC."""
         if self.plan.gpu is None:
             return {"unavailable": "a CPU has no such limits: registers are LLVM's to assign"}
         if not nvrtc.available():
             return {"unavailable": "NVRTC is not installed (pip install nvidia-cuda-nvrtc)"}
         try:
             cubin, _ = nvrtc.compile(self.source, self._cuda.arch)
-            return {r.name: {"registers": r.registers, "shared": r.shared, "stack": r.stack} for r in nvrtc.report(cubin)}
+            return {
+                r.name: {"registers": r.registers, "shared": r.shared, "stack": r.stack} for r in nvrtc.report(cubin)
+            }
         except FusewrightError as e:
             return {"unavailable": str(e)}
+
+    def repro(self, path: str | os.PathLike[str], values: Sequence[torch.Tensor] | bool = False) -> None:
+        """Write one Python file that runs this group alone, fused and through torch (`debug/repro.py`).
+
+        `values`: the tensors that it reads, if random ones will not do. Raises UserError.
+        """
+        repro.repro((self.within, self.record), Path(path), values)
 
     def to_dict(self) -> dict[str, Any]:
         skip = ("record", "within")
@@ -227,6 +247,15 @@ class Report:
         yield from report_text.report(self)
 
 
+def _latest(p: GroupPlan) -> tuple[Func, Any]:
+    """A group's kernel as Loop IR and as code; on a GPU, of the schedule that ran last."""
+    if p.gpu is None or p.gpu.schedule not in p.gpu.kernels:
+        assert p.kernel is not None
+        return p.kernel.func, p.compiled if p.gpu is None else next(iter(p.gpu.kernels.values()))[1]
+    kernel, code = p.gpu.kernels[p.gpu.schedule]
+    return kernel.func, code
+
+
 # --- from records --------------------------------------------------------------------------------------
 
 
@@ -254,17 +283,23 @@ def _graph(g: GraphRecord, recording: Recording) -> GraphReport:
     operations = reasons.operations()
     nodes = g.traced.module.graph.nodes
     inputs = tuple((n.name, _layout(n.meta.get("val"))) for n in nodes if n.op in ("placeholder", "get_attr"))
-    kernels = tuple(_kernel(k, g, recording, reasons) for k in g.groups)
-    outputs = tuple(str(a) for a in g.traced.outputs)
     return GraphReport(
-        *(g.name, g.kind, inputs, outputs, tuple(operations), tuple(reasons.boundaries())),
-        *(kernels, "", g.seconds, g.plan.source),
+        name=g.name,
+        kind=g.kind,
+        inputs=inputs,
+        outputs=tuple(str(a) for a in g.traced.outputs),
+        operations=tuple(operations),
+        boundaries=tuple(reasons.boundaries()),
+        kernels=tuple(_kernel(k, g, recording, reasons) for k in g.groups),
+        failure="",
+        stage_seconds=g.seconds,
+        plan=g.plan.source,
     )
 
 
 def _kernel(k: GroupRecord, g: GraphRecord, recording: Recording, reasons: Reasons) -> KernelReport:
     p, traced = k.plan, g.traced
-    assert p.built is not None and p.kernel is not None and traced is not None
+    assert p.built is not None and traced is not None
     probe = recording.probes.get(k.name)
     hint = traced.symbols.hint
     read, written = (probe and probe.bytes) or moved_by(p, {}, hint)
@@ -274,18 +309,36 @@ def _kernel(k: GroupRecord, g: GraphRecord, recording: Recording, reasons: Reaso
         for b in p.built.fusion.buffers
     )
     return KernelReport(
-        *(k.name, g.name, p.kernel.func.name, k.hash, device, family(p), words(p), tuple(directives(p)), tuple(k.units)),
-        *(tuple(k.lines), buffers, read, written, (read + written) / roof(device)),
-        *(probe.seconds if probe else None, probe.why if probe else "kernels were not measured"),
-        *(probe.calls if probe else 0, saved(p, reasons), k.origin, k.seconds, k, g),
+        name=k.name,
+        graph=g.name,
+        title=_latest(p)[0].name,
+        hash=k.hash,
+        device=device,
+        family=family(p),
+        words=words(p),
+        directives=tuple(directives(p)),
+        operations=tuple(k.units),
+        lines=tuple(k.lines),
+        buffers=buffers,
+        bytes_in=read,
+        bytes_out=written,
+        roof_seconds=(read + written) / roof(device),
+        seconds=probe.seconds if probe else None,
+        why_not_measured=probe.why if probe else "kernels were not measured",
+        calls=probe.calls if probe else 0,
+        saved_bytes=saved(p, reasons),
+        origin=k.origin,
+        stage_seconds=k.seconds,
+        record=k,
+        within=g,
     )
 
 
 def saved(p: GroupPlan, reasons: Reasons) -> int:
     """Bytes of results that eager would have written and the kernel of `p` does not.
 
-    A result whose readers all belong to the same operator of the program before decomposition is not counted: eager's own
-    kernel for that operator does not write it either.
+    A result whose readers all belong to the same operator of the program before decomposition is not counted: eager's
+    own kernel for that operator does not write it either.
     """
     traced = reasons.traced
     kept = set(p.group.outputs)

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from .report import GraphReport, KernelReport, Report
 
 SOURCES = 3 << 20  # characters of kernel source in a page; what is beyond is left out, quickest kernels first
+ITEM_W, ITEM_H = CELL_W - 12, CELL_H - 6  # an operation without the gap around it
 COLLAPSED = frozenset(("view", "host", "item", "unused"))
 _WHERE = re.compile(r"(?P<file>.*?):(?P<line>\d+)(?: \((?P<code>.*)\))?\Z", re.DOTALL)
 
@@ -68,7 +69,7 @@ def _json(data: Any) -> str:
 def _facts(r: Report, total: float) -> list[str]:
     ops = sum(len(g.operations) for g in r.graphs)
     fused = sum(len(k.operations) for k in r.kernels)
-    floor = sum(k.roof_seconds for k in r.kernels if k.seconds is not None)
+    floor = sum(min(k.roof_seconds, k.seconds) for k in r.kernels if k.seconds is not None)
     out = [f"{len(r.graphs)} graphs", f"{ops} operations, {fused} of them in {len(r.kernels)} kernels"]
     if total:
         out.append(f"kernels take {duration(total)}, {percent(floor / total)} of what memory allows")
@@ -139,31 +140,35 @@ def _svg(g: GraphReport, d: Drawing, number: int) -> str:
     out = []
     longest = max((k.seconds or 0.0 for k in g.kernels), default=0.0)
     for n, k in enumerate(g.kernels):
-        b = d.boxes[n]
-        out.append(
-            f'<g class="kernel" data-kernel="{escape(k.name)}"><rect x="{b.x:.0f}" y="{b.y:.0f}" width="{b.width:.0f}" '
-            f'height="{b.height:.0f}" rx="6" style="fill:hsl({(n * 47) % 360} 65% 90%);stroke:hsl({(n * 47) % 360} 45% 55%)"/>'
-        )
+        b, hue = d.boxes[n], (n * 47) % 360
+        style = f"fill:hsl({hue} 65% 90%);stroke:hsl({hue} 45% 55%)"
+        out.append(f'<g class="kernel" data-kernel="{escape(k.name)}">')
+        out.append(f'<rect {_at(b.x, b.y, b.width, b.height)} rx="6" style="{style}"/>')
         if k.seconds and longest:
-            out.append(f'<rect class="heat" x="{b.x:.0f}" y="{b.y:.0f}" width="{b.width * k.seconds / longest:.0f}" height="4"/>')
+            out.append(f'<rect class="heat" {_at(b.x, b.y, b.width * k.seconds / longest, 4)}/>')
         room = max(8, int(b.width / 6.2))
         name = f"{k.name.rpartition('.')[2]} {k.title}" + (f" {duration(k.seconds)}" if k.seconds else "")
         out.append(f'<text x="{b.x + 6:.0f}" y="{b.y + TITLE - 2:.0f}">{escape(_cut(name, room))}</text></g>')
-    for a, b2 in d.edges:
-        p, q = d.items[a], d.items[b2]
-        x1, y1, x2, y2 = p.x + CELL_W / 2 - 6, p.y + CELL_H - 6, q.x + CELL_W / 2 - 6, q.y
+    for start, end in d.edges:
+        p, q = d.items[start], d.items[end]
+        x1, y1, x2, y2 = p.x + ITEM_W / 2, p.y + ITEM_H, q.x + ITEM_W / 2, q.y
         bend = max(10.0, min(60.0, abs(y2 - y1) / 2))
-        out.append(f'<path d="M{x1:.0f} {y1:.0f}C{x1:.0f} {y1 + bend:.0f} {x2:.0f} {y2 - bend:.0f} {x2:.0f} {y2:.0f}"/>')
+        out.append(
+            f'<path d="M{x1:.0f} {y1:.0f}C{x1:.0f} {y1 + bend:.0f} {x2:.0f} {y2 - bend:.0f} {x2:.0f} {y2:.0f}"/>'
+        )
     for o in g.operations:
         i = d.items.get(o.index)
         if i is None:
             continue
-        out.append(
-            f'<g class="op {o.place}" data-op="{number}:{o.index}"><rect x="{i.x:.0f}" y="{i.y:.0f}" width="{CELL_W - 12}" '
-            f'height="{CELL_H - 6}" rx="4"/><text x="{i.x + 5:.0f}" y="{i.y + 14:.0f}">{escape(_cut(o.name, 18))}</text>'
-            f"<title>{escape(o.target)} {escape(o.result)}\n{escape(short_line(o.where))}</title></g>"
-        )
+        out.append(f'<g class="op in-{o.place}" data-op="{number}:{o.index}">')
+        out.append(f'<rect {_at(i.x, i.y, ITEM_W, ITEM_H)} rx="4"/>')
+        out.append(f'<text x="{i.x + 5:.0f}" y="{i.y + 14:.0f}">{escape(_cut(o.name, 18))}</text>')
+        out.append(f"<title>{escape(o.target)} {escape(o.result)}\n{escape(short_line(o.where))}</title></g>")
     return "".join(out)
+
+
+def _at(x: float, y: float, width: float, height: float) -> str:
+    return f'x="{x:.0f}" y="{y:.0f}" width="{width:.0f}" height="{height:.0f}"'
 
 
 def _cut(text: str, most: int) -> str:
@@ -192,7 +197,10 @@ def _kernel(k: KernelReport, source: int, lines: dict[str, int], total: float) -
     if k.seconds is None:
         timing.append(["measured", f"no: {k.why_not_measured}"])
     else:
-        timing += [["measured", duration(k.seconds)], ["bandwidth", f"{rate(k.bandwidth)}, {percent(k.share)} of the roof"]]
+        timing += [
+            ["measured", duration(k.seconds)],
+            ["bandwidth", f"{rate(k.bandwidth)}, {percent(k.share)} of the roof"],
+        ]
         timing.append(["of all kernels", percent(k.seconds / total if total else None)])
     timing.append(["not written", size(k.saved_bytes)])
     timing += [[f"{stage} took", duration(s)] for stage, s in k.stage_seconds.items()]

@@ -48,6 +48,11 @@ def percent(x: float | None) -> str:
     return "-" if x is None else f"{100 * x:.0f}%"
 
 
+def of_roof(x: float | None) -> str:
+    """A share of the roof; data in the caches moves faster than a copy in memory does."""
+    return "cached" if x is not None and x > 1.05 else percent(x)
+
+
 def rate(x: float | None) -> str:
     return "-" if x is None else f"{x / 1e9:.1f} GB/s"
 
@@ -69,11 +74,12 @@ def report(r: Report) -> Iterator[Any]:
     yield Text(f"{len(r.graphs)} graphs, {total} operations, {fused} of them in {len(kernels)} kernels; {times}")
     measured = [k for k in kernels if k.seconds is not None]
     if measured:
-        t, floor = sum(k.seconds or 0 for k in measured), sum(k.roof_seconds for k in measured)
+        t = sum(k.seconds or 0 for k in measured)
+        floor = sum(min(k.roof_seconds, k.seconds or 0) for k in measured)
         yield Text(f"kernels take {duration(t)} per call, {percent(floor / t if t else None)} of what memory allows")
     yield Text(f"{size(r.saved_bytes)} of intermediate results are never written")
     for d, x in r.roofs.items():
-        yield Text(f"the roof is a copy on {d}: {rate(x)} (read and written)")
+        yield Text(f"the roof is a copy on {d}: {rate(x)} (read and written); what is in the caches is faster")
     yield from breaks(r)
     for g in r.graphs:
         yield from graph(g)
@@ -104,7 +110,9 @@ def more(items: Any) -> Iterator[Any]:
 
 def graph(g: GraphReport) -> Iterator[Any]:
     took = sum(g.stage_seconds.values()) + sum(sum(k.stage_seconds.values()) for k in g.kernels)
-    yield Text(f"\n{g.name}: {len(g.operations)} operations, {len(g.kernels)} kernels, compiled in {duration(took)}", "bold")
+    yield Text(
+        f"\n{g.name}: {len(g.operations)} operations, {len(g.kernels)} kernels, compiled in {duration(took)}", "bold"
+    )
     if g.failure:
         yield Text(f"  runs as traced, because the pipeline failed on it: {g.failure}")
         return
@@ -130,14 +138,24 @@ def tally(title: str, items: list[tuple[str, str]]) -> Iterator[Any]:
 
 
 def kernels(g: GraphReport) -> Table:
-    table = Table("kernel", "what", "ops", "in + out", "roof", "time", "of roof", "from", "line", box=None, pad_edge=False)
+    """The kernels in order. Those that are the same, and move as many bytes, share a line with their mean time."""
+    table = Table(
+        "kernel", "what", "ops", "in + out", "roof", "time", "of roof", "from", "line", box=None, pad_edge=False
+    )
     for c in table.columns[2:7]:
         c.justify = "right"
     table.columns[0].no_wrap = True
+    alike: dict[tuple[str, str, int], list[KernelReport]] = {}
     for k in g.kernels:
+        alike.setdefault((k.title, k.hash, k.bytes), []).append(k)
+    for ks in alike.values():
+        k = ks[0]
+        times = [x.seconds for x in ks if x.seconds is not None]
+        mean = sum(times) / len(times) if times else None
         table.add_row(
-            *(k.name, escape(k.title), str(len(k.operations)), f"{size(k.bytes_in)} + {size(k.bytes_out)}"),
-            *(duration(k.roof_seconds), duration(k.seconds), percent(k.share), k.origin),
+            *(k.name, (f"{len(ks)} × " if len(ks) > 1 else "") + escape(k.title), str(len(k.operations))),
+            *(f"{size(k.bytes_in)} + {size(k.bytes_out)}", duration(k.roof_seconds), duration(mean)),
+            *(of_roof(k.roof_seconds / mean if mean else None), k.origin),
             escape(short_line(k.lines[0], 50)) if k.lines else "",
         )
     return table

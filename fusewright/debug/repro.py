@@ -70,6 +70,7 @@ def text(
             inputs.append(_given(values[k]))
         else:
             inputs.append(_random(n.meta["val"], k, program.bounds.get(n)))
+    inputs += [_random(n.meta["val"], 2000) for n in program.unread]
     inputs += [_given(t) if t.numel() <= INLINE else _random(t, 1000) for t in program.constants.values()]
     body = program.source(values)
     return "\n".join(
@@ -127,7 +128,7 @@ def repro(group: Any, path: str | Path, values: bool | Sequence[torch.Tensor] = 
         if values is True:
             raise UserError("the values of a compiled group are not kept; give its tensors, or run with check=True")
         graph, one = group
-        program = of_group(one.plan.built, graph.traced, one.plan.group.eqns)
+        program = of_group(one.plan.built, graph.traced, one.plan.group)
         write(path, program, one.name, one.hash, one.lines, "", values or None)
     except OSError as e:
         raise UserError(f"cannot write a repro file to {path}: {e.strerror or e}") from e
@@ -138,7 +139,7 @@ def of_failure(traced: Traced, group: Group, built: Built | None, name: str, err
     try:
         lines = record.user_lines(traced, group)
         if built is not None:
-            return _failed(of_group(built, traced, group.eqns), name, built.hash, lines, error)
+            return _failed(of_group(built, traced, group), name, built.hash, lines, error)
         inside = [traced.nodes[u] for u in group.units]
         outs = [n for v in group.outputs if (n := traced.node_of.get(v)) is not None]
         return _failed(_cut(inside, outs or inside[-1:], traced), name, "", lines, error)
@@ -257,7 +258,7 @@ def _restride(t: torch.Tensor, strides: tuple[int, ...]) -> torch.Tensor:
     """A tensor with the values of `t` and these strides; elements that share memory have one value."""
     n = 1 + sum((s - 1) * d for s, d in zip(t.shape, strides, strict=True)) if t.numel() else 0
     out = torch.empty(n, dtype=t.dtype, device=t.device).as_strided(t.shape, strides)
-    narrow = [slice(0, 1) if d == 0 else slice(None) for d in strides]
+    narrow = tuple(slice(0, 1) if d == 0 else slice(None) for d in strides)
     out[narrow].copy_(t[narrow])
     return out
 

@@ -1,9 +1,9 @@
 """How many bytes a kernel must move, how fast memory moves them at best, and how long a launch takes.
 
-*Bytes* are those of distinct elements: a tensor read by three stages counts once (it is in registers or caches the other
-times), an expanded dimension counts nothing, and of a tensor that is read at run-time indices no more elements count
-than there are points that read it. The *roof time* is these bytes over the bandwidth of a plain copy between two large
-tensors, which is measured once per process and device.
+*Bytes* are those of distinct elements: a tensor read by three stages counts once (it is in registers or caches the
+other times), an expanded dimension counts nothing, and of a tensor that is read at run-time indices no more elements
+count than there are points that read it. The *roof time* is these bytes over the bandwidth of a plain copy between two
+large tensors, which is measured once per process and device.
 """
 
 from __future__ import annotations
@@ -87,7 +87,7 @@ def moved_by(p: GroupPlan, sizes: Mapping[str, int], hint: Callable[[Ix], int]) 
 
 
 def roof(device: str) -> float:
-    """Bytes per second, read and written, that `copy_` moves on `device`. Measured at the first call (0.5 s on a CPU)."""
+    """Bytes per second, read and written, that `copy_` moves on `device`. Measured once (0.5 s on a CPU)."""
     with _lock:
         found = _roofs.get(device)
         if found is None:

@@ -18,6 +18,7 @@ from dataclasses import dataclass
 
 from ..core.errors import CompilerError
 from ..loop.ir import Alloc, Arg, Func, Grid, Store, walk
+from . import cuda_cluster
 from .cuda_body import Body
 from .cuda_prelude import Prelude
 from .cuda_reduce import plan_scratch
@@ -38,12 +39,16 @@ class Param:
 
 @dataclass(frozen=True, slots=True)
 class Launch:
-    """One kernel of a func: its name, blocks (a size or a number), threads, and bytes of dynamic shared memory."""
+    """One kernel of a func: its name, blocks (a size or a number), threads, and bytes of dynamic shared memory.
+
+    `cluster`: how many blocks run together; that is part of the kernel's code, and nothing a launch has to say.
+    """
 
     name: str
     blocks: Arg
     threads: int
     shared: int
+    cluster: int = 1
 
 
 def parameters(func: Func) -> list[Param]:
@@ -57,7 +62,7 @@ def parameters(func: Func) -> list[Param]:
 def launches(func: Func) -> list[Launch]:
     """The kernels of `func`, in the order in which they must run."""
     return [
-        Launch(f"{_function(func)}_{k}", g.blocks, g.threads, _Shared(func, g).dynamic)
+        Launch(f"{_function(func)}_{k}", g.blocks, g.threads, _Shared(func, g).dynamic, g.cluster)
         for k, g in enumerate(_grids(func))
     ]
 
@@ -86,23 +91,26 @@ def _used(func: Func, grid: Grid, scope: str) -> list[Alloc]:
 
 
 class _Shared:
-    """Shared memory of one launch: block scratch, then what reductions need."""
+    """Shared memory of one launch: block scratch, then what reductions need (`slots`: of those over a cluster)."""
 
     def __init__(self, func: Func, grid: Grid):
         self.blocks = _used(func, grid, "block")
         self.scratch = plan_scratch(grid)
+        self.slots = [cuda_cluster.shape_of(s, grid) for s in cuda_cluster.reductions(grid)]
+        others = sum(self.scratch.sizes) + sum(x.slots * x.slot.itemsize for x in self.slots)
         self.offsets: list[int] = []
         total = 0
         for a in self.blocks:
             self.offsets.append(total)
             total += (max(1, number(a.count) or 0) * a.buf.dtype.itemsize + 15) & -16
-        self.dynamic = total if total + sum(self.scratch.sizes) > STATIC_SHARED else 0
+        self.dynamic = total if total + others > STATIC_SHARED else 0
 
 
 class _Module:
     def __init__(self, func: Func, target: CudaTarget, aliased: frozenset[str]):
         self.func = func
         self.aliased = aliased
+        self.target = target
         self.prelude = Prelude(target)
         self.names = Names()
 
@@ -126,7 +134,10 @@ class _Module:
         body = Body(self.prelude, self.names, grid, f.sizes, f.allocs, written, shared.scratch)
         text = body.run()
         what = [_comment(grid.what, "// ")] if grid.what else []
-        head = f'extern "C" __global__ void __launch_bounds__({grid.threads}) {_function(f)}_{k}('
+        if grid.cluster > 1 and not self.target.has_clusters:
+            raise CompilerError(f"{self.target.arch} has no clusters of blocks", "emit")
+        cluster = f"__cluster_dims__({grid.cluster}, 1, 1) " if grid.cluster > 1 else ""
+        head = f'extern "C" __global__ void {cluster}__launch_bounds__({grid.threads}) {_function(f)}_{k}('
         params = ",\n    ".join(self.params(written))
         return "\n".join([*what, f"{head}\n    {params}) {{", *self.declarations(grid, shared, body), *text, "}"])
 
@@ -166,6 +177,8 @@ class _Module:
         for k, size in enumerate(shared.scratch.sizes):
             if size:
                 out.append(f"  __shared__ __align__(16) unsigned char fw_scratch{k}[{size}];")
+        for k, x in enumerate(shared.slots):
+            out.append(f"  __shared__ {value_type(x.slot)} fw_slot{k}[{x.slots}];")
         return out
 
 

@@ -30,14 +30,18 @@ from ..loop.ir import (
     Var,
     walk,
 )
-from . import cuda_memory
+from . import cuda_cluster, cuda_memory, cuda_scan
 from .cuda_index import index_registers, operands
 from .cuda_prelude import Prelude
 from .cuda_reduce import Scratch, over_lanes, reduction, shape_of
 from .cuda_rules import Op, expression
 from .cuda_types import Names, literal, stored_type, value_type
 
-_APART = ("hreduce", "treduce", "philoxquad")  # operations whose lanes depend on each other
+# operations whose lanes depend on each other
+_APART = ("hreduce", "hscan", "lane", "treduce", "creduce", "tscan", "philoxquad")
+
+
+_TOGETHER = ("hreduce", "treduce", "creduce", "tscan")  # what stays where it is, whatever its operands
 
 
 class Body:
@@ -64,12 +68,20 @@ class Body:
         self.lines: list[str] = []
         self.indent = "  "
         self.constants = 0
+        self.slots = 0  # the number of the next `creduce`
         self.vars = {s.dst.name for s in walk(grid.body) if isinstance(s, Var)}
         self.splats: dict[str, str] = {}  # vector registers that are one scalar in every lane -> that scalar
         self.inside: frozenset[str] = frozenset()  # registers that are scalars in the loop being written
 
     def run(self) -> list[str]:
-        self.block(self.grid.body)
+        body = self.grid.body
+        shared = cuda_cluster.last(body)
+        self.block(body[:shared])
+        if shared:
+            self.line("fw_cluster_arrive();  // this block has read what it wants of the others")
+        self.block(body[shared:])
+        if shared:
+            self.line("fw_cluster_wait();  // a block's shared memory stays until all blocks have read it")
         return self.lines
 
     def line(self, text: str) -> None:
@@ -191,7 +203,7 @@ class Body:
 
     def in_front(self, s: Stmt) -> bool:
         """Whether a statement between lane-wise ones can go before them: it defines something, from scalars alone."""
-        if not isinstance(s, Let) or s.op in ("hreduce", "treduce") or any(a.lanes > 1 for a in s.args):
+        if not isinstance(s, Let) or s.op in _TOGETHER or any(a.lanes > 1 for a in s.args):
             return False
         return s.dst.lanes == 1 or not self.lane_wise(s)
 
@@ -282,8 +294,14 @@ class Body:
             self.line(self.load_vector(s))
         elif s.buf is not None:
             self.line(f"const {t} {name} = {self.element(s)};")
-        elif s.op == "treduce":
-            self.treduce(s, name, t)
+        elif s.op in ("treduce", "creduce", "tscan"):
+            self.collective(s, name, t)
+        elif s.op == "lane":
+            self.line(f"const {t} {name} = {self.array(s.args[0])}[{s.attr}];")
+        elif s.op == "hscan":
+            a = s.args[0]
+            self.line(f"{t} {name}[{lanes}];")
+            self.line(f"{cuda_scan.over_lanes(self.prelude, s.attr, a.dtype, lanes)}({self.array(a)}, {name});")
         elif s.op == "hreduce":
             a = s.args[0]
             fn = over_lanes(self.prelude, s.attr, a.dtype, a.lanes)
@@ -298,12 +316,23 @@ class Body:
         else:
             self.line(f"const {t} {name} = {self.operation(s)};")
 
-    def treduce(self, s: Let, name: str, t: str) -> None:
-        fn = reduction(self.prelude, shape_of(s, self.grid.threads))
+    def collective(self, s: Let, name: str, t: str) -> None:
+        """What the threads of a block, or of a cluster, combine."""
         place = self.scratch.place.get(id(s))
         scratch = f", fw_scratch{place[0]}" if place else ""
         if place and place[1]:
             self.line("__syncthreads();  // all have read the results of the reduction before")
+        if s.op == "tscan":
+            fn = cuda_scan.scan(self.prelude, cuda_scan.shape_of(s, self.grid.threads))
+            self.line(f"{t} {name}[2];")
+            self.line(f"{fn}({self.arg(s.args[0])}, {name}{scratch});")
+            return
+        if s.op == "creduce":
+            fn = cuda_cluster.reduction(self.prelude, cuda_cluster.shape_of(s, self.grid))
+            scratch = f", fw_slot{self.slots}"
+            self.slots += 1
+        else:
+            fn = reduction(self.prelude, shape_of(s, self.grid.threads))
         if s.dst.lanes == 1:
             self.line(f"const {t} {name} = {fn}({self.arg(s.args[0])}{scratch});")
             return

@@ -254,6 +254,48 @@ DEVICE: dict[str, tuple[tuple[str, ...], str]] = {
         (),
         '{fn} void fw_prefetch(const void* p) { asm volatile("prefetch.global.L2 [%0];" ::"l"(p)); }',
     ),
+    "fw_cluster_arrive": (
+        (),
+        """\
+// all blocks of the cluster: what was written before is seen after everybody's wait
+{fn} void fw_cluster_arrive() { asm volatile("barrier.cluster.arrive.release;" ::: "memory"); }
+{fn} void fw_cluster_wait() { asm volatile("barrier.cluster.wait.acquire;" ::: "memory"); }""",
+    ),
+    "fw_cluster_sync": (
+        ("fw_cluster_arrive",),
+        """\
+{fn} void fw_cluster_sync() {
+  fw_cluster_arrive();
+  fw_cluster_wait();
+}""",
+    ),
+    "fw_cluster_read": (
+        (),
+        """\
+// where block `rank` of the cluster has what `p` is in this block's shared memory, and what is there
+{fn} unsigned fw_cluster_at(const void* p, int rank) {
+  const unsigned mine = (unsigned)__cvta_generic_to_shared(p);
+  unsigned at;
+  asm volatile("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(at) : "r"(mine), "r"(rank));
+  return at;
+}
+"""
+        + "\n".join(
+            f"""\
+{{fn}} {t} fw_cluster_read(const {t}* p, int rank) {{
+  {t} x;
+  asm volatile("ld.shared::cluster.{kind} %0, [%1];" : "={c}"(x) : "r"(fw_cluster_at(p, rank)) : "memory");
+  return x;
+}}"""
+            for t, kind, c in (
+                ("float", "f32", "f"),
+                ("double", "f64", "d"),
+                ("int", "s32", "r"),
+                ("unsigned", "u32", "r"),
+                ("long long", "s64", "l"),
+            )
+        ),
+    ),
     "fw_fail": (
         (),
         """\

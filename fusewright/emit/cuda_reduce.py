@@ -15,9 +15,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ..core.dtypes import DType
-from ..loop.ir import Barrier, For, Grid, If, Let, Stmt
+from ..loop.ir import Barrier, For, Grid, If, Let, Stmt, walk
 from .cuda_prelude import Prelude
 from .cuda_rules import combine
+from .cuda_scan import shape_of as scan_shape
 from .cuda_types import value_type
 
 _FN = "__device__ __forceinline__"
@@ -264,32 +265,29 @@ class Scratch:
 
 
 def plan_scratch(grid: Grid) -> Scratch:
-    """Where each `treduce` of a launch has its scratch."""
+    """Where each `treduce` and `tscan` of a launch has its scratch."""
     plan = Scratch({}, [0, 0])
     _walk(grid.body, frozenset(), grid.threads, plan)
-    for s, (k, _) in ((s, plan.place[id(s)]) for s in _reductions(grid.body) if id(s) in plan.place):
-        plan.sizes[k] = max(plan.sizes[k], shape_of(s, grid.threads).scratch)
+    for s in walk(grid.body):
+        if id(s) in plan.place:
+            k, _ = plan.place[id(s)]
+            plan.sizes[k] = max(plan.sizes[k], _scratch(s, grid.threads))
     return plan
 
 
-def _reductions(body: list[Stmt]) -> list[Let]:
-    out: list[Let] = []
-    for s in body:
-        if isinstance(s, Let) and s.op == "treduce":
-            out.append(s)
-        elif isinstance(s, For):
-            out += _reductions(s.body)
-        elif isinstance(s, If):
-            out += _reductions(s.then) + _reductions(s.orelse)
-    return out
+def _scratch(s: Stmt, threads: int) -> int:
+    """Bytes of scratch that a statement's collective needs."""
+    if not isinstance(s, Let) or s.op not in ("treduce", "tscan"):
+        return 0
+    return shape_of(s, threads).scratch if s.op == "treduce" else scan_shape(s, threads).scratch
 
 
 def _walk(body: list[Stmt], busy: frozenset[int], threads: int, plan: Scratch) -> frozenset[int]:
     """The parts that some thread may still be reading after `body`, if `busy` are those before."""
     for s in body:
-        if isinstance(s, Barrier):
+        if isinstance(s, Barrier) or (isinstance(s, Let) and s.op == "creduce"):
             busy = frozenset()
-        elif isinstance(s, Let) and s.op == "treduce" and shape_of(s, threads).scratch:
+        elif _scratch(s, threads):
             k = 0 if 0 not in busy else 1 if 1 not in busy else 0
             plan.place[id(s)] = (k, k in busy)
             busy = frozenset((k,))  # the reduction's own barrier is past what was read before

@@ -29,6 +29,11 @@ class CudaTarget:
         """Whether conversions to bf16, and max and min that propagate NaN, are instructions."""
         return self.major >= 8
 
+    @property
+    def has_clusters(self) -> bool:
+        """Whether blocks can read each other's shared memory."""
+        return self.major >= 9
+
 
 _VALUE = {
     "f64": "double",

@@ -24,12 +24,16 @@ Semantics
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, field
 
 from ..core.dtypes import DType
 from ..index.expr import Atom, Ix
 from ..index.layout import product
-from .scalar import Expr
+from .scalar import Expr, walk
+
+LONG = 400  # nodes of all expressions of a fusion that are written in place; of more, values get names
+SHORT = 3  # nodes of a value that is written in place however often it is used
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,13 +108,16 @@ class Fusion:
         return [s for s in self.stages if s.kind == "reduce"]
 
     def text(self) -> str:
-        """Readable text, one stage a line."""
+        """Readable text, one stage a line. Where that would be very long, values that are used often have names."""
         from_scalar = _Printer()
         lines = [f"fusion over {', '.join(f'{a.name}<{a.extent}' for a in self.axes)}"]
         for b in (*self.buffers, *self.scratch):
             io = "scratch" if b in self.scratch else "out" if b.output else "in"
             shape, strides = ", ".join(map(str, b.shape)), ", ".join(map(str, b.strides))
             lines.append(f"  {io} {b.name}: {b.dtype}[{shape}] strides ({strides})")
+        roots = [s.body for s in self.stages] + [c for c, _ in self.checks]
+        roots += [e for s in self.stages if s.target for e in (s.target.mask, *(p for p, _ in s.target.places))]
+        lines += from_scalar.lets(roots)
         for s in self.stages:
             over = ", ".join(a.name for a in s.axes)
             body = from_scalar(s.body)
@@ -132,7 +139,31 @@ class Fusion:
 
 
 class _Printer:
+    def __init__(self) -> None:
+        self.names: dict[Expr, str] = {}
+
+    def lets(self, roots: list[Expr]) -> list[str]:
+        """Definitions of values to be called by name: none, unless all `roots` together are longer than LONG."""
+        order = walk(roots)
+        size: dict[Expr, int] = {}
+        for e in order:
+            size[e] = 1 + sum(size[c] for c in e.children())
+        if sum(size[e] for e in roots) <= LONG:
+            return []
+        uses = Counter(c for e in order for c in e.children()) + Counter(roots)
+        left: dict[Expr, int] = {}  # the length of each value's own text, given the names so far
+        lines = []
+        for e in order:
+            left[e] = 1 + sum(left[c] for c in e.children())
+            if left[e] > (SHORT if uses[e] > 1 else LONG // 4):
+                lines.append(f"  let v{len(lines)} = {self(e)}")
+                self.names[e] = f"v{len(lines) - 1}"
+                left[e] = 1
+        return lines
+
     def __call__(self, e: Expr) -> str:
+        if e in self.names:
+            return self.names[e]
         if e.kind == "const":
             return repr(e.data)
         if e.kind == "host":

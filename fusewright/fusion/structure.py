@@ -29,7 +29,8 @@ class _Writer:
         self.numbers: dict[Expr, str] = {}
 
     def fusion(self, f: Fusion) -> None:
-        self.lines.append("axes " + ", ".join(f"{a.name}<{'' if a.extent is None else self.ix(a.extent)}" for a in f.axes))
+        axes = [f"{a.name}<{'' if a.extent is None else self.ix(a.extent)}" for a in f.axes]
+        self.lines.append(f"axes {', '.join(axes)}")
         for b in (*f.buffers, *f.scratch):
             shape, strides = (",".join(map(self.ix, xs)) for xs in (b.shape, b.strides))
             self.lines.append(f"buffer {b.name} {b.dtype} ({shape}) ({strides}) {b.output}")

@@ -1,16 +1,18 @@
 """Runs CUDA kernels in NumPy: the executable meaning of `loop/ir.py`, and a checker of memory and threads.
 
-Launches and blocks run one after the other; the threads of a block run in lockstep, each statement for all of them
-that are there. A register is an array [threads, lanes], or [1, lanes] where all threads hold the same.
+Launches and clusters of blocks run one after the other; the threads of a cluster (mostly, one block) run in lockstep,
+each statement for all of them that are there. A register is an array [threads, lanes], or [1, lanes] where all threads
+hold the same.
 
 Reported as InterpError, with the statement, the block and the thread
 - an index outside a buffer, also if only a part of a vector is;
 - a read of an element of scratch or of an output that nothing has written; `register` and `block` scratch starts every
   block anew;
 - a race in a block: an element written by one thread and read or written by another, with no barrier between, nor a
-  `treduce` across warps;
-- a race in a launch: an element written in one block and read or written in another;
-- a `barrier` or `treduce` that not all threads of the block reach;
+  `treduce` or `tscan` across warps, nor a `creduce`;
+- a race in a launch: an element written in one block and read or written in another, also of a cluster;
+- a `barrier`, `treduce` or `tscan` that not all threads of the block reach, a `creduce` that not all of the cluster do;
+- a `creduce` of values that are not the same in a group of threads;
 - an "aligned" access at an index that is no multiple of the vector's elements, or of 16 bytes' if it has more. Buffers
   themselves are taken as aligned;
 - a division by zero by `udiv`; a `philoxquad` whose start is no multiple of 4; a loop whose step is < 1.
@@ -48,10 +50,14 @@ class _Shared(Memory):
     Epochs number the stretches between barriers, in all blocks and launches.
     """
 
-    __slots__ = ("read_block", "read_epoch", "read_thread", "watched", "write_block", "write_epoch", "write_thread")
+    __slots__ = (
+        *("apart", "read_block", "read_epoch", "read_thread"),
+        *("watched", "write_block", "write_epoch", "write_thread"),
+    )
 
-    def __init__(self, data: np.ndarray, held: bool, watched: bool = False):
+    def __init__(self, data: np.ndarray, held: bool, watched: bool = False, apart: int | None = None):
         super().__init__(data, held)
+        self.apart = apart  # elements that each block of a cluster has for itself; None: it is one memory
         self.watched = False
         if watched:
             self.watch()
@@ -76,9 +82,11 @@ class _Machine:
         self.func = func
         self.failed = False
         self.stmt: Stmt | None = None
-        self.epoch = 0
-        self.block = _NOBODY  # the running block, in a launch
-        self.threads = 1
+        self.epochs = 0
+        self.epoch = np.zeros(1, np.int64)  # of each running block
+        self.blocks = np.full(1, _NOBODY)  # the running blocks, in a launch
+        self.block_threads = 1
+        self.threads = 1  # of all running blocks
         self.active = np.zeros(1, np.int64)  # the numbers of the threads that run the statement, ascending
         self.regs: dict[str, np.ndarray] = {}
         self.memory: dict[str, Memory] = {}
@@ -97,9 +105,14 @@ class _Machine:
     def error(self, message: str, thread: int | None = None) -> NoReturn:
         where = f", in '{head(self.stmt, self.func.index)}'" if self.stmt is not None else ""
         by = ""
-        if self.block != _NOBODY:
-            by = f", in block {self.block}" if thread is None else f", by thread {thread} of block {self.block}"
+        if self.blocks[0] != _NOBODY:
+            block = self.blocks[(thread or 0) // self.block_threads]
+            by = f", in block {block}" if thread is None else f", by thread {self.number(thread)} of block {block}"
         raise InterpError(f"{message}{where}{by}", stage=f"run loop '{self.func.name}'")
+
+    def number(self, thread: int) -> int:
+        """The number that a thread has in its block."""
+        return int(thread % self.block_threads)
 
     # --- values ---
     def value(self, a: Arg) -> np.ndarray:
@@ -133,14 +146,18 @@ class _Machine:
         blocks = int(self.value(s.blocks)[0, 0])
         if blocks < 0:
             self.error(f"a launch of {blocks} blocks")
+        if blocks % s.cluster:
+            self.error(f"a launch of {blocks} blocks in clusters of {s.cluster}")
         index = numpy_type(self.func.index)
-        self.threads = s.threads
+        n = s.cluster
+        self.block_threads, self.threads = s.threads, s.threads * n
         for m in self.memory.values():
             if isinstance(m, _Shared):
                 m.settle()
-        for b in range(blocks):
-            self.block = b
-            self.epoch += 1
+        for b in range(0, blocks, n):
+            self.blocks = b + np.arange(n)
+            self.epochs += 1
+            self.epoch = np.full(n, self.epochs)
             self.active = np.arange(self.threads)
             for a in self.func.allocs:
                 kind = numpy_type(a.buf.dtype)
@@ -148,12 +165,13 @@ class _Machine:
                 if a.scope == "register":
                     self.memory[a.buf.name] = Memory(np.zeros((self.threads, count), kind), False)
                 elif a.scope == "block":
-                    self.memory[a.buf.name] = _Shared(np.zeros(count, kind), False, True)
+                    self.memory[a.buf.name] = _Shared(np.zeros(n * count, kind), False, True, count)
             self.regs = dict(self.params)
-            self.regs[s.bid.name] = np.full((1, 1), b, index)
-            self.regs[s.tid.name] = np.arange(self.threads, dtype=index)[:, None]
+            blocks_of = self.blocks if n == 1 else np.repeat(self.blocks, s.threads)
+            self.regs[s.bid.name] = blocks_of.astype(index)[:, None]
+            self.regs[s.tid.name] = np.tile(np.arange(s.threads, dtype=index), n)[:, None]
             self.body(s.body)
-        self.block = _NOBODY
+        self.blocks = np.full(1, _NOBODY)
         self.regs = dict(self.params)
 
     def body(self, body: list[Stmt]) -> None:
@@ -228,11 +246,18 @@ class _Machine:
         self.regs[s.dst.name] = new
 
     def meet(self, what: str, orders: bool = True) -> None:
-        """All threads of the block meet; if it `orders` memory, what they did before is seen by all."""
-        if len(self.active) < self.threads:
+        """All threads of each block meet; if it `orders` memory, what they did before is seen by all."""
+        here = np.unique(self.active // self.block_threads)
+        if what == "creduce":
+            here = np.arange(len(self.blocks))
+        wanted = len(here) * self.block_threads
+        if len(self.active) < wanted:
             missing = np.setdiff1d(np.arange(self.threads), self.active)
-            self.error(f"{what} reached by {len(self.active)} of {self.threads} threads", int(missing[0]))
-        self.epoch += orders
+            missing = missing[np.isin(missing // self.block_threads, here)]
+            self.error(f"{what} reached by {len(self.active)} of {wanted} threads", int(missing[0]))
+        if orders:
+            self.epochs += 1
+            self.epoch[here] = self.epochs
 
     # --- memory ---
     def where(
@@ -257,12 +282,20 @@ class _Machine:
         on = self.all_rows(np.ones((1, lanes), bool) if mask is None else self.here(self.value(mask)), rows)
         who = np.broadcast_to(self.active[:, None], on.shape)[on]
         at = at[on]
-        size = self.memory[b.name].data.shape[-1]
+        m = self.memory[b.name]
+        apart = m.apart if isinstance(m, _Shared) else None
+        size = m.data.shape[-1] if apart is None else apart
         bad = np.flatnonzero((at < 0) | (at >= size))
         if len(bad):
             first = int(bad[0])
             self.error(f"index {at[first]} is outside buffer '{b.name}' of {size} elements", int(who[first]))
-        return on, at, who
+        return on, at if apart is None else at + who // self.block_threads * apart, who
+
+    def element(self, b: Buf, at: np.ndarray, k: int) -> str:
+        """The k-th of the positions that `where` has found, for messages."""
+        m = self.memory[b.name]
+        apart = m.apart if isinstance(m, _Shared) else None
+        return f"element {at[k] if apart is None else at[k] % apart} of '{b.name}'"
 
     def conflict(self, b: Buf, at: np.ndarray, who: np.ndarray, did: str, verb: str) -> None:
         """Report an access of `at` by threads `who` to what others have written (`did`: "wrote") or read."""
@@ -273,22 +306,22 @@ class _Machine:
             if did == "wrote"
             else (m.read_block, m.read_epoch, m.read_thread)
         )
-        block = blocks[at]
-        bad = np.flatnonzero((block != _NOBODY) & (block != self.block))
+        block, mine = blocks[at], self.blocks[who // self.block_threads]
+        bad = np.flatnonzero((block != _NOBODY) & (block != mine))
         if len(bad):
             first = int(bad[0])
             by = "several blocks" if block[first] == _MANY else f"block {block[first]}"
-            message = f"race: block {self.block} {verb} element {at[first]} of '{b.name}', which {by} {did}"
+            message = f"race: block {mine[first]} {verb} {self.element(b, at, first)}, which {by} {did}"
             self.error(f"{message} in this launch", int(who[first]))
-        bad = np.flatnonzero((epochs[at] == self.epoch) & (threads[at] != who))
+        bad = np.flatnonzero((epochs[at] == self.epoch[who // self.block_threads]) & (threads[at] != who))
         if len(bad):
             self.race(b, at, who, threads[at], int(bad[0]), did, verb)
 
     def race(
         self, b: Buf, at: np.ndarray, who: np.ndarray, other: np.ndarray, first: int, did: str, verb: str
     ) -> NoReturn:
-        by = "several threads" if other[first] == _MANY else f"thread {other[first]}"
-        message = f"race: thread {who[first]} {verb} element {at[first]} of '{b.name}', which {by} {did}"
+        by = "several threads" if other[first] == _MANY else f"thread {self.number(other[first])}"
+        message = f"race: thread {self.number(who[first])} {verb} {self.element(b, at, first)}, which {by} {did}"
         self.error(f"{message} with no barrier between", int(who[first]))
 
     def load(self, s: Let) -> np.ndarray:
@@ -300,16 +333,19 @@ class _Machine:
         empty = np.flatnonzero(~m.held[place])
         if len(empty):
             first = int(empty[0])
-            self.error(f"element {at[first]} of '{b.name}' is read before it is written", int(who[first]))
+            self.error(f"{self.element(b, at, first)} is read before it is written", int(who[first]))
         if isinstance(m, _Shared) and m.watched:
             self.conflict(b, at, who, "wrote", "reads")
-            seen = np.where(m.read_epoch[at] == self.epoch, m.read_thread[at], _NOBODY)
+            ours = who // self.block_threads
+            seen = np.where(m.read_epoch[at] == self.epoch[ours], m.read_thread[at], _NOBODY)
             mine = np.where((seen == _NOBODY) | (seen == who), who, _MANY)
             m.read_thread[at] = mine
             m.read_thread[at[m.read_thread[at] != mine]] = _MANY  # several threads at once
-            m.read_epoch[at] = self.epoch
+            m.read_epoch[at] = self.epoch[ours]
             block = m.read_block[at]
-            m.read_block[at] = np.where((block == _NOBODY) | (block == self.block), self.block, _MANY)
+            us = np.where((block == _NOBODY) | (block == self.blocks[ours]), self.blocks[ours], _MANY)
+            m.read_block[at] = us
+            m.read_block[at[m.read_block[at] != us]] = _MANY  # several blocks of a cluster at once
         out: np.ndarray = np.zeros(on.shape, numpy_type(s.dst.dtype))
         out[on] = m.data[place]
         return self.spread(out)
@@ -326,8 +362,8 @@ class _Machine:
             twice = np.flatnonzero(m.write_thread[at] != who)
             if len(twice):
                 self.race(b, at, who, m.write_thread[at], int(twice[0]), "wrote", "writes")
-            m.write_epoch[at] = self.epoch
-            m.write_block[at] = self.block
+            m.write_epoch[at] = self.epoch[who // self.block_threads]
+            m.write_block[at] = self.blocks[who // self.block_threads]
         m.data[place] = narrow(self.all_rows(self.here(self.value(s.value)), len(on))[on], b)
         m.held[place] = True
 
@@ -336,31 +372,71 @@ class _Machine:
         if s.buf is not None:
             return self.load(s)
         args = [self.here(self.value(a)) for a in s.args]
-        if s.op == "treduce":
-            monoid, group, stride = s.attr
-            self.meet("treduce", group > 1 and WARP % (group * stride) != 0)
-            return self.treduce(self.all_rows(args[0], self.threads), monoid, group, stride)
+        if s.op in ("treduce", "creduce", "tscan"):
+            return self.collective(s, self.all_rows(self.spread(args[0]), self.threads))
 
         def fail(message: str, row: int) -> NoReturn:
             self.error(message, int(self.active[row]))
 
         return self.spread(operate(s, args, fail))
 
-    def treduce(self, v: np.ndarray, monoid: str, group: int, stride: int) -> np.ndarray:
-        """[threads, lanes] -> the same, each the combination of its group, in the order that `loop/ir.py` fixes."""
-        if self.threads % (group * stride):
-            self.error(f"groups of {group} * {stride} threads do not divide a block of {self.threads}")
-        combine = MONOIDS[monoid].numpy
-        x = v.reshape(self.threads // (group * stride), group, stride, v.shape[1])
-        position = np.arange(group)
-        if group & (group - 1):
-            total = x[:, :1]
-            for k in range(1, group):
-                total = combine(total, x[:, k : k + 1])
-            x = np.broadcast_to(total, x.shape)
+    def collective(self, s: Let, v: np.ndarray) -> np.ndarray:
+        """[threads, lanes] -> [threads, lanes]; of the groups of each block: [blocks of a cluster, groups, positions,
+        stride, lanes]."""
+        monoid, group, stride = s.attr
+        self.meet(s.op, s.op == "creduce" or (group > 1 and WARP % (group * stride) != 0))
+        if self.block_threads % (group * stride):
+            self.error(f"groups of {group} * {stride} threads do not divide a block of {self.block_threads}")
+        x = v.reshape(len(self.blocks), -1, group, stride, v.shape[1])
+        if s.op == "tscan":
+            x = _tscan(x, monoid, MONOIDS[monoid].identity(s.dst.dtype))
         else:
-            step = 1
-            while step < group:
-                x = combine(x, x[:, position ^ step])
-                step *= 2
-        return np.ascontiguousarray(x).reshape(v.shape).astype(v.dtype, copy=False)
+            x = self.creduce(x, monoid) if s.op == "creduce" else _treduce(x, monoid)
+        return np.ascontiguousarray(x).reshape(self.threads, -1).astype(v.dtype, copy=False)
+
+    def creduce(self, x: np.ndarray, monoid: str) -> np.ndarray:
+        first = x[:, :, :1]
+        bad = np.flatnonzero(((x != first) & ((x == x) | (first == first))).any(-1))
+        if len(bad):
+            self.error("creduce of a value that differs from that of other threads of its group", int(bad[0]))
+        total = x[:1]
+        for k in range(1, len(x)):
+            total = MONOIDS[monoid].numpy(total, x[k : k + 1])
+        return np.broadcast_to(total, x.shape)
+
+
+# --- the order of combination that `loop/ir.py` fixes; x: [blocks, groups, positions, stride, lanes] ---
+
+
+def _treduce(x: np.ndarray, monoid: str) -> np.ndarray:
+    combine, group = MONOIDS[monoid].numpy, x.shape[2]
+    if group & (group - 1):
+        total = x[:, :, :1]
+        for k in range(1, group):
+            total = combine(total, x[:, :, k : k + 1])
+        return np.broadcast_to(total, x.shape)
+    step = 1
+    while step < group:
+        x = combine(x, x[:, :, np.arange(group) ^ step])
+        step *= 2
+    return x
+
+
+def _tscan(x: np.ndarray, monoid: str, identity: Any) -> np.ndarray:
+    """Of one lane: (what the positions before combine to, what all do)."""
+    combine, (blocks, groups, group, stride, _) = MONOIDS[monoid].numpy, x.shape
+    segment = min(group, max(WARP // stride, 1))
+    x = x.reshape(blocks, groups, group // segment, segment, stride)
+    step = 1
+    while step < segment:
+        x = np.concatenate([x[:, :, :, :step], combine(x[:, :, :, :-step], x[:, :, :, step:])], 3)
+        step *= 2
+    none = np.full_like(x[:, :, :, :1], identity)
+    before = np.concatenate([none, x[:, :, :, :-1]], 3)
+    base, bases = none[:, :, 0], []
+    for k in range(group // segment):
+        bases.append(base)
+        base = combine(base, x[:, :, k, -1:])
+    out = combine(np.stack(bases, 2), before)
+    total = np.broadcast_to(base[:, :, None], out.shape)
+    return np.stack([out, total], -1).reshape(blocks, groups, group, stride, 2)

@@ -121,6 +121,10 @@ def operate(s: Let, args: list[np.ndarray], fail: Callable[[str, int], NoReturn]
             return philox.quads(args[0], args[1], start + np.arange(lanes), s.attr)
         case "hreduce":
             return _hreduce(args[0], s.attr).astype(kind)
+        case "hscan":
+            return _hscan(args[0], s.attr).astype(kind)
+        case "lane":
+            return args[0][..., s.attr : s.attr + 1]
     fail(f"unknown operation '{op}'", 0)
 
 
@@ -144,6 +148,13 @@ def _udiv(a: np.ndarray, b: np.ndarray, fail: Callable[[str, int], NoReturn]) ->
         fail(f"udiv of {a[at]} by {b[at]}", _row(bad[0]))
     unsigned = np.dtype(f"u{a.dtype.itemsize}")  # lanes that are masked off may hold anything
     return (a.view(unsigned) // b.view(unsigned)).view(a.dtype)
+
+
+def _hscan(v: np.ndarray, monoid: str) -> np.ndarray:
+    out = [v[..., :1]]
+    for k in range(1, v.shape[-1]):
+        out.append(MONOIDS[monoid].numpy(out[-1], v[..., k : k + 1]))
+    return np.concatenate(out, -1)
 
 
 def _hreduce(v: np.ndarray, monoid: str) -> np.ndarray:

@@ -5,7 +5,7 @@ next launch adds it up in a fixed order, so that results are the same from run t
 
 The lowering is a chain of classes, each with one concern: where threads are (`gpu_nest.py`), sums on the fly
 (`gpu_online.py`), passes over a row (`gpu_rows.py`), results of many rows (`gpu_outer.py`), rows cut over blocks
-(`gpu_split.py`). Kernels without reductions are tiles (`gpu_tiles.py`).
+(`gpu_split.py`), running totals (`gpu_scan.py`). Kernels without reductions are tiles (`gpu_tiles.py`).
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from ..fusion.ir import Fusion
 from ..prims.table import MONOIDS
 from ..schedule.gpu import GpuSchedule
 from .gpu_nest import BLOCKS
-from .gpu_split import Split
+from .gpu_scan import Scans
 from .gpu_tiles import Tiles
 from .ir import Arg, For, Set, Stmt
 from .lower import Kernel
@@ -29,8 +29,8 @@ def lower_gpu(f: Fusion, schedule: GpuSchedule, name: str) -> Kernel:
     return Kernel(func, params.values, [h.name for h in func.hosts], frozenset(params.divisors))
 
 
-class _Rows(Split):
-    """Kernels with reductions."""
+class _Rows(Scans):
+    """Kernels with reductions or scans."""
 
     def run(self) -> None:
         self.partial = {}
@@ -42,11 +42,13 @@ class _Rows(Split):
     # --- whole rows ---
     def whole_rows(self) -> None:
         s, bid, tid = self.launch(
-            BLOCKS if self.s.resident else self.row_tiles(), self.s.threads, self.s.family, "rows"
+            BLOCKS if self.s.resident else self.row_tiles(), self.s.threads, self.s.family, "rows", self.s.cluster
         )
         row, col = self.place_thread(s, tid)
         if not self.s.resident:
-            _, valid = self.place_row(s, bid, row)
+            tile, rank = self.divide(s, bid, self.s.cluster)
+            col = self.add(s, self.mul(s, rank, self.imm(self.s.col_threads)), col)
+            _, valid = self.place_row(s, tile, row)
             self.passes(s, col, valid)
             self.epilogue()
             return
@@ -70,7 +72,8 @@ class _Rows(Split):
                     self.check(s, c)
             if p in self.p.work:
                 self.one_pass(s, p, col, valid, None)
-        first = self.prim(s, "eq", col, self.imm(0)) if self.s.col_threads > 1 else None
+        shared = self.s.cluster * self.s.col_threads > 1
+        first = self.prim(s, "eq", col, self.imm(0)) if shared else None
         for st in self.p.outer_scalar:
             acc = self.thread_acc[st.name]
             value = self.cast(s, self.emit(s, st.body), acc.dtype)

@@ -37,7 +37,8 @@ class Nest(Reductions):
         self.f = f
         self.s = schedule
         held = schedule.mode == "persistent"
-        running = {} if held else online(f, {a for a in f.axes if a.name in schedule.cols})
+        scans = any(st.kind == "scan" for st in f.stages)
+        running = {} if held or scans else online(f, {a for a in f.axes if a.name in schedule.cols})
         self.p = Passes(f, schedule, KEEP[schedule.keep] if held else None, held, running)
         self.rows, self.cols, self.v = self.p.rows, self.p.cols, self.p.v
         self.width = schedule.lanes if self.v is not None else 1
@@ -64,15 +65,16 @@ class Nest(Reductions):
         return (product(self.steps(a) for a in self.rows) + self.s.row_threads - 1) // ix(self.s.row_threads)
 
     # --- launches ---
-    def launch(self, blocks: Ix, threads: int, what: str, role: str) -> tuple[Scope, Reg, Reg]:
-        """Begin a launch: its outermost scope, block number and thread number."""
+    def launch(self, blocks: Ix, threads: int, what: str, role: str, cluster: int = 1) -> tuple[Scope, Reg, Reg]:
+        """Begin a launch: its outermost scope, block number and thread number. `blocks`: in units of clusters."""
         k = len(self.func.body)
         bid, tid = Reg(f"bid{k}", self.ix), Reg(f"tid{k}", self.ix)
         body: list[Stmt] = []
         s = Scope(None, body)
         self.own(s, bid)
         self.own(s, tid)
-        self.func.body.append(Grid(bid, self.params.get(blocks, ("blocks", role)), tid, threads, body, what))
+        count = self.params.get(blocks * cluster, ("blocks", role))
+        self.func.body.append(Grid(bid, count, tid, threads, body, what, cluster))
         return s, bid, tid
 
     def divide(self, s: Scope, a: Arg, n: int) -> tuple[Arg, Arg]:
@@ -140,12 +142,15 @@ class Nest(Reductions):
 
     # --- walks over columns ---
     def persistent_walk(self, s: Scope, col: Arg, point: Point) -> None:
-        """The columns a thread holds in registers: `point(scope, k)` for its k-th vector."""
+        """The columns a thread holds in registers: `point(scope, k)` for its k-th vector.
+
+        `col`: the thread's number among those of its row, in all blocks of a cluster.
+        """
         var = self.reg(self.ix, prefix="k")
         inside: list[Stmt] = []
         c = Scope(s, inside)
         self.own(c, var)
-        step = self.add(c, self.mul(c, var, self.imm(self.s.col_threads)), col)
+        step = self.add(c, self.mul(c, var, self.imm(self.s.cluster * self.s.col_threads)), col)
         body: list[Stmt] = []
         x = Scope(c, body)
         self.place_col(x, step)

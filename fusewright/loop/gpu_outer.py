@@ -7,7 +7,7 @@ from ..fusion.ir import Stage
 from ..index.expr import ix
 from ..index.layout import product
 from ..prims.table import MONOIDS
-from ..schedule.gpu import THREADS
+from ..schedule.gpu_fit import THREADS
 from .gpu_nest import BLOCKS
 from .gpu_rows import Rows
 from .ir import Alloc, Arg, Buf, For, Let, Reg, Set, Stmt, Store, Var

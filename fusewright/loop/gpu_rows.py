@@ -95,31 +95,37 @@ class Rows(OnlineSums):
     # --- reductions within a block ---
     def combine_row(self, s: Scope, st: Stage, acc: tuple[Reg, ...]) -> Arg:
         """Combine the lanes and threads of a row."""
-        ct, stride = self.s.col_threads, self.col_stride()
         across = self.width > 1 and not self.row_vector
         m = st.monoid
         if m not in ARG_MONOIDS:
-            return self.over_threads(s, self.over_lanes(s, self.freeze(s, acc[0]), m), m, ct, stride)
+            return self.over_row_threads(s, self.over_lanes(s, self.freeze(s, acc[0]), m), m)
         pick = "max" if m == "argmax" else "min"
         value, pos = self.freeze(s, acc[0]), self.freeze(s, acc[1])
-        best = self.over_threads(s, self.over_lanes(s, value, pick), pick, ct, stride)
+        best = self.over_row_threads(s, self.over_lanes(s, value, pick), pick)
         same = self.prim(s, "eq", value, best)
         if value.dtype.is_float:
             same = self.prim(s, "or", same, self.prim(s, "isnan", value))
         at = self.prim(s, "where", same, pos, Imm(LAST, pos.dtype))
         low = self.let(s, "hreduce", (at,), at.dtype, attr="min") if across else at
-        return self.over_threads(s, low, "min", ct, stride)
+        return self.over_row_threads(s, low, "min")
 
     def over_lanes(self, s: Scope, a: Arg, monoid: str) -> Arg:
         if a.lanes == 1 or self.row_vector:
             return a
         return self.let(s, "hreduce", (a,), a.dtype, attr=monoid)
 
+    def over_row_threads(self, s: Scope, a: Arg, monoid: str) -> Arg:
+        """Combine all threads of a row, in all blocks of a cluster."""
+        ct, stride = self.s.col_threads, self.col_stride()
+        a = self.over_threads(s, a, monoid, ct, stride)
+        return a if self.s.cluster == 1 else self.collective(s, "creduce", a, (monoid, ct, stride))
+
     def over_threads(self, s: Scope, a: Arg, monoid: str, group: int, stride: int) -> Arg:
-        if group == 1:
-            return a
-        dst = self.reg(a.dtype, a.lanes, "sum" if monoid == "sum" else monoid)
-        s.body.append(Let(dst, "treduce", (a,), None, (monoid, group, stride)))
+        return a if group == 1 else self.collective(s, "treduce", a, (monoid, group, stride))
+
+    def collective(self, s: Scope, op: str, a: Arg, how: tuple[str, int, int]) -> Arg:
+        dst = self.reg(a.dtype, a.lanes, how[0])
+        s.body.append(Let(dst, op, (a,), None, how))
         self.homes[dst.name] = s
         return dst
 

@@ -15,7 +15,8 @@ Grammar (text format and parser in `loop/text.py`)
             | parallel tid of nth { stmt* }         CPU: the body runs once per thread, 0 <= tid < nth; regions are
                                                     separated by barriers
             | grid bid of blocks, tid of n { stmt* } CUDA: one launch of `blocks` blocks of n threads (a number); the
-                                                    body runs once per thread; launches follow one another
+                                                    body runs once per thread; launches follow one another.
+                                                    `cluster c`: c consecutive blocks form a cluster, and run together
             | barrier "reason"                      CUDA: all threads of the block wait for each other
             | prefetch buf[index]                   a hint: bring the element's cache line nearer; reads nothing
             | fail                                  report failure (an index out of range); execution goes on
@@ -45,6 +46,19 @@ Operations of a `Let`
                     threads. Order, with x[j] the value at position j of the group: if group is a power of two, for
                     s = 1, 2, 4, ..., group/2: all x[j] = combine(x[j], x[j xor s]) at once; else one after the
                     other from position 0. Memory: see below.
+    creduce         (value) CUDA, a collective of all blocks of a cluster: combine what the blocks hold, lane by lane;
+                    attr = (monoid, group, stride): within a block the value is the same in the threads of each such
+                    group, as treduce leaves it. Order: one block after the other, from the cluster's first; every
+                    thread gets the result. It is in no loop.
+    tscan           (value: scalar) -> 2 lanes, CUDA, a collective of the whole block: what the positions of the group
+                    before this thread's combine to, and what all of them do; attr and groups as for treduce; group
+                    and stride are powers of two, and warps are full. Order, with segments of the min(group, max(32 /
+                    stride, 1)) positions that are in one warp: within a segment, for s = 1, 2, 4, ...: all x[j] =
+                    combine(x[j - s], x[j]) at once, where position j - s is in the segment; p = x[j - 1], the
+                    identity at a segment's start; b = what the segments before combine to, one after the other
+                    from the identity; the result is combine(b, p), and b after the last segment.
+    hscan           (vector) CUDA, lane l: lanes 0 .. l combined with the monoid in attr, one after the other
+    lane            (vector) CUDA, lane number attr, as a scalar
     udiv            (a, b) index, both non-negative and b >= 1
 
 Semantics
@@ -61,10 +75,13 @@ Semantics
   for all threads; visible to later regions). CUDA: "register" (private, indexed by numbers and unrolled loops only),
   "block" (one per block, gone with it; seen by others after a barrier; the count is a number), "grid" (device memory,
   visible to later launches).
-- In a CUDA kernel `barrier` and `treduce` are reached by all threads of a block or none: the conditions and loop bounds
-  around them are the same in all threads. A barrier orders all memory accesses of the block's threads. So does a
-  `treduce` that combines across warps; one of groups within warps (of one thread, or group * stride divides 32)
-  orders nothing.
+- In a CUDA kernel `barrier`, `treduce` and `tscan` are reached by all threads of a block or none: the conditions and
+  loop bounds around them are the same in all threads. A barrier orders all memory accesses of the block's threads. So
+  does a `treduce` or `tscan` that combines across warps; one of groups within warps (of one thread, or group * stride
+  divides 32) orders nothing.
+- The blocks of a cluster have consecutive numbers, from a multiple of `cluster` (2, 4 or 8; 1: there are none), which
+  divides the number of blocks. A `creduce` is reached by all threads of a cluster or none. It orders the memory
+  accesses of each block's threads, as a barrier does, but not those of different blocks.
 """
 
 from __future__ import annotations
@@ -76,6 +93,7 @@ from typing import Any
 from ..core.dtypes import DType, bool_, i64
 
 WARP = 32  # CUDA threads that can exchange registers
+CLUSTERS = (1, 2, 4, 8)  # blocks that a cluster may have
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,7 +197,10 @@ class Parallel:
 
 @dataclass(slots=True)
 class Grid:
-    """One CUDA launch. `blocks` is a size or a number; 0 blocks launch nothing. `what`: its purpose, for people."""
+    """One CUDA launch. `blocks` is a size or a number; 0 blocks launch nothing. `what`: its purpose, for people.
+
+    `cluster`: how many blocks see each other's results (`creduce`); from compute capability 9.0 on.
+    """
 
     bid: Reg
     blocks: Arg
@@ -187,6 +208,7 @@ class Grid:
     threads: int
     body: list[Stmt]
     what: str = ""
+    cluster: int = 1
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,7 @@ outside the parallel regions.
 from __future__ import annotations
 
 from ..core.dtypes import compute_type, i64
+from ..fusion import scalar as sc
 from ..fusion.ir import Fusion, Stage
 from ..index.expr import Atom, Ix, ix
 from ..prims.table import MONOIDS
@@ -15,6 +16,8 @@ from ..schedule.cpu import Schedule
 from .accumulate import Reductions
 from .ir import Arg, If, Reg, Stmt, Store, imm
 from .scope import Scope
+
+RUN = 64  # columns whose random numbers are drawn at once, from a multiple of as many
 
 
 class Scatters(Reductions):
@@ -34,6 +37,7 @@ class Scatters(Reductions):
         self.place = schedule.owner if isinstance(schedule.owner, int) else None
         self.mine: tuple[Arg, Arg] = (imm(0), imm(0))
         self.serial = self.stage is not None and schedule.owner is None
+        self.draws = any(e.kind == "random" for e in sc.walk([x.body for x in f.stages]))
         self.by_row = False
         if self.stage is not None and self.stage.target is not None:
             t = self.stage.target
@@ -58,8 +62,10 @@ class Scatters(Reductions):
             if self.owner is not self.v:
                 self.mine = self._share(s, tid, nth, extent)
                 return imm(0), total
-            vectors = self.params.get((self.owner.extent + self.width - 1) // ix(self.width), "vectors")
-            lo, hi = (self.mul(s, a, imm(self.width)) for a in self._share(s, tid, nth, vectors))
+            # whole vectors, and whole runs of the random numbers that are drawn for so many columns at once
+            unit = RUN if self.draws else self.width
+            units = self.params.get((self.owner.extent + unit - 1) // ix(unit), "vectors")
+            lo, hi = (self.mul(s, a, imm(unit)) for a in self._share(s, tid, nth, units))
             self.mine = (lo, self.prim(s, "min", hi, extent))
             return imm(0), total
         # the outermost row axis: each of its values stands for as many rows as the other axes have

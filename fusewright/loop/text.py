@@ -12,7 +12,7 @@ Grammar
             | "store" name "[" arg "]" "=" arg ["{" (["mask" arg], ["hint" word+]) "}"]
             | "prefetch" name "[" arg "]"
             | "parallel" name "of" name "{" stmt* "}"
-            | "grid" name "of" arg "," name "of" integer [string] "{" stmt* "}"
+            | "grid" name "of" arg "," name "of" integer ["cluster" integer] [string] "{" stmt* "}"
             | "barrier" string
             | "fail"
     type  ::= dtype ["x" lanes]                      written as one word: f32, f32x16
@@ -120,7 +120,8 @@ def head(s: Stmt, index: DType = i64) -> str:
             return f"parallel {s.tid.name} of {s.nth.name}"
         case Grid():
             what = f" {quote(s.what)}" if s.what else ""
-            return f"grid {s.bid.name} of {arg(s.blocks)}, {s.tid.name} of {s.threads}{what}"
+            cluster = f" cluster {s.cluster}" if s.cluster != 1 else ""
+            return f"grid {s.bid.name} of {arg(s.blocks)}, {s.tid.name} of {s.threads}{cluster}{what}"
         case Barrier():
             return f"barrier {quote(s.reason)}"
         case Alloc():
@@ -435,5 +436,6 @@ class _Parser:
         tid = self.index_reg()
         c.expect("of")
         threads = c.natural("a number of threads")
+        cluster = c.natural("a number of blocks") if c.accept("cluster") else 1
         what = c.string("a purpose") if c.token.kind == "string" else ""
-        return Grid(bid, blocks, tid, threads, self.block(bid, tid), what)
+        return Grid(bid, blocks, tid, threads, self.block(bid, tid), what, cluster)

@@ -2,26 +2,47 @@
 
 The rules
 - The body consists of `grid` statements; `grid` is nowhere else. A grid has 1 to 1024 threads in a block; its number of
-  blocks is a size or a number.
+  blocks is a size or a number, and if that is one, a multiple of its cluster of 1, 2, 4 or 8 blocks.
 - `register` and `block` scratch have a number of elements; all `block` scratch together fits into a block's memory.
 - `register` scratch is indexed by constants: numbers, variables of unrolled loops, and sums, differences and products
   of those. An unrolled loop has numbers for bounds and step.
-- `treduce` combines groups of group * stride threads, a divisor of the block's threads.
-- `treduce` and `barrier` are reached by all threads of a block: the conditions and bounds around them are uniform.
-  Uniform are numbers, parameters, the block's number, results of `treduce` over the whole block, and what is computed
-  from those; not the thread's number, not what memory holds, and not a `var` that is set where threads may have parted.
+- `treduce`, `creduce` and `tscan` have groups of group * stride threads, a divisor of the block's threads. Those of a
+  `tscan` are powers of two, in full warps. A `creduce` is in a grid with clusters, and in no loop.
+- `treduce`, `tscan` and `barrier` are reached by all threads of a block: the conditions and bounds around them are
+  uniform. Uniform are numbers, parameters, the block's number, results of `treduce` over the whole block, and what is
+  computed from those; not the thread's number, not what memory holds, and not a `var` that is set where threads may
+  have parted. A `creduce` wants conditions that are the same in all blocks of a cluster: so are numbers, parameters,
+  the cluster's number (the block's, divided by the cluster), and results of `creduce` for whole blocks.
 - "aligned" accesses have a power of two of at least two lanes, no mask and one index; marks are not for registers.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, NoReturn
 
 from ..core.dtypes import i64, u32
 from ..core.errors import VerifyError
 from ..prims.table import MONOIDS
-from .ir import Arg, Barrier, Buf, For, Func, Grid, If, Imm, Let, Prefetch, Reg, Set, Stmt, Store, Var
+from .ir import (
+    CLUSTERS,
+    WARP,
+    Arg,
+    Barrier,
+    Buf,
+    For,
+    Func,
+    Grid,
+    If,
+    Imm,
+    Let,
+    Prefetch,
+    Reg,
+    Set,
+    Stmt,
+    Store,
+    Var,
+)
 from .text import head
 
 if TYPE_CHECKING:
@@ -30,6 +51,7 @@ if TYPE_CHECKING:
 MAX_THREADS = 1024
 MAX_BLOCKS = 2**31 - 1
 BLOCK_MEMORY = 227 * 1024  # bytes, what one block may have since compute capability 9.0
+THREAD, BLOCK, CLUSTER = 0, 1, 2  # the same in one thread, in all of a block, in all of a cluster
 MARKS = ("", "aligned", "stream", "aligned stream")
 MONOID_NAMES = ("sum", "prod", "max", "min", "any", "all")
 
@@ -37,18 +59,43 @@ MONOID_NAMES = ("sum", "prod", "max", "min", "any", "all")
 # --- types of the operations that only CUDA kernels have --------------------------------------------
 
 
-def _treduce(v: _Verifier, s: Let) -> None:
+def _collective(v: _Verifier, s: Let) -> None:
     v.plain(s, 1, attr=True)
     a = s.args[0]
     v.use(a)
     attr = s.attr
     if not isinstance(attr, tuple) or len(attr) != 3 or any(type(n) is not int or n < 1 for n in attr[1:]):
-        v.fail("treduce wants a monoid, a group and a stride")
-    if attr[0] not in MONOID_NAMES:
-        v.fail(f"treduce cannot combine with '{attr[0]}'")
-    if a.dtype.kind not in MONOIDS[attr[0]].kinds:
-        v.fail(f"{attr[0]} does not take {a.dtype}")
-    v.result(s, a.dtype, a.lanes)
+        v.fail(f"{s.op} wants a monoid, a group and a stride")
+    _combines(v, s, attr[0])
+    if s.op == "tscan":
+        v.want(a, a.dtype, 1, "the value")
+        v.result(s, a.dtype, 2)
+    else:
+        v.result(s, a.dtype, a.lanes)
+
+
+def _combines(v: _Verifier, s: Let, monoid: object) -> None:
+    a = s.args[0]
+    if monoid not in MONOID_NAMES:
+        v.fail(f"{s.op} cannot combine with '{monoid}'")
+    if a.dtype.kind not in MONOIDS[str(monoid)].kinds:
+        v.fail(f"{monoid} does not take {a.dtype}")
+
+
+def _hscan(v: _Verifier, s: Let) -> None:
+    v.plain(s, 1, attr=True)
+    v.use(s.args[0])
+    _combines(v, s, s.attr)
+    v.result(s, s.args[0].dtype, s.args[0].lanes)
+
+
+def _lane(v: _Verifier, s: Let) -> None:
+    v.plain(s, 1, attr=True)
+    a = s.args[0]
+    v.use(a)
+    if type(s.attr) is not int or not 0 <= s.attr < a.lanes:
+        v.fail(f"there is no lane {s.attr} of {a.lanes}")
+    v.result(s, a.dtype, 1)
 
 
 def _philox(v: _Verifier, s: Let) -> None:
@@ -68,7 +115,11 @@ def _philox(v: _Verifier, s: Let) -> None:
 
 
 OPS: dict[str, Callable[[_Verifier, Let], None]] = {
-    "treduce": _treduce,
+    "treduce": _collective,
+    "creduce": _collective,
+    "tscan": _collective,
+    "hscan": _hscan,
+    "lane": _lane,
     "philoxquad": _philox,
     "philoxword": _philox,
 }
@@ -83,16 +134,17 @@ def check(func: Func) -> None:
 
 
 class _Structure:
-    __slots__ = ("constant", "func", "parted", "registers", "stmt", "threads", "uniform")
+    __slots__ = ("constant", "func", "launch", "loops", "parted", "registers", "stmt", "uniform")
 
     def __init__(self, func: Func):
         self.func = func
         self.stmt: Stmt | None = None
         self.registers: set[str] = set()  # scratch in registers
-        self.uniform: dict[str, bool] = {}  # every register that can be seen: the same in all threads of a block?
+        self.uniform: dict[str, int] = {}  # every register that can be seen: where it is the same
         self.constant: set[str] = set()  # registers that are numbers once loops are unrolled
-        self.parted: Stmt | None = None  # the outermost statement around that not all threads may run alike
-        self.threads = 0
+        self.parted: dict[int, Stmt] = {}  # the outermost statement around that not all threads of a ... run alike
+        self.loops = 0  # how many are around
+        self.launch: Grid  # the one being checked
 
     def fail(self, message: str) -> NoReturn:
         where = f", in '{head(self.stmt, self.func.index)}'" if self.stmt is not None else ""
@@ -113,7 +165,7 @@ class _Structure:
                 used += a.count.value * a.buf.dtype.itemsize
                 if used > BLOCK_MEMORY:
                     self.fail(f"scratch of {used} bytes in a block, which has {BLOCK_MEMORY}")
-        self.uniform = {r.name: True for r in (*f.sizes, *f.hosts)}
+        self.uniform = {r.name: CLUSTER for r in (*f.sizes, *f.hosts)}
         for s in f.body:
             self.stmt = s
             if not isinstance(s, Grid):
@@ -126,16 +178,23 @@ class _Structure:
         if isinstance(s.blocks, Imm):
             if not 0 <= s.blocks.value <= MAX_BLOCKS:
                 self.fail(f"a grid has 0 to {MAX_BLOCKS} blocks, not {s.blocks.value}")
+            if s.cluster in CLUSTERS and s.blocks.value % s.cluster:
+                self.fail(f"clusters of {s.cluster} do not divide {s.blocks.value} blocks")
         elif s.blocks not in self.func.sizes:
             self.fail("the number of blocks must be a size or a number")
-        self.threads = s.threads
-        self.inner(s.body, {s.bid.name: True, s.tid.name: False})
+        if s.cluster not in CLUSTERS:
+            self.fail(f"a cluster has {', '.join(map(str, CLUSTERS))} blocks, not {s.cluster}")
+        self.launch = s
+        self.inner(s.body, {s.bid.name: BLOCK, s.tid.name: THREAD})
 
     # --- what is the same in all threads ---
-    def same(self, a: Arg | None) -> bool:
-        return not isinstance(a, Reg) or self.uniform[a.name]
+    def same(self, a: Arg | None) -> int:
+        return self.uniform[a.name] if isinstance(a, Reg) else CLUSTER
 
-    def inner(self, body: list[Stmt], regs: dict[str, bool]) -> None:
+    def all_same(self, args: Iterable[Arg]) -> int:
+        return min(map(self.same, args), default=CLUSTER)
+
+    def inner(self, body: list[Stmt], regs: dict[str, int]) -> None:
         """Check a block that sees `regs` besides what is seen around it."""
         outside = set(self.uniform)
         self.uniform.update(regs)
@@ -146,11 +205,10 @@ class _Structure:
             del self.uniform[name]
             self.constant.discard(name)
 
-    def under(self, s: Stmt, same: bool, body: list[Stmt], regs: dict[str, bool] | None = None) -> None:
-        """Check a block inside `s`, which all threads enter alike if `same`."""
+    def under(self, s: Stmt, same: int, body: list[Stmt], regs: dict[str, int] | None = None) -> None:
+        """Check a block inside `s`, which all threads of a block (or cluster) enter alike if `same` says so."""
         before = self.parted
-        if not same and before is None:
-            self.parted = s
+        self.parted = {**{level: s for level in (BLOCK, CLUSTER) if level > same}, **before}
         self.inner(body, regs or {})
         self.parted = before
 
@@ -160,8 +218,8 @@ class _Structure:
         elif isinstance(s, Var):
             self.uniform[s.dst.name] = self.same(s.init)
         elif isinstance(s, Set):
-            if self.parted is not None or not self.same(s.src):
-                self.uniform[s.dst.name] = False
+            together = min(self.parted, default=CLUSTER + 1) - 1
+            self.uniform[s.dst.name] = min(self.uniform[s.dst.name], self.same(s.src), together)
         elif isinstance(s, Store):
             self.access(s.buf, s.index)
             self.marks(s.hint, s.buf, s.value.lanes, s.index.lanes == 1 and s.mask is None)
@@ -172,7 +230,7 @@ class _Structure:
         elif isinstance(s, For):
             self.loop(s)
         elif isinstance(s, Barrier):
-            self.together("barrier")
+            self.together("barrier", BLOCK)
         elif isinstance(s, Prefetch):
             self.access(s.buf, s.index)
         elif isinstance(s, Grid):
@@ -183,7 +241,8 @@ class _Structure:
         if s.unroll:
             if not all(isinstance(b, Imm) for b in bounds):
                 self.fail("the bounds and the step of an unrolled loop must be numbers")
-        same = all(map(self.same, bounds))
+        same = self.all_same(bounds)
+        self.loops += 1
         while True:  # a var that the body sets differs in the next round: again, until nothing changes
             before = dict(self.uniform)
             if s.unroll:
@@ -191,28 +250,51 @@ class _Structure:
             self.under(s, same, s.body, {s.var.name: same})
             if self.uniform == before:
                 break
+        self.loops -= 1
 
     def let(self, s: Let) -> None:
         dst = s.dst.name
         if s.buf is not None:
             self.access(s.buf, s.args[0])
             self.marks(s.attr or "", s.buf, s.dst.lanes, s.op == "load" and len(s.args) == 1)
-            self.uniform[dst] = False
-        elif s.op == "treduce":
-            self.together("treduce")
-            _, group, stride = s.attr
-            if self.threads % (group * stride):
-                self.fail(f"groups of {group} * {stride} threads do not divide a block of {self.threads}")
-            self.uniform[dst] = group == self.threads
+            self.uniform[dst] = THREAD
+        elif s.op in ("treduce", "creduce", "tscan"):
+            self.uniform[dst] = self.collective(s)
+        elif s.op == "udiv" and s.args == (self.launch.bid, Imm(self.launch.cluster, s.dst.dtype)):
+            self.uniform[dst] = CLUSTER
         else:
-            self.uniform[dst] = all(map(self.same, s.args))
+            self.uniform[dst] = self.all_same(s.args)
             if s.op in ("add", "sub", "mul") and s.dst.lanes == 1 and all(map(self.fixed, s.args)):
                 self.constant.add(dst)
 
-    def together(self, what: str) -> None:
-        if self.parted is not None:
-            around = head(self.parted, self.func.index)
-            self.fail(f"{what} where not all threads of the block may be: '{around}' differs between threads")
+    def collective(self, s: Let) -> int:
+        """Check an operation that threads do together; returns where its result is the same."""
+        threads, cluster = self.launch.threads, self.launch.cluster
+        _, group, stride = s.attr
+        self.together(s.op, CLUSTER if s.op == "creduce" else BLOCK)
+        if threads % (group * stride):
+            self.fail(f"groups of {group} * {stride} threads do not divide a block of {threads}")
+        if s.op == "tscan":
+            if group & (group - 1) or stride & (stride - 1):
+                self.fail("the group and the stride of a tscan are powers of two")
+            if threads % WARP:
+                self.fail(f"a tscan in a block of {threads} threads, whose last warp is not full")
+            return THREAD
+        if s.op == "creduce":
+            if cluster == 1:
+                self.fail("creduce in a grid without clusters")
+            if self.loops:
+                self.fail("creduce in a loop")
+            return CLUSTER if group == threads else THREAD
+        return BLOCK if group == threads else THREAD
+
+    def together(self, what: str, level: int) -> None:
+        if level in self.parted:
+            around = head(self.parted[level], self.func.index)
+            where, who = (
+                ("cluster", "blocks") if level == CLUSTER and BLOCK not in self.parted else ("block", "threads")
+            )
+            self.fail(f"{what} where not all threads of the {where} may be: '{around}' differs between {who}")
 
     # --- memory ---
     def fixed(self, a: Arg) -> bool:

@@ -6,13 +6,14 @@ Each name is looked up once. Without it a feature is slower or absent, never wro
     empty_strided    absent: the public function, which takes twice as long
     tensor_uses      absent: no output is written over an input
     function_modes   absent: likewise
+    tensor_guards    absent: the same check in Python, ten times as slow
 
 `trace/partition.py` does the same for the partitioner: importing that takes seconds, and not all need it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from operator import attrgetter
 from typing import Any
 
@@ -46,6 +47,54 @@ tensor_uses: Callable[[torch.Tensor], int] = _private("Tensor._use_count", lambd
 
 # How many modes of `torch.overrides` are active, whose code sees each call of a tensor's methods and may keep it.
 function_modes: Callable[[], int] = _private("_C._len_torch_function_stack", lambda: 1)
+
+# How many modes of `torch.utils._python_dispatch` are active.
+dispatch_modes: Callable[[], int] = _private("_C._len_torch_dispatch_stack", lambda: 0)
+
+_tensor_guards: Any = _private("_C._dynamo.guards.TensorGuards", None)
+
+
+def tensor_check(tensors: Sequence[torch.Tensor], sizes: Sequence[Sequence[int | None]]) -> Callable[..., bool]:
+    """A function of as many objects: whether they are tensors like these, here and now.
+
+    Compared are the exact type, element type, device, whether a gradient is required (not the grad mode), rank, extents
+    (where `sizes` does not say None) and dispatch keys as modified by what is active in the thread: transforms, modes
+    of `torch.utils._python_dispatch`, autocast, inference mode.
+    """
+    if _tensor_guards is None:
+        return _slow_tensor_check(tensors, sizes)
+    strides = [[None] * len(s) for s in sizes]
+    guards = _tensor_guards(*tensors, dynamic_dims_sizes=[list(s) for s in sizes], dynamic_dims_strides=strides)
+    check: Callable[..., bool] = guards.check
+    return check
+
+
+def _thread_state() -> tuple[Any, ...]:
+    keys = torch._C
+    return (
+        torch.is_inference_mode_enabled(),
+        str(keys._dispatch_tls_local_include_set()),
+        str(keys._dispatch_tls_local_exclude_set()),
+    )
+
+
+def _slow_tensor_check(
+    tensors: Sequence[torch.Tensor], sizes: Sequence[Sequence[int | None]]
+) -> Callable[..., bool]:
+    def facts(t: torch.Tensor, size: Sequence[int | None]) -> tuple[Any, ...]:
+        shape = tuple(None if n is None else m for n, m in zip(size, t.shape, strict=True))
+        return type(t), t.dtype, t.device, t.requires_grad, shape, str(torch._C._dispatch_keys(t))
+
+    wanted, state = [facts(t, s) for t, s in zip(tensors, sizes, strict=True)], _thread_state()
+
+    def check(*args: Any) -> bool:
+        return (
+            all(isinstance(t, torch.Tensor) and t.dim() == len(s) for t, s in zip(args, sizes, strict=True))
+            and [facts(t, s) for t, s in zip(args, sizes, strict=True)] == wanted
+            and _thread_state() == state
+        )
+
+    return check
 
 
 def _empty_strided_cuda(size: Size, stride: Size, dtype: torch.dtype) -> torch.Tensor:

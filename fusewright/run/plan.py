@@ -21,7 +21,7 @@ from ..core.options import current
 from ..fusion.build import Built
 from ..graph.grouping import Group, Refused
 from ..graph.ir import Value
-from ..index.expr import Ix
+from ..index.expr import ONE, Ix
 from ..loop.lower import Kernel
 from ..loop.overwrite import overwritable
 from ..schedule.cpu import Schedule
@@ -95,13 +95,15 @@ class _Action:
 class _Chance:
     """Line `at` allocates `out`; if the launch is the last to read one of `inputs`, `out` may take over its memory.
 
-    `allocation`: source of the `pool.Allocation`; `inputs`: the likeliest to be free first.
+    `allocation`: source of the `pool.Allocation`; `inputs`: the likeliest to be free first; `small`: source that goes
+    before it for outputs too small for the pool.
     """
 
     at: int
     out: str
     allocation: str
     inputs: list[str]
+    small: str = ""
 
 
 class _Writer:
@@ -197,7 +199,7 @@ class _Writer:
                 found = next((n for n in c.inputs if n in dying), None)
                 if found is not None:
                     dying.discard(found)
-                    a.lines[c.at] = f"{c.out} = _over({c.allocation}, [{found}])"
+                    a.lines[c.at] = f"{c.out} = {c.small}_over({c.allocation}, [{found}])"
             out.extend(a.lines)
             if k in dead and k != len(self.actions) - 1:
                 out.append(f"del {', '.join(sorted(dead[k]))}")
@@ -336,8 +338,9 @@ class _Writer:
                 how = self.allocation(node)
                 if target is None and how:
                     over = [nodes[n] for n in overwrites.get(b.name, ())]
-                    chances.append(_Chance(len(lines), node.name, how, self.mortal(over, node, inputs)))
-                fresh = f"{how}()" if how else f"_empty({self.layout(node)})"
+                    small = self.small(node)
+                    chances.append(_Chance(len(lines), node.name, how, self.mortal(over, node, inputs), small))
+                fresh = f"{self.small(node)}{how}()" if how else f"_empty({self.layout(node)})"
                 lines.append(f"{node.name} = {target.name if target is not None else fresh}")
                 self.emitted.add(node)
                 self.computed.add(sources[b.name])
@@ -408,6 +411,16 @@ class _Writer:
         if pool.storage_bytes(size, stride, val.dtype) < POOLED:  # type: ignore[arg-type]
             return ""
         return self.constant(pool.POOL.allocation(size, stride, val.dtype), "a")  # type: ignore[arg-type]
+
+    def small(self, n: Node) -> str:
+        """Source of `<fresh memory> if <the output is below the pool's threshold> else `, where sizes decide that."""
+        val = n.meta["val"]
+        shape, strides = self.symbols.shape(val.shape), self.symbols.shape(val.stride())
+        dense = [math.prod(shape[d + 1 :], start=ONE) for d in range(len(shape))]
+        numel = math.prod(shape, start=ONE)
+        if numel.as_int() is not None or list(strides) != dense:
+            return ""
+        return f"_empty({self.layout(n)}) if {self.size(numel)} < {POOLED // val.dtype.itemsize} else "
 
     def layout(self, n: Node) -> str:
         """Source of a tensor's size, strides and type as traced, as `torch.empty_strided` takes them."""

@@ -48,6 +48,24 @@ class Analysis:
                     break
         return out
 
+    def scanned(self) -> set[Atom]:
+        """The axis along which all scans go. Raises Refusal when there is no nest for them."""
+        scans = [s for s in self.f.stages if s.kind == "scan"]
+        cols = set(scans[0].raxes)
+        if any(set(s.raxes) != cols for s in scans) or len(cols) != 1:
+            raise Refusal("schedule", "scans along different axes")
+        names = {s.name for s in scans}
+        for s in scans:
+            if set(s.axes) != set(self.f.axes):
+                raise Refusal("schedule", "a scan over part of the axes")
+            if s.body.stages & names:
+                raise Refusal("schedule", "a scan of a scan")
+        rows = set(self.f.axes) - cols
+        self.check(rows, cols)
+        if any(set(r.raxes) & rows for r in self.f.reductions()):
+            raise Refusal("schedule", "a reduction over rows beside a scan")
+        return cols
+
     def check(self, rows: set[Atom], cols: set[Atom]) -> None:
         """Every stage has a place in the nest, and nothing read in a row waits for a reduction over rows."""
         full = rows | cols

@@ -223,19 +223,8 @@ class _Planner(Analysis):
         )
 
     def _scan(self, scans: list[Stage]) -> tuple[Fusion, Schedule]:
-        cols = set(scans[0].raxes)
-        if any(set(s.raxes) != cols for s in scans) or len(cols) != 1:
-            raise Refusal("schedule", "scans along different axes")
-        names = {s.name for s in scans}
-        for s in scans:
-            if set(s.axes) != set(self.f.axes):
-                raise Refusal("schedule", "a scan over part of the axes")
-            if s.body.stages & names:
-                raise Refusal("schedule", "a scan of a scan")
+        cols = self.scanned()
         rows = set(self.f.axes) - cols
-        self.check(rows, cols)
-        if any(set(r.raxes) & rows for r in self.f.reductions()):
-            raise Refusal("schedule", "a reduction over rows beside a scan")
         row_order = self.by_stride(tuple(a for a in self.f.axes if a in rows))
         f, row_order = collapse(self.f, row_order)
         unit = _Planner(f, self.hint, self.lanes).unit

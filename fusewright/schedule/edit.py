@@ -21,7 +21,7 @@ from ..fusion.ir import Fusion
 from ..fusion.structure import structure_hash
 from . import cpu, gpu, legal, legal_gpu
 from .cpu import Machine, Schedule
-from .forms import Illegal, read, take
+from .forms import Illegal, read, render, take
 from .gpu import GpuSchedule, Hint
 from .legal import listed
 from .legal_gpu import Sizes
@@ -78,7 +78,14 @@ class Edit:
                 facts = legal_gpu.aligned(f, s, self.sizes), legal_gpu.uniform(f, s, self.sizes)
                 s = replace(s, aligned=fields.get("aligned", facts[0]), uniform=fields.get("uniform", facts[1]))
         out = replace(self, schedule=s)
-        out.check()
+        try:
+            out.check()
+        except Illegal as e:
+            new = [d for d in render(s) if d not in render(self.schedule)]
+            if e.directive in new or not new:
+                raise
+            # what is illegal is not what was changed, but what that left as it was
+            raise Illegal(e.directive, e.argument, f"{e.why}, after {listed(new)}", e.legal, e.field) from None
         return out
 
     def apply(self, directives: str) -> Edit:
@@ -263,14 +270,14 @@ class Edit:
         return self.changed(split=others if n is None else (*others, (axis, n)))
 
     def divide(self, target: str | int | None) -> Edit:
-        """Of a scatter: what the threads divide among them, an axis of the target or the number of a run-time coordinate:
+        """Of a scatter: what threads divide among them, an axis of the target or the number of a run-time coordinate:
 
             for point: target[at(point)] += S
         becomes, in every thread,
             for point: if at(point) in mine: target[at(point)] += S
 
-        None: one thread does it all. Legal: the outermost or innermost axis, if it is a coordinate of the target itself;
-        any run-time coordinate; None only without reductions.
+        None: one thread does it all. Legal: the outermost or innermost axis, if it is a coordinate of the target
+        itself; any run-time coordinate; None only without reductions.
         """
         self._only(Schedule, f"divide({target}, parallel)")
         return self.changed(owner=target)
@@ -289,14 +296,14 @@ class Edit:
     def mode(self, mode: str, **fields: int) -> Edit:
         """How the columns of a row are walked (`schedule/gpu.py` has the table of modes).
 
-        `rows`, `columns` (threads) and `unroll` may change with it: `mode("loop", columns=256, unroll=4)`. "persistent"
-        implies that what later passes need is kept in registers: `for pass: for i: S(load(x[i]))` becomes
+        `rows`, `columns` (threads), `unroll` and `cluster` may change with it: `mode("loop", columns=256, unroll=4)`.
+        "persistent" implies that what later passes need is kept in registers: `for pass: for i: S(load(x[i]))` becomes
         `k[i] = load(x[i]); for pass: for i: S(k[i])`. Legal: "tile" and "staged" without reductions; "persistent",
         "loop" and "split" with them; "persistent" when threads * unroll * lanes cover a row and the values fit
         the registers; "split" when nothing is reduced over rows and no position of an extreme is wanted.
         """
         self._only(GpuSchedule, f"mode({mode})")
-        known = {"rows": "row_threads", "columns": "col_threads", "unroll": "steps"}
+        known = {"rows": "row_threads", "columns": "col_threads", "unroll": "steps", "cluster": "cluster"}
         for name in fields:
             if name not in known:
                 raise Illegal(f"mode({mode}, {name}=...)", name, "not changed with the mode", listed(known))
@@ -324,6 +331,16 @@ class Edit:
         self._only(GpuSchedule, f"unroll({n})")
         _count(f"unroll({n})", n)
         return self.changed(steps=n)
+
+    def cluster(self, n: int) -> Edit:
+        """Blocks that hold a row together: `k[i] for i in row` in one block becomes `k[i] for i in row's n-th part` in
+        each of n, whose reductions are combined through distributed shared memory.
+
+        Legal: 1; 2, 4 or 8 in mode "persistent", not resident, on GPUs from compute capability 9.0 on.
+        """
+        self._only(GpuSchedule, f"cluster({n})")
+        _count(f"cluster({n})", n)
+        return self.changed(cluster=n)
 
     def keep(self, what: str, where: str = "registers") -> Edit:
         """What a persistent row keeps between its passes: `a = f(x[i])` in two passes becomes `k[i] = f(x[i])` in the

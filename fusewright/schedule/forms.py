@@ -1,8 +1,11 @@
 """Directives as text: how the fields of a schedule are written, one directive a line, and read back.
 
-Every field of a schedule's dataclass that has a textual form says so where it is declared (`steps: int =
-number("unroll(columns, {n})", 1)`); printing, parsing and error messages all come from there. Fields without a form (`family`, the schedules of
-other phases) belong to the header (`text.py`).
+Every field of a schedule's dataclass that has a textual form says so where it is declared, as in
+
+    steps: int = number("unroll(columns, {n})", 1)
+
+Printing, parsing and error messages all come from there. Fields without a form (`family`, the schedules of other
+phases) belong to the header (`text.py`).
 
 Grammar
     directive ::= word "(" argument ("," argument)* ")"
@@ -164,7 +167,8 @@ def table(kind: Any) -> tuple[tuple[str, Form], ...]:
 def render(schedule: Any) -> list[str]:
     """The directives of a schedule."""
     out = []
-    for name, form in table(type(schedule)):
+    kind: Any = type(schedule)
+    for name, form in table(kind):
         out += [_fill(p, v) for p, v in form.lines(getattr(schedule, name), schedule)]
     return out
 

@@ -10,15 +10,18 @@ at once; the threads that differ along it are neighbours, so that a warp's acces
 | tile | cut into tiles of `col_threads * steps` vectors, one per block | elementwise |
 | staged | the same, and what is contiguous along `across` passes through a tile of shared memory | transposes |
 | persistent | all in one block, `steps` vectors per thread, values needed again kept in registers | softmax, norms |
-| loop | all in one block, `steps` vectors at a time; later passes read memory again | sums, long rows |
+| loop | all in one block, `steps` vectors at a time; later passes read memory again | sums, long rows, scans |
 | split | cut into `splits` chunks over blocks; every pass is a launch that combines what the last one left | few rows |
 
 `resident`: only as many blocks as fit on the GPU run, and each walks over many rows: what is reduced over rows stays in
 registers until the end. Sizes chosen for a launch (`blocks`, `splits`) are arguments of the kernel, not part of it.
+`cluster`: so many blocks hold a row together (persistent, not resident) and combine their results through distributed
+shared memory; the c-th block's thread of column t has the vectors (k * cluster + c) * col_threads + t, k < steps.
 """
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
@@ -35,16 +38,13 @@ from ..prims.table import ARG_MONOIDS
 from .analysis import Analysis
 from .device import Gpu
 from .forms import axes, choice, flag, name, names, number, render, vector, word
+from .gpu_fit import CHUNK, CLUSTERS, STEPS, THREADS, WORDS, shares
 
-THREADS = 256  # of a block, where nothing asks for more or fewer
 ACCESS = 16  # bytes of the widest memory access
 FLIGHT = 64  # bytes a thread should have on their way at once
-WORDS = 32  # 32-bit registers of a thread for values kept between passes, in blocks of 1024 threads; twice in smaller
-STEPS = 8  # vectors of a row per thread, at most
-OTHERS = 28  # registers of a thread besides those it keeps values in, roughly
 DEAR = 16  # instructions per point from which on a value is rather kept than computed again
 STAGE = 64  # side of a tile that passes through shared memory
-CHUNK = 1 << 15  # points of a row under which cutting it over blocks does not pay
+WARP = 32  # threads of a warp
 INDEX_LIMIT = (1 << 31) - (1 << 26)  # elements up to which 32-bit indices cannot overflow, masked lanes included
 
 
@@ -69,6 +69,7 @@ class GpuSchedule:
     col_threads: int = number("threads(columns, {n})", 1)
     steps: int = number("unroll(columns, {n})", 1)
     resident: bool = flag("resident(grid)")
+    cluster: int = number("cluster(columns, {n})", 1)
     across: str = name("stage_in({axis}, shared)", "")
     index: int = number("index({n})", 32)
     aligned: frozenset[str] = names("hint({buffer}, aligned)")
@@ -115,10 +116,13 @@ class _Planner(Analysis):
 
     def run(self) -> tuple[Fusion, GpuSchedule, dict[str, int]]:
         for s in self.f.stages:
-            if s.kind not in ("store", "reduce"):
+            if s.kind not in ("store", "reduce", "scan"):
                 raise Refusal("schedule", f"{s.kind} has no GPU schedule yet")
         reductions = self.f.reductions()
-        f, schedule, launch = self.reducing(reductions) if reductions else self.pointwise()
+        if any(s.kind == "scan" for s in self.f.stages):
+            f, schedule, launch = self.scanning()
+        else:
+            f, schedule, launch = self.reducing(reductions) if reductions else self.pointwise()
         index = 32 if self._small(f) else 64
         uniform = self._uniform(f, schedule)
         return f, replace(schedule, index=index, stream=self._streamed(f, schedule), uniform=uniform), launch
@@ -276,22 +280,26 @@ class _Planner(Analysis):
             aligned=aligned,
         )
         positions = any(r.monoid in ARG_MONOIDS for r in f.reductions())
-        if not over_rows and not positions and nr * 4 < self.gpu.sms and nc >= CHUNK:
+        found = None
+        if passes > 1 or by_column:
+            values, loads = (lanes * (w + len(by_column)) for w in self._words(f, set(cols)))
+            clusters = (1,) if over_rows else self._clusters(f, set(cols))
+            found = shares(self.gpu, clusters, vectors, values, loads, nr, lanes)
+        enough = found is not None and found[0] * nr >= self.gpu.sms
+        if not over_rows and not positions and nr * 4 < self.gpu.sms and nc >= CHUNK and not enough:
             splits = min(-(-self.gpu.sms * 4 // nr), -(-vectors // (2 * THREADS)), 1024)
             family = "full reduction" if not rows else "inner reduction, split"
             return f, replace(base, family=family, mode="split", col_threads=THREADS, steps=4), {"splits": splits}
         if passes > 1 or by_column:
-            values, loads = (lanes * (w + len(by_column)) for w in self._words(f, set(cols)))
-            found = self._fit(vectors, values, loads, nr)
             if found is not None:
-                ct, steps, keep = found
+                cluster, ct, steps, keep = found
                 rt = 1 if by_column and ct >= 128 else max(1, 128 // ct)
                 rt = min(rt, _power(nr, 1024))
                 family = (
                     "inner+outer reduction" if over_rows else "inner persistent" if passes > 1 else "inner reduction"
                 )
                 s = replace(base, family=family, mode="persistent", row_threads=rt, col_threads=ct, steps=steps)
-                s = replace(s, keep=keep)
+                s = replace(s, keep=keep, cluster=cluster)
                 return f, replace(s, resident=bool(over_rows)), self._resident(s, nr) if over_rows else {}
             if by_column:
                 raise Refusal("schedule", "columns too long to be summed beside a reduction of rows")
@@ -307,37 +315,10 @@ class _Planner(Analysis):
         tiles = -(-rows // s.row_threads)
         return {"blocks": max(1, min(tiles, self.gpu.sms * max(1, 1024 // s.threads)))}
 
-    def _fit(self, vectors: int, values: float, loads: float, rows: int) -> tuple[int, int, str] | None:
-        """(threads of a row, vectors of each, what is kept) for a row held in registers; None if it is too long.
-
-        `values`, `loads`: registers per vector to keep whatever later passes want, or only what was read. The latter
-        computes some things again, and is for rows so long that otherwise only one block fits a multiprocessor: it
-        would wait for memory while nobody computes.
-        """
-        best = self._fit_words(vectors, values, rows)
-        if best is None or (self._blocks(best, values) < 2 and loads < values):
-            other = self._fit_words(vectors, loads, rows)
-            if other is not None and (best is None or self._blocks(other, loads) > self._blocks(best, values)):
-                return (*other, "loads")
-        return None if best is None else (*best, "values")
-
-    def _blocks(self, fit: tuple[int, int], words: float) -> int:
-        """Blocks that a multiprocessor can run at once."""
-        threads = max(fit[0], 128)
-        return min(self.gpu.threads // threads, self.gpu.registers // int(threads * (OTHERS + fit[1] * words)))
-
-    def _fit_words(self, vectors: int, words: float, rows: int) -> tuple[int, int] | None:
-        best: tuple[int, int] | None = None
-        for k in range(11):
-            ct = 1 << k
-            steps = -(-vectors // ct)
-            if steps > STEPS or steps * words > (WORDS if ct == 1024 else 2 * WORDS):
-                continue
-            best = (ct, steps)
-            roomy = steps * words <= WORDS and (steps <= 4 or ct >= 256)
-            if (roomy and rows * ct >= self.gpu.sms * 512) or steps == 1:
-                break
-        return best
+    def _clusters(self, f: Fusion, cols: set[Atom]) -> tuple[int, ...]:
+        """How many blocks may hold a row: several, if it would be read again otherwise."""
+        again = _passes(f, cols, online(f, cols)) > 1
+        return CLUSTERS if again and self.gpu.clusters else (1,)
 
     def _words(self, f: Fusion, cols: set[Atom]) -> tuple[float, float]:
         """Registers per point of a row that later passes want kept, estimated: (with dear values, of loads only)."""
@@ -362,14 +343,14 @@ class _Planner(Analysis):
         if passes > 1:
             base = replace(base, family="outer persistent")
             words = lanes * self._words(f, set(cols))[0]
-            for wide in (ct, 2 * ct, 4 * ct):
-                steps = -(-nc // wide)
+            for c, wide in itertools.product(self._clusters(f, set(cols)), (ct, 2 * ct, 4 * ct)):
+                steps = -(-nc // (c * wide))
                 if (
                     wide * rt <= 1024
                     and steps <= 2 * STEPS
                     and steps * words <= (WORDS if wide * rt == 1024 else 2 * WORDS)
                 ):
-                    return f, replace(base, mode="persistent", col_threads=wide, steps=steps), {}
+                    return f, replace(base, mode="persistent", col_threads=wide, steps=steps, cluster=c), {}
         positions = any(r.monoid in ARG_MONOIDS for r in f.reductions())
         if tiles < self.gpu.sms and nc >= 4 * ct and not positions:
             splits = min(-(-self.gpu.sms * 4 // tiles), -(-nc // (4 * ct)), 1024)
@@ -377,6 +358,45 @@ class _Planner(Analysis):
                 return f, replace(base, family=base.family + ", split", mode="split"), {"splits": splits}
         steps = max(1, min(4, nc // ct))
         return f, replace(base, steps=1 << (steps.bit_length() - 1)), {}
+
+    def scanning(self) -> tuple[Fusion, GpuSchedule, dict[str, int]]:
+        """Running totals: a thread walks along a row where neighbouring rows are neighbours in memory; else, or where
+        there are few rows, threads share one."""
+        (col,) = cols = self.scanned()
+        f, rows = collapse(self.f, self.by_stride(tuple(a for a in self.f.axes if a not in cols)))
+        unit = Analysis(f, self.hint).unit
+        nr, nc = self.size(rows), self.size([col])
+        lanes, aligned = self._lanes(f, unit, exact=True) if unit is not None else (1, frozenset[str]())
+        ct, rt, steps = 1, THREADS, 8
+        if unit is not None and unit in rows:
+            rows = [a for a in rows if a is not unit] + [unit]
+            while lanes > 1 and nr // lanes < self.gpu.sms * 1024:
+                lanes //= 2
+            if nr < self.gpu.sms * 64 and nc > 64:
+                rt = _power(nr, 32)
+                ct, steps, lanes = THREADS // rt, 4, 1
+            else:
+                rt = max(32, _power(nr // lanes // self.gpu.sms, THREADS))
+        else:
+            vectors = -(-nc // lanes)
+            ct = _power(vectors, WARP if nr >= self.gpu.sms * 64 else THREADS if nr >= self.gpu.sms * 2 else 1024)
+            rt, steps = max(1, 128 // ct) if rows else 1, 4
+            if not rows:
+                ct = max(ct, WARP)
+        steps = max(1, min(steps, nc // lanes // ct if unit is col else nc // ct))
+        s = GpuSchedule(
+            tuple(a.name for a in rows),
+            (col.name,),
+            unit.name if unit is not None else "",
+            lanes,
+            "scan",
+            "loop",
+            rt,
+            ct,
+            1 << (steps.bit_length() - 1),
+            aligned=aligned if lanes > 1 else frozenset(),
+        )
+        return f, s, {}
 
     # --- vectors ---
     def _lanes(self, f: Fusion, v: Atom, exact: bool, other: Atom | None = None) -> tuple[int, frozenset[str]]:

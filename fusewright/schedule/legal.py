@@ -1,7 +1,7 @@
 """When a CPU schedule is legal for a fusion: what it must say for the one loop nest to compute the same.
 
-The planner makes only legal schedules; those that people write are checked here before they are lowered. A schedule that
-passes computes what the fusion means, however slowly.
+The planner makes only legal schedules; those that people write are checked here before they are lowered. A schedule
+that passes computes what the fusion means, however slowly.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """When a GPU schedule is legal for a fusion and the sizes of a call, and what a launch of it needs to know.
 
-As on a CPU (`legal.py`) a schedule that passes computes what the fusion means. Two fields are facts rather than choices:
-which buffers' vectors are `aligned`, and whether conditions on positions are `uniform`. They may be claimed only where
-they hold; `settle` says what holds for the sizes of a call.
+As on a CPU (`legal.py`) a schedule that passes computes what the fusion means. Two fields are facts rather than
+choices: which buffers' vectors are `aligned`, and whether conditions on positions are `uniform`. They may be claimed
+only where they hold; `settle` says what holds for the sizes of a call.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from ..prims.table import ARG_MONOIDS
 from .device import Gpu
 from .forms import Illegal, spelled
 from .gpu import ACCESS, INDEX_LIMIT, STAGE, GpuSchedule, Hint, _accesses, _Planner
+from .gpu_fit import CLUSTERS
 from .legal import check_vector, conform, fail, legal_nests, listed, nest_error, over_rows
 
 MODES = ("tile", "staged", "persistent", "loop", "split")
@@ -132,6 +133,12 @@ def _check_counts(f: Fusion, s: GpuSchedule, sizes: Sizes) -> None:
         wrong("index", s.index, "not the bits of an index", "32, 64")
     if s.index == 32 and not _Planner(f, sizes.hint, sizes.gpu, sizes.alignment)._small(f):
         wrong("index", 32, f"a position may exceed {INDEX_LIMIT}", "64")
+    legal = listed(c for c in CLUSTERS if c == 1 or (sizes.gpu.clusters and s.mode == "persistent" and not s.resident))
+    if str(s.cluster) not in legal.split(", "):
+        why = "only a row that stays in registers, of a kernel that is not resident, is shared by blocks"
+        if not sizes.gpu.clusters:
+            why = "the GPU has no clusters"
+        wrong("cluster", s.cluster, why if s.cluster in CLUSTERS else "not a number of blocks", legal)
     if s.keep not in KEEP:
         fail(s, "keep", [s.keep], "not what a row can keep between its passes", listed(KEEP))
     if s.split:
@@ -225,10 +232,11 @@ def _rows(f: Fusion, s: GpuSchedule, sizes: Sizes, rows: list[Atom], cols: list[
 
 def _persistent(f: Fusion, s: GpuSchedule, sizes: Sizes, outer: list[Stage]) -> None:
     _, columns = _steps(f, s, sizes)
-    if s.steps * s.col_threads < columns:
+    threads = s.col_threads * s.cluster
+    if s.steps * threads < columns:
         directive = spelled(GpuSchedule, "steps", (s.steps,))
-        why = f"{s.col_threads} threads of {s.steps} vectors do not cover the {columns} vectors of a row"
-        raise Illegal(directive, str(s.steps), why, f"{-(-columns // s.col_threads)} or more", "steps")
+        why = f"{threads} threads of {s.steps} vectors do not cover the {columns} vectors of a row"
+        raise Illegal(directive, str(s.steps), why, f"{-(-columns // threads)} or more", "steps")
     words = _loaded(f) + sum(bool(r.axes) for r in outer)
     held = int(s.steps * s.lanes * words)
     if held > REGISTERS:

@@ -42,24 +42,35 @@ _FAMILY = 60  # characters
 class Script:
     """A schedule of a file. `key`: the structure hash or the group it is for; `line`: of its header.
 
-    `written[field]`: the directive that set a field (the last one), for messages; those of other phases by their part.
+    `written`: (field that it sets, directive), in order, for messages.
     """
 
     schedule: Schedule | GpuSchedule
     key: str
     line: int = 0
     source: str = ""
-    written: dict[str, Directive] = field(default_factory=dict, compare=False)
+    written: list[tuple[str, Directive]] = field(default_factory=list, compare=False)
 
     @property
     def target(self) -> str:
         return "cpu" if isinstance(self.schedule, Schedule) else "gpu"
 
     def located(self, error: Illegal) -> Illegal:
-        """`error` with the line of the directive that is at fault, if one is."""
-        d = self.written.get(error.field)
-        line = error.line or (d.line if d is not None else self.line)
-        return Illegal(error.directive, error.argument, error.why, error.legal, error.field, line)
+        """`error` with the directive that is at fault, as it was written, and its line; without one the header's."""
+
+        def likely(found: tuple[str, Directive]) -> int:
+            f, d = found
+            named = any(error.argument == t.text for a in d.arguments for t in a)
+            alike = (f == error.field) + (d.head == error.directive.partition("(")[0])
+            return 9 * (str(d) == error.directive) + 3 * named + alike if named or f == error.field else 0
+
+        best = max(self.written, key=likely, default=None)
+        if best is None or likely(best) == 0:
+            return Illegal(
+                error.directive, error.argument, error.why, error.legal, error.field, error.line or self.line
+            )
+        d = best[1]
+        return Illegal(str(d), error.argument, error.why, error.legal, error.field, error.line or d.line)
 
     def check(self, f: Fusion, sizes: Sizes | None = None, anywhere: Iterable[str] = ()) -> Fusion:
         """The fusion with the schedule's axes. Raises Illegal with the line at fault. `sizes`: of a GPU schedule."""
@@ -113,7 +124,7 @@ def _schedule(c: Cursor, source: str) -> Script:
     family = _family(c)
     c.expect("for")
     key = c.string("the structure hash or the group, in quotes")
-    written: dict[str, Directive] = {}
+    written: list[tuple[str, Directive]] = []
     kind = KINDS[target]
     state = _part(c, kind, written)
     rest: dict[str, Any] = {"family": family}
@@ -122,7 +133,7 @@ def _schedule(c: Cursor, source: str) -> Script:
         while c.token.text in _PARTS:
             when = c.next().text
             named = _family(c)
-            parts[when].append(_made(Schedule, _part(c, Schedule, {}), family=named))
+            parts[when].append(_made(Schedule, _part(c, Schedule, written), family=named))
         rest |= {when: tuple(found) for when, found in parts.items()}
     if c.token.kind != "end" and not c.is_at("schedule"):
         c.fail(f"expected a directive, found {c.token}")
@@ -138,11 +149,11 @@ def _family(c: Cursor) -> str:
     return family
 
 
-def _part(c: Cursor, kind: type, written: dict[str, Directive]) -> dict[str, Any]:
+def _part(c: Cursor, kind: type, written: list[tuple[str, Directive]]) -> dict[str, Any]:
     state: dict[str, Any] = {}
     while c.token.kind == "word" and c.peek().text == "(":
         d = read(c)
-        written[take(kind, state, d)] = d
+        written.append((take(kind, state, d), d))
     return state
 
 

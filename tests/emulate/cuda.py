@@ -79,11 +79,14 @@ def _built(source: str, arch: int) -> ctypes.CDLL:
 class EmulatedKernel:
     """A CUDA func, emitted, compiled for the CPU and ready to be launched."""
 
-    def __init__(self, func: Func, target: CudaTarget = H100, aliases: Iterable[tuple[str, str]] = ()):
+    def __init__(
+        self, func: Func, target: CudaTarget = H100, aliases: Iterable[tuple[str, str]] = (), source: str = ""
+    ):
+        """`source`: CUDA C++ to be used instead of what is emitted for `func`."""
         self.func = func
         self.params = parameters(func)
         self.launches = launches(func)
-        self.source = emit_cuda(func, target, aliases)
+        self.source = source or emit_cuda(func, target, aliases)
         dynamic = "uint4* const fw_shared = reinterpret_cast<uint4*>(emu_dynamic);"
         text = self.source.replace("extern __shared__ uint4 fw_shared[];", dynamic)
         self.library = build(text + self._entries(), target)
@@ -91,14 +94,14 @@ class EmulatedKernel:
     def _entries(self) -> str:
         """One C function for each launch: `int emu_<k>(void** args, long long blocks)`."""
         lines = [""]
-        fibers = int("__syncthreads()" in self.source or "__shfl" in self.source)
+        fibers = int(any(word in self.source for word in ("__syncthreads()", "__shfl", "fw_cluster")))
         for k, launch in enumerate(self.launches):
             args = []
             for j, p in enumerate(self.params):
                 d = BY_NAME[p.dtype]
                 t = f"{stored_type(d)}*" if p.kind in ("buffer", "scratch") else value_type(d)
                 args.append(f"*({t}*)emu_args[{j}]")
-            how = f"{launch.threads}, {launch.shared}, {fibers}"
+            how = f"{launch.threads}, {launch.cluster}, {launch.shared}, {fibers}"
             lines += [
                 f"static void emu_body_{k}() {{ {launch.name}({', '.join(args)}); }}",
                 f'extern "C" int emu_launch_{k}(void** args, long long blocks) {{',

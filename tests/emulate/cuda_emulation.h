@@ -1,10 +1,13 @@
 // Enough of CUDA to compile the kernels that fusewright/emit/cuda.py writes with a C++ compiler and to run them on a CPU.
 //
-// Blocks run one after the other. The threads of a block are fibers: each runs until it waits, at a barrier or for the
-// other threads of its warp, or until it ends. Without barriers and shuffles they need no fibers and run in a loop.
+// Clusters of blocks (mostly, single ones) run one after the other. The threads of a cluster are fibers: each runs until
+// it waits, at a barrier or for the other threads of its warp, or until it ends. Without barriers and shuffles they need
+// no fibers and run in a loop. Shared memory is one place for all blocks; when a thread of another block of the cluster
+// goes on, what that block has in it is brought back.
 //
 // Reported (emu_error, the first one): a barrier or shuffle that not all threads reach, different barriers reached by
-// threads of one block, a misaligned vector access. Shared memory starts every block filled with 0xff: NaNs.
+// threads of one block, a block that ends while others of its cluster may read its shared memory, a misaligned vector
+// access. Shared memory starts every block filled with 0xff: NaNs.
 #pragma once
 #define FUSEWRIGHT_EMULATION 1
 
@@ -24,6 +27,7 @@
 #define __device__ static
 #define __forceinline__ inline
 #define __launch_bounds__(n)
+#define __cluster_dims__(x, y, z)
 #define __shared__ static __attribute__((section("emu_shared"), used))
 #define __restrict__
 
@@ -48,13 +52,14 @@ template <class... Args> static void emu_report(const char* format, Args... args
 
 // --- threads -----------------------------------------------------------------------------------------------------
 
-enum emu_state { EMU_READY, EMU_BARRIER, EMU_WARP, EMU_DONE };
+enum emu_state { EMU_READY, EMU_BARRIER, EMU_WARP, EMU_CLUSTER, EMU_DONE };
 
 struct emu_fiber {
   void* stack_pointer;
   emu_state state;
-  int line;       // of the barrier it waits at
-  unsigned phase; // of its warp, when it began to wait
+  int line;          // of the barrier it waits at
+  unsigned phase;    // of its warp, when it began to wait
+  unsigned arrived;  // at which of the cluster's barriers it last arrived
 #if !defined(__x86_64__)
   ucontext_t context;
 #endif
@@ -66,12 +71,20 @@ struct emu_warp {
   uint64_t slot[2][32];
 };
 
-static const int EMU_THREADS = 1024;
+static const int EMU_CLUSTERS = 8;  // blocks of a cluster
+static const int EMU_THREADS = 1024 * EMU_CLUSTERS;
 static const size_t EMU_STACK = 128 << 10;
 static emu_fiber emu_fibers[EMU_THREADS];
 static emu_warp emu_warps[EMU_THREADS / 32];
 static char* emu_stacks;
-static int emu_count, emu_now, emu_uses_fibers;
+static int emu_count, emu_block_threads, emu_now, emu_uses_fibers;  // threads of the cluster, of a block
+static unsigned emu_cluster_phase;                                  // the cluster's barrier that all are to arrive at
+static int emu_cluster_arrived;
+static unsigned emu_first_block;
+static int emu_shared_of;  // the block of the cluster whose shared memory is in place
+static char* emu_saved[EMU_CLUSTERS];
+static size_t emu_shared_bytes, emu_dynamic_bytes;
+static void emu_bring(int block);
 static void (*emu_body)();
 
 #if defined(__x86_64__)
@@ -113,7 +126,9 @@ static void emu_leave() {  // back to the scheduler
 
 static void emu_enter(int t) {
   emu_now = t;
-  threadIdx.x = t;
+  threadIdx.x = t % emu_block_threads;
+  blockIdx.x = emu_first_block + t / emu_block_threads;
+  emu_bring(t / emu_block_threads);
 #if defined(__x86_64__)
   emu_switch(&emu_main_pointer, emu_fibers[t].stack_pointer);
 #else
@@ -131,6 +146,7 @@ static void emu_start() {
 static void emu_prepare(int t) {
   char* top = emu_stacks + (t + 1) * EMU_STACK;
   emu_fibers[t].state = EMU_READY;
+  emu_fibers[t].arrived = 0;
 #if defined(__x86_64__)
   void** p = (void**)top;
   *--p = 0;  // where a function called by `emu_start` finds its stack aligned
@@ -146,42 +162,66 @@ static void emu_prepare(int t) {
 #endif
 }
 
-static bool emu_runnable(const emu_fiber& f, int t) {
-  return f.state == EMU_READY || (f.state == EMU_WARP && emu_warps[t / 32].phase != f.phase);
+static emu_warp& emu_warp_of(int t) {
+  return emu_warps[t / emu_block_threads * ((emu_block_threads + 31) / 32) + t % emu_block_threads / 32];
 }
 
-// Lets the block's threads go on past a barrier at which all of them wait. Returns whether any thread can go on.
-static bool emu_release() {
-  int waiting = 0, done = 0, other = 0;
-  for (int t = 0; t < emu_count; ++t) {
-    waiting += emu_fibers[t].state == EMU_BARRIER;
-    done += emu_fibers[t].state == EMU_DONE;
-    if (emu_fibers[t].state == EMU_BARRIER && emu_fibers[t].line != emu_fibers[0].line) other = t;
+static bool emu_runnable(const emu_fiber& f, int t) {
+  return f.state == EMU_READY || (f.state == EMU_WARP && emu_warp_of(t).phase != f.phase) ||
+         (f.state == EMU_CLUSTER && emu_cluster_phase != f.arrived);
+}
+
+// Lets the threads of a block go on past a barrier at which all of them wait. Returns whether any can go on.
+static bool emu_release_block(int block) {
+  int waiting = 0, done = 0, cluster = 0, other = 0;
+  const int n = emu_block_threads;
+  const emu_fiber* f = emu_fibers + block * n;
+  for (int t = 0; t < n; ++t) {
+    waiting += f[t].state == EMU_BARRIER;
+    done += f[t].state == EMU_DONE;
+    cluster += f[t].state == EMU_CLUSTER;
+    if (f[t].state == EMU_BARRIER && f[t].line != f[0].line) other = t;
   }
-  if (waiting == emu_count && !other) {
-    for (int t = 0; t < emu_count; ++t) emu_fibers[t].state = EMU_READY;
+  if (waiting == n && !other) {
+    for (int t = 0; t < n; ++t) emu_fibers[block * n + t].state = EMU_READY;
     return true;
   }
-  if (done == emu_count) return false;
-  if (waiting == emu_count) {
-    emu_report("threads 0 and %d of block %u wait at different barriers (lines %d and %d)", other, blockIdx.x,
-               emu_fibers[0].line, emu_fibers[other].line);
+  if (done == n || cluster == n) return false;
+  if (waiting == n) {
+    emu_report("threads 0 and %d of block %u wait at different barriers (lines %d and %d)", other,
+               emu_first_block + block, f[0].line, f[other].line);
   } else {
-    emu_report("block %u: %d of %d threads wait at a barrier, %d have ended, %d wait for their warp", blockIdx.x,
-               waiting, emu_count, done, emu_count - waiting - done);
+    emu_report("block %u: %d of %d threads wait at a barrier, %d have ended, %d wait for their warp%s",
+               emu_first_block + block, waiting, n, done, n - waiting - done - cluster,
+               cluster ? ", the others for the cluster" : "");
   }
   return false;
+}
+
+// Whether any thread can go on past a barrier. If none can, all have ended, or it is reported.
+static bool emu_release() {
+  bool any = false;
+  int done = 0;
+  for (int b = 0; b < emu_count / emu_block_threads; ++b) any |= emu_release_block(b);
+  for (int t = 0; t < emu_count; ++t) done += emu_fibers[t].state == EMU_DONE;
+  if (!any && done < emu_count)
+    emu_report("%d of %d threads of the cluster of block %u have ended, and the others wait for them", done, emu_count,
+               emu_first_block);
+  return any;
 }
 
 static void emu_run_block() {
   if (!emu_uses_fibers) {
     for (int t = 0; t < emu_count; ++t) {
-      threadIdx.x = t;
+      threadIdx.x = t % emu_block_threads;
+      blockIdx.x = emu_first_block + t / emu_block_threads;
       emu_body();
     }
     return;
   }
   memset(emu_warps, 0, sizeof emu_warps);
+  emu_cluster_phase = 1;
+  emu_cluster_arrived = 0;
   for (int t = 0; t < emu_count; ++t) emu_prepare(t);
   do {
     for (bool moved = true; moved;) {
@@ -204,10 +244,11 @@ static void emu_barrier(int line) {
 }
 #define __syncthreads() emu_barrier(__LINE__)
 
-template <class T> static T __shfl_xor_sync(unsigned mask, T x, int distance) {
+// The value that lane `from` of the warp has.
+template <class T> static T emu_exchange(unsigned mask, T x, int from) {
   static_assert(sizeof(T) <= 8, "a value of up to 64 bits");
-  const int t = emu_now, lane = t % 32;
-  emu_warp& w = emu_warps[t / 32];
+  const int t = emu_now, lane = threadIdx.x % 32;
+  emu_warp& w = emu_warp_of(t);
   const unsigned phase = w.phase;
   memcpy(&w.slot[phase % 2][lane], &x, sizeof x);
   if (mask != 0xffffffffu) emu_report("a shuffle of a part of a warp");
@@ -219,18 +260,78 @@ template <class T> static T __shfl_xor_sync(unsigned mask, T x, int distance) {
     emu_fibers[t].phase = phase;
     emu_leave();
   }
-  memcpy(&x, &w.slot[phase % 2][lane ^ distance], sizeof x);
+  memcpy(&x, &w.slot[phase % 2][from % 32], sizeof x);
   return x;
 }
+
+template <class T> static T __shfl_xor_sync(unsigned mask, T x, int distance) {
+  return emu_exchange(mask, x, threadIdx.x % 32 ^ distance);
+}
+template <class T> static T __shfl_up_sync(unsigned mask, T x, int distance) {
+  const int lane = threadIdx.x % 32;
+  return emu_exchange(mask, x, lane < distance ? lane : lane - distance);
+}
+template <class T> static T __shfl_sync(unsigned mask, T x, int from) { return emu_exchange(mask, x, from); }
 
 extern "C" char __start_emu_shared[] __attribute__((weak));
 extern "C" char __stop_emu_shared[] __attribute__((weak));
 alignas(16) static char emu_dynamic[256 << 10];
 
-// Run `blocks` blocks of `threads` threads; returns whether an error was reported.
-static int emu_run(void (*body)(), long long blocks, int threads, int dynamic, int uses_fibers) {
+// Put the shared memory of a block of the cluster in place.
+static void emu_bring(int block) {
+  if (block == emu_shared_of) return;
+  for (int save = 1; save >= 0; --save) {
+    char* at = emu_saved[save ? emu_shared_of : block];
+    if (save) {
+      memcpy(at, __start_emu_shared, emu_shared_bytes);
+      memcpy(at + emu_shared_bytes, emu_dynamic, emu_dynamic_bytes);
+    } else {
+      memcpy(__start_emu_shared, at, emu_shared_bytes);
+      memcpy(emu_dynamic, at + emu_shared_bytes, emu_dynamic_bytes);
+    }
+  }
+  emu_shared_of = block;
+}
+
+// All threads of the cluster wait for each other, in two steps.
+static inline void fw_cluster_arrive() {
+  emu_fibers[emu_now].arrived = emu_cluster_phase;
+  if (++emu_cluster_arrived == emu_count) {
+    emu_cluster_arrived = 0;
+    ++emu_cluster_phase;
+  }
+}
+static inline void fw_cluster_wait() {
+  if (!emu_fibers[emu_now].arrived) emu_report("a thread waits for a cluster without having arrived");
+  if (emu_cluster_phase != emu_fibers[emu_now].arrived) return;
+  emu_fibers[emu_now].state = EMU_CLUSTER;
+  emu_leave();
+}
+static inline void fw_cluster_sync() {
+  fw_cluster_arrive();
+  fw_cluster_wait();
+}
+
+// What another block of the cluster has where `p` is in this block's shared memory.
+template <class T> static T fw_cluster_read(const T* p, int rank) {
+  T x;
+  const size_t at = (const char*)p - __start_emu_shared;
+  if (at >= emu_shared_bytes) emu_report("a read of another block's memory, from where this block has none");
+  for (int t = rank * emu_block_threads; t < (rank + 1) * emu_block_threads; ++t)
+    if (emu_fibers[t].state == EMU_DONE) emu_report("block %u has ended when it is read", emu_first_block + rank);
+  memcpy(&x, rank == emu_shared_of ? (const char*)p : emu_saved[rank] + at, sizeof x);
+  return x;
+}
+
+// Run `blocks` blocks of `threads` threads, so many of them at once; returns whether an error was reported.
+static int emu_run(void (*body)(), long long blocks, int threads, int cluster, int dynamic, int uses_fibers) {
   emu_body = body;
-  emu_count = threads;
+  emu_count = threads * cluster;
+  emu_block_threads = threads;
+  emu_shared_bytes = __start_emu_shared ? __stop_emu_shared - __start_emu_shared : 0;
+  emu_dynamic_bytes = dynamic;
+  for (int b = 0; b < cluster && cluster > 1; ++b)
+    emu_saved[b] = (char*)realloc(emu_saved[b], emu_shared_bytes + dynamic + 1);
   emu_uses_fibers = uses_fibers;
   emu_error[0] = 0;
   if (uses_fibers && !emu_stacks) {
@@ -242,20 +343,24 @@ static int emu_run(void (*body)(), long long blocks, int threads, int dynamic, i
     }
     emu_stacks = (char*)p;
   }
-  for (long long b = 0; b < blocks && !emu_error[0]; ++b) {
-    blockIdx.x = (unsigned)b;
-    if (__start_emu_shared) memset(__start_emu_shared, 0xff, __stop_emu_shared - __start_emu_shared);
+  if (blocks % cluster) emu_report("%lld blocks in clusters of %d", blocks, cluster);
+  for (long long b = 0; b < blocks && !emu_error[0]; b += cluster) {
+    emu_first_block = (unsigned)b;
+    emu_shared_of = 0;
+    if (__start_emu_shared) memset(__start_emu_shared, 0xff, emu_shared_bytes);
     memset(emu_dynamic, 0xff, dynamic);
+    for (int k = 0; k < cluster && cluster > 1; ++k) memset(emu_saved[k], 0xff, emu_shared_bytes + dynamic);
     emu_run_block();
   }
   return emu_error[0] != 0;
 }
 
 // The same, one launch at a time.
-static int emu_launch(void** args, void (*body)(), long long blocks, int threads, int dynamic, int uses_fibers) {
+static int emu_launch(void** args, void (*body)(), long long blocks, int threads, int cluster, int dynamic,
+                      int uses_fibers) {
   while (__sync_lock_test_and_set(&emu_lock, 1)) sched_yield();
   emu_args = args;
-  const int error = emu_run(body, blocks, threads, dynamic, uses_fibers);
+  const int error = emu_run(body, blocks, threads, cluster, dynamic, uses_fibers);
   __sync_lock_release(&emu_lock);
   return error;
 }

@@ -35,8 +35,11 @@ class EmulatedDriver:
     def compile(self, func: Func) -> bytes:
         return b"emulated"
 
+    def compile_text(self, text: str) -> bytes:
+        return text.encode()
+
     def load(self, code: bytes, func: Func) -> list[Any]:
-        kernel = EmulatedKernel(func)
+        kernel = EmulatedKernel(func, source="" if code == b"emulated" else code.decode())
         kernel.library.emu_message.restype = ctypes.c_char_p
         return [(kernel, kernel.library[f"emu_launch_{k}"]) for k in range(len(kernel.launches))]
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -15,9 +16,10 @@ from fusewright.graph.builder import Builder
 from fusewright.graph.ir import Value
 from fusewright.index.expr import ix, sym
 from fusewright.interp.loop import InterpError
+from fusewright.loop.lower import lower
 from fusewright.loop.text import dump, parse
 from fusewright.loop.verify import verify
-from tests.kernels import check, extent, graph_of, kernel, planned, random_inputs, run
+from tests.kernels import Compiled, check, extent, graph_of, kernel, planned, random_inputs, run
 
 N, M, V = sym("n"), sym("m"), sym("v")
 Program = Callable[[Builder], Value]
@@ -165,7 +167,7 @@ def test_directives() -> None:
         "before: split(o0o1, 8192)",
         "before: bind(o0o1, vector, 16)",
         "divide(coordinate 0, parallel)",
-        "bind(i0, serial)",
+        "bind(i0, ordered)",
         "bind(i1, vector, 16)",
     ]
 
@@ -278,3 +280,20 @@ def test_what_the_mask_leaves_out_is_not_checked() -> None:
     want[0], want[4] = inputs[0][0], inputs[0][3]
     assert not failed
     np.testing.assert_array_equal(got[graph.outputs[0]], want)
+
+
+@pytest.mark.parametrize("owner", [0, "i1"])
+def test_random_numbers_along_the_lanes_that_threads_divide(owner: str | int) -> None:
+    """They are drawn 64 columns at a time: a thread's strip of the target starts at a multiple of that."""
+
+    def program(b: Builder) -> Any:
+        x, at, seeds = b.input(f32, (V, M)), b.input(i64, (N,)), b.input(i64, (2,))
+        return b.scatter(x, b.random(seeds, 1, (N, M), "uniform", f32), [at], ROW, "sum")
+
+    graph = graph_of(program)
+    c = kernel(graph)
+    lowered = lower(c.built.fusion, replace(c.schedule, owner=owner), "kernel")
+    rng = np.random.default_rng(0)
+    for m in (600, 640, 63, 1, 0):
+        inputs = [rng.normal(size=(3, m)).astype(np.float32), rng.integers(0, 3, (5,)), np.array([7, 8])]
+        check(graph, {"v": 3, "n": 5, "m": m}, 3, inputs, Compiled(graph, c.built, c.schedule, lowered))

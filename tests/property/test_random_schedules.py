@@ -1,7 +1,7 @@
 """Random schedules: what the legality checks let through computes what the graph means, on CPUs and GPUs.
 
-Schedules are drawn at random, axes merged or not, most of them illegal; those that pass are lowered, verified and run in
-the Loop IR interpreter, which also reports races and accesses out of bounds. The planner's own must always pass.
+Schedules are drawn at random, axes merged or not, most of them illegal; those that pass are lowered, verified and run
+in the Loop IR interpreter, which also reports races and accesses out of bounds. The planner's own must always pass.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fusewright.core.errors import Refusal
@@ -27,10 +27,12 @@ from fusewright.schedule.legal_gpu import Sizes
 from tests.golden.cases import CASES
 from tests.kernels import Compiled, check, fusion_of, graph_of, planned
 from tests.kernels_gpu import GpuCompiled, check_gpu, hint_of
-from tests.property.test_random_fusions import Pick, _has_meaning, configured, draw_graph, whole
+from tests.property.test_random_fusions import EXAMPLES, Pick, _has_meaning, configured, draw_graph, whole
 from tests.property.test_random_gpu_fusions import GPUS
 
 TRIES = 12  # schedules drawn for a fusion, most of which are illegal
+few = settings(configured, max_examples=EXAMPLES)
+fewer = settings(configured, max_examples=max(5, EXAMPLES // 20))  # for each golden
 
 
 def _axes(f: Fusion, pick: Pick) -> list[str]:
@@ -70,7 +72,14 @@ def _gpu(f: Fusion, pick: Pick) -> GpuSchedule:
     mode = pick(["persistent", "loop", "split"] if f.reductions() else ["tile", "tile", "staged"])
     across = pick(rows) if mode == "staged" and rows else ""
     s = GpuSchedule(rows, cols, vector, lanes, "drawn", mode, pick([1, 2, 8, 32]), pick([1, 2, 16, 64, 128]))
-    s = replace(s, steps=pick([1, 1, 2, 3, 8]), resident=pick([False, True]), across=across, index=pick([32, 64]))
+    s = replace(
+        s,
+        steps=pick([1, 1, 2, 3, 8]),
+        resident=pick([False, True]),
+        cluster=pick([1, 1, 2, 4]),
+        across=across,
+        index=pick([32, 64]),
+    )
     if mode == "staged":
         s = replace(s, col_threads=64 // lanes, steps=1)
     everywhere = frozenset(b.name for b in f.buffers)
@@ -141,14 +150,14 @@ def attempt(pick: Pick) -> None:
 
 
 @given(st.data())
-@configured
+@few
 def test_what_is_legal_is_right(data: st.DataObject) -> None:
     attempt(lambda xs: data.draw(st.sampled_from(list(xs))))
 
 
 @pytest.mark.parametrize("name", CASES)
 @given(data=st.data())
-@configured
+@fewer
 def test_golden_kernels_under_other_schedules(name: str, data: st.DataObject) -> None:
     graph = graph_of(CASES[name].program)
     if CASES[name].fix is None:

@@ -1,0 +1,123 @@
+"""Running totals along the columns of a row, in a GPU kernel.
+
+A thread that has a row for itself walks along it. Threads that share one take neighbouring vectors: each adds up its
+own lanes, a `tscan` says what comes before them, and what the row had before is carried from one stretch of columns to
+the next. All threads take part in that, so those past the end of the row look at its last column, and add nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from ..core.dtypes import DType, compute_type, f32, f64
+from ..fusion import scalar as sc
+from ..fusion.ir import Stage
+from ..prims.table import MONOIDS
+from .gpu_split import Split
+from .ir import Arg, For, If, Let, Reg, Set, Stmt, Var
+from .scope import Scope
+
+Points = Callable[
+    [list[tuple[Scope, Arg | None]]], None
+]  # at points; each with whether it exists (None: yes)
+
+
+class Scans(Split):
+    """Passes that read a scan."""
+
+    def one_pass(self, s: Scope, number: int, col: Arg, valid: Arg | None, span: tuple[Arg, Arg] | None) -> None:
+        stages = self.p.work[number]
+        scans = [st for st in self.p.scans.values() if any(st.name in x.body.stages for x in stages)]
+        if not scans:
+            super().one_pass(s, number, col, valid, span)
+            return
+        accs = {st.name: self.accumulator(s, st) for st in stages if st.kind == "reduce"}
+        carried = {st.name: self.carry(s, st) for st in scans}
+
+        def points(found: list[tuple[Scope, Arg | None]]) -> None:
+            for x, _ in found:  # all loads are on their way before threads wait for each other
+                self.at_point(x, number)
+                for st in scans:
+                    self.emit(x, st.body)
+                for e in sc.walk([st.body for st in stages]):
+                    if e.kind == "load" and not e.stages & carried.keys():
+                        self.emit(x, e)
+            for x, here in found:
+                for st in scans:
+                    self.advance_scan(x, st, carried[st.name], here)
+            for x, _ in found:
+                for st in stages:
+                    self.emit(x, st.body)
+            for x, here in found:
+                inside: list[Stmt] = []
+                at = x if here is None else Scope(x, inside)
+                for st in stages:
+                    if st.kind == "store":
+                        self.store(at, st, valid)
+                    else:
+                        self.accumulate(at, st, accs[st.name])
+                if here is not None:
+                    x.body.append(If(here, inside))
+
+        if self.s.col_threads == 1:
+            self.serial_walk(s, self.imm(0), self.col_steps(), col, lambda scopes: points([(x, None) for x in scopes]))
+        else:
+            self.shared_walk(s, col, points)
+        for st in stages:
+            if st.name in accs:
+                s.stages[st.name] = self.own(s, self.combine_row(s, st, accs[st.name]))
+
+    def shared_walk(self, s: Scope, col: Arg, points: Points) -> None:
+        """All columns, `steps` vectors of each thread at a time; the threads go through it together."""
+        ct, n = self.s.col_threads, self.s.steps
+        count = self.col_steps()
+        last = self.add(s, count, self.imm(-1))
+        var = self.reg(self.ix, prefix="c")
+        inside: list[Stmt] = []
+        c = Scope(s, inside)
+        self.own(c, var)
+        at = self.add(c, var, col)
+        found: list[tuple[Scope, Arg | None]] = []
+        for u in range(n):
+            step = self.add(c, at, self.imm(u * ct))
+            x = Scope(c, inside)
+            self.place_col(x, self.prim(c, "min", step, last))
+            found.append((x, self.prim(c, "lt", step, count)))
+        points(found)
+        s.body.append(For(var, self.imm(0), count, self.imm(ct * n), inside))
+
+    # --- one scan ---
+    def scan_type(self, st: Stage) -> DType:
+        """As on a CPU, where eager does the same: sums and products of f32 are accumulated in f64."""
+        dtype = compute_type(st.dtype)
+        return f64 if dtype is f32 and st.monoid in ("sum", "prod") else dtype
+
+    def carry(self, s: Scope, st: Stage) -> Reg:
+        """What the columns so far combine to."""
+        dtype, lanes = self.scan_type(st), self.width if self.row_vector else 1
+        r = self.reg(dtype, lanes, "carry")
+        s.body.append(Var(r, self.identity(st, dtype, lanes)))
+        return r
+
+    def advance_scan(self, x: Scope, st: Stage, carry: Reg, here: Arg | None) -> None:
+        """The scan's value at a point (for each lane), which stages may then read."""
+        join, dtype = MONOIDS[st.monoid].combine, carry.dtype
+        value = self.cast(x, self.splat(x, self.emit(x, st.body), self.width), dtype)
+        if here is not None:
+            value = self.prim(x, "where", here, value, self.identity(st, dtype, self.width))
+        across = self.width > 1 and not self.row_vector
+        if across:
+            value = self.let(x, "hscan", (value,), dtype, self.width, attr=st.monoid)
+        mine = self.let(x, "lane", (value,), dtype, attr=self.width - 1) if across else value
+        before: Arg = carry
+        if self.s.col_threads > 1:
+            both = self.reg(dtype, 2, "scan")
+            how = (st.monoid, self.s.col_threads, self.col_stride())
+            x.body.append(Let(both, "tscan", (mine,), None, how))
+            self.own(x, both)
+            before = self.prim(x, join, carry, self.let(x, "lane", (both,), dtype, attr=0))
+            mine = self.let(x, "lane", (both,), dtype, attr=1)
+        total = self.prim(x, join, before, value)
+        after = self.prim(x, join, carry, mine) if across or self.s.col_threads > 1 else total
+        x.body.append(Set(carry, after))
+        x.stages[st.name] = self.own(x, self.cast(x, total, compute_type(st.dtype)))

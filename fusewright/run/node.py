@@ -1,0 +1,108 @@
+"""One autograd node for a compiled forward and backward pass.
+
+The node is an old-style `torch.autograd.Function` (`forward(ctx, ...)`), written out for the exact number of inputs,
+outputs and saved values: no loops and no unpacking of what is known. `apply` goes past the checks for functorch, which
+the caller has done.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch.autograd.function import BackwardCFunction, Function
+
+_apply = torch._C._FunctionBase.__dict__["apply"]  # Function.apply without its detour for torch.func
+
+
+@dataclass(frozen=True, slots=True)
+class NodeShape:
+    """What a node hands around. The forward pass returns `outputs` results, then what the backward pass is given.
+
+    `inputs`: how many flat inputs. `saved`: for each saved value in the order of the forward pass's results, whether
+    it is a tensor ("tensor"), a view of an intermediate ("view") or a number ("number"). `views`: outputs that are views
+    of intermediates. `fixed`: outputs without gradient. `tangents`: outputs whose gradients the backward pass takes.
+    """
+
+    inputs: int
+    outputs: int
+    saved: tuple[str, ...]
+    views: tuple[int, ...]
+    fixed: tuple[int, ...]
+    tangents: tuple[int, ...]
+
+
+def source(shape: NodeShape) -> str:
+    """Python source of the node's two functions."""
+    args = [f"a{k}" for k in range(shape.inputs)]
+    outs = [f"o{k}" for k in range(shape.outputs)]
+    values = [f"v{k}" for k in range(len(shape.saved))]
+    tensors = [v for v, kind in zip(values, shape.saved, strict=True) if kind != "number"]
+    numbers = [v for v, kind in zip(values, shape.saved, strict=True) if kind == "number"]
+    grads = [f"g{k}" for k in range(shape.outputs)]
+    lines = [f"def forward({', '.join(['ctx', *args])}):"]
+    lines.append(f"    {_unpack([*outs, *values])}compiled([{', '.join(args)}])")
+    lines += [f"    o{k} = unsafe_view(o{k}, o{k}.shape)" for k in shape.views]
+    lines += [f"    {v} = {v}.detach()" for v, kind in zip(values, shape.saved, strict=True) if kind == "view"]
+    if tensors:
+        lines.append(f"    ctx.save_for_backward({', '.join(tensors)})")
+    if numbers:
+        lines.append(f"    ctx.numbers = ({', '.join(numbers)},)")
+    if shape.fixed:
+        lines.append(f"    ctx.mark_non_differentiable({', '.join(f'o{k}' for k in shape.fixed)})")
+        lines.append("    ctx._materialize_non_diff_grads = False")
+    lines.append(f"    return {outs[0] if len(outs) == 1 else '(' + ', '.join(outs) + ',)'}")
+    lines.append(f"def backward({', '.join(['ctx', *grads])}):")
+    if tensors:
+        lines.append(f"    {_unpack(tensors)}ctx.saved_tensors")
+    if numbers:
+        lines.append(f"    {_unpack(numbers)}ctx.numbers")
+    given = [f"g{k}" for k in shape.tangents]
+    inner = f"[{', '.join([*numbers, *tensors, *given])}]"
+    lines.append("    if grad_enabled():")
+    lines.append(f"        return twice(compiled_backward, {inner})")
+    lines.append(f"    return tuple(compiled_backward({inner}))")
+    return "\n".join([*lines, ""])
+
+
+def _unpack(names: Sequence[str]) -> str:
+    return f"{', '.join(names)}, = " if names else ""
+
+
+def twice(backward: Callable[[list[Any]], list[Any]], args: list[Any]) -> tuple[Any, ...]:
+    """The backward pass under create_graph=True: its results raise when they are differentiated again."""
+    differentiable = any(isinstance(a, torch.Tensor) and a.requires_grad for a in args)
+    with torch.no_grad():
+        grads = backward([a.detach() if isinstance(a, torch.Tensor) else a for a in args])
+    if not differentiable:
+        return tuple(grads)
+    message = b"a fused function cannot be differentiated twice: call the plain function for that"
+    return tuple(
+        torch._C._functions.DelayedError(message, 1)(g.detach().requires_grad_()) if _real(g) else g for g in grads
+    )
+
+
+def _real(g: Any) -> bool:
+    return isinstance(g, torch.Tensor) and (g.is_floating_point() or g.is_complex())
+
+
+def make_node(
+    forward: Callable[[list[Any]], list[Any]], backward: Callable[[list[Any]], list[Any]], shape: NodeShape, name: str
+) -> Callable[..., Any]:
+    """`apply` of a node that runs `forward` and `backward` (boxed, as plans are)."""
+    scope: dict[str, Any] = {
+        "compiled": forward,
+        "compiled_backward": backward,
+        "grad_enabled": torch.is_grad_enabled,
+        "twice": twice,
+        "unsafe_view": torch.ops.aten._unsafe_view.default,
+    }
+    exec(compile(source(shape), f"<fusewright {name}>", "exec"), scope)
+    functions = {"forward": staticmethod(scope["forward"]), "backward": staticmethod(scope["backward"])}
+    node: Any = type(name, (Function,), functions)
+    # What the engine calls. Function's own `apply` looks up `backward` among the ways to write one, every time.
+    node._backward_cls = type(f"{name}Backward", (BackwardCFunction,), {"_forward_cls": node, "apply": scope["backward"]})
+    apply: Callable[..., Any] = _apply.__get__(None, node)
+    return apply

@@ -1,0 +1,380 @@
+"""Trace a Python function of tensors once, with symbolic sizes: AOTAutograd without Dynamo.
+
+Inputs are fake tensors with a symbol for each extent that is not fixed; what AOTAutograd hands to the compilers is
+kept, and so are the relations between sizes that tracing relied on. The flat inputs of all graphs are
+
+    symbols of extents and strides (integers), symbolic integer arguments, tensors       in the order of the leaves
+"""
+
+from __future__ import annotations
+
+import contextlib
+import re
+import sys
+import traceback
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+import sympy
+import torch
+from torch._dynamo.source import ConstantSource
+from torch._functorch import config as functorch_config
+from torch._functorch.aot_autograd import aot_module_simplified
+from torch._guards import TracingContext, tracing
+from torch._subclasses.fake_tensor import (
+    DataDependentOutputException,
+    DynamicOutputShapeException,
+    FakeTensor,
+    FakeTensorMode,
+)
+from torch.fx.experimental.symbolic_shapes import DimDynamic, GuardOnDataDependentSymNode, ShapeEnv
+from torch.nn.utils.stateless import _reparametrize_module
+from torch.utils import _pytree as pytree
+from torch.utils._sympy.printers import PythonPrinter
+
+from ..core.errors import Refusal, UserError
+from .signature import Described, Layout, Node, rebuild
+
+_TORCH = str(Path(torch.__file__).parent)
+_PACKAGE = str(Path(__file__).parent.parent)
+# Frames between a number's use and the code that uses it.
+_SYMBOLIC = (f"{_TORCH}/fx/experimental", f"{_TORCH}/utils/_sympy", f"{_TORCH}/__init__.py", f"{_TORCH}/fx/traceback")
+_CONSTANTS = (int, float, bool, str, complex, torch.dtype, torch.device, torch.layout, torch.memory_format)
+
+
+@dataclass(slots=True)
+class Captured:
+    """What tracing found.
+
+    `forward`, `backward`: what the compilers made of the graphs (`backward` None without gradients), with the FX graph
+    of each; `whole`: AOTAutograd's own callable of the flat inputs; `meta`: its description of aliases and mutations.
+    `symbols[k]`: (leaf number, "size" or "stride", dimension) of flat input k. `guards`: Python conditions over
+    `_s<k>`, the flat integers, symbols first. `result`: a pytree whose leaves are `Out`s.
+    """
+
+    forward: Any
+    backward: Any
+    forward_graph: torch.fx.GraphModule
+    backward_graph: torch.fx.GraphModule | None
+    whole: Callable[..., Any]
+    meta: Any
+    symbols: list[tuple[int, str, int]]
+    integers: list[int]
+    tensors: list[int]
+    guards: list[str]
+    result: Any
+    autocast: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Out:
+    """A leaf of the result: graph output `data`, argument leaf `data`, or the constant `data`; "size": of `parts`."""
+
+    kind: str  # "output", "input", "constant", "size"
+    data: Any = None
+    parts: tuple[Out, ...] = ()
+
+
+@dataclass(slots=True)
+class _Compiled:
+    """What the compilers were given and made."""
+
+    forward: Any = None
+    backward: Any = None
+    forward_graph: Any = None
+    backward_graph: Any = None
+    meta: Any = None
+
+
+class _Env(ShapeEnv):
+    """Symbolic sizes; notices where the traced program itself, not torch, needs one as a number."""
+
+    pinned: str = ""  # the first such line
+    names: dict[str, str]
+
+    def evaluate_expr(self, orig_expr: Any, *args: Any, **kwargs: Any) -> Any:
+        known = dict(self.replacements)
+        out = super().evaluate_expr(orig_expr, *args, **kwargs)
+        if not self.pinned and self.replacements != known:
+            line = _users_line(sys._getframe(1))
+            if line:
+                fixed = [s for s in sympy.sympify(orig_expr).free_symbols if self.replacements.get(s, s).is_number]
+                if fixed:
+                    which = " and ".join(sorted({self.names.get(str(s), str(s)) for s in fixed}))
+                    self.pinned = f"{line} uses {which} as a Python number"
+                    raise Pinned(self.pinned)
+        return out
+
+
+class Pinned(Exception):
+    """The program needs the value of a size or an integer argument."""
+
+
+def _users_line(frame: FrameType | None) -> str:
+    """The line that converted a symbolic number with `int`, `bool`, `range`, ...; "" if an operator of torch did."""
+    converted = False
+    while frame is not None:
+        name = frame.f_code.co_filename
+        if not name.startswith((*_SYMBOLIC, __file__)):
+            break
+        converted |= frame.f_code.co_name in ("__bool__", "__int__", "__index__", "__float__")
+        frame = frame.f_back
+    if frame is None or not converted or frame.f_code.co_filename.startswith((_TORCH, _PACKAGE)):
+        return ""
+    return _line(frame.f_code.co_filename, frame.f_lineno)
+
+
+def _line(file: str, number: int) -> str:
+    found = traceback.FrameSummary(file, number, "").line
+    return f"{file}:{number} ({found})" if found else f"{file}:{number}"
+
+
+def innermost_user_line(e: BaseException) -> str:
+    """The last line outside torch and this package in an exception's traceback; "" if there is none."""
+    out = ""
+    for frame, number in traceback.walk_tb(e.__traceback__):
+        if not frame.f_code.co_filename.startswith((_TORCH, _PACKAGE, "<")):
+            out = _line(frame.f_code.co_filename, number)
+    return out
+
+
+class _Flat(torch.nn.Module):
+    """AOTAutograd wants a module."""
+
+    def __init__(self, run: Callable[..., Any]):
+        super().__init__()
+        self.run = run
+
+    def forward(self, *args: Any) -> Any:
+        return self.run(*args)
+
+
+class _Tracer:
+    def __init__(
+        self,
+        fn: Callable[..., Any],
+        values: tuple[Any, ...],
+        described: Described,
+        layouts: dict[int, Layout],
+    ):
+        self.fn, self.values, self.described, self.layouts = fn, values, described, layouts
+        self.env = _Env(duck_shape=False, allow_scalar_outputs=False, allow_dynamic_output_shape_ops=False)
+        self.env.names = {}
+        self.mode = FakeTensorMode(shape_env=self.env, allow_non_fake_inputs=False)
+        self.symbols: list[tuple[int, str, int]] = []
+        self.sizes: list[Any] = []
+        self.integers = [k for k, x in enumerate(described.leaves) if k not in layouts]
+        self.result: Any = None
+
+    # --- inputs ---
+    def symbol(self, value: int, what: str, positive: bool = True) -> Any:
+        source = ConstantSource(what)
+        if positive:
+            s = self.env.create_symbol(value, source, DimDynamic.DYNAMIC, None)
+        else:
+            s = self.env.create_unspecified_symbol(value, source, DimDynamic.DYNAMIC)
+        self.env.names[str(s)] = what
+        return self.env.create_symintnode(s, hint=value, source=source)
+
+    def fake(self, k: int) -> torch.Tensor:
+        t, lay, name = self.described.leaves[k], self.layouts[k], self.described.names[k]
+        sizes: list[Any] = list(lay.sizes)
+        strides: list[Any] = list(lay.strides)
+        for d, n in enumerate(lay.sizes):
+            if n is None:
+                sizes[d] = self.symbol(t.shape[d], f"{name}.size({d})")
+                self.symbols.append((k, "size", d))
+                self.sizes.append(sizes[d])
+        expected: Any = 1
+        for d in lay.order:
+            if strides[d] == "dense":
+                strides[d] = expected
+            elif strides[d] == "free":
+                strides[d] = self.symbol(t.stride(d), f"{name}.stride({d})")
+                self.symbols.append((k, "stride", d))
+                self.sizes.append(strides[d])
+            if lay.strides[d] != 0:
+                expected = strides[d] * sizes[d]
+        out = torch.empty_strided(sizes, strides, dtype=lay.dtype, device=lay.device)
+        return out.requires_grad_() if lay.requires_grad else out
+
+    # --- the function ---
+    def run(self, *flat: Any) -> list[Any]:
+        leaves: list[Any] = [None] * len(self.described.leaves)
+        given = flat[len(self.symbols) :]
+        for k, x in zip((*self.integers, *self.layouts), given, strict=True):
+            leaves[k] = x
+        args = [rebuild(n, v, leaves) for n, v in zip(self.described.structure, self.values, strict=True)]
+        with contextlib.ExitStack() as stack:
+            check = [c for n, v in zip(self.described.structure, self.values, strict=True) for c in _enter(stack, n, v, leaves)]
+            out = self.fn(*args)
+            for c in check:
+                c()
+        outputs: list[Any] = []
+        positions = {id(leaves[k]): k for k in self.layouts}
+        self.result = pytree.tree_map(lambda x: _out(x, outputs, positions), out, is_leaf=lambda x: isinstance(x, torch.Size))
+        return outputs
+
+
+def _enter(stack: contextlib.ExitStack, node: Node, value: Any, leaves: list[Any]) -> Iterator[Callable[[], None]]:
+    """Put leaves in place of the parameters and buffers of modules among the arguments, until `stack` closes."""
+    if node.kind != "module":
+        parts: Any = value.values() if node.kind == "dict" else value
+        if node.kind in ("list", "tuple", "size", "named", "dict"):
+            for n, v in zip(node.children, parts, strict=True):
+                yield from _enter(stack, n, v, leaves)
+        return
+    names = [".".join((*path, name)) for path, _, name in node.data.slots]
+    given = {name: leaves[c.data] for name, c in zip(names, node.children, strict=True)}
+    stack.enter_context(_reparametrize_module(value, given, tie_weights=True))
+
+    def unchanged() -> None:
+        for name, t in given.items():
+            owner, _, last = name.rpartition(".")
+            if getattr(value.get_submodule(owner), last) is not t:
+                raise Refusal("module", f"{name} is assigned in forward: write into it instead")
+
+    yield unchanged
+
+
+def _out(x: Any, outputs: list[Any], positions: dict[int, int]) -> Out:
+    if isinstance(x, torch.Tensor):
+        k = positions.get(id(x))
+        if k is not None:
+            return Out("input", k)
+    elif isinstance(x, torch.Size):
+        return Out("size", None, tuple(_out(n, outputs, positions) for n in x))
+    elif not isinstance(x, (torch.SymInt, torch.SymFloat, torch.SymBool)):
+        if x is None or isinstance(x, _CONSTANTS):
+            return Out("constant", x)
+        raise Refusal("result", f"a {type(x).__name__} in the result")
+    for k, y in enumerate(outputs):
+        if y is x:
+            return Out("output", k)
+    outputs.append(x)
+    return Out("output", len(outputs) - 1)
+
+
+def capture(
+    fn: Callable[..., Any],
+    values: tuple[Any, ...],
+    described: Described,
+    layouts: dict[int, Layout],
+    compilers: dict[str, Any],
+) -> Captured:
+    """Trace and compile `fn(*values)`.
+
+    `layouts`: of the leaves that are tensors. `compilers`: `forward`, `backward` and `inference`, functions of (graph,
+    example inputs), and the other arguments of AOTAutograd. Raises UserError for control flow that depends on what a
+    trace does not know, Refusal for what only the plain function can do, and whatever `fn` or a compiler raises.
+    """
+    tracer = _Tracer(fn, values, described, layouts)
+    made = _Compiled()
+    context = TracingContext(tracer.mode)
+    autocast = torch._C._is_any_autocast_enabled()
+
+    def keep(kind: str) -> Callable[[Any, Any], Any]:
+        def compiler(gm: torch.fx.GraphModule, inputs: Any) -> Any:
+            built = compilers[kind](gm, inputs)
+            which = "backward" if kind == "backward" else "forward"
+            setattr(made, which, built)
+            setattr(made, f"{which}_graph", gm)
+            if which == "forward":
+                made.meta = context.fw_metadata
+            return built
+
+        return compiler
+
+    cached, grad = torch.is_autocast_cache_enabled(), torch.is_grad_enabled()
+    try:
+        torch.set_autocast_cache_enabled(False)  # it would keep fake weights
+        with tracing(context), _settings(), torch.inference_mode(False), torch.set_grad_enabled(grad):
+            with tracer.mode:
+                tensors = [tracer.fake(k) for k in layouts]
+            integers = [tracer.symbol(described.leaves[k], described.names[k], False) for k in tracer.integers]
+            flat = [*tracer.sizes, *integers, *tensors]
+            whole = aot_module_simplified(
+                _Flat(tracer.run),
+                flat,
+                fw_compiler=keep("forward"),
+                bw_compiler=keep("backward"),
+                inference_compiler=keep("inference"),
+                partition_fn=compilers["partition"],
+                decompositions=compilers["decompositions"],
+                keep_inference_input_mutations=True,
+            )
+    except Exception as e:
+        raise _explained(e, tracer) from e
+    finally:
+        torch.set_autocast_cache_enabled(cached)
+        tracer.values, tracer.described = (), Described()  # what was compiled may keep the tracer
+    names = _symbol_names(tracer, len(tracer.sizes), integers)
+    return Captured(
+        made.forward,
+        made.backward,
+        made.forward_graph,
+        made.backward_graph,
+        whole,
+        made.meta,
+        tracer.symbols,
+        tracer.integers,
+        list(layouts),
+        _guards(tracer.env, names),
+        tracer.result,
+        autocast,
+    )
+
+
+def _symbol_names(tracer: _Tracer, count: int, integers: list[Any]) -> dict[str, str]:
+    """Symbol -> the name of the flat input that is its value. They were made in the order of the inputs."""
+    assert len(tracer.env.names) == count + len(integers)
+    return {s: f"_s{k}" for k, s in enumerate(tracer.env.names)}
+
+
+@contextlib.contextmanager
+def _settings() -> Iterator[None]:
+    """Compile the backward pass now; do not free what a retained graph needs."""
+    changes = {"force_non_lazy_backward_lowering": True, "donated_buffer": False}
+    with functorch_config.patch({k: v for k, v in changes.items() if hasattr(functorch_config, k)}):
+        yield
+
+
+def _guards(env: ShapeEnv, names: dict[str, str]) -> list[str]:
+    """What tracing assumed about sizes, as Python conditions over the flat integers."""
+    printer = PythonPrinter()
+    out = []
+    for g in env.guards:
+        text = printer.doprint(g.expr)
+        out.append(re.sub(r"\b[A-Za-z_]\w*\b", lambda m: names.get(m[0], m[0]), text))
+    return list(dict.fromkeys(t for t in out if t != "True"))
+
+
+def _explained(e: Exception, tracer: _Tracer) -> Exception:
+    """`e`, or the UserError or Refusal behind it."""
+    if tracer.env.pinned:
+        return UserError(
+            f"{tracer.env.pinned}, so that one trace cannot serve all sizes. Pass specialize=(...) with the names of "
+            "those arguments (or True) to fuse: then each value has a trace of its own."
+        )
+    cause: BaseException | None = e
+    while cause is not None:
+        if isinstance(cause, (Refusal, UserError)):
+            return cause
+        if isinstance(cause, (DataDependentOutputException, DynamicOutputShapeException, GuardOnDataDependentSymNode)):
+            return UserError(
+                f"{innermost_user_line(e) or 'the function'} needs the value of a tensor, which a trace does not know. "
+                "Express it with torch.where or leave it outside the fused function."
+            )
+        cause = cause.__cause__ or cause.__context__
+    if "convert all Tensors to FakeTensors" in str(e):
+        return UserError(
+            f"{innermost_user_line(e) or 'the function'} uses a tensor that is no argument of the fused function: pass "
+            "it as one, or fuse the module that holds it."
+        )
+    return e
+
+
+__all__ = ["Captured", "FakeTensor", "Out", "capture", "innermost_user_line"]

@@ -1,0 +1,347 @@
+"""The call path of a fused function: generated Python that checks one signature after the other and launches.
+
+    def f(x, y):
+        while True:                                                    # one block for each entry
+            if not (c0(x, y) and ad._current_level < 0 and not modes() and ...): break
+            _s0, _s1, = x.shape
+            _s2, _ = y.shape
+            if not (1 < _s0 and 1 < _s1 and 1 < _s2 and x.is_contiguous() and ... and _s0 == _s2): break
+            return p0([_s0, _s1, _s2, x, y])[0]
+        return slow(x, y)
+
+`c0` is torch's own C++ check of tensors: exact type, element type, device, whether they require a gradient, fixed extents,
+and the dispatch keys, which transforms, autocast and inference mode change. What it cannot see (the grad mode,
+forward-mode levels, `TorchFunctionMode`) is asked for.
+"""
+
+from __future__ import annotations
+
+import types
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import torch
+import torch.autograd.forward_ad as forward_ad
+from torch.utils import _pytree as pytree
+
+from ..core.options import current
+from ..run.internals import function_modes, tensor_check
+from .capture import Captured, Out
+from .signature import Layout, ModuleState, Node
+
+
+@dataclass(slots=True)
+class Entry:
+    """A plan with the signature of calls that may use it.
+
+    `how`: "plain" (a boxed plan), "node" (`apply` of an autograd node) or "whole" (AOTAutograd's callable); `run` is
+    that. `mutated`: leaves that are written. `options`: the options object in force.
+    """
+
+    structure: tuple[Node, ...]
+    layouts: dict[int, Layout]
+    captured: Captured
+    how: str
+    run: Callable[..., Any]
+    mutated: tuple[int, ...] = ()
+    returns: int = 1  # how many results a node has
+    amp: tuple[Any, ...] = ()
+    options: Any = None
+    leaves: list[Any] = field(default_factory=list)  # an example, while code is generated
+
+
+_TYPES = {"tuple": tuple, "list": list, "dict": dict, "size": torch.Size}
+
+
+class _Block:
+    """Writes one entry."""
+
+    def __init__(self, entry: Entry, number: int, scope: dict[str, Any]):
+        self.entry, self.number, self.scope = entry, number, scope
+        self.lines: list[str] = []
+        self.found: dict[int, str] = {}  # leaf -> expression
+        self.fresh = 0
+
+    def constant(self, value: Any, prefix: str) -> str:
+        name = f"_{prefix}{self.number}_{len(self.scope)}"
+        self.scope[name] = value
+        return name
+
+    def local(self, expression: str) -> str:
+        if expression.isidentifier():
+            return expression
+        self.fresh += 1
+        name = f"_a{self.fresh}"
+        self.lines.append(f"{name} = {expression}")
+        return name
+
+    def unless(self, *conditions: str) -> None:
+        if conditions:
+            self.lines.append(f"if not ({' and '.join(conditions)}): break")
+
+    # --- arguments ---
+    def node(self, n: Node, expression: str, check: bool) -> None:
+        e = expression
+        if n.kind in ("tensor", "int"):
+            self.found[n.data] = e = self.local(e)
+            if n.kind == "int" and check:
+                self.unless(f"type({e}) is int", f"not -2 < {e} < 2")
+        elif n.kind in ("value", "object", "slice", "method"):
+            if check:
+                self.unless(*self.same(n, e))
+        elif n.kind == "module":
+            gathered = self.constant(gatherer(n.data), "g")
+            e = self.local(f"{gathered}({e})")
+            if check:
+                self.unless(f"{e} is not None")
+            for k, c in enumerate(n.children):
+                self.node(c, f"{e}[{k}]", check)
+        else:
+            e = self.local(e)
+            kind = self.constant(n.data if n.kind == "named" else _TYPES[n.kind], "y")
+            if check:
+                self.unless(f"type({e}) is {kind}")
+                if n.kind == "dict":
+                    self.unless(f"tuple({e}) == {self.constant(n.data, 'k')}")
+                elif n.kind != "named":
+                    self.unless(f"len({e}) == {n.data}")
+            for k, c in enumerate(n.children):
+                item = f"{e}[{n.data[k]!r}]" if n.kind == "dict" else f"{e}[{k}]"
+                self.node(c, item, check)
+
+    def same(self, n: Node, e: str) -> list[str]:
+        if n.kind == "object":
+            return [f"{self.constant(n.data.get, 'w')}() is {e}"]
+        if n.kind == "method":
+            own = f"type({e}) is {self.constant(types.MethodType, 'y')}"
+            of = zip(n.data, ("__func__", "__self__"), strict=True)
+            return [own, *(f"{self.constant(s.get, 'w')}() is {e}.{part}" for s, part in of)]
+        if n.kind == "slice":
+            return [f"type({e}) is slice", f"({e}.start, {e}.stop, {e}.step) == {n.data!r}"]
+        kind, value = n.data
+        if value is None or kind is bool:
+            return [f"{e} is {value}"]
+        if kind is float:
+            return [f"type({e}) is float", f"repr({e}) == {value!r}"] if float(value) in (0.0,) or value == "nan" else [
+                f"type({e}) is float",
+                f"{e} == {self.constant(float(value), 'v')}",
+            ]
+        return [f"type({e}) is {self.constant(kind, 'y')}", f"{e} == {self.constant(value, 'v')}"]
+
+    # --- tensors ---
+    def tensors(self) -> None:
+        en = self.entry
+        names = [self.found[k] for k in en.layouts]
+        sizes = [list(lay.sizes) for lay in en.layouts.values()]
+        check = tensor_check([en.leaves[k] for k in en.layouts], sizes)
+        conditions = [f"{self.constant(check, 'c')}({', '.join(names)})", "_ad._current_level < 0", "not _modes()"]
+        conditions.append(f"_options() is {self.constant(en.options, 'o')}")
+        conditions.append(f"_default() is {self.constant(torch.get_default_dtype(), 't')}")
+        if any(en.leaves[k].requires_grad for k in en.layouts):
+            conditions.append("_grad()" if torch.is_grad_enabled() else "not _grad()")
+        if en.amp:
+            conditions.append(f"_amp() == {self.constant(en.amp, 'm')}")
+        self.unless(*conditions)
+
+    def sizes(self, check: bool) -> list[str]:
+        """Bind the flat integers; returns the conditions that they must meet."""
+        en = self.entry
+        symbols = en.captured.symbols
+        conditions: list[str] = []
+        for k, lay in en.layouts.items():
+            e = self.found[k]
+            for kind, call in (("size", "shape"), ("stride", "stride()")):
+                mine = {d: f"_s{i}" for i, (leaf, what, d) in enumerate(symbols) if leaf == k and what == kind}
+                strided = kind == "stride" and not lay.contiguous and lay.order and check
+                if mine or strided:
+                    targets = [mine.get(d, f"_t{d}" if strided else "_") for d in range(len(lay.sizes))]
+                    self.lines.append(f"{', '.join(targets)}, = {e}.{call}")
+                    conditions += [f"1 < {s}" for s in mine.values()]
+            conditions += self.strides(k, e, lay)
+        for i, k in enumerate(en.captured.integers):
+            self.lines.append(f"_s{len(symbols) + i} = {self.found[k]}")
+        if en.mutated:
+            others = [self.found[k] for k in en.layouts]
+            conditions.append(f"_apart(({', '.join(self.found[k] for k in en.mutated)},), ({', '.join(others)},))")
+        return conditions + en.captured.guards
+
+    def strides(self, k: int, e: str, lay: Layout) -> list[str]:
+        if lay.contiguous and (lay.order or not lay.sizes):
+            return [f"{e}.is_contiguous()"]
+        if not lay.order:
+            return [f"{e}.stride() == {lay.strides!r}"]
+        symbols = {(leaf, what, d): f"_s{i}" for i, (leaf, what, d) in enumerate(self.entry.captured.symbols)}
+        expected, out = "1", []
+        for d in lay.order:
+            kind, size = lay.strides[d], lay.sizes[d]
+            n = symbols[k, "size", d] if size is None else str(size)
+            have = symbols.get((k, "stride", d), f"_t{d}")
+            if kind == "dense":
+                if size != 1:
+                    out.append(f"{have} == {expected}")
+                have = expected
+            elif kind != "free":
+                out.append(f"{have} == {kind}")
+            if kind != 0:
+                expected = n if have == "1" else f"{have} * {n}"
+        return out
+
+    # --- the call ---
+    def call(self) -> None:
+        en = self.entry
+        flat = [f"_s{i}" for i in range(len(en.captured.symbols) + len(en.captured.integers))]
+        flat += [self.found[k] for k in en.captured.tensors]
+        run = self.constant(en.run, "p")
+        call = f"{run}([{', '.join(flat)}])" if en.how == "plain" else f"{run}({', '.join(flat)})"
+        single = en.how == "node" and en.returns == 1
+        parts, spec = pytree.tree_flatten(en.captured.result)
+        used = sum(p.kind == "output" or p.kind == "size" for p in parts)
+        quiet = en.captured.autocast
+        if used == 1 and parts[0].kind == "output" and len(parts) == 1 and not quiet:
+            item = "" if single else f"[{parts[0].data}]"
+            self.lines.append(f"return {self.tree(spec, [f'{call}{item}'])}")
+            return
+        if quiet:
+            self.lines += ["with _no_autocast():", f"    _o = {call}"]
+        else:
+            self.lines.append(f"_o = {call}")
+        self.lines.append(f"return {self.tree(spec, [self.result(p, single) for p in parts])}")
+
+    def result(self, o: Out, single: bool) -> str:
+        if o.kind == "output":
+            return "_o" if single else f"_o[{o.data}]"
+        if o.kind == "input":
+            return self.found[o.data]
+        if o.kind == "size":
+            return f"_Size(({''.join(self.result(p, single) + ', ' for p in o.parts)}))"
+        return repr(o.data) if o.data is None or type(o.data) in (bool, int) else self.constant(o.data, "r")
+
+    def tree(self, spec: Any, items: list[str]) -> str:
+        if spec.is_leaf():
+            return items[0]
+        if spec.type in (tuple, list):
+            out, at = [], 0
+            for c in spec.children():
+                out.append(self.tree(c, items[at : at + c.num_leaves]))
+                at += c.num_leaves
+            inner = ", ".join(out)
+            return f"[{inner}]" if spec.type is list else f"({inner}{',' if len(out) == 1 else ''})"
+        return f"_unflatten([{', '.join(items)}], {self.constant(spec, 'u')})"
+
+
+SCOPE: dict[str, Any] = {
+    "_ad": forward_ad,
+    "_modes": function_modes,
+    "_grad": torch.is_grad_enabled,
+    "_default": torch.get_default_dtype,
+    "_options": current,
+    "_no_autocast": torch._C._DisableAutocast,
+    "_Size": torch.Size,
+    "_unflatten": pytree.tree_unflatten,
+}
+
+
+def amp_state() -> tuple[Any, ...]:
+    """Autocast as far as traces depend on it; () if it is off."""
+    if not torch._C._is_any_autocast_enabled():
+        return ()
+    return tuple((d, torch.get_autocast_dtype(d)) for d in ("cpu", "cuda") if torch.is_autocast_enabled(d))
+
+
+def apart(written: tuple[torch.Tensor, ...], tensors: tuple[torch.Tensor, ...]) -> bool:
+    """Whether no tensor but itself shares memory with one that is written."""
+    owners = [t.untyped_storage()._cdata for t in tensors]
+    return all(owners.count(t.untyped_storage()._cdata) == 1 for t in written)
+
+
+SCOPE["_amp"] = amp_state
+SCOPE["_apart"] = apart
+
+
+def gatherer(state: ModuleState) -> Callable[[Any], tuple[Any, ...] | None]:
+    """A function that returns a module's leaves, or None if the module is not as described."""
+    modules = [(path, same.get, training, held) for path, same, training, held in state.modules]
+    scope: dict[str, Any] = {}
+    names: dict[tuple[str, ...], str] = {(): "m"}
+    lines = []
+    for k, (path, get, training, held) in enumerate(modules):
+        if path:
+            names[path] = f"m{k}"
+            lines.append(f"m{k} = {names[path[:-1]]}.__dict__['_modules'].get({path[-1]!r})")
+        m = names[path]
+        scope[f"w{k}"], scope[f"h{k}"] = get, held
+        lines.append(f"if {m} is None or w{k}() is not {m} or {m}.training is not {training} or names({m}) != h{k}: return None")
+        if path:
+            lines.append(f"if {m}._forward_hooks or {m}._forward_pre_hooks: return None")
+    scope["names"] = _held
+    leaves = [f"{names[path]}.__dict__[{kind!r}][{name!r}]" for path, kind, name in state.slots]
+    lines.append(f"return ({', '.join(leaves)}{',' if len(leaves) == 1 else ''})")
+    exec("def gather(m):\n" + "\n".join(f"    {s}" for s in lines), scope)
+    gather: Callable[[Any], tuple[Any, ...] | None] = scope["gather"]
+    return gather
+
+
+def _held(m: torch.nn.Module) -> tuple[str, ...]:
+    """The names of what a module holds, absent ones marked; as in `ModuleState.modules`."""
+    d = m.__dict__
+    out = tuple(d["_modules"])
+    for kind in ("_parameters", "_buffers"):
+        for key, t in d[kind].items():
+            out += (key if t is not None else f"-{key}",)
+    return out
+
+
+def inlinable(structure: Sequence[Node]) -> bool:
+    """Whether generated code can look into the arguments."""
+    return all(n.kind != "pytree" for top in structure for n in top.walk())
+
+
+def block(entry: Entry, number: int, values: Sequence[str], scope: dict[str, Any]) -> list[str]:
+    """The lines that check one entry against the parameters `values` and run it; what they name goes into `scope`."""
+    b = _Block(entry, number, scope)
+    for n, v in zip(entry.structure, values, strict=True):
+        b.node(n, v, True)
+    b.tensors()
+    b.unless(*b.sizes(True))
+    b.call()
+    return b.lines
+
+
+def write(name: str, head: str, values: Sequence[str], blocks: Sequence[list[str]]) -> str:
+    """Source of the function `name`, whose parameters are `head`, that tries the blocks and then calls `_slow`."""
+    lines = [f"def {name}({head}):"]
+    for b in blocks:
+        lines.append("    while True:")
+        lines += [f"        {s}" for s in b]
+    lines.append(f"    return _slow({', '.join(values)})")
+    return "\n".join([*lines, ""])
+
+
+def launcher(entry: Entry) -> Callable[[list[Any], list[int]], Any]:
+    """A function of (leaves, flat integers) that runs an entry whose conditions are known to hold."""
+    scope = dict(SCOPE)
+    b = _Block(entry, 0, scope)
+    b.found = {k: f"_l[{k}]" for k in (*entry.captured.integers, *entry.layouts)}
+    n = len(entry.captured.symbols) + len(entry.captured.integers)
+    if n:
+        b.lines.append(f"{', '.join(f'_s{i}' for i in range(n))}, = _n")
+    b.call()
+    exec("def run(_l, _n):\n" + "\n".join(f"    {s}" for s in b.lines), scope)
+    run: Callable[[list[Any], list[int]], Any] = scope["run"]
+    return run
+
+
+def integers(captured: Captured, leaves: list[Any]) -> list[int]:
+    """The flat integers of a call."""
+    out = [leaves[k].shape[d] if what == "size" else leaves[k].stride(d) for k, what, d in captured.symbols]
+    return out + [leaves[k] for k in captured.integers]
+
+
+def condition(guards: Sequence[str], count: int) -> Callable[[list[int]], bool]:
+    """A function of the flat integers: whether what a trace assumed holds."""
+    scope: dict[str, Any] = {}
+    unpack = f"    {', '.join(f'_s{i}' for i in range(count))}, = _n\n" if count else ""
+    exec(f"def holds(_n):\n{unpack}    return bool({' and '.join(f'({g})' for g in guards) or True})", scope)
+    holds: Callable[[list[int]], bool] = scope["holds"]
+    return holds

@@ -1,0 +1,261 @@
+"""What a fused function's arguments are, as far as its trace depends on it.
+
+`describe` turns the bound arguments of a call into leaves (tensors and symbolic integers, in order) and a structure: a
+tree of `Node`s that says where each leaf is found and which values are fixed. Structure and the `Layout`s of the tensors
+are the key of a trace:
+
+    tensor      element type, device, whether it requires a gradient (with the grad mode); each extent if it is 0 or 1 (else symbolic);
+                each stride: dense (a product of inner extents), 0, 1, or symbolic
+    int         symbolic, unless it is -1, 0 or 1 or its argument is specialised; then its value
+    tuple, list, dict, named tuples and what torch's pytree knows: their type, keys and items
+    Module      itself, its tree of modules, their training flags; parameters and buffers are leaves
+    all others  their value if they are plain (bool, float, str, None, dtype, device, ...), else their identity
+"""
+
+from __future__ import annotations
+
+import enum
+import types
+
+import weakref
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch.utils import _pytree as pytree
+
+from ..core.errors import Refusal
+
+PLAIN = (str, bytes, complex, range, type(...), torch.dtype, torch.device, torch.layout, torch.memory_format, enum.Enum, type)
+_FIXED = {-1, 0, 1}  # integers that programs compare with most (dimensions, switches): never symbolic
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """The part of a tensor that a trace depends on.
+
+    `sizes[d]`: an extent that is fixed, or None. `strides[d]`: "dense" (the product of the extents further in), an int
+    (fixed), or "free". `order`: dimensions from the innermost out. `name`: the argument, for messages.
+    """
+
+    dtype: torch.dtype
+    device: torch.device
+    requires_grad: bool
+    sizes: tuple[int | None, ...]
+    strides: tuple[int | str, ...]
+    order: tuple[int, ...]
+    contiguous: bool
+
+
+def layout(t: torch.Tensor, fixed: bool) -> Layout:
+    """The layout of a strided tensor; with every extent and stride if `fixed`."""
+    shape, stride = t.shape, t.stride()
+    contiguous = t.is_contiguous()
+    sizes = tuple(n if fixed or n < 2 else None for n in shape)
+    if fixed:
+        return Layout(t.dtype, t.device, t.requires_grad, sizes, stride, (), contiguous)
+    rank = len(shape)
+    if contiguous:
+        return Layout(t.dtype, t.device, t.requires_grad, sizes, ("dense",) * rank, tuple(range(rank - 1, -1, -1)), True)
+    order = tuple(sorted(range(rank), key=lambda d: (stride[d], shape[d] != 1, -d)))
+    kinds: list[int | str] = [0] * rank
+    expected = 1
+    for d in order:
+        if shape[d] == 1 or stride[d] == expected:
+            kinds[d] = "dense"
+        elif stride[d] in (0, 1):
+            kinds[d] = stride[d]
+        else:
+            kinds[d], expected = "free", stride[d]
+        if kinds[d] != 0:
+            expected *= shape[d]
+    return Layout(t.dtype, t.device, t.requires_grad, sizes, tuple(kinds), order, False)
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """One argument, or a part of one. Equal nodes are found in the same way and have the same fixed values.
+
+    kind      data                        children
+    "tensor", "int"  the leaf's number
+    "value"   (type, repr or value)
+    "object"  `Same`
+    "method"  `Same` of function and object
+    "slice"   (start, stop, step)
+    "list", "tuple", "size"  length       items
+    "named"   type                        fields
+    "dict"    keys                        values
+    "module"  `ModuleState`               leaves
+    "pytree"  (type, context)             children
+    """
+
+    kind: str
+    data: Any = None
+    children: tuple[Node, ...] = ()
+
+    def walk(self) -> Iterator[Node]:
+        yield self
+        for c in self.children:
+            yield from c.walk()
+
+
+class Same:
+    """An object by identity; weakly referenced where its type allows it."""
+
+    __slots__ = ("_key", "get")
+
+    def __init__(self, x: Any):
+        self._key = id(x)
+        try:
+            self.get = weakref.ref(x)
+        except TypeError:
+            self.get = lambda: x
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Same) and self._key == other._key and self.get() is other.get() is not None
+
+    def __hash__(self) -> int:
+        return self._key
+
+
+@dataclass(frozen=True, slots=True)
+class ModuleState:
+    """What a trace depends on in a module tree, besides its tensors.
+
+    `modules`: (path, module, training, names of its submodules, parameters and buffers); `slots`: (path,
+    "_parameters" or "_buffers", name) of every leaf, the shared ones once.
+    """
+
+    modules: tuple[tuple[tuple[str, ...], Same, bool, tuple[str, ...]], ...]
+    slots: tuple[tuple[tuple[str, ...], str, str], ...]
+
+
+class Described:
+    """The leaves and the structure of one call's arguments."""
+
+    __slots__ = ("fixed", "leaves", "modules", "names", "structure")
+
+    def __init__(self) -> None:
+        self.leaves: list[Any] = []
+        self.names: list[str] = []  # of the argument behind each leaf, as a Python expression
+        self.fixed: list[bool] = []  # whether the argument behind a leaf is specialised
+        self.structure: tuple[Node, ...] = ()
+
+
+def describe(values: tuple[Any, ...], names: tuple[str, ...], specialize: frozenset[str] | bool) -> Described:
+    """Leaves and structure of the bound arguments `values`, whose parameters are `names`.
+
+    Raises Refusal for arguments that only the plain function can handle.
+    """
+    out = Described()
+    out.structure = tuple(
+        _node(x, out, name, specialize is True or (specialize is not False and name in specialize))
+        for x, name in zip(values, names, strict=True)
+    )
+    return out
+
+
+def _leaf(x: Any, out: Described, name: str, fixed: bool) -> int:
+    out.leaves.append(x)
+    out.names.append(name)
+    out.fixed.append(fixed)
+    return len(out.leaves) - 1
+
+
+def _node(x: Any, out: Described, name: str, fixed: bool) -> Node:
+    t = type(x)
+    if t is torch.Tensor or t is torch.nn.Parameter or t is torch.nn.Buffer:
+        if x.layout is not torch.strided or x.is_quantized or x.device.type == "meta":
+            raise Refusal("argument", f"{name} is a {x.layout} tensor on {x.device}")
+        if x.is_neg() or x.is_conj():
+            raise Refusal("argument", f"{name} is a lazy conjugate or negative")
+        return Node("tensor", _leaf(x, out, name, fixed))
+    if isinstance(x, torch.Tensor):
+        raise Refusal("argument", f"{name} is a {t.__name__}, a subclass of torch.Tensor")
+    if t is int:
+        if fixed or x in _FIXED:
+            return Node("value", (int, x))
+        return Node("int", _leaf(x, out, name, fixed))
+    if x is None or t is bool or t is int:
+        return Node("value", (t, x))
+    if t is float:
+        return Node("value", (float, repr(x)))
+    if isinstance(x, PLAIN):
+        return Node("value", (t, x))
+    if t is tuple or t is list:
+        return Node(t.__name__, len(x), tuple(_node(y, out, f"{name}[{k}]", fixed) for k, y in enumerate(x)))
+    if t is dict:
+        items = tuple(_node(y, out, f"{name}[{k!r}]", fixed) for k, y in x.items())
+        if not all(type(k) in (str, int, bool, tuple) for k in x):
+            raise Refusal("argument", f"{name} has keys that are neither strings nor integers")
+        return Node("dict", tuple(x), items)
+    if t is torch.Size:
+        return Node("size", len(x), tuple(_node(y, out, f"{name}[{k}]", fixed) for k, y in enumerate(x)))
+    if t is slice and all(y is None or type(y) is int for y in (x.start, x.stop, x.step)):
+        return Node("slice", (x.start, x.stop, x.step))
+    if t is types.MethodType:
+        return Node("method", (Same(x.__func__), Same(x.__self__)))
+    if isinstance(x, tuple) and hasattr(x, "_fields"):
+        return Node("named", t, tuple(_node(getattr(x, f), out, f"{name}.{f}", fixed) for f in x._fields))
+    if isinstance(x, torch.nn.Module):
+        return _module(x, out, name, fixed)
+    if t in pytree.SUPPORTED_NODES:
+        children, context = pytree.SUPPORTED_NODES[t].flatten_fn(x)
+        parts = tuple(_node(y, out, f"{name}[{k}]", fixed) for k, y in enumerate(children))
+        return Node("pytree", (t, repr(context)), parts)
+    if t.__module__ == "numpy":
+        raise Refusal("argument", f"{name} is a NumPy array")
+    if isinstance(x, (torch.SymInt, torch.SymFloat, torch.SymBool, torch.Generator)):
+        raise Refusal("argument", f"{name} is a {t.__name__}")
+    return Node("object", Same(x))
+
+
+def _module(m: torch.nn.Module, out: Described, name: str, fixed: bool) -> Node:
+    modules, slots = [], []
+    children: list[Node] = []
+    seen: set[int] = set()
+    for path, sub in m.named_modules():
+        if sub is not m and hooked(sub):
+            raise Refusal("argument", f"{name}.{path} has hooks")
+        parts = tuple(path.split(".")) if path else ()
+        held = tuple(sub.__dict__["_modules"])
+        for kind in ("_parameters", "_buffers"):
+            for key, t in sub.__dict__[kind].items():
+                if t is None:
+                    held += (f"-{key}",)
+                    continue
+                held += (key,)
+                if id(t) not in seen:
+                    seen.add(id(t))
+                    slots.append((parts, kind, key))
+                    children.append(_node(t, out, f"{name}.{path}{'.' if path else ''}{key}", fixed))
+        modules.append((parts, Same(sub), sub.training, held))
+    return Node("module", ModuleState(tuple(modules), tuple(slots)), tuple(children))
+
+
+def hooked(m: torch.nn.Module) -> bool:
+    """Whether calling `m` runs hooks, whose effects a trace would lose."""
+    return bool(m._forward_hooks or m._forward_pre_hooks or m._backward_hooks or m._backward_pre_hooks)
+
+
+def rebuild(node: Node, value: Any, leaves: list[Any]) -> Any:
+    """The argument behind `node` with `leaves` in place of its own; `value` is the argument as given."""
+    kind = node.kind
+    if kind in ("tensor", "int"):
+        return leaves[node.data]
+    if kind in ("value", "object", "module", "slice", "method"):
+        return value
+    if kind == "dict":
+        return {k: rebuild(c, value[k], leaves) for k, c in zip(node.data, node.children, strict=True)}
+    if kind == "pytree":
+        entry = pytree.SUPPORTED_NODES[node.data[0]]
+        parts, context = entry.flatten_fn(value)
+        built = [rebuild(c, v, leaves) for c, v in zip(node.children, parts, strict=True)]
+        return entry.unflatten_fn(built, context)
+    items = [rebuild(c, v, leaves) for c, v in zip(node.children, value, strict=True)]
+    if kind == "named":
+        return node.data(*items)
+    return items if kind == "list" else tuple(items)
+
+

@@ -1,0 +1,248 @@
+"""Bad input and what cannot be traced: messages, and state left intact."""
+
+from __future__ import annotations
+
+import warnings
+
+import pytest
+import torch
+
+import fusewright
+from fusewright import CompilerError, FusewrightWarning, UserError
+from tests.support import assert_agrees, counted, counters, random_tensor
+
+
+def here(offset=0):
+    import inspect
+
+    return f"{__file__}:{inspect.currentframe().f_back.f_lineno + offset}"
+
+
+def add(x, y, *, scale=1.0):
+    return (x + y) * scale
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda f: f(),
+        lambda f: f(torch.ones(2)),
+        lambda f: f(torch.ones(2), torch.ones(2), 3.0),
+        lambda f: f(torch.ones(2), torch.ones(2), other=1),
+        lambda f: f(torch.ones(2), torch.ones(2), y=1),
+    ],
+)
+def test_wrong_arity_is_pythons_error(call):
+    fused = fusewright.fuse(add)
+    messages = []
+    for f in (add, fused):
+        with pytest.raises(TypeError) as error:
+            call(f)
+        messages.append(str(error.value))
+    assert messages[0] == messages[1]
+
+
+def test_wrong_arity_of_a_module():
+    m = torch.nn.Linear(2, 2)
+    messages = []
+    for f in (m, fusewright.fuse(m)):
+        with pytest.raises(TypeError) as error:
+            f()
+        messages.append(str(error.value))
+    assert messages[0] == messages[1]
+
+
+@pytest.mark.parametrize("args", [(torch.ones(2, 3), torch.ones(4)), (torch.ones(2), "text"), (None, None)])
+def test_the_functions_own_errors_are_eagers(args):
+    fused = fusewright.fuse(add)
+    messages = []
+    for f in (add, fused):
+        with pytest.raises((RuntimeError, TypeError)) as error:
+            f(*args)
+        messages.append((type(error.value), str(error.value)))
+    assert messages[0] == messages[1]
+    assert error.value.__cause__ is None and error.value.__context__ is None
+    assert torch.equal(fused(torch.ones(2), torch.ones(2)), torch.full((2,), 2.0))
+
+
+def test_mixed_devices():
+    fused = fusewright.fuse(add)
+    fused(torch.ones(2), torch.ones(2))
+    messages = []
+    for f in (add, fused):
+        with pytest.raises(Exception) as error:
+            f(torch.ones(2), torch.ones(2, device="meta")).tolist()
+        messages.append((type(error.value), str(error.value)))
+    assert messages[0] == messages[1]
+
+
+def test_exceptions_half_way_leave_no_state():
+    fail = [True]
+
+    @fusewright.fuse
+    def f(x):
+        y = x * 2
+        if fail[0]:
+            raise KeyError("half-way")
+        return y
+
+    for _ in range(2):
+        with pytest.raises(KeyError, match="half-way"):
+            f(torch.ones(3))
+    fail[0] = False
+    before = counters()
+    assert torch.equal(f(torch.ones(3)), torch.full((3,), 2.0))
+    assert counted(before)["fuse_traces"] == 1 and counted(before)["fuse_declined"] == 0
+
+
+def test_control_flow_on_values():
+    line = here(5)
+
+    @fusewright.fuse
+    def f(x):
+        y = x * 2
+        if y.sum() > 0:
+            return y
+        return -y
+
+    with pytest.raises(UserError) as error:
+        f(torch.ones(3))
+    assert str(error.value) == (
+        f"{line} (if y.sum() > 0:) needs the value of a tensor, which a trace does not know. "
+        "Express it with torch.where or leave it outside the fused function."
+    )
+
+
+@pytest.mark.parametrize(
+    "body",
+    [lambda x: x * x.sum().item(), lambda x: x[x > 0] * 2, lambda x: torch.nonzero(x) + 1, lambda x: x * float(x[0])],
+)
+def test_results_that_depend_on_values(body):
+    with pytest.raises(UserError, match="needs the value of a tensor"):
+        fusewright.fuse(body)(torch.ones(3))
+
+
+def test_loops_over_sizes():
+    line = here(5)
+
+    @fusewright.fuse
+    def f(x, y):
+        z = y
+        for k in range(x.shape[0]):
+            z = z + x[k]
+        return z
+
+    with pytest.raises(UserError) as error:
+        f(torch.ones(3, 4), torch.ones(4))
+    assert str(error.value) == (
+        f"{line} (for k in range(x.shape[0]):) uses x.size(0) as a Python number, so that one trace cannot serve all "
+        "sizes. Pass specialize=(...) with the names of those arguments (or True) to fuse: then each value has a trace "
+        "of its own."
+    )
+    special = fusewright.fuse(specialize="x")(f.__wrapped__)
+    for n in (3, 5):
+        assert torch.equal(special(torch.ones(n, 4), torch.ones(4)), torch.full((4,), n + 1.0))
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        lambda x, n: x + sum(range(n)),
+        lambda x, n: x * int(n),
+        lambda x, n: x * 2 if n == 7 else x,
+        lambda x, n: x * [1, 2, 3, 4, 5, 6, 7, 8][n],
+    ],
+)
+def test_control_flow_on_integers(body):
+    with pytest.raises(UserError, match=r"uses n as a Python number"):
+        fusewright.fuse(body)(torch.ones(3), 7)
+    special = fusewright.fuse(body, specialize=("n",))
+    for n in (7, 6):
+        assert torch.equal(special(torch.ones(3), n), body(torch.ones(3), n))
+
+
+def test_tensors_that_are_no_arguments():
+    hidden = torch.ones(3)
+    line = here(1)
+    f = fusewright.fuse(lambda x: x * 2 + hidden)
+    with pytest.raises(UserError) as error:
+        f(torch.ones(3))
+    assert str(error.value).startswith(line) and "no argument of the fused function" in str(error.value)
+
+
+def test_options_are_checked():
+    with pytest.raises(UserError, match="specialize: add has no parameter 'z', only x, y, scale"):
+        fusewright.fuse(add, specialize=("z",))
+    with pytest.raises(UserError, match="option 'rng' cannot be 'none'"):
+        fusewright.fuse(add, rng="none")
+    with pytest.raises(UserError, match="fuse: a function or a module is needed, not 3"):
+        fusewright.fuse(3)
+
+
+def test_what_only_the_plain_function_can_do():
+    fused = fusewright.fuse(lambda x, y: x * 2 + y)
+    sparse = torch.eye(3).to_sparse()
+    before = counters()
+    for _ in range(2):
+        assert torch.equal((fused(sparse, sparse)).to_dense(), torch.eye(3) * 3)
+    assert counted(before)["fuse_traces"] == 0
+    import numpy as np
+
+    assert torch.equal(fusewright.fuse(lambda x, y: x + torch.from_numpy(y))(torch.ones(2), np.ones(2, np.float32)), torch.full((2,), 2.0))
+
+
+def test_complex_numbers():
+    fused = fusewright.fuse(lambda x, y: x * y.conj() + 1)
+    x = torch.randn(4, 3, dtype=torch.complex64)
+    assert_agrees(fused(x, x), x * x.conj() + 1)
+    assert_agrees(fused(x.conj(), x), x.conj() * x.conj() + 1)
+    assert_agrees(fused(x, x.conj()), x * x + 1)
+
+
+@pytest.fixture
+def broken(monkeypatch):
+    """A compiler that fails in AOTAutograd's hands."""
+    import fusewright.fusing as fusing
+
+    def fail(*args, **kwargs):
+        raise ValueError("planted")
+
+    fusing._compilers.cache_clear()
+    monkeypatch.setattr(fusing, "partition", fail)
+    yield
+    fusing._compilers.cache_clear()
+
+
+def test_a_failure_of_ours_runs_the_plain_function(broken):
+    fused = fusewright.fuse(add)
+    x = random_tensor((3,)).requires_grad_()
+    before = counters()
+    with warnings.catch_warnings(record=True) as seen:
+        warnings.simplefilter("always")
+        for _ in range(3):
+            assert torch.equal(fused(x, x), x + x)
+    assert [w.category for w in seen] == [FusewrightWarning]
+    assert "planted" in str(seen[0].message) and "add" in str(seen[0].message)
+    assert counted(before)["fallbacks"] == 1
+    with fusewright.options(fallback=False), pytest.raises(CompilerError, match="planted"):
+        fused(x, x)
+
+
+def test_memory_efficient_fusion():
+    f = lambda x, n: torch.relu(x * 2).sum(n)
+    x = random_tensor((4, 6))
+    fused = fusewright.memory_efficient_fusion(f)
+    before = counters()
+    for shape in ((4, 6), (5, 3)):
+        assert_agrees(fused(random_tensor(shape), 0), f(random_tensor(shape), 0))
+    assert counted(before)["fuse_traces"] == 1
+    loop = fusewright.memory_efficient_fusion(lambda x, n: x * sum(range(n)), static_argnums=(1,))
+    assert torch.equal(loop(x, 5), x * 10)
+    m = torch.nn.Linear(6, 2)
+    fused_module = fusewright.memory_efficient_fusion(m)
+    assert isinstance(fused_module, torch.nn.Module)
+    torch.testing.assert_close(fused_module(x), m(x))
+    with pytest.raises(UserError, match="fw_compiler cannot be chosen"):
+        fusewright.memory_efficient_fusion(f, fw_compiler=lambda *a: None)
+    with pytest.raises(UserError, match="static_argnums"):
+        fusewright.memory_efficient_fusion(f, static_argnums=5)
