@@ -1,11 +1,15 @@
 """The host path of fused functions: eager, torch.compile with TorchInductor and with us, and `fusewright.fuse`.
 
 Rows: four operations on tiny tensors without gradients and with them; bias, dropout, residual and layer norm on
-[64, 128, 1024] forward and backward, in three ways of writing it, at one size and over 20 sizes near it (all of them for
-the first time, then again). `--parts` splits a tiny call of a fused function.
+[64, 128, 1024] forward and backward, in three ways of writing it, at one size and over 20 sizes near it (all of them
+for the first time, then again). `--parts` splits a tiny call of a fused function.
 
 Times are the best of several repetitions, interleaved between the implementations so that other load on the machine
-falls on all of them.
+falls on all of them; "20 sizes" is the mean over sizes of each one's best. `--clock cpu` counts processor time (user
+and system), for machines with other load: use it with OMP_NUM_THREADS=1. With the C library's defaults, most of eager's
+time on large tensors is page faults of fresh memory: measure with MALLOC_MMAP_THRESHOLD_ and MALLOC_TRIM_THRESHOLD_
+raised, too.
+"small sizes" is the same block on 20 new sizes of a few kilobytes, where nothing but the host's work is left.
 """
 
 from __future__ import annotations
@@ -26,6 +30,7 @@ import fusewright
 
 NAMES = ("eager", "inductor", "fusewright", "fuse")
 P = 0.1
+clock = time.perf_counter
 
 
 def tiny(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
@@ -65,10 +70,10 @@ def best(calls: dict[str, Callable[[], Any]], number: int, repeat: int) -> dict[
     out = dict.fromkeys(calls, float("inf"))
     for _ in range(repeat):
         for name, call in calls.items():
-            began = time.perf_counter()
+            began = clock()
             for _ in range(number):
                 call()
-            out[name] = min(out[name], (time.perf_counter() - began) / number)
+            out[name] = min(out[name], (clock() - began) / number)
     return out
 
 
@@ -110,18 +115,25 @@ def block_rows(names: tuple[str, ...], size: tuple[int, int, int]) -> dict[str, 
         calls = {n: lambda f=f: step(f, args, grad) for n, f in fns.items()}
         best(calls, 2, 1)
         rows[f"{fn.__name__}, one size"] = best(calls, 1, 5)
-        first = dict.fromkeys(fns, 0.0)
-        again = dict.fromkeys(fns, 0.0)
-        for s in sizes:
-            args, grad = inputs(s), torch.randn(s)
-            for n, f in fns.items():
-                for into in (first, again, again):
-                    began = time.perf_counter()
-                    step(f, args, grad)
-                    into[n] += (time.perf_counter() - began) / (20 if into is first else 40)
-        rows[f"{fn.__name__}, 20 sizes, first pass"] = first
-        rows[f"{fn.__name__}, 20 sizes, later"] = again
+        rows |= over(fn.__name__, fns, sizes, "20 sizes")
+        small = [(2 + k % 5, 3 + k, 16 + k) for k in range(20)]
+        rows |= over(fn.__name__, fns, small, "20 small sizes")
     return rows
+
+
+def over(
+    title: str, fns: dict[str, Callable[..., Any]], sizes: list[tuple[int, int, int]], what: str
+) -> dict[str, dict[str, float]]:
+    """Mean seconds per size of the first step and of the best of three later ones."""
+    first, later = dict.fromkeys(fns, 0.0), dict.fromkeys(fns, 0.0)
+    for s in sizes:
+        args, grad = inputs(s), torch.randn(s)
+        calls = {n: lambda f=f: step(f, args, grad) for n, f in fns.items()}
+        for n, t in best(calls, 1, 1).items():
+            first[n] += t / len(sizes)
+        for n, t in best(calls, 1, 3).items():
+            later[n] += t / len(sizes)
+    return {f"{title}, {what}, first pass": first, f"{title}, {what}, later": later}
 
 
 def parts() -> dict[str, float]:
@@ -158,8 +170,11 @@ def main() -> int:
     parser.add_argument("--only", action="append", choices=NAMES, help="implementations; repeatable")
     parser.add_argument("--size", default="64,128,1024", help="of the block; 0 leaves it out")
     parser.add_argument("--parts", action="store_true")
+    parser.add_argument("--clock", choices=("wall", "cpu"), default="wall")
     parser.add_argument("--json", type=Path)
     args = parser.parse_args()
+    global clock
+    clock = time.process_time if args.clock == "cpu" else time.perf_counter
     if args.parts:
         for name, t in parts().items():
             print(f"{name:28} {t:6.2f} µs")

@@ -81,7 +81,8 @@ def main(only: str) -> None:
         for s in dict.fromkeys(seen):
             print(
                 f"    {s.family} ({s.mode}) {s.row_threads}x{s.col_threads} threads, {s.steps} steps, {s.lanes} lanes"
-                f"{', resident' * s.resident}{', uniform' * s.uniform}, {s.index}-bit"
+                f"{f', clusters of {s.cluster}' if s.cluster > 1 else ''}{', resident' * s.resident}"
+                f"{', uniform' * s.uniform}, {s.index}-bit"
             )
         for r in driver.reports:
             print(f"    {r.name}: {r.registers} registers, {r.stack} stack, {r.shared} shared")

@@ -10,6 +10,7 @@ import time
 import warnings
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from typing import Any
 
 import torch
@@ -76,7 +77,7 @@ def _compile_fx(gm: GraphModule, kind: str, name: str, o: Options) -> Callable[[
             raise as_compiler_error(e, "compile a graph") from e
         count("fallbacks")
         record.failed(name, f"{type(e).__name__}: {e}")
-        warn_once(f"{type(e).__name__}: {e}", "a whole graph", lambda: repro.of_graph_failure(gm, name, e))
+        warn_once(f"{type(e).__name__}: {e}", "a whole graph", partial(repro.of_graph_failure, gm, name, e))
         return make_boxed_func(gm.forward)
 
 

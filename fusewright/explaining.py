@@ -146,7 +146,7 @@ def main(argv: Sequence[str]) -> int:
         code = run_script(parsed.script, parsed.arguments)
         seconds = time.perf_counter() - began
     report = make(Path(parsed.script).name, graphs, facts, {"total": seconds})
-    console = Console() if sys.stdout.isatty() else Console(width=160)
+    console = Console() if sys.stdout.isatty() else Console(width=180)
     if not graphs:
         console.print("nothing was compiled with backend='fusewright'")
     console.print(report.kernel(parsed.kernel) if parsed.kernel else report)

@@ -30,7 +30,7 @@ from .core.options import Options, current, from_mapping, using
 from .run.internals import dispatch_modes, function_modes
 from .run.node import NodeShape, make_node
 from .trace.capture import Captured, capture
-from .trace.launcher import SCOPE, Entry, amp_state, apart, condition, block, inlinable, integers, launcher, write
+from .trace.launcher import SCOPE, Entry, amp_state, apart, block, condition, inlinable, integers, launcher, write
 from .trace.signature import Described, Layout, describe, layout
 
 ENTRIES = 16  # signatures that the generated code tries one after the other; the others are looked up by key
@@ -130,8 +130,8 @@ class Fused:
         grad = torch.is_grad_enabled() and any(lay.requires_grad for lay in layouts.values())
         options = self.options()
         amp = amp_state()
-        key = (described.structure, tuple(layouts.items()), grad, amp, torch.get_default_dtype())
-        key = (*key, options.code_key(), options.fallback)
+        state = (grad, amp, torch.get_default_dtype(), options.code_key(), options.fallback)
+        key = (described.structure, tuple(layouts.items()), state)
         if key in self.declined:
             return self.plain(*values)
         plan, failure = self.find(key, leaves), None
@@ -250,9 +250,7 @@ def _entry(c: Captured, described: Described, layouts: dict[int, Layout], title:
     """
     meta, order = c.meta, [*c.integers, *c.tensors]
     offset = len(c.symbols)
-    mutated = tuple(
-        order[k - offset] for k, i in enumerate(meta.input_info) if i.mutates_data or i.mutates_metadata
-    )
+    mutated = tuple(order[k - offset] for k, i in enumerate(meta.input_info) if i.mutates_data or i.mutates_metadata)
     if torch.is_grad_enabled() and any(layouts[k].requires_grad for k in mutated):
         raise Refusal("mutation", "an argument that requires a gradient is mutated")
     entry = Entry(described.structure, layouts, c, "whole", c.whole, mutated)

@@ -78,7 +78,7 @@ def main(argv: Sequence[str]) -> int:
         code = run_script(parsed.script, parsed.arguments)
         wall = time.perf_counter() - began
     found = rows(profile)
-    console = Console() if sys.stdout.isatty() else Console(width=160)
+    console = Console() if sys.stdout.isatty() else Console(width=180)
     console.print(table(found, wall) if found else "no kernel of Fusewright was launched")
     console.print(phases(profile, facts.frames))
     for text in facts.missing:

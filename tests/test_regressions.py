@@ -67,3 +67,30 @@ def test_a_size_known_only_at_run_time_is_zero() -> None:
         [sys.executable, "-c", NOTHING_SELECTED], env=dict(os.environ), capture_output=True, text=True
     )
     assert done.returncode == 0, f"exit code {done.returncode}\n{done.stderr}"
+
+
+def test_backward_of_an_operation_with_effects() -> None:
+    """AOTAutograd threads a token through such graphs, which is None at run time (linalg.eig: a message on errors)."""
+    x = torch.tensor([[2.0, 1.0], [0.5, 3.0]], requires_grad=True)
+    torch._dynamo.reset()
+    with no_fallbacks():
+        compiled(lambda x: torch.linalg.eig(x * 2)[0].real * 3)(x).sum().backward()
+    got, x.grad = x.grad, None
+    (torch.linalg.eig(x * 2)[0].real * 3).sum().backward()
+    torch.testing.assert_close(got, x.grad)
+
+
+def test_random_numbers_in_a_gradient_that_threads_divide() -> None:
+    """Threads took strips of the embedding's gradient that began between two runs of random numbers."""
+    w, at = torch.randn(50, 1000, requires_grad=True), torch.randint(0, 50, (64,))
+    call = compiled(lambda w, at: F.dropout(F.embedding(at, w), 0.3, True))
+    before = torch.get_num_threads()
+    torch.set_num_threads(3)
+    try:
+        out = call(w, at)
+        out.backward(torch.ones_like(out))
+    finally:
+        torch.set_num_threads(before)
+    kept = (out.detach() != 0).float() / 0.7
+    assert w.grad is not None
+    torch.testing.assert_close(w.grad, torch.zeros(50, 1000).index_add_(0, at, kept))

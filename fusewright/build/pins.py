@@ -17,13 +17,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from ..core.options import current
 from .store import SUFFIX, Store, default_directory
 
 FOLDER = "schedules"
 _NO_LIMIT = 1 << 62  # bytes
 
 _lock = threading.Lock()
-_opened: dict[str, Pins] = {}
+_opened: dict[str | None, Pins] = {}  # by the option `cache_dir`
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,14 +111,13 @@ def key_of(digest: str, facts: str) -> str:
 
 def pins() -> Pins:
     """The pins in the current disk cache's directory."""
-    directory = default_directory() / FOLDER
-    key = str(directory)
-    found = _opened.get(key)
+    chosen = current().cache_dir
+    found = _opened.get(chosen)
     if found is None:
         with _lock:
-            found = _opened.get(key)
+            found = _opened.get(chosen)
             if found is None:
-                found = _opened[key] = Pins(directory)
+                found = _opened[chosen] = Pins(default_directory() / FOLDER)
     return found
 
 

@@ -94,7 +94,7 @@ class Options:
     profile: bool = _option(
         False, "switch", "Name every launch of a kernel, with the user's line, for `torch.profiler` and NVTX."
     )
-    check: bool | Callable[..., Any] = _option(
+    check: Any = _option(  # noqa: RUF009
         False,
         "check",
         "Run every group through torch as well, in higher precision too, and report what rounding does not explain; a "

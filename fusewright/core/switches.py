@@ -156,7 +156,7 @@ def disables_operator(disabled: tuple[str, ...], target: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Dump:
-    """One item of the option `dump`: a stage, for what (every filter empty: everything), and where to (None: stderr)."""
+    """One item of the option `dump`: a stage, of what (no filters: everything), and where to (None: stderr)."""
 
     stage: str
     filters: tuple[str, ...] = ()

@@ -15,7 +15,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -47,7 +47,7 @@ class _Script:
     timeout: float | None
     runs: int = 0
     output: str = ""
-    verdicts: dict[int | None, bool] = field(default_factory=dict)
+    last: str = ""
 
     def fails(self, fuel: int | None, report: Path | None = None) -> bool:
         """Run it. What it printed when it last failed is kept in `output`."""
@@ -56,11 +56,15 @@ class _Script:
         changes = {"FUSEWRIGHT_FUEL": "" if fuel is None else str(fuel)}
         changes["FUSEWRIGHT_FUEL_REPORT"] = str(report) if report is not None else ""
         failed, text = self._run(child_environment(**changes))
-        if failed:
-            self.output = text
         took = time.perf_counter() - start
+        verdict = "fails" if failed else "passes"
+        if failed:
+            last = (text.strip().splitlines() or [""])[-1]
+            if self.runs > 1 and last != self.last:  # perhaps another fault than the one that is looked for
+                verdict += f", saying '{last}'"
+            self.output, self.last = text, last
         what = "everything" if fuel is None else f"fuel {fuel}"
-        print(f"run {self.runs}: {what}: {'fails' if failed else 'passes'} ({took:.1f} s)", flush=True)
+        print(f"run {self.runs}: {what}: {verdict} ({took:.1f} s)", flush=True)
         return failed
 
     def _run(self, env: dict[str, str]) -> tuple[bool, str]:

@@ -4,7 +4,8 @@
     with fusewright.options(check=lambda fused, unfused, group: ...): ...
 
 `precision.py` says what counts as a deviation. Its inputs are saved, with a repro file beside them; or all is handed to
-the user's function. A program in check mode goes on whatever a check finds, and whatever happens in it.
+the user's function. A program in check mode goes on whatever a check finds, and whatever happens in it; unless Python
+is told to make errors of these warnings (`-W "error:Fusewright check"`).
 """
 
 from __future__ import annotations
@@ -81,6 +82,8 @@ class _Check:
         if not failed:  # an index out of range: torch runs the group anyway
             try:
                 self.check(outs, inputs, sizes)
+            except FusewrightWarning:  # the user has made errors of warnings
+                raise
             except Exception as e:
                 self.say("check", f"group {self.name} could not be checked ({type(e).__name__}: {e})")
         return failed

@@ -6,12 +6,12 @@ out). An element is right if one of these holds:
 
 1. `fused` is `eager`, or `precise` rounded to the result's type. NaN is NaN; infinities have signs.
 2. `|fused - precise| <= 4 |eager - precise| + (eps (8 + 2 log2 n) + r) |precise|`. Here n is the number of elements of
-   the largest tensor of the group, which bounds the length of its reductions; eps is that of the result's type or, as
-   16-bit floats are computed in float32, that of float32, and r then the eps of the 16-bit type, for the last rounding.
+   the largest tensor of the group, which bounds the length of its reductions; eps is that of the result's type. As
+   16-bit floats are computed in float32, it is float32's for them, and r their own eps, for the last rounding.
 3. It is explained by rounding on the way: the group is run in float64 up to 8 times more, the result of every operation
-   multiplied by 1 + eps or 1 - eps at random, element by element (Monte Carlo arithmetic; Parker, 1997). The eps is that
-   of the type that the program has there; of a 16-bit type only where the kernel rounds to it: where the program casts,
-   and everywhere with `precision="eager"`. With d the largest distance of those from `precise`,
+   multiplied by 1 + eps or 1 - eps at random, element by element (Monte Carlo arithmetic; Parker, 1997). The eps is
+   that of the type that the program has there; of a 16-bit type only where the kernel rounds to it: where the program
+   casts, and everywhere with `precision="eager"`. With d the largest distance of those from `precise`,
    `|fused - precise| <= 4 d` plus the bound of 2. This is what admits cancellation, and decisions (a comparison, a
    rounding, an argmax) that a last digit tips.
 
@@ -129,9 +129,7 @@ def _widen(a: Any) -> Any:
     return torch.float64 if isinstance(a, torch.dtype) and a in _NARROW else a
 
 
-def in_float64(
-    run: Run, inputs: Sequence[torch.Tensor], eps: Eps = None, seed: int = 0
-) -> list[torch.Tensor]:
+def in_float64(run: Run, inputs: Sequence[torch.Tensor], eps: Eps = None, seed: int = 0) -> list[torch.Tensor]:
     """The results of `run` with all its arithmetic in float64; with `eps`, disturbed by that (see `_Widened`)."""
     mode = _Widened(eps, seed)
     with torch.no_grad():

@@ -13,6 +13,7 @@ import torch
 
 from ..run.plan import GroupPlan, Plan, Watch
 from . import record
+from .report_text import NEVER
 from .traffic import copies, launch_seconds, moved_by
 
 
@@ -25,7 +26,7 @@ class Probe:
         self.hint = plan.traced.symbols.hint
         self.calls = 0
         self.seconds: float | None = None
-        self.why = "never launched"
+        self.why = NEVER
         self.bytes: tuple[int, int] | None = None
         self.layouts: list[tuple[str, tuple[int, ...], tuple[int, ...]]] = []
         self.sizes: dict[str, int] = {}

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from .report import GraphReport, KernelReport, Report
 
 WIDTH = 140  # columns of plain text
+NEVER = "never launched"  # why a kernel was not measured
 SHOWN = 12  # lines of a list before the rest is only counted
 
 
@@ -117,6 +118,8 @@ def graph(g: GraphReport) -> Iterator[Any]:
         yield Text(f"  runs as traced, because the pipeline failed on it: {g.failure}")
         return
     if g.kernels:
+        if all(k.why_not_measured == NEVER for k in g.kernels):
+            yield Text("  compiled, but not run: Dynamo started again, or nobody called it")
         yield kernels(g)
     left = [o for o in g.operations if o.place in ("torch", "unused")]
     yield from tally("left to torch", [(f"{o.target}: {o.reason}", o.where) for o in left])

@@ -283,7 +283,9 @@ def run(group: Callable[..., list[Any]], inputs: list[torch.Tensor], chosen: dic
         same = "the original's structure" if digest and digest in [g.hash for g in kernels] else "another structure"
         made = ", ".join(f"{g.name} ({g.hash})" for g in kernels) or "none: torch runs it all"
         print(f"kernels: {made}{f'; {same}' if digest else ''}")
-        deviations = compare([t.detach() for t in got], lambda given: group(*given), inputs, current().precision == "eager")
+        deviations = compare(
+            [t.detach() for t in got], lambda given: group(*given), inputs, current().precision == "eager"
+        )
         for d in deviations:
             print(f"wrong: {d}")
         if not deviations:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ..run.plan import GroupPlan
 from ..schedule.cpu import Schedule
+from ..schedule.edit import EDITED
 from ..schedule.gpu import GpuSchedule
 
 _FAMILIES = {
@@ -47,9 +48,9 @@ def family(p: GroupPlan) -> str:
 
 
 def _cpu(s: Schedule) -> str:
-    out = [_FAMILIES.get(s.family, s.family)]
+    out = [_FAMILIES.get(s.family.removeprefix(EDITED), s.family)]
     chunks = dict(s.split)
-    if s.family == "scatter":
+    if s.scatters:
         owner = f"axis {s.owner}" if isinstance(s.owner, str) else "a coordinate known at run time"
         out.append("one thread does it" if s.owner is None else f"threads divide {owner}")
     elif s.rows or chunks:

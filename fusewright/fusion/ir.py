@@ -152,7 +152,7 @@ class _Printer:
             return []
         uses = Counter(c for e in order for c in e.children()) + Counter(roots)
         left: dict[Expr, int] = {}  # the length of each value's own text, given the names so far
-        lines = []
+        lines: list[str] = []
         for e in order:
             left[e] = 1 + sum(left[c] for c in e.children())
             if left[e] > (SHORT if uses[e] > 1 else LONG // 4):

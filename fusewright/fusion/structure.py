@@ -37,8 +37,8 @@ class _Writer:
         self.lines += [f"host {name} {dtype}" for name, dtype in f.hosts.items()]
         for s in f.stages:
             self.stage(s)
-        for c, axes in f.checks:
-            self.lines.append(f"check {self.expr(c)} {[a.name for a in axes]}")
+        for c, over in f.checks:
+            self.lines.append(f"check {self.expr(c)} {[a.name for a in over]}")
         for when, parts in (("before", f.before), ("after", f.after)):
             for g in parts:
                 self.lines.append(when)

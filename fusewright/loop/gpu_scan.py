@@ -17,9 +17,7 @@ from .gpu_split import Split
 from .ir import Arg, For, If, Let, Reg, Set, Stmt, Var
 from .scope import Scope
 
-Points = Callable[
-    [list[tuple[Scope, Arg | None]]], None
-]  # at points; each with whether it exists (None: yes)
+Points = Callable[[list[tuple[Scope, Arg | None]]], None]  # points, and whether each exists (None: yes)
 
 
 class Scans(Split):

@@ -78,9 +78,7 @@ def _thread_state() -> tuple[Any, ...]:
     )
 
 
-def _slow_tensor_check(
-    tensors: Sequence[torch.Tensor], sizes: Sequence[Sequence[int | None]]
-) -> Callable[..., bool]:
+def _slow_tensor_check(tensors: Sequence[torch.Tensor], sizes: Sequence[Sequence[int | None]]) -> Callable[..., bool]:
     def facts(t: torch.Tensor, size: Sequence[int | None]) -> tuple[Any, ...]:
         shape = tuple(None if n is None else m for n, m in zip(size, t.shape, strict=True))
         return type(t), t.dtype, t.device, t.requires_grad, shape, str(torch._C._dispatch_keys(t))

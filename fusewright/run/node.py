@@ -22,8 +22,9 @@ class NodeShape:
     """What a node hands around. The forward pass returns `outputs` results, then what the backward pass is given.
 
     `inputs`: how many flat inputs. `saved`: for each saved value in the order of the forward pass's results, whether
-    it is a tensor ("tensor"), a view of an intermediate ("view") or a number ("number"). `views`: outputs that are views
-    of intermediates. `fixed`: outputs without gradient. `tangents`: outputs whose gradients the backward pass takes.
+    it is a tensor ("tensor"), a view of an intermediate ("view") or a number ("number"). `views`: outputs that are
+    views of intermediates. `fixed`: outputs without gradient. `tangents`: outputs whose gradients the backward pass
+    takes.
     """
 
     inputs: int
@@ -103,6 +104,7 @@ def make_node(
     functions = {"forward": staticmethod(scope["forward"]), "backward": staticmethod(scope["backward"])}
     node: Any = type(name, (Function,), functions)
     # What the engine calls. Function's own `apply` looks up `backward` among the ways to write one, every time.
-    node._backward_cls = type(f"{name}Backward", (BackwardCFunction,), {"_forward_cls": node, "apply": scope["backward"]})
+    parts = {"_forward_cls": node, "apply": scope["backward"]}
+    node._backward_cls = type(f"{name}Backward", (BackwardCFunction,), parts)
     apply: Callable[..., Any] = _apply.__get__(None, node)
     return apply

@@ -32,8 +32,8 @@ from .launch import SizeTable, threads
 
 POOLED = pool.THRESHOLD
 
-# Called instead of a kernel, when somebody looks on: with the kernel, its arguments, the tensors of the fusion's buffers
-# (in their order) and the size symbols by name. Must call kernel(*arguments) once and return what that does.
+# Called instead of a kernel, when somebody looks on: with the kernel, its arguments, the tensors of the fusion's
+# buffers (in their order) and the size symbols by name. Must call kernel(*arguments) once and return what that does.
 Watch = Callable[[Callable[..., Any], tuple[Any, ...], tuple[torch.Tensor, ...], dict[str, int]], Any]
 
 
@@ -163,7 +163,7 @@ class _Writer:
         self.actions.append(_Action(head, set(), set(names)))
         for n in placeholders:
             self.bind(n)
-            if n.name.startswith("tangents"):
+            if n.name.startswith("tangents") and not n.name.startswith("tangents_token"):  # a token of effects is None
                 self.check_strides(n)
         if any(g.compiled for g in self.plan.groups):
             self.actions.append(_Action(["nt = _threads()"], set(), set()))

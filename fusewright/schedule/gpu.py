@@ -366,21 +366,24 @@ class _Planner(Analysis):
         f, rows = collapse(self.f, self.by_stride(tuple(a for a in self.f.axes if a not in cols)))
         unit = Analysis(f, self.hint).unit
         nr, nc = self.size(rows), self.size([col])
+        if nr == 1 and nc >= CHUNK:  # libraries scan one long row with all processors, a block has one
+            raise Refusal("schedule", "a scan of one long row")
         lanes, aligned = self._lanes(f, unit, exact=True) if unit is not None else (1, frozenset[str]())
-        ct, rt, steps = 1, THREADS, 8
+        ct, rt, steps = 1, THREADS, 2  # more would take more registers than they hide latency
         if unit is not None and unit in rows:
             rows = [a for a in rows if a is not unit] + [unit]
             while lanes > 1 and nr // lanes < self.gpu.sms * 1024:
                 lanes //= 2
             if nr < self.gpu.sms * 64 and nc > 64:
                 rt = _power(nr, 32)
-                ct, steps, lanes = THREADS // rt, 4, 1
+                ct, lanes = THREADS // rt, 1
             else:
-                rt = max(32, _power(nr // lanes // self.gpu.sms, THREADS))
+                rt = max(WARP, _power(nr // lanes // self.gpu.sms, THREADS))
+                steps = 16 // lanes if lanes > 1 else 8
         else:
             vectors = -(-nc // lanes)
-            ct = _power(vectors, WARP if nr >= self.gpu.sms * 64 else THREADS if nr >= self.gpu.sms * 2 else 1024)
-            rt, steps = max(1, 128 // ct) if rows else 1, 4
+            ct = _power(vectors, WARP if nr >= self.gpu.sms * 64 else THREADS if nr >= self.gpu.sms * 2 else 512)
+            rt = max(1, 128 // ct) if rows else 1
             if not rows:
                 ct = max(ct, WARP)
         steps = max(1, min(steps, nc // lanes // ct if unit is col else nc // ct))

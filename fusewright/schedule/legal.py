@@ -233,7 +233,13 @@ def _check_stream(f: Fusion, s: Schedule, anywhere: Collection[str]) -> None:
     for b in sorted(s.stream):
         if b not in legal:
             why = "its vectors are not all whole cache lines" if b in whole else "not stored vector by vector"
-            fail(s, "stream", [b], "it may start anywhere in memory" if b in anywhere else why, listed(legal))
+            fail(
+                s,
+                "stream",
+                [b],
+                "it may start anywhere in memory" if b in anywhere else why,
+                listed(legal) if legal else "no such hint",
+            )
 
 
 def _check_scatter(f: Fusion, s: Schedule, rows: list[Atom], cols: list[Atom], v: Atom | None) -> None:

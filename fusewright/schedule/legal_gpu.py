@@ -15,7 +15,7 @@ from ..index.expr import ONE, Atom
 from ..prims.table import ARG_MONOIDS
 from .device import Gpu
 from .forms import Illegal, spelled
-from .gpu import ACCESS, INDEX_LIMIT, STAGE, GpuSchedule, Hint, _accesses, _Planner
+from .gpu import ACCESS, INDEX_LIMIT, STAGE, WARP, GpuSchedule, Hint, _accesses, _Planner
 from .gpu_fit import CLUSTERS
 from .legal import check_vector, conform, fail, legal_nests, listed, nest_error, over_rows
 
@@ -87,15 +87,17 @@ def _steps(f: Fusion, s: GpuSchedule, sizes: Sizes) -> tuple[int, int]:
 def check(f: Fusion, s: GpuSchedule, sizes: Sizes) -> Fusion:
     """`f` with the axes that `s` names, if `s` is legal for it and these sizes. Raises Illegal."""
     for x in f.stages:
-        if x.kind not in ("store", "reduce"):
+        if x.kind not in ("store", "reduce", "scan"):
             raise Illegal("schedule", "", f"a {x.kind} has no GPU schedule")
     f = conform(f, s)
     check_vector(s, LANES)
     by_name = {a.name: a for a in f.axes}
     rows, cols = [by_name[n] for n in s.rows], [by_name[n] for n in s.cols]
-    modes = MODES[2:] if f.reductions() else MODES[:2]
+    modes: tuple[str, ...] = MODES[2:] if f.reductions() else MODES[:2]
+    what = "with reductions" if f.reductions() else "without reductions"
+    if any(x.kind == "scan" for x in f.stages):
+        modes, what = ("loop",), "with scans"
     if s.mode not in modes:
-        what = "with reductions" if f.reductions() else "without reductions"
         fail(s, "mode", [s.mode], f"not a mode of kernels {what}", listed(modes))
     why = nest_error(f, set(rows), set(cols))
     if why:
@@ -228,6 +230,19 @@ def _rows(f: Fusion, s: GpuSchedule, sizes: Sizes, rows: list[Atom], cols: list[
         fail(s, "mode", [s.mode], "sums of columns are kept in registers, all columns in one block", "persistent")
     if s.mode == "persistent":
         _persistent(f, s, sizes, outer)
+    if s.col_threads > 1 and any(x.kind == "scan" for x in f.stages):
+        _shared_scan(s, v in rows)
+
+
+def _shared_scan(s: GpuSchedule, row_vector: bool) -> None:
+    """Threads that share the columns of a scan."""
+    directive = spelled(GpuSchedule, "col_threads", (s.col_threads,))
+    if row_vector and s.lanes > 1:
+        why = "threads share a scan of single rows, not of vectors of them"
+        raise Illegal(directive, str(s.col_threads), why, "1", "col_threads")
+    if s.threads % WARP:
+        why = f"a scan is shared in full warps, not in blocks of {s.threads} threads"
+        raise Illegal(directive, str(s.col_threads), why, f"1, {WARP} or more", "col_threads")
 
 
 def _persistent(f: Fusion, s: GpuSchedule, sizes: Sizes, outer: list[Stage]) -> None:

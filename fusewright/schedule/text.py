@@ -35,7 +35,7 @@ from .legal_gpu import Sizes
 
 KINDS: dict[str, type] = {"cpu": Schedule, "gpu": GpuSchedule}
 _PARTS = ("before", "after")
-_FAMILY = 60  # characters
+_FAMILY = 40  # characters
 
 
 @dataclass(frozen=True, slots=True)

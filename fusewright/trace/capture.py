@@ -13,7 +13,7 @@ import re
 import sys
 import traceback
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -30,8 +30,10 @@ from torch._subclasses.fake_tensor import (
     FakeTensor,
     FakeTensorMode,
 )
+from torch.fx import traceback as fx_traceback
 from torch.fx.experimental.symbolic_shapes import DimDynamic, GuardOnDataDependentSymNode, ShapeEnv
 from torch.nn.utils.stateless import _reparametrize_module
+from torch.overrides import TorchFunctionMode
 from torch.utils import _pytree as pytree
 from torch.utils._sympy.printers import PythonPrinter
 
@@ -152,6 +154,20 @@ class _Flat(torch.nn.Module):
         return self.run(*args)
 
 
+class _Lines(TorchFunctionMode):
+    """Notes the user's line of each call of torch, for the nodes it is traced to (`trace/fx.py` reads it)."""
+
+    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        frame: FrameType | None = sys._getframe(1)
+        while frame is not None and frame.f_code.co_filename.startswith((_TORCH, _PACKAGE)):
+            frame = frame.f_back
+        if frame is not None:
+            code = frame.f_code
+            here = traceback.FrameSummary(code.co_filename, frame.f_lineno, code.co_name)
+            fx_traceback.current_meta["stack_trace"] = "".join(traceback.format_list([here]))
+        return func(*args, **(kwargs or {}))
+
+
 class _Tracer:
     def __init__(
         self,
@@ -209,13 +225,17 @@ class _Tracer:
             leaves[k] = x
         args = [rebuild(n, v, leaves) for n, v in zip(self.described.structure, self.values, strict=True)]
         with contextlib.ExitStack() as stack:
-            check = [c for n, v in zip(self.described.structure, self.values, strict=True) for c in _enter(stack, n, v, leaves)]
+            pairs = zip(self.described.structure, self.values, strict=True)
+            check = [c for n, v in pairs for c in _enter(stack, n, v, leaves)]
+            stack.enter_context(fx_traceback.preserve_node_meta())
+            stack.enter_context(_Lines())
             out = self.fn(*args)
             for c in check:
                 c()
         outputs: list[Any] = []
         positions = {id(leaves[k]): k for k in self.layouts}
-        self.result = pytree.tree_map(lambda x: _out(x, outputs, positions), out, is_leaf=lambda x: isinstance(x, torch.Size))
+        whole = lambda x: isinstance(x, torch.Size)
+        self.result = pytree.tree_map(lambda x: _out(x, outputs, positions), out, is_leaf=whole)
         return outputs
 
 
@@ -296,7 +316,8 @@ def capture(
                 tensors = [tracer.fake(k) for k in layouts]
             integers = [tracer.symbol(described.leaves[k], described.names[k], False) for k in tracer.integers]
             flat = [*tracer.sizes, *integers, *tensors]
-            whole = aot_module_simplified(
+            trace: Any = aot_module_simplified  # its annotations are narrower than what it takes
+            whole = trace(
                 _Flat(tracer.run),
                 flat,
                 fw_compiler=keep("forward"),

@@ -9,8 +9,8 @@
             return p0([_s0, _s1, _s2, x, y])[0]
         return slow(x, y)
 
-`c0` is torch's own C++ check of tensors: exact type, element type, device, whether they require a gradient, fixed extents,
-and the dispatch keys, which transforms, autocast and inference mode change. What it cannot see (the grad mode,
+`c0` is torch's own C++ check of tensors: exact type, element type, device, whether they require a gradient, fixed
+extents, and the dispatch keys, which transforms, autocast and inference mode change. What it cannot see (the grad mode,
 forward-mode levels, `TorchFunctionMode`) is asked for.
 """
 
@@ -123,10 +123,14 @@ class _Block:
         if value is None or kind is bool:
             return [f"{e} is {value}"]
         if kind is float:
-            return [f"type({e}) is float", f"repr({e}) == {value!r}"] if float(value) in (0.0,) or value == "nan" else [
-                f"type({e}) is float",
-                f"{e} == {self.constant(float(value), 'v')}",
-            ]
+            return (
+                [f"type({e}) is float", f"repr({e}) == {value!r}"]
+                if float(value) in (0.0,) or value == "nan"
+                else [
+                    f"type({e}) is float",
+                    f"{e} == {self.constant(float(value), 'v')}",
+                ]
+            )
         return [f"type({e}) is {self.constant(kind, 'y')}", f"{e} == {self.constant(value, 'v')}"]
 
     # --- tensors ---
@@ -271,7 +275,9 @@ def gatherer(state: ModuleState) -> Callable[[Any], tuple[Any, ...] | None]:
             lines.append(f"m{k} = {names[path[:-1]]}.__dict__['_modules'].get({path[-1]!r})")
         m = names[path]
         scope[f"w{k}"], scope[f"h{k}"] = get, held
-        lines.append(f"if {m} is None or w{k}() is not {m} or {m}.training is not {training} or names({m}) != h{k}: return None")
+        lines.append(
+            f"if {m} is None or w{k}() is not {m} or {m}.training is not {training} or names({m}) != h{k}: return None"
+        )
         if path:
             lines.append(f"if {m}._forward_hooks or {m}._forward_pre_hooks: return None")
     scope["names"] = _held

@@ -1,11 +1,11 @@
 """What a fused function's arguments are, as far as its trace depends on it.
 
 `describe` turns the bound arguments of a call into leaves (tensors and symbolic integers, in order) and a structure: a
-tree of `Node`s that says where each leaf is found and which values are fixed. Structure and the `Layout`s of the tensors
+tree of `Node`s that says where each leaf is found and which values are fixed. Structure and the tensors' `Layout`s
 are the key of a trace:
 
-    tensor      element type, device, whether it requires a gradient (with the grad mode); each extent if it is 0 or 1 (else symbolic);
-                each stride: dense (a product of inner extents), 0, 1, or symbolic
+    tensor      element type, device, whether it requires a gradient (with the grad mode); each extent
+                if it is 0 or 1 (else symbolic); each stride: dense (a product of inner extents), 0, 1, or symbolic
     int         symbolic, unless it is -1, 0 or 1 or its argument is specialised; then its value
     tuple, list, dict, named tuples and what torch's pytree knows: their type, keys and items
     Module      itself, its tree of modules, their training flags; parameters and buffers are leaves
@@ -16,9 +16,8 @@ from __future__ import annotations
 
 import enum
 import types
-
 import weakref
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -27,7 +26,10 @@ from torch.utils import _pytree as pytree
 
 from ..core.errors import Refusal
 
-PLAIN = (str, bytes, complex, range, type(...), torch.dtype, torch.device, torch.layout, torch.memory_format, enum.Enum, type)
+PLAIN = (
+    *(str, bytes, complex, range, type(...), enum.Enum, type),
+    *(torch.dtype, torch.device, torch.layout, torch.memory_format),
+)
 _FIXED = {-1, 0, 1}  # integers that programs compare with most (dimensions, switches): never symbolic
 
 
@@ -57,7 +59,9 @@ def layout(t: torch.Tensor, fixed: bool) -> Layout:
         return Layout(t.dtype, t.device, t.requires_grad, sizes, stride, (), contiguous)
     rank = len(shape)
     if contiguous:
-        return Layout(t.dtype, t.device, t.requires_grad, sizes, ("dense",) * rank, tuple(range(rank - 1, -1, -1)), True)
+        return Layout(
+            t.dtype, t.device, t.requires_grad, sizes, ("dense",) * rank, tuple(range(rank - 1, -1, -1)), True
+        )
     order = tuple(sorted(range(rank), key=lambda d: (stride[d], shape[d] != 1, -d)))
     kinds: list[int | str] = [0] * rank
     expected = 1
@@ -108,7 +112,7 @@ class Same:
     def __init__(self, x: Any):
         self._key = id(x)
         try:
-            self.get = weakref.ref(x)
+            self.get: Callable[[], Any] = weakref.ref(x)
         except TypeError:
             self.get = lambda: x
 
@@ -257,5 +261,3 @@ def rebuild(node: Node, value: Any, leaves: list[Any]) -> Any:
     if kind == "named":
         return node.data(*items)
     return items if kind == "list" else tuple(items)
-
-

@@ -35,7 +35,7 @@ def test_families_are_those_of_the_schedulers():
         for node in ast.walk(ast.parse((PACKAGE / "schedule" / name).read_text())):
             if isinstance(node, ast.Constant) and isinstance(node.value, str) and "\n" not in node.value:
                 text = node.value
-                if text in words or text.split(",")[0].endswith(("reduction", "persistent")) and len(text) < 30:
+                if text in words or (text.split(",")[0].endswith(("reduction", "persistent")) and len(text) < 30):
                     found.add(family_name(text))
     found.discard("persistent")  # a mode of GPU schedules
     found.add("outer reduction split")  # put together there
@@ -93,7 +93,10 @@ def test_mistakes_in_structured_names(text, message):
         ("prim:xep", "FUSEWRIGHT_DISABLE: unknown primitive 'xep': did you mean 'exp'?"),
         ("exp", "FUSEWRIGHT_DISABLE: unknown switch 'exp': did you mean 'prim:exp'?"),
         ("scan", "FUSEWRIGHT_DISABLE: unknown switch 'scan': did you mean 'prim:scan'?"),
-        ("inner_persistent", "FUSEWRIGHT_DISABLE: unknown switch 'inner_persistent': did you mean 'family:inner persistent'?"),
+        (
+            "inner_persistent",
+            "FUSEWRIGHT_DISABLE: unknown switch 'inner_persistent': did you mean 'family:inner persistent'?",
+        ),
     ],
 )
 def test_mistakes_in_the_environment(text, message):
@@ -143,9 +146,7 @@ def test_directories_hold_for_what_is_before_them():
 
 
 def test_filters_and_aliases():
-    assert parse_dump("loop@forward0.g3@softmax:C:\\dumps") == (
-        Dump("loop", ("forward0.g3", "softmax"), "C:\\dumps"),
-    )
+    assert parse_dump("loop@forward0.g3@softmax:C:\\dumps") == (Dump("loop", ("forward0.g3", "softmax"), "C:\\dumps"),)
     assert [d.stage for d in parse_dump("source,primitives")] == ["graph", "llvm", "cuda"]
     assert [d.stage for d in parse_dump("all")] == list(switches.STAGES)
     assert parse_dump("") == () and parse_dump(",loop,") == (Dump("loop"),)

@@ -1,6 +1,6 @@
 """A script with a fault: a small transformer of twelve layers, in one of which a kernel is planted that is wrong.
 
-    python bisected.py [LAYER]      fails (exit status 1) if the results are not those of eager; LAYER -1: no fault
+python bisected.py [LAYER]      fails (exit status 1) if the results are not those of eager; LAYER -1: no fault
 """
 
 from __future__ import annotations
@@ -19,7 +19,12 @@ class Layer(nn.Module):
     def __init__(self, index: int):
         super().__init__()
         self.index = index
-        self.norm, self.mix, self.up, self.down = nn.LayerNorm(16), nn.Linear(16, 16), nn.Linear(16, 32), nn.Linear(32, 16)
+        self.norm, self.mix, self.up, self.down = (
+            nn.LayerNorm(16),
+            nn.Linear(16, 16),
+            nn.Linear(16, 32),
+            nn.Linear(32, 16),
+        )
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         q = self.mix(self.norm(x))

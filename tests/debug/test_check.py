@@ -304,3 +304,11 @@ def test_per_function() -> None:
     before = counters()
     torch.compile(wrong, backend="fusewright", options={"check": True})(torch.randn(30))
     assert counted(before)["checks"] == 1
+
+
+def test_errors_of_warnings(monkeypatch: pytest.MonkeyPatch) -> None:
+    plant(monkeypatch, "sin", "cos")
+    with warnings.catch_warnings(), fusewright.options(check=True):
+        warnings.simplefilter("error", FusewrightWarning)
+        with pytest.raises(FusewrightWarning, match="deviates from PyTorch"):
+            torch.compile(wrong, backend="fusewright")(torch.randn(30))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -9,11 +10,12 @@ import pytest
 import torch
 
 import fusewright
-from fusewright.core.errors import UserError
+from fusewright.core.errors import FusewrightWarning, UserError
 from fusewright.core.switches import EQUATIONS, FAMILIES, PRIMS
 from fusewright.debug import record
 from fusewright.debug.record import GraphRecord
 from fusewright.run import kernels
+from fusewright.schedule.device import Gpu
 from tests.emulate.driver import emulated_gpu
 from tests.support import clone_like, counted, counters
 
@@ -266,3 +268,24 @@ def test_kernels_of_different_options_are_not_mixed(monkeypatch: pytest.MonkeyPa
     for options in ({}, {"prefetch": False}, {"precision": "eager"}, {}, {"prefetch": False}):
         compiled(softmax, X, **options)
     assert counted(before)["kernels_compiled"] == 3
+
+
+def test_families_on_a_gpu_when_new_sizes_come(capsys: pytest.CaptureFixture[str]) -> None:
+    """Schedules are chosen by size: a family that is disabled is not used for those that come later either."""
+
+    def run(**options: Any) -> list[str]:
+        no_clusters = Gpu((8, 0), 2, 1 << 20, 163 << 10)  # a row that is too long for a block is read again
+        with emulated_gpu(no_clusters), warnings.catch_warnings():
+            warnings.simplefilter("error", FusewrightWarning)
+            with fusewright.options(**options), record.recording() as graphs:
+                call = torch.compile(softmax, backend="fusewright", dynamic=True)
+                call(X)
+            x = torch.randn(3, 70000)
+            torch.testing.assert_close(call(x), softmax(x), rtol=1e-4, atol=1e-6)
+            return [s.family for graph in graphs for g in graph.groups for s in g.plan.gpu.kernels]
+
+    assert run(dump="loop") == ["inner persistent", "inner reduction"]
+    assert capsys.readouterr().err.count("=== loop") == 2, "a kernel that is made at run time is shown, too"
+    before = counters()
+    assert run(disable="family:inner_reduction") == ["inner persistent"]
+    assert counted(before)["fallbacks"] == 0

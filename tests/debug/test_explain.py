@@ -250,6 +250,7 @@ def test_errors_of_the_program_are_its_own():
 
 def test_a_failing_pipeline_is_explained(monkeypatch):
     monkeypatch.setattr("fusewright.compile.translate", lambda *a, **k: 1 / 0)
+    monkeypatch.setattr("fusewright.compile._warned", set())
     with pytest.warns(fusewright.FusewrightWarning):
         r = explained(program, torch.randn(4, 8), torch.randn(8, 8))
     assert "ZeroDivisionError" in r.graphs[0].failure and "ZeroDivisionError" in str(r)
@@ -344,3 +345,10 @@ def test_an_edited_source_is_the_one_shown(tmp_path):
     with fusewright.options(external_source=str(tmp_path)), pytest.warns(fusewright.FusewrightWarning):
         edited = explained(program, *args).kernels[0]
     assert edited.origin == "external" and "; edited by hand" in edited.source
+
+
+def test_a_graph_that_did_not_run_says_so():
+    x = torch.randn(4, 8, requires_grad=True)
+    r = explained(lambda x: x.exp() * 2 + x, x, backward=False)
+    assert str(r).count("compiled, but not run") == sum(g.kind == "backward" for g in r.graphs)
+    assert "compiled, but not run" not in str(explained(program, torch.randn(4, 8), torch.randn(8, 8)))

@@ -130,7 +130,9 @@ def command(script: Path, *args: object) -> list[str]:
     return [sys.executable, "-S", "-E", str(script), *map(str, args)]
 
 
-@pytest.mark.parametrize(("groups", "guilty"), [(1, 1), (2, 1), (2, 2), (3, 2), (7, 7), (8, 1), (8, 8), (9, 4), (25, 13)])
+@pytest.mark.parametrize(
+    ("groups", "guilty"), [(1, 1), (2, 1), (2, 2), (3, 2), (7, 7), (8, 1), (8, 8), (9, 4), (25, 13)]
+)
 def test_the_guilty_group_is_found_in_few_runs(groups: int, guilty: int, script: Path) -> None:
     found = bisect.bisect(command(script, groups, guilty))
     assert found.group is not None and found.group["number"] == guilty and found.groups == groups
@@ -194,6 +196,8 @@ def test_a_planted_wrong_kernel_in_a_model_of_twelve_layers(tmp_path: Path) -> N
 def test_the_repro_file_cannot_be_written(script: Path, tmp_path: Path) -> None:
     (tmp_path / "report").mkdir()
     path = tmp_path / "script.py"
-    path.write_text(SCRIPT.replace("        for n", "        open(os.path.join(report, '1-g1.py'), 'w').close()\n        for n"))
-    with pytest.raises(UserError, match="g1 .0., makes it fail; but cannot write"):
+    path.write_text(
+        SCRIPT.replace("        for n", "        open(os.path.join(report, '1-g1.py'), 'w').close()\n        for n")
+    )
+    with pytest.raises(UserError, match=r"g1 .0., makes it fail; but cannot write"):
         bisect.bisect(command(path, 1, 1), out=tmp_path / "no" / "folder.py")

@@ -69,7 +69,9 @@ PROGRAMS: dict[str, tuple[Callable[..., Any], tuple[Any, ...]]] = {
 
 @pytest.mark.parametrize("dynamic", [False, True], ids=["static", "dynamic"])
 @pytest.mark.parametrize("name", PROGRAMS)
-def test_a_file_runs_the_same_kernel(name: str, dynamic: bool, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_file_runs_the_same_kernel(
+    name: str, dynamic: bool, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     fn, args = PROGRAMS[name]
     torch.manual_seed(0)
     made = written(fn, args, tmp_path, dynamic)
@@ -94,7 +96,9 @@ def test_a_file_needs_nothing_but_the_package(tmp_path: Path) -> None:
 def test_inputs_are_as_in_the_original(tmp_path: Path) -> None:
     (path,) = written(*PROGRAMS["expanded"], tmp_path)
     inputs = runpy.run_path(str(path))["INPUTS"]
-    assert [(t.shape, t.stride(), t.dtype) for t in inputs] == [(t.shape, t.stride(), t.dtype) for t in PROGRAMS["expanded"][1]]
+    assert [(t.shape, t.stride(), t.dtype) for t in inputs] == [
+        (t.shape, t.stride(), t.dtype) for t in PROGRAMS["expanded"][1]
+    ]
     (path,) = written(*PROGRAMS["gather"], tmp_path)
     index, table = runpy.run_path(str(path))["INPUTS"]
     assert index.dtype is torch.int64 and int(index.min()) >= 0 and int(index.max()) < table.shape[0]
@@ -122,7 +126,9 @@ def test_values_on_request(tmp_path: Path) -> None:
         runpy.run_path(str(path))
 
 
-def test_a_wrong_kernel_shows(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_wrong_kernel_shows(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     (path,) = written(lambda x: x.sin() * 2, (torch.randn(5, 3),), tmp_path)
     plant(monkeypatch, "sin", "cos")
     assert cli.main(["run", str(path)]) == 1

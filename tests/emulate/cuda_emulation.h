@@ -58,8 +58,8 @@ struct emu_fiber {
   void* stack_pointer;
   emu_state state;
   int line;          // of the barrier it waits at
-  unsigned phase;    // of its warp, when it began to wait
-  unsigned arrived;  // at which of the cluster's barriers it last arrived
+  unsigned phase;    // of its warp or cluster, when it began to wait
+  unsigned arrived;  // the cluster's phase when it arrived; 0 if it has waited since
 #if !defined(__x86_64__)
   ucontext_t context;
 #endif
@@ -168,7 +168,7 @@ static emu_warp& emu_warp_of(int t) {
 
 static bool emu_runnable(const emu_fiber& f, int t) {
   return f.state == EMU_READY || (f.state == EMU_WARP && emu_warp_of(t).phase != f.phase) ||
-         (f.state == EMU_CLUSTER && emu_cluster_phase != f.arrived);
+         (f.state == EMU_CLUSTER && emu_cluster_phase != f.phase);
 }
 
 // Lets the threads of a block go on past a barrier at which all of them wait. Returns whether any can go on.
@@ -302,9 +302,12 @@ static inline void fw_cluster_arrive() {
   }
 }
 static inline void fw_cluster_wait() {
-  if (!emu_fibers[emu_now].arrived) emu_report("a thread waits for a cluster without having arrived");
-  if (emu_cluster_phase != emu_fibers[emu_now].arrived) return;
-  emu_fibers[emu_now].state = EMU_CLUSTER;
+  emu_fiber& f = emu_fibers[emu_now];
+  if (!f.arrived) emu_report("a thread waits for its cluster without having arrived");
+  f.phase = f.arrived;
+  f.arrived = 0;
+  if (emu_cluster_phase != f.phase) return;
+  f.state = EMU_CLUSTER;
   emu_leave();
 }
 static inline void fw_cluster_sync() {

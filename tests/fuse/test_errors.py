@@ -188,7 +188,8 @@ def test_what_only_the_plain_function_can_do():
     assert counted(before)["fuse_traces"] == 0
     import numpy as np
 
-    assert torch.equal(fusewright.fuse(lambda x, y: x + torch.from_numpy(y))(torch.ones(2), np.ones(2, np.float32)), torch.full((2,), 2.0))
+    from_array = fusewright.fuse(lambda x, y: x + torch.from_numpy(y))
+    assert torch.equal(from_array(torch.ones(2), np.ones(2, np.float32)), torch.full((2,), 2.0))
 
 
 def test_complex_numbers():

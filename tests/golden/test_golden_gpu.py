@@ -20,7 +20,9 @@ from tests.golden import cases
 from tests.golden.cases import CASES, Program
 from tests.kernels import graph_of, random_inputs
 from tests.kernels_gpu import GpuCompiled, check_gpu, gpu_kernel, hint_of, lower_gpu
+from tests.loop import test_gpu_clusters as clusters
 from tests.loop import test_gpu_lowering as programs
+from tests.loop import test_gpu_scans as scans
 
 HERE = Path(__file__).parent / "gpu"
 FEW = Gpu((9, 0), 8, 1 << 20, 227 << 10)
@@ -44,6 +46,11 @@ GOLDENS: dict[str, tuple[Program, tuple[int, int], str]] = {
     "log_sum_exp": (programs.log_sum_exp, (20, 40000), "loop"),
     "full_sum": (cases.full_sum, (512, 256), "split"),
     "column_moments": (programs.column_moments, (4000, 24), "split"),
+    "softmax_cluster": (programs.softmax16, (4, 131072), "persistent"),
+    "batch_norm_cluster": (clusters.batch_norm, (2, 50000), "persistent"),
+    "cumulative": (cases.cumulative, (64, 8192), "loop"),
+    "cumulative_down": (scans.down, (100, 16384), "loop"),
+    "cumulative_down_shared": (scans.down, (4000, 24), "loop"),
 }
 LIMITS = {"column_moments": 72}  # registers, where they are not 64: at most so many let 1024 threads run
 

@@ -121,6 +121,22 @@ NOT_ALL = "where not all threads of the block may be"
          "treduce(h) {sum, 3, 1}'"),
         ("a: f32 = treduce(h) {sum, 64, 2}", "groups of 64 * 2 threads do not divide a block of 64, in 'a: f32 = "
          "treduce(h) {sum, 64, 2}'"),
+        # creduce, tscan, hscan, lane
+        ("a: f32 = creduce(h) {sum}", "creduce wants a monoid, a group and a stride, in 'a: f32 = creduce(h) {sum}'"),
+        ("a: f32 = creduce(h) {sum, 64, 1}", "creduce in a grid without clusters, in 'a: f32 = creduce(h) "
+         "{sum, 64, 1}'"),
+        ("a: f32x2 = tscan(h) {mean, 8, 1}", "tscan cannot combine with 'mean', in 'a: f32x2 = tscan(h) {mean, 8, 1}'"),
+        ("a: f32 = tscan(h) {sum, 8, 1}", "tscan gives f32x2, not f32, in 'a: f32 = tscan(h) {sum, 8, 1}'"),
+        ("a: f32x2 = tscan(1.0:f32x2) {sum, 8, 1}", "the value must be f32, not f32x2, in 'a: f32x2 = "
+         "tscan(1.0:f32x2) {sum, 8, 1}'"),
+        ("a: f32x2 = tscan(h) {sum, 128, 1}", "groups of 128 * 1 threads do not divide a block of 64, in 'a: f32x2 = "
+         "tscan(h) {sum, 128, 1}'"),
+        ("c: bool = lt(t, n) if c { a: f32x2 = tscan(h) {sum, 2, 1} }", f"tscan {NOT_ALL}: 'if c' differs between "
+         "threads, in 'a: f32x2 = tscan(h) {sum, 2, 1}'"),
+        ("a: f32x2 = hscan(1.0:f32x2) {any}", "any does not take f32, in 'a: f32x2 = hscan(1.0:f32x2) {any}'"),
+        ("a: f32 = hscan(1.0:f32x2) {sum}", "hscan gives f32x2, not f32, in 'a: f32 = hscan(1.0:f32x2) {sum}'"),
+        ("a: f32 = lane(1.0:f32x2) {2}", "there is no lane 2 of 2, in 'a: f32 = lane(1.0:f32x2) {2}'"),
+        ("a: f32x2 = lane(1.0:f32x2) {1}", "lane gives f32, not f32x2, in 'a: f32x2 = lane(1.0:f32x2) {1}'"),
         # collectives
         ("c: bool = lt(t, n) if c { barrier \"x\" }", f"barrier {NOT_ALL}: 'if c' differs between threads, in "
          "'barrier \"x\"'"),
@@ -245,3 +261,83 @@ def test_statements_are_found_at_any_depth() -> None:
     loop = For(ireg("i"), imm(0), imm(4), imm(1), [inner])
     func = Func("k", body=[Grid(ireg("b"), imm(1), ireg("t"), 32, [loop])], target="cuda", index=i64)
     assert complaint(func) == "cuda kernels have no such regions, in 'parallel u of m'"
+
+
+# --- clusters ----------------------------------------------------------------------------------------
+
+
+def clustered(body: str, grid: str = "grid b of n, t of 64 cluster 4") -> Func:
+    return parse(f"func k cuda i32 {PARAMS} {{\n{SCRATCH} {grid} {{\n{body}\n}} }}")
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "a: f32 = creduce(h) {sum, 64, 1} u: f32x2 = creduce(1.0:f32x2) {max, 8, 4} v: i64 = creduce(seed) {min, 1, 2}",
+        "c: bool = lt(n, 5) if c { a: f32 = creduce(h) {sum, 64, 1} }",
+        "r: i32 = udiv(b, 4) c: bool = lt(r, n) if c { a: f32 = creduce(h) {sum, 64, 1} }",
+        "s: f32 = creduce(h) {sum, 64, 1} c: bool = lt(s, h) if c { a: f32 = creduce(h) {sum, 64, 1} }",
+        # the blocks of a cluster may part where nothing is waited for
+        'c: bool = lt(b, n) if c { barrier "x" } a: f32 = creduce(h) {sum, 64, 1}',
+    ],
+)
+def test_good_clusters_pass(body: str) -> None:
+    verify(clustered(body))
+
+
+ELSEWHERE = "creduce where not all threads of the cluster may be"
+
+
+@pytest.mark.parametrize(
+    ("body", "message"),
+    [
+        ("c: bool = lt(b, n) if c { a: f32 = creduce(h) {sum, 64, 1} }", f"{ELSEWHERE}: 'if c' differs between blocks"),
+        (
+            "r: i32 = udiv(b, 2) c: bool = lt(r, n) if c { a: f32 = creduce(h) {sum, 64, 1} }",
+            f"{ELSEWHERE}: 'if c' differs between blocks",
+        ),
+        (
+            "s: f32 = treduce(h) {sum, 64, 1} c: bool = lt(s, h) if c { a: f32 = creduce(h) {sum, 64, 1} }",
+            f"{ELSEWHERE}: 'if c' differs between blocks",
+        ),
+        (
+            "var r: i32 = 0 c: bool = lt(b, n) if c { set r = 1 } e: bool = lt(r, 1) if e { a: f32 = creduce(h) "
+            "{sum, 64, 1} }",
+            f"{ELSEWHERE}: 'if e' differs between blocks",
+        ),
+        (
+            "c: bool = lt(t, n) if c { a: f32 = creduce(h) {sum, 64, 1} }",
+            f"creduce {NOT_ALL}: 'if c' differs between threads",
+        ),
+        ("for k in 0 .. 2 step 1 unroll { a: f32 = creduce(h) {sum, 64, 1} }", "creduce in a loop"),
+        ("a: f32 = creduce(h) {sum, 48, 1}", "groups of 48 * 1 threads do not divide a block of 64"),
+        ("a: f32x2 = tscan(h) {sum, 8, 3}", "groups of 8 * 3 threads do not divide a block of 64"),
+    ],
+)
+def test_the_rules_of_clusters(body: str, message: str) -> None:
+    assert complaint(clustered(body)).startswith(f"{message}, in '")
+
+
+@pytest.mark.parametrize(
+    ("grid", "message"),
+    [
+        ("grid b of n, t of 64 cluster 3", "a cluster has 1, 2, 4, 8 blocks, not 3"),
+        ("grid b of n, t of 64 cluster 16", "a cluster has 1, 2, 4, 8 blocks, not 16"),
+        ("grid b of 6, t of 64 cluster 4", "clusters of 4 do not divide 6 blocks"),
+    ],
+)
+def test_the_blocks_of_a_cluster(grid: str, message: str) -> None:
+    assert complaint(clustered("", grid)) == f"{message}, in '{grid}'"
+
+
+@pytest.mark.parametrize(
+    ("threads", "how", "message"),
+    [
+        (96, "{sum, 3, 1}", "the group and the stride of a tscan are powers of two"),
+        (96, "{sum, 2, 3}", "the group and the stride of a tscan are powers of two"),
+        (48, "{sum, 16, 1}", "a tscan in a block of 48 threads, whose last warp is not full"),
+    ],
+)
+def test_the_groups_of_a_scan(threads: int, how: str, message: str) -> None:
+    func = clustered(f"a: f32x2 = tscan(h) {how}", f"grid b of n, t of {threads}")
+    assert complaint(func).startswith(message)
