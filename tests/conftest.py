@@ -17,7 +17,6 @@ if not os.environ.get("FUSEWRIGHT_CACHE_DIR"):
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--update-goldens", action="store_true", help="write tests/golden/* instead of comparing")
 
-
     parser.addoption(
         "--emulate-gpu",
         action="store_true",

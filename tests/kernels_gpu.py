@@ -1,4 +1,4 @@
-"""As `kernels.py`, for GPU schedules: plan for given sizes, lower, verify, interpret, compare with the graph's meaning."""
+"""As `kernels.py`, for GPU schedules: plan for given sizes, lower, verify, interpret, compare with the meaning."""
 
 from __future__ import annotations
 
@@ -38,7 +38,9 @@ def hint_of(sizes: Sizes) -> object:
     return lambda e: int(e.evaluate({**dict.fromkeys((a.name for a in e.atoms() if a.kind == "sym"), 64), **sizes}))
 
 
-def gpu_kernel(graph: Graph, sizes: Sizes, gpu: Gpu = SMALL, name: str = "kernel", alignment: int = 16, **kwargs) -> GpuCompiled:
+def gpu_kernel(
+    graph: Graph, sizes: Sizes, gpu: Gpu = SMALL, name: str = "kernel", alignment: int = 16, **kwargs
+) -> GpuCompiled:
     """The verified Loop IR of a whole graph, scheduled for these sizes."""
     built = fusion_of(graph, **kwargs)
     built.fusion, schedule, launch = plan(built.fusion, hint_of(sizes), gpu, lambda b: alignment)
