@@ -7,6 +7,7 @@ Compiling and loading are separate so that object code can be cached on disk: `c
 from __future__ import annotations
 
 import ctypes
+import itertools
 import platform
 import re
 import sys
@@ -151,6 +152,9 @@ def assembly(text: str, target: Target) -> str:
         return str(_compiler(target)[0].emit_assembly(optimise(text, target)))
 
 
+_libraries_linked = itertools.count()
+
+
 @cache
 def _jit(target: Target) -> Any:
     jit = llvm.create_lljit_compiler(_machine(target))
@@ -179,7 +183,8 @@ def load(obj: bytes, entry: str, symbols: list[str], target: Target) -> int:
             elif name not in _RUNTIME:
                 raise RuntimeFault(f"symbol {name} is not in this process")
         try:
-            tracker = builder.link(_jit(target), f"fw{len(_keep)}")
+            # a name is never given twice, not even after a failure: LLVM would end the process
+            tracker = builder.link(_jit(target), f"fw{next(_libraries_linked)}")
             _keep.append(tracker)
             return int(tracker[entry])
         except RuntimeError as e:
