@@ -14,6 +14,7 @@ from typing import Any
 def _title(run: dict[str, Any]) -> str:
     title = run["dtype"] + (", forward and backward" if run["backward"] else ", forward")
     title += ", symbolic sizes" if run.get("dynamic") else ""
+    title += {"cuda": ", on a GPU", "emulated": ", GPU kernels emulated"}.get(run.get("device", "cpu"), "")
     return title + (", all in kernels" if "single_op_groups" in run.get("ENABLE", "") else "")
 
 
