@@ -157,7 +157,9 @@ _libraries_linked = itertools.count()
 
 @cache
 def _jit(target: Target) -> Any:
-    jit = llvm.create_lljit_compiler(_machine(target))
+    # LLVM's older linker places code and constants apart, and ends the process when memory is so full that they come to
+    # lie over two gigabytes from each other; JITLink gives an object one piece of memory
+    jit = llvm.create_lljit_compiler(_machine(target), use_jit_link=True)
     _keep.append(jit)
     return jit
 
