@@ -91,7 +91,8 @@ def main(argv: list[str] | None = None) -> int:
     if args.json:
         head = {"torch": torch.__version__, "backend": args.backend, "dtype": args.dtype, "backward": args.backward}
         switches = {k: os.environ.get(f"FUSEWRIGHT_{k}", "") for k in ("ENABLE", "DISABLE")}
-        head |= {"every": args.every, "device": args.device, "chosen": len(numbers) < len(names), "dynamic": args.dynamic, **switches}
+        head |= {"every": args.every, "device": args.device, "dynamic": args.dynamic, **switches}
+        head["chosen"] = len(numbers) < len(names)
         args.json.write_text(json.dumps({**head, "operators": answers}, indent=1) + "\n")
     return 1 if failed else 0
 
