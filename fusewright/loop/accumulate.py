@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from ..core.dtypes import DType, bool_, compute_type, f32, f64, i64
 from ..fusion.ir import Stage
+from ..fusion.scalar import Expr
 from ..index.expr import Atom, Ix, sym
 from ..index.layout import flatten, product
 from ..prims.table import ARG_MONOIDS, MONOIDS
-from .ir import Alloc, Arg, Buf, For, If, Imm, Let, Reg, Set, Stmt, Store, Var, imm
+from .ir import Alloc, Arg, Buf, Fail, For, If, Imm, Let, Reg, Set, Stmt, Store, Var, imm
 from .passes import Passes
 from .scope import Emitter, Scope
 
@@ -40,6 +41,16 @@ class Reductions(Emitter):
         dst = self.reg(a.dtype, a.lanes)
         s.body.append(Let(dst, "where", (Imm(True, bool_, a.lanes), a, a)))
         return dst
+
+    def check(self, s: Scope, c: Expr) -> None:
+        """Report failure unless `c` is true, in every lane that exists."""
+        ok = self.emit(s, c)
+        if ok.lanes > 1:
+            tail = self.tail(s)
+            if tail is not None:
+                ok = self.prim(s, "or", ok, self.prim(s, "not", tail))
+            ok = self.let(s, "hreduce", (ok,), bool_, attr="all")
+        s.body.append(If(ok, [], [Fail()]))
 
     def columns(self) -> Ix:
         return product(a.extent for a in self.cols)

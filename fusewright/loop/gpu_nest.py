@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from ..core.dtypes import bool_, compute_type, i32, i64
+from ..core.dtypes import compute_type, i32, i64
 from ..fusion.ir import Fusion, Stage
 from ..fusion.online import online
 from ..fusion.scalar import Expr
@@ -12,7 +12,7 @@ from ..index.expr import Atom, Ix, ix, sym
 from ..index.layout import product
 from ..schedule.gpu import DEAR, GpuSchedule, on_positions
 from .accumulate import Reductions
-from .ir import Alloc, Arg, Buf, Fail, For, Func, Grid, If, Imm, Let, Reg, Set, Stmt, Store, Var
+from .ir import Alloc, Arg, Buf, For, Func, Grid, If, Imm, Let, Reg, Set, Stmt, Store, Var
 from .passes import Passes
 from .scope import Scope
 
@@ -79,10 +79,12 @@ class Nest(Reductions):
 
     def divide(self, s: Scope, a: Arg, n: int) -> tuple[Arg, Arg]:
         """(a // n, a % n) for a number n."""
-        if n == 1:
-            return a, self.imm(0)
-        q = self.let(s, "udiv", (a, self.imm(n)), self.ix)
-        return q, self.prim(s, "sub", a, self.mul(s, q, self.imm(n)))
+        return (a, self.imm(0)) if n == 1 else self.divmod(s, a, self.imm(n))
+
+    def divmod(self, s: Scope, a: Arg, n: Arg) -> tuple[Arg, Arg]:
+        """(a // n, a % n)"""
+        q = self.let(s, "udiv", (a, n), self.ix)
+        return q, self.prim(s, "sub", a, self.mul(s, q, n))
 
     def place_thread(self, s: Scope, tid: Arg) -> tuple[Arg, Arg]:
         """(which of the block's rows, which of its columns) a thread has."""
@@ -112,10 +114,7 @@ class Nest(Reductions):
             a = axes[k]
             at = rest
             if k:
-                count = self.params.divisor(self.steps(a), (role, k))
-                q = self.let(s, "udiv", (rest, count), self.ix)
-                at = self.prim(s, "sub", rest, self.mul(s, q, count))
-                rest = q
+                rest, at = self.divmod(s, rest, self.params.divisor(self.steps(a), (role, k)))
             if a is self.v:
                 at = self.mul(s, at, self.imm(self.width))
                 s.vector, s.lanes = a, self.width
@@ -257,15 +256,6 @@ class Nest(Reductions):
 
     def quads(self, column: Ix) -> bool:
         return self.v is not None and column.as_axis() is self.v
-
-    def check(self, s: Scope, c: Expr) -> None:
-        ok = self.emit(s, c)
-        if ok.lanes > 1:
-            tail = self.tail(s)
-            if tail is not None:
-                ok = self.prim(s, "or", ok, self.prim(s, "not", tail))
-            ok = self.let(s, "hreduce", (ok,), bool_, attr="all")
-        s.body.append(If(ok, [], [Fail()]))
 
     def keep_load(self, s: Scope, e: Expr, buf: Buf) -> Arg:
         """A value that an earlier pass left in registers."""

@@ -106,10 +106,7 @@ class Outer(Rows):
     def total_scalars_gpu(self, s: Scope, tid: Arg) -> None:
         for st in [*self.p.outer_scalar, *self.p.full]:
             blocks = self.params.get(BLOCKS, "blocks")
-            buf = self.partial[st.name]
-            acc = self.reg(buf.dtype, prefix="total")
-            s.body.append(Var(acc, self.identity(st, buf.dtype, 1)))
-            self.add_parts(s, st, acc, tid, blocks, THREADS, lambda c, t, buf=buf: t)  # type: ignore[misc]
+            acc = self.add_parts(s, st, 1, (tid, blocks, THREADS), lambda c, t: t)
             total = self.over_threads(s, self.freeze(s, acc), st.monoid, THREADS, 1)
             s.stages[st.name] = self.own(s, self.cast(s, total, compute_type(st.dtype)))
 
@@ -132,11 +129,8 @@ class Outer(Rows):
         for st in self.p.outer_vec:
             if st.name not in used:
                 continue
-            buf = self.partial[st.name]
-            acc = self.reg(buf.dtype, self.width, "total")
-            s.body.append(Var(acc, self.identity(st, buf.dtype, self.width)))
-            blocks = self.params.get(BLOCKS, "blocks")
-            self.add_parts(s, st, acc, share, blocks, ty, lambda c, t: self.add(c, self.mul(c, t, columns), at))
+            span = (share, self.params.get(BLOCKS, "blocks"), ty)
+            acc = self.add_parts(s, st, self.width, span, lambda c, t: self.add(c, self.mul(c, t, columns), at))
             total = self.over_threads(s, self.freeze(s, acc), st.monoid, ty, tx)
             s.stages[st.name] = self.own(s, self.cast(s, total, compute_type(st.dtype)))
         first = self.prim(s, "eq", share, self.imm(0))

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from ..core.dtypes import DType, compute_type
 from ..fusion.ir import Stage
 from ..prims.table import ARG_MONOIDS, MONOIDS
 from .accumulate import LAST
 from .gpu_online import OnlineSums
-from .ir import Alloc, Arg, Buf, For, Imm, Let, Reg, Set, Stmt, Store
+from .ir import Alloc, Arg, Buf, For, Imm, Let, Reg, Set, Stmt, Store, Var
 from .scope import Scope
+
+Where = Callable[[Scope, Arg], Arg]
 
 
 class Rows(OnlineSums):
@@ -137,13 +141,30 @@ class Rows(OnlineSums):
     def identity(self, st: Stage, dtype: DType, lanes: int) -> Imm:
         return Imm(MONOIDS[st.monoid].identity(dtype), dtype, lanes)
 
-    def add_parts(self, s: Scope, st: Stage, acc: Reg, lo: Arg, hi: Arg, step: int, where: object) -> None:
-        """acc = acc combined with the partial results lo, lo + step, ... below hi; `where(scope, t)`: their place."""
+    def each_part(self, s: Scope, lo: Arg, hi: Arg, step: int, body: Callable[[Scope, Arg], None]) -> None:
+        """A loop over the partial results lo, lo + step, ... below hi: `body(scope, t)`."""
         t = self.reg(self.ix, prefix="t")
         inside: list[Stmt] = []
         c = Scope(s, inside)
         self.own(c, t)
-        buf = self.partial[st.name]
-        got = self.let(c, "load", (where(c, t),), buf.dtype, acc.lanes, buf)  # type: ignore[operator]
-        inside.append(Set(acc, self.prim(c, MONOIDS[st.monoid].combine, acc, got)))
+        body(c, t)
         s.body.append(For(t, lo, hi, self.imm(step), inside))
+
+    def add_parts(self, s: Scope, st: Stage, lanes: int, span: tuple[Arg, Arg, int], where: Where) -> Reg:
+        """The partial results of `span` (lo, hi, step), combined; `where(scope, t)`: the place of the t-th."""
+        acc = self.total(s, st, lanes)
+
+        def body(c: Scope, t: Arg) -> None:
+            buf = self.partial[st.name]
+            got = self.let(c, "load", (where(c, t),), buf.dtype, lanes, buf)
+            c.body.append(Set(acc, self.prim(c, MONOIDS[st.monoid].combine, acc, got)))
+
+        self.each_part(s, *span, body)
+        return acc
+
+    def total(self, s: Scope, st: Stage, lanes: int) -> Reg:
+        """A register for partial results, at the identity."""
+        dtype = self.partial[st.name].dtype
+        acc = self.reg(dtype, lanes, "total")
+        s.body.append(Var(acc, self.identity(st, dtype, lanes)))
+        return acc

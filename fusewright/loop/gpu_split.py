@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from ..core.dtypes import compute_type
 from ..fusion.ir import Stage
 from ..index.layout import product
 from .gpu_nest import SPLITS
 from .gpu_outer import Outer
-from .ir import Alloc, Arg, Buf, For, Imm, Reg, Set, Stmt, Store, Var
+from .gpu_rows import Where
+from .ir import Alloc, Arg, Buf, Imm, Reg, Set, Stmt, Store
 from .scope import Scope
 
 
@@ -49,8 +48,7 @@ class Split(Outer):
         splits = self.params.get(SPLITS, "splits")
         s, bid, tid = self.launch(self.row_tiles() * SPLITS, self.s.threads, f"pass {number} over the columns", "split")
         row, col = self.place_thread(s, tid)
-        tile = self.let(s, "udiv", (bid, splits), self.ix)
-        part = self.prim(s, "sub", bid, self.mul(s, tile, splits))
+        tile, part = self.divmod(s, bid, splits)
         step, valid = self.place_row(s, tile, row)
         checks = [c for c, per_point, when in self.p.checks if not per_point and when == number]
         used = {n for st in stages for n in self.p.operand(st).stages} | {n for c in checks for n in c.stages}
@@ -99,32 +97,15 @@ class Split(Outer):
             elif self.is_moments(st):
                 total = self.total_moments(s, st, col, where)
             else:
-                acc = self.total(s, st, lanes)
-                self.add_parts(s, st, acc, col, self.splits(), self.s.col_threads, where)
-                total = self.together(s, acc, st.monoid)
+                total = self.together(s, self.add_parts(s, st, lanes, self.chunks(col), where), st.monoid)
             s.stages[st.name] = self.own(s, self.cast(s, total, compute_type(st.dtype)))
 
-    def splits(self) -> Arg:
-        return self.params.get(SPLITS, "splits")
-
-    def total(self, s: Scope, st: Stage, lanes: int) -> Reg:
-        """A register at the identity."""
-        dtype = self.partial[st.name].dtype
-        acc = self.reg(dtype, lanes, "total")
-        s.body.append(Var(acc, self.identity(st, dtype, lanes)))
-        return acc
+    def chunks(self, col: Arg) -> tuple[Arg, Arg, int]:
+        """This thread's share of the chunks."""
+        return col, self.params.get(SPLITS, "splits"), self.s.col_threads
 
     def together(self, s: Scope, acc: Reg, monoid: str) -> Arg:
         return self.over_threads(s, self.freeze(s, acc), monoid, self.s.col_threads, self.col_stride())
-
-    def each_part(self, s: Scope, col: Arg, body: PartBody) -> None:
-        """A loop over this thread's share of the chunks."""
-        t = self.reg(self.ix, prefix="t")
-        inside: list[Stmt] = []
-        c = Scope(s, inside)
-        self.own(c, t)
-        body(c, t)
-        s.body.append(For(t, col, self.splits(), self.imm(self.s.col_threads), inside))
 
     def total_rescaled(self, s: Scope, st: Stage, col: Arg, where: Where) -> Arg:
         """Sum of part * exp(its maximum - the row's)."""
@@ -139,7 +120,7 @@ class Split(Outer):
             part = self.prim(c, "mul", got, self._rescale(c, top, most))
             c.body.append(Set(acc, self.prim(c, "add", acc, part)))
 
-        self.each_part(s, col, body)
+        self.each_part(s, *self.chunks(col), body)
         return self.settled(s, most, self.together(s, acc, "sum"))
 
     def total_moments(self, s: Scope, st: Stage, col: Arg, where: Where) -> Arg:
@@ -162,7 +143,7 @@ class Split(Outer):
             c.body.append(Set(count, self.prim(c, "add", count, n)))
             c.body.append(Set(weighted, self.prim(c, "add", weighted, moved)))
 
-        self.each_part(s, col, means)
+        self.each_part(s, *self.chunks(col), means)
         points, total = self.together(s, count, "sum"), self.together(s, weighted, "sum")
         average = self.prim(s, "div", total, self.prim(s, "max", points, self._one(points)))
 
@@ -172,9 +153,5 @@ class Split(Outer):
             part = self.prim(c, "add", m2, self.prim(c, "mul", self.prim(c, "mul", away, away), n))
             c.body.append(Set(second, self.prim(c, "add", second, part)))
 
-        self.each_part(s, col, moments)
+        self.each_part(s, *self.chunks(col), moments)
         return self.about(s, st, points, average, self.together(s, second, "sum"))
-
-
-Where = Callable[[Scope, Arg], Arg]
-PartBody = Callable[[Scope, Arg], None]

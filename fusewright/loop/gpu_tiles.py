@@ -9,10 +9,10 @@ from ..index.expr import ONE, Atom, ix
 from ..index.layout import product
 from ..schedule.gpu import STAGE
 from .gpu_nest import Nest
-from .ir import Alloc, Arg, Barrier, Buf, For, If, Let, Stmt, Store, imm
+from .ir import Alloc, Arg, Barrier, Buf, For, If, Stmt, Store
 from .scope import Scope
 
-STAGED = 2  # operands that pass through shared memory at most: two tiles of 64-bit numbers still fit 48 KiB... of 96
+STAGED = 2  # operands that pass through shared memory at most; the others are read across
 
 
 class Tiles(Nest):
@@ -38,8 +38,7 @@ class Tiles(Nest):
         across: Arg = self.imm(0)
         if self.rows:
             count = self.params.divisor(col_tiles, "column tiles")
-            across = self.let(s, "udiv", (bid, count), self.ix)
-            tile = self.prim(s, "sub", bid, self.mul(s, across, count))
+            across, tile = self.divmod(s, bid, count)
         _, valid = self.place_row(s, across, row)
         (v,) = self.cols
         assert v.extent is not None
@@ -125,10 +124,6 @@ class Tiles(Nest):
             s.body.append(Barrier("the tiles are complete"))
         self.across_tile(s, staged, a, v, tid, (at_a, at_v), (end_a, end_v))
 
-    def divmod(self, s: Scope, x: Arg, n: Arg) -> tuple[Arg, Arg]:
-        q = self.let(s, "udiv", (x, n), self.ix)
-        return q, self.prim(s, "sub", x, self.mul(s, q, n))
-
     def crossing(self, a: Atom, v: Atom) -> list[Expr]:
         """Loads that are contiguous along `a` and strided along `v`."""
         out = []
@@ -209,6 +204,3 @@ class Tiles(Nest):
         self.points([p], None)
         inside.append(If(here, body))
         s.body.append(For(var, self.imm(0), self.imm(STAGE // self.s.row_threads), self.imm(1), inside, True))
-
-
-__all__ = ["Let", "Tiles", "imm"]

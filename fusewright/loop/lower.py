@@ -19,7 +19,7 @@ from ..index.layout import product
 from ..prims.table import MONOIDS
 from ..schedule.cpu import Schedule
 from .accumulate import BLOCK_ROWS, THREADS, Accumulator
-from .ir import Alloc, Arg, Buf, Fail, For, Func, If, Imm, Parallel, Prefetch, Reg, Set, Stmt, Store, Var, imm
+from .ir import Alloc, Arg, Buf, For, Func, If, Imm, Parallel, Prefetch, Reg, Set, Stmt, Store, Var, imm
 from .passes import Passes
 from .scatter import Scatters
 from .scope import Params, Scope
@@ -173,7 +173,7 @@ class _Lower(Scatters):
         """The passes of a row that is scattered whole, if it is to be and its place is this thread's."""
         checks, self.p.checks = self.p.checks, []
         for c, _, _ in checks:
-            self._check(s, c)
+            self.check(s, c)
         ok = self.guard(s)
         inside: list[Stmt] = []
         row = Scope(s, inside)
@@ -185,7 +185,7 @@ class _Lower(Scatters):
         for p in [*sorted(self.p.work), max(self.p.work, default=0) + 1]:
             for c, per_point, when in self.p.checks:
                 if not per_point and when == p:
-                    self._check(s, c)
+                    self.check(s, c)
             if p in self.p.work:
                 self._pass(s, p)
         for st in self.p.outer_scalar:
@@ -194,15 +194,6 @@ class _Lower(Scatters):
             s.body.append(Set(acc, self.prim(s, MONOIDS[st.monoid].combine, acc, value)))
         for st in self.p.row_stores:
             self._write(s, st)
-
-    def _check(self, s: Scope, c: Expr) -> None:
-        ok = self.emit(s, c)
-        if ok.lanes > 1:
-            tail = self.tail(s)
-            if tail is not None:
-                ok = self.prim(s, "or", ok, self.prim(s, "not", tail))
-            ok = self.let(s, "hreduce", (ok,), bool_, attr="all")
-        s.body.append(If(ok, [], [Fail()]))
 
     # --- one pass over the columns ---
     def _pass(self, s: Scope, number: int) -> None:
@@ -315,7 +306,7 @@ class _Lower(Scatters):
         s.kept = {e: b for e, b in self.kept.items() if e not in later}
         for check, per_point, when in self.p.checks:
             if per_point and when == p.number:
-                self._check(s, check)
+                self.check(s, check)
         self._advance_scans(s, p)
         for e in self.p.keep_at.get(p.number, ()):
             value = self.splat(s, self.emit(s, e), self.width)
