@@ -8,6 +8,7 @@ large tensors, which is measured once per process and device.
 
 from __future__ import annotations
 
+import math
 import statistics
 import threading
 import time
@@ -39,17 +40,17 @@ def moved(f: Fusion, size: Callable[[Ix], int]) -> tuple[int, int]:
         around = {a for s in g.stages for a in (*s.axes, *s.raxes)}
         for e in sc.walk(roots):
             if e.kind == "load":
-                n = _product(size(a.extent) for a in e.axes & around if a.extent is not None)
+                n = math.prod(size(a.extent) for a in e.axes & around if a.extent is not None)
                 points[e.data[0]] = points.get(e.data[0], 0) + n
     scattered = set()
     for g in _parts(f):
         for s in g.scatters():
             scattered.add(s.buffer)
-            n = _product(size(a.extent) for a in s.axes if a.extent is not None)
+            n = math.prod(size(a.extent) for a in s.axes if a.extent is not None)
             points[s.buffer] = points.get(s.buffer, 0) + n
     read = written = 0
     for b in f.buffers:
-        distinct = _product(size(n) for n, s in zip(b.shape, b.strides, strict=True) if s.as_int() != 0)
+        distinct = math.prod(size(n) for n, s in zip(b.shape, b.strides, strict=True) if s.as_int() != 0)
         if b.output:
             written += distinct * b.dtype.itemsize
         if not b.output or b.name in scattered:  # a scatter reads what it adds to
@@ -59,13 +60,6 @@ def moved(f: Fusion, size: Callable[[Ix], int]) -> tuple[int, int]:
 
 def _parts(f: Fusion) -> list[Fusion]:
     return [*f.before, f, *f.after]
-
-
-def _product(ns: Any) -> int:
-    out = 1
-    for n in ns:
-        out *= n
-    return out
 
 
 def sized(sizes: Mapping[str, int], hint: Callable[[Ix], int]) -> Callable[[Ix], int]:

@@ -13,16 +13,12 @@ import threading
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from functools import cache
-from pathlib import Path
 from typing import Any
 
 import torch
 
-from ..build.store import default_store
 from ..core.counters import count
 from ..core.options import current, using
-from ..emit import cuda as emitter
 from ..emit.cuda import launches
 from ..fusion import scalar as sc
 from ..fusion.ir import Fusion
@@ -34,6 +30,7 @@ from ..loop.text import dump
 from ..loop.verify import verify
 from ..schedule.gpu import ACCESS, GpuSchedule, Hint, plan
 from ..schedule.naming import kernel_name
+from .code import code_for, generator_digest
 from .devices import Driver
 
 MEMO_LIMIT = 4096  # prepared launches remembered per group
@@ -63,18 +60,9 @@ class GpuKernel:
     source: str = ""  # what it was made from, if people edited that
 
 
-@cache
-def _generator_digest() -> str:
-    """A digest of the code that turns Loop IR into CUDA C++."""
-    digest = hashlib.sha256()
-    for path in sorted(Path(emitter.__file__).parent.glob("cuda*.py")):
-        digest.update(path.read_bytes())
-    return digest.hexdigest()[:16]
-
-
 def key_of(func: Func, driver: Driver) -> str:
     """The key of a kernel: its Loop IR text, the device and the toolchain."""
-    text = f"{dump(func)} {driver.versions()} {_generator_digest()}"
+    text = f"{dump(func)} {driver.versions()} {generator_digest('cuda*.py')}"
     return hashlib.sha256(text.encode()).hexdigest()[:40]
 
 
@@ -99,20 +87,12 @@ def kernel_for(func: Func, driver: Driver) -> GpuKernel:
 
 def _make(key: str, func: Func, driver: Driver) -> GpuKernel:
     start = time.perf_counter()
-    store = default_store() if current().disk_cache else None
-    code = store.get(key) if store is not None else None
-    origin = "disk"
-    if code is not None:
-        count("disk_hits")
-    else:
-        if store is not None:
-            count("disk_misses")
+
+    def make() -> bytes:
         verify(func)
-        code = driver.compile(func)
-        origin = "compiled"
-        count("kernels_compiled")
-        if store is not None:
-            store.put(key, code, {"bufs": len(func.bufs), "bytes": len(code)})
+        return driver.compile(func)
+
+    code, origin = code_for(key, len(func.bufs), make)
     return GpuKernel(key, func, driver.load(code, func), origin, time.perf_counter() - start)
 
 

@@ -15,20 +15,18 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 from ..build import llvm_jit
-from ..build.store import default_store
 from ..core.counters import count
 from ..core.options import current
-from ..emit import llvm as llvm_emitter
 from ..emit.llvm import Target, emit
 from ..emit.llvm_rules import SLEEF
 from ..emit.llvm_types import scalar
 from ..loop.ir import Func
 from ..loop.text import dump
 from ..loop.verify import verify
+from .code import code_for, generator_digest
 
 _SLEEF_NAMES = tuple(f"Sleef_{n}{w}_{s}" for n, s in SLEEF.items() for w in ("f16", "f8", "f4", "d8", "d4", "d2"))
 _CTYPES: dict[str, Any] = {
@@ -64,17 +62,7 @@ def target() -> Target:
 @cache
 def _target_key(t: Target) -> str:
     facts = (t.bits, t.openmp, t.inline_math, sorted(t.sleef), t.triple, t.cpu, t.features)
-    return f"{llvm_jit.versions()} {generator_digest()} {facts}"
-
-
-@cache
-def generator_digest() -> str:
-    """A digest of the code that turns Loop IR into LLVM IR: another generator, another kernel."""
-    folder = Path(llvm_emitter.__file__).parent
-    digest = hashlib.sha256()
-    for path in sorted(folder.glob("*.py")):
-        digest.update(path.read_bytes())
-    return digest.hexdigest()[:16]
+    return f"{llvm_jit.versions()} {generator_digest('llvm*.py')} {facts}"
 
 
 def key_of(func: Func) -> str:
@@ -104,25 +92,16 @@ def kernel_for(func: Func) -> CompiledKernel:
 
 def _make(key: str, func: Func, t: Target) -> CompiledKernel:
     start = time.perf_counter()
-    store = default_store() if current().disk_cache else None
-    blob = store.get(key) if store is not None else None
-    origin = "disk"
-    if blob is not None:
-        count("disk_hits")
-        head, _, obj = blob.partition(b"\n")
-        symbols = json.loads(head)
-    else:
-        if store is not None:
-            count("disk_misses")
+
+    def make() -> bytes:
+        """Object code behind a line that lists the symbols it needs."""
         verify(func)
         text = emit(func, t)
-        symbols = llvm_jit.externals(text)
-        obj = llvm_jit.compile_ir(text, t)
-        count("kernels_compiled")
-        origin = "compiled"
-        if store is not None:
-            store.put(key, json.dumps(symbols).encode() + b"\n" + obj, {"bufs": len(func.bufs), "bytes": len(obj)})
-    return _bound(key, func, obj, symbols, t, origin, start)
+        return json.dumps(llvm_jit.externals(text)).encode() + b"\n" + llvm_jit.compile_ir(text, t)
+
+    code, origin = code_for(key, len(func.bufs), make)
+    head, _, obj = code.partition(b"\n")
+    return _bound(key, func, obj, json.loads(head), t, origin, start)
 
 
 def from_source(func: Func, text: str) -> CompiledKernel:
