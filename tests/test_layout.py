@@ -16,7 +16,7 @@ FOLDERS = (
     *("emit", "build", "run", "trace", "debug"),
 )
 # Top-level modules come after all folders, in this order; `bench` may be a file or a folder.
-TOP = ("compile", "backend", "fusing", "explaining", "profiling", "bench", "demo", "cli")
+TOP = ("compile", "backend", "fusing", "explaining", "profiling", "bench", "demo", "cli", "__main__")
 
 USES_TORCH = {"run", "trace", "debug", *TOP}
 USES_LLVMLITE = {"build", "run"}

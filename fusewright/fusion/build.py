@@ -13,6 +13,7 @@ from ..index import expr as index
 from ..index.expr import ONE, ZERO, Atom, Ix, nonnegative
 from ..index.layout import flatten, row_major, unflatten
 from . import scalar as sc
+from .decisions import deciding
 from .domain import Domain
 from .ir import Buffer, Fusion, Stage, Target
 from .scalar import Expr
@@ -119,7 +120,6 @@ class _Build:
     ):
         self.outputs = list(outputs)
         self.layout = layout
-        self.round_every_op = round_every_op
         mine = {e.out: e for e in eqns}
         # views of outside tensors are part of the addressing, so they join the group's equations
         around: dict[Value, Eqn] = {}
@@ -141,6 +141,7 @@ class _Build:
                 needed.add(v)
                 stack.extend(self.eqn[v].inputs)
         order = sorted((self.eqn[v] for v in needed), key=lambda e: e.out.id)
+        self.rounded = set(self.eqn) if round_every_op else deciding(order, self.outputs)
         self.anchors = [e.out for e in order if e.op in ("reduce", "scan")]
         self.anchors += [v for v in outputs if v not in self.anchors]
         self.domain = Domain(order, self.anchors, prefix)
@@ -258,7 +259,7 @@ class _Build:
 
     def _map(self, e: Eqn, idx: tuple[Ix, ...], mask: Expr | None) -> Expr:
         out = sc.op(e.params[0], *(self.operand(e, n, idx, mask) for n in range(len(e.inputs))))
-        if self.round_every_op and e.out.dtype.is_reduced:
+        if e.out in self.rounded and e.out.dtype.is_reduced:
             out = sc.round_to(out, e.out.dtype)
         return out
 
@@ -266,7 +267,7 @@ class _Build:
         x = self.operand(e, 0, idx, mask)
         to, keep_rounding = e.params
         out = sc.cast(x, to)
-        if to.is_reduced and e.inputs[0].dtype is not to and (keep_rounding or self.round_every_op):
+        if to.is_reduced and e.inputs[0].dtype is not to and (keep_rounding or e.out in self.rounded):
             out = sc.round_to(out, to)
         return out
 
@@ -380,7 +381,7 @@ class _Build:
             dtype = e.out.dtype
             self.stages.append(Stage(kind, name, axes, tuple(raxes), monoid, body, dtype))
         out = sc.stage_value(name, e.out.dtype, frozenset(axes))
-        if self.round_every_op and e.out.dtype.is_reduced:
+        if e.out in self.rounded and e.out.dtype.is_reduced:
             out = sc.round_to(out, e.out.dtype)
         return out
 

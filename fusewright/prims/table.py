@@ -232,4 +232,9 @@ MONOIDS: dict[str, Monoid] = {
 
 ARG_MONOIDS = ("argmax", "argmin")
 
+# Primitives that are not continuous: a last digit of an operand can change all of their result.
+STEPWISE = frozenset(
+    ("eq", "ne", "lt", "le", "gt", "ge", "floor", "ceil", "trunc", "round", "floordiv", "remainder", "fmod")
+)
+
 RANDOM_KINDS = ("uniform", "normal", "bits")

@@ -7,6 +7,7 @@ old, operations on CUDA tensors are left to PyTorch, with one warning that says 
 from __future__ import annotations
 
 import ctypes
+import threading
 import warnings
 from functools import cache
 from typing import Any
@@ -95,6 +96,8 @@ class Driver:
         self._current = torch._C._cuda_getDevice
         self._stream = torch._C._cuda_getCurrentRawStream
         self._launch = cu.cuLaunchKernel
+        self._lock = threading.Lock()
+        self._context: Any = None
         torch.cuda.init()
 
     def versions(self) -> str:
@@ -133,5 +136,19 @@ class Driver:
 
     def launch(self, handle: Any, blocks: int, threads: int, shared: int, args: int, stream: int) -> None:
         (status,) = self._launch(handle, blocks, 1, 1, threads, 1, 1, shared, stream, args, 0)
+        if status == cu.CUresult.CUDA_ERROR_INVALID_CONTEXT:
+            self._bind()
+            (status,) = self._launch(handle, blocks, 1, 1, threads, 1, 1, shared, stream, args, 0)
         if status:
             _checked((status,), "launch a kernel")
+
+    def _bind(self) -> None:
+        """Make the device's context current in a thread that has not used CUDA yet, autograd's for example.
+
+        PyTorch's own threads get theirs with their first call of the runtime, which allocating from the cache is not.
+        """
+        with self._lock:
+            if self._context is None:
+                device = _checked(cu.cuDeviceGet(self.index), f"find device {self.index}")
+                self._context = _checked(cu.cuDevicePrimaryCtxRetain(device), "get the device's context")
+        _checked(cu.cuCtxSetCurrent(self._context), "make the device's context current")

@@ -127,6 +127,21 @@ def test_threads(cuda: str) -> None:
     assert not wrong
 
 
+def test_a_thread_that_has_not_used_the_device(cuda: str) -> None:
+    """Autograd's are such threads: they have no context until a call of the CUDA runtime gives them one."""
+    import threading
+
+    compiled = torch.compile(norm, backend="fusewright")
+    x, y = pair(cuda)
+    want, got = compiled(x, y), []
+    for _ in range(2):
+        with no_fallbacks():
+            worker = threading.Thread(target=lambda: got.append(compiled(x, y)))
+            worker.start()
+            worker.join()
+    assert len(got) == 2 and all(torch.equal(g, want) for g in got)
+
+
 def test_kernels_come_from_disk_in_another_process(cuda: str) -> None:
     import os
     import subprocess

@@ -22,6 +22,12 @@ if REAL:
     SIZES += [(4096, 4096), (1, 1 << 20), (1 << 20, 3), (100003, 17), (17, 100003), (2048, 12345), (8192, 768), (0, 5)]
 DTYPES = [torch.float32, torch.bfloat16] + ([torch.float16, torch.float64] if REAL else [])
 
+
+def wide(x: torch.Tensor) -> torch.Tensor:
+    """`x` in at least float32."""
+    return x.to(torch.promote_types(x.dtype, torch.float32))
+
+
 Program = Callable[..., torch.Tensor | tuple[torch.Tensor, ...]]
 PROGRAMS: dict[str, Program] = {
     "pointwise": lambda x, y, w, b: F.gelu(x + w) * y,
@@ -31,18 +37,18 @@ PROGRAMS: dict[str, Program] = {
     "softmax down": lambda x, y, w, b: torch.softmax(x + y, 0),
     "log_softmax": lambda x, y, w, b: torch.log_softmax(x, -1) * 2,
     "layer norm": lambda x, y, w, b: F.layer_norm(x + y, x.shape[-1:], w, b),
-    "rms norm": lambda x, y, w, b: x * torch.rsqrt(x.float().square().mean(-1, keepdim=True) + 1e-5) * w,
-    "moments": lambda x, y, w, b: torch.var_mean((x + 1).float(), 1, correction=0),
-    "moments down": lambda x, y, w, b: torch.var_mean((x + 1).float(), 0, correction=0),
+    "rms norm": lambda x, y, w, b: x * torch.rsqrt(wide(x).square().mean(-1, keepdim=True) + 1e-5) * w,
+    "moments": lambda x, y, w, b: torch.var_mean(wide(x + 1), 1, correction=0),
+    "moments down": lambda x, y, w, b: torch.var_mean(wide(x + 1), 0, correction=0),
     "sums": lambda x, y, w, b: ((x * y).sum(1), (x + y).sum(0)),
-    "sum": lambda x, y, w, b: (x * y).float().sum(),
+    "sum": lambda x, y, w, b: wide(x * y).sum(),
     "extremes": lambda x, y, w, b: ((x - y).amax(1), (x * y).argmax(1), (x + y).amin(0)),
     "pieces": lambda x, y, w, b: F.pad(torch.cat([x, -y], 1), (1, 3)).relu(),
     "turned": lambda x, y, w, b: torch.cat([-x[:, x.shape[1] // 2 :], x[:, : x.shape[1] // 2]], -1) * w + y,
     "picked": lambda x, y, w, b: x[torch.arange(x.shape[0], device=x.device).flip(0)] * 2,
     "masked": lambda x, y, w, b: torch.where(x > 0, x, y).masked_fill(y > 1, 0.5),
     "running": lambda x, y, w, b: torch.cumsum(x * y, 1) + w,
-    "running down": lambda x, y, w, b: torch.cumsum(x + 1, 0) * y,
+    "running down": lambda x, y, w, b: torch.cumsum(x, 0) * y,
     "running share": lambda x, y, w, b: torch.cumsum(torch.softmax(x, 1), 1).amax(1, keepdim=True) * y,
     "batch norm": lambda x, y, w, b: F.batch_norm(x, None, None, w, b, True) if x.shape[0] > 1 else x * w,
 }

@@ -1,0 +1,43 @@
+"""Which 16-bit values decide something, so that a kernel has to round them as eager PyTorch does.
+
+Within a kernel 16-bit floats are computed in float32, whose further digits do no harm where they merely change a result
+a little. But which of two values is larger, or the next integer, may then depend on digits that eager does not have:
+comparisons whose result leaves its operator, positions of extremes, rounding to integers and remainders are given what
+eager gives them. Comparisons inside an operator (`elu`, `huber_loss`) choose between formulas that meet, and are not
+decisions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+
+from ..graph.ir import Eqn, Value
+from ..prims.table import ARG_MONOIDS, STEPWISE
+
+_COMPARISONS = frozenset(("eq", "ne", "lt", "le", "gt", "ge"))
+
+
+def deciding(eqns: Sequence[Eqn], outputs: Collection[Value]) -> frozenset[Value]:
+    """Values of `eqns` (in order of computation) that some decision among them depends on, itself included."""
+    leaving = set(outputs)
+    unit = {e.out: e.unit for e in eqns}
+    for e in eqns:
+        leaving.update(v for v in e.inputs if unit.get(v, e.unit) != e.unit)
+    found: set[Value] = set()
+    for e in reversed(eqns):
+        if e.out in found or (_decides(e) and (e.out in leaving or not _compares(e))):
+            found.add(e.out)
+            found.update(e.inputs)
+    return frozenset(found)
+
+
+def _compares(e: Eqn) -> bool:
+    return e.op == "map" and e.params[0] in _COMPARISONS
+
+
+def _decides(e: Eqn) -> bool:
+    if e.op == "map":
+        return e.params[0] in STEPWISE
+    if e.op == "cast":
+        return not e.out.dtype.is_float and e.inputs[0].dtype.is_float
+    return e.op in ("reduce", "scan") and any(p in ARG_MONOIDS for p in e.params if isinstance(p, str))
