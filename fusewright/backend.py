@@ -14,8 +14,11 @@ from .compile import compile_fx
 from .core.options import Options, current, from_mapping, using
 from .debug import record
 from .trace import decompositions as decomp
+from .trace import eager_random
 from .trace import random as rnd
 from .trace.aliases import drop_detached
+from .trace.capture import aot_settings
+from .trace.lean import Parts
 from .trace.lowering import check_operators
 from .trace.partition import recomputing
 
@@ -25,8 +28,7 @@ _RECOMPUTED = frozenset({rnd.RANDOM.overloadpacket, *decomp.CHEAP})
 
 def partition(joint: GraphModule, inputs: Any, **kwargs: Any) -> tuple[GraphModule, GraphModule]:
     """Min-cut rematerialisation, after random draws have become pure functions that it may recompute."""
-    if current().rng == "philox":
-        rnd.replace_random(joint)
+    _replace_random(joint, current().rng)
     drop_detached(joint)
     if not current().recompute:
         return default_partition(joint, inputs, **kwargs)
@@ -36,10 +38,12 @@ def partition(joint: GraphModule, inputs: Any, **kwargs: Any) -> tuple[GraphModu
 
 @cache
 def _decompositions(rng: str) -> dict[Any, Callable[..., Any]]:
-    table = dict(decomp.table())
-    if rng == "philox":
-        table.update(rnd.decompositions())
-    return table
+    return {**decomp.table(), **(rnd if rng == "philox" else eager_random).decompositions()}
+
+
+def _replace_random(gm: GraphModule, rng: str) -> None:
+    """Make random draws pure functions of what is drawn once."""
+    (rnd if rng == "philox" else eager_random).replace_random(gm)
 
 
 def _compiler(kind: str, opts: Options) -> Callable[[GraphModule, Sequence[Any]], Any]:
@@ -47,8 +51,8 @@ def _compiler(kind: str, opts: Options) -> Callable[[GraphModule, Sequence[Any]]
 
     def compiler(gm: GraphModule, example_inputs: Sequence[Any]) -> Any:
         with using(opts), record.using(recording):
-            if kind == "inference" and opts.rng == "philox":
-                rnd.replace_random(gm)
+            if kind == "inference":
+                _replace_random(gm, opts.rng)
             return compile_fx(gm, kind)
 
     return compiler
@@ -62,15 +66,17 @@ def fusewright(gm: GraphModule, example_inputs: Sequence[Any], **kwargs: Any) ->
     given = kwargs.pop("options", None) or {}
     opts = from_mapping(given) if given else current()
     check_operators(opts.disable)
-    with using(opts):
-        return aot_autograd(
-            fw_compiler=_compiler("forward", opts),
-            bw_compiler=_compiler("backward", opts),
-            inference_compiler=_compiler("inference", opts),
+    parts = Parts()
+    with using(opts), aot_settings():
+        whole = aot_autograd(
+            fw_compiler=parts.keep("forward", _compiler("forward", opts)),
+            bw_compiler=parts.keep("backward", _compiler("backward", opts)),
+            inference_compiler=parts.keep("inference", _compiler("inference", opts)),
             partition_fn=partition,
             decompositions=_decompositions(opts.rng),
             keep_inference_input_mutations=True,
         )(gm, example_inputs)
+        return parts.callable(whole, example_inputs, "fusewright")
 
 
 __all__ = ["fusewright"]

@@ -31,7 +31,7 @@ from .graph.text import dump
 from .graph.verify import verify
 from .index.expr import Ix
 from .loop.lower import Kernel, lower
-from .run import devices, inplace
+from .run import devices, inplace, specialize, tune
 from .run.gpu import GpuGroup
 from .run.gpu import kernel_for as gpu_kernel_for
 from .run.kernels import target
@@ -143,6 +143,7 @@ class _Compilation:
         found = self.memo.get(key)
         if found is None:
             b = build(g.eqns, g.outputs, self.producers, set(), self.traced.strides, self.options.precision == "eager")
+            b.fusion.exact = b.fusion.exact or not self.options.relaxed
             driver = self.driver(g)
             if driver is not None:
                 if b.fusion.scatters():
@@ -268,6 +269,8 @@ class _Compilation:
         group.made = lambda schedule: stages.gpu_kernel(about, group, schedule, self.hint)
         group.choose, chosen = steer.on_gpu(b, about, driver.gpu)
         group.compile = sources.gpu_compiler(about)
+        group.meanwhile = specialize.begin
+        group.tune = tune.begin if self.options.autotune else None
         with record.stage("compile", self.name, about.group):
             k, _, _ = group.kernel(self.hint)
         count("groups_formed")

@@ -28,9 +28,11 @@ from .core.counters import count
 from .core.errors import Refusal, UserError
 from .core.options import Options, current, from_mapping, using
 from .run.internals import dispatch_modes, function_modes
-from .run.node import NodeShape, make_node
+from .run.node import make_node
+from .trace import frames
 from .trace.capture import Captured, capture
 from .trace.launcher import SCOPE, Entry, amp_state, apart, block, condition, inlinable, integers, launcher, write
+from .trace.lean import is_lean, node_shape
 from .trace.signature import Described, Layout, describe, layout
 
 ENTRIES = 16  # signatures that the generated code tries one after the other; the others are looked up by key
@@ -68,8 +70,8 @@ class Fused:
         self.lock = threading.RLock()
         self._read_signature()
         self.specialize = _names(specialize, self.names, self.title)
-        self.scope: dict[str, Any] = {**SCOPE, "_slow": self.slow}
-        exec(write("call", self.head, self.names, []), self.scope)
+        self.scope: dict[str, Any] = {**SCOPE, "_slow": torch._dynamo.disable(self.slow)}
+        exec(compile(write("call", self.head, self.names, []), frames.name(self.title), "exec"), self.scope)
         call: Any = self.scope["call"]
         functools.update_wrapper(call, fn)
         call.__defaults__, call.__kwdefaults__ = self.defaults
@@ -219,7 +221,7 @@ class Fused:
             plan.entries += 1
             self.source = write("call", self.head, self.names, self.blocks)
             made: dict[str, Any] = {}
-            exec(compile(self.source, f"<fusewright {self.title}>", "exec"), made)
+            exec(compile(self.source, frames.name(self.title), "exec"), made)
             self.call.__code__ = made["call"].__code__  # type: ignore[attr-defined]
 
 
@@ -254,61 +256,17 @@ def _entry(c: Captured, described: Described, layouts: dict[int, Layout], title:
     if torch.is_grad_enabled() and any(layouts[k].requires_grad for k in mutated):
         raise Refusal("mutation", "an argument that requires a gradient is mutated")
     entry = Entry(described.structure, layouts, c, "whole", c.whole, mutated)
-    if not _lean(meta) or c.forward is None:
+    if not is_lean(meta) or c.forward is None:
         return entry
     if c.backward_graph is None:
         entry.how, entry.run = "plain", c.forward
         return entry
-    shape = _node_shape(c)
+    tensors = [False] * (len(c.symbols) + len(c.integers)) + [True] * len(c.tensors)
+    shape = node_shape(c.forward_graph, c.backward_graph, meta, tensors)
     if shape is not None:
         entry.how, entry.run = "node", make_node(c.forward, c.backward, shape, title)
         entry.returns = shape.outputs
     return entry
-
-
-def _lean(meta: Any) -> bool:
-    """Whether a graph's results are all new tensors, and nothing needs AOTAutograd's runtime."""
-    return not (
-        meta.num_mutated_inp_runtime_indices
-        or meta.mutated_graph_handled_indices_seen_by_autograd
-        or meta.aliased_out_indices
-        or meta.num_intermediate_bases
-        or meta.tokens
-        or meta.num_backward_tokens
-        or meta.is_rng_op_functionalized
-        or getattr(meta, "num_graphsafe_rng_states", 0)
-        or getattr(meta, "num_opaque_objects_saved_for_bw", 0)
-        or meta.indices_of_inputs_that_requires_grad_with_mutations_in_bw
-        or meta.grad_enabled_mutation is not None
-    )
-
-
-def _node_shape(c: Captured) -> NodeShape | None:
-    """What the node of a traced forward and backward pass hands around; None if the graphs are not as expected."""
-    meta, backward = c.meta, c.backward_graph
-    assert backward is not None
-    results = next(n for n in reversed(c.forward_graph.graph.nodes) if n.op == "output").args[0]
-    outputs = len(meta.output_info)
-    saved = results[outputs:]
-    kinds = [_kind(n) for n in saved]
-    tensors = [k for k in meta.output_info if k.requires_grad_for_backward]
-    takes = [n for n in backward.graph.nodes if n.op == "placeholder"]
-    tangents = tuple(k for k, o in enumerate(meta.output_info) if o.requires_grad_for_backward)
-    inputs = len(c.symbols) + len(c.integers) + len(c.tensors)
-    if len(takes) != len(saved) + len(tensors):
-        return None
-    fixed = tuple(
-        k for k, o in enumerate(meta.output_info) if not o.requires_grad and issubclass(o.raw_type, torch.Tensor)
-    )
-    return NodeShape(inputs, outputs, tuple(kinds), tuple(meta.unsafe_view_out_indices), fixed, tangents)
-
-
-def _kind(n: Any) -> str:
-    """What a saved value is, for `NodeShape.saved`."""
-    if not isinstance(n.meta["val"], torch.Tensor):
-        return "number"
-    viewed = n.op == "call_function" and isinstance(n.target, torch._ops.OpOverload) and n.target.is_view
-    return "view" if viewed else "tensor"
 
 
 def _names(specialize: Any, parameters: tuple[str, ...], title: str) -> frozenset[str] | bool:

@@ -18,7 +18,8 @@ from fusewright.loop.lower import Kernel
 from fusewright.loop.verify import verify as verify_loop
 from fusewright.prims import philox
 from fusewright.schedule.device import H200, Gpu
-from fusewright.schedule.gpu import GpuSchedule, plan
+from fusewright.schedule.gpu import plan
+from fusewright.schedule.gpu_base import GpuSchedule
 
 from .kernels import Sizes, _window, compare, extent, fusion_of, random_inputs
 

@@ -81,6 +81,12 @@ class Options:
         True, "switch", "Call torch's own SLEEF vector functions; off: our stand-in for them.", code=True
     )
     openmp: bool = _option(True, "switch", "Run kernels on torch's own OpenMP threads; off: one thread.", code=True)
+    relaxed: bool = _option(
+        True,
+        "switch",
+        "On GPUs, use cheaper arithmetic where results are rounded to 16 bits (docs/numerics.md).",
+        code=True,
+    )
     parallel: bool = _option(True, "switch", "Compile the GPU kernels of a graph in several threads at once.")
 
     # Switches that are off: FUSEWRIGHT_ENABLE turns them on.
@@ -90,6 +96,11 @@ class Options:
     verify_loop: bool = _option(False, "switch", "Verify Loop IR after every pass, not only at the end of a stage.")
     lineinfo: bool = _option(
         False, "switch", "Keep line numbers of the source in GPU kernels, for profilers and debuggers.", code=True
+    )
+    autotune: bool = _option(
+        False,
+        "switch",
+        "Time schedules near the heuristic's when a GPU kernel first runs for given sizes; remember the best on disk.",
     )
     profile: bool = _option(
         False, "switch", "Name every launch of a kernel, with the user's line, for `torch.profiler` and NVTX."
@@ -144,10 +155,19 @@ class Options:
         env="FUSEWRIGHT_PRECISION",
         choices=("default", "eager"),
     )
+    specialize: str = _option(
+        "hot",
+        "choice",
+        "GPU kernels for new sizes: `hot`: one that is there runs at once, and sizes that come again get the best one, "
+        "compiled in the background; `never`: only what is there; `always`: compile the best one first.",
+        env="FUSEWRIGHT_SPECIALIZE",
+        choices=("hot", "never", "always"),
+    )
     rng: str = _option(
         "philox",
         "choice",
-        "`philox`: random numbers are a function of the element, recomputed in backward; `eager`: eager's exact ones.",
+        "`philox`: random numbers are a function of the element, recomputed in backward; `eager`: eager's exact ones, "
+        "on GPUs recomputed, too.",
         code=True,
         env="FUSEWRIGHT_RNG",
         choices=("philox", "eager"),

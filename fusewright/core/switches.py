@@ -54,7 +54,21 @@ ALIASES: dict[str, tuple[str, ...]] = {
 # Scalar primitives (`prims/table.py`), and kinds of Graph equations that are no mere notation (`graph/ir.py`).
 PRIMS: tuple[str, ...] = (
     *("abs", "acos", "acosh", "add", "and", "asin", "asinh", "atan", "atan2", "atanh", "ceil", "copysign", "cos"),
-    *("cosh", "div", "eq", "erf", "erfc", "exp", "exp2", "expm1", "floor", "floordiv", "fmax", "fmin", "fmod", "ge"),
+    *("cosh", "div", "eq", "erf", "erfc", "exp", "exp2", "expm1", "fast_div", "fast_erfc", "fast_exp2"),
+    *(
+        "fast_expm1",
+        "fast_log",
+        "fast_log1p",
+        "fast_reciprocal",
+        "fast_sqrt",
+        "floor",
+        "floordiv",
+        "fma",
+        "fmax",
+        "fmin",
+        "fmod",
+        "ge",
+    ),
     *("gt", "hypot", "isnan", "le", "lgamma", "log", "log10", "log1p", "log2", "lt", "max", "min", "mul", "ne", "neg"),
     *("not", "or", "pow", "reciprocal", "remainder", "round", "rsqrt", "shl", "shr", "sign", "signbit", "sin", "sinh"),
     *("sqrt", "sub", "tan", "tanh", "trunc", "truncdiv", "where", "xor"),

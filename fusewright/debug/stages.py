@@ -19,7 +19,7 @@ from ..run.kernels import CompiledKernel, target
 from ..run.plan import Plan
 from ..schedule.cpu import Machine, Schedule
 from ..schedule.device import Gpu
-from ..schedule.gpu import GpuSchedule
+from ..schedule.gpu_base import GpuSchedule
 from .dump import About, show
 
 Hint = Callable[[Ix], int]

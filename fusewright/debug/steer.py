@@ -27,7 +27,7 @@ from ..schedule import legal_gpu
 from ..schedule.cpu import Schedule
 from ..schedule.device import Gpu
 from ..schedule.edit import EDITED
-from ..schedule.gpu import GpuSchedule
+from ..schedule.gpu_base import GpuSchedule
 from ..schedule.text import Script, parse
 from .dump import About
 

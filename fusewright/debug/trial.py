@@ -38,7 +38,7 @@ from ..run.plan import GroupPlan
 from ..schedule import edit, legal_gpu
 from ..schedule.cpu import Machine, Schedule
 from ..schedule.edit import EDITED, Edit
-from ..schedule.gpu import GpuSchedule
+from ..schedule.gpu_base import GpuSchedule
 from ..schedule.legal_gpu import Sizes
 from ..schedule.naming import kernel_name
 from ..schedule.text import Script, parse_one

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ..run.plan import GroupPlan
 from ..schedule.cpu import Schedule
 from ..schedule.edit import EDITED
-from ..schedule.gpu import GpuSchedule
+from ..schedule.gpu_base import GpuSchedule
 
 _FAMILIES = {
     "pointwise": "every element by itself",

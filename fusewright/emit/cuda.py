@@ -91,18 +91,24 @@ def _used(func: Func, grid: Grid, scope: str) -> list[Alloc]:
 
 
 class _Shared:
-    """Shared memory of one launch: block scratch, then what reductions need (`slots`: of those over a cluster)."""
+    """Shared memory of one launch: block scratch, then what reductions need (`slots`: those over a cluster).
+
+    `offsets`: of block scratch and slots in dynamic shared memory, if `dynamic` says that they are there.
+    """
 
     def __init__(self, func: Func, grid: Grid):
         self.blocks = _used(func, grid, "block")
         self.scratch = plan_scratch(grid)
         self.slots = [cuda_cluster.shape_of(s, grid) for s in cuda_cluster.reductions(grid)]
-        others = sum(self.scratch.sizes) + sum(x.slots * x.slot.itemsize for x in self.slots)
         self.offsets: list[int] = []
         total = 0
         for a in self.blocks:
             self.offsets.append(total)
             total += (max(1, number(a.count) or 0) * a.buf.dtype.itemsize + 15) & -16
+        for x in self.slots:
+            self.offsets.append(total)
+            total += (x.bytes + 15) & -16
+        others = sum(self.scratch.sizes) + 8 * len(self.slots)
         self.dynamic = total if total + others > STATIC_SHARED else 0
 
 
@@ -168,17 +174,20 @@ class _Module:
                 out.append(f"  {stored_type(a.buf.dtype)} {name}[{n}];")
         if shared.dynamic:
             out.append("  extern __shared__ uint4 fw_shared[];")
-        for a, offset in zip(shared.blocks, shared.offsets, strict=True):
-            t, name = stored_type(a.buf.dtype), names(a.buf.name, "buffer")
+        arrays = [
+            (stored_type(a.buf.dtype), names(a.buf.name, "buffer"), max(1, number(a.count) or 0)) for a in shared.blocks
+        ]
+        arrays += [(value_type(x.slot), f"fw_slot{k}", x.slots) for k, x in enumerate(shared.slots)]
+        for (t, name, count), offset in zip(arrays, shared.offsets, strict=True):
             if shared.dynamic:
                 out.append(f"  {t}* const {name} = reinterpret_cast<{t}*>(fw_shared + {offset // 16});")
             else:
-                out.append(f"  __shared__ __align__(16) {t} {name}[{max(1, number(a.count) or 0)}];")
+                out.append(f"  __shared__ __align__(16) {t} {name}[{count}];")
         for k, size in enumerate(shared.scratch.sizes):
             if size:
                 out.append(f"  __shared__ __align__(16) unsigned char fw_scratch{k}[{size}];")
-        for k, x in enumerate(shared.slots):
-            out.append(f"  __shared__ {value_type(x.slot)} fw_slot{k}[{x.slots}];")
+        if shared.slots:
+            out.append(f"  __shared__ unsigned long long fw_mbarrier[{len(shared.slots)}];")
         return out
 
 

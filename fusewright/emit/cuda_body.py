@@ -30,15 +30,15 @@ from ..loop.ir import (
     Var,
     walk,
 )
-from . import cuda_cluster, cuda_memory, cuda_scan
-from .cuda_index import index_registers, operands
+from . import cuda_cluster, cuda_memory, cuda_random, cuda_scan
+from .cuda_index import divisors, index_registers, operands
 from .cuda_prelude import Prelude
 from .cuda_reduce import Scratch, over_lanes, reduction, shape_of
 from .cuda_rules import Op, expression
 from .cuda_types import Names, literal, stored_type, value_type
 
 # operations whose lanes depend on each other
-_APART = ("hreduce", "hscan", "lane", "treduce", "creduce", "tscan", "philoxquad")
+_APART = ("hreduce", "hscan", "lane", "treduce", "creduce", "tscan", "philoxquad", "curandrun")
 
 
 _TOGETHER = ("hreduce", "treduce", "creduce", "tscan")  # what stays where it is, whatever its operands
@@ -62,6 +62,7 @@ class Body:
         self.written = written
         self.scratch = scratch
         self.packed = cuda_memory.packed_registers(allocs, grid.body)
+        self.inverses = divisors(grid.body, sizes)
         self.linear = index_registers(grid.body, (*sizes, grid.bid, grid.tid))
         self.uses: Counter[str] = Counter(a.name for s in walk(grid.body) for a in operands(s) if isinstance(a, Reg))
         self.uses.update(s.dst.name for s in walk(grid.body) if isinstance(s, Set))
@@ -75,13 +76,16 @@ class Body:
 
     def run(self) -> list[str]:
         body = self.grid.body
-        shared = cuda_cluster.last(body)
-        self.block(body[:shared])
-        if shared:
-            self.line("fw_cluster_arrive();  // this block has read what it wants of the others")
-        self.block(body[shared:])
-        if shared:
-            self.line("fw_cluster_wait();  // a block's shared memory stays until all blocks have read it")
+        for n in self.inverses:
+            name = self.names(n)
+            self.line(f"const unsigned {name}_inverse = 0xffffffffu / (unsigned){name};")
+        first = cuda_cluster.first(body)
+        if first < len(body):
+            self.line(cuda_cluster.begin(self.prelude, self.grid, "fw_mbarrier"))
+        self.block(body[:first])
+        if first < len(body):
+            self.line(f"{cuda_cluster.wait(self.prelude)}  // all blocks have made their mbarriers")
+        self.block(body[first:])
         return self.lines
 
     def line(self, text: str) -> None:
@@ -117,11 +121,32 @@ class Body:
         while k < len(body):
             if self.splat(body[k]):
                 k += 1
+            elif k + 1 < len(body) and self.moves(body[k], body[k + 1]):
+                k += 2
             elif _lanes(body[k]) > 1 and self.lane_wise(body[k]):
                 k = self.group(body, k)
             else:
                 self.stmt(body[k])
                 k += 1
+
+    def moves(self, s: Stmt, into: Stmt) -> bool:
+        """Writes two statements that move a vector from memory to packed registers as one, without unpacking it."""
+        if not isinstance(s, Let) or not isinstance(into, Store) or s.op != "load" or into.buf.name not in self.packed:
+            return False
+        if into.value is not s.dst or s.dst.lanes == 1 or self.uses[s.dst.name] > 1 or s.buf is None:
+            return False
+        if s.buf.dtype is not into.buf.dtype or len(s.args) > 1:
+            return False
+        there = self.words(into.buf, into.index)
+        if s.buf.name in self.packed:
+            fn = cuda_memory.move(self.prelude, s.buf.dtype, s.dst.lanes)
+            self.line(f"{fn}({self.words(s.buf, s.args[0])}, {there});")
+            return True
+        if not self.vector_load(s):
+            return False
+        fn = cuda_memory.fetch(self.prelude, s.buf.dtype, s.dst.lanes, self.read_policy(s))
+        self.line(f"{fn}({self.pointer(s.buf)} + {self.arg(s.args[0])}, {there});")
+        return True
 
     def splat(self, s: Stmt) -> bool:
         """Whether a statement gives all lanes a scalar that stays as it is: it needs no code, its readers take that."""
@@ -285,6 +310,8 @@ class Body:
         types: list[DType] = [a.dtype for a in s.args]
         args = [self.arg(a) for a in s.args]
         lane = "l" if s.dst.lanes > 1 else "0"
+        if s.op == "udiv" and isinstance(s.args[1], Reg) and s.args[1].name in self.inverses:
+            return f"{self.prelude.need('fw_udiv_by')}({args[0]}, {args[1]}, {args[1]}_inverse)"
         return expression(Op(self.prelude, args, types, s.dst.dtype, s.attr, s.dst.name in self.linear, lane), s.op)
 
     def let(self, s: Let) -> None:
@@ -313,6 +340,10 @@ class Body:
             for k in range(lanes // 4):
                 at = f"(unsigned)({start} >> 2)" + (f" + {k}" if k else "")
                 self.line(f"{fn}({seed}, {row}, {at}, {s.attr or 0}, {name}{f' + {4 * k}' if k else ''});")
+        elif s.op == "curandrun":
+            fn = cuda_random.need(self.prelude, "fw_curand_run")
+            self.line(f"unsigned {name}[{lanes}];")
+            self.line(f"{fn}<{lanes}>({', '.join(self.arg(a) for a in s.args)}, {name});")
         else:
             self.line(f"const {t} {name} = {self.operation(s)};")
 
@@ -329,7 +360,7 @@ class Body:
             return
         if s.op == "creduce":
             fn = cuda_cluster.reduction(self.prelude, cuda_cluster.shape_of(s, self.grid))
-            scratch = f", fw_slot{self.slots}"
+            scratch = f", fw_slot{self.slots}, fw_mbarrier" + (f" + {self.slots}" if self.slots else "")
             self.slots += 1
         else:
             fn = reduction(self.prelude, shape_of(s, self.grid.threads))

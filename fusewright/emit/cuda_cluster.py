@@ -1,9 +1,19 @@
 """Reductions over the blocks of a cluster (`creduce`), as device functions.
 
-A block leaves the value of each of its groups of threads in shared memory of its own. When all blocks of the cluster
-have, every thread reads the values of all of them, in the order of their ranks, through distributed shared memory. Each
-reduction has memory of its own, so that one barrier is enough for it; and no block may leave before the others have
-read what they want: when the last reduction is over a block says so, and it waits at its very end for the others.
+In its shared memory a block has a slot for each value of each block. A group of threads, which all have its value,
+sends it to its slot in every block of the cluster, this one included (`st.async`; the r-th thread to the r-th block),
+and the values are combined where they have come, in the order of the ranks. An mbarrier tells when they have: the
+stores complete the bytes that it expects. Each warp arrives at it too, so that it is also a barrier of the block, as
+the IR says of a `creduce`.
+
+Before anything is sent all blocks must have made their mbarriers. They say so at their start, and wait for each other
+as late as possible, before the first reduction: meanwhile they have asked for their rows.
+
+Each reduction has slots and an mbarrier of its own and is reached once (the IR has none in a loop): nothing is used
+twice, and a wait is always for the first phase. Nor does a block have to wait for others at its end. What is sent to it
+has come when its threads have waited for it, so that nothing writes to the memory of a block that has ended; and what
+it sends is on its way without it, to blocks that cannot end before it has come. That holds also of reductions that a
+condition guards: the IR has all threads of a cluster reach them, or none.
 """
 
 from __future__ import annotations
@@ -12,7 +22,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from ..core.dtypes import DType, i32
-from ..loop.ir import Grid, Let, Stmt, walk
+from ..loop.ir import WARP, Grid, Let, Stmt, walk
 from .cuda_prelude import Prelude
 from .cuda_rules import combine
 from .cuda_types import value_type
@@ -39,13 +49,17 @@ class Shape:
 
     @property
     def slots(self) -> int:
-        """How many values a block leaves."""
-        return self.threads // self.group * self.lanes
+        """How many values a block gets: [groups, lanes, blocks of the cluster]."""
+        return self.threads // self.group * self.lanes * self.cluster
+
+    @property
+    def bytes(self) -> int:
+        return self.slots * self.slot.itemsize
 
     @property
     def name(self) -> str:
         lanes = f"x{self.lanes}" if self.lanes > 1 else ""
-        return f"fw_cluster_{self.monoid}_{self.dtype}{lanes}_{self.group}x{self.stride}_{self.cluster}"
+        return f"fw_cluster_{self.monoid}_{self.dtype}{lanes}_{self.group}x{self.stride}_{self.threads}x{self.cluster}"
 
 
 def shape_of(s: Let, grid: Grid) -> Shape:
@@ -58,19 +72,31 @@ def reductions(grid: Grid) -> Iterator[Let]:
     return (s for s in walk(grid.body) if isinstance(s, Let) and s.op == "creduce")
 
 
-def last(body: list[Stmt]) -> int:
-    """How many of the statements there are up to the last with a `creduce` in it."""
-    return max((k + 1 for k, s in enumerate(body) if any(_is(x) for x in walk([s]))), default=0)
+def first(body: list[Stmt]) -> int:
+    """How many of the statements there are before the first with a `creduce` in it; all if none has."""
+    return next((k for k, s in enumerate(body) if any(_is(x) for x in walk([s]))), len(body))
 
 
 def _is(s: Stmt) -> bool:
     return isinstance(s, Let) and s.op == "creduce"
 
 
+def begin(prelude: Prelude, grid: Grid, mbarriers: str) -> str:
+    """The statement that makes the mbarriers of all reductions of a launch. Every thread reaches it, before `wait`."""
+    count, warps = len(list(reductions(grid))), -(-grid.threads // WARP)
+    return f"{prelude.need('fw_cluster_begin')}({mbarriers}, {count}, {warps});"
+
+
+def wait(prelude: Prelude) -> str:
+    """The statement after which blocks may send to each other. Every thread reaches it once, before any reduction."""
+    prelude.need("fw_cluster_arrive")
+    return "fw_cluster_wait();"
+
+
 def reduction(prelude: Prelude, shape: Shape) -> str:
-    """The function `T (T x, S* slot)`, or `void (T* x, S* slot)` that works in place for several lanes."""
+    """The function `T (T x, S* slot, unsigned long long* m)`; for several lanes it is `void` and changes `T* x`."""
     if shape.name not in prelude:
-        for name in ("fw_cluster_sync", "fw_cluster_read"):
+        for name in ("fw_cluster_send", "fw_cluster_receive"):
             prelude.need(name)
         prelude.define(shape.name, _text(prelude, shape))
     return shape.name
@@ -78,35 +104,43 @@ def reduction(prelude: Prelude, shape: Shape) -> str:
 
 def _text(prelude: Prelude, s: Shape) -> str:
     t, slot = value_type(s.dtype), value_type(s.slot)
-    one = s.lanes == 1
-    read = "fw_cluster_read(slot + mine, {})" if one else "fw_cluster_read(slot + mine + l, {})"
-    if s.slot is not s.dtype:
-        read = f"({t}){read}"
-    mine = " + ".join(x for x in (_times(f"t / {s.group * s.stride}", s.stride), _rest(s.stride)) if x)
-    mine = mine if one else f"({mine}) * {s.lanes}"
-    first = f"t / {s.stride} % {s.group} == 0" if s.stride > 1 else f"t % {s.group} == 0"
-    value = "x" if one else "v[l]"
-    put = f"slot[mine{'' if one else ' + l'}] = {value};"
+    one, c = s.lanes == 1, s.cluster
+    group = " + ".join(x for x in (_times(f"t / {s.group * s.stride}", s.stride), _rest(s.stride)) if x)
+    mine = _times(group if s.stride == 1 else f"({group})", s.lanes * c)
+    position = f"{_over('t', s.stride)} % {s.group}"
+    at, value = ("", "x") if one else (f" + l * {c}", "v[l]")
+    narrow = s.slot is not s.dtype
+    send = f"fw_cluster_send(slot{at} + us, {f'({slot})' if narrow else ''}{value}, m, {{}});"
+    each = f"for (int l = 0; l < {s.lanes}; ++l) "
+    if s.group < c:
+        to, send = f"for (int r = {position}; r < {c}; r += {s.group}) ", send.format("r")
+    else:
+        to, send = f"if (p < {c}) ", send.format("p")
+    cast = f"({t})" if narrow else ""
     gather = [
-        f"{'x' if one else f'{t} x'} = {read.format(0)};",
+        f"{'x' if one else f'{t} x'} = {cast}slot[{'0' if one else f'l * {c}'}];",
         "#pragma unroll",
-        f"for (int r = 1; r < {s.cluster}; ++r) {{",
-        f"  const {t} y = {read.format('r')};",
+        f"for (int r = 1; r < {c}; ++r) {{",
+        f"  const {t} y = {cast}slot[{'r' if one else f'l * {c} + r'}];",
         f"  x = {combine(prelude, s.monoid, s.dtype, 'x', 'y')};",
         "}",
     ]
-    each = f"for (int l = 0; l < {s.lanes}; ++l) "
     lines = [
-        f"// {s.monoid} over the {s.cluster} blocks of a cluster, in the order of their ranks",
-        f"{_FN} {t} {s.name}({t} x, {slot}* slot) {{" if one else f"{_FN} void {s.name}({t}* v, {slot}* slot) {{",
-        f"  const int t = threadIdx.x, mine = {mine};",
-        f"  if ({first}) {put}" if one else f"  if ({first}) {each}{put}",
-        "  fw_cluster_sync();  // all blocks have left theirs",
+        f"// {s.monoid} over the {c} blocks of a cluster, in the order of their ranks",
+        f"{_FN} {f'{t} {s.name}({t} x' if one else f'void {s.name}({t}* v'}, {slot}* slot, unsigned long long* m) {{",
+        f"  const int t = threadIdx.x, us = blockIdx.x % {c}{f', p = {position}' if s.group >= c else ''};",
+        f"  slot += {mine};",
+        f"  {to}{'' if one else each}{send}",
+        f"  fw_cluster_receive(m, {s.bytes});",
     ]
     if one:
         return "\n".join([*lines, *(f"  {line}" for line in gather), "  return x;", "}"])
     inner = [f"    {line}" for line in [*gather, "v[l] = x;"]]
     return "\n".join([*lines, "  #pragma unroll", f"  {each}{{", *inner, "  }", "}"])
+
+
+def _over(text: str, n: int) -> str:
+    return f"{text} / {n}" if n > 1 else text
 
 
 def _times(text: str, n: int) -> str:
@@ -117,4 +151,4 @@ def _rest(n: int) -> str:
     return f"t % {n}" if n > 1 else ""
 
 
-__all__ = ["Shape", "last", "reduction", "reductions", "shape_of"]
+__all__ = ["Shape", "begin", "first", "reduction", "reductions", "shape_of", "wait"]

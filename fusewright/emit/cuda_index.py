@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from ..loop.ir import Arg, For, If, Imm, Let, Prefetch, Reg, Set, Stmt, Store, Var, walk
 
@@ -29,6 +29,24 @@ def operands(s: Stmt) -> tuple[Arg, ...]:
         case Prefetch():
             return (s.index,)
     return ()
+
+
+def divisors(body: list[Stmt], sizes: Sequence[Reg]) -> list[str]:
+    """The size parameters that 32-bit indices are divided by more than once."""
+    times: Counter[str] = Counter()
+
+    def count(body: list[Stmt], each: int) -> None:
+        for s in body:
+            if isinstance(s, Let) and s.op == "udiv" and s.dst.dtype.itemsize == 4 and isinstance(s.args[1], Reg):
+                times[s.args[1].name] += each * s.dst.lanes
+            elif isinstance(s, For):
+                count(s.body, 2 * each)
+            elif isinstance(s, If):
+                count(s.then, each)
+                count(s.orelse, each)
+
+    count(body, 1)
+    return [r.name for r in sizes if times[r.name] > 1]
 
 
 def index_registers(body: list[Stmt], given: Iterable[Reg]) -> set[str]:

@@ -37,16 +37,37 @@ def load(prelude: Prelude, d: DType, lanes: int, policy: str) -> str:
     """The function `(const T* p, float* v)` that reads aligned elements; `policy`: "", "ldg" or "ldcs"."""
     fn = f"fw_load_{d}x{lanes}{'_' + policy if policy else ''}"
     if fn not in prelude:
-        read = prelude.need("fw_read") if not policy else _READ[policy]
-        t, size, count = _pieces(d, lanes)
-        lines, words = [], []
-        for k in range(count):
-            lines.append(f"  const {t} a{k} = {read}((const {t}*)p{f' + {k}' if k else ''});")
-            words += [f"a{k}.{c}" for c in "xyzw"[: size // 4]] if size > 4 else [f"a{k}"]
-        lines.append(f"  const unsigned w[{len(words)}] = {{{', '.join(words)}}};")
+        words = max(1, d.itemsize * lanes // 4)
+        lines = [f"  unsigned w[{words}];", f"  {fetch(prelude, d, lanes, policy)}(p, w);"]
         lines.append(f"  {unpack(prelude, d, lanes)}(w, v);")
         head = f"{_FN} void {fn}(const {stored_type(d)}* p, {value_type(d)}* v) {{"
         prelude.define(fn, "\n".join([head, *lines, "}"]))
+    return fn
+
+
+def fetch(prelude: Prelude, d: DType, lanes: int, policy: str) -> str:
+    """The function `(const T* p, unsigned* w)` that reads aligned elements as words; `policy`: "", "ldg" or "ldcs"."""
+    fn = f"fw_fetch_{d}x{lanes}{'_' + policy if policy else ''}"
+    if fn not in prelude:
+        read = prelude.need("fw_read") if not policy else _READ[policy]
+        t, size, count = _pieces(d, lanes)
+        per = max(1, size // 4)
+        lines = []
+        for k in range(count):
+            lines.append(f"  const {t} a{k} = {read}((const {t}*)p{f' + {k}' if k else ''});")
+            parts = [f"a{k}.{c}" for c in "xyzw"[:per]] if size > 4 else [f"a{k}"]
+            lines += [f"  w[{per * k + j}] = {part};" for j, part in enumerate(parts)]
+        head = f"{_FN} void {fn}(const {stored_type(d)}* p, unsigned* w) {{"
+        prelude.define(fn, "\n".join([head, *lines, "}"]))
+    return fn
+
+
+def move(prelude: Prelude, d: DType, lanes: int) -> str:
+    """The function `(const unsigned* w, unsigned* to)` that copies elements held in words."""
+    fn = f"fw_move_{d}x{lanes}"
+    if fn not in prelude:
+        lines = [f"  to[{j}] = w[{j}];" for j in range(max(1, d.itemsize * lanes // 4))]
+        prelude.define(fn, "\n".join([f"{_FN} void {fn}(const unsigned* w, unsigned* to) {{", *lines, "}"]))
     return fn
 
 
@@ -185,4 +206,4 @@ def packed_registers(allocs: Iterable[Alloc], body: list[Stmt]) -> set[str]:
     return small
 
 
-__all__ = ["in_words", "load", "pack", "packed_registers", "store", "unpack"]
+__all__ = ["fetch", "in_words", "load", "move", "pack", "packed_registers", "store", "unpack"]

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 
+from . import cuda_fast, cuda_mbarrier
 from .cuda_types import CudaTarget
 
 _FN = "__device__ __forceinline__"
@@ -67,6 +68,15 @@ template <class T> {fn} T fw_floordiv_int(T a, T b) {
 template <class T> {fn} T fw_remainder_int(T a, T b) {
   const T m = fw_rem<T>(a, b);
   return m != 0 && (b < 0) != (m < 0) ? (T)(m + b) : m;
+}""",
+    ),
+    "fw_udiv_by": (
+        (),
+        """\
+// a / b of non-negative numbers; `inverse`: (2^32 - 1) / b, with which the quotient is at most 1 too small
+{fn} int fw_udiv_by(int a, int b, unsigned inverse) {
+  const unsigned q = __umulhi((unsigned)a, inverse);
+  return (int)(q + ((unsigned)a - q * (unsigned)b >= (unsigned)b));
 }""",
     ),
     "fw_philox": (
@@ -156,6 +166,10 @@ BEFORE_SM80: dict[str, tuple[tuple[str, ...], str]] = {
   return (unsigned)fw_f32_f16(low) | (unsigned)fw_f32_f16(high) << 16;
 }""",
     ),
+    "fw_round_bf16": (
+        ("fw_bf16_f32", "fw_f32_bf16"),
+        "{fn} float fw_round_bf16(float x) { return fw_bf16_f32(fw_f32_bf16(x)); }",
+    ),
     "fw_maxf": ((), "{fn} float fw_max(float a, float b) { return a != a ? a : b != b ? b : ::fmaxf(a, b); }"),
     "fw_minf": ((), "{fn} float fw_min(float a, float b) { return a != a ? a : b != b ? b : ::fminf(a, b); }"),
 }
@@ -165,9 +179,19 @@ _SINCE_SM80: dict[str, tuple[tuple[str, ...], str]] = {
         (),
         """\
 {fn} unsigned short fw_f32_bf16(float x) {
-  unsigned short r;
-  asm("cvt.rn.bf16.f32 %0, %1;" : "=h"(r) : "f"(x));
-  return r;
+  unsigned r;  // two at once are one fast instruction, one alone is a slow one
+  asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(r) : "f"(0.0f), "f"(x));
+  return (unsigned short)r;
+}""",
+    ),
+    "fw_round_bf16": (
+        (),
+        """\
+// the nearest bf16, as the float whose upper half it is
+{fn} float fw_round_bf16(float x) {
+  unsigned r;
+  asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(r) : "f"(x), "f"(0.0f));
+  return __uint_as_float(r);
 }""",
     ),
     "fw_pack_bf16": (
@@ -208,6 +232,7 @@ _SINCE_SM80: dict[str, tuple[tuple[str, ...], str]] = {
     ),
 }
 
+PORTABLE |= cuda_fast.PORTABLE
 PORTABLE["fw_maxd"] = (
     (),
     "{fn} double fw_max(double a, double b) { return a != a ? a : b != b ? b : ::fmax(a, b); }",
@@ -254,48 +279,6 @@ DEVICE: dict[str, tuple[tuple[str, ...], str]] = {
         (),
         '{fn} void fw_prefetch(const void* p) { asm volatile("prefetch.global.L2 [%0];" ::"l"(p)); }',
     ),
-    "fw_cluster_arrive": (
-        (),
-        """\
-// all blocks of the cluster: what was written before is seen after everybody's wait
-{fn} void fw_cluster_arrive() { asm volatile("barrier.cluster.arrive.release;" ::: "memory"); }
-{fn} void fw_cluster_wait() { asm volatile("barrier.cluster.wait.acquire;" ::: "memory"); }""",
-    ),
-    "fw_cluster_sync": (
-        ("fw_cluster_arrive",),
-        """\
-{fn} void fw_cluster_sync() {
-  fw_cluster_arrive();
-  fw_cluster_wait();
-}""",
-    ),
-    "fw_cluster_read": (
-        (),
-        """\
-// where block `rank` of the cluster has what `p` is in this block's shared memory, and what is there
-{fn} unsigned fw_cluster_at(const void* p, int rank) {
-  const unsigned mine = (unsigned)__cvta_generic_to_shared(p);
-  unsigned at;
-  asm volatile("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(at) : "r"(mine), "r"(rank));
-  return at;
-}
-"""
-        + "\n".join(
-            f"""\
-{{fn}} {t} fw_cluster_read(const {t}* p, int rank) {{
-  {t} x;
-  asm volatile("ld.shared::cluster.{kind} %0, [%1];" : "={c}"(x) : "r"(fw_cluster_at(p, rank)) : "memory");
-  return x;
-}}"""
-            for t, kind, c in (
-                ("float", "f32", "f"),
-                ("double", "f64", "d"),
-                ("int", "s32", "r"),
-                ("unsigned", "u32", "r"),
-                ("long long", "s64", "l"),
-            )
-        ),
-    ),
     "fw_fail": (
         (),
         """\
@@ -303,6 +286,9 @@ DEVICE: dict[str, tuple[tuple[str, ...], str]] = {
 {fn} void fw_fail() { __trap(); }""",
     ),
 }
+DEVICE |= cuda_fast.DEVICE
+PORTABLE |= cuda_mbarrier.PORTABLE
+DEVICE |= cuda_mbarrier.DEVICE
 
 
 class Prelude:

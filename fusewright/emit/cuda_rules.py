@@ -2,7 +2,7 @@
 
 Functions are CUDA's own mathematical functions, which eager PyTorch's kernels call as well. Kernels are compiled with
 `-fmad=false`: within a primitive CUDA's functions use fused multiply-adds of their own, between primitives nothing is
-contracted.
+contracted, unless the IR says `fma`.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from typing import Any
 from ..core.dtypes import DType
 from ..core.errors import CompilerError
 from ..prims.table import MONOIDS
+from . import cuda_random
 from .cuda_prelude import Prelude
 from .cuda_types import unsigned_type, value_type
 
@@ -222,9 +223,18 @@ def _math(name: str) -> Rule:
 for _name in (
     *("atan2", "hypot", "copysign", "fmax", "fmin", "floor", "ceil", "trunc", "sqrt", "rsqrt"),
     *("exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "sin", "cos", "tan", "asin", "acos", "atan"),
-    *("sinh", "cosh", "tanh", "asinh", "acosh", "atanh", "erf", "erfc", "lgamma"),
+    *("sinh", "cosh", "tanh", "asinh", "acosh", "atanh", "erf", "erfc", "lgamma", "fma"),
 ):
     RULES[_name] = _math(_name)
+
+
+def _fast(name: str) -> Rule:
+    """A function of the prelude for float32; float64 has no faster one."""
+    return lambda o: o.call(f"fw_fast_{name}") if o.operand.name == "f32" else RULES[name](o)
+
+
+for _name in ("exp2", "reciprocal", "div", "sqrt", "erfc", "expm1", "log", "log1p"):
+    RULES[f"fast_{_name}"] = _fast(_name)
 
 
 # --- conversions and lanes ---------------------------------------------------------------------------
@@ -247,6 +257,8 @@ def _round(o: Op) -> str:
     if o.attr is None:
         return o.math("rint")
     d = o.attr.name
+    if d == "bf16":
+        return o.call("fw_round_bf16")
     return f"{o.prelude.need(f'fw_{d}_f32')}({o.prelude.need(f'fw_f32_{d}')}({o.a[0]}))"
 
 
@@ -261,6 +273,16 @@ RULES["lanemask"] = lambda o: f"{o.lane} < {o.a[0]}"
 @rule("philoxword")
 def _philoxword(o: Op) -> str:
     return f"{o.prelude.need('fw_philox_word')}({', '.join(o.a)}, {o.attr or 0})"
+
+
+@rule("curandword")
+def _curandword(o: Op) -> str:
+    return f"{cuda_random.need(o.prelude, 'fw_curand_word')}({', '.join(o.a)})"
+
+
+@rule("curandnormal")
+def _curandnormal(o: Op) -> str:
+    return f"{cuda_random.need(o.prelude, 'fw_curand_normal')}({', '.join(o.a)})"
 
 
 @rule("philox")

@@ -264,6 +264,7 @@ RULES["ceil"] = lambda o: o.done(o.intrinsic("ceil", o.a[0]))
 RULES["trunc"] = lambda o: o.done(o.intrinsic("trunc", o.a[0]))
 RULES["sqrt"] = lambda o: o.done(o.intrinsic("sqrt", o.a[0]))
 RULES["reciprocal"] = lambda o: o.done(f"fdiv {o.ty} {o.const(1)}, {o.a[0]}")
+RULES["fma"] = lambda o: o.done(o.intrinsic("fma", *o.a))
 RULES["rsqrt"] = lambda o: o.done(f"fdiv {o.ty} {o.const(1)}, {o.t(o.intrinsic('sqrt', o.a[0]))}")
 
 
@@ -317,6 +318,10 @@ def _special(name: str) -> Rule:
 
 for _name in SLEEF:
     RULES[_name] = _special(_name)
+
+# no hardware to make these faster
+for _name in ("exp2", "reciprocal", "div", "sqrt", "erfc", "expm1", "log", "log1p"):
+    RULES[f"fast_{_name}"] = RULES[_name]
 
 
 # --- conversions and vectors ------------------------------------------------------------------------------

@@ -149,7 +149,7 @@ class _Build:
         self.buffers: dict[Value, Buffer] = {}
         self.names: dict[Value, str] = {}
         self.stages: list[Stage] = []
-        self.fusion = Fusion(tuple(self.domain.axes))
+        self.fusion = Fusion(tuple(self.domain.axes), exact=round_every_op)
         self.sources: dict[str, Value] = {}
 
     def run(self) -> Built:
@@ -339,6 +339,9 @@ class _Build:
 
     def _random(self, e: Eqn, idx: tuple[Ix, ...], mask: Expr | None) -> Expr:
         kind, n = e.params
+        if kind.startswith("curand"):
+            state = tuple(self.eval(e.inputs[0], (index.ix(4 * n + k),), None) for k in range(4))
+            return sc.cast(sc.random(kind, state, ZERO, flatten(idx, e.out.shape), f32), e.out.dtype)
         seed = self.eval(e.inputs[0], (index.ix(n),), None)
         row = flatten(idx[:-1], e.out.shape[:-1])
         column = idx[-1] if idx else ZERO

@@ -70,7 +70,8 @@ class Target:
 class Stage:
     """`kind` is "reduce", "scan", "store" or "scatter". `axes`: the points it is defined at; `raxes`: combined axes.
 
-    `monoid`: how values are combined; of a scatter also "set".
+    `monoid`: how values are combined; of a scatter also "set". `fused`: `body` is a product, which may join the sum
+    without having been rounded.
     """
 
     kind: str
@@ -83,11 +84,12 @@ class Stage:
     buffer: str = ""
     offset: Ix | None = None
     target: Target | None = None
+    fused: bool = False
 
 
 @dataclass(slots=True)
 class Fusion:
-    """One kernel's algorithm."""
+    """One kernel's algorithm. `exact`: nothing in it may be computed in a cheaper way (`fusion/relax.py`)."""
 
     axes: tuple[Atom, ...]
     buffers: list[Buffer] = field(default_factory=list)
@@ -97,6 +99,7 @@ class Fusion:
     scratch: list[Buffer] = field(default_factory=list)
     before: list[Fusion] = field(default_factory=list)
     after: list[Fusion] = field(default_factory=list)
+    exact: bool = False
 
     def stores(self) -> list[Stage]:
         return [s for s in self.stages if s.kind == "store"]
@@ -129,7 +132,8 @@ class Fusion:
                 lines.append(f"    where {mask}")
             else:
                 along = ", ".join(a.name for a in s.raxes)
-                lines.append(f"  {s.kind} {s.name} over ({over}): {s.monoid} of ({along}) = {body}")
+                how = f"fused {s.monoid}" if s.fused else s.monoid
+                lines.append(f"  {s.kind} {s.name} over ({over}): {how} of ({along}) = {body}")
         for c, axes in self.checks:
             lines.append(f"  check over ({', '.join(a.name for a in axes)}) {from_scalar(c)}")
         around = [("before", f) for f in self.before] + [("after", f) for f in self.after]
@@ -180,7 +184,8 @@ class _Printer:
         if e.kind == "round":
             return f"round_{e.data}({self(e.args[0])})"
         if e.kind == "random":
-            return f"random_{e.data[0]}({self(e.args[0])}, {self.index(e.data[1])}, {self.index(e.data[2])})"
+            given = [*(self(a) for a in e.args), *(self.index(i) for i in e.data[1:])]
+            return f"random_{e.data[0]}({', '.join(given)})"
         return f"{e.data}({', '.join(self(a) for a in e.args)})"
 
     def index(self, i: Ix) -> str:

@@ -23,13 +23,14 @@ class Online:
     """How a stage is combined on the fly.
 
     `kind`: "rescaled" (`lead` is the stage of the maximum) or "moments" (about `about`, an expression of the row);
-    `of`: x.
+    `of`: x. `fast`: the exponentials may be approximate (`relax.py`).
     """
 
     kind: str
     of: Expr
     lead: str = ""
     about: Expr | None = None
+    fast: bool = False
 
 
 def online(f: Fusion, cols: set[Atom]) -> dict[str, Online]:
@@ -48,14 +49,28 @@ def _is(e: Expr, prim: str) -> bool:
     return e.kind == "op" and e.data == prim
 
 
-def _rescaled(body: Expr, rows: dict[str, Stage]) -> Online | None:
-    if not (_is(body, "exp") and _is(body.args[0], "sub")):
+def shifted(e: Expr, stages: dict[str, Stage]) -> tuple[Expr, Stage] | None:
+    """(x, the stage of max x) of exp(x - max x), also where another number stands for an infinite maximum."""
+    if not _is(e, "exp") or not _is(e.args[0], "sub"):
         return None
-    x, top = body.args[0].args
+    x, top = e.args[0].args
+    if _is(top, "where") and top.args[1].kind == "const":
+        top = top.args[2]
+    lead = stages.get(top.data[0]) if top.kind == "stage" else None
+    return (x, lead) if lead is not None and lead.monoid == "max" and lead.body is x else None
+
+
+def _rescaled(body: Expr, rows: dict[str, Stage]) -> Online | None:
+    """`body` may have been through `relax`, too."""
+    fast = _is(body, "fast_exp2") and _is(body.args[0], "mul")
+    power = body.args[0].args[0] if fast else body.args[0] if _is(body, "exp") else None
+    if power is None or not _is(power, "sub"):
+        return None
+    x, top = power.args
     lead = rows.get(top.data[0]) if top.kind == "stage" else None
     if lead is None or lead.monoid != "max" or lead.body is not x:
         return None
-    return Online("rescaled", x, lead.name)
+    return Online("rescaled", x, lead.name, fast=fast)
 
 
 def _moments(body: Expr, rows: dict[str, Stage], cols: set[Atom]) -> Online | None:

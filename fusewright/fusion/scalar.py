@@ -8,7 +8,8 @@ Semantics
 - A 16-bit float is held in f32; `Load` widens. `Round` narrows to its 16-bit `data` type and widens again.
 - `Load` with a false mask reads nothing and gives 0.
 - `Stage` is the value of a reduction or scan at the current point of the iteration domain.
-- `Random` is element (row, column) of the Philox4x32-10 stream keyed by the i64 `seed` (prims/philox.py).
+- `Random` is element (row, column) of the Philox4x32-10 stream keyed by the i64 `seed` (prims/philox.py). Kinds
+  curand_* have the four numbers of a state in its place, row 0, and the element as column (prims/curand.py).
 Expressions are pure and interned: equal means identical.
 """
 
@@ -159,8 +160,17 @@ def stage_value(name: str, dtype: DType, axes: frozenset[Atom]) -> Expr:
     return _make("stage", compute_type(dtype), (), (name, axes), 0)
 
 
-def random(kind: str, seed: Expr, row: Ix, column: Ix, dtype: DType) -> Expr:
-    return _make("random", compute_type(dtype), (seed,), (kind, row, column), 60)
+def random(kind: str, seed: Expr | tuple[Expr, ...], row: Ix, column: Ix, dtype: DType) -> Expr:
+    """`seed`: one number, or the four of a state (prims/curand.py), where `column` is the element and `row` is 0."""
+    seeds = seed if isinstance(seed, tuple) else (seed,)
+    return _make("random", compute_type(dtype), seeds, (kind, row, column), 60)
+
+
+def rebuild(e: Expr, args: tuple[Expr, ...]) -> Expr:
+    """`e` with other operands of the same types; what its offsets depend on stays."""
+    if e.kind == "op":
+        return op(e.data, *args)
+    return _make(e.kind, e.dtype, args, e.data, e.cost)
 
 
 def rewrite_index(i: Ix, axes: dict[Atom, Ix], memo: dict[Expr, Expr]) -> Ix:

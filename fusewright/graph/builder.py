@@ -123,7 +123,10 @@ class Builder:
         return self.expand(self.cast(v, dtype), shape)
 
     def random(self, seeds: Value, index: int, shape: Sequence[IxLike], kind: str, dtype: DType) -> Value:
-        """`kind` "uniform": [0, 1); "normal": mean 0, variance 1. Element e of stream `seeds[index]`."""
+        """`kind` "uniform": [0, 1); "normal": mean 0, variance 1. Element e of stream `seeds[index]`.
+
+        "curand_uniform", (0, 1], and "curand_normal": of the state `seeds[4 * index : 4 * index + 4]`.
+        """
         return self.emit("random", (seeds,), (kind, index), dtype, tuple(ix(s) for s in shape))
 
     # --- elementwise ---

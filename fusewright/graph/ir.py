@@ -17,7 +17,8 @@ Grammar (the text format is in `graph/text.py`)
              | reduce    monoid, axes, keepdim
              | scan      monoid, axis
              | iota      shape, dim                index along dim (i64)
-             | random    shape, kind, index        operand: i64[n] seeds; stream seeds[index] (prims/philox.py)
+             | random    shape, kind, index        operand: i64[n] seeds; stream seeds[index] (prims/philox.py), or for
+                                                 curand_* the state seeds[4 index] ... (prims/curand.py)
              | torch                               an opaque call, run by the owner of the unit
 
 Semantics

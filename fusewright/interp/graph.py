@@ -8,6 +8,7 @@ float32 arrays exact in bfloat16.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -17,7 +18,7 @@ from ..core.dtypes import DType, bf16, f16, numpy_type, round_bf16
 from ..core.errors import CompilerError
 from ..graph.ir import Eqn, Graph, Shape, Unit, Value
 from ..index.expr import Ix
-from ..prims import philox
+from ..prims import curand, philox
 from ..prims.table import ARG_MONOIDS, MONOIDS, PRIMS
 
 Array = np.ndarray
@@ -262,6 +263,10 @@ def _iota(run: _Run, e: Eqn) -> Array:
 def _random(run: _Run, e: Eqn, seeds: Array) -> Array:
     kind, index = e.params
     shape = run.shape(e.out.shape)
+    if kind.startswith("curand"):
+        element = np.arange(math.prod(shape)).reshape(shape)
+        draw = curand.uniform if kind == "curand_uniform" else curand.normal
+        return rounded(draw(seeds[4 * index : 4 * index + 4], element), e.out.dtype).astype(held_type(e.out.dtype))
     row, column = philox.place(shape)
     seed, dtype = int(seeds[index]), held_type(e.out.dtype)
     if kind == "uniform":

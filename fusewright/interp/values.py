@@ -6,7 +6,7 @@ has one more, for the threads of a block, of length 1 where all threads hold the
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, NoReturn, TypeVar
 
 import numpy as np
@@ -14,7 +14,7 @@ import numpy as np
 from ..core.dtypes import bf16, f16, numpy_type, round_bf16
 from ..core.errors import CompilerError
 from ..loop.ir import Buf, Func, Let
-from ..prims import philox
+from ..prims import curand, philox
 from ..prims.table import MONOIDS, PRIMS
 
 
@@ -119,6 +119,12 @@ def operate(s: Let, args: list[np.ndarray], fail: Callable[[str, int], NoReturn]
         case "philoxquad":
             start = _multiple(op, args[2], 4, fail)
             return philox.quads(args[0], args[1], start + np.arange(lanes), s.attr)
+        case "curandword":
+            return _curand(curand.bits, args)
+        case "curandnormal":
+            return _curand(curand.normal, args)
+        case "curandrun":
+            return _curand(curand.bits, (*args[:4], args[4] + np.arange(lanes)))
         case "hreduce":
             return _hreduce(args[0], s.attr).astype(kind)
         case "hscan":
@@ -126,6 +132,17 @@ def operate(s: Let, args: list[np.ndarray], fail: Callable[[str, int], NoReturn]
         case "lane":
             return args[0][..., s.attr : s.attr + 1]
     fail(f"unknown operation '{op}'", 0)
+
+
+def _curand(draw: Callable[..., np.ndarray], args: Sequence[np.ndarray]) -> np.ndarray:
+    """Elements drawn by threads whose states may differ: state by state."""
+    *state, element = np.broadcast_arrays(*args)
+    out = np.empty(element.shape, np.float32 if draw is curand.normal else np.uint32)
+    numbers = np.stack([s.astype(np.int64) for s in state], -1)
+    for each in np.unique(numbers.reshape(-1, 4), axis=0):
+        here = (numbers == each).all(-1)
+        out[here] = draw(each, element[here])
+    return out
 
 
 def _row(at: np.ndarray) -> int:

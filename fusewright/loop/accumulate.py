@@ -79,17 +79,30 @@ class Reductions(Emitter):
         s.body.append(Var(pos, Imm(LAST, i64, self.width)))
         return (acc, pos)
 
+    def factors(self, st: Stage) -> tuple[Expr, ...]:
+        """What a point computes for a stage: its operand, or the factors of a product that joins the sum unrounded."""
+        e = self.p.operand(st)
+        return e.args if st.fused and e is st.body and e not in self.p.kept else (e,)
+
+    def joined(self, s: Scope, st: Stage, acc: Arg, lanes: int) -> Arg:
+        """`acc` with the value at this point."""
+        values = [self.splat(s, self.emit(s, e), lanes) for e in self.factors(st)]
+        if len(values) == 2 and values[0].dtype is acc.dtype:
+            return self.prim(s, "fma", *values, acc)
+        value = values[0] if len(values) == 1 else self.prim(s, "mul", *values)
+        return self.prim(s, MONOIDS[st.monoid].combine, acc, self.cast(s, value, acc.dtype))
+
     def accumulate(self, s: Scope, st: Stage, acc: Accumulator) -> None:
         """Combine the value at this point into the accumulator; lanes of a tail that do not exist stay out."""
         m = MONOIDS[st.monoid]
-        value = self.cast(s, self.splat(s, self.emit(s, st.body), self.width), acc[0].dtype)
         mask = self.tail(s) if not self.row_vector else None
         if st.monoid not in ARG_MONOIDS:
-            total = self.prim(s, m.combine, acc[0], value)
+            total = self.joined(s, st, acc[0], self.width)
             if mask is not None:
                 total = self.prim(s, "where", mask, total, acc[0])
             s.body.append(Set(acc[0], total))
             return
+        value = self.cast(s, self.splat(s, self.emit(s, st.body), self.width), acc[0].dtype)
         (a,) = st.raxes
         base, contiguous = self.index(s, a.ix, "position")
         at = self.let(s, "iota", (base,), self.ix, self.width) if contiguous and self.width > 1 else base

@@ -11,18 +11,23 @@ The lowering is a chain of classes, each with one concern: where threads are (`g
 from __future__ import annotations
 
 from ..fusion.ir import Fusion
+from ..fusion.relax import relax
 from ..prims.table import MONOIDS
-from ..schedule.gpu import GpuSchedule
+from ..schedule.gpu_base import GpuSchedule
 from .gpu_nest import BLOCKS
 from .gpu_scan import Scans
 from .gpu_tiles import Tiles
-from .ir import Arg, For, Set, Stmt
+from .ir import Arg, For, If, Set, Stmt
 from .lower import Kernel
 from .scope import Scope
 
 
 def lower_gpu(f: Fusion, schedule: GpuSchedule, name: str) -> Kernel:
-    """Lower a fusion whose axes are those the schedule names. The result's `func.target` is "cuda"."""
+    """Lower a fusion whose axes are those the schedule names. The result's `func.target` is "cuda".
+
+    What is rounded to 16 bits is computed in cheaper ways (`fusion/relax.py`), unless the fusion is `exact`.
+    """
+    f = relax(f)
     kernel = Tiles(f, schedule, name) if schedule.mode in ("tile", "staged") else _Rows(f, schedule, name)
     kernel.run()
     func, params = kernel.func, kernel.params
@@ -53,16 +58,27 @@ class _Rows(Scans):
             self.epilogue()
             return
         self.declare(s)
+        self.fetch_steady(s, col)
+        tiles, blocks = self.params.get(self.row_tiles(), "row tiles"), self.params.get(BLOCKS, "blocks")
+        self.ask(s, bid, tiles, row, col)
         tile = self.reg(self.ix, prefix="tile")
         inside: list[Stmt] = []
         x = Scope(s, inside)
         self.own(x, tile)
         _, valid = self.place_row(x, tile, row)
+        self.turn_over(x, col)
+        self.ask(x, self.add(x, tile, blocks), tiles, row, col)
         self.passes(x, col, valid)
-        tiles = self.params.get(self.row_tiles(), "row tiles")
-        s.body.append(For(tile, bid, tiles, self.params.get(BLOCKS, "blocks"), inside))
+        s.body.append(For(tile, bid, tiles, blocks, inside))
         self.publish(s, bid, tid, row, col)
         self.epilogue()
+
+    def ask(self, s: Scope, tile: Arg, tiles: Arg, row: Arg, col: Arg) -> None:
+        """Ask for what is read of a tile of rows, if there is such a tile."""
+        there: list[Stmt] = []
+        self.fetch_row(Scope(s, there), tile, row, col)
+        if there:
+            s.body.append(If(self.prim(s, "lt", tile, tiles), there))
 
     def passes(self, s: Scope, col: Arg, valid: Arg | None) -> None:
         """All passes over a row, then what is stored or counted once for it."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from ..core.dtypes import compute_type, i32, i64
 from ..fusion.ir import Fusion, Stage
@@ -10,13 +10,14 @@ from ..fusion.online import online
 from ..fusion.scalar import Expr
 from ..index.expr import Atom, Ix, ix, sym
 from ..index.layout import product
-from ..schedule.gpu import DEAR, GpuSchedule, on_positions
+from ..schedule.gpu_base import DEAR, GpuSchedule, on_positions
 from .accumulate import Reductions
 from .ir import Alloc, Arg, Buf, For, Func, Grid, If, Imm, Let, Reg, Set, Stmt, Store, Var
 from .passes import Passes
 from .scope import Scope
 
 BLOCKS, SPLITS = sym("blocks"), sym("splits")
+AHEAD = 64  # 32-bit words that a thread of a persistent row asks memory for before it waits for the first
 KEEP = {"values": DEAR, "loads": 1 << 30}  # instructions per point from which on a value is kept in registers
 
 Point = Callable[[Scope, Arg], None]
@@ -44,10 +45,19 @@ class Nest(Reductions):
         self.width = schedule.lanes if self.v is not None else 1
         self.row_vector = self.v in self.rows
         self.keep: dict[Expr, Buf] = {}
-        for k, e in enumerate(self.p.kept):
-            buf = Buf(f"kept{k}", e.data[2] if e.kind == "load" else e.dtype)
-            self.keep[e] = buf
-            func.allocs.append(Alloc(buf, self.imm(schedule.steps * self.width), "register"))
+        self.ahead: dict[Expr, Buf] = {}
+        self.early: set[Expr] = set()
+        self._loads_of: dict[int, list[Expr]] = {}
+        for e in self.p.kept:
+            self.array(e)
+
+    def array(self, e: Expr) -> Buf:
+        """The register array of what a thread has of `e`."""
+        buf = self.keep.get(e)
+        if buf is None:
+            buf = self.keep[e] = Buf(f"kept{len(self.keep)}", e.data[2] if e.kind == "load" else e.dtype)
+            self.func.allocs.append(Alloc(buf, self.imm(self.s.steps * self.width), "register"))
+        return buf
 
     # --- sizes ---
     def steps(self, a: Atom) -> Ix:
@@ -140,11 +150,22 @@ class Nest(Reductions):
         self.place(s, step, self.cols, "column")
 
     # --- walks over columns ---
-    def persistent_walk(self, s: Scope, col: Arg, point: Point) -> None:
+    def persistent_walk(self, s: Scope, col: Arg, loads: Sequence[Expr], point: Point) -> None:
         """The columns a thread holds in registers: `point(scope, k)` for its k-th vector.
 
-        `col`: the thread's number among those of its row, in all blocks of a cluster.
+        Before that `loads` are read, of as many vectors as may be on their way at once. `col`: the thread's number
+        among those of its row, in all blocks of a cluster.
         """
+        n = self.s.steps
+        words = self.load_words(loads)
+        chunk = max(1, min(n, AHEAD // words)) if words else n
+        fetch = self.reader({e: self.array(e) for e in loads})
+        for lo in range(0, n, chunk):
+            for walk in (fetch, point) if loads else (point,):
+                self.held_steps(s, col, lo, min(n, lo + chunk), walk)
+
+    def held_steps(self, s: Scope, col: Arg, lo: int, hi: int, point: Point) -> None:
+        """`point(scope, k)` for the vectors lo <= k < hi of a thread, those that exist."""
         var = self.reg(self.ix, prefix="k")
         inside: list[Stmt] = []
         c = Scope(s, inside)
@@ -155,7 +176,21 @@ class Nest(Reductions):
         self.place_col(x, step)
         point(x, var)
         inside.append(If(self.prim(c, "lt", step, self.col_steps()), body))
-        s.body.append(For(var, self.imm(0), self.imm(self.s.steps), self.imm(1), inside, True))
+        s.body.append(For(var, self.imm(lo), self.imm(hi), self.imm(1), inside, True))
+
+    def load_words(self, loads: Iterable[Expr]) -> int:
+        """32-bit words of a vector of each of these loads."""
+        return sum(max(1, self.width * e.data[2].itemsize // 4) for e in loads)
+
+    def reader(self, into: Mapping[Expr, Buf]) -> Point:
+        """Reads loads at a point into the thread's arrays."""
+
+        def point(x: Scope, k: Arg) -> None:
+            self.k = k
+            for e, buf in into.items():
+                x.body.append(Store(buf, self.kept_at(x), self.splat(x, self.emit(x, e), self.width)))
+
+        return point
 
     def serial_walk(self, s: Scope, lo: Arg, hi: Arg, col: Arg, points: Callable[[list[Scope]], None]) -> None:
         """Columns lo .. hi: `steps` vectors of a thread at a time, then single ones; `points(scopes)` for each time."""

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Sequence
 
-from ..core.dtypes import compute_type
+from ..core.dtypes import compute_type, f32
 from ..fusion.ir import Stage
+from ..fusion.relax import LOG2E
 from .gpu_nest import Nest
 from .ir import Arg, Imm, Reg, Set, Var
 from .scope import Scope
+
+LARGEST = 3.4028234663852886e38  # of float32
 
 
 class OnlineSums(Nest):
@@ -43,25 +47,31 @@ class OnlineSums(Nest):
         s = scopes[-1]
         values = [self.cast(x, self.splat(x, self.emit(x, how.of), self.width), regs[0].dtype) for x in scopes]
         if how.kind == "rescaled":
-            self._advance_rescaled(s, values, *regs)
+            self._advance_rescaled(s, st, values, *regs)
         else:
             self._advance_moments(s, values, *regs)
 
     def _one(self, a: Arg) -> Imm:
         return Imm(1.0, a.dtype, a.lanes)
 
-    def _rescale(self, s: Scope, old: Arg, new: Arg) -> Arg:
-        """exp(old - new), 1 where they are equal (infinite, perhaps)."""
-        ratio = self.prim(s, "exp", self.prim(s, "sub", old, new))
-        return self.prim(s, "where", self.prim(s, "eq", old, new), self._one(old), ratio)
+    def _exp(self, s: Scope, st: Stage, x: Arg) -> Arg:
+        if not self.p.online[st.name].fast:
+            return self.prim(s, "exp", x)
+        return self.prim(s, "fast_exp2", self.prim(s, "mul", x, Imm(LOG2E, x.dtype, x.lanes)))
 
-    def _advance_rescaled(self, s: Scope, values: list[Arg], top: Reg, total: Reg) -> None:
+    def _rescale(self, s: Scope, st: Stage, old: Arg, new: Arg) -> Arg:
+        """exp(old - new), where `new` is no less; 0 if both are -inf: there is nothing to rescale."""
+        lowest = Imm(-LARGEST if new.dtype is f32 else -sys.float_info.max, new.dtype, new.lanes)
+        return self._exp(s, st, self.prim(s, "sub", old, self.prim(s, "max", new, lowest)))
+
+    def _advance_rescaled(self, s: Scope, st: Stage, values: list[Arg], top: Reg, total: Reg) -> None:
+        """After +inf and NaN the sum is NaN, and stays so; -inf adds nothing (`settled`)."""
         new: Arg = top
         for v in values:
             new = self.prim(s, "max", new, v)
-        out = self.prim(s, "mul", total, self._rescale(s, top, new))
+        out = self.prim(s, "mul", total, self._rescale(s, st, top, new))
         for v in values:
-            out = self.prim(s, "add", out, self._rescale(s, v, new))
+            out = self.prim(s, "add", out, self._rescale(s, st, v, new))
         s.body += [Set(total, out), Set(top, new)]
 
     def _advance_moments(self, s: Scope, values: list[Arg], count: Reg, mean: Reg, second: Reg) -> None:
@@ -87,20 +97,19 @@ class OnlineSums(Nest):
         ]
 
     # --- a row's result, from its threads' sums ---
-    def finish_rescaled(self, s: Scope, regs: tuple[Reg, ...]) -> tuple[Arg, Arg]:
+    def finish_rescaled(self, s: Scope, st: Stage, regs: tuple[Reg, ...]) -> tuple[Arg, Arg]:
         """(maximum, sum) over the threads and lanes of a row."""
         top, total = self.freeze(s, regs[0]), self.freeze(s, regs[1])
         most = self.over_row(s, top, "max")
-        scaled = self.prim(s, "mul", total, self._rescale(s, top, self.splat(s, most, top.lanes)))
+        scaled = self.prim(s, "mul", total, self._rescale(s, st, top, self.splat(s, most, top.lanes)))
         return most, self.over_row(s, scaled, "sum")
 
     def settled(self, s: Scope, most: Arg, total: Arg) -> Arg:
-        """The sum as it is defined: with an infinite maximum, inf - inf makes it NaN (if there is anything to sum)."""
-        infinite = self.prim(s, "eq", self.prim(s, "abs", most), Imm(math.inf, most.dtype))
-        some = self.prim(s, "gt", total, Imm(0.0, total.dtype))
-        return self.prim(
-            s, "where", self.prim(s, "and", infinite, some), Imm(math.nan, total.dtype, total.lanes), total
-        )
+        """The sum as it is defined: where the maximum is -inf, all terms are exp(-inf + inf), if there are any."""
+        nothing = self.prim(s, "eq", most, Imm(-math.inf, most.dtype, most.lanes))
+        some = self.prim(s, "gt", self.col_steps(), self.imm(0))
+        undefined = self.prim(s, "and", nothing, some)
+        return self.prim(s, "where", undefined, Imm(math.nan, total.dtype, total.lanes), total)
 
     def finish_moments(self, s: Scope, regs: tuple[Reg, ...]) -> tuple[Arg, Arg, Arg]:
         """(count, mean, second moment) over the threads and lanes of a row."""

@@ -6,7 +6,6 @@ from ..core.dtypes import compute_type
 from ..fusion.ir import Stage
 from ..index.expr import ix
 from ..index.layout import product
-from ..prims.table import MONOIDS
 from ..schedule.gpu_fit import THREADS
 from .gpu_nest import BLOCKS
 from .gpu_rows import Rows
@@ -49,16 +48,14 @@ class Outer(Rows):
     def accumulate_held(self, x: Scope, st: Stage, valid: Arg | None) -> None:
         """Combine the value at this point into the column's accumulator."""
         buf = self.held[st.name]
-        value = self.cast(x, self.splat(x, self.emit(x, st.body), self.width), buf.dtype)
         old = self.let(x, "load", (self.kept_at(x),), buf.dtype, self.width, buf)
-        total, at = self.prim(x, MONOIDS[st.monoid].combine, old, value), self.kept_at(x)
+        total, at = self.joined(x, st, old, self.width), self.kept_at(x)
         self.only(x, valid).append(Store(buf, at, total))
 
     def accumulate_thread(self, x: Scope, st: Stage, valid: Arg | None) -> None:
         """Combine the value at this point into the thread's part of a result over rows and columns."""
         acc = self.thread_acc[st.name]
-        value = self.cast(x, self.splat(x, self.emit(x, st.body), acc.lanes), acc.dtype)
-        total = self.prim(x, MONOIDS[st.monoid].combine, acc, value)
+        total = self.joined(x, st, acc, acc.lanes)
         self.only(x, valid).append(Set(acc, total))
 
     def publish(self, s: Scope, bid: Arg, tid: Arg, row: Arg, col: Arg) -> None:

@@ -117,7 +117,7 @@ class Split(Outer):
             at = where(c, t)
             got = self.let(c, "load", (at,), acc.dtype, acc.lanes, self.partial[st.name])
             top = self.let(c, "load", (at,), acc.dtype, acc.lanes, self.partial[lead])
-            part = self.prim(c, "mul", got, self._rescale(c, top, most))
+            part = self.prim(c, "mul", got, self._rescale(c, st, top, most))
             c.body.append(Set(acc, self.prim(c, "add", acc, part)))
 
         self.each_part(s, *self.chunks(col), body)

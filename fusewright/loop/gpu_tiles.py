@@ -7,7 +7,7 @@ from ..fusion import scalar as sc
 from ..fusion.scalar import Expr
 from ..index.expr import ONE, Atom, ix
 from ..index.layout import product
-from ..schedule.gpu import STAGE
+from ..schedule.gpu_base import STAGE
 from .gpu_nest import Nest
 from .ir import Alloc, Arg, Barrier, Buf, For, If, Stmt, Store
 from .scope import Scope
@@ -16,7 +16,10 @@ STAGED = 2  # operands that pass through shared memory at most; the others are r
 
 
 class Tiles(Nest):
-    """Kernels without reductions."""
+    """Kernels without reductions. `again`: the repeated axis; `turn`: which points of it the block has."""
+
+    again: Atom | None = None
+    turn: Arg
 
     def run(self) -> None:
         if self.s.mode == "staged":
@@ -29,16 +32,24 @@ class Tiles(Nest):
         """A block takes `row_threads` rows by `col_threads * steps` vectors; only the last vectors are checked."""
         n = self.s.col_threads * self.s.steps
         col_tiles = (product(self.steps(a) for a in self.cols) + n - 1) // ix(n)
-        s, bid, tid = self.launch(self.row_tiles() * col_tiles, self.s.threads, self.s.family, "tiles")
+        self.again = next((a for a in self.rows if a.name == self.s.repeat), None)
+        self.rows = [a for a in self.rows if a is not self.again]
+        count_again = ix(1)
+        if self.again is not None:
+            assert self.again.extent is not None
+            count_again = (self.again.extent + self.s.repeats - 1) // ix(self.s.repeats)
+        s, bid, tid = self.launch(self.row_tiles() * count_again * col_tiles, self.s.threads, self.s.family, "tiles")
         row, col = self.place_thread(s, tid)
         if not self.cols:
             self.points([s], self.prim(s, "eq", tid, self.imm(0)) if self.s.threads > 1 else None)
             return
         tile: Arg = bid
         across: Arg = self.imm(0)
-        if self.rows:
+        if self.rows or self.again is not None:
             count = self.params.divisor(col_tiles, "column tiles")
             across, tile = self.divmod(s, bid, count)
+        if self.again is not None:
+            across, self.turn = self.divmod(s, across, self.params.divisor(count_again, "repeated tiles"))
         _, valid = self.place_row(s, across, row)
         (v,) = self.cols
         assert v.extent is not None
@@ -72,21 +83,56 @@ class Tiles(Nest):
         self.place_col(x, step)
         if self.width > 1:
             x.mask = self.let(x, "lanemask", (self.prim(x, "sub", extent, at),), bool_, self.width)
-        self.points([x], valid)
+        self.points_in_turn(x, valid)
         inside.append(If(self.prim(c, "lt", at, extent), body))
         s.body.append(For(var, self.imm(0), self.imm(self.s.steps), self.imm(1), inside))
 
-    def points(self, scopes: list[Scope], valid: Arg | None) -> None:
-        """The stores at some points: every value is computed before the first of them is stored."""
+    def points_in_turn(self, p: Scope, valid: Arg | None) -> None:
+        """The stores of a thread at the edge, one repeated point after the other."""
+        if self.again is None:
+            self.points([p], valid)
+            return
+        var = self.reg(self.ix, prefix="u")
+        inside: list[Stmt] = []
+        c = Scope(p, inside)
+        self.own(c, var)
+        x, there = self.repeated(c, var)
+        self.emit_points([x], [there if valid is None else self.prim(x, "and", there, valid)])
+        p.body.append(For(var, self.imm(0), self.imm(self.s.repeats), self.imm(1), inside))
+
+    def points(self, places: list[Scope], valid: Arg | None) -> None:
+        """The stores at some points, and those of the repeated axis at each."""
+        scopes = places
+        exists: list[Arg | None] = [valid] * len(places)
+        if self.again is not None:
+            scopes, exists = [], []
+            for p in places:
+                for u in range(self.s.repeats):
+                    x, there = self.repeated(p, self.imm(u))
+                    scopes.append(x)
+                    exists.append(there if valid is None else self.prim(x, "and", there, valid))
+        self.emit_points(scopes, exists)
+
+    def emit_points(self, scopes: list[Scope], exists: list[Arg | None]) -> None:
+        """The stores at some points that exist: every value is computed before the first of them is stored."""
         stores = self.p.nest or self.f.stores()
         for x in scopes:
             for check, _, _ in self.p.checks:
                 self.check(x, check)
             for st in stores:
                 self.emit(x, st.body)
-        for x in scopes:
+        for x, condition in zip(scopes, exists, strict=True):
             for st in stores:
-                self.store(x, st, valid)
+                self.store(x, st, condition)
+
+    def repeated(self, p: Scope, u: Arg) -> tuple[Scope, Arg]:
+        """The u-th point of a thread along the repeated axis, and whether it exists; if not, it is the last one."""
+        assert self.again is not None and self.again.extent is not None
+        x = Scope(p, p.body)
+        at = self.add(p, self.mul(p, self.turn, self.imm(self.s.repeats)), u)
+        end = self.params.get(self.again.extent, ("extent", self.again.name))
+        x.axes[self.again] = self.own(x, self.prim(p, "min", at, self.add(p, end, self.imm(-1))))
+        return x, self.prim(p, "lt", at, end)
 
     # --- transposes ---
     def transpose(self) -> None:

@@ -40,6 +40,10 @@ Operations of a `Let`
     philoxquad      CUDA, (seed: i64 scalar, row, start: index scalars) -> u32; lanes 4k .. 4k+3 are the four words of
                     one Philox block: columns start + lane; start and lanes are multiples of 4; attr = stream
     philoxword      CUDA, (seed: i64 scalar, row, column: index lanes) -> u32; what philoxquad gives for these columns
+    curandword      CUDA, (seed, block, threads, shift: i64 scalars, element: index lanes) -> u32; see prims/curand.py
+    curandrun       CUDA, (seed, block, threads, shift: i64 scalars, start: index scalar) -> u32; what curandword gives
+                    for elements start + lane
+    curandnormal    CUDA, operands of curandword -> f32; mean 0, variance 1
     treduce         (value) CUDA, a collective of the whole block: combine `value` over groups of threads, lane by lane;
                     attr = (monoid, group, stride): threads t and u are in one group when they differ only in
                     (t // stride) % group; every thread gets its group's result; group * stride divides the block's

@@ -7,6 +7,7 @@ from typing import Any
 from ..core.dtypes import DType, bool_, compute_type, i64
 from ..core.dtypes import f32 as F32
 from ..core.dtypes import u32 as U32
+from ..core.errors import Refusal
 from ..fusion.scalar import Expr
 from ..index.expr import ONE, ZERO, Atom, Ix, ix
 from .ir import Arg, Buf, Func, Imm, Let, Reg, Stmt
@@ -376,6 +377,8 @@ class Emitter:
     def _random(self, s: Scope, e: Expr, lanes: int) -> Arg:
         """uniform: 24 random bits in [0, 1); normal: Box-Muller on two independent uniforms."""
         kind, row, column = e.data
+        if kind.startswith("curand"):
+            return self._curand(s, e, lanes)
         seed = self.emit(s, e.args[0])
         run = next((c.run for c in s.chain() if c.vector is not None), None)
 
@@ -407,6 +410,25 @@ class Emitter:
         radius = self.prim(s, "sqrt", self.prim(s, "mul", Imm(-2.0, F32), self.prim(s, "log", unit(bits(0), 1))))
         angle = self.prim(s, "mul", Imm(6.283185307179586, F32), unit(bits(1), 0))
         return self.prim(s, "mul", radius, self.prim(s, "cos", angle))
+
+    def _curand(self, s: Scope, e: Expr, lanes: int) -> Arg:
+        """What PyTorch's CUDA kernels draw: neighbours share a Philox block if the state lets them."""
+        if self.func.target != "cuda":
+            raise Refusal("random", "random numbers of CUDA kernels")
+        kind, _, element = e.data
+        state = tuple(self.emit(s, a) for a in e.args)
+        base, contiguous = self.index(s, element, "place")
+        if kind == "curand_uniform" and contiguous and lanes > 1:
+            r = self.let(s, "curandrun", (*state, base), U32, lanes)
+        else:
+            if contiguous and lanes > 1:
+                base = self.let(s, "iota", (base,), self.ix, lanes)
+            at = (*state, self.splat(s, base, lanes))
+            if kind == "curand_normal":
+                return self.let(s, "curandnormal", at, F32, lanes)
+            r = self.let(s, "curandword", at, U32, lanes)
+        scaled = self.prim(s, "mul", self.let(s, "cast", (r,), F32, lanes), Imm(2.0**-32, F32))
+        return self.prim(s, "add", scaled, Imm(2.0**-33, F32))
 
 
 def _all_axes(p: Ix) -> set[Atom]:

@@ -21,7 +21,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, NoReturn
 
-from ..core.dtypes import i64, u32
+from ..core.dtypes import f32, i64, u32
 from ..core.errors import VerifyError
 from ..prims.table import MONOIDS
 from .ir import (
@@ -114,6 +114,18 @@ def _philox(v: _Verifier, s: Let) -> None:
     v.result(s, u32, lanes)
 
 
+def _curand(v: _Verifier, s: Let) -> None:
+    v.plain(s, 5)
+    lanes = s.dst.lanes
+    for a, what in zip(s.args, ("the seed", "the block", "the threads", "the shift"), strict=False):
+        v.want(a, i64, 1, what)
+    run = s.op == "curandrun"
+    if run and lanes == 1:
+        v.fail("curandrun gives two lanes or more")
+    v.want(s.args[4], v.index, 1 if run else lanes, "the start" if run else "the element")
+    v.result(s, f32 if s.op == "curandnormal" else u32, lanes)
+
+
 OPS: dict[str, Callable[[_Verifier, Let], None]] = {
     "treduce": _collective,
     "creduce": _collective,
@@ -122,6 +134,9 @@ OPS: dict[str, Callable[[_Verifier, Let], None]] = {
     "lane": _lane,
     "philoxquad": _philox,
     "philoxword": _philox,
+    "curandword": _curand,
+    "curandrun": _curand,
+    "curandnormal": _curand,
 }
 
 

@@ -6,7 +6,11 @@ CUDA text (`emit/`, one entry per name in each target's table; a test fails on a
 Semantics common to all
 - Operands have the same type unless the rule says otherwise; conversions are explicit `cast`s.
 - Integer arithmetic wraps. Integer division by zero is never lowered (it raises in PyTorch).
-- Floating-point operations are IEEE, round to nearest even, never contracted across primitives.
+- Floating-point operations are IEEE, round to nearest even, never contracted across primitives; `fma` is asked for.
+- `fast_*` are a function but for a small relative error, so that a target may use what its hardware has: 2^-21;
+  2^-18 of `fast_log`, `fast_log1p` and `fast_expm1` near their zeros; 2^-17, or 2e-9, of `fast_erfc`. `fast_exp2` and
+  `fast_reciprocal` may take 0 for float32 numbers below 2^-126. `fusion/relax.py` says where these stand for the
+  function; programs do not have them. On a target without such hardware they are the function.
 - `max`/`min` propagate NaN (torch.maximum); `fmax`/`fmin` prefer the number.
 - `remainder` and `floordiv` round towards minus infinity, `fmod` and `truncdiv` towards zero.
 """
@@ -104,6 +108,22 @@ def _floordiv(a: Any, b: Any) -> Any:
     return np.where(b == 0, a / b, f).astype(a.dtype)
 
 
+def _fma(a: Any, b: Any, c: Any) -> Any:
+    """a * b + c, rounded once (float32), or nearly so (float64)."""
+    a, b, c = np.broadcast_arrays(a, b, c)
+    x, y, z = (np.asarray(v, np.float64) for v in (a, b, c))
+    p = x * y
+    s = p + z
+    with np.errstate(all="ignore"):
+        d = s - p
+        rest = (p - (s - d)) + (z - d)  # what the addition has lost
+    if a.dtype != np.float32:
+        return s.astype(a.dtype)
+    # to odd, so that the second rounding cannot undo the first
+    inexact = np.isfinite(s) & (rest != 0) & (s.view(np.int64) & 1 == 0)
+    return np.where(inexact, np.nextafter(s, np.where(rest > 0, np.inf, -np.inf)), s).astype(np.float32)
+
+
 def _sign(a: Any) -> Any:
     """torch.sign: NaN gives 0 in (0 < x) - (x < 0)."""
     return ((a > 0).astype(a.dtype) - (a < 0).astype(a.dtype)).astype(a.dtype)
@@ -174,6 +194,16 @@ _ROWS: list[tuple[str, int, str, str, int, Callable[..., Any]]] = [
     ("erf", 1, "same", "f", 50, _vec(math.erf)),
     ("erfc", 1, "same", "f", 60, _vec(math.erfc)),
     ("lgamma", 1, "same", "f", 80, _vec(_lgamma)),
+    ("fma", 3, "same", "f", 1, _fma),
+    # no dearer than what they stand for, so that no more is kept in registers than the scheduler allowed for
+    ("fast_exp2", 1, "same", "f", 19, np.exp2),
+    ("fast_reciprocal", 1, "same", "f", 5, lambda x: np.divide(x.dtype.type(1), x)),
+    ("fast_div", 2, "same", "f", 6, np.divide),
+    ("fast_sqrt", 1, "same", "f", 8, np.sqrt),
+    ("fast_erfc", 1, "same", "f", 50, _vec(math.erfc)),
+    ("fast_expm1", 1, "same", "f", 30, np.expm1),
+    ("fast_log", 1, "same", "f", 25, np.log),
+    ("fast_log1p", 1, "same", "f", 30, np.log1p),
 ]
 
 PRIMS: dict[str, Prim] = {row[0]: Prim(*row) for row in _ROWS}
@@ -237,4 +267,5 @@ STEPWISE = frozenset(
     ("eq", "ne", "lt", "le", "gt", "ge", "floor", "ceil", "trunc", "round", "floordiv", "remainder", "fmod")
 )
 
-RANDOM_KINDS = ("uniform", "normal", "bits")
+# Of streams that are ours (prims/philox.py), and those of PyTorch's CUDA kernels (prims/curand.py).
+RANDOM_KINDS = ("uniform", "normal", "bits", "curand_uniform", "curand_normal")

@@ -7,8 +7,10 @@ old, operations on CUDA tensors are left to PyTorch, with one warning that says 
 from __future__ import annotations
 
 import ctypes
+import statistics
 import threading
 import warnings
+from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any
 
@@ -134,12 +136,34 @@ class Driver:
             torch.cuda.set_device(self.index)
         return self._stream(self.index)
 
+    def can_time(self) -> bool:
+        return not torch.cuda.is_current_stream_capturing()
+
+    def times(self, runs: Sequence[Callable[[], None]], rounds: int) -> list[float]:
+        flush = torch.empty(2 * self.gpu.l2, dtype=torch.uint8, device=self.device)
+        found: list[list[float]] = [[] for _ in runs]
+        for r in runs:
+            r()
+        for _ in range(rounds):
+            marks = []
+            for r in runs:
+                begin, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
+                flush.zero_()
+                begin.record()
+                r()
+                end.record()
+                marks.append((begin, end))
+            torch.cuda.synchronize(self.device)
+            for into, (begin, end) in zip(found, marks, strict=True):
+                into.append(begin.elapsed_time(end) * 1e-3)
+        return [statistics.median(t) for t in found]
+
     def launch(self, handle: Any, blocks: int, threads: int, shared: int, args: int, stream: int) -> None:
         (status,) = self._launch(handle, blocks, 1, 1, threads, 1, 1, shared, stream, args, 0)
-        if status == cu.CUresult.CUDA_ERROR_INVALID_CONTEXT:
-            self._bind()
-            (status,) = self._launch(handle, blocks, 1, 1, threads, 1, 1, shared, stream, args, 0)
         if status:
+            if status == cu.CUresult.CUDA_ERROR_INVALID_CONTEXT:
+                self._bind()
+                (status,) = self._launch(handle, blocks, 1, 1, threads, 1, 1, shared, stream, args, 0)
             _checked((status,), "launch a kernel")
 
     def _bind(self) -> None:

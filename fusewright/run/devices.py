@@ -7,7 +7,7 @@ Tests put another driver in a device's place (`use`): GPU schedules then run whe
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, Protocol
 
@@ -40,6 +40,12 @@ class Driver(Protocol):
 
     def enter(self) -> int:
         """Make the device current; returns the stream to launch on."""
+
+    def can_time(self) -> bool:
+        """Whether launches can be timed now: not while they are captured."""
+
+    def times(self, runs: Sequence[Callable[[], None]], rounds: int) -> list[float]:
+        """Median seconds that each of `runs` keeps the device busy, in turns, from a cold L2 cache."""
 
     def launch(self, handle: Any, blocks: int, threads: int, shared: int, args: int, stream: int) -> None:
         """Start a kernel; `args` is the address of an array of pointers to its parameters. Raises RuntimeFault."""

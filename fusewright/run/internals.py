@@ -102,16 +102,24 @@ def _empty_strided_cuda(size: Size, stride: Size, dtype: torch.dtype) -> torch.T
 _empty_on_current: Callable[[Size, Size, torch.dtype], torch.Tensor] = _private(
     "_C._dynamo.guards._empty_strided_cuda", _empty_strided_cuda
 )
-_current_cuda: Callable[[], int] = _private("_C._cuda_getDevice", torch.cuda.current_device)
+
+# The number of the current CUDA device.
+current_cuda: Callable[[], int] = _private("_C._cuda_getDevice", torch.cuda.current_device)
 
 
-def empty_on(device: torch.device) -> Callable[[Size, Size, torch.dtype], torch.Tensor]:
-    """As `empty_strided`, on a CUDA device."""
-    index = device.index if device.index is not None else torch.cuda.current_device()
+def empty_on(device: torch.device, here: bool) -> Callable[[Size, Size, torch.dtype], torch.Tensor]:
+    """As `empty_strided`, on a CUDA device. `here`: it is the current one whenever the function is called."""
+    if here:
+        return _empty_on_current
+    return lambda size, stride, dtype: torch.empty_strided(size, stride, dtype=dtype, device=device)
 
-    def empty(size: Size, stride: Size, dtype: torch.dtype) -> torch.Tensor:
-        if _current_cuda() == index:
-            return _empty_on_current(size, stride, dtype)
-        return torch.empty_strided(size, stride, dtype=dtype, device=device)
 
-    return empty
+def call_on(index: int, fn: Callable[..., Any], *args: Any) -> Any:
+    """fn(*args) while CUDA device `index` is the current one."""
+    with torch.cuda.device(index):
+        return fn(*args)
+
+
+def returning(fn: Callable[..., Any]) -> Callable[..., Any]:
+    """`fn`, after which the CUDA device is current that was before."""
+    return lambda *args: call_on(current_cuda(), fn, *args)

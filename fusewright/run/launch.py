@@ -1,4 +1,4 @@
-"""What a launch needs besides pointers: the size parameters, the number of threads, scratch memory."""
+"""What a launch needs: operands with the strides of the trace, size parameters, threads, scratch memory."""
 
 from __future__ import annotations
 
@@ -84,3 +84,11 @@ class SizeTable:
         self.keep.append(array)
         self.memo[(nt, *values) if values else nt] = entry
         return entry
+
+
+def restride(t: torch.Tensor, strides: tuple[int, ...]) -> torch.Tensor:
+    """`t` itself if only the strides of extents <= 1 differ, else a copy with the wanted strides."""
+    if t.numel() == 0 or all(n == 1 or a == b for n, a, b in zip(t.shape, t.stride(), strides, strict=True)):
+        return t
+    out = torch.empty_strided(t.shape, strides, dtype=t.dtype, device=t.device)
+    return out.copy_(t)

@@ -2,7 +2,8 @@
 
 The node is an old-style `torch.autograd.Function` (`forward(ctx, ...)`), written out for the exact number of inputs,
 outputs and saved values: no loops and no unpacking of what is known. `apply` goes past the checks for functorch, which
-the caller has done.
+the caller has done. The backward pass keeps nothing alive that the plan has done with: saved tensors are released
+before it runs, unless the graph is retained, and incoming gradients where torch hands them over in a list (from 2.13).
 """
 
 from __future__ import annotations
@@ -12,8 +13,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import torch
-from torch.autograd.function import BackwardCFunction, Function
+from torch.autograd.function import Function
 
+BOXED = hasattr(Function, "boxed_grads_call")
 _apply = torch._C._FunctionBase.__dict__["apply"]  # Function.apply without its detour for torch.func
 
 
@@ -21,13 +23,13 @@ _apply = torch._C._FunctionBase.__dict__["apply"]  # Function.apply without its 
 class NodeShape:
     """What a node hands around. The forward pass returns `outputs` results, then what the backward pass is given.
 
-    `inputs`: how many flat inputs. `saved`: for each saved value in the order of the forward pass's results, whether
-    it is a tensor ("tensor"), a view of an intermediate ("view") or a number ("number"). `views`: outputs that are
-    views of intermediates. `fixed`: outputs without gradient. `tangents`: outputs whose gradients the backward pass
-    takes.
+    `tensors`: which of the flat inputs are tensors. The others, integers, are one argument of the node, a tuple, in
+    front of the tensors. `saved`: for each saved value in the order of the forward pass's results, whether it is a
+    tensor ("tensor"), a view of an intermediate ("view") or a number ("number"). `views`: outputs that are views of
+    intermediates. `fixed`: outputs without gradient. `tangents`: outputs whose gradients the backward pass takes.
     """
 
-    inputs: int
+    tensors: tuple[bool, ...]
     outputs: int
     saved: tuple[str, ...]
     views: tuple[int, ...]
@@ -37,14 +39,19 @@ class NodeShape:
 
 def source(shape: NodeShape) -> str:
     """Python source of the node's two functions."""
-    args = [f"a{k}" for k in range(shape.inputs)]
+    args = [f"a{k}" for k, is_tensor in enumerate(shape.tensors) if is_tensor]
+    first = shape.tensors.index(True) if args else len(shape.tensors)
+    apart = all(shape.tensors[first:])  # integers first, then tensors
+    integers = [k for k, is_tensor in enumerate(shape.tensors) if not is_tensor]
+    flat = ["*n"] * bool(first) + args
+    if not apart:
+        flat = [f"a{k}" if is_tensor else f"n[{integers.index(k)}]" for k, is_tensor in enumerate(shape.tensors)]
     outs = [f"o{k}" for k in range(shape.outputs)]
     values = [f"v{k}" for k in range(len(shape.saved))]
     tensors = [v for v, kind in zip(values, shape.saved, strict=True) if kind != "number"]
     numbers = [v for v, kind in zip(values, shape.saved, strict=True) if kind == "number"]
-    grads = [f"g{k}" for k in range(shape.outputs)]
-    lines = [f"def forward({', '.join(['ctx', *args])}):"]
-    lines.append(f"    {_unpack([*outs, *values])}compiled([{', '.join(args)}])")
+    lines = [f"def forward({', '.join(['ctx', 'n', *args])}):"]
+    lines.append(f"    {_unpack([*outs, *values])}compiled([{', '.join(flat)}])")
     lines += [f"    o{k} = unsafe_view(o{k}, o{k}.shape)" for k in shape.views]
     lines += [f"    {v} = {v}.detach()" for v, kind in zip(values, shape.saved, strict=True) if kind == "view"]
     if tensors:
@@ -55,16 +62,13 @@ def source(shape: NodeShape) -> str:
         lines.append(f"    ctx.mark_non_differentiable({', '.join(f'o{k}' for k in shape.fixed)})")
         lines.append("    ctx._materialize_non_diff_grads = False")
     lines.append(f"    return {outs[0] if len(outs) == 1 else '(' + ', '.join(outs) + ',)'}")
-    lines.append(f"def backward({', '.join(['ctx', *grads])}):")
-    if tensors:
-        lines.append(f"    {_unpack(tensors)}ctx.saved_tensors")
-    if numbers:
-        lines.append(f"    {_unpack(numbers)}ctx.numbers")
-    given = [f"g{k}" for k in shape.tangents]
-    inner = f"[{', '.join([*numbers, *tensors, *given])}]"
-    lines.append("    if grad_enabled():")
-    lines.append(f"        return twice(compiled_backward, {inner})")
-    lines.append(f"    return tuple(compiled_backward({inner}))")
+    parts = ["*ctx.numbers"] * bool(numbers) + ["*ctx.saved_tensors"] * bool(tensors)
+    lines.append(f"def backward(ctx, {'g' if BOXED else '*g'}):")
+    lines.append(f"    args = [{', '.join([*parts, *(f'g[{k}]' for k in shape.tangents)])}]")
+    lines += ["    g.clear()"] * BOXED + ["    ctx.maybe_clear_saved_tensors()"]
+    lines.append("    r = twice(compiled_backward, args) if grad_enabled() else compiled_backward(args)")
+    own = f"*r[{first}:]" if apart else ", ".join(f"r[{k}]" for k, is_tensor in enumerate(shape.tensors) if is_tensor)
+    lines.append(f"    return (None, {own})")
     return "\n".join([*lines, ""])
 
 
@@ -72,13 +76,13 @@ def _unpack(names: Sequence[str]) -> str:
     return f"{', '.join(names)}, = " if names else ""
 
 
-def twice(backward: Callable[[list[Any]], list[Any]], args: list[Any]) -> tuple[Any, ...]:
+def twice(backward: Callable[[list[Any]], list[Any]], args: list[Any]) -> Sequence[Any]:
     """The backward pass under create_graph=True: its results raise when they are differentiated again."""
     differentiable = any(isinstance(a, torch.Tensor) and a.requires_grad for a in args)
     with torch.no_grad():
         grads = backward([a.detach() if isinstance(a, torch.Tensor) else a for a in args])
     if not differentiable:
-        return tuple(grads)
+        return grads
     message = b"a fused function cannot be differentiated twice: call the plain function for that"
     return tuple(
         torch._C._functions.DelayedError(message, 1)(g.detach().requires_grad_()) if _real(g) else g for g in grads
@@ -92,7 +96,7 @@ def _real(g: Any) -> bool:
 def make_node(
     forward: Callable[[list[Any]], list[Any]], backward: Callable[[list[Any]], list[Any]], shape: NodeShape, name: str
 ) -> Callable[..., Any]:
-    """`apply` of a node that runs `forward` and `backward` (boxed, as plans are)."""
+    """`apply` of a node that runs `forward` and `backward` (boxed, as plans are): takes the numbers, then tensors."""
     scope: dict[str, Any] = {
         "compiled": forward,
         "compiled_backward": backward,
@@ -101,10 +105,14 @@ def make_node(
         "unsafe_view": torch.ops.aten._unsafe_view.default,
     }
     exec(compile(source(shape), f"<fusewright {name}>", "exec"), scope)
-    functions = {"forward": staticmethod(scope["forward"]), "backward": staticmethod(scope["backward"])}
-    node: Any = type(name, (Function,), functions)
+    backward_ = scope["backward"]
+    functions: dict[str, Any] = {"forward": staticmethod(scope["forward"]), "backward": staticmethod(backward_)}
+    node: Any = type(name, (Function,), {**functions, "boxed_grads_call": BOXED})
+    each = (lambda ctx, *g: backward_(ctx, list(g))) if BOXED else backward_
     # What the engine calls. Function's own `apply` looks up `backward` among the ways to write one, every time.
-    parts = {"_forward_cls": node, "apply": scope["backward"]}
-    node._backward_cls = type(f"{name}Backward", (BackwardCFunction,), parts)
+    # `_forward_cls` is what compiled autograd calls, which hands over no lists.
+    plain = type(name, (Function,), {**functions, "backward": staticmethod(each)})
+    calls = {"apply": each, "apply_boxed": backward_, "_forward_cls": plain}
+    node._backward_cls = type(f"{name}Backward", (node._backward_cls,), calls)
     apply: Callable[..., Any] = _apply.__get__(None, node)
     return apply

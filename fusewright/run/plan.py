@@ -21,14 +21,15 @@ from ..core.options import current
 from ..fusion.build import Built
 from ..graph.grouping import Group, Refused
 from ..graph.ir import Value
-from ..index.expr import ONE, Ix
+from ..index.expr import Ix
+from ..index.layout import product, row_major
 from ..loop.lower import Kernel
 from ..loop.overwrite import overwritable
 from ..schedule.cpu import Schedule
-from . import inplace, plan_gpu, pool, reuse
+from . import direct, inplace, internals, plan_gpu, pool, reuse
 from .gpu import GpuGroup
 from .kernels import CompiledKernel
-from .launch import SizeTable, threads
+from .launch import SizeTable, restride, threads
 
 POOLED = pool.THRESHOLD
 
@@ -79,6 +80,8 @@ class Plan:
         scope = writer.scope
         exec(compile(self.source, f"<fusewright {self.name}>", "exec"), scope)
         fn: Callable[[list[Any]], list[Any]] = scope["call"]
+        if len(writer.gpus) > 1:
+            fn = internals.returning(fn)
         fn._boxed_call = True  # type: ignore[attr-defined]
         return fn
 
@@ -137,6 +140,9 @@ class _Writer:
         self.overwrite, self.guards = o.overwrite, o.guards
         self.backward = any(n.name.startswith("tangents") for n in plan.traced.module.graph.nodes)
         self.unit_of = {n: k for k, n in enumerate(self.traced.nodes)}
+        units = plan.traced.graph.units
+        gpus = {torch.device(units[g.group.units[0]].device) for g in plan.groups if g.gpu is not None}
+        self.gpus = {d for d in gpus if d.type == "cuda" and d.index is not None}
 
     def _kernel_inputs(self) -> set[Node]:
         out = set()
@@ -152,6 +158,10 @@ class _Writer:
         placeholders = [n for n in self.traced.module.graph.nodes if n.op == "placeholder"]
         names = [n.name for n in placeholders]
         head = []
+        if len(self.gpus) == 1:  # allocations and launches below are on the current device
+            (gpu,) = self.gpus
+            self.scope.update(_device=internals.current_cuda, _there=internals.call_on)
+            head.append(f"if _device() != {gpu.index}: return _there({gpu.index}, call, args)")
         if names:
             head.append(f"{', '.join(names)}{',' if len(names) == 1 else ''} = args")
         head.append("args.clear()")
@@ -274,7 +284,7 @@ class _Writer:
             return f"{self.argument(n.args[0])}[{self.argument(n.args[1])}]"
         args = [self.argument(a) for a in n.args]
         args += [f"{k}={self.argument(a)}" for k, a in n.kwargs.items()]
-        return f"{self.constant(n.target, 'op')}({', '.join(args)})"
+        return f"{self.constant(direct.call(n.target, n.kwargs), 'op')}({', '.join(args)})"
 
     def argument(self, a: Any) -> str:
         if isinstance(a, Node):
@@ -307,9 +317,9 @@ class _Writer:
         """A kernel was compiled for the traced strides: copy in the rare case that the real ones differ."""
         if self.traced.values.get(n) is None or not self.guards:
             return
-        val = n.meta["val"]
-        strides = self.tuple(self.symbols.shape(val.stride()))
-        line = f"if {n.name}.stride() != {strides}: {n.name} = _restride({n.name}, {strides})"
+        strides = self.tuple(self.symbols.shape(n.meta["val"].stride()))
+        differs = f"not {n.name}.is_contiguous()" if self.dense(n) else f"{n.name}.stride() != {strides}"
+        line = f"if {differs}: {n.name} = _restride({n.name}, {strides})"
         self.actions.append(_Action([line], {n.name}, {n.name}))
 
     def tuple(self, xs: tuple[Ix, ...]) -> str:
@@ -415,12 +425,15 @@ class _Writer:
     def small(self, n: Node) -> str:
         """Source of `<fresh memory> if <the output is below the pool's threshold> else `, where sizes decide that."""
         val = n.meta["val"]
-        shape, strides = self.symbols.shape(val.shape), self.symbols.shape(val.stride())
-        dense = [math.prod(shape[d + 1 :], start=ONE) for d in range(len(shape))]
-        numel = math.prod(shape, start=ONE)
-        if numel.as_int() is not None or list(strides) != dense:
+        numel = product(self.symbols.shape(val.shape))
+        if numel.as_int() is not None or not self.dense(n):
             return ""
         return f"_empty({self.layout(n)}) if {self.size(numel)} < {POOLED // val.dtype.itemsize} else "
+
+    def dense(self, n: Node) -> bool:
+        """Whether a tensor is traced as contiguous, for all sizes."""
+        val = n.meta["val"]
+        return self.symbols.shape(val.stride()) == row_major(self.symbols.shape(val.shape))
 
     def layout(self, n: Node) -> str:
         """Source of a tensor's size, strides and type as traced, as `torch.empty_strided` takes them."""
@@ -468,14 +481,6 @@ class _Writer:
             "\n".join([f"def {name}({', '.join([*arguments, *symbols])}):", *(f"    {s}" for s in [*body, result])])
         )
         return f"{name}({', '.join([*arguments, *symbols])})"
-
-
-def restride(t: torch.Tensor, strides: tuple[int, ...]) -> torch.Tensor:
-    """`t` itself if only the strides of extents <= 1 differ, else a copy with the wanted strides."""
-    if t.numel() == 0 or all(n == 1 or a == b for n, a, b in zip(t.shape, t.stride(), strides, strict=True)):
-        return t
-    out = torch.empty_strided(t.shape, strides, dtype=t.dtype, device=t.device)
-    return out.copy_(t)
 
 
 def _parts(val: Any, name: str) -> list[tuple[Any, str]]:

@@ -1,4 +1,8 @@
-"""The part of a plan that launches a GPU kernel: outputs, a look-up by sizes and alignment, one call."""
+"""The part of a plan that launches a GPU kernel: outputs, a look-up by sizes and alignment, one call.
+
+A result that the graph only uses in another shape (the sum that is the gradient of a bias) is allocated in that
+shape, which spares a call of torch.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +11,8 @@ from typing import TYPE_CHECKING
 import torch
 
 from . import internals
+
+_VIEWS = (torch.ops.aten.view.default, torch.ops.aten._unsafe_view.default)
 
 if TYPE_CHECKING:
     from torch.fx import Node
@@ -31,9 +37,9 @@ def launch(w: _Writer, g: GroupPlan, group: GpuGroup) -> None:
     w.keep.append(group)
     outs = [nodes[b.name] for b in fusion.buffers if b.output]
     into = {nodes[name].name: w.into[v].name for name, v in sources.items() if v in w.into}
-    lines = [f"{n.name} = {into.get(n.name) or _allocate(w, n)}" for n in outs]
-    for n in outs:
-        w.emitted.add(n)
+    seen_as = {} if g.watch is not None else {n: v for n in outs if n.name not in into and (v := _only_view(w, n))}
+    lines = [f"{n.name} = {into.get(n.name) or _allocate(w, seen_as.get(n, n))}" for n in outs]
+    w.emitted.update(outs)
     w.computed.update(sources[b.name] for b in fusion.buffers if b.output)
     w.mark_computed(g)
     for s in group.symbols:
@@ -52,12 +58,16 @@ def launch(w: _Writer, g: GroupPlan, group: GpuGroup) -> None:
     names = [n.name for n in outs]
     eager = f"{', '.join(names)}{',' if len(names) == 1 else ''} = {w.eager(g, names)}"
     eager += "".join(f"; {t}.copy_({n}); {n} = {t}" for n, t in into.items())
+    eager += "".join(f"; {n.name} = {w.call(v)}" for n, v in seen_as.items())
     lines.append(f"if L is None: {eager}")
     lines.append(f"else: {call}")
     lines.extend(f"_bump({t})" for t in into.values())
+    lines.extend(f"{v.name} = {n.name}" for n, v in seen_as.items())
+    w.emitted.update(seen_as.values())
     reads = {n.name for n in inputs if n.op != "get_attr"} | set(into.values())
     reads |= {a.name for u in g.group.units for a in w.outside(g, u)}
-    w.add(lines, reads, set(names))
+    reads |= {a.name for v in seen_as.values() for a in v.all_input_nodes if a not in seen_as and a.op != "get_attr"}
+    w.add(lines, reads, {*names, *(v.name for v in seen_as.values())})
 
 
 def watched(watch: str, kernel: str, arguments: list[str], tensors: list[str], symbols: list[str]) -> str:
@@ -66,10 +76,21 @@ def watched(watch: str, kernel: str, arguments: list[str], tensors: list[str], s
     return f"{watch}({kernel}, ({', '.join(arguments)},), ({', '.join(tensors)},), {{{sizes}}})"
 
 
+def _only_view(w: _Writer, n: Node) -> Node | None:
+    """The view that is the only use of a kernel's result, if memory of that layout can be the result's."""
+    v = next(iter(n.users), None)
+    if v is None or len(n.users) > 1 or v.target not in _VIEWS or v not in w.unit_of:
+        return None
+    return v if w.dense(n) and w.dense(v) else None
+
+
 def _allocate(w: _Writer, n: Node) -> str:
     """Source of the call that allocates an output."""
     device: torch.device = n.meta["val"].device
     if device.type == "cpu":
         how = w.allocation(n)
         return f"{how}()" if how else f"_empty({w.layout(n)})"
-    return f"{w.constant(internals.empty_on(device), 'empty')}({w.layout(n)})"
+    here = w.gpus == {device}
+    name = "_empty_cuda" if here else f"_empty_cuda{device.index}"
+    w.scope.setdefault(name, internals.empty_on(device, here))
+    return f"{name}({w.layout(n)})"

@@ -22,7 +22,7 @@ from ..fusion.structure import structure_hash
 from . import cpu, gpu, legal, legal_gpu
 from .cpu import Machine, Schedule
 from .forms import Illegal, read, render, take
-from .gpu import GpuSchedule, Hint
+from .gpu_base import GpuSchedule, Hint
 from .legal import listed
 from .legal_gpu import Sizes
 from .text import dump
@@ -307,7 +307,8 @@ class Edit:
         for name in fields:
             if name not in known:
                 raise Illegal(f"mode({mode}, {name}=...)", name, "not changed with the mode", listed(known))
-        return self.changed(mode=mode, **{known[k]: n for k, n in fields.items()})
+        own = {} if mode == "tile" else {"repeat": "", "repeats": 1}
+        return self.changed(mode=mode, **own, **{known[k]: n for k, n in fields.items()})
 
     def threads(self, rows: int | None = None, columns: int | None = None) -> Edit:
         """Threads of a block: `rows` rows at a time, `columns` threads to a row:
@@ -350,6 +351,18 @@ class Edit:
             raise Illegal(f"keep({what}, {where})", str(where), "values are kept nowhere else", "registers")
         return self.changed(keep=what)
 
+    def reuse(self, axis: str, n: int, where: str = "registers") -> Edit:
+        """A thread of a tile takes n points along a row axis: `x = a[i]; for j: S(x, j)` reads a[i] once for n of them.
+
+        Legal: n from 1 to 8, on a row axis, in mode "tile", in registers.
+        """
+        directive = f"reuse({axis}, {where})"
+        self._only(GpuSchedule, directive)
+        _count(f"unroll(rows, {n})", n)
+        if where != "registers":
+            raise Illegal(directive, str(where), "values are kept nowhere else", "registers")
+        return self.changed(repeat=axis if n > 1 else "", repeats=n)
+
     def stage_in(self, axis: str, where: str = "shared") -> Edit:
         """Pass what is contiguous along `axis` through a tile of shared memory:
 
@@ -366,7 +379,8 @@ class Edit:
             raise Illegal(directive, str(where), "tiles are in shared memory", "shared")
         s = self.schedule
         ct = legal_gpu.STAGE // max(1, s.lanes)
-        return self.changed(across=axis, mode="staged", col_threads=ct, row_threads=256 // ct, steps=1)
+        other = {"col_threads": ct, "row_threads": 256 // ct, "steps": 1, "repeat": "", "repeats": 1}
+        return self.changed(across=axis, mode="staged", **other)
 
     def resident(self, on: bool = True) -> Edit:
         """Only as many blocks as the GPU runs at once, each over many rows: `row = block` becomes

@@ -6,7 +6,7 @@ from .device import Gpu
 
 THREADS = 256  # of a block, where nothing asks for more or fewer
 WORDS = 32  # 32-bit registers of a thread for values kept between passes, in blocks of 1024 threads; twice in smaller
-STEPS = 8  # vectors of a row per thread, at most
+STEPS = 16  # vectors of a row per thread, at most
 OTHERS = 28  # registers of a thread besides those it keeps values in, roughly
 CHUNK = 1 << 15  # points of a row under which cutting it over blocks does not pay
 SHARE = 32 << 10  # bytes of a row that a block holds best (measured on an H200): a longer row has a cluster of blocks
@@ -57,6 +57,16 @@ def _blocks(gpu: Gpu, found: tuple[int, int], words: float) -> int:
     return min(gpu.threads // threads, gpu.registers // int(threads * (OTHERS + found[1] * words)))
 
 
+def by_columns(vectors: int, values: float) -> tuple[int, int] | None:
+    """(threads of a row, vectors of each) where columns are summed, too; None if the row is too long.
+
+    As few vectors of a thread as can be: besides a row it holds the sums, and the next row is on its way.
+    """
+    ct = min(1024, 1 << max(0, vectors - 1).bit_length())
+    steps = -(-vectors // ct)
+    return (ct, steps) if steps <= STEPS and steps * values <= (WORDS if ct == 1024 else 2 * WORDS) else None
+
+
 def _fit_words(gpu: Gpu, vectors: int, words: float, rows: int) -> tuple[int, int] | None:
     best: tuple[int, int] | None = None
     for k in range(11):
@@ -65,7 +75,7 @@ def _fit_words(gpu: Gpu, vectors: int, words: float, rows: int) -> tuple[int, in
         if steps > STEPS or steps * words > (WORDS if ct == 1024 else 2 * WORDS):
             continue
         best = (ct, steps)
-        roomy = steps * words <= WORDS and (steps <= 4 or ct >= 256)
+        roomy = steps * words <= WORDS and (ct >= 256 or steps <= (4 if ct >= 128 else 3))
         if (roomy and rows * ct >= gpu.sms * 512) or steps == 1:
             break
     return best

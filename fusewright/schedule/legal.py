@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Collection, Iterable, Sequence
+from dataclasses import replace
 from typing import Any, NoReturn
 
 from ..core.errors import Refusal
@@ -50,7 +51,7 @@ def conform(f: Fusion, s: Any) -> Fusion:
                 raise Illegal(when, "", why, field=when)
             parts.append([conform(g, x) for g, x in zip(fusions, schedules, strict=True)])
         if f.before or f.after:
-            f = Fusion(f.axes, f.buffers, f.stages, f.checks, f.hosts, f.scratch, *parts)
+            f = replace(f, before=parts[0], after=parts[1])
     seen: set[str] = set()
     for field in ("rows", "cols"):
         for name in getattr(s, field):

@@ -15,7 +15,7 @@ from ..index.expr import ONE, Atom
 from ..prims.table import ARG_MONOIDS
 from .device import Gpu
 from .forms import Illegal, spelled
-from .gpu import ACCESS, INDEX_LIMIT, STAGE, WARP, GpuSchedule, Hint, _accesses, _Planner
+from .gpu_base import ACCESS, INDEX_LIMIT, STAGE, WARP, GpuSchedule, Hint, Vectors, accesses
 from .gpu_fit import CLUSTERS
 from .legal import check_vector, conform, fail, legal_nests, listed, nest_error, over_rows
 
@@ -59,8 +59,8 @@ def launch_sizes(f: Fusion, s: GpuSchedule, sizes: Sizes) -> dict[str, int]:
 def aligned(f: Fusion, s: GpuSchedule, sizes: Sizes) -> frozenset[str]:
     """The buffers whose vectors under `s` all lie at multiples of their size."""
     along = [a for a in f.axes if a.name in (s.vector, s.across) and s.vector]
-    planner = _Planner(f, sizes.hint, sizes.gpu, sizes.alignment)
-    walks = [(b, o, d, a) for b, o, d in _accesses(f) for a in along if a in o.axes() and o.coefficient(a) is ONE]
+    planner = Vectors(f, sizes.hint, sizes.gpu, sizes.alignment)
+    walks = [(b, o, d, a) for b, o, d in accesses(f) for a in along if a in o.axes() and o.coefficient(a) is ONE]
     if s.lanes == 1:
         return frozenset()
     return frozenset(w[0] for w in walks) - {w[0] for w in walks if not planner._fits(*w, s.lanes)}
@@ -68,7 +68,7 @@ def aligned(f: Fusion, s: GpuSchedule, sizes: Sizes) -> frozenset[str]:
 
 def uniform(f: Fusion, s: GpuSchedule, sizes: Sizes) -> bool:
     """Whether conditions on positions never divide a vector of `s`."""
-    return _Planner(f, sizes.hint, sizes.gpu, sizes.alignment)._uniform(f, s)
+    return Vectors(f, sizes.hint, sizes.gpu, sizes.alignment)._uniform(f, s)
 
 
 def _steps(f: Fusion, s: GpuSchedule, sizes: Sizes) -> tuple[int, int]:
@@ -133,7 +133,7 @@ def _check_counts(f: Fusion, s: GpuSchedule, sizes: Sizes) -> None:
         wrong("steps", s.steps, "not a number of steps to write out", f"1 to {UNROLL}")
     if s.index not in (32, 64):
         wrong("index", s.index, "not the bits of an index", "32, 64")
-    if s.index == 32 and not _Planner(f, sizes.hint, sizes.gpu, sizes.alignment)._small(f):
+    if s.index == 32 and not Vectors(f, sizes.hint, sizes.gpu, sizes.alignment)._small(f):
         wrong("index", 32, f"a position may exceed {INDEX_LIMIT}", "64")
     legal = listed(c for c in CLUSTERS if c == 1 or (sizes.gpu.clusters and s.mode == "persistent" and not s.resident))
     if str(s.cluster) not in legal.split(", "):
@@ -143,8 +143,19 @@ def _check_counts(f: Fusion, s: GpuSchedule, sizes: Sizes) -> None:
         wrong("cluster", s.cluster, why if s.cluster in CLUSTERS else "not a number of blocks", legal)
     if s.keep not in KEEP:
         fail(s, "keep", [s.keep], "not what a row can keep between its passes", listed(KEEP))
+    _check_repeat(s)
     if s.split:
         raise Illegal("split", "", "pieces of a GPU's columns are those of mode(split)", "mode(split)", "split")
+
+
+def _check_repeat(s: GpuSchedule) -> None:
+    if s.repeat and (s.mode != "tile" or s.repeat not in s.rows):
+        why = "a thread takes several points of a row axis of a tile" if s.mode == "tile" else "the kernel has no tiles"
+        fail(s, "repeat", [s.repeat], why, listed(s.rows) if s.mode == "tile" else "mode(tile)")
+    if not 1 <= s.repeats <= 8 or (s.repeats > 1 and not s.repeat):
+        directive = spelled(GpuSchedule, "repeats", (s.repeats,))
+        why = "not a number of points to write out" if s.repeat else "no axis is reused"
+        raise Illegal(directive, str(s.repeats), why, "1 to 8" if s.repeat else "1", "repeats")
 
 
 def _check_facts(f: Fusion, s: GpuSchedule, sizes: Sizes) -> None:
@@ -263,7 +274,7 @@ def _persistent(f: Fusion, s: GpuSchedule, sizes: Sizes, outer: list[Stage]) -> 
 
 def _loaded(f: Fusion) -> float:
     """32-bit registers of what is read at every point of a row: the least that a persistent row holds."""
-    loads = {(b, o): d for b, o, d in _accesses(f, stores=False) if o.axes() == set(f.axes)}
+    loads = {(b, o): d for b, o, d in accesses(f, stores=False) if o.axes() == set(f.axes)}
     return max(0.5, sum(max(d.itemsize, 2) / 4 for d in loads.values()))
 
 

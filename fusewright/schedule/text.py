@@ -30,7 +30,7 @@ from ..fusion.ir import Fusion
 from . import legal, legal_gpu
 from .cpu import Schedule
 from .forms import Directive, Illegal, finish, read, render, take
-from .gpu import GpuSchedule
+from .gpu_base import GpuSchedule
 from .legal_gpu import Sizes
 
 KINDS: dict[str, type] = {"cpu": Schedule, "gpu": GpuSchedule}

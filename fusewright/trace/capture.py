@@ -311,7 +311,7 @@ def capture(
     cached, grad = torch.is_autocast_cache_enabled(), torch.is_grad_enabled()
     try:
         torch.set_autocast_cache_enabled(False)  # it would keep fake weights
-        with tracing(context), _settings(), torch.inference_mode(False), torch.set_grad_enabled(grad):
+        with tracing(context), aot_settings(), torch.inference_mode(False), torch.set_grad_enabled(grad):
             with tracer.mode:
                 tensors = [tracer.fake(k) for k in layouts]
             integers = [tracer.symbol(described.leaves[k], described.names[k], False) for k in tracer.integers]
@@ -356,7 +356,7 @@ def _symbol_names(tracer: _Tracer, count: int, integers: list[Any]) -> dict[str,
 
 
 @contextlib.contextmanager
-def _settings() -> Iterator[None]:
+def aot_settings() -> Iterator[None]:
     """Compile the backward pass now; do not free what a retained graph needs."""
     changes = {"force_non_lazy_backward_lowering": True, "donated_buffer": False}
     with functorch_config.patch({k: v for k, v in changes.items() if hasattr(functorch_config, k)}):

@@ -27,6 +27,7 @@ from torch.utils import _pytree as pytree
 
 from ..core.options import current
 from ..run.internals import function_modes, tensor_check
+from . import frames
 from .capture import Captured, Out
 from .signature import Layout, ModuleState, Node
 
@@ -35,8 +36,9 @@ from .signature import Layout, ModuleState, Node
 class Entry:
     """A plan with the signature of calls that may use it.
 
-    `how`: "plain" (a boxed plan), "node" (`apply` of an autograd node) or "whole" (AOTAutograd's callable); `run` is
-    that. `mutated`: leaves that are written. `options`: the options object in force.
+    `how`: "plain" (a boxed plan), "node" (`apply` of an autograd node, which takes the integers as one tuple) or
+    "whole" (AOTAutograd's callable); `run` is that. `mutated`: leaves that are written. `options`: the options object
+    in force.
     """
 
     structure: tuple[Node, ...]
@@ -194,10 +196,13 @@ class _Block:
     # --- the call ---
     def call(self) -> None:
         en = self.entry
-        flat = [f"_s{i}" for i in range(len(en.captured.symbols) + len(en.captured.integers))]
-        flat += [self.found[k] for k in en.captured.tensors]
+        numbers = [f"_s{i}" for i in range(len(en.captured.symbols) + len(en.captured.integers))]
+        tensors = [self.found[k] for k in en.captured.tensors]
+        flat = ", ".join([*numbers, *tensors])
         run = self.constant(en.run, "p")
-        call = f"{run}([{', '.join(flat)}])" if en.how == "plain" else f"{run}({', '.join(flat)})"
+        if en.how == "node":
+            flat = ", ".join([f"({''.join(f'{n}, ' for n in numbers)})", *tensors])
+        call = f"{run}([{flat}])" if en.how == "plain" else f"{run}({flat})"
         single = en.how == "node" and en.returns == 1
         parts, spec = pytree.tree_flatten(en.captured.result)
         used = sum(p.kind == "output" or p.kind == "size" for p in parts)
@@ -283,7 +288,8 @@ def gatherer(state: ModuleState) -> Callable[[Any], tuple[Any, ...] | None]:
     scope["names"] = _held
     leaves = [f"{names[path]}.__dict__[{kind!r}][{name!r}]" for path, kind, name in state.slots]
     lines.append(f"return ({', '.join(leaves)}{',' if len(leaves) == 1 else ''})")
-    exec("def gather(m):\n" + "\n".join(f"    {s}" for s in lines), scope)
+    text = "def gather(m):\n" + "\n".join(f"    {s}" for s in lines)
+    exec(compile(text, frames.name("module"), "exec"), scope)
     gather: Callable[[Any], tuple[Any, ...] | None] = scope["gather"]
     return gather
 

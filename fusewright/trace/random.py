@@ -4,21 +4,24 @@
 reproduces, and the generator's state advances once per call of the graph). `fusewright::random(seeds, i, shape, kind,
 dtype)` is pure: the partitioner may recompute it in the backward pass instead of saving masks.
 
-With the option rng="eager" nothing here is used: random operations stay PyTorch's own.
+With the option rng="eager" random operations stay PyTorch's own, or on a GPU draw the same numbers
+(`eager_random.py`): kinds curand_*, where four of the seeds are the state of a draw (prims/curand.py).
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any
 
+import numpy as np
 import torch
 from torch.fx import Graph, GraphModule, Node
 
 from ..graph.ir import Value
-from ..prims import philox
-from ..run import devices
+from ..prims import curand, philox
+from ..run import devices, direct
 from .lowering.registry import Context, lower
 
 aten = torch.ops.aten
@@ -29,15 +32,25 @@ _lib.define("random(Tensor seeds, int index, SymInt[] size, str kind, ScalarType
 
 
 def _seeds(n: int, device: torch.device) -> torch.Tensor:
-    return torch.randint(-(2**63), 2**63 - 1, (n,), dtype=torch.int64, device=device)
+    out = torch.empty(n, dtype=torch.int64, device=device)
+    return out.random_(-(2**63), 2**63 - 1)
 
 
 def _random(seeds: torch.Tensor, index: int, size: Sequence[int], kind: str, dtype: torch.dtype) -> torch.Tensor:
     """The reference: NumPy Philox. Kernels compute the same numbers; this runs only when a group falls back."""
+    if kind.startswith("curand"):
+        state = seeds[4 * index : 4 * index + 4].tolist()
+        if kind == "curand_normal" and seeds.device.type == "cuda":  # the GPU's own logarithm, sine and cosine
+            generator = torch.Generator(seeds.device).manual_seed(state[0] & (1 << 64) - 1)
+            generator.set_offset(4 * state[1])
+            return torch.randn(tuple(size), generator=generator, dtype=dtype, device=seeds.device)
+        draw = curand.uniform if kind == "curand_uniform" else curand.normal
+        numbers = draw(state, np.arange(math.prod(size)))
+        return torch.from_numpy(numbers).to(seeds.device, dtype).reshape(tuple(size))
     row, column = philox.place(size)
-    draw: Any = {"uniform": philox.uniform, "normal": philox.normal}[kind]
+    ours: Any = {"uniform": philox.uniform, "normal": philox.normal}[kind]
     layout = philox.bits if seeds.device.type == "cpu" else philox.quads
-    drawn = draw(int(seeds[index]), row, column, layout=layout)
+    drawn = ours(int(seeds[index]), row, column, layout=layout)
     return torch.from_numpy(drawn).to(seeds.device, dtype).reshape(size)
 
 
@@ -56,6 +69,7 @@ torch.library.register_fake("fusewright::seeds", _fake_seeds, lib=_lib)
 torch.library.register_fake("fusewright::random", _fake_random, lib=_lib)
 
 SEEDS = torch.ops.fusewright.seeds.default
+direct.CALLS[SEEDS] = _seeds
 RANDOM = torch.ops.fusewright.random.default
 
 

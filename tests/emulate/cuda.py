@@ -33,6 +33,7 @@ MISSING = "no C++ compiler to emulate CUDA with"  # the reason to skip tests whe
 H100 = CudaTarget(9, 0)
 
 _HEADER = Path(__file__).with_name("cuda_emulation.h")
+_PARTS = (_HEADER, Path(__file__).with_name("cuda_emulation_cluster.h"))
 _OPTIONS = ("-O1", "-std=c++17", "-shared", "-fPIC", "-w", "-ffp-contract=off", "-fno-strict-aliasing")
 _CTYPES = {
     **{"f64": ctypes.c_double, "f32": ctypes.c_float, "i64": ctypes.c_int64, "i32": ctypes.c_int32},
@@ -54,7 +55,7 @@ def _folder() -> Path:
 
 @cache
 def _prefix() -> str:
-    return _HEADER.read_text()
+    return "".join(p.read_text() for p in _PARTS)
 
 
 def build(source: str, target: CudaTarget = H100) -> ctypes.CDLL:

@@ -6,8 +6,8 @@
 // goes on, what that block has in it is brought back.
 //
 // Reported (emu_error, the first one): a barrier or shuffle that not all threads reach, different barriers reached by
-// threads of one block, a block that ends while others of its cluster may read its shared memory, a misaligned vector
-// access. Shared memory starts every block filled with 0xff: NaNs.
+// threads of one block, a misaligned vector access, and what cuda_emulation_cluster.h says of clusters. Shared memory
+// starts every block filled with 0xff: NaNs.
 #pragma once
 #define FUSEWRIGHT_EMULATION 1
 
@@ -52,7 +52,7 @@ template <class... Args> static void emu_report(const char* format, Args... args
 
 // --- threads -----------------------------------------------------------------------------------------------------
 
-enum emu_state { EMU_READY, EMU_BARRIER, EMU_WARP, EMU_CLUSTER, EMU_DONE };
+enum emu_state { EMU_READY, EMU_BARRIER, EMU_WARP, EMU_CLUSTER, EMU_MBARRIER, EMU_DONE };
 
 struct emu_fiber {
   void* stack_pointer;
@@ -60,6 +60,9 @@ struct emu_fiber {
   int line;          // of the barrier it waits at
   unsigned phase;    // of its warp or cluster, when it began to wait
   unsigned arrived;  // the cluster's phase when it arrived; 0 if it has waited since
+  size_t mbarrier;   // that it waits at, in shared memory
+  bool unfenced;     // it has made mbarriers without a fence since
+  bool met;          // it has waited for its cluster
 #if !defined(__x86_64__)
   ucontext_t context;
 #endif
@@ -85,6 +88,10 @@ static int emu_shared_of;  // the block of the cluster whose shared memory is in
 static char* emu_saved[EMU_CLUSTERS];
 static size_t emu_shared_bytes, emu_dynamic_bytes;
 static void emu_bring(int block);
+static bool emu_passed(int t);
+static bool emu_deliver();
+static void emu_begin_mbarriers();
+static void emu_end_mbarriers();
 static void (*emu_body)();
 
 #if defined(__x86_64__)
@@ -147,6 +154,7 @@ static void emu_prepare(int t) {
   char* top = emu_stacks + (t + 1) * EMU_STACK;
   emu_fibers[t].state = EMU_READY;
   emu_fibers[t].arrived = 0;
+  emu_fibers[t].unfenced = emu_fibers[t].met = false;
 #if defined(__x86_64__)
   void** p = (void**)top;
   *--p = 0;  // where a function called by `emu_start` finds its stack aligned
@@ -168,32 +176,34 @@ static emu_warp& emu_warp_of(int t) {
 
 static bool emu_runnable(const emu_fiber& f, int t) {
   return f.state == EMU_READY || (f.state == EMU_WARP && emu_warp_of(t).phase != f.phase) ||
-         (f.state == EMU_CLUSTER && emu_cluster_phase != f.phase);
+         (f.state == EMU_CLUSTER && emu_cluster_phase != f.phase) || (f.state == EMU_MBARRIER && emu_passed(t));
 }
 
-// Lets the threads of a block go on past a barrier at which all of them wait. Returns whether any can go on.
-static bool emu_release_block(int block) {
-  int waiting = 0, done = 0, cluster = 0, other = 0;
+// Lets the threads of a block go on past a barrier at which all of them wait. Returns whether any can go on; `last`: if
+// none can, that is reported, unless all wait for other blocks.
+static bool emu_release_block(int block, bool last) {
+  int waiting = 0, done = 0, cluster = 0, mbarrier = 0, other = 0;
   const int n = emu_block_threads;
   const emu_fiber* f = emu_fibers + block * n;
   for (int t = 0; t < n; ++t) {
     waiting += f[t].state == EMU_BARRIER;
     done += f[t].state == EMU_DONE;
     cluster += f[t].state == EMU_CLUSTER;
+    mbarrier += f[t].state == EMU_MBARRIER;
     if (f[t].state == EMU_BARRIER && f[t].line != f[0].line) other = t;
   }
   if (waiting == n && !other) {
     for (int t = 0; t < n; ++t) emu_fibers[block * n + t].state = EMU_READY;
     return true;
   }
-  if (done == n || cluster == n) return false;
+  if (!last || done == n || cluster == n || mbarrier == n) return false;
   if (waiting == n) {
     emu_report("threads 0 and %d of block %u wait at different barriers (lines %d and %d)", other,
                emu_first_block + block, f[0].line, f[other].line);
   } else {
     emu_report("block %u: %d of %d threads wait at a barrier, %d have ended, %d wait for their warp%s",
-               emu_first_block + block, waiting, n, done, n - waiting - done - cluster,
-               cluster ? ", the others for the cluster" : "");
+               emu_first_block + block, waiting, n, done, n - waiting - done - cluster - mbarrier,
+               cluster ? ", the others for the cluster" : mbarrier ? ", the others at an mbarrier" : "");
   }
   return false;
 }
@@ -202,12 +212,29 @@ static bool emu_release_block(int block) {
 static bool emu_release() {
   bool any = false;
   int done = 0;
-  for (int b = 0; b < emu_count / emu_block_threads; ++b) any |= emu_release_block(b);
+  const int blocks = emu_count / emu_block_threads;
+  for (int b = 0; b < blocks; ++b) any |= emu_release_block(b, false);
+  if (any || emu_deliver()) return true;
+  for (int b = 0; b < blocks; ++b) emu_release_block(b, true);
+  emu_end_mbarriers();
   for (int t = 0; t < emu_count; ++t) done += emu_fibers[t].state == EMU_DONE;
-  if (!any && done < emu_count)
+  if (done < emu_count)
     emu_report("%d of %d threads of the cluster of block %u have ended, and the others wait for them", done, emu_count,
                emu_first_block);
-  return any;
+  return false;
+}
+
+// Whether any of these threads could go on.
+static bool emu_run_warp(int first, int end) {
+  bool moved = false;
+  for (int t = first; t < end; ++t) {
+    if (emu_runnable(emu_fibers[t], t)) {
+      emu_fibers[t].state = EMU_READY;
+      emu_enter(t);
+      moved = true;
+    }
+  }
+  return moved;
 }
 
 static void emu_run_block() {
@@ -222,16 +249,16 @@ static void emu_run_block() {
   memset(emu_warps, 0, sizeof emu_warps);
   emu_cluster_phase = 1;
   emu_cluster_arrived = 0;
+  emu_begin_mbarriers();
   for (int t = 0; t < emu_count; ++t) emu_prepare(t);
+  const int n = emu_block_threads;
   do {
     for (bool moved = true; moved;) {
       moved = false;
-      for (int t = 0; t < emu_count; ++t) {
-        if (emu_runnable(emu_fibers[t], t)) {
-          emu_fibers[t].state = EMU_READY;
-          emu_enter(t);
-          moved = true;
-        }
+      for (int t = 0, end; t < emu_count; t = end) {
+        const int after = n - t % n;  // each warp goes as far ahead of the others as it can
+        end = t + (after < 32 ? after : 32);
+        while (emu_run_warp(t, end)) moved = true;
       }
     }
   } while (emu_release());
@@ -244,22 +271,33 @@ static void emu_barrier(int line) {
 }
 #define __syncthreads() emu_barrier(__LINE__)
 
-// The value that lane `from` of the warp has.
-template <class T> static T emu_exchange(unsigned mask, T x, int from) {
-  static_assert(sizeof(T) <= 8, "a value of up to 64 bits");
-  const int t = emu_now, lane = threadIdx.x % 32;
-  emu_warp& w = emu_warp_of(t);
+// All of so many lanes of the warp wait for each other.
+static void emu_meet(emu_warp& w, int lanes) {
   const unsigned phase = w.phase;
-  memcpy(&w.slot[phase % 2][lane], &x, sizeof x);
-  if (mask != 0xffffffffu) emu_report("a shuffle of a part of a warp");
-  if (++w.arrived == 32) {
+  if (++w.arrived == lanes) {
     w.arrived = 0;
     ++w.phase;
   } else {
-    emu_fibers[t].state = EMU_WARP;
-    emu_fibers[t].phase = phase;
+    emu_fibers[emu_now].state = EMU_WARP;
+    emu_fibers[emu_now].phase = phase;
     emu_leave();
   }
+}
+
+static inline void __syncwarp() {
+  const int after = emu_block_threads - threadIdx.x / 32 * 32;
+  emu_meet(emu_warp_of(emu_now), after < 32 ? after : 32);
+}
+
+// The value that lane `from` of the warp has.
+template <class T> static T emu_exchange(unsigned mask, T x, int from) {
+  static_assert(sizeof(T) <= 8, "a value of up to 64 bits");
+  const int lane = threadIdx.x % 32;
+  emu_warp& w = emu_warp_of(emu_now);
+  const unsigned phase = w.phase;
+  memcpy(&w.slot[phase % 2][lane], &x, sizeof x);
+  if (mask != 0xffffffffu) emu_report("a shuffle of a part of a warp");
+  emu_meet(w, 32);
   memcpy(&x, &w.slot[phase % 2][from % 32], sizeof x);
   return x;
 }
@@ -293,38 +331,7 @@ static void emu_bring(int block) {
   emu_shared_of = block;
 }
 
-// All threads of the cluster wait for each other, in two steps.
-static inline void fw_cluster_arrive() {
-  emu_fibers[emu_now].arrived = emu_cluster_phase;
-  if (++emu_cluster_arrived == emu_count) {
-    emu_cluster_arrived = 0;
-    ++emu_cluster_phase;
-  }
-}
-static inline void fw_cluster_wait() {
-  emu_fiber& f = emu_fibers[emu_now];
-  if (!f.arrived) emu_report("a thread waits for its cluster without having arrived");
-  f.phase = f.arrived;
-  f.arrived = 0;
-  if (emu_cluster_phase != f.phase) return;
-  f.state = EMU_CLUSTER;
-  emu_leave();
-}
-static inline void fw_cluster_sync() {
-  fw_cluster_arrive();
-  fw_cluster_wait();
-}
-
-// What another block of the cluster has where `p` is in this block's shared memory.
-template <class T> static T fw_cluster_read(const T* p, int rank) {
-  T x;
-  const size_t at = (const char*)p - __start_emu_shared;
-  if (at >= emu_shared_bytes) emu_report("a read of another block's memory, from where this block has none");
-  for (int t = rank * emu_block_threads; t < (rank + 1) * emu_block_threads; ++t)
-    if (emu_fibers[t].state == EMU_DONE) emu_report("block %u has ended when it is read", emu_first_block + rank);
-  memcpy(&x, rank == emu_shared_of ? (const char*)p : emu_saved[rank] + at, sizeof x);
-  return x;
-}
+#include "cuda_emulation_cluster.h"
 
 // Run `blocks` blocks of `threads` threads, so many of them at once; returns whether an error was reported.
 static int emu_run(void (*body)(), long long blocks, int threads, int cluster, int dynamic, int uses_fibers) {
@@ -413,8 +420,29 @@ static inline double __hiloint2double(int high, int low) {
 }
 static inline unsigned __umulhi(unsigned a, unsigned b) { return (unsigned)((uint64_t)a * b >> 32); }
 
+static inline float __fmaf_rn(float a, float b, float c) { return fmaf(a, b, c); }
+#define __sincosf emu_sincosf  // the C library has one of this name
+static inline void emu_sincosf(float x, float* sine, float* cosine) { *sine = sinf(x), *cosine = cosf(x); }
 static inline float rsqrtf(float x) { return 1.0f / sqrtf(x); }
 static inline double rsqrt(double x) { return 1.0 / sqrt(x); }
+
+// What a GPU approximates is off by as much here as its manual allows: a few units in the last place, by the operand's
+// bits. Zeros, ones, infinities and NaN are exact.
+static inline float emu_flush(float x) { return fabsf(x) < 0x1p-126f ? copysignf(0.0f, x) : x; }
+static inline float emu_off(double exact, float from, int units) {
+  const float x = (float)exact;
+  if (!(fabsf(x) >= 0x1p-120f && fabsf(x) <= 0x1p127f) || x == 1.0f) return x;
+  const unsigned mix = (__float_as_uint(from) * 2654435761u) >> 16;
+  return __int_as_float(__float_as_int(x) + (int)(mix % (2 * units + 1)) - units);
+}
+static inline float fw_fast_exp2(float x) { return emu_flush(emu_off(exp2((double)emu_flush(x)), x, 2)); }
+static inline float fw_fast_reciprocal(float x) { return emu_flush(emu_off(1.0 / (double)emu_flush(x), x, 1)); }
+static inline float fw_fast_sqrt(float x) { return emu_off(sqrt((double)x), x, 1); }
+static inline float fw_log2(float x) {
+  const double exact = log2((double)x);
+  return fabs(exact) < 1.0 && x != 1.0f ? (float)(exact + (__float_as_uint(x) & 1 ? 0x1p-22 : -0x1p-22)) : emu_off(exact, x, 2);
+}
+static inline float fw_fast_div(float a, float b) { return emu_off((double)a / (double)b, b, 2); }
 
 // As a GPU divides: by zero gives all ones, and nothing traps
 template <class T> static T fw_div(T a, T b) {
@@ -464,6 +492,7 @@ static inline unsigned short fw_f32_bf16(float x) {
   const unsigned bits = __float_as_uint(x);
   return (unsigned short)((bits + 0x7fff + (bits >> 16 & 1)) >> 16);
 }
+static inline float fw_round_bf16(float x) { return __uint_as_float((unsigned)fw_f32_bf16(x) << 16); }
 static inline unsigned fw_pack_bf16(float low, float high) { return fw_f32_bf16(low) | (unsigned)fw_f32_bf16(high) << 16; }
 static inline unsigned fw_pack_f16(float low, float high) { return fw_f32_f16(low) | (unsigned)fw_f32_f16(high) << 16; }
 #endif

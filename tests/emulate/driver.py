@@ -7,7 +7,7 @@ with emulated_gpu():
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -48,6 +48,12 @@ class EmulatedDriver:
 
     def enter(self) -> int:
         return 0
+
+    def can_time(self) -> bool:
+        return False
+
+    def times(self, runs: Sequence[Callable[[], None]], rounds: int) -> list[float]:
+        raise NotImplementedError("emulated kernels are not timed")
 
     def launch(self, handle: Any, blocks: int, threads: int, shared: int, args: int, stream: int) -> None:
         kernel, entry = handle

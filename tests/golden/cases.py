@@ -146,6 +146,14 @@ def dropout(b: Builder) -> list[Value]:
     return [b.where(keep, b.mul(x, b.const(4 / 3, f32)), b.expand(zero, (N, M))), keep]
 
 
+def dropout_as_torch(b: Builder) -> list[Value]:
+    """With the mask of PyTorch's CUDA kernel, and normal numbers of its own."""
+    x, states = b.input(f32, (N, M)), b.input(i64, (8,))
+    keep = b.lt(b.random(states, 0, (N, M), "curand_uniform", f32), b.const(0.75, f32))
+    dropped = b.where(keep, b.mul(x, b.const(4 / 3, f32)), b.expand(b.const(0.0, f32), (N, M)))
+    return [dropped, b.random(states, 1, (N, M), "curand_normal", f32)]
+
+
 def transpose(b: Builder) -> Value:
     x, y = b.input(f32, (M, N)), b.input(bool_, (N, M))
     return b.where(y, b.permute(x, [1, 0]), b.const(0.0, f32))

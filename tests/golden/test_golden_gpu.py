@@ -33,6 +33,7 @@ GOLDENS: dict[str, tuple[Program, tuple[int, int], str]] = {
     "broadcast": (cases.broadcast, (64, 1024), "tile"),
     "cat_pad": (cases.cat_pad, (40, 253), "tile"),
     "dropout": (cases.dropout, (64, 512), "tile"),
+    "dropout_as_torch": (cases.dropout_as_torch, (64, 512), "tile"),
     "embedding": (cases.embedding, (100, 48), "tile"),
     "rope": (programs.rope, (64, 64), "tile"),
     "transpose": (cases.transpose, (96, 160), "staged"),

@@ -69,6 +69,13 @@ def test_several_devices(cuda: str) -> None:
     for device in ("cuda:1", "cuda:0", "cuda:1"):
         x, y = pair(device)
         torch.testing.assert_close(compiled(x, y), norm(x, y))
+        assert torch.cuda.current_device() == 0
+    apart = torch.compile(lambda x, y: (torch.sin(x) * 2, torch.cos(y) * 2), backend="fusewright")
+    x, y = torch.randn(1000, device="cuda:0"), torch.randn(1000, device="cuda:1")
+    for got, want in zip(apart(x, y), (torch.sin(x) * 2, torch.cos(y) * 2), strict=True):
+        torch.testing.assert_close(got, want)
+        assert got.device == want.device
+    assert torch.cuda.current_device() == 0
 
 
 def test_out_of_memory_leaves_a_working_state(cuda: str) -> None:

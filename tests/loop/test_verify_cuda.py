@@ -41,6 +41,8 @@ def test_good_kernels_pass(name: str) -> None:
         "a: i64 = cast(t) c: i64 = add(a, 1:i64) d: i32 = cast(c) e: i32 = add(d, 1)",
         "a: i32x4 = iota(t) c: boolx4 = lanemask(t) v: f32x4 = gather(x, a, c) store y[a] = v {mask c}",
         "a: u32x8 = philoxquad(seed, b, 4) {1} c: u32x2 = philoxword(seed, 1:i32x2, 2:i32x2) {0}",
+        "a: u32x3 = curandrun(seed, 1:i64, seed, 2:i64, t) c: u32x2 = curandword(seed, 0:i64, seed, seed, 2:i32x2)",
+        "a: f32 = curandnormal(seed, 0:i64, 512:i64, 0:i64, t)",
         # conditions that are the same in all threads
         'c: bool = lt(b, n) if c { barrier "x" }',
         "for r in b .. n step 3 { a: f32 = treduce(h) {max, 64, 1} }",
@@ -101,6 +103,16 @@ NOT_ALL = "where not all threads of the block may be"
          "philoxquad(seed, b, 0:i32x4) {0}'"),
         ("a: u32x4 = philoxword(seed, b, 0:i32x4) {0}", "the row must be i32x4, not i32, in 'a: u32x4 = "
          "philoxword(seed, b, 0:i32x4) {0}'"),
+        ("a: u32 = curandrun(seed, seed, seed, seed, t)", "curandrun gives two lanes or more, in 'a: u32 = "
+         "curandrun(seed, seed, seed, seed, t)'"),
+        ("a: u32x2 = curandrun(seed, seed, seed, seed, 0:i32x2)", "the start must be i32, not i32x2, in 'a: u32x2 = "
+         "curandrun(seed, seed, seed, seed, 0:i32x2)'"),
+        ("a: u32 = curandword(seed, seed, n, seed, t)", "the threads must be i64, not i32, in 'a: u32 = "
+         "curandword(seed, seed, n, seed, t)'"),
+        ("a: u32 = curandword(seed, seed, t)", "curandword takes 5 operands, got 3, in 'a: u32 = "
+         "curandword(seed, seed, t)'"),
+        ("a: u32 = curandnormal(seed, seed, seed, seed, t)", "curandnormal gives f32, not u32, in 'a: u32 = "
+         "curandnormal(seed, seed, seed, seed, t)'"),
         ("a: i32 = philoxword(seed, b, t) {0}", "philoxword gives u32, not i32, in 'a: i32 = "
          "philoxword(seed, b, t) {0}'"),
         ("a: u32 = philox(seed, seed, t) {0}", "the row must be i32, not i64, in 'a: u32 = philox(seed, seed, t) {0}'"),

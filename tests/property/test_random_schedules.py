@@ -22,7 +22,7 @@ from fusewright.loop.verify import verify
 from fusewright.schedule import gpu, legal, legal_gpu, text
 from fusewright.schedule.cpu import Schedule
 from fusewright.schedule.forms import Illegal
-from fusewright.schedule.gpu import GpuSchedule
+from fusewright.schedule.gpu_base import GpuSchedule
 from fusewright.schedule.legal_gpu import Sizes
 from tests.golden.cases import CASES
 from tests.kernels import Compiled, check, fusion_of, graph_of, planned

@@ -19,7 +19,7 @@ from fusewright.schedule.cpu import Machine
 from fusewright.schedule.device import V100
 from fusewright.schedule.edit import Edit
 from fusewright.schedule.forms import Illegal
-from fusewright.schedule.gpu import GpuSchedule
+from fusewright.schedule.gpu_base import GpuSchedule
 from fusewright.schedule.legal_gpu import Sizes
 from tests.golden.cases import CASES
 from tests.kernels import LANES, fusion_of, graph_of, hint
@@ -286,6 +286,7 @@ def test_every_field_of_a_gpu_schedule_has_a_rule() -> None:
     """A new field needs one: `schedule/legal_gpu.py` is to say when its values are legal."""
     ruled = {"rows", "cols", "vector", "lanes", "mode", "row_threads", "col_threads", "steps", "resident", "cluster"}
     ruled |= {"across", "index", "aligned", "stream", "uniform", "keep", "split", "family"}
+    ruled |= {"repeat", "repeats"}
     assert {f.name for f in dataclasses.fields(GpuSchedule)} == ruled
 
 
@@ -300,6 +301,18 @@ def test_gpu_transposes() -> None:
     e = refused(lambda: on_gpu("broadcast", 63, 256).stage_in("i0"))
     assert "63" in e.why
     assert _s(on_gpu("broadcast", 64, 256).stage_in("i0")).across == "i0"
+
+
+def test_gpu_reuse() -> None:
+    s = on_gpu("broadcast", 64, 256)
+    rows = _s(s).rows
+    t = s.reuse(rows[0], 4)
+    assert (_s(t).repeat, _s(t).repeats) == (rows[0], 4)
+    assert "reuse(" in t.text() and _s(t.reuse(rows[0], 1)).repeat == ""
+    assert refused(lambda: s.reuse(_s(s).cols[0], 4)).legal == ", ".join(rows)
+    assert refused(lambda: s.reuse(rows[0], 16)).argument == "16"
+    assert refused(lambda: s.reuse(rows[0], 4, "shared")).legal == "registers"
+    assert "no tiles" in refused(lambda: on_gpu("softmax").reuse(_s(on_gpu("softmax")).rows[0], 4)).why
 
 
 def test_gpu_index() -> None:

@@ -12,7 +12,7 @@ from fusewright.core.lexer import ParseError
 from fusewright.schedule import forms, text
 from fusewright.schedule.cpu import Schedule
 from fusewright.schedule.forms import Illegal
-from fusewright.schedule.gpu import GpuSchedule
+from fusewright.schedule.gpu_base import GpuSchedule
 from fusewright.schedule.legal_gpu import Sizes
 from tests.golden.cases import CASES
 from tests.kernels import fusion_of, graph_of, planned

@@ -23,14 +23,22 @@ __device__ __forceinline__ unsigned fw_pack_bf16(float low, float high) {
 }
 
 __device__ __forceinline__ unsigned short fw_f32_bf16(float x) {
-  unsigned short r;
-  asm("cvt.rn.bf16.f32 %0, %1;" : "=h"(r) : "f"(x));
-  return r;
+  unsigned r;  // two at once are one fast instruction, one alone is a slow one
+  asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(r) : "f"(0.0f), "f"(x));
+  return (unsigned short)r;
 }
 
 #endif
 
 __device__ __forceinline__ float fw_bf16_f32(unsigned short x) { return __uint_as_float((unsigned)x << 16); }
+
+__device__ __forceinline__ void fw_fetch_bf16x8_ldg(const unsigned short* p, unsigned* w) {
+  const uint4 a0 = __ldg((const uint4*)p);
+  w[0] = a0.x;
+  w[1] = a0.y;
+  w[2] = a0.z;
+  w[3] = a0.w;
+}
 
 __device__ __forceinline__ void fw_unpack_bf16x8(const unsigned* w, float* v) {
   v[0] = __uint_as_float(w[0] << 16);
@@ -44,9 +52,22 @@ __device__ __forceinline__ void fw_unpack_bf16x8(const unsigned* w, float* v) {
 }
 
 __device__ __forceinline__ void fw_load_bf16x8_ldg(const unsigned short* p, float* v) {
-  const uint4 a0 = __ldg((const uint4*)p);
-  const unsigned w[4] = {a0.x, a0.y, a0.z, a0.w};
+  unsigned w[4];
+  fw_fetch_bf16x8_ldg(p, w);
   fw_unpack_bf16x8(w, v);
+}
+
+__device__ __forceinline__ void fw_fetch_f32x8_ldg(const float* p, unsigned* w) {
+  const uint4 a0 = __ldg((const uint4*)p);
+  w[0] = a0.x;
+  w[1] = a0.y;
+  w[2] = a0.z;
+  w[3] = a0.w;
+  const uint4 a1 = __ldg((const uint4*)p + 1);
+  w[4] = a1.x;
+  w[5] = a1.y;
+  w[6] = a1.z;
+  w[7] = a1.w;
 }
 
 __device__ __forceinline__ void fw_unpack_f32x8(const unsigned* w, float* v) {
@@ -61,9 +82,8 @@ __device__ __forceinline__ void fw_unpack_f32x8(const unsigned* w, float* v) {
 }
 
 __device__ __forceinline__ void fw_load_f32x8_ldg(const float* p, float* v) {
-  const uint4 a0 = __ldg((const uint4*)p);
-  const uint4 a1 = __ldg((const uint4*)p + 1);
-  const unsigned w[8] = {a0.x, a0.y, a0.z, a0.w, a1.x, a1.y, a1.z, a1.w};
+  unsigned w[8];
+  fw_fetch_f32x8_ldg(p, w);
   fw_unpack_f32x8(w, v);
 }
 
@@ -81,7 +101,7 @@ __device__ __forceinline__ void fw_store_bf16x8(unsigned short* p, const float* 
 }
 
 // pointwise
-extern "C" __global__ void __launch_bounds__(256) broadcast_0(
+extern "C" __global__ void __launch_bounds__(128) broadcast_0(
     const unsigned short* __restrict__ in0,
     const float* __restrict__ in1,
     const float* __restrict__ in2,
@@ -91,72 +111,98 @@ extern "C" __global__ void __launch_bounds__(256) broadcast_0(
     int n2,
     int n3,
     int n4,
-    int n5) {
+    int n5,
+    int n6) {
   const int bid0 = blockIdx.x;
   const int tid0 = threadIdx.x;
-  const int v1 = fw_udiv(tid0, 128);
-  const int v2 = v1 * 128;
-  const int v3 = tid0 - v2;
-  const int v4 = fw_udiv(bid0, n1);
-  const int v5 = v4 * n1;
-  const int v6 = bid0 - v5;
-  const int v7 = v4 * 2;
-  const int v8 = v7 + v1;
-  const bool v9 = v8 < n2;
-  const int v10 = n2 + (-1);
-  const int v11 = v8 < v10 ? v8 : v10;
-  const int v12 = v6 * 128;
-  const int v13 = v12 + v3;
-  const int v14 = v12 + 128;
-  const int v15 = v14 * 8;
-  const bool v16 = v15 <= n3;
-  const int v18 = v11 * n4;
-  const float v23 = __ldg(in2 + 0);
-  const int v27 = v11 * n5;
-  if (v16) {
-    const int v17 = v13 * 8;
-    const int v19 = v18 + v17;
-    float v20[8];
-    fw_load_bf16x8_ldg(in0 + v19, v20);
-    float v21[8];
-    fw_load_f32x8_ldg(in1 + v17, v21);
-    float v26[8];
+  const int v1 = fw_udiv(bid0, n1);
+  const int v2 = v1 * n1;
+  const int v3 = bid0 - v2;
+  const int v4 = fw_udiv(v1, n2);
+  const int v5 = v4 * n2;
+  const int v6 = v1 - v5;
+  const int v7 = v3 * 128;
+  const int v8 = v7 + tid0;
+  const int v9 = v7 + 128;
+  const int v10 = v9 * 8;
+  const bool v11 = v10 <= n3;
+  const float v24 = __ldg(in2 + 0);
+  if (v11) {
+    const int v12 = v8 * 8;
+    const int v13 = v6 * 2;
+    const int v14 = n4 + (-1);
+    const int v15 = v13 < v14 ? v13 : v14;
+    const bool v16 = v13 < n4;
+    const int v17 = v13 + 1;
+    const int v18 = v17 < v14 ? v17 : v14;
+    const bool v19 = v17 < n4;
+    const int v20 = v15 * n5;
+    const int v21 = v20 + v12;
+    float v22[8];
+    fw_load_bf16x8_ldg(in0 + v21, v22);
+    float v23[8];
+    fw_load_f32x8_ldg(in1 + v12, v23);
+    const int v28 = v18 * n5;
+    const int v29 = v28 + v12;
+    float v30[8];
+    fw_load_bf16x8_ldg(in0 + v29, v30);
+    float v27[8];
+    float v32[8];
     #pragma unroll
     for (int l = 0; l < 8; ++l) {
-      const float v22 = v20[l] * v21[l];
-      const float v25 = v22 + v23;
-      v26[l] = fw_max(v25, 0.0f);
+      const float v26 = ::fmaf(v22[l], v23[l], v24);
+      v27[l] = fw_max(v26, 0.0f);
+      const float v31 = ::fmaf(v30[l], v23[l], v24);
+      v32[l] = fw_max(v31, 0.0f);
     }
-    const int v28 = v27 + v17;
-    if (v9) {
-      fw_store_bf16x8(out3 + v28, v26);
+    const int v33 = v15 * n6;
+    const int v34 = v33 + v12;
+    if (v16) {
+      fw_store_bf16x8(out3 + v34, v27);
+    }
+    const int v35 = v18 * n6;
+    const int v36 = v35 + v12;
+    if (v19) {
+      fw_store_bf16x8(out3 + v36, v32);
     }
   } else {
-    for (int k29 = 0; k29 < 1; ++k29) {
-      const int v30 = k29 * 128;
-      const int v31 = v13 + v30;
-      const int v32 = v31 * 8;
-      const bool v43 = v32 < n3;
-      if (v43) {
-        const int v33 = v31 * 8;
-        const int v34 = n3 - v32;
-        const int v36 = v18 + v33;
-        bool v35[8];
-        float v41[8];
+    for (int k37 = 0; k37 < 1; ++k37) {
+      const int v38 = k37 * 128;
+      const int v39 = v8 + v38;
+      const int v40 = v39 * 8;
+      const bool v58 = v40 < n3;
+      if (v58) {
+        const int v41 = v39 * 8;
+        const int v42 = n3 - v40;
+        bool v43[8];
+        float v53[8];
         #pragma unroll
         for (int l = 0; l < 8; ++l) {
-          v35[l] = l < v34;
-          const float v37 = v35[l] ? fw_bf16_f32(__ldg(in0 + v36 + l)) : 0.0f;
-          const float v38 = v35[l] ? __ldg(in1 + v33 + l) : 0.0f;
-          const float v39 = v37 * v38;
-          const float v40 = v39 + v23;
-          v41[l] = fw_max(v40, 0.0f);
+          v43[l] = l < v42;
+          v53[l] = v43[l] ? __ldg(in1 + v41 + l) : 0.0f;
         }
-        const int v42 = v27 + v33;
-        if (v9) {
+        for (int u44 = 0; u44 < 2; ++u44) {
+          const int v45 = v6 * 2;
+          const int v46 = v45 + u44;
+          const int v47 = n4 + (-1);
+          const int v48 = v46 < v47 ? v46 : v47;
+          const bool v49 = v46 < n4;
+          const int v50 = v48 * n5;
+          const int v51 = v50 + v41;
+          float v55[8];
           #pragma unroll
           for (int l = 0; l < 8; ++l) {
-            if (v35[l]) out3[v42 + l] = fw_f32_bf16(v41[l]);
+            const float v52 = v43[l] ? fw_bf16_f32(__ldg(in0 + v51 + l)) : 0.0f;
+            const float v54 = ::fmaf(v52, v53[l], v24);
+            v55[l] = fw_max(v54, 0.0f);
+          }
+          const int v56 = v48 * n6;
+          const int v57 = v56 + v41;
+          if (v49) {
+            #pragma unroll
+            for (int l = 0; l < 8; ++l) {
+              if (v43[l]) out3[v57 + l] = fw_f32_bf16(v55[l]);
+            }
           }
         }
       }

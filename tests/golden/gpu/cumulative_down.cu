@@ -12,14 +12,20 @@ template <class T> __device__ __forceinline__ void fw_write(T* p, T x) { *p = x;
 
 #endif
 
+__device__ __forceinline__ void fw_fetch_f32x2_ldg(const float* p, unsigned* w) {
+  const uint2 a0 = __ldg((const uint2*)p);
+  w[0] = a0.x;
+  w[1] = a0.y;
+}
+
 __device__ __forceinline__ void fw_unpack_f32x2(const unsigned* w, float* v) {
   v[0] = __uint_as_float(w[0]);
   v[1] = __uint_as_float(w[1]);
 }
 
 __device__ __forceinline__ void fw_load_f32x2_ldg(const float* p, float* v) {
-  const uint2 a0 = __ldg((const uint2*)p);
-  const unsigned w[2] = {a0.x, a0.y};
+  unsigned w[2];
+  fw_fetch_f32x2_ldg(p, w);
   fw_unpack_f32x2(w, v);
 }
 

@@ -10,6 +10,14 @@ __device__ __forceinline__ long long fw_udiv(long long a, long long b) {
 
 #endif
 
+__device__ __forceinline__ void fw_fetch_f32x4_ldg(const float* p, unsigned* w) {
+  const uint4 a0 = __ldg((const uint4*)p);
+  w[0] = a0.x;
+  w[1] = a0.y;
+  w[2] = a0.z;
+  w[3] = a0.w;
+}
+
 __device__ __forceinline__ void fw_unpack_f32x4(const unsigned* w, float* v) {
   v[0] = __uint_as_float(w[0]);
   v[1] = __uint_as_float(w[1]);
@@ -17,9 +25,9 @@ __device__ __forceinline__ void fw_unpack_f32x4(const unsigned* w, float* v) {
   v[3] = __uint_as_float(w[3]);
 }
 
-__device__ __forceinline__ void fw_load_f32x4_ldcs(const float* p, float* v) {
-  const uint4 a0 = __ldcs((const uint4*)p);
-  const unsigned w[4] = {a0.x, a0.y, a0.z, a0.w};
+__device__ __forceinline__ void fw_load_f32x4_ldg(const float* p, float* v) {
+  unsigned w[4];
+  fw_fetch_f32x4_ldg(p, w);
   fw_unpack_f32x4(w, v);
 }
 
@@ -93,21 +101,21 @@ extern "C" __global__ void __launch_bounds__(256) full_sum_0(
     const int v20 = v14 + 768;
     const int v21 = v20 * 4;
     float v22[4];
-    fw_load_f32x4_ldcs(in0 + v15, v22);
+    fw_load_f32x4_ldg(in0 + v15, v22);
     float v23[4];
-    fw_load_f32x4_ldcs(in1 + v15, v23);
+    fw_load_f32x4_ldg(in1 + v15, v23);
     float v26[4];
-    fw_load_f32x4_ldcs(in0 + v17, v26);
+    fw_load_f32x4_ldg(in0 + v17, v26);
     float v27[4];
-    fw_load_f32x4_ldcs(in1 + v17, v27);
+    fw_load_f32x4_ldg(in1 + v17, v27);
     float v30[4];
-    fw_load_f32x4_ldcs(in0 + v19, v30);
+    fw_load_f32x4_ldg(in0 + v19, v30);
     float v31[4];
-    fw_load_f32x4_ldcs(in1 + v19, v31);
+    fw_load_f32x4_ldg(in1 + v19, v31);
     float v34[4];
-    fw_load_f32x4_ldcs(in0 + v21, v34);
+    fw_load_f32x4_ldg(in0 + v21, v34);
     float v35[4];
-    fw_load_f32x4_ldcs(in1 + v21, v35);
+    fw_load_f32x4_ldg(in1 + v21, v35);
     #pragma unroll
     for (int l = 0; l < 4; ++l) {
       const float v24 = v22[l] - v23[l];
@@ -134,9 +142,9 @@ extern "C" __global__ void __launch_bounds__(256) full_sum_0(
     if (v50) {
       const int v44 = v43 * 4;
       float v45[4];
-      fw_load_f32x4_ldcs(in0 + v44, v45);
+      fw_load_f32x4_ldg(in0 + v44, v45);
       float v46[4];
-      fw_load_f32x4_ldcs(in1 + v44, v46);
+      fw_load_f32x4_ldg(in1 + v44, v46);
       #pragma unroll
       for (int l = 0; l < 4; ++l) {
         const float v47 = v45[l] - v46[l];

@@ -12,6 +12,14 @@ template <class T> __device__ __forceinline__ void fw_write(T* p, T x) { *p = x;
 
 #endif
 
+__device__ __forceinline__ void fw_fetch_f32x4_ldg(const float* p, unsigned* w) {
+  const uint4 a0 = __ldg((const uint4*)p);
+  w[0] = a0.x;
+  w[1] = a0.y;
+  w[2] = a0.z;
+  w[3] = a0.w;
+}
+
 __device__ __forceinline__ void fw_unpack_f32x4(const unsigned* w, float* v) {
   v[0] = __uint_as_float(w[0]);
   v[1] = __uint_as_float(w[1]);
@@ -20,8 +28,8 @@ __device__ __forceinline__ void fw_unpack_f32x4(const unsigned* w, float* v) {
 }
 
 __device__ __forceinline__ void fw_load_f32x4_ldg(const float* p, float* v) {
-  const uint4 a0 = __ldg((const uint4*)p);
-  const unsigned w[4] = {a0.x, a0.y, a0.z, a0.w};
+  unsigned w[4];
+  fw_fetch_f32x4_ldg(p, w);
   fw_unpack_f32x4(w, v);
 }
 
@@ -35,10 +43,10 @@ __device__ __forceinline__ float fw_sum_f32x4(const float* v) {
   return x[0];
 }
 
-// sum over groups of 16 threads
-__device__ __forceinline__ float fw_sum_f32_16x1(float x) {
+// sum over groups of 32 threads
+__device__ __forceinline__ float fw_sum_f32_32x1(float x) {
   #pragma unroll
-  for (int d = 1; d <= 8; d *= 2) {
+  for (int d = 1; d <= 16; d *= 2) {
     const float y = __shfl_xor_sync(0xffffffffu, x, d);
     x = x + y;
   }
@@ -73,11 +81,13 @@ extern "C" __global__ void __launch_bounds__(128) layer_norm_0(
     int n5) {
   const int bid0 = blockIdx.x;
   const int tid0 = threadIdx.x;
-  float kept0[16];
-  const int v1 = fw_udiv(tid0, 16);
-  const int v2 = v1 * 16;
+  float kept0[8];
+  float kept1[8];
+  float kept2[8];
+  const int v1 = fw_udiv(tid0, 32);
+  const int v2 = v1 * 32;
   const int v3 = tid0 - v2;
-  const int v4 = bid0 * 8;
+  const int v4 = bid0 * 4;
   const int v5 = v4 + v1;
   const bool v6 = v5 < n1;
   const int v7 = n1 + (-1);
@@ -87,100 +97,134 @@ extern "C" __global__ void __launch_bounds__(128) layer_norm_0(
   for (int l = 0; l < 4; ++l) {
     acc9[l] = 0.0f;
   }
-  const int v14 = v8 * n2;
+  const int v15 = v8 * n2;
   #pragma unroll
-  for (int k10 = 0; k10 < 4; ++k10) {
-    const int v11 = k10 * 16;
+  for (int k10 = 0; k10 < 2; ++k10) {
+    const int v11 = k10 * 32;
     const int v12 = v11 + v3;
-    const bool v19 = v12 < n3;
-    if (v19) {
+    const bool v18 = v12 < n3;
+    if (v18) {
       const int v13 = v12 * 4;
-      const int v15 = v14 + v13;
-      float v16[4];
-      fw_load_f32x4_ldg(in0 + v15, v16);
-      const int v17 = k10 * 4;
+      const int v14 = k10 * 4;
+      const int v16 = v15 + v13;
+      float v17[4];
+      fw_load_f32x4_ldg(in0 + v16, v17);
       #pragma unroll
       for (int l = 0; l < 4; ++l) {
-        kept0[v17 + l] = v16[l];
-        const float v18 = acc9[l] + v16[l];
-        acc9[l] = v18;
+        kept0[v14 + l] = v17[l];
       }
     }
   }
-  float v20[4];
   #pragma unroll
-  for (int l = 0; l < 4; ++l) {
-    v20[l] = acc9[l];
-  }
-  const float v21 = fw_sum_f32x4(v20);
-  const float sum22 = fw_sum_f32_16x1(v21);
-  float acc23[4];
-  #pragma unroll
-  for (int l = 0; l < 4; ++l) {
-    acc23[l] = 0.0f;
-  }
-  const long long v30 = (long long)n4;
-  const float v31 = (float)v30;
-  const float v32 = sum22 / v31;
-  #pragma unroll
-  for (int k24 = 0; k24 < 4; ++k24) {
-    const int v25 = k24 * 16;
-    const int v26 = v25 + v3;
-    const bool v37 = v26 < n3;
-    if (v37) {
-      const int v27 = (int)((unsigned)v26 * (unsigned)4);
-      const int v28 = k24 * 4;
+  for (int k19 = 0; k19 < 2; ++k19) {
+    const int v20 = k19 * 32;
+    const int v21 = v20 + v3;
+    const bool v26 = v21 < n3;
+    if (v26) {
+      const int v22 = (int)((unsigned)v21 * (unsigned)4);
+      const int v23 = k19 * 4;
       #pragma unroll
       for (int l = 0; l < 4; ++l) {
-        const float v29 = kept0[v28 + l];
-        const float v34 = v29 - v32;
-        const float v35 = v34 * v34;
-        const float v36 = acc23[l] + v35;
-        acc23[l] = v36;
+        const float v24 = kept0[v23 + l];
+        const float v25 = acc9[l] + v24;
+        acc9[l] = v25;
       }
     }
   }
-  float v38[4];
+  float v27[4];
   #pragma unroll
   for (int l = 0; l < 4; ++l) {
-    v38[l] = acc23[l];
+    v27[l] = acc9[l];
   }
-  const float v39 = fw_sum_f32x4(v38);
-  const float sum40 = fw_sum_f32_16x1(v39);
-  const float v48 = sum40 / v31;
-  const float v49 = v48 + 1.0e-05f;
-  const float v50 = ::rsqrtf(v49);
-  const int v57 = v8 * n5;
+  const float v28 = fw_sum_f32x4(v27);
+  const float sum29 = fw_sum_f32_32x1(v28);
+  float acc30[4];
   #pragma unroll
-  for (int k41 = 0; k41 < 4; ++k41) {
-    const int v42 = k41 * 16;
-    const int v43 = v42 + v3;
-    const bool v59 = v43 < n3;
-    if (v59) {
-      const int v44 = v43 * 4;
-      const int v45 = k41 * 4;
+  for (int l = 0; l < 4; ++l) {
+    acc30[l] = 0.0f;
+  }
+  const long long v37 = (long long)n4;
+  const float v38 = (float)v37;
+  const float v39 = sum29 / v38;
+  #pragma unroll
+  for (int k31 = 0; k31 < 2; ++k31) {
+    const int v32 = k31 * 32;
+    const int v33 = v32 + v3;
+    const bool v44 = v33 < n3;
+    if (v44) {
+      const int v34 = (int)((unsigned)v33 * (unsigned)4);
+      const int v35 = k31 * 4;
+      #pragma unroll
+      for (int l = 0; l < 4; ++l) {
+        const float v36 = kept0[v35 + l];
+        const float v41 = v36 - v39;
+        const float v42 = v41 * v41;
+        const float v43 = acc30[l] + v42;
+        acc30[l] = v43;
+      }
+    }
+  }
+  float v45[4];
+  #pragma unroll
+  for (int l = 0; l < 4; ++l) {
+    v45[l] = acc30[l];
+  }
+  const float v46 = fw_sum_f32x4(v45);
+  const float sum47 = fw_sum_f32_32x1(v46);
+  #pragma unroll
+  for (int k48 = 0; k48 < 2; ++k48) {
+    const int v49 = k48 * 32;
+    const int v50 = v49 + v3;
+    const bool v55 = v50 < n3;
+    if (v55) {
+      const int v51 = v50 * 4;
+      const int v52 = k48 * 4;
       float v53[4];
-      fw_load_f32x4_ldg(in1 + v44, v53);
-      float v55[4];
-      fw_load_f32x4_ldg(in2 + v44, v55);
-      float v56[4];
+      fw_load_f32x4_ldg(in1 + v51, v53);
       #pragma unroll
       for (int l = 0; l < 4; ++l) {
-        const float v46 = kept0[v45 + l];
-        const float v47 = v46 - v32;
-        const float v52 = v47 * v50;
-        const float v54 = v52 * v53[l];
-        v56[l] = v54 + v55[l];
+        kept1[v52 + l] = v53[l];
       }
-      const int v58 = v57 + v44;
-      if (v6) {
-        fw_store_f32x4(out3 + v58, v56);
+      float v54[4];
+      fw_load_f32x4_ldg(in2 + v51, v54);
+      #pragma unroll
+      for (int l = 0; l < 4; ++l) {
+        kept2[v52 + l] = v54[l];
       }
     }
   }
-  const bool v60 = v3 == 0;
-  const bool v61 = v60 && v6;
-  if (v61) {
-    out4[v8] = v50;
+  const float v63 = sum47 / v38;
+  const float v64 = v63 + 1.0e-05f;
+  const float v65 = ::rsqrtf(v64);
+  const int v72 = v8 * n5;
+  #pragma unroll
+  for (int k56 = 0; k56 < 2; ++k56) {
+    const int v57 = k56 * 32;
+    const int v58 = v57 + v3;
+    const bool v74 = v58 < n3;
+    if (v74) {
+      const int v59 = v58 * 4;
+      const int v60 = k56 * 4;
+      float v71[4];
+      #pragma unroll
+      for (int l = 0; l < 4; ++l) {
+        const float v61 = kept0[v60 + l];
+        const float v62 = v61 - v39;
+        const float v67 = v62 * v65;
+        const float v68 = kept1[v60 + l];
+        const float v69 = v67 * v68;
+        const float v70 = kept2[v60 + l];
+        v71[l] = v69 + v70;
+      }
+      const int v73 = v72 + v59;
+      if (v6) {
+        fw_store_f32x4(out3 + v73, v71);
+      }
+    }
+  }
+  const bool v75 = v3 == 0;
+  const bool v76 = v75 && v6;
+  if (v76) {
+    out4[v8] = v65;
   }
 }

@@ -14,11 +14,26 @@ __device__ __forceinline__ float fw_max(float a, float b) {
   return r;
 }
 
+// 2^x, to 2^-22
+__device__ __forceinline__ float fw_fast_exp2(float x) {
+  float r;
+  asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(r) : "f"(x));
+  return r;
+}
+
 #endif
 
 #define fw_inff __int_as_float(0x7f800000)
 
 #define fw_nanf __int_as_float(0x7fc00000)
+
+__device__ __forceinline__ void fw_fetch_f32x4_ldg(const float* p, unsigned* w) {
+  const uint4 a0 = __ldg((const uint4*)p);
+  w[0] = a0.x;
+  w[1] = a0.y;
+  w[2] = a0.z;
+  w[3] = a0.w;
+}
 
 __device__ __forceinline__ void fw_unpack_f32x4(const unsigned* w, float* v) {
   v[0] = __uint_as_float(w[0]);
@@ -28,8 +43,8 @@ __device__ __forceinline__ void fw_unpack_f32x4(const unsigned* w, float* v) {
 }
 
 __device__ __forceinline__ void fw_load_f32x4_ldg(const float* p, float* v) {
-  const uint4 a0 = __ldg((const uint4*)p);
-  const unsigned w[4] = {a0.x, a0.y, a0.z, a0.w};
+  unsigned w[4];
+  fw_fetch_f32x4_ldg(p, w);
   fw_unpack_f32x4(w, v);
 }
 
@@ -141,90 +156,84 @@ extern "C" __global__ void __launch_bounds__(256) log_sum_exp_0(
       const float v24 = fw_max(v23, v18[l]);
       const float v25 = fw_max(v24, v20[l]);
       const float v26 = fw_max(v25, v22[l]);
-      const float v27 = run1[l] - v26;
-      const float v28 = ::expf(v27);
-      const bool v29 = run1[l] == v26;
-      const float v30 = v29 ? 1.0f : v28;
+      const float v27 = fw_max(v26, (-3.4028235e+38f));
+      const float v28 = run1[l] - v27;
+      const float v29 = v28 * 1.442695f;
+      const float v30 = fw_fast_exp2(v29);
       const float v31 = run2[l] * v30;
-      const float v32 = v16[l] - v26;
-      const float v33 = ::expf(v32);
-      const bool v34 = v16[l] == v26;
-      const float v35 = v34 ? 1.0f : v33;
-      const float v36 = v31 + v35;
-      const float v37 = v18[l] - v26;
-      const float v38 = ::expf(v37);
-      const bool v39 = v18[l] == v26;
-      const float v40 = v39 ? 1.0f : v38;
-      const float v41 = v36 + v40;
-      const float v42 = v20[l] - v26;
-      const float v43 = ::expf(v42);
-      const bool v44 = v20[l] == v26;
-      const float v45 = v44 ? 1.0f : v43;
-      const float v46 = v41 + v45;
-      const float v47 = v22[l] - v26;
-      const float v48 = ::expf(v47);
-      const bool v49 = v22[l] == v26;
-      const float v50 = v49 ? 1.0f : v48;
-      const float v51 = v46 + v50;
-      run2[l] = v51;
+      const float v32 = v16[l] - v27;
+      const float v33 = v32 * 1.442695f;
+      const float v34 = fw_fast_exp2(v33);
+      const float v35 = v31 + v34;
+      const float v36 = v18[l] - v27;
+      const float v37 = v36 * 1.442695f;
+      const float v38 = fw_fast_exp2(v37);
+      const float v39 = v35 + v38;
+      const float v40 = v20[l] - v27;
+      const float v41 = v40 * 1.442695f;
+      const float v42 = fw_fast_exp2(v41);
+      const float v43 = v39 + v42;
+      const float v44 = v22[l] - v27;
+      const float v45 = v44 * 1.442695f;
+      const float v46 = fw_fast_exp2(v45);
+      const float v47 = v43 + v46;
+      run2[l] = v47;
       run1[l] = v26;
     }
   }
-  for (int c52 = v4; c52 < n1; c52 += 256) {
-    const int v53 = c52 + tid0;
-    const bool v68 = v53 < n1;
-    if (v68) {
-      const int v54 = v53 * 4;
-      const int v55 = v14 + v54;
-      float v56[4];
-      fw_load_f32x4_ldg(in0 + v55, v56);
+  for (int c48 = v4; c48 < n1; c48 += 256) {
+    const int v49 = c48 + tid0;
+    const bool v63 = v49 < n1;
+    if (v63) {
+      const int v50 = v49 * 4;
+      const int v51 = v14 + v50;
+      float v52[4];
+      fw_load_f32x4_ldg(in0 + v51, v52);
       #pragma unroll
       for (int l = 0; l < 4; ++l) {
-        const float v57 = fw_max(run1[l], v56[l]);
-        const float v58 = run1[l] - v57;
-        const float v59 = ::expf(v58);
-        const bool v60 = run1[l] == v57;
-        const float v61 = v60 ? 1.0f : v59;
-        const float v62 = run2[l] * v61;
-        const float v63 = v56[l] - v57;
-        const float v64 = ::expf(v63);
-        const bool v65 = v56[l] == v57;
-        const float v66 = v65 ? 1.0f : v64;
-        const float v67 = v62 + v66;
-        run2[l] = v67;
-        run1[l] = v57;
+        const float v53 = fw_max(run1[l], v52[l]);
+        const float v54 = fw_max(v53, (-3.4028235e+38f));
+        const float v55 = run1[l] - v54;
+        const float v56 = v55 * 1.442695f;
+        const float v57 = fw_fast_exp2(v56);
+        const float v58 = run2[l] * v57;
+        const float v59 = v52[l] - v54;
+        const float v60 = v59 * 1.442695f;
+        const float v61 = fw_fast_exp2(v60);
+        const float v62 = v58 + v61;
+        run2[l] = v62;
+        run1[l] = v53;
       }
     }
   }
-  float v69[4];
-  float v70[4];
+  float v64[4];
+  float v65[4];
   #pragma unroll
   for (int l = 0; l < 4; ++l) {
-    v69[l] = run1[l];
-    v70[l] = run2[l];
+    v64[l] = run1[l];
+    v65[l] = run2[l];
   }
-  const float v71 = fw_max_f32x4(v69);
-  const float max72 = fw_max_f32_256x1(v71, fw_scratch0);
-  float v78[4];
+  const float v66 = fw_max_f32x4(v64);
+  const float max67 = fw_max_f32_256x1(v66, fw_scratch0);
+  float v73[4];
   #pragma unroll
   for (int l = 0; l < 4; ++l) {
-    const float v74 = v69[l] - max72;
-    const float v75 = ::expf(v74);
-    const bool v76 = v69[l] == max72;
-    const float v77 = v76 ? 1.0f : v75;
-    v78[l] = v70[l] * v77;
+    const float v69 = fw_max(max67, (-3.4028235e+38f));
+    const float v70 = v64[l] - v69;
+    const float v71 = v70 * 1.442695f;
+    const float v72 = fw_fast_exp2(v71);
+    v73[l] = v65[l] * v72;
   }
-  const float v79 = fw_sum_f32x4(v78);
-  const float sum80 = fw_sum_f32_256x1(v79, fw_scratch1);
-  const float v81 = ::fabsf(max72);
-  const bool v82 = v81 == fw_inff;
-  const bool v83 = sum80 > 0.0f;
-  const bool v84 = v82 && v83;
-  const float v85 = v84 ? fw_nanf : sum80;
-  const bool v86 = tid0 == 0;
-  const float v87 = ::logf(v85);
-  const float v88 = v87 + max72;
-  if (v86) {
-    out1[bid0] = v88;
+  const float v74 = fw_sum_f32x4(v73);
+  const float sum75 = fw_sum_f32_256x1(v74, fw_scratch1);
+  const bool v76 = max67 == (-fw_inff);
+  const bool v77 = n1 > 0;
+  const bool v78 = v76 && v77;
+  const float v79 = v78 ? fw_nanf : sum75;
+  const bool v80 = tid0 == 0;
+  const float v81 = ::logf(v79);
+  const float v82 = v81 + max67;
+  if (v80) {
+    out1[bid0] = v82;
   }
 }

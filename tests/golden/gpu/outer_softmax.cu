@@ -20,6 +20,14 @@ template <class T> __device__ __forceinline__ void fw_write(T* p, T x) { *p = x;
 
 #define fw_inff __int_as_float(0x7f800000)
 
+__device__ __forceinline__ void fw_fetch_f32x4_ldg(const float* p, unsigned* w) {
+  const uint4 a0 = __ldg((const uint4*)p);
+  w[0] = a0.x;
+  w[1] = a0.y;
+  w[2] = a0.z;
+  w[3] = a0.w;
+}
+
 __device__ __forceinline__ void fw_unpack_f32x4(const unsigned* w, float* v) {
   v[0] = __uint_as_float(w[0]);
   v[1] = __uint_as_float(w[1]);
@@ -28,8 +36,8 @@ __device__ __forceinline__ void fw_unpack_f32x4(const unsigned* w, float* v) {
 }
 
 __device__ __forceinline__ void fw_load_f32x4_ldg(const float* p, float* v) {
-  const uint4 a0 = __ldg((const uint4*)p);
-  const unsigned w[4] = {a0.x, a0.y, a0.z, a0.w};
+  unsigned w[4];
+  fw_fetch_f32x4_ldg(p, w);
   fw_unpack_f32x4(w, v);
 }
 
@@ -110,7 +118,6 @@ extern "C" __global__ void __launch_bounds__(256) outer_softmax_0(
   const int bid0 = blockIdx.x;
   const int tid0 = threadIdx.x;
   float kept0[32];
-  float kept1[32];
   __shared__ __align__(16) unsigned char fw_scratch0[4096];
   __shared__ __align__(16) unsigned char fw_scratch1[4096];
   const int v1 = fw_udiv(tid0, 32);
@@ -131,85 +138,95 @@ extern "C" __global__ void __launch_bounds__(256) outer_softmax_0(
   for (int k11 = 0; k11 < 8; ++k11) {
     const int v12 = k11 * 8;
     const int v13 = v12 + v1;
-    const bool v19 = v13 < n3;
-    if (v19) {
-      const int v14 = v13 * n2;
-      const int v15 = v14 + v9;
-      float v16[4];
-      fw_load_f32x4_ldg(in0 + v15, v16);
-      const int v17 = k11 * 4;
+    const bool v18 = v13 < n3;
+    if (v18) {
+      const int v14 = k11 * 4;
+      const int v15 = v13 * n2;
+      const int v16 = v15 + v9;
+      float v17[4];
+      fw_load_f32x4_ldg(in0 + v16, v17);
       #pragma unroll
       for (int l = 0; l < 4; ++l) {
-        kept0[v17 + l] = v16[l];
-        const float v18 = fw_max(acc10[l], v16[l]);
-        acc10[l] = v18;
+        kept0[v14 + l] = v17[l];
       }
     }
   }
-  float v20[4];
   #pragma unroll
-  for (int l = 0; l < 4; ++l) {
-    v20[l] = acc10[l];
-  }
-  float max21[4];
-  #pragma unroll
-  for (int l = 0; l < 4; ++l) max21[l] = v20[l];
-  fw_max_f32x4_8x32(max21, fw_scratch0);
-  float acc22[4];
-  #pragma unroll
-  for (int l = 0; l < 4; ++l) {
-    acc22[l] = 0.0f;
-  }
-  #pragma unroll
-  for (int k23 = 0; k23 < 8; ++k23) {
-    const int v24 = k23 * 8;
-    const int v25 = v24 + v1;
-    const bool v31 = v25 < n3;
-    if (v31) {
-      const int v26 = k23 * 4;
-      float v29[4];
+  for (int k19 = 0; k19 < 8; ++k19) {
+    const int v20 = k19 * 8;
+    const int v21 = v20 + v1;
+    const bool v25 = v21 < n3;
+    if (v25) {
+      const int v22 = k19 * 4;
       #pragma unroll
       for (int l = 0; l < 4; ++l) {
-        const float v27 = kept0[v26 + l];
-        const float v28 = v27 - max21[l];
-        v29[l] = ::expf(v28);
-      }
-      #pragma unroll
-      for (int l = 0; l < 4; ++l) {
-        kept1[v26 + l] = v29[l];
-        const float v30 = acc22[l] + v29[l];
-        acc22[l] = v30;
+        const float v23 = kept0[v22 + l];
+        const float v24 = fw_max(acc10[l], v23);
+        acc10[l] = v24;
       }
     }
   }
-  float v32[4];
+  float v26[4];
   #pragma unroll
   for (int l = 0; l < 4; ++l) {
-    v32[l] = acc22[l];
+    v26[l] = acc10[l];
   }
-  float sum33[4];
+  float max27[4];
   #pragma unroll
-  for (int l = 0; l < 4; ++l) sum33[l] = v32[l];
-  fw_sum_f32x4_8x32(sum33, fw_scratch1);
+  for (int l = 0; l < 4; ++l) max27[l] = v26[l];
+  fw_max_f32x4_8x32(max27, fw_scratch0);
+  float acc28[4];
   #pragma unroll
-  for (int k34 = 0; k34 < 8; ++k34) {
-    const int v35 = k34 * 8;
-    const int v36 = v35 + v1;
-    const bool v42 = v36 < n3;
-    if (v42) {
-      const int v37 = k34 * 4;
-      float v39[4];
+  for (int l = 0; l < 4; ++l) {
+    acc28[l] = 0.0f;
+  }
+  #pragma unroll
+  for (int k29 = 0; k29 < 8; ++k29) {
+    const int v30 = k29 * 8;
+    const int v31 = v30 + v1;
+    const bool v37 = v31 < n3;
+    if (v37) {
+      const int v32 = k29 * 4;
       #pragma unroll
       for (int l = 0; l < 4; ++l) {
-        const float v38 = kept1[v37 + l];
-        v39[l] = v38 / sum33[l];
+        const float v33 = kept0[v32 + l];
+        const float v34 = v33 - max27[l];
+        const float v35 = ::expf(v34);
+        const float v36 = acc28[l] + v35;
+        acc28[l] = v36;
       }
-      const int v40 = v36 * n4;
-      const int v41 = v40 + v9;
+    }
+  }
+  float v38[4];
+  #pragma unroll
+  for (int l = 0; l < 4; ++l) {
+    v38[l] = acc28[l];
+  }
+  float sum39[4];
+  #pragma unroll
+  for (int l = 0; l < 4; ++l) sum39[l] = v38[l];
+  fw_sum_f32x4_8x32(sum39, fw_scratch1);
+  #pragma unroll
+  for (int k40 = 0; k40 < 8; ++k40) {
+    const int v41 = k40 * 8;
+    const int v42 = v41 + v1;
+    const bool v50 = v42 < n3;
+    if (v50) {
+      const int v43 = k40 * 4;
+      float v47[4];
+      #pragma unroll
+      for (int l = 0; l < 4; ++l) {
+        const float v44 = kept0[v43 + l];
+        const float v45 = v44 - max27[l];
+        const float v46 = ::expf(v45);
+        v47[l] = v46 / sum39[l];
+      }
+      const int v48 = v42 * n4;
+      const int v49 = v48 + v9;
       if (v6) {
-        fw_store_f32x4(out1 + v41, v39);
+        fw_store_f32x4(out1 + v49, v47);
       }
     }
   }
-  const bool v43 = v1 == 0;
+  const bool v51 = v1 == 0;
 }

@@ -12,6 +12,14 @@ template <class T> __device__ __forceinline__ void fw_write(T* p, T x) { *p = x;
 
 #endif
 
+__device__ __forceinline__ void fw_fetch_f32x4_ldg(const float* p, unsigned* w) {
+  const uint4 a0 = __ldg((const uint4*)p);
+  w[0] = a0.x;
+  w[1] = a0.y;
+  w[2] = a0.z;
+  w[3] = a0.w;
+}
+
 __device__ __forceinline__ void fw_unpack_f32x4(const unsigned* w, float* v) {
   v[0] = __uint_as_float(w[0]);
   v[1] = __uint_as_float(w[1]);
@@ -19,15 +27,9 @@ __device__ __forceinline__ void fw_unpack_f32x4(const unsigned* w, float* v) {
   v[3] = __uint_as_float(w[3]);
 }
 
-__device__ __forceinline__ void fw_load_f32x4_ldcs(const float* p, float* v) {
-  const uint4 a0 = __ldcs((const uint4*)p);
-  const unsigned w[4] = {a0.x, a0.y, a0.z, a0.w};
-  fw_unpack_f32x4(w, v);
-}
-
 __device__ __forceinline__ void fw_load_f32x4_ldg(const float* p, float* v) {
-  const uint4 a0 = __ldg((const uint4*)p);
-  const unsigned w[4] = {a0.x, a0.y, a0.z, a0.w};
+  unsigned w[4];
+  fw_fetch_f32x4_ldg(p, w);
   fw_unpack_f32x4(w, v);
 }
 
@@ -41,8 +43,8 @@ __device__ __forceinline__ float fw_sum_f32x4(const float* v) {
   return x[0];
 }
 
-// sum over groups of 64 threads
-__device__ __forceinline__ float fw_sum_f32_64x1_of128(float x, unsigned char* scratch) {
+// sum over groups of 128 threads
+__device__ __forceinline__ float fw_sum_f32_128x1_of512(float x, unsigned char* scratch) {
   float* const s = reinterpret_cast<float*>(scratch);
   const int t = threadIdx.x;
   #pragma unroll
@@ -52,11 +54,13 @@ __device__ __forceinline__ float fw_sum_f32_64x1_of128(float x, unsigned char* s
   }
   if (t % 32 < 1) s[t / 32 * 1 + t % 32] = x;
   __syncthreads();
-  const int mine = t / 32, first = mine - mine / 1 % 2 * 1;
-  float y[2];
+  const int mine = t / 32, first = mine - mine / 1 % 4 * 1;
+  float y[4];
   #pragma unroll
-  for (int j = 0; j < 2; ++j) y[j] = s[first + j * 1];
-  x = y[0] + y[1];
+  for (int j = 0; j < 4; ++j) y[j] = s[first + j * 1];
+  #pragma unroll
+  for (int j = 0; j < 4; j += 2) y[j] = y[j] + y[j + 1];
+  x = y[0] + y[2];
   return x;
 }
 
@@ -67,30 +71,32 @@ __device__ __forceinline__ void fw_pack_f32x4(const float* v, unsigned* w) {
   w[3] = __float_as_uint(v[3]);
 }
 
-__device__ __forceinline__ void fw_store_f32x4_stcs(float* p, const float* v) {
+__device__ __forceinline__ void fw_store_f32x4(float* p, const float* v) {
   unsigned w[4];
   fw_pack_f32x4(v, w);
-  __stcs((uint4*)p, uint4{w[0], w[1], w[2], w[3]});
+  fw_write((uint4*)p, uint4{w[0], w[1], w[2], w[3]});
 }
 
-// sum over groups of 2 threads that are 64 apart, 4 values at a time
-__device__ __forceinline__ void fw_sum_f32x4_2x64(float* v, unsigned char* scratch) {
+// sum over groups of 4 threads that are 128 apart, 4 values at a time
+__device__ __forceinline__ void fw_sum_f32x4_4x128(float* v, unsigned char* scratch) {
   float* const s = reinterpret_cast<float*>(scratch);
   const int t = threadIdx.x;
   #pragma unroll
   for (int l = 0; l < 4; ++l) {
     float x = v[l];
-    s[t + l * 128] = x;
+    s[t + l * 512] = x;
   }
   __syncthreads();
   #pragma unroll
   for (int l = 0; l < 4; ++l) {
     float x = v[l];
-    const int mine = t, first = mine - mine / 64 % 2 * 64 + l * 128;
-    float y[2];
+    const int mine = t, first = mine - mine / 128 % 4 * 128 + l * 512;
+    float y[4];
     #pragma unroll
-    for (int j = 0; j < 2; ++j) y[j] = s[first + j * 64];
-    x = y[0] + y[1];
+    for (int j = 0; j < 4; ++j) y[j] = s[first + j * 128];
+    #pragma unroll
+    for (int j = 0; j < 4; j += 2) y[j] = y[j] + y[j + 1];
+    x = y[0] + y[2];
     v[l] = x;
   }
 }
@@ -126,14 +132,8 @@ __device__ __forceinline__ void fw_sum_f32x4_32x8(float* v, unsigned char* scrat
   }
 }
 
-__device__ __forceinline__ void fw_store_f32x4(float* p, const float* v) {
-  unsigned w[4];
-  fw_pack_f32x4(v, w);
-  fw_write((uint4*)p, uint4{w[0], w[1], w[2], w[3]});
-}
-
 // inner+outer reduction
-extern "C" __global__ void __launch_bounds__(128) rms_norm_backward_0(
+extern "C" __global__ void __launch_bounds__(512) rms_norm_backward_0(
     const float* __restrict__ in0,
     const float* __restrict__ in1,
     const float* __restrict__ in2,
@@ -155,146 +155,246 @@ extern "C" __global__ void __launch_bounds__(128) rms_norm_backward_0(
     float* __restrict__ part_r1) {
   const int bid0 = blockIdx.x;
   const int tid0 = threadIdx.x;
-  float kept0[8];
-  float kept1[8];
-  float held_r1[8];
-  __shared__ __align__(16) unsigned char fw_scratch0[2048];
-  const int v1 = fw_udiv(tid0, 64);
-  const int v2 = v1 * 64;
+  float kept0[4];
+  float kept1[4];
+  float held_r1[4];
+  float kept2[4];
+  float next0[4];
+  float next1[4];
+  __shared__ __align__(16) unsigned char fw_scratch0[8192];
+  const int v1 = fw_udiv(tid0, 128);
+  const int v2 = v1 * 128;
   const int v3 = tid0 - v2;
   #pragma unroll
-  for (int k4 = 0; k4 < 2; ++k4) {
+  for (int k4 = 0; k4 < 1; ++k4) {
     const int v5 = k4 * 4;
     #pragma unroll
     for (int l = 0; l < 4; ++l) {
       held_r1[v5 + l] = 0.0f;
     }
   }
-  const long long v48 = (long long)n7;
-  const float v49 = (float)v48;
-  for (int tile6 = bid0; tile6 < n9; tile6 += n1) {
-    const int v7 = tile6 * 2;
-    const int v8 = v7 + v1;
-    const bool v9 = v8 < n3;
-    const int v10 = n3 + (-1);
-    const int v11 = v8 < v10 ? v8 : v10;
-    float acc12[4];
-    #pragma unroll
-    for (int l = 0; l < 4; ++l) {
-      acc12[l] = 0.0f;
+  #pragma unroll
+  for (int k6 = 0; k6 < 1; ++k6) {
+    const int v7 = k6 * 128;
+    const int v8 = v7 + v3;
+    const bool v12 = v8 < n3;
+    if (v12) {
+      const int v9 = v8 * 4;
+      const int v10 = k6 * 4;
+      float v11[4];
+      fw_load_f32x4_ldg(in1 + v9, v11);
+      #pragma unroll
+      for (int l = 0; l < 4; ++l) {
+        kept2[v10 + l] = v11[l];
+      }
     }
-    const int v17 = v11 * n4;
-    const int v21 = v11 * n5;
-    const float v26 = __ldg(in3 + v11);
+  }
+  const bool v30 = bid0 < n4;
+  if (v30) {
+    const int v13 = bid0 * 4;
+    const int v14 = v13 + v1;
+    const bool v15 = v14 < n5;
+    const int v16 = n5 + (-1);
+    const int v17 = v14 < v16 ? v14 : v16;
+    const int v23 = v17 * n6;
+    const int v26 = v17 * n7;
     #pragma unroll
-    for (int k13 = 0; k13 < 2; ++k13) {
-      const int v14 = k13 * 64;
-      const int v15 = v14 + v3;
-      const bool v34 = v15 < n6;
-      if (v34) {
-        const int v16 = v15 * 4;
-        const int v18 = v17 + v16;
-        float v19[4];
-        fw_load_f32x4_ldcs(in2 + v18, v19);
-        const int v20 = k13 * 4;
+    for (int k18 = 0; k18 < 1; ++k18) {
+      const int v19 = k18 * 128;
+      const int v20 = v19 + v3;
+      const bool v29 = v20 < n3;
+      if (v29) {
+        const int v21 = v20 * 4;
+        const int v22 = k18 * 4;
+        const int v24 = v23 + v21;
+        float v25[4];
+        fw_load_f32x4_ldg(in0 + v24, v25);
         #pragma unroll
         for (int l = 0; l < 4; ++l) {
-          kept0[v20 + l] = v19[l];
+          next0[v22 + l] = v25[l];
         }
-        const int v22 = v21 + v16;
-        float v23[4];
-        fw_load_f32x4_ldcs(in0 + v22, v23);
+        const int v27 = v26 + v21;
+        float v28[4];
+        fw_load_f32x4_ldg(in2 + v27, v28);
         #pragma unroll
         for (int l = 0; l < 4; ++l) {
-          kept1[v20 + l] = v23[l];
+          next1[v22 + l] = v28[l];
         }
-        float v24[4];
-        fw_load_f32x4_ldg(in1 + v16, v24);
-        float v33[4];
+      }
+    }
+  }
+  const long long v96 = (long long)n8;
+  const float v97 = (float)v96;
+  for (int tile31 = bid0; tile31 < n4; tile31 += n1) {
+    const int v32 = tile31 * 4;
+    const int v33 = v32 + v1;
+    const bool v34 = v33 < n5;
+    const int v35 = n5 + (-1);
+    const int v36 = v33 < v35 ? v33 : v35;
+    #pragma unroll
+    for (int k37 = 0; k37 < 1; ++k37) {
+      const int v38 = k37 * 128;
+      const int v39 = v38 + v3;
+      const bool v44 = v39 < n3;
+      if (v44) {
+        const int v40 = (int)((unsigned)v39 * (unsigned)4);
+        const int v41 = k37 * 4;
+        float v42[4];
         #pragma unroll
         for (int l = 0; l < 4; ++l) {
-          const float v25 = v23[l] * v24[l];
-          const float v28 = v19[l] * v26;
-          const float v29 = v25 * v28;
-          const float v30 = v23[l] * v28;
-          const float v31 = acc12[l] + v29;
-          acc12[l] = v31;
-          const float v32 = held_r1[v20 + l];
-          v33[l] = v32 + v30;
+          v42[l] = next0[v41 + l];
         }
-        if (v9) {
+        #pragma unroll
+        for (int l = 0; l < 4; ++l) {
+          kept1[v41 + l] = v42[l];
+        }
+        float v43[4];
+        #pragma unroll
+        for (int l = 0; l < 4; ++l) {
+          v43[l] = next1[v41 + l];
+        }
+        #pragma unroll
+        for (int l = 0; l < 4; ++l) {
+          kept0[v41 + l] = v43[l];
+        }
+      }
+    }
+    const int v45 = tile31 + n1;
+    const bool v63 = v45 < n4;
+    if (v63) {
+      const int v46 = v45 * 4;
+      const int v47 = v46 + v1;
+      const bool v48 = v47 < n5;
+      const int v49 = n5 + (-1);
+      const int v50 = v47 < v49 ? v47 : v49;
+      const int v56 = v50 * n6;
+      const int v59 = v50 * n7;
+      #pragma unroll
+      for (int k51 = 0; k51 < 1; ++k51) {
+        const int v52 = k51 * 128;
+        const int v53 = v52 + v3;
+        const bool v62 = v53 < n3;
+        if (v62) {
+          const int v54 = v53 * 4;
+          const int v55 = k51 * 4;
+          const int v57 = v56 + v54;
+          float v58[4];
+          fw_load_f32x4_ldg(in0 + v57, v58);
           #pragma unroll
           for (int l = 0; l < 4; ++l) {
-            held_r1[v20 + l] = v33[l];
+            next0[v55 + l] = v58[l];
+          }
+          const int v60 = v59 + v54;
+          float v61[4];
+          fw_load_f32x4_ldg(in2 + v60, v61);
+          #pragma unroll
+          for (int l = 0; l < 4; ++l) {
+            next1[v55 + l] = v61[l];
           }
         }
       }
     }
-    float v35[4];
+    float acc64[4];
     #pragma unroll
     for (int l = 0; l < 4; ++l) {
-      v35[l] = acc12[l];
+      acc64[l] = 0.0f;
     }
-    const float v36 = fw_sum_f32x4(v35);
-    __syncthreads();  // all have read the results of the reduction before
-    const float sum37 = fw_sum_f32_64x1_of128(v36, fw_scratch0);
-    const float v50 = sum37 / v49;
-    const int v55 = v11 * n8;
+    const float v74 = __ldg(in3 + v36);
     #pragma unroll
-    for (int k38 = 0; k38 < 2; ++k38) {
-      const int v39 = k38 * 64;
-      const int v40 = v39 + v3;
-      const bool v57 = v40 < n6;
-      if (v57) {
-        const int v41 = v40 * 4;
-        const int v42 = k38 * 4;
-        float v44[4];
-        fw_load_f32x4_ldg(in1 + v41, v44);
-        float v54[4];
+    for (int k65 = 0; k65 < 1; ++k65) {
+      const int v66 = k65 * 128;
+      const int v67 = v66 + v3;
+      const bool v82 = v67 < n3;
+      if (v82) {
+        const int v68 = (int)((unsigned)v67 * (unsigned)4);
+        const int v69 = k65 * 4;
+        float v81[4];
         #pragma unroll
         for (int l = 0; l < 4; ++l) {
-          const float v43 = kept1[v42 + l];
-          const float v45 = v43 * v44[l];
-          const float v46 = kept0[v42 + l];
-          const float v47 = v46 * v26;
-          const float v52 = v47 * v50;
-          const float v53 = v45 - v52;
-          v54[l] = v53 * v26;
+          const float v70 = kept1[v69 + l];
+          const float v71 = kept2[v69 + l];
+          const float v72 = v70 * v71;
+          const float v73 = kept0[v69 + l];
+          const float v76 = v73 * v74;
+          const float v77 = v72 * v76;
+          const float v78 = v70 * v76;
+          const float v79 = acc64[l] + v77;
+          acc64[l] = v79;
+          const float v80 = held_r1[v69 + l];
+          v81[l] = v80 + v78;
         }
-        const int v56 = v55 + v41;
-        if (v9) {
-          fw_store_f32x4_stcs(out4 + v56, v54);
+        if (v34) {
+          #pragma unroll
+          for (int l = 0; l < 4; ++l) {
+            held_r1[v69 + l] = v81[l];
+          }
         }
       }
     }
-    const bool v58 = v3 == 0;
-  }
-  const bool v59 = tid0 == 0;
-  #pragma unroll
-  for (int k60 = 0; k60 < 2; ++k60) {
-    const int v61 = k60 * 64;
-    const int v62 = v61 + v3;
-    const bool v63 = v62 < n6;
-    const bool v64 = v1 == 0;
-    const bool v65 = v63 && v64;
-    const int v66 = v62 * 4;
-    const int v67 = bid0 * n10;
-    const int v68 = k60 * 4;
-    float v69[4];
+    float v83[4];
     #pragma unroll
     for (int l = 0; l < 4; ++l) {
-      v69[l] = held_r1[v68 + l];
+      v83[l] = acc64[l];
+    }
+    const float v84 = fw_sum_f32x4(v83);
+    __syncthreads();  // all have read the results of the reduction before
+    const float sum85 = fw_sum_f32_128x1_of512(v84, fw_scratch0);
+    const float v98 = sum85 / v97;
+    const int v103 = v36 * n9;
+    #pragma unroll
+    for (int k86 = 0; k86 < 1; ++k86) {
+      const int v87 = k86 * 128;
+      const int v88 = v87 + v3;
+      const bool v105 = v88 < n3;
+      if (v105) {
+        const int v89 = v88 * 4;
+        const int v90 = k86 * 4;
+        float v102[4];
+        #pragma unroll
+        for (int l = 0; l < 4; ++l) {
+          const float v91 = kept1[v90 + l];
+          const float v92 = kept2[v90 + l];
+          const float v93 = v91 * v92;
+          const float v94 = kept0[v90 + l];
+          const float v95 = v94 * v74;
+          const float v100 = v95 * v98;
+          const float v101 = v93 - v100;
+          v102[l] = v101 * v74;
+        }
+        const int v104 = v103 + v89;
+        if (v34) {
+          fw_store_f32x4(out4 + v104, v102);
+        }
+      }
+    }
+    const bool v106 = v3 == 0;
+  }
+  const bool v107 = tid0 == 0;
+  #pragma unroll
+  for (int k108 = 0; k108 < 1; ++k108) {
+    const int v109 = k108 * 128;
+    const int v110 = v109 + v3;
+    const bool v111 = v110 < n3;
+    const bool v112 = v1 == 0;
+    const bool v113 = v111 && v112;
+    const int v114 = v110 * 4;
+    const int v115 = bid0 * n10;
+    const int v116 = k108 * 4;
+    float v117[4];
+    #pragma unroll
+    for (int l = 0; l < 4; ++l) {
+      v117[l] = held_r1[v116 + l];
     }
     __syncthreads();  // all have read the results of the reduction before
-    float sum70[4];
+    float sum118[4];
     #pragma unroll
-    for (int l = 0; l < 4; ++l) sum70[l] = v69[l];
-    fw_sum_f32x4_2x64(sum70, fw_scratch0);
-    const int v71 = v67 + v66;
-    if (v65) {
+    for (int l = 0; l < 4; ++l) sum118[l] = v117[l];
+    fw_sum_f32x4_4x128(sum118, fw_scratch0);
+    const int v119 = v115 + v114;
+    if (v113) {
       #pragma unroll
       for (int l = 0; l < 4; ++l) {
-        part_r1[v71 + l] = sum70[l];
+        part_r1[v119 + l] = sum118[l];
       }
     }
   }
@@ -324,42 +424,42 @@ extern "C" __global__ void __launch_bounds__(256) rms_norm_backward_1(
   const int bid1 = blockIdx.x;
   const int tid1 = threadIdx.x;
   __shared__ __align__(16) unsigned char fw_scratch0[1024];
-  const int v72 = fw_udiv(tid1, 8);
-  const int v73 = v72 * 8;
-  const int v74 = tid1 - v73;
-  const int v75 = bid1 * 8;
-  const int v76 = v75 + v74;
-  const bool v77 = v76 < n6;
-  const int v78 = n6 + (-1);
-  const int v79 = v76 < v78 ? v76 : v78;
-  const int v80 = v79 * 4;
-  float total81[4];
+  const int v120 = fw_udiv(tid1, 8);
+  const int v121 = v120 * 8;
+  const int v122 = tid1 - v121;
+  const int v123 = bid1 * 8;
+  const int v124 = v123 + v122;
+  const bool v125 = v124 < n3;
+  const int v126 = n3 + (-1);
+  const int v127 = v124 < v126 ? v124 : v126;
+  const int v128 = v127 * 4;
+  float total129[4];
   #pragma unroll
   for (int l = 0; l < 4; ++l) {
-    total81[l] = 0.0f;
+    total129[l] = 0.0f;
   }
-  for (int t82 = v72; t82 < n1; t82 += 32) {
-    const int v83 = t82 * n10;
-    const int v84 = v83 + v80;
+  for (int t130 = v120; t130 < n1; t130 += 32) {
+    const int v131 = t130 * n10;
+    const int v132 = v131 + v128;
     #pragma unroll
     for (int l = 0; l < 4; ++l) {
-      const float v85 = __ldg(part_r1 + v84 + l);
-      const float v86 = total81[l] + v85;
-      total81[l] = v86;
+      const float v133 = __ldg(part_r1 + v132 + l);
+      const float v134 = total129[l] + v133;
+      total129[l] = v134;
     }
   }
-  float v87[4];
+  float v135[4];
   #pragma unroll
   for (int l = 0; l < 4; ++l) {
-    v87[l] = total81[l];
+    v135[l] = total129[l];
   }
-  float sum88[4];
+  float sum136[4];
   #pragma unroll
-  for (int l = 0; l < 4; ++l) sum88[l] = v87[l];
-  fw_sum_f32x4_32x8(sum88, fw_scratch0);
-  const bool v89 = v72 == 0;
-  const bool v90 = v77 && v89;
-  if (v90) {
-    fw_store_f32x4(out5 + v80, sum88);
+  for (int l = 0; l < 4; ++l) sum136[l] = v135[l];
+  fw_sum_f32x4_32x8(sum136, fw_scratch0);
+  const bool v137 = v120 == 0;
+  const bool v138 = v125 && v137;
+  if (v138) {
+    fw_store_f32x4(out5 + v128, sum136);
   }
 }

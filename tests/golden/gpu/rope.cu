@@ -17,14 +17,22 @@ __device__ __forceinline__ unsigned fw_pack_bf16(float low, float high) {
 }
 
 __device__ __forceinline__ unsigned short fw_f32_bf16(float x) {
-  unsigned short r;
-  asm("cvt.rn.bf16.f32 %0, %1;" : "=h"(r) : "f"(x));
-  return r;
+  unsigned r;  // two at once are one fast instruction, one alone is a slow one
+  asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(r) : "f"(0.0f), "f"(x));
+  return (unsigned short)r;
 }
 
 #endif
 
 __device__ __forceinline__ float fw_bf16_f32(unsigned short x) { return __uint_as_float((unsigned)x << 16); }
+
+__device__ __forceinline__ void fw_fetch_bf16x8_ldg(const unsigned short* p, unsigned* w) {
+  const uint4 a0 = __ldg((const uint4*)p);
+  w[0] = a0.x;
+  w[1] = a0.y;
+  w[2] = a0.z;
+  w[3] = a0.w;
+}
 
 __device__ __forceinline__ void fw_unpack_bf16x8(const unsigned* w, float* v) {
   v[0] = __uint_as_float(w[0] << 16);
@@ -38,9 +46,22 @@ __device__ __forceinline__ void fw_unpack_bf16x8(const unsigned* w, float* v) {
 }
 
 __device__ __forceinline__ void fw_load_bf16x8_ldg(const unsigned short* p, float* v) {
-  const uint4 a0 = __ldg((const uint4*)p);
-  const unsigned w[4] = {a0.x, a0.y, a0.z, a0.w};
+  unsigned w[4];
+  fw_fetch_bf16x8_ldg(p, w);
   fw_unpack_bf16x8(w, v);
+}
+
+__device__ __forceinline__ void fw_fetch_f32x8_ldg(const float* p, unsigned* w) {
+  const uint4 a0 = __ldg((const uint4*)p);
+  w[0] = a0.x;
+  w[1] = a0.y;
+  w[2] = a0.z;
+  w[3] = a0.w;
+  const uint4 a1 = __ldg((const uint4*)p + 1);
+  w[4] = a1.x;
+  w[5] = a1.y;
+  w[6] = a1.z;
+  w[7] = a1.w;
 }
 
 __device__ __forceinline__ void fw_unpack_f32x8(const unsigned* w, float* v) {
@@ -55,9 +76,8 @@ __device__ __forceinline__ void fw_unpack_f32x8(const unsigned* w, float* v) {
 }
 
 __device__ __forceinline__ void fw_load_f32x8_ldg(const float* p, float* v) {
-  const uint4 a0 = __ldg((const uint4*)p);
-  const uint4 a1 = __ldg((const uint4*)p + 1);
-  const unsigned w[8] = {a0.x, a0.y, a0.z, a0.w, a1.x, a1.y, a1.z, a1.w};
+  unsigned w[8];
+  fw_fetch_f32x8_ldg(p, w);
   fw_unpack_f32x8(w, v);
 }
 
@@ -108,111 +128,108 @@ extern "C" __global__ void __launch_bounds__(256) rope_0(
   const int v14 = v12 + 16;
   const int v15 = v14 * 8;
   const bool v16 = v15 <= n3;
-  const int v18 = v11 * n4;
-  const int v27 = v18 + n6;
-  const int v32 = v18 + n7;
-  const int v44 = v11 * n9;
-  const long long v59 = (long long)n5;
+  const int v22 = v11 * n5;
+  const int v23 = v22 + n6;
+  const int v28 = v22 + n7;
+  const int v43 = v11 * n9;
+  const long long v54 = (long long)n4;
   if (v16) {
     const int v17 = v13 * 8;
-    const int v19 = v18 + v17;
-    float v20[8];
-    fw_load_bf16x8_ldg(in0 + v19, v20);
-    float v21[8];
-    fw_load_f32x8_ldg(in1 + v17, v21);
-    const long long v23 = (long long)v17;
-    const long long v24 = (long long)n5;
-    const bool v25 = v23 < v24;
-    const int v28 = v27 + v17;
-    float v22[8];
-    float maybe29[8];
+    const long long v18 = (long long)v17;
+    const long long v19 = (long long)n4;
+    const bool v20 = v18 < v19;
+    const int v24 = v23 + v17;
+    float maybe25[8];
     #pragma unroll
     for (int l = 0; l < 8; ++l) {
-      v22[l] = v20[l] * v21[l];
-      maybe29[l] = 0.0f;
+      maybe25[l] = 0.0f;
     }
-    if (v25) {
-      float v30[8];
-      fw_load_bf16x8_ldg(in0 + v28, v30);
+    if (v20) {
+      float v26[8];
+      fw_load_bf16x8_ldg(in0 + v24, v26);
       #pragma unroll
       for (int l = 0; l < 8; ++l) {
-        maybe29[l] = v30[l];
+        maybe25[l] = v26[l];
       }
     }
-    const int v33 = v32 + v17;
-    const int v34 = n8 + v17;
-    const long long v35 = (long long)v34;
-    const bool v36 = v35 >= 0ll;
-    float v31[8];
-    float maybe38[8];
+    const int v29 = v28 + v17;
+    const int v30 = n8 + v17;
+    const long long v31 = (long long)v30;
+    const bool v32 = v31 >= 0ll;
+    float v27[8];
+    float maybe34[8];
     #pragma unroll
     for (int l = 0; l < 8; ++l) {
-      v31[l] = -maybe29[l];
-      maybe38[l] = 0.0f;
+      v27[l] = -maybe25[l];
+      maybe34[l] = 0.0f;
     }
-    if (v36) {
-      float v39[8];
-      fw_load_bf16x8_ldg(in0 + v33, v39);
+    if (v32) {
+      float v35[8];
+      fw_load_bf16x8_ldg(in0 + v29, v35);
       #pragma unroll
       for (int l = 0; l < 8; ++l) {
-        maybe38[l] = v39[l];
+        maybe34[l] = v35[l];
       }
     }
-    float v41[8];
-    fw_load_f32x8_ldg(in2 + v17, v41);
-    float v43[8];
+    float v37[8];
+    fw_load_f32x8_ldg(in2 + v17, v37);
+    const int v38 = v22 + v17;
+    float v39[8];
+    fw_load_bf16x8_ldg(in0 + v38, v39);
+    float v40[8];
+    fw_load_f32x8_ldg(in1 + v17, v40);
+    float v42[8];
     #pragma unroll
     for (int l = 0; l < 8; ++l) {
-      const float v40 = v25 ? v31[l] : maybe38[l];
-      const float v42 = v40 * v41[l];
-      v43[l] = v22[l] + v42;
+      const float v36 = v20 ? v27[l] : maybe34[l];
+      const float v41 = v39[l] * v40[l];
+      v42[l] = ::fmaf(v36, v37[l], v41);
     }
-    const int v45 = v44 + v17;
+    const int v44 = v43 + v17;
     if (v9) {
-      fw_store_bf16x8(out3 + v45, v43);
+      fw_store_bf16x8(out3 + v44, v42);
     }
   } else {
-    for (int k46 = 0; k46 < 1; ++k46) {
-      const int v47 = k46 * 16;
-      const int v48 = v13 + v47;
-      const int v49 = v48 * 8;
-      const bool v78 = v49 < n3;
-      if (v78) {
-        const int v50 = v48 * 8;
-        const int v51 = n3 - v49;
-        const int v53 = v18 + v50;
-        const int v62 = v27 + v50;
-        const int v66 = v32 + v50;
-        const int v67 = n8 + v50;
-        bool v52[8];
-        float v76[8];
+    for (int k45 = 0; k45 < 1; ++k45) {
+      const int v46 = k45 * 16;
+      const int v47 = v13 + v46;
+      const int v48 = v47 * 8;
+      const bool v76 = v48 < n3;
+      if (v76) {
+        const int v49 = v47 * 8;
+        const int v50 = n3 - v48;
+        const int v57 = v23 + v49;
+        const int v61 = v28 + v49;
+        const int v62 = n8 + v49;
+        const int v70 = v22 + v49;
+        bool v51[8];
+        float v74[8];
         #pragma unroll
         for (int l = 0; l < 8; ++l) {
-          v52[l] = l < v51;
-          const float v54 = v52[l] ? fw_bf16_f32(__ldg(in0 + v53 + l)) : 0.0f;
-          const float v55 = v52[l] ? __ldg(in1 + v50 + l) : 0.0f;
-          const float v56 = v54 * v55;
-          const int v57 = v50 + l;
-          const long long v58 = (long long)v57;
-          const bool v61 = v58 < v59;
-          const bool v63 = v61 && v52[l];
-          const float v64 = v63 ? fw_bf16_f32(__ldg(in0 + v62 + l)) : 0.0f;
-          const float v65 = -v64;
-          const int v68 = v67 + l;
-          const long long v69 = (long long)v68;
-          const bool v70 = v69 >= 0ll;
-          const bool v71 = v70 && v52[l];
-          const float v72 = v71 ? fw_bf16_f32(__ldg(in0 + v66 + l)) : 0.0f;
-          const float v73 = v61 ? v65 : v72;
-          const float v74 = v52[l] ? __ldg(in2 + v50 + l) : 0.0f;
-          const float v75 = v73 * v74;
-          v76[l] = v56 + v75;
+          v51[l] = l < v50;
+          const int v52 = v49 + l;
+          const long long v53 = (long long)v52;
+          const bool v56 = v53 < v54;
+          const bool v58 = v56 && v51[l];
+          const float v59 = v58 ? fw_bf16_f32(__ldg(in0 + v57 + l)) : 0.0f;
+          const float v60 = -v59;
+          const int v63 = v62 + l;
+          const long long v64 = (long long)v63;
+          const bool v65 = v64 >= 0ll;
+          const bool v66 = v65 && v51[l];
+          const float v67 = v66 ? fw_bf16_f32(__ldg(in0 + v61 + l)) : 0.0f;
+          const float v68 = v56 ? v60 : v67;
+          const float v69 = v51[l] ? __ldg(in2 + v49 + l) : 0.0f;
+          const float v71 = v51[l] ? fw_bf16_f32(__ldg(in0 + v70 + l)) : 0.0f;
+          const float v72 = v51[l] ? __ldg(in1 + v49 + l) : 0.0f;
+          const float v73 = v71 * v72;
+          v74[l] = ::fmaf(v68, v69, v73);
         }
-        const int v77 = v44 + v50;
+        const int v75 = v43 + v49;
         if (v9) {
           #pragma unroll
           for (int l = 0; l < 8; ++l) {
-            if (v52[l]) out3[v77 + l] = fw_f32_bf16(v76[l]);
+            if (v51[l]) out3[v75 + l] = fw_f32_bf16(v74[l]);
           }
         }
       }

@@ -2,12 +2,6 @@
 
 #ifndef FUSEWRIGHT_EMULATION
 
-// of non-negative numbers
-__device__ __forceinline__ int fw_udiv(int a, int b) { return (int)((unsigned)a / (unsigned)b); }
-__device__ __forceinline__ long long fw_udiv(long long a, long long b) {
-  return (long long)((unsigned long long)a / (unsigned long long)b);
-}
-
 __device__ __forceinline__ float fw_max(float a, float b) {
   float r;
   asm("max.NaN.f32 %0, %1, %2;" : "=f"(r) : "f"(a), "f"(b));
@@ -20,6 +14,14 @@ template <class T> __device__ __forceinline__ void fw_write(T* p, T x) { *p = x;
 
 #define fw_inff __int_as_float(0x7f800000)
 
+__device__ __forceinline__ void fw_fetch_f32x4_ldg(const float* p, unsigned* w) {
+  const uint4 a0 = __ldg((const uint4*)p);
+  w[0] = a0.x;
+  w[1] = a0.y;
+  w[2] = a0.z;
+  w[3] = a0.w;
+}
+
 __device__ __forceinline__ void fw_unpack_f32x4(const unsigned* w, float* v) {
   v[0] = __uint_as_float(w[0]);
   v[1] = __uint_as_float(w[1]);
@@ -28,8 +30,8 @@ __device__ __forceinline__ void fw_unpack_f32x4(const unsigned* w, float* v) {
 }
 
 __device__ __forceinline__ void fw_load_f32x4_ldg(const float* p, float* v) {
-  const uint4 a0 = __ldg((const uint4*)p);
-  const unsigned w[4] = {a0.x, a0.y, a0.z, a0.w};
+  unsigned w[4];
+  fw_fetch_f32x4_ldg(p, w);
   fw_unpack_f32x4(w, v);
 }
 
@@ -43,8 +45,8 @@ __device__ __forceinline__ float fw_max_f32x4(const float* v) {
   return x[0];
 }
 
-// max over groups of 64 threads
-__device__ __forceinline__ float fw_max_f32_64x1_of128(float x, unsigned char* scratch) {
+// max over groups of 128 threads
+__device__ __forceinline__ float fw_max_f32_128x1(float x, unsigned char* scratch) {
   float* const s = reinterpret_cast<float*>(scratch);
   const int t = threadIdx.x;
   #pragma unroll
@@ -54,11 +56,13 @@ __device__ __forceinline__ float fw_max_f32_64x1_of128(float x, unsigned char* s
   }
   if (t % 32 < 1) s[t / 32 * 1 + t % 32] = x;
   __syncthreads();
-  const int mine = t / 32, first = mine - mine / 1 % 2 * 1;
-  float y[2];
+  const int mine = t / 32, first = mine - mine / 1 % 4 * 1;
+  float y[4];
   #pragma unroll
-  for (int j = 0; j < 2; ++j) y[j] = s[first + j * 1];
-  x = fw_max(y[0], y[1]);
+  for (int j = 0; j < 4; ++j) y[j] = s[first + j * 1];
+  #pragma unroll
+  for (int j = 0; j < 4; j += 2) y[j] = fw_max(y[j], y[j + 1]);
+  x = fw_max(y[0], y[2]);
   return x;
 }
 
@@ -72,8 +76,8 @@ __device__ __forceinline__ float fw_sum_f32x4(const float* v) {
   return x[0];
 }
 
-// sum over groups of 64 threads
-__device__ __forceinline__ float fw_sum_f32_64x1_of128(float x, unsigned char* scratch) {
+// sum over groups of 128 threads
+__device__ __forceinline__ float fw_sum_f32_128x1(float x, unsigned char* scratch) {
   float* const s = reinterpret_cast<float*>(scratch);
   const int t = threadIdx.x;
   #pragma unroll
@@ -83,11 +87,13 @@ __device__ __forceinline__ float fw_sum_f32_64x1_of128(float x, unsigned char* s
   }
   if (t % 32 < 1) s[t / 32 * 1 + t % 32] = x;
   __syncthreads();
-  const int mine = t / 32, first = mine - mine / 1 % 2 * 1;
-  float y[2];
+  const int mine = t / 32, first = mine - mine / 1 % 4 * 1;
+  float y[4];
   #pragma unroll
-  for (int j = 0; j < 2; ++j) y[j] = s[first + j * 1];
-  x = y[0] + y[1];
+  for (int j = 0; j < 4; ++j) y[j] = s[first + j * 1];
+  #pragma unroll
+  for (int j = 0; j < 4; j += 2) y[j] = y[j] + y[j + 1];
+  x = y[0] + y[2];
   return x;
 }
 
@@ -111,109 +117,108 @@ extern "C" __global__ void __launch_bounds__(128) softmax_0(
     int n0,
     int n1,
     int n2,
-    int n3,
-    int n4) {
+    int n3) {
   const int bid0 = blockIdx.x;
   const int tid0 = threadIdx.x;
-  float kept0[16];
-  float kept1[16];
+  float kept0[8];
   __shared__ __align__(16) unsigned char fw_scratch0[16];
   __shared__ __align__(16) unsigned char fw_scratch1[16];
-  const int v1 = fw_udiv(tid0, 64);
-  const int v2 = v1 * 64;
-  const int v3 = tid0 - v2;
-  const int v4 = bid0 * 2;
-  const int v5 = v4 + v1;
-  const bool v6 = v5 < n1;
-  const int v7 = n1 + (-1);
-  const int v8 = v5 < v7 ? v5 : v7;
-  float acc9[4];
+  float acc1[4];
   #pragma unroll
   for (int l = 0; l < 4; ++l) {
-    acc9[l] = (-fw_inff);
+    acc1[l] = (-fw_inff);
   }
-  const int v14 = v8 * n2;
+  const int v7 = bid0 * n1;
   #pragma unroll
-  for (int k10 = 0; k10 < 4; ++k10) {
-    const int v11 = k10 * 64;
-    const int v12 = v11 + v3;
-    const bool v19 = v12 < n3;
-    if (v19) {
-      const int v13 = v12 * 4;
-      const int v15 = v14 + v13;
-      float v16[4];
-      fw_load_f32x4_ldg(in0 + v15, v16);
-      const int v17 = k10 * 4;
+  for (int k2 = 0; k2 < 2; ++k2) {
+    const int v3 = k2 * 128;
+    const int v4 = v3 + tid0;
+    const bool v10 = v4 < n2;
+    if (v10) {
+      const int v5 = v4 * 4;
+      const int v6 = k2 * 4;
+      const int v8 = v7 + v5;
+      float v9[4];
+      fw_load_f32x4_ldg(in0 + v8, v9);
       #pragma unroll
       for (int l = 0; l < 4; ++l) {
-        kept0[v17 + l] = v16[l];
-        const float v18 = fw_max(acc9[l], v16[l]);
-        acc9[l] = v18;
+        kept0[v6 + l] = v9[l];
       }
     }
   }
-  float v20[4];
   #pragma unroll
-  for (int l = 0; l < 4; ++l) {
-    v20[l] = acc9[l];
-  }
-  const float v21 = fw_max_f32x4(v20);
-  const float max22 = fw_max_f32_64x1_of128(v21, fw_scratch0);
-  float acc23[4];
-  #pragma unroll
-  for (int l = 0; l < 4; ++l) {
-    acc23[l] = 0.0f;
-  }
-  #pragma unroll
-  for (int k24 = 0; k24 < 4; ++k24) {
-    const int v25 = k24 * 64;
-    const int v26 = v25 + v3;
-    const bool v34 = v26 < n3;
-    if (v34) {
-      const int v27 = (int)((unsigned)v26 * (unsigned)4);
-      const int v28 = k24 * 4;
-      float v32[4];
+  for (int k11 = 0; k11 < 2; ++k11) {
+    const int v12 = k11 * 128;
+    const int v13 = v12 + tid0;
+    const bool v18 = v13 < n2;
+    if (v18) {
+      const int v14 = (int)((unsigned)v13 * (unsigned)4);
+      const int v15 = k11 * 4;
       #pragma unroll
       for (int l = 0; l < 4; ++l) {
-        const float v29 = kept0[v28 + l];
-        const float v31 = v29 - max22;
-        v32[l] = ::expf(v31);
-      }
-      #pragma unroll
-      for (int l = 0; l < 4; ++l) {
-        kept1[v28 + l] = v32[l];
-        const float v33 = acc23[l] + v32[l];
-        acc23[l] = v33;
+        const float v16 = kept0[v15 + l];
+        const float v17 = fw_max(acc1[l], v16);
+        acc1[l] = v17;
       }
     }
   }
-  float v35[4];
+  float v19[4];
   #pragma unroll
   for (int l = 0; l < 4; ++l) {
-    v35[l] = acc23[l];
+    v19[l] = acc1[l];
   }
-  const float v36 = fw_sum_f32x4(v35);
-  const float sum37 = fw_sum_f32_64x1_of128(v36, fw_scratch1);
-  const int v46 = v8 * n4;
+  const float v20 = fw_max_f32x4(v19);
+  const float max21 = fw_max_f32_128x1(v20, fw_scratch0);
+  float acc22[4];
   #pragma unroll
-  for (int k38 = 0; k38 < 4; ++k38) {
-    const int v39 = k38 * 64;
-    const int v40 = v39 + v3;
-    const bool v48 = v40 < n3;
-    if (v48) {
-      const int v41 = v40 * 4;
-      const int v42 = k38 * 4;
-      float v45[4];
+  for (int l = 0; l < 4; ++l) {
+    acc22[l] = 0.0f;
+  }
+  #pragma unroll
+  for (int k23 = 0; k23 < 2; ++k23) {
+    const int v24 = k23 * 128;
+    const int v25 = v24 + tid0;
+    const bool v33 = v25 < n2;
+    if (v33) {
+      const int v26 = (int)((unsigned)v25 * (unsigned)4);
+      const int v27 = k23 * 4;
       #pragma unroll
       for (int l = 0; l < 4; ++l) {
-        const float v43 = kept1[v42 + l];
-        v45[l] = v43 / sum37;
-      }
-      const int v47 = v46 + v41;
-      if (v6) {
-        fw_store_f32x4(out1 + v47, v45);
+        const float v28 = kept0[v27 + l];
+        const float v30 = v28 - max21;
+        const float v31 = ::expf(v30);
+        const float v32 = acc22[l] + v31;
+        acc22[l] = v32;
       }
     }
   }
-  const bool v49 = v3 == 0;
+  float v34[4];
+  #pragma unroll
+  for (int l = 0; l < 4; ++l) {
+    v34[l] = acc22[l];
+  }
+  const float v35 = fw_sum_f32x4(v34);
+  const float sum36 = fw_sum_f32_128x1(v35, fw_scratch1);
+  const int v47 = bid0 * n3;
+  #pragma unroll
+  for (int k37 = 0; k37 < 2; ++k37) {
+    const int v38 = k37 * 128;
+    const int v39 = v38 + tid0;
+    const bool v49 = v39 < n2;
+    if (v49) {
+      const int v40 = v39 * 4;
+      const int v41 = k37 * 4;
+      float v46[4];
+      #pragma unroll
+      for (int l = 0; l < 4; ++l) {
+        const float v42 = kept0[v41 + l];
+        const float v43 = v42 - max21;
+        const float v44 = ::expf(v43);
+        v46[l] = v44 / sum36;
+      }
+      const int v48 = v47 + v40;
+      fw_store_f32x4(out1 + v48, v46);
+    }
+  }
+  const bool v50 = tid0 == 0;
 }

@@ -2,21 +2,45 @@
 
 #ifndef FUSEWRIGHT_EMULATION
 
-__device__ __forceinline__ unsigned fw_pack_bf16(float low, float high) {
-  unsigned r;
-  asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(r) : "f"(high), "f"(low));
-  return r;
-}
-
 __device__ __forceinline__ float fw_max(float a, float b) {
   float r;
   asm("max.NaN.f32 %0, %1, %2;" : "=f"(r) : "f"(a), "f"(b));
   return r;
 }
 
+// 2^x, to 2^-22
+__device__ __forceinline__ float fw_fast_exp2(float x) {
+  float r;
+  asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(r) : "f"(x));
+  return r;
+}
+
+// 1 / x, to 1 ulp; 0 from 2^126 on
+__device__ __forceinline__ float fw_fast_reciprocal(float x) {
+  float r;
+  asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(r) : "f"(x));
+  return r;
+}
+
+template <class T> __device__ __forceinline__ void fw_write(T* p, T x) { *p = x; }
+
+__device__ __forceinline__ unsigned fw_pack_bf16(float low, float high) {
+  unsigned r;
+  asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(r) : "f"(high), "f"(low));
+  return r;
+}
+
 #endif
 
 #define fw_inff __int_as_float(0x7f800000)
+
+__device__ __forceinline__ void fw_fetch_bf16x8_ldg(const unsigned short* p, unsigned* w) {
+  const uint4 a0 = __ldg((const uint4*)p);
+  w[0] = a0.x;
+  w[1] = a0.y;
+  w[2] = a0.z;
+  w[3] = a0.w;
+}
 
 __device__ __forceinline__ void fw_unpack_bf16x8(const unsigned* w, float* v) {
   v[0] = __uint_as_float(w[0] << 16);
@@ -27,19 +51,6 @@ __device__ __forceinline__ void fw_unpack_bf16x8(const unsigned* w, float* v) {
   v[5] = __uint_as_float(w[2] & 0xffff0000u);
   v[6] = __uint_as_float(w[3] << 16);
   v[7] = __uint_as_float(w[3] & 0xffff0000u);
-}
-
-__device__ __forceinline__ void fw_load_bf16x8_ldcs(const unsigned short* p, float* v) {
-  const uint4 a0 = __ldcs((const uint4*)p);
-  const unsigned w[4] = {a0.x, a0.y, a0.z, a0.w};
-  fw_unpack_bf16x8(w, v);
-}
-
-__device__ __forceinline__ void fw_pack_bf16x8(const float* v, unsigned* w) {
-  w[0] = fw_pack_bf16(v[0], v[1]);
-  w[1] = fw_pack_bf16(v[2], v[3]);
-  w[2] = fw_pack_bf16(v[4], v[5]);
-  w[3] = fw_pack_bf16(v[6], v[7]);
 }
 
 __device__ __forceinline__ float fw_max_f32x8(const float* v) {
@@ -108,10 +119,17 @@ __device__ __forceinline__ float fw_sum_f32_128x1(float x, unsigned char* scratc
   return x;
 }
 
-__device__ __forceinline__ void fw_store_bf16x8_stcs(unsigned short* p, const float* v) {
+__device__ __forceinline__ void fw_pack_bf16x8(const float* v, unsigned* w) {
+  w[0] = fw_pack_bf16(v[0], v[1]);
+  w[1] = fw_pack_bf16(v[2], v[3]);
+  w[2] = fw_pack_bf16(v[4], v[5]);
+  w[3] = fw_pack_bf16(v[6], v[7]);
+}
+
+__device__ __forceinline__ void fw_store_bf16x8(unsigned short* p, const float* v) {
   unsigned w[4];
   fw_pack_bf16x8(v, w);
-  __stcs((uint4*)p, uint4{w[0], w[1], w[2], w[3]});
+  fw_write((uint4*)p, uint4{w[0], w[1], w[2], w[3]});
 }
 
 // inner persistent
@@ -125,7 +143,6 @@ extern "C" __global__ void __launch_bounds__(128) softmax_bf16_0(
   const int bid0 = blockIdx.x;
   const int tid0 = threadIdx.x;
   unsigned kept0[16];  // 32 bf16, packed
-  float kept1[32];
   __shared__ __align__(16) unsigned char fw_scratch0[16];
   __shared__ __align__(16) unsigned char fw_scratch1[16];
   float acc1[8];
@@ -133,83 +150,98 @@ extern "C" __global__ void __launch_bounds__(128) softmax_bf16_0(
   for (int l = 0; l < 8; ++l) {
     acc1[l] = (-fw_inff);
   }
-  const int v6 = bid0 * n1;
+  const int v7 = bid0 * n1;
   #pragma unroll
   for (int k2 = 0; k2 < 4; ++k2) {
     const int v3 = k2 * 128;
     const int v4 = v3 + tid0;
-    const bool v11 = v4 < n2;
-    if (v11) {
+    const bool v10 = v4 < n2;
+    if (v10) {
       const int v5 = v4 * 8;
-      const int v7 = v6 + v5;
-      float v8[8];
-      fw_load_bf16x8_ldcs(in0 + v7, v8);
-      const int v9 = k2 * 8;
-      fw_pack_bf16x8(v8, kept0 + v9 / 2);
+      const int v6 = k2 * 8;
+      const int v8 = v7 + v5;
+      fw_fetch_bf16x8_ldg(in0 + v8, kept0 + v6 / 2);
+    }
+  }
+  #pragma unroll
+  for (int k11 = 0; k11 < 4; ++k11) {
+    const int v12 = k11 * 128;
+    const int v13 = v12 + tid0;
+    const bool v18 = v13 < n2;
+    if (v18) {
+      const int v14 = (int)((unsigned)v13 * (unsigned)8);
+      const int v15 = k11 * 8;
+      float v16[8];
+      fw_unpack_bf16x8(kept0 + v15 / 2, v16);
       #pragma unroll
       for (int l = 0; l < 8; ++l) {
-        const float v10 = fw_max(acc1[l], v8[l]);
-        acc1[l] = v10;
+        const float v17 = fw_max(acc1[l], v16[l]);
+        acc1[l] = v17;
       }
     }
   }
-  float v12[8];
+  float v19[8];
   #pragma unroll
   for (int l = 0; l < 8; ++l) {
-    v12[l] = acc1[l];
+    v19[l] = acc1[l];
   }
-  const float v13 = fw_max_f32x8(v12);
-  const float max14 = fw_max_f32_128x1(v13, fw_scratch0);
-  float acc15[8];
+  const float v20 = fw_max_f32x8(v19);
+  const float max21 = fw_max_f32_128x1(v20, fw_scratch0);
+  float acc22[8];
   #pragma unroll
   for (int l = 0; l < 8; ++l) {
-    acc15[l] = 0.0f;
+    acc22[l] = 0.0f;
   }
   #pragma unroll
-  for (int k16 = 0; k16 < 4; ++k16) {
-    const int v17 = k16 * 128;
-    const int v18 = v17 + tid0;
-    const bool v26 = v18 < n2;
-    if (v26) {
-      const int v19 = (int)((unsigned)v18 * (unsigned)8);
-      const int v20 = k16 * 8;
-      float v21[8];
-      fw_unpack_bf16x8(kept0 + v20 / 2, v21);
+  for (int k23 = 0; k23 < 4; ++k23) {
+    const int v24 = k23 * 128;
+    const int v25 = v24 + tid0;
+    const bool v34 = v25 < n2;
+    if (v34) {
+      const int v26 = (int)((unsigned)v25 * (unsigned)8);
+      const int v27 = k23 * 8;
+      float v28[8];
+      fw_unpack_bf16x8(kept0 + v27 / 2, v28);
       #pragma unroll
       for (int l = 0; l < 8; ++l) {
-        const float v23 = v21[l] - max14;
-        const float v24 = ::expf(v23);
-        kept1[v20 + l] = v24;
-        const float v25 = acc15[l] + v24;
-        acc15[l] = v25;
+        const float v30 = v28[l] - max21;
+        const float v31 = v30 * 1.442695f;
+        const float v32 = fw_fast_exp2(v31);
+        const float v33 = acc22[l] + v32;
+        acc22[l] = v33;
       }
     }
   }
-  float v27[8];
+  float v35[8];
   #pragma unroll
   for (int l = 0; l < 8; ++l) {
-    v27[l] = acc15[l];
+    v35[l] = acc22[l];
   }
-  const float v28 = fw_sum_f32x8(v27);
-  const float sum29 = fw_sum_f32_128x1(v28, fw_scratch1);
-  const int v38 = bid0 * n3;
+  const float v36 = fw_sum_f32x8(v35);
+  const float sum37 = fw_sum_f32_128x1(v36, fw_scratch1);
+  const float v47 = fw_fast_reciprocal(sum37);
+  const int v50 = bid0 * n3;
   #pragma unroll
-  for (int k30 = 0; k30 < 4; ++k30) {
-    const int v31 = k30 * 128;
-    const int v32 = v31 + tid0;
-    const bool v40 = v32 < n2;
-    if (v40) {
-      const int v33 = v32 * 8;
-      const int v34 = k30 * 8;
-      float v37[8];
+  for (int k38 = 0; k38 < 4; ++k38) {
+    const int v39 = k38 * 128;
+    const int v40 = v39 + tid0;
+    const bool v52 = v40 < n2;
+    if (v52) {
+      const int v41 = v40 * 8;
+      const int v42 = k38 * 8;
+      float v43[8];
+      fw_unpack_bf16x8(kept0 + v42 / 2, v43);
+      float v49[8];
       #pragma unroll
       for (int l = 0; l < 8; ++l) {
-        const float v35 = kept1[v34 + l];
-        v37[l] = v35 / sum29;
+        const float v44 = v43[l] - max21;
+        const float v45 = v44 * 1.442695f;
+        const float v46 = fw_fast_exp2(v45);
+        v49[l] = v46 * v47;
       }
-      const int v39 = v38 + v33;
-      fw_store_bf16x8_stcs(out1 + v39, v37);
+      const int v51 = v50 + v41;
+      fw_store_bf16x8(out1 + v51, v49);
     }
   }
-  const bool v41 = tid0 == 0;
+  const bool v53 = tid0 == 0;
 }

@@ -2,16 +2,21 @@
 
 #ifndef FUSEWRIGHT_EMULATION
 
+// all blocks of the cluster have begun, and their mbarriers are made; other memory is not ordered
+__device__ __forceinline__ void fw_cluster_arrive() { asm volatile("barrier.cluster.arrive.relaxed;" ::: "memory"); }
+__device__ __forceinline__ void fw_cluster_wait() { asm volatile("barrier.cluster.wait.acquire;" ::: "memory"); }
+
+// an mbarrier that so many threads arrive at, and a fence: other blocks see it after fw_cluster_arrive and _wait
+__device__ __forceinline__ void fw_mbarrier_init(unsigned long long* m, int count) {
+  const unsigned at = (unsigned)__cvta_generic_to_shared(m);
+  asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(at), "r"(count) : "memory");
+}
+__device__ __forceinline__ void fw_mbarrier_fence() { asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory"); }
+
 // of non-negative numbers
 __device__ __forceinline__ int fw_udiv(int a, int b) { return (int)((unsigned)a / (unsigned)b); }
 __device__ __forceinline__ long long fw_udiv(long long a, long long b) {
   return (long long)((unsigned long long)a / (unsigned long long)b);
-}
-
-__device__ __forceinline__ unsigned fw_pack_bf16(float low, float high) {
-  unsigned r;
-  asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(r) : "f"(high), "f"(low));
-  return r;
 }
 
 __device__ __forceinline__ float fw_max(float a, float b) {
@@ -20,51 +25,104 @@ __device__ __forceinline__ float fw_max(float a, float b) {
   return r;
 }
 
-// all blocks of the cluster: what was written before is seen after everybody's wait
-__device__ __forceinline__ void fw_cluster_arrive() { asm volatile("barrier.cluster.arrive.release;" ::: "memory"); }
-__device__ __forceinline__ void fw_cluster_wait() { asm volatile("barrier.cluster.wait.acquire;" ::: "memory"); }
-
-__device__ __forceinline__ void fw_cluster_sync() {
-  fw_cluster_arrive();
-  fw_cluster_wait();
-}
-
-// where block `rank` of the cluster has what `p` is in this block's shared memory, and what is there
+// x to where block `rank` of the cluster has what `p` is in this block's shared memory; `m` there counts its bytes
 __device__ __forceinline__ unsigned fw_cluster_at(const void* p, int rank) {
   const unsigned mine = (unsigned)__cvta_generic_to_shared(p);
   unsigned at;
-  asm volatile("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(at) : "r"(mine), "r"(rank));
+  asm("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(at) : "r"(mine), "r"(rank));
   return at;
 }
-__device__ __forceinline__ float fw_cluster_read(const float* p, int rank) {
-  float x;
-  asm volatile("ld.shared::cluster.f32 %0, [%1];" : "=f"(x) : "r"(fw_cluster_at(p, rank)) : "memory");
-  return x;
+__device__ __forceinline__ void fw_cluster_send(float* p, float x, unsigned long long* m, int rank) {
+  const unsigned at = fw_cluster_at(p, rank), there = fw_cluster_at(m, rank);
+  asm volatile("st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.f32 [%0], %1, [%2];"
+               ::"r"(at), "f"(x), "r"(there) : "memory");
 }
-__device__ __forceinline__ double fw_cluster_read(const double* p, int rank) {
-  double x;
-  asm volatile("ld.shared::cluster.f64 %0, [%1];" : "=d"(x) : "r"(fw_cluster_at(p, rank)) : "memory");
-  return x;
+__device__ __forceinline__ void fw_cluster_send(double* p, double x, unsigned long long* m, int rank) {
+  const unsigned at = fw_cluster_at(p, rank), there = fw_cluster_at(m, rank);
+  asm volatile("st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.f64 [%0], %1, [%2];"
+               ::"r"(at), "d"(x), "r"(there) : "memory");
 }
-__device__ __forceinline__ int fw_cluster_read(const int* p, int rank) {
-  int x;
-  asm volatile("ld.shared::cluster.s32 %0, [%1];" : "=r"(x) : "r"(fw_cluster_at(p, rank)) : "memory");
-  return x;
+__device__ __forceinline__ void fw_cluster_send(int* p, int x, unsigned long long* m, int rank) {
+  const unsigned at = fw_cluster_at(p, rank), there = fw_cluster_at(m, rank);
+  asm volatile("st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.s32 [%0], %1, [%2];"
+               ::"r"(at), "r"(x), "r"(there) : "memory");
 }
-__device__ __forceinline__ unsigned fw_cluster_read(const unsigned* p, int rank) {
-  unsigned x;
-  asm volatile("ld.shared::cluster.u32 %0, [%1];" : "=r"(x) : "r"(fw_cluster_at(p, rank)) : "memory");
-  return x;
+__device__ __forceinline__ void fw_cluster_send(unsigned* p, unsigned x, unsigned long long* m, int rank) {
+  const unsigned at = fw_cluster_at(p, rank), there = fw_cluster_at(m, rank);
+  asm volatile("st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.u32 [%0], %1, [%2];"
+               ::"r"(at), "r"(x), "r"(there) : "memory");
 }
-__device__ __forceinline__ long long fw_cluster_read(const long long* p, int rank) {
-  long long x;
-  asm volatile("ld.shared::cluster.s64 %0, [%1];" : "=l"(x) : "r"(fw_cluster_at(p, rank)) : "memory");
-  return x;
+__device__ __forceinline__ void fw_cluster_send(long long* p, long long x, unsigned long long* m, int rank) {
+  const unsigned at = fw_cluster_at(p, rank), there = fw_cluster_at(m, rank);
+  asm volatile("st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.s64 [%0], %1, [%2];"
+               ::"r"(at), "l"(x), "r"(there) : "memory");
+}
+
+// arrive, and say that so many bytes more will come; and wait until all threads and all bytes have
+__device__ __forceinline__ void fw_mbarrier_expect(unsigned long long* m, int bytes) {
+  const unsigned at = (unsigned)__cvta_generic_to_shared(m);
+  asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(at), "r"(bytes) : "memory");
+}
+__device__ __forceinline__ void fw_mbarrier_wait(unsigned long long* m) {
+  const unsigned at = (unsigned)__cvta_generic_to_shared(m);
+  unsigned done;
+  do {
+    asm volatile(
+        "{ .reg .pred p; mbarrier.try_wait.parity.shared::cta.b64 p, [%1], 0; selp.u32 %0, 1, 0, p; }"
+        : "=r"(done) : "r"(at) : "memory");
+  } while (!done);
+}
+
+// 2^x, to 2^-22
+__device__ __forceinline__ float fw_fast_exp2(float x) {
+  float r;
+  asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(r) : "f"(x));
+  return r;
+}
+
+// 1 / x, to 1 ulp; 0 from 2^126 on
+__device__ __forceinline__ float fw_fast_reciprocal(float x) {
+  float r;
+  asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(r) : "f"(x));
+  return r;
+}
+
+template <class T> __device__ __forceinline__ void fw_write(T* p, T x) { *p = x; }
+
+__device__ __forceinline__ unsigned fw_pack_bf16(float low, float high) {
+  unsigned r;
+  asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(r) : "f"(high), "f"(low));
+  return r;
 }
 
 #endif
 
+// what a block does first: make its mbarriers, at which each of its warps arrives
+__device__ __forceinline__ void fw_cluster_begin(unsigned long long* m, int count, int warps) {
+  if (threadIdx.x == 0) {
+#pragma unroll
+    for (int k = 0; k < count; ++k) fw_mbarrier_init(m + k, warps);
+    fw_mbarrier_fence();
+  }
+  fw_cluster_arrive();
+}
+
+// wait for all threads of the block, and for the bytes that are sent to it
+__device__ __forceinline__ void fw_cluster_receive(unsigned long long* m, int bytes) {
+  __syncwarp();
+  if (threadIdx.x % 32 == 0) fw_mbarrier_expect(m, threadIdx.x == 0 ? bytes : 0);
+  fw_mbarrier_wait(m);
+}
+
 #define fw_inff __int_as_float(0x7f800000)
+
+__device__ __forceinline__ void fw_fetch_bf16x8_ldg(const unsigned short* p, unsigned* w) {
+  const uint4 a0 = __ldg((const uint4*)p);
+  w[0] = a0.x;
+  w[1] = a0.y;
+  w[2] = a0.z;
+  w[3] = a0.w;
+}
 
 __device__ __forceinline__ void fw_unpack_bf16x8(const unsigned* w, float* v) {
   v[0] = __uint_as_float(w[0] << 16);
@@ -75,19 +133,6 @@ __device__ __forceinline__ void fw_unpack_bf16x8(const unsigned* w, float* v) {
   v[5] = __uint_as_float(w[2] & 0xffff0000u);
   v[6] = __uint_as_float(w[3] << 16);
   v[7] = __uint_as_float(w[3] & 0xffff0000u);
-}
-
-__device__ __forceinline__ void fw_load_bf16x8_ldcs(const unsigned short* p, float* v) {
-  const uint4 a0 = __ldcs((const uint4*)p);
-  const unsigned w[4] = {a0.x, a0.y, a0.z, a0.w};
-  fw_unpack_bf16x8(w, v);
-}
-
-__device__ __forceinline__ void fw_pack_bf16x8(const float* v, unsigned* w) {
-  w[0] = fw_pack_bf16(v[0], v[1]);
-  w[1] = fw_pack_bf16(v[2], v[3]);
-  w[2] = fw_pack_bf16(v[4], v[5]);
-  w[3] = fw_pack_bf16(v[6], v[7]);
 }
 
 __device__ __forceinline__ float fw_max_f32x8(const float* v) {
@@ -102,8 +147,8 @@ __device__ __forceinline__ float fw_max_f32x8(const float* v) {
   return x[0];
 }
 
-// max over groups of 512 threads
-__device__ __forceinline__ float fw_max_f32_512x1(float x, unsigned char* scratch) {
+// max over groups of 256 threads
+__device__ __forceinline__ float fw_max_f32_256x1(float x, unsigned char* scratch) {
   float* const s = reinterpret_cast<float*>(scratch);
   const int t = threadIdx.x;
   #pragma unroll
@@ -113,9 +158,9 @@ __device__ __forceinline__ float fw_max_f32_512x1(float x, unsigned char* scratc
   }
   if (t % 32 < 1) s[t / 32 * 1 + t % 32] = x;
   __syncthreads();
-  x = s[t / 512 * 16 + t % 16];
+  x = s[t / 256 * 8 + t % 8];
   #pragma unroll
-  for (int d = 1; d <= 8; d *= 2) {
+  for (int d = 1; d <= 4; d *= 2) {
     const float y = __shfl_xor_sync(0xffffffffu, x, d);
     x = fw_max(x, y);
   }
@@ -123,14 +168,15 @@ __device__ __forceinline__ float fw_max_f32_512x1(float x, unsigned char* scratc
 }
 
 // max over the 8 blocks of a cluster, in the order of their ranks
-__device__ __forceinline__ float fw_cluster_max_f32_512x1_8(float x, float* slot) {
-  const int t = threadIdx.x, mine = t / 512;
-  if (t % 512 == 0) slot[mine] = x;
-  fw_cluster_sync();  // all blocks have left theirs
-  x = fw_cluster_read(slot + mine, 0);
+__device__ __forceinline__ float fw_cluster_max_f32_256x1_256x8(float x, float* slot, unsigned long long* m) {
+  const int t = threadIdx.x, us = blockIdx.x % 8, p = t % 256;
+  slot += t / 256 * 8;
+  if (p < 8) fw_cluster_send(slot + us, x, m, p);
+  fw_cluster_receive(m, 32);
+  x = slot[0];
   #pragma unroll
   for (int r = 1; r < 8; ++r) {
-    const float y = fw_cluster_read(slot + mine, r);
+    const float y = slot[r];
     x = fw_max(x, y);
   }
   return x;
@@ -148,8 +194,8 @@ __device__ __forceinline__ float fw_sum_f32x8(const float* v) {
   return x[0];
 }
 
-// sum over groups of 512 threads
-__device__ __forceinline__ float fw_sum_f32_512x1(float x, unsigned char* scratch) {
+// sum over groups of 256 threads
+__device__ __forceinline__ float fw_sum_f32_256x1(float x, unsigned char* scratch) {
   float* const s = reinterpret_cast<float*>(scratch);
   const int t = threadIdx.x;
   #pragma unroll
@@ -159,9 +205,9 @@ __device__ __forceinline__ float fw_sum_f32_512x1(float x, unsigned char* scratc
   }
   if (t % 32 < 1) s[t / 32 * 1 + t % 32] = x;
   __syncthreads();
-  x = s[t / 512 * 16 + t % 16];
+  x = s[t / 256 * 8 + t % 8];
   #pragma unroll
-  for (int d = 1; d <= 8; d *= 2) {
+  for (int d = 1; d <= 4; d *= 2) {
     const float y = __shfl_xor_sync(0xffffffffu, x, d);
     x = x + y;
   }
@@ -169,27 +215,35 @@ __device__ __forceinline__ float fw_sum_f32_512x1(float x, unsigned char* scratc
 }
 
 // sum over the 8 blocks of a cluster, in the order of their ranks
-__device__ __forceinline__ float fw_cluster_sum_f32_512x1_8(float x, float* slot) {
-  const int t = threadIdx.x, mine = t / 512;
-  if (t % 512 == 0) slot[mine] = x;
-  fw_cluster_sync();  // all blocks have left theirs
-  x = fw_cluster_read(slot + mine, 0);
+__device__ __forceinline__ float fw_cluster_sum_f32_256x1_256x8(float x, float* slot, unsigned long long* m) {
+  const int t = threadIdx.x, us = blockIdx.x % 8, p = t % 256;
+  slot += t / 256 * 8;
+  if (p < 8) fw_cluster_send(slot + us, x, m, p);
+  fw_cluster_receive(m, 32);
+  x = slot[0];
   #pragma unroll
   for (int r = 1; r < 8; ++r) {
-    const float y = fw_cluster_read(slot + mine, r);
+    const float y = slot[r];
     x = x + y;
   }
   return x;
 }
 
-__device__ __forceinline__ void fw_store_bf16x8_stcs(unsigned short* p, const float* v) {
+__device__ __forceinline__ void fw_pack_bf16x8(const float* v, unsigned* w) {
+  w[0] = fw_pack_bf16(v[0], v[1]);
+  w[1] = fw_pack_bf16(v[2], v[3]);
+  w[2] = fw_pack_bf16(v[4], v[5]);
+  w[3] = fw_pack_bf16(v[6], v[7]);
+}
+
+__device__ __forceinline__ void fw_store_bf16x8(unsigned short* p, const float* v) {
   unsigned w[4];
   fw_pack_bf16x8(v, w);
-  __stcs((uint4*)p, uint4{w[0], w[1], w[2], w[3]});
+  fw_write((uint4*)p, uint4{w[0], w[1], w[2], w[3]});
 }
 
 // inner persistent
-extern "C" __global__ void __cluster_dims__(8, 1, 1) __launch_bounds__(512) softmax_cluster_0(
+extern "C" __global__ void __cluster_dims__(8, 1, 1) __launch_bounds__(256) softmax_cluster_0(
     const unsigned short* __restrict__ in0,
     unsigned short* __restrict__ out1,
     int n0,
@@ -198,102 +252,117 @@ extern "C" __global__ void __cluster_dims__(8, 1, 1) __launch_bounds__(512) soft
     int n3) {
   const int bid0 = blockIdx.x;
   const int tid0 = threadIdx.x;
-  unsigned kept0[16];  // 32 bf16, packed
-  float kept1[32];
-  __shared__ __align__(16) unsigned char fw_scratch0[64];
-  __shared__ float fw_slot0[1];
-  __shared__ float fw_slot1[1];
+  unsigned kept0[32];  // 64 bf16, packed
+  __shared__ __align__(16) float fw_slot0[8];
+  __shared__ __align__(16) float fw_slot1[8];
+  __shared__ __align__(16) unsigned char fw_scratch0[32];
+  __shared__ unsigned long long fw_mbarrier[2];
+  fw_cluster_begin(fw_mbarrier, 2, 8);
   const int v1 = fw_udiv(bid0, 8);
   const int v2 = v1 * 8;
   const int v3 = bid0 - v2;
-  const int v4 = v3 * 512;
+  const int v4 = v3 * 256;
   const int v5 = v4 + tid0;
   float acc6[8];
   #pragma unroll
   for (int l = 0; l < 8; ++l) {
     acc6[l] = (-fw_inff);
   }
-  const int v11 = v1 * n1;
+  const int v12 = v1 * n1;
   #pragma unroll
-  for (int k7 = 0; k7 < 4; ++k7) {
-    const int v8 = k7 * 4096;
+  for (int k7 = 0; k7 < 8; ++k7) {
+    const int v8 = k7 * 2048;
     const int v9 = v8 + v5;
-    const bool v16 = v9 < n2;
-    if (v16) {
+    const bool v15 = v9 < n2;
+    if (v15) {
       const int v10 = v9 * 8;
-      const int v12 = v11 + v10;
-      float v13[8];
-      fw_load_bf16x8_ldcs(in0 + v12, v13);
-      const int v14 = k7 * 8;
-      fw_pack_bf16x8(v13, kept0 + v14 / 2);
+      const int v11 = k7 * 8;
+      const int v13 = v12 + v10;
+      fw_fetch_bf16x8_ldg(in0 + v13, kept0 + v11 / 2);
+    }
+  }
+  #pragma unroll
+  for (int k16 = 0; k16 < 8; ++k16) {
+    const int v17 = k16 * 2048;
+    const int v18 = v17 + v5;
+    const bool v23 = v18 < n2;
+    if (v23) {
+      const int v19 = (int)((unsigned)v18 * (unsigned)8);
+      const int v20 = k16 * 8;
+      float v21[8];
+      fw_unpack_bf16x8(kept0 + v20 / 2, v21);
       #pragma unroll
       for (int l = 0; l < 8; ++l) {
-        const float v15 = fw_max(acc6[l], v13[l]);
-        acc6[l] = v15;
+        const float v22 = fw_max(acc6[l], v21[l]);
+        acc6[l] = v22;
       }
     }
   }
-  float v17[8];
+  float v24[8];
   #pragma unroll
   for (int l = 0; l < 8; ++l) {
-    v17[l] = acc6[l];
+    v24[l] = acc6[l];
   }
-  const float v18 = fw_max_f32x8(v17);
-  const float max19 = fw_max_f32_512x1(v18, fw_scratch0);
-  const float max20 = fw_cluster_max_f32_512x1_8(max19, fw_slot0);
-  float acc21[8];
+  const float v25 = fw_max_f32x8(v24);
+  const float max26 = fw_max_f32_256x1(v25, fw_scratch0);
+  fw_cluster_wait();  // all blocks have made their mbarriers
+  const float max27 = fw_cluster_max_f32_256x1_256x8(max26, fw_slot0, fw_mbarrier);
+  float acc28[8];
   #pragma unroll
   for (int l = 0; l < 8; ++l) {
-    acc21[l] = 0.0f;
+    acc28[l] = 0.0f;
   }
   #pragma unroll
-  for (int k22 = 0; k22 < 4; ++k22) {
-    const int v23 = k22 * 4096;
-    const int v24 = v23 + v5;
-    const bool v32 = v24 < n2;
-    if (v32) {
-      const int v25 = (int)((unsigned)v24 * (unsigned)8);
-      const int v26 = k22 * 8;
-      float v27[8];
-      fw_unpack_bf16x8(kept0 + v26 / 2, v27);
+  for (int k29 = 0; k29 < 8; ++k29) {
+    const int v30 = k29 * 2048;
+    const int v31 = v30 + v5;
+    const bool v40 = v31 < n2;
+    if (v40) {
+      const int v32 = (int)((unsigned)v31 * (unsigned)8);
+      const int v33 = k29 * 8;
+      float v34[8];
+      fw_unpack_bf16x8(kept0 + v33 / 2, v34);
       #pragma unroll
       for (int l = 0; l < 8; ++l) {
-        const float v29 = v27[l] - max20;
-        const float v30 = ::expf(v29);
-        kept1[v26 + l] = v30;
-        const float v31 = acc21[l] + v30;
-        acc21[l] = v31;
+        const float v36 = v34[l] - max27;
+        const float v37 = v36 * 1.442695f;
+        const float v38 = fw_fast_exp2(v37);
+        const float v39 = acc28[l] + v38;
+        acc28[l] = v39;
       }
     }
   }
-  float v33[8];
+  float v41[8];
   #pragma unroll
   for (int l = 0; l < 8; ++l) {
-    v33[l] = acc21[l];
+    v41[l] = acc28[l];
   }
-  const float v34 = fw_sum_f32x8(v33);
-  const float sum35 = fw_sum_f32_512x1(v34, fw_scratch0);
-  const float sum36 = fw_cluster_sum_f32_512x1_8(sum35, fw_slot1);
-  fw_cluster_arrive();  // this block has read what it wants of the others
-  const int v45 = v1 * n3;
+  const float v42 = fw_sum_f32x8(v41);
+  const float sum43 = fw_sum_f32_256x1(v42, fw_scratch0);
+  const float sum44 = fw_cluster_sum_f32_256x1_256x8(sum43, fw_slot1, fw_mbarrier + 1);
+  const float v54 = fw_fast_reciprocal(sum44);
+  const int v57 = v1 * n3;
   #pragma unroll
-  for (int k37 = 0; k37 < 4; ++k37) {
-    const int v38 = k37 * 4096;
-    const int v39 = v38 + v5;
-    const bool v47 = v39 < n2;
-    if (v47) {
-      const int v40 = v39 * 8;
-      const int v41 = k37 * 8;
-      float v44[8];
+  for (int k45 = 0; k45 < 8; ++k45) {
+    const int v46 = k45 * 2048;
+    const int v47 = v46 + v5;
+    const bool v59 = v47 < n2;
+    if (v59) {
+      const int v48 = v47 * 8;
+      const int v49 = k45 * 8;
+      float v50[8];
+      fw_unpack_bf16x8(kept0 + v49 / 2, v50);
+      float v56[8];
       #pragma unroll
       for (int l = 0; l < 8; ++l) {
-        const float v42 = kept1[v41 + l];
-        v44[l] = v42 / sum36;
+        const float v51 = v50[l] - max27;
+        const float v52 = v51 * 1.442695f;
+        const float v53 = fw_fast_exp2(v52);
+        v56[l] = v53 * v54;
       }
-      const int v46 = v45 + v40;
-      fw_store_bf16x8_stcs(out1 + v46, v44);
+      const int v58 = v57 + v48;
+      fw_store_bf16x8(out1 + v58, v56);
     }
   }
-  const bool v48 = v5 == 0;
-  fw_cluster_wait();  // a block's shared memory stays until all blocks have read it
+  const bool v60 = v5 == 0;
 }

@@ -12,6 +12,14 @@ template <class T> __device__ __forceinline__ void fw_write(T* p, T x) { *p = x;
 
 #endif
 
+__device__ __forceinline__ void fw_fetch_f32x4_ldg(const float* p, unsigned* w) {
+  const uint4 a0 = __ldg((const uint4*)p);
+  w[0] = a0.x;
+  w[1] = a0.y;
+  w[2] = a0.z;
+  w[3] = a0.w;
+}
+
 __device__ __forceinline__ void fw_unpack_f32x4(const unsigned* w, float* v) {
   v[0] = __uint_as_float(w[0]);
   v[1] = __uint_as_float(w[1]);
@@ -20,9 +28,14 @@ __device__ __forceinline__ void fw_unpack_f32x4(const unsigned* w, float* v) {
 }
 
 __device__ __forceinline__ void fw_load_f32x4_ldg(const float* p, float* v) {
-  const uint4 a0 = __ldg((const uint4*)p);
-  const unsigned w[4] = {a0.x, a0.y, a0.z, a0.w};
+  unsigned w[4];
+  fw_fetch_f32x4_ldg(p, w);
   fw_unpack_f32x4(w, v);
+}
+
+__device__ __forceinline__ void fw_fetch_boolx4_ldg(const unsigned char* p, unsigned* w) {
+  const unsigned a0 = __ldg((const unsigned*)p);
+  w[0] = a0;
 }
 
 __device__ __forceinline__ void fw_unpack_boolx4(const unsigned* w, bool* v) {
@@ -33,8 +46,8 @@ __device__ __forceinline__ void fw_unpack_boolx4(const unsigned* w, bool* v) {
 }
 
 __device__ __forceinline__ void fw_load_boolx4_ldg(const unsigned char* p, bool* v) {
-  const unsigned a0 = __ldg((const unsigned*)p);
-  const unsigned w[1] = {a0};
+  unsigned w[1];
+  fw_fetch_boolx4_ldg(p, w);
   fw_unpack_boolx4(w, v);
 }
 

@@ -1,0 +1,260 @@
+"""Cheaper arithmetic for a GPU where nobody can see it: `relax(fusion)`.
+
+A float32 value is *relaxed* if whatever becomes of it ends, through continuous operations only, in a number that is
+rounded to 16 bits. It may be off by a few units in the last place of float32. All else is strict:
+
+- what is stored as it is (float32, float64, integers), or becomes float64;
+- what decides something: comparisons, conditions, rounding to integers, casts to integers, indices, masks, positions of
+  extremes, through 16-bit roundings, too;
+- operands of functions that magnify relative errors without bound (sin, log, log1p near -1, pow, asin, ...).
+
+A value with relaxed and strict uses is strict. What is relaxed gets these forms (L = log2 e):
+
+    exp(x)               exp2(x L); `fast_exp2` (0 instead of a subnormal number) where it joins something larger
+    a / b, 1 / b         a * (1 / b) with `fast_reciprocal` where b is 0, infinite or certainly from 2^-126 to 2^126;
+                         b = c + exp(z): a quarter of it is inverted, which is never too large; else `fast_div`
+    sqrt, expm1, log, log1p  `fast_sqrt`, ...
+    1 + erf(x)           `fast_erfc`(-x); 1 - erf(x) is `fast_erfc`(x): without cancellation where the sum is small
+    1 + tanh(x)          2 / (1 + exp(-2x))
+    a * b + c            `fma`, if nothing else uses the product; sums of products likewise (`Stage.fused`)
+
+A reciprocal of what belongs to a row is computed once for the row. Infinities, NaN and zeros come out as from the exact
+forms. Beside relaxed values: `exp(x - max x)` whose only use is to be summed over the row may be off by a unit in the
+last place wherever the sum goes, for the sum is at least 1.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections import Counter
+from dataclasses import replace
+
+from ..core.dtypes import DType, f32
+from . import scalar as sc
+from .bounds import Bounds
+from .ir import Fusion, Stage
+from .online import shifted
+from .scalar import Expr
+
+LOG2E = 1.4426950216293335  # as float32 has it
+FAR = 2.0**126  # reciprocals of numbers up to here are normal
+NEAR = 2.0**-60  # of constants that an exponential is added to
+
+# Operations that carry a small relative error of these operands over to their result (all operands: None)
+_CONTINUOUS: dict[str, tuple[int, ...] | None] = {
+    **dict.fromkeys(("add", "sub", "mul", "div", "max", "min", "fmax", "fmin", "neg", "abs", "fma"), None),
+    **dict.fromkeys(("sqrt", "rsqrt", "reciprocal", "exp", "exp2", "expm1", "tanh", "erf", "hypot"), None),
+    **dict.fromkeys(("atan", "asinh", "sinh", "cosh"), None),
+    "where": (1, 2),
+    "copysign": (0,),
+}
+_JOINS = ("sum", "prod", "max", "min")  # monoids that are continuous
+
+
+def relax(f: Fusion) -> Fusion:
+    """`f` with the cheaper forms; `f` itself if it is `exact`, or has nothing to relax."""
+    if f.exact:
+        return f
+    rewriter = _Rewriter(f)
+    stages = [rewriter.stage(s) for s in f.stages]
+    return f if all(a is b for a, b in zip(stages, f.stages, strict=True)) else replace(f, stages=stages)
+
+
+def strict(f: Fusion) -> set[Expr]:
+    """The values of `f` that are not relaxed."""
+    bodies = {s.name: s for s in f.stages if s.kind in ("reduce", "scan")}
+    bounds = Bounds(f)
+    decides: list[Expr] = [c for c, _ in f.checks]
+    exact: list[Expr] = []
+    for s in f.stages:
+        if s.target is not None:
+            decides += [s.target.mask, *(p for p, _ in s.target.places)]
+        if s.offset is not None:
+            decides += [a.aux for a in s.offset.atoms() if a.kind == "value"]
+        if s.kind in ("reduce", "scan"):
+            if s.monoid not in _JOINS or not s.body.dtype.is_float:
+                decides.append(s.body)
+        elif not (s.kind == "store" and s.dtype.is_reduced):
+            exact.append(s.body)
+    for e in sc.walk([s.body for s in f.stages] + decides):
+        decides += [c for c in e.children() if not _carries(e, c, bounds)]
+        if e.kind == "cast" and e.dtype.is_float and e.dtype is not f32:
+            exact += e.args
+    # what decides something, through everything; what is seen in full, up to where it is rounded
+    return _below(decides, bodies, True) | _below(exact, bodies, False)
+
+
+def _carries(e: Expr, operand: Expr, bounds: Bounds) -> bool:
+    """Whether all places that `operand` has in `e` pass on a small error, and nothing else."""
+    if e.kind in ("round", "cast"):
+        return e.dtype.is_float
+    if _is(e, "log1p"):
+        return bounds(operand)[0] >= -0.5
+    if e.kind != "op" or e.data not in _CONTINUOUS:
+        return False
+    places = _CONTINUOUS[e.data]
+    return places is None or all(k in places for k, a in enumerate(e.args) if a is operand)
+
+
+def _below(roots: list[Expr], bodies: dict[str, Stage], rounded: bool) -> set[Expr]:
+    """`roots` and all that goes into them, through stages, and through 16-bit roundings if `rounded`."""
+    found: set[Expr] = set()
+    stack = list(roots)
+    while stack:
+        e = stack.pop()
+        if e in found:
+            continue
+        found.add(e)
+        if e.kind == "stage" and e.data[0] in bodies:
+            stack.append(bodies[e.data[0]].body)
+        elif e.kind != "round" or rounded:
+            stack.extend(e.children())
+    return found
+
+
+class _Rewriter:
+    def __init__(self, f: Fusion):
+        self.strict = strict(f)
+        self.rows = {s.name: s for s in f.reductions()}
+        self.bounds = Bounds(f)
+        self.uses: Counter[Expr] = Counter(c for e in sc.walk([s.body for s in f.stages]) for c in e.children())
+        self.uses.update(s.body for s in f.stages)
+        self.uses.update(c for c, _ in f.checks)
+        self.memo: dict[Expr, Expr] = {}
+
+    def stage(self, s: Stage) -> Stage:
+        body = self.new(s.body)
+        if s.kind == "reduce" and s.monoid == "sum" and s.body.dtype is f32 and self.uses[s.body] == 1:
+            if self.share(s.body) and self.rows[self.lead(s.body)].raxes == s.raxes:
+                body = self.power(s.body.args[0], True)
+            elif s.body not in self.strict and _is(s.body, "mul"):
+                return replace(s, body=body, fused=True)
+        return s if body is s.body else replace(s, body=body)
+
+    # --- what is known ---
+    def lead(self, e: Expr) -> str:
+        """The stage of the maximum in exp(x - max x), or ""."""
+        found = shifted(e, self.rows)
+        return "" if found is None else found[1].name
+
+    def share(self, e: Expr) -> bool:
+        return bool(self.lead(e))
+
+    def once(self, e: Expr) -> bool:
+        """Whether a relaxed value has one use, which may do without it."""
+        return self.uses[e] == 1 and e not in self.strict
+
+    def product(self, e: Expr, of: Expr) -> bool:
+        """Whether `e` is a product that its one use, `of`, may take unrounded; not what a row has once anyway."""
+        return _is(e, "mul") and self.once(e) and e.axes == of.axes
+
+    # --- rewriting ---
+    def new(self, e: Expr) -> Expr:
+        found = self.memo.get(e)
+        if found is None:
+            found = self.memo[e] = self._new(e)
+        return found
+
+    def _new(self, e: Expr) -> Expr:
+        if e.kind == "op" and e.dtype is f32 and e not in self.strict:
+            rule = _RULES.get(e.data)
+            out = rule(self, e) if rule is not None else None
+            if out is not None:
+                return out
+        args = tuple(self.new(a) for a in e.args)
+        return e if args == e.args else sc.rebuild(e, args)
+
+    def power(self, x: Expr, flush: bool, scale: float = 1.0, plus: float = 0.0) -> Expr:
+        """2^plus * exp(scale * x)"""
+        while _is(x, "neg") or (_is(x, "mul") and x.args[1].kind == "const"):
+            x, scale = x.args[0], scale * (-1.0 if x.data == "neg" else x.args[1].data)
+        at, by = self.new(x), number(scale * LOG2E)
+        at = sc.op("fma", at, by, number(plus)) if plus else sc.op("mul", at, by)
+        return sc.op("fast_exp2" if flush else "exp2", at)
+
+    def minus(self, e: Expr) -> Expr:
+        """-e; a constant factor takes the sign."""
+        if _is(e, "mul") and e.args[1].kind == "const":
+            return sc.op("mul", self.new(e.args[0]), number(-e.args[1].data))
+        return sc.op("neg", self.new(e))
+
+    def exp(self, e: Expr) -> Expr:
+        return self.power(e.args[0], self.share(e))
+
+    def inverse(self, e: Expr) -> Expr | None:
+        """1 / e, where that does not take a division."""
+        if e.kind == "const":
+            return number(1.0 / e.data) if 1.0 / FAR <= abs(e.data) <= FAR else None
+        for c, x in _either(e):
+            if c.kind == "const" and NEAR <= c.data <= 1.0 / NEAR and _is(x, "exp"):
+                # 1 / (c/4 + exp(x)/4) is normal as long as exp(x) is finite
+                quarter = sc.op("add", self.power(x.args[0], True, plus=-2.0), number(c.data / 4))
+                return sc.op("mul", sc.op("fast_reciprocal", quarter), number(0.25))
+        return sc.op("fast_reciprocal", self.new(e)) if self.bounds.invertible(e) else None
+
+    def div(self, e: Expr) -> Expr:
+        a, b = e.args
+        inverse = self.inverse(b)
+        if inverse is None:
+            return sc.op("fast_div", self.new(a), self.new(b))
+        if a.kind == "const" and a.data == 1:
+            return inverse
+        return sc.op("mul", self.new(a), inverse)
+
+    def reciprocal(self, e: Expr) -> Expr:
+        inverse = self.inverse(e.args[0])
+        return inverse if inverse is not None else sc.op("fast_div", number(1.0), self.new(e.args[0]))
+
+    def fast(self, e: Expr) -> Expr:
+        return sc.op(f"fast_{e.data}", self.new(e.args[0]))
+
+    def add(self, e: Expr) -> Expr | None:
+        for c, x in _either(e):
+            if c.kind == "const" and c.data == 1 and self.once(x):
+                if _is(x, "erf"):
+                    return sc.op("fast_erfc", self.minus(x.args[0]))
+                if _is(x, "tanh"):
+                    quarter = sc.op("add", self.power(x.args[0], True, -2.0, -2.0), number(0.25))
+                    return sc.op("mul", sc.op("fast_reciprocal", quarter), number(0.5))
+        for c, x in _either(e):
+            if self.product(x, e):
+                return sc.op("fma", *map(self.new, x.args), self.new(c))
+        return None
+
+    def sub(self, e: Expr) -> Expr | None:
+        a, b = e.args
+        if a.kind == "const" and a.data == 1 and _is(b, "erf") and self.once(b):
+            return sc.op("fast_erfc", self.new(b.args[0]))
+        if self.product(a, e):
+            return sc.op("fma", *map(self.new, a.args), sc.op("neg", self.new(b)))
+        if self.product(b, e):
+            x, y = b.args
+            return sc.op("fma", sc.op("neg", self.new(x)), self.new(y), self.new(a))
+        return None
+
+
+_RULES = {
+    "exp": _Rewriter.exp,
+    "div": _Rewriter.div,
+    "reciprocal": _Rewriter.reciprocal,
+    **dict.fromkeys(("sqrt", "expm1", "log", "log1p"), _Rewriter.fast),
+    "add": _Rewriter.add,
+    "sub": _Rewriter.sub,
+}
+
+
+def _is(e: Expr, prim: str) -> bool:
+    return e.kind == "op" and e.data == prim
+
+
+def _either(e: Expr) -> tuple[tuple[Expr, Expr], ...]:
+    """The operands of an addition in both orders; none if it is something else."""
+    return ((e.args[0], e.args[1]), (e.args[1], e.args[0])) if _is(e, "add") else ()
+
+
+def number(value: float, dtype: DType = f32) -> Expr:
+    """A constant as float32 has it."""
+    return sc.const(struct.unpack("f", struct.pack("f", value))[0], dtype)
+
+
+__all__ = ["LOG2E", "relax", "strict"]

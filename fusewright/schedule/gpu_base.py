@@ -1,0 +1,183 @@
+"""What every GPU schedule has: its fields, and how wide vectors along an axis can be. The modes: see `gpu.py`."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from ..core.dtypes import DType, bool_
+from ..fusion import scalar as sc
+from ..fusion.ir import Buffer, Fusion
+from ..fusion.scalar import Expr
+from ..index.expr import ONE, Atom, Ix, ix
+from .analysis import Analysis
+from .device import Gpu
+from .forms import axes, choice, flag, name, names, number, render, vector, word
+
+ACCESS = 16  # bytes of the widest memory access
+FLIGHT = 64  # bytes a thread should have on their way at once
+DEAR = 32  # instructions per point from which on a value is rather kept than computed again: an exponential is less
+REUSE = 0.2  # share of a tile's traffic that has to stay the same along an axis, for a thread to take several points
+STAGE = 64  # side of a tile that passes through shared memory
+WARP = 32  # threads of a warp
+INDEX_LIMIT = (1 << 31) - (1 << 26)  # elements up to which 32-bit indices cannot overflow, masked lanes included
+
+
+@dataclass(frozen=True, slots=True)
+class GpuSchedule:
+    """How a Fusion runs on a GPU. Axis names refer to the (collapsed) fusion it comes with.
+
+    `rows`, `cols`: axes outermost first; `vector`, `lanes`: the vectorised axis and its width; `mode`, `resident`,
+    `steps`, `row_threads`, `col_threads`: see above; `across`: the row axis of a staged tile; `index`: bits of an
+    index; `aligned`: buffers whose vectors all lie at multiples of their size (up to 16 bytes); `stream`: buffers
+    whose lines leave the caches first (never chosen here: it cost 3 to 10 % on an H200); `uniform`: conditions on
+    positions (pieces of a cat, a border) never divide a vector; `keep`: what a persistent row keeps for later passes,
+    all dear "values" or only its "loads"; `repeat`: the row axis of which a thread of a tile takes `repeats` points, so
+    that what does not vary along it is read once for them.
+    """
+
+    rows: tuple[str, ...] = field(metadata=axes("bind({axis}, grid)"))
+    cols: tuple[str, ...] = field(metadata=axes("bind({axis}, threads)"))
+    vector: str = field(metadata=vector("bind({axis}, vector, {n})"))
+    lanes: int
+    family: str
+    mode: str = field(metadata=choice("mode({mode})"))
+    row_threads: int = number("threads(rows, {n})", 1)
+    col_threads: int = number("threads(columns, {n})", 1)
+    steps: int = number("unroll(columns, {n})", 1)
+    resident: bool = flag("resident(grid)")
+    cluster: int = number("cluster(columns, {n})", 1)
+    across: str = name("stage_in({axis}, shared)", "")
+    index: int = number("index({n})", 32)
+    aligned: frozenset[str] = names("hint({buffer}, aligned)")
+    stream: frozenset[str] = names("hint({buffer}, streaming)")
+    uniform: bool = flag("uniform(conditions)")
+    keep: str = word("keep({what}, registers)", "values")
+    repeat: str = name("reuse({axis}, registers)", "")
+    repeats: int = number("unroll(rows, {n})", 1)
+    split: tuple[tuple[str, int], ...] = ()
+
+    @property
+    def threads(self) -> int:
+        return self.row_threads * self.col_threads
+
+    def directives(self) -> list[str]:
+        """The schedule as directives, in text (`text.py` has the form that can be read back)."""
+        return render(self)
+
+
+Hint = Callable[[Ix], int]
+
+
+def power_up(n: int, limit: int) -> int:
+    """The least power of two >= n, at most `limit`."""
+    return limit if n >= limit else min(limit, 1 << max(0, n - 1).bit_length())
+
+
+class Vectors(Analysis):
+    """A fusion and the sizes of a call: what is contiguous, aligned, and on one side of a condition."""
+
+    def __init__(self, f: Fusion, hint: Hint, gpu: Gpu, alignment: Callable[[str], int]):
+        super().__init__(f, hint)
+        self.gpu = gpu
+        self.alignment = alignment
+
+    def size(self, axes: list[Atom]) -> int:
+        return max(1, math.prod(self.hint(a.extent) for a in axes if a.extent is not None))
+
+    def _small(self, f: Fusion) -> bool:
+        reach = [sum((self.hint(n) - 1) * abs(self.hint(s)) for n, s in dims(b)) for b in f.buffers]
+        return max([*reach, self.size(list(f.axes))], default=0) < INDEX_LIMIT
+
+    def _uniform(self, f: Fusion, s: GpuSchedule) -> bool:
+        """Whether there are conditions on positions, and a vector lies on one side of each."""
+        v = next((a for a in f.axes if a.name == s.vector), None)
+        found = [e for e in sc.walk([x.body for x in f.stages]) if on_positions(e) and v in e.axes]
+        return v is not None and s.lanes > 1 and bool(found) and all(self._one_side(e, v, s.lanes) for e in found)
+
+    def _one_side(self, e: Expr, v: Atom, lanes: int) -> bool:
+        """`v + rest < 0` or `v + rest >= 0`, where `rest` is a multiple of the lanes, as v is at a vector's start."""
+        a, b = (x.data if x.kind == "index" else ix(x.data) for x in e.args)
+        d = a - b
+        c = d.coefficient(v)
+        if c is None or c.as_int() not in (1, -1):
+            return False
+        strict = e.data in ("lt", "ge")
+        if c.as_int() == -1:  # -v + rest < 0 is v - rest - 1 >= 0
+            d, strict = -d, not strict
+        rest = d.without(v) if strict else d.without(v) - 1
+        return self._multiple(rest, lanes)
+
+    def _multiple(self, p: Ix, n: int) -> bool:
+        """Whether every term is a multiple of n, as far as sizes tell."""
+        for m, c in p.terms:
+            step = c
+            for a in m:
+                if a.kind == "sym":
+                    step *= self.hint(a.ix)
+            if step % n:
+                return False
+        return True
+
+    # --- vectors ---
+    def _lanes(self, f: Fusion, v: Atom, exact: bool, other: Atom | None = None) -> tuple[int, frozenset[str]]:
+        """(width of the vectors along `v`, buffers whose vectors are aligned).
+
+        As wide as 16 bytes of the narrowest type that matters, but no wider than what keeps the large accesses aligned.
+        exact: the width divides the extent of `v`. `other`: an axis along which memory is read in vectors, too.
+        """
+        along = [v] if other is None else [v, other]
+        walks = [(b, o, d, a) for b, o, d in accesses(f) for a in along if a in o.axes() and o.coefficient(a) is ONE]
+        traffic = {o: self.size(list(o.axes())) for _, o, _, _ in walks}
+        most = max(traffic.values(), default=0)
+        large = [w for w in walks if 4 * traffic[w[1]] >= most]
+        itemsizes = [d.itemsize for _, _, d, _ in large if d is not bool_] or [4]
+        lanes = max(1, min(8, ACCESS // min(itemsizes), 2 * ACCESS // max(itemsizes)))
+        extent = self.hint(v.extent) if v.extent is not None else 1
+        while lanes > 1 and exact and extent % lanes:
+            lanes //= 2
+        while lanes > 1 and other is not None and other.extent is not None and self.hint(other.extent) % lanes:
+            lanes //= 2
+        while lanes > 1 and not exact and extent < lanes:
+            lanes //= 2
+        while lanes > 1 and not all(self._fits(*w, lanes) for w in large):
+            lanes //= 2
+        if lanes == 1:
+            return 1, frozenset()
+        bad = {w[0] for w in walks if not self._fits(*w, lanes)}
+        return lanes, frozenset(w[0] for w in walks) - bad
+
+    def _fits(self, buffer: str, offset: Ix, dtype: DType, v: Atom, lanes: int) -> bool:
+        """Whether vectors of this access, whose position along `v` is a multiple of `lanes`, are aligned."""
+        if self.alignment(buffer) % min(ACCESS, lanes * dtype.itemsize):
+            return False
+        return self._multiple(offset.without(v), lanes)
+
+
+def on_positions(e: Expr) -> bool:
+    """Whether an expression compares a position with another, or with a number."""
+    if e.kind != "op" or e.data not in ("lt", "le", "gt", "ge"):
+        return False
+    return all(a.kind in ("index", "const") for a in e.args) and any(a.kind == "index" for a in e.args)
+
+
+def every_axis(o: Ix) -> set[Atom]:
+    """The axes of an offset, those of values in it included."""
+    out = set(o.axes())
+    for a in o.atoms():
+        if a.kind == "value":
+            out |= a.aux.axes
+    return out
+
+
+def dims(b: Buffer) -> list[tuple[Ix, Ix]]:
+    return list(zip(b.shape, b.strides, strict=True))
+
+
+def accesses(f: Fusion, stores: bool = True) -> list[tuple[str, Ix, DType]]:
+    """(buffer, offset, stored type) of every load, and store."""
+    out = [e.data for e in sc.walk([s.body for s in f.stages]) if e.kind == "load"]
+    if stores:
+        out += [(s.buffer, s.offset, s.dtype) for s in f.stores()]
+    return out

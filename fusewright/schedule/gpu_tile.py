@@ -1,0 +1,100 @@
+"""Schedules of elementwise GPU kernels: tiles, and transposes through shared memory."""
+
+from __future__ import annotations
+
+from ..core.errors import Refusal
+from ..fusion.collapse import collapse
+from ..fusion.ir import Fusion
+from ..index.expr import Atom
+from .gpu_base import FLIGHT, REUSE, STAGE, GpuSchedule, Vectors, accesses, every_axis, power_up
+from .gpu_fit import THREADS
+
+HALF = THREADS // 2  # threads of a block in which each has several rows
+
+
+class Tiles(Vectors):
+    """Kernels without reductions."""
+
+    def pointwise(self) -> tuple[Fusion, GpuSchedule, dict[str, int]]:
+        if any(set(s.axes) != set(self.f.axes) for s in self.f.stores()):
+            raise Refusal("schedule", "stores of different extents in one elementwise kernel")
+        f, order = collapse(self.f, self.by_stride(self.f.axes))
+        if not order:
+            return f, GpuSchedule((), (), "", 1, "pointwise", "tile"), {}
+        v = order[-1]
+        across = self.across(f, order, v)
+        if across is not None and self.size([across]) >= 8 and self.size([v]) >= 8:
+            return self._transpose(f, order, v, across)
+        lanes, aligned = self._lanes(f, v, exact=False)
+        rows = order[:-1]
+        vectors = -(-self.size([v]) // lanes)
+        ct = power_up(vectors, THREADS)
+        rt = THREADS // ct if rows else 1
+        flight = sum(lanes * d.itemsize for _, o, d in accesses(f, stores=False) if o.axes() >= {v})
+        again, times = self._repeat(f, rows, v, lanes)
+        while times > 1 and self.size(rows) * vectors < times * HALF * self.gpu.sms * 4:
+            times //= 2
+        if again is not None and times > 1:
+            others = [a for a in rows if a is not again]
+            ct = min(ct, HALF)
+            rt = min(HALF // ct, power_up(self.size(others), HALF))
+            s = GpuSchedule(
+                tuple(a.name for a in rows),
+                (v.name,),
+                v.name,
+                lanes,
+                "pointwise",
+                "tile",
+                rt,
+                ct,
+                aligned=aligned,
+                repeat=again.name,
+                repeats=times,
+            )
+            return f, s, {}
+        steps = max(1, min(4, FLIGHT // max(flight, 1), vectors // ct))
+        while steps > 1 and self.size(rows) * vectors < steps * ct * rt * self.gpu.sms * 2:
+            steps //= 2
+        steps = 1 << (steps.bit_length() - 1)
+        names = tuple(a.name for a in rows)
+        s = GpuSchedule(names, (v.name,), v.name, lanes, "pointwise", "tile", rt, ct, steps, aligned=aligned)
+        return f, s, {}
+
+    def _repeat(self, f: Fusion, rows: list[Atom], v: Atom, lanes: int) -> tuple[Atom | None, int]:
+        """(the row axis along which most of what a tile reads and writes stays the same, points of it for a thread)."""
+        best: tuple[float, Atom | None, int] = (REUSE, None, 0)
+        walks = {(b, o): d.itemsize for b, o, d in accesses(f) if v in o.axes()}
+        loads = {(b, o): d.itemsize for b, o, d in accesses(f, stores=False) if v in o.axes()}
+        total = sum(walks.values())
+        for a in rows:
+            same = sum(n for (_, o), n in walks.items() if a not in every_axis(o))
+            if total and same / total > best[0] and self.size([a]) > 1:
+                other = sum(n for (_, o), n in loads.items() if a in every_axis(o))
+                best = (same / total, a, other * lanes)
+        _, axis, varying = best
+        if axis is None:
+            return None, 1
+        few = 2 * FLIGHT // max(varying, 1)
+        return axis, min(4, max(2, 1 << max(0, few.bit_length() - 1)), power_up(self.size([axis]), 4))
+
+    def _transpose(
+        self, f: Fusion, order: list[Atom], v: Atom, across: Atom
+    ) -> tuple[Fusion, GpuSchedule, dict[str, int]]:
+        lanes, aligned = self._lanes(f, v, exact=True, other=across)
+        lanes = min(lanes, 8)
+        rows = tuple(a.name for a in order if a is not v and a is not across) + (across.name,)
+        ct = STAGE // lanes
+        s = GpuSchedule(
+            rows,
+            (v.name,),
+            v.name,
+            lanes,
+            "transpose",
+            "staged",
+            THREADS // ct,
+            ct,
+            1,
+            across=across.name,
+            aligned=aligned,
+        )
+        return f, s, {}

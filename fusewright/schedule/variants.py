@@ -1,0 +1,114 @@
+"""Legal GPU schedules near a given one: other numbers of threads, steps, blocks, lanes, and what a row keeps.
+
+They are what an autotuner tries, in order of how much is expected of them; all compute the same.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+from dataclasses import replace
+
+from ..fusion.ir import Fusion
+from .forms import Illegal
+from .gpu_base import GpuSchedule, accesses
+from .gpu_fit import CLUSTERS
+from .legal_gpu import BLOCK, Sizes, _steps, settle
+
+Settled = tuple[Fusion, GpuSchedule, dict[str, int]]
+
+MOST_STEPS = 16  # vectors of a row that a thread holds, in what is tried
+
+
+def variants(f: Fusion, s: GpuSchedule, sizes: Sizes) -> Iterator[Settled]:
+    """`s` itself, then other legal schedules for `f` and these sizes, each once."""
+    seen: set[GpuSchedule] = set()
+    for other in itertools.chain((s,), _near(f, s, sizes)):
+        if other in seen:
+            continue
+        seen.add(other)
+        try:
+            settled = settle(f, other, sizes)
+        except Illegal:
+            continue
+        if settled[1] == other or settled[1] not in seen:
+            seen.add(settled[1])
+            yield settled
+
+
+def _near(f: Fusion, s: GpuSchedule, sizes: Sizes) -> Iterator[GpuSchedule]:
+    _, cols = _steps(f, s, sizes)
+    match s.mode:
+        case "tile":
+            yield from _tiles(s, cols)
+        case "staged":
+            for rt in (4, 8, 16, 32):
+                yield replace(s, row_threads=rt)
+        case "persistent" | "loop":
+            yield from _held(s, cols)
+            yield from _cut(s)
+            yield from _walked(s, cols)
+        case "split":
+            yield from _cut(s)
+    once = frozenset(b for b, o, _ in accesses(f) if o.axes() == set(f.axes))
+    if once and s.mode != "loop":
+        yield replace(s, stream=once)
+
+
+def _tiles(s: GpuSchedule, cols: int) -> Iterator[GpuSchedule]:
+    for threads, n in itertools.product((128, 256, 512), (1, 2, 4, 8)):
+        ct = min(threads, max(1, 1 << (cols - 1).bit_length())) if s.rows else threads
+        t = replace(s, col_threads=ct, row_threads=max(1, threads // ct) if s.rows else 1)
+        if s.repeat:
+            yield replace(t, repeats=n)
+        yield replace(t, steps=n, repeat="", repeats=1)
+    for a in s.rows:
+        yield replace(s, steps=1, repeat=a, repeats=4)
+
+
+def _held(s: GpuSchedule, cols: int) -> Iterator[GpuSchedule]:
+    """Rows in registers: threads of a row, blocks of a row, rows of a block."""
+    row_vector = s.vector in s.rows
+    for cluster, k in itertools.product(CLUSTERS, range(11)):
+        ct = 1 << k
+        steps = -(-cols // (cluster * ct))
+        if steps > MOST_STEPS or (steps == 1 and 2 * cols <= cluster * ct):
+            continue
+        if cluster > 1 and ct < 128:
+            continue
+        for threads, keep in itertools.product((64, 128, 256, 512, 1024), ("values", "loads")):
+            rt = max(1, threads // ct)
+            if row_vector and rt > 32:
+                continue
+            if rt * ct == threads and s.rows:
+                yield replace(
+                    s, mode="persistent", row_threads=rt, col_threads=ct, steps=steps, cluster=cluster, keep=keep
+                )
+            elif not s.rows and rt == 1:
+                yield replace(s, mode="persistent", col_threads=ct, steps=steps, cluster=cluster, keep=keep)
+
+
+def _walked(s: GpuSchedule, cols: int) -> Iterator[GpuSchedule]:
+    """Rows read again by every pass."""
+    for threads, steps in itertools.product((128, 256, 512, 1024), (1, 2, 4, 8)):
+        for k in range(11):
+            ct = 1 << k
+            if ct > threads or ct * steps > 2 * cols or threads > BLOCK:
+                continue
+            rt = threads // ct
+            if rt > 1 and not s.rows:
+                continue
+            if ct * 64 < cols and s.vector in s.cols:
+                continue  # too few threads for a row so long
+            yield replace(s, mode="loop", row_threads=rt, col_threads=ct, steps=steps, cluster=1, keep="values")
+
+
+def _cut(s: GpuSchedule) -> Iterator[GpuSchedule]:
+    """Rows cut over blocks that combine their parts in another launch."""
+    row_vector = s.vector in s.rows
+    for threads, steps in itertools.product((128, 256, 512), (1, 2, 4, 8)):
+        rt = min(32, s.row_threads) if row_vector else 1
+        yield replace(s, mode="split", row_threads=rt, col_threads=threads // rt, steps=steps, cluster=1, keep="values")
+
+
+__all__ = ["Settled", "variants"]

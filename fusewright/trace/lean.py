@@ -1,0 +1,142 @@
+"""Compiled graphs under one autograd node of our own, where AOTAutograd's runtime has nothing to do.
+
+That runtime replays aliases and mutations, unwraps subclasses, and builds its node from general parts; it costs several
+times what our node does (`run/node.py`). It is needed unless a graph's results are all new tensors and nothing that
+autograd could see is mutated.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import torch
+from torch.fx import GraphModule
+from torch.utils._python_dispatch import is_traceable_wrapper_subclass
+
+from ..run.node import NodeShape, make_node
+from . import frames
+
+
+def is_lean(meta: Any) -> bool:
+    """Whether a graph's results are all new tensors, and nothing needs AOTAutograd's runtime. `meta`: its metadata."""
+    return not (
+        meta.num_mutated_inp_runtime_indices
+        or meta.mutated_graph_handled_indices_seen_by_autograd
+        or meta.aliased_out_indices
+        or meta.num_intermediate_bases
+        or meta.tokens
+        or meta.num_backward_tokens
+        or meta.is_rng_op_functionalized
+        or getattr(meta, "num_graphsafe_rng_states", 0)
+        or getattr(meta, "num_opaque_objects_saved_for_bw", 0)
+        or meta.indices_of_inputs_that_requires_grad_with_mutations_in_bw
+        or meta.grad_enabled_mutation is not None
+    )
+
+
+def node_shape(forward: GraphModule, backward: GraphModule, meta: Any, tensors: Sequence[bool]) -> NodeShape | None:
+    """What the node of a traced forward and backward pass hands around; None if the graphs are not as expected.
+
+    `tensors`: which of the flat inputs are tensors.
+    """
+    results = next(n for n in reversed(forward.graph.nodes) if n.op == "output").args[0]
+    outputs = len(meta.output_info)
+    saved = results[outputs:]  # type: ignore[index, arg-type]
+    tangents = tuple(k for k, o in enumerate(meta.output_info) if _has_tangent(o))
+    takes = [n for n in backward.graph.nodes if n.op == "placeholder"]
+    if len(takes) != len(saved) + len(tangents):  # type: ignore[arg-type]
+        return None
+    fixed = tuple(
+        k for k, o in enumerate(meta.output_info) if not o.requires_grad and issubclass(o.raw_type, torch.Tensor)
+    )
+    views = tuple(meta.unsafe_view_out_indices)
+    return NodeShape(tuple(tensors), outputs, tuple(map(_kind, saved)), views, fixed, tangents)  # type: ignore[arg-type]
+
+
+def _has_tangent(o: Any) -> bool:
+    """Whether the backward pass takes the gradient of an output; torch 2.11 does not tell that from requiring one."""
+    return bool(getattr(o, "requires_grad_for_backward", o.requires_grad))
+
+
+def _kind(n: Any) -> str:
+    """What a saved value is, for `NodeShape.saved`."""
+    if not isinstance(n.meta["val"], torch.Tensor):
+        return "number"
+    viewed = n.op == "call_function" and isinstance(n.target, torch._ops.OpOverload) and n.target.is_view
+    return "view" if viewed else "tensor"
+
+
+class Parts:
+    """What AOTAutograd had compiled of one graph: each compiler says so (`keep`)."""
+
+    def __init__(self) -> None:
+        self.meta: Any = None
+        self.compiled: dict[str, tuple[Callable[[list[Any]], list[Any]], GraphModule]] = {}
+
+    def keep(self, kind: str, compiler: Callable[..., Any]) -> Callable[..., Any]:
+        """`compiler`, remembering what it was given and made: `kind` is "forward", "backward" or "inference"."""
+
+        def kept(gm: GraphModule, inputs: Sequence[Any]) -> Any:
+            made = compiler(gm, inputs)
+            self.compiled[kind] = made, gm
+            context = torch._guards.TracingContext.try_get()
+            if kind != "backward" and context is not None:
+                self.meta = context.fw_metadata
+            return made
+
+        return kept
+
+    def callable(self, whole: Callable[..., Any], inputs: Sequence[Any], name: str) -> Callable[..., Any]:
+        """What runs the graph: a function of its inputs, like AOTAutograd's own (`whole`), which it may be."""
+        if self.meta is None or not is_lean(self.meta) or torch._C._is_any_autocast_enabled():
+            return whole
+        if any(isinstance(x, torch.Tensor) and is_traceable_wrapper_subclass(x) for x in inputs):
+            return whole
+        forward, graph = self.compiled.get("inference") or self.compiled.get("forward") or (None, None)
+        takes = [] if graph is None else [n for n in graph.graph.nodes if n.op == "placeholder"]
+        if forward is None or len(takes) != len(inputs):
+            return whole
+        tensors = [isinstance(n.meta.get("val"), torch.Tensor) for n in takes]
+        args = [f"a{k}" for k in range(len(inputs))]
+        scope: dict[str, Any] = {"_whole": whole, "_transforms": _transforms}
+        if "inference" in self.compiled:
+            scope["_run"] = forward
+            call = f"_run([{', '.join(args)}])"
+        else:
+            backward, backward_graph = self.compiled.get("backward", (None, None))
+            shape = None if backward_graph is None else node_shape(graph, backward_graph, self.meta, tensors)  # type: ignore[arg-type]
+            if shape is None:
+                return whole
+            scope["_run"] = make_node(forward, backward, shape, name)  # type: ignore[arg-type]
+            call = _node_call("_run", args, shape)
+        lines = [f"def call({', '.join(args)}):", f"    if _transforms(): return _whole({', '.join(args)})"]
+        dims = {k: o.dynamic_dims for k, o in enumerate(self.meta.output_info) if o.dynamic_dims}
+        if dims:  # what Dynamo goes by when it traces a reader of the result
+            scope.update({"_mark": _mark, "_dims": dims})
+            lines += [f"    out = {call}", "    _mark(out, _dims)", "    return out"]
+        else:
+            lines.append(f"    return {call}")
+        exec(compile("\n".join(lines), frames.name(f"{name} graph"), "exec"), scope)
+        made: Callable[..., Any] = scope["call"]
+        return made
+
+
+_transforms: Callable[[], bool] = torch._C._are_functorch_transforms_active
+
+
+def _node_call(run: str, args: Sequence[str], shape: NodeShape) -> str:
+    """Source of the call of a node; a tuple of its results."""
+    pairs = list(zip(args, shape.tensors, strict=True))
+    numbers, tensors = ([a for a, is_tensor in pairs if is_tensor is want] for want in (False, True))
+    integers = "".join(f"{n}, " for n in numbers)
+    call = f"{run}({', '.join([f'({integers})', *tensors])})"
+    return f"({call},)" if shape.outputs == 1 else call
+
+
+def _mark(outputs: Sequence[Any], dims: dict[int, set[int]]) -> None:
+    """Say which dimensions of results are of sizes that vary, as AOTAutograd does."""
+    for k, d in dims.items():
+        t = outputs[k]
+        known = getattr(t, "_dynamo_weak_dynamic_indices", None)
+        t._dynamo_weak_dynamic_indices = set(d) if known is None else known | d

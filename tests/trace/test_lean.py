@@ -1,0 +1,215 @@
+"""Graphs of torch.compile that run under our own node, those that do not, and Dynamo beside them."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+import torch.nn.functional as F
+
+import fusewright
+from fusewright.run.node import NodeShape, source
+from fusewright.trace import lean
+from tests.support import is_ours, no_fallbacks
+
+pytestmark = pytest.mark.skipif(not is_ours(), reason="Fusewright's own parts")
+
+
+@pytest.fixture
+def kinds(monkeypatch):
+    """For each graph, whether its callable is ours."""
+    found = []
+    before = lean.Parts.callable
+
+    def callable_(self, whole, inputs, name):
+        fn = before(self, whole, inputs, name)
+        found.append(fn is not whole)
+        return fn
+
+    monkeypatch.setattr(lean.Parts, "callable", callable_)
+    torch._dynamo.reset()
+    yield found
+    torch._dynamo.reset()
+
+
+def gradients(fn, args, create_graph=False):
+    out = fn(*args)
+    out = out if isinstance(out, tuple) else (out,)
+    wanted = [t for t in args if isinstance(t, torch.Tensor) and t.requires_grad]
+    loss = sum(t.sum() for t in out if isinstance(t, torch.Tensor) and t.requires_grad)
+    return [*out, *torch.autograd.grad(loss, wanted, create_graph=create_graph, allow_unused=True)]
+
+
+def same(got, want):
+    assert len(got) == len(want)
+    for a, b in zip(got, want, strict=True):
+        if isinstance(b, torch.Tensor):
+            assert (a.requires_grad, a.shape, a.dtype) == (b.requires_grad, b.shape, b.dtype)
+            torch.testing.assert_close(a, b, rtol=1e-4, atol=1e-5)
+        else:
+            assert a == b
+
+
+LEAN = {
+    "one result": lambda x, y, n: torch.relu(x + y) * n,
+    "several": lambda x, y, n: (x * n, (x * y).sum(0), y.detach() + 1),
+    "unused": lambda x, y, n: torch.softmax(x, -1) + 0 * n,
+    "integers": lambda x, y, n: ((x > 0).to(torch.int64) + 1, x * y.shape[0]),
+    "matrix product": lambda x, y, n: F.gelu(x @ y.t() + n),
+    "saved view": lambda x, y, n: torch.sin(x.t()) * y.t(),
+}
+WHOLE = {
+    "mutation": lambda x, y, n: (y.detach().add_(n).sum(), x * y),
+    "alias": lambda x, y, n: (x[1:], x * y),
+}
+
+
+@pytest.mark.parametrize("dynamic", [False, True])
+@pytest.mark.parametrize("name", [*LEAN, *WHOLE])
+def test_results_and_gradients(name, dynamic, kinds):
+    fn = {**LEAN, **WHOLE}[name]
+    compiled = torch.compile(fn, backend="fusewright", dynamic=dynamic)
+    with no_fallbacks():
+        for size, n in [((5, 6), 3), ((7, 4), 5), ((5, 6), 3)]:
+            args = [torch.randn(size, requires_grad=True), torch.randn(size, requires_grad=True), n]
+            twin = [t.detach().clone().requires_grad_() if isinstance(t, torch.Tensor) else t for t in args]
+            same(gradients(compiled, args), gradients(fn, twin))
+    assert kinds and set(kinds) == {name in LEAN}
+
+
+def test_without_gradients(kinds):
+    fn = LEAN["several"]
+    compiled = torch.compile(fn, backend="fusewright")
+    x, y = torch.randn(5, 6, requires_grad=True), torch.randn(5, 6)
+    for context in (torch.no_grad(), torch.inference_mode()):
+        with context:
+            got, want = compiled(x, y, 2), fn(x, y, 2)
+            for a, b in zip(got, want, strict=True):
+                torch.testing.assert_close(a, b)
+                assert (a.requires_grad, a.is_inference()) == (b.requires_grad, b.is_inference())
+    assert all(kinds)
+
+
+def test_a_module_with_shared_and_frozen_parameters(kinds):
+    net = torch.nn.Sequential(torch.nn.Linear(8, 8), torch.nn.GELU(), torch.nn.LayerNorm(8), torch.nn.Linear(8, 8))
+    net[3].weight = net[0].weight
+    net[2].bias.requires_grad_(False)
+    compiled = torch.compile(net, backend="fusewright")
+    for n in (4, 5, 6):
+        x = torch.randn(n, 8)
+        results = []
+        for f in (compiled, net):
+            net.zero_grad()
+            f(x).square().sum().backward()
+            results.append([p.grad.clone() if p.grad is not None else None for p in net.parameters()])
+        for a, b in zip(*results, strict=True):
+            assert (a is None) == (b is None)
+            assert a is None or torch.allclose(a, b, rtol=1e-4, atol=1e-5)
+    assert all(kinds)
+
+
+def test_retained_and_repeated_backward(kinds):
+    compiled = torch.compile(lambda x, y: torch.sin(x) * y, backend="fusewright")
+    x, y = (torch.randn(5, 6, requires_grad=True) for _ in range(2))
+    out = compiled(x, y)
+    first = torch.autograd.grad(out.sum(), (x, y), retain_graph=True)
+    again = torch.autograd.grad(out.sum(), (x, y))
+    assert all(torch.equal(a, b) for a, b in zip(first, again, strict=True))
+    with pytest.raises(RuntimeError, match="second time"):
+        torch.autograd.grad(out.sum(), (x, y))
+
+
+def test_a_changed_operand_is_noticed():
+    compiled = torch.compile(lambda x, y: torch.sin(x) * y, backend="fusewright")
+    x, y = torch.randn(5, 6, requires_grad=True), torch.randn(5, 6)
+    out = compiled(x, y)
+    y.add_(1)
+    with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+        out.sum().backward()
+
+
+def test_twice_differentiated_raises():
+    compiled = torch.compile(lambda x: torch.sin(x) * 2, backend="fusewright")
+    x = torch.randn(5, requires_grad=True)
+    (grad,) = torch.autograd.grad(compiled(x).sum(), x, create_graph=True)
+    with pytest.raises(RuntimeError, match="cannot be differentiated twice"):
+        grad.sum().backward()
+
+
+def test_autocast(kinds):
+    fn = lambda x, w: F.gelu(x @ w) * 2
+    compiled = torch.compile(fn, backend="fusewright")
+    x, w = torch.randn(8, 8), torch.randn(8, 8, requires_grad=True)
+    with torch.autocast("cpu", torch.bfloat16):
+        got, want = gradients(compiled, [x, w]), gradients(fn, [x, w])
+    assert not any(kinds)
+    for a, b in zip(got, want, strict=True):
+        assert a.dtype is b.dtype
+        torch.testing.assert_close(a, b, rtol=5e-2, atol=5e-2)
+
+
+def test_what_varies_in_a_result_stays_dynamic(kinds):
+    """A second graph that reads the result is not traced again for each size."""
+    first = torch.compile(lambda x: torch.sin(x) * 2, backend="fusewright", dynamic=True)
+    frames = []
+
+    def counting(gm, inputs):
+        frames.append(gm)
+        return gm.forward
+
+    second = torch.compile(lambda x: torch.cos(x) + 1, backend=counting)
+    for n in (5, 6, 7, 8):
+        second(first(torch.randn(n, 3)))
+    assert len(frames) == 1 and all(kinds)
+
+
+def test_beside_frames_that_dynamo_gave_up(monkeypatch):
+    """Dynamo looks at what such a frame calls: plans, nodes and fused functions are nothing for it."""
+
+    def f(x, y):
+        return torch.relu(x + y) * 2 + torch.softmax(x, -1)
+
+    for make in (lambda: torch.compile(f, backend="fusewright"), lambda: fusewright.fuse(f)):
+        torch._dynamo.reset()
+        inner, seen = make(), []
+
+        def backend(gm, inputs, seen=seen):
+            seen.append(gm)
+            return gm.forward
+
+        def train(x, y, inner=inner):
+            for _ in range(2):
+                torch._dynamo.graph_break()
+                inner(x, y).sum().backward()
+            return y.grad
+
+        for n in (4, 5):
+            x, y = (torch.randn(n, 8, requires_grad=True) for _ in range(2))
+            got = torch.compile(train, backend=backend)(x, y)
+            want = torch.autograd.grad(f(x, y).sum(), y)[0] * 2
+            torch.testing.assert_close(got, want)
+        text = "".join(gm.print_readable(print_output=False) for gm in seen)
+        assert "backward" not in text and "empty_strided" not in text
+    torch._dynamo.reset()
+
+
+@pytest.mark.parametrize("make", [lambda f: torch.compile(f, backend="fusewright"), fusewright.fuse])
+def test_compiled_autograd(make):
+    """Where PyTorch compiles the backward pass as a whole, ours is called in it."""
+    f = lambda x, y: torch.relu(x + y) * 2 + torch.softmax(x, -1)
+    call = make(f)
+    for n in (5, 6):
+        x, y = (torch.randn(n, 6, requires_grad=True) for _ in range(2))
+        want = torch.autograd.grad(f(x, y).sum(), (x, y))
+        with torch._dynamo.compiled_autograd._enable(torch.compile(backend="eager")):
+            call(x, y).sum().backward()
+        torch.testing.assert_close((x.grad, y.grad), want)
+    torch._dynamo.reset()
+
+
+def test_the_node_s_source():
+    """Integers apart from tensors, in any order."""
+    text = source(NodeShape((True, False, True, False), 1, ("tensor", "number"), (), (), (0,)))
+    assert "def forward(ctx, n, a0, a2):" in text and "compiled([a0, n[0], a2, n[1]])" in text
+    assert "return (None, r[0], r[2])" in text and "args = [*ctx.numbers, *ctx.saved_tensors, g[0]]" in text
+    text = source(NodeShape((False, False, True), 2, ("tensor",), (), (1,), (0,)))
+    assert "compiled([*n, a2])" in text and "return (None, *r[2:])" in text
