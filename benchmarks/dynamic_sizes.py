@@ -1,7 +1,9 @@
 """20 random sizes of a program traced once: the first pass over them, a later pass, and the kernels compiled.
 
 Sizes vary in both leading axes (`--vary leading`) or in the length of the rows (`--vary rows`). With `--dynamic none`
-torch.compile decides by itself: it traces again, with symbolic sizes, at the second size.
+torch.compile decides by itself: it traces again, with symbolic sizes, at the second size. "fixed" is a pass over as
+many tensors of one size. The implementation `fuse` is `fusewright.fuse`, all others are backends of torch.compile.
+Eager runs over all sizes first, untimed: nobody pays for memory that the next one finds in the allocator's cache.
 """
 
 from __future__ import annotations
@@ -9,6 +11,7 @@ from __future__ import annotations
 import argparse
 import json
 import random
+import statistics
 import sys
 import time
 from collections.abc import Callable
@@ -18,7 +21,11 @@ from typing import Any
 import torch
 import torch.nn.functional as F
 
+import fusewright
+from fusewright.bench.measure import private_copy, synchronize
+
 Size = tuple[int, int, int]
+Inputs = tuple[torch.Tensor, ...]
 
 
 def program(x: torch.Tensor, y: torch.Tensor, w: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
@@ -35,57 +42,74 @@ def sizes(vary: str, base: Size) -> list[Size]:
     return [(a + rng.randrange(-2, 3), b + rng.randrange(-2, 3), c) for _ in range(20)]
 
 
-def make(size: Size) -> tuple[torch.Tensor, ...]:
+def make(size: Size, device: str) -> Inputs:
     return (
-        torch.randn(size, requires_grad=True),
-        torch.randn(size),
-        torch.randn(size[-1], requires_grad=True),
-        torch.randn(size[-1], requires_grad=True),
+        torch.randn(size, device=device, requires_grad=True),
+        torch.randn(size, device=device),
+        torch.randn(size[-1], device=device, requires_grad=True),
+        torch.randn(size[-1], device=device, requires_grad=True),
     )
 
 
-def run(call: Callable, data: list[tuple[torch.Tensor, ...]]) -> float:
-    """Seconds for one forward and backward pass of each."""
+def run(call: Callable, data: list[Inputs], device: str) -> float:
+    """Seconds for one forward and backward pass of each, until the device is done."""
+    synchronize(device)
     began = time.perf_counter()
     for inputs in data:
         call(*inputs).sum().backward()
         for t in inputs:
             t.grad = None
+    synchronize(device)
     return time.perf_counter() - began
 
 
-def measure(backend: str, vary: str, base: Size, dynamic: bool | None) -> dict[str, Any]:
+def implementation(name: str, dynamic: bool | None) -> Callable:
     torch._dynamo.reset()
-    call = program if backend == "eager" else torch.compile(program, backend=backend, dynamic=dynamic)
-    warm = make(base)
-    run(call, [warm] * 3)
-    data = [make(size) for size in sizes(vary, base)]
-    kernels = None
-    if backend == "fusewright":
-        import fusewright
+    if name == "eager":
+        return program
+    if name == "fuse":
+        return fusewright.fuse(program)
+    return torch.compile(private_copy(program, name), backend=name, dynamic=dynamic)
 
-        before = fusewright.counters()["kernels_compiled"]
-    first = run(call, data)
-    if backend == "fusewright":
-        kernels = fusewright.counters()["kernels_compiled"] - before
-    return {"first_pass_s": first, "later_pass_s": min(run(call, data) for _ in range(3)), "kernels_compiled": kernels}
+
+def measure(name: str, data: list[Inputs], warm: Inputs, device: str, dynamic: bool | None) -> dict[str, Any]:
+    call = implementation(name, dynamic)
+    run(program, [warm, *data], device)
+    run(call, [warm] * 3, device)
+    before = fusewright.counters()["kernels_compiled"]
+    first = run(call, data, device)
+    kernels = fusewright.counters()["kernels_compiled"] - before
+    later, fixed = [], []
+    for _ in range(7):
+        later.append(run(call, data, device))
+        fixed.append(run(call, [warm] * len(data), device))
+    pick = statistics.median if device == "cuda" else min
+    return {
+        "first_pass_s": first,
+        "later_pass_s": pick(later),
+        "fixed_pass_s": pick(fixed),
+        "kernels_compiled": kernels if name in ("fuse", "fusewright") else None,
+    }
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--backend", action="append", help="repeatable; default: eager and fusewright")
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--backend", action="append", help="repeatable; default: eager, fusewright, fuse")
+    parser.add_argument("--device", choices=("cpu", "cuda"), default="cpu")
     parser.add_argument("--vary", choices=("leading", "rows"), default="leading")
     parser.add_argument("--size", default="16,64,1024", help="the size that is traced")
     parser.add_argument("--dynamic", choices=("none", "true"), default="true")
     parser.add_argument("--json", type=Path)
     args = parser.parse_args()
     a, b, c = map(int, args.size.split(","))
+    data, warm = [make(size, args.device) for size in sizes(args.vary, (a, b, c))], make((a, b, c), args.device)
     results = {}
-    for backend in args.backend or ["eager", "fusewright"]:
-        row = measure(backend, args.vary, (a, b, c), True if args.dynamic == "true" else None)
-        results[backend] = row
+    for name in args.backend or ["eager", "fusewright", "fuse"]:
+        row = measure(name, data, warm, args.device, True if args.dynamic == "true" else None)
+        results[name] = row
         kernels = "" if row["kernels_compiled"] is None else f", {row['kernels_compiled']} kernels compiled"
-        print(f"{backend:12} first pass {row['first_pass_s']:.3f} s, later {row['later_pass_s']:.3f} s{kernels}")
+        first, later, fixed = (row[f"{k}_pass_s"] * 1e3 for k in ("first", "later", "fixed"))
+        print(f"{name:12} first pass {first:.2f} ms, later {later:.2f}, fixed size {fixed:.2f}{kernels}", flush=True)
     if args.json:
         args.json.write_text(json.dumps(results, indent=1) + "\n")
     return 0

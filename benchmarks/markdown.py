@@ -8,7 +8,14 @@ import sys
 from pathlib import Path
 from typing import Any
 
-UNITS = {"cpu": ("µs", 1e6, 0), "small": ("µs", 1e6, 1), "overhead": ("µs", 1e6, 2)}
+UNITS = {
+    "cpu": ("µs", 1e6, 0),
+    "small": ("µs", 1e6, 1),
+    "overhead": ("µs", 1e6, 2),
+    "gpu": ("µs on the device", 1e6, 0),
+    "gpu-train": ("µs on the device", 1e6, 0),
+}
+ROOFED = ("cpu", "gpu", "gpu-train")
 
 
 def table(run: dict[str, Any], suite: str) -> list[str]:
@@ -22,7 +29,7 @@ def table(run: dict[str, Any], suite: str) -> list[str]:
     for r in rows:
         cells = []
         for n in names:
-            share = f" ({r['share'][n]:.2f})" if n in r["share"] and suite == "cpu" else ""
+            share = f" ({r['share'][n]:.2f})" if n in r["share"] and suite in ROOFED else ""
             cells.append(f"{r['seconds'][n] * scale:,.{digits}f}{share}")
         ratios = [f"{r['seconds'][p] / r['seconds']['fusewright']:.2f}" for p in peers]
         out.append(f"| {r['case']} | {' | '.join([*cells, *ratios])} |")
@@ -31,22 +38,40 @@ def table(run: dict[str, Any], suite: str) -> list[str]:
         for p in peers:
             logs = [math.log(r["seconds"][p] / r["seconds"]["fusewright"]) for r in rows]
             means.append(f"**{math.exp(sum(logs) / len(logs)):.2f}**")
-        out.append(f"| **geometric mean** |{' |' * len(names)} {' | '.join(means)} |")
+        shares = [""] * len(names)
+        if suite == "gpu":
+            shares = [f" ({_mean([r['share'][n] for r in rows]):.2f})" for n in names]
+        out.append(f"| **geometric mean** |{' |'.join(shares)} | {' | '.join(means)} |")
     return out
+
+
+def first_calls(run: dict[str, Any], suite: str) -> str:
+    """Mean seconds of the first call of each implementation of a suite."""
+    rows = [r for r in run["rows"] if r["suite"] == suite]
+    names = [n for n in rows[0]["first_call_s"] if n != "eager"]
+    means = (f"{n} {sum(r['first_call_s'][n] for r in rows) / len(rows):.2f} s" for n in names)
+    return f"First call of a new function, mean: {', '.join(means)}."
+
+
+def _mean(xs: list[float]) -> float:
+    return math.exp(sum(map(math.log, xs)) / len(xs))
 
 
 def main(path: str) -> None:
     """Print every table of the file."""
     for run in json.loads(Path(path).read_text())["runs"]:
         m = run["machine"]
-        print(f"### Allocator: {run['allocator']}\n")
-        machine = f"{m['cpu']}, {m['cores']} cores, {m['cpu_capability']}"
+        gpu = any(r["suite"] == "gpu" for r in run["rows"])
+        print("### GPU\n" if gpu else f"### Allocator: {run['allocator']}\n")
+        machine = m["gpu"] if gpu else f"{m['cpu']}, {m['cores']} cores, {m['cpu_capability']}"
         versions = f"torch {m['torch']}, llvmlite {m['llvmlite']}, commit {m['commit'][:12]}"
         roof = f"{run['copy_roof_bytes_per_s'] * 1e-9:.1f} GB/s"
         print(f"Copy roof {roof}; {machine}; {versions}; load {m['load'][0]:.1f}.\n")
-        for suite in ("cpu", "small", "overhead"):
+        for suite in UNITS:
             if any(r["suite"] == suite for r in run["rows"]):
                 print("\n".join(table(run, suite)) + "\n")
+                if suite == "gpu":
+                    print(first_calls(run, suite) + "\n")
 
 
 if __name__ == "__main__":

@@ -1,0 +1,165 @@
+"""Times many legal schedules of the kernels of the GPU cases, to see what the heuristics leave on the table.
+
+    python benchmarks/gpu_variants.py [--json FILE] [--most N] [part of a case's name ...]
+
+Each kernel of a case's first run is launched again with its own tensors under every schedule of `schedule/variants.py`
+(at most N, 60 by default), from a cold L2 cache, in turns. Printed: share of the copy roof (or microseconds, where a
+case has several kernels) of the heuristic's choice and of the best ones.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import statistics
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import torch
+
+import fusewright
+from fusewright.bench import measure
+from fusewright.bench.cases_gpu import GPU_CASES
+from fusewright.loop.gpu import lower_gpu
+from fusewright.run import gpu
+from fusewright.schedule.legal_gpu import Sizes
+from fusewright.schedule.naming import kernel_name
+from fusewright.schedule.variants import variants
+
+ROUNDS = 7
+
+
+class Recorder:
+    """Catches the kernels that a program launches: their group, sizes and pointers."""
+
+    def __init__(self) -> None:
+        self.found: list[tuple[gpu.GpuGroup, tuple[int, ...], tuple[int, ...], tuple[float, ...]]] = []
+        self.made: dict[int, tuple[gpu.GpuGroup, tuple[int, ...]]] = {}
+
+    def __enter__(self) -> Recorder:
+        self.make, self.call = gpu.GpuGroup.make, gpu.Prepared.__call__
+        recorder = self
+
+        def make(group: gpu.GpuGroup, *key: int) -> Any:
+            entry = recorder.make(group, *key)
+            recorder.made[id(entry)] = (group, key)
+            return entry
+
+        def call(entry: gpu.Prepared, *pointers: int, hosts: tuple[float, ...] = ()) -> None:
+            if id(entry) in recorder.made:
+                recorder.found.append((*recorder.made.pop(id(entry)), pointers, hosts))
+            recorder.call(entry, *pointers, hosts=hosts)
+
+        gpu.GpuGroup.make, gpu.Prepared.__call__ = make, call
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        gpu.GpuGroup.make, gpu.Prepared.__call__ = self.make, self.call
+
+
+def words(s: Any) -> str:
+    out = f"{s.mode} {s.row_threads}x{s.col_threads} s{s.steps} l{s.lanes}"
+    out += f" again{s.repeats}({s.repeat})" * (s.repeats > 1)
+    return out + f" c{s.cluster}" * (s.cluster > 1) + f" {s.keep}" * (s.mode == "persistent") + " ldcs" * bool(s.stream)
+
+
+def prepare(group: gpu.GpuGroup, key: tuple[int, ...], settled: Any) -> gpu.Prepared | str:
+    f, s, extra = settled
+    try:
+        lowered = lower_gpu(f, s, kernel_name(f, s.family))
+        code = gpu.kernel_for(lowered.func, group.driver)
+        env = dict(zip(group.symbols, key[:-1], strict=True))
+        return gpu.Prepared(group.driver, lowered, code, lowered.evaluate({**env, **extra}), list(group.fusion.hosts))
+    except Exception as e:
+        return f"{type(e).__name__}: {e}"[:200]
+
+
+def timed(runs: dict[Any, Any], flush: torch.Tensor) -> dict[Any, float]:
+    times: dict[Any, list[float]] = {k: [] for k in runs}
+    for r in runs.values():
+        r()
+    for _ in range(ROUNDS):
+        pairs = []
+        for k, r in runs.items():
+            begin, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
+            flush.zero_()
+            begin.record()
+            r()
+            end.record()
+            pairs.append((k, begin, end))
+        torch.cuda.synchronize()
+        for k, begin, end in pairs:
+            times[k].append(begin.elapsed_time(end) * 1e-3)
+    return {k: statistics.median(t) for k, t in times.items()}
+
+
+def study(case: Any, most: int, roof: float, flush: torch.Tensor, pool: ThreadPoolExecutor) -> dict[str, Any]:
+    torch._dynamo.reset()
+    inputs = case.inputs("cuda", False)
+    with Recorder() as recorder:
+        fn = torch.compile(case.fn, backend="fusewright")
+        if case.backward:
+            out = fn(*inputs)
+            grad = torch.randn_like(out)
+            alive: Any = [out, torch.autograd.grad(out, [inputs[i] for i in case.grads], grad, retain_graph=True)]
+        else:
+            with torch.no_grad():
+                alive = fn(*inputs)
+    ideal = case.traffic(inputs) / roof
+    result: dict[str, Any] = {"case": case.name, "ideal_us": ideal * 1e6, "kernels": []}
+    for group, key, pointers, hosts in recorder.found:
+        *values, low = key
+        alignment = 16
+        while low % alignment:
+            alignment //= 2
+        hint = gpu.sizes_of(dict(zip(group.symbols, values, strict=True)))
+        f, s, extra = gpu.plan(group.fusion, hint, group.driver.gpu, lambda b, n=alignment: n)
+        sizes = Sizes(hint, group.driver.gpu, lambda b, n=alignment: n)
+        found = [(f, s, extra)]
+        for v in variants(group.fusion, s, sizes):
+            if len(found) >= most:
+                break
+            if v[1] != s:
+                found.append(v)
+        made = list(pool.map(lambda v: prepare(group, key, v), found))
+        runs = {k: (lambda p=p: p(*pointers, hosts=hosts)) for k, p in enumerate(made) if not isinstance(p, str)}
+        for k, p in enumerate(made):
+            if isinstance(p, str):
+                print("   ", words(found[k][1]), p)
+        times = timed(runs, flush)
+        order = sorted(times, key=times.__getitem__)
+        rows = [(words(found[k][1]), times[k] * 1e6) for k in order]
+        result["kernels"].append({"family": s.family, "base": words(s), "base_us": times.get(0, 0) * 1e6, "all": rows})
+        alone = len(recorder.found) == 1
+        show = (lambda t: f"{ideal / t:.2f}") if alone else (lambda t: f"{t * 1e6:.1f}us")
+        best = "; ".join(f"{words(found[k][1])} {show(times[k])}" for k in order[:4])
+        print(f"{case.name}: {words(s)} {show(times[0])} | {best}", flush=True)
+    del alive
+    return result
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--json")
+    parser.add_argument("--most", type=int, default=60)
+    parser.add_argument("only", nargs="*")
+    args = parser.parse_args()
+    roof = measure.copy_roof("cuda")
+    print(f"copy roof {roof / 1e9:.0f} GB/s")
+    flush = torch.empty(256 << 20, dtype=torch.int8, device="cuda")
+    results = []
+    with ThreadPoolExecutor(14) as pool, fusewright.options(fallback=False):
+        for case in GPU_CASES:
+            if not args.only or any(p in case.name for p in args.only):
+                try:
+                    results.append(study(case, args.most, roof, flush, pool))
+                except Exception as e:
+                    print(f"{case.name}: {type(e).__name__}: {e}"[:300])
+                torch.cuda.empty_cache()
+    if args.json:
+        with open(args.json, "w") as out:
+            json.dump(results, out)
+
+
+if __name__ == "__main__":
+    main()
