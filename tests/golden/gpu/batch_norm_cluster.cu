@@ -192,6 +192,7 @@ extern "C" __global__ void __cluster_dims__(8, 1, 1) __launch_bounds__(1024) bat
   __shared__ __align__(16) float fw_slot0[8];
   __shared__ __align__(16) float fw_slot1[8];
   __shared__ __align__(16) unsigned char fw_scratch0[128];
+  __shared__ __align__(16) unsigned char fw_scratch1[128];
   __shared__ unsigned long long fw_mbarrier[2];
   const unsigned n1_inverse = 0xffffffffu / (unsigned)n1;
   fw_cluster_begin(fw_mbarrier, 2, 32);
@@ -291,7 +292,7 @@ extern "C" __global__ void __cluster_dims__(8, 1, 1) __launch_bounds__(1024) bat
     v54[l] = acc36[l];
   }
   const float v55 = fw_sum_f32x4(v54);
-  const float sum56 = fw_sum_f32_1024x1(v55, fw_scratch0);
+  const float sum56 = fw_sum_f32_1024x1(v55, fw_scratch1);
   const float sum57 = fw_cluster_sum_f32_1024x1_1024x8(sum56, fw_slot1, fw_mbarrier + 1);
   const float v68 = sum57 / v47;
   const float v69 = ::rsqrtf(v68);

@@ -256,6 +256,7 @@ extern "C" __global__ void __cluster_dims__(8, 1, 1) __launch_bounds__(256) soft
   __shared__ __align__(16) float fw_slot0[8];
   __shared__ __align__(16) float fw_slot1[8];
   __shared__ __align__(16) unsigned char fw_scratch0[32];
+  __shared__ __align__(16) unsigned char fw_scratch1[32];
   __shared__ unsigned long long fw_mbarrier[2];
   fw_cluster_begin(fw_mbarrier, 2, 8);
   const int v1 = fw_udiv(bid0, 8);
@@ -338,7 +339,7 @@ extern "C" __global__ void __cluster_dims__(8, 1, 1) __launch_bounds__(256) soft
     v41[l] = acc28[l];
   }
   const float v42 = fw_sum_f32x8(v41);
-  const float sum43 = fw_sum_f32_256x1(v42, fw_scratch0);
+  const float sum43 = fw_sum_f32_256x1(v42, fw_scratch1);
   const float sum44 = fw_cluster_sum_f32_256x1_256x8(sum43, fw_slot1, fw_mbarrier + 1);
   const float v54 = fw_fast_reciprocal(sum44);
   const int v57 = v1 * n3;
