@@ -121,9 +121,7 @@ def test_backward(name: str, device: str) -> None:
     compiled = torch.compile(fn, backend="fusewright")
     with no_fallbacks():
         for size in SIZES[:4] if not REAL else SIZES[:-1]:
-            if (
-                size[1] > LONG
-            ):  # traced anew: that takes two kernels, one for the columns
+            if size[1] > LONG:  # traced anew: that takes two kernels
                 torch._dynamo.reset()
                 compiled = torch.compile(fn, backend="fusewright", dynamic=False)
             results = []
