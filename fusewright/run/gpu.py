@@ -243,7 +243,7 @@ class GpuGroup:
         entry: Any = None
         try:
             found = self.known(values, alignment)
-            if found is None and self.meanwhile is not None:
+            if found is None and self.meanwhile is not None and self.tune is None:
                 entry = self.meanwhile(self, key, env, alignment)
             if entry is None:
                 kernel, code, numbers = found or self.new(env, alignment)
@@ -314,6 +314,7 @@ def _traced(trace: Trace, env: Mapping[str, int]) -> Callable[[Ix], Any]:
 
 
 def sizes_of(env: Mapping[str, int]) -> Callable[[Ix], int]:
+    """Evaluates expressions with the values of symbols; each once."""
     known: dict[Ix, int] = {}
 
     def size(e: Ix) -> int:

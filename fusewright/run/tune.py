@@ -49,10 +49,11 @@ class Tuning:
     heuristic's kernel is launched and tuning waits for another call.
     """
 
-    __slots__ = ("entry", "group", "key", "lock", "sizes")
+    __slots__ = ("entry", "group", "key", "lock", "schedule", "sizes")
 
     def __init__(self, group: GpuGroup, key: tuple[int, ...], entry: Prepared, sizes: Sizes):
         self.group, self.key, self.entry, self.sizes = group, key, entry, sizes
+        self.schedule = group.schedule  # of `entry`
         self.lock = threading.Lock()
 
     def __call__(self, *pointers: int, hosts: tuple[float, ...] = ()) -> None:
@@ -77,7 +78,7 @@ class Tuning:
             try:
                 best = self.prepare(found) if found is not None else self.search(pointers, hosts, digest)
             except Exception as e:  # the heuristic's kernel works
-                LOG.warning("autotuning %s failed: %s", group.schedule and group.schedule.family, e)
+                LOG.warning("autotuning %s failed: %s", self.schedule and self.schedule.family, e)
                 best = self.entry
         group.memo[self.key] = best
         return best
@@ -92,7 +93,7 @@ class Tuning:
         return Prepared(group.driver, lowered, code, lowered.evaluate({**env, **extra}), list(group.fusion.hosts))
 
     def search(self, pointers: tuple[int, ...], hosts: tuple[float, ...], digest: str) -> Prepared:
-        group, chosen = self.group, self.group.schedule
+        group, chosen = self.group, self.schedule
         assert chosen is not None
         f = group.fusion
         settled = list(itertools.islice(variants(f, chosen, self.sizes), TRIED))

@@ -77,6 +77,17 @@ def test_nothing_is_timed_while_launches_are_captured(tmp_path: Path) -> None:
     assert counts["kernels_tuned"] == 0 and driver.asked == []
 
 
+def test_every_size_is_tuned_for_itself(tmp_path: Path) -> None:
+    torch._dynamo.reset()
+    driver, before = Timed(best=2), counters()
+    with devices.use("cpu", driver), fusewright.options(autotune=True, cache_dir=str(tmp_path)), no_fallbacks():
+        f = torch.compile(norm, backend="fusewright", dynamic=True)
+        for m in (2048, 256, 2048, 64):
+            x, w = torch.randn(9, m), torch.randn(m)
+            torch.testing.assert_close(f(x, w), norm(x, w), rtol=1e-5, atol=1e-5)
+    assert counted(before)["kernels_tuned"] == 3 and len(driver.asked) == 6
+
+
 def test_inputs_written_in_place_are_read_unharmed(tmp_path: Path) -> None:
     torch._dynamo.reset()
     driver = Timed(best=2)
