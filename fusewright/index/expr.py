@@ -21,8 +21,11 @@ from __future__ import annotations
 import itertools
 import threading
 from collections.abc import Callable, Mapping
+from math import gcd
 from typing import Any, Union
 from weakref import WeakValueDictionary
+
+from .meaning import Meaning
 
 _lock = threading.Lock()
 _atoms: WeakValueDictionary[Any, Atom] = WeakValueDictionary()
@@ -70,7 +73,7 @@ def _atom(key: Any, kind: str, name: str, extent: Ix | None, num: Ix | None, aux
 IxLike = Union["Ix", int]
 
 
-class Ix:
+class Ix(Meaning):
     """An interned polynomial over atoms. `terms` maps a monomial (sorted atoms) to its coefficient."""
 
     __slots__ = ("__weakref__", "_hash", "modulus", "terms")
@@ -160,15 +163,15 @@ class Ix:
     def axes(self) -> set[Atom]:
         return {a for a in self.atoms() if a.kind == "axis"}
 
-    def coefficient(self, axis: Atom) -> Ix | None:
-        """The coefficient of `axis` if the expression is affine in it, else None."""
+    def coefficient(self, axis: Atom, within: bool = False) -> Ix | None:
+        """The coefficient of `axis` if the expression is affine in it, else None. within: quotients do not change."""
         acc: dict[tuple[Atom, ...], int] = {}
         for m, c in self.terms:
             n = 0
             for a in m:
                 if a is axis:
                     n += 1
-                elif a.kind == "div" and axis in a.ix.atoms():
+                elif a.kind == "div" and not within and axis in a.ix.atoms():
                     return None
                 elif a.kind == "value" and axis in value_axes(a):
                     return None
@@ -210,47 +213,6 @@ class Ix:
                     t = t * a.ix
             out = out + t
         return out if changed else self
-
-    def evaluate(self, env: Mapping[str, Any]) -> Any:
-        """The value under `env` (names of symbols and axes to integers or integer arrays)."""
-        total: Any = 0
-        for m, c in self.terms:
-            t: Any = c
-            for a in m:
-                if a.kind == "div":
-                    assert a.num is not None
-                    t = t * (a.num.evaluate(env) // a.aux.evaluate(env))
-                else:
-                    t = t * env[a.name]
-            total = total + t
-        return total
-
-    def __repr__(self) -> str:
-        return self.text()
-
-    def text(self, atom: Callable[[Atom], str] | None = None) -> str:
-        """Source text, valid in Python and in the text formats."""
-        if not self.terms:
-            return "0"
-        out = ""
-        for m, c in self.terms:
-            factors = [atom(a) if atom else _atom_text(a) for a in m]
-            mag = abs(c)
-            if mag != 1 or not factors:
-                factors.insert(0, str(mag))
-            body = " * ".join(factors)
-            if not out:
-                out = body if c > 0 else f"-{body}"
-            else:
-                out += f" + {body}" if c > 0 else f" - {body}"
-        return out
-
-
-def _atom_text(a: Atom) -> str:
-    if a.kind == "div":
-        assert a.num is not None
-        return f"(({a.num.text()}) // ({a.aux.text()}))"
-    return a.name
 
 
 def _order(a: Atom) -> tuple[str, str, int]:
@@ -331,6 +293,19 @@ def _divide_term(m: tuple[Atom, ...], c: int, dm: tuple[Atom, ...], dc: int) -> 
     return tuple(rest), c // dc
 
 
+def _divide_terms(p: Ix, dm: tuple[Atom, ...], dc: int) -> tuple[Ix, Ix]:
+    """(q, r): the terms of `p` that dc * dm divides, divided, and the others."""
+    q: dict[tuple[Atom, ...], int] = {}
+    r: dict[tuple[Atom, ...], int] = {}
+    for m, c in p.terms:
+        got = _divide_term(m, c, dm, dc)
+        if got is None:
+            r[m] = c
+        else:
+            q[got[0]] = got[1]
+    return _poly(q), _poly(r)
+
+
 def floordiv(p: Ix, d: Ix) -> Ix:
     """`p // d` for d >= 1. Rules, each with its side condition:
 
@@ -338,6 +313,7 @@ def floordiv(p: Ix, d: Ix) -> Ix:
     (d*q + r) // d = q + r // d             if r >= 0 can be shown (always true, but targets divide unsigned numbers)
     r // d = 0                              if 0 <= r < d can be shown from the bounds of r
     (p // a) // b = p // (a*b)              always, for a, b >= 1
+    (k*q + r) // (k*m) = q // m             if 0 <= r < k can be shown
     """
     if d is ONE:
         return p
@@ -389,7 +365,26 @@ def floordiv(p: Ix, d: Ix) -> Ix:
         if a.kind == "div":
             assert a.num is not None
             return quot + floordiv(a.num, a.aux * d)
+    for k in _common_factors(rest, d):
+        whole, small = _divide_terms(rest, *k)
+        if within(small, _poly({k[0]: k[1]})):
+            return quot + floordiv(whole, _divide_terms(d, *k)[0])
     return quot + _atom(("div", rest, d), "div", "", None, rest, d).ix
+
+
+def _common_factors(p: Ix, d: Ix) -> list[tuple[tuple[Atom, ...], int]]:
+    """What a term of `p` and the only term of `d` have in common, as terms, without 1."""
+    if len(d.terms) != 1:
+        return []
+    ((dm, dc),) = d.terms
+    found = []
+    for m, c in p.terms:
+        rest = list(dm)
+        common = tuple(a for a in m if a in rest and not rest.remove(a))  # type: ignore[func-returns-value]
+        k = (common, gcd(c, dc))
+        if k != ((), 1) and k not in found:
+            found.append(k)
+    return found
 
 
 def _long_division(p: Ix, d: Ix) -> tuple[Ix, Ix]:

@@ -35,7 +35,7 @@ class Analysis:
         axes = offset.axes()
         n = self.hint(product(a.extent for a in axes))
         for a in axes:
-            if offset.coefficient(a) is ONE:
+            if offset.coefficient(a, within=True) is ONE:
                 weight[a] = weight.get(a, 0) + n * size
 
     def row_used(self, reductions: list[Stage]) -> list[Stage]:
@@ -99,7 +99,7 @@ class Analysis:
         offsets = [e.data[1] for e in sc.walk([s.body for s in f.stages]) if e.kind == "load"]
         offsets += [s.offset for s in f.stores() if s.offset is not None]
         for o in offsets:
-            if v in o.axes() and o.coefficient(v) is not ONE:
+            if v in o.axes() and o.coefficient(v, within=True) is not ONE:
                 for a in order:
                     if a is not v and o.coefficient(a) is ONE:
                         return a

@@ -139,6 +139,10 @@ def test_simplifications() -> None:
     assert floordiv(i * M + j, M) is i
     assert mod(i * M + j, M) is j
     assert floordiv(floordiv(i, ix(4)), ix(3)) is floordiv(i, ix(12))
+    assert floordiv(i * M + j, M * 7) is floordiv(i, ix(7))
+    assert floordiv(i * 96 + axis("k", 96), ix(96 * 64)) is floordiv(i, ix(64))
+    assert floordiv(i * 96 + axis("k", 97), ix(96 * 64)) is not floordiv(i, ix(64))
+    assert floordiv(i * M * 4 + j * 4 + axis("k", 4), N * M * 4) is ZERO
     assert floordiv(N - 1 - i, N) is ZERO
     assert mod(N - 1 - i, N) is N - 1 - i
     assert floordiv((N + 2) * M, N + 2) is M
@@ -162,6 +166,7 @@ def test_substitution() -> None:
     assert flat.subst({a: floordiv(k, M), b: mod(k, M)}) is k
     assert flat.subst({}) is flat
     assert flat.coefficient(a) is M and flat.coefficient(b) is ONE and floordiv(flat + i, ix(7)).coefficient(a) is None
+    assert floordiv(flat + i, ix(7)).coefficient(a, within=True) is ZERO
 
 
 @pytest.mark.parametrize("divisor", [0, -3])

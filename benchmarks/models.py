@@ -1,0 +1,306 @@
+"""Training steps of whole models: a GPT-2 of 12 layers, a Llama-style decoder of 8, and a GPT bound by the host.
+
+    python benchmarks/models.py --device cuda --json run.json     # about two minutes
+    python benchmarks/models.py --device cuda --profile out/      # and what every kernel took, a file for each
+    python benchmarks/models.py --device cpu --small              # does it run at all
+
+A step is the forward pass, cross-entropy over the vocabulary, the backward pass and AdamW; parameters are bfloat16.
+All implementations of a model take turns, in one process, from the same weights and on the same tokens; their losses
+over the first steps are compared before anything is timed. Memory is the peak of a step above what there is before it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import copy
+import gc
+import json
+import statistics
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+from torch.profiler import ProfilerActivity
+from torch.profiler import profile as profiler
+
+import fusewright
+from fusewright.bench.measure import synchronize
+
+BACKENDS = ("eager", "aot_eager", "inductor", "fusewright")
+
+
+@dataclass(frozen=True)
+class Shape:
+    """What a decoder is made of."""
+
+    layers: int
+    heads: int
+    width: int
+    hidden: int
+    vocabulary: int
+    batch: int
+    tokens: int
+    dropout: float = 0.0
+
+
+class Attention(nn.Module):
+    def __init__(self, s: Shape, bias: bool, rotary: bool):
+        super().__init__()
+        self.heads, self.rotary, self.dropout = s.heads, rotary, s.dropout
+        self.qkv = nn.Linear(s.width, 3 * s.width, bias=bias)
+        self.out = nn.Linear(s.width, s.width, bias=bias)
+
+    def forward(self, x: Tensor, cos: Tensor | None, sin: Tensor | None) -> Tensor:
+        b, t, c = x.shape
+        q, k, v = (y.view(b, t, self.heads, c // self.heads).transpose(1, 2) for y in self.qkv(x).split(c, dim=2))
+        if cos is not None and sin is not None:
+            q, k = q * cos + rotated(q) * sin, k * cos + rotated(k) * sin
+        y = F.scaled_dot_product_attention(q, k, v, is_causal=True)
+        return F.dropout(self.out(y.transpose(1, 2).reshape(b, t, c)), self.dropout, self.training)
+
+
+def rotated(x: Tensor) -> Tensor:
+    first, second = x.chunk(2, dim=-1)
+    return torch.cat((-second, first), dim=-1)
+
+
+class GPTBlock(nn.Module):
+    def __init__(self, s: Shape):
+        super().__init__()
+        self.norm1, self.norm2 = nn.LayerNorm(s.width), nn.LayerNorm(s.width)
+        self.attention = Attention(s, True, False)
+        self.up, self.down = nn.Linear(s.width, s.hidden), nn.Linear(s.hidden, s.width)
+        self.dropout = s.dropout
+
+    def forward(self, x: Tensor) -> Tensor:
+        x = x + self.attention(self.norm1(x), None, None)
+        y = self.down(F.gelu(self.up(self.norm2(x)), approximate="tanh"))
+        return x + F.dropout(y, self.dropout, self.training)
+
+
+class GPT(nn.Module):
+    def __init__(self, s: Shape):
+        super().__init__()
+        self.token, self.position = nn.Embedding(s.vocabulary, s.width), nn.Embedding(s.tokens, s.width)
+        self.blocks = nn.ModuleList(GPTBlock(s) for _ in range(s.layers))
+        self.norm = nn.LayerNorm(s.width)
+        self.dropout = s.dropout
+
+    def forward(self, tokens: Tensor, targets: Tensor) -> Tensor:
+        x = self.token(tokens) + self.position(torch.arange(tokens.shape[1], device=tokens.device))
+        x = F.dropout(x, self.dropout, self.training)
+        for block in self.blocks:
+            x = block(x)
+        logits = F.linear(self.norm(x), self.token.weight)
+        return F.cross_entropy(logits.flatten(0, 1), targets.flatten())
+
+
+class RMSNorm(nn.Module):
+    def __init__(self, width: int):
+        super().__init__()
+        self.weight = nn.Parameter(torch.ones(width))
+
+    def forward(self, x: Tensor) -> Tensor:
+        y = x.float()
+        y = y * torch.rsqrt(y.pow(2).mean(-1, keepdim=True) + 1e-5)
+        return self.weight * y.to(x.dtype)
+
+
+class LlamaBlock(nn.Module):
+    def __init__(self, s: Shape):
+        super().__init__()
+        self.norm1, self.norm2 = RMSNorm(s.width), RMSNorm(s.width)
+        self.attention = Attention(s, False, True)
+        self.gate, self.up = (nn.Linear(s.width, s.hidden, bias=False) for _ in range(2))
+        self.down = nn.Linear(s.hidden, s.width, bias=False)
+
+    def forward(self, x: Tensor, cos: Tensor, sin: Tensor) -> Tensor:
+        x = x + self.attention(self.norm1(x), cos, sin)
+        y = self.norm2(x)
+        return x + self.down(F.silu(self.gate(y)) * self.up(y))
+
+
+class Llama(nn.Module):
+    cos: Tensor
+    sin: Tensor
+
+    def __init__(self, s: Shape):
+        super().__init__()
+        self.token = nn.Embedding(s.vocabulary, s.width)
+        self.blocks = nn.ModuleList(LlamaBlock(s) for _ in range(s.layers))
+        self.norm = RMSNorm(s.width)
+        self.head = nn.Linear(s.width, s.vocabulary, bias=False)
+        d = s.width // s.heads
+        angles = torch.outer(torch.arange(s.tokens), 10000.0 ** (-torch.arange(0, d, 2) / d))
+        angles = torch.cat((angles, angles), dim=-1)
+        self.register_buffer("cos", angles.cos())
+        self.register_buffer("sin", angles.sin())
+
+    def forward(self, tokens: Tensor, targets: Tensor) -> Tensor:
+        x = self.token(tokens)
+        for block in self.blocks:
+            x = block(x, self.cos, self.sin)
+        return F.cross_entropy(self.head(self.norm(x)).float().flatten(0, 1), targets.flatten())
+
+
+MODELS: dict[str, tuple[Callable[[Shape], nn.Module], Shape]] = {
+    "GPT-2 small, 8x1024 tokens": (GPT, Shape(12, 12, 768, 3072, 50257, 8, 1024)),
+    "GPT-2 small, dropout 0.1, 8x1024 tokens": (GPT, Shape(12, 12, 768, 3072, 50257, 8, 1024, 0.1)),
+    "Llama-style, 8 layers, 4x2048 tokens": (Llama, Shape(8, 16, 2048, 5632, 32000, 4, 2048)),
+    "GPT, 12 layers, 1x128 tokens": (GPT, Shape(12, 12, 768, 3072, 50257, 1, 128)),
+}
+TINY = {
+    "GPT": (GPT, Shape(2, 2, 64, 256, 211, 2, 32, 0.1)),
+    "Llama-style": (Llama, Shape(2, 2, 64, 160, 211, 2, 32)),
+}
+
+
+class Run:
+    """One implementation of one model: its parameters, its optimizer, and the compiled loss."""
+
+    def __init__(self, model: nn.Module, backend: str, data: tuple[Tensor, Tensor]):
+        self.model = copy.deepcopy(model)
+        self.data = data
+        self.optimizer = torch.optim.AdamW(self.model.parameters(), lr=1e-4, fused=data[0].is_cuda)
+        self.loss = self.model if backend == "eager" else torch.compile(self.model, backend=backend)
+
+    def step(self) -> Tensor:
+        self.optimizer.zero_grad(set_to_none=True)
+        loss = self.loss(*self.data)
+        loss.backward()
+        self.optimizer.step()
+        return loss.detach()
+
+
+def first_steps(run: Run, device: str, steps: int = 4) -> tuple[float, list[float]]:
+    """Seconds of the first step, and the losses of the first few."""
+    torch.manual_seed(1)
+    synchronize(device)
+    began = time.perf_counter()
+    losses = [float(run.step())]
+    synchronize(device)
+    took = time.perf_counter() - began
+    return took, losses + [float(run.step()) for _ in range(steps - 1)]
+
+
+def peak(run: Run) -> float:
+    """MB that a step allocates at most, above what there is before it."""
+    run.optimizer.zero_grad(set_to_none=True)
+    gc.collect()
+    torch.cuda.synchronize()
+    torch.cuda.reset_peak_memory_stats()
+    before = torch.cuda.memory_allocated()
+    run.step()
+    torch.cuda.synchronize()
+    return (torch.cuda.max_memory_allocated() - before) / 1e6
+
+
+def profile(run: Run, path: Path) -> float:
+    """Write what each kernel of a step took to `path`; the sum in seconds."""
+    with profiler(activities=[ProfilerActivity.CUDA, ProfilerActivity.CPU]) as p:
+        for _ in range(3):
+            run.step()
+        torch.cuda.synchronize()
+    kernels = [e for e in p.key_averages() if e.self_device_time_total > 0 and e.device_type.name == "CUDA"]
+    kernels.sort(key=lambda e: -e.self_device_time_total)
+    kernels = [e for e in kernels if not e.key.startswith("Optimizer.")]  # a range, not a kernel
+    total = sum(e.self_device_time_total for e in kernels) / 3
+    lines = [f"{e.self_device_time_total / 3:10.1f} us {e.count / 3:6.1f} calls  {e.key[:150]}" for e in kernels]
+    path.write_text("\n".join([f"{total:10.1f} us in all, idle: {pauses(p)}", *lines]) + "\n")
+    return total * 1e-6
+
+
+def pauses(p: Any) -> str:
+    """When the device had nothing to do for long, in the last of the profiled steps."""
+    spans = sorted(
+        (e.time_range.start, e.time_range.end, e.name)
+        for e in p.events()
+        if e.device_type.name == "CUDA" and not e.name.startswith("Optimizer.")
+    )
+    spans = spans[-len(spans) // 3 :]
+    end, total, longest = spans[0][1], 0.0, []
+    for start, stop, name in spans[1:]:
+        if start > end:
+            total += start - end
+            longest.append((start - end, name))
+        end = max(end, stop)
+    worst = ", ".join(f"{gap:.0f} us before {name[:40]}" for gap, name in sorted(longest, reverse=True)[:8])
+    return f"{total:.0f} us ({worst})"
+
+
+def measure(name: str, backends: list[str], device: str, small: bool, out: Path | None, rounds: int) -> dict[str, Any]:
+    make, shape = (TINY if small else MODELS)[name]
+    torch.manual_seed(0)
+    torch._dynamo.reset()
+    with torch.device(device):
+        model = make(shape)
+        for parameter in model.parameters():
+            if parameter.dim() > 1:
+                nn.init.normal_(parameter, std=0.02)
+        model.to(torch.bfloat16)
+        data = tuple(torch.randint(shape.vocabulary, (shape.batch, shape.tokens)) for _ in range(2))
+    rows: dict[str, Any] = {}
+    runs: dict[str, Run] = {}
+    for backend in backends:
+        runs[backend] = Run(model, backend, data)  # type: ignore[arg-type]
+        fusewright.reset_counters()
+        first, losses = first_steps(runs[backend], device)
+        rows[backend] = {"first": first, "losses": losses, "fallbacks": fusewright.counters()["fallbacks"]}
+    expected = rows[backends[0]]["losses"]
+    for backend in backends[1:]:
+        worst = max(abs(a - b) for a, b in zip(rows[backend]["losses"], expected, strict=True))
+        if worst > 0.02 * max(expected):
+            print(f"  {backend}: the losses differ from {backends[0]}'s: {rows[backend]['losses']} {expected}")
+    times: dict[str, list[float]] = {backend: [] for backend in backends}
+    for _ in range(3 + rounds):
+        for backend, run in runs.items():
+            synchronize(device)
+            began = time.perf_counter()
+            run.step()
+            synchronize(device)
+            times[backend].append(time.perf_counter() - began)
+    for backend, run in runs.items():
+        row = rows[backend]
+        row["step"] = statistics.median(times[backend][3:])
+        row["tokens/s"] = shape.batch * shape.tokens / row["step"]
+        if device == "cuda":
+            row["peak MB"] = peak(run)
+            if out is not None:
+                row["device"] = profile(run, out / f"{name.replace(' ', '_').replace(',', '')}-{backend}.txt")
+        notes = [f"{k} {v:,.4g}" for k, v in row.items() if k != "losses"]
+        print(f"  {backend:11s} {row['step'] * 1e3:9.3f} ms  " + "  ".join(notes), flush=True)
+    return rows
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--device", default="cuda", choices=["cuda", "cpu"])
+    parser.add_argument("--backends", default="eager,inductor,fusewright", help=f"of {', '.join(BACKENDS)}")
+    parser.add_argument("--only", default="", help="models whose name contains this")
+    parser.add_argument("--small", action="store_true", help="models of a few layers and tokens")
+    parser.add_argument("--rounds", type=int, default=20)
+    parser.add_argument("--profile", type=Path, help="a directory for what each kernel took")
+    parser.add_argument("--json", type=Path)
+    args = parser.parse_args()
+    if args.profile:
+        args.profile.mkdir(parents=True, exist_ok=True)
+    torch.set_float32_matmul_precision("high")
+    results = {}
+    for name in TINY if args.small else MODELS:
+        if args.only in name:
+            print(name, flush=True)
+            results[name] = measure(name, args.backends.split(","), args.device, args.small, args.profile, args.rounds)
+            gc.collect()
+            if args.device == "cuda":
+                torch.cuda.empty_cache()
+    if args.json:
+        args.json.write_text(json.dumps(results, indent=1))
+
+
+if __name__ == "__main__":
+    main()
