@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import statistics
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -20,10 +19,8 @@ import torch
 import fusewright
 from fusewright.bench import measure
 from fusewright.bench.cases_gpu import GPU_CASES
-from fusewright.loop.gpu import lower_gpu
 from fusewright.run import gpu
 from fusewright.schedule.legal_gpu import Sizes
-from fusewright.schedule.naming import kernel_name
 from fusewright.schedule.variants import variants
 
 ROUNDS = 7
@@ -63,37 +60,14 @@ def words(s: Any) -> str:
     return out + f" c{s.cluster}" * (s.cluster > 1) + f" {s.keep}" * (s.mode == "persistent") + " ldcs" * bool(s.stream)
 
 
-def prepare(group: gpu.GpuGroup, key: tuple[int, ...], settled: Any) -> gpu.Prepared | str:
-    f, s, extra = settled
+def prepare(group: gpu.GpuGroup, env: dict[str, int], settled: Any) -> gpu.Prepared | str:
     try:
-        lowered = lower_gpu(f, s, kernel_name(f, s.family))
-        code = gpu.kernel_for(lowered.func, group.driver)
-        env = dict(zip(group.symbols, key[:-1], strict=True))
-        return gpu.Prepared(group.driver, lowered, code, lowered.evaluate({**env, **extra}), list(group.fusion.hosts))
+        return group.trial(settled, env)
     except Exception as e:
         return f"{type(e).__name__}: {e}"[:200]
 
 
-def timed(runs: dict[Any, Any], flush: torch.Tensor) -> dict[Any, float]:
-    times: dict[Any, list[float]] = {k: [] for k in runs}
-    for r in runs.values():
-        r()
-    for _ in range(ROUNDS):
-        pairs = []
-        for k, r in runs.items():
-            begin, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
-            flush.zero_()
-            begin.record()
-            r()
-            end.record()
-            pairs.append((k, begin, end))
-        torch.cuda.synchronize()
-        for k, begin, end in pairs:
-            times[k].append(begin.elapsed_time(end) * 1e-3)
-    return {k: statistics.median(t) for k, t in times.items()}
-
-
-def study(case: Any, most: int, roof: float, flush: torch.Tensor, pool: ThreadPoolExecutor) -> dict[str, Any]:
+def study(case: Any, most: int, roof: float, pool: ThreadPoolExecutor) -> dict[str, Any]:
     torch._dynamo.reset()
     inputs = case.inputs("cuda", False)
     with Recorder() as recorder:
@@ -108,25 +82,22 @@ def study(case: Any, most: int, roof: float, flush: torch.Tensor, pool: ThreadPo
     ideal = case.traffic(inputs) / roof
     result: dict[str, Any] = {"case": case.name, "ideal_us": ideal * 1e6, "kernels": []}
     for group, key, pointers, hosts in recorder.found:
-        *values, low = key
-        alignment = 16
-        while low % alignment:
-            alignment //= 2
-        hint = gpu.sizes_of(dict(zip(group.symbols, values, strict=True)))
-        f, s, extra = gpu.plan(group.fusion, hint, group.driver.gpu, lambda b, n=alignment: n)
+        env, alignment = group.sizes_at(key)
+        hint = gpu.sizes_of(env)
+        found = [group.scheduled(hint, alignment)]
+        s = found[0][1]
         sizes = Sizes(hint, group.driver.gpu, lambda b, n=alignment: n)
-        found = [(f, s, extra)]
         for v in variants(group.fusion, s, sizes):
             if len(found) >= most:
                 break
             if v[1] != s:
                 found.append(v)
-        made = list(pool.map(lambda v: prepare(group, key, v), found))
+        made = list(pool.map(lambda v: prepare(group, env, v), found))
         runs = {k: (lambda p=p: p(*pointers, hosts=hosts)) for k, p in enumerate(made) if not isinstance(p, str)}
         for k, p in enumerate(made):
             if isinstance(p, str):
                 print("   ", words(found[k][1]), p)
-        times = timed(runs, flush)
+        times = dict(zip(runs, group.driver.times(list(runs.values()), ROUNDS), strict=True))
         order = sorted(times, key=times.__getitem__)
         rows = [(words(found[k][1]), times[k] * 1e6) for k in order]
         result["kernels"].append({"family": s.family, "base": words(s), "base_us": times.get(0, 0) * 1e6, "all": rows})
@@ -146,13 +117,12 @@ def main() -> None:
     args = parser.parse_args()
     roof = measure.copy_roof("cuda")
     print(f"copy roof {roof / 1e9:.0f} GB/s")
-    flush = torch.empty(256 << 20, dtype=torch.int8, device="cuda")
     results = []
     with ThreadPoolExecutor(14) as pool, fusewright.options(fallback=False):
         for case in GPU_CASES:
             if not args.only or any(p in case.name for p in args.only):
                 try:
-                    results.append(study(case, args.most, roof, flush, pool))
+                    results.append(study(case, args.most, roof, pool))
                 except Exception as e:
                     print(f"{case.name}: {type(e).__name__}: {e}"[:300])
                 torch.cuda.empty_cache()

@@ -19,8 +19,10 @@ import torch
 from rich.console import Console
 
 from fusewright.bench import measure, report
-from fusewright.bench.cases import GPU_SUITES, SUITES
+from fusewright.bench.cases import GPU_SUITES, MORE_SUITES, SUITES
 from fusewright.bench.runner import EAGER, run_all
+
+KNOWN = (*SUITES, *GPU_SUITES, *MORE_SUITES)
 
 _AGAIN = "import sys; from fusewright.bench import main; sys.exit(main(sys.argv[1:]))"
 
@@ -28,8 +30,8 @@ _AGAIN = "import sys; from fusewright.bench import main; sys.exit(main(sys.argv[
 def _parser() -> argparse.ArgumentParser:
     p = argparse.ArgumentParser(prog="fusewright bench", description=__doc__)
     p.add_argument("--device", default="cpu")
-    known = (*SUITES, *GPU_SUITES)
-    p.add_argument("--suite", help=f"comma-separated, of {', '.join(known)}; all that are for the device if not given")
+    usual = "all that are for the device, but the last, if not given"
+    p.add_argument("--suite", help=f"comma-separated, of {', '.join(KNOWN)}; {usual}")
     p.add_argument("--only", default="", metavar="SUBSTR", help="only cases whose name contains this")
     p.add_argument("--peers", default="eager,inductor", help="backends of torch.compile to compare with, and eager")
     p.add_argument("--backend", default=report.OURS, help="the backend that is measured against the peers")
@@ -78,8 +80,8 @@ def main(argv: list[str]) -> int:
     parser = _parser()
     args = parser.parse_args(argv)
     suites = args.suite.split(",") if args.suite else list(GPU_SUITES if args.device.startswith("cuda") else SUITES)
-    if unknown := [s for s in suites if s not in (*SUITES, *GPU_SUITES)]:
-        parser.error(f"--suite: no suite '{unknown[0]}'; known: {', '.join((*SUITES, *GPU_SUITES))}")
+    if unknown := [s for s in suites if s not in KNOWN]:
+        parser.error(f"--suite: no suite '{unknown[0]}'; known: {', '.join(KNOWN)}")
     if args.device.startswith("cuda") and not torch.cuda.is_available():
         parser.error(f"--device: PyTorch finds no CUDA device for '{args.device}'")
     if args.child is not None:

@@ -12,6 +12,7 @@ from typing import Any
 import torch
 
 from fusewright.loop.ir import Func
+from fusewright.run.prepared import Launch
 from fusewright.schedule.device import H200, Gpu
 
 
@@ -34,6 +35,9 @@ class NullDriver:
 
     def load(self, code: bytes, func: Func) -> list[Any]:
         return [0 for _ in func.body]
+
+    def restore(self, code: bytes, launches: Sequence[Launch]) -> list[Any]:
+        return [0 for _ in launches]
 
     def scratch(self, nbytes: int) -> torch.Tensor:
         return self._scratch[:nbytes]

@@ -16,6 +16,7 @@ from . import scalar as sc
 from .decisions import deciding
 from .domain import Domain
 from .ir import Buffer, Fusion, Stage, Target
+from .onehot import picked
 from .scalar import Expr
 from .structure import structure_hash
 
@@ -51,12 +52,13 @@ def build(
     views: set[int],
     layout: Layout,
     round_every_op: bool = False,
+    without: frozenset[str] = frozenset(),
 ) -> Built:
     """The Fusion of `eqns` that stores `outputs`.
 
     `producers`: the equation behind any value of the graph; `views`: units that are metadata only, looked
-    through when they feed the group; `layout(value)`: strides in elements of a value that lives in memory.
-    Raises Refusal when the group has no common iteration domain.
+    through when they feed the group; `layout(value)`: strides in elements of a value that lives in memory; `without`:
+    passes that are switched off for it. Raises Refusal when the group has no common iteration domain.
     """
     scatters = [e for e in eqns if e.op == "scatter"]
     if any(e.inputs[0] is not before.out for before, e in itertools.pairwise(scatters)):
@@ -64,13 +66,27 @@ def build(
     if scatters and list(outputs) != [scatters[-1].out]:
         raise Refusal("scatter", "a kernel that scatters stores nothing else, and its result is read elsewhere")
 
-    def phase(values: Sequence[Value], also: Sequence[Value] = (), prefix: str = "i") -> _Build:
-        return _Build(eqns, values, producers, views, layout, round_every_op, also, prefix)
+    def phase(values: Sequence[Value], also: Sequence[Value] = (), prefix: str = "i") -> Phase:
+        out = Phase(eqns, values, producers, views, layout, round_every_op, also, prefix)
+        out.fusion.without = without
+        return out
 
-    return _scattered(scatters, phase) if scatters else phase(outputs).run()
+    if scatters:
+        return _scattered(scatters, phase)
+    one = phase(outputs)
+    built = one.run()
+    f = built.fusion
+    if one.picked and all(s.kind == "store" for s in f.stages):
+        if len({s.axes for s in f.stages}) == 1:
+            f.axes = f.stages[0].axes  # without those that only the sums had
+        else:  # rows beside points are one kernel only if there is a loop over the row
+            again = phase(outputs)
+            again.picks = False
+            built = again.run()
+    return built
 
 
-def _scattered(chain: Sequence[Eqn], phase: Callable[..., _Build]) -> Built:
+def _scattered(chain: Sequence[Eqn], phase: Callable[..., Phase]) -> Built:
     """Scatters, each into the result of the one before: store the base, visit every source, round what was accumulated.
 
     Sums and products of 16-bit floats are accumulated in f32 scratch and rounded once: in the tensor itself every
@@ -98,13 +114,13 @@ def _scattered(chain: Sequence[Eqn], phase: Callable[..., _Build]) -> Built:
         idx = first.domain.complete_index(base)
         body = sc.load(target.name, first.offset(target, idx), f32, None)
         last = Stage("store", out.name, before[0].axes, (), "", body, out.dtype, out.name, first.offset(out, idx))
-        fusion.after = [Fusion(before[0].axes, [out], [last])]
+        fusion.after = [Fusion(before[0].axes, [out], [last], without=fusion.without)]
         fusion.scratch = [target]
     first.sources[out.name] = result
     return Built(fusion, first.sources)
 
 
-class _Build:
+class Phase:
     """One iteration domain being evaluated; `outputs` define it, and stages may read the values `also`, too."""
 
     def __init__(
@@ -142,7 +158,7 @@ class _Build:
                 stack.extend(self.eqn[v].inputs)
         order = sorted((self.eqn[v] for v in needed), key=lambda e: e.out.id)
         self.rounded = set(self.eqn) if round_every_op else deciding(order, self.outputs)
-        self.anchors = [e.out for e in order if e.op in ("reduce", "scan")]
+        self.anchors = [e.out for e in order if e.op in ("reduce", "scan", "scatter")]
         self.anchors += [v for v in outputs if v not in self.anchors]
         self.domain = Domain(order, self.anchors, prefix)
         self.memo: dict[tuple[Value, tuple[Ix, ...], Expr | None], Expr] = {}
@@ -151,6 +167,9 @@ class _Build:
         self.stages: list[Stage] = []
         self.fusion = Fusion(tuple(self.domain.axes), exact=round_every_op)
         self.sources: dict[str, Value] = {}
+        self.depth = 0  # of pads and cats around what is being evaluated
+        self.picks = True  # sums of what is zero but at one place need no loop
+        self.picked = False
 
     def run(self) -> Built:
         outs = []
@@ -181,7 +200,21 @@ class _Build:
 
     def scatter(self, e: Eqn, b: Buffer) -> None:
         """A stage that scatters into `b`."""
-        how, masked, spec = e.params
+        places, mask, free, coords = self.targets(e)
+        src = e.inputs[1]
+        idx = self.domain.complete_index(src)
+        body = self.eval(src, idx, None)
+        if b.dtype.is_reduced and body.kind == "round" and body.data is b.dtype:
+            body = body.args[0]
+        target = Target(places, mask, free, flatten(idx, src.shape))
+        offset = self.offset(b, coords)
+        axes = self.points(idx)
+        self.stages.append(Stage("scatter", b.name, axes, (), e.params[0], body, b.dtype, b.name, offset, target))
+
+    def targets(self, e: Eqn) -> tuple[tuple[tuple[Expr, Ix], ...], Expr, tuple[Atom, ...], tuple[Ix, ...]]:
+        """Of the points that a scatter visits: (run-time coordinates with their extents, the mask, the axes that are
+        coordinates, all coordinates of the target); the first three as in `Target`."""
+        _, masked, spec = e.params
         src = e.inputs[1]
         idx = self.domain.complete_index(src)
 
@@ -201,14 +234,7 @@ class _Build:
             mask = valid if mask is None else sc.op("and", mask, valid)
             places.append((where, n))
             coords.append(index.value(where, n))
-        body = self.eval(src, idx, None)
-        if b.dtype.is_reduced and body.kind == "round" and body.data is b.dtype:
-            body = body.args[0]
-        mask = sc.const(True, bool_) if mask is None else mask
-        target = Target(tuple(places), mask, tuple(free), flatten(idx, src.shape))
-        offset = self.offset(b, tuple(coords))
-        axes = self.points(idx)
-        self.stages.append(Stage("scatter", b.name, axes, (), how, body, b.dtype, b.name, offset, target))
+        return tuple(places), sc.const(True, bool_) if mask is None else mask, tuple(free), tuple(coords)
 
     def _scatter(self, e: Eqn, idx: tuple[Ix, ...], mask: Expr | None) -> Expr:
         raise Refusal("scatter", f"{e.out} is read by the kernel that scatters into it")
@@ -301,7 +327,7 @@ class _Build:
         for j, n in zip(src, x.shape, strict=True):
             inside = sc.op("and", inside, _in_range(j, n))
         both = inside if mask is None else sc.op("and", mask, inside)
-        body = self.eval(x, src, None if both.kind == "const" else both)
+        body = self.inside(x, src, None if both.kind == "const" else both)
         return sc.op("where", inside, body, self.eval(fill, (), mask))
 
     def _cat(self, e: Eqn, idx: tuple[Ix, ...], mask: Expr | None) -> Expr:
@@ -313,12 +339,35 @@ class _Build:
             here = _in_range(j, x.shape[dim])
             both = here if mask is None else sc.op("and", mask, here)
             src = tuple(j if d == dim else i for d, i in enumerate(idx))
-            pieces.append((here, self.eval(x, src, both)))
+            pieces.append((here, self.inside(x, src, both)))
             start = start + x.shape[dim]
         out = pieces[-1][1]
         for here, body in reversed(pieces[:-1]):
             out = sc.op("where", here, body, out)
         return out
+
+    def inside(self, x: Value, idx: tuple[Ix, ...], mask: Expr | None) -> Expr:
+        """`x` at `idx`, of use only where `idx` is a place in `x`, which `mask` ensures wherever memory is read.
+
+        While `x` is evaluated, a coordinate that may lie outside has a name that lies inside: divisions by the extents
+        of views then fold as they do elsewhere. The names do not outlive this function.
+        """
+        names = {
+            d: index.axis(f"at{self.depth}.{d}", n)
+            for d, (j, n) in enumerate(zip(idx, x.shape, strict=True))
+            if n is not ONE and not index.within(j, n)
+        }
+        if not names or mask is None:
+            return self.eval(x, idx, mask)
+        self.depth += 1
+        checks = len(self.fusion.checks)
+        body = self.eval(x, tuple(names.get(d, j) for d, j in enumerate(idx)), mask)
+        self.depth -= 1
+        places = {a: idx[d] for d, name in names.items() if (a := name.as_axis()) is not None}
+        for k, (must, _) in enumerate(self.fusion.checks[checks:], checks):  # of indices that were read on the way
+            must = sc.rewrite(must, places, {})
+            self.fusion.checks[k] = (must, tuple(a for a in self.domain.axes if a in must.axes))
+        return sc.rewrite(body, places, {})
 
     def _gather(self, e: Eqn, idx: tuple[Ix, ...], mask: Expr | None) -> Expr:
         x = e.inputs[0]
@@ -380,6 +429,12 @@ class _Build:
             if set(raxes) & set(axes) and kind == "reduce":
                 raise Refusal("domain", f"{e.out} still depends on an axis it reduces")
             body = self.eval(x, src, None)
+            one = None
+            if self.picks and kind == "reduce" and monoid == "sum" and len(raxes) == 1:
+                one = picked(body, raxes[0])
+            if one is not None:
+                self.picked = True
+                return sc.cast(one, e.out.dtype)
             name = self.names[e.out] = f"r{len(self.names)}"
             dtype = e.out.dtype
             self.stages.append(Stage(kind, name, axes, tuple(raxes), monoid, body, dtype))

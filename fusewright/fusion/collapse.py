@@ -6,11 +6,19 @@ from dataclasses import replace
 
 from ..index.expr import ZERO, Atom, Ix, axis
 from . import scalar as sc
-from .ir import Fusion, Stage, Target
+from .ir import Fusion, Origin, Stage, Target
 from .scalar import Expr
 
 
 def collapse(f: Fusion, order: list[Atom]) -> tuple[Fusion, list[Atom]]:
+    """Merge adjacent axes of `order` (outermost first) where that is legal; returns the fusion and the new order.
+
+    Leaves a fusion that is to do without as it is.
+    """
+    return (f, order) if "collapse" in f.without else merged(f, order)
+
+
+def merged(f: Fusion, order: list[Atom]) -> tuple[Fusion, list[Atom]]:
     """Merge adjacent axes of `order` (outermost first) where that is legal; returns the fusion and the new order.
 
     (a, b) merge into one axis of extent |a|*|b| when every index expression has coefficient(a) =
@@ -38,6 +46,8 @@ def mergeable(f: Fusion, a: Atom, b: Atom) -> bool:
         if (a in s.axes) != (b in s.axes) or (a in s.raxes) != (b in s.raxes):
             return False
         if s.target is not None and (a in s.target.free) != (b in s.target.free):
+            return False
+        if s.origin is not None and (a in s.origin.rows) != (b in s.origin.rows):
             return False
     assert b.extent is not None
     for i in _indices(f):
@@ -69,23 +79,30 @@ def substitute(f: Fusion, env: dict[Atom, Ix]) -> Fusion:
         places = tuple((sc.rewrite(e, env, memo), n) for e, n in t.places)
         return Target(places, sc.rewrite(t.mask, env, memo), axes(t.free), sc.rewrite_index(t.order, env, memo))
 
+    def origin(o: Origin | None) -> Origin | None:
+        if o is None:
+            return None
+        mask, base = (sc.rewrite(e, env, memo) for e in (o.mask, o.base))
+        return replace(o, rows=axes(o.rows), key=sc.rewrite_index(o.key, env, memo), mask=mask, base=base)
+
     def stage(s: Stage) -> Stage:
         body = sc.rewrite(s.body, env, memo)
         moved = (axes(s.axes), axes(s.raxes), offset(s.offset), target(s.target))
-        return replace(s, axes=moved[0], raxes=moved[1], body=body, offset=moved[2], target=moved[3])
+        return replace(
+            s, axes=moved[0], raxes=moved[1], body=body, offset=moved[2], target=moved[3], origin=origin(s.origin)
+        )
 
     checks = [(sc.rewrite(c, env, memo), axes(x)) for c, x in f.checks]
     return replace(f, axes=axes(f.axes), stages=[stage(s) for s in f.stages], checks=checks)
 
 
 def _roots(f: Fusion) -> list[Expr]:
-    targets = [s.target for s in f.stages if s.target is not None]
-    where = [e for t in targets for e in (t.mask, *(p for p, _ in t.places))]
-    return [s.body for s in f.stages] + where + [c for c, _ in f.checks]
+    return [s.body for s in f.stages] + [e for s in f.stages for e in s.others()] + [c for c, _ in f.checks]
 
 
 def _indices(f: Fusion) -> set[Ix]:
     out = {i for e in sc.walk(_roots(f)) for i in e.indices()}
     out |= {s.offset for s in f.stages if s.offset is not None}
     out |= {s.target.order for s in f.stages if s.target is not None}
+    out |= {s.origin.key for s in f.stages if s.origin is not None}
     return out

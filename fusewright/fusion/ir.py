@@ -7,6 +7,7 @@ Grammar
              | scan   name over axes, along axis : monoid = expr
              | store  buffer[offset] over axes = expr
              | scatter buffer[offset] over axes = expr if mask, how
+             | collect name over axes, points : how = expr if mask and key = row, from base
     check  ::= expr must be true over axes           (an index out of range: the kernel reports failure)
 
 Semantics
@@ -17,6 +18,9 @@ Semantics
 - A scatter combines (`how`: set, sum, prod, max, min) what its buffer holds with its `expr` at every point whose mask
   is true, in the order of `Target.order`. Its offset has run-time values; several points may meet in one element. Its
   buffer is stored by the first fusion of `before`, and no stage reads it; others of `before` scatter into it, too.
+- A collect is a scatter seen from where it writes: its `axes` are those of the target, its value at an element is `base`
+  combined with its `expr` at every point of `raxes` whose mask is true and whose key is the element's row, in the order
+  of the points. `set` takes the last of them.
 - Buffers are external tensors addressed by element offset; no two outputs overlap each other; an output may be
   the same memory as an input only where `loop/overwrite.py` says so: each element is read only at the point that
   writes it, and before.
@@ -67,11 +71,28 @@ class Target:
 
 
 @dataclass(frozen=True, slots=True)
-class Stage:
-    """`kind` is "reduce", "scan", "store" or "scatter". `axes`: the points it is defined at; `raxes`: combined axes.
+class Origin:
+    """Where the values of a collect come from.
 
-    `monoid`: how values are combined; of a scatter also "set". `fused`: `body` is a product, which may join the sum
-    without having been rounded.
+    `rows`: axes of the target; the number of an element's row is its row-major position along them. `key`: the row that
+    a point belongs to (it has run-time values), valid wherever `mask` is true. `base`: what an element has before;
+    `fresh`: an element that some point belongs to starts from the identity instead.
+    """
+
+    rows: tuple[Atom, ...]
+    key: Ix
+    mask: Expr
+    base: Expr
+    fresh: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """`kind` is "reduce", "scan", "store", "scatter" or "collect". `axes`: the points it is defined at; `raxes`:
+    combined axes, of a collect in the order of its points.
+
+    `monoid`: how values are combined; of a scatter or collect also "set". `fused`: `body` is a product, which may join
+    the sum without having been rounded.
     """
 
     kind: str
@@ -85,11 +106,22 @@ class Stage:
     offset: Ix | None = None
     target: Target | None = None
     fused: bool = False
+    origin: Origin | None = None
+
+    def others(self) -> list[Expr]:
+        """What a scatter or collect computes besides its body."""
+        t, o = self.target, self.origin
+        out = [] if t is None else [t.mask, *(p for p, _ in t.places)]
+        return out if o is None else [*out, o.mask, o.base, *(a.aux for a in o.key.atoms() if a.kind == "value")]
 
 
 @dataclass(slots=True)
 class Fusion:
-    """One kernel's algorithm. `exact`: nothing in it may be computed in a cheaper way (`fusion/relax.py`)."""
+    """One kernel's algorithm.
+
+    `exact`: nothing in it may be computed in a cheaper way (`fusion/relax.py`). `without`: passes that are switched off
+    for it, by the names of their options.
+    """
 
     axes: tuple[Atom, ...]
     buffers: list[Buffer] = field(default_factory=list)
@@ -100,6 +132,7 @@ class Fusion:
     before: list[Fusion] = field(default_factory=list)
     after: list[Fusion] = field(default_factory=list)
     exact: bool = False
+    without: frozenset[str] = frozenset()
 
     def stores(self) -> list[Stage]:
         return [s for s in self.stages if s.kind == "store"]
@@ -119,7 +152,7 @@ class Fusion:
             shape, strides = ", ".join(map(str, b.shape)), ", ".join(map(str, b.strides))
             lines.append(f"  {io} {b.name}: {b.dtype}[{shape}] strides ({strides})")
         roots = [s.body for s in self.stages] + [c for c, _ in self.checks]
-        roots += [e for s in self.stages if s.target for e in (s.target.mask, *(p for p, _ in s.target.places))]
+        roots += [e for s in self.stages for e in s.others()]
         lines += from_scalar.lets(roots)
         for s in self.stages:
             over = ", ".join(a.name for a in s.axes)
@@ -130,6 +163,12 @@ class Fusion:
                 mask = from_scalar(s.target.mask)
                 lines.append(f"  scatter {s.buffer}[{from_scalar.index(s.offset)}] over ({over}): {s.monoid} {body}")
                 lines.append(f"    where {mask}")
+            elif s.origin is not None:
+                points, rows = (", ".join(a.name for a in x) for x in (s.raxes, s.origin.rows))
+                start = f"{s.monoid} from the identity, else {from_scalar(s.origin.base)}"
+                start = start if s.origin.fresh else f"{from_scalar(s.origin.base)}, {s.monoid}"
+                lines.append(f"  collect {s.name} over ({over}): {start} of ({points}) {body}")
+                lines.append(f"    where {from_scalar(s.origin.mask)}, {from_scalar.index(s.origin.key)} = ({rows})")
             else:
                 along = ", ".join(a.name for a in s.raxes)
                 how = f"fused {s.monoid}" if s.fused else s.monoid
@@ -140,6 +179,11 @@ class Fusion:
         for when, f in around:
             lines += [f"  {when}", *("    " + line for line in f.text().splitlines())]
         return "\n".join(lines)
+
+
+def expression(e: Expr) -> str:
+    """A scalar expression as the text of a fusion has it."""
+    return _Printer()(e)
 
 
 class _Printer:

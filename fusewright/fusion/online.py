@@ -34,7 +34,9 @@ class Online:
 
 
 def online(f: Fusion, cols: set[Atom]) -> dict[str, Online]:
-    """The stages of `f`, reductions over `cols`, that can be combined on the fly, by name."""
+    """The stages of `f`, reductions over `cols`, that can be combined on the fly, by name; none if `f` does without."""
+    if "online" in f.without:
+        return {}
     rows = {s.name: s for s in f.reductions() if set(s.raxes) == cols}
     out: dict[str, Online] = {}
     for s in rows.values():

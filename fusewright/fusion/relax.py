@@ -16,7 +16,8 @@ A value with relaxed and strict uses is strict. What is relaxed gets these forms
     sqrt, expm1, log, log1p  `fast_sqrt`, ...
     1 + erf(x)           `fast_erfc`(-x); 1 - erf(x) is `fast_erfc`(x): without cancellation where the sum is small
     1 + tanh(x)          2 / (1 + exp(-2x))
-    a * b + c            `fma`, if nothing else uses the product; sums of products likewise (`Stage.fused`)
+    a * b + c            `fma`, if nothing else uses the product; sums of products likewise (`Stage.fused`); neither
+                         with the option `fma` off
 
 A reciprocal of what belongs to a row is computed once for the row. Infinities, NaN and zeros come out as from the exact
 forms. Beside relaxed values: `exp(x - max x)` whose only use is to be summed over the row may be off by a unit in the
@@ -52,8 +53,8 @@ _JOINS = ("sum", "prod", "max", "min")  # monoids that are continuous
 
 
 def relax(f: Fusion) -> Fusion:
-    """`f` with the cheaper forms; `f` itself if it is `exact`, or has nothing to relax."""
-    if f.exact:
+    """`f` with the cheaper forms; `f` itself if it is `exact`, is to do without them, or has nothing to relax."""
+    if f.exact or "relaxed" in f.without:
         return f
     rewriter = _Rewriter(f)
     stages = [rewriter.stage(s) for s in f.stages]
@@ -115,6 +116,7 @@ def _below(roots: list[Expr], bodies: dict[str, Stage], rounded: bool) -> set[Ex
 class _Rewriter:
     def __init__(self, f: Fusion):
         self.strict = strict(f)
+        self.fma = "fma" not in f.without
         self.rows = {s.name: s for s in f.reductions()}
         self.bounds = Bounds(f)
         self.uses: Counter[Expr] = Counter(c for e in sc.walk([s.body for s in f.stages]) for c in e.children())
@@ -127,7 +129,7 @@ class _Rewriter:
         if s.kind == "reduce" and s.monoid == "sum" and s.body.dtype is f32 and self.uses[s.body] == 1:
             if self.share(s.body) and self.rows[self.lead(s.body)].raxes == s.raxes:
                 body = self.power(s.body.args[0], True)
-            elif s.body not in self.strict and _is(s.body, "mul"):
+            elif self.fma and s.body not in self.strict and _is(s.body, "mul"):
                 return replace(s, body=body, fused=True)
         return s if body is s.body else replace(s, body=body)
 
@@ -146,7 +148,7 @@ class _Rewriter:
 
     def product(self, e: Expr, of: Expr) -> bool:
         """Whether `e` is a product that its one use, `of`, may take unrounded; not what a row has once anyway."""
-        return _is(e, "mul") and self.once(e) and e.axes == of.axes
+        return self.fma and _is(e, "mul") and self.once(e) and e.axes == of.axes
 
     # --- rewriting ---
     def new(self, e: Expr) -> Expr:
@@ -169,7 +171,11 @@ class _Rewriter:
         while _is(x, "neg") or (_is(x, "mul") and x.args[1].kind == "const"):
             x, scale = x.args[0], scale * (-1.0 if x.data == "neg" else x.args[1].data)
         at, by = self.new(x), number(scale * LOG2E)
-        at = sc.op("fma", at, by, number(plus)) if plus else sc.op("mul", at, by)
+        if plus and self.fma:
+            at = sc.op("fma", at, by, number(plus))
+        else:
+            at = sc.op("mul", at, by)
+            at = sc.op("add", at, number(plus)) if plus else at
         return sc.op("fast_exp2" if flush else "exp2", at)
 
     def minus(self, e: Expr) -> Expr:

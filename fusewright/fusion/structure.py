@@ -53,6 +53,9 @@ class _Writer:
             places = [(self.expr(e), self.ix(n)) for e, n in s.target.places]
             free = [a.name for a in s.target.free]
             line += f" at {places} if {self.expr(s.target.mask)} {free} {self.ix(s.target.order)}"
+        if s.origin is not None:
+            o, rows = s.origin, [a.name for a in s.origin.rows]
+            line += f" at {rows} = {self.ix(o.key)} if {self.expr(o.mask)} from {self.expr(o.base)} {o.fresh}"
         self.lines.append(line)
 
     def expr(self, root: Expr) -> str:

@@ -5,7 +5,8 @@ next launch adds it up in a fixed order, so that results are the same from run t
 
 The lowering is a chain of classes, each with one concern: where threads are (`gpu_nest.py`), sums on the fly
 (`gpu_online.py`), passes over a row (`gpu_rows.py`), results of many rows (`gpu_outer.py`), rows cut over blocks
-(`gpu_split.py`), running totals (`gpu_scan.py`). Kernels without reductions are tiles (`gpu_tiles.py`).
+(`gpu_split.py`), running totals (`gpu_scan.py`). Kernels without reductions are tiles (`gpu_tiles.py`). Scatters sort
+their points (`gpu_sort.py`), then collect them (`gpu_collect.py`).
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from ..fusion.ir import Fusion
 from ..fusion.relax import relax
 from ..prims.table import MONOIDS
 from ..schedule.gpu_base import GpuSchedule
+from .gpu_collect import Collect
 from .gpu_nest import BLOCKS
 from .gpu_scan import Scans
 from .gpu_tiles import Tiles
@@ -28,7 +30,7 @@ def lower_gpu(f: Fusion, schedule: GpuSchedule, name: str) -> Kernel:
     What is rounded to 16 bits is computed in cheaper ways (`fusion/relax.py`), unless the fusion is `exact`.
     """
     f = relax(f)
-    kernel = Tiles(f, schedule, name) if schedule.mode in ("tile", "staged") else _Rows(f, schedule, name)
+    kernel = _KINDS.get(schedule.mode, _Rows)(f, schedule, name)
     kernel.run()
     func, params = kernel.func, kernel.params
     return Kernel(func, params.values, [h.name for h in func.hosts], frozenset(params.divisors))
@@ -59,6 +61,7 @@ class _Rows(Scans):
             return
         self.declare(s)
         self.fetch_steady(s, col)
+        self.look_ahead()
         tiles, blocks = self.params.get(self.row_tiles(), "row tiles"), self.params.get(BLOCKS, "blocks")
         self.ask(s, bid, tiles, row, col)
         tile = self.reg(self.ix, prefix="tile")
@@ -100,3 +103,6 @@ class _Rows(Scans):
             s.body.append(Set(acc, total))
         for st in self.p.row_stores:
             self.store(s, st, first, valid)
+
+
+_KINDS: dict[str, type[Tiles | _Rows | Collect]] = {"tile": Tiles, "staged": Tiles, "collect": Collect}

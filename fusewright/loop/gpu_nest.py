@@ -6,11 +6,11 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from ..core.dtypes import compute_type, i32, i64
 from ..fusion.ir import Fusion, Stage
-from ..fusion.online import online
+from ..fusion.online import Online, online
 from ..fusion.scalar import Expr
 from ..index.expr import Atom, Ix, ix, sym
 from ..index.layout import product
-from ..schedule.gpu_base import DEAR, GpuSchedule, on_positions
+from ..schedule.gpu_base import DEAR, GpuSchedule, beside, on_positions
 from .accumulate import Reductions
 from .ir import Alloc, Arg, Buf, For, Func, Grid, If, Imm, Let, Reg, Set, Stmt, Store, Var
 from .passes import Passes
@@ -21,6 +21,19 @@ AHEAD = 64  # 32-bit words that a thread of a persistent row asks memory for bef
 KEEP = {"values": DEAR, "loads": 1 << 30}  # instructions per point from which on a value is kept in registers
 
 Point = Callable[[Scope, Arg], None]
+
+
+def running(f: Fusion, schedule: GpuSchedule) -> dict[str, Online]:
+    """The reductions that are combined on the fly, by name: none where a row is held in registers, or scanned."""
+    if schedule.mode == "persistent" or any(st.kind == "scan" for st in f.stages):
+        return {}
+    return online(f, {a for a in f.axes if a.name in schedule.cols})
+
+
+def walks(f: Fusion, schedule: GpuSchedule) -> Passes:
+    """What each walk over the columns of a row does."""
+    held = schedule.mode == "persistent"
+    return Passes(f, schedule, KEEP[schedule.keep] if held else None, held, running(f, schedule))
 
 
 class Nest(Reductions):
@@ -37,10 +50,8 @@ class Nest(Reductions):
         super().__init__(func, bufs)
         self.f = f
         self.s = schedule
-        held = schedule.mode == "persistent"
-        scans = any(st.kind == "scan" for st in f.stages)
-        running = {} if held or scans else online(f, {a for a in f.axes if a.name in schedule.cols})
-        self.p = Passes(f, schedule, KEEP[schedule.keep] if held else None, held, running)
+        self.steady = schedule.steady
+        self.p = walks(f, schedule)
         self.rows, self.cols, self.v = self.p.rows, self.p.cols, self.p.v
         self.width = schedule.lanes if self.v is not None else 1
         self.row_vector = self.v in self.rows
@@ -84,7 +95,8 @@ class Nest(Reductions):
         self.own(s, bid)
         self.own(s, tid)
         count = self.params.get(blocks * cluster, ("blocks", role))
-        self.func.body.append(Grid(bid, count, tid, threads, body, what, cluster))
+        together = beside(threads) if self.s.resident and k == 0 else 1  # so many there are
+        self.func.body.append(Grid(bid, count, tid, threads, body, what, cluster, together))
         return s, bid, tid
 
     def divide(self, s: Scope, a: Arg, n: int) -> tuple[Arg, Arg]:
@@ -262,7 +274,7 @@ class Nest(Reductions):
 
     def emit(self, s: Scope, e: Expr) -> Arg:
         """Conditions on positions are the same for all lanes of a vector, where the schedule says so."""
-        if self.s.uniform and self.v is not None and self.v in e.axes and on_positions(e):
+        if self.s.uniform and self.v is not None and self.v in e.axes and self.one_for_all(e):
             for c in s.chain():
                 if e in c.memo:
                     return c.memo[e]
@@ -272,6 +284,12 @@ class Nest(Reductions):
                 out = home.memo[e] = self.prim(home, e.data, *args)
                 return out
         return super().emit(s, e)
+
+    def one_for_all(self, e: Expr) -> bool:
+        """Whether all lanes agree on a condition, given that they do on positions."""
+        if e.kind == "op" and e.data in ("and", "or", "not") and e.dtype.is_bool:
+            return all(self.v not in a.axes or self.one_for_all(a) for a in e.args)
+        return on_positions(e)
 
     def at_first_lane(self, s: Scope, e: Expr) -> Arg:
         if e.kind == "index":
@@ -288,6 +306,43 @@ class Nest(Reductions):
         load = Let(got, "load", (base,), buf, self.mark(buffer, offset))
         s.body += [Var(dst, Imm(nothing, dtype, lanes)), If(mask, [load, Set(dst, got)])]
         return self.own(s, dst)
+
+    def border_load(self, s: Scope, e: Expr, mask: Arg, base: Arg, lanes: int) -> Arg | None:
+        if not self.between_borders(e.args[0]):
+            return None
+        ends = [self.condition_at(s, e.args[0], n) for n in (0, lanes - 1)]
+        name, offset, _ = e.data
+        buf = self.bufs[name]
+        dtype = compute_type(buf.dtype)
+        dst = self.reg(dtype, lanes, "maybe")
+        got, some = self.reg(dtype, lanes), self.reg(dtype, lanes)
+        nothing = False if dtype.is_bool else 0.0 if dtype.is_float else 0
+        whole: list[Stmt] = [Let(got, "load", (base,), buf, self.mark(name, offset)), Set(dst, got)]
+        single: list[Stmt] = [Let(some, "load", (base, mask), buf), Set(dst, some)]
+        s.body += [Var(dst, Imm(nothing, dtype, lanes)), If(self.prim(s, "and", *ends), whole, single)]
+        return self.own(s, dst)
+
+    def between_borders(self, e: Expr) -> bool:
+        """Whether a condition holds for all positions between two for which it holds: it bounds the vector axis."""
+        if self.v not in e.axes:
+            return True
+        if e.kind == "op" and e.data == "and" and e.dtype.is_bool:
+            return all(map(self.between_borders, e.args))
+        if not on_positions(e) or self.v is None:
+            return False
+        a, b = (x.data if x.kind == "index" else ix(x.data) for x in e.args)
+        c = (a - b).coefficient(self.v, within=self.steady)
+        return c is not None and c.as_int() is not None
+
+    def condition_at(self, s: Scope, e: Expr, lane: int) -> Arg:
+        """A condition on positions, of one lane of a vector."""
+        assert self.v is not None
+        if self.v not in e.axes:
+            return self.emit(s, e)
+        if e.kind == "index":
+            place = e.data if lane == 0 else e.data.subst({self.v: self.v.ix + lane})
+            return self.as_number(s, self.scalar_index(s, place, "index"))
+        return self.prim(s, e.data, *(self.condition_at(s, a, lane) for a in e.args))
 
     def quads(self, column: Ix) -> bool:
         return self.v is not None and column.as_axis() is self.v

@@ -138,20 +138,21 @@ class Rows(OnlineSums):
             self.held_steps(s, col, 0, self.s.steps, self.reader({e: self.array(e) for e in loads}))
             self.early |= set(loads)
 
+    def look_ahead(self) -> None:
+        """Give what the first pass of a resident block reads of its next row arrays of its own, if it is little."""
+        loads = [e for e in self.loads_of(min(self.p.work)) if e not in self.early] if self.p.work else []
+        if self.load_words(loads) * self.s.steps > NEXT:
+            return
+        for k, e in enumerate(loads):
+            buf = self.ahead[e] = Buf(f"next{k}", self.array(e).dtype)
+            self.func.allocs.append(Alloc(buf, self.imm(self.s.steps * self.width), "register"))
+        self.early |= set(loads)
+
     def fetch_row(self, s: Scope, tile: Arg, row: Arg, col: Arg) -> None:
-        """Ask for what the first pass of a resident block reads of a row: while it works on the row before."""
-        if not self.ahead:
-            loads = (
-                [e for e in self.loads_of(min(self.p.work, default=0)) if e not in self.early] if self.p.work else []
-            )
-            if not loads or self.load_words(loads) * self.s.steps > NEXT:
-                return
-            for k, e in enumerate(loads):
-                buf = self.ahead[e] = Buf(f"next{k}", self.array(e).dtype)
-                self.func.allocs.append(Alloc(buf, self.imm(self.s.steps * self.width), "register"))
-            self.early |= set(loads)
-        self.place_row(s, tile, row)
-        self.held_steps(s, col, 0, self.s.steps, self.reader(self.ahead))
+        """Ask for what `look_ahead` found, of a row: while a resident block works on the row before."""
+        if self.ahead:
+            self.place_row(s, tile, row)
+            self.held_steps(s, col, 0, self.s.steps, self.reader(self.ahead))
 
     def turn_over(self, s: Scope, col: Arg) -> None:
         """The row that was asked for becomes the row to work on."""

@@ -203,7 +203,8 @@ class Parallel:
 class Grid:
     """One CUDA launch. `blocks` is a size or a number; 0 blocks launch nothing. `what`: its purpose, for people.
 
-    `cluster`: how many blocks see each other's results (`creduce`); from compute capability 9.0 on.
+    `cluster`: how many blocks see each other's results (`creduce`); from compute capability 9.0 on. `beside`: how many
+    blocks should fit a multiprocessor at once, which bounds their registers.
     """
 
     bid: Reg
@@ -213,6 +214,7 @@ class Grid:
     body: list[Stmt]
     what: str = ""
     cluster: int = 1
+    beside: int = 1
 
 
 @dataclass(frozen=True, slots=True)

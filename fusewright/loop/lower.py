@@ -18,6 +18,7 @@ from ..index.expr import Atom, Ix, ix
 from ..index.layout import product
 from ..prims.table import MONOIDS
 from ..schedule.cpu import Schedule
+from ..schedule.quotients import steady
 from .accumulate import BLOCK_ROWS, THREADS, Accumulator
 from .ir import Alloc, Arg, Buf, For, Func, If, Imm, Parallel, Prefetch, Reg, Set, Stmt, Store, Var, imm
 from .passes import Passes
@@ -88,6 +89,8 @@ class _Lower(Scatters):
         self.row_vector = self.v in self.rows
         self.chunk = {a: n for a in self.cols for name, n in schedule.split if a.name == name}
         self.stream = schedule.stream
+        whole = self.v is not None and all(n % self.width == 0 for n in self.chunk.values()) and not schedule.scatters
+        self.steady = whole and self.v is not None and steady(f, self.v, self.width)
         self.prepare(f, schedule)
         self.at_chunk: dict[Atom, Arg] = {}
         self.kept = {e: Buf(f"kept{k}", e.dtype) for k, e in enumerate(self.p.kept, len(func.allocs))}

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Protocol
 
 from ..fusion import scalar as sc
-from ..fusion.ir import Fusion, Stage
+from ..fusion.ir import Fusion, Stage, expression
 from ..fusion.online import Online
 from ..fusion.scalar import Expr
 from ..index.expr import Atom, Ix
@@ -57,7 +57,7 @@ class Passes:
         self._order()
         self.keep_at: dict[int, list[Expr]] = {}
         self.kept: list[Expr] = []
-        if keep_cost is not None:
+        if keep_cost is not None and "keep" not in f.without:
             self._keep(keep_cost, keep_loads)
         self._look_ahead()
 
@@ -185,6 +185,27 @@ class Passes:
                     seen.add((name, offset))
                     self.next_row.append((name, offset + step))
 
+    def text(self) -> str:
+        """The walks over a row, for people: what each computes, finds in scratch, leaves there, and asks for ahead."""
+        lanes = f"; lanes along {self.v.name}" if self.v is not None else ""
+        lines = [f"rows ({_names(self.rows)}), columns ({_names(self.cols)}){lanes}"]
+        for p in sorted(self.work):
+            lines.append(f"walk {p}: {', '.join(map(self._what, self.work[p]))}")
+            lines += [f"  keeps {expression(e)}" for e in self.keep_at.get(p, ())]
+            if p == self.ahead:
+                lines += [f"  asks for {name}[{offset}] of the next row" for name, offset in self.next_row]
+        for when, stages in (
+            ("after a row", [*self.outer_scalar, *self.row_stores]),
+            ("after all rows", self.epilogue),
+        ):
+            if stages:
+                lines.append(f"{when}: {', '.join(map(self._what, stages))}")
+        return "\n".join(lines)
+
+    def _what(self, s: Stage) -> str:
+        how = self.online.get(s.name)
+        return f"{s.kind} {s.buffer or s.name}{f' on the fly ({how.kind})' if how is not None else ''}"
+
     def with_scans(self, roots: list[Expr]) -> list[Expr]:
         """`roots` and the operands of the scans they read, which a pass has to compute with them."""
         out = list(roots)
@@ -192,3 +213,7 @@ class Passes:
             if name in self.scans:
                 out.append(self.scans[name].body)
         return out
+
+
+def _names(axes: list[Atom]) -> str:
+    return ", ".join(a.name for a in axes)

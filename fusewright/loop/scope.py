@@ -91,6 +91,7 @@ class Emitter:
         self.hosts = {h.name: h for h in func.hosts}
         self.counter = 0
         self.homes: dict[str, Scope] = {}
+        self.steady = False  # whether quotients of positions are the same for all lanes of a vector
 
     # --- statements ---
     def imm(self, value: int) -> Imm:
@@ -175,10 +176,12 @@ class Emitter:
         """(register, contiguous): a scalar base with unit stride along the vector axis, or scalar / vector index."""
         v = next((c for c in s.chain() if c.vector is not None), None)
         if v is not None and v.vector is not None and v.vector in _all_axes(p):
-            c = p.coefficient(v.vector)
+            c = p.coefficient(v.vector, within=self.steady)
             if c is ONE:
                 base = self.scalar_index(s, p.without(v.vector), role)
                 return self.add(s, base, v.axes[v.vector]), True
+            if c is ZERO:  # only quotients vary along it, and not within a vector
+                return self.scalar_index(s, p, role), False
             return self.vector_index(s, p, role, v), False
         return self.scalar_index(s, p, role), False
 
@@ -200,8 +203,8 @@ class Emitter:
         """Sum the terms from the outermost scope inwards, so that invariant parts are computed once."""
         groups: dict[tuple[Atom, ...], Ix] = {}
         for m, c in p.terms:
-            sizes = tuple(a for a in m if a.kind == "sym")
-            rest = tuple(a for a in m if a.kind != "sym")
+            sizes = tuple(a for a in m if _host_number(a))
+            rest = tuple(a for a in m if not _host_number(a))
             coeff = ix(c)
             for a in sizes:
                 coeff = coeff * a.ix
@@ -261,9 +264,9 @@ class Emitter:
             coeff = ix(c)
             term: Arg = self.imm(1)
             for a in m:
-                if a.kind == "sym":
+                if _host_number(a):
                     coeff = coeff * a.ix
-                elif v.vector in _all_axes(a.ix):
+                elif v.vector in _all_axes(a.ix) and not (self.steady and a.kind == "div"):
                     term = self.mul(s, term, self.vector_atom(s, a, role, v))
                 else:
                     term = self.mul(s, term, self.scalar_index(s, a.ix, role))
@@ -344,14 +347,25 @@ class Emitter:
             whole = self.whole_load(s, name, offset, given[0], base, lanes)
             if whole is not None:
                 return whole
+        elif given and lanes > 1 and tail is None and contiguous:
+            whole = self.border_load(s, e, given[0], base, lanes)
+            if whole is not None:
+                return whole
         op = "load" if contiguous or lanes == 1 else "gather"
         if op == "gather":
+            if base.lanes == 1 and tail is None and all(m.lanes == 1 for m in given):  # one element for all lanes
+                one = self.let(s, "load", (base, *given), compute_type(dtype), 1, self.bufs[name])
+                return self.splat(s, one, lanes)
             base = self.splat(s, base, lanes)
         mark = self.mark(name, offset) if op == "load" and lanes > 1 and not mask else None
         return self.let(s, op, (base, *mask), compute_type(dtype), lanes, self.bufs[name], mark)
 
     def whole_load(self, s: Scope, buffer: str, offset: Ix, mask: Arg, base: Arg, lanes: int) -> Arg | None:
         """A load of a whole vector or, where the scalar `mask` is false, of nothing. None: lane by lane, then."""
+        return None
+
+    def border_load(self, s: Scope, e: Expr, mask: Arg, base: Arg, lanes: int) -> Arg | None:
+        """A load of a whole vector where all lanes of `mask` are true, else lane by lane. None: always lane by lane."""
         return None
 
     def mark(self, buffer: str, offset: Ix) -> str | None:
@@ -440,6 +454,16 @@ def _all_axes(p: Ix) -> set[Atom]:
         elif a.kind == "value":
             out |= a.aux.axes
     return out
+
+
+def _host_number(a: Atom) -> bool:
+    """Whether the host computes it: a symbol, or a quotient of symbols by constants.
+
+    Symbols may be integers of the program, which need not be positive, and targets divide unsigned numbers.
+    """
+    if a.kind != "div":
+        return a.kind == "sym"
+    return all(x.kind == "sym" or (x.kind == "div" and (x.aux.as_int() or 0) > 0) for x in a.ix.atoms())
 
 
 def _stages(a: Atom) -> frozenset[str]:

@@ -12,7 +12,8 @@ Grammar
             | "store" name "[" arg "]" "=" arg ["{" (["mask" arg], ["hint" word+]) "}"]
             | "prefetch" name "[" arg "]"
             | "parallel" name "of" name "{" stmt* "}"
-            | "grid" name "of" arg "," name "of" integer ["cluster" integer] [string] "{" stmt* "}"
+            | "grid" name "of" arg "," name "of" integer ["cluster" integer] ["beside" integer] [string]
+                "{" stmt* "}"
             | "barrier" string
             | "fail"
     type  ::= dtype ["x" lanes]                      written as one word: f32, f32x16
@@ -121,7 +122,8 @@ def head(s: Stmt, index: DType = i64) -> str:
         case Grid():
             what = f" {quote(s.what)}" if s.what else ""
             cluster = f" cluster {s.cluster}" if s.cluster != 1 else ""
-            return f"grid {s.bid.name} of {arg(s.blocks)}, {s.tid.name} of {s.threads}{cluster}{what}"
+            beside = f" beside {s.beside}" if s.beside != 1 else ""
+            return f"grid {s.bid.name} of {arg(s.blocks)}, {s.tid.name} of {s.threads}{cluster}{beside}{what}"
         case Barrier():
             return f"barrier {quote(s.reason)}"
         case Alloc():
@@ -437,5 +439,6 @@ class _Parser:
         c.expect("of")
         threads = c.natural("a number of threads")
         cluster = c.natural("a number of blocks") if c.accept("cluster") else 1
+        beside = c.natural("a number of blocks") if c.accept("beside") else 1
         what = c.string("a purpose") if c.token.kind == "string" else ""
-        return Grid(bid, blocks, tid, threads, self.block(bid, tid), what, cluster)
+        return Grid(bid, blocks, tid, threads, self.block(bid, tid), what, cluster, beside)

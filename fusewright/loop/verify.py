@@ -18,12 +18,12 @@ This file checks names and types for all targets; what else holds for CUDA kerne
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 from ..core.dtypes import BY_NAME, DType, bf16, bool_, compute_type, f16, f32, i32, i64, u32
 from ..core.errors import VerifyError
+from ..core.lazy import lazy_import
 from ..prims.table import MONOIDS, PRIMS
-from . import verify_cuda
 from .ir import (
     Alloc,
     Arg,
@@ -45,6 +45,11 @@ from .ir import (
     Var,
 )
 from .text import SCOPES, head, printable
+
+if TYPE_CHECKING:
+    from . import verify_cuda
+else:
+    verify_cuda = lazy_import("fusewright.loop.verify_cuda")
 
 HINTS = ("", "stream")
 REDUCTIONS = ("sum", "prod", "max", "min", "any", "all")
@@ -73,7 +78,7 @@ class _Verifier:
         self.func = func
         self.index = func.index
         self.cuda = func.target == "cuda"
-        self.ops = _CUDA_OPS if self.cuda else _OPS
+        self.ops = _OPS | verify_cuda.OPS if self.cuda else _OPS
         # The registers that `set` may change, and whether they were made inside `parallel`
         self.live: dict[str, Reg] = {}
         self.writable: dict[str, bool] = {}
@@ -443,7 +448,6 @@ _OPS: dict[str, Callable[[_Verifier, Let], None]] = {
     "philoxrun": _Verifier.philoxrun,
     "udiv": _Verifier.udiv,
 }
-_CUDA_OPS = _OPS | verify_cuda.OPS
 
 
 def _show_type(dtype: DType, lanes: int) -> str:

@@ -199,6 +199,8 @@ class _Structure:
             self.fail("the number of blocks must be a size or a number")
         if s.cluster not in CLUSTERS:
             self.fail(f"a cluster has {', '.join(map(str, CLUSTERS))} blocks, not {s.cluster}")
+        if type(s.beside) is not int or not 1 <= s.beside * s.threads <= 2 * MAX_THREADS:
+            self.fail(f"a multiprocessor has no room for {s.beside} blocks of {s.threads} threads")
         self.launch = s
         self.inner(s.body, {s.bid.name: BLOCK, s.tid.name: THREAD})
 

@@ -6,9 +6,7 @@ old, operations on CUDA tensors are left to PyTorch, with one warning that says 
 
 from __future__ import annotations
 
-import ctypes
 import statistics
-import threading
 import warnings
 from collections.abc import Callable, Sequence
 from functools import cache
@@ -17,20 +15,15 @@ from typing import Any
 import torch
 
 from ..build import nvrtc
-from ..core.errors import FusewrightWarning, RuntimeFault, UserError
+from ..core.errors import FusewrightWarning, UserError
 from ..core.options import current
-from ..emit.cuda import emit_cuda, launches
 from ..emit.cuda_types import CudaTarget
 from ..loop.ir import Func
 from ..schedule.device import Gpu
-
-try:
-    from cuda.bindings import driver as cu
-except ImportError:
-    cu = None
+from .cuda_launch import NO_BINDINGS, STATIC_SHARED, Launcher, cu
+from .gpu import cubin_of, interface
 
 OLDEST = (7, 0)  # compute capability
-_STATIC_SHARED = 48 << 10  # bytes of shared memory that need no permission
 
 
 @cache
@@ -44,7 +37,7 @@ def missing(device: torch.device) -> str:
 
 def _missing(device: torch.device) -> str:
     if cu is None:
-        return "the package cuda-bindings is not installed; run `pip install 'fusewright[cuda]'`"
+        return NO_BINDINGS
     if not torch.cuda.is_available():
         return "PyTorch finds no CUDA device"
     try:
@@ -72,69 +65,33 @@ def _dotted(version: tuple[int, ...]) -> str:
 def facts(device: torch.device) -> Gpu:
     """What schedules need to know of a device."""
     p = torch.cuda.get_device_properties(device)
-    shared = getattr(p, "shared_memory_per_block_optin", _STATIC_SHARED)
+    shared = getattr(p, "shared_memory_per_block_optin", STATIC_SHARED)
     threads = getattr(p, "max_threads_per_multi_processor", 2048)
     registers = getattr(p, "regs_per_multiprocessor", 65536)
     return Gpu((p.major, p.minor), p.multi_processor_count, p.L2_cache_size, shared, threads, registers)
 
 
-def _checked(result: Any, what: str) -> Any:
-    """The value(s) of a driver call. Raises RuntimeFault."""
-    status, *values = result
-    if status != cu.CUresult.CUDA_SUCCESS:
-        _, text = cu.cuGetErrorString(status)
-        raise RuntimeFault(f"{what}: {text.decode() if text else status}")
-    return values[0] if len(values) == 1 else values
-
-
-class Driver:
-    """A CUDA device; see `devices.Driver`."""
+class Driver(Launcher):
+    """A CUDA device that kernels are compiled for; see `devices.Driver`."""
 
     def __init__(self, device: torch.device):
-        self.device = device
-        self.index = device.index if device.index is not None else torch.cuda.current_device()
+        super().__init__(device)
         self.gpu = facts(device)
         self.target = CudaTarget(*self.gpu.capability)
-        self._current = torch._C._cuda_getDevice
-        self._stream = torch._C._cuda_getCurrentRawStream
-        self._launch = cu.cuLaunchKernel
-        self._lock = threading.Lock()
-        self._context: Any = None
-        torch.cuda.init()
 
     def versions(self) -> str:
         lines = f" {nvrtc.LINEINFO}" if current().lineinfo else ""
         return f"{self.target.arch} {nvrtc.versions()}{lines}"
 
     def compile(self, func: Func) -> bytes:
-        return self.compile_text(emit_cuda(func, self.target))
+        return cubin_of(func, self.target, self.compile_text)
 
     def compile_text(self, text: str) -> bytes:
         cubin, _ = nvrtc.compile(text, self.target.arch, current().lineinfo)
         return cubin
 
     def load(self, code: bytes, func: Func) -> list[Any]:
-        self.enter()
-        image = ctypes.create_string_buffer(code, len(code))
-        loaded = cu.cuLibraryLoadData(ctypes.addressof(image), [], [], 0, [], [], 0)
-        library = _checked(loaded, f"load kernel {func.name}")
-        handles = []
-        for launch in launches(func):
-            kernel = _checked(cu.cuLibraryGetKernel(library, launch.name.encode()), f"find kernel {launch.name}")
-            if launch.shared > _STATIC_SHARED:
-                attribute = cu.CUfunction_attribute.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
-                got = cu.cuKernelSetAttribute(attribute, launch.shared, kernel, cu.CUdevice(self.index))
-                _checked(got, f"reserve {launch.shared} bytes of shared memory")
-            handles.append(cu.CUfunction(int(kernel)))
-        return handles
-
-    def scratch(self, nbytes: int) -> torch.Tensor:
-        return torch.empty(nbytes, dtype=torch.uint8, device=self.device)
-
-    def enter(self) -> int:
-        if self._current() != self.index:
-            torch.cuda.set_device(self.index)
-        return self._stream(self.index)
+        return self.restore(code, interface(func).launches)
 
     def can_time(self) -> bool:
         return not torch.cuda.is_current_stream_capturing()
@@ -157,22 +114,3 @@ class Driver:
             for into, (begin, end) in zip(found, marks, strict=True):
                 into.append(begin.elapsed_time(end) * 1e-3)
         return [statistics.median(t) for t in found]
-
-    def launch(self, handle: Any, blocks: int, threads: int, shared: int, args: int, stream: int) -> None:
-        (status,) = self._launch(handle, blocks, 1, 1, threads, 1, 1, shared, stream, args, 0)
-        if status:
-            if status == cu.CUresult.CUDA_ERROR_INVALID_CONTEXT:
-                self._bind()
-                (status,) = self._launch(handle, blocks, 1, 1, threads, 1, 1, shared, stream, args, 0)
-            _checked((status,), "launch a kernel")
-
-    def _bind(self) -> None:
-        """Make the device's context current in a thread that has not used CUDA yet, autograd's for example.
-
-        PyTorch's own threads get theirs with their first call of the runtime, which allocating from the cache is not.
-        """
-        with self._lock:
-            if self._context is None:
-                device = _checked(cu.cuDeviceGet(self.index), f"find device {self.index}")
-                self._context = _checked(cu.cuDevicePrimaryCtxRetain(device), "get the device's context")
-        _checked(cu.cuCtxSetCurrent(self._context), "make the device's context current")

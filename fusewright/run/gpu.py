@@ -7,39 +7,38 @@ decide as it did before, and what the kernel's numbers are. Else the scheduler r
 
 from __future__ import annotations
 
-import ctypes
 import hashlib
-import struct
+import sys
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
-import torch
-
+from ..build import nvrtc
 from ..core.counters import count
 from ..core.options import current, using
-from ..emit.cuda import Launch, launches
+from ..emit.cuda import emit_cuda, launches
+from ..emit.cuda_types import CudaTarget
 from ..fusion import scalar as sc
 from ..fusion.ir import Fusion
 from ..index.expr import Ix
 from ..index.traced import Trace, Traced, settled, source
 from ..loop.gpu import lower_gpu
-from ..loop.ir import Func, Imm
+from ..loop.ir import Arg, Func, Grid, Imm
 from ..loop.lower import Kernel
 from ..loop.text import dump
 from ..loop.verify import verify
 from ..schedule.gpu import plan
-from ..schedule.gpu_base import ACCESS, GpuSchedule, Hint
+from ..schedule.gpu_base import ACCESS, GpuSchedule, Hint, Settled
 from ..schedule.naming import kernel_name
 from .code import code_for, generator_digest
 from .devices import Driver
+from .prepared import Interface, Launch, Prepared
 
 MEMO_LIMIT = 4096  # prepared launches remembered per group
 RULES = 8  # remembered per group and alignment
-ALIGN = 256  # bytes between scratch buffers
-_FORMATS = {name: struct.Struct(form) for name, form in (("f64", "d"), ("f32", "f"), ("i64", "q"), ("i32", "i"))}
+SPILLED = 96  # bytes of a thread: as measured, resident blocks beside each other gain more than that costs
 
 _lock = threading.Lock()
 _kernels: dict[tuple[int, str], GpuKernel] = {}
@@ -57,10 +56,34 @@ class GpuKernel:
     seconds: float
     made: float = field(default_factory=time.perf_counter)  # when
     source: str = ""  # what it was made from, if people edited that
-    launches: list[Launch] = field(init=False)
+    takes: Interface = field(init=False)
 
     def __post_init__(self) -> None:
-        self.launches = launches(self.func)
+        self.takes = interface(self.func)
+
+
+def interface(func: Func) -> Interface:
+    """What a kernel takes, for those who launch it."""
+
+    def number(a: Arg) -> int | str:
+        return int(a.value) if isinstance(a, Imm) else a.name
+
+    return Interface(
+        len(func.bufs),
+        tuple((r.name, r.dtype.name) for r in func.sizes),
+        tuple((r.name, r.dtype.name) for r in func.hosts),
+        tuple((number(a.count), a.buf.dtype.itemsize) for a in func.allocs if a.scope == "grid"),
+        tuple(Launch(x.name, number(x.blocks), x.threads, x.shared) for x in launches(func)),
+    )
+
+
+def cubin_of(func: Func, target: CudaTarget, compile_text: Callable[[str], bytes]) -> bytes:
+    """The machine code of a kernel, its registers bounded for `Grid.beside` unless that spills more than a few."""
+    cubin = compile_text(emit_cuda(func, target))
+    together = any(isinstance(g, Grid) and g.beside > 1 for g in func.body)
+    if together and max(r.stack for r in nvrtc.report(cubin)) > SPILLED:
+        cubin = compile_text(emit_cuda(func, target, bounded=False))
+    return cubin
 
 
 def key_of(func: Func, driver: Driver) -> str:
@@ -110,65 +133,20 @@ def from_source(func: Func, text: str, driver: Driver) -> GpuKernel:
     return GpuKernel(key, func, handles, "external", time.perf_counter() - start, source=text)
 
 
-class Prepared:
-    """A kernel with all its arguments but the pointers and host scalars. Call it with those, in the fusion's order."""
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """The schedule for the sizes `env` and buffers at multiples of `alignment` bytes, not lowered yet.
 
-    __slots__ = (
-        *("args", "driver", "hosts", "keep", "launches", "lock"),
-        *("offsets", "pointers", "scratch_bytes", "scratches", "values"),
-    )
+    `fusion`: with the axes that `schedule` names; `launch`: values of the kernel's own symbols; `rule`: for which sizes
+    the scheduler decides the same, as lines of a function of them; None where people have chosen.
+    """
 
-    def __init__(self, driver: Driver, kernel: Kernel, code: GpuKernel, numbers: list[int], hosts: list[str]):
-        func = kernel.func
-        by_name = dict(zip((r.name for r in func.sizes), numbers, strict=True))
-
-        def number(a: Any) -> int:
-            return int(a.value) if isinstance(a, Imm) else by_name[a.name]
-
-        self.driver = driver
-        self.lock = threading.Lock()
-        scratch = [a for a in func.allocs if a.scope == "grid"]
-        self.offsets: list[int] = []
-        self.scratch_bytes = 0
-        for a in scratch:
-            self.offsets.append(self.scratch_bytes)
-            self.scratch_bytes += -(-number(a.count) * a.buf.dtype.itemsize // ALIGN) * ALIGN
-        # All arguments, 8 bytes each: pointers, sizes, host scalars, scratch memory; then their addresses.
-        at = [0, len(func.bufs), len(func.sizes), len(func.hosts), len(scratch)]
-        first, host, last, end = (sum(at[: k + 1]) for k in range(1, 5))
-        self.values = (ctypes.c_uint64 * max(1, end))()
-        where = ctypes.addressof(self.values)
-        table = (ctypes.c_uint64 * max(1, end))(*range(where, where + 8 * end, 8))
-        for k, (r, n) in enumerate(zip(func.sizes, numbers, strict=True), first):
-            _FORMATS[r.dtype.name].pack_into(self.values, 8 * k, n)
-        self.pointers = slice(0, first)
-        self.scratches = slice(last, end)
-        self.hosts = [
-            (_FORMATS[r.dtype.name].pack_into, 8 * k, hosts.index(r.name)) for k, r in enumerate(func.hosts, host)
-        ]
-        self.args = ctypes.addressof(table)
-        self.keep = table
-        self.launches = [
-            (h, number(s.blocks), s.threads, s.shared)
-            for h, s in zip(code.handles, code.launches, strict=True)
-            if number(s.blocks) > 0
-        ]
-
-    def __call__(self, *pointers: int, hosts: tuple[float, ...] = ()) -> None:
-        driver = self.driver
-        stream = driver.enter()
-        values = self.values
-        scratch: torch.Tensor | None = driver.scratch(self.scratch_bytes) if self.scratch_bytes else None
-        with self.lock:  # the arguments are copied when a kernel is launched
-            values[self.pointers] = pointers  # type: ignore[call-overload]
-            if scratch is not None:
-                base = scratch.data_ptr()
-                values[self.scratches] = [base + n for n in self.offsets]
-            if hosts:
-                for pack, at, k in self.hosts:
-                    pack(values, at, hosts[k])
-            for handle, blocks, threads, shared in self.launches:
-                driver.launch(handle, blocks, threads, shared, self.args, stream)
+    env: dict[str, int]
+    alignment: int
+    fusion: Fusion
+    schedule: GpuSchedule
+    launch: dict[str, int]
+    rule: str | None = None
 
 
 class GpuGroup:
@@ -178,9 +156,9 @@ class GpuGroup:
     kernel for these sizes could not be made (`failed` has been told). `schedule`: the latest. `notes`: the operations,
     for people. `options`: in force while kernels are made. `allow(family)` raises Refusal for schedules that are not
     wanted, `made(schedule)` is told of every new kernel. `choose(hint, alignment)` gives what people have chosen in
-    place of `gpu.plan`, or None; `compile` makes machine code of a kernel; `meanwhile` gives what can be
-    launched for new sizes without compiling; `tune` what is called in place of a prepared launch, until it has found a
-    better one.
+    place of `gpu.plan`, or None; `compile` makes machine code of a kernel; `meanwhile(group, key, decision)` gives
+    what can be launched for new sizes without compiling, or None; `tune` what is called in place of a prepared launch,
+    until it has found a better one.
     """
 
     def __init__(self, fusion: Fusion, driver: Driver, failed: Callable[[Exception], None], notes: list[str]):
@@ -197,9 +175,9 @@ class GpuGroup:
         self.options = current()
         self.allow: Callable[[str], None] = lambda family: None
         self.made: Callable[[GpuSchedule], None] = lambda schedule: None
-        self.choose: Callable[[Hint, int], tuple[Fusion, GpuSchedule, dict[str, int]] | None] | None = None
+        self.choose: Callable[[Hint, int], Settled | None] | None = None
         self.compile: Callable[[Func, Driver], GpuKernel] = kernel_for
-        self.meanwhile: Callable[[GpuGroup, tuple[int, ...], dict[str, int], int], Any] | None = None
+        self.meanwhile: Callable[[GpuGroup, tuple[int, ...], Decision], Any] | None = None
         self.tune: Callable[[GpuGroup, tuple[int, ...], Prepared, Hint, int], Any] | None = None
 
     def kernel(self, hint: Callable[[Ix], int], alignment: int = ACCESS) -> tuple[Kernel, GpuKernel, dict[str, int]]:
@@ -218,36 +196,65 @@ class GpuGroup:
 
     def lower(self, hint: Callable[[Ix], int], alignment: int = ACCESS) -> tuple[Kernel, GpuSchedule, dict[str, int]]:
         """As `kernel`, without compiling: the Loop IR, its schedule, and the launch's sizes."""
+        f, schedule, extra = self.scheduled(hint, alignment)
+        return self.lowering(f, schedule), schedule, extra
+
+    def scheduled(self, hint: Callable[[Ix], int], alignment: int = ACCESS) -> Settled:
+        """What people have chosen for these sizes, else what the scheduler says, of plain numbers."""
         chosen = None if self.choose is None else self.choose(hint, alignment)
         f, schedule, extra = chosen or plan(self.fusion, hint, self.driver.gpu, lambda b: alignment)
-        schedule = _settled(schedule)
+        return f, _settled(schedule), extra
+
+    def lowering(self, f: Fusion, schedule: GpuSchedule) -> Kernel:
+        """The Loop IR of a schedule, made once. Raises Refusal for a family that is not wanted."""
         k = self.lowered.get(schedule)
         if k is None:
             self.allow(schedule.family)
-            k = self.lowered[schedule] = lower_gpu(f, schedule, kernel_name(f, schedule.family))
-            k.func.notes = self.notes
-        return k, schedule, extra
+            k = self.lowered[schedule] = self._lower(f, schedule)
+        return k
 
-    def wanted(self, hint: Callable[[Ix], int], alignment: int) -> GpuSchedule:
-        """What the scheduler chooses for sizes, without lowering it."""
-        _, schedule, _ = plan(self.fusion, hint, self.driver.gpu, lambda b: alignment)
-        return _settled(schedule)
+    def _lower(self, f: Fusion, schedule: GpuSchedule) -> Kernel:
+        k = lower_gpu(f, schedule, kernel_name(f, schedule.family))
+        k.func.notes = self.notes
+        return k
 
-    def make(self, *key: int) -> Prepared | None:
-        """Prepare, and remember, the launch for a key of `memo`."""
+    def prepared(self, kernel: Kernel, code: GpuKernel, numbers: list[int]) -> Prepared:
+        """The launch of a kernel whose size parameters are `numbers`."""
+        return Prepared(self.driver, code.takes, code.handles, numbers, list(self.fusion.hosts))
+
+    def trial(self, settled: Settled, env: Mapping[str, int]) -> Prepared:
+        """The launch of any legal schedule, of which nothing is remembered; from any thread.
+
+        Raises CompilerError or RuntimeFault.
+        """
+        f, schedule, extra = settled
+        with using(self.options):
+            kernel = self._lower(f, schedule)
+            code = self.compile(kernel.func, self.driver)
+            return self.prepared(kernel, code, kernel.evaluate({**env, **extra}))
+
+    def sizes_at(self, key: Sequence[int]) -> tuple[dict[str, int], int]:
+        """(values of the symbols, alignment in bytes) that a key of `memo` stands for."""
         *values, low = key
         alignment = ACCESS
         while low % alignment:
             alignment //= 2
-        env: dict[str, int] = dict(zip(self.symbols, values, strict=True))
+        return dict(zip(self.symbols, values, strict=True)), alignment
+
+    def make(self, *key: int) -> Prepared | None:
+        """Prepare, and remember, the launch for a key of `memo`."""
+        env, alignment = self.sizes_at(key)
         entry: Any = None
         try:
-            found = self.known(values, alignment)
-            if found is None and self.meanwhile is not None and self.tune is None:
-                entry = self.meanwhile(self, key, env, alignment)
-            if entry is None:
-                kernel, code, numbers = found or self.new(env, alignment)
-                entry = Prepared(self.driver, kernel, code, numbers, list(self.fusion.hosts))
+            found = self.known(key[:-1], alignment)
+            if found is None:
+                decision = self.decide(env, alignment)
+                if self.meanwhile is not None and self.tune is None:
+                    entry = self.meanwhile(self, key, decision)
+                if entry is None:
+                    found = self.new(decision)
+            if found is not None:
+                entry = self.prepared(*found)
             if self.tune is not None and self.choose is None:
                 entry = self.tune(self, key, entry, sizes_of(env), alignment)
         except Exception as e:
@@ -257,7 +264,7 @@ class GpuGroup:
         self.memo[key] = entry
         return entry
 
-    def known(self, values: list[int], alignment: int) -> tuple[Kernel, GpuKernel, list[int]] | None:
+    def known(self, values: Sequence[int], alignment: int) -> tuple[Kernel, GpuKernel, list[int]] | None:
         """The kernel for sizes like others before, and its numbers."""
         for rule in self.rules.get(alignment, ()):
             try:
@@ -269,29 +276,40 @@ class GpuGroup:
                 return rule.kernel, rule.code, list(numbers)
         return None
 
-    def new(self, env: dict[str, int], alignment: int) -> tuple[Kernel, GpuKernel, list[int]]:
-        """The kernel for sizes for which there is no rule, and its numbers; leaves a rule for sizes like these."""
+    def decide(self, env: dict[str, int], alignment: int) -> Decision:
+        """Find the schedule for sizes for which there is no rule."""
         with using(self.options):
-            if self.choose is None:
-                trace = Trace(self.symbols)
-                k, schedule, extra = self.lower(_traced(trace, env), alignment)
-                kernel, code = self.compiled(k, schedule)
-                rule = Rule(trace, kernel, code, schedule, extra)
-                self.rules[alignment] = [rule, *self.rules.get(alignment, ())][:RULES]
-                extra = {name: n.value if isinstance(n, Traced) else n for name, n in extra.items()}
-            else:
-                kernel, code, extra = self.kernel(sizes_of(env), alignment)
-            return kernel, code, kernel.evaluate({**env, **extra})
+            if self.choose is not None:
+                return Decision(env, alignment, *self.scheduled(sizes_of(env), alignment))
+            trace = Trace(self.symbols)
+            f, schedule, extra = self.scheduled(_traced(trace, env), alignment)
+            lines = [*trace.lines, *(f"{name} = {source(n)}" for name, n in extra.items())]
+            launch = {name: n.value if isinstance(n, Traced) else n for name, n in extra.items()}
+            # Decisions may be kept for long, and many are the same: one text for them all, and none of the trace.
+            return Decision(env, alignment, f, schedule, launch, sys.intern("\n".join(lines)))
+
+    def new(self, d: Decision) -> tuple[Kernel, GpuKernel, list[int]]:
+        """The kernel that was decided on, and its numbers; leaves a rule for sizes like these."""
+        with using(self.options):
+            kernel, code = self.compiled(self.lowering(d.fusion, d.schedule), d.schedule)
+            if d.rule is not None:
+                rule = Rule(self.symbols, d.rule, kernel, code, d.schedule)
+                self.rules[d.alignment] = [rule, *self.rules.get(d.alignment, ())][:RULES]
+            return kernel, code, kernel.evaluate({**d.env, **d.launch})
 
 
 class Rule:
-    """For which sizes a kernel is the one to run, and its size parameters: `numbers(*sizes)`, None for other sizes."""
+    """For which sizes a kernel is the one to run, and its size parameters: `numbers(*sizes)`, None for other sizes.
+
+    `text`: the rule of a `Decision`.
+    """
 
     __slots__ = ("code", "kernel", "numbers", "schedule")
 
-    def __init__(self, trace: Trace, kernel: Kernel, code: GpuKernel, schedule: GpuSchedule, extra: Mapping[str, Any]):
+    def __init__(self, symbols: Sequence[str], text: str, kernel: Kernel, code: GpuKernel, schedule: GpuSchedule):
         self.kernel, self.code, self.schedule = kernel, code, schedule
-        trace.lines += [f"{name} = {source(n)}" for name, n in extra.items()]
+        trace = Trace(symbols)
+        trace.lines = text.splitlines()
         texts = [e.text() for e in kernel.sizes]
         self.numbers = trace.function([f"max({t}, 1)" if k in kernel.divisors else t for k, t in enumerate(texts)])
 
@@ -331,6 +349,8 @@ def _symbols(f: Fusion) -> set[str]:
     every: list[Ix] = [n for b in f.buffers for n in (*b.shape, *b.strides)]
     every += [a.extent for a in f.axes if a.extent is not None]
     every += [s.offset for s in f.stages if s.offset is not None]
-    for e in sc.walk([s.body for s in f.stages] + [c for c, _ in f.checks]):
+    every += [s.origin.key for s in f.stages if s.origin is not None]
+    others = [e for s in f.stages for e in s.others()]
+    for e in sc.walk([s.body for s in f.stages] + others + [c for c, _ in f.checks]):
         every.extend(e.indices())
     return {a.name for e in every for a in e.atoms() if a.kind == "sym"}

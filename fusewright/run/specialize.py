@@ -19,7 +19,7 @@ from ..core.log import LOG
 from ..core.options import using
 from ..schedule.gpu_base import GpuSchedule
 from ..schedule.legal_gpu import Sizes, settle
-from .gpu import GpuGroup, Prepared, sizes_of
+from .gpu import Decision, GpuGroup, Prepared, sizes_of
 
 FEW = 1 << 16  # points of a tensor that any kernel is fast enough for
 HOT = 4  # launches with the same sizes after which they deserve a kernel of their own
@@ -28,21 +28,21 @@ _lock = threading.Lock()
 _workers: list[ThreadPoolExecutor] = []
 
 
-def begin(group: GpuGroup, key: tuple[int, ...], env: dict[str, int], alignment: int) -> Any:
-    """A launch for new sizes that needs no compilation, or None: then the scheduler's kernel is to be had at once."""
+def begin(group: GpuGroup, key: tuple[int, ...], decision: Decision) -> Any:
+    """A launch for new sizes that needs no compilation, or None: then the kernel decided on is to be had at once."""
     how = group.options.specialize
     if how == "always" or group.choose is not None or not group.kernels:
         return None
-    hint = sizes_of(env)
-    wanted = group.wanted(hint, alignment)
+    wanted = decision.schedule
     if wanted in group.kernels:
         return None
-    sizes = Sizes(hint, group.driver.gpu, lambda buffer: alignment)
+    hint = sizes_of(decision.env)
+    sizes = Sizes(hint, group.driver.gpu, lambda buffer: decision.alignment)
     points = math.prod(max(1, hint(a.extent)) for a in group.fusion.axes if a.extent is not None)
     for s in reversed(list(group.kernels)):
-        entry = _fitting(group, s, sizes, env) if _alike(s, wanted, points) else None
+        entry = _fitting(group, s, sizes, decision.env) if _alike(s, wanted, points) else None
         if entry is not None:
-            return entry if how == "never" else Meanwhile(group, key, env, alignment, entry)
+            return entry if how == "never" else Meanwhile(group, key, decision, entry)
     return None
 
 
@@ -66,16 +66,16 @@ def _fitting(group: GpuGroup, s: GpuSchedule, sizes: Sizes, env: dict[str, int])
     if same != s:
         return None
     kernel, code = group.kernels[s]
-    return Prepared(group.driver, kernel, code, kernel.evaluate({**env, **extra}), list(group.fusion.hosts))
+    return group.prepared(kernel, code, kernel.evaluate({**env, **extra}))
 
 
 class Meanwhile:
-    """Launches a kernel that was there until the one that the scheduler wants is compiled."""
+    """Launches a kernel that was there until the one decided on is compiled."""
 
-    __slots__ = ("alignment", "calls", "entry", "env", "group", "key")
+    __slots__ = ("calls", "decision", "entry", "group", "key")
 
-    def __init__(self, group: GpuGroup, key: tuple[int, ...], env: dict[str, int], alignment: int, entry: Prepared):
-        self.group, self.key, self.env, self.alignment, self.entry = group, key, env, alignment, entry
+    def __init__(self, group: GpuGroup, key: tuple[int, ...], decision: Decision, entry: Prepared):
+        self.group, self.key, self.decision, self.entry = group, key, decision, entry
         self.calls = 0
 
     def __call__(self, *pointers: int, hosts: tuple[float, ...] = ()) -> None:
@@ -85,21 +85,23 @@ class Meanwhile:
             self.specialize()
 
     def specialize(self) -> None:
-        """Have the scheduler's kernel compiled in the background."""
+        """Have the kernel decided on compiled in the background."""
         try:
             with using(self.group.options):
-                self.group.lower(sizes_of(self.env), self.alignment)
+                self.group.lowering(self.decision.fusion, self.decision.schedule)
                 worker().submit(contextvars.copy_context().run, self.adopt)
         except Exception as e:  # what is there works
-            LOG.info("no kernel for hot sizes %s: %s", self.env, e)
+            self.failed(e)
 
     def adopt(self) -> None:
         group = self.group
         try:
-            kernel, code, numbers = group.new(self.env, self.alignment)
-            group.memo[self.key] = Prepared(group.driver, kernel, code, numbers, list(group.fusion.hosts))
+            group.memo[self.key] = group.prepared(*group.new(self.decision))
         except Exception as e:
-            LOG.info("no kernel for hot sizes %s: %s", self.env, e)
+            self.failed(e)
+
+    def failed(self, e: Exception) -> None:
+        LOG.info("no kernel for hot sizes %s: %s", self.decision.env, e)
 
 
 def worker() -> ThreadPoolExecutor:

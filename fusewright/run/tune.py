@@ -25,12 +25,10 @@ from ..core.options import current, using
 from ..fusion.ir import Fusion
 from ..fusion.structure import structure_hash
 from ..index.expr import Ix
-from ..loop.gpu import lower_gpu
 from ..schedule import text
-from ..schedule.gpu_base import GpuSchedule
+from ..schedule.gpu_base import GpuSchedule, Settled, reach
 from ..schedule.legal_gpu import Sizes, settle
-from ..schedule.naming import kernel_name
-from ..schedule.variants import Settled, variants
+from ..schedule.variants import variants
 from .code import generator_digest
 from .gpu import GpuGroup, Prepared
 
@@ -84,25 +82,18 @@ class Tuning:
         return best
 
     def prepare(self, settled: Settled) -> Prepared:
-        f, s, extra = settled
-        group = self.group
-        lowered = lower_gpu(f, s, kernel_name(f, s.family))
-        lowered.func.notes = group.notes
-        code = group.compile(lowered.func, group.driver)
-        env = dict(zip(group.symbols, self.key[:-1], strict=True))
-        return Prepared(group.driver, lowered, code, lowered.evaluate({**env, **extra}), list(group.fusion.hosts))
+        env, _ = self.group.sizes_at(self.key)
+        return self.group.trial(settled, env)
 
     def search(self, pointers: tuple[int, ...], hosts: tuple[float, ...], digest: str) -> Prepared:
         group, chosen = self.group, self.schedule
         assert chosen is not None
         f = group.fusion
         settled = list(itertools.islice(variants(f, chosen, self.sizes), TRIED))
-        options = current()
 
         def made(s: Settled) -> Prepared | None:
             try:
-                with using(options):
-                    return self.prepare(s)
+                return self.prepare(s)
             except FusewrightError as e:
                 LOG.debug("autotuning: %s", e)
                 return None
@@ -159,8 +150,7 @@ def _elsewhere(f: Fusion, pointers: Sequence[int], hint: Callable[[Ix], int], gr
     keep, there = [], list(pointers)
     for k, b in enumerate(f.buffers):
         if b.output:
-            reach = 1 + sum((hint(n) - 1) * abs(hint(s)) for n, s in zip(b.shape, b.strides, strict=True))
-            keep.append(group.driver.scratch(max(1, reach) * b.dtype.itemsize))
+            keep.append(group.driver.scratch(max(1, 1 + reach(b, hint)) * b.dtype.itemsize))
             there[k] = keep[-1].data_ptr()
     return keep, there
 

@@ -75,8 +75,12 @@ class Edit:
             assert self.sizes is not None
             if fields.keys() & {"vector", "lanes", "across", "rows", "cols"}:  # other vectors, other facts
                 f = legal.conform(self.fusion, s)
-                facts = legal_gpu.aligned(f, s, self.sizes), legal_gpu.uniform(f, s, self.sizes)
-                s = replace(s, aligned=fields.get("aligned", facts[0]), uniform=fields.get("uniform", facts[1]))
+                s = replace(
+                    s,
+                    aligned=fields.get("aligned", legal_gpu.aligned(f, s, self.sizes)),
+                    uniform=fields.get("uniform", legal_gpu.uniform(f, s, self.sizes)),
+                    steady=fields.get("steady", legal_gpu.steady(f, s, self.sizes)),
+                )
         out = replace(self, schedule=s)
         try:
             out.check()

@@ -11,6 +11,7 @@ at once; the threads that differ along it are neighbours, so that a warp's acces
 | staged | the same, and what is contiguous along `across` passes through a tile of shared memory | transposes |
 | persistent | all in one block, `steps` vectors per thread, values needed again kept in registers | softmax, norms |
 | loop | all in one block, `steps` vectors at a time; later passes read memory again | sums, long rows, scans |
+| collect | points sorted by the row of a scatter's target that they go to (`gpu_scatter.py`) | scatters |
 | split | cut into `splits` chunks over blocks; every pass is a launch that combines what the last one left | few rows |
 
 `resident`: only as many blocks as fit on the GPU run, and each walks over many rows: what is reduced over rows stays in
@@ -32,29 +33,29 @@ from ..fusion.ir import Fusion, Stage
 from ..fusion.online import Online, online
 from ..fusion.scalar import Expr
 from ..index.expr import Atom
-from ..prims.table import ARG_MONOIDS
+from . import gpu_scatter
 from .analysis import Analysis
 from .device import Gpu
-from .gpu_base import ACCESS, DEAR, WARP, GpuSchedule, Hint, accesses, power_up
-from .gpu_fit import CHUNK, CLUSTERS, STEPS, THREADS, WORDS, by_columns, shares
+from .gpu_base import ACCESS, DEAR, WARP, GpuSchedule, Hint, Settled, accesses, beside, finds_positions, power_up
+from .gpu_fit import CHUNK, CLUSTERS, THREADS, by_columns, holds, shares
 from .gpu_tile import Tiles
 
 
-def plan(
-    f: Fusion, hint: Hint, gpu: Gpu, alignment: Callable[[str], int] = lambda buffer: ACCESS
-) -> tuple[Fusion, GpuSchedule, dict[str, int]]:
+def plan(f: Fusion, hint: Hint, gpu: Gpu, alignment: Callable[[str], int] = lambda buffer: ACCESS) -> Settled:
     """Choose a schedule: (the fusion with collapsed axes, its schedule, sizes of the launch).
 
     `hint` gives (or estimates) a size, `alignment` the bytes to which a buffer's address is aligned (at most 16). The
     sizes of the launch are values for the kernel's symbols "blocks" (resident) and "splits".
     Raises Refusal when no GPU nest can run the fusion.
     """
+    if gpu_scatter.collected(f) is not None:
+        return gpu_scatter.plan(f, hint, gpu, alignment)
     planner = _Planner(f, hint, gpu, alignment)
     return planner.run()
 
 
 class _Planner(Tiles):
-    def run(self) -> tuple[Fusion, GpuSchedule, dict[str, int]]:
+    def run(self) -> Settled:
         for s in self.f.stages:
             if s.kind not in ("store", "reduce", "scan"):
                 raise Refusal("schedule", f"{s.kind} has no GPU schedule yet")
@@ -64,11 +65,11 @@ class _Planner(Tiles):
         else:
             f, schedule, launch = self.reducing(reductions) if reductions else self.pointwise()
         index = 32 if self._small(f) else 64
-        uniform = self._uniform(f, schedule)
-        return f, replace(schedule, index=index, uniform=uniform), launch
+        uniform, steady = self._uniform(f, schedule), self._steady(f, schedule)
+        return f, replace(schedule, index=index, uniform=uniform, steady=steady), launch
 
     # --- families ---
-    def reducing(self, reductions: list[Stage]) -> tuple[Fusion, GpuSchedule, dict[str, int]]:
+    def reducing(self, reductions: list[Stage]) -> Settled:
         inner = self.row_used(reductions)
         if inner:
             cols = set(inner[0].raxes)
@@ -82,7 +83,7 @@ class _Planner(Tiles):
         f, col_order = collapse(f, self.by_stride(tuple(a for a in f.axes if a in cols)))
         facts = Analysis(f, self.hint)
         over_rows = [r for r in f.reductions() if set(r.raxes) != set(col_order) or set(r.axes) != set(row_order)]
-        if any(r.monoid in ARG_MONOIDS for r in over_rows):
+        if finds_positions(over_rows):
             raise Refusal("schedule", "the position of an extreme over rows")
         passes = _passes(f, set(col_order))
         unit = facts.unit
@@ -98,7 +99,7 @@ class _Planner(Tiles):
     def _columns(self, reductions: list[Stage]) -> set[Atom]:
         """The axes to be columns when no reduction's result is needed within its row."""
         for r in reductions:
-            if r.monoid in ARG_MONOIDS:
+            if finds_positions([r]):
                 return set(r.raxes)
         if len({frozenset(r.raxes) for r in reductions}) == 1:
             return set(reductions[0].raxes)
@@ -114,7 +115,7 @@ class _Planner(Tiles):
         unit: Atom | None,
         passes: int,
         over_rows: list[Stage],
-    ) -> tuple[Fusion, GpuSchedule, dict[str, int]]:
+    ) -> Settled:
         """Rows whose columns are contiguous: threads side by side along a row."""
         lanes, aligned = self._lanes(f, unit, exact=True) if unit is not None else (1, frozenset[str]())
         nr, nc = self.size(rows), self.size(cols)
@@ -129,7 +130,6 @@ class _Planner(Tiles):
             "loop",
             aligned=aligned,
         )
-        positions = any(r.monoid in ARG_MONOIDS for r in f.reductions())
         once = _passes(f, set(cols), online(f, set(cols)))
         found = None
         if by_column:
@@ -142,7 +142,8 @@ class _Planner(Tiles):
             clusters = CLUSTERS if self.gpu.clusters and not over_rows else (1,)
             found = shares(self.gpu, clusters, vectors, values, loads, nr, lanes)
         enough = found is not None and found[0] * nr >= self.gpu.sms
-        if not over_rows and not positions and nr * 4 < self.gpu.sms and nc >= CHUNK and not enough:
+        whole = over_rows or finds_positions(f.reductions())
+        if not whole and nr * 4 < self.gpu.sms and nc >= CHUNK and not enough:
             splits = min(-(-self.gpu.sms * 4 // nr), -(-vectors // (2 * THREADS)), 1024)
             family = "full reduction" if not rows else "inner reduction, split"
             return f, replace(base, family=family, mode="split", col_threads=THREADS, steps=4), {"splits": splits}
@@ -167,7 +168,7 @@ class _Planner(Tiles):
 
     def _resident(self, s: GpuSchedule, rows: int) -> dict[str, int]:
         tiles = -(-rows // s.row_threads)
-        return {"blocks": max(1, min(tiles, self.gpu.sms * max(1, 1024 // s.threads)))}
+        return {"blocks": max(1, min(tiles, self.gpu.sms * beside(s.threads)))}
 
     def _clusters(self, f: Fusion, cols: set[Atom]) -> tuple[int, ...]:
         """How many blocks may hold a row: several, if it would be read again otherwise."""
@@ -181,9 +182,7 @@ class _Planner(Tiles):
         words = sum(max(d.itemsize, 2) / 4 for d in loads.values())
         return max(words, _shared(f, cols), 0.5), max(words, 0.5)
 
-    def _down(
-        self, f: Fusion, rows: list[Atom], cols: list[Atom], unit: Atom, passes: int
-    ) -> tuple[Fusion, GpuSchedule, dict[str, int]]:
+    def _down(self, f: Fusion, rows: list[Atom], cols: list[Atom], unit: Atom, passes: int) -> Settled:
         """Rows are neighbours in memory: threads side by side along them, each taking some of the columns."""
         lanes, aligned = self._lanes(f, unit, exact=True)
         across = self.size([unit]) // lanes
@@ -199,21 +198,16 @@ class _Planner(Tiles):
             words = lanes * self._words(f, set(cols))[0]
             for c, wide in itertools.product(self._clusters(f, set(cols)), (ct, 2 * ct, 4 * ct)):
                 steps = -(-nc // (c * wide))
-                if (
-                    wide * rt <= 1024
-                    and steps <= STEPS
-                    and steps * words <= (WORDS if wide * rt == 1024 else 2 * WORDS)
-                ):
+                if wide * rt <= 1024 and holds(wide * rt, steps, words):
                     return f, replace(base, mode="persistent", col_threads=wide, steps=steps, cluster=c), {}
-        positions = any(r.monoid in ARG_MONOIDS for r in f.reductions())
-        if tiles < self.gpu.sms and nc >= 4 * ct and not positions:
+        if tiles < self.gpu.sms and nc >= 4 * ct and not finds_positions(f.reductions()):
             splits = min(-(-self.gpu.sms * 4 // tiles), -(-nc // (4 * ct)), 1024)
             if splits > 1:
                 return f, replace(base, family=base.family + ", split", mode="split"), {"splits": splits}
         steps = max(1, min(4, nc // ct))
         return f, replace(base, steps=1 << (steps.bit_length() - 1)), {}
 
-    def scanning(self) -> tuple[Fusion, GpuSchedule, dict[str, int]]:
+    def scanning(self) -> Settled:
         """Running totals: a thread walks along a row where neighbouring rows are neighbours in memory; else, or where
         there are few rows, threads share one."""
         (col,) = cols = self.scanned()

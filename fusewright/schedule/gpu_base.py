@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
 from ..core.dtypes import DType, bool_
 from ..fusion import scalar as sc
-from ..fusion.ir import Buffer, Fusion
+from ..fusion.ir import Buffer, Fusion, Stage
 from ..fusion.scalar import Expr
-from ..index.expr import ONE, Atom, Ix, ix
+from ..index.expr import ONE, ZERO, Atom, Ix, ix
+from ..prims.table import ARG_MONOIDS
 from .analysis import Analysis
 from .device import Gpu
 from .forms import axes, choice, flag, name, names, number, render, vector, word
+from .quotients import multiple, steady, steady_in
 
 ACCESS = 16  # bytes of the widest memory access
 FLIGHT = 64  # bytes a thread should have on their way at once
@@ -32,9 +34,10 @@ class GpuSchedule:
     `steps`, `row_threads`, `col_threads`: see above; `across`: the row axis of a staged tile; `index`: bits of an
     index; `aligned`: buffers whose vectors all lie at multiples of their size (up to 16 bytes); `stream`: buffers
     whose lines leave the caches first (never chosen here: it cost 3 to 10 % on an H200); `uniform`: conditions on
-    positions (pieces of a cat, a border) never divide a vector; `keep`: what a persistent row keeps for later passes,
-    all dear "values" or only its "loads"; `repeat`: the row axis of which a thread of a tile takes `repeats` points, so
-    that what does not vary along it is read once for them.
+    positions (pieces of a cat, a border) never divide a vector; `steady`: nor do the boundaries of quotients of
+    positions (a view that splits an axis): all lanes have the same; `keep`: what a persistent row keeps for later
+    passes, all dear "values" or only its "loads"; `repeat`: the row axis of which a thread of a tile takes `repeats`
+    points, so that what does not vary along it is read once for them.
     """
 
     rows: tuple[str, ...] = field(metadata=axes("bind({axis}, grid)"))
@@ -53,6 +56,7 @@ class GpuSchedule:
     aligned: frozenset[str] = names("hint({buffer}, aligned)")
     stream: frozenset[str] = names("hint({buffer}, streaming)")
     uniform: bool = flag("uniform(conditions)")
+    steady: bool = flag("uniform(quotients)")
     keep: str = word("keep({what}, registers)", "values")
     repeat: str = name("reuse({axis}, registers)", "")
     repeats: int = number("unroll(rows, {n})", 1)
@@ -68,6 +72,7 @@ class GpuSchedule:
 
 
 Hint = Callable[[Ix], int]
+Settled = tuple[Fusion, GpuSchedule, dict[str, int]]  # with the axes that the schedule names; sizes of the launch
 
 
 def power_up(n: int, limit: int) -> int:
@@ -87,8 +92,8 @@ class Vectors(Analysis):
         return max(1, math.prod(self.hint(a.extent) for a in axes if a.extent is not None))
 
     def _small(self, f: Fusion) -> bool:
-        reach = [sum((self.hint(n) - 1) * abs(self.hint(s)) for n, s in dims(b)) for b in f.buffers]
-        return max([*reach, self.size(list(f.axes))], default=0) < INDEX_LIMIT
+        reached = [reach(b, self.hint) for b in f.buffers]
+        return max([*reached, self.size(list(f.axes))], default=0) < INDEX_LIMIT
 
     def _uniform(self, f: Fusion, s: GpuSchedule) -> bool:
         """Whether there are conditions on positions, and a vector lies on one side of each."""
@@ -100,25 +105,23 @@ class Vectors(Analysis):
         """`v + rest < 0` or `v + rest >= 0`, where `rest` is a multiple of the lanes, as v is at a vector's start."""
         a, b = (x.data if x.kind == "index" else ix(x.data) for x in e.args)
         d = a - b
-        c = d.coefficient(v)
+        c = d.coefficient(v, within=True)
+        if not steady_in(d, v, lanes, self.hint):
+            return False
+        if c is ZERO:
+            return True
         if c is None or c.as_int() not in (1, -1):
             return False
         strict = e.data in ("lt", "ge")
         if c.as_int() == -1:  # -v + rest < 0 is v - rest - 1 >= 0
             d, strict = -d, not strict
         rest = d.without(v) if strict else d.without(v) - 1
-        return self._multiple(rest, lanes)
+        return multiple(rest, lanes, self.hint)
 
-    def _multiple(self, p: Ix, n: int) -> bool:
-        """Whether every term is a multiple of n, as far as sizes tell."""
-        for m, c in p.terms:
-            step = c
-            for a in m:
-                if a.kind == "sym":
-                    step *= self.hint(a.ix)
-            if step % n:
-                return False
-        return True
+    def _steady(self, f: Fusion, s: GpuSchedule) -> bool:
+        """Whether there are quotients of positions, and all lanes of a vector have the same."""
+        v = next((a for a in f.axes if a.name == s.vector), None)
+        return v is not None and steady(f, v, s.lanes, self.hint)
 
     # --- vectors ---
     def _lanes(self, f: Fusion, v: Atom, exact: bool, other: Atom | None = None) -> tuple[int, frozenset[str]]:
@@ -127,8 +130,7 @@ class Vectors(Analysis):
         As wide as 16 bytes of the narrowest type that matters, but no wider than what keeps the large accesses aligned.
         exact: the width divides the extent of `v`. `other`: an axis along which memory is read in vectors, too.
         """
-        along = [v] if other is None else [v, other]
-        walks = [(b, o, d, a) for b, o, d in accesses(f) for a in along if a in o.axes() and o.coefficient(a) is ONE]
+        walks = self.walks(f, v, other)
         traffic = {o: self.size(list(o.axes())) for _, o, _, _ in walks}
         most = max(traffic.values(), default=0)
         large = [w for w in walks if 4 * traffic[w[1]] >= most]
@@ -148,11 +150,22 @@ class Vectors(Analysis):
         bad = {w[0] for w in walks if not self._fits(*w, lanes)}
         return lanes, frozenset(w[0] for w in walks) - bad
 
+    def walks(self, f: Fusion, v: Atom, other: Atom | None) -> list[tuple[str, Ix, DType, Atom]]:
+        """(buffer, offset, type, axis) of the accesses with unit stride along `other`, or along `v`, there at least as
+        far as no quotient changes, which is pairs or more."""
+        out = []
+        for b, o, d in accesses(f):
+            if v in o.axes() and o.coefficient(v, within=True) is ONE and steady_in(o, v, 2, self.hint):
+                out.append((b, o, d, v))
+            if other is not None and other in o.axes() and o.coefficient(other) is ONE:
+                out.append((b, o, d, other))
+        return out
+
     def _fits(self, buffer: str, offset: Ix, dtype: DType, v: Atom, lanes: int) -> bool:
         """Whether vectors of this access, whose position along `v` is a multiple of `lanes`, are aligned."""
         if self.alignment(buffer) % min(ACCESS, lanes * dtype.itemsize):
             return False
-        return self._multiple(offset.without(v), lanes)
+        return multiple(offset.without(v), lanes, self.hint) and steady_in(offset, v, lanes, self.hint)
 
 
 def on_positions(e: Expr) -> bool:
@@ -160,6 +173,11 @@ def on_positions(e: Expr) -> bool:
     if e.kind != "op" or e.data not in ("lt", "le", "gt", "ge"):
         return False
     return all(a.kind in ("index", "const") for a in e.args) and any(a.kind == "index" for a in e.args)
+
+
+def beside(threads: int) -> int:
+    """Resident blocks of so many threads for each multiprocessor. Their registers are bounded, so that all do fit."""
+    return max(1, 1024 // threads)
 
 
 def every_axis(o: Ix) -> set[Atom]:
@@ -171,8 +189,14 @@ def every_axis(o: Ix) -> set[Atom]:
     return out
 
 
-def dims(b: Buffer) -> list[tuple[Ix, Ix]]:
-    return list(zip(b.shape, b.strides, strict=True))
+def reach(b: Buffer, hint: Hint) -> int:
+    """The distance from a buffer's first element to its last, in elements; negative if it has none."""
+    return sum((hint(n) - 1) * abs(hint(s)) for n, s in zip(b.shape, b.strides, strict=True))
+
+
+def finds_positions(stages: Iterable[Stage]) -> bool:
+    """Whether one of these reductions gives the position of an extreme."""
+    return any(r.monoid in ARG_MONOIDS for r in stages)
 
 
 def accesses(f: Fusion, stores: bool = True) -> list[tuple[str, Ix, DType]]:

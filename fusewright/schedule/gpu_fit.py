@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from .device import Gpu
+from .gpu_base import power_up
 
 THREADS = 256  # of a block, where nothing asks for more or fewer
 WORDS = 32  # 32-bit registers of a thread for values kept between passes, in blocks of 1024 threads; twice in smaller
@@ -62,9 +63,14 @@ def by_columns(vectors: int, values: float) -> tuple[int, int] | None:
 
     As few vectors of a thread as can be: besides a row it holds the sums, and the next row is on its way.
     """
-    ct = min(1024, 1 << max(0, vectors - 1).bit_length())
+    ct = power_up(vectors, 1024)
     steps = -(-vectors // ct)
-    return (ct, steps) if steps <= STEPS and steps * values <= (WORDS if ct == 1024 else 2 * WORDS) else None
+    return (ct, steps) if holds(ct, steps, values) else None
+
+
+def holds(threads: int, steps: int, words: float) -> bool:
+    """Whether a thread, one of `threads` in its block, has registers for `steps` vectors of so many words each."""
+    return steps <= STEPS and steps * words <= (WORDS if threads == 1024 else 2 * WORDS)
 
 
 def _fit_words(gpu: Gpu, vectors: int, words: float, rows: int) -> tuple[int, int] | None:
@@ -72,7 +78,7 @@ def _fit_words(gpu: Gpu, vectors: int, words: float, rows: int) -> tuple[int, in
     for k in range(11):
         ct = 1 << k
         steps = -(-vectors // ct)
-        if steps > STEPS or steps * words > (WORDS if ct == 1024 else 2 * WORDS):
+        if not holds(ct, steps, words):
             continue
         best = (ct, steps)
         roomy = steps * words <= WORDS and (ct >= 256 or steps <= (4 if ct >= 128 else 3))

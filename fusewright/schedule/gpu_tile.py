@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from ..core.errors import Refusal
 from ..fusion.collapse import collapse
 from ..fusion.ir import Fusion
 from ..index.expr import Atom
-from .gpu_base import FLIGHT, REUSE, STAGE, GpuSchedule, Vectors, accesses, every_axis, power_up
+from .gpu_base import FLIGHT, REUSE, STAGE, GpuSchedule, Settled, Vectors, accesses, every_axis, power_up
 from .gpu_fit import THREADS
 
 HALF = THREADS // 2  # threads of a block in which each has several rows
@@ -15,7 +17,7 @@ HALF = THREADS // 2  # threads of a block in which each has several rows
 class Tiles(Vectors):
     """Kernels without reductions."""
 
-    def pointwise(self) -> tuple[Fusion, GpuSchedule, dict[str, int]]:
+    def pointwise(self) -> Settled:
         if any(set(s.axes) != set(self.f.axes) for s in self.f.stores()):
             raise Refusal("schedule", "stores of different extents in one elementwise kernel")
         f, order = collapse(self.f, self.by_stride(self.f.axes))
@@ -31,6 +33,8 @@ class Tiles(Vectors):
         ct = power_up(vectors, THREADS)
         rt = THREADS // ct if rows else 1
         flight = sum(lanes * d.itemsize for _, o, d in accesses(f, stores=False) if o.axes() >= {v})
+        names = tuple(a.name for a in rows)
+        base = GpuSchedule(names, (v.name,), v.name, lanes, "pointwise", "tile", aligned=aligned)
         again, times = self._repeat(f, rows, v, lanes)
         while times > 1 and self.size(rows) * vectors < times * HALF * self.gpu.sms * 4:
             times //= 2
@@ -38,27 +42,11 @@ class Tiles(Vectors):
             others = [a for a in rows if a is not again]
             ct = min(ct, HALF)
             rt = min(HALF // ct, power_up(self.size(others), HALF))
-            s = GpuSchedule(
-                tuple(a.name for a in rows),
-                (v.name,),
-                v.name,
-                lanes,
-                "pointwise",
-                "tile",
-                rt,
-                ct,
-                aligned=aligned,
-                repeat=again.name,
-                repeats=times,
-            )
-            return f, s, {}
+            return f, replace(base, row_threads=rt, col_threads=ct, repeat=again.name, repeats=times), {}
         steps = max(1, min(4, FLIGHT // max(flight, 1), vectors // ct))
         while steps > 1 and self.size(rows) * vectors < steps * ct * rt * self.gpu.sms * 2:
             steps //= 2
-        steps = 1 << (steps.bit_length() - 1)
-        names = tuple(a.name for a in rows)
-        s = GpuSchedule(names, (v.name,), v.name, lanes, "pointwise", "tile", rt, ct, steps, aligned=aligned)
-        return f, s, {}
+        return f, replace(base, row_threads=rt, col_threads=ct, steps=1 << (steps.bit_length() - 1)), {}
 
     def _repeat(self, f: Fusion, rows: list[Atom], v: Atom, lanes: int) -> tuple[Atom | None, int]:
         """(the row axis along which most of what a tile reads and writes stays the same, points of it for a thread)."""
@@ -77,9 +65,7 @@ class Tiles(Vectors):
         few = 2 * FLIGHT // max(varying, 1)
         return axis, min(4, max(2, 1 << max(0, few.bit_length() - 1)), power_up(self.size([axis]), 4))
 
-    def _transpose(
-        self, f: Fusion, order: list[Atom], v: Atom, across: Atom
-    ) -> tuple[Fusion, GpuSchedule, dict[str, int]]:
+    def _transpose(self, f: Fusion, order: list[Atom], v: Atom, across: Atom) -> Settled:
         lanes, aligned = self._lanes(f, v, exact=True, other=across)
         lanes = min(lanes, 8)
         rows = tuple(a.name for a in order if a is not v and a is not across) + (across.name,)

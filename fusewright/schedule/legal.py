@@ -13,7 +13,7 @@ from typing import Any, NoReturn
 
 from ..core.errors import Refusal
 from ..fusion import scalar as sc
-from ..fusion.collapse import collapse
+from ..fusion.collapse import merged
 from ..fusion.ir import Fusion, Stage
 from ..index.expr import ONE, Atom
 from ..prims.table import ARG_MONOIDS
@@ -59,22 +59,22 @@ def conform(f: Fusion, s: Any) -> Fusion:
                 fail(s, field, [name], "the axis has two places in the nest", "one of them")
             seen.add(name)
             if all(a.name != name for a in f.axes):
-                f = _merged(f, s, field, name)
+                f = _as_one(f, s, field, name)
     missing = [a.name for a in f.axes if a.name not in seen]
     if missing:
         fail(s, "cols", [missing[0]], "this axis has no place in the nest", f"a bind for each of {listed(missing)}")
     return f
 
 
-def _merged(f: Fusion, s: Any, field: str, name: str) -> Fusion:
+def _as_one(f: Fusion, s: Any, field: str, name: str) -> Fusion:
     atoms = _pieces(name, list(f.axes))
     if atoms is None:
         fail(s, field, [name], "the fusion has no such axis", listed(a.name for a in f.axes))
-    merged, order = collapse(f, atoms)
+    f, order = merged(f, atoms)
     if len(order) != 1:
         why = "these axes cannot be one: some access does not walk them together"
         fail(s, field, [name], why, listed(a.name for a in order))
-    return merged
+    return f
 
 
 def _pieces(name: str, axes: list[Atom]) -> list[Atom] | None:

@@ -11,11 +11,23 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from ..fusion.ir import Fusion, Stage
-from ..index.expr import ONE, Atom
-from ..prims.table import ARG_MONOIDS
+from ..index.expr import Atom
+from . import gpu_scatter
 from .device import Gpu
 from .forms import Illegal, spelled
-from .gpu_base import ACCESS, INDEX_LIMIT, STAGE, WARP, GpuSchedule, Hint, Vectors, accesses
+from .gpu_base import (
+    ACCESS,
+    INDEX_LIMIT,
+    STAGE,
+    WARP,
+    GpuSchedule,
+    Hint,
+    Settled,
+    Vectors,
+    accesses,
+    beside,
+    finds_positions,
+)
 from .gpu_fit import CLUSTERS
 from .legal import check_vector, conform, fail, legal_nests, listed, nest_error, over_rows
 
@@ -36,11 +48,18 @@ class Sizes:
     alignment: Callable[[str], int] = lambda buffer: ACCESS
 
 
-def settle(f: Fusion, s: GpuSchedule, sizes: Sizes) -> tuple[Fusion, GpuSchedule, dict[str, int]]:
+def settle(f: Fusion, s: GpuSchedule, sizes: Sizes) -> Settled:
     """As `gpu.plan` gives it: the fusion with the axes that `s` names, `s` with those of its facts that hold for these
     sizes, the sizes of the launch. Raises Illegal when `s` is not legal for them."""
+    if gpu_scatter.collected(f) is not None:
+        return gpu_scatter.settle(f, s, sizes.hint, sizes.gpu, sizes.alignment)
     f = conform(f, s)
-    s = replace(s, aligned=s.aligned & aligned(f, s, sizes), uniform=s.uniform and uniform(f, s, sizes))
+    s = replace(
+        s,
+        aligned=s.aligned & aligned(f, s, sizes),
+        uniform=s.uniform and uniform(f, s, sizes),
+        steady=s.steady and steady(f, s, sizes),
+    )
     check(f, s, sizes)
     return f, s, launch_sizes(f, s, sizes)
 
@@ -52,23 +71,29 @@ def launch_sizes(f: Fusion, s: GpuSchedule, sizes: Sizes) -> dict[str, int]:
     if s.mode == "split":
         return {"splits": max(1, min(-(-sizes.gpu.sms * 4 // tiles), -(-cols // (s.col_threads * s.steps)), BLOCK))}
     if s.resident:
-        return {"blocks": max(1, min(tiles, sizes.gpu.sms * max(1, BLOCK // s.threads)))}
+        return {"blocks": max(1, min(tiles, sizes.gpu.sms * beside(s.threads)))}
     return {}
 
 
 def aligned(f: Fusion, s: GpuSchedule, sizes: Sizes) -> frozenset[str]:
     """The buffers whose vectors under `s` all lie at multiples of their size."""
-    along = [a for a in f.axes if a.name in (s.vector, s.across) and s.vector]
-    planner = Vectors(f, sizes.hint, sizes.gpu, sizes.alignment)
-    walks = [(b, o, d, a) for b, o, d in accesses(f) for a in along if a in o.axes() and o.coefficient(a) is ONE]
-    if s.lanes == 1:
+    by_name = {a.name: a for a in f.axes}
+    v = by_name.get(s.vector)
+    if s.lanes == 1 or v is None:
         return frozenset()
+    planner = Vectors(f, sizes.hint, sizes.gpu, sizes.alignment)
+    walks = planner.walks(f, v, by_name.get(s.across))
     return frozenset(w[0] for w in walks) - {w[0] for w in walks if not planner._fits(*w, s.lanes)}
 
 
 def uniform(f: Fusion, s: GpuSchedule, sizes: Sizes) -> bool:
     """Whether conditions on positions never divide a vector of `s`."""
     return Vectors(f, sizes.hint, sizes.gpu, sizes.alignment)._uniform(f, s)
+
+
+def steady(f: Fusion, s: GpuSchedule, sizes: Sizes) -> bool:
+    """Whether quotients of positions never change within a vector of `s`."""
+    return Vectors(f, sizes.hint, sizes.gpu, sizes.alignment)._steady(f, s)
 
 
 def _steps(f: Fusion, s: GpuSchedule, sizes: Sizes) -> tuple[int, int]:
@@ -86,6 +111,8 @@ def _steps(f: Fusion, s: GpuSchedule, sizes: Sizes) -> tuple[int, int]:
 
 def check(f: Fusion, s: GpuSchedule, sizes: Sizes) -> Fusion:
     """`f` with the axes that `s` names, if `s` is legal for it and these sizes. Raises Illegal."""
+    if gpu_scatter.collected(f) is not None:
+        return gpu_scatter.settle(f, s, sizes.hint, sizes.gpu, sizes.alignment)[0]
     for x in f.stages:
         if x.kind not in ("store", "reduce", "scan"):
             raise Illegal("schedule", "", f"a {x.kind} has no GPU schedule")
@@ -169,6 +196,8 @@ def _check_facts(f: Fusion, s: GpuSchedule, sizes: Sizes) -> None:
         fail(s, "aligned", [b], why, listed(sorted(holds)))
     if s.uniform and not uniform(f, s, sizes):
         raise Illegal("uniform(conditions)", "conditions", "a condition may divide a vector", "no uniform", "uniform")
+    if s.steady and not steady(f, s, sizes):
+        raise Illegal("uniform(quotients)", "quotients", "a quotient may change within a vector", "no steady", "steady")
 
 
 def _divides(s: GpuSchedule, a: Atom | None, sizes: Sizes, why: str) -> None:
@@ -230,8 +259,7 @@ def _rows(f: Fusion, s: GpuSchedule, sizes: Sizes, rows: list[Atom], cols: list[
     if v in rows and outer:
         why = "what is reduced over rows is not kept lane by lane"
         fail(s, "vector", [s.vector, s.lanes], why, f"a column axis: {listed(s.cols)}")
-    positions = any(r.monoid in ARG_MONOIDS for r in f.reductions())
-    if s.mode == "split" and (outer or positions):
+    if s.mode == "split" and (outer or finds_positions(f.reductions())):
         why = "a reduction over rows" if outer else "the position of an extreme"
         fail(s, "mode", [s.mode], f"{why} is not combined from pieces of rows", "persistent, loop")
     if s.resident != bool(outer):
@@ -278,4 +306,4 @@ def _loaded(f: Fusion) -> float:
     return max(0.5, sum(max(d.itemsize, 2) / 4 for d in loads.values()))
 
 
-__all__ = ["Sizes", "Stage", "aligned", "check", "launch_sizes", "settle", "uniform"]
+__all__ = ["Sizes", "Stage", "aligned", "check", "launch_sizes", "settle", "steady", "uniform"]

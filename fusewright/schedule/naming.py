@@ -36,8 +36,10 @@ def kernel_name(f: Fusion, family: str) -> str:
 def _stage(s: Stage) -> list[str]:
     """What a stage does, in order: the primitives of its body, then how values are combined."""
     out = [n for e in sc.walk([s.body]) if (n := _expression(e))]
-    if s.kind in ("reduce", "scan", "scatter"):
-        out.append({"reduce": s.monoid, "scan": f"cum{s.monoid}", "scatter": f"scatter_{s.monoid}"}[s.kind])
+    if s.kind in ("scatter", "collect"):
+        out.append(f"scatter_{s.monoid}" if s.kind == "scatter" else s.monoid)
+    elif s.kind in ("reduce", "scan"):
+        out.append(s.monoid if s.kind == "reduce" else f"cum{s.monoid}")
     return out
 
 

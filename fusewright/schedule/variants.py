@@ -11,11 +11,9 @@ from dataclasses import replace
 
 from ..fusion.ir import Fusion
 from .forms import Illegal
-from .gpu_base import GpuSchedule, accesses
+from .gpu_base import GpuSchedule, Settled, accesses, power_up
 from .gpu_fit import CLUSTERS
-from .legal_gpu import BLOCK, Sizes, _steps, settle
-
-Settled = tuple[Fusion, GpuSchedule, dict[str, int]]
+from .legal_gpu import Sizes, _steps, settle
 
 MOST_STEPS = 16  # vectors of a row that a thread holds, in what is tried
 
@@ -50,6 +48,8 @@ def _near(f: Fusion, s: GpuSchedule, sizes: Sizes) -> Iterator[GpuSchedule]:
             yield from _walked(s, cols)
         case "split":
             yield from _cut(s)
+        case "collect":
+            yield from _collected(s)
     once = frozenset(b for b, o, _ in accesses(f) if o.axes() == set(f.axes))
     if once and s.mode != "loop":
         yield replace(s, stream=once)
@@ -57,7 +57,7 @@ def _near(f: Fusion, s: GpuSchedule, sizes: Sizes) -> Iterator[GpuSchedule]:
 
 def _tiles(s: GpuSchedule, cols: int) -> Iterator[GpuSchedule]:
     for threads, n in itertools.product((128, 256, 512), (1, 2, 4, 8)):
-        ct = min(threads, max(1, 1 << (cols - 1).bit_length())) if s.rows else threads
+        ct = power_up(cols, threads) if s.rows else threads
         t = replace(s, col_threads=ct, row_threads=max(1, threads // ct) if s.rows else 1)
         if s.repeat:
             yield replace(t, repeats=n)
@@ -93,7 +93,7 @@ def _walked(s: GpuSchedule, cols: int) -> Iterator[GpuSchedule]:
     for threads, steps in itertools.product((128, 256, 512, 1024), (1, 2, 4, 8)):
         for k in range(11):
             ct = 1 << k
-            if ct > threads or ct * steps > 2 * cols or threads > BLOCK:
+            if ct > threads or ct * steps > 2 * cols:
                 continue
             rt = threads // ct
             if rt > 1 and not s.rows:
@@ -111,4 +111,11 @@ def _cut(s: GpuSchedule) -> Iterator[GpuSchedule]:
         yield replace(s, mode="split", row_threads=rt, col_threads=threads // rt, steps=steps, cluster=1, keep="values")
 
 
-__all__ = ["Settled", "variants"]
+def _collected(s: GpuSchedule) -> Iterator[GpuSchedule]:
+    """Threads of a row of a scatter's target, and vectors of each."""
+    for threads, ct, steps in itertools.product((64, 128, 256), (1, 8, 16, 32, 64), (1, 2, 3, 4)):
+        if s.vector or ct == 1:
+            yield replace(s, row_threads=threads // ct if s.rows else 1, col_threads=ct, steps=steps)
+
+
+__all__ = ["variants"]

@@ -138,7 +138,7 @@ fusion over i0<m + n + 2
   in in0: f32[n] strides (1)
   in in1: f32[m] strides (1)
   out out2: f32[m + n + 2] strides (1)
-  store out2[i0] over (i0) = where(ge(index(i0 - 2), 0), where(and(ge(index(i0 - 2), 0), lt(index(i0 - 2), index(n))), in0[i0 - 2 if and(ge(index(i0 - 2), 0), and(ge(index(i0 - 2), 0), lt(index(i0 - 2), index(n))))], in1[i0 - n - 2 if and(ge(index(i0 - 2), 0), ge(index(i0 - n - 2), 0))]), 1.0)""",
+  store out2[i0] over (i0) = where(ge(index(i0 - 2), 0), where(lt(index(i0 - 2), index(n)), in0[i0 - 2 if and(ge(index(i0 - 2), 0), lt(index(i0 - 2), index(n)))], in1[i0 - n - 2 if and(ge(index(i0 - 2), 0), ge(index(i0 - n - 2), 0))]), 1.0)""",
     )
 
 

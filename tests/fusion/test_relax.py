@@ -66,7 +66,7 @@ def test_what_is_exact_stays() -> None:
     built = fusion_of(graph_of(program), eager=True)
     assert built.fusion.exact and relax(built.fusion) is built.fusion
     built = fusion_of(graph_of(program))
-    built.fusion.exact = True
+    built.fusion.without = frozenset(("relaxed",))
     assert relax(built.fusion) is built.fusion
 
 
@@ -182,6 +182,21 @@ def test_products_join_sums() -> None:
     assert text(program).endswith(
         "= fma(neg(in1[i0 * m + i1]), in2[i0 * m + i1], fma(in0[i0 * m + i1], in1[i0 * m + i1], in2[i0 * m + i1]))"
     )
+
+
+def test_without_fused_multiply_adds() -> None:
+    """Every product is rounded; the cheaper functions stay."""
+
+    def program(b: Builder) -> list[Value]:
+        x, y, z = wide(b), wide(b), wide(b)
+        total = b.reduce("sum", b.mul(y, z), [1], True)
+        return [b.cast(b.sub(b.add(b.mul(x, y), z), b.mul(logistic(b, y), total)), bf16)]
+
+    built = fusion_of(graph_of(program))
+    assert "fma" in relax(built.fusion).text() and "fused" in relax(built.fusion).text()
+    built.fusion.without = frozenset(("fma",))
+    found = relax(built.fusion).text()
+    assert "fma" not in found and "fused" not in found and "fast_reciprocal" in found
 
 
 def test_a_product_used_twice_is_rounded() -> None:

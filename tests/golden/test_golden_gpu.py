@@ -23,6 +23,7 @@ from tests.kernels_gpu import GpuCompiled, check_gpu, gpu_kernel, hint_of, lower
 from tests.loop import test_gpu_clusters as clusters
 from tests.loop import test_gpu_lowering as programs
 from tests.loop import test_gpu_scans as scans
+from tests.loop import test_gpu_scatter as scatters
 
 HERE = Path(__file__).parent / "gpu"
 FEW = Gpu((9, 0), 8, 1 << 20, 227 << 10)
@@ -52,6 +53,9 @@ GOLDENS: dict[str, tuple[Program, tuple[int, int], str]] = {
     "cumulative": (cases.cumulative, (64, 8192), "loop"),
     "cumulative_down": (scans.down, (100, 16384), "loop"),
     "cumulative_down_shared": (scans.down, (4000, 24), "loop"),
+    "embedding_backward": (scatters.embedding_backward, (100, 768), "collect"),
+    "scatter_add": (cases.scatter_add, (40, 50), "collect"),
+    "index_copy": (scatters.index_copy, (50, 96), "collect"),
 }
 LIMITS = {"column_moments": 72}  # registers, where they are not 64: at most so many let 1024 threads run
 

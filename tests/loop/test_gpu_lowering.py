@@ -10,15 +10,16 @@ from fusewright.core.errors import Refusal
 from fusewright.graph.builder import Builder
 from fusewright.graph.ir import Value
 from fusewright.index.expr import sym
+from fusewright.loop.text import dump
 from fusewright.schedule.device import H200, Gpu
+from fusewright.schedule.gpu import plan
 from tests.golden.cases import CASES
-from tests.kernels import graph_of, random_inputs
+from tests.kernels import fusion_of, graph_of, random_inputs
 from tests.kernels_gpu import SMALL, check_gpu, gpu_kernel, run_gpu
 
 N, M = sym("n"), sym("m")
 ONE_SM = Gpu((9, 0), 1, 1 << 10, 227 << 10)  # less than a row of work fills it, and nothing fits its cache
 MORE = ((257, 8), (3, 4096), (1, 40000), (64, 64), (130, 72), (1000, 48))
-WITHOUT = ("embedding_backward", "scatter_add")  # no GPU schedule
 
 
 def values(name: str, n: int, m: int) -> tuple[object, list[np.ndarray], dict[str, int]]:
@@ -31,7 +32,7 @@ def values(name: str, n: int, m: int) -> tuple[object, list[np.ndarray], dict[st
 
 
 @pytest.mark.parametrize("gpu", [SMALL, H200, ONE_SM], ids=["small", "h200", "tiny"])
-@pytest.mark.parametrize("name", [n for n in CASES if n not in WITHOUT])
+@pytest.mark.parametrize("name", CASES)
 def test_families(name: str, gpu: Gpu) -> None:
     for n, m in (*CASES[name].sizes, *MORE):
         if m == 0 and not CASES[name].empty_columns:
@@ -46,10 +47,11 @@ def test_families(name: str, gpu: Gpu) -> None:
         check_gpu(graph, sizes, inputs, gpu=gpu)
 
 
-@pytest.mark.parametrize("name", WITHOUT)
+@pytest.mark.parametrize("name", ["embedding_backward", "scatter_add"])
 def test_what_has_no_schedule_is_refused(name: str) -> None:
-    with pytest.raises(Refusal, match="no GPU schedule"):
-        gpu_kernel(graph_of(CASES[name].program), {"n": 4, "m": 4})
+    """A scatter in the form that CPUs have; for GPUs it is collected."""
+    with pytest.raises(Refusal, match="scatter has no GPU schedule"):
+        plan(fusion_of(graph_of(CASES[name].program)).fusion, lambda e: 4, SMALL)
 
 
 @pytest.mark.parametrize("alignment", [8, 4, 2])
@@ -178,8 +180,6 @@ def test_a_large_mean_does_not_spoil_a_variance() -> None:
 
 def test_a_kernel_is_for_all_sizes_of_its_schedule() -> None:
     """Sizes are arguments: as long as the schedule is the same, so is the text."""
-    from fusewright.loop.text import dump
-
     graph = graph_of(softmax16)
     texts = {dump(gpu_kernel(graph, {"n": n, "m": 1024}, H200).kernel.func) for n in (4000, 5001, 6000, 8190)}
     assert len(texts) == 1
@@ -204,3 +204,16 @@ def test_pieces_that_do_not_divide_a_vector_are_read_whole(m: int, uniform: bool
     compiled = check_gpu(graph_of(rope), {"n": 9, "m": m})
     assert compiled.schedule.uniform == uniform
     assert (compiled.schedule.lanes > 1) == uniform
+
+
+def padded(b: Builder) -> Value:
+    """[n, m] out of rows of m + 3, with three ones behind each row."""
+    x = b.slice(b.input(f32, (N, M + 3)), 1, 0, 1, M)
+    return b.exp(b.pad(x, [0, 0], [0, 3], b.const(1.0, f32)))
+
+
+@pytest.mark.parametrize("m", [1, 5, 57, 129])
+def test_vectors_on_a_border_are_read_lane_by_lane_and_others_whole(m: int) -> None:
+    compiled = check_gpu(graph_of(padded), {"n": 9, "m": m})
+    assert (compiled.schedule.lanes, compiled.schedule.uniform) == (4, False)
+    assert "maybe" in dump(compiled.kernel.func)

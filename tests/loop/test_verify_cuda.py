@@ -353,3 +353,9 @@ def test_the_blocks_of_a_cluster(grid: str, message: str) -> None:
 def test_the_groups_of_a_scan(threads: int, how: str, message: str) -> None:
     func = clustered(f"a: f32x2 = tscan(h) {how}", f"grid b of n, t of {threads}")
     assert complaint(func).startswith(message)
+
+
+def test_room_for_blocks_beside_each_other() -> None:
+    verify(clustered("", "grid b of n, t of 512 beside 4"))
+    with pytest.raises(VerifyError, match="no room for 3 blocks of 1024 threads"):
+        verify(clustered("", "grid b of n, t of 1024 beside 3"))

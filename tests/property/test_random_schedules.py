@@ -83,7 +83,13 @@ def _gpu(f: Fusion, pick: Pick) -> GpuSchedule:
     if mode == "staged":
         s = replace(s, col_threads=64 // lanes, steps=1)
     everywhere = frozenset(b.name for b in f.buffers)
-    return replace(s, aligned=everywhere, uniform=pick([False, True]), stream=pick([frozenset(), everywhere]))
+    return replace(
+        s,
+        aligned=everywhere,
+        uniform=pick([False, True]),
+        steady=pick([False, True]),
+        stream=pick([frozenset(), everywhere]),
+    )
 
 
 def attempt_cpu(graph: Graph, pick: Pick, eager: bool = False) -> int:

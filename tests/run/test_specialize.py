@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 import torch
 
 import fusewright
+from fusewright.run import gpu as run_gpu
+from fusewright.run.gpu import GpuGroup
 from fusewright.run.specialize import HOT, worker
 from tests.emulate.cuda import COMPILER, MISSING
 from tests.emulate.driver import emulated_gpu
@@ -51,6 +54,49 @@ def test_new_sizes(how: str, at_once: int, later: int) -> None:
         assert compiled_at(f, OTHER, 3) == 0
 
 
+@pytest.fixture
+def planned(monkeypatch: pytest.MonkeyPatch) -> list[object]:
+    """One entry for each time the scheduler runs."""
+    plans: list[object] = []
+    plan = run_gpu.plan
+
+    def counting(*args: Any) -> Any:
+        plans.append(args)
+        return plan(*args)
+
+    monkeypatch.setattr(run_gpu, "plan", counting)
+    return plans
+
+
+@pytest.mark.parametrize("how", ["hot", "never", "always"])
+def test_new_sizes_are_planned_once(how: str, planned: list[object]) -> None:
+    """What was decided at the first call is what is compiled when the sizes have come again, and leaves a rule."""
+    with fusewright.options(specialize=how, kernel_reuse=False, disk_cache=False):
+        f = torch.compile(softmax, backend="fusewright", dynamic=True)
+        compiled_at(f, FIRST)
+        planned.clear()
+        compiled_at(f, OTHER)
+        assert len(planned) == 1
+        compiled_at(f, OTHER, HOT)
+        worker().submit(lambda: None).result()
+        compiled_at(f, OTHER, 2)
+        assert len(planned) == 1
+        compiled_at(f, (OTHER[0] + 1, OTHER[1]))  # only what has been compiled has a rule
+        assert len(planned) == (2 if how == "never" else 1)
+
+
+def test_new_sizes_whose_kernel_is_there_are_planned_once(
+    planned: list[object], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(GpuGroup, "known", lambda self, values, alignment: None)  # no rules
+    with fusewright.options(specialize="hot", kernel_reuse=False, disk_cache=False):
+        f = torch.compile(softmax, backend="fusewright", dynamic=True)
+        compiled_at(f, FIRST)
+        planned.clear()
+        assert compiled_at(f, (FIRST[0] + 1, FIRST[1])) == 0
+        assert len(planned) == 1
+
+
 def test_a_kernel_that_does_not_fit_is_not_used() -> None:
     """Rows of odd length are no rows of whole vectors, and rows that are too long no rows of these registers."""
     with fusewright.options(specialize="never", kernel_reuse=False, disk_cache=False):
@@ -61,8 +107,6 @@ def test_a_kernel_that_does_not_fit_is_not_used() -> None:
 
 
 def test_a_failure_in_the_background_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    from fusewright.run.gpu import GpuGroup
-
     with fusewright.options(kernel_reuse=False, disk_cache=False):
         f = torch.compile(softmax, backend="fusewright", dynamic=True)
         compiled_at(f, FIRST)

@@ -9,6 +9,7 @@ import pytest
 
 from fusewright.core.errors import Refusal
 from fusewright.core.lexer import ParseError
+from fusewright.fusion import collect
 from fusewright.schedule import forms, text
 from fusewright.schedule.cpu import Schedule
 from fusewright.schedule.forms import Illegal
@@ -41,7 +42,7 @@ def test_gpu_schedules_come_back(name: str) -> None:
         script = text.parse_one(text.dump(c.schedule, "forward0.g3"))
         assert (script.schedule, script.key, script.target) == (c.schedule, "forward0.g3", "gpu")
         facts = Sizes(hint_of(sizes), SMALL)  # type: ignore[arg-type]
-        assert script.check(fusion_of(graph).fusion, facts).text() == c.built.fusion.text()
+        assert script.check(fusion_of(graph, make=collect.build).fusion, facts).text() == c.built.fusion.text()
 
 
 def test_every_field_has_a_place_in_the_text() -> None:

@@ -44,7 +44,7 @@ extern "C" __global__ void __launch_bounds__(256) cat_pad_0(
   const int v18 = v17 + n6;
   const int v23 = v1 * n7;
   const int v24 = v23 + n8;
-  const int v35 = v1 * n10;
+  const int v33 = v1 * n10;
   if (v7) {
     const long long v11 = (long long)v5;
     const bool v13 = v11 < v12;
@@ -58,40 +58,36 @@ extern "C" __global__ void __launch_bounds__(256) cat_pad_0(
     const int v26 = n9 + v5;
     const long long v27 = (long long)v26;
     const bool v28 = v27 >= 0ll;
-    const bool v29 = v27 < 3ll;
-    const bool v30 = v28 && v29;
-    const bool v31 = v14 && v30;
-    const float v32 = v31 ? __ldg(in1 + v25) : 0.0f;
-    const float v33 = v16 ? v22 : v32;
-    const float v34 = v14 ? v33 : 1.0f;
-    const int v36 = v35 + v5;
-    out2[v36] = v34;
+    const bool v29 = v14 && v28;
+    const float v30 = v29 ? __ldg(in1 + v25) : 0.0f;
+    const float v31 = v16 ? v22 : v30;
+    const float v32 = v14 ? v31 : 1.0f;
+    const int v34 = v33 + v5;
+    out2[v34] = v32;
   } else {
-    for (int k37 = 0; k37 < 1; ++k37) {
-      const int v38 = k37 * 256;
-      const int v39 = v5 + v38;
-      const bool v59 = v39 < n2;
-      if (v59) {
-        const long long v40 = (long long)v39;
-        const bool v41 = v40 < v12;
-        const bool v42 = v10 && v41;
-        const bool v43 = v40 < v15;
-        const int v44 = v18 + v39;
-        const bool v45 = v42 && v43;
-        const float v46 = v45 ? __ldg(in0 + v44) : 0.0f;
-        const float v47 = -v46;
-        const int v48 = v24 + v39;
-        const int v49 = n9 + v39;
-        const long long v50 = (long long)v49;
-        const bool v51 = v50 >= 0ll;
-        const bool v52 = v50 < 3ll;
-        const bool v53 = v51 && v52;
-        const bool v54 = v42 && v53;
-        const float v55 = v54 ? __ldg(in1 + v48) : 0.0f;
-        const float v56 = v43 ? v47 : v55;
-        const float v57 = v42 ? v56 : 1.0f;
-        const int v58 = v35 + v39;
-        out2[v58] = v57;
+    for (int k35 = 0; k35 < 1; ++k35) {
+      const int v36 = k35 * 256;
+      const int v37 = v5 + v36;
+      const bool v55 = v37 < n2;
+      if (v55) {
+        const long long v38 = (long long)v37;
+        const bool v39 = v38 < v12;
+        const bool v40 = v10 && v39;
+        const bool v41 = v38 < v15;
+        const int v42 = v18 + v37;
+        const bool v43 = v40 && v41;
+        const float v44 = v43 ? __ldg(in0 + v42) : 0.0f;
+        const float v45 = -v44;
+        const int v46 = v24 + v37;
+        const int v47 = n9 + v37;
+        const long long v48 = (long long)v47;
+        const bool v49 = v48 >= 0ll;
+        const bool v50 = v40 && v49;
+        const float v51 = v50 ? __ldg(in1 + v46) : 0.0f;
+        const float v52 = v41 ? v45 : v51;
+        const float v53 = v40 ? v52 : 1.0f;
+        const int v54 = v33 + v37;
+        out2[v54] = v53;
       }
     }
   }

@@ -133,7 +133,7 @@ __device__ __forceinline__ void fw_sum_f32x4_32x8(float* v, unsigned char* scrat
 }
 
 // inner+outer reduction
-extern "C" __global__ void __launch_bounds__(512) rms_norm_backward_0(
+extern "C" __global__ void __launch_bounds__(512, 2) rms_norm_backward_0(
     const float* __restrict__ in0,
     const float* __restrict__ in1,
     const float* __restrict__ in2,

@@ -1,0 +1,201 @@
+"""The second launch of a scatter on a GPU: the points of each bucket, from all tiles, by row.
+
+See `schedule/gpu_scatter.py`. A block has a bucket. If its points are more than a block can sort at once, it walks over
+them twice, a chunk at a time: first it counts how many each row has, then it knows where each row begins.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from ..core.dtypes import i32
+from ..schedule.gpu_scatter import SORTERS, TILE
+from .gpu_sort import BUCKET, NOTHING, ROW_PASSES, SLOTS, TILE_BITS, Sort
+from .ir import Arg, Barrier, Imm, Set, Store
+from .scope import Scope
+
+Row = Callable[[Scope, Arg, Arg], None]
+
+
+@dataclass(frozen=True, slots=True)
+class _Bucket:
+    """What a block knows of its bucket.
+
+    `tid`: the thread; `shares`: where the bucket's numbers of each tile are; `row`: its first row; `count`: of its
+    points; `base`: of the points in the buckets before; `many`: whether it takes several chunks; `counted`: and a walk
+    to count; `rows`: how many rows a bucket has.
+    """
+
+    tid: Arg
+    shares: Arg
+    row: Arg
+    count: Arg
+    base: Arg
+    many: Arg
+    counted: Arg
+    rows: Arg
+
+
+class Buckets(Sort):
+    """`go_on`, for each row: where its next points go, less the number of the first of its items in this chunk."""
+
+    b: _Bucket
+
+    def sort_buckets(self) -> None:
+        s, bid, tid = self.launch(self.bucket_count, SORTERS, "points by row, bucket by bucket", "buckets")
+        tiles, rows = self.params.get(self.tile_count, "tile count"), self.params.get(BUCKET, "bucket")
+        shares = self.mul(s, bid, tiles)
+        count, base = self.add_shares(s, tid, tiles, shares)
+        many = self.prim(s, "gt", count, self.imm(TILE))
+        counted = self.prim(s, "and", many, self.prim(s, "gt", rows, self.imm(1)))
+        self.b = _Bucket(tid, shares, self.mul(s, bid, rows), count, base, many, counted, rows)
+        self.each(s, self.prim(s, "where", counted, self.imm(0), self.imm(1)), self.imm(2), 1, self.walk)
+
+    def add_shares(self, s: Scope, tid: Arg, tiles: Arg, shares: Arg) -> tuple[Arg, Arg]:
+        """(how many points the bucket has, how many the buckets before have); `before`: in the tiles before each."""
+        after = self.add(s, shares, tiles)
+        points, smaller, total = (self.variable(s, self.imm(0)) for _ in range(3))
+
+        def share(c: Scope, t0: Arg) -> None:
+            t = self.add(c, t0, tid)
+            here = self.prim(c, "lt", t, tiles)
+            lo = self.fetch(c, self.first, self.add(c, shares, t), here)
+            n = self.prim(c, "sub", self.fetch(c, self.first, self.add(c, after, t), here), lo)
+            before, every = self.scan(c, n)
+            place = self.add(c, shares, t)
+            self.when(c, here, lambda x: self.put(x, self.before, place, self.add(x, total, before)))
+            for var, more in ((total, every), (points, n), (smaller, lo)):
+                c.body.append(Set(var, self.prim(c, "add", var, more)))
+
+        self.each(s, self.imm(0), tiles, SORTERS, share)
+        return self.total(s, points), self.total(s, smaller)
+
+    def walk(self, c: Scope, number: Arg) -> None:
+        """Over the bucket's points, a chunk at a time. Walk 0 counts; it is left out where it is not needed."""
+        counts = self.prim(c, "eq", number, self.imm(0))
+        writes = self.prim(c, "not", counts)
+        self.when(c, counts, lambda x: self.each_row(x, lambda y, r, row: self.put(y, self.go_on, row, self.imm(0))))
+
+        def chunk(x: Scope, start: Arg) -> None:
+            self.gather_points(x, start)
+            self.sort(x, self.numbers, self.held, self.b.tid, ROW_PASSES)
+            self.when(x, counts, self.count_chunk)
+            self.when(x, writes, lambda y: self.write_chunk(y, start))
+
+        self.each(c, self.imm(0), self.prim(c, "max", self.b.count, self.imm(1)), TILE, chunk)
+        self.when(c, counts, self.find_rows)
+
+    def each_row(self, c: Scope, body: Row) -> None:
+        """`body(scope, row of the bucket, row of the target)` for the rows that a thread keeps."""
+        self.each(c, self.b.tid, self.b.rows, SORTERS, lambda x, r: body(x, r, self.add(x, self.b.row, r)))
+
+    def begin_at(self, c: Scope, r: Arg, row: Arg, at: Arg) -> None:
+        """The items of a row, of which the chunk's first is number `bound`, go to `at` and after."""
+        self.put(c, self.go_on, row, self.prim(c, "sub", at, self.bound(c, self.numbers, r)))
+
+    def end(self, c: Scope, r: Arg, row: Arg) -> None:
+        """The next chunk's points of a row follow those of this one."""
+        n = self.bound(c, self.numbers, self.add(c, r, self.imm(1)))
+        self.put(c, self.go_on, row, self.add(c, self.fetch(c, self.go_on, row), n))
+
+    def count_chunk(self, c: Scope) -> None:
+        def count(x: Scope, r: Arg, row: Arg) -> None:
+            self.begin_at(x, r, row, self.fetch(x, self.go_on, row))
+            self.end(x, r, row)
+
+        self.each_row(c, count)
+        c.body.append(Barrier("the chunk is counted"))
+
+    def find_rows(self, c: Scope) -> None:
+        """Where each row begins, from how many points it has."""
+        place = self.variable(c, self.b.base)
+
+        def begin(x: Scope, r0: Arg) -> None:
+            r = self.add(x, r0, self.b.tid)
+            here = self.prim(x, "lt", r, self.b.rows)
+            row = self.add(x, self.b.row, r)
+            before, every = self.scan(x, self.fetch(x, self.go_on, row, here))
+            self.when(x, here, lambda y: self.put(y, self.go_on, row, self.add(y, place, before)))
+            x.body.append(Set(place, self.prim(x, "add", place, every)))
+
+        self.each(c, self.imm(0), self.b.rows, SORTERS, begin)
+
+    def write_chunk(self, c: Scope, start: Arg) -> None:
+        b = self.b
+        rows = self.params.get(self.target, "rows")
+        again = self.prim(c, "gt", start, self.imm(0))
+        known = self.prim(c, "or", b.counted, again)
+
+        def begin(x: Scope, r: Arg, row: Arg) -> None:
+            at = self.variable(x, self.add(x, b.base, self.bound(x, self.numbers, r)))
+            self.when(x, known, lambda y: y.body.append(Set(at, self.fetch(y, self.go_on, row))))
+            new = self.prim(x, "and", self.prim(x, "not", again), self.prim(x, "le", row, rows))
+            self.when(x, new, lambda y: self.put(y, self.start, row, at))
+            self.begin_at(x, r, row, at)
+
+        self.each_row(c, begin)
+        c.body.append(Barrier("where each row goes on is known"))
+
+        def write(x: Scope, k: Arg) -> None:
+            def there(y: Scope) -> None:
+                r, slot = self.slot(y, self.fetch(y, self.numbers, k))
+                at = self.add(y, self.fetch(y, self.go_on, self.add(y, b.row, r)), k)
+                self.put(y, self.order, at, self.fetch(y, self.others, slot))
+
+            self.when(x, self.prim(x, "lt", self.add(x, start, k), b.count), there)
+
+        self.items(c, b.tid, write)
+
+        def advance(x: Scope) -> None:
+            x.body.append(Barrier("the chunk is written"))
+            self.each_row(x, self.end)
+            x.body.append(Barrier("the items may be replaced"))
+
+        self.when(c, b.many, advance)
+
+    def gather_points(self, s: Scope, c0: Arg) -> None:
+        """The bucket's points from number `c0` on, as items with their rows; `others`: which points they are.
+
+        A thread looks for the tiles of all its items at the same time, so that it waits once for each step.
+        """
+        b = self.b
+        tiles, bits = self.params.get(self.tile_count, "tile count"), self.params.get(TILE_BITS, "tile bits")
+        self.registers(s, lambda c, k: c.body.append(Store(self.held, k, Imm(0, i32))))
+
+        def halve(c: Scope, q: Arg) -> None:
+            """The last tile before which there are no more of the bucket's points than before the item."""
+            step = self.prim(c, "shl", self.imm(1), self.prim(c, "sub", self.add(c, bits, self.imm(-1)), q))
+
+            def item(x: Scope, k: Arg) -> None:
+                at = self.add(x, c0, self.item(x, k, b.tid))
+                t = self.fetch(x, self.held, k)
+                other = self.add(x, t, step)
+                exists = self.prim(x, "lt", other, tiles)
+                before = self.fetch(x, self.before, self.add(x, b.shares, other), exists)
+                on = self.prim(x, "and", exists, self.prim(x, "le", before, at))
+                self.put(x, self.held, k, self.prim(x, "where", on, other, t))
+
+            self.registers(c, item)
+
+        self.each(s, self.imm(0), bits, 1, halve)
+
+        def item(c: Scope, k: Arg) -> None:
+            slot = self.item(c, k, b.tid)
+            at = self.add(c, c0, slot)
+            there = self.prim(c, "lt", at, b.count)
+            t = self.fetch(c, self.held, k)
+            place, start = self.add(c, b.shares, t), self.mul(c, t, self.imm(TILE))
+            inside = self.prim(c, "sub", at, self.fetch(c, self.before, place, there))
+            from_tile = self.add(c, start, self.add(c, self.fetch(c, self.first, place, there), inside))
+            e = self.fetch(c, self.tiles, from_tile, there)
+            number = self.prim(c, "and", e, self.imm(SLOTS - 1))
+            found = self.add(c, self.prim(c, "sub", e, number), slot)
+            self.put(c, self.numbers, slot, self.prim(c, "where", there, found, self.imm(NOTHING)))
+            self.put(c, self.others, slot, self.add(c, start, number))
+
+        self.registers(s, item)
+        s.body.append(Barrier("the bucket's points are there"))
+
+
+__all__ = ["Buckets"]

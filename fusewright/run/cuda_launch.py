@@ -1,0 +1,92 @@
+"""Launching kernels on an NVIDIA GPU through the CUDA driver, on PyTorch's own contexts, streams and memory.
+
+What compiles for GPUs is in `cuda.py`; machine code that is there already needs no more than this.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import threading
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+
+from ..core.errors import RuntimeFault
+from . import internals
+from .prepared import Launch
+
+try:
+    from cuda.bindings import driver as cu
+except ImportError:
+    cu = None
+
+STATIC_SHARED = 48 << 10  # bytes of shared memory that need no permission
+NO_BINDINGS = "the package cuda-bindings is not installed; run `pip install 'fusewright[cuda]'`"
+
+
+def _checked(result: Any, what: str) -> Any:
+    """The value(s) of a driver call. Raises RuntimeFault."""
+    status, *values = result
+    if status != cu.CUresult.CUDA_SUCCESS:
+        _, text = cu.cuGetErrorString(status)
+        raise RuntimeFault(f"{what}: {text.decode() if text else status}")
+    return values[0] if len(values) == 1 else values
+
+
+class Launcher:
+    """A CUDA device: loads machine code and launches kernels."""
+
+    def __init__(self, device: torch.device):
+        self.device = device
+        self.index = device.index if device.index is not None else torch.cuda.current_device()
+        self.capability = torch.cuda.get_device_capability(device)
+        self._current = internals.current_cuda
+        self._stream = torch._C._cuda_getCurrentRawStream
+        self._launch = cu.cuLaunchKernel
+        self._lock = threading.Lock()
+        self._context: Any = None
+        torch.cuda.init()
+
+    def restore(self, code: bytes, launches: Sequence[Launch]) -> list[Any]:
+        """A handle for each launch of a kernel from its machine code, in order. Raises RuntimeFault."""
+        self.enter()
+        image = ctypes.create_string_buffer(code, len(code))
+        loaded = cu.cuLibraryLoadData(ctypes.addressof(image), [], [], 0, [], [], 0)
+        library = _checked(loaded, f"load the kernel {launches[0].name}" if launches else "load a kernel")
+        handles = []
+        for launch in launches:
+            kernel = _checked(cu.cuLibraryGetKernel(library, launch.name.encode()), f"find kernel {launch.name}")
+            if launch.shared > STATIC_SHARED:
+                attribute = cu.CUfunction_attribute.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
+                got = cu.cuKernelSetAttribute(attribute, launch.shared, kernel, cu.CUdevice(self.index))
+                _checked(got, f"reserve {launch.shared} bytes of shared memory")
+            handles.append(cu.CUfunction(int(kernel)))
+        return handles
+
+    def scratch(self, nbytes: int) -> torch.Tensor:
+        return torch.empty(nbytes, dtype=torch.uint8, device=self.device)
+
+    def enter(self) -> int:
+        if self._current() != self.index:
+            torch.cuda.set_device(self.index)
+        return self._stream(self.index)
+
+    def launch(self, handle: Any, blocks: int, threads: int, shared: int, args: int, stream: int) -> None:
+        (status,) = self._launch(handle, blocks, 1, 1, threads, 1, 1, shared, stream, args, 0)
+        if status:
+            if status == cu.CUresult.CUDA_ERROR_INVALID_CONTEXT:
+                self._bind()
+                (status,) = self._launch(handle, blocks, 1, 1, threads, 1, 1, shared, stream, args, 0)
+            _checked((status,), "launch a kernel")
+
+    def _bind(self) -> None:
+        """Make the device's context current in a thread that has not used CUDA yet, autograd's for example.
+
+        PyTorch's own threads get theirs with their first call of the runtime, which allocating from the cache is not.
+        """
+        with self._lock:
+            if self._context is None:
+                device = _checked(cu.cuDeviceGet(self.index), f"find device {self.index}")
+                self._context = _checked(cu.cuDevicePrimaryCtxRetain(device), "get the device's context")
+        _checked(cu.cuCtxSetCurrent(self._context), "make the device's context current")

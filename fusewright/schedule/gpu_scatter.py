@@ -1,0 +1,178 @@
+"""GPU schedules of scatters: the points are sorted by where they go, then every element collects its own.
+
+A row of the target is all of its elements that the same points go to: those that differ along axes of the source which
+are coordinates of the target and nothing else (the columns). Four launches:
+
+1. A block sorts a tile of TILE points by *bucket*, which is `bucket` consecutive rows, and notes where each begins.
+2. A block gathers a bucket's points from all tiles and sorts them by row: then the points of a row lie side by side,
+   in their order.
+3. Rows with many points are cut into pieces of `piece` of them, each combined by itself.
+4. A group of threads takes a row (or a part of its columns): it starts from what is there before, combines the
+   pieces and points in order, and computes and stores what the kernel makes of the result.
+
+Only integers are sorted, a few bytes for each point; every value is read once, and computed where it is read. Nothing
+is atomic, and results are the same from run to run; those of a row with fewer than `piece` points are those of a serial
+sum, bit for bit. What depends on sizes (`bucket`, `piece`, how many digits there are to sort by) is an argument of the
+kernel, so that new sizes need no new code.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import fields, replace
+
+from ..core.errors import Refusal
+from ..fusion.collapse import collapse
+from ..fusion.ir import Fusion, Stage
+from ..index.expr import Atom
+from .device import Gpu
+from .forms import Illegal
+from .gpu_base import ACCESS, INDEX_LIMIT, WARP, GpuSchedule, Hint, Settled, Vectors, power_up, reach
+from .legal import fail
+
+SORTERS = 512  # threads of a block that sorts
+ITEMS = 7  # points of a thread in a tile; odd, for neighbouring threads to use different banks of shared memory
+TILE = SORTERS * ITEMS
+SLOT_BITS = TILE.bit_length()  # of a point's number in its tile
+BUCKETS = (252, 1020)  # how many buckets at most, for few points and for many: they are sorted by 8 or 10 bits
+FEW = 32  # points of a bucket, at least, where that leaves more than one
+MOST_ROWS = 1 << (30 - SLOT_BITS)  # of a bucket: row and number of a point have to fit into 32 bits
+MOST_POINTS = (1 << 31) - 2 * TILE  # their numbers have 32 bits
+LAUNCH = ("bucket", "bucket_passes", "row_passes", "tile_bits", "piece")  # symbols of the kernel's own
+PIECES = (5, 8)  # binary logarithms of the least and the most points of a piece
+FLIGHT = 128  # bytes of values that a thread should have on their way at once
+ACCUMULATORS = 32  # 32-bit registers of a thread for what it combines
+COLLECTORS = 128  # threads of a block that collects: several rows, some of which take longer
+COLLECT = 1024  # ... at most
+STEPS = 4  # vectors of columns of a thread, at most
+WIDE = 16  # columns from which on a row keeps threads busy side by side
+SMALL = 4 << 20  # bytes that a kernel has to move to be worth four launches
+
+
+def collected(f: Fusion) -> Stage | None:
+    """The collect stage of a fusion, if it has one."""
+    return next((s for s in f.stages if s.kind == "collect"), None)
+
+
+def worth(f: Fusion, hint: Hint) -> None:
+    """Raises Refusal where PyTorch's own kernels are taken to be as fast: here is decided who runs a scatter.
+
+    Eager adds floats with atomics, or sorts (`index_put`, `embedding`); both are slow where rows are wide. What it does
+    with single elements, and with what need not be added, is one launch. Estimates, until they are measured
+    (`benchmarks/scatters.py`).
+    """
+    st = collected(f)
+    if st is None:
+        return
+    moved = sum(hint(b.numel) * b.dtype.itemsize for b in f.buffers)
+    assert st.origin is not None
+    columns = [a for a in st.axes if a not in st.origin.rows and a.extent is not None]
+    width = 1
+    for a in columns:
+        width *= hint(a.extent)  # type: ignore[arg-type]
+    if st.monoid not in ("sum", "prod") or not st.dtype.is_float or width < WIDE:
+        raise Refusal("scatter", "PyTorch scatters single elements, and what need not be added, in one launch")
+    if moved < SMALL:
+        raise Refusal("scatter", "a scatter too small to be worth sorting")
+
+
+def plan(f: Fusion, hint: Hint, gpu: Gpu, alignment: Callable[[str], int] = lambda buffer: ACCESS) -> Settled:
+    """As `gpu.plan`, for a fusion that collects. Sizes of the launch: see above. Raises Refusal."""
+    st = collected(f)
+    assert st is not None and st.origin is not None
+    f, rows = collapse(f, list(st.origin.rows))
+    f, points = collapse(f, list(st.raxes))
+    planner = _Planner(f, hint, gpu, alignment)
+    cols = [a for a in f.axes if a not in rows and a not in points]
+    f, cols = collapse(f, planner.by_stride(tuple(cols)))
+    return _Planner(f, hint, gpu, alignment).nest(rows, cols, points)
+
+
+def settle(f: Fusion, s: GpuSchedule, hint: Hint, gpu: Gpu, alignment: Callable[[str], int]) -> Settled:
+    """As `plan`, with the threads and steps of `s`, in which all else is as `plan` says. Raises Illegal."""
+    f, best, launch = plan(f, hint, gpu, alignment)
+    for field, most in (("row_threads", COLLECT if s.rows else 1), ("col_threads", COLLECT), ("steps", 2 * STEPS)):
+        n = getattr(s, field)
+        if not 1 <= n <= most or (n & (n - 1) and field != "steps"):
+            fail(s, field, [n], "not a number for a scatter", f"{'powers of two ' * (field != 'steps')}up to {most}")
+    if s.threads > COLLECT:
+        fail(s, "col_threads", [s.col_threads], f"a block would have {s.threads} threads", f"{COLLECT} together")
+    same = replace(best, row_threads=s.row_threads, col_threads=s.col_threads, steps=s.steps, family=s.family)
+    for name in (x.name for x in fields(s)):
+        if getattr(s, name) != getattr(same, name):
+            legal = "; ".join(d for d in same.directives() if d not in s.directives())
+            raise Illegal("mode(collect)", "", f"of a scatter '{name}' is not to be chosen", legal, name)
+    return f, same, launch
+
+
+class _Planner(Vectors):
+    def __init__(self, f: Fusion, hint: Hint, gpu: Gpu, alignment: Callable[[str], int]):
+        """What a row starts from is read, too: as a stage of its own the analysis sees it."""
+        self.plain = f
+        st = collected(f)
+        assert st is not None and st.origin is not None
+        start = Stage("start", "", st.axes, (), "", st.origin.base, st.dtype)
+        super().__init__(replace(f, stages=[*f.stages, start]), hint, gpu, alignment)
+        self.st = st
+
+    def nest(self, rows: list[Atom], cols: list[Atom], points: list[Atom]) -> Settled:
+        unit = self.unit
+        lanes, aligned = 1, frozenset[str]()
+        if unit is not None and unit in cols:
+            cols = [a for a in cols if a is not unit] + [unit]
+            lanes, aligned = self._lanes(self.f, unit, exact=True)
+        else:
+            unit = None
+        vectors = -(-self.size(cols) // lanes)
+        # threads side by side along a row where that is contiguous, else along neighbouring rows
+        ct = power_up(vectors, WARP) if unit is not None else 1
+        most = max(1, min(STEPS, ACCUMULATORS // (lanes * max(1, self.st.dtype.itemsize // 4))))
+        steps = -(-vectors // ct)
+        steps = -(-steps // -(-steps // most))  # parts of a row that are as large as each other
+        launch = self.launch(rows, points)
+        s = GpuSchedule(
+            tuple(a.name for a in rows),
+            tuple(a.name for a in cols),
+            unit.name if unit is not None else "",
+            lanes,
+            "scatter",
+            "collect",
+            COLLECTORS // ct if rows else 1,
+            ct,
+            steps,
+            index=32 if self._fits32(rows, cols, points) else 64,
+            aligned=aligned,
+        )
+        return self.plain, s, launch
+
+    def launch(self, rows: list[Atom], points: list[Atom]) -> dict[str, int]:
+        """Sizes of the launch. Raises Refusal for more than can be sorted."""
+        n, d = self.size(points), self.size(rows)
+        if n > MOST_POINTS:
+            raise Refusal("scatter", f"more than {MOST_POINTS} points")
+        buckets = power_up(n // FEW, BUCKETS[0]) if 2 * n <= BUCKETS[0] * TILE else BUCKETS[1]
+        bucket = power_up(-(-d // buckets), MOST_ROWS)
+        if d // bucket > buckets:
+            raise Refusal("scatter", f"a target of more than {buckets * MOST_ROWS} rows")
+        low, high = PIECES
+        return {
+            "bucket": bucket,
+            "bucket_passes": ((d // bucket + 1).bit_length() + 1) // 2,
+            "row_passes": bucket.bit_length() // 2,
+            "tile_bits": (-(-n // TILE)).bit_length(),
+            "piece": 1 << max(low, min(high, n.bit_length() // 2 - 2)),
+        }
+
+    def _fits32(self, rows: list[Atom], cols: list[Atom], points: list[Atom]) -> bool:
+        """Whether 32-bit indices cannot overflow."""
+        n, d, w = self.size(points), self.size(rows), self.size(cols)
+        reached = [reach(b, self.hint) for b in self.f.buffers]
+        return max([*reached, 2 * d, 2 * n, n // (1 << PIECES[0]) * w, d * w], default=0) < INDEX_LIMIT
+
+
+def at_once(size: int) -> int:
+    """How many values of `size` bytes a thread asks for before it combines the first."""
+    return max(1, min(8, FLIGHT // max(size, 1)))
+
+
+__all__ = ["LAUNCH", "SLOT_BITS", "TILE", "at_once", "collected", "plan", "settle", "worth"]
