@@ -1,0 +1,111 @@
+"""A GPU kernel with its sizes: all that is left to a call are pointers. Knows nothing of Loop IR."""
+
+from __future__ import annotations
+
+import ctypes
+import struct
+import threading
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import torch
+
+if TYPE_CHECKING:
+    from .devices import Launcher
+
+ALIGN = 256  # bytes between scratch buffers
+_FORMATS = {name: struct.Struct(form) for name, form in (("f64", "d"), ("f32", "f"), ("i64", "q"), ("i32", "i"))}
+
+
+@dataclass(frozen=True, slots=True)
+class Launch:
+    """One launch of a kernel: its function, blocks, threads of a block, and bytes of dynamic shared memory.
+
+    `blocks`: a number, or the name of a size parameter; of none nothing is launched.
+    """
+
+    name: str
+    blocks: int | str
+    threads: int
+    shared: int
+
+
+@dataclass(frozen=True, slots=True)
+class Interface:
+    """What a kernel takes, in the order of its parameters, and its launches.
+
+    `buffers`: how many; `sizes`, `hosts`: (name, element type) of each; `scratch`: (elements, bytes of one) of each
+    buffer in device memory, where elements are a number or the name of a size parameter.
+    """
+
+    buffers: int
+    sizes: tuple[tuple[str, str], ...]
+    hosts: tuple[tuple[str, str], ...]
+    scratch: tuple[tuple[int | str, int], ...]
+    launches: tuple[Launch, ...]
+
+
+class Prepared:
+    """A kernel with all its arguments but the pointers and host scalars. Call it with those, in the fusion's order.
+
+    `sizes`: the kernel's size parameters by name; `launches`: (handle, blocks, threads, bytes of shared memory).
+    """
+
+    __slots__ = (
+        *("args", "driver", "hosts", "keep", "launches", "lock"),
+        *("offsets", "pointers", "scratch_bytes", "scratches", "sizes", "values"),
+    )
+
+    def __init__(
+        self, driver: Launcher, takes: Interface, handles: Sequence[Any], numbers: Sequence[int], hosts: Sequence[str]
+    ):
+        """`handles`: the driver's, one for each launch; `numbers`: the sizes; `hosts`: names of what a call gives."""
+        self.sizes = by_name = dict(zip((name for name, _ in takes.sizes), numbers, strict=True))
+
+        def number(n: int | str) -> int:
+            return n if isinstance(n, int) else by_name[n]
+
+        self.driver = driver
+        self.lock = threading.Lock()
+        self.offsets: list[int] = []
+        self.scratch_bytes = 0
+        for count, itemsize in takes.scratch:
+            self.offsets.append(self.scratch_bytes)
+            self.scratch_bytes += -(-number(count) * itemsize // ALIGN) * ALIGN
+        # All arguments, 8 bytes each: pointers, sizes, host scalars, scratch memory; then their addresses.
+        at = [0, takes.buffers, len(takes.sizes), len(takes.hosts), len(takes.scratch)]
+        first, host, last, end = (sum(at[: k + 1]) for k in range(1, 5))
+        self.values = (ctypes.c_uint64 * max(1, end))()
+        where = ctypes.addressof(self.values)
+        table = (ctypes.c_uint64 * max(1, end))(*range(where, where + 8 * end, 8))
+        for k, ((_, dtype), n) in enumerate(zip(takes.sizes, numbers, strict=True), first):
+            _FORMATS[dtype].pack_into(self.values, 8 * k, n)
+        self.pointers = slice(0, first)
+        self.scratches = slice(last, end)
+        self.hosts = [
+            (_FORMATS[dtype].pack_into, 8 * k, hosts.index(name)) for k, (name, dtype) in enumerate(takes.hosts, host)
+        ]
+        self.args = ctypes.addressof(table)
+        self.keep = table
+        self.launches = [
+            (h, number(s.blocks), s.threads, s.shared)
+            for h, s in zip(handles, takes.launches, strict=True)
+            if number(s.blocks) > 0
+        ]
+
+    def __call__(self, *pointers: int, hosts: tuple[float, ...] = ()) -> None:
+        driver = self.driver
+        stream = driver.enter()
+        values = self.values
+        scratch: torch.Tensor | None = driver.scratch(self.scratch_bytes) if self.scratch_bytes else None
+        with self.lock:  # the arguments are copied when a kernel is launched
+            values[self.pointers] = pointers  # type: ignore[call-overload]
+            if scratch is not None:
+                base = scratch.data_ptr()
+                values[self.scratches] = [base + n for n in self.offsets]
+            if hosts:
+                for pack, at, k in self.hosts:
+                    pack(values, at, hosts[k])
+            for handle, blocks, threads, shared in self.launches:
+                driver.launch(handle, blocks, threads, shared, self.args, stream)
