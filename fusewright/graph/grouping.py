@@ -21,6 +21,7 @@ MAX_UNITS = 96  # per group: bounds compile time and register pressure
 SHARED_BYTES = 4096  # size of a tensor from which on it pays to merge groups that only read it both
 
 Accepts = Callable[["Group"], None]
+Seen = Callable[[str, list[list[int]], list[list[int]]], None]
 
 
 @dataclass(slots=True, eq=False)
@@ -66,14 +67,16 @@ def group(
     after: dict[int, list[int]],
     hint: Callable[[Value], int],
     siblings: bool = True,
+    seen: Seen | None = None,
 ) -> Grouping:
     """Partition the fused units of `graph`.
 
     `accepts(group)` raises Refusal when the units cannot be one kernel. `after[u]`: units that must run before unit u
     although no value says so (mutation, effects). `hint(value)`: its size in bytes, estimated. `siblings`: whether
-    groups merge that only read the same tensor.
+    groups merge that only read the same tensor. `seen(name, before, after)` is told of each pass, "grouping" and
+    "siblings": the units of all groups, in order.
     """
-    return _Grouper(graph, accepts, after, hint).run(siblings)
+    return _Grouper(graph, accepts, after, hint).run(siblings, seen)
 
 
 class _Grouper:
@@ -145,7 +148,7 @@ class _Grouper:
         return list(out)
 
     # --- the group graph ---
-    def run(self, siblings: bool) -> Grouping:
+    def run(self, siblings: bool, seen: Seen | None) -> Grouping:
         self.group_of: dict[int, Group] = {}
         self.slots: list[Group | None] = []  # topological order; merging leaves gaps
         for u in sorted(self.reads):
@@ -168,14 +171,12 @@ class _Grouper:
             if unit.kind in ("torch", "host"):
                 self.exported.update(unit.reads)
                 self.exported.update(self._roots(unit.reads))
-        for u in sorted(self.reads):
-            if self._fused(u):
-                for v in sorted(self.reads[u], key=lambda v: -self.hint(v)):
-                    maker = self.owner.get(v)
-                    if maker is not None and self._fused(maker):
-                        self._try(self.group_of[maker], self.group_of[u])
-        if siblings:
-            self._siblings()
+        passes = {"grouping": self._producers, **({"siblings": self._siblings} if siblings else {})}
+        for name, merge in passes.items():
+            before = self._units() if seen is not None else []
+            merge()
+            if seen is not None:
+                seen(name, before, self._units())
         groups = [g for g in self.slots if g is not None]
         for g in groups:
             g.kernel = self._fused(g.units[0])
@@ -185,6 +186,18 @@ class _Grouper:
 
     def _fused(self, u: int) -> bool:
         return self.graph.units[u].kind == "fused"
+
+    def _units(self) -> list[list[int]]:
+        return [g.units for g in self.slots if g is not None]
+
+    def _producers(self) -> None:
+        """Groups that compute what another one reads."""
+        for u in sorted(self.reads):
+            if self._fused(u):
+                for v in sorted(self.reads[u], key=lambda v: -self.hint(v)):
+                    maker = self.owner.get(v)
+                    if maker is not None and self._fused(maker):
+                        self._try(self.group_of[maker], self.group_of[u])
 
     def _siblings(self) -> None:
         """Groups that read the same large tensor and do not depend on each other."""

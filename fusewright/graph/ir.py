@@ -100,6 +100,8 @@ OPS = (
 
 SCATTERS = ("set", "sum", "prod", "max", "min")  # how a scatter treats what is already there
 
+KINDS = ("fused", "view", "torch", "host", "item")  # of units
+
 
 @dataclass(slots=True)
 class Unit:

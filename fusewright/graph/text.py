@@ -32,10 +32,7 @@ from ..core.errors import CompilerError
 from ..core.lexer import Cursor, ParseError, Token, number_text, quote
 from ..index.expr import ONE, ZERO, Ix, ix, sym
 from ..prims.table import MONOIDS, PRIMS, RANDOM_KINDS
-from .ir import OPS, SCATTERS, Eqn, Graph, Shape, Unit, Value
-
-KINDS = ("fused", "view", "torch", "host", "item")
-
+from .ir import KINDS, OPS, SCATTERS, Eqn, Graph, Shape, Unit, Value
 
 # --- printing --------------------------------------------------------------------------------------
 
@@ -137,19 +134,19 @@ def dump(graph: Graph) -> str:
 
 def parse(text: str) -> Graph:
     """The graph that `text` stands for. Raises ParseError with the line and column of the first mistake."""
-    return _Parser(text).graph()
+    return Parser(text).graph()
 
 
 def parse_ix(text: str) -> Ix:
     """The index expression that `text` stands for."""
-    p = _Parser(text)
+    p = Parser(text)
     out = p.ix()
     if p.c.token.kind != "end":
         p.c.fail(f"expected the end, found {p.c.token}")
     return out
 
 
-class _Parser:
+class Parser:
     def __init__(self, text: str):
         self.c = Cursor(text)
         self.values: dict[int, Value] = {}

@@ -12,16 +12,21 @@ The rules
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from ..core.dtypes import DType, bool_, i64
 from ..core.errors import CompilerError, Refusal, VerifyError
+from ..core.lazy import lazy_import
 from ..index.expr import ONE, Ix, nonnegative
 from ..index.layout import product
 from ..prims.table import ARG_MONOIDS, MONOIDS, PRIMS, RANDOM_KINDS
 from .builder import broadcast
-from .ir import SCATTERS, Eqn, Graph, Shape, Value
-from .text import KINDS, equation
+from .ir import KINDS, SCATTERS, Eqn, Graph, Shape, Value
+
+if TYPE_CHECKING:
+    from . import text
+else:  # for messages
+    text = lazy_import("fusewright.graph.text")
 
 _ARITY = {"cast": 1, "const": 0, "scalar": 0, "affine": 1, "reshape": 1, "pad": 2, "reduce": 1, "scan": 1, "iota": 0}
 _ARITY["random"] = 1
@@ -83,13 +88,9 @@ def verify(graph: Graph) -> None:
             if ids.get(v.id) is not v:
                 fail(f"value %{v.id} is not defined before it is used", e)
         try:
-            dtype, shape = infer(e)
-        except (_Bad, TypeError, Refusal) as error:
+            check(e)
+        except (TypeError, Refusal) as error:
             fail(str(error), e)
-        if e.out.dtype is not dtype:
-            fail(f"the result is {dtype}, not {e.out.dtype}", e)
-        if e.out.shape != shape:
-            fail(f"the shape is [{_list(shape)}], not [{_list(e.out.shape)}]", e)
         define(e.out, e)
     opaque(len(graph.units))
     for u in graph.units:
@@ -131,13 +132,25 @@ def _where(e: Eqn | None) -> str:
     if e is None:
         return ""
     try:
-        return f", in '{equation(e)}'"
+        return f", in '{text.equation(e)}'"
     except (CompilerError, IndexError, TypeError, ValueError):  # parameters too broken to print
         return f", in the equation of %{e.out.id}"
 
 
 def _list(xs: Iterable[object]) -> str:
     return ", ".join(map(str, xs))
+
+
+def check(e: Eqn) -> None:
+    """Raise TypeError or Refusal, with what is wrong, unless `e` follows the rules of its operation."""
+    try:
+        dtype, shape = infer(e)
+    except _Bad as error:
+        raise TypeError(str(error)) from None
+    if e.out.dtype is not dtype:
+        raise TypeError(f"the result is {dtype}, not {e.out.dtype}")
+    if e.out.shape != shape:
+        raise TypeError(f"the shape is [{_list(shape)}], not [{_list(e.out.shape)}]")
 
 
 def infer(e: Eqn) -> tuple[DType, Shape]:
