@@ -3,6 +3,9 @@
 torch.compile's own modules are imported before (another backend compiles something): that time is torch's. Measured
 are the first function of a process and the mean of later, different ones; then the same in a second process, which
 finds the disk cache warm. Every run of this script starts from an empty cache directory.
+
+Most of the first call is importing our modules. An installed package has byte code; where Python is told to write none
+(PYTHONDONTWRITEBYTECODE), every process compiles the sources again, and the script says so.
 """
 
 from __future__ import annotations
@@ -65,6 +68,8 @@ def main() -> int:
     if args.child:
         print("\n" + json.dumps(measure(args.child, args.backward)))
         return 0
+    if sys.dont_write_bytecode:
+        print("(Python writes no byte code here: the first call compiles our sources)")
     results = {}
     for backend in args.backend or ["fusewright"]:
         with tempfile.TemporaryDirectory() as folder:

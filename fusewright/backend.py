@@ -2,38 +2,62 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Sequence
-from functools import cache
-from typing import Any
+from functools import cache, partial
+from typing import TYPE_CHECKING, Any
 
 from torch._dynamo.backends.common import aot_autograd
 from torch._functorch.partitioners import default_partition, min_cut_rematerialization_partition
 from torch.fx import GraphModule
 
-from .compile import compile_fx
+from .core.lazy import lazy_import
 from .core.options import Options, current, from_mapping, using
 from .debug import record
+from .debug.dump import About, around, readable, show
+from .pipeline import compile_fx
 from .trace import decompositions as decomp
-from .trace import eager_random
+from .trace import executors
 from .trace import random as rnd
 from .trace.aliases import drop_detached
-from .trace.capture import aot_settings
-from .trace.lean import Parts
+from .trace.lean import Parts, aot_settings
 from .trace.lowering import check_operators
+from .trace.padding import pad_products
 from .trace.partition import recomputing
+
+if TYPE_CHECKING:
+    from .trace import claims, eager_random
+else:
+    claims = lazy_import("fusewright.trace.claims")
+    eager_random = lazy_import("fusewright.trace.eager_random")
 
 # What the partitioner may compute again besides what torch lists: our operators, and those that we fuse.
 _RECOMPUTED = frozenset({rnd.RANDOM.overloadpacket, *decomp.CHEAP})
 
+_joints = itertools.count()
+
 
 def partition(joint: GraphModule, inputs: Any, **kwargs: Any) -> tuple[GraphModule, GraphModule]:
     """Min-cut rematerialisation, after random draws have become pure functions that it may recompute."""
-    _replace_random(joint, current().rng)
-    drop_detached(joint)
-    if not current().recompute:
+    o, about, text = current(), About(f"joint{next(_joints)}"), partial(readable, joint)
+    show("joint", about, text)
+    with around("random", about, text):
+        _replace_random(o.rng, joint)
+    if o.detach:
+        with around("detach", about, text):
+            drop_detached(joint)
+    if padded(o):
+        with around("padding", about, text):
+            pad_products(joint)
+    if not o.recompute:
         return default_partition(joint, inputs, **kwargs)
     with recomputing(_RECOMPUTED):
         return min_cut_rematerialization_partition(joint, inputs, **kwargs)
+
+
+def padded(o: Options) -> bool:
+    """Whether products are padded. Wider ones may add up in another order: not where results are to be eager's."""
+    return o.padding and o.precision != "eager"
 
 
 @cache
@@ -41,7 +65,13 @@ def _decompositions(rng: str) -> dict[Any, Callable[..., Any]]:
     return {**decomp.table(), **(rnd if rng == "philox" else eager_random).decompositions()}
 
 
-def _replace_random(gm: GraphModule, rng: str) -> None:
+def decompositions(o: Options) -> dict[Any, Callable[..., Any]]:
+    """The decompositions for AOTAutograd; operators that an executor claims stay whole."""
+    table, order = _decompositions(o.rng), executors.order(o)
+    return claims.keeping(table, order) if order.ahead else table
+
+
+def _replace_random(rng: str, gm: GraphModule) -> None:
     """Make random draws pure functions of what is drawn once."""
     (rnd if rng == "philox" else eager_random).replace_random(gm)
 
@@ -51,9 +81,12 @@ def _compiler(kind: str, opts: Options) -> Callable[[GraphModule, Sequence[Any]]
 
     def compiler(gm: GraphModule, example_inputs: Sequence[Any]) -> Any:
         with using(opts), record.using(recording):
-            if kind == "inference":
-                _replace_random(gm, opts.rng)
-            return compile_fx(gm, kind)
+            passes: dict[str, Callable[[GraphModule], None]] = {}
+            if kind == "inference":  # others had them before they were cut in two
+                passes["random"] = partial(_replace_random, opts.rng)
+                if padded(opts):
+                    passes["padding"] = pad_products
+            return compile_fx(gm, kind, passes)
 
     return compiler
 
@@ -73,7 +106,7 @@ def fusewright(gm: GraphModule, example_inputs: Sequence[Any], **kwargs: Any) ->
             bw_compiler=parts.keep("backward", _compiler("backward", opts)),
             inference_compiler=parts.keep("inference", _compiler("inference", opts)),
             partition_fn=partition,
-            decompositions=_decompositions(opts.rng),
+            decompositions=decompositions(opts),
             keep_inference_input_mutations=True,
         )(gm, example_inputs)
         return parts.callable(whole, example_inputs, "fusewright")

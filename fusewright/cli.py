@@ -1,4 +1,4 @@
-"""The `fusewright` command: demo, bench, bisect, repro files, the disk cache, pinned schedules, the options.
+"""The `fusewright` command: demo, bench, bisect, repro files, saved programs, the disk cache, pins, the options.
 
 Exit codes: 0 done; 1 the demo, a benchmark, a bisection or a repro file found something wrong; 2 a bad argument or
 option.
@@ -20,7 +20,8 @@ from fusewright import __version__
 from fusewright.build.pins import pins
 from fusewright.build.store import Entry, Store, default_store
 from fusewright.core.errors import UserError
-from fusewright.core.options import TABLE, current, default_text, markdown, spelling
+from fusewright.core.option_page import default_text, markdown, spelling
+from fusewright.core.options import TABLE, current
 
 
 def _bytes(n: float) -> str:
@@ -82,7 +83,7 @@ def _pins(action: str, which: Sequence[str], console: Console) -> int:
         for p in chosen:
             print(p.text if p.text is not None else f"# {p.path} is damaged")
     else:
-        table = Table("structure", "group", "schedule", "target", caption=f"{len(chosen)} pinned schedules")
+        table = Table("structure", "group", "schedule", "target", caption=f"pinned schedules: {len(chosen)}")
         for p in chosen:
             about = [str(p.meta.get(k, "")) for k in ("group", "family", "target")]
             table.add_row(p.hash, *map(escape, about if p.text is not None else [about[0], "damaged", about[2]]))
@@ -98,6 +99,7 @@ PROGRAMS = {
     "run": "fusewright.debug.repro",
     "explain": "fusewright.explaining",
     "profile": "fusewright.profiling",
+    "aot": "fusewright.aot",
 }
 CACHE_COMMANDS = {"list": _cache_list, "size": _cache_size, "clear": _cache_clear, "dir": _cache_dir}
 
@@ -135,6 +137,7 @@ def _parser() -> argparse.ArgumentParser:
     commands.add_parser("bisect", help="find the group that makes a program fail", add_help=False)
     commands.add_parser("explain", help="run a script and report what was fused, why not, how fast", add_help=False)
     commands.add_parser("profile", help="run a script and measure every kernel", add_help=False)
+    commands.add_parser("aot", help="look at a saved program, or see whether it loads here", add_help=False)
     commands.add_parser("run", help="run a repro file: fused, through torch; compare, time", add_help=False)
     pinned = commands.add_parser("pins", help="look at or remove pinned schedules")
     pinned.add_argument("action", choices=("list", "show", "clear"), help="list them, print their texts, remove them")

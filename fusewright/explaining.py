@@ -18,6 +18,7 @@ from rich.console import Console
 from torch.fx import GraphModule
 from torch.utils._pytree import tree_leaves, tree_map
 
+from . import scripting
 from .backend import fusewright
 from .core.errors import UserError
 from .debug import dynamo, record
@@ -27,15 +28,23 @@ from .debug.report import Report, make
 def explain(fn: Callable[..., Any], *args: Any, backward: bool | str = "auto", **kwargs: Any) -> Report:
     """Compile `fn`, run it once on these arguments, and report what became of it.
 
-    `fn`: a function or module, or what `torch.compile` made of one. It really runs: what it prints or changes (buffers,
-    a generator's state) happens. `backward`: whether to compile and run the backward pass of the sum of the results;
-    "auto" does if any result requires grad. Gradients (`.grad`) stay as they are. Functions that were compiled before
-    keep what was compiled; the explained run shares nothing with them. `args`, `kwargs` are handed to `fn`.
+    `fn`: a function or module, what `torch.compile` or `torch.jit` made of one, or a `Definition`. It really runs: what
+    it prints or changes (buffers, a generator's state) happens. `backward`: whether to compile and run the backward
+    pass of the sum of the results; "auto" does if any result requires grad. Gradients (`.grad`) stay as they are.
+    Functions that were compiled before keep what was compiled; the explained run shares nothing with them. `args`,
+    `kwargs` are handed to `fn`.
 
     Errors of `fn` are raised as they are. Raises UserError for a bad `backward`.
     """
     if backward not in (True, False, "auto"):
         raise UserError(f"backward must be True, False or 'auto', not {backward!r}")
+    own = getattr(type(fn), "_fusewright_explain", None)
+    if own is not None:
+        report: Report = own(fn, *args, **kwargs)
+        return report
+    scripted = scripting.original(fn)
+    if scripted is not None:
+        return _explain_scripted(scripted, args, kwargs, backward)
     inner = dynamo.original(fn)
 
     def backend(gm: GraphModule, inputs: Sequence[Any]) -> Any:  # one that no other function was compiled with
@@ -48,6 +57,19 @@ def explain(fn: Callable[..., Any], *args: Any, backward: bool | str = "auto", *
         _backward(out, backward)
         seconds = time.perf_counter() - began
     return make(_title(inner), graphs, facts, {"total": seconds})
+
+
+def _explain_scripted(fn: Any, args: Any, kwargs: Any, backward: bool | str) -> Report:
+    """As `explain`, of what TorchScript made. What its fused functions leave out counts as graph breaks."""
+    args, kwargs = tree_map(_leaf, (args, kwargs))
+    with record.recording(measure=True) as graphs:
+        began = time.perf_counter()
+        fused = scripting.fuse_scripted(fn, False, {})
+        _backward(fused(*args, **kwargs), backward)
+        seconds = time.perf_counter() - began
+    script = scripting.behind(fused)
+    facts = dynamo.Facts(breaks=[dynamo.Break(where, why) for where, why in script.breaks])
+    return make(script.title, graphs, facts, {"total": seconds})
 
 
 def _leaf(x: Any) -> Any:

@@ -4,336 +4,28 @@
     def rms_norm(x, weight, eps=1e-6):
         return x * torch.rsqrt(x.square().mean(-1, keepdim=True) + eps) * weight
 
-The function is traced with symbolic sizes when a signature (`trace/signature.py`) is first seen, and compiled, forward
-and backward, by the pipeline of the `torch.compile` backend. A call finds its plan in generated code
-(`trace/launcher.py`): the decorated function *is* that code, and its code object is replaced when a signature is added.
+How such a function is traced and called is in `fused.py`; what `torch.jit.script` made is fused by `scripting.py`.
 """
 
 from __future__ import annotations
 
-import copy
-import functools
 import inspect
-import threading
-from collections.abc import Callable, Iterable
-from dataclasses import replace
-from typing import Any
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
 
 import torch
-import torch.autograd.forward_ad as forward_ad
 
-from .backend import _compiler, _decompositions, partition
-from .compile import as_compiler_error, warn_once
-from .core.counters import count
-from .core.errors import Refusal, UserError
-from .core.options import Options, current, from_mapping, using
-from .run.internals import dispatch_modes, function_modes
-from .run.node import make_node
-from .trace import frames
-from .trace.capture import Captured, capture
-from .trace.launcher import SCOPE, Entry, amp_state, apart, block, condition, inlinable, integers, launcher, write
-from .trace.lean import is_lean, node_shape
-from .trace.signature import Described, Layout, describe, layout
+from .core.errors import UserError
+from .core.lazy import lazy_import
+from .core.options import from_mapping
+from .fused import Fused, FusedModule
 
-ENTRIES = 16  # signatures that the generated code tries one after the other; the others are looked up by key
-OPTIONS = 4  # entries of one trace in the generated code: for other options, grad modes, kinds of tensors
-TRACES = 128  # signatures of one function, after which new ones run as plain PyTorch
+if TYPE_CHECKING:
+    from . import scripting
+else:
+    scripting = lazy_import("fusewright.scripting")
 
-_tracing = threading.RLock()  # AOTAutograd and the partitioner change state of their modules while they trace
-
-
-class _Plan:
-    """A compiled trace: the entry to run, and when (`holds`, of the flat integers)."""
-
-    __slots__ = ("entries", "entry", "holds", "run")
-
-    def __init__(self, entry: Entry):
-        self.entry = entry
-        c = entry.captured
-        self.holds = condition(c.guards, len(c.symbols) + len(c.integers))
-        self.run = launcher(entry)
-        self.entries = 0  # in the generated code
-        c.forward_graph = c.backward_graph = None  # type: ignore[assignment]
-
-
-class Fused:
-    """What is known about one fused function: its traces, and the generated function that finds them."""
-
-    def __init__(self, fn: Callable[..., Any], specialize: Any, overrides: dict[str, Any]):
-        self.fn = fn
-        self.overrides = overrides
-        self.plans: dict[Any, list[_Plan]] = {}
-        self.declined: set[Any] = set()
-        self.blocks: list[list[str]] = []  # of the generated code, one for each entry
-        self.source = ""
-        self.traces = 0
-        self.lock = threading.RLock()
-        self._read_signature()
-        self.specialize = _names(specialize, self.names, self.title)
-        self.scope: dict[str, Any] = {**SCOPE, "_slow": torch._dynamo.disable(self.slow)}
-        exec(compile(write("call", self.head, self.names, []), frames.name(self.title), "exec"), self.scope)
-        call: Any = self.scope["call"]
-        functools.update_wrapper(call, fn)
-        call.__defaults__, call.__kwdefaults__ = self.defaults
-        call.__qualname__ = getattr(fn, "__qualname__", self.title)
-        call._torchdynamo_inline = fn  # torch.compile traces the plain function
-        call._fusewright = self
-        self.call: Callable[..., Any] = call
-
-    def _read_signature(self) -> None:
-        """Parameters in order, the head of a `def` that takes them, and the call of the plain function."""
-        self.title = getattr(self.fn, "__name__", type(self.fn).__name__)
-        try:
-            parameters = list(inspect.signature(self.fn).parameters.values())
-        except (TypeError, ValueError):
-            parameters = list(inspect.signature(lambda *args, **kwargs: None).parameters.values())
-        head, give = [], []
-        kinds = [p.kind for p in parameters]
-        for k, p in enumerate(parameters):
-            optional = "" if p.default is p.empty else "=None"
-            if p.kind is p.VAR_POSITIONAL:
-                head.append(f"*{p.name}")
-                give.append(f"*{p.name}")
-            elif p.kind is p.VAR_KEYWORD:
-                head.append(f"**{p.name}")
-                give.append(f"**{p.name}")
-            elif p.kind is p.KEYWORD_ONLY:
-                if p.VAR_POSITIONAL not in kinds and "*" not in head:
-                    head.append("*")
-                head.append(p.name + optional)
-                give.append(f"{p.name}={p.name}")
-            else:
-                head.append(p.name + optional)
-                give.append(p.name)
-                last = k + 1 == len(parameters) or kinds[k + 1] is not p.POSITIONAL_ONLY
-                if p.kind is p.POSITIONAL_ONLY and last:
-                    head.append("/")
-        self.names = tuple(p.name for p in parameters)
-        self.head = ", ".join(head)
-        given = [p for p in parameters if p.default is not p.empty]
-        self.defaults = (
-            tuple(p.default for p in given if p.kind is not p.KEYWORD_ONLY) or None,
-            {p.name: p.default for p in given if p.kind is p.KEYWORD_ONLY} or None,
-        )
-        source = f"lambda {', '.join(self.names)}: _fn({', '.join(give)})"
-        self.plain: Callable[..., Any] = eval(source, {"_fn": self.fn})
-
-    # --- a call that the generated code does not know ---
-    def slow(self, *values: Any) -> Any:
-        """Find or make the plan of a call, add it to the generated code, and run it."""
-        if _transformed():
-            return self.plain(*values)
-        try:
-            described = describe(values, self.names, self.specialize)
-        except Refusal:
-            return self.plain(*values)
-        leaves = described.leaves
-        layouts = {k: layout(t, described.fixed[k]) for k, t in enumerate(leaves) if isinstance(t, torch.Tensor)}
-        grad = torch.is_grad_enabled() and any(lay.requires_grad for lay in layouts.values())
-        options = self.options()
-        amp = amp_state()
-        state = (grad, amp, torch.get_default_dtype(), options.code_key(), options.fallback)
-        key = (described.structure, tuple(layouts.items()), state)
-        if key in self.declined:
-            return self.plain(*values)
-        plan, failure = self.find(key, leaves), None
-        if plan is None:
-            try:
-                plan = self.trace(key, values, described, layouts, options, amp)
-            except UserError:
-                raise
-            except Refusal as r:
-                self.decline(key, str(r))
-            except Exception as e:
-                failure = e
-        if plan is None:
-            result = self.plain(*values)  # if it raises, too, that is the error to see
-            if failure is not None:
-                self.failed(key, failure, options)
-            return result
-        self.install(plan, described)
-        return plan.run(leaves, integers(plan.entry.captured, leaves))
-
-    def options(self) -> Options:
-        """The options in force, with those given to `fuse`."""
-        return from_mapping(self.overrides) if self.overrides else current()
-
-    def find(self, key: Any, leaves: list[Any]) -> _Plan | None:
-        for plan in self.plans.get(key, ()):
-            e = plan.entry
-            if plan.holds(integers(e.captured, leaves)):
-                tensors = tuple(leaves[k] for k in e.layouts)
-                if not e.mutated or apart(tuple(leaves[k] for k in e.mutated), tensors):
-                    return plan
-        return None
-
-    def trace(
-        self,
-        key: Any,
-        values: tuple[Any, ...],
-        described: Described,
-        layouts: dict[int, Layout],
-        options: Options,
-        amp: tuple[Any, ...],
-    ) -> _Plan | None:
-        """Trace and compile for a new signature; None if the plain function is to run."""
-        with _tracing:
-            plan = self.find(key, described.leaves)  # another thread may have been first
-            if plan is not None:
-                return plan
-            if self.traces >= TRACES:
-                raise Refusal("limit", f"it has been traced {TRACES} times")
-            with using(options):
-                captured = capture(self.plain, values, described, layouts, _compilers(options))
-                entry = _entry(captured, described, layouts, self.title)
-            entry.amp = amp
-            plan = _Plan(entry)
-            written = tuple(described.leaves[k] for k in entry.mutated)
-            if written and not apart(written, tuple(described.leaves[k] for k in layouts)):
-                return None  # memory is shared in this call only: nothing to keep
-            self.traces += 1
-            count("fuse_traces")
-            self.plans.setdefault(key, []).append(plan)
-            return plan
-
-    def decline(self, key: Any, why: str) -> None:
-        """Run the plain function for this signature from now on."""
-        count("fuse_declined")
-        self.declined.add(key)
-
-    def failed(self, key: Any, e: Exception, options: Options) -> None:
-        """Tracing or compiling failed where the plain function does not: our failure."""
-        if not options.fallback:
-            raise as_compiler_error(e, f"trace {self.title}") from e
-        count("fallbacks")
-        self.declined.add(key)
-        warn_once(f"{type(e).__name__}: {e}", f"the fused function {self.title}")
-
-    def install(self, plan: _Plan, described: Described) -> None:
-        """Add an entry for tensors like these to the generated code."""
-        e = plan.entry
-        with self.lock:
-            full = plan.entries >= OPTIONS or len(self.blocks) >= ENTRIES
-            if full or not e.layouts or not inlinable(described.structure):
-                return
-            entry = replace(e, structure=described.structure, leaves=described.leaves, options=current())
-            self.blocks = [*self.blocks, block(entry, len(self.blocks), self.names, self.scope)]
-            plan.entries += 1
-            self.source = write("call", self.head, self.names, self.blocks)
-            made: dict[str, Any] = {}
-            exec(compile(self.source, frames.name(self.title), "exec"), made)
-            self.call.__code__ = made["call"].__code__  # type: ignore[attr-defined]
-
-
-def _transformed() -> bool:
-    """Whether something in this thread wants to see each operation, or is differentiating forward."""
-    return bool(
-        function_modes()
-        or dispatch_modes()
-        or forward_ad._current_level >= 0
-        or torch._C._functorch.peek_interpreter_stack() is not None
-        or torch.jit.is_tracing()
-        or torch.compiler.is_compiling()
-    )
-
-
-@functools.lru_cache(64)
-def _compilers(options: Options) -> dict[str, Any]:
-    """What AOTAutograd calls, with these options in force."""
-    kinds = ("forward", "backward", "inference")
-    made: dict[str, Any] = {kind: _compiler(kind, options) for kind in kinds}
-    return {**made, "partition": partition, "decompositions": _decompositions(options.rng)}
-
-
-def _entry(c: Captured, described: Described, layouts: dict[int, Layout], title: str) -> Entry:
-    """How to run what was captured: by itself, under a node of our own, or by AOTAutograd's runtime.
-
-    Ours are for graphs whose results are new tensors and that mutate nothing autograd could see.
-    """
-    meta, order = c.meta, [*c.integers, *c.tensors]
-    offset = len(c.symbols)
-    mutated = tuple(order[k - offset] for k, i in enumerate(meta.input_info) if i.mutates_data or i.mutates_metadata)
-    if torch.is_grad_enabled() and any(layouts[k].requires_grad for k in mutated):
-        raise Refusal("mutation", "an argument that requires a gradient is mutated")
-    entry = Entry(described.structure, layouts, c, "whole", c.whole, mutated)
-    if not is_lean(meta) or c.forward is None:
-        return entry
-    if c.backward_graph is None:
-        entry.how, entry.run = "plain", c.forward
-        return entry
-    tensors = [False] * (len(c.symbols) + len(c.integers)) + [True] * len(c.tensors)
-    shape = node_shape(c.forward_graph, c.backward_graph, meta, tensors)
-    if shape is not None:
-        entry.how, entry.run = "node", make_node(c.forward, c.backward, shape, title)
-        entry.returns = shape.outputs
-    return entry
-
-
-def _names(specialize: Any, parameters: tuple[str, ...], title: str) -> frozenset[str] | bool:
-    if isinstance(specialize, bool):
-        return specialize
-    names = frozenset([specialize] if isinstance(specialize, str) else specialize)
-    for name in sorted(names):
-        if name not in parameters:
-            raise UserError(f"specialize: {title} has no parameter '{name}', only {', '.join(parameters) or 'none'}")
-    return names
-
-
-class FusedModule(torch.nn.Module):
-    """A module that runs another one's forward fused; parameters, buffers, submodules and hooks are shared with it."""
-
-    _SHARED = (
-        *("_parameters", "_buffers", "_modules", "_non_persistent_buffers_set", "_forward_hooks", "_forward_pre_hooks"),
-        *("_forward_hooks_with_kwargs", "_forward_hooks_always_called", "_forward_pre_hooks_with_kwargs"),
-        *("_backward_hooks", "_backward_pre_hooks", "_is_full_backward_hook", "_state_dict_hooks"),
-        *("_state_dict_pre_hooks", "_load_state_dict_pre_hooks", "_load_state_dict_post_hooks"),
-    )
-
-    def __init__(self, module: torch.nn.Module, specialize: Any, overrides: dict[str, Any]):
-        super().__init__()
-        d = self.__dict__
-        d["_plain"], d["_given"] = module, (specialize, overrides)
-        for name in self._SHARED:
-            if name in module.__dict__:
-                d[name] = module.__dict__[name]
-        own = "forward" in module.__dict__
-        fn = _instance_forward if own else type(module).forward
-        d["_call"] = Fused(fn, specialize, overrides).call
-
-    def forward(self, *args: Any, **kwargs: Any) -> Any:
-        return self._call(self._plain, *args, **kwargs)
-
-    @property
-    def training(self) -> bool:
-        return self.__dict__["_plain"].training if "_plain" in self.__dict__ else True
-
-    @training.setter
-    def training(self, mode: bool) -> None:
-        if "_plain" in self.__dict__:
-            self.__dict__["_plain"].training = mode
-
-    def __getattr__(self, name: str) -> Any:
-        try:
-            return super().__getattr__(name)
-        except AttributeError:
-            if name.startswith("__") or "_plain" not in self.__dict__:
-                raise
-            return getattr(self.__dict__["_plain"], name)
-
-    def __reduce__(self) -> Any:
-        return FusedModule, (self._plain, *self._given)
-
-    def __deepcopy__(self, memo: dict[int, Any]) -> FusedModule:
-        out = FusedModule(copy.deepcopy(self._plain, memo), *self._given)
-        memo[id(self)] = out
-        return out
-
-    def extra_repr(self) -> str:
-        return f"fused {type(self._plain).__name__}"
-
-
-def _instance_forward(module: torch.nn.Module, *args: Any, **kwargs: Any) -> Any:
-    return module.forward(*args, **kwargs)
+_SCRIPTED = (torch.jit.ScriptFunction, torch.jit.ScriptModule, torch._C.ScriptMethod)
 
 
 def fuse(
@@ -367,6 +59,8 @@ def fuse(
     how = specialize if dynamic else True
 
     def decorate(f: Any) -> Any:
+        if isinstance(f, _SCRIPTED):
+            return scripting.fuse_scripted(f, how, overrides)
         if isinstance(f, torch.nn.Module):
             return FusedModule(f, how, overrides)
         if isinstance(f, type) or not callable(f):

@@ -17,7 +17,7 @@ from rich.table import Table
 from .core.errors import UserError
 from .debug import dynamo, record
 from .debug.profile import Profile, Row, rows, trace
-from .debug.report_text import duration, of_roof, percent, rate, short_line
+from .debug.units import duration, of_roof, percent, rate, short_line
 from .explaining import add_script, run_script
 
 BAR = 40  # characters of the longest bar

@@ -62,13 +62,22 @@ class Compiled:
     kernel: Kernel
 
 
-def fusion_of(graph: Graph, strides: Mapping[Value, tuple[Ix, ...]] | None = None, eager: bool = False) -> Built:
-    """The fusion of a whole graph; values are contiguous unless `strides` says otherwise."""
+def fusion_of(
+    graph: Graph,
+    strides: Mapping[Value, tuple[Ix, ...]] | None = None,
+    eager: bool = False,
+    without: Sequence[str] = (),
+    make: Callable[..., Built] = build,
+) -> Built:
+    """The fusion of a whole graph; values are contiguous unless `strides` says otherwise.
+
+    `without`: passes that are switched off for it; `make`: what builds it, `collect.build` for GPUs.
+    """
 
     def layout(v: Value) -> tuple[Ix, ...]:
         return strides[v] if strides and v in strides else row_major(v.shape)
 
-    return build(graph.eqns, graph.outputs, graph.producers(), set(), layout, eager)
+    return make(graph.eqns, graph.outputs, graph.producers(), set(), layout, eager, frozenset(without))
 
 
 def planned(graph: Graph, lanes: int = LANES, **kwargs: Any) -> tuple[Built, Schedule]:

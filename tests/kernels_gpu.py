@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from fusewright.core.dtypes import numpy_type
+from fusewright.fusion import collect
 from fusewright.fusion.build import Built
 from fusewright.graph.ir import Graph, Value
 from fusewright.index.expr import Ix
@@ -43,7 +44,7 @@ def gpu_kernel(
     graph: Graph, sizes: Sizes, gpu: Gpu = SMALL, name: str = "kernel", alignment: int = 16, **kwargs
 ) -> GpuCompiled:
     """The verified Loop IR of a whole graph, scheduled for these sizes."""
-    built = fusion_of(graph, **kwargs)
+    built = fusion_of(graph, make=collect.build, **kwargs)
     built.fusion, schedule, launch = plan(built.fusion, hint_of(sizes), gpu, lambda b: alignment)
     lowered = lower_gpu(built.fusion, schedule, name)
     verify_loop(lowered.func)

@@ -16,12 +16,74 @@ FOLDERS = (
     *("emit", "build", "run", "trace", "debug"),
 )
 # Top-level modules come after all folders, in this order; `bench` may be a file or a folder.
-TOP = ("compile", "backend", "fusing", "explaining", "profiling", "bench", "demo", "cli", "__main__")
+TOP = (
+    "compile_gpu",
+    "pipeline",
+    "backend",
+    "fused",
+    "scripting",
+    "fusing",
+    "defining",
+    "executors",
+    "exporting",
+    "saving_gpu",
+    "saving",
+    "compiling",
+    "explaining",
+    "profiling",
+    "bench",
+    "demo",
+    "aot",
+    "cli",
+    "__main__",
+)
 
 USES_TORCH = {"run", "trace", "debug", *TOP}
 USES_LLVMLITE = {"build", "run"}
 OPTIONAL = {"rich", "matplotlib", "llvmlite", "cuda", "triton", "transformers"}
 LONGEST = 499  # lines
+
+# Modules that another one imports when it first uses them (`core/lazy.py`): never what every program needs.
+LAZY = {
+    "backend.py": {
+        "fusewright.trace.claims",  # registered executors
+        "fusewright.trace.eager_random",  # option rng="eager"
+    },
+    "pipeline.py": {
+        "fusewright.trace.claim_patterns",  # registered executors
+        "fusewright.trace.claims",
+        "fusewright.compile_gpu",  # groups on a GPU, and nearly all that is for GPUs
+        "fusewright.debug.repro",  # failures
+        "fusewright.debug.sources",  # option external_source
+        "fusewright.debug.stages",  # option dump, the log
+        "fusewright.debug.steer",  # option schedule, pins
+        "fusewright.graph.text",  # option dump
+    },
+    "compiling.py": {"fusewright.exporting", "fusewright.scripting"},  # programs that are not plain PyTorch
+    "debug/fuel.py": {"fusewright.debug.program", "fusewright.debug.repro"},  # option fuel_report
+    "debug/watch.py": {
+        "fusewright.debug.check",  # option check
+        "fusewright.debug.probe",  # explain
+        "fusewright.debug.profile",  # option profile, `fusewright profile`
+        "fusewright.debug.runs",  # option dump
+    },
+    "exporting.py": {"fusewright.run.eager_states"},  # option rng="eager"
+    "fusing.py": {"fusewright.scripting"},  # TorchScript
+    "graph/verify.py": {"fusewright.graph.text"},  # messages
+    "trace/fx.py": {"fusewright.trace.claims"},  # registered executors
+    "loop/verify.py": {"fusewright.loop.verify_cuda"},  # kernels for GPUs
+    "run/devices.py": {"fusewright.run.cuda", "fusewright.run.cuda_launch"},  # tensors on a GPU
+    "run/plan.py": {"fusewright.run.plan_gpu"},  # kernels for GPUs
+    "run/saved.py": {
+        "fusewright.build.cpus",  # kernels for CPUs
+        "fusewright.build.objects",
+        "fusewright.run.eager_states",  # random numbers
+        "fusewright.run.random_ops",
+        "fusewright.run.saved_gpu",  # kernels for GPUs
+    },
+    "saving.py": {"fusewright.saving_gpu"},  # programs on GPUs
+    "run/random_ops.py": {"fusewright.prims.curand", "fusewright.prims.philox"},  # random operations that fall back
+}
 
 
 def layer(path: Path) -> str:
@@ -75,6 +137,12 @@ def inside_functions(tree: ast.Module, path: Path) -> list[tuple[str, ast.stmt]]
     return [found for function in functions for found in imports(function, path)]
 
 
+def lazy_imports(tree: ast.AST) -> list[tuple[str, ast.Call]]:
+    """Every module imported through `lazy_import`, with the call; "" if its name is not written out."""
+    calls = [n for n in ast.walk(tree) if isinstance(n, ast.Call) and ast.unparse(n.func).endswith("lazy_import")]
+    return [(ast.literal_eval(c.args[0]) if isinstance(c.args[0], ast.Constant) else "", c) for c in calls]
+
+
 def ids(path: Path) -> str:
     return str(path.relative_to(PACKAGE))
 
@@ -89,7 +157,7 @@ def test_imports_point_up_the_list(path):
     tree = ast.parse(path.read_text())
     skip = type_checking_only(tree)
     mine = layer(path)
-    for name, node in imports(tree, path):
+    for name, node in [*imports(tree, path), *lazy_imports(tree)]:
         parts = name.split(".")
         if parts[0] != "fusewright" or len(parts) == 1 or node in skip:
             continue
@@ -116,6 +184,23 @@ def test_torch_and_llvmlite_only_where_they_belong(path):
 def test_no_imports_inside_functions(path):
     for name, node in inside_functions(ast.parse(path.read_text()), path):
         assert name.split(".")[0] in OPTIONAL, f"{ids(path)}:{node.lineno}: import of {name} inside a function"
+
+
+@pytest.mark.parametrize("path", MODULES, ids=ids)
+def test_lazy_imports_are_those_listed_here(path):
+    tree = ast.parse(path.read_text())
+    assert {name for name, _ in lazy_imports(tree)} == LAZY.get(ids(path), set())
+    # Each is `name = lazy_import("….name")` in the `else` of `if TYPE_CHECKING:`, whose body imports the same.
+    proper = []
+    for node in tree.body:
+        if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
+            for_types = {name for s in node.body for name, _ in imports(s, path)}
+            for s in node.orelse:
+                (name, _), *more = lazy_imports(s)
+                assert isinstance(s, ast.Assign) and ast.unparse(s.targets) == name.rpartition(".")[2] and not more
+                assert name in for_types
+                proper.append(name)
+    assert len(proper) == len(lazy_imports(tree))
 
 
 @pytest.mark.parametrize("path", MODULES, ids=ids)

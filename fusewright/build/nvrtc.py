@@ -7,6 +7,8 @@ dependency less. It comes with PyTorch's CUDA builds, with the PyPI package `nvi
 from __future__ import annotations
 
 import ctypes
+import hashlib
+import os
 import re
 import shutil
 import struct
@@ -19,10 +21,12 @@ from pathlib import Path
 from typing import Any
 
 from ..core.errors import CompilerError, UserError
+from .store import default_directory
 
 OLDEST = (12, 0)
 OPTIONS = ("-fmad=false", "--std=c++17", "-default-device", "--ptxas-options=-v")
 LINEINFO = "-lineinfo"
+NAME = "kernel.cu"  # of a source that is in no file
 _FOLDERS = ("nvidia/cu*/lib", "nvidia/cuda_nvrtc/lib", "nvidia/cu*/bin", "nvidia/cuda_nvrtc/bin")
 _INSTALL = "install it with `pip install nvidia-cuda-nvrtc` (PyTorch's CUDA builds bring it along)"
 
@@ -142,33 +146,69 @@ def architectures() -> tuple[str, ...]:
 def compile(source: str, arch: str = "sm_90", lineinfo: bool = False) -> tuple[bytes, str]:
     """(cubin, log) of a CUDA C++ source for the GPU `arch`; the log is ptxas's account of each kernel.
 
-    `lineinfo` keeps the source's lines for profilers. Raises CompilerError with the compiler's first errors, and
+    `lineinfo` keeps the source's lines for profilers, and the source in a file where they find it (in the folder
+    `sources` of the disk cache's directory). Raises CompilerError with the compiler's first errors, and
     UserError when there is no NVRTC or it is too old.
     """
-    return _compile(source, arch, [f"-arch={arch}", *OPTIONS, *([LINEINFO] if lineinfo else [])], "CUBIN")
+    lines = [LINEINFO] if lineinfo else []
+    return _compile(source, arch, [f"-arch={arch}", *OPTIONS, *lines], "CUBIN", _kept(source) if lineinfo else NAME)
 
 
-def assembly(source: str, arch: str = "sm_90") -> str:
-    """PTX of a CUDA C++ source, and SASS if the toolkit's `nvdisasm` is there. Raises as `compile` does."""
-    options = [f"-arch={arch.replace('sm_', 'compute_')}", *OPTIONS]
+def _kept(source: str) -> str:
+    """A file with the source; a mere name where none can be written."""
+    path = default_directory() / "sources" / f"{hashlib.sha256(source.encode()).hexdigest()[:16]}.cu"
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        path.write_text(source, encoding="utf-8")
+    except OSError:
+        return NAME
+    return str(path)
+
+
+def disassembler() -> str | None:
+    """The program `nvdisasm`: of a toolkit on the path, or of the PyPI package nvidia-cuda-nvdisasm."""
+    found = shutil.which("nvdisasm")
+    if found is not None:
+        return found
+    patterns = [f"nvidia/{folder}/bin/nvdisasm{end}" for folder in ("cu*", "cuda_nvdisasm") for end in ("", ".exe")]
+    beside = (p for entry in sys.path if entry for pattern in patterns for p in sorted(Path(entry).glob(pattern)))
+    return next((str(p) for p in beside if os.access(p, os.X_OK)), None)
+
+
+def assembly(source: str, arch: str = "sm_90", lineinfo: bool = False) -> str:
+    """PTX of a CUDA C++ source, then SASS, or why there is none. `lineinfo`: with the source's lines.
+
+    Raises as `compile` does.
+    """
+    lines = [LINEINFO] if lineinfo else []
+    options = [f"-arch={arch.replace('sm_', 'compute_')}", *OPTIONS, *lines]
     ptx = _compile(source, arch, options, "PTX")[0].rstrip(b"\0").decode()
-    tool = shutil.which("nvdisasm")
+    return f"{ptx}\n// SASS\n{_sass(compile(source, arch, lineinfo)[0], lineinfo)}"
+
+
+def _sass(cubin: bytes, lineinfo: bool) -> str:
+    tool = disassembler()
     if tool is None:
-        return ptx
-    with tempfile.NamedTemporaryFile(suffix=".cubin") as f:
-        f.write(compile(source, arch)[0])
-        f.flush()
-        done = subprocess.run([tool, f.name], capture_output=True, text=True, check=False)
-    return f"{ptx}\n// SASS\n{done.stdout or done.stderr}"
+        return "// none: nvdisasm is not there (pip install nvidia-cuda-nvdisasm)"
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "kernel.cubin"
+        path.write_bytes(cubin)
+        command = [tool, *(["--print-line-info"] if lineinfo else []), str(path)]
+        try:
+            done = subprocess.run(command, capture_output=True, text=True, check=False)
+        except OSError as e:
+            return f"// none: {tool} does not run ({e.strerror or e})"
+    said = done.stdout if done.returncode == 0 else f"// none: {tool} failed: {done.stderr.strip()}"
+    return said.rstrip()
 
 
-def _compile(source: str, arch: str, options: list[str], what: str) -> tuple[bytes, str]:
-    """(what NVRTC makes of a source, its log)."""
+def _compile(source: str, arch: str, options: list[str], what: str, name: str = NAME) -> tuple[bytes, str]:
+    """(what NVRTC makes of a source, its log). `name`: of the source, in messages and for profilers."""
     lib = _library()
     args = (ctypes.c_char_p * len(options))(*(o.encode() for o in options))
     program = ctypes.c_void_p()
     # several threads may compile at once, each its own program
-    _check(lib, lib.nvrtcCreateProgram(ctypes.byref(program), source.encode(), b"kernel.cu", 0, None, None), "")
+    _check(lib, lib.nvrtcCreateProgram(ctypes.byref(program), source.encode(), name.encode(), 0, None, None), "")
     try:
         status = lib.nvrtcCompileProgram(program, len(options), args)
         log = _text(lib, program, "ProgramLog")

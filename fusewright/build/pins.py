@@ -1,7 +1,7 @@
 """Pinned schedules: texts that people chose in place of the heuristic's, kept on disk.
 
 They lie in the folder `schedules` of the disk cache's directory, in its file format (`store.py`): one file for each
-fusion and target, written atomically, with a checksum. They are no cache: nothing evicts them, and
+fusion and target, written atomically, with a checksum. They are no cache: nothing evicts them, not even damage, and
 `FUSEWRIGHT_DISABLE=disk_cache` does not hide them (`pins` does).
 
 The folder is read once per process. With nothing pinned, a look-up is whether a dictionary is empty.
@@ -48,7 +48,7 @@ class Pins:
     """The pins of one directory."""
 
     def __init__(self, directory: Path):
-        self.store = Store(directory, _NO_LIMIT)
+        self.store = Store(directory, _NO_LIMIT, keeps_damaged=True)
         try:
             found = [name for name in os.listdir(directory) if name.endswith(SUFFIX)]
         except OSError:
@@ -119,6 +119,12 @@ def pins() -> Pins:
             if found is None:
                 found = _opened[chosen] = Pins(default_directory() / FOLDER)
     return found
+
+
+def steered() -> bool:
+    """Whether there may be a schedule to use in place of the heuristic's: one pinned, or in a file of the user's."""
+    o = current()
+    return o.schedule is not None or (o.pins and bool(pins()))
 
 
 def forget() -> None:

@@ -101,11 +101,15 @@ def _decode(key: str, blob: bytes) -> bytes | None:
 
 
 class Store:
-    """Kernels in one directory. Safe with any number of threads and processes; never raises for the disk's sake."""
+    """Kernels in one directory. Safe with any number of threads and processes; never raises for the disk's sake.
 
-    def __init__(self, directory: str | os.PathLike[str], limit_bytes: int):
+    `keeps_damaged`: files that do not verify stay, for people to look at; else they are removed when they are read.
+    """
+
+    def __init__(self, directory: str | os.PathLike[str], limit_bytes: int, keeps_damaged: bool = False):
         self.directory = Path(directory)
         self.limit_bytes = limit_bytes
+        self.keeps_damaged = keeps_damaged
         self._prefix = os.path.join(os.fspath(self.directory), "")
         self._lock = threading.Lock()
         self._memory: dict[str, bytes] = {}  # only what could not be written
@@ -138,8 +142,8 @@ class Store:
             return None
         payload = _decode(key, blob)
         if payload is None:
-            with contextlib.suppress(OSError):
-                os.unlink(path)
+            if not self.keeps_damaged:
+                _unlink(path)
             return None
         with contextlib.suppress(OSError):  # a read-only cache still serves
             os.utime(path)

@@ -12,34 +12,37 @@ is generated (`affects_code`, from which cache keys derive), its spelling in the
 Switches (the boolean options) share two environment variables: `FUSEWRIGHT_DISABLE=fallback,pool` turns them off,
 `FUSEWRIGHT_ENABLE=single_op_groups` turns them on. Every other option has its own variable, but `disable`: its names
 (`prim:exp`, `group:forward0.g3`) are listed in `FUSEWRIGHT_DISABLE`, too. `docs/options.md` is this table
-(`fusewright options --markdown`).
+(`option_page.py`).
 """
 
 from __future__ import annotations
 
+import difflib
 import functools
 import os
 import sys
+import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import Field, dataclass, field, fields, replace
 from typing import Any, TypeVar
 
-from fusewright.core.errors import UserError
-from fusewright.core.switches import ALIASES, KINDS, STAGES, hint_for_switch, parse_dump, structured, suggest
+from fusewright.core.errors import FusewrightWarning, UserError
+from fusewright.core.switches import hint_for_switch, parse_dump, structured, suggest
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-DISABLE = "FUSEWRIGHT_DISABLE"
-ENABLE = "FUSEWRIGHT_ENABLE"
+PREFIX = "FUSEWRIGHT_"
+DISABLE = f"{PREFIX}DISABLE"
+ENABLE = f"{PREFIX}ENABLE"
 
 
 def _option(default: Any, kind: str, doc: str, *, code: bool = False, env: str = "", choices: tuple = ()) -> Any:
     """One row of the table.
 
-    `kind` is one of switch, choice, count (a non-negative integer), path, dump and disable (`core/switches.py`), check
-    (a switch, or a function).
+    `kind` is one of switch, choice, count (a non-negative integer), path, dump and disable (`core/switches.py`), names,
+    check (a switch, or a function).
     """
     meta = {"kind": kind, "doc": doc, "affects_code": code, "env": env, "choices": choices}
     return field(default=default, metadata=meta)
@@ -70,11 +73,32 @@ class Options:
     siblings: bool = _option(
         True, "switch", "Fuse groups that read the same large tensor and do not depend on each other.", code=True
     )
+    detach: bool = _option(
+        True,
+        "switch",
+        "Let what reads `detach(x)` read x where that is the same, which spares calls of torch.",
+        code=True,
+    )
+    padding: bool = _option(
+        True,
+        "switch",
+        "On GPUs, compute 16-bit matrix products of odd extents in extents that are multiples of 16 bytes.",
+        code=True,
+    )
     recompute: bool = _option(
         True, "switch", "Compute cheap values again in the backward pass; off: save them all.", code=True
     )
     shared_gradients: bool = _option(
         True, "switch", "Store a gradient that two inputs share twice, which spares autograd a copy.", code=True
+    )
+    collapse: bool = _option(
+        True, "switch", "Walk axes as one where every access does; off: a loop for each dimension.", code=True
+    )
+    online: bool = _option(
+        True, "switch", "On GPUs, sum up while the maximum or mean that is subtracted becomes known.", code=True
+    )
+    keep: bool = _option(
+        True, "switch", "Keep dear values of a row for later passes over it; off: compute them again.", code=True
     )
     prefetch: bool = _option(True, "switch", "Ask for the next row while working on one, on CPUs.", code=True)
     sleef: bool = _option(
@@ -85,6 +109,13 @@ class Options:
         True,
         "switch",
         "On GPUs, use cheaper arithmetic where results are rounded to 16 bits (docs/numerics.md).",
+        code=True,
+    )
+    fma: bool = _option(
+        True,
+        "switch",
+        "Let a product join a sum unrounded where eager's kernels do (`add` with `alpha`, `addcmul`, `lerp`), and on "
+        "GPUs where results are rounded to 16 bits; off: every product is rounded.",
         code=True,
     )
     parallel: bool = _option(True, "switch", "Compile the GPU kernels of a graph in several threads at once.")
@@ -112,6 +143,13 @@ class Options:
         "function is called with (fused outputs, unfused outputs, group) instead.",
     )
 
+    executors: tuple[str, ...] = _option(
+        (),
+        "names",
+        "Only these executors, in this order (docs/executors.md); none: all that are registered, by priority.",
+        code=True,
+        env="FUSEWRIGHT_EXECUTORS",
+    )
     disable: tuple[str, ...] = _option(
         (), "disable", "Primitives, operators, schedule families and groups to do without.", code=True
     )
@@ -243,6 +281,8 @@ def _check(name: str, value: Any) -> Any:
     names = [value] if isinstance(value, str) else value
     if not isinstance(names, (tuple, list, set, frozenset)) or not all(isinstance(n, str) for n in names):
         raise UserError(f"option '{name}' must be a list of names, not {value!r}")
+    if kind == "names":
+        return tuple(dict.fromkeys(n for text in names for n in _split(text)))
     if kind == "dump":
         return tuple(map(str, parse_dump(",".join(names))))
     return _disabled(n for text in names for n in _split(text))
@@ -266,15 +306,17 @@ def from_environment(env: Mapping[str, str]) -> Options:
     chosen: dict[str, Any] = {}
     for variable, state in ((ENABLE, True), (DISABLE, False)):
         for name in _split(env.get(variable, "")):
-            if ":" in name and not state:
+            if ":" in name and state:
+                raise UserError(f"{variable}: '{name}': only {DISABLE} takes names of this form")
+            if ":" in name:
                 try:
                     chosen["disable"] = tuple(sorted({*chosen.get("disable", ()), structured(name)}))
                 except UserError as error:
                     raise UserError(f"{variable}: {error}") from None
             elif name not in _SWITCHES:
                 raise UserError(f"{variable}: unknown switch '{name}': {hint_for_switch(name, _SWITCHES)}")
-            else:
-                chosen[name] = state
+            elif chosen.setdefault(name, state) is not state:
+                raise UserError(f"{name} is both in {ENABLE} and in {DISABLE}")
     for row in TABLE:
         variable = row.metadata["env"]
         text = env.get(variable, "") if variable else ""
@@ -291,6 +333,18 @@ def from_environment(env: Mapping[str, str]) -> Options:
         except UserError as error:
             raise UserError(f"{variable}: {error}") from None
     return Options(**chosen)
+
+
+def misspelled(env: Mapping[str, str]) -> list[str]:
+    """What to say about variables that are ours by their prefix and nearly by their name."""
+    known = [ENABLE, DISABLE, *(row.metadata["env"] for row in TABLE if row.metadata["env"])]
+    short = [name.removeprefix(PREFIX) for name in known]
+    said = []
+    for name in sorted(env):
+        if name.startswith(PREFIX) and name not in known and env[name]:
+            near = difflib.get_close_matches(name.removeprefix(PREFIX), short, 1, 0.7)
+            said += [f"{name} means nothing to Fusewright: did you mean {PREFIX}{near[0]}?"] if near else []
+    return said
 
 
 def _platform_cache(env: Mapping[str, str]) -> str:
@@ -314,6 +368,8 @@ try:
     PROCESS_DEFAULT = from_environment(os.environ)
 except UserError as error:
     _mistake = str(error)
+for _message in misspelled(os.environ):
+    warnings.warn(_message, FusewrightWarning, stacklevel=2)
 
 
 def _raise_mistake() -> Options:
@@ -383,77 +439,3 @@ def from_mapping(mapping: Mapping[str, Any] | None) -> Options:
 def child_environment(**changes: str) -> dict[str, str]:
     """The environment of this process with `changes`, for a process to be started."""
     return {**os.environ, **changes}
-
-
-def spelling(row: Field) -> str:
-    """How an option is written in the environment: `FUSEWRIGHT_DISABLE=pool`, `FUSEWRIGHT_RNG=philox|eager`."""
-    kind, choices, env = row.metadata["kind"], row.metadata["choices"], row.metadata["env"]
-    if kind in ("switch", "check"):
-        return f"{DISABLE if row.default else ENABLE}={row.name}"
-    if kind == "choice":
-        return f"{env}={'|'.join(choices)}"
-    what = {"path": "<path>", "count": "<integer>", "dump": "<stage>[@<group>][:<directory>],..."}
-    return f"{DISABLE}=<kind>:<name>,..." if kind == "disable" else f"{env}={what[kind]}"
-
-
-def default_text(row: Field) -> str:
-    """The default of an option, as the tables print it."""
-    if row.metadata["kind"] in ("switch", "check"):
-        return "on" if row.default else "off"
-    return (
-        "unset" if row.default is None else ",".join(row.default) or "none" if row.default == () else str(row.default)
-    )
-
-
-def markdown_table() -> str:
-    """The table of options for the documentation."""
-    lines = ["| option | default | environment | changes code | meaning |", "| --- | --- | --- | --- | --- |"]
-    for row in TABLE:
-        env = spelling(row).replace("|", "\\|")
-        code = "yes" if row.metadata["affects_code"] else "no"
-        lines.append(f"| `{row.name}` | {default_text(row)} | `{env}` | {code} | {row.metadata['doc']} |")
-    return "\n".join(lines) + "\n"
-
-
-def markdown() -> str:
-    """`docs/options.md`: the table, the names that `disable` takes, and the stages that `dump` knows."""
-    kinds = "\n".join(f"- `{kind}:` {what}" for kind, what in KINDS.items())
-    stages = "\n".join(f"| `{stage}` | {what} |" for stage, what in STAGES.items())
-    also = ", ".join(f"`{name}` for {'everything' if name == 'all' else '+'.join(of)}" for name, of in ALIASES.items())
-    return _PAGE.format(table=markdown_table(), kinds=kinds, stages=stages, aliases=also)
-
-
-_PAGE = """# Options
-
-Written by `fusewright options --markdown`; the table is `fusewright/core/options.py`.
-
-An option is set in the environment, for a block or a function with `fusewright.options(...)`, or for one compiled
-function with `torch.compile(..., backend="fusewright", options={{...}})`. What holds is what was in force when the
-function was *compiled*; only the memory pool asks at every call. A name that does not exist is an error that suggests
-the nearest one. Options that change code say so below: kernels, in memory and on disk, are found by their content and
-never mixed.
-
-{table}
-## Doing without parts: `disable`
-
-`FUSEWRIGHT_DISABLE` takes switches of the table above and these names, `options(disable=...)` only these:
-
-{kinds}
-
-A group has the name of its graph (`forward0`, `backward1`, `inference2`) and a number, in the order they run:
-`forward0.g3`. Its structure hash is the same in every process that runs the same program; `FUSEWRIGHT_DUMP=groups`
-prints both. A group that is disabled, or for which there is no fuel, keeps its number.
-
-## Seeing the stages: `dump`
-
-`FUSEWRIGHT_DUMP=loop` prints to stderr. `loop@forward0.g3` is for one group, `loop@forward0.g2-g5` for some,
-`loop@forward*` for all forward graphs, `loop@3fa0c41b22e9` for a structure, `loop@softmax` for every group with such an
-operator; several `@` mean any of them. `graph,loop:DIR` writes files into a directory, numbered in the order of the
-pipeline; a directory also holds for the stages before it that have none.
-
-| stage | what |
-| --- | --- |
-{stages}
-
-Short: {aliases}.
-"""

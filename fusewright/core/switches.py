@@ -7,6 +7,7 @@
               | anything else                                               ... by part of an operator's name
     disable ::= name ("," name)*
     name    ::= "prim:" primitive | "op:" operator | "family:" schedule family | "group:" name or structure hash
+              | "executor:" name
 
 A directory in `dump` also holds for the items before it that have none, so that `graph,loop:DIR` writes both there.
 
@@ -25,12 +26,24 @@ from functools import cache
 
 from fusewright.core.errors import UserError
 
-# What can be dumped, in the order of the pipeline. Those that happen at every run come last.
+# What can be dumped, in the order of the pipeline. Those that happen at every run come last. A pass is shown as its IR
+# before and after it, and has the name of the switch that turns it off, if one does.
 STAGES: dict[str, str] = {
+    "joint": "the ATen graph of forward and backward pass together, before it is cut in two",
+    "random": "pass: random draws become pure functions of what is drawn once",
+    "detach": "pass: what reads `detach(x)` reads x",
+    "padding": "pass, on a GPU: matrix products of odd extents are computed in wider ones",
     "torch": "the ATen graph as it arrives from AOTAutograd",
+    "shared_gradients": "pass: a gradient that two inputs share is returned twice",
     "graph": "Graph IR: the primitives, with units and the user's lines",
-    "fusion": "the algorithm of each kernel",
+    "grouping": "pass: producers join their consumers; Graph IR by groups",
+    "siblings": "pass: groups join that read the same large tensor",
+    "fusion": "the algorithm of each kernel, as it was built",
+    "collapse": "pass: axes that every access walks as one become one",
     "schedule": "its schedule: family, directives, and what the heuristic went by",
+    "relaxed": "pass, on a GPU: cheaper arithmetic, and with `fma` products that join sums unrounded",
+    "online": "pass, on a GPU: the sums that are combined on the fly",
+    "walks": "what each walk over a row computes, keeps for later ones (`keep`), and asks for ahead (`prefetch`)",
     "loop": "its Loop IR",
     "llvm": "its source for a CPU: LLVM IR",
     "cuda": "its source for a GPU: CUDA C++",
@@ -45,9 +58,15 @@ STAGES: dict[str, str] = {
     "bandwidth": "at every run: time of each kernel, its bytes, and their ratio (waits for a GPU)",
 }
 RUN_STAGES = frozenset(("timeline", "launch", "arguments", "bandwidth"))
+PASSES: tuple[str, ...] = (
+    *("random", "detach", "padding", "shared_gradients", "grouping", "siblings", "collapse", "relaxed", "online"),
+)
 ALIASES: dict[str, tuple[str, ...]] = {
-    "primitives": ("graph",),
+    "primitives": ("graph", "grouping", "siblings"),
     "source": ("llvm", "cuda"),
+    "ptx": ("assembly",),
+    "sass": ("assembly",),
+    "passes": PASSES,
     "all": tuple(STAGES),
 }
 
@@ -86,7 +105,11 @@ KINDS: dict[str, str] = {
     "op": "this operator is left to torch (`op:aten.gelu`, or one overload: `op:aten.add.Tensor`)",
     "family": "schedules of this family are not used; words may be joined by `_`",
     "group": "this group runs through torch (`group:forward0.g3`, `group:forward0.*`, or a structure hash)",
+    "executor": "this executor claims nothing (docs/executors.md; `executor:kernels` leaves everything to torch)",
 }
+
+# Options that turn passes over a fusion, or its loops, off (`fusion/ir.py`: `Fusion.without`).
+FUSION_PASSES: tuple[str, ...] = ("collapse", "relaxed", "fma", "online", "keep")
 
 MOST = 80  # names in a message
 
@@ -96,12 +119,23 @@ _OPERATOR = re.compile(r"\w+\.\w+(\.\w+)?\Z")
 _RANGE = re.compile(r"(?:(?P<graph>[A-Za-z_]+\d+)\.)?g?(?P<first>\d+)-g?(?P<last>\d+)\Z")
 
 
+def nearest(name: str, known: Iterable[str], cutoff: float = 0.62) -> str:
+    """The one of `known` that `name` is likely to mean: it begins with it, or is spelled much like it. Else ""."""
+    known = tuple(known)
+    begins = [k for k in known if len(k) > 2 and name.startswith(k)] or [
+        k for k in known if len(name) > 2 and k.startswith(name)
+    ]
+    if begins:
+        return max(begins, key=lambda k: min(len(k), len(name)))
+    return next(iter(difflib.get_close_matches(name, known, 1, cutoff)), "")
+
+
 def suggest(name: str, known: Iterable[str]) -> str:
     """What to say about a name that is none of `known`."""
     known = tuple(known)
-    near = difflib.get_close_matches(name, known, 1, 0.5)
+    near = nearest(name, known)
     if near:
-        return f"did you mean '{near[0]}'?"
+        return f"did you mean '{near}'?"
     return f"known: {', '.join(known[:MOST])}{f', and {len(known) - MOST} more' if len(known) > MOST else ''}"
 
 
@@ -127,6 +161,8 @@ def structured(text: str) -> str:
             raise UserError(f"unknown schedule family '{rest}': {suggest(rest, FAMILIES)}")
     elif kind == "prim" and rest not in PRIMS and rest not in EQUATIONS:
         raise UserError(f"unknown primitive '{rest}': {suggest(rest, (*PRIMS, *EQUATIONS))}")
+    elif kind == "executor" and not rest.isidentifier():
+        raise UserError(f"'{rest}' is not the name of an executor")
     elif kind == "group" and not _GROUP.match(rest) and not _HASH.match(rest):
         raise UserError(f"'{rest}' is not a group: they are called like 'forward0.g3', or by 6 to 12 digits of a hash")
     elif kind == "op" and not _OPERATOR.match(rest):
@@ -136,11 +172,9 @@ def structured(text: str) -> str:
 
 def hint_for_switch(name: str, switches: Iterable[str]) -> str:
     """What to say about an unknown switch: also whether a primitive or a family has that name."""
-    if name in PRIMS or name in EQUATIONS:
-        return f"did you mean 'prim:{name}'?"
-    if family_name(name) in FAMILIES:
-        return f"did you mean 'family:{family_name(name)}'?"
-    return suggest(name, switches)
+    meant = [f"'prim:{name}'"] if name in PRIMS or name in EQUATIONS else []
+    meant += [f"'family:{family_name(name)}'"] if family_name(name) in FAMILIES else []
+    return f"did you mean {' or '.join(meant)}?" if meant else suggest(name, switches)
 
 
 @cache

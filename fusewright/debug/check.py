@@ -17,12 +17,14 @@ from dataclasses import dataclass
 from typing import Any
 
 import torch
+from torch.utils._pytree import tree_flatten, tree_unflatten
 
 from ..core.counters import count
-from ..core.errors import FusewrightWarning
+from ..core.errors import FusewrightWarning, UserError
 from ..core.log import LOG
 from ..core.options import Options, current, using
 from ..run.plan import GroupPlan, Plan, Watch
+from ..trace import claims
 from . import files, repro
 from .precision import Deviation, compare
 from .program import Program, of_group
@@ -114,13 +116,15 @@ class _Check:
             )
 
     def save(self, group: CheckedGroup) -> str:
-        """Where a repro file and the inputs were saved, as the end of a message."""
+        """Where a repro file with the inputs is, or why there is none, as the end of a message."""
         with using(self.options):
-            path = files.place("check", f"{self.name}-{self.hash}.py")
-        if path is None:
-            return ""
-        group.repro(str(path))
-        return f"\nIts inputs are in {path}.pt; `fusewright run {path}` runs it on them."
+            folder = files.directory("check")
+            try:
+                path = files.place("check", f"{self.name}-{self.hash}.py")
+                group.repro(str(path))
+            except (OSError, UserError) as e:
+                return f"\nIts inputs are not saved: {files.because(folder, e)}"
+        return f"\n`fusewright run {path}` runs it on these inputs."
 
     def say(self, kind: str, message: str, more: Callable[[], str] = str) -> None:
         """One warning of each kind for a group; the rest goes to the log."""
@@ -140,8 +144,53 @@ def _copy(t: torch.Tensor) -> torch.Tensor:
     return torch.empty_strided(t.shape, t.stride(), dtype=t.dtype, device=t.device).copy_(t)
 
 
+def of_claims(plan: Plan) -> None:
+    """Have the calls of executors compared with what they stand for."""
+    for n in plan.traced.nodes:
+        if isinstance(n.target, claims.Claimed):
+            n.target.watch = _Claims()
+
+
+class _Claims:
+    """Compares the results of an executor with PyTorch's. Says once what deviates; the program goes on with them."""
+
+    def __init__(self) -> None:
+        self.options = current()
+        self.told = False
+
+    def __call__(self, c: Any, outs: Sequence[Any], args: Sequence[Any], kwargs: Any) -> None:
+        count("checks")
+        leaves, spec = tree_flatten((tuple(args), dict(kwargs)))
+        at = [k for k, x in enumerate(leaves) if isinstance(x, torch.Tensor)]
+        kept = [k for k, t in enumerate(outs) if isinstance(t, torch.Tensor)]
+
+        def run(given: Sequence[torch.Tensor]) -> list[torch.Tensor]:
+            mine = list(leaves)
+            for k, t in zip(at, given, strict=True):
+                mine[k] = t
+            args_, kwargs_ = tree_unflatten(mine, spec)
+            results = c.original(*args_, **kwargs_)
+            results = [results] if c.single else list(results)
+            return [results[k] for k in kept]
+
+        with torch.random.fork_rng(devices=[]):
+            deviations = compare(
+                [outs[k] for k in kept], run, [leaves[k] for k in at], self.options.precision == "eager"
+            )
+        if deviations and not self.told:
+            self.told = True
+            count("deviations")
+            found = "\n  ".join(map(str, deviations))
+            message = (
+                f"executor {c.executor.name}, for {c.executor.target} at {c.where or 'an unknown line'}, deviates "
+            )
+            message += f"from PyTorch by more than rounding:\n  {found}"
+            LOG.warning(message)
+            warnings.warn(f"Fusewright check: {message}", FusewrightWarning, stacklevel=2)
+
+
 def watch_for(p: GroupPlan, plan: Plan) -> Watch | None:
-    """The check of a kernel, if the option asks for it. See `watch.MAKERS`."""
+    """The check of a kernel, if the option asks for it. See `watch.py`."""
     if not current().check:
         return None
     try:

@@ -17,15 +17,16 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from ..core.errors import FusewrightWarning
 from ..core.log import LOG
 from ..core.options import current
 from ..core.switches import RUN_STAGES, STAGES, Dump, dumps
 from ..fusion.build import Built
-from . import record
+from . import files, record
 
-_SUFFIX = {"torch": ".py", "llvm": ".ll", "cuda": ".cu", "assembly": ".s", "plan": ".py"}
+_SUFFIX = {"torch": ".py", "joint": ".py", "llvm": ".ll", "cuda": ".cu", "assembly": ".s", "plan": ".py"}
 _LOGGERS = {stage: LOG.getChild(f"stage.{stage}") for stage in STAGES if stage not in RUN_STAGES}
 _BEGAN = time.perf_counter()  # the timeline's zero
 
@@ -57,21 +58,59 @@ def wanted(stage: str, about: About) -> list[Dump]:
     return [d for d in items if d.wants(about.graph, about.group, about.hash, about.operators)]
 
 
-def show(stage: str, about: About, text: Callable[[], str]) -> None:
-    """Print the text of a stage, which is made only if somebody asked for it."""
+def shown() -> bool:
+    """Whether somebody asked for the text of any stage."""
+    return bool(current().dump) or any(logger.isEnabledFor(logging.DEBUG) for logger in _LOGGERS.values())
+
+
+def _asked(stage: str, about: About) -> tuple[list[Dump], logging.Logger | None]:
+    """Who wants a stage of this graph or group: items of the option `dump`, and the log."""
     items = wanted(stage, about) if current().dump else []
     logger = _LOGGERS.get(stage)
-    logged = logger is not None and logger.isEnabledFor(logging.DEBUG)
-    if not items and not logged:
+    return items, logger if logger is not None and logger.isEnabledFor(logging.DEBUG) else None
+
+
+def show(stage: str, about: About, text: Callable[[], str]) -> None:
+    """Print the text of a stage, which is made only if somebody asked for it."""
+    items, logger = _asked(stage, about)
+    if not items and logger is None:
         return
-    try:
-        body = text().rstrip("\n")
-    except Exception as e:  # a dump is no reason for a program to fail
-        body = f"(not available: {type(e).__name__}: {e})"
+    body = made(text)
     for item in items:
         write(item, about, body)
-    if logged and logger is not None:
-        logger.debug("%s\n%s", about, body)
+    if logger is not None:
+        logger.debug("%s of %s\n%s", stage, about, body)
+
+
+def made(text: Callable[[], str]) -> str:
+    """A stage's text, or why it cannot be had."""
+    try:
+        return text().rstrip("\n")
+    except Exception as e:  # a dump is no reason for a program to fail
+        return f"(not available: {type(e).__name__}: {e})"
+
+
+@contextmanager
+def around(stage: str, about: About, text: Callable[[], str]) -> Iterator[None]:
+    """Show an IR before and after the block, which is a pass that changes it in place."""
+    items, logger = _asked(stage, about)
+    if not items and logger is None:
+        yield
+        return
+    before = made(text)
+    yield
+    show(stage, about, lambda: compared(before, text()))
+
+
+def readable(gm: Any) -> str:
+    """An FX graph as Python."""
+    return str(gm.print_readable(print_output=False))
+
+
+def compared(before: str, after: str) -> str:
+    """An IR before and after a pass."""
+    before, after = before.rstrip("\n"), after.rstrip("\n")
+    return "(nothing to change)" if before == after else f"--- before\n{before}\n--- after\n{after}"
 
 
 def write(item: Dump, about: About, body: str) -> None:
@@ -148,7 +187,7 @@ class _Directory:
             return False
 
     def _fail(self, e: OSError) -> None:
-        self.broken = f"cannot write dumps to {self.path} ({e.strerror or e}); they go to stderr instead"
+        self.broken = f"{files.because(self.path, e)}; dumps go to stderr instead"
         LOG.warning(self.broken)
         warnings.warn(f"Fusewright {self.broken}", FusewrightWarning, stacklevel=2)
 

@@ -9,20 +9,32 @@ from __future__ import annotations
 import json
 import threading
 from pathlib import Path
+from typing import TYPE_CHECKING
 
+from ..core.lazy import lazy_import
 from ..core.log import LOG
 from ..core.options import current
 from ..graph.grouping import Group
 from ..trace.fx import Traced
-from . import repro
 from .dump import About
-from .program import of_group
 from .record import user_lines
+
+if TYPE_CHECKING:
+    from . import program, repro
+else:  # for reports
+    program = lazy_import("fusewright.debug.program")
+    repro = lazy_import("fusewright.debug.repro")
 
 LIST = "groups.jsonl"
 
 _lock = threading.Lock()
 _spent = 0
+
+
+def bisecting() -> bool:
+    """Whether some groups of this process are left out on purpose: what was given for them is then of no use."""
+    o = current()
+    return o.fuel is not None or o.fuel_report is not None
 
 
 def take(about: About, traced: Traced, group: Group) -> str:
@@ -46,7 +58,7 @@ def _report(folder: Path, number: int, about: About, traced: Traced, group: Grou
     file = folder / f"{number}-{about.group}.py"
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        repro.write(file, of_group(about.built, traced, group), about.group, about.hash, lines)
+        repro.write(file, program.of_group(about.built, traced, group), about.group, about.hash, lines)
     except Exception as e:
         LOG.info("no repro file of %s: %s", about.group, e)
     entry = {"number": number, "name": about.group, "hash": about.hash, "lines": lines, "operators": about.operators}

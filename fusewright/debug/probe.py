@@ -13,8 +13,8 @@ import torch
 
 from ..run.plan import GroupPlan, Plan, Watch
 from . import record
-from .report_text import NEVER
 from .traffic import copies, launch_seconds, moved_by
+from .units import NEVER
 
 
 class Probe:

@@ -17,11 +17,12 @@ from typing import Any
 import torch
 
 from ..core.options import current
+from ..run.internals import record_function
 from ..run.plan import GroupPlan, Plan, Watch
 from . import record
 from .dynamo import Frame
-from .report_text import short_line
 from .traffic import moved_by, roof
+from .units import short_line
 
 LAUNCHES = 200_000  # launches that a trace holds, at most
 
@@ -57,13 +58,16 @@ class Meter:
     def __call__(
         self, kernel: Callable[..., Any], arguments: tuple[Any, ...], tensors: tuple[torch.Tensor, ...], sizes: dict
     ) -> Any:
+        gpu = tensors[0].device.type == "cuda"
+        if gpu and torch.cuda.is_current_stream_capturing():  # into a CUDA graph: nothing runs now
+            return kernel(*arguments)
         self.calls += 1
         key = tuple(sizes.values())
         moved = self.known.get(key)
         if moved is None:
             moved = self.known[key] = sum(moved_by(self.plan, sizes, self.hint))
         self.bytes += moved
-        if tensors[0].device.type == "cuda":
+        if gpu:
             begin, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
             begin.record()
             start = time.perf_counter()
@@ -114,7 +118,7 @@ def ranges(p: GroupPlan, plan: Plan) -> Watch | None:
         if nvtx:
             torch.cuda.nvtx.range_push(name)
         try:
-            with torch.profiler.record_function(name):
+            with record_function(name):
                 return kernel(*arguments)
         finally:
             if nvtx:

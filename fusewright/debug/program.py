@@ -18,6 +18,7 @@ from torch.fx import GraphModule, Node
 
 from ..core.errors import CompilerError
 from ..fusion.build import Built
+from ..fusion.decisions import deciding
 from ..graph.grouping import Group
 from ..graph.ir import Eqn, Value
 from ..trace.fx import Traced, user_line
@@ -29,7 +30,8 @@ class Program:
     """`body`: the operations in order, from `inputs` to `outputs`; `constants`: tensors that the graph holds itself.
 
     `unread`: tensors of which only sizes and types matter (`zeros_like`), which a kernel does not get.
-    `bounds[node]`: an integer input is an index, and must be less than this (an estimate of a size).
+    `bounds[node]`: an integer input is an index, and must be less than this (an estimate of a size). `rounded`:
+    operations of `body` whose 16-bit results the kernel rounds, because something is decided by them.
     """
 
     inputs: list[Node]
@@ -38,6 +40,7 @@ class Program:
     constants: dict[Node, torch.Tensor] = field(default_factory=dict)
     unread: list[Node] = field(default_factory=list)
     bounds: dict[Node, int] = field(default_factory=dict)
+    rounded: set[Node] = field(default_factory=set)
 
     @property
     def operators(self) -> tuple[str, ...]:
@@ -56,11 +59,13 @@ class Program:
 
         def value(a: Any) -> Any:
             if isinstance(a, Node):
-                return values[a] if a in values else size(a.meta["val"], env)
+                return values[a] if a in values else env[a.name] if a.name in env else size(a.meta["val"], env)
             return size(a, env) if isinstance(a, torch.SymInt) else _mapped(a, value)
 
         for n in self.body:
             values[n] = n.target(*value(n.args), **value(n.kwargs))  # type: ignore[operator]
+            if n in self.rounded:  # a cast to its own type: what looks on knows that it is rounded here
+                values[n] = torch.ops.aten._to_copy.default(values[n], dtype=n.meta["val"].dtype)
         return [value(a) for a in self.outputs]
 
     def _bind(self, tensors: Sequence[torch.Tensor]) -> dict[str, int]:
@@ -108,6 +113,9 @@ def of_group(built: Built, traced: Traced, group: Group) -> Program:
     out = _collect(inputs, [nodes[b.name] for b in built.fusion.buffers if b.output], traced.module, mine)
     bounds = _bounds(group.eqns, traced)
     out.bounds = {n: bounds[v] for n in inputs if isinstance(v := traced.values.get(n), Value) and v in bounds}
+    decides = deciding(sorted(group.eqns, key=lambda e: e.out.id), group.outputs)
+    out.rounded = {n for n in out.body if isinstance(v := traced.values.get(n), Value) and v in decides}
+    out.rounded = {n for n in out.rounded if n.meta["val"].dtype in (torch.float16, torch.bfloat16)}
     return out
 
 
@@ -135,7 +143,8 @@ def _collect(inputs: list[Node], outputs: list[Node], module: Any, mine: set[Nod
         if n.op == "get_attr":
             out.constants[n] = _attribute(module, str(n.target))
         elif _is_tensor(n.meta.get("val")):
-            if n.op == "call_function" and (mine is None or n in mine or n.target is operator.getitem):
+            ours = mine is None or n in mine or (n.target is operator.getitem and n.args[0] in mine)
+            if n.op == "call_function" and ours:
                 found.add(n)
                 stack.extend(n.all_input_nodes)
             else:
@@ -230,7 +239,7 @@ def literal(a: Any, text: Callable[[Any], str]) -> str:
 
 
 def callable_name(target: Any) -> str:
-    """How a node's target is written: "torch.ops.aten.add.Tensor". Raises CompilerError."""
+    """How a node's target is written: "torch.ops.aten.add.Tensor". Raises CompilerError (a definition's have none)."""
     if isinstance(target, torch._ops.OpOverload):
         return f"torch.ops.{target}"
     if getattr(target, "__module__", "") == "_operator":

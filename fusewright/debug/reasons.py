@@ -46,7 +46,8 @@ class Operation:
 
     `place`: "kernel" (in `kernels[0]`), "inline" (computed again by each of `kernels`), "view", "torch", "host",
     "item", "dropped" (a copy that `kernels[0]` makes unnecessary), "unused". `reason`: why it is not in a kernel of its
-    own ("" if it is). `primitives`: its equations; `result`: types and shapes; `reads`: operations and inputs it reads.
+    own ("" if it is), and what executors say that claim it or do not. `primitives`: its equations; `result`: types and
+    shapes; `reads`: operations and inputs it reads.
     """
 
     index: int
@@ -98,6 +99,7 @@ class Reasons:
         out = []
         for u, node in zip(self.units, self.traced.nodes, strict=True):
             place, kernels, reason = self.placement(u)
+            reason = "; ".join(filter(None, (reason, *self.traced.notes.get(node, ()))))  # what executors said
             reads = tuple(dict.fromkeys(n.name for n in node.all_input_nodes))
             prims = tuple(eqns.get(u.index, ()))
             out.append(
@@ -157,6 +159,8 @@ class Reasons:
             reason = "single operation: a kernel of ours would not be faster (option single_op_groups compiles it)"
         elif isinstance(target, torch._ops.OpOverload) and target._schema.is_mutable:
             reason = f"mutation: {u.target} writes into its operand, in the program's order"
+        elif u.target == "fusewright.seeds.default":
+            reason = "random numbers: the seeds come from torch's generator, at every call"
         elif reason.startswith("operator:"):
             library = u.target.split(".")[1] in _LIBRARY if u.target.startswith("aten.") else False
             reason = f"{u.target} is left to torch's libraries" if library else f"unsupported {reason}"
@@ -215,7 +219,8 @@ class Reasons:
         ga, gb = (self.group_of[self.plans[k].group.units[0]] for k in (a, b))
         if ga == gb:
             units = self.grouping.groups[ga].units
-            return next(f"their group has no schedule: {why}" for us, why in self.grouping.apart if us == units)
+            found_apart = (f"their group has no schedule: {why}" for us, why in self.grouping.apart if us == units)
+            return next(found_apart, self.plans[a].reason or UNKNOWN)
         if not self.record.options.grouping:
             return "grouping is disabled"
         found = declined.get((min(ga, gb), max(ga, gb)))

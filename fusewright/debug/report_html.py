@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from .html_layout import CELL_H, CELL_W, TITLE, Box, Drawing, Item, arrange
 from .html_page import CSS, SCRIPT
-from .report_text import duration, percent, rate, short_line, size
+from .units import duration, percent, rate, short_line, size
 
 if TYPE_CHECKING:
     from .report import GraphReport, KernelReport, Report

@@ -12,11 +12,12 @@ from rich.syntax import Syntax
 from rich.table import Table
 from rich.text import Text
 
+from .units import NEVER, duration, of_roof, percent, rate, short_line, size
+
 if TYPE_CHECKING:
     from .report import GraphReport, KernelReport, Report
 
 WIDTH = 140  # columns of plain text
-NEVER = "never launched"  # why a kernel was not measured
 SHOWN = 12  # lines of a list before the rest is only counted
 
 
@@ -27,42 +28,6 @@ def plain(parts: Iterable[Any]) -> str:
     for p in parts:
         console.print(p)
     return "\n".join(line.rstrip() for line in out.getvalue().splitlines())
-
-
-def size(n: float) -> str:
-    """Bytes for people."""
-    for unit in ("B", "KiB", "MiB"):
-        if n < 1024:
-            return f"{n:.0f} {unit}" if unit == "B" else f"{n:.1f} {unit}"
-        n /= 1024
-    return f"{n:.2f} GiB"
-
-
-def duration(s: float | None) -> str:
-    """Seconds for people; "-" for None."""
-    if s is None:
-        return "-"
-    return f"{s * 1e6:.1f} µs" if s < 1e-3 else f"{s * 1e3:.2f} ms" if s < 1 else f"{s:.2f} s"
-
-
-def percent(x: float | None) -> str:
-    return "-" if x is None else f"{100 * x:.0f}%"
-
-
-def of_roof(x: float | None) -> str:
-    """A share of the roof; data in the caches moves faster than a copy in memory does."""
-    return "cached" if x is not None and x > 1.05 else percent(x)
-
-
-def rate(x: float | None) -> str:
-    return "-" if x is None else f"{x / 1e9:.1f} GB/s"
-
-
-def short_line(where: str, most: int = 70) -> str:
-    """`file.py:3 (source)` without the folders."""
-    head, _, code = where.partition(" (")
-    text = head.replace("\\", "/").rpartition("/")[2] + (f" ({code}" if code else "")
-    return text if len(text) <= most else text[: most - 1] + "…"
 
 
 def report(r: Report) -> Iterator[Any]:
@@ -121,8 +86,12 @@ def graph(g: GraphReport) -> Iterator[Any]:
         if all(k.why_not_measured == NEVER for k in g.kernels):
             yield Text("  compiled, but not run: Dynamo started again, or nobody called it")
         yield kernels(g)
-    left = [o for o in g.operations if o.place in ("torch", "unused")]
+    claimed = [o for o in g.operations if o.reason.startswith("claimed by executor")]
+    yield from tally("run by executors", [(f"{o.target}: {o.reason}", o.where) for o in claimed])
+    left = [o for o in g.operations if o.place in ("torch", "unused") and o not in claimed]
     yield from tally("left to torch", [(f"{o.target}: {o.reason}", o.where) for o in left])
+    kept = [o for o in g.operations if o.place not in ("torch", "unused") and "executor " in o.reason]
+    yield from tally("declined by executors", [(f"{o.target}: {o.reason}", o.where) for o in kept])
     yield from tally("not merged", [(b.reason, f"{b.first} | {b.second}") for b in g.boundaries])
 
 

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import argparse
 import math
+import os
 import platform
 import runpy
 import statistics
@@ -135,7 +136,7 @@ def repro(group: Any, path: str | Path, values: bool | Sequence[torch.Tensor] = 
 
 
 def of_failure(traced: Traced, group: Group, built: Built | None, name: str, error: Exception) -> str:
-    """A repro file for a group that our compiler failed on; its path, or "" where none could be written."""
+    """Write a repro file for a group that our compiler failed on: what to say about it, "" if none is wanted."""
     try:
         lines = record.user_lines(traced, group)
         if built is not None:
@@ -165,15 +166,17 @@ def _cut(inside: list[Any], outs: list[Any], traced: Traced) -> Program:
 def _failed(program: Program, name: str, digest: str, lines: Sequence[str], error: Exception) -> str:
     if not current().repro:
         return ""
-    path = files.place("repro", f"{name}-{digest or 'failure'}.py")
-    if path is None:
-        return ""
+    folder = files.directory("repro")
+    try:
+        path = files.place("repro", f"{name}-{digest or 'failure'}.py")
+    except OSError as e:
+        return f"There is no repro file: {files.because(folder, e)}"
     try:
         write(path, program, name, digest, lines, f"{type(error).__name__}: {error}")
-    except Exception:
+    except Exception as e:
         path.unlink(missing_ok=True)
-        return ""
-    return str(path)
+        return f"There is no repro file: {files.because(folder, e)}" if isinstance(e, OSError) else ""
+    return f"To see it alone: fusewright run {path}"
 
 
 def _options(chosen: Options) -> dict[str, Any]:
@@ -182,7 +185,7 @@ def _options(chosen: Options) -> dict[str, Any]:
     for row in TABLE:
         value = getattr(chosen, row.name)
         if row.metadata["affects_code"] and row.name not in _LEFT_OUT and value != row.default:
-            out[row.name] = value
+            out[row.name] = os.path.abspath(os.path.expanduser(value)) if row.metadata["kind"] == "path" else value
     kept = tuple(d for d in chosen.disable if not d.startswith("group:"))
     return {**out, "disable": kept} if kept else out
 

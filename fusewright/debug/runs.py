@@ -10,7 +10,8 @@ from typing import Any
 import torch
 
 from ..run.plan import GroupPlan, Plan, Watch
-from .dump import About, Dump, moment, wanted, write
+from ..run.prepared import Prepared
+from .dump import About, Dump, made, moment, wanted, write
 
 STAGES = ("timeline", "launch", "arguments", "bandwidth")
 
@@ -32,7 +33,9 @@ class _Runs:
     ) -> Any:
         self.put("launch", lambda: self.launch(arguments, len(tensors), sizes))
         self.put("arguments", lambda: self.arguments(arguments, tensors, sizes))
-        waits = "bandwidth" in self.items and any(t.device.type == "cuda" for t in tensors)
+        gpu = any(t.device.type == "cuda" for t in tensors)
+        captured = gpu and torch.cuda.is_current_stream_capturing()  # into a CUDA graph: nothing runs now
+        waits = gpu and not captured and "bandwidth" in self.items
         if waits:
             torch.cuda.synchronize()
         start = time.perf_counter()
@@ -42,22 +45,19 @@ class _Runs:
             torch.cuda.synchronize()
         end = time.perf_counter()
         self.put("timeline", lambda: moment(start, launched, f"launch {self.p.name}"))
-        self.put("bandwidth", lambda: _bandwidth(tensors, end - start))
+        self.put("bandwidth", lambda: "(captured, not run)" if captured else _bandwidth(tensors, end - start))
         return result
 
     def put(self, stage: str, text: Callable[[], str]) -> None:
         for item in self.items.get(stage, ()):
-            write(item, self.about, text())
+            write(item, self.about, made(text))
 
     def launch(self, arguments: tuple[Any, ...], n: int, sizes: dict[str, int]) -> str:
         if self.p.gpu is None:
             assert self.p.kernel is not None
             (threads,) = ctypes.cast(arguments[n], ctypes.POINTER(ctypes.c_int64))[:1]  # the first size parameter
             return f"{self.p.kernel.func.name}: {threads} threads{', with scratch memory' if arguments[-1] else ''}"
-        low = 0
-        for pointer in arguments[:n]:
-            low |= pointer
-        prepared = self.p.gpu.memo.get((*(sizes[s] for s in self.p.gpu.symbols), low & 15))
+        prepared = self.prepared(arguments[:n], sizes)
         if prepared is None:
             return "not prepared"
         parts = [
@@ -65,6 +65,15 @@ class _Runs:
             for _, blocks, threads, shared in prepared.launches
         ]
         return f"{'; '.join(parts) or 'nothing to do'}; {prepared.scratch_bytes} bytes of scratch memory"
+
+    def prepared(self, pointers: tuple[int, ...], sizes: dict[str, int]) -> Prepared | None:
+        """What is launched on a GPU; what stands in its place for a while (new sizes, autotuning) has it in `entry`."""
+        assert self.p.gpu is not None
+        low = 0
+        for p in pointers:
+            low |= p
+        found: Any = self.p.gpu.memo.get((*(sizes[s] for s in self.p.gpu.symbols), low & 15))
+        return found if found is None or isinstance(found, Prepared) else found.entry
 
     def arguments(self, arguments: tuple[Any, ...], tensors: tuple[torch.Tensor, ...], sizes: dict[str, int]) -> str:
         assert self.p.built is not None
@@ -76,7 +85,10 @@ class _Runs:
                 f"on {t.device} at {t.data_ptr():#x}"
             )
         lines += [f"size {name} = {value}" for name, value in sizes.items()]
-        if self.p.gpu is None and self.p.kernel is not None:
+        if self.p.gpu is not None:
+            prepared = self.prepared(arguments[: len(tensors)], sizes)
+            lines += [f"parameter {name} = {x}" for name, x in (prepared.sizes if prepared is not None else {}).items()]
+        elif self.p.kernel is not None:
             n, func = len(tensors), self.p.kernel.func
             numbers = ctypes.cast(arguments[n], ctypes.POINTER(ctypes.c_int64))[: len(func.sizes)]
             lines += [f"parameter {r.name} = {x}" for r, x in zip(func.sizes, numbers, strict=True)]
@@ -99,7 +111,7 @@ def bytes_of(t: torch.Tensor) -> int:
 
 
 def watch_for(p: GroupPlan, plan: Plan) -> Watch | None:
-    """The watch that the option `dump` asks for. See `watch.MAKERS`."""
+    """The watch that the option `dump` asks for. See `watch.py`."""
     units = plan.traced.graph.units
     about = About(plan.name, p.name, tuple(units[u].target for u in p.group.units), p.built)
     items = {stage: found for stage in STAGES if (found := wanted(stage, about))}

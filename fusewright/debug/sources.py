@@ -11,6 +11,7 @@ source is named in a warning. Edited kernels enter neither the disk cache nor th
 
 from __future__ import annotations
 
+import atexit
 import os
 import re
 import threading
@@ -32,6 +33,7 @@ from ..run.devices import Driver
 from ..run.gpu import GpuKernel
 from ..run.kernels import CompiledKernel, target
 from .dump import About
+from .fuel import bisecting
 
 _MADE_FROM = re.compile(r"^\s*(?:;|//) kernel ([0-9a-f]{40})\b", re.MULTILINE)
 _GLOBAL = re.compile(
@@ -39,6 +41,7 @@ _GLOBAL = re.compile(
 )
 _lock = threading.Lock()
 _said: set[str] = set()
+_used: dict[Path, set[str]] = {}  # by directory: names of the files that were found to belong to a kernel
 
 
 # --- running them --------------------------------------------------------------------------------
@@ -133,9 +136,14 @@ def _edited(about: About, suffix: str, key: Callable[[], str], make: Callable[[s
         _say(f"FUSEWRIGHT_EXTERNAL_SOURCE: {folder} is no directory; generated kernels run", None)
         return None
     mine = key()
+    with _lock:
+        if not _used and not bisecting():
+            atexit.register(_unused)
+        used = _used.setdefault(folder, set())
     path = next((p for n in (about.group, about.hash, mine) if (p := folder / f"{n}{suffix}").is_file()), None)
     if path is None:
         return None
+    used.add(path.name)
     try:
         made = make(path.read_text(encoding="utf-8"), mine)
     except (FusewrightError, OSError, UnicodeDecodeError) as e:
@@ -143,6 +151,19 @@ def _edited(about: About, suffix: str, key: Callable[[], str], make: Callable[[s
         return None
     _say(f"{about} runs from the edited source {path}", None, "info")
     return made
+
+
+def _unused() -> None:
+    """At exit: the edited sources that belong to no kernel of the program."""
+    for folder, used in _used.items():
+        left = sorted(p.name for p in folder.glob("*") if p.suffix in (".ll", ".cu") and p.name not in used)
+        if left:
+            warnings.warn(
+                f"FUSEWRIGHT_EXTERNAL_SOURCE: {folder}: this program has no kernel for {', '.join(left)} "
+                "(fusewright explain lists kernels with their names and hashes)",
+                FusewrightWarning,
+                stacklevel=1,
+            )
 
 
 def _say(message: str, error: Exception | None, kind: str = "") -> None:
@@ -159,6 +180,7 @@ def _say(message: str, error: Exception | None, kind: str = "") -> None:
 def forget() -> None:
     """Repeat warnings (for tests)."""
     _said.clear()
+    _used.clear()
 
 
 # --- something to edit ---------------------------------------------------------------------------

@@ -2,7 +2,8 @@
 
 The file comes first; in it, a schedule for the group's name before one for its structure hash. What is not legal (any
 more) is said once, with line, directive and argument, and the heuristic's choice is used; with fallback=False it is
-raised. Nobody pays who neither names a file nor pins: `active` is asked once per kernel that is compiled.
+raised. Nobody pays who neither names a file nor pins: `pins.steered` is asked once per kernel that is compiled, and
+this module is imported when it says so.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ import warnings
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, replace
 
-from ..build.pins import pins
+from ..build.pins import pins, steered
 from ..core.errors import FusewrightError, FusewrightWarning, UserError
 from ..core.log import LOG
 from ..core.options import current
@@ -30,6 +31,7 @@ from ..schedule.edit import EDITED
 from ..schedule.gpu_base import GpuSchedule
 from ..schedule.text import Script, parse
 from .dump import About
+from .fuel import bisecting
 
 Choose = Callable[[Callable[[Ix], int], int], "tuple[Fusion, GpuSchedule, dict[str, int]] | None"]
 
@@ -59,12 +61,6 @@ def gpu_facts(gpu: Gpu) -> str:
     return f"gpu {gpu}"
 
 
-def active() -> bool:
-    """Whether there may be a schedule to use in place of the heuristic's."""
-    o = current()
-    return o.schedule is not None or (o.pins and bool(pins()))
-
-
 def on_cpu(b: Built, s: Schedule, about: About, anywhere: Callable[[], Collection[str]]) -> tuple[Schedule, str]:
     """(the schedule for a group, where it is from: "" is the heuristic's `s`); `b.fusion` gets its axes.
 
@@ -89,7 +85,7 @@ def on_gpu(b: Built, about: About, gpu: Gpu) -> tuple[Choose | None, str]:
 
     The function gives None where the schedule is not legal; there is none for a group that nobody chose one for.
     """
-    if not active():
+    if not steered():
         return None, ""
     options = current()
     found = [s for s in _wanted(about, gpu_facts(gpu), "gpu") if isinstance(s.schedule, GpuSchedule)]
@@ -127,9 +123,11 @@ def _wanted(about: About, facts: str, kind: str) -> list[Script]:
             try:
                 if pin.text is None:
                     raise UserError("the file is damaged")
-                (script,) = parse(pin.text, source)
-                found = [_for(script, kind)]
-            except (FusewrightError, ValueError) as e:
+                scripts = parse(pin.text, source)
+                if len(scripts) != 1:
+                    raise UserError(f"it holds {len(scripts)} schedules instead of one")
+                found = [_for(scripts[0], kind)]
+            except FusewrightError as e:
                 _ignored(Script(Schedule((), (), "", 1, (), ""), about.hash, 0, source), about, e)
     return found
 
@@ -170,7 +168,7 @@ def _read(path: str) -> _File:
                     found.scripts = parse(text, path)
                 except FusewrightError as e:
                     found.error = f"{path}: {e}"
-                if not _files:
+                if not _files and not bisecting():
                     atexit.register(_unused)
                 _files[path] = found
         return found

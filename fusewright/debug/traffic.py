@@ -36,7 +36,7 @@ def moved(f: Fusion, size: Callable[[Ix], int]) -> tuple[int, int]:
     points: dict[str, int] = {}
     for g in _parts(f):
         roots = [s.body for s in g.stages] + [c for c, _ in g.checks]
-        roots += [e for s in g.stages if s.target for e in (s.target.mask, *(p for p, _ in s.target.places))]
+        roots += [e for s in g.stages for e in s.others()]
         around = {a for s in g.stages for a in (*s.axes, *s.raxes)}
         for e in sc.walk(roots):
             if e.kind == "load":

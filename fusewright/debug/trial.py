@@ -32,13 +32,14 @@ from ..loop.gpu import lower_gpu
 from ..loop.lower import Kernel, lower
 from ..run import gpu, inplace, kernels, pool
 from ..run.gpu import GpuKernel, Prepared
-from ..run.kernels import CompiledKernel, target
-from ..run.launch import SizeTable, last_level_cache, threads
+from ..run.kernels import CompiledKernel, size_table, target
+from ..run.launch import last_level_cache, threads
 from ..run.plan import GroupPlan
 from ..schedule import edit, legal_gpu
 from ..schedule.cpu import Machine, Schedule
 from ..schedule.edit import EDITED, Edit
 from ..schedule.gpu_base import GpuSchedule
+from ..schedule.gpu_scatter import LAUNCH
 from ..schedule.legal_gpu import Sizes
 from ..schedule.naming import kernel_name
 from ..schedule.text import Script, parse_one
@@ -308,7 +309,7 @@ def _environment(k: _Subject) -> dict[str, int]:
     every = [n for b in (*f.buffers, *f.scratch) for n in (*b.shape, *b.strides)] + k.plan.kernel.sizes
     every += [a.extent for a in f.axes if a.extent is not None]
     symbols = {a for e in every for a in e.atoms() if a.kind == "sym"}
-    return {a.name: k.hint(a.ix) for a in symbols if a.name not in ("threads", "blocks", "splits")}
+    return {a.name: k.hint(a.ix) for a in symbols if a.name not in ("threads", "blocks", "splits", *LAUNCH)}
 
 
 def _inputs(
@@ -352,15 +353,16 @@ class _Run:
         for b in f.buffers:
             t = next(rest) if not b.output else self._output(b, env, device)
             pointers.append(t.data_ptr())
-        hosts = [float(env.get(h, 1)) for h in lowered.hosts]
+        seen = {n.name: n.meta.get("val") for n in k.graph.traced.module.graph.nodes if n.op == "placeholder"}
+        hosts = [(float if r.dtype.is_float else int)(seen[r.name]) for r in lowered.func.hosts]
         if isinstance(code, GpuKernel):
             assert k.plan.gpu is not None
             numbers = lowered.evaluate({**env, **extra})
-            run = Prepared(k.plan.gpu.driver, lowered, code, numbers, list(lowered.hosts))
+            run = Prepared(k.plan.gpu.driver, code.takes, code.handles, numbers, list(lowered.hosts))
             self.keep: Any = run
             self.launch: Launch = lambda: run(*pointers, hosts=tuple(hosts))
             return
-        table = SizeTable(lowered, f, None)
+        table = size_table(lowered, f)
         sizes, nbytes = table.make(threads(), *(env[s] for s in table.symbols))
         self.keep = (table, inputs)
         fn = code.fn

@@ -6,31 +6,47 @@ the plan's source is as if this file did not exist: looking on costs nothing unl
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any
 
 import torch
 
+from ..core.lazy import lazy_import
+from ..core.options import current
 from ..run.plan import GroupPlan, Plan, Watch
-from . import check, runs
-from .probe import probing
-from .profile import metering, ranges
+from . import record
 
-# Consulted in this order for every kernel; the first one is outermost.
-MAKERS: list[Callable[[GroupPlan, Plan], Watch | None]] = [
-    check.watch_for,
-    ranges,
-    probing,
-    metering,
-    runs.watch_for,
-]
+if TYPE_CHECKING:
+    from . import check, probe, profile, runs
+else:  # each for those who ask for it
+    check = lazy_import("fusewright.debug.check")
+    probe = lazy_import("fusewright.debug.probe")
+    profile = lazy_import("fusewright.debug.profile")
+    runs = lazy_import("fusewright.debug.runs")
+
+
+def _makers() -> Iterator[Callable[[GroupPlan, Plan], Watch | None]]:
+    """Those who may look on, with the current options and recording. The first one is outermost."""
+    o = current()
+    if o.check:
+        yield check.watch_for
+    if o.profile:
+        yield profile.ranges
+    if record.current() is not None:
+        yield probe.probing
+        yield profile.metering
+    if o.dump:
+        yield runs.watch_for
 
 
 def install(plan: Plan) -> None:
     """Give every kernel of `plan` the watch that the current options and recording ask for."""
+    makers = list(_makers())
+    if current().check:
+        check.of_claims(plan)
     for p in plan.groups:
         if p.ours:
-            found = [w for make in MAKERS if (w := make(p, plan)) is not None]
+            found = [w for make in makers if (w := make(p, plan)) is not None]
             p.watch = _nested(found) if found else None
 
 

@@ -67,9 +67,9 @@ def launches(func: Func) -> list[Launch]:
     ]
 
 
-def emit_cuda(func: Func, target: CudaTarget, aliases: Iterable[tuple[str, str]] = ()) -> str:
-    """CUDA C++ source of a verified kernel."""
-    return _Module(func, target, frozenset(n for pair in aliases for n in pair)).run()
+def emit_cuda(func: Func, target: CudaTarget, aliases: Iterable[tuple[str, str]] = (), bounded: bool = True) -> str:
+    """CUDA C++ source of a verified kernel. bounded: its registers are, so that `Grid.beside` blocks fit."""
+    return _Module(func, target, frozenset(n for pair in aliases for n in pair), bounded).run()
 
 
 def _function(func: Func) -> str:
@@ -113,8 +113,9 @@ class _Shared:
 
 
 class _Module:
-    def __init__(self, func: Func, target: CudaTarget, aliased: frozenset[str]):
+    def __init__(self, func: Func, target: CudaTarget, aliased: frozenset[str], bounded: bool):
         self.func = func
+        self.bounded = bounded
         self.aliased = aliased
         self.target = target
         self.prelude = Prelude(target)
@@ -143,7 +144,8 @@ class _Module:
         if grid.cluster > 1 and not self.target.has_clusters:
             raise CompilerError(f"{self.target.arch} has no clusters of blocks", "emit")
         cluster = f"__cluster_dims__({grid.cluster}, 1, 1) " if grid.cluster > 1 else ""
-        head = f'extern "C" __global__ void {cluster}__launch_bounds__({grid.threads}) {_function(f)}_{k}('
+        bounds = f"{grid.threads}, {grid.beside}" if self.bounded and grid.beside > 1 else str(grid.threads)
+        head = f'extern "C" __global__ void {cluster}__launch_bounds__({bounds}) {_function(f)}_{k}('
         params = ",\n    ".join(self.params(written))
         return "\n".join([*what, f"{head}\n    {params}) {{", *self.declarations(grid, shared, body), *text, "}"])
 

@@ -15,7 +15,7 @@ from typing import Any
 
 from ..core.dtypes import DType
 from ..core.errors import CompilerError
-from ..loop.ir import Alloc, Arg, Buf, Fail, For, Func, If, Imm, Let, Parallel, Prefetch, Set, Stmt, Store, Var
+from ..loop.ir import Arg, Buf, Fail, For, Func, If, Imm, Let, Parallel, Prefetch, Set, Stmt, Store, Var
 from .llvm_ops import Ops
 from .llvm_types import literal, scalar, stored, vector
 
@@ -161,7 +161,7 @@ class _Function:
             self.line(f"%{r.name} = load i64, ptr %{r.name}.p, !invariant.load !0")
 
     def allocs(self, tid: str) -> None:
-        """Addresses of scratch buffers; the layout is that of `scratch_bytes`."""
+        """Addresses of scratch buffers; the layout is that of `scratch_bytes` in `run/launch.py`."""
         offset = "0"
         for a in self.module.func.allocs:
             size = self.fresh()
@@ -321,13 +321,4 @@ class _Function:
             self.line(f"store {ty} {v}, ptr {p}, align {d.itemsize}")
 
 
-def scratch_bytes(allocs: list[Alloc], counts: list[int], threads: int) -> int:
-    """Bytes of scratch a launch needs; the layout `_Function.allocs` assumes."""
-    total = 0
-    for a, n in zip(allocs, counts, strict=True):
-        block = (n * a.buf.dtype.itemsize + 63) & -64
-        total += block * (threads if a.scope == "thread" else 1)
-    return total
-
-
-__all__ = ["Target", "emit", "scratch_bytes"]
+__all__ = ["Target", "emit"]

@@ -53,12 +53,6 @@ def assign(groups: list[Any], traced: Any) -> tuple[dict[Value, Node], set[int]]
     return into, dropped
 
 
-def bump(t: torch.Tensor) -> None:
-    """Count the write, as copy_ does, so that autograd notices a saved tensor that was changed."""
-    if not t.is_inference():
-        torch.autograd.graph.increment_version(t)
-
-
 def _same_layout(a: Node, b: Node) -> bool:
     x, y = a.meta["val"], b.meta["val"]
     return x.dtype == y.dtype and x.device == y.device and x.shape == y.shape and x.stride() == y.stride()

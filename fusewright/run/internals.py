@@ -7,6 +7,7 @@ Each name is looked up once. Without it a feature is slower or absent, never wro
     tensor_uses      absent: no output is written over an input
     function_modes   absent: likewise
     tensor_guards    absent: the same check in Python, ten times as slow
+    record_function  absent: the public context manager, which takes microseconds
 
 `trace/partition.py` does the same for the partitioner: importing that takes seconds, and not all need it.
 """
@@ -44,6 +45,9 @@ empty_strided: Callable[[Size, Size, torch.dtype], torch.Tensor] = _private(
 
 # References to a tensor in C++; always 0, as no tensor has, where torch does not say.
 tensor_uses: Callable[[torch.Tensor], int] = _private("Tensor._use_count", lambda t: 0)
+
+# A context manager that names what happens inside for `torch.profiler`. Each is entered once.
+record_function: Callable[[str], Any] = _private("_C._profiler._RecordFunctionFast", torch.profiler.record_function)
 
 # How many modes of `torch.overrides` are active, whose code sees each call of a tensor's methods and may keep it.
 function_modes: Callable[[], int] = _private("_C._len_torch_function_stack", lambda: 1)

@@ -6,38 +6,38 @@ toolchain's versions. Two groups with the same structure, in one program or in d
 
 from __future__ import annotations
 
-import ctypes
 import hashlib
 import json
 import os
 import threading
 import time
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, field, replace
 from functools import cache
-from typing import Any
 
-from ..build import llvm_jit
+from ..build import llvm_jit, objects
+from ..build.cpus import Cpu
 from ..core.counters import count
+from ..core.errors import RuntimeFault
 from ..core.options import current
 from ..emit.llvm import Target, emit
 from ..emit.llvm_rules import SLEEF
 from ..emit.llvm_types import scalar
-from ..loop.ir import Func
+from ..fusion.ir import Fusion
+from ..loop.ir import Func, Imm
+from ..loop.lower import Kernel
 from ..loop.text import dump
 from ..loop.verify import verify
 from .code import code_for, generator_digest
+from .launch import Scratch, SizeTable
 
 _SLEEF_NAMES = tuple(f"Sleef_{n}{w}_{s}" for n, s in SLEEF.items() for w in ("f16", "f8", "f4", "d8", "d4", "d2"))
-_CTYPES: dict[str, Any] = {
-    "double": ctypes.c_double,
-    "float": ctypes.c_float,
-    "i64": ctypes.c_int64,
-    "i32": ctypes.c_int32,
-}
 
 _lock = threading.Lock()
 _kernels: dict[str, CompiledKernel] = {}
+_elsewhere: ContextVar[Cpu | None] = ContextVar("fusewright_cpu", default=None)
 
 
 @dataclass(slots=True)
@@ -54,9 +54,21 @@ class CompiledKernel:
 
 
 def target() -> Target:
-    """The facts of this machine under the current options."""
+    """The facts of the machine that kernels are for, under the current options: this one, but in `compiling_for`."""
     o = current()
-    return llvm_jit.host_target(_SLEEF_NAMES, o.sleef, o.openmp, o.precision != "eager")
+    host = llvm_jit.host_target(_SLEEF_NAMES, o.sleef, o.openmp, o.precision != "eager")
+    cpu = _elsewhere.get()
+    return replace(host, bits=cpu.bits, cpu=cpu.llvm, features="") if cpu is not None else host
+
+
+@contextmanager
+def compiling_for(cpu: Cpu) -> Iterator[None]:
+    """Make kernels for another CPU of this architecture for a block. They are compiled, and cannot be called."""
+    token = _elsewhere.set(cpu if cpu.llvm else None)
+    try:
+        yield
+    finally:
+        _elsewhere.reset(token)
 
 
 @cache
@@ -92,16 +104,37 @@ def kernel_for(func: Func) -> CompiledKernel:
 
 def _make(key: str, func: Func, t: Target) -> CompiledKernel:
     start = time.perf_counter()
+    symbols, obj, origin = _object(key, func, t)
+    return _bound(key, func, obj, symbols, t, origin, start)
+
+
+def _object(key: str, func: Func, t: Target) -> tuple[list[str], bytes, str]:
+    """(the symbols that it needs, object code, where it is from)."""
 
     def make() -> bytes:
-        """Object code behind a line that lists the symbols it needs."""
+        """Object code behind a line that lists the symbols."""
         verify(func)
         text = emit(func, t)
         return json.dumps(llvm_jit.externals(text)).encode() + b"\n" + llvm_jit.compile_ir(text, t)
 
     code, origin = code_for(key, len(func.bufs), make)
     head, _, obj = code.partition(b"\n")
-    return _bound(key, func, obj, json.loads(head), t, origin, start)
+    return json.loads(head), obj, origin
+
+
+def object_of(kernel: CompiledKernel) -> tuple[list[str], bytes]:
+    """(the symbols that it needs, object code) of a kernel, for the machine that `target` says; from the disk cache if
+    it is there. Raises CompilerError."""
+    t = target()
+    if kernel.source:
+        return llvm_jit.externals(kernel.source), llvm_jit.compile_ir(kernel.source, t)
+    symbols, obj, _ = _object(key_of(kernel.func), kernel.func, t)
+    return symbols, obj
+
+
+def host_types(func: Func) -> list[str]:
+    """The types of a kernel's host scalars, as `objects.function` has them."""
+    return [scalar(h.dtype) for h in func.hosts]
 
 
 def from_source(func: Func, text: str) -> CompiledKernel:
@@ -120,11 +153,33 @@ def from_source(func: Func, text: str) -> CompiledKernel:
 def _bound(
     key: str, func: Func, obj: bytes, symbols: list[str], t: Target, origin: str, start: float
 ) -> CompiledKernel:
-    """Object code, loaded."""
+    """Object code, loaded; for another machine only kept in mind."""
+    if _elsewhere.get() is not None:
+        return CompiledKernel(key, _not_here, func, origin, time.perf_counter() - start)
     address = llvm_jit.load(obj, func.name, symbols, t)
-    hosts = [_CTYPES[scalar(h.dtype)] for h in func.hosts]
-    proto = ctypes.CFUNCTYPE(ctypes.c_int32, *([ctypes.c_void_p] * (len(func.bufs) + 1)), *hosts, ctypes.c_void_p)
-    return CompiledKernel(key, proto(address), func, origin, time.perf_counter() - start)
+    fn = objects.function(address, len(func.bufs), host_types(func))
+    return CompiledKernel(key, fn, func, origin, time.perf_counter() - start)
+
+
+def size_table(kernel: Kernel, fusion: Fusion) -> SizeTable:
+    """The size parameters of a kernel, by values of the symbols that they depend on."""
+    buffers = [b.numel for b in fusion.buffers]
+    used = {a.name for e in [*kernel.sizes, *buffers] for a in e.atoms() if a.kind == "sym"}
+    scratch = []
+    for a in kernel.func.allocs:
+        n = int(a.count.value) if isinstance(a.count, Imm) else a.count.name
+        scratch.append(Scratch(a.buf.dtype.itemsize, n, a.scope == "thread"))
+    return SizeTable(
+        sorted(used - {"threads"}),
+        [r.name for r in kernel.func.sizes],
+        kernel.evaluate,
+        lambda env: max((int(n.evaluate(env)) for n in buffers), default=1),
+        scratch,
+    )
+
+
+def _not_here(*args: object) -> int:
+    raise RuntimeFault("a kernel for another machine was called")
 
 
 def _forget() -> None:

@@ -4,15 +4,11 @@ from __future__ import annotations
 
 import ctypes
 import os
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache
-from typing import Any
 
 import torch
-
-from ..emit.llvm import scratch_bytes
-from ..fusion.ir import Fusion
-from ..loop.ir import Imm
-from ..loop.lower import Kernel
 
 SERIAL_BELOW = 32768  # elements of work under which waking other threads costs more than it saves
 MEMO_LIMIT = 4096  # size tables remembered per kernel
@@ -51,39 +47,73 @@ def last_level_cache() -> int:
     return best or 32 << 20
 
 
+@dataclass(frozen=True, slots=True)
+class Scratch:
+    """Scratch memory of a kernel: `count` elements of `itemsize` bytes, for each thread or for all.
+
+    `count`: a number, or the name of a size parameter.
+    """
+
+    itemsize: int
+    count: int | str
+    each: bool
+
+
+def scratch_bytes(scratch: Sequence[Scratch], sizes: Mapping[str, int], threads: int) -> int:
+    """Bytes of scratch that a launch needs; the layout is that of `emit/llvm.py`."""
+    total = 0
+    for a in scratch:
+        n = a.count if isinstance(a.count, int) else sizes[a.count]
+        block = (n * a.itemsize + 63) & -64
+        total += block * (threads if a.each else 1)
+    return total
+
+
 class SizeTable:
     """The size parameters of one kernel, computed once per set of sizes and remembered.
 
-    `memo[threads, *symbols]` (or `memo[threads]` without symbols) is (address of the i64 array, scratch bytes).
+    `symbols`: the size symbols they depend on; `names`: of the parameters; `numbers(env)`: their values, `work(env)`:
+    elements of the largest buffer, under values of the symbols (and "threads"). `memo[threads, *symbols]` (or
+    `memo[threads]` without symbols) is (address of the i64 array, scratch bytes).
     """
 
-    def __init__(self, kernel: Kernel, fusion: Fusion, symbols: Any):
-        self.kernel = kernel
-        self.fusion = fusion
-        self.memo: dict[Any, tuple[int, int]] = {}
-        self.keep: list[Any] = []
-        used: set[str] = set()
-        for e in [*kernel.sizes, *(b.numel for b in fusion.buffers)]:
-            used |= {a.name for a in e.atoms() if a.kind == "sym"}
-        self.symbols = sorted(used - {"threads"})
+    def __init__(
+        self,
+        symbols: Sequence[str],
+        names: Sequence[str],
+        numbers: Callable[[Mapping[str, int]], Sequence[int]],
+        work: Callable[[Mapping[str, int]], int],
+        scratch: Sequence[Scratch],
+    ):
+        self.symbols = list(symbols)
+        self.names, self.numbers, self.work, self.scratch = names, numbers, work, scratch
+        self.memo: dict[object, tuple[int, int]] = {}
+        self.keep: list[object] = []
 
     def make(self, nt: int, *values: int) -> tuple[int, int]:
         """Compute and remember the entry for `nt` threads and these values of `self.symbols`."""
         env: dict[str, int] = dict(zip(self.symbols, values, strict=True))
-        work = max((int(b.numel.evaluate(env)) for b in self.fusion.buffers), default=1)
-        env["threads"] = nt if work >= SERIAL_BELOW else 1
-        numbers = self.kernel.evaluate(env)
+        env["threads"] = nt if self.work(env) >= SERIAL_BELOW else 1
+        numbers = self.numbers(env)
         array = (ctypes.c_int64 * max(len(numbers), 1))(*numbers)
-        by_name = dict(zip((r.name for r in self.kernel.func.sizes), numbers, strict=True))
-        counts = [
-            int(a.count.value) if isinstance(a.count, Imm) else by_name[a.count.name] for a in self.kernel.func.allocs
-        ]
-        entry = (ctypes.addressof(array), scratch_bytes(self.kernel.func.allocs, counts, env["threads"]))
+        by_name = dict(zip(self.names, numbers, strict=True))
+        entry = (ctypes.addressof(array), scratch_bytes(self.scratch, by_name, env["threads"]))
         if len(self.memo) >= MEMO_LIMIT:
             self.memo.clear()
         self.keep.append(array)
         self.memo[(nt, *values) if values else nt] = entry
         return entry
+
+
+def number(name: str, kind: str) -> str:
+    """Source of a host scalar as a kernel's argument; `kind`: of its element type."""
+    return f"{'float' if kind == 'f' else 'int'}({name})"
+
+
+def watched(watch: str, kernel: str, arguments: list[str], tensors: list[str], symbols: list[str]) -> str:
+    """Source of the launch kernel(arguments) as `watch` makes it (`plan.Watch`)."""
+    sizes = ", ".join(f"{s!r}: {s}" for s in symbols)
+    return f"{watch}({kernel}, ({', '.join(arguments)},), ({', '.join(tensors)},), {{{sizes}}})"
 
 
 def restride(t: torch.Tensor, strides: tuple[int, ...]) -> torch.Tensor:
@@ -92,3 +122,9 @@ def restride(t: torch.Tensor, strides: tuple[int, ...]) -> torch.Tensor:
         return t
     out = torch.empty_strided(t.shape, strides, dtype=t.dtype, device=t.device)
     return out.copy_(t)
+
+
+def bump(t: torch.Tensor) -> None:
+    """Count the write, as copy_ does, so that autograd notices a saved tensor that was changed."""
+    if not t.is_inference():
+        torch.autograd.graph.increment_version(t)

@@ -11,12 +11,13 @@ import math
 import operator
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import torch
 from torch.fx import Node
 
 from ..core.counters import count
+from ..core.lazy import lazy_import
 from ..core.options import current
 from ..fusion.build import Built
 from ..graph.grouping import Group, Refused
@@ -26,10 +27,15 @@ from ..index.layout import product, row_major
 from ..loop.lower import Kernel
 from ..loop.overwrite import overwritable
 from ..schedule.cpu import Schedule
-from . import direct, inplace, internals, plan_gpu, pool, reuse
-from .gpu import GpuGroup
-from .kernels import CompiledKernel
-from .launch import SizeTable, restride, threads
+from . import direct, inplace, internals, pool, reuse
+from .kernels import CompiledKernel, size_table
+from .launch import bump, number, restride, threads, watched
+
+if TYPE_CHECKING:
+    from . import plan_gpu
+    from .gpu import GpuGroup
+else:
+    plan_gpu = lazy_import("fusewright.run.plan_gpu")
 
 POOLED = pool.THRESHOLD
 
@@ -125,7 +131,7 @@ class _Writer:
             "_scratch": pool.scratch,
             "_threads": threads,
             "_restride": restride,
-            "_bump": inplace.bump,
+            "_bump": bump,
         }
         self.actions: list[_Action] = []
         self.functions: list[str] = []
@@ -167,7 +173,7 @@ class _Writer:
         head.append("args.clear()")
         for n in self.traced.module.graph.nodes:
             if n.op == "get_attr":
-                self.scope[n.name] = _attribute(self.traced.module, n.target)
+                self.scope[n.name] = operator.attrgetter(n.target)(self.traced.module)
                 self.emitted.add(n)
         self.emitted.update(placeholders)
         self.actions.append(_Action(head, set(), set(names)))
@@ -256,16 +262,18 @@ class _Writer:
         """Run a node through torch, after whatever it needs that has no place of its own (views, sizes)."""
         if n in self.emitted:
             return
-        for a in n.all_input_nodes:
+        known = self.symbols.known(n.meta.get("val"), self.bound)  # needs nothing, not even what it is the size of
+        operands = [] if known else n.all_input_nodes
+        for a in operands:
             self.node(a)
-        for p in self.traced.after.get(self.unit_of.get(n, -1), ()):
+        for p in () if known else self.traced.after.get(self.unit_of.get(n, -1), ()):
             if self.traced.graph.units[p].kind == "fused" and not self.computed & set(
                 self.traced.graph.units[p].results
             ):
                 self.node(self.traced.nodes[p])
         self.emitted.add(n)
-        reads = {a.name for a in n.all_input_nodes if a.op != "get_attr"}
-        self.actions.append(_Action([f"{n.name} = {self.call(n)}"], reads, {n.name}))
+        reads = {a.name for a in operands if a.op != "get_attr"}
+        self.actions.append(_Action([f"{n.name} = {known or self.call(n)}"], reads, {n.name}))
         if self.traced.graph.units[self.unit_of[n]].kind == "torch":
             count("opaque_calls")
         self.bind(n)
@@ -335,7 +343,7 @@ class _Writer:
         for n in inputs:
             self.node(n)
         k = len(self.keep)
-        table = SizeTable(g.kernel, fusion, self.symbols)
+        table = size_table(g.kernel, fusion)
         self.scope[f"_t{k}"], self.scope[f"_k{k}"], self.scope[f"_m{k}"] = table, g.compiled.fn, table.memo
         self.keep.append(table)
         lines: list[str] = []
@@ -363,20 +371,20 @@ class _Writer:
         lines.append(f"except KeyError: S = _t{k}.make(nt{''.join(', ' + s for s in symbols)})")
         pointers = [f"{nodes[b.name].name}.data_ptr()" for b in fusion.buffers]
         scratch = "_scratch(S[1])" if g.kernel.func.allocs else "0"
-        hosts = [f"float({h})" for h in g.kernel.hosts]
+        hosts = [number(r.name, r.dtype.kind) for r in g.kernel.func.hosts]
         arguments = [*pointers, "S[0]", *hosts, scratch]
         call = f"_k{k}({', '.join(arguments)})"
         if g.watch is not None:
             self.scope[f"_w{k}"] = g.watch
             tensors = [nodes[b.name].name for b in fusion.buffers]
-            call = plan_gpu.watched(f"_w{k}", f"_k{k}", arguments, tensors, symbols)
+            call = watched(f"_w{k}", f"_k{k}", arguments, tensors, [*symbols, *g.kernel.hosts])
         outs = [nodes[b.name].name for b in fusion.buffers if b.output]
         if g.kernel.func.can_fail():
             lines.append(f"if {call}: {', '.join(outs)}{',' if len(outs) == 1 else ''} = {self.eager(g, outs)}")
         else:
             lines.append(call)
         lines.extend(f"_bump({self.into[v].name})" for v in sources.values() if v in self.into)
-        reads = {n.name for n in inputs if n.op != "get_attr"}
+        reads = {*g.kernel.hosts, *(n.name for n in inputs if n.op != "get_attr")}
         reads |= {self.into[v].name for v in sources.values() if v in self.into}
         reads |= {a.name for u in (g.group.units if g.kernel.func.can_fail() else ()) for a in self.outside(g, u)}
         self.actions.append(_Action(lines, reads, set(outs), chances))
@@ -466,7 +474,8 @@ class _Writer:
         arguments = sorted({n.name for u in g.group.units for n in self.outside(g, u)})
         symbols = sorted(self.bound)
         self.actions = []
-        self.emitted = set(self.emitted) - {n for n in self.traced.nodes if n.name in outs}
+        mine = {self.traced.nodes[u] for u in g.group.units}  # what torch has computed of it already may be gone
+        self.emitted = self.emitted - mine - {n for n in self.traced.nodes if n.name in outs}
         self.bound = set(self.bound)
         for u in g.group.units:
             self.node(self.traced.nodes[u])
@@ -487,9 +496,3 @@ def _parts(val: Any, name: str) -> list[tuple[Any, str]]:
     if isinstance(val, (list, tuple)):
         return [(v, f"{name}[{k}]") for k, v in enumerate(val)]
     return [(val, name)]
-
-
-def _attribute(module: Any, target: str) -> Any:
-    for part in target.split("."):
-        module = getattr(module, part)
-    return module

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import torch
 
 from . import internals
+from .launch import number, watched
 
 _VIEWS = (torch.ops.aten.view.default, torch.ops.aten._unsafe_view.default)
 
@@ -49,12 +50,13 @@ def launch(w: _Writer, g: GroupPlan, group: GpuGroup) -> None:
     key = ", ".join([*group.symbols, f"({' | '.join(pointers)}) & 15"])
     lines.append(f"try: L = _m{k}[{key},]")
     lines.append(f"except KeyError: L = _g{k}.make({key})")
-    hosts = "".join(f"float({h}), " for h in fusion.hosts)
+    hosts = "".join(f"{number(h, dtype.kind)}, " for h, dtype in fusion.hosts.items())
     call = f"L({', '.join(pointers)}{f', hosts=({hosts})' if hosts else ''})"
     if g.watch is not None:
         w.scope[f"_w{k}"] = g.watch
         kernel = f"lambda *p: L(*p, hosts=({hosts}))" if hosts else "L"
-        call = watched(f"_w{k}", kernel, pointers, [nodes[b.name].name for b in fusion.buffers], group.symbols)
+        tensors = [nodes[b.name].name for b in fusion.buffers]
+        call = watched(f"_w{k}", kernel, pointers, tensors, [*group.symbols, *fusion.hosts])
     names = [n.name for n in outs]
     eager = f"{', '.join(names)}{',' if len(names) == 1 else ''} = {w.eager(g, names)}"
     eager += "".join(f"; {t}.copy_({n}); {n} = {t}" for n, t in into.items())
@@ -64,16 +66,10 @@ def launch(w: _Writer, g: GroupPlan, group: GpuGroup) -> None:
     lines.extend(f"_bump({t})" for t in into.values())
     lines.extend(f"{v.name} = {n.name}" for n, v in seen_as.items())
     w.emitted.update(seen_as.values())
-    reads = {n.name for n in inputs if n.op != "get_attr"} | set(into.values())
+    reads = {*fusion.hosts, *into.values(), *(n.name for n in inputs if n.op != "get_attr")}
     reads |= {a.name for u in g.group.units for a in w.outside(g, u)}
     reads |= {a.name for v in seen_as.values() for a in v.all_input_nodes if a not in seen_as and a.op != "get_attr"}
     w.add(lines, reads, {*names, *(v.name for v in seen_as.values())})
-
-
-def watched(watch: str, kernel: str, arguments: list[str], tensors: list[str], symbols: list[str]) -> str:
-    """Source of the launch kernel(arguments) as `watch` makes it (`plan.Watch`)."""
-    sizes = ", ".join(f"{s!r}: {s}" for s in symbols)
-    return f"{watch}({kernel}, ({', '.join(arguments)},), ({', '.join(tensors)},), {{{sizes}}})"
 
 
 def _only_view(w: _Writer, n: Node) -> Node | None:

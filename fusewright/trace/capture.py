@@ -21,7 +21,6 @@ from typing import Any
 import sympy
 import torch
 from torch._dynamo.source import ConstantSource
-from torch._functorch import config as functorch_config
 from torch._functorch.aot_autograd import aot_module_simplified
 from torch._guards import TracingContext, tracing
 from torch._subclasses.fake_tensor import (
@@ -38,6 +37,8 @@ from torch.utils import _pytree as pytree
 from torch.utils._sympy.printers import PythonPrinter
 
 from ..core.errors import Refusal, UserError
+from . import frames
+from .lean import aot_settings
 from .signature import Described, Layout, Node, rebuild
 
 _TORCH = str(Path(torch.__file__).parent)
@@ -124,8 +125,8 @@ def _users_line(frame: FrameType | None) -> str:
             break
         converted |= frame.f_code.co_name in ("__bool__", "__int__", "__index__", "__float__")
         frame = frame.f_back
-    if frame is None or not converted or frame.f_code.co_filename.startswith((_TORCH, _PACKAGE)):
-        return ""
+    if frame is None or not converted or frame.f_code.co_filename.startswith((_TORCH, _PACKAGE, frames.FILE)):
+        return ""  # operators, and generated code, may fix a size: that is a condition on the trace
     return _line(frame.f_code.co_filename, frame.f_lineno)
 
 
@@ -162,8 +163,8 @@ class _Lines(TorchFunctionMode):
         while frame is not None and frame.f_code.co_filename.startswith((_TORCH, _PACKAGE)):
             frame = frame.f_back
         if frame is not None:
-            code = frame.f_code
-            here = traceback.FrameSummary(code.co_filename, frame.f_lineno, code.co_name)
+            file, line, source = frames.origin(frame)
+            here = traceback.FrameSummary(file, line, frame.f_code.co_name, line=source or None)
             fx_traceback.current_meta["stack_trace"] = "".join(traceback.format_list([here]))
         return func(*args, **(kwargs or {}))
 
@@ -355,14 +356,6 @@ def _symbol_names(tracer: _Tracer, count: int, integers: list[Any]) -> dict[str,
     return {s: f"_s{k}" for k, s in enumerate(tracer.env.names)}
 
 
-@contextlib.contextmanager
-def aot_settings() -> Iterator[None]:
-    """Compile the backward pass now; do not free what a retained graph needs."""
-    changes = {"force_non_lazy_backward_lowering": True, "donated_buffer": False}
-    with functorch_config.patch({k: v for k, v in changes.items() if hasattr(functorch_config, k)}):
-        yield
-
-
 def _guards(env: ShapeEnv, names: dict[str, str]) -> list[str]:
     """What tracing assumed about sizes, as Python conditions over the flat integers."""
     printer = PythonPrinter()
@@ -381,7 +374,9 @@ def _explained(e: Exception, tracer: _Tracer) -> Exception:
             "those arguments (or True) to fuse: then each value has a trace of its own."
         )
     cause: BaseException | None = e
-    while cause is not None:
+    seen: set[int] = set()  # chains of exceptions may be circular
+    while cause is not None and id(cause) not in seen:
+        seen.add(id(cause))
         if isinstance(cause, (Refusal, UserError)):
             return cause
         if isinstance(cause, (DataDependentOutputException, DynamicOutputShapeException, GuardOnDataDependentSymNode)):

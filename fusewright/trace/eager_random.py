@@ -13,8 +13,6 @@ PyTorch's, with its numbers. So do draws in a backward pass, and layouts whose o
 from __future__ import annotations
 
 import operator
-import threading
-import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cache, reduce
@@ -24,97 +22,16 @@ import numpy as np
 import torch
 from torch.fx import Graph, GraphModule, Node
 
-from ..core.errors import FusewrightWarning
 from ..prims import curand
 from ..run import devices
+from ..run.eager_states import STATES
 from ..schedule.device import Gpu
 from .effects import effectful
 from .random import RANDOM
 
 aten = torch.ops.aten
 
-_lib = torch.library.Library("fusewright", "FRAGMENT")
-_lib.define(
-    "eager_states(SymInt[] sizes, int[] lanes, int[] itemsizes, Tensor?[] operands, int[] offsets, int blocks, "
-    "Device device) -> Tensor",
-    tags=(torch.Tag.nondeterministic_seeded,),
-)
-_lock = threading.Lock()
 _HIGHEST = (1 << 31) - 1  # bytes that eager's kernels for random numbers address; they split what is larger
-
-
-def take(device: torch.device, step: int) -> tuple[int, int]:
-    """Seed and offset of a CUDA device's generator, whose offset moves on by `step`, a multiple of 4."""
-    generators = torch.cuda.default_generators
-    generator = generators[torch.cuda.current_device() if device.index is None else device.index]
-    with _lock:
-        offset = generator.get_offset()
-        if step:
-            generator.set_offset(offset + step)
-        return generator.initial_seed(), offset
-
-
-def _states(
-    sizes: Sequence[int],
-    lanes: Sequence[int],
-    itemsizes: Sequence[int],
-    operands: Sequence[torch.Tensor | None],
-    offsets: Sequence[int],
-    blocks: int,
-    device: torch.device,
-) -> torch.Tensor:
-    """States of draws, one after the other: i64[4 * draws] on `device`.
-
-    Draw k is of sizes[k] elements. A thread takes up to lanes[k] elements of itemsizes[k] bytes at once; their memory
-    is offsets[k] bytes after operands[k] (None: after an aligned address). `blocks`: that the GPU holds at once.
-    """
-    captured = device.type == "cuda" and torch.cuda.is_current_stream_capturing()
-    rows: list[int] = []
-    for n, lane, itemsize, x, at in zip(sizes, lanes, itemsizes, operands, offsets, strict=True):
-        threads, step = curand.launch(n, blocks) if n else (curand.BLOCK, 0)
-        width = curand.width(n, lane, at if x is None else at + x.data_ptr(), itemsize)
-        seed, offset = (0, 0) if captured else take(device, step)
-        rows += [(seed + (1 << 63)) % (1 << 64) - (1 << 63), offset // curand.UNROLL, threads, width.bit_length() - 1]
-    if captured:
-        return _captured(rows, device)
-    host = torch.tensor(rows, dtype=torch.int64, pin_memory=device.type == "cuda")
-    return host.to(device, non_blocking=True)
-
-
-def _captured(rows: list[int], device: torch.device) -> torch.Tensor:
-    """States for a CUDA graph, which are to be others every time that it runs.
-
-    Seed and offset are then in memory that only PyTorch's kernels know, and the host's must not become part of the
-    graph, for it would repeat them. So seeds are drawn, in the graph, by a kernel of PyTorch's.
-    """
-    _warn_captured()
-    out = torch.empty(len(rows), dtype=torch.int64, device=device)
-    for k, number in enumerate(rows):
-        out[k].fill_(number)
-    out[::4] = torch.randint(-(2**63), 2**63 - 1, (len(rows) // 4,), dtype=torch.int64, device=device)
-    return out
-
-
-@cache
-def _warn_captured() -> None:
-    warnings.warn(
-        'Fusewright: random numbers in a CUDA graph are not eager\'s, in spite of rng="eager": they are drawn from '
-        "seeds of their own, new ones each time that the graph runs.",
-        FusewrightWarning,
-        stacklevel=2,
-    )
-
-
-def _fake_states(
-    sizes: Any, lanes: Any, itemsizes: Any, operands: Any, offsets: Any, blocks: int, device: torch.device
-) -> torch.Tensor:
-    return torch.empty((4 * len(sizes),), dtype=torch.int64, device=device)
-
-
-_lib.impl("eager_states", _states, "CompositeExplicitAutograd")
-torch.library.register_fake("fusewright::eager_states", _fake_states, lib=_lib)
-
-STATES = torch.ops.fusewright.eager_states.default
 
 
 def _dropout_backward(grad: torch.Tensor, mask: torch.Tensor, scale: float) -> torch.Tensor:

@@ -11,6 +11,8 @@ from torch.fx import Node
 def effectful(node: Node) -> bool:
     """Whether running the node does more than compute its result."""
     target = node.target
+    if getattr(target, "pure", False):  # `equations.py`
+        return False
     if not isinstance(target, torch._ops.OpOverload):
         return not getattr(target, "__module__", "").startswith(("_operator", "math", "torch"))
     if torch.Tag.nondeterministic_seeded in target.tags:
@@ -67,7 +69,7 @@ def _makes_tensors(n: Node) -> bool:
 
 def _base(n: Node) -> Node:
     """The node whose memory `n` aliases, through views."""
-    while n.op == "call_function" and isinstance(n.target, torch._ops.OpOverload) and n.target.is_view and n.args:
+    while n.op == "call_function" and getattr(n.target, "is_view", False) and n.args:
         first = n.args[0]
         if not isinstance(first, Node):
             break

@@ -7,13 +7,15 @@ run compiled graphs: there is nothing to compile in them, and much to break.
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from types import FrameType
 
 from torch._dynamo import trace_rules
 
 from .. import run
 
 FILE = "<fusewright"  # begins the file names of generated code
+# A global of generated code that stands for the user's: its line -> (file, line, source).
+LINES = "__fusewright_lines__"
 
 
 def name(what: str) -> str:
@@ -21,14 +23,20 @@ def name(what: str) -> str:
     return f"{FILE} {what}>"
 
 
-def _leave_alone(rules: Any) -> None:
-    """Tell Dynamo; without the private names that takes, it compiles a few of our frames in vain."""
-    skipped, again = getattr(rules, "SKIP_DIRS", None), getattr(rules, "_recompile_re", None)
+def origin(frame: FrameType) -> tuple[str, int, str]:
+    """File, line and source ("" if unknown here) of the user's code that a frame runs, or stands for."""
+    lines: dict[int, tuple[str, int, str]] = frame.f_globals.get(LINES, {})
+    here = frame.f_code.co_filename, frame.f_lineno, ""
+    return lines.get(frame.f_lineno, here) if here[0].startswith(FILE) else here
+
+
+def leave_alone(*places: str) -> None:
+    """Tell Dynamo about files or folders; without the private names that takes, it compiles a few frames in vain."""
+    skipped, again = getattr(trace_rules, "SKIP_DIRS", None), getattr(trace_rules, "_recompile_re", None)
     if skipped is None or again is None:
         return
-    ours = [FILE, f"{Path(run.__file__).parent}/"]
-    skipped.extend(p for p in ours if p not in skipped)
+    skipped.extend(p for p in places if p not in skipped)
     again()
 
 
-_leave_alone(trace_rules)
+leave_alone(FILE, f"{Path(run.__file__).parent}/")

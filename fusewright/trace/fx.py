@@ -7,22 +7,31 @@ equations) or "torch" (opaque, with the reason).
 from __future__ import annotations
 
 import operator
+import platform
 from dataclasses import dataclass, field
-from typing import Any
+from functools import cache
+from typing import TYPE_CHECKING, Any
 
 import torch
 from torch.fx import GraphModule, Node
 
 from ..core.dtypes import DType
 from ..core.errors import Refusal
+from ..core.lazy import lazy_import
 from ..core.switches import disables_operator, names_of
 from ..graph.builder import Builder
 from ..graph.ir import Graph, Shape, Unit, Value
 from ..index.expr import ONE, ZERO, Ix
 from ..run import devices
 from .effects import ordering
-from .lowering import RULES, VIEWS, Context, Rule
+from .executors import NO_EXECUTORS, Order
+from .lowering import RULES, VIEWS, Context, HostFloat, Rule
 from .types import FROM_TORCH, Symbols
+
+if TYPE_CHECKING:
+    from . import claims
+else:  # where executors are registered
+    claims = lazy_import("fusewright.trace.claims")
 
 
 @dataclass(slots=True)
@@ -30,7 +39,7 @@ class Traced:
     """A Graph with its way back to the FX graph it came from.
 
     `nodes[i]` is the FX node of unit i; `values[node]` the value (or tuple, for several results) of a node that
-    makes tensors; `outputs` the FX output arguments.
+    makes tensors; `outputs` the FX output arguments; `notes`: what executors say that have not claimed an operation.
     """
 
     graph: Graph
@@ -41,6 +50,7 @@ class Traced:
     node_of: dict[Value, Node] = field(default_factory=dict)
     outputs: list[Any] = field(default_factory=list)
     after: dict[int, list[int]] = field(default_factory=dict)
+    notes: dict[Node, list[str]] = field(default_factory=dict)
 
     def strides(self, v: Value) -> Shape:
         """Strides in elements of a value that lives in memory, as traced."""
@@ -61,26 +71,41 @@ def unsupported(t: Any) -> str:
     return ""
 
 
+@cache
+def contracts(device: str) -> bool:
+    """Whether eager's kernels on a kind of device have fused multiply-adds: all but those for x86 CPUs without AVX2."""
+    x86 = device == "cpu" and platform.machine().lower() in ("x86_64", "amd64", "i386", "i686")
+    return not x86 or torch.backends.cpu.get_cpu_capability().startswith("AVX")
+
+
 def translate(
-    gm: GraphModule, exact_rounding: bool = False, rng: str = "philox", disable: tuple[str, ...] = ()
+    gm: GraphModule,
+    exact_rounding: bool = False,
+    rng: str = "philox",
+    disable: tuple[str, ...] = (),
+    fma: bool = True,
+    order: Order = NO_EXECUTORS,
 ) -> Traced:
     """Translate `gm`, whose nodes carry fake tensors in `meta["val"]`.
 
-    `disable`: operators and primitives to leave to torch, as the option has them.
+    `disable`: operators and primitives to leave to torch, as the option has them. `fma`: whether products join sums
+    unrounded where eager's kernels do that. `order`: executors, which may change nodes of `gm`.
     """
     graph = Graph()
     out = Traced(graph, gm, Symbols())
-    _Translator(out, exact_rounding, rng, disable).run()
+    _Translator(out, exact_rounding, rng, disable, fma, order).run()
     out.after = ordering(out.nodes)
     return out
 
 
 class _Translator:
-    def __init__(self, out: Traced, exact_rounding: bool, rng: str, disable: tuple[str, ...]):
+    def __init__(self, out: Traced, exact_rounding: bool, rng: str, disable: tuple[str, ...], fma: bool, order: Order):
         self.out = out
         self.b = Builder(out.graph)
         self.exact_rounding = exact_rounding
         self.rng = rng
+        self.fma = fma
+        self.order = order
         self.disable = disable
         self.without = names_of(disable, "prim")
 
@@ -142,7 +167,11 @@ class _Translator:
     def lower(self, node: Node, unit: Unit, val: Any) -> None:
         vals = tuple(val) if isinstance(val, (list, tuple)) else (val,)
         try:
+            if self.order.ahead:
+                self.claim(node, True)
             rule = RULES.get(node.target)
+            if not self.order.kernels:
+                raise Refusal("option", "executor kernels is left out")
             if rule is None:
                 raise Refusal("operator", f"{node.target} has no lowering rule")
             if self.disable and (entry := disables_operator(self.disable, str(node.target))):
@@ -158,7 +187,9 @@ class _Translator:
                 self.out.symbols.shape(t.shape) for t in vals if isinstance(t, torch.Tensor)
             )
             with self.b.transaction(unit.index):
-                ctx = Context(self.b, dtypes, shapes, self.exact_rounding, self.rng)
+                kind = unit.device.partition(":")[0]
+                fma = self.fma and contracts(kind)
+                ctx = Context(self.b, dtypes, shapes, self.exact_rounding, self.rng, fma, kind)
                 got = self.apply(rule, ctx, self.argument(node.args), self.argument(node.kwargs))
                 if shapes and all(ZERO in s for s in shapes):
                     got = self.nothing(got)
@@ -168,7 +199,9 @@ class _Translator:
             unit.kind = "view" if node.target in VIEWS else "fused"
             self.bind(node, got)
         except Refusal as r:
-            unit.kind, unit.reason = "torch", str(r)
+            unit.kind, unit.reason = "torch", r.detail if r.code == "executor" else str(r)
+            if self.order.behind and r.code != "executor":
+                unit.reason = self.claimed(node, False) or unit.reason
             self.bind(node, self.fresh(node))
         result = self.out.values[node]
         unit.results = tuple(v for v in (result if isinstance(result, tuple) else (result,)) if v is not None)
@@ -178,6 +211,19 @@ class _Translator:
             for v in (lambda x: x if isinstance(x, tuple) else (x,))(self.out.values.get(n))
             if isinstance(v, Value)
         )
+
+    def claim(self, node: Node, ahead: bool) -> None:
+        """Raises Refusal if an executor claims a node's operator."""
+        said = self.claimed(node, ahead)
+        if said:
+            raise Refusal("executor", said)
+
+    def claimed(self, node: Node, ahead: bool) -> str:
+        """What the executor says that claims a node's operator, which it gets; "" if none does."""
+        said, notes = claims.claim_operator(node, self.order, ahead, self.out.symbols, user_line(node))
+        if notes:
+            self.out.notes.setdefault(node, []).extend(notes)
+        return said
 
     def device(self, node: Node, vals: tuple[Any, ...]) -> str:
         """The one device of a node's operands and results."""
@@ -190,12 +236,17 @@ class _Translator:
 
     def apply(self, rule: Rule, ctx: Context, args: list[Any], kwargs: dict[str, Any]) -> Any:
         """The rule's result. Where it needs a number (an order, a dimension) and the program has a symbol: Refusal."""
+        given = (*args, *kwargs.values())
         try:
-            return rule(ctx, *args, **kwargs)
+            got = rule(ctx, *args, **kwargs)
         except TypeError as e:
-            if any(isinstance(a, Ix) for a in (*args, *kwargs.values())):
+            if any(isinstance(a, (Ix, HostFloat)) for a in given):
                 raise Refusal("symbolic", f"a symbol where the rule needs a number ({e})") from e
             raise
+        if any(isinstance(a, HostFloat) for a in given):
+            if any(isinstance(p, HostFloat) for e in self.b.unit_eqns() for p in e.params):
+                raise Refusal("symbolic", "a symbol where the rule needs a number")
+        return got
 
     def needs_disabled(self) -> None:
         """Raises Refusal if the unit has a primitive that is disabled."""
@@ -219,7 +270,7 @@ class _Translator:
         for t in val if isinstance(val, (list, tuple)) else (val,):
             if isinstance(t, torch.Tensor) and (why := unsupported(t)):
                 raise Refusal("unsupported", f"operand {n.name} has {why}")
-            if isinstance(t, (torch.SymFloat, torch.SymBool)):
+            if isinstance(t, torch.SymBool):
                 raise Refusal("unsupported", f"operand {n.name} is a symbolic {type(t).__name__}")
 
     def argument(self, a: Any) -> Any:
@@ -233,7 +284,7 @@ class _Translator:
                 return e if known is None else known
             if isinstance(val, (list, tuple)):
                 return self.out.values[a]
-            return val
+            return HostFloat(a.name) if isinstance(val, torch.SymFloat) else val
         if isinstance(a, (list, tuple)):
             return [self.argument(x) for x in a]
         if isinstance(a, dict):

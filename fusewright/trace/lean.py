@@ -7,10 +7,12 @@ autograd could see is mutated.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import torch
+from torch._functorch import config as functorch_config
 from torch.fx import GraphModule
 from torch.utils._python_dispatch import is_traceable_wrapper_subclass
 
@@ -65,6 +67,14 @@ def _kind(n: Any) -> str:
         return "number"
     viewed = n.op == "call_function" and isinstance(n.target, torch._ops.OpOverload) and n.target.is_view
     return "view" if viewed else "tensor"
+
+
+@contextmanager
+def aot_settings() -> Iterator[None]:
+    """Settings of AOTAutograd for our node: compile the backward pass now; do not free what a retained graph needs."""
+    changes = {"force_non_lazy_backward_lowering": True, "donated_buffer": False}
+    with functorch_config.patch({k: v for k, v in changes.items() if hasattr(functorch_config, k)}):
+        yield
 
 
 class Parts:

@@ -10,67 +10,19 @@ With the option rng="eager" random operations stay PyTorch's own, or on a GPU dr
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import cache
 from typing import Any
 
-import numpy as np
 import torch
 from torch.fx import Graph, GraphModule, Node
 
 from ..graph.ir import Value
-from ..prims import curand, philox
-from ..run import devices, direct
+from ..run import devices
+from ..run.random_ops import RANDOM, SEEDS, fake_seeds
 from .lowering.registry import Context, lower
 
 aten = torch.ops.aten
-
-_lib = torch.library.Library("fusewright", "DEF")
-_lib.define("seeds(SymInt n, Device device) -> Tensor", tags=(torch.Tag.nondeterministic_seeded,))
-_lib.define("random(Tensor seeds, int index, SymInt[] size, str kind, ScalarType dtype) -> Tensor")
-
-
-def _seeds(n: int, device: torch.device) -> torch.Tensor:
-    out = torch.empty(n, dtype=torch.int64, device=device)
-    return out.random_(-(2**63), 2**63 - 1)
-
-
-def _random(seeds: torch.Tensor, index: int, size: Sequence[int], kind: str, dtype: torch.dtype) -> torch.Tensor:
-    """The reference: NumPy Philox. Kernels compute the same numbers; this runs only when a group falls back."""
-    if kind.startswith("curand"):
-        state = seeds[4 * index : 4 * index + 4].tolist()
-        if kind == "curand_normal" and seeds.device.type == "cuda":  # the GPU's own logarithm, sine and cosine
-            generator = torch.Generator(seeds.device).manual_seed(state[0] & (1 << 64) - 1)
-            generator.set_offset(4 * state[1])
-            return torch.randn(tuple(size), generator=generator, dtype=dtype, device=seeds.device)
-        draw = curand.uniform if kind == "curand_uniform" else curand.normal
-        numbers = draw(state, np.arange(math.prod(size)))
-        return torch.from_numpy(numbers).to(seeds.device, dtype).reshape(tuple(size))
-    row, column = philox.place(size)
-    ours: Any = {"uniform": philox.uniform, "normal": philox.normal}[kind]
-    layout = philox.bits if seeds.device.type == "cpu" else philox.quads
-    drawn = ours(int(seeds[index]), row, column, layout=layout)
-    return torch.from_numpy(drawn).to(seeds.device, dtype).reshape(size)
-
-
-def _fake_seeds(n: int, device: torch.device) -> torch.Tensor:
-    return torch.empty((n,), dtype=torch.int64, device=device)
-
-
-def _fake_random(seeds: torch.Tensor, index: int, size: Sequence[int], kind: str, dtype: torch.dtype) -> torch.Tensor:
-    return torch.empty(size, dtype=dtype, device=seeds.device)
-
-
-_lib.impl("seeds", _seeds, "CompositeExplicitAutograd")
-_lib.impl("random", _random, "CPU")
-_lib.impl("random", _random, "CUDA")
-torch.library.register_fake("fusewright::seeds", _fake_seeds, lib=_lib)
-torch.library.register_fake("fusewright::random", _fake_random, lib=_lib)
-
-SEEDS = torch.ops.fusewright.seeds.default
-direct.CALLS[SEEDS] = _seeds
-RANDOM = torch.ops.fusewright.random.default
 
 
 @lower(RANDOM)
@@ -129,12 +81,12 @@ def replace_random(gm: GraphModule) -> None:
 def _replace(graph: Graph, draws: list[Node], device: torch.device) -> None:
     """Replace draws on one device."""
     with torch._guards.detect_fake_mode([n.meta.get("val") for n in draws]):  # type: ignore[union-attr]
-        fake_seeds = _fake_seeds(len(draws), device)
+        drawn = fake_seeds(len(draws), device)
     placeholders = [n for n in graph.nodes if n.op == "placeholder"]
     first = placeholders[-1].next if placeholders else next(iter(graph.nodes))
     with graph.inserting_before(first):
         seeds = graph.call_function(SEEDS, (len(draws), device))
-        seeds.meta["val"] = fake_seeds
+        seeds.meta["val"] = drawn
     for k, n in enumerate(draws):
         val = n.meta["val"]
         with graph.inserting_before(n):

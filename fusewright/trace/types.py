@@ -86,6 +86,13 @@ class Symbols:
         """Python source that computes symbol `name` from torch's own symbols."""
         return _printer.doprint(self.sources[name])
 
+    def known(self, v: Any, bound: set[str]) -> str:
+        """Python source of a symbolic integer that is made of symbols in `bound` only, else ""."""
+        if not isinstance(v, torch.SymInt):
+            return ""
+        e = self.ix(v)
+        return e.text() if all(a.kind != "sym" or a.name in bound for a in e.atoms()) else ""
+
     def shape(self, sizes: Any) -> tuple[Ix, ...]:
         return tuple(self.ix(s) for s in sizes)
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+import fusewright
 from fusewright.build import nvrtc
 from fusewright.core.errors import CompilerError, UserError
 
@@ -58,6 +59,63 @@ def test_a_gpu_that_this_nvrtc_does_not_know() -> None:
 @needs_nvrtc
 def test_line_information_is_optional() -> None:
     assert len(nvrtc.compile(TWO, lineinfo=True)[0]) > len(nvrtc.compile(TWO)[0])
+
+
+@needs_nvrtc
+@pytest.mark.skipif(nvrtc.disassembler() is None, reason="nvdisasm is not installed")
+def test_machine_code_as_text() -> None:
+    """PTX, then what the GPU runs: instructions of both functions, with the source's lines if they were kept."""
+    for arch in ("sm_80", "sm_90"):
+        ptx, sass = nvrtc.assembly(TWO, arch).split("\n// SASS\n")
+        assert f".target {arch}" in ptx and ".entry second(" in ptx
+        assert ".text.first" in sass and ".text.second" in sass and "none" not in sass
+        first = sass.split(".text.first:")[1].split(".text.second:")[0]
+        assert re.search(r"/\*0000\*/ +\S", first) and "STG.E" in first and "EXIT" in first
+        assert "BAR.SYNC" not in first and "BAR.SYNC" in sass
+    assert "kernel.cu" not in sass
+
+
+@needs_nvrtc
+@pytest.mark.skipif(nvrtc.disassembler() is None, reason="nvdisasm is not installed")
+def test_lines_name_a_file_that_has_the_source(tmp_path: Path) -> None:
+    """Else a profiler could not show it."""
+    with fusewright.options(cache_dir=tmp_path):
+        sass = nvrtc.assembly(TWO, lineinfo=True)
+    (path,) = (tmp_path / "sources").iterdir()
+    assert path.suffix == ".cu" and path.read_text() == TWO
+    assert f'File "{path}", line 11' in sass
+    (tmp_path / "file").write_text("")
+    with fusewright.options(cache_dir=tmp_path / "file"):
+        assert re.search(r'File ".*kernel.cu", line 11', nvrtc.assembly(TWO, lineinfo=True))
+
+
+@needs_nvrtc
+def test_without_a_disassembler(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(nvrtc, "disassembler", lambda: None)
+    ptx, sass = nvrtc.assembly(TWO).split("\n// SASS\n")
+    assert ".entry first(" in ptx and sass == "// none: nvdisasm is not there (pip install nvidia-cuda-nvdisasm)"
+
+
+@needs_nvrtc
+def test_a_disassembler_that_does_not_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    tool = tmp_path / "nvdisasm"
+    monkeypatch.setattr(nvrtc, "disassembler", lambda: str(tool))
+    assert "does not run (No such file" in nvrtc.assembly(TWO)
+    tool.write_text("#!/bin/sh\necho too old >&2\nexit 1\n")
+    tool.chmod(0o755)
+    assert nvrtc.assembly(TWO).endswith("nvdisasm failed: too old")
+
+
+def test_where_the_disassembler_is_looked_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(nvrtc.sys, "path", ["", str(tmp_path)])
+    monkeypatch.setenv("PATH", str(tmp_path / "bin"))
+    assert nvrtc.disassembler() is None
+    for folder in (tmp_path / "nvidia" / "cu13" / "bin", tmp_path / "bin"):  # a package's, then one on the path
+        folder.mkdir(parents=True)
+        (folder / "nvdisasm").touch(0o644)
+        assert nvrtc.disassembler() != str(folder / "nvdisasm"), "it is no program"
+        (folder / "nvdisasm").chmod(0o755)
+        assert nvrtc.disassembler() == str(folder / "nvdisasm")
 
 
 @needs_nvrtc

@@ -11,13 +11,14 @@ import pytest
 
 from fusewright.core import options as module
 from fusewright.core.errors import UserError
-from fusewright.core.options import Options, current, from_environment, from_mapping, markdown_table, options
+from fusewright.core.option_page import markdown_table, spelling
+from fusewright.core.options import Options, current, from_environment, from_mapping, options
 
 
 def test_every_option_is_documented_and_can_be_set_from_the_environment():
     for row in module.TABLE:
         assert row.metadata["doc"].endswith(".")
-        assert module.spelling(row).startswith("FUSEWRIGHT_")
+        assert spelling(row).startswith("FUSEWRIGHT_")
 
 
 def test_environment():
@@ -192,3 +193,14 @@ def test_fuel_is_a_count():
     assert from_environment({"FUSEWRIGHT_FUEL": "3"}).fuel == 3 and Options().fuel is None
     with pytest.raises(UserError, match="FUSEWRIGHT_FUEL: must be a non-negative integer, not 'x'"):
         from_environment({"FUSEWRIGHT_FUEL": "x"})
+
+
+def test_lists_of_names_keep_their_order():
+    with options(executors="mine, kernels"):
+        assert current().executors == ("mine", "kernels")
+    with options(executors=["b", "a", "b"]):
+        assert current().executors == ("b", "a")
+    assert from_environment({"FUSEWRIGHT_EXECUTORS": "mine,kernels"}).executors == ("mine", "kernels")
+    assert from_environment({"FUSEWRIGHT_DISABLE": "executor:mine"}).disable == ("executor:mine",)
+    with pytest.raises(UserError, match="option 'executors' must be a list of names, not 3"):
+        options(executors=3)

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import ast
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -10,7 +13,8 @@ import pytest
 import fusewright
 from fusewright.core import switches
 from fusewright.core.errors import UserError
-from fusewright.core.options import Options, current, from_environment, markdown, options
+from fusewright.core.option_page import markdown
+from fusewright.core.options import Options, current, from_environment, misspelled, options
 from fusewright.core.switches import Dump, disables_group, disables_operator, family_name, parse_dump, structured
 from fusewright.graph.ir import OPS
 from fusewright.prims.table import PRIMS
@@ -75,7 +79,7 @@ def test_structured_names(text, kept):
         ("family:inner persistant", "unknown schedule family 'inner persistant': did you mean 'inner persistent'?"),
         ("group:three", "'three' is not a group: they are called like 'forward0.g3', or by 6 to 12 digits of a hash"),
         ("op:gelu", "'gelu' is not an operator: they are called like 'aten.gelu' or 'aten.add.Tensor'"),
-        ("exp", "'exp' is not of the form kind:name, kind being one of prim, op, family, group"),
+        ("exp", "'exp' is not of the form kind:name, kind being one of prim, op, family, group, executor"),
     ],
 )
 def test_mistakes_in_structured_names(text, message):
@@ -92,7 +96,7 @@ def test_mistakes_in_structured_names(text, message):
     [
         ("prim:xep", "FUSEWRIGHT_DISABLE: unknown primitive 'xep': did you mean 'exp'?"),
         ("exp", "FUSEWRIGHT_DISABLE: unknown switch 'exp': did you mean 'prim:exp'?"),
-        ("scan", "FUSEWRIGHT_DISABLE: unknown switch 'scan': did you mean 'prim:scan'?"),
+        ("scan", "FUSEWRIGHT_DISABLE: unknown switch 'scan': did you mean 'prim:scan' or 'family:scan'?"),
         (
             "inner_persistent",
             "FUSEWRIGHT_DISABLE: unknown switch 'inner_persistent': did you mean 'family:inner persistent'?",
@@ -103,6 +107,40 @@ def test_mistakes_in_the_environment(text, message):
     with pytest.raises(UserError) as caught:
         from_environment({"FUSEWRIGHT_DISABLE": text})
     assert str(caught.value) == message
+
+
+def test_suggestions_are_near():
+    """A name that is like none is answered with all of them, not with the least different one."""
+    hint = lambda name: switches.hint_for_switch(name, ("fma", "fallback", "recompute"))
+    assert hint("softmax") == "known: fma, fallback, recompute"
+    assert hint("fall") == hint("falback") == "did you mean 'fallback'?"
+    stages = (*switches.STAGES, *switches.ALIASES)
+    assert [switches.nearest(name, stages) for name in ("launch_parameters", "bandwith", "assembler", "hits")] == [
+        *("launch", "bandwidth", "assembly", ""),
+    ]
+    assert [d.stage for d in parse_dump("ptx")] == [d.stage for d in parse_dump("sass")] == ["assembly"]
+
+
+def test_the_other_variable():
+    with pytest.raises(
+        UserError, match=r"^FUSEWRIGHT_ENABLE: 'family:scan': only FUSEWRIGHT_DISABLE takes names of this"
+    ):
+        from_environment({"FUSEWRIGHT_ENABLE": "family:scan"})
+    with pytest.raises(UserError, match=r"^pool is both in FUSEWRIGHT_ENABLE and in FUSEWRIGHT_DISABLE$"):
+        from_environment({"FUSEWRIGHT_ENABLE": "pool", "FUSEWRIGHT_DISABLE": "fma,pool"})
+    assert not from_environment({"FUSEWRIGHT_DISABLE": "pool,pool"}).pool
+
+
+def test_variables_that_are_nearly_ours():
+    others = {"FUSEWRIGHT_TEST_BACKEND": "x", "FUSEWRIGHT_PROPERTY_EXAMPLES": "1", "FUSEWRIGHT_DUMP": "loop"}
+    assert misspelled({**others, "FUSEWRIGHT_DISALBE": "", "HOME": "/"}) == []
+    assert misspelled({**others, "FUSEWRIGHT_DISALBE": "fma", "FUSEWRIGHT_DUMPS": "loop"}) == [
+        "FUSEWRIGHT_DISALBE means nothing to Fusewright: did you mean FUSEWRIGHT_DISABLE?",
+        "FUSEWRIGHT_DUMPS means nothing to Fusewright: did you mean FUSEWRIGHT_DUMP?",
+    ]
+    env = {**os.environ, "FUSEWRIGHT_DISALBE": "fma"}
+    done = subprocess.run([sys.executable, "-c", "import fusewright"], env=env, capture_output=True, text=True)
+    assert done.returncode == 0 and done.stderr.count("did you mean FUSEWRIGHT_DISABLE?") == 1
 
 
 def test_the_environment_takes_both_kinds():
@@ -147,7 +185,7 @@ def test_directories_hold_for_what_is_before_them():
 
 def test_filters_and_aliases():
     assert parse_dump("loop@forward0.g3@softmax:C:\\dumps") == (Dump("loop", ("forward0.g3", "softmax"), "C:\\dumps"),)
-    assert [d.stage for d in parse_dump("source,primitives")] == ["graph", "llvm", "cuda"]
+    assert [d.stage for d in parse_dump("source,primitives")] == ["graph", "grouping", "siblings", "llvm", "cuda"]
     assert [d.stage for d in parse_dump("all")] == list(switches.STAGES)
     assert parse_dump("") == () and parse_dump(",loop,") == (Dump("loop"),)
 

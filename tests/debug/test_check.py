@@ -78,6 +78,17 @@ def test_gradients_and_dropout() -> None:
     assert got["checks"] >= 2 and got["deviations"] == 0
 
 
+@pytest.mark.parametrize("rows", [0, 1, 7])
+def test_a_result_among_several_of_an_operation_outside(rows: int) -> None:
+    """Of an empty tensor a kernel reads nothing; its program still needs to know the tensor's type and size."""
+
+    def fn(x: torch.Tensor) -> torch.Tensor:
+        values, _ = torch.sort(x, -1)
+        return torch.layer_norm(values, (32,)).sum(-1) * 2
+
+    quiet(fn, torch.randn(rows, 32))
+
+
 def test_random_numbers_of_the_program_are_not_disturbed() -> None:
     """The generator is where it would be without checks."""
 
@@ -104,6 +115,48 @@ def test_cancellation_and_decisions_are_explained() -> None:
     x = torch.randn(300, 257)
     quiet(fn, x.abs() / 100)
     quiet(fn, x)
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16, torch.float16], ids=str)
+@pytest.mark.parametrize("approximate", ["none", "tanh"])
+def test_rounding_inside_an_operation_is_explained(dtype: torch.dtype, approximate: str) -> None:
+    """gelu's tail is a difference of nearly equal numbers, torch's own included."""
+    torch.manual_seed(0)
+    x, grad = ((torch.randn(100, 1000) * 3).to(dtype) for _ in range(2))
+    gelu = torch.nn.functional.gelu
+
+    def run(x: torch.Tensor, grad: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        return gelu(x, approximate=approximate), torch.ops.aten.gelu_backward(grad, x, approximate=approximate)
+
+    quiet(run, x, grad)
+    good = run(x, grad)
+    again = lambda given: run(*given)
+    assert not compare(good, again, [x, grad])
+    least = 1e-5 if dtype is torch.float32 else 0.03
+    bad = [(t.double() * (1 + least)).to(dtype) for t in good]
+    assert [d.output for d in compare(bad, again, [x, grad])] == [0, 1], "where the formula is good, so is the check"
+
+
+def test_a_zero_in_float64() -> None:
+    """It may be what is left of a difference of which a kernel knows more; a larger number is wrong."""
+    x = torch.linspace(-12, 3, 500)
+    run = lambda given: [torch.nn.functional.gelu(given[0].double()).float()]
+    (zero,) = run([x])
+    assert zero[0] == 0 and compare([torch.where(zero == 0, 1e-9, zero)], run, [x])
+    assert not compare([torch.where(zero == 0, -3.9e-20, zero)], run, [x])
+
+
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16], ids=str)
+def test_what_is_rounded_because_it_decides(dtype: torch.dtype) -> None:
+    """The backward pass of a power asks whether the exponent is 0, and so has it in 16 bits."""
+    torch.manual_seed(0)
+    x, y = ((torch.randn(40, 1000) * 3).to(dtype).requires_grad_() for _ in range(2))
+    before = counters()
+    with warnings.catch_warnings(), fusewright.options(check=True):
+        warnings.simplefilter("error", FusewrightWarning)
+        out = torch.compile(lambda x, y: x.abs() ** (y * 1.1), backend="fusewright")(x, y)
+        out.backward(torch.randn(40, 1000).to(dtype))
+    assert counted(before)["checks"] == 2
 
 
 def test_nan_and_infinities() -> None:
@@ -140,6 +193,23 @@ def test_dynamic_sizes() -> None:
 def test_an_index_out_of_range_is_eagers_error() -> None:
     with fusewright.options(check=True), pytest.raises(IndexError):
         torch.compile(lambda x, i: x[i] * 2 + 1, backend="fusewright")(torch.randn(5, 3), torch.tensor([1, 9]))
+
+
+def test_dropout_forward_and_backward_on_a_gpu() -> None:
+    """The masks are those that a GPU's kernels draw, in torch's stead as well."""
+
+    def fn(x: torch.Tensor, w: torch.Tensor) -> torch.Tensor:
+        return torch.layer_norm(torch.dropout(torch.nn.functional.gelu(x * w), 0.3, True), (40,)).sum(-1)
+
+    before = counters()
+    with emulated_gpu(), warnings.catch_warnings(), fusewright.options(check=True):
+        warnings.simplefilter("error", FusewrightWarning)
+        for dtype in (torch.float32, torch.bfloat16):
+            torch._dynamo.reset()
+            x, w = (torch.randn(s, dtype=dtype, requires_grad=True) for s in ((16, 40), (40,)))
+            torch.compile(fn, backend="fusewright")(x, w).sum().backward()
+    got = counted(before)
+    assert got["checks"] >= 4 and got["deviations"] == 0
 
 
 def test_on_a_gpu() -> None:
@@ -285,7 +355,9 @@ def test_a_directory_that_cannot_be_written(monkeypatch: pytest.MonkeyPatch, tmp
     with pytest.warns(FusewrightWarning, match="deviates") as caught:
         with fusewright.options(check=True, check_dir=tmp_path / "file"):
             torch.compile(wrong, backend="fusewright")(torch.randn(30))
-    assert not any("fusewright run" in str(w.message) for w in caught)
+    (said,) = [str(w.message) for w in caught if issubclass(w.category, FusewrightWarning)]
+    assert "fusewright run" not in said
+    assert said.endswith(f"Its inputs are not saved: cannot write to {tmp_path / 'file'}: it is not a directory")
 
 
 def test_a_check_that_fails_is_no_failure(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -11,7 +11,8 @@ import torch
 
 import fusewright
 from fusewright.core.errors import FusewrightWarning, UserError
-from fusewright.core.switches import EQUATIONS, FAMILIES, PRIMS
+from fusewright.core.options import TABLE
+from fusewright.core.switches import EQUATIONS, FAMILIES, PRIMS, family_name
 from fusewright.debug import record
 from fusewright.debug.record import GraphRecord
 from fusewright.run import kernels
@@ -144,6 +145,55 @@ def test_a_softmax_without_its_family_is_made_of_others() -> None:
     assert {"inner reduction", "pointwise"} & set(families(compiled(softmax, X, disable="family:inner persistent")))
 
 
+def gpu_families(graphs: list[GraphRecord]) -> list[str]:
+    return [family_name(s.family) for graph in graphs for g in graph.groups for s in g.plan.gpu.kernels]
+
+
+def whole(*shape: int) -> torch.Tensor:
+    """Small whole numbers, whose sums are exact in any order."""
+    return torch.randint(-3, 4, shape).float()
+
+
+SIXTEEN = Gpu((9, 0), 16, 1 << 20, 227 << 10)
+ON_GPUS: dict[str, tuple[Callable[..., Any], tuple[Any, ...]]] = {
+    "pointwise": (lambda x: x.exp() * 2, (X,)),
+    "transpose": (lambda x, y: x.t() * 2 + y, (torch.randn(64, 96), torch.randn(96, 64))),
+    "inner reduction": (lambda x: (x * 2).sum(-1), (X,)),
+    "inner persistent": (softmax, (X,)),
+    "inner reduction split": (lambda x: (x * 2).sum(-1), (whole(2, 70000),)),
+    "outer reduction": (lambda x: (x * 2).sum(0), (torch.randn(9, 640),)),
+    "outer persistent": (lambda x: torch.softmax(x * 2, 0), (torch.randn(40, 64),)),
+    "outer reduction split": (lambda x: (x * 2).sum(0), (whole(3000, 24),)),
+    "inner+outer reduction": (lambda x: ((y := torch.softmax(x * 2, -1)) * x, y.sum(0)), (X,)),
+    "full reduction": (lambda x: (x * 2).sum(), (whole(300, 200),)),
+    "scan": (lambda x: (x * 2).cumsum(-1) + 1, (X,)),
+}
+
+
+@pytest.mark.parametrize("family", ON_GPUS)
+def test_a_family_on_a_gpu(family: str) -> None:
+    fn, args = ON_GPUS[family]
+    with emulated_gpu(SIXTEEN):
+        assert family in gpu_families(compiled(fn, *args)), "the example is one"
+        assert family not in gpu_families(compiled(fn, *args, disable=f"family:{family}"))
+
+
+def test_the_rest_on_a_gpu() -> None:
+    """A primitive, an operator, a group, and siblings."""
+
+    def two(x: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        return (x * 2).exp(), (x * 2 + 1).sum(-1)
+
+    with emulated_gpu():
+        assert "exp" not in primitives(got := compiled(softmax, X, disable="prim:exp"))
+        assert "option: prim:exp is disabled" in reasons(got)
+        assert "option: op:aten.exp is disabled" in reasons(compiled(softmax, X, disable="op:aten.exp"))
+        digest = compiled(softmax, X)[0].groups[0].hash
+        assert f"group:{digest} is disabled" in reasons(compiled(softmax, X, disable=f"group:{digest}"))
+        x = torch.randn(64, 128)
+        assert count_kernels(compiled(two, x)) < count_kernels(compiled(two, x, siblings=False))
+
+
 def test_families_on_a_gpu() -> None:
     with emulated_gpu():
         got = compiled(softmax, X)
@@ -254,6 +304,55 @@ def test_shared_gradients() -> None:
     assert len(set(with_)) == 2 and len(set(without)) == 1
 
 
+def test_detach() -> None:
+    """What a formula detaches and saves is a value of its own, unless its readers are given the original."""
+
+    def operators(**options: Any) -> str:
+        torch._dynamo.reset()
+        x = torch.randn(9, 40, requires_grad=True)
+        with fusewright.options(**options), record.recording() as graphs:
+            torch.compile(lambda x: x.exp().tanh() * 2, backend="fusewright")(x).sum().backward()
+        return " ".join(u.target for g in graphs if g.traced is not None for u in g.traced.graph.units)
+
+    assert "detach" not in operators() and "detach" in operators(detach=False)
+
+
+def axes(graphs: list[GraphRecord]) -> list[int]:
+    """How many axes the fusions of kernels have."""
+    return [len(g.plan.built.fusion.axes) for graph in graphs for g in graph.groups if g.plan.built is not None]
+
+
+def test_collapse() -> None:
+    fn = lambda x: x.exp() * 2
+    assert axes(compiled(fn, X)) == [1] and axes(compiled(fn, X, collapse=False)) == [2]
+
+
+def test_keep(capsys: pytest.CaptureFixture[str]) -> None:
+    compiled(softmax, X, dump="loop")
+    assert "kept0" in capsys.readouterr().err
+    compiled(softmax, X, dump="loop", keep=False)
+    assert "kept" not in capsys.readouterr().err
+
+
+def test_online(capsys: pytest.CaptureFixture[str]) -> None:
+    x = torch.randn(3, 70000)
+    with emulated_gpu(Gpu((8, 0), 2, 1 << 20, 163 << 10)):
+        compiled(lambda x: torch.softmax(x * 2, -1), x, dump="walks")
+        assert "on the fly" in capsys.readouterr().err
+        compiled(lambda x: torch.softmax(x * 2, -1), x, dump="walks", online=False)
+        assert "on the fly" not in capsys.readouterr().err
+
+
+def test_everything_off_at_once() -> None:
+    """Whatever is left out together, results are eager's."""
+    off = {row.name: False for row in TABLE if row.metadata["kind"] == "switch" and row.default and row.name != "pool"}
+    off["grouping"] = True
+    compiled(softmax, X, **off)
+    compiled(lambda x: (x * 2).sum(0).exp() + x.t().sum(), X, **off)
+    with emulated_gpu():
+        compiled(softmax, X, **off)
+
+
 def test_prefetch(capsys: pytest.CaptureFixture[str]) -> None:
     compiled(softmax, X, dump="loop")
     assert "prefetch" in capsys.readouterr().err
@@ -265,9 +364,9 @@ def test_kernels_of_different_options_are_not_mixed(monkeypatch: pytest.MonkeyPa
     """A kernel that an option changes is another kernel."""
     monkeypatch.setattr(kernels, "_kernels", {})
     before = counters()
-    for options in ({}, {"prefetch": False}, {"precision": "eager"}, {}, {"prefetch": False}):
+    for options in ({}, {"prefetch": False}, {"precision": "eager"}, {}, {"prefetch": False}, {"keep": False}):
         compiled(softmax, X, **options)
-    assert counted(before)["kernels_compiled"] == 3
+    assert counted(before)["kernels_compiled"] == 4
 
 
 def test_families_on_a_gpu_when_new_sizes_come(capsys: pytest.CaptureFixture[str]) -> None:

@@ -87,6 +87,22 @@ def test_launches_on_a_gpu():
     assert len(rows(profile)) == 2 and all(r.seconds > 0 for r in rows(profile))
 
 
+def test_what_a_cuda_graph_captures_is_not_measured(monkeypatch: pytest.MonkeyPatch):
+    """Nothing runs then, and events that are captured have no time."""
+
+    class Tensor:
+        device = torch.device("cuda")
+
+    monkeypatch.setattr(torch.cuda, "is_current_stream_capturing", lambda: True)
+    profile = Profile()
+    with record.using(profile):
+        torch.compile(program, backend="fusewright")(torch.randn(8, 32), torch.randn(32, 16))
+    meter = next(iter(profile.meters.values()))
+    calls, launches = meter.calls, len(profile.launches)
+    assert meter(lambda p: p + 1, (41,), (Tensor(),), {}) == 42
+    assert (meter.calls, len(profile.launches), meter.pending) == (calls, launches, [])
+
+
 @pytest.mark.parametrize("gpu", [False, True])
 def test_names_in_the_profiler(gpu):
     x, w = torch.randn(64, 32), torch.randn(32, 16)
@@ -106,6 +122,26 @@ def test_names_in_the_profiler(gpu):
         title = "inner_persistent" if gpu else "inner_persistent_max_exp_sum_div"
         assert ".g0 " + title in found[0] and "test_profile.py:" in found[0] and "torch.softmax" in found[0]
         assert names() == []
+
+
+def test_nvtx_ranges(monkeypatch: pytest.MonkeyPatch):
+    """On a GPU each launch is inside a range with the same name, which is closed whatever happens."""
+
+    class Tensor:
+        device = torch.device("cuda")
+
+    seen: list[str] = []
+    monkeypatch.setattr(torch.cuda.nvtx, "range_push", lambda name: seen.append(name))
+    monkeypatch.setattr(torch.cuda.nvtx, "range_pop", lambda: seen.append("pop"))
+    with fusewright.options(profile=True), record.recording() as graphs:
+        torch.compile(program, backend="fusewright")(torch.randn(8, 32), torch.randn(32, 16))
+    assert seen == [], "there is no GPU"
+    watch = graphs[0].groups[0].plan.watch
+    assert watch is not None and watch(lambda p: p + 1, (41,), (Tensor(),), {}) == 42
+    with pytest.raises(ZeroDivisionError):
+        watch(lambda p: p / 0, (41,), (Tensor(),), {})
+    name, *rest = seen
+    assert rest == ["pop", name, "pop"] and ".g0 inner_persistent_max_exp_sum_div test_profile.py:" in name
 
 
 def test_ranges_close_when_a_launch_fails():

@@ -104,6 +104,12 @@ def test_what_the_reasons_say():
     assert why["<built-in function getitem>"] == "item: one result of an operation with several"
 
 
+def test_seeds():
+    """Our own operation, which a user has not written."""
+    _, why = reasons_of(lambda x: torch.dropout(x * 2, 0.5, True), torch.randn(64, 64))
+    assert why["fusewright.seeds.default"].startswith("torch: random numbers: the seeds come from torch's generator")
+
+
 def test_a_mutation_that_torch_runs():
     def f(x, s):
         y = s * 2

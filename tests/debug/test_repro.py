@@ -15,8 +15,7 @@ import pytest
 import torch
 
 import fusewright
-from fusewright import cli
-from fusewright import compile as pipeline
+from fusewright import cli, pipeline
 from fusewright.core.errors import CompilerError, FusewrightWarning, UserError
 from fusewright.debug import files, record, repro
 from fusewright.run import kernels
@@ -204,6 +203,7 @@ def test_no_file_where_none_is_wanted_or_can_be(monkeypatch: pytest.MonkeyPatch,
     torch._dynamo.reset()
     (said,) = failing(monkeypatch, pipeline, "lower", repro_dir=tmp_path / "file")
     assert "planted here" in said and "fusewright run" not in said
+    assert said.endswith(f"There is no repro file: cannot write to {tmp_path / 'file'}: it is not a directory")
 
 
 def test_few_files_are_kept(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -211,7 +211,6 @@ def test_few_files_are_kept(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> 
     made = []
     for k in range(5):
         path = files.place("repro", f"group{k}.py")
-        assert path is not None
         path.write_text(str(k))
         path.with_name(path.name + ".pt").write_text("values")
         made.append(path)

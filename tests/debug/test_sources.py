@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 import warnings
 from collections.abc import Iterator
 from pathlib import Path
@@ -161,6 +164,24 @@ def test_bad_directories(tmp_path: Path) -> None:
         assert same_bits(run()[0], f(X, W))
 
 
+def test_sources_of_no_kernel_are_listed_when_the_program_ends(tmp_path: Path) -> None:
+    """A name that is misspelled would otherwise be an edit without effect."""
+    path, k = saved(tmp_path / "src")
+    path.rename(path.with_name(f"{k.hash}.ll"))
+    (path.parent / "forward7.g0.ll").write_text("whatever")
+    code = """
+import torch
+def f(x, w):
+    return (x * 0.5 + w).clamp(min=-3.0)
+torch.compile(f, backend="fusewright")(torch.randn(37, 130), torch.randn(130))
+"""
+    env = {**os.environ, "FUSEWRIGHT_EXTERNAL_SOURCE": str(path.parent), "FUSEWRIGHT_CACHE_DIR": str(tmp_path / "c")}
+    done = subprocess.run([sys.executable, "-c", code], env=env, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert f"{path.parent}: this program has no kernel for forward7.g0.ll (fusewright explain" in done.stderr
+    assert f"runs from the edited source {path.parent / k.hash}.ll" in done.stderr
+
+
 def test_a_source_that_cannot_be_read(tmp_path: Path) -> None:
     path, k = saved(tmp_path / "src")
     path.rename(path.with_name(f"{k.hash}.ll")).write_bytes(b"\xff\xfe")
@@ -186,6 +207,18 @@ def test_the_report_shows_what_runs(tmp_path: Path) -> None:
     assert again.source == path.read_text() and again.origin == "external"
 
 
+def test_dumps_show_what_runs(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """After the generated source, that which takes its place, with its own machine code."""
+    path, k = saved(tmp_path / "src")
+    path.write_text(path.read_text().replace(HALF, ONE))
+    path.rename(path.with_name(f"{k.hash}.ll"))
+    with fusewright.options(external_source=path.parent, dump="llvm,assembly"), pytest.warns(FusewrightWarning):
+        run()
+    generated, edited = capsys.readouterr().err.split("=== llvm: ")[1:]
+    assert HALF in generated and HALF not in edited and ONE in edited
+    assert "=== assembly" in generated and "=== assembly" in edited
+
+
 # --- trying one ----------------------------------------------------------------------------------
 
 
@@ -205,7 +238,7 @@ def test_trying_a_source(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(COMPILER is None, reason=MISSING)
-def test_on_a_gpu(tmp_path: Path) -> None:
+def test_on_a_gpu(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     with emulated_gpu():
         path, k = saved(tmp_path / "src")
         assert path.suffix == ".cu" and path.read_text().startswith("// kernel ")
@@ -213,9 +246,11 @@ def test_on_a_gpu(tmp_path: Path) -> None:
         assert text.count("0.5f") >= 1
         path.write_text(text.replace("0.5f", "1.0f"))
         path = path.rename(path.with_name(f"{k.hash}.cu"))
-        with fusewright.options(external_source=path.parent), pytest.warns(FusewrightWarning, match="runs from"):
+        options = fusewright.options(external_source=path.parent, dump="cuda")
+        with options, pytest.warns(FusewrightWarning, match="runs from"):
             out, group = run()
         assert same_bits(out, EDITED) and group.origin == "external"
+        assert "1.0f" in (shown := capsys.readouterr().err) and "0.5f" not in shown
         for edit, why in (
             (
                 lambda t: t.replace("__global__ void __launch_bounds__(", "__global__ void __launch_bounds__(9"),

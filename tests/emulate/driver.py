@@ -10,12 +10,14 @@ import ctypes
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
+from unittest import mock
 
 import torch
 
 import fusewright
 from fusewright.loop.ir import Func
-from fusewright.run import devices
+from fusewright.prims import philox
+from fusewright.run import devices, random_ops
 from fusewright.schedule.device import Gpu
 from tests.emulate.cuda import EmulatedKernel, EmulationError
 
@@ -70,5 +72,6 @@ def emulated_gpu(gpu: Gpu = SMALL) -> Iterator[EmulatedDriver]:
     driver = EmulatedDriver(gpu)
     torch._dynamo.reset()
     with devices.use("cpu", driver), fusewright.options(disk_cache=False):
-        yield driver
+        with mock.patch.object(random_ops, "layout_of", lambda device: philox.quads):
+            yield driver
     torch._dynamo.reset()

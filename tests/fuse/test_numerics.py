@@ -331,3 +331,48 @@ def test_training_a_batch_norm():
     fused.eval()
     theirs.eval()
     assert_agrees(fused(x), theirs(x), rtol=1e-5, atol=1e-5)
+
+
+@pytest.mark.parametrize("k", [7, 8, -3, -4, -5])
+def test_quotients_of_negative_integers_are_floored(k):
+    """Arguments may be negative, unlike sizes; kernels divide unsigned numbers."""
+
+    def quotients(x, k):
+        return (k // 2) * (1 - x), (k % 3) * x + 1, x + (2 * k + 1) // 4, x[k // 2 :] + 1
+
+    fused, x = fusewright.fuse(quotients), torch.arange(12)
+    for _ in range(2):
+        assert_agrees(fused(x, k), quotients(x, k))
+
+
+FLOATS_OF_SIZES = {
+    "scale": lambda x: (x + 1) / torch.sym_sqrt(x.size(1)) * (1 / x.size(0)),
+    "shift": lambda x: 1 / x.size(0) - x * 2 + 3 / x.size(1),
+    "clamp": lambda x: (x * 2).clamp(-1 / x.size(0), 1 / x.size(0)),
+    "fill": lambda x: (x * 2).masked_fill(x > 1 / x.size(0), 1 / x.size(1)),
+    "slope": lambda x: F.leaky_relu(x - 0.5, 1 / x.size(0)) + 1,
+}
+
+
+@pytest.mark.parametrize("name", FLOATS_OF_SIZES)
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.bfloat16])
+def test_floats_made_of_sizes_are_arguments_of_kernels(name, dtype):
+    fn = FLOATS_OF_SIZES[name]
+    fused = fusewright.fuse(fn, precision="eager")
+    before = counters()
+    for shape in ((3, 7), (5, 9), (2, 33)):
+        x = random_tensor(shape, dtype)
+        assert_agrees(fused(x), fn(x), rtol=0, atol=0)
+        leaf = x.clone().requires_grad_()
+        (got,) = torch.autograd.grad(fused(leaf).sum(), leaf)
+        (want,) = torch.autograd.grad(fn(leaf).sum(), leaf)
+        torch.testing.assert_close(got, want)
+    after = counted(before)
+    assert after["fuse_traces"] == 2 and after["opaque_calls"] == 0 and after["fallbacks"] == 0
+
+
+def test_where_a_rule_needs_a_number_a_float_made_of_sizes_is_left_to_torch():
+    fn = lambda x: F.layer_norm(x * 2, (x.size(1),), eps=1 / x.size(0)) + 1
+    fused, x = fusewright.fuse(fn), random_tensor((3, 7))
+    with no_fallbacks():
+        torch.testing.assert_close(fused(x), fn(x))

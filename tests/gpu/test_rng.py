@@ -32,6 +32,7 @@ import torch.nn.functional as F
 import fusewright
 from fusewright.core.errors import FusewrightWarning
 from fusewright.prims import curand, philox
+from fusewright.run import eager_states
 from fusewright.trace import eager_random
 from tests.support import counted, counters
 
@@ -329,7 +330,7 @@ def test_fuse() -> None:
 
 @pytest.mark.parametrize("rng", ["philox", "eager"])
 def test_a_graph_never_repeats_a_mask(rng: str) -> None:
-    eager_random._warn_captured.cache_clear()
+    eager_states.warn_captured.cache_clear()
     x = torch.ones(1 << 16, device="cuda")
     with fusewright.options(rng=rng), torch.no_grad():
         call = torch.compile(lambda x: (F.dropout(x * 2, 0.5), torch.rand_like(x)), backend="fusewright")

@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 
 from fusewright.core.dtypes import BY_NAME, bool_, f32, i64, numpy_type
 from fusewright.core.errors import Refusal
+from fusewright.core.switches import FUSION_PASSES
 from fusewright.graph.builder import Builder
 from fusewright.graph.ir import SCATTERS, Graph, Value
 from fusewright.index.expr import ONE, ix, sym
@@ -39,6 +40,8 @@ N, M = sym("n"), sym("m")
 DTYPES = [BY_NAME[n] for n in ("f32", "f32", "bf16", "f16", "f64", "i64", "i32", "u8", "bool")]
 SHAPES = [(N, M), (N, M), (M,), (N, 1), (N, M, ix(3)), (ix(3), N), (), (N, ix(16)), (1, M)]
 
+
+WITHOUT = [(), (), (), ("collapse",), ("keep",), FUSION_PASSES]  # passes that are switched off
 
 Pick = Callable[[Sequence[Any]], Any]  # one of several
 
@@ -270,7 +273,7 @@ def attempt(pick: Pick) -> bool:
     graph = draw_graph(pick, 6)
     eager = pick([False, True])
     try:
-        compiled = kernel(graph, lanes=pick([16, 4]), eager=eager)
+        compiled = kernel(graph, lanes=pick([16, 4]), eager=eager, without=pick(WITHOUT))
         for _ in range(2):
             sizes = {"n": pick([5, 1, 2, 17, 32, 0]), "m": pick([3, 1, 16, 37, 0])}
             if _has_meaning(graph, sizes):

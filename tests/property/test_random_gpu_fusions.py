@@ -15,8 +15,9 @@ from fusewright.loop.gpu import lower_gpu
 from fusewright.loop.verify import verify
 from fusewright.schedule.device import Gpu
 from tests.kernels_gpu import GpuCompiled, check_gpu, gpu_kernel
-from tests.property.test_random_fusions import Pick, _has_meaning, configured, draw_graph, whole
+from tests.property.test_random_fusions import WITHOUT, Pick, _has_meaning, configured, draw_graph, whole
 
+WITHOUT = [*WITHOUT, ("online",), ("fma",), ("relaxed",)]
 GPUS = [Gpu((9, 0), 1, 1 << 8, 227 << 10), Gpu((7, 0), 3, 1 << 20, 96 << 10), Gpu((9, 0), 132, 50 << 20, 227 << 10)]
 
 
@@ -29,7 +30,7 @@ def attempt(pick: Pick) -> bool:
         return False
     inputs = whole(graph, sizes, pick(range(3)))
     try:
-        compiled = gpu_kernel(graph, sizes, pick(GPUS), alignment=pick([16, 16, 4]), eager=eager)
+        compiled = gpu_kernel(graph, sizes, pick(GPUS), alignment=pick([16, 16, 4]), eager=eager, without=pick(WITHOUT))
     except Refusal:
         return False
     check_gpu(graph, sizes, inputs, compiled=compiled, eager=eager)

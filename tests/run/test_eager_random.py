@@ -11,6 +11,7 @@ import torch.nn.functional as F
 
 import fusewright
 from fusewright.core.errors import FusewrightWarning
+from fusewright.run import eager_states
 from fusewright.trace import eager_random
 from tests.eager_draws import dropout_width, launch, units, walk
 from tests.emulate.cuda import COMPILER, MISSING
@@ -62,7 +63,7 @@ def scaled(x: torch.Tensor, mask: torch.Tensor, p: float) -> torch.Tensor:
 def drawn(monkeypatch: pytest.MonkeyPatch) -> Iterator[Generator]:
     """What kernels draw from; another one is used to expect it."""
     g = Generator()
-    monkeypatch.setattr(eager_random, "take", g.take)
+    monkeypatch.setattr(eager_states, "take", g.take)
     monkeypatch.setattr(eager_random, "gpu_of", lambda device: SMALL)
     with emulated_gpu(), fusewright.options(rng="eager", fallback=False, single_op_groups=True):
         yield g
@@ -275,13 +276,13 @@ def test_fuse(drawn: Generator) -> None:
 
 
 def test_states_of_a_cuda_graph_are_new_each_time() -> None:
-    eager_random._warn_captured.cache_clear()
+    eager_states.warn_captured.cache_clear()
     rows = [0, 0, 512, 2, 0, 0, 256, 0]
     with pytest.warns(FusewrightWarning, match="not eager's"):
-        a = eager_random._captured(rows, torch.device("cpu"))
+        a = eager_states.captured(rows, torch.device("cpu"))
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        b = eager_random._captured(rows, torch.device("cpu"))
+        b = eager_states.captured(rows, torch.device("cpu"))
     assert len({*a[::4].tolist(), *b[::4].tolist()}) == 4
     for s in (a, b):
         assert s.reshape(2, 4)[:, 1:].tolist() == [[0, 512, 2], [0, 256, 0]]

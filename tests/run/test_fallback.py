@@ -10,7 +10,7 @@ import pytest
 import torch
 
 import fusewright
-from fusewright import compile as pipeline
+from fusewright import pipeline
 from fusewright.core.errors import CompilerError, FusewrightWarning, RuntimeFault, VerifyError
 from fusewright.run import kernels
 from tests.support import assert_agrees, clone_like, counted, counters

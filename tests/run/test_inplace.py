@@ -4,7 +4,7 @@ import pytest
 import torch
 
 import fusewright
-from fusewright import compile as pipeline
+from fusewright import pipeline
 
 
 @pytest.fixture(autouse=True)

@@ -60,8 +60,14 @@ def test_names_of_this_torch() -> None:
     assert internals.storage_uses is getattr(torch._C, STORAGE_USES)
     assert internals.empty_strided is getattr(torch._C._dynamo.guards, EMPTY_STRIDED)
     assert internals.tensor_uses(torch.empty(3)) == 1 and internals.function_modes() == 0
+    assert internals.record_function is torch._C._profiler._RecordFunctionFast
     assert partition._operator_lists is not None
     assert pool.POOL._free_mark is not None
+
+
+def test_without_the_quick_record_function(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delattr(torch._C._profiler, "_RecordFunctionFast")
+    assert fresh(internals).record_function is torch.profiler.record_function
 
 
 def test_without_storage_counts(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 import torch
 
-from fusewright import compile as pipeline
+from fusewright import pipeline
 from tests.support import compiled
 
 

@@ -12,12 +12,12 @@ from ...core.errors import Refusal
 from ...graph.builder import Builder
 from ...graph.ir import Value
 from ...index.expr import ONE, Ix, IxLike, ix, nonnegative
-from .registry import Context
+from .registry import Context, HostFloat
 
 
 def number(x: Any) -> bool:
-    """Whether an argument is a Python number (or a symbolic integer) rather than a tensor."""
-    return isinstance(x, (bool, int, float, Ix))
+    """Whether an argument is a Python number (or a symbolic one) rather than a tensor."""
+    return isinstance(x, (bool, int, float, Ix, HostFloat))
 
 
 def in_range(x: Any, dtype: DType) -> None:
@@ -45,6 +45,8 @@ def exact(ctx: Context, x: Any, dtype: DType) -> Value:
         in_range(x, dtype)
         if dtype.is_float:
             return ctx.b.const(stored(float(x), dtype), dtype)
+    if isinstance(x, HostFloat):
+        return ctx.b.cast(ctx.operand(x, compute_type(dtype)), dtype, round=True)
     return ctx.operand(x, dtype)
 
 
@@ -58,6 +60,12 @@ def compute(ctx: Context, x: Any, dtype: DType | None = None) -> Value:
 def finish(ctx: Context, v: Value, k: int = 0) -> Value:
     """A computed value as result `k`. It is rounded here only under precision="eager"."""
     return ctx.b.cast(v, ctx.dtypes[k], round=ctx.exact_rounding)
+
+
+def multiply_add(ctx: Context, x: Value, y: Value, z: Value) -> Value:
+    """x * y + z where eager's kernel computes both at once, so that its compiler has made one instruction of them."""
+    fused = ctx.fma and x.dtype.is_float
+    return ctx.b.fma(x, y, z) if fused else ctx.b.add(z, ctx.b.mul(x, y))
 
 
 def like(b: Builder, x: Value, value: float) -> Value:

@@ -15,6 +15,7 @@ from ...core.errors import Refusal
 from ...graph.builder import broadcast
 from ...graph.ir import Value
 from ...index.expr import ONE
+from ...prims.table import MONOIDS
 from .common import exact, like, position
 from .registry import Context, lower
 
@@ -109,8 +110,11 @@ def _advanced(ctx: Context, x: Value, indices: Any) -> Value:
     return b.gather(x, operands, ctx.shape, spec)
 
 
-def single_write(ctx: Context, x: Value, dim: int, index: Value, source: Any) -> Value | None:
-    """A scatter with one write per line along `dim` as a comparison with the index; None for any other scatter."""
+def single_write(ctx: Context, x: Value, dim: int, index: Value, source: Any, how: str = "set") -> Value | None:
+    """A scatter with one write per line along `dim` as a comparison with the index; None for any other scatter.
+
+    `how`: what becomes of the element, "set" or a monoid.
+    """
     b = ctx.b
     dim = ctx.dim(dim, x.rank)
     lines = tuple(ONE if d == dim else n for d, n in enumerate(x.shape))
@@ -123,4 +127,6 @@ def single_write(ctx: Context, x: Value, dim: int, index: Value, source: Any) ->
     else:
         value = exact(ctx, source, x.dtype)
     hit = b.eq(position(b, x.rank, dim, x.shape[dim]), index_of(ctx, index))
+    if how != "set":
+        value = b.map(MONOIDS[how].combine, x, value)
     return b.where(hit, value, x)

@@ -17,7 +17,7 @@ from ...core.errors import Refusal
 from ...graph.ir import Value
 from ...index.expr import Ix, nonnegative
 from ..types import TO_TORCH
-from .common import compute, exact, finish, like, number
+from .common import compute, exact, finish, like, multiply_add, number
 from .registry import Context, Rule, lower
 
 aten = torch.ops.aten
@@ -194,11 +194,9 @@ def _rounded_number(ctx: Context, x: Any) -> Value:
     return compute(ctx, x)
 
 
-def _scaled(ctx: Context, x: Any, alpha: Any) -> Value:
-    v = _rounded_number(ctx, x)
-    if alpha == 1 or v.dtype.is_bool:
-        return v
-    return ctx.b.mul(v, compute(ctx, alpha))
+def _factor(ctx: Context, alpha: Any) -> Value:
+    """`alpha`; eager's CPU kernels round it to the 16-bit type, those for GPUs do not."""
+    return _rounded_number(ctx, alpha) if ctx.device == "cpu" else compute(ctx, alpha)
 
 
 @lower(aten.add.Tensor, aten.add.Scalar)
@@ -207,12 +205,19 @@ def _add(ctx: Context, x: Any, y: Any, alpha: Any = 1) -> Value:
         if alpha != 1:
             raise Refusal("argument", "alpha on booleans")
         return ctx.b.or_(compute(ctx, x), compute(ctx, y))
-    return finish(ctx, ctx.b.add(_rounded_number(ctx, x), _scaled(ctx, y, alpha)))
+    p, q = _rounded_number(ctx, x), _rounded_number(ctx, y)
+    return finish(ctx, ctx.b.add(p, q) if alpha == 1 else multiply_add(ctx, q, _factor(ctx, alpha), p))
 
 
 @lower(aten.sub.Tensor, aten.sub.Scalar)
 def _sub(ctx: Context, x: Any, y: Any, alpha: Any = 1) -> Value:
-    return finish(ctx, ctx.b.sub(_rounded_number(ctx, x), _scaled(ctx, y, alpha)))
+    b, p, q = ctx.b, _rounded_number(ctx, x), _rounded_number(ctx, y)
+    if alpha == 1:
+        return finish(ctx, b.sub(p, q))
+    factor = _factor(ctx, alpha)
+    if not p.dtype.is_float:
+        return finish(ctx, b.sub(p, b.mul(q, factor)))
+    return finish(ctx, multiply_add(ctx, b.neg(q), factor, p))
 
 
 @lower(aten.rsub.Tensor, aten.rsub.Scalar)
@@ -407,7 +412,7 @@ def _addcmul(ctx: Context, x: Value, p: Value, q: Value, *, value: Any = 1) -> V
     b, t = ctx.b, compute(ctx, p)
     if value != 1:
         t = b.mul(compute(ctx, value), t)
-    return finish(ctx, b.add(compute(ctx, x), b.mul(t, compute(ctx, q))))
+    return finish(ctx, multiply_add(ctx, t, compute(ctx, q), compute(ctx, x)))
 
 
 @lower(aten.addcdiv.default)
@@ -425,4 +430,4 @@ def _lerp(ctx: Context, x: Value, end: Value, weight: Any) -> Value:
     p, q, w = compute(ctx, x), compute(ctx, end), compute(ctx, weight)
     near = b.lt(b.abs(w), like(b, w, 0.5))
     step = b.where(near, w, b.sub(w, like(b, w, 1)))
-    return finish(ctx, b.add(b.where(near, p, q), b.mul(step, b.sub(q, p))))
+    return finish(ctx, multiply_add(ctx, step, b.sub(q, p), b.where(near, p, q)))

@@ -1,8 +1,8 @@
 """The table from ATen operators to primitives, and what a lowering rule is given.
 
 A rule is a function `rule(ctx, *args, **kwargs)` registered with `@lower(op, ...)`. Arguments arrive translated:
-tensors as `Value`, symbolic sizes as `Ix`, everything else as in the traced call (`torch.dtype`, `None`, numbers,
-lists). It returns one `Value`, or a tuple for an operator with several results (None for an unused optional).
+tensors as `Value`, symbolic sizes as `Ix`, floats made of such as `HostFloat`, everything else as in the traced call
+(`torch.dtype`, `None`, numbers, lists). It returns one `Value`, or a tuple for an operator with several results (None for an unused optional).
 It raises `Refusal(code, detail)` when it cannot express this call: the call then stays opaque, with that reason.
 The dtype and shape of what it returns must be those of the traced result; the translator verifies it.
 """
@@ -43,12 +43,20 @@ def lower(*ops: Any, view: bool = False) -> Callable[[Rule], Rule]:
     return register
 
 
+@dataclass(frozen=True, slots=True)
+class HostFloat:
+    """A float that the host computes from sizes when the program runs (a SymFloat): the FX node of this name."""
+
+    name: str
+
+
 @dataclass(slots=True)
 class Context:
     """What a rule works with.
 
     `b` builds equations. `dtypes`, `shapes`: of the traced results, in order. `exact_rounding`: the option
-    precision="eager". `rng`: "philox" or "eager".
+    precision="eager". `rng`: "philox" or "eager". `fma`: whether a product joins a sum unrounded where it does in
+    eager. `device`: the kind of device, "cpu" or "cuda".
     """
 
     b: Builder
@@ -56,6 +64,8 @@ class Context:
     shapes: tuple[Shape, ...]
     exact_rounding: bool = False
     rng: str = "philox"
+    fma: bool = True
+    device: str = "cpu"
 
     @property
     def dtype(self) -> DType:
@@ -67,11 +77,13 @@ class Context:
         return self.shapes[0]
 
     def operand(self, x: Any, dtype: DType) -> Value:
-        """A tensor, number or symbolic integer as a value of `dtype`."""
+        """A tensor, number or symbolic number as a value of `dtype`."""
         if isinstance(x, Value):
             return self.b.cast(x, dtype)
         if isinstance(x, Ix):
             return self.b.cast(self.b.scalar(x, FROM_TORCH[torch.int64]), dtype)
+        if isinstance(x, HostFloat):
+            return self.b.cast(self.b.scalar(x.name, FROM_TORCH[torch.float64]), dtype)
         if isinstance(x, (bool, int, float)):
             return self.b.const(x, dtype)
         raise Refusal("argument", f"cannot use a {type(x).__name__} as an operand")
@@ -98,7 +110,7 @@ class Context:
                 slot, t = 2, torch.bool
             elif isinstance(a, (int, Ix)):
                 slot, t = 2, torch.int64
-            elif isinstance(a, float):
+            elif isinstance(a, (float, HostFloat)):
                 slot, t = 2, torch.get_default_dtype()
             else:
                 raise Refusal("argument", f"cannot use a {type(a).__name__} as an operand")

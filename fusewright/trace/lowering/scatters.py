@@ -91,7 +91,10 @@ def _scatter_set(ctx: Context, x: Value, dim: int, index: Value, source: Any) ->
 
 @lower(aten.scatter_add.default)
 def _scatter_add(ctx: Context, x: Value, dim: int, index: Value, source: Value) -> Value:
-    return _along(ctx, x, dim, index, source, _how(x.dtype, "sum"))
+    """One index a line is what the gradient of picking one element of each is: of a log-probability, for one."""
+    how = _how(x.dtype, "sum")
+    alone = single_write(ctx, x, dim, index, source, how)
+    return _along(ctx, x, dim, index, source, how) if alone is None else alone
 
 
 @lower(aten.scatter.reduce, aten.scatter.value_reduce)

@@ -2,46 +2,60 @@
 
 from __future__ import annotations
 
-import contextlib
-import contextvars
 import itertools
-import os
+import logging
 import time
 import warnings
-from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Hashable, Mapping
 from functools import partial
-from typing import Any
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
 
 import torch
 from functorch.compile import make_boxed_func
 from torch.fx import GraphModule
 
+from .build.pins import steered
 from .core.counters import count
 from .core.errors import CompilerError, FusewrightWarning, Refusal
+from .core.lazy import lazy_import
 from .core.log import LOG
 from .core.options import Options, current, using
-from .core.switches import disables_group, family_name, names_of
-from .debug import fuel, record, repro, sources, stages, steer, watch
-from .debug.dump import About, show, timeline
+from .core.switches import FUSION_PASSES, disables_group, family_name, names_of
+from .debug import fuel, record, watch
+from .debug.dump import About, around, readable, show, shown, timeline
+from .fusion.alike import Likeness, likeness, refused_again, renamed
 from .fusion.build import Built, build
 from .graph.grouping import Group, Grouping, group
 from .graph.ir import Value
-from .graph.text import dump
 from .graph.verify import verify
 from .index.expr import Ix
 from .loop.lower import Kernel, lower
-from .run import devices, inplace, specialize, tune
-from .run.gpu import GpuGroup
-from .run.gpu import kernel_for as gpu_kernel_for
-from .run.kernels import target
+from .run import devices, inplace
+from .run.kernels import kernel_for, target
 from .run.launch import last_level_cache
 from .run.plan import GroupPlan, Plan
-from .schedule import gpu
 from .schedule.cpu import Machine, Schedule, plan
 from .schedule.naming import kernel_name
+from .trace import executors
 from .trace.fx import Traced, translate
 from .trace.gradients import separate
+
+if TYPE_CHECKING:
+    from . import compile_gpu
+    from .debug import repro, sources, stages, steer
+    from .graph import text
+    from .run.gpu import GpuGroup
+    from .trace import claim_patterns, claims
+else:  # for groups on GPUs, for failures, and for what people ask to see or to choose
+    compile_gpu = lazy_import("fusewright.compile_gpu")
+    repro = lazy_import("fusewright.debug.repro")
+    sources = lazy_import("fusewright.debug.sources")
+    stages = lazy_import("fusewright.debug.stages")
+    steer = lazy_import("fusewright.debug.steer")
+    text = lazy_import("fusewright.graph.text")
+    claim_patterns = lazy_import("fusewright.trace.claim_patterns")
+    claims = lazy_import("fusewright.trace.claims")
 
 SINGLE_OP_BYTES = 1 << 20  # a lone operation is compiled when its result is large enough for memory reuse to pay
 SINGLE_SCATTER_BYTES = 1 << 14  # a lone scatter is, when result or source are: eager visits points or rows one by one
@@ -50,23 +64,34 @@ _warned: set[str] = set()
 _serial = itertools.count()
 
 
-def compile_fx(gm: GraphModule, kind: str) -> Callable[[list[Any]], list[Any]]:
+def compile_fx(
+    gm: GraphModule, kind: str, passes: Mapping[str, Callable[[GraphModule], None]] = MappingProxyType({})
+) -> Callable[[list[Any]], list[Any]]:
     """A boxed callable for an ATen graph whose nodes carry fake tensors; `kind` names it ("forward", ...).
 
-    When the pipeline as a whole fails, the graph runs through torch unchanged, with one warning per cause.
+    `passes` over it that are still to be run, by name, come first. When the pipeline as a whole fails, the graph runs
+    through torch unchanged, with one warning per cause.
     """
     name = f"{kind}{next(_serial)}"
     with timeline(About(name)):
+        for step, run in passes.items():
+            with around(step, About(name), partial(readable, gm)):
+                run(gm)
         return _compile_fx(gm, kind, name, current())
 
 
 def _compile_fx(gm: GraphModule, kind: str, name: str, o: Options) -> Callable[[list[Any]], list[Any]]:
-    show("torch", About(name), lambda: str(gm.print_readable(print_output=False)))
+    show("torch", About(name), partial(readable, gm))
     try:
         if kind == "backward" and o.shared_gradients:
-            separate(gm)
+            with around("shared_gradients", About(name), partial(readable, gm)):
+                separate(gm)
         with record.stage("translate", name):
-            traced = translate(gm, o.precision == "eager", o.rng, o.disable)
+            order = executors.order(o)
+            work: Any = claims.Copied(gm) if order else gm  # which may have to run as it is
+            traced = translate(work, o.precision == "eager", o.rng, o.disable, o.fma, order)
+            if order.patterns():
+                claim_patterns.claim_patterns(traced, order)
         plan = compile_graph(traced, name)
         with record.stage("plan", name):
             fn = plan.callable()
@@ -79,6 +104,20 @@ def _compile_fx(gm: GraphModule, kind: str, name: str, o: Options) -> Callable[[
         record.failed(name, f"{type(e).__name__}: {e}")
         warn_once(f"{type(e).__name__}: {e}", "a whole graph", partial(repro.of_graph_failure, gm, name, e))
         return make_boxed_func(gm.forward)
+
+
+def compile_traced(traced: Traced, kind: str) -> Callable[[list[Any]], list[Any]]:
+    """A boxed callable for a graph that is traced already. Raises whatever the pipeline as a whole raises."""
+    name = f"{kind}{next(_serial)}"
+    with timeline(About(name)):
+        order = executors.order(current())
+        if order.patterns():
+            claim_patterns.claim_patterns(traced, order)
+        plan = compile_graph(traced, name)
+        with record.stage("plan", name):
+            fn = plan.callable()
+        show("plan", About(name), lambda: plan.source)
+    return fn
 
 
 def compile_graph(traced: Traced, name: str) -> Plan:
@@ -99,8 +138,10 @@ class _Compilation:
         self.fell_apart: list[tuple[list[int], str]] = []  # groups without a schedule after all, and why
         self.producers = traced.graph.producers()
         self.memo: dict[tuple[int, ...], tuple[Built, Schedule | None]] = {}
-        self.on_gpus: dict[tuple[int, ...], GpuGroup] = {}
+        self.alike: dict[Hashable, tuple[Likeness, tuple[Built, Schedule | None] | Refusal]] = {}
+        self.on_gpus: dict[tuple[int, ...] | int, GpuGroup] = {}
         self.copied = inplace.copied(traced)
+        self.without = frozenset(name for name in FUSION_PASSES if not getattr(options, name))
         self.machine = Machine(target().bits // 32, last_level_cache() if options.streaming else 1 << 62)
 
     def run(self) -> Plan:
@@ -109,9 +150,10 @@ class _Compilation:
         graph = self.traced.graph
         about = About(self.name, operators=tuple(u.target for u in graph.units))
         verify(graph)
-        show("graph", about, lambda: dump(graph))
+        show("graph", about, lambda: text.dump(graph))
         with record.stage("group", self.name):
-            grouping = group(graph, self.accepts, self.traced.after, self.bytes, self.options.siblings)
+            seen = stages.merged(about, graph) if shown() else None
+            grouping = group(graph, self.accepts, self.traced.after, self.bytes, self.options.siblings, seen)
         plans: list[GroupPlan] = []
         self.compile_ahead(grouping.groups)
         for g in grouping.groups:
@@ -123,7 +165,8 @@ class _Compilation:
         show("refusals", about, lambda: stages.refusals(plan))
         watch.install(plan)
         record.finished(plan, grouping)
-        LOG.info("%s: %s", self.name, stages.summary(plan, began))
+        if LOG.isEnabledFor(logging.INFO):
+            LOG.info("%s: %s", self.name, stages.summary(plan, began))
         return plan
 
     # --- estimates ---
@@ -140,24 +183,33 @@ class _Compilation:
         Raises Refusal when there is none.
         """
         key = tuple(g.units)
-        found = self.memo.get(key)
-        if found is None:
-            b = build(g.eqns, g.outputs, self.producers, set(), self.traced.strides, self.options.precision == "eager")
-            b.fusion.exact = b.fusion.exact or not self.options.relaxed
-            driver = self.driver(g)
-            if driver is not None:
-                if b.fusion.scatters():
-                    raise Refusal("scatter", "scatters have kernels on CPUs only")
-                self.allow(gpu.plan(b.fusion, self.hint, driver.gpu)[1].family)
-                found = self.memo[key] = (b, None)
-                return found
-            f, s = plan(b.fusion, self.hint, self.machine)
-            self.allow(s.family)
-            b.fusion = f
-            # what is copied into an input may be written there directly, and inputs may start anywhere in memory
-            s = s.streaming(lambda n: n in b.sources and b.sources[n] not in self.copied)
-            found = self.memo[key] = (b, s)
-        return found
+        if key not in self.memo:
+            like = likeness(g.eqns, g.outputs, lambda v: (self.traced.strides(v), v in self.copied))
+            about = (self.traced.graph.units[g.units[0]].device, like.key)
+            if about not in self.alike:
+                try:
+                    self.alike[about] = (like, self._built(g))
+                except Refusal as r:
+                    self.alike[about] = (like, r)
+            then, found = self.alike[about]
+            if isinstance(found, Refusal):
+                raise refused_again(found, then, like)
+            self.memo[key] = (renamed(found[0], then, like), found[1])
+        return self.memo[key]
+
+    def _built(self, g: Group) -> tuple[Built, Schedule | None]:
+        exact, strides = self.options.precision == "eager", self.traced.strides
+        driver = self.driver(g)
+        make = build if driver is None else compile_gpu.build
+        b = make(g.eqns, g.outputs, self.producers, set(), strides, exact, self.without)
+        if driver is not None:
+            self.allow(compile_gpu.family(b.fusion, self.hint, driver))
+            return b, None
+        f, s = plan(b.fusion, self.hint, self.machine)
+        self.allow(s.family)
+        b.fusion = f
+        # what is copied into an input may be written there directly, and inputs may start anywhere in memory
+        return b, s.streaming(lambda n: n in b.sources and b.sources[n] not in self.copied)
 
     def driver(self, g: Group) -> devices.Driver | None:
         """The driver of the GPU that the group runs on, if it is one."""
@@ -215,21 +267,25 @@ class _Compilation:
 
     def kernel(self, g: Group, b: Built, s: Schedule | None, about: About) -> GroupPlan:
         """The plan of a group that becomes a kernel."""
-        show("fusion", about, b.fusion.text)
-        driver = self.driver(g)
-        if driver is not None:
-            return self.on_gpu(g, b, driver, about)
+        show("fusion", about, b.original.text)
+        if self.driver(g) is not None:
+            return self.on_gpu(g, b, about)
         assert s is not None
         chosen = ""
-        if steer.active():
+        if steered():
             s, chosen = steer.on_cpu(b, s, about, lambda: self.anywhere(b))
-        show("schedule", about, lambda: stages.schedule(s, b.fusion, self.hint, self.machine))
+        if shown():
+            stages.cpu_schedule(about, b, s, self.hint, self.machine)
         with record.stage("lower", self.name, about.group):
             k = lower(b.fusion, s, kernel_name(b.fusion, s.family), self.options.prefetch)
-        stages.cpu_kernel(about, k.func)
+        if shown():
+            stages.cpu_kernel(about, k.func)
         began = time.perf_counter()
         with record.stage("compile", self.name, about.group):
-            compiled = sources.kernel_for(k.func, about)
+            edited = self.options.external_source is not None
+            compiled = sources.kernel_for(k.func, about) if edited else kernel_for(k.func)
+        if compiled.source and shown():
+            stages.edited(about, compiled)
         show("cache", about, lambda: stages.origin(compiled, began))
         count("groups_formed")
         count("units_fused", len(g.units))
@@ -239,44 +295,37 @@ class _Compilation:
         """Buffers that may start at any address: what is copied into an input may be written there directly."""
         return {n.name for n in b.fusion.buffers if n.name not in b.sources or b.sources[n.name] in self.copied}
 
-    def gpu_group(self, g: Group, b: Built, driver: devices.Driver) -> GpuGroup:
-        key = tuple(g.units)
+    # --- on a GPU ---
+    def gpu_group(self, g: Group) -> GpuGroup:
+        """How a group runs on its GPU. Raises Refusal when it has no schedule there."""
+        fusion = self.built(g)[0].fusion
+        # alike groups share one, unless somebody looks at each or steers it
+        apart = shown() or steered() or self.options.external_source is not None
+        key = tuple(g.units) if apart else id(fusion)
         if key not in self.on_gpus:
             units = self.traced.graph.units
             notes = [f"{units[u].target} at {units[u].where}" for u in g.units]
-            self.on_gpus[key] = GpuGroup(b.fusion, driver, lambda e: None, notes)
-            self.on_gpus[key].allow = self.allow
+            driver = self.driver(g)
+            assert driver is not None
+            self.on_gpus[key] = compile_gpu.group(fusion, driver, notes, self.allow)
         return self.on_gpus[key]
 
     def compile_ahead(self, groups: list[Group]) -> None:
         """Compile the kernels of several groups on GPUs at once. Whatever fails will fail again in its turn."""
         ours = [g for g in groups if g.kernel and self.driver(g) is not None and not self.leave(g)]
-        if len(ours) < 2 or not self.options.parallel:
-            return
-        with ThreadPoolExecutor(min(len(ours), os.cpu_count() or 1)) as pool:
-            for g in ours:
-                with contextlib.suppress(Exception):
-                    b, _ = self.built(g)
-                    driver = self.driver(g)
-                    assert driver is not None
-                    k, _, _ = self.gpu_group(g, b, driver).lower(self.hint)
-                    pool.submit(contextvars.copy_context().run, gpu_kernel_for, k.func, driver)
+        if len(ours) > 1 and self.options.parallel:
+            compile_gpu.compile_ahead([partial(self.gpu_group, g) for g in ours], self.hint)
 
-    def on_gpu(self, g: Group, b: Built, driver: devices.Driver, about: About) -> GroupPlan:
+    def on_gpu(self, g: Group, b: Built, about: About) -> GroupPlan:
         """The plan of a group on a GPU, with the kernel for the sizes seen while tracing compiled."""
-        group = self.gpu_group(g, b, driver)
-        group.failed = lambda e: self.failed(g, e, about.group)
-        group.made = lambda schedule: stages.gpu_kernel(about, group, schedule, self.hint)
-        group.choose, chosen = steer.on_gpu(b, about, driver.gpu)
-        group.compile = sources.gpu_compiler(about)
-        group.meanwhile = specialize.begin
-        group.tune = tune.begin if self.options.autotune else None
+        group = self.gpu_group(g)
         with record.stage("compile", self.name, about.group):
-            k, _, _ = group.kernel(self.hint)
+            k, chosen = compile_gpu.compile_group(group, b, about, self.hint, lambda e: self.failed(g, e, about.group))
         count("groups_formed")
         count("units_fused", len(g.units))
         return GroupPlan(g, b, k, None, "", None, group, about.group, chosen=chosen)
 
+    # --- what is left to torch ---
     def leave(self, g: Group) -> str:
         """Why a group is left to torch, or ""."""
         if not g.outputs:
@@ -333,7 +382,8 @@ class _Compilation:
         count("fallbacks")
         b = self.memo.get(tuple(g.units), (None, None))[0]
         with using(self.options):
-            warn_once(f"{type(e).__name__}: {e}", self.where(g), lambda: repro.of_failure(self.traced, g, b, name, e))
+            what = f"a group of operations at {self.where(g) or 'an unknown line'}"
+            warn_once(f"{type(e).__name__}: {e}", what, lambda: repro.of_failure(self.traced, g, b, name, e))
 
 
 def as_compiler_error(e: Exception, stage: str, where: str = "") -> CompilerError:
@@ -344,18 +394,15 @@ def as_compiler_error(e: Exception, stage: str, where: str = "") -> CompilerErro
     return CompilerError(f"{type(e).__name__}: {e}", stage, where)
 
 
-def warn_once(cause: str, where: str, repro_file: Callable[[], str] = str) -> None:
-    """One warning per cause: what failed, where, what runs instead, how to see the failure, a file that shows it."""
+def warn_once(cause: str, what: str, more: Callable[[], str] = str) -> None:
+    """One warning per cause: what could not be compiled, why, what runs instead, how to see the failure, and `more`."""
     if cause in _warned:
         return
     _warned.add(cause)
-    file = repro_file()
     message = (
-        f"Fusewright could not compile a group of operations at {where or 'an unknown line'} ({cause}); it runs "
-        "through PyTorch instead. Set FUSEWRIGHT_DISABLE=fallback to raise the failure."
-    )
-    if file:
-        message += f" To see it alone: fusewright run {file}"
+        f"Fusewright could not compile {what} ({cause}); it runs through PyTorch instead. Set "
+        f"FUSEWRIGHT_DISABLE=fallback to raise the failure. {more()}"
+    ).rstrip()
     LOG.warning(message)
     warnings.warn(message, FusewrightWarning, stacklevel=3)
 

@@ -1,0 +1,74 @@
+"""The part of the pipeline that is for GPUs: from a fusion to the launches of its kernels.
+
+`pipeline.py` imports it when a graph has a group on a GPU, and with it all that only GPUs need. Schedules depend on the
+sizes of a call here, so that a group's kernels are made by its `GpuGroup`, now and when it runs.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import contextvars
+import os
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+
+import torch
+
+from .core.options import current
+from .debug import sources, stages, steer
+from .debug.dump import About
+from .fusion.build import Built
+from .fusion.collect import build
+from .fusion.ir import Fusion
+from .index.expr import Ix
+from .loop.lower import Kernel
+from .run import specialize, tune
+from .run.devices import Driver
+from .run.gpu import GpuGroup, kernel_for
+from .schedule import gpu, gpu_scatter
+
+Hint = Callable[[Ix], int]
+
+
+def family(f: Fusion, hint: Hint, driver: Driver) -> str:
+    """The family of schedules for a fusion at the sizes of `hint`. Raises Refusal where there is no schedule."""
+    if not (current().single_op_groups or torch.are_deterministic_algorithms_enabled()):
+        gpu_scatter.worth(f, hint)
+    return gpu.plan(f, hint, driver.gpu)[1].family
+
+
+def group(f: Fusion, driver: Driver, notes: list[str], allow: Callable[[str], None]) -> GpuGroup:
+    """How a fusion runs on a GPU. `notes`: its operations, for people; `allow`: see `GpuGroup`."""
+    made = GpuGroup(f, driver, lambda e: None, notes)
+    made.allow = allow
+    return made
+
+
+def compile_ahead(groups: Sequence[Callable[[], GpuGroup]], hint: Hint) -> None:
+    """Compile the kernels of several groups at once. Whatever fails will fail again in its turn."""
+    with ThreadPoolExecutor(min(len(groups), os.cpu_count() or 1)) as pool:
+        for make in groups:
+            with contextlib.suppress(Exception):
+                g = make()
+                k, _, _ = g.lower(hint)
+                pool.submit(contextvars.copy_context().run, kernel_for, k.func, g.driver)
+
+
+def compile_group(
+    g: GpuGroup, b: Built, about: About, hint: Hint, failed: Callable[[Exception], None]
+) -> tuple[Kernel, str]:
+    """(the kernel for the sizes of `hint`, compiled; where its schedule is from: "" is the heuristic).
+
+    `failed` is told when a kernel for other sizes cannot be made later.
+    """
+    g.failed = failed
+    g.made = lambda schedule: stages.gpu_kernel(about, g, schedule, hint)
+    g.choose, chosen = steer.on_gpu(b, about, g.driver.gpu)
+    g.compile = sources.gpu_compiler(about)
+    g.meanwhile = specialize.begin
+    g.tune = tune.begin if current().autotune else None
+    k, _, _ = g.kernel(hint)
+    return k, chosen
+
+
+__all__ = ["build", "compile_ahead", "compile_group", "family", "group"]
