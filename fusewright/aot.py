@@ -57,7 +57,9 @@ def _variant(v: Mapping[str, Any], kernels: Mapping[str, Any]) -> Iterator[str]:
     if v["cpu"] is not None:
         needs.append(f"{v['cpu']['architecture']} {' '.join(v['cpu']['needs'])}".rstrip())
     if v["gpu"] is not None:
-        needs.append(f"a GPU of compute capability {'.'.join(map(str, v['gpu']['capability']))} ({v['gpu']['device']})")
+        g = v["gpu"]
+        kind = ".".join(map(str, g["capability"]))
+        needs.append(f"a GPU of compute capability {kind} ({g['device']}), a driver for CUDA {g['nvrtc']}")
     yield f"for {v['name']}: {'; '.join(needs) or 'any machine'}"
     on_cpu = [x["kernel"] for x in v["scope"].values() if "kernel" in x]
     if on_cpu:

@@ -119,7 +119,8 @@ def emitters(capabilities: Sequence[tuple[int, int]], types: Sequence[str]) -> l
 def about(emitter: Emitter, places: Sequence[torch.device]) -> dict[str, Any]:
     """What a machine must have to run code for a GPU."""
     on = [d for d in places if d.type == "cuda"] or list(places)
-    return {"capability": list(emitter.gpu.capability), "sms": emitter.gpu.sms, "device": str(on[0])}
+    compiler = ".".join(map(str, nvrtc.version()))
+    return {"capability": list(emitter.gpu.capability), "nvrtc": compiler, "device": str(on[0])}
 
 
 # --- sizes ---------------------------------------------------------------------------------------------
@@ -157,7 +158,7 @@ def _steps(s: Symbol) -> list[int]:
 
 
 def _allowed(c: Convention, env: Mapping[str, int]) -> bool:
-    return all(eval(g, dict(env)) for g in c.guards)
+    return all(eval(g, {"math": math, **env}) for g in c.guards)
 
 
 def _given(c: Convention, hints: Mapping[str, int], s: Any) -> dict[str, int]:

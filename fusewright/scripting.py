@@ -159,7 +159,7 @@ class Script:
         scope: dict[str, Any] = {}
         for r in self.split.regions:
             names[r], scope = (made := self._region(r, r is whole))[0], {**scope, made[0]: made[1]}
-        head, globals_ = self._head(checked=whole is None)
+        head, globals_ = self._head({v.name for v in whole.inputs} if whole else set())
         parameters = ", ".join(n if n not in self.program.defaults else f"{n}=None" for n in self.program.names)
         source = write_driver(self.split, self.program.body, head, names, "forward", parameters)
         scope.update({**source.scope, **globals_})
@@ -210,8 +210,8 @@ class Script:
             self.made[key] = name, fused.call
         return self.made[key]
 
-    def _head(self, checked: bool) -> tuple[list[str], dict[str, Any]]:
-        """The lines before the program, and their globals. `checked`: whether tensors must be tensors."""
+    def _head(self, checked: set[str]) -> tuple[list[str], dict[str, Any]]:
+        """The lines before the program, and their globals. `checked`: tensors that a region asks whether they are."""
         p = self.program
         arguments = list(self.schema.arguments)[self.module is not None :]
         annotations = [(a.name, a.type.annotation_str) for a in arguments]
@@ -223,7 +223,8 @@ class Script:
             "_fits": fits,
             "_copied": copied,
         }
-        tests = [t for n, kind in annotations if (checked or kind != "Tensor") and (t := test(kind, n))]
+        asked = {n for n, v in p.names.items() if v in checked}
+        tests = [t for n, kind in annotations if not (kind == "Tensor" and n in asked) and (t := test(kind, n))]
         if tests:
             scope["_converted"] = functools.partial(_converted, [kind for _, kind in annotations])
             lines += [
@@ -396,6 +397,7 @@ def _warn(script: Script) -> None:
 _active: ContextVar[bool] = ContextVar("fusewright_fuser", default=False)
 _entered: ContextVar[tuple[tuple[bool, options], ...]] = ContextVar("fusewright_fusers", default=())
 _known: weakref.WeakKeyDictionary[Any, dict[bool, Script]] = weakref.WeakKeyDictionary()
+_converting = threading.RLock()
 _lock = threading.Lock()
 _blocks = 0  # how many are open, in all threads
 
@@ -474,10 +476,12 @@ def _script_of(target: Any, run: Callable[..., Any]) -> Callable[..., Any]:
     found = _known.get(target)
     script = None if found is None else found.get(single)
     if script is None:
-        with _lock:
-            itself = weakref.ref(target)
-            script = _make(target, lambda *args, **kwargs: run(itself(), *args, **kwargs))
-            _known.setdefault(target, {})[single] = script
+        itself = weakref.ref(target)
+        with _converting:
+            mine = _known.setdefault(target, {})
+            if single not in mine:
+                mine[single] = _make(target, lambda *args, **kwargs: run(itself(), *args, **kwargs))
+            script = mine[single]
     return script.call
 
 

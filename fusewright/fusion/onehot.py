@@ -9,8 +9,9 @@ from .scalar import Expr
 
 
 def picked(body: Expr, axis: Atom) -> Expr | None:
-    """The sum along `axis` of `where(axis == t and ..., x, 0)`, with t, x and the other conditions the same all along it:
-    `where(0 <= t < extent and ..., x, 0)`. None when `body` is something else.
+    """The sum along `axis` of `where(axis == t and ..., x, 0)`, with t, x and other conditions the same all along it.
+
+    It is `where(0 <= t < extent and ..., x, 0)`. None when `body` is something else.
 
     Exact: what else is added is zero. A float adds one, as the sum does, which makes 0.0 of -0.0.
     """

@@ -35,7 +35,7 @@ from torch.fx import Graph, GraphModule, Node
 from torch.fx.node import map_arg
 from torch.utils._sympy.printers import PythonPrinter
 
-from ..core.errors import UserError
+from ..core.errors import CompilerError, UserError
 from ..run.convention import Argument, Convention, Result, Spec, Symbol, spec_of
 from ..run.program import Held
 from .fx import user_line
@@ -71,26 +71,36 @@ class Exported:
 
 
 def prepare(program: ExportedProgram, decompositions: dict[Any, Callable[..., Any]]) -> Exported:
-    """Raises UserError for programs that cannot be compiled by themselves, saying why."""
+    """Raises UserError for programs that cannot be compiled by themselves, saying why, and CompilerError."""
     for s in program.graph_signature.input_specs:
         if s.kind not in _TAKEN:
             raise UserError(f"the program takes a {s.kind.name.lower()} ({s.target or s.arg.name}), which is no tensor")
+    varying = {n.name: _varying(n) for n in program.graph.nodes if n.op == "placeholder"}
     with _own_memory(program):
         functional = program.run_decompositions(_table(decompositions))
+    for n in functional.graph.nodes:
+        fixed = varying.get(n.name, set()) - _varying(n) if n.op == "placeholder" else set()
+        if fixed:  # an operator's own code wants to know
+            where = ", ".join(f"{n.name}.shape[{d}]" for d in sorted(fixed))
+            raise CompilerError(f"torch fixes {where}, which is to vary, when it takes the program's operators apart")
     return _Preparation(functional, list(_extremes(program))).run()
+
+
+def _varying(n: Node) -> set[int]:
+    """Dimensions of an input whose extents are no numbers."""
+    val = n.meta.get("val")
+    shape = val.shape if isinstance(val, torch.Tensor) else ()
+    return {d for d, s in enumerate(shape) if isinstance(s, torch.SymInt) and not s.node.expr.is_Integer}
 
 
 def _table(ours: dict[Any, Callable[..., Any]]) -> dict[Any, Callable[..., Any]]:
     """`ours`, and torch's own way to take operators apart that are nothing but others (`aten.linear`)."""
-    composite = torch._C.DispatchKey.CompositeImplicitAutograd
-    table = {
+    composite = {
         op: how
         for op, how in default_decompositions().items()
         if torch._C._dispatch_has_kernel_for_dispatch_key(op.name(), "CompositeImplicitAutograd")
     }
-    kept = aten.upsample_bilinear2d.vec  # the one that torch keeps whole and we have no rule for
-    table.setdefault(kept, lambda *args, **kwargs: kept._op_dk(composite, *args, **kwargs))
-    return {**table, **ours}
+    return {**composite, **ours}
 
 
 def _extremes(program: ExportedProgram) -> Iterator[Any]:

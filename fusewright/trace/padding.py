@@ -27,10 +27,8 @@ LAUNCH = 5e-6  # seconds that another kernel costs
 BANDWIDTH = 2e12  # bytes per second, and operations per second, of a large GPU: only their ratio and order matter
 COMPUTE = 4e14
 SLOWER = 1.0  # of the time of a product in padded extents is lost at odd ones, at least
-_MATRICES: dict[Any, tuple[int, int]] = {
-    aten.mm.default: (0, 1),
-    aten.addmm.default: (1, 2),
-}  # products, and where their matrices are
+# Products, and where their matrices are.
+_MATRICES: dict[Any, tuple[int, int]] = {aten.mm.default: (0, 1), aten.addmm.default: (1, 2)}
 
 
 def pad_products(gm: GraphModule) -> None:

@@ -220,7 +220,7 @@ class Writer:
         if isinstance(op.data, tuple):
             run, taken = op.data
             args = ", ".join(self.value(op.inputs[k]) for k in taken)
-            return f"{self.ref(run, f'run_{op.name}')}({args})"
+            return f"{self.ref(run, '_'.join(('run', op.name, *(v.name for v in op.outputs))))}({args})"
         return self.called(op)
 
     def fill(self, text: str, operands: list[Var]) -> str:

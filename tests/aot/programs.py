@@ -202,6 +202,23 @@ class NoArguments(nn.Module):
         return torch.softmax(self.weight, 0).sum(1), self.weight
 
 
+class Image(nn.Module):
+    """Convolutions, pooling and interpolation are PyTorch's; its own code for the last fixes sizes."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.first, self.norm, self.last = nn.Conv2d(3, 8, 3, padding=1), nn.BatchNorm2d(8), nn.Linear(8, 5)
+
+    def forward(self, x: Tensor) -> Tensor:
+        y = F.max_pool2d(F.relu(self.norm(self.first(x))), 2)
+        return self.last(F.interpolate(y, scale_factor=2.0, mode="bilinear").mean((2, 3)))
+
+
+class AnyArguments(nn.Module):
+    def forward(self, *xs: Tensor, scale: float = 2.0, **others: Tensor) -> Tensor:
+        return sum((x * scale for x in xs), others["b"])
+
+
 class Empty(nn.Module):
     def forward(self, x: Tensor) -> tuple[Tensor, ...]:
         return x.sum(0), x.mean(1), x.softmax(1), (x + 1).relu().sum(), torch.cat([x, x * 2])
@@ -291,6 +308,8 @@ CASES: dict[str, Case] = {
     ),
     "only derived": Case(OnlyDerived, lambda n: ((_rows(2 * n),), {}), [(4,), (9,)], {"x": {0: 2 * Dim("n")}}),
     "gathered": Case(Gathered, lambda n: ((_rows(n, 4).relu(),), {}), [(3,), (5,)], {"x": {0: Dim.DYNAMIC}}),
+    "image": Case(lambda: Image().eval(), lambda n: ((_rows(n, 3, 8, 8),), {}), [(2,), (1,), (5,)], {"x": {0: BATCH}}),
+    "any arguments": Case(AnyArguments, lambda n: ((_rows(n), _rows(n)), {"b": _rows(n)}), [(3,)]),
     "number": Case(Number, lambda n: ((_rows(n, 4),), {}), [(3,), (5,)], {"x": {0: BATCH}}),
     "no arguments": Case(NoArguments, lambda: ((), {}), [()]),
     "empty": Case(

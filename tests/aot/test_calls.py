@@ -239,16 +239,18 @@ def test_inside_torch_compile(mlp: Program) -> None:
     torch._dynamo.reset()
 
 
-def test_threads(mlp: Program) -> None:
+def test_threads(mlp: Program, tmp_path: Path) -> None:
     inputs = [torch.randn(k + 1, 12) for k in range(8)]
     want = [mlp(x) for x in inputs]
     wrong: list[int] = []
+    fusewright.aot_save(mlp, tmp_path / "mlp.fwp")
+    loaded = fusewright.aot_load(tmp_path / "mlp.fwp")
 
     def work(k: int) -> None:
         for _ in range(50):
             for j in range(len(inputs)):
                 n = (j + k) % len(inputs)
-                if not torch.equal(mlp(inputs[n]), want[n]):
+                if not torch.equal((loaded if k % 2 else mlp)(inputs[n]), want[n]):
                     wrong.append(n)
 
     threads = [threading.Thread(target=work, args=(k,)) for k in range(4)]

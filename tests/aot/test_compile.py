@@ -11,6 +11,8 @@ import torch
 from torch.utils._pytree import tree_leaves, tree_map
 
 import fusewright
+from fusewright import CompilerError
+from fusewright.trace import exported
 from tests.aot.programs import CASES, Case
 from tests.support import assert_agrees, clone_like, no_fallbacks
 
@@ -18,10 +20,10 @@ from tests.support import assert_agrees, clone_like, no_fallbacks
 @pytest.mark.parametrize("name", CASES)
 def test_programs(name: str) -> None:
     case: Case = CASES[name]
-    module, exported = case.export()
+    module, source = case.export()
     state = copy.deepcopy(module)
     with no_fallbacks():
-        program = fusewright.aot_compile(exported)
+        program = fusewright.aot_compile(source)
     for k, (args, kwargs) in enumerate(case.calls()):
         mine = clone_like((args, kwargs))
         theirs = clone_like((args, kwargs))
@@ -54,11 +56,11 @@ def _plain(x: object) -> object:
 def test_programs_that_torch_has_already_worked_on(name: str, tmp_path: Path) -> None:
     """Exported strictly, decomposed, saved and loaded by torch."""
     case = CASES[name]
-    _, exported = case.export()
-    torch.export.save(exported, tmp_path / "program.pt2")
+    _, plain = case.export()
+    torch.export.save(plain, tmp_path / "program.pt2")
     for program in (
         replace(case, strict=True).export()[1],
-        exported.run_decompositions(),
+        plain.run_decompositions(),
         torch.export.load(tmp_path / "program.pt2"),
     ):
         compiled = fusewright.aot_compile(program)
@@ -71,3 +73,16 @@ def test_programs_that_torch_has_already_worked_on(name: str, tmp_path: Path) ->
         got = compiled(*mine[0], **mine[1])
         assert_agrees(tree_map(_plain, got), tree_map(_plain, want))
         assert_agrees(mine, theirs)
+
+
+def test_sizes_that_torch_fixes_are_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Some operators' own code, asked to take them apart, wants to know sizes. Nothing then says that they are fixed."""
+    op = torch.ops.aten.upsample_bilinear2d.vec
+
+    def by_its_own_code(*args: object) -> object:
+        return op._op_dk(torch._C.DispatchKey.CompositeImplicitAutograd, *args)
+
+    table = exported._table
+    monkeypatch.setattr(exported, "_table", lambda ours: {**table(ours), op: by_its_own_code})
+    with pytest.raises(CompilerError, match=r"torch fixes x.shape\[0\], which is to vary"):
+        fusewright.aot_compile(CASES["image"].export()[1])

@@ -8,6 +8,7 @@ import json
 import os
 import pickle
 import random
+import re
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
@@ -220,6 +221,14 @@ def test_other_versions_of_torch(version: str, saved: Path, monkeypatch: pytest.
     monkeypatch.setattr(torch, "__version__", version)
     with pytest.raises(UserError, match=r"cannot be loaded with torch .*: this version of Fusewright runs with torch"):
         fusewright.aot_load(saved)
+
+
+def test_the_versions_are_those_of_the_package() -> None:
+    text = (Path(__file__).parent.parent.parent / "pyproject.toml").read_text()
+    found = re.search(r"torch>=(\d+)\.(\d+),<(\d+)\.(\d+)", text)
+    assert found
+    a, b, c, d = map(int, found.groups())
+    assert fusewright.run.saved.TORCH == ((a, b), (c, d))
 
 
 def test_operators_that_changed(saved: Path, tmp_path: Path) -> None:

@@ -26,7 +26,7 @@
 #define __align__(n) __attribute__((aligned(n)))
 #define __device__ static
 #define __forceinline__ inline
-#define __launch_bounds__(n)
+#define __launch_bounds__(...)
 #define __cluster_dims__(x, y, z)
 #define __shared__ static __attribute__((section("emu_shared"), used))
 #define __restrict__
