@@ -203,8 +203,8 @@ class Emitter:
         """Sum the terms from the outermost scope inwards, so that invariant parts are computed once."""
         groups: dict[tuple[Atom, ...], Ix] = {}
         for m, c in p.terms:
-            sizes = tuple(a for a in m if _host_number(a))
-            rest = tuple(a for a in m if not _host_number(a))
+            sizes = tuple(a for a in m if a.kind == "sym")
+            rest = tuple(a for a in m if a.kind != "sym")
             coeff = ix(c)
             for a in sizes:
                 coeff = coeff * a.ix
@@ -264,7 +264,7 @@ class Emitter:
             coeff = ix(c)
             term: Arg = self.imm(1)
             for a in m:
-                if _host_number(a):
+                if a.kind == "sym":
                     coeff = coeff * a.ix
                 elif v.vector in _all_axes(a.ix) and not (self.steady and a.kind == "div"):
                     term = self.mul(s, term, self.vector_atom(s, a, role, v))
@@ -454,16 +454,6 @@ def _all_axes(p: Ix) -> set[Atom]:
         elif a.kind == "value":
             out |= a.aux.axes
     return out
-
-
-def _host_number(a: Atom) -> bool:
-    """Whether the host computes it: a symbol, or a quotient of symbols by constants.
-
-    Symbols may be integers of the program, which need not be positive, and targets divide unsigned numbers.
-    """
-    if a.kind != "div":
-        return a.kind == "sym"
-    return all(x.kind == "sym" or (x.kind == "div" and (x.aux.as_int() or 0) > 0) for x in a.ix.atoms())
 
 
 def _stages(a: Atom) -> frozenset[str]:

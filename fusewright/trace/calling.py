@@ -35,6 +35,7 @@ from ..run.random_ops import SEEDS
 from . import frames
 from .defined import Kinds, Strides, Variant, kinds_of
 from .equations import Env, evaluate
+from .launcher import apart
 from .types import TO_TORCH
 
 TENSORS = (torch.Tensor, torch.nn.Parameter, torch.nn.Buffer)
@@ -231,15 +232,7 @@ def written(d: Defined, given: Mapping[str, Any], results: Sequence[torch.Tensor
 
 # --- generated code ------------------------------------------------------------------------------------
 
-SCOPE: dict[str, Any] = {"_ad": forward_ad, "_options": current, "_grad": torch.is_grad_enabled}
-
-
-def _apart(written: tuple[torch.Tensor, ...], tensors: tuple[torch.Tensor, ...]) -> bool:
-    owners = [t.untyped_storage()._cdata for t in tensors]
-    return all(owners.count(t.untyped_storage()._cdata) == 1 for t in written)
-
-
-SCOPE["_apart"] = _apart
+SCOPE: dict[str, Any] = {"_ad": forward_ad, "_options": current, "_grad": torch.is_grad_enabled, "_apart": apart}
 
 
 def block(

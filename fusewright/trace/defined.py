@@ -38,6 +38,7 @@ from .effects import ordering
 from .equations import Equations
 from .executors import order
 from .fx import Traced
+from .signature import layout
 from .types import TO_TORCH, Symbols
 
 Strides = tuple[Ix, ...]
@@ -61,20 +62,8 @@ def kinds_of(t: torch.Tensor) -> Kinds | None:
     """What a plan depends on in a tensor's strides; None if it is contiguous."""
     if t.is_contiguous():
         return None
-    shape, stride = t.shape, t.stride()
-    order = tuple(sorted(range(t.dim()), key=lambda d: (stride[d], shape[d] != 1, -d)))
-    kinds: list[int | str] = [0] * t.dim()
-    expected = 1
-    for d in order:
-        if shape[d] == 1 or stride[d] == expected:
-            kinds[d] = "dense"
-        elif stride[d] in (0, 1):
-            kinds[d] = stride[d]
-        else:
-            kinds[d], expected = "free", stride[d]
-        if kinds[d] != 0:
-            expected *= shape[d]
-    return Kinds(order, tuple(kinds))
+    found = layout(t, False)
+    return Kinds(found.order, found.strides)
 
 
 @dataclass(slots=True)

@@ -35,7 +35,7 @@ class Symbols:
     """Turns torch's symbolic sizes into index expressions and remembers how to compute each symbol.
 
     `sources[name]` is a sympy expression over torch's own symbols for every symbol that is not one of them
-    (what the index grammar cannot express becomes a symbol of its own).
+    (what the index grammar cannot express, and quotients of what may be negative, become symbols of their own).
     """
 
     def __init__(self) -> None:
@@ -117,11 +117,11 @@ class Symbols:
             for _ in range(int(e.args[1])):
                 out = out * base
             return out
-        if isinstance(e, (FloorDiv, CleanDiv)):
+        if isinstance(e, (FloorDiv, CleanDiv)) and _positive(e):
             num, den = self.ix(e.args[0]), self.ix(e.args[1])
             if (den.as_int() or 1) >= 1:
                 return floordiv(num, den)
-        if isinstance(e, (Mod, PythonMod)):
+        if isinstance(e, (Mod, PythonMod)) and _positive(e):
             num, den = self.ix(e.args[0]), self.ix(e.args[1])
             if (den.as_int() or 1) >= 1:
                 return mod(num, den)
@@ -131,3 +131,8 @@ class Symbols:
             self.sources[name] = self._sympy[name] = e
             found = self._opaque[e] = sym(name)
         return found
+
+
+def _positive(e: Any) -> bool:
+    """Whether all symbols are sizes. An integer of the program may be negative, and targets divide unsigned numbers."""
+    return all(s.is_nonnegative for s in e.free_symbols)

@@ -76,7 +76,7 @@ def test_programs_that_torch_has_already_worked_on(name: str, tmp_path: Path) ->
 
 
 def test_sizes_that_torch_fixes_are_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Some operators' own code, asked to take them apart, wants to know sizes. Nothing then says that they are fixed."""
+    """Some operators' own code, asked to take them apart, wants to know sizes, and nothing else tells."""
     op = torch.ops.aten.upsample_bilinear2d.vec
 
     def by_its_own_code(*args: object) -> object:

@@ -27,13 +27,14 @@ import fusewright
 from fusewright import FusewrightWarning, UserError, saving_gpu
 from fusewright.bench.null import NullDriver
 from fusewright.build import nvrtc
+from fusewright.emit.cuda import emit_cuda
 from fusewright.run import devices
 from fusewright.run.prepared import Launch
 from fusewright.schedule.device import A100, H200, typical
 from tests.aot.programs import CASES, GPT
 from tests.emulate.cuda import COMPILER, MISSING, EmulationError, build
 from tests.emulate.driver import SMALL, EmulatedDriver
-from tests.support import counted, counters
+from tests.support import counted, counters, no_fallbacks
 
 needs_nvrtc = pytest.mark.skipif(not nvrtc.available(), reason="needs NVRTC")
 needs_compiler = pytest.mark.skipif(COMPILER is None, reason=MISSING)
@@ -87,7 +88,7 @@ def emulated(monkeypatch: pytest.MonkeyPatch) -> Iterator[Emulation]:
     """Kernels for CPU tensors are saved as CUDA C++ for a small GPU, and emulated."""
     if COMPILER is None:
         pytest.skip(MISSING)
-    monkeypatch.setattr(saving_gpu.Emitter, "compile_text", lambda self, text: text.encode())
+    monkeypatch.setattr(saving_gpu.Emitter, "compile", lambda self, func: emit_cuda(func, self.target).encode())
     monkeypatch.setattr(saving_gpu.Emitter, "versions", lambda self: f"emulated {self.arch}")
     driver = Emulation(SMALL)
     with devices.use("cpu", driver), fusewright.options(disk_cache=False):
@@ -229,7 +230,8 @@ SIZES = [(8, 16), (1, 1), (3, 5), (33, 40), (2, 1000), (70, 7)]
 def test_emulated_kernels_give_eagers_results(emulated: Emulation, tmp_path: Path) -> None:
     module, d = Rows(), {0: Dim("n", max=4096), 1: Dim("m", max=4096)}
     exported = export(module, (torch.randn(8, 16), torch.randn(8, 16)), dynamic_shapes={"x": d, "y": d})
-    fusewright.aot_save(exported, tmp_path / "p.fwp", architectures=["sm_90"])
+    with no_fallbacks():
+        fusewright.aot_save(exported, tmp_path / "p.fwp", architectures=["sm_90"])
     program = fusewright.aot_load(tmp_path / "p.fwp")
     before = counters()
     for n, m in SIZES:

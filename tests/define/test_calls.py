@@ -15,6 +15,7 @@ from tests.support import LAYOUTS, counted, counters, same_bits, tensor_with_lay
 
 @pytest.fixture(autouse=True)
 def _no_fallbacks():
+    torch.manual_seed(0)
     with fusewright.options(fallback=False):
         yield
 

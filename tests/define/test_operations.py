@@ -27,6 +27,7 @@ DOMAINS = {
 
 @pytest.fixture(autouse=True)
 def _no_fallbacks():
+    torch.manual_seed(0)
     with fusewright.options(fallback=False):
         yield
 

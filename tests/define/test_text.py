@@ -13,6 +13,11 @@ from fusewright import CompilerError, Definition, UserError, define
 from fusewright.graph import defined as graph_defined
 
 
+@pytest.fixture(autouse=True)
+def _seeded():
+    torch.manual_seed(0)
+
+
 def sample() -> Definition:
     d = define("sample")
     n, m = d.sizes("n m")

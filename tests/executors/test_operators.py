@@ -18,6 +18,7 @@ aten = torch.ops.aten
 
 @pytest.fixture(autouse=True)
 def _clean():
+    torch.manual_seed(0)
     assert executors.unregister() == 0
     yield
     executors.unregister()

@@ -338,7 +338,8 @@ def test_quotients_of_negative_integers_are_floored(k):
     """Arguments may be negative, unlike sizes; kernels divide unsigned numbers."""
 
     def quotients(x, k):
-        return (k // 2) * (1 - x), (k % 3) * x + 1, x + (2 * k + 1) // 4, x[k // 2 :] + 1
+        n = x.size(0)
+        return (k // 2) * (1 - x), (k % 3) * x + 1, x + (2 * k + 1) // 4, x[k // 2 :] + 1, x[k % n] + x * (n // k)
 
     fused, x = fusewright.fuse(quotients), torch.arange(12)
     for _ in range(2):

@@ -12,6 +12,7 @@ from tests.support import counted, counters
 
 @pytest.fixture(autouse=True)
 def _no_fallbacks():
+    torch.manual_seed(0)
     with fusewright.options(fallback=False):
         yield
 
