@@ -19,8 +19,8 @@ Semantics
   is true, in the order of `Target.order`. Its offset has run-time values; several points may meet in one element. Its
   buffer is stored by the first fusion of `before`, and no stage reads it; others of `before` scatter into it, too.
 - A collect is a scatter seen from where it writes: its `axes` are those of the target, its value at an element is
-  `base` combined with its `expr` at every point of `raxes` whose mask is true and whose key is the element's row, in the
-  order of the points. `set` takes the last of them.
+  `base` combined with its `expr` at every point of `raxes` whose mask is true and whose key is the element's row, in
+  the order of the points. `set` takes the last of them.
 - Buffers are external tensors addressed by element offset; no two outputs overlap each other; an output may be
   the same memory as an input only where `loop/overwrite.py` says so: each element is read only at the point that
   writes it, and before.

@@ -2,9 +2,10 @@
 
 A rule is a function `rule(ctx, *args, **kwargs)` registered with `@lower(op, ...)`. Arguments arrive translated:
 tensors as `Value`, symbolic sizes as `Ix`, floats made of such as `HostFloat`, everything else as in the traced call
-(`torch.dtype`, `None`, numbers, lists). It returns one `Value`, or a tuple for an operator with several results (None for an unused optional).
-It raises `Refusal(code, detail)` when it cannot express this call: the call then stays opaque, with that reason.
-The dtype and shape of what it returns must be those of the traced result; the translator verifies it.
+(`torch.dtype`, `None`, numbers, lists). It returns one `Value`, or a tuple for an operator with several results (None
+for an unused optional). It raises `Refusal(code, detail)` when it cannot express this call: the call then stays
+opaque, with that reason. The dtype and shape of what it returns must be those of the traced result; the translator
+verifies it.
 """
 
 from __future__ import annotations
