@@ -14,6 +14,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from .core.errors import UserError
+from .debug.units import size
 from .run.archive import DAMAGE, Archive
 from .run.convention import described, from_data
 from .run.saved import Loader
@@ -24,7 +25,7 @@ def info(archive: Archive) -> Iterator[str]:
     m = archive.manifest
     c = from_data(m["convention"])
     members = archive.zip.infolist()
-    yield f"{archive.path}: {_bytes(sum(i.compress_size for i in members))}, format {m['format']}"
+    yield f"{archive.path}: {size(sum(i.compress_size for i in members))}, format {m['format']}"
     yield f"saved with Fusewright {m['fusewright']}, torch {m['torch']}"
     yield "arguments"
     yield from (f"  {described(a)}" for a in c.arguments)
@@ -49,7 +50,7 @@ def _memory(m: Mapping[str, Any]) -> Iterator[str]:
             where = {m["tensors"][n]["storage"] for n in names}
             total = sum(m["storages"][k]["bytes"] for k in where)
             absent = "" if all(m["storages"][k]["saved"] for k in where) else ", not in the file"
-            yield f"{len(names)} {title}, {_bytes(total)}{absent}"
+            yield f"{len(names)} {title}, {size(total)}{absent}"
 
 
 def _variant(v: Mapping[str, Any], kernels: Mapping[str, Any]) -> Iterator[str]:
@@ -94,14 +95,6 @@ def check(archive: Archive) -> str:
     except DAMAGE as e:
         return str(archive.damaged(e))
     return ""
-
-
-def _bytes(n: float) -> str:
-    for unit in ("B", "KiB", "MiB"):
-        if n < 1024:
-            return f"{n:.0f} {unit}" if unit == "B" else f"{n:.1f} {unit}"
-        n /= 1024
-    return f"{n:.2f} GiB"
 
 
 def main(argv: Sequence[str]) -> int:

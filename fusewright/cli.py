@@ -22,14 +22,7 @@ from fusewright.build.store import Entry, Store, default_store
 from fusewright.core.errors import UserError
 from fusewright.core.option_page import default_text, markdown, spelling
 from fusewright.core.options import TABLE, current
-
-
-def _bytes(n: float) -> str:
-    for unit in ("B", "KiB", "MiB"):
-        if n < 1024:
-            return f"{n:.0f} {unit}" if unit == "B" else f"{n:.1f} {unit}"
-        n /= 1024
-    return f"{n:.2f} GiB"
+from fusewright.debug.units import size
 
 
 def _ago(seconds: float) -> str:
@@ -45,23 +38,23 @@ def _about(entry: Entry) -> str:
 
 def _cache_list(store: Store, console: Console) -> None:
     entries = store.entries()
-    table = Table("kernel", "size", "last used", "about", caption=f"{len(entries)} kernels, {_bytes(store.size())}")
+    table = Table("kernel", "size", "last used", "about", caption=f"{len(entries)} kernels, {size(store.size())}")
     now = time.time()
     for entry in entries:
-        table.add_row(escape(entry.key[:24]), _bytes(entry.size), _ago(now - entry.used), escape(_about(entry)))
+        table.add_row(escape(entry.key[:24]), size(entry.size), _ago(now - entry.used), escape(_about(entry)))
     console.print(table)
 
 
 def _cache_size(store: Store, console: Console) -> None:
     table = Table("kernels", "size", "limit", "directory")
-    size, limit = _bytes(store.size()), _bytes(store.limit_bytes)
-    table.add_row(str(len(store.entries())), size, limit, escape(str(store.directory)))
+    used, limit = size(store.size()), size(store.limit_bytes)
+    table.add_row(str(len(store.entries())), used, limit, escape(str(store.directory)))
     console.print(table)
 
 
 def _cache_clear(store: Store, console: Console) -> None:
-    size, removed = store.size(), store.clear()
-    console.print(f"removed {removed} kernels, {_bytes(size)}, from {escape(str(store.directory))}", soft_wrap=True)
+    used, removed = store.size(), store.clear()
+    console.print(f"removed {removed} kernels, {size(used)}, from {escape(str(store.directory))}", soft_wrap=True)
 
 
 def _cache_dir(store: Store, console: Console) -> None:

@@ -92,11 +92,7 @@ def _compile_fx(gm: GraphModule, kind: str, name: str, o: Options) -> Callable[[
             traced = translate(work, o.precision == "eager", o.rng, o.disable, o.fma, order)
             if order.patterns():
                 claim_patterns.claim_patterns(traced, order)
-        plan = compile_graph(traced, name)
-        with record.stage("plan", name):
-            fn = plan.callable()
-        show("plan", About(name), lambda: plan.source)
-        return fn
+        return _planned(traced, name)
     except Exception as e:
         if not o.fallback:
             raise as_compiler_error(e, "compile a graph") from e
@@ -106,6 +102,14 @@ def _compile_fx(gm: GraphModule, kind: str, name: str, o: Options) -> Callable[[
         return make_boxed_func(gm.forward)
 
 
+def _planned(traced: Traced, name: str) -> Callable[[list[Any]], list[Any]]:
+    plan = compile_graph(traced, name)
+    with record.stage("plan", name):
+        fn = plan.callable()
+    show("plan", About(name), lambda: plan.source)
+    return fn
+
+
 def compile_traced(traced: Traced, kind: str) -> Callable[[list[Any]], list[Any]]:
     """A boxed callable for a graph that is traced already. Raises whatever the pipeline as a whole raises."""
     name = f"{kind}{next(_serial)}"
@@ -113,11 +117,7 @@ def compile_traced(traced: Traced, kind: str) -> Callable[[list[Any]], list[Any]
         order = executors.order(current())
         if order.patterns():
             claim_patterns.claim_patterns(traced, order)
-        plan = compile_graph(traced, name)
-        with record.stage("plan", name):
-            fn = plan.callable()
-        show("plan", About(name), lambda: plan.source)
-    return fn
+        return _planned(traced, name)
 
 
 def compile_graph(traced: Traced, name: str) -> Plan:

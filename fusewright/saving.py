@@ -20,14 +20,14 @@ from torch.fx import Graph
 
 from . import __version__
 from .build import cpus
-from .core.errors import CompilerError, FusewrightError, UserError
+from .core.errors import CompilerError, UserError
 from .core.lazy import lazy_import
 from .core.options import current, using
 from .exporting import Compiled, devices_of, prepared
 from .graph.text import dump as graph_text
 from .loop.text import dump as loop_text
 from .run import archive, devices, direct, kernels
-from .run.convention import dumps, pack, to_data
+from .run.convention import pack, to_data
 from .run.eager_states import Blocks
 from .run.plan import GroupPlan, Plan, _Writer
 from .run.pool import Allocation
@@ -355,4 +355,4 @@ def _reach(t: torch.Tensor) -> tuple[int, int]:
     return start, start + (1 + last) * t.itemsize
 
 
-__all__ = ["FusewrightError", "aot_save", "dumps"]
+__all__ = ["aot_save"]

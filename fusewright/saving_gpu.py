@@ -23,7 +23,7 @@ from typing import Any
 import torch
 
 from .build import nvrtc
-from .core.errors import Refusal, UserError
+from .core.errors import FusewrightError, Refusal, UserError
 from .core.log import LOG
 from .emit.cuda import emit_cuda
 from .emit.cuda_types import CudaTarget
@@ -33,7 +33,7 @@ from .loop.lower import Kernel
 from .loop.text import dump as loop_text
 from .run import devices
 from .run.convention import Convention, Symbol
-from .run.gpu import GpuGroup, GpuKernel, _settled, _traced, cubin_of, interface, kernel_for, sizes_of
+from .run.gpu import GpuKernel, _settled, _traced, cubin_of, interface, sizes_of
 from .run.plan import GroupPlan, Plan
 from .run.prepared import Launch
 from .schedule.device import Gpu, typical
@@ -259,7 +259,10 @@ class _Rules:
             best, k = max(ranked, default=(0, 0))
             if not best:
                 break
-            self.extend(*self.plain(forms.pop(-k), sample))
+            try:
+                self.extend(*self.plain(forms.pop(-k), sample))
+            except (FusewrightError, Refusal) as e:
+                LOG.info("%s: no plain kernel: %s", self.name, e)
         return list(self.rules.values())
 
     def record(self, rules: list[dict[str, Any]]) -> dict[str, Any]:
@@ -304,9 +307,13 @@ class _Rules:
                 LOG.info("%s: no kernel for %s: %s", self.name, env, r)
         with ThreadPoolExecutor(max(1, min(8, os.cpu_count() or 1))) as pool:  # what NVRTC takes, it takes at once
             runs = [pool.submit(contextvars.copy_context().run, g.compile, k.func, g.driver) for _, k in decisions]
-            codes = [r.result() for r in runs]
         out: dict[GpuSchedule, Made] = {}
-        for (d, k), code in zip(decisions, codes, strict=True):
+        for (d, k), run in zip(decisions, runs, strict=True):
+            try:
+                code = run.result()
+            except FusewrightError as e:
+                g.failed(e)  # which raises it without fallback
+                continue
             out.setdefault(d.schedule, (d.schedule, k, code))
             text = d.rule
             if text is None:  # people have chosen: for these sizes only
@@ -396,4 +403,4 @@ def _plain_forms(s: GpuSchedule) -> Iterator[GpuSchedule]:
         yield replace(plain, mode="persistent", col_threads=threads, steps=steps, keep="loads")
 
 
-__all__ = ["Emitter", "GpuGroup", "about", "emitters", "group", "kernel_for"]
+__all__ = ["Emitter", "about", "emitters", "group"]

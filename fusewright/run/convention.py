@@ -7,7 +7,6 @@ names of size symbols.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
@@ -237,11 +236,6 @@ def unpack(x: Any) -> Any:
         return torch.device(v)
     made: dict[str, Callable[[list[Any]], Any]] = {"list": list, "tuple": tuple, "Size": torch.Size}
     return made[kind]([unpack(y) for y in v])
-
-
-def dumps(data: Any) -> bytes:
-    """JSON, the same bytes for the same data."""
-    return json.dumps(data, indent=1, ensure_ascii=False).encode()
 
 
 def described(a: Argument) -> str:

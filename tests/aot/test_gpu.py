@@ -24,7 +24,7 @@ from torch.export import Dim, export
 from torch.fx.experimental.symbolic_shapes import ShapeEnv
 
 import fusewright
-from fusewright import FusewrightWarning, UserError, saving_gpu
+from fusewright import CompilerError, FusewrightWarning, UserError, saving_gpu
 from fusewright.bench.null import NullDriver
 from fusewright.build import nvrtc
 from fusewright.emit.cuda import emit_cuda
@@ -296,6 +296,34 @@ def test_sizes_without_a_rule_run_through_torch(emulated: Emulation, tmp_path: P
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         program(x, y)
+
+
+def test_kernels_that_do_not_compile_are_left_out(
+    emulated: Emulation, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With one warning; sizes that they were for run on others, or through torch."""
+    module, d = Rows(), {0: Dim("n", max=300), 1: Dim("m", max=300)}
+    program = fusewright.aot_compile(module, (torch.randn(8, 16), torch.randn(8, 16)), dynamic_shapes={"x": d, "y": d})
+    compile, made = saving_gpu.Emitter.compile, []
+
+    def failing(self: saving_gpu.Emitter, func: Any) -> bytes:
+        made.append(func.name)
+        if len(made) > 2:
+            raise CompilerError("planted", "build")
+        return compile(self, func)
+
+    monkeypatch.setattr(saving_gpu.Emitter, "compile", failing)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        fusewright.aot_save(program, tmp_path / "p.fwp", architectures=["sm_90"])
+        loaded = fusewright.aot_load(tmp_path / "p.fwp")
+        for n, m in ((8, 16), (1, 299), (256, 3)):
+            x, y = torch.randn(n, m), torch.randn(n, m)
+            torch.testing.assert_close(loaded(x, y), module(x, y))
+    made.clear()
+    with fusewright.options(fallback=False), pytest.raises(CompilerError, match="planted"):
+        exported = export(module, (torch.randn(8, 16), torch.randn(8, 16)), dynamic_shapes={"x": d, "y": d})
+        fusewright.aot_save(exported, tmp_path / "p.fwp", architectures=["sm_90"])
 
 
 def test_written_arguments_and_buffers(emulated: Emulation, tmp_path: Path) -> None:

@@ -201,6 +201,7 @@ def test_dropout_forward_and_backward_on_a_gpu() -> None:
     def fn(x: torch.Tensor, w: torch.Tensor) -> torch.Tensor:
         return torch.layer_norm(torch.dropout(torch.nn.functional.gelu(x * w), 0.3, True), (40,)).sum(-1)
 
+    torch.manual_seed(0)
     before = counters()
     with emulated_gpu(), warnings.catch_warnings(), fusewright.options(check=True):
         warnings.simplefilter("error", FusewrightWarning)
