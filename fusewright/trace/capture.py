@@ -362,7 +362,8 @@ def _guards(env: ShapeEnv, names: dict[str, str]) -> list[str]:
     out = []
     for g in env.guards:
         text = printer.doprint(g.expr)
-        out.append(re.sub(r"\b[A-Za-z_]\w*\b", lambda m: names.get(m[0], m[0]), text))
+        text = re.sub(r"\b[A-Za-z_]\w*\b", lambda m: names.get(m[0], m[0]), text)
+        out.append(f"({text})" if re.search(r"\b(or|and|if)\b", text) else text)  # they will be joined by `and`
     return list(dict.fromkeys(t for t in out if t != "True"))
 
 

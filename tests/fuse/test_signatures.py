@@ -279,3 +279,20 @@ def test_nothing_keeps_arguments_alive():
         del x, y
         gc.collect()
         assert [r() for r in seen] == [None, None]
+
+
+def test_conditions_that_are_alternatives():
+    """What a trace assumed may contain `or`; each condition holds as a whole."""
+
+    def overwritten(x, y):
+        b = y * 1
+        b.copy_(x)
+        return y + b, torch.cat([y[:1], y[1:]]) * 2  # which is another trace where nothing is left of y[1:] but one
+
+    fused = fusewright.fuse(overwritten)
+    for n in (2, 3, 5, 2):
+        x, y = random_tensor((n, 1)), random_tensor((n, 1), seed=1)
+        for a, b in zip(fused(x, y), overwritten(x, y), strict=True):
+            assert torch.equal(a, b)
+    (plans,) = fused._fusewright.plans.values()
+    assert len(plans) == 2 and any(" or " in g for p in plans for g in p.entry.captured.guards)  # else it tests nothing
