@@ -153,7 +153,9 @@ class Fused:
                 self.failed(key, failure, options)
             return result
         self.install(plan, described)
-        return plan.run(leaves, integers(plan.entry.captured, leaves))
+        numbers = integers(plan.entry.captured, leaves)
+        assert numbers is not None
+        return plan.run(leaves, numbers)
 
     def options(self) -> Options:
         """The options in force, with those given to `fuse`."""
@@ -162,7 +164,8 @@ class Fused:
     def find(self, key: Any, leaves: list[Any]) -> _Plan | None:
         for plan in self.plans.get(key, ()):
             e = plan.entry
-            if plan.holds(integers(e.captured, leaves)):
+            numbers = integers(e.captured, leaves)
+            if numbers is not None and plan.holds(numbers):
                 tensors = tuple(leaves[k] for k in e.layouts)
                 if not e.mutated or apart(tuple(leaves[k] for k in e.mutated), tensors):
                     return plan

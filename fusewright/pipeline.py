@@ -26,6 +26,7 @@ from .debug import fuel, record, watch
 from .debug.dump import About, around, readable, show, shown, timeline
 from .fusion.alike import Likeness, likeness, refused_again, renamed
 from .fusion.build import Built, build
+from .fusion.repeats import too_dear
 from .graph.grouping import Group, Grouping, group
 from .graph.ir import Value
 from .graph.verify import verify
@@ -202,6 +203,11 @@ class _Compilation:
         driver = self.driver(g)
         make = build if driver is None else compile_gpu.build
         b = make(g.eqns, g.outputs, self.producers, set(), strides, exact, self.without)
+        own = {v for u in g.units for v in self.traced.graph.units[u].results} if len(g.units) > 1 else set()
+        dear = too_dear((r for r in b.repeats if r.value in own), b.fusion.axes, self.hint)
+        if dear is not None:
+            n = sum(map(self.hint, dear.places)) / max(self.hint(dear.value.numel), 1)
+            raise Refusal("profit", f"{dear.value} takes {dear.cost} instructions and would be computed {n:.1f} times")
         if driver is not None:
             self.allow(compile_gpu.family(b.fusion, self.hint, driver))
             return b, None

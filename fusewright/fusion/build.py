@@ -17,6 +17,7 @@ from .decisions import deciding
 from .domain import Domain
 from .ir import Buffer, Fusion, Stage, Target
 from .onehot import picked
+from .repeats import Repeat, repeats
 from .scalar import Expr
 from .structure import structure_hash
 
@@ -27,11 +28,13 @@ Layout = Callable[[Value], tuple[Ix, ...]]
 class Built:
     """A fusion and the graph values behind its buffers, by buffer name.
 
-    `original`: the fusion as it was built; a schedule puts one with fewer axes in the place of `fusion`.
+    `repeats`: what is computed at several places; `original`: the fusion as it was built; a schedule puts one with
+    fewer axes in the place of `fusion`.
     """
 
     fusion: Fusion
     sources: dict[str, Value]
+    repeats: tuple[Repeat, ...] = ()
     original: Fusion = field(init=False)
     _hash: str = field(default="", init=False)
 
@@ -136,7 +139,7 @@ class Phase:
     ):
         self.outputs = list(outputs)
         self.layout = layout
-        mine = {e.out: e for e in eqns}
+        mine = self.mine = {e.out: e for e in eqns}
         # views of outside tensors are part of the addressing, so they join the group's equations
         around: dict[Value, Eqn] = {}
         stack = [v for e in eqns for v in e.inputs]
@@ -179,7 +182,7 @@ class Phase:
             self.sources[b.name] = v
             self.store(v, b, body)
             outs.append(b)
-        return Built(self.finish(outs), self.sources)
+        return Built(self.finish(outs), self.sources, repeats(self.memo, self.mine))
 
     def finish(self, outs: list[Buffer]) -> Fusion:
         self.fusion.stages = self.stages

@@ -1,8 +1,9 @@
 """Which units run in one kernel.
 
-Greedy merging on the data-flow graph, kept acyclic: first producers into consumers, then siblings that read the same
-large tensor. A merge is legal when `accepts` (the scheduler's opinion) says so; it saves memory traffic whenever it
-is legal, because what was written and read back stays in registers. Every refusal is recorded with its reason.
+Greedy merging on the data-flow graph, kept acyclic: first producers into consumers, then those that no one consumer
+could take into all of theirs at once (nothing of them need be stored then), then siblings that read the same large
+tensor. A merge is legal when `accepts` (the scheduler's opinion) says so; it saves memory traffic whenever it is legal,
+because what was written and read back stays in registers. Every refusal is recorded with its reason.
 
 Units that cost nothing to compute again (constants, indices, casts of something that exists anyway) join every group
 that reads them rather than being stored once.
@@ -11,7 +12,7 @@ that reads them rather than being stored once.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
 from ..core.errors import Refusal
@@ -150,6 +151,7 @@ class _Grouper:
     # --- the group graph ---
     def run(self, siblings: bool, seen: Seen | None) -> Grouping:
         self.group_of: dict[int, Group] = {}
+        self.shared: set[int] = set()  # first units of groups that were refused because others read them too
         self.slots: list[Group | None] = []  # topological order; merging leaves gaps
         for u in sorted(self.reads):
             g = Group([u], order=len(self.slots))
@@ -182,7 +184,8 @@ class _Grouper:
             g.kernel = self._fused(g.units[0])
             if g.kernel:
                 self.fill(g)
-        return Grouping(groups, self.refused)
+        apart = [r for r in self.refused if self.group_of[r.first] is not self.group_of[r.second]]
+        return Grouping(groups, apart)
 
     def _fused(self, u: int) -> bool:
         return self.graph.units[u].kind == "fused"
@@ -198,6 +201,19 @@ class _Grouper:
                     maker = self.owner.get(v)
                     if maker is not None and self._fused(maker):
                         self._try(self.group_of[maker], self.group_of[u])
+        self._together()
+
+    def _together(self) -> None:
+        """Groups that were refused because others read them too, with all of their readers at once.
+
+        Such a group is stored when it is merged with some of its readers, and inlined when it is merged with all.
+        """
+        for a in sorted({self.group_of[u] for u in self.shared}, key=lambda g: -g.order):
+            values = [v for u in a.units for v in self.graph.units[u].results]
+            users = {self.group_of[r] for v in values for r in self.readers.get(v, ())} - {a}
+            fused = all(self._fused(g.units[0]) for g in users)
+            if users and fused and not any(v in self.exported for v in values):
+                self._try(a, *sorted(users, key=lambda g: g.order))
 
     def _siblings(self) -> None:
         """Groups that read the same large tensor and do not depend on each other."""
@@ -212,60 +228,71 @@ class _Grouper:
                 if ga is not gb:
                     self._try(*((ga, gb) if ga.order < gb.order else (gb, ga)))
 
-    def _try(self, a: Group, b: Group) -> None:
-        """Merge a (earlier) into b (later) if no path leads around and the scheduler agrees."""
+    def _try(self, *groups: Group) -> None:
+        """Merge groups, which are in order, if no path between them leads around and the scheduler agrees."""
+        a, b = groups[0], groups[-1]
         if a is b:
             return
-        here, there = (self.graph.units[g.units[0]].device for g in (a, b))
-        if here != there:
-            self.refused.append(Refused(a.units[0], b.units[0], f"on different devices, {here} and {there}"))
+        devices = dict.fromkeys(self.graph.units[g.units[0]].device for g in groups)
+        if len(devices) > 1:
+            self._refuse(a, b, f"on different devices, {' and '.join(map(str, devices))}")
             return
-        if len(a.units) + len(b.units) > MAX_UNITS:
-            self.refused.append(Refused(a.units[0], b.units[0], f"more than {MAX_UNITS} operations"))
+        if sum(len(g.units) for g in groups) > MAX_UNITS:
+            self._refuse(a, b, f"more than {MAX_UNITS} operations")
             return
-        reach = self._between(a, b)
+        reach = self._between(groups)
         if reach is None:
-            self.refused.append(Refused(a.units[0], b.units[0], "another operation lies between them"))
+            self._refuse(a, b, "another operation lies between them")
+            self.shared.add(a.units[0])
             return
-        merged = Group(sorted(a.units + b.units))
+        merged = Group(sorted(u for g in groups for u in g.units))
         self.fill(merged)
-        if not self._obvious(a, b):
+        if not self._obvious(groups):
             try:
                 self.accepts(merged)
             except Refusal as r:
-                self.refused.append(Refused(a.units[0], b.units[0], str(r)))
+                self._refuse(a, b, str(r))
+                if any(self.owner[v] in a.units for v in merged.outputs):
+                    self.shared.add(a.units[0])
                 return
-        self._merge(a, b, merged, reach)
+        self._merge(groups, merged, reach)
 
-    def _obvious(self, a: Group, b: Group) -> bool:
-        """Elementwise units of one shape always make one kernel."""
+    def _refuse(self, a: Group, b: Group, reason: str) -> None:
+        self.refused.append(Refused(a.units[0], b.units[0], reason))
+
+    def _obvious(self, groups: Sequence[Group]) -> bool:
+        """Elementwise units of one shape always make one kernel, if none reads another's result at other places."""
         shapes: set[Shape] = set()
-        for g in (a, b):
+        mine = {u for g in groups for u in g.units}
+        for g in groups:
             for u in g.units:
+                views = [v for v in self.graph.units[u].reads if self.owner.get(v) not in self.reads]
+                if any(self.owner.get(v) in mine for v in self._roots(views)):
+                    return False
                 for e in self.by_unit[u]:
                     if e.op not in _POINTWISE:
                         return False
                 shapes.update(v.shape for v in self.graph.units[u].results)
         return len(shapes) == 1
 
-    def _between(self, a: Group, b: Group) -> set[Group] | None:
-        """Groups after `a` and before `b` in order that depend on `a`; None when one of them leads to `b`."""
+    def _between(self, groups: Sequence[Group]) -> set[Group] | None:
+        """Groups up to the last of `groups` that depend on one of them; None when one of these leads to one of them."""
         seen: set[Group] = set()
-        stack = [g for g in self.next[a] if g is not b]
+        stack = [n for g in groups for n in self.next[g] if n not in groups]
         while stack:
             g = stack.pop()
-            if g is b:
+            if g in groups:
                 return None
-            if g in seen or g.order > b.order:
+            if g in seen or g.order > groups[-1].order:
                 continue
             seen.add(g)
             stack.extend(self.next[g])
         return seen
 
-    def _merge(self, a: Group, b: Group, merged: Group, after: set[Group]) -> None:
-        lo, hi = a.order, b.order
+    def _merge(self, groups: Sequence[Group], merged: Group, after: set[Group]) -> None:
+        lo, hi = groups[0].order, groups[-1].order
         region = [g for g in self.slots[lo : hi + 1] if g is not None]
-        first = [g for g in region if g is not a and g is not b and g not in after]
+        first = [g for g in region if g not in groups and g not in after]
         last = [g for g in region if g in after]
         placed: list[Group | None] = [*first, merged, *last]
         self.slots[lo : hi + 1] = placed + [None] * (hi + 1 - lo - len(placed))
@@ -274,14 +301,15 @@ class _Grouper:
                 g.order = lo + k
         for u in merged.units:
             self.group_of[u] = merged
-        before = (self.before.pop(a) | self.before.pop(b)) - {a, b}
-        nxt = (self.next.pop(a) | self.next.pop(b)) - {a, b}
+        old = set(groups)
+        before = set().union(*(self.before.pop(g) for g in groups)) - old
+        nxt = set().union(*(self.next.pop(g) for g in groups)) - old
         self.before[merged], self.next[merged] = before, nxt
         for g in before:
-            self.next[g] -= {a, b}
+            self.next[g] -= old
             self.next[g].add(merged)
         for g in nxt:
-            self.before[g] -= {a, b}
+            self.before[g] -= old
             self.before[g].add(merged)
 
     def fill(self, g: Group) -> None:

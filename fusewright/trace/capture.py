@@ -9,6 +9,7 @@ kept, and so are the relations between sizes that tracing relied on. The flat in
 from __future__ import annotations
 
 import contextlib
+import math
 import re
 import sys
 import traceback
@@ -34,6 +35,7 @@ from torch.fx.experimental.symbolic_shapes import DimDynamic, GuardOnDataDepende
 from torch.nn.utils.stateless import _reparametrize_module
 from torch.overrides import TorchFunctionMode
 from torch.utils import _pytree as pytree
+from torch.utils._sympy.functions import CleanDiv, FloorDiv, Mod, PythonMod
 from torch.utils._sympy.printers import PythonPrinter
 
 from ..core.errors import Refusal, UserError
@@ -54,8 +56,9 @@ class Captured:
 
     `forward`, `backward`: what the compilers made of the graphs (`backward` None without gradients), with the FX graph
     of each; `whole`: AOTAutograd's own callable of the flat inputs; `meta`: its description of aliases and mutations.
-    `symbols[k]`: (leaf number, "size" or "stride", dimension) of flat input k. `guards`: Python conditions over
-    `_s<k>`, the flat integers, symbols first. `result`: a pytree whose leaves are `Out`s.
+    `symbols[k]`: (leaf number, "size" or "stride", dimension) of flat input k, which is what is found there divided by
+    `factors[k]`. `guards`: Python conditions over `_s<k>`, the flat integers, symbols first. `result`: a pytree whose
+    leaves are `Out`s.
     """
 
     forward: Any
@@ -65,6 +68,7 @@ class Captured:
     whole: Callable[..., Any]
     meta: Any
     symbols: list[tuple[int, str, int]]
+    factors: list[int]
     integers: list[int]
     tensors: list[int]
     guards: list[str]
@@ -166,7 +170,19 @@ class _Lines(TorchFunctionMode):
             file, line, source = frames.origin(frame)
             here = traceback.FrameSummary(file, line, frame.f_code.co_name, line=source or None)
             fx_traceback.current_meta["stack_trace"] = "".join(traceback.format_list([here]))
+        if func in _CHUNKS:
+            return _chunk(*args, **(kwargs or {}))
         return func(*args, **(kwargs or {}))
+
+
+_CHUNKS = frozenset((torch.chunk, torch.Tensor.chunk, torch.ops.aten.chunk.default))
+
+
+def _chunk(input: torch.Tensor, chunks: int, dim: int = 0) -> Any:
+    """`torch.chunk`; where all are equally large, that is a condition of the trace, and their sizes say so."""
+    if isinstance(input.size(dim), torch.SymInt) and chunks > 0 and input.size(dim) % chunks == 0:
+        return torch.split(input, input.size(dim) // chunks, dim)
+    return torch.chunk(input, chunks, dim)
 
 
 class _Tracer:
@@ -176,7 +192,9 @@ class _Tracer:
         values: tuple[Any, ...],
         described: Described,
         layouts: dict[int, Layout],
+        divisors: Divisors,
     ):
+        self.divisors = divisors
         self.fn, self.values, self.described, self.layouts = fn, values, described, layouts
         self.env = _Env(duck_shape=False, allow_scalar_outputs=False, allow_dynamic_output_shape_ops=False)
         self.env.names = {}
@@ -202,9 +220,11 @@ class _Tracer:
         strides: list[Any] = list(lay.strides)
         for d, n in enumerate(lay.sizes):
             if n is None:
-                sizes[d] = self.symbol(t.shape[d], f"{name}.size({d})")
+                factor = self.divisors.get((k, d), 1)
+                found = self.symbol(t.shape[d] // factor, f"{name}.size({d})")
                 self.symbols.append((k, "size", d))
-                self.sizes.append(sizes[d])
+                self.sizes.append(found)
+                sizes[d] = found * factor
         expected: Any = 1
         for d in lay.order:
             if strides[d] == "dense":
@@ -279,6 +299,49 @@ def _out(x: Any, outputs: list[Any], positions: dict[int, int]) -> Out:
     return Out("output", len(outputs) - 1)
 
 
+Divisors = dict[tuple[int, int], int]  # (leaf, dimension) -> what the size is a multiple of
+
+
+class _Multiple(Exception):
+    """Sizes are multiples of more than was known."""
+
+    def __init__(self, divisors: Divisors):
+        super().__init__("sizes are multiples")
+        self.divisors = divisors
+
+
+def _multiples(tracer: _Tracer) -> Divisors:
+    """What is to be known of sizes in another trace, from the conditions of this one; empty if that is nothing new."""
+    places = {
+        str(n.node.expr): (k, d) for n, (k, what, d) in zip(tracer.sizes, tracer.symbols, strict=True) if what == "size"
+    }
+    found: Divisors = {}
+    for g in tracer.env.guards:
+        symbol, n = _multiple(g.expr)
+        place = places.get(symbol)
+        if place is not None and n > 1:
+            found[place] = math.lcm(found.get(place, 1), n)
+    more = dict(tracer.divisors)
+    for (k, d), n in found.items():
+        whole = n * more.get((k, d), 1)
+        if tracer.described.leaves[k].shape[d] >= 2 * whole:  # else the symbol would stand for one number
+            more[k, d] = whole
+    return more if more != tracer.divisors else {}
+
+
+def _multiple(e: Any) -> tuple[str, int]:
+    """(symbol, number) of a condition that says that a symbol is a multiple of a number; else ("", 0)."""
+    if isinstance(e, sympy.Eq):
+        for a, b in ((e.lhs, e.rhs), (e.rhs, e.lhs)):
+            if isinstance(a, (Mod, PythonMod)) and b == 0 and a.args[0].is_Symbol and a.args[1].is_Integer:
+                return str(a.args[0]), int(a.args[1])
+            if a.is_Symbol and b.is_Mul and len(b.args) == 2 and isinstance(b.args[1], (FloorDiv, CleanDiv)):
+                n, quotient = b.args
+                if n.is_Integer and quotient.args == (a, n):
+                    return str(a), int(n)
+    return "", 0
+
+
 def capture(
     fn: Callable[..., Any],
     values: tuple[Any, ...],
@@ -291,14 +354,37 @@ def capture(
     `layouts`: of the leaves that are tensors. `compilers`: `forward`, `backward` and `inference`, functions of (graph,
     example inputs), and the other arguments of AOTAutograd. Raises UserError for control flow that depends on what a
     trace does not know, Refusal for what only the plain function can do, and whatever `fn` or a compiler raises.
+
+    A size that the program takes to be a multiple of a number (the heads of an attention, the gates of a cell) is
+    traced as that number times a symbol: else no one could tell that its parts are equally large. That takes another
+    trace.
     """
-    tracer = _Tracer(fn, values, described, layouts)
+    divisors: Divisors = {}
+    while True:
+        try:
+            return _capture(fn, values, described, layouts, compilers, divisors)
+        except _Multiple as m:
+            divisors = m.divisors
+
+
+def _capture(
+    fn: Callable[..., Any],
+    values: tuple[Any, ...],
+    described: Described,
+    layouts: dict[int, Layout],
+    compilers: dict[str, Any],
+    divisors: Divisors,
+) -> Captured:
+    """Raises _Multiple, before anything is compiled, for sizes that had better be traced as multiples."""
+    tracer = _Tracer(fn, values, described, layouts, divisors)
     made = _Compiled()
     context = TracingContext(tracer.mode)
     autocast = torch._C._is_any_autocast_enabled()
 
     def keep(kind: str) -> Callable[[Any, Any], Any]:
         def compiler(gm: torch.fx.GraphModule, inputs: Any) -> Any:
+            if kind != "backward" and (more := _multiples(tracer)):
+                raise _Multiple(more)
             built = compilers[kind](gm, inputs)
             which = "backward" if kind == "backward" else "forward"
             setattr(made, which, built)
@@ -328,6 +414,8 @@ def capture(
                 decompositions=compilers["decompositions"],
                 keep_inference_input_mutations=True,
             )
+    except _Multiple:
+        raise
     except Exception as e:
         raise _explained(e, tracer) from e
     finally:
@@ -342,6 +430,7 @@ def capture(
         whole,
         made.meta,
         tracer.symbols,
+        [divisors.get((k, d), 1) if what == "size" else 1 for k, what, d in tracer.symbols],
         tracer.integers,
         list(layouts),
         _guards(tracer.env, names),

@@ -163,6 +163,10 @@ class _Block:
                 if mine or strided:
                     targets = [mine.get(d, f"_t{d}" if strided else "_") for d in range(len(lay.sizes))]
                     self.lines.append(f"{', '.join(targets)}, = {e}.{call}")
+                    for s in mine.values():
+                        if (factor := en.captured.factors[int(s[2:])]) > 1:
+                            self.unless(f"{s} % {factor} == 0")
+                            self.lines.append(f"{s} //= {factor}")
                     conditions += [f"1 < {s}" for s in mine.values()]
             conditions += self.strides(k, e, lay)
         for i, k in enumerate(en.captured.integers):
@@ -177,7 +181,10 @@ class _Block:
             return [f"{e}.is_contiguous()"]
         if not lay.order:
             return [f"{e}.stride() == {lay.strides!r}"]
-        symbols = {(leaf, what, d): f"_s{i}" for i, (leaf, what, d) in enumerate(self.entry.captured.symbols)}
+        c = self.entry.captured
+        symbols = {
+            s: f"_s{i}" if f == 1 else f"{f} * _s{i}" for i, (s, f) in enumerate(zip(c.symbols, c.factors, strict=True))
+        }
         expected, out = "1", []
         for d in lay.order:
             kind, size = lay.strides[d], lay.sizes[d]
@@ -344,9 +351,14 @@ def launcher(entry: Entry) -> Callable[[list[Any], list[int]], Any]:
     return run
 
 
-def integers(captured: Captured, leaves: list[Any]) -> list[int]:
-    """The flat integers of a call."""
-    out = [leaves[k].shape[d] if what == "size" else leaves[k].stride(d) for k, what, d in captured.symbols]
+def integers(captured: Captured, leaves: list[Any]) -> list[int] | None:
+    """The flat integers of a call; None if a size is no multiple of its factor, or no larger one."""
+    out: list[int] = []
+    for (k, what, d), factor in zip(captured.symbols, captured.factors, strict=True):
+        n = leaves[k].shape[d] if what == "size" else leaves[k].stride(d)
+        if factor > 1 and (n % factor or n < 2 * factor):
+            return None
+        out.append(n // factor)
     return out + [leaves[k] for k in captured.integers]
 
 

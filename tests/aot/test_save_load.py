@@ -56,7 +56,8 @@ TRACERS = ("torch._dynamo", "torch._inductor", "torch._functorch.aot_autograd", 
 
 
 def run_child(folder: Path, *names: str) -> dict[str, Any]:
-    env = {**os.environ, "OMP_NUM_THREADS": "1", "FUSEWRIGHT_CACHE_DIR": str(folder / "no cache")}
+    threads = str(torch.get_num_threads())  # the order in which a matrix product adds depends on them
+    env = {**os.environ, "OMP_NUM_THREADS": threads, "FUSEWRIGHT_CACHE_DIR": str(folder / "no cache")}
     command = [sys.executable, "-c", CHILD, str(folder), *names]
     done = subprocess.run(command, cwd=ROOT, env=env, capture_output=True, text=True, timeout=600)
     assert done.returncode == 0, done.stderr[-3000:]

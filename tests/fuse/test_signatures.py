@@ -296,3 +296,66 @@ def test_conditions_that_are_alternatives():
             assert torch.equal(a, b)
     (plans,) = fused._fusewright.plans.values()
     assert len(plans) == 2 and any(" or " in g for p in plans for g in p.entry.captured.guards)  # else it tests nothing
+
+
+def gates(x, bias, c):
+    i, f, g, o = (x + bias).chunk(4, dim=-1)
+    c = f.sigmoid() * c + i.sigmoid() * g.tanh()
+    return o.sigmoid() * c.tanh(), c
+
+
+def heads(x, w):
+    b, n, d = x.shape
+    y = (x * w).view(b, n, 6, d // 6).transpose(1, 2) * 2
+    return (y + y.sum(-1, keepdim=True)).transpose(1, 2).reshape(b, n, d) + x
+
+
+def qkv(x):
+    b, n, d = x.shape
+    q, k, v = x.chunk(3, -1)
+    q, k, v = (t.view(b, n, 2, d // 6) * 2 for t in (q, k, v))
+    return q * k + v
+
+
+MULTIPLES = {
+    "gates": (gates, lambda n, m: (random_tensor((n, 4 * m)), random_tensor((4 * m,)), random_tensor((n, m)))),
+    "heads": (heads, lambda n, m: (random_tensor((3, n, 6 * m)), random_tensor((6 * m,)))),
+    "qkv": (qkv, lambda n, m: (random_tensor((3, n, 6 * m)),)),
+}
+
+
+@pytest.mark.parametrize("name", MULTIPLES)
+@pytest.mark.parametrize("grad", [False, True])
+def test_sizes_that_are_multiples_share_a_trace_in_which_parts_are_equally_large(name, grad):
+    fn, make = MULTIPLES[name]
+    fused = fusewright.fuse(fn)
+    before = counters()
+    for n, m in ((4, 5), (7, 2), (2, 33), (5, 8)):
+        args = tuple(t.double().requires_grad_(grad) for t in make(n, m))
+        got, want = fused(*args), fn(*args)
+        assert_agrees(got, want)
+        if grad:
+            sums = [sum(t.square().sum() for t in (r if isinstance(r, tuple) else (r,))) for r in (got, want)]
+            for a, b in zip(*(torch.autograd.grad(s, args) for s in sums), strict=True):
+                torch.testing.assert_close(a, b)
+    after = counted(before)
+    assert after["fuse_traces"] == 1
+    assert grad or after["opaque_calls"] == 0
+    assert max(f for p in next(iter(fused._fusewright.plans.values())) for f in p.entry.captured.factors) > 1
+
+
+def test_sizes_that_are_no_multiples_or_the_number_itself():
+    fused = fusewright.fuse(gates)
+    for n, m in ((4, 5), (4, 1), (1, 3), (4, 2)):
+        args = MULTIPLES["gates"][1](n, m)
+        assert_agrees(fused(*args), gates(*args))
+
+    def halves(x):
+        parts = x.chunk(2, -1)
+        return parts[0].sum(-1) * 2 + 1, parts[-1] * 2 + 1, len(parts)
+
+    fused = fusewright.fuse(halves)
+    for n in (6, 7, 2, 1, 8, 9):
+        x = random_tensor((3, n))
+        for _ in range(2):
+            assert_agrees(fused(x), halves(x))

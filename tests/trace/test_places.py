@@ -1,0 +1,88 @@
+"""Values read at several places: inlined there when that costs nothing or little, else stored."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+
+import fusewright
+from tests.support import counted, counters, no_fallbacks, random_tensor
+
+
+def halves_of_a_sum(x, b):
+    i, g = (x + b).chunk(2, -1)
+    return i.sigmoid() * g
+
+
+def pieces_stored_apart(x, b):
+    y = x + b
+    return y[:, :6].sigmoid() * 2, y[:, 6:] * 2
+
+
+def one_place_twice(x, b):
+    y = x + b
+    return y[:, :5].sigmoid() * y[:, :5].tanh()
+
+
+def gates(x, b):
+    i, f, g, o = (x * b + 1).chunk(4, -1)
+    c = f.sigmoid() + i.sigmoid() * g.tanh()
+    return o.sigmoid() * c.tanh(), c
+
+
+def cheap_stencil(x, b):
+    y = x * b + 1
+    return y[:, 2:] - 2 * y[:, 1:-1] + y[:, :-2]
+
+
+def dear_pieces(x, b):
+    y = torch.erf(x + b).tanh()
+    return y[:, :6] * y[:, 6:]
+
+
+def dear_broadcast(x, b):
+    return x * torch.erf(b).tanh()
+
+
+def dear_stencil(x, b):
+    y = torch.erf(x + b).tanh()
+    return y[:, 2:] - 2 * y[:, 1:-1] + y[:, :-2]
+
+
+def dear_windows(x, b):
+    return torch.erf(x + b).unfold(1, 4, 1) * 2 + 1
+
+
+def dear_mirrored(x, b):
+    y = torch.erf(x + b).tanh()
+    return y * 2 + y.flip(1) * 3
+
+
+ONE = [
+    *(halves_of_a_sum, pieces_stored_apart, one_place_twice, gates, cheap_stencil, dear_pieces),
+    dear_broadcast,
+]
+TWO = [dear_stencil, dear_windows, dear_mirrored]
+
+
+@pytest.mark.parametrize("dynamic", [False, True])
+@pytest.mark.parametrize("fn", [*ONE, *TWO])
+def test_kernels(fn, dynamic):
+    torch._dynamo.reset()
+    compiled = torch.compile(fn, backend="fusewright", dynamic=None if dynamic else False)
+    before = counters()
+    for n in (7, 40):
+        x, b = random_tensor((n, 12)), random_tensor((12,))
+        if dynamic:
+            torch._dynamo.mark_dynamic(x, 0)
+        with no_fallbacks():
+            torch.testing.assert_close(compiled(x, b), fn(x, b))
+    after = counted(before)
+    graphs = after["graphs_traced"]
+    assert graphs == (1 if dynamic else 2)
+    assert after["groups_formed"] == graphs * (1 if fn in ONE else 2) and after["opaque_calls"] == 0
+
+
+def test_the_reason_says_how_often():
+    report = fusewright.explain(dear_windows, random_tensor((6, 12)), random_tensor((12,)))
+    assert "would be computed" in str(report)
