@@ -55,14 +55,14 @@ def dear_windows(x, b):
 
 def dear_mirrored(x, b):
     y = torch.erf(x + b).tanh()
-    return y * 2 + y.flip(1) * 3
+    return y + y.flip(1)
 
 
 ONE = [
     *(halves_of_a_sum, pieces_stored_apart, one_place_twice, gates, cheap_stencil, dear_pieces),
     dear_broadcast,
 ]
-TWO = [dear_stencil, dear_windows, dear_mirrored]
+TWO = [dear_stencil, dear_windows]
 
 
 @pytest.mark.parametrize("dynamic", [False, True])
@@ -83,6 +83,7 @@ def test_kernels(fn, dynamic):
     assert after["groups_formed"] == graphs * (1 if fn in ONE else 2) and after["opaque_calls"] == 0
 
 
-def test_the_reason_says_how_often():
-    report = fusewright.explain(dear_windows, random_tensor((6, 12)), random_tensor((12,)))
-    assert "would be computed" in str(report)
+@pytest.mark.parametrize("fn", [dear_windows, dear_mirrored])
+def test_the_reason_says_how_often(fn):
+    report = fusewright.explain(fn, random_tensor((6, 12)), random_tensor((12,)))
+    assert "would be computed 2.0 times" in str(report) or "would be computed 3.0 times" in str(report)
