@@ -3,10 +3,12 @@
     python benchmarks/models.py --device cuda --json run.json     # about two minutes
     python benchmarks/models.py --device cuda --profile out/      # and what every kernel took, a file for each
     python benchmarks/models.py --device cpu --small              # does it run at all
+    python benchmarks/models.py --cuda-graphs --only "GPT, 12"    # with CUDA graphs: ours, and TorchInductor's
 
 A step is the forward pass, cross-entropy over the vocabulary, the backward pass and AdamW; parameters are bfloat16.
 All implementations of a model take turns, in one process, from the same weights and on the same tokens; their losses
-over the first steps are compared before anything is timed. Memory is the peak of a step above what there is before it.
+over the first steps are compared before anything is timed. Memory is the peak of a step above what there is before it;
+what CUDA graphs keep between steps is in "reserved MB" only, which is the whole process's.
 """
 
 from __future__ import annotations
@@ -30,8 +32,14 @@ from torch.profiler import profile as profiler
 
 import fusewright
 from fusewright.bench.measure import synchronize
+from fusewright.run import cuda_graphs
 
-BACKENDS = ("eager", "aot_eager", "inductor", "fusewright")
+BACKENDS = ("eager", "aot_eager", "inductor", "inductor_graphs", "fusewright", "fusewright_graphs")
+GRAPHS: dict[str, dict[str, Any]] = {
+    "inductor_graphs": {"backend": "inductor", "mode": "reduce-overhead"},
+    "fusewright_graphs": {"backend": "fusewright", "options": {"cuda_graphs": True}},
+}
+UNTIMED, UNTIMED_GRAPHS = 3, 40  # steps before any is timed; graphs are recorded, and have to prove themselves
 
 
 @dataclass(frozen=True)
@@ -167,7 +175,8 @@ class Run:
         self.model = copy.deepcopy(model)
         self.data = data
         self.optimizer = torch.optim.AdamW(self.model.parameters(), lr=1e-4, fused=data[0].is_cuda)
-        self.loss = self.model if backend == "eager" else torch.compile(self.model, backend=backend)
+        how = GRAPHS.get(backend, {"backend": backend})
+        self.loss = self.model if backend == "eager" else torch.compile(self.model, **how)
 
     def step(self) -> Tensor:
         self.optimizer.zero_grad(set_to_none=True)
@@ -257,7 +266,8 @@ def measure(name: str, backends: list[str], device: str, small: bool, out: Path 
         if worst > 0.02 * max(expected):
             print(f"  {backend}: the losses differ from {backends[0]}'s: {rows[backend]['losses']} {expected}")
     times: dict[str, list[float]] = {backend: [] for backend in backends}
-    for _ in range(3 + rounds):
+    untimed = UNTIMED_GRAPHS if GRAPHS.keys() & runs.keys() else UNTIMED
+    for _ in range(untimed + rounds):
         for backend, run in runs.items():
             synchronize(device)
             began = time.perf_counter()
@@ -266,14 +276,18 @@ def measure(name: str, backends: list[str], device: str, small: bool, out: Path 
             times[backend].append(time.perf_counter() - began)
     for backend, run in runs.items():
         row = rows[backend]
-        row["step"] = statistics.median(times[backend][3:])
+        row["step"] = statistics.median(times[backend][untimed:])
         row["tokens/s"] = shape.batch * shape.tokens / row["step"]
         if device == "cuda":
             row["peak MB"] = peak(run)
+            row["reserved MB"] = torch.cuda.memory_reserved() / 1e6
             if out is not None:
                 row["device"] = profile(run, out / f"{name.replace(' ', '_').replace(',', '')}-{backend}.txt")
         notes = [f"{k} {v:,.4g}" for k, v in row.items() if k != "losses"]
-        print(f"  {backend:11s} {row['step'] * 1e3:9.3f} ms  " + "  ".join(notes), flush=True)
+        print(f"  {backend:17s} {row['step'] * 1e3:9.3f} ms  " + "  ".join(notes), flush=True)
+    if "fusewright_graphs" in runs:
+        for plan, text in cuda_graphs.status().items():
+            print(f"    {plan}: {text}")
     return rows
 
 
@@ -281,6 +295,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--device", default="cuda", choices=["cuda", "cpu"])
     parser.add_argument("--backends", default="eager,inductor,fusewright", help=f"of {', '.join(BACKENDS)}")
+    parser.add_argument("--cuda-graphs", action="store_true", help="also inductor and fusewright from CUDA graphs")
     parser.add_argument("--only", default="", help="models whose name contains this")
     parser.add_argument("--small", action="store_true", help="models of a few layers and tokens")
     parser.add_argument("--rounds", type=int, default=20)
@@ -289,12 +304,14 @@ def main() -> None:
     args = parser.parse_args()
     if args.profile:
         args.profile.mkdir(parents=True, exist_ok=True)
+    backends = args.backends.split(",")
+    backends += [b for b in GRAPHS if args.cuda_graphs and b not in backends]
     torch.set_float32_matmul_precision("high")
     results = {}
     for name in TINY if args.small else MODELS:
         if args.only in name:
             print(name, flush=True)
-            results[name] = measure(name, args.backends.split(","), args.device, args.small, args.profile, args.rounds)
+            results[name] = measure(name, backends, args.device, args.small, args.profile, args.rounds)
             gc.collect()
             if args.device == "cuda":
                 torch.cuda.empty_cache()

@@ -23,7 +23,7 @@ from .trace.aliases import drop_detached
 from .trace.lean import Parts, aot_settings
 from .trace.lowering import check_operators
 from .trace.padding import pad_products
-from .trace.partition import recomputing
+from .trace.partition import mark_private, recomputing
 
 if TYPE_CHECKING:
     from .trace import claims, eager_random
@@ -49,10 +49,13 @@ def partition(joint: GraphModule, inputs: Any, **kwargs: Any) -> tuple[GraphModu
     if padded(o):
         with around("padding", about, text):
             pad_products(joint)
-    if not o.recompute:
-        return default_partition(joint, inputs, **kwargs)
-    with recomputing(_RECOMPUTED):
-        return min_cut_rematerialization_partition(joint, inputs, **kwargs)
+    if o.recompute:
+        with recomputing(_RECOMPUTED):
+            passes = min_cut_rematerialization_partition(joint, inputs, **kwargs)
+    else:
+        passes = default_partition(joint, inputs, **kwargs)
+    mark_private(*passes, kwargs["num_fwd_outputs"])
+    return passes
 
 
 def padded(o: Options) -> bool:

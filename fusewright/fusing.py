@@ -36,6 +36,7 @@ def fuse(
     rng: str | None = None,
     precision: str | None = None,
     autotune: Any = None,
+    cuda_graphs: bool | None = None,
 ) -> Any:
     """Fuse a function of tensors, or a module; as a decorator, with or without arguments.
 
@@ -47,18 +48,19 @@ def fuse(
     specialize: names of parameters (or True: all) whose sizes and integers are fixed in a trace instead of symbolic,
         for Python control flow that depends on them.
     dynamic: False is specialize=True.
-    rng, precision, autotune: options of these names, for this function.
+    rng, precision, autotune, cuda_graphs: options of these names, for this function.
 
     Under transforms of `torch.func`, forward-mode differentiation, tensor subclasses, active torch function or
     dispatch modes and inside `torch.compile`, the plain function runs. Raises UserError for control flow that a trace
-    cannot follow, naming the line.
+    cannot follow, naming the line. What `torch.compile` has made is fused in its place.
     """
-    given = {"rng": rng, "precision": precision, "autotune": autotune}
+    given = {"rng": rng, "precision": precision, "autotune": autotune, "cuda_graphs": cuda_graphs}
     overrides = {k: v for k, v in given.items() if v is not None}
     from_mapping(overrides)  # raises UserError for what it does not know
     how = specialize if dynamic else True
 
     def decorate(f: Any) -> Any:
+        f = _inside(f)
         if isinstance(f, _SCRIPTED):
             return scripting.fuse_scripted(f, how, overrides)
         if isinstance(f, torch.nn.Module):
@@ -68,6 +70,13 @@ def fuse(
         return Fused(f, how, overrides).call
 
     return decorate if fn is None else decorate(fn)
+
+
+def _inside(f: Any) -> Any:
+    """What `torch.compile` was given, if `f` is what it made: one of the two compiles."""
+    if isinstance(f, torch.nn.Module):
+        return f._orig_mod if type(f).__name__ == "OptimizedModule" else f
+    return inspect.getattr_static(f, "_torchdynamo_orig_callable", f)
 
 
 def memory_efficient_fusion(

@@ -17,15 +17,16 @@ from torch.fx import GraphModule
 
 from .build.pins import steered
 from .core.counters import count
-from .core.errors import CompilerError, FusewrightWarning, Refusal
+from .core.errors import CompilerError, FusewrightError, FusewrightWarning, Refusal, UserError
 from .core.lazy import lazy_import
 from .core.log import LOG
 from .core.options import Options, current, using
-from .core.switches import FUSION_PASSES, disables_group, family_name, names_of
-from .debug import fuel, record, watch
+from .core.switches import FUSION_PASSES, family_name, names_of
+from .debug import fuel, record, unmet, watch
 from .debug.dump import About, around, readable, show, shown, timeline
 from .fusion.alike import Likeness, likeness, refused_again, renamed
 from .fusion.build import Built, build
+from .fusion.ir import Fusion
 from .fusion.repeats import too_dear
 from .graph.grouping import Group, Grouping, group
 from .graph.ir import Value
@@ -33,7 +34,7 @@ from .graph.verify import verify
 from .index.expr import Ix
 from .loop.lower import Kernel, lower
 from .run import devices, inplace
-from .run.kernels import kernel_for, target
+from .run.kernels import CompiledKernel, kernel_for, target
 from .run.launch import last_level_cache
 from .run.plan import GroupPlan, Plan
 from .schedule.cpu import Machine, Schedule, plan
@@ -140,6 +141,7 @@ class _Compilation:
         self.producers = traced.graph.producers()
         self.memo: dict[tuple[int, ...], tuple[Built, Schedule | None]] = {}
         self.alike: dict[Hashable, tuple[Likeness, tuple[Built, Schedule | None] | Refusal]] = {}
+        self.on_cpus: dict[tuple[int, int], tuple[Fusion, Schedule, Kernel, CompiledKernel]] = {}
         self.on_gpus: dict[tuple[int, ...] | int, GpuGroup] = {}
         self.copied = inplace.copied(traced)
         self.without = frozenset(name for name in FUSION_PASSES if not getattr(options, name))
@@ -263,7 +265,7 @@ class _Compilation:
     def kept_out(self, g: Group, about: About) -> str:
         """Why the options want torch to run a group that could be a kernel, or ""."""
         disabled = self.options.disable
-        entry = disables_group(disabled, about.group, about.hash) if names_of(disabled, "group") else ""
+        entry = unmet.disabled(disabled, about.group, about.hash) if names_of(disabled, "group") else ""
         return f"{entry} is disabled" if entry else fuel.take(about, self.traced, g)
 
     def allow(self, family: str) -> None:
@@ -282,20 +284,29 @@ class _Compilation:
             s, chosen = steer.on_cpu(b, s, about, lambda: self.anywhere(b))
         if shown():
             stages.cpu_schedule(about, b, s, self.hint, self.machine)
+        k, compiled = self.on_cpu(b, s, about)
+        count("groups_formed")
+        count("units_fused", len(g.units))
+        return GroupPlan(g, b, k, compiled, "", s, name=about.group, chosen=chosen)
+
+    def on_cpu(self, b: Built, s: Schedule, about: About) -> tuple[Kernel, CompiledKernel]:
+        """The kernel of a fusion: one for groups that are alike, unless somebody looks at each or edits it."""
+        edited, key = self.options.external_source is not None, (id(b.fusion), id(s))
+        if key in self.on_cpus and not edited and not shown() and self.options.kernel_reuse:
+            count("kernels_reused")
+            return self.on_cpus[key][2:]
         with record.stage("lower", self.name, about.group):
             k = lower(b.fusion, s, kernel_name(b.fusion, s.family), self.options.prefetch)
         if shown():
             stages.cpu_kernel(about, k.func)
         began = time.perf_counter()
         with record.stage("compile", self.name, about.group):
-            edited = self.options.external_source is not None
             compiled = sources.kernel_for(k.func, about) if edited else kernel_for(k.func)
         if compiled.source and shown():
             stages.edited(about, compiled)
         show("cache", about, lambda: stages.origin(compiled, began))
-        count("groups_formed")
-        count("units_fused", len(g.units))
-        return GroupPlan(g, b, k, compiled, "", s, name=about.group, chosen=chosen)
+        self.on_cpus[key] = b.fusion, s, k, compiled  # which keeps what the key names alive
+        return k, compiled
 
     def anywhere(self, b: Built) -> set[str]:
         """Buffers that may start at any address: what is copied into an input may be written there directly."""
@@ -375,7 +386,7 @@ class _Compilation:
         """The user's line behind a group."""
         return next((w for u in g.units if (w := self.traced.graph.units[u].where)), "")
 
-    def failure(self, g: Group, e: Exception) -> CompilerError:
+    def failure(self, g: Group, e: Exception) -> FusewrightError:
         """`e` as the error users see: with the stage and their line."""
         return as_compiler_error(e, "compile a group", self.where(g))
 
@@ -392,8 +403,11 @@ class _Compilation:
             warn_once(f"{type(e).__name__}: {e}", what, lambda: repro.of_failure(self.traced, g, b, name, e))
 
 
-def as_compiler_error(e: Exception, stage: str, where: str = "") -> CompilerError:
-    """`e` itself if it is a CompilerError (its stage and line completed), else one that quotes it."""
+def as_compiler_error(e: Exception, stage: str, where: str = "") -> FusewrightError:
+    """`e` itself if it is a CompilerError (its stage and line completed) or the user's mistake, else a CompilerError
+    that quotes it."""
+    if isinstance(e, UserError):
+        return e
     if isinstance(e, CompilerError):
         e.stage, e.where = e.stage or stage, e.where or where
         return e

@@ -26,7 +26,7 @@ from .core.options import current, using
 from .exporting import Compiled, devices_of, prepared
 from .graph.text import dump as graph_text
 from .loop.text import dump as loop_text
-from .run import archive, devices, direct, kernels
+from .run import archive, claimed, devices, direct, kernels
 from .run.convention import pack, to_data
 from .run.eager_states import Blocks
 from .run.plan import GroupPlan, Plan, _Writer
@@ -36,8 +36,9 @@ from .run.restricted import Unsafe, function
 from .run.saved import RUNTIME
 
 if TYPE_CHECKING:
-    from . import saving_gpu
+    from . import saving_claims, saving_gpu
 else:
+    saving_claims = lazy_import("fusewright.saving_claims")
     saving_gpu = lazy_import("fusewright.saving_gpu")
 
 _GPU = re.compile(r"sm_(\d+)(\d)$")
@@ -176,8 +177,9 @@ class _File:
     def manifest(self, weights: bool) -> tuple[dict[str, Any], list[torch.Tensor]]:
         """(the manifest, memory in the order of its members)."""
         tensors, storages, data = _memory(self.exported.held, weights)
+        claims = any("executor" in x for v in self.variants for x in v["scope"].values())
         return {
-            "format": archive.FORMAT,
+            "format": archive.FORMAT if claims else archive.PLAIN,
             "fusewright": __version__,
             "torch": torch.__version__,
             "convention": to_data(self.exported.convention),
@@ -194,6 +196,8 @@ class _Scope:
     def __init__(self, file: _File, plan: Plan, machine: _Machine, sizes: Sequence[Any] | None):
         self.file, self.plan, self.machine, self.sizes = file, plan, machine, sizes
         self.operators: dict[str, str] = {}
+        self.functions: list[str] = []  # what takes over from executors
+        self.more: dict[str, dict[str, Any]] = {}  # names in these
         self.writer: Any = None
         self.table: dict[str, GroupPlan] = {}
         self.memos: dict[int, str] = {}
@@ -210,6 +214,8 @@ class _Scope:
         for name, x in writer.scope.items():
             if name not in RUNTIME and name != "torch":
                 scope[name] = self.entry(name, x)
+        scope.update(self.more)
+        source = "\n".join([*self.functions, source])
         order = {"sizes": 0, "group": 0}
         scope = dict(sorted(scope.items(), key=lambda e: order.get(next(iter(e[1])), 1)))  # memos are parts of these
         try:
@@ -249,6 +255,8 @@ class _Scope:
             index = name.removeprefix("_empty_cuda")
             here = str(next(iter(self.writer.gpus), ""))
             return {"empty_on": [f"cuda:{index}", False] if index else [here, True]}
+        if isinstance(x, claimed.Claimed):
+            return {"executor": self.claimed(name, x)}
         if isinstance(x, Blocks):
             return {"blocks_of": str(x.device)}
         if isinstance(x, torch._ops.OpOverload):
@@ -261,6 +269,16 @@ class _Scope:
             return {"value": pack(x)}
         except UserError as e:
             raise UserError(f"the program cannot be saved: {e}") from e
+
+    def claimed(self, name: str, c: claimed.Claimed) -> dict[str, Any]:
+        """A call of an executor."""
+        out = saving_claims.entry(name, c, self.operator)
+        if mine := out["original"].get("function"):
+            theirs: Any = c.original
+            lines, names = saving_claims.function(mine, theirs)
+            self.functions += [*lines, ""]
+            self.more.update({n: self.entry(n, x) for n, x in names.items()})
+        return out
 
     def operator(self, op: Any) -> str:
         name = f"{op._schema.name}.{op._overloadname}"

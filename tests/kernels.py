@@ -119,6 +119,13 @@ def random_inputs(graph: Graph, sizes: Sizes, seed: int = 0) -> list[np.ndarray]
     return [random_array(v.dtype, extent(v.shape, sizes), rng) for v in graph.inputs]
 
 
+def seen(built: Built, name: str, given: Mapping[Value, np.ndarray]) -> np.ndarray:
+    """What a kernel sees of a buffer."""
+    first, count = built.windows.get(name, (0, 0))
+    whole = given[built.sources[name]]
+    return whole[first : first + count] if count else whole
+
+
 def run(
     c: Compiled, inputs: Sequence[np.ndarray], sizes: Sizes, threads: int = 2, stream: bool = False
 ) -> tuple[dict[Value, np.ndarray], bool]:
@@ -130,7 +137,7 @@ def run(
         span = 0 if 0 in shape else 1 + sum((n - 1) * s for n, s in zip(shape, strides, strict=True))
         flat = np.zeros(span, numpy_type(b.dtype))
         if not b.output:
-            _window(flat, shape, strides)[...] = given[c.built.sources[b.name]]
+            _window(flat, shape, strides)[...] = seen(c.built, b.name, given)
         memory[b.name] = flat
     env = {**sizes, "threads": threads, "stream": int(stream)}
     func = c.kernel.func

@@ -22,7 +22,7 @@ from fusewright.schedule.device import H200, Gpu
 from fusewright.schedule.gpu import plan
 from fusewright.schedule.gpu_base import GpuSchedule
 
-from .kernels import Sizes, _window, compare, extent, fusion_of, random_inputs
+from .kernels import Sizes, _window, compare, extent, fusion_of, random_inputs, seen
 
 SMALL = Gpu((9, 0), 2, 1 << 20, 227 << 10)  # few processors: small sizes fill it, so that every mode is reached
 
@@ -59,7 +59,7 @@ def memory_of(c: GpuCompiled, inputs: Sequence[np.ndarray], sizes: Sizes) -> dic
         span = 0 if 0 in shape else 1 + sum((n - 1) * s for n, s in zip(shape, strides, strict=True))
         flat = np.zeros(span, numpy_type(b.dtype))
         if not b.output:
-            _window(flat, shape, strides)[...] = given[c.built.sources[b.name]]
+            _window(flat, shape, strides)[...] = seen(c.built, b.name, given)
         memory[b.name] = flat
     return memory
 

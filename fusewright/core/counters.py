@@ -30,8 +30,11 @@ KNOWN = {
     "programs_loaded": "a program loaded from a file that `aot_save` has written",
     "sizes_without_kernel": "new sizes of a loaded program for which a group has no GPU kernel, so that torch runs it",
     "fallbacks": "a group or graph that runs through torch because our compiler failed on it",
+    "cuda_graphs_captured": "a plan recorded as a CUDA graph, for some sizes and places of its operands",
+    "cuda_graphs_dropped": "a recorded CUDA graph given up: it was slower, or others were needed more",
     "pool_hits": "a large CPU tensor that took over the memory of a dead one",
     "pool_misses": "a large CPU tensor that needed new memory",
+    "outputs_over_inputs": "a large GPU tensor written over an input of its kernel that only the graph has seen",
     "pool_overwrites": "a large CPU tensor written over an input of its kernel that nobody else saw",
 }
 

@@ -133,6 +133,12 @@ class Options:
         "switch",
         "Time schedules near the heuristic's when a GPU kernel first runs for given sizes; remember the best on disk.",
     )
+    cuda_graphs: bool = _option(
+        False,
+        "switch",
+        "Record what a compiled graph does on a GPU as a CUDA graph, and replay that where it is safe and faster.",
+        code=True,
+    )
     profile: bool = _option(
         False, "switch", "Name every launch of a kernel, with the user's line, for `torch.profiler` and NVTX."
     )

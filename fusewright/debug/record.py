@@ -61,7 +61,8 @@ class GroupRecord:
 class GraphRecord:
     """One compiled graph.
 
-    `kind`: "forward", "backward", "inference"; `groups`: its kernels in the order they run; `torch_units`: the
+    `kind`: "forward", "backward", "inference", "definition", "export"; "plain" of what `fuse` has not compiled, for the
+    reason `failure`, and whose name is the function's; `groups`: its kernels in the order they run; `torch_units`: the
     operations that torch runs, each with the reason; `seconds` by stage; `failure`: why the graph as a whole runs as
     traced (everything else is then empty); `options`: those it was compiled with.
     """
@@ -174,6 +175,13 @@ def failed(name: str, why: str) -> None:
         r.append(GraphRecord(name, kind_of(name), failure=why))
 
 
+def plain(title: str, why: str) -> None:
+    """Record that a call of a fused function runs as plain PyTorch, once for each reason."""
+    r = _recording.get()
+    if r is not None and not any(g.kind == "plain" and (g.name, g.failure) == (title, why) for g in r):
+        r.append(GraphRecord(title, "plain", failure=why))
+
+
 def kind_of(name: str) -> str:
     """ "forward" of "forward0"."""
     return name.rstrip("0123456789")
@@ -194,6 +202,6 @@ def _origin(p: GroupPlan, began: float, seen: set[int]) -> str:
 
 
 __all__: Sequence[str] = (
-    *("GraphRecord", "GroupRecord", "Recording", "Span", "current", "failed", "finished", "kind_of", "recording"),
-    *("stage", "user_lines", "using"),
+    *("GraphRecord", "GroupRecord", "Recording", "Span", "current", "failed", "finished", "kind_of", "plain"),
+    *("recording", "stage", "user_lines", "using"),
 )

@@ -19,6 +19,7 @@ from .ir import Buffer, Fusion, Stage, Target
 from .onehot import picked
 from .repeats import Repeat, repeats
 from .scalar import Expr
+from .streams import Window, named, place, windows
 from .structure import structure_hash
 
 Layout = Callable[[Value], tuple[Ix, ...]]
@@ -28,13 +29,15 @@ Layout = Callable[[Value], tuple[Ix, ...]]
 class Built:
     """A fusion and the graph values behind its buffers, by buffer name.
 
-    `repeats`: what is computed at several places; `original`: the fusion as it was built; a schedule puts one with
+    `repeats`: what is computed at several places; `windows`: of buffers that are part of what is behind them
+    (`fusion/streams.py`); `original`: the fusion as it was built; a schedule puts one with
     fewer axes in the place of `fusion`.
     """
 
     fusion: Fusion
     sources: dict[str, Value]
     repeats: tuple[Repeat, ...] = ()
+    windows: dict[str, Window] = field(default_factory=dict)
     original: Fusion = field(init=False)
     _hash: str = field(default="", init=False)
 
@@ -120,7 +123,7 @@ def _scattered(chain: Sequence[Eqn], phase: Callable[..., Phase]) -> Built:
         fusion.after = [Fusion(before[0].axes, [out], [last], without=fusion.without)]
         fusion.scratch = [target]
     first.sources[out.name] = result
-    return Built(fusion, first.sources)
+    return Built(fusion, first.sources, windows=named(first.windows, first.sources))
 
 
 class Phase:
@@ -139,6 +142,7 @@ class Phase:
     ):
         self.outputs = list(outputs)
         self.layout = layout
+        self.windows = windows(eqns)
         mine = self.mine = {e.out: e for e in eqns}
         # views of outside tensors are part of the addressing, so they join the group's equations
         around: dict[Value, Eqn] = {}
@@ -182,7 +186,8 @@ class Phase:
             self.sources[b.name] = v
             self.store(v, b, body)
             outs.append(b)
-        return Built(self.finish(outs), self.sources, repeats(self.memo, self.mine))
+        f = self.finish(outs)
+        return Built(f, self.sources, repeats(self.memo, self.mine), named(self.windows, self.sources))
 
     def finish(self, outs: list[Buffer]) -> Fusion:
         self.fusion.stages = self.stages
@@ -261,7 +266,8 @@ class Phase:
     def buffer(self, v: Value) -> Buffer:
         b = self.buffers.get(v)
         if b is None:
-            b = Buffer(f"in{len(self.buffers)}", v.dtype, v.shape, self.layout(v), False)
+            shape = (index.ix(self.windows[v][1]),) if v in self.windows else v.shape
+            b = Buffer(f"in{len(self.buffers)}", v.dtype, shape, self.layout(v), False)
             self.buffers[v] = b
             self.sources[b.name] = v
         return b
@@ -391,10 +397,11 @@ class Phase:
 
     def _random(self, e: Eqn, idx: tuple[Ix, ...], mask: Expr | None) -> Expr:
         kind, n = e.params
+        at = place(kind, n)[0] - self.windows.get(e.inputs[0], (0, 0))[0]
         if kind.startswith("curand"):
-            state = tuple(self.eval(e.inputs[0], (index.ix(4 * n + k),), None) for k in range(4))
+            state = tuple(self.eval(e.inputs[0], (index.ix(at + k),), None) for k in range(4))
             return sc.cast(sc.random(kind, state, ZERO, flatten(idx, e.out.shape), f32), e.out.dtype)
-        seed = self.eval(e.inputs[0], (index.ix(n),), None)
+        seed = self.eval(e.inputs[0], (index.ix(at),), None)
         row = flatten(idx[:-1], e.out.shape[:-1])
         column = idx[-1] if idx else ZERO
         out = sc.random(kind, seed, row, column, f32 if e.out.dtype.is_float else e.out.dtype)

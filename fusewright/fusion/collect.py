@@ -85,6 +85,7 @@ class _Target(Phase):
         self.fresh = first is not main
         eqns = _after(given.eqns, outputs, main, self.base)
         super().__init__(eqns, outputs, given.producers, given.views, given.layout, given.round_every_op, [self.base])
+        self.windows = {}
         self.home = self.domain.complete_index(main.out)
         self.fusion.without = given.without
 

@@ -26,7 +26,8 @@ import torch
 
 from ..core.errors import UserError
 
-FORMAT = 1  # of the files that this version writes; it reads those up to it
+FORMAT = 2  # of the files that this version writes; it reads those up to it
+PLAIN = 1  # what it writes where nothing calls executors, which format 1 does not have
 ALIGN = 64  # bytes
 _MANIFEST = "manifest.json"
 _PAD = 0x4657  # the id of our padding among a zip file's extra fields

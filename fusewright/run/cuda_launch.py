@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import ctypes
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import torch
@@ -34,6 +35,20 @@ def _checked(result: Any, what: str) -> Any:
     return values[0] if len(values) == 1 else values
 
 
+@contextmanager
+def _beside_recording() -> Iterator[None]:
+    """Allow what is no work for a stream, such as loading a kernel, while this thread records a CUDA graph."""
+    if not torch.cuda.is_current_stream_capturing():
+        yield
+        return
+    status, before = cu.cuThreadExchangeStreamCaptureMode(cu.CUstreamCaptureMode.CU_STREAM_CAPTURE_MODE_RELAXED)
+    try:
+        yield
+    finally:
+        if status == cu.CUresult.CUDA_SUCCESS:
+            cu.cuThreadExchangeStreamCaptureMode(before)
+
+
 class Launcher:
     """A CUDA device: loads machine code and launches kernels."""
 
@@ -44,6 +59,7 @@ class Launcher:
         self._current = internals.current_cuda
         self._stream = torch._C._cuda_getCurrentRawStream
         self._launch = cu.cuLaunchKernel
+        self._empty = internals.empty_on(device, here=True)
         self._lock = threading.Lock()
         self._context: Any = None
         torch.cuda.init()
@@ -52,7 +68,8 @@ class Launcher:
         """A handle for each launch of a kernel from its machine code, in order. Raises RuntimeFault."""
         self.enter()
         image = ctypes.create_string_buffer(code, len(code))
-        loaded = cu.cuLibraryLoadData(ctypes.addressof(image), [], [], 0, [], [], 0)
+        with _beside_recording():
+            loaded = cu.cuLibraryLoadData(ctypes.addressof(image), [], [], 0, [], [], 0)
         library = _checked(loaded, f"load the kernel {launches[0].name}" if launches else "load a kernel")
         handles = []
         for launch in launches:
@@ -65,7 +82,8 @@ class Launcher:
         return handles
 
     def scratch(self, nbytes: int) -> torch.Tensor:
-        return torch.empty(nbytes, dtype=torch.uint8, device=self.device)
+        """Memory on the device, which `enter` has made the current one."""
+        return self._empty((nbytes,), (1,), torch.uint8)
 
     def enter(self) -> int:
         if self._current() != self.index:

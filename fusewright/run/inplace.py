@@ -99,5 +99,18 @@ def _in_any_order(f: Fusion, out: str, name: str) -> bool:
     return {o for s in [store, *others] for o in _loads(s, name)} <= {store.offset}
 
 
+def consumed(f: Fusion, out: str) -> list[str]:
+    """Inputs that nothing but the store of `out` reads, each element by the point that stores in its place: `out` may
+    have their memory under any schedule, and whatever the target's compiler makes of buffers that do not overlap."""
+    store = next((s for s in f.stores() if s.buffer == out), None)
+    if store is None or store.offset is None or f.checks or f.before or f.after:
+        return []
+    if set(store.offset.axes()) != set(store.axes) or any(a.kind == "value" for a in store.offset.atoms()):
+        return []
+    loads = {b.name: _loads(store, b.name) for b in f.buffers if not b.output and b.dtype is store.dtype}
+    others = [s for s in f.stages if s is not store]
+    return [n for n, at in loads.items() if at == {store.offset} and not any(_loads(s, n) for s in others)]
+
+
 def _loads(s: Stage, name: str) -> set[Any]:
     return {e.data[1] for e in sc.walk([s.body]) if e.kind == "load" and e.data[0] == name}

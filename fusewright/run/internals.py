@@ -4,10 +4,13 @@ Each name is looked up once. Without it a feature is slower or absent, never wro
 
     storage_uses     absent: the pool finds that it cannot tell live memory from free, and hands out fresh memory
     empty_strided    absent: the public function, which takes twice as long
+    reinterpret      absent: the public function, which takes twice as long
     tensor_uses      absent: no output is written over an input
     function_modes   absent: likewise
     tensor_guards    absent: the same check in Python, ten times as slow
     record_function  absent: the public context manager, which takes microseconds
+    clear_workspaces absent: CUDA graphs share workspaces of cuBLAS
+    product_precision  absent: a CUDA graph does not notice that another precision was chosen
 
 `trace/partition.py` does the same for the partitioner: importing that takes seconds, and not all need it.
 """
@@ -41,6 +44,17 @@ storage_uses: Callable[[int], int] = _private("_C._storage_Use_Count", lambda ad
 # An uninitialised CPU tensor of (size, stride, dtype), without argument parsing.
 empty_strided: Callable[[Size, Size, torch.dtype], torch.Tensor] = _private(
     "_C._dynamo.guards._empty_strided_cpu", _empty_strided
+)
+
+
+def _as_strided(t: torch.Tensor, size: Size, stride: Size, start: int) -> torch.Tensor:
+    return torch.as_strided(t, size, stride, t.storage_offset() + start)
+
+
+# A tensor of (size, stride) on the memory of `t`, `start` elements behind its first; without gradients, and with a
+# version counter of its own.
+reinterpret: Callable[[torch.Tensor, Size, Size, int], torch.Tensor] = _private(
+    "_C._dynamo.guards._reinterpret_tensor", _as_strided
 )
 
 # References to a tensor in C++; always 0, as no tensor has, where torch does not say.
@@ -109,6 +123,23 @@ _empty_on_current: Callable[[Size, Size, torch.dtype], torch.Tensor] = _private(
 
 # The number of the current CUDA device.
 current_cuda: Callable[[], int] = _private("_C._cuda_getDevice", torch.cuda.current_device)
+
+
+# Lets cuBLAS forget its workspaces, so that a recorded graph gets its own.
+clear_workspaces: Callable[[], None] = _private("_C._cuda_clearCublasWorkspaces", lambda: None)
+
+_float32_precision: Callable[[str, str], str] = _private("_C._get_fp32_precision_getter", lambda backend, op: "")
+
+
+def product_precision() -> str:
+    """How exact cuBLAS is to be with float32: "ieee", "tf32", or "" where torch does not say."""
+    return _float32_precision("cuda", "matmul")
+
+
+def end_pool(index: int, pool: Any) -> None:
+    """Let a CUDA device's allocations go where they went before a recording into `pool` that was not ended."""
+    torch._C._cuda_endAllocateToPool(index, pool)
+    torch._C._cuda_releasePool(index, pool)
 
 
 def empty_on(device: torch.device, here: bool) -> Callable[[Size, Size, torch.dtype], torch.Tensor]:

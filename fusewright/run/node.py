@@ -27,6 +27,7 @@ class NodeShape:
     front of the tensors. `saved`: for each saved value in the order of the forward pass's results, whether it is a
     tensor ("tensor"), a view of an intermediate ("view") or a number ("number"). `views`: outputs that are views of
     intermediates. `fixed`: outputs without gradient. `tangents`: outputs whose gradients the backward pass takes.
+    `curved`: whether a saved value was computed from an input that requires a gradient (and is none itself).
     """
 
     tensors: tuple[bool, ...]
@@ -35,6 +36,7 @@ class NodeShape:
     views: tuple[int, ...]
     fixed: tuple[int, ...]
     tangents: tuple[int, ...]
+    curved: bool = True
 
 
 def source(shape: NodeShape) -> str:
@@ -53,7 +55,11 @@ def source(shape: NodeShape) -> str:
     lines = [f"def forward({', '.join(['ctx', 'n', *args])}):"]
     lines.append(f"    {_unpack([*outs, *values])}compiled([{', '.join(flat)}])")
     lines += [f"    o{k} = unsafe_view(o{k}, o{k}.shape)" for k in shape.views]
-    lines += [f"    {v} = {v}.detach()" for v, kind in zip(values, shape.saved, strict=True) if kind == "view"]
+    lines += [
+        f"    if {v}._is_view(): {v} = {v}.detach()"
+        for v, kind in zip(values, shape.saved, strict=True)
+        if kind == "view"
+    ]
     if tensors:
         lines.append(f"    ctx.save_for_backward({', '.join(tensors)})")
     if numbers:
@@ -66,7 +72,8 @@ def source(shape: NodeShape) -> str:
     lines.append(f"def backward(ctx, {'g' if BOXED else '*g'}):")
     lines.append(f"    args = [{', '.join([*parts, *(f'g[{k}]' for k in shape.tangents)])}]")
     lines += ["    g.clear()"] * BOXED + ["    ctx.maybe_clear_saved_tensors()"]
-    lines.append("    r = twice(compiled_backward, args) if grad_enabled() else compiled_backward(args)")
+    again = f"twice(compiled_backward, args, {shape.curved})"
+    lines.append(f"    r = {again} if grad_enabled() else compiled_backward(args)")
     own = f"*r[{first}:]" if apart else ", ".join(f"r[{k}]" for k, is_tensor in enumerate(shape.tensors) if is_tensor)
     lines.append(f"    return (None, {own})")
     return "\n".join([*lines, ""])
@@ -76,17 +83,22 @@ def _unpack(names: Sequence[str]) -> str:
     return f"{', '.join(names)}, = " if names else ""
 
 
-def twice(backward: Callable[[list[Any]], list[Any]], args: list[Any]) -> Sequence[Any]:
-    """The backward pass under create_graph=True: its results raise when they are differentiated again."""
-    differentiable = any(isinstance(a, torch.Tensor) and a.requires_grad for a in args)
+def twice(backward: Callable[[list[Any]], list[Any]], args: list[Any], curved: bool) -> Sequence[Any]:
+    """The backward pass under create_graph=True: its results raise when they are differentiated again.
+
+    Unless they are constants: they depend on nothing that requires a gradient, saved (`curved`, of `NodeShape`) or not.
+    """
+    roots = [a for a in args if isinstance(a, torch.Tensor) and a.requires_grad]
     with torch.no_grad():
         grads = backward([a.detach() if isinstance(a, torch.Tensor) else a for a in args])
-    if not differentiable:
+    if not roots and not curved:
         return grads
     message = b"a fused function cannot be differentiated twice: call the plain function for that"
-    return tuple(
-        torch._C._functions.DelayedError(message, 1)(g.detach().requires_grad_()) if _real(g) else g for g in grads
-    )
+    leaves = [g.detach().requires_grad_() for g in grads if _real(g)]
+    # of all that they depend on, so that whoever asks for the second derivative of one of these gets there
+    fail = torch._C._functions.DelayedError(message, len(leaves) + len(roots))
+    out = iter(fail(*leaves, *roots)) if len(leaves) + len(roots) > 1 else iter([fail(*leaves)] if leaves else [])
+    return tuple(next(out) if _real(g) else g for g in grads)
 
 
 def _real(g: Any) -> bool:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +20,7 @@ from ..core.counters import count
 from ..core.lazy import lazy_import
 from ..core.options import current
 from ..fusion.build import Built
+from ..fusion.ir import Buffer
 from ..graph.grouping import Group, Refused
 from ..graph.ir import Value
 from ..index.expr import Ix
@@ -27,14 +28,16 @@ from ..index.layout import product, row_major
 from ..loop.lower import Kernel
 from ..loop.overwrite import overwritable
 from ..schedule.cpu import Schedule
-from . import direct, inplace, internals, pool, reuse
+from . import direct, inplace, internals, plan_eager, pool, reuse, views
+from .chance import Chance
 from .kernels import CompiledKernel, size_table
 from .launch import bump, number, restride, threads, watched
 
 if TYPE_CHECKING:
-    from . import plan_gpu
+    from . import cuda_graphs, plan_gpu
     from .gpu import GpuGroup
 else:
+    cuda_graphs = lazy_import("fusewright.run.cuda_graphs")
     plan_gpu = lazy_import("fusewright.run.plan_gpu")
 
 POOLED = pool.THRESHOLD
@@ -71,13 +74,14 @@ class GroupPlan:
 
 @dataclass(slots=True)
 class Plan:
-    """A compiled graph. `traced` is the trace layer's `Traced`: graph, FX nodes, symbols."""
+    """A compiled graph. `traced` is the trace layer's `Traced`; `graphs`: how it runs from CUDA graphs, if it may."""
 
     traced: Any
     groups: list[GroupPlan]
     refused: list[Refused]
     name: str
     source: str = field(default="", init=False)
+    graphs: cuda_graphs.Graphs | cuda_graphs.Unrecorded | None = field(default=None, init=False)
 
     def callable(self) -> Callable[[list[Any]], list[Any]]:
         """The boxed function: takes a list of arguments, which it empties, and returns the list of outputs."""
@@ -86,9 +90,9 @@ class Plan:
         scope = writer.scope
         exec(compile(self.source, f"<fusewright {self.name}>", "exec"), scope)
         fn: Callable[[list[Any]], list[Any]] = scope["call"]
-        if len(writer.gpus) > 1:
-            fn = internals.returning(fn)
-        fn._boxed_call = True  # type: ignore[attr-defined]
+        fn = internals.returning(fn) if len(writer.gpus) > 1 else fn
+        fn = cuda_graphs.begin(self, fn) if current().cuda_graphs else fn
+        fn._boxed_call = True  # type: ignore[union-attr]
         return fn
 
 
@@ -97,22 +101,7 @@ class _Action:
     lines: list[str]
     reads: set[str]
     writes: set[str]
-    chances: list[_Chance] = field(default_factory=list)
-
-
-@dataclass(slots=True)
-class _Chance:
-    """Line `at` allocates `out`; if the launch is the last to read one of `inputs`, `out` may take over its memory.
-
-    `allocation`: source of the `pool.Allocation`; `inputs`: the likeliest to be free first; `small`: source that goes
-    before it for outputs too small for the pool.
-    """
-
-    at: int
-    out: str
-    allocation: str
-    inputs: list[str]
-    small: str = ""
+    chances: list[Chance] = field(default_factory=list)
 
 
 class _Writer:
@@ -128,14 +117,18 @@ class _Writer:
             "_empty": pool._empty,
             "_spec": pool.spec,
             "_over": reuse.over,
+            "_over_private": reuse.over_private,
             "_scratch": pool.scratch,
             "_threads": threads,
             "_restride": restride,
             "_bump": bump,
+            "_view": internals.reinterpret,
         }
         self.actions: list[_Action] = []
         self.functions: list[str] = []
         self.emitted: set[Node] = set()
+        self.trusted: set[Node] = set()  # strides are as traced: arguments that were checked, what is checked here
+        self.results = {a for a in self.traced.outputs if isinstance(a, Node)}
         self.bound: set[str] = set()
         self.constants: dict[int, str] = {}
         self.keep: list[Any] = []
@@ -176,6 +169,7 @@ class _Writer:
                 self.scope[n.name] = operator.attrgetter(n.target)(self.traced.module)
                 self.emitted.add(n)
         self.emitted.update(placeholders)
+        self.trusted.update(n for n in placeholders if not self.backward or n.name.startswith(("primals", "tangents")))
         self.actions.append(_Action(head, set(), set(names)))
         for n in placeholders:
             self.bind(n)
@@ -194,9 +188,9 @@ class _Writer:
                         self.alias(self.traced.nodes[u])
                     else:
                         self.node(self.traced.nodes[u])
-        result = [self.argument(a) for a in self.traced.outputs]
+        result = ", ".join([self.argument(a) for a in self.traced.outputs])
         reads = {a.name for a in self.traced.outputs if isinstance(a, Node)}
-        self.actions.append(_Action([f"return [{', '.join(result)}]"], reads, set()))
+        self.actions.append(_Action([f"return [{result}]"], reads, set()))
         return "\n".join([*self.functions, "def call(args):", *(f"    {s}" for s in self.lines()), ""])
 
     def lines(self) -> list[str]:
@@ -215,7 +209,7 @@ class _Writer:
                 found = next((n for n in c.inputs if n in dying), None)
                 if found is not None:
                     dying.discard(found)
-                    a.lines[c.at] = f"{c.out} = {c.small}_over({c.allocation}, [{found}])"
+                    a.lines[c.at] = f"{c.out} = {c.before}[{found}]{c.after}"
             out.extend(a.lines)
             if k in dead and k != len(self.actions) - 1:
                 out.append(f"del {', '.join(sorted(dead[k]))}")
@@ -260,7 +254,7 @@ class _Writer:
     # --- torch calls ---
     def node(self, n: Node) -> None:
         """Run a node through torch, after whatever it needs that has no place of its own (views, sizes)."""
-        if n in self.emitted:
+        if n in self.emitted or views.reinterpret(self, n):
             return
         known = self.symbols.known(n.meta.get("val"), self.bound)  # needs nothing, not even what it is the size of
         operands = [] if known else n.all_input_nodes
@@ -347,7 +341,7 @@ class _Writer:
         self.scope[f"_t{k}"], self.scope[f"_k{k}"], self.scope[f"_m{k}"] = table, g.compiled.fn, table.memo
         self.keep.append(table)
         lines: list[str] = []
-        chances: list[_Chance] = []
+        chances: list[Chance] = []
         overwrites = overwritable(fusion, g.schedule) if self.overwrite else {}
         for b in fusion.buffers:
             if b.output:
@@ -356,11 +350,12 @@ class _Writer:
                 how = self.allocation(node)
                 if target is None and how:
                     over = [nodes[n] for n in overwrites.get(b.name, ())]
-                    small = self.small(node)
-                    chances.append(_Chance(len(lines), node.name, how, self.mortal(over, node, inputs), small))
+                    before = f"{self.small(node)}_over({how}, "
+                    chances.append(Chance(len(lines), node.name, self.mortal(over, node, inputs), before, ")"))
                 fresh = f"{self.small(node)}{how}()" if how else f"_empty({self.layout(node)})"
                 lines.append(f"{node.name} = {target.name if target is not None else fresh}")
                 self.emitted.add(node)
+                self.trusted.add(node)
                 self.computed.add(sources[b.name])
         self.mark_computed(g)
         symbols = table.symbols
@@ -369,25 +364,41 @@ class _Writer:
         key = f"(nt, {', '.join(symbols)})" if symbols else "nt"
         lines.append(f"try: S = _m{k}[{key}]")
         lines.append(f"except KeyError: S = _t{k}.make(nt{''.join(', ' + s for s in symbols)})")
-        pointers = [f"{nodes[b.name].name}.data_ptr()" for b in fusion.buffers]
+        pointers = [self.pointer(g.built, b, nodes[b.name]) for b in fusion.buffers]
         scratch = "_scratch(S[1])" if g.kernel.func.allocs else "0"
         hosts = [number(r.name, r.dtype.kind) for r in g.kernel.func.hosts]
         arguments = [*pointers, "S[0]", *hosts, scratch]
         call = f"_k{k}({', '.join(arguments)})"
         if g.watch is not None:
             self.scope[f"_w{k}"] = g.watch
-            tensors = [nodes[b.name].name for b in fusion.buffers]
+            tensors = [self.seen(g.built, b, nodes[b.name]) for b in fusion.buffers]
             call = watched(f"_w{k}", f"_k{k}", arguments, tensors, [*symbols, *g.kernel.hosts])
         outs = [nodes[b.name].name for b in fusion.buffers if b.output]
         if g.kernel.func.can_fail():
-            lines.append(f"if {call}: {', '.join(outs)}{',' if len(outs) == 1 else ''} = {self.eager(g, outs)}")
+            lines.append(
+                f"if {call}: {', '.join(outs)}{',' if len(outs) == 1 else ''} = {plan_eager.call(self, g, outs)}"
+            )
         else:
             lines.append(call)
         lines.extend(f"_bump({self.into[v].name})" for v in sources.values() if v in self.into)
         reads = {*g.kernel.hosts, *(n.name for n in inputs if n.op != "get_attr")}
         reads |= {self.into[v].name for v in sources.values() if v in self.into}
-        reads |= {a.name for u in (g.group.units if g.kernel.func.can_fail() else ()) for a in self.outside(g, u)}
+        reads |= {
+            a.name for u in (g.group.units if g.kernel.func.can_fail() else ()) for a in plan_eager.outside(self, g, u)
+        }
         self.actions.append(_Action(lines, reads, set(outs), chances))
+
+    def pointer(self, built: Built, b: Buffer, n: Node) -> str:
+        """Source of the address at which a kernel finds a buffer."""
+        start = built.windows.get(b.name, (0, 0))[0] * b.dtype.itemsize
+        return f"{n.name}.data_ptr() + {start}" if start else f"{n.name}.data_ptr()"
+
+    def seen(self, built: Built, b: Buffer, n: Node) -> str:
+        """Source of the tensor that a kernel has for a buffer."""
+        if b.name not in built.windows:
+            return n.name
+        start, count = built.windows[b.name]
+        return f"{n.name}[{start}:{start + count}]"
 
     def mortal(self, candidates: list[Node], out: Node, inputs: list[Node]) -> list[str]:
         """Those of a kernel's inputs laid out like its output `out` that may be free once the kernel has run.
@@ -405,9 +416,9 @@ class _Writer:
         alike = [n for n in rank if n not in kept and inputs.count(n) == 1 and self.layout(n) == self.layout(out)]
         return [n.name for n in sorted(alike, key=lambda n: rank[n])]
 
-    def add(self, lines: list[str], reads: set[str], writes: set[str]) -> None:
+    def add(self, lines: list[str], reads: set[str], writes: set[str], chances: Sequence[Chance] = ()) -> None:
         """Append an action."""
-        self.actions.append(_Action(lines, reads, writes))
+        self.actions.append(_Action(lines, reads, writes, list(chances)))
 
     def need_symbol(self, name: str) -> None:
         if name in self.symbols.sources and name not in self.bound:
@@ -448,48 +459,6 @@ class _Writer:
         val = n.meta["val"]
         shape, strides = self.symbols.shape(val.shape), self.symbols.shape(val.stride())
         return f"{self.tuple(shape)}, {self.tuple(strides)}, {self.constant(val.dtype, 'c')}"
-
-    def outside(self, g: GroupPlan, u: int) -> list[Node]:
-        """Nodes that the eager form of unit `u` needs from outside the group, through views."""
-        mine = {self.traced.nodes[x] for x in g.group.units}
-        out: list[Node] = []
-        stack = list(self.traced.nodes[u].all_input_nodes)
-        while stack:
-            n = stack.pop()
-            if n in mine:
-                continue
-            unit = self.unit_of.get(n)
-            if unit is not None and n not in self.emitted:
-                stack.extend(n.all_input_nodes)
-            elif n.op != "get_attr" and n not in out:
-                out.append(n)
-        return out
-
-    def eager(self, g: GroupPlan, outs: list[str]) -> str:
-        """A call of a function that runs the group's operations through torch (which raises eager's own error)."""
-        for u in g.group.units:
-            for n in self.outside(g, u):
-                self.node(n)
-        outer = self.actions, self.emitted, self.bound
-        arguments = sorted({n.name for u in g.group.units for n in self.outside(g, u)})
-        symbols = sorted(self.bound)
-        self.actions = []
-        mine = {self.traced.nodes[u] for u in g.group.units}  # what torch has computed of it already may be gone
-        self.emitted = self.emitted - mine - {n for n in self.traced.nodes if n.name in outs}
-        self.bound = set(self.bound)
-        for u in g.group.units:
-            self.node(self.traced.nodes[u])
-        for n in self.traced.nodes:
-            if n.name in outs:
-                self.node(n)
-        body = [s for a in self.actions for s in a.lines]
-        self.actions, self.emitted, self.bound = outer
-        name = f"_eager{len(self.functions)}"
-        result = f"return {', '.join(outs)}{',' if len(outs) == 1 else ''}"
-        self.functions.append(
-            "\n".join([f"def {name}({', '.join([*arguments, *symbols])}):", *(f"    {s}" for s in [*body, result])])
-        )
-        return f"{name}({', '.join([*arguments, *symbols])})"
 
 
 def _parts(val: Any, name: str) -> list[tuple[Any, str]]:

@@ -1,7 +1,8 @@
 """The part of a plan that launches a GPU kernel: outputs, a look-up by sizes and alignment, one call.
 
 A result that the graph only uses in another shape (the sum that is the gradient of a bias) is allocated in that
-shape, which spares a call of torch.
+shape, which spares a call of torch. A large one takes over the memory of an input that dies in the launch, if nobody
+but the graph has ever seen that (`reuse.over_private`): the gradient of logits that of the logits.
 """
 
 from __future__ import annotations
@@ -10,10 +11,14 @@ from typing import TYPE_CHECKING
 
 import torch
 
-from . import internals
+from ..index.expr import ONE
+from ..index.layout import product
+from . import inplace, internals, plan_eager, views
+from .chance import Chance
 from .launch import number, watched
 
 _VIEWS = (torch.ops.aten.view.default, torch.ops.aten._unsafe_view.default)
+OVERWRITTEN = 1 << 20  # bytes of an output from which on it is worth finding out whether it may overwrite an input
 
 if TYPE_CHECKING:
     from torch.fx import Node
@@ -40,14 +45,19 @@ def launch(w: _Writer, g: GroupPlan, group: GpuGroup) -> None:
     into = {nodes[name].name: w.into[v].name for name, v in sources.items() if v in w.into}
     seen_as = {} if g.watch is not None else {n: v for n in outs if n.name not in into and (v := _only_view(w, n))}
     lines = [f"{n.name} = {into.get(n.name) or _allocate(w, seen_as.get(n, n))}" for n in outs]
+    plain = [] if g.watch is not None else [n for n in outs if n.name not in into and n not in seen_as]
+    chances = [Chance(outs.index(n), n.name, *c) for n in plain if (c := _overwriting(w, g, n, inputs)) is not None]
     w.emitted.update(outs)
+    w.trusted.update(outs)
     w.computed.update(sources[b.name] for b in fusion.buffers if b.output)
     w.mark_computed(g)
     for s in group.symbols:
         w.need_symbol(s)
     pointers = [f"p{j}" for j in range(len(fusion.buffers))]
-    lines += [f"{p} = {nodes[b.name].name}.data_ptr()" for p, b in zip(pointers, fusion.buffers, strict=True)]
-    key = ", ".join([*group.symbols, f"({' | '.join(pointers)}) & 15"])
+    lines += [f"{p} = {w.pointer(g.built, b, nodes[b.name])}" for p, b in zip(pointers, fusion.buffers, strict=True)]
+    alone = {b.name for b in fusion.buffers if b.numel is ONE} | set(g.built.windows)  # read element by element
+    aligned = [p for p, b in zip(pointers, fusion.buffers, strict=True) if b.name not in alone]
+    key = ", ".join([*group.symbols, f"({' | '.join(aligned)}) & 15" if aligned else "0"])
     lines.append(f"try: L = _m{k}[{key},]")
     lines.append(f"except KeyError: L = _g{k}.make({key})")
     hosts = "".join(f"{number(h, dtype.kind)}, " for h, dtype in fusion.hosts.items())
@@ -55,10 +65,10 @@ def launch(w: _Writer, g: GroupPlan, group: GpuGroup) -> None:
     if g.watch is not None:
         w.scope[f"_w{k}"] = g.watch
         kernel = f"lambda *p: L(*p, hosts=({hosts}))" if hosts else "L"
-        tensors = [nodes[b.name].name for b in fusion.buffers]
+        tensors = [w.seen(g.built, b, nodes[b.name]) for b in fusion.buffers]
         call = watched(f"_w{k}", kernel, pointers, tensors, [*group.symbols, *fusion.hosts])
     names = [n.name for n in outs]
-    eager = f"{', '.join(names)}{',' if len(names) == 1 else ''} = {w.eager(g, names)}"
+    eager = f"{', '.join(names)}{',' if len(names) == 1 else ''} = {plan_eager.call(w, g, names)}"
     eager += "".join(f"; {t}.copy_({n}); {n} = {t}" for n, t in into.items())
     eager += "".join(f"; {n.name} = {w.call(v)}" for n, v in seen_as.items())
     lines.append(f"if L is None: {eager}")
@@ -66,10 +76,11 @@ def launch(w: _Writer, g: GroupPlan, group: GpuGroup) -> None:
     lines.extend(f"_bump({t})" for t in into.values())
     lines.extend(f"{v.name} = {n.name}" for n, v in seen_as.items())
     w.emitted.update(seen_as.values())
+    w.trusted.update(seen_as.values())
     reads = {*fusion.hosts, *into.values(), *(n.name for n in inputs if n.op != "get_attr")}
-    reads |= {a.name for u in g.group.units for a in w.outside(g, u)}
+    reads |= {a.name for u in g.group.units for a in plan_eager.outside(w, g, u)}
     reads |= {a.name for v in seen_as.values() for a in v.all_input_nodes if a not in seen_as and a.op != "get_attr"}
-    w.add(lines, reads, {*names, *(v.name for v in seen_as.values())})
+    w.add(lines, reads, {*names, *(v.name for v in seen_as.values())}, chances)
 
 
 def _only_view(w: _Writer, n: Node) -> Node | None:
@@ -80,13 +91,55 @@ def _only_view(w: _Writer, n: Node) -> Node | None:
     return v if w.dense(n) and w.dense(v) else None
 
 
+def _overwriting(w: _Writer, g: GroupPlan, out: Node, inputs: list[Node]) -> tuple[list[str], str, str] | None:
+    """(inputs whose memory an output may take over, source before and after the one that dies); None if there are none.
+
+    Results of this graph's own kernels and of torch's operators, and what only a backward pass is given (`private`).
+    """
+    assert g.built is not None
+    val = out.meta["val"]
+    numel = product(w.symbols.shape(val.shape)).as_int()
+    if not w.overwrite or not w.dense(out) or (numel is not None and numel * val.dtype.itemsize < OVERWRITTEN):
+        return None
+    sources = g.built.sources
+    name = next(name for name, v in sources.items() if w.traced.node_of[v] is out)
+    nodes = [w.traced.node_of[sources[n]] for n in inplace.consumed(g.built.fusion, name)]
+    kept = {*w.into.values(), *w.results}
+    found = [
+        n.name
+        for n in nodes
+        if n not in kept
+        and inputs.count(n) == 1
+        and n.meta["val"].device == val.device
+        and w.layout(n) == w.layout(out)
+        and (n.meta.get("private") or w.traced.values.get(n) in w.computed or _new(n))
+    ]
+    return (found, "_over_private(", f", {_allocator(w, val.device)}, {w.layout(out)})") if found else None
+
+
+def _new(n: Node) -> bool:
+    """Whether that is a new tensor of one of torch's own operators."""
+    op, val = n.target, n.meta["val"]
+    if not isinstance(op, torch._ops.OpOverload) or op.namespace != "aten" or op.is_view or op._schema.is_mutable:
+        return False
+    operands = (a.meta.get("val") for a in n.all_input_nodes)
+    return not any(views.same_storage(a, val) for a in operands if isinstance(a, torch.Tensor))
+
+
 def _allocate(w: _Writer, n: Node) -> str:
     """Source of the call that allocates an output."""
     device: torch.device = n.meta["val"].device
     if device.type == "cpu":
         how = w.allocation(n)
         return f"{how}()" if how else f"_empty({w.layout(n)})"
+    return f"{_allocator(w, device)}({w.layout(n)})"
+
+
+def _allocator(w: _Writer, device: torch.device) -> str:
+    """Name of the function that allocates on a device."""
+    if device.type == "cpu":  # an emulated GPU
+        return "_empty"
     here = w.gpus == {device}
     name = "_empty_cuda" if here else f"_empty_cuda{device.index}"
     w.scope.setdefault(name, internals.empty_on(device, here))
-    return f"{name}({w.layout(n)})"
+    return name

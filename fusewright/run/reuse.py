@@ -43,6 +43,39 @@ def over(spec: Allocation, box: list[torch.Tensor]) -> torch.Tensor:
     return spec()
 
 
+def over_private(
+    box: list[torch.Tensor],
+    empty: Callable[[Any, Any, torch.dtype], torch.Tensor],
+    size: tuple[int, ...],
+    stride: tuple[int, ...],
+    dtype: torch.dtype,
+) -> torch.Tensor:
+    """A tensor of (size, stride, dtype) on the memory of `t`, box[0], if nothing else keeps that alive and `t` covers
+    it; else `empty(size, stride, dtype)`. To be called from a plan's source, as `over` is.
+
+    `t` must be one that only the graph has seen: a tensor that its user has let go of may still be in use on another
+    stream. Memory that no allocator of torch's made is never taken.
+    """
+    t = box[0]
+    fits = type(t) is torch.Tensor and t.dtype is dtype and t.shape == size and t.stride() == stride
+    if fits and not _watched() and t.is_inference() is torch.is_inference_mode_enabled() and current().pool:
+        storage = t.untyped_storage()
+        covers = storage.resizable() and t.storage_offset() == 0 and storage.nbytes() == t.nbytes
+        del t, storage
+        if covers and _private(box) == _PRIVATE and weakref.getweakrefcount(box[0]) == 0:
+            count("outputs_over_inputs")
+            return box[0].data
+    return empty(size, stride, dtype)
+
+
+def _private(box: list[torch.Tensor]) -> list[Counts]:
+    """`_counts` of a tensor on memory that is not the pool's."""
+    storages = [box[0].untyped_storage()]
+    addresses = [storages[0]._cdata]
+    held = zip(map(sys.getrefcount, box), map(_uses, box), map(sys.getrefcount, storages), map(_use_count, addresses))  # noqa: B905
+    return list(held)
+
+
 def _block(spec: Allocation, t: torch.Tensor) -> Block | None:
     """The pool's block under `t`, if `t` covers it as the tensor that `spec` makes would."""
     size, stride, dtype = spec.layout
@@ -76,6 +109,19 @@ def _site(args: list[torch.Tensor], take: Callable[[Any, list[torch.Tensor]], An
     return out
 
 
+def _ways(weight: torch.Tensor) -> tuple[Callable[[torch.Tensor], Any], ...]:
+    """Ways of holding on to a tensor."""
+    return (
+        lambda t: t,
+        lambda t: t[1:],
+        lambda t: t.detach(),
+        lambda t: t.untyped_storage(),
+        lambda t: t.numpy(),
+        lambda t: torch.utils.dlpack.to_dlpack(t),
+        lambda t: weight * t,  # saves `t` for its backward pass
+    )
+
+
 def _calibrate() -> list[Counts] | None:
     """`_counts` of an input that only its plan sees; None (no reuse) where a way of holding on to one does not show."""
     if POOL._free_mark is None:
@@ -93,16 +139,30 @@ def _calibrate() -> list[Counts] | None:
         del held
         return seen and _site([block.template.data], _counts, block) == free
 
-    ways: tuple[Callable[[torch.Tensor], Any], ...] = (
-        lambda t: t,
-        lambda t: t[1:],
-        lambda t: t.detach(),
-        lambda t: t.untyped_storage(),
-        lambda t: t.numpy(),
-        lambda t: torch.utils.dlpack.to_dlpack(t),
-        lambda t: weight * t,  # saves `t` for its backward pass
-    )
-    return free if free[0][1] == 1 and all(map(shows, ways)) else None
+    return free if free[0][1] == 1 and all(map(shows, _ways(weight))) else None
+
+
+def _calibrate_private() -> list[Counts] | None:
+    """`_private` of an input that only its plan sees; None where a way of holding on to one does not show."""
+
+    def fresh() -> torch.Tensor:
+        return _empty((16,), (1,), torch.float32)
+
+    def counts(_: Any, box: list[torch.Tensor]) -> list[Counts]:
+        return _private(box)
+
+    free = _site([fresh()], counts, None)
+    weight = torch.ones(16, requires_grad=True)
+
+    def shows(hold: Callable[[torch.Tensor], Any]) -> bool:
+        args = [fresh()]
+        held = hold(args[0])
+        seen: bool = _site(args, counts, None) != free
+        del held
+        return seen
+
+    return free if free[0][1] == 1 and all(map(shows, _ways(weight))) else None
 
 
 _FREE = _calibrate()
+_PRIVATE = _calibrate_private()

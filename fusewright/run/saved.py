@@ -20,14 +20,17 @@ import functools
 import math
 import operator
 import os
+import warnings
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import torch
 
 from ..core.counters import count
-from ..core.errors import FusewrightError, RuntimeFault, UserError
+from ..core.errors import FusewrightError, FusewrightWarning, RuntimeFault, UserError
 from ..core.lazy import lazy_import
+from ..core.options import current
+from ..core.switches import RUN_STAGES, dumps
 from . import direct, internals, pool, reuse
 from .archive import DAMAGE, Archive
 from .convention import from_data, unpack
@@ -37,10 +40,11 @@ from .restricted import Unsafe, function
 
 if TYPE_CHECKING:
     from ..build import cpus, objects
-    from . import eager_states, random_ops, saved_gpu
-else:  # for programs with kernels for CPUs, random numbers, kernels for GPUs
+    from . import claimed, eager_states, random_ops, saved_gpu
+else:  # for programs with kernels for CPUs, calls of executors, random numbers, kernels for GPUs
     cpus = lazy_import("fusewright.build.cpus")
     objects = lazy_import("fusewright.build.objects")
+    claimed = lazy_import("fusewright.run.claimed")
     eager_states = lazy_import("fusewright.run.eager_states")
     random_ops = lazy_import("fusewright.run.random_ops")
     saved_gpu = lazy_import("fusewright.run.saved_gpu")
@@ -53,10 +57,12 @@ RUNTIME: dict[str, Any] = {
     "_empty": pool._empty,
     "_spec": pool.spec,
     "_over": reuse.over,
+    "_over_private": reuse.over_private,
     "_scratch": pool.scratch,
     "_threads": threads,
     "_restride": restride,
     "_bump": bump,
+    "_view": internals.reinterpret,
     "_device": internals.current_cuda,
     "_there": internals.call_on,
 }
@@ -85,7 +91,23 @@ def aot_load(
     finally:
         archive.close()
     count("programs_loaded")
+    _say_what_is_not_done(archive.path)
     return program
+
+
+def _say_what_is_not_done(path: str | os.PathLike[str]) -> None:
+    """Options that look at kernels, or choose them, do so when they are compiled: not those of a file."""
+    o = current()
+    asked = [n for n in ("check", "profile", "disable", "schedule", "external_source", "fuel") if getattr(o, n)]
+    asked += [f"dump={stage}" for stage in dumps(o.dump) if stage in RUN_STAGES]
+    if asked:
+        warnings.warn(
+            f"{path}: its kernels are what they were when the program was saved, so that {', '.join(asked)} "
+            f"{'do' if len(asked) > 1 else 'does'} nothing here; compile the program in this process "
+            "(fusewright.aot_compile) to have that",
+            FusewrightWarning,
+            stacklevel=3,
+        )
 
 
 class Loader:
@@ -158,6 +180,8 @@ class Loader:
             return getattr(getattr(getattr(torch.ops, space), base), overload or "default")
         except AttributeError as e:
             hint = "import the package that registers it first" if space != "aten" else "save the program again"
+            if space == "fusewright":
+                hint = "it is a definition's: make that, and ask for its `operator`, first"
             raise UserError(f"{self.archive.path} calls the operator {name}, which is not known here: {hint}") from e
 
     # --- memory ---
@@ -231,6 +255,8 @@ class Loader:
                 scope[name] = scope[x].memo
             elif kind == "state":
                 scope[name] = held[x].tensor.detach()
+            elif kind == "executor":
+                scope[name] = self.claimed(x, scope)
             else:
                 scope[name] = self.value(kind, x)
         try:
@@ -265,6 +291,30 @@ class Loader:
             return unpack(x)
         raise ValueError(f"a {kind} in a plan")
 
+    def claimed(self, x: Mapping[str, Any], scope: Mapping[str, Any]) -> Any:
+        """A call of an executor. `scope`: where the plan's functions will be. Raises UserError, naming it."""
+        calls = x["calls"]
+        try:
+            by = calls.get("reference")
+            call = claimed.resolved(by, calls["parameters"]) if by else self.operator(calls["operator"])
+        except UserError as e:
+            raise UserError(
+                f"{self.archive.path} calls the executor {x['name']} for {x['for']}, which is not here as it was: {e}. "
+                "Install the package that has it, or save the program again"
+            ) from e.__cause__
+        if x["pick"] is not None:
+            call = claimed.Picked(call, [(kind, k if kind else unpack(k)) for kind, k in x["pick"]])
+        theirs = x["original"]
+        original = self.operator(theirs["operator"]) if "operator" in theirs else None
+        if original is None:
+            original = functools.partial(_run_named, scope, str(theirs["function"]))
+        results = [
+            None if r is None else claimed.Expected(unpack({"torch": r[0]}), torch.device(r[1])) for r in x["results"]
+        ]
+        return claimed.Claimed(
+            x["name"], x["for"], call, original, results, x["where"], bool(x["fallback"]), bool(x["single"])
+        )
+
     def kernel(self, key: str) -> Callable[..., int]:
         """A kernel for the CPU, loaded."""
         k = self.manifest["kernels"][key]
@@ -284,6 +334,10 @@ class Loader:
             made = saved_gpu.load(self.manifest["kernels"][key], code, device, self.archive.path)
             self.on_gpus[device, key] = made
         return self.on_gpus[device, key]
+
+
+def _run_named(scope: Mapping[str, Any], name: str, *given: Any) -> Any:
+    return scope[name](*given)
 
 
 @functools.lru_cache(4096)

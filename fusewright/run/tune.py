@@ -147,6 +147,7 @@ def _remembered(group: GpuGroup, digest: str, sizes: Sizes) -> Settled | None:
 
 def _elsewhere(f: Fusion, pointers: Sequence[int], hint: Callable[[Ix], int], group: GpuGroup) -> tuple[Any, list[int]]:
     """(memory, pointers): those of a call with other memory in the place of its outputs."""
+    group.driver.enter()
     keep, there = [], list(pointers)
     for k, b in enumerate(f.buffers):
         if b.output:

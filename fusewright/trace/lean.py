@@ -53,7 +53,23 @@ def node_shape(forward: GraphModule, backward: GraphModule, meta: Any, tensors: 
         k for k, o in enumerate(meta.output_info) if not o.requires_grad and issubclass(o.raw_type, torch.Tensor)
     )
     views = tuple(meta.unsafe_view_out_indices)
-    return NodeShape(tuple(tensors), outputs, tuple(map(_kind, saved)), views, fixed, tangents)  # type: ignore[arg-type]
+    kinds = tuple(map(_kind, saved))  # type: ignore[arg-type]
+    return NodeShape(tuple(tensors), outputs, kinds, views, fixed, tangents, _curved(forward, saved, meta))
+
+
+def _curved(forward: GraphModule, saved: Any, meta: Any) -> bool:
+    """Whether a saved tensor was computed from an input that requires a gradient."""
+    takes = [n for n in forward.graph.nodes if n.op == "placeholder"]
+    if len(takes) != len(meta.input_info):
+        return True
+    reached = {n for n, i in zip(takes, meta.input_info, strict=True) if i.requires_grad}
+    for n in forward.graph.nodes:
+        val = n.meta.get("val")
+        parts = val if isinstance(val, (list, tuple)) else [val]
+        real = any(isinstance(t, torch.Tensor) and (t.is_floating_point() or t.is_complex()) for t in parts)
+        if real and any(a in reached for a in n.all_input_nodes):
+            reached.add(n)
+    return any(n in reached and n.op != "placeholder" for n in saved)
 
 
 def _has_tangent(o: Any) -> bool:

@@ -1,4 +1,4 @@
-"""What the min-cut partitioner may compute again in the backward pass.
+"""What the min-cut partitioner may compute again in the backward pass, and what of its cut nobody else sees.
 
 It asks a function of its own module for the lists of such operators; there is no public way to add to them. A torch
 without that function partitions by its own lists: more is saved for the backward pass, and results are the same.
@@ -12,7 +12,9 @@ from contextlib import contextmanager
 from functools import cache
 from typing import Any
 
+import torch
 from torch._functorch import partitioners
+from torch.fx import GraphModule, Node
 
 _operator_lists: Callable[[], Any] | None = getattr(partitioners, "get_default_op_list", None)
 _lock = threading.Lock()
@@ -43,3 +45,25 @@ def recomputing(operators: frozenset[Any]) -> Iterator[None]:
             yield
         finally:
             partitioners.get_default_op_list = _operator_lists
+
+
+def mark_private(forward: GraphModule, backward: GraphModule, outputs: int) -> None:
+    """Mark what is saved for the backward pass and shares no memory with inputs or `outputs` of the forward pass.
+
+    `meta["private"]` of the backward pass's argument: its memory is free once it has been read for the last time.
+    """
+    results = list(next(n for n in reversed(forward.graph.nodes) if n.op == "output").args[0])  # type: ignore[arg-type]
+    seen = {_memory(n) for n in results[:outputs]}
+    seen |= {_memory(n) for n in forward.graph.nodes if n.op in ("placeholder", "get_attr")}
+    saved = [n for n in results[outputs:] if isinstance(n, Node)]
+    shared = [_memory(n) for n in saved]
+    private = {n.name for n, at in zip(saved, shared, strict=True) if at and at not in seen and shared.count(at) == 1}
+    for n in backward.graph.nodes:
+        if n.op == "placeholder" and n.name in private:
+            n.meta["private"] = True
+
+
+def _memory(n: Any) -> int:
+    """The storage that a tensor was traced with; 0 if that is no tensor."""
+    val = n.meta.get("val") if isinstance(n, Node) else None
+    return val.untyped_storage()._cdata if isinstance(val, torch.Tensor) else 0

@@ -98,10 +98,12 @@ class Layer(torch.nn.Module):
 
 
 def test_layers_of_a_deep_model(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Twice as many layers take no more fusions, and every layer reads its own parameters."""
+    """Twice as many layers take no more fusions or kernels lowered, and every layer reads its own parameters."""
     built: list[int] = []
-    build = pipeline.build
+    lowered: list[int] = []
+    build, lower = pipeline.build, pipeline.lower
     monkeypatch.setattr(pipeline, "build", lambda *args: (built.append(1), build(*args))[1])
+    monkeypatch.setattr(pipeline, "lower", lambda *args: (lowered.append(1), lower(*args))[1])
     counts = []
     for n in (4, 8):
         torch.manual_seed(n)
@@ -111,13 +113,76 @@ def test_layers_of_a_deep_model(monkeypatch: pytest.MonkeyPatch) -> None:
         x = torch.randn(5, 24)
         expected = model(x)
         want = torch.autograd.grad(expected.square().mean(), model.parameters())
-        built.clear()
+        built.clear(), lowered.clear()
         fusewright.reset_counters()
         got = torch.compile(model, backend="fusewright", fullgraph=True)(x)
         grads = torch.autograd.grad(got.square().mean(), model.parameters())
-        counts.append(len(built))
-        assert fusewright.counters()["fallbacks"] == 0
+        counts.append((len(built), len(lowered)))
+        groups = fusewright.counters()["groups_formed"]
+        assert fusewright.counters()["fallbacks"] == 0 and groups >= 2 * n > len(lowered)
+        assert fusewright.counters()["kernels_reused"] >= groups - len(lowered)
         torch.testing.assert_close(got, expected)
         for a, b in zip(grads, want, strict=True):
             torch.testing.assert_close(a, b, rtol=1e-4, atol=1e-5)
+    assert counts[0] == counts[1] and min(counts[0]) > 0
+    with fusewright.options(kernel_reuse=False):  # each group has a kernel of its own
+        lowered.clear()
+        torch.compiler.reset()
+        torch.compile(model, backend="fusewright", fullgraph=True)(x)
+        assert len(lowered) >= 8
+
+
+class Dropped(torch.nn.Module):
+    """A layer that draws random numbers twice in one kernel."""
+
+    def __init__(self, width: int) -> None:
+        super().__init__()
+        self.linear = torch.nn.Linear(width, width)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        y = torch.nn.functional.dropout(self.linear(x), 0.4)
+        return x + y + torch.nn.functional.dropout(y.relu(), 0.6) + torch.rand_like(x)
+
+
+def test_layers_that_draw_random_numbers(monkeypatch: pytest.MonkeyPatch) -> None:
+    """They are alike, and each draws its own; one by one they draw the same."""
+    built: list[int] = []
+    build = pipeline.build
+    monkeypatch.setattr(pipeline, "build", lambda *args: (built.append(1), build(*args))[1])
+    counts = []
+    for n in (3, 6):
+        model = torch.nn.Sequential(*(Dropped(24) for _ in range(n)))
+        with torch.no_grad():
+            for layer in model:
+                layer.linear.weight.zero_()
+        x = torch.randn(5, 24)
+        torch._dynamo.reset()
+        built.clear()
+        got = {}
+        for key, options in {"alike": {}, "apart": {"kernel_reuse": False, "disk_cache": False}}.items():
+            compiled = torch.compile(model, backend="fusewright", options=options)
+            torch.manual_seed(5)
+            got[key] = compiled(x)
+            if key == "alike":
+                counts.append(len(built))
+            torch._dynamo.reset()
+        assert torch.equal(got["alike"], got["apart"])
+        grads = torch.autograd.grad(got["alike"].square().sum(), model.parameters())
+        drawn = {tuple(g.tolist()) for g in grads if g.dim() == 1}
+        assert len(drawn) == n  # every layer has masks of its own
     assert counts[0] == counts[1] > 0
+
+
+def test_where_seeds_lie_is_no_part_of_a_kernel() -> None:
+    def f(x: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        first = torch.nn.functional.dropout(x, 0.5) * 2
+        second = torch.nn.functional.dropout(torch.mm(first, first), 0.5) * 2
+        return first, torch.mm(second, second)
+
+    x = torch.ones(32, 32)
+    fusewright.reset_counters()
+    torch._dynamo.reset()
+    first, _ = torch.compile(f, backend="fusewright")(x)
+    counted = fusewright.counters()
+    assert counted["groups_formed"] == 2 and counted["kernels_reused"] == 1
+    assert 300 < (first == 0).sum() < 724

@@ -204,9 +204,9 @@ def test_sizes_hosts_and_random() -> None:
         fusion(body),
         """\
 fusion over i0<n, i1<m
-  in in0: i64[3] strides (1)
+  in in0: i64[1] strides (1)
   out out1: f32[n, m] strides (m, 1)
-  store out1[i0 * m + i1] over (i0, i1) = div(mul(random_uniform(in0[2], i0, i1), alpha), f32(index(2 * n + 1)))""",
+  store out1[i0 * m + i1] over (i0, i1) = div(mul(random_uniform(in0[0], i0, i1), alpha), f32(index(2 * n + 1)))""",
     )
 
 

@@ -115,7 +115,7 @@ extern "C" __global__ void __launch_bounds__(256) dropout_0(
   const int v14 = v12 + 128;
   const int v15 = v14 * 4;
   const bool v16 = v15 <= n3;
-  const long long v18 = __ldg(in0 + 1);
+  const long long v18 = __ldg(in0 + 0);
   const int v25 = v11 * n4;
   const int v30 = v11 * n5;
   const int v32 = v11 * n6;

@@ -1,0 +1,70 @@
+"""Views in a plan: a chain of them is one, made from the tensor it starts at without passing torch's dispatcher.
+
+The operands of an opaque operation are often views of views (a weight transposed twice, the pieces of a split seen as
+heads). A plan knows where each lies in its base: the base itself where that is the same place, else one call. That
+relies on the strides that were traced, which are checked for what torch computes.
+"""
+
+from __future__ import annotations
+
+import operator
+from typing import TYPE_CHECKING
+
+import torch
+from torch.fx import Node
+
+from ..index.expr import ZERO
+
+if TYPE_CHECKING:
+    from .plan import _Writer
+
+
+def reinterpret(w: _Writer, n: Node) -> bool:
+    """Append the line that makes `n`, if it is a view that a place in its base describes; whether it is one."""
+    val = _plain(n)
+    if val is None or not _is_view(w, n):
+        return False
+    base = n.all_input_nodes[0]
+    while base not in w.emitted and _is_view(w, base):
+        base = base.all_input_nodes[0]
+    root = _plain(base)
+    if root is None or root.dtype != val.dtype or not same_storage(root, val):
+        return False
+    ix, shape = w.symbols.ix, w.symbols.shape
+    size, stride = shape(val.shape), shape(val.stride())
+    start = ix(val.storage_offset()) - ix(root.storage_offset())
+    whole = start is ZERO and size == shape(root.shape) and stride == shape(root.stride())
+    if whole and n in w.results:  # two results are two objects
+        return False
+    w.node(base)
+    if base not in w.trusted and base.op != "get_attr":
+        w.trusted.add(base)
+        if base not in w.consumed:
+            w.check_strides(base)
+    source = base.name if whole else f"_view({base.name}, {w.tuple(size)}, {w.tuple(stride)}, {w.size(start)})"
+    w.emitted.add(n)
+    w.add([f"{n.name} = {source}"], set() if base.op == "get_attr" else {base.name}, {n.name})
+    w.bind(n)
+    return True
+
+
+def _is_view(w: _Writer, n: Node) -> bool:
+    """Whether `n` is a view of its one tensor operand, or one of several such."""
+    unit = w.unit_of.get(n)
+    if n.op != "call_function" or unit is None or not n.all_input_nodes:
+        return False
+    if n.target is operator.getitem:
+        return _is_view(w, n.all_input_nodes[0])
+    return w.traced.graph.units[unit].kind == "view"
+
+
+def _plain(n: Node) -> torch.Tensor | None:
+    """What was traced, if size, strides and offset say all of it. (A complex tensor may be conjugated.)"""
+    val = n.meta.get("val")
+    plain = isinstance(val, torch.Tensor) and val.layout is torch.strided and not val.is_complex()
+    return val if plain else None
+
+
+def same_storage(a: torch.Tensor, b: torch.Tensor) -> bool:
+    """Whether one was traced as a view of the other. (What looks like a view may copy, as a reshape does.)"""
+    return a.untyped_storage()._cdata == b.untyped_storage()._cdata

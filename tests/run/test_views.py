@@ -1,0 +1,133 @@
+"""Views of views in a plan: one call each, or none."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+import torch.nn.functional as F
+
+import fusewright
+from fusewright.run import direct
+from fusewright.run import plan as plans
+from tests.support import no_fallbacks, random_tensor
+
+
+@pytest.fixture
+def sources(monkeypatch):
+    """Of all plans that are made, the source and what is called."""
+    found = []
+    write = plans._Writer.write
+
+    def kept(self):
+        found.append((write(self), [x for x in self.scope.values() if callable(x)]))
+        return found[-1][0]
+
+    monkeypatch.setattr(plans._Writer, "write", kept)
+    return found
+
+
+def attention(x, w):
+    b, t, c = x.shape
+    q, k, v = (y.view(b, t, 2, c // 2).transpose(1, 2) for y in F.linear(x, w).split(c, dim=2))
+    y = F.scaled_dot_product_attention(q, k, v, is_causal=True)
+    return y.transpose(1, 2).reshape(b, t, c) @ w[:c]
+
+
+@pytest.mark.parametrize("dynamic", [False, True])
+def test_chains(sources, dynamic):
+    compiled = torch.compile(attention, backend="fusewright", dynamic=dynamic)
+    for n in (5, 9):
+        x, w = random_tensor((2, n, 8)).requires_grad_(), random_tensor((24, 8)).requires_grad_()
+        with no_fallbacks():
+            got, want = compiled(x, w), attention(x, w)
+            assert torch.equal(got, want) and got.stride() == want.stride()
+            grad = random_tensor(got.shape)
+            for a, b in zip(*(torch.autograd.grad(r, (x, w), grad) for r in (got, want)), strict=True):
+                torch.testing.assert_close(a, b)
+    assert sources
+    aten = torch.ops.aten
+    views = [direct.call(op, {}) for op in (aten.t.default, aten.transpose.int, aten.split.Tensor)]
+    for source, called in sources:
+        assert "_view(" in source and not any(x in views for x in called)
+
+
+def test_a_view_of_the_whole_costs_nothing(sources):
+    def twice(x, w):
+        return torch.mm(x.t().t(), w.view(4, 6).view(24).view(4, 6))
+
+    x, w = random_tensor((3, 4)), random_tensor((4, 6))
+    assert torch.equal(torch.compile(twice, backend="fusewright")(x, w), twice(x, w))
+    ((source, _),) = sources
+    assert "_view" not in source and source.count("(") - source.count("def call(") <= 2  # clear() and mm()
+
+
+def test_inputs_anywhere_in_memory():
+    def f(x, w):
+        return torch.mm(x.t()[1:], w[2:].t()).view(-1, 2), x.t()
+
+    base = random_tensor((200,))
+    x, w = base[7:].as_strided((5, 5), (9, 1)), base[70:].as_strided((8, 5), (7, 1))
+    got, want = torch.compile(f, backend="fusewright")(x, w), f(x, w)
+    assert torch.equal(got[0], want[0])
+    assert got[1].stride() == want[1].stride() and got[1].data_ptr() == x.data_ptr()
+
+
+@torch.library.custom_op("fusewright_tests::turned", mutates_args=())
+def turned(x: torch.Tensor) -> torch.Tensor:
+    """x + 1, laid out by columns, which its meaning for tracing does not say."""
+    return (x + 1).t().contiguous().t()
+
+
+@turned.register_fake
+def _(x):
+    return torch.empty_like(x, memory_format=torch.contiguous_format)
+
+
+@torch.library.custom_op("fusewright_tests::doubled", mutates_args=("x",))
+def doubled(x: torch.Tensor) -> None:
+    """Doubles x in place."""
+    x.mul_(2)
+
+
+def test_strides_other_than_traced():
+    def f(x):
+        return torch.mm(turned(x).view(-1, 2)[1:], torch.ones(2, 3))
+
+    x = random_tensor((4, 6))
+    assert torch.equal(torch.compile(f, backend="fusewright")(x), torch.mm((x + 1).view(-1, 2)[1:], torch.ones(2, 3)))
+
+
+def test_strides_of_saved_values_other_than_traced():
+    def f(x, w):
+        return torch.mm(x, turned(w.detach()).t()).sin()
+
+    x, w = random_tensor((3, 4)).requires_grad_(), random_tensor((5, 4))
+    got = torch.autograd.grad(torch.compile(f, backend="fusewright")(x, w).sum(), x)[0]
+    want = torch.autograd.grad(torch.mm(x, (w + 1).t()).sin().sum(), x)[0]
+    torch.testing.assert_close(got, want)
+
+
+def test_views_that_are_written_to():
+    def f(x):
+        y = x * 2 + 1
+        doubled(y.t()[1:])
+        return y.t().reshape(-1) + 1, y
+
+    x = random_tensor((4, 6))
+    for a, b in zip(torch.compile(f, backend="fusewright")(x), f(x), strict=True):
+        assert torch.equal(a, b)
+
+
+def test_other_types_and_complex_numbers():
+    def f(x, z):
+        return torch.mm(x.view(torch.int32).t().float(), torch.ones(3, 2)), torch.mm(z.conj().t(), z.t().t())
+
+    x, z = random_tensor((3, 4)), torch.randn(3, 4, dtype=torch.complex64)
+    for a, b in zip(torch.compile(f, backend="fusewright")(x, z), f(x, z), strict=True):
+        assert torch.equal(a, b)
+
+
+def test_without_the_private_function(monkeypatch):
+    monkeypatch.setattr(fusewright.run.internals, "reinterpret", fusewright.run.internals._as_strided)
+    x, w = random_tensor((2, 5, 8)), random_tensor((24, 8))
+    assert torch.equal(torch.compile(attention, backend="fusewright")(x, w), attention(x, w))
