@@ -74,6 +74,8 @@ def _variant(v: Mapping[str, Any], kernels: Mapping[str, Any]) -> Iterator[str]:
         wanted = sum(r["wanted"] for r in g["rules"])
         rules = f"{wanted} rules for sizes, {len(g['rules']) - wanted} for others"
         yield f"    {g['name']}: {', '.join(names) or 'no kernel'}; {rules}"
+    for x in (x["executor"] for x in v["scope"].values() if "executor" in x):
+        yield f"  calls executor {x['name']} for {x['for']}: {x['calls'].get('reference') or x['calls']['operator']}"
     if v["operators"]:
         yield f"  calls torch's {', '.join(n.removesuffix('.default') for n in v['operators'])}"
 

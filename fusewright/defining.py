@@ -18,6 +18,7 @@ from __future__ import annotations
 import itertools
 import os
 import threading
+import weakref
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -40,6 +41,8 @@ from .graph.symbolic import Size, SizeLike, Tensor, TensorLike, as_ix, as_shape
 from .graph.units import dtype_of
 from .index.expr import sym
 from .pipeline import as_compiler_error, compile_traced, warn_once
+from .run.internals import dispatch_modes
+from .trace import operators
 from .trace.calling import SCOPE, Checks, block, compiled, kinds_of, plainly, write, written
 from .trace.defined import Kinds, Variant, strides_of, traced
 
@@ -47,6 +50,35 @@ BLOCKS = 12  # kinds of arguments that the generated code tries one after the ot
 _SCALARS = {float: f64, int: i64, bool: bool_}
 
 Plan = Any  # a boxed callable; None: the definition runs through torch
+
+_keys = itertools.count()
+_definitions: weakref.WeakValueDictionary[str, Definition] = weakref.WeakValueDictionary()
+
+
+@torch.compiler.assume_constant_result  # Dynamo calls it, and looks at the key before each call of what it compiles
+def _about(key: str) -> str:
+    """What a trace must know of a definition, as a text, which Dynamo takes for a constant.
+
+    Its operator; its arguments; its results: numbers of the operator's, and names of arguments that they go into.
+    """
+    d = _definitions[key]
+    name = d.operator.rpartition(":")[2]
+    numbers = itertools.count()
+    results = [r.into or str(next(numbers)) for r in d._defined.results]
+    return f"{name};{','.join(a.name for a in d._defined.arguments)};{','.join(results)}"
+
+
+def _called_in_a_trace(self: Definition, *inputs: Any, **named: Any) -> Any:
+    """`Definition.__call__` as Dynamo sees it: a call of an operator."""
+    name, arguments, results = _about(self._key).split(";")
+    names = arguments.split(",") if arguments else []
+    given = {**dict(zip(names, inputs, strict=False)), **named}
+    if len(inputs) + len(named) != len(names) or any(n not in given for n in names):
+        raise TypeError(f"{self.name}() takes {len(names)} arguments, {arguments}: not {len(inputs)} and {list(named)}")
+    out = getattr(torch.ops.fusewright, name)(*[given[n] for n in names])
+    fresh = out if isinstance(out, (list, tuple)) else [out]
+    found = [fresh[int(r)] if r.isdigit() else given[r] for r in results.split(",")]
+    return found[0] if len(found) == 1 else tuple(found)
 
 
 class Definition(Operations):
@@ -61,6 +93,8 @@ class Definition(Operations):
         if not isinstance(name, str) or not name:
             raise UserError(f"the name of a definition must be a text, not {name!r}")
         self.name = name
+        self._key = f"definition {next(_keys)}"
+        _definitions[self._key] = self
         self.device = torch.device(device)
         self._defined = Defined(name, self.graph)
         self._checks: Checks | None = None
@@ -251,11 +285,24 @@ class Definition(Operations):
     def __call__(self, *inputs: Any, **named: Any) -> Any:
         """Run it on tensors, scalars and sizes, in the order in which they were declared, or by name.
 
-        Results require no gradient. Raises UserError for arguments that are not as declared, naming the argument.
+        Raises UserError for arguments that are not as declared, naming the argument, and for those whose gradients
+        would be lost: that require one, where gradients are recorded, and that a result depends on.
         """
         if self._call is None:
             self.finish()
         return self._call(*inputs, **named)
+
+    __call__._torchdynamo_inline = _called_in_a_trace  # type: ignore[attr-defined]
+
+    @property
+    def operator(self) -> str:
+        """The name of the operator that stands for it in traced programs, "fusewright::defined_...".
+
+        torch knows the operator from then on, as the loader of a program that calls it needs.
+        """
+        self.finish()
+        assert self._checks is not None
+        return f"{operators.NAMESPACE}::{operators.register(self._checks, self._call, self.device)}"
 
     def execute(self, inputs: Sequence[Any] | Mapping[str, Any]) -> list[Any]:
         """Run it on a list of arguments, or on a dict by name; gives a list of all outputs."""
@@ -275,7 +322,10 @@ class Definition(Operations):
         """A call that the generated code does not know."""
         checks, d = self._checks, self._defined
         assert checks is not None
+        if dispatch_modes():  # somebody traces
+            return _called_in_a_trace(self, *values)
         given = checks.arguments(values)
+        checks.gradients(given)
         device = checks.device(given, self.device)
         env = checks.sizes(given)
         there = checks.requirements(env)
@@ -384,8 +434,8 @@ class Definition(Operations):
         given = checks.arguments(inputs)
         device = checks.device(given, self.device)
         before = judging.generator_state(device)
-        fused = [t.detach() for t in self.execute(judging.copies(checks, inputs))]
         with torch.no_grad():
+            fused = self.execute(judging.copies(checks, inputs))
             judge = judging.Judge(checks, given, device, before)
             if rtol is not None or atol is not None:
                 judge.close(fused, reference, rtol or 0.0, atol or 0.0)

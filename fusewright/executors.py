@@ -29,6 +29,7 @@ from .graph.defined import Argument, Defined, Result, verify_defined
 from .graph.ir import Eqn, Graph, Value
 from .graph.patterns import Pattern
 from .graph.total import total
+from .run.claimed import find
 from .trace import executors as registry
 from .trace.capture import capture
 from .trace.claims import Meta
@@ -61,7 +62,7 @@ class Registration:
 def register(
     name: str,
     what: Any,
-    fn: Callable[..., Any],
+    fn: Callable[..., Any] | str,
     checker: Callable[..., Any] | None = None,
     *,
     priority: int = PRIORITY,
@@ -72,8 +73,9 @@ def register(
     name: of the executor; several registrations may have one name.
     what: an operator overload (`torch.ops.aten.gelu.default`, a custom operator's), a `Definition`, what `pattern`
         returns, or a list of these.
-    fn: takes the operator's arguments, or the pattern's in their order; returns new tensors with the types and shapes
-        that were traced. It must not write into its arguments.
+    fn: a function, or "module:name" of one, which is imported now. It takes the operator's arguments, or the pattern's
+        in their order; returns new tensors with the types and shapes that were traced. It must not write into its
+        arguments.
     checker: takes the same arguments, with a `Meta` (dtype, device, shape, strides, hint) for each tensor; True claims
         the call, False or a text (the reason) declines it. None: claims all.
     priority: executors are asked from the highest on; above 0 before operations are fused, below 0 for what has no
@@ -86,6 +88,12 @@ def register(
         raise UserError(f"register: the name of an executor is an identifier, not {name!r}")
     if name in registry.PRIORITIES:
         raise UserError(f"register: '{name}' is built in")
+    given = fn if isinstance(fn, str) else ""
+    if isinstance(fn, str):
+        try:
+            fn = find(fn)
+        except UserError as error:
+            raise UserError(f"register: executor {name}: {error}") from error.__cause__
     if not callable(fn):
         raise UserError(f"register: executor {name} needs a function, not {fn!r}")
     if checker is not None and not callable(checker):
@@ -99,7 +107,7 @@ def register(
     found = [_claimable(w) for w in (what if isinstance(what, (list, tuple)) else [what])]
     if priority < 0 and any(isinstance(w, Pattern) for w in found):
         raise UserError("register: patterns are of operations that have kernels: their priority must be above 0")
-    entries = [Executor(name, w, fn, checker, priority, places) for w in found]
+    entries = [Executor(name, w, fn, checker, priority, places, given) for w in found]
     for e in entries:
         registry.add(e)
     return Registration(name, entries)

@@ -20,15 +20,17 @@ import torch
 from torch.export import ExportedProgram
 from torch.fx import Graph
 
-from .backend import _decompositions, _replace_random, padded
+from .backend import _replace_random, decompositions, padded
 from .core.errors import FusewrightError, UserError
 from .core.lazy import lazy_import
 from .core.options import Options, from_mapping, using
+from .debug import record
 from .debug.dump import About as Of
-from .debug.dump import timeline
+from .debug.dump import show, timeline
 from .pipeline import as_compiler_error, compile_graph
 from .run.plan import Plan
 from .run.program import About, Program
+from .trace import executors
 from .trace.exported import Exported, prepare
 from .trace.fx import translate
 from .trace.lowering import check_operators
@@ -36,31 +38,48 @@ from .trace.padding import pad_products
 
 if TYPE_CHECKING:
     from .run import eager_states
-else:  # option rng="eager"
+    from .trace import claim_patterns, claims
+else:  # option rng="eager"; registered executors
     eager_states = lazy_import("fusewright.run.eager_states")
+    claim_patterns = lazy_import("fusewright.trace.claim_patterns")
+    claims = lazy_import("fusewright.trace.claims")
 
 _serial = itertools.count()
 
 
 @dataclass(slots=True)
 class Compiled:
-    """What `aot_compile` knows of a program: enough to compile it for other machines."""
+    """What `aot_compile` knows of a program: enough to compile it for other machines, with the same executors."""
 
     exported: Exported
     options: Options
     name: str
+    order: executors.Order
 
     def plan(self) -> Plan:
         """The plan for the machine that kernels are made for now, under the program's options."""
         o = self.options
         with using(o), timeline(Of(self.name)):
             try:
-                traced = translate(self.exported.module, o.precision == "eager", o.rng, o.disable, o.fma)
+                module: Any = claims.Copied(self.exported.module) if self.order else self.exported.module
+                traced = translate(module, o.precision == "eager", o.rng, o.disable, o.fma, self.order)
+                if self.order.patterns():
+                    claim_patterns.claim_patterns(traced, self.order)
                 return compile_graph(traced, self.name)
             except FusewrightError:
                 raise
             except Exception as e:
                 raise as_compiler_error(e, "compile an exported program") from e
+
+    def program(self) -> Program:
+        """The program, compiled for this machine."""
+        with using(self.options):
+            plan = self.plan()
+            with record.stage("plan", self.name):
+                run = plan.callable()
+            show("plan", Of(self.name), lambda: plan.source)
+        e = self.exported
+        return Program(About(e.convention, plan.source, origin=self, held=e.held), run)
 
 
 def aot_compile(
@@ -83,11 +102,7 @@ def aot_compile(
     if isinstance(program, Program):
         raise UserError("aot_compile: the program is compiled already")
     with using(chosen):
-        compiled = prepared(_exported(program, args, kwargs, dynamic_shapes, "aot_compile"), chosen)
-        plan = compiled.plan()
-        run = plan.callable()
-    e = compiled.exported
-    return Program(About(e.convention, plan.source, origin=compiled, held=e.held), run)
+        return prepared(_exported(program, args, kwargs, dynamic_shapes, "aot_compile"), chosen).program()
 
 
 def _exported(program: Any, args: Any, kwargs: Any, dynamic_shapes: Any, what: str) -> ExportedProgram:
@@ -114,7 +129,7 @@ def prepared(program: ExportedProgram, options: Options) -> Compiled:
     """A program, ready to be compiled under `options`. Raises UserError, CompilerError."""
     check_operators(options.disable)
     try:
-        exported = prepare(program, _decompositions(options.rng))
+        exported = prepare(program, decompositions(options))
     except FusewrightError:
         raise
     except Exception as e:
@@ -125,7 +140,7 @@ def prepared(program: ExportedProgram, options: Options) -> Compiled:
             n.update_arg(5, eager_states.Blocks(n.args[5], n.args[6]))
     if padded(options):
         pad_products(exported.module)
-    return Compiled(exported, options, f"export{next(_serial)}")
+    return Compiled(exported, options, f"export{next(_serial)}", executors.order(options))
 
 
 __all__ = ["Compiled", "aot_compile", "devices_of", "prepared"]

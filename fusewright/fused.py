@@ -21,8 +21,9 @@ import torch.autograd.forward_ad as forward_ad
 
 from .backend import _compiler, decompositions, partition
 from .core.counters import count
-from .core.errors import Refusal, UserError
+from .core.errors import FusewrightError, Refusal, UserError
 from .core.options import Options, current, from_mapping, using
+from .debug import record
 from .pipeline import as_compiler_error, warn_once
 from .run.internals import dispatch_modes, function_modes
 from .run.node import make_node
@@ -118,7 +119,7 @@ class Fused:
             {p.name: p.default for p in given if p.kind is p.KEYWORD_ONLY} or None,
         )
         source = f"lambda {', '.join(self.names)}: _fn({', '.join(give)})"
-        self.plain: Callable[..., Any] = eval(source, {"_fn": self.fn})
+        self.plain: Callable[..., Any] = eval(compile(source, frames.name(self.title), "eval"), {"_fn": self.fn})
         self.traced = self.plain
 
     # --- a call that the generated code does not know ---
@@ -128,7 +129,8 @@ class Fused:
             return self.plain(*values)
         try:
             described = describe(values, self.names, self.specialize)
-        except Refusal:
+        except Refusal as r:
+            record.plain(self.title, str(r))
             return self.plain(*values)
         leaves = described.leaves
         layouts = {k: layout(t, described.fixed[k]) for k, t in enumerate(leaves) if isinstance(t, torch.Tensor)}
@@ -160,6 +162,10 @@ class Fused:
     def options(self) -> Options:
         """The options in force, with those given to `fuse`."""
         return from_mapping(self.overrides) if self.overrides else current()
+
+    def again(self) -> Callable[..., Any]:
+        """The same function, fused anew: nothing is shared with this one."""
+        return Fused(self.fn, self.specialize, self.overrides).call
 
     def find(self, key: Any, leaves: list[Any]) -> _Plan | None:
         for plan in self.plans.get(key, ()):
@@ -194,7 +200,8 @@ class Fused:
             plan = _Plan(entry)
             written = tuple(described.leaves[k] for k in entry.mutated)
             if written and not apart(written, tuple(described.leaves[k] for k in layouts)):
-                return None  # memory is shared in this call only: nothing to keep
+                record.plain(self.title, "its arguments share memory that it writes to")
+                return None  # in this call only: nothing to keep
             self.traces += 1
             count("fuse_traces")
             self.plans.setdefault(key, []).append(plan)
@@ -202,6 +209,7 @@ class Fused:
 
     def failed(self, key: Any, e: Exception, options: Options) -> None:
         """Run the plain function for this signature from now on, which did what tracing or compiling could not do."""
+        record.plain(self.title, str(e) if isinstance(e, (Refusal, FusewrightError)) else f"{type(e).__name__}: {e}")
         if isinstance(e, (Refusal, UserError)):
             count("fuse_declined")
         elif not options.fallback:
@@ -302,6 +310,10 @@ class FusedModule(torch.nn.Module):
     def _make(self, module: torch.nn.Module, specialize: Any, overrides: dict[str, Any]) -> Callable[..., Any]:
         fn = _instance_forward if "forward" in module.__dict__ else type(module).forward
         return Fused(fn, specialize, overrides).call
+
+    def again(self) -> FusedModule:
+        """The same module, fused anew."""
+        return FusedModule(self._plain, *self._given)
 
     def forward(self, *args: Any, **kwargs: Any) -> Any:
         return self._call(self._plain, *args, **kwargs)

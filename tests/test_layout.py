@@ -27,6 +27,7 @@ TOP = (
     "executors",
     "exporting",
     "saving_gpu",
+    "saving_claims",
     "saving",
     "compiling",
     "explaining",
@@ -67,21 +68,29 @@ LAZY = {
         "fusewright.debug.profile",  # option profile, `fusewright profile`
         "fusewright.debug.runs",  # option dump
     },
-    "exporting.py": {"fusewright.run.eager_states"},  # option rng="eager"
+    "exporting.py": {
+        "fusewright.run.eager_states",  # option rng="eager"
+        "fusewright.trace.claim_patterns",  # registered executors
+        "fusewright.trace.claims",
+    },
     "fusing.py": {"fusewright.scripting"},  # TorchScript
     "graph/verify.py": {"fusewright.graph.text"},  # messages
     "trace/fx.py": {"fusewright.trace.claims"},  # registered executors
     "loop/verify.py": {"fusewright.loop.verify_cuda"},  # kernels for GPUs
     "run/devices.py": {"fusewright.run.cuda", "fusewright.run.cuda_launch"},  # tensors on a GPU
-    "run/plan.py": {"fusewright.run.plan_gpu"},  # kernels for GPUs
+    "run/plan.py": {
+        "fusewright.run.cuda_graphs",  # option cuda_graphs
+        "fusewright.run.plan_gpu",  # kernels for GPUs
+    },
     "run/saved.py": {
         "fusewright.build.cpus",  # kernels for CPUs
         "fusewright.build.objects",
+        "fusewright.run.claimed",  # calls of executors
         "fusewright.run.eager_states",  # random numbers
         "fusewright.run.random_ops",
         "fusewright.run.saved_gpu",  # kernels for GPUs
     },
-    "saving.py": {"fusewright.saving_gpu"},  # programs on GPUs
+    "saving.py": {"fusewright.saving_claims", "fusewright.saving_gpu"},  # calls of executors; programs on GPUs
     "run/random_ops.py": {"fusewright.prims.curand", "fusewright.prims.philox"},  # random operations that fall back
 }
 

@@ -57,6 +57,15 @@ class Checks:
         self.extents = extents(self.graph)
         self.required = requirements(self.graph)
         self.written = [r.into for r in defined.results if r.into]
+        self.differentiable = self._differentiable()
+
+    def _differentiable(self) -> list[str]:
+        """The tensors that a result depends on by way of floats alone, as gradients go."""
+        wanted = {self.new[r.value] for r in self.defined.results if r.value.dtype.is_float}
+        for e in reversed(self.graph.eqns):
+            if e.out in wanted:
+                wanted |= {v for v in e.inputs if v.dtype.is_float}
+        return [a.name for a in self.defined.tensors if a.value is not None and self.new[a.value] in wanted]
 
     def fail(self, message: str) -> UserError:
         return UserError(f"{self.defined.name}: {message}")
@@ -90,6 +99,12 @@ class Checks:
             raise self.fail(f"{a.name} is under a transform of torch.func, which definitions do not know")
         if forward_ad._current_level >= 0 and forward_ad.unpack_dual(t).tangent is not None:
             raise self.fail(f"{a.name} has a forward gradient: definitions are not differentiated")
+        self.kind(a, t)
+
+    def kind(self, a: Argument, t: torch.Tensor) -> None:
+        """Raises UserError unless element type, rank and device of a tensor are as declared."""
+        assert a.value is not None
+        want = f"declared {a.value.dtype}[{', '.join(map(str, a.value.shape))}]"
         if t.dtype is not TO_TORCH[a.value.dtype]:
             raise self.fail(f"{a.name} is {str(t.dtype).removeprefix('torch.')}, {want}")
         if t.dim() != a.value.rank:
@@ -168,12 +183,25 @@ class Checks:
                 raise self.fail(f"{r.what}, at {where or 'an unknown line'} ({_listed(env)})")
         return True
 
+    def gradients(self, given: Mapping[str, Any]) -> None:
+        """Raises UserError for arguments whose gradients would be lost."""
+        if not torch.is_grad_enabled():
+            return
+        for name in self.written:
+            if given[name].requires_grad:
+                raise self.fail(f"{name} requires a gradient and is written: wrap the call in torch.no_grad()")
+        for name in self.differentiable:
+            if given[name].requires_grad:
+                raise self.fail(
+                    f"{name} requires a gradient, and definitions are not differentiated: give {name}.detach(), wrap "
+                    "the call in torch.no_grad(), call it in a torch.autograd.Function, or write it as a function for "
+                    "fusewright.fuse"
+                )
+
     def writable(self, given: Mapping[str, Any]) -> None:
         """Raises UserError for arguments that cannot be written as declared."""
         for name in self.written:
             t = given[name]
-            if t.requires_grad and torch.is_grad_enabled():
-                raise self.fail(f"{name} requires a gradient and is written: wrap the call in torch.no_grad()")
             if t.is_inference() and not torch.is_inference_mode_enabled():
                 raise self.fail(f"{name} is a tensor of inference mode and is written outside of it")
             if t.numel() and any(n > 1 and s == 0 for n, s in zip(t.shape, t.stride(), strict=True)):
@@ -301,8 +329,8 @@ def block(
     conditions += [f"{r.slack} >= 0" for r in checks.required]
     if checks.written:
         conditions.append(f"_apart(({', '.join(checks.written)},), ({', '.join(tensors)},))")
-        if any(given[n].requires_grad for n in checks.written):
-            conditions.append("not _grad()")
+    if any(given[n].requires_grad for n in (*checks.written, *checks.differentiable)):
+        conditions.append("not _grad()")
     if conditions:
         lines.append(f"if not ({' and '.join(conditions)}): break")
     flat = list(variant.hints)

@@ -160,16 +160,18 @@ class _Flat(torch.nn.Module):
 
 
 class _Lines(TorchFunctionMode):
-    """Notes the user's line of each call of torch, for the nodes it is traced to (`trace/fx.py` reads it)."""
+    """Notes the user's line of each call of torch, or its module, for the nodes it is traced to.
+
+    `values`: the arguments of the traced function.
+    """
+
+    def __init__(self, values: tuple[Any, ...]):
+        super().__init__()
+        modules = [v for v in values if isinstance(v, torch.nn.Module)]
+        self.modules = {id(m): name for v in modules for name, m in v.named_modules()}
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        frame: FrameType | None = sys._getframe(1)
-        while frame is not None and frame.f_code.co_filename.startswith((_TORCH, _PACKAGE)):
-            frame = frame.f_back
-        if frame is not None:
-            file, line, source = frames.origin(frame)
-            here = traceback.FrameSummary(file, line, frame.f_code.co_name, line=source or None)
-            fx_traceback.current_meta["stack_trace"] = "".join(traceback.format_list([here]))
+        frames.note(fx_traceback.current_meta, sys._getframe(1), self.modules)
         if func in _CHUNKS:
             return _chunk(*args, **(kwargs or {}))
         return func(*args, **(kwargs or {}))
@@ -249,7 +251,7 @@ class _Tracer:
             pairs = zip(self.described.structure, self.values, strict=True)
             check = [c for n, v in pairs for c in _enter(stack, n, v, leaves)]
             stack.enter_context(fx_traceback.preserve_node_meta())
-            stack.enter_context(_Lines())
+            stack.enter_context(_Lines(self.values))
             out = self.fn(*args)
             for c in check:
                 c()

@@ -8,7 +8,7 @@ output. What stands in the way is the reason that reports give.
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import torch
@@ -18,7 +18,8 @@ from torch.utils._pytree import tree_map
 from ..graph.ir import Eqn, Unit, Value
 from ..graph.patterns import Match, Pattern, congruent
 from ..graph.symbolic import size
-from .claims import Claimed, ask, expected, meta
+from ..run.claimed import Claimed, Picked
+from .claims import ask, expected, meta
 from .effects import ordering
 from .executors import Executor, Order
 from .fx import Traced
@@ -169,16 +170,12 @@ class _Claim:
         kinds = [a.kind for a in self.pattern.defined.arguments]
         pick = [(kind if isinstance(a, Node) else "", a) for kind, a in zip(kinds, fixed, strict=True)]
         pick = [(kind, tensors.index(a) if kind else a) for kind, a in pick]
-        n = len(tensors)
-        fn = self.e.fn
-
-        def call(*given: Any) -> Any:
-            return fn(*(k if not kind else given[k].item() if kind == "scalar" else given[k] for kind, k in pick))
-
         vals = [node.meta["val"] for node in outs]
         single = len(outs) == 1
         results, layouts, _ = expected(vals[0] if single else vals)
-        target = Claimed(self.e, call, lambda *given: original(*given[n:]), results, where, self.order.fallback, single)
+        original.skip = len(tensors)
+        call, e = Picked(self.e.fn, pick), self.e
+        target = Claimed(e.name, e.target, call, original, results, where, self.order.fallback, single, e.reference)
         before = (
             t.nodes[self.place]
             if self.place < len(t.nodes)
@@ -250,9 +247,30 @@ class _Claim:
         t.after = ordering(t.nodes)
 
 
-def _program(
-    nodes: Sequence[Node], outs: Sequence[Node], known: dict[Node, Node]
-) -> tuple[Callable[..., Any], list[Any]]:
+class Replay:
+    """What a match stands for, run by torch: a function of `skip` operands that it does not need and of `inputs`.
+
+    `steps`: (node, target, args, kwargs) in order; `inputs`: nodes outside, and symbolic sizes by their expressions;
+    `outs`: the nodes whose results it returns.
+    """
+
+    def __init__(self, steps: list[tuple[Node, Any, Any, Any]], inputs: list[Any], outs: list[Node]):
+        self.steps, self.inputs, self.outs, self.skip = steps, inputs, outs, 0
+
+    def __call__(self, *given: Any) -> Any:
+        env = dict(zip(self.inputs, given[self.skip :], strict=True))
+
+        def value(a: Any) -> Any:
+            if isinstance(a, torch.SymInt):
+                return env[str(a.node.expr)]
+            return env[a] if isinstance(a, Node) else a
+
+        for n, target, args, kwargs in self.steps:
+            env[n] = target(*tree_map(value, args), **tree_map(value, kwargs))
+        return env[self.outs[0]] if len(self.outs) == 1 else tuple(env[n] for n in self.outs)
+
+
+def _program(nodes: Sequence[Node], outs: Sequence[Node], known: dict[Node, Node]) -> tuple[Replay, list[Any]]:
     """The nodes as a function of what they read from outside; and that.
 
     `known`: nodes outside that compute what another one does, which is read in their place.
@@ -269,19 +287,4 @@ def _program(
         return a
 
     steps = [(n, n.target, tree_map(note, n.args), tree_map(note, n.kwargs)) for n in nodes]
-    keys = list(outer)
-
-    def run(*given: Any) -> Any:
-        env = dict(zip(keys, given, strict=True))
-
-        def value(a: Any) -> Any:
-            if isinstance(a, torch.SymInt):
-                return env[str(a.node.expr)]
-            return env[a] if isinstance(a, Node) else a
-
-        for n, target, args, kwargs in steps:
-            f: Any = target
-            env[n] = f(*tree_map(value, args), **tree_map(value, kwargs))
-        return env[outs[0]] if len(outs) == 1 else tuple(env[n] for n in outs)
-
-    return run, list(outer.values())
+    return Replay(steps, list(outer), list(outs)), list(outer.values())

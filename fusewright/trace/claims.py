@@ -13,11 +13,11 @@ import torch
 from torch.fx import Graph, GraphModule, Node
 from torch.utils._pytree import tree_map
 
-from ..core.errors import CompilerError, RuntimeFault, UserError
+from ..core.errors import CompilerError, UserError
 from ..graph.symbolic import Size, size
 from ..index.layout import row_major
-from ..run.launch import restride
-from .executors import Executor, Order, tell
+from ..run.claimed import Claimed, Expected, tell
+from .executors import Executor, Order
 from .types import Symbols
 
 # --- what a checker sees -------------------------------------------------------------------------------
@@ -87,7 +87,7 @@ def claim_operator(node: Node, o: Order, ahead: bool, symbols: Symbols, where: s
         if claimed:
             results, layouts, single = expected(node.meta["val"])
             original: Any = node.target
-            node.target = Claimed(e, e.fn, original, results, where, o.fallback, single)
+            node.target = Claimed(e.name, e.target, e.fn, original, results, where, o.fallback, single, e.reference)
             node.args = (layouts, *node.args)
             return why, said
         said.append(why)
@@ -145,94 +145,6 @@ def _unless_claimed(op: Any, decomposition: Callable[..., Any], o: Order) -> Cal
 
 
 # --- a claimed call -------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True)
-class Expected:
-    """What a result must be, as traced; shape and strides come with the call."""
-
-    dtype: torch.dtype
-    device: torch.device
-
-
-class Claimed:
-    """The target of a claimed node: f(layouts, *args, **kwargs), `layouts` being (shape, strides) of each result.
-
-    `call(*args, **kwargs)` is the executor's; `original` does the same by torch, and takes over for good when the
-    executor raises, or gives something else than was traced. Results that alias an argument, or have other strides, are
-    copied.
-    """
-
-    pure = True  # `effects.py` asks
-
-    def __init__(
-        self,
-        executor: Executor,
-        call: Callable[..., Any],
-        original: Callable[..., Any],
-        results: Sequence[Expected | None],
-        where: str,
-        fallback: bool,
-        single: bool,
-    ):
-        self.executor, self.call, self.original = executor, call, original
-        self.results, self.where, self.fallback, self.single = tuple(results), where, fallback, single
-        self.broken = False
-        self.watch: Callable[..., None] | None = None  # check mode: (results, original's arguments)
-        self.__name__ = f"{executor.name}:{executor.target}"
-
-    def __repr__(self) -> str:
-        return self.__name__
-
-    def __call__(self, layouts: Sequence[Any], *args: Any, **kwargs: Any) -> Any:
-        if self.broken:
-            return self.original(*args, **kwargs)
-        given = [a for a in (*args, *kwargs.values()) if isinstance(a, torch.Tensor)]
-        versions = [0 if t.is_inference() else t._version for t in given]
-        try:
-            out = self.call(*args, **kwargs)
-            outs = [out] if self.single else list(out)
-            outs = self.checked(outs, layouts, given)
-        except torch.OutOfMemoryError:
-            raise
-        except Exception as e:
-            self.failed(e)
-            return self.original(*args, **kwargs)
-        if versions != [0 if t.is_inference() else t._version for t in given]:
-            raise RuntimeFault(f"executor {self.executor.name} has written into an operand of {self.executor.target}")
-        if self.watch is not None:
-            self.watch(self, outs, args, kwargs)
-        return outs[0] if self.single else tuple(outs)
-
-    def checked(self, outs: list[Any], layouts: Sequence[Any], given: Sequence[torch.Tensor]) -> list[Any]:
-        """The results in memory of their own with the traced strides. Raises TypeError for what is not as traced."""
-        if len(outs) != len(self.results):
-            raise TypeError(f"{len(outs)} results instead of {len(self.results)}")
-        theirs = {t.untyped_storage()._cdata for t in given}
-        done: list[Any] = []
-        for k, (t, want, layout) in enumerate(zip(outs, self.results, layouts, strict=True)):
-            if want is None:
-                done.append(None)
-                continue
-            shape, strides = layout
-            if not isinstance(t, torch.Tensor):
-                raise TypeError(f"result {k} is a {type(t).__name__}, not a tensor")
-            if (t.dtype, t.device, tuple(t.shape)) != (want.dtype, want.device, shape):
-                is_ = f"{t.dtype} {tuple(t.shape)} on {t.device}"
-                raise TypeError(f"result {k} is {is_}, not {want.dtype} {shape} on {want.device}")
-            t = t.detach() if t.requires_grad else t
-            if t.untyped_storage()._cdata in theirs:
-                t = torch.empty_strided(shape, strides, dtype=t.dtype, device=t.device).copy_(t)
-            done.append(restride(t, strides))
-        return done
-
-    def failed(self, e: Exception) -> None:
-        message = f"executor {self.executor.name} failed on {self.executor.target} at {self.where or 'an unknown line'}"
-        message += f" ({type(e).__name__}: {e})"
-        if not self.fallback:
-            raise RuntimeFault(message) from e
-        self.broken = True
-        tell(f"{message}; it runs through PyTorch from now on. FUSEWRIGHT_DISABLE=fallback raises the failure.")
 
 
 def expected(val: Any) -> tuple[list[Expected | None], tuple[Any, ...], bool]:

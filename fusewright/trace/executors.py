@@ -11,15 +11,13 @@ from __future__ import annotations
 
 import itertools
 import threading
-import warnings
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
-from ..core.errors import FusewrightWarning
-from ..core.log import LOG
 from ..core.options import Options
 from ..core.switches import names_of
+from ..run.claimed import tell
 
 KERNELS, TORCH = "kernels", "torch"  # built in
 PRIORITIES = {KERNELS: 0, TORCH: -(1 << 30)}
@@ -28,12 +26,14 @@ _serials = itertools.count()
 _lock = threading.Lock()
 _registered: tuple[Executor, ...] = ()
 _version = 0
-_told: set[str] = set()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Executor:
-    """One registration: `fn` runs `what`, an operator overload or a pattern, on devices of these types ((): all)."""
+    """One registration: `fn` runs `what`, an operator overload or a pattern, on devices of these types ((): all).
+
+    `reference`: "module:name", if `fn` was given as that.
+    """
 
     name: str
     what: Any
@@ -41,6 +41,7 @@ class Executor:
     checker: Callable[..., Any] | None
     priority: int
     devices: tuple[str, ...]
+    reference: str = ""
     serial: int = field(default_factory=lambda: next(_serials))
 
     @property
@@ -126,13 +127,3 @@ def order(options: Options) -> Order:
     first = lambda e: places[e.name] > here if places else e.priority > PRIORITIES[KERNELS]
     ahead = tuple(e for e in found if not kernels or first(e))
     return Order(ahead, tuple(e for e in found if e not in ahead), kernels, options.fallback)
-
-
-def tell(message: str) -> None:
-    """One warning for each message."""
-    with _lock:
-        if message in _told:
-            return
-        _told.add(message)
-    LOG.warning(message)
-    warnings.warn(f"Fusewright: {message}", FusewrightWarning, stacklevel=3)

@@ -7,7 +7,9 @@ equations) or "torch" (opaque, with the reason).
 from __future__ import annotations
 
 import operator
+import os
 import platform
+import re
 from dataclasses import dataclass, field
 from functools import cache
 from typing import TYPE_CHECKING, Any
@@ -32,6 +34,9 @@ if TYPE_CHECKING:
     from . import claims
 else:  # where executors are registered
     claims = lazy_import("fusewright.trace.claims")
+
+EXPLAINED = "fusewright_explained"  # the function around the user's in `fusewright.explain`: no line of theirs
+_TORCH = os.path.join(os.path.dirname(torch.__file__), "")
 
 
 @dataclass(slots=True)
@@ -314,12 +319,23 @@ class _Translator:
 
 
 def user_line(node: Node) -> str:
-    """`file:line (source)` of the user's code behind a node, as far as it is known."""
-    trace = node.meta.get("stack_trace") or ""
-    lines = [s.strip() for s in trace.strip().splitlines() if s.strip()]
+    """`file:line (source)` of the user's code behind a node: the innermost line that is not torch's. Where all of it is
+    torch's, the module's path and class, `layers.0.norm1 (LayerNorm)`, or else torch's line. The node's name where
+    nothing is known."""
+    lines = [s.strip() for s in (node.meta.get("stack_trace") or "").splitlines() if s.strip()]
+    torchs = ""
     for k in range(len(lines) - 1, -1, -1):
-        if lines[k].startswith("File "):
+        if lines[k].startswith("File ") and not lines[k].endswith(f", in {EXPLAINED}"):
             code = lines[k + 1] if k + 1 < len(lines) else ""
             head = lines[k].split(", in ")[0].replace('File "', "").replace('", line ', ":")
-            return f"{head} ({code})" if code else head
-    return node.name
+            line = f"{head} ({code})" if code else head
+            if not head.startswith(_TORCH):
+                return line
+            torchs = torchs or line
+    modules = node.meta.get("nn_module_stack") or node.meta.get("fwd_nn_module_stack")
+    if isinstance(modules, dict) and modules:
+        path, kind = list(modules.values())[-1][:2]
+        path = re.sub(r"^[LG]\['\w+'\]\.?", "", path)  # the variable in which Dynamo found the outermost module
+        name = str(getattr(kind, "__name__", kind)).rpartition(".")[2]
+        return f"{path} ({name})" if path else name
+    return torchs or node.name

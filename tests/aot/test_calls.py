@@ -264,6 +264,44 @@ def test_threads(mlp: Program, tmp_path: Path) -> None:
 # --- the module --------------------------------------------------------------------------------------
 
 
+class Looking(nn.Module):
+    """Updates a buffer by what an index finds."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.register_buffer("seen", torch.ones(1000))
+        self.register_buffer("table", torch.arange(10.0))
+
+    def forward(self, i: Tensor) -> Tensor:
+        self.seen.mul_(self.table[i] + 1)
+        return self.seen * 2
+
+
+def test_an_exception_half_way_loses_no_state(tmp_path: Path) -> None:
+    program = fusewright.aot_compile(Looking(), (torch.zeros(1000, dtype=torch.int64),))
+    fusewright.aot_save(program, tmp_path / "looking.fwp")
+    for p in (program, fusewright.aot_load(tmp_path / "looking.fwp")):
+        index = torch.zeros(1000, dtype=torch.int64)
+        index[999] = 10
+        with pytest.raises(IndexError, match="out of"):
+            p(index)
+        assert bool((p.seen == 1).all())
+        index[999] = 3
+        assert p(index)[999] == 8 and p.seen[999] == 4 and bool((p.seen[:999] == 1).all())
+
+
+def test_hooks(mlp: Program) -> None:
+    seen: list[str] = []
+    handles = [
+        mlp.register_forward_pre_hook(lambda m, args: seen.append("before")),
+        mlp.register_forward_hook(lambda m, args, out: out * 2),
+    ]
+    doubled = mlp(X)
+    for h in handles:
+        h.remove()
+    assert seen == ["before"] and torch.equal(doubled, mlp(X) * 2)
+
+
 def test_parameters_are_shared_and_can_be_written() -> None:
     module = MLP()
     program = fusewright.aot_compile(module, (X,), dynamic_shapes=({0: Dim("b")},))

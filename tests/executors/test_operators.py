@@ -211,6 +211,7 @@ BROKEN = {
     "shape": (lambda x, **_: x[:1], r"result 0 is torch.float32 \(1, 8\) on cpu, not torch.float32 \(4, 8\)"),
     "device": (lambda x, **_: x.to("meta"), r"result 0 is torch.float32 \(4, 8\) on meta"),
     "none": (lambda x, **_: None, "result 0 is a NoneType, not a tensor"),
+    "arity": (lambda x, y, **_: x, r"missing 1 required positional argument: 'y'"),
 }
 
 
@@ -231,6 +232,53 @@ def test_a_broken_executor_is_named_and_replaced(name):
             run = compiled(f)
             with pytest.raises(fusewright.RuntimeFault, match=message):
                 run(x)
+
+
+def test_an_executor_in_programs_that_write_fail_and_are_differentiated_twice():
+    def f(x, i, out):
+        y = torch.nn.functional.gelu(x * 2)
+        out.add_(y.detach().sum())
+        return (y * 3 + 1)[i]
+
+    mine = Recorder(gelu)
+    with executors.register("mine", aten.gelu.default, mine):
+        for way in (fusewright.fuse, compiled):
+            run = way(f)
+            x, good, bad = torch.randn(6, 3), torch.tensor([0, 5, -1]), torch.tensor([0, 6])
+            for _ in range(2):
+                out, want = torch.zeros(()), torch.zeros(())
+                assert_agrees(run(x, good, out), f(x, good, want))
+                assert_agrees(out, want)
+                with pytest.raises((IndexError, RuntimeError), match="out of"):
+                    run(x, bad, torch.zeros(()))
+            grown = x.clone().requires_grad_()
+            smooth = way(lambda x: torch.nn.functional.gelu(x) * x)
+            (g,) = torch.autograd.grad(smooth(grown).sum(), grown, create_graph=True)
+            with pytest.raises(RuntimeError, match=r"differentiated twice|double backward"):
+                g.sum().backward()
+    assert mine.calls
+
+
+def test_threads_share_a_program_with_an_executor():
+    mine = Recorder(gelu)
+    with executors.register("mine", aten.gelu.default, mine):
+        f, failures = fusewright.fuse(program), []
+
+        def work(k):
+            try:
+                for n in range(2, 12):
+                    x = torch.randn(n, k + 1)
+                    assert_agrees(f(x), program(x))
+            except BaseException as e:
+                failures.append(e)
+
+        threads = [threading.Thread(target=work, args=(k,)) for k in range(4)]
+        for t in threads:
+            t.start()
+        for t in threads:
+            t.join()
+    assert not failures, failures[0]
+    assert len(mine.calls) == 40
 
 
 def test_results_that_alias_or_have_other_strides_are_copied():

@@ -103,6 +103,27 @@ def test_second_derivatives_raise():
         g.sum().backward()
 
 
+@pytest.mark.parametrize("recompute", [True, False])
+@pytest.mark.parametrize("way", [fusewright.fuse, fusewright.compile])
+def test_a_second_derivative_is_never_lost(recompute, way):
+    """Where only intermediate results are saved, too, which autograd does not connect with the arguments."""
+    torch.compiler.reset()
+    with fusewright.options(recompute=recompute):
+        for f in (torch.exp, lambda x: torch.sigmoid(x).exp() * 2, lambda x: torch.mm(x.tanh(), x.tanh()).exp()):
+            x = random_tensor((4, 4)).requires_grad_()
+            fused = way(f)
+            (g,) = torch.autograd.grad(fused(x).sum(), x, create_graph=True)
+            assert g.requires_grad
+            with pytest.raises(RuntimeError, match="cannot be differentiated twice"):
+                (x.sum() + g.square().sum()).backward()  # a gradient penalty
+    y = random_tensor((4, 4), seed=1)
+    x = random_tensor((4, 4)).requires_grad_()
+    (g,) = torch.autograd.grad(
+        way(lambda x: x * y.exp() if way is fusewright.compile else x * 2)(x).sum(), x, create_graph=True
+    )
+    assert not g.requires_grad  # a constant
+
+
 def test_a_second_derivative_that_is_zero_through_the_function_is_not_an_error():
     fused = fusewright.fuse(lambda x: x * 2 + 1)
     x = random_tensor((4,)).requires_grad_()
@@ -288,6 +309,40 @@ def test_a_fused_module_inside_torch_compile():
     outer = torch.compile(lambda x: fused(x) * 2, backend="eager", fullgraph=True)
     torch.testing.assert_close(outer(x), theirs(x) * 2)
     assert mine.steps == 2
+
+
+def test_what_torch_compile_made_is_fused_in_its_place():
+    x, calls = random_tensor((4, 16)), []
+
+    def backend(gm, inputs):
+        calls.append(gm)
+        return gm
+
+    mine, theirs = pair()
+    for made, plainly in (
+        (torch.compile(plain, backend=backend), plain),
+        (torch.compile(mine, backend=backend), theirs),
+    ):
+        fused = fusewright.fuse(made)
+        args = (x, x) if plainly is plain else (x,)
+        before = counters()
+        for _ in range(2):
+            torch.testing.assert_close(fused(*args), plainly(*args))
+        assert counted(before)["fuse_traces"] == 1 and counted(before)["fallbacks"] == 0
+    assert not calls and list(fused.state_dict()) == list(theirs.state_dict())
+
+
+@pytest.mark.parametrize("transform", ["functional_call", "grad"])
+def test_other_parameters_for_a_fused_module(transform):
+    torch.manual_seed(1)
+    theirs = torch.nn.Sequential(torch.nn.Linear(16, 16), torch.nn.GELU(), torch.nn.LayerNorm(16))
+    fused, x = fusewright.fuse(copy.deepcopy(theirs)), random_tensor((4, 16))
+    fused(x)
+    given = {name: torch.randn_like(p) for name, p in theirs.named_parameters()}
+    run = lambda m: lambda p: torch.func.functional_call(m, p, (x,)).sum()
+    apply = run if transform == "functional_call" else lambda m: torch.func.grad(run(m))
+    for _ in range(2):
+        assert_agrees(apply(fused)(given), apply(theirs)(given), rtol=1e-5, atol=1e-5)
 
 
 # ---- modules ----------------------------------------------------------------------------------------

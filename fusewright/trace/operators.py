@@ -1,0 +1,162 @@
+"""A definition as an operator of torch, for whoever traces programs: Dynamo, exports, fake tensors.
+
+There is one for each definition as it is written (`digest`): `fusewright::defined_<digest>`. It takes the arguments in
+their order and gives the results that are not written into arguments, each in memory of its own, as torch asks of
+operators: what a call of the definition itself returns as a view is a copy here. It has no gradient: arguments that
+require one are an error, in a trace as in a call.
+"""
+
+from __future__ import annotations
+
+import copy
+import hashlib
+import threading
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import torch
+
+from ..graph.defined import Defined
+from ..graph.text import dump
+from ..index.layout import row_major
+from ..run.launch import restride
+from .calling import Checks, python_type
+from .types import TO_TORCH
+
+NAMESPACE = "fusewright"
+_lib = torch.library.Library(NAMESPACE, "FRAGMENT")
+_lock = threading.Lock()
+_known: set[str] = set()
+
+
+def digest(d: Defined, device: torch.device) -> str:
+    """A name for what a definition says; the lines where it is written are no part of it."""
+    bare = copy.copy(d.graph)
+    bare.units = [replace(u, where="") for u in d.graph.units]
+    text = "\n".join([d.name, str(device), *map(str, d.arguments), *map(str, d.results), dump(bare)])
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def schema(d: Defined) -> str:
+    """Arguments and results of the operator, as `torch.library` has them."""
+    written = {r.into for r in d.results if r.into}
+    kinds = {float: "float", int: "SymInt", bool: "bool"}
+    takes = []
+    for k, a in enumerate(d.arguments):
+        if a.kind == "tensor":
+            takes.append(f"Tensor({chr(97 + k % 26) + str(k)}!) a{k}" if a.name in written else f"Tensor a{k}")
+        else:
+            takes.append(f"{'SymInt' if a.dtype is None else kinds[python_type(a.dtype)]} a{k}")
+    fresh = sum(not r.into for r in d.results)
+    gives = "Tensor" if fresh == 1 else f"({', '.join(['Tensor'] * fresh)})"
+    return f"({', '.join(takes)}) -> {gives}"
+
+
+def register(checks: Checks, run: Callable[..., Any], device: torch.device) -> str:
+    """The name of a definition's operator, in `torch.ops.fusewright`; made if it is new.
+
+    run: calls the definition; device: where results are made if no argument is a tensor.
+    """
+    d = checks.defined
+    name = f"defined_{digest(d, device)}"
+    with _lock:
+        if name in _known:
+            return name
+        tags = [torch.Tag.pt2_compliant_tag]
+        if any(u.kind == "torch" for u in checks.graph.units):  # seeds
+            tags.append(torch.Tag.nondeterministic_seeded)
+        _lib.define(name + schema(d), tags=tuple(tags))
+        op = getattr(getattr(torch.ops, NAMESPACE), name).default
+        _lib.impl(name, _Real(checks, run), "CompositeExplicitAutograd")
+        _lib.impl(name, _Below(checks, op), "Autograd")
+        torch.library.register_fake(f"{NAMESPACE}::{name}", _Fake(checks, device), lib=_lib)
+        _known.add(name)
+    return name
+
+
+def _layout(d: Defined, env: Any) -> list[tuple[tuple[Any, ...], tuple[Any, ...], torch.dtype]]:
+    """(shape, strides, type) of each result that is new."""
+    out = []
+    for r in d.results:
+        if not r.into:
+            strides = row_major(r.value.shape) if r.layout is None else r.layout.of(r.value.shape)
+            shape = tuple(n.evaluate(env) for n in r.value.shape)
+            out.append((shape, tuple(s.evaluate(env) for s in strides if s is not None), TO_TORCH[r.value.dtype]))
+    return out
+
+
+def _given(results: list[torch.Tensor]) -> Any:
+    """Results as an operator returns them."""
+    if not results:
+        return None
+    return results[0] if len(results) == 1 else tuple(results)
+
+
+class _Real:
+    """Calls the definition."""
+
+    def __init__(self, checks: Checks, run: Callable[..., Any]):
+        self.checks, self.run = checks, run
+
+    def __call__(self, *args: Any) -> Any:
+        d = self.checks.defined
+        out = self.run(*args)
+        taken = {t.untyped_storage()._cdata for t in args if isinstance(t, torch.Tensor)}
+        env = self.checks.sizes({a.name: x for a, x in zip(d.arguments, args, strict=True)})
+        results = []
+        fresh = [t for r, t in zip(d.results, out if len(d.results) > 1 else [out], strict=True) if not r.into]
+        for t, (_, strides, _) in zip(fresh, _layout(d, env), strict=True):
+            if t.untyped_storage()._cdata in taken:
+                t = torch.empty_strided(t.shape, strides, dtype=t.dtype, device=t.device).copy_(t)
+            t = restride(t, strides)
+            taken.add(t.untyped_storage()._cdata)
+            results.append(t)
+        return _given(results)
+
+
+class _Fake:
+    """Shapes and strides of the results."""
+
+    def __init__(self, checks: Checks, device: torch.device):
+        self.checks, self.device = checks, device
+
+    def __call__(self, *args: Any) -> Any:
+        c = self.checks
+        d = c.defined
+        given = {a.name: x for a, x in zip(d.arguments, args, strict=True)}
+        device = next((given[a.name].device for a in d.tensors), self.device)
+        for a in d.tensors:
+            c.kind(a, given[a.name])
+        env: dict[str, Any] = {}
+        for b in c.bindings:
+            x = given[b.argument]
+            have = x if not b.what else x.size(b.dim) if b.what == "size" else x.stride(b.dim)
+            env[b.symbol] = (have - b.rest.evaluate(env)) // b.factor
+        for a in d.tensors:
+            assert a.value is not None
+            for k, n in enumerate(a.value.shape):
+                have = given[a.name].size(k)
+                _must(have == n.evaluate(env), c, f"{a.name} has extent {have} in dimension {k}, declared {n}")
+        return _given(
+            [torch.empty_strided(s, steps, dtype=dtype, device=device) for s, steps, dtype in _layout(d, env)]
+        )
+
+
+def _must(holds: Any, c: Checks, what: str) -> None:
+    torch._check(holds, lambda: str(c.fail(what)))
+
+
+class _Below:
+    """Refuses what would need a gradient; all else runs below autograd."""
+
+    def __init__(self, checks: Checks, op: Any):
+        self.checks, self.op = checks, op
+
+    def __call__(self, *args: Any) -> Any:
+        self.checks.gradients({a.name: x for a, x in zip(self.checks.defined.arguments, args, strict=True)})
+        with torch._C._AutoDispatchBelowAutograd():
+            return self.op(*args)
+
+
+__all__ = ["digest", "register", "schema"]
