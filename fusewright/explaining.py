@@ -8,6 +8,7 @@ import runpy
 import sys
 import time
 import traceback
+import types
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -15,26 +16,31 @@ from typing import Any
 
 import torch
 from rich.console import Console
+from torch.export import ExportedProgram
 from torch.fx import GraphModule
 from torch.utils._pytree import tree_leaves, tree_map
 
-from . import scripting
+from . import exporting, scripting
 from .backend import fusewright
+from .core.counters import counters
 from .core.errors import UserError
+from .core.options import current, from_mapping, using
 from .debug import dynamo, record
 from .debug.report import Report, make
+from .fused import Fused, FusedModule
+from .run.program import Program
 
 
 def explain(fn: Callable[..., Any], *args: Any, backward: bool | str = "auto", **kwargs: Any) -> Report:
     """Compile `fn`, run it once on these arguments, and report what became of it.
 
-    `fn`: a function or module, what `torch.compile` or `torch.jit` made of one, or a `Definition`. It really runs: what
-    it prints or changes (buffers, a generator's state) happens. `backward`: whether to compile and run the backward
-    pass of the sum of the results; "auto" does if any result requires grad. Gradients (`.grad`) stay as they are.
-    Functions that were compiled before keep what was compiled; the explained run shares nothing with them. `args`,
-    `kwargs` are handed to `fn`.
+    `fn`: a function or module, what `torch.compile`, `fuse`, `torch.jit` or `aot_compile` made of one, a program of
+    `torch.export`, or a `Definition`; each is compiled again in its own way. It really runs: what it prints or changes
+    (buffers, a generator's state) happens. `backward`: whether to compile and run the backward pass of the sum of the
+    results; "auto" does if any result requires grad. Gradients (`.grad`) stay as they are. Functions that were compiled
+    before keep what was compiled; the explained run shares nothing with them. `args`, `kwargs` are handed to `fn`.
 
-    Errors of `fn` are raised as they are. Raises UserError for a bad `backward`.
+    Errors of `fn` are raised as they are. Raises UserError for a bad `backward`, and for what cannot be compiled again.
     """
     if backward not in (True, False, "auto"):
         raise UserError(f"backward must be True, False or 'auto', not {backward!r}")
@@ -42,18 +48,30 @@ def explain(fn: Callable[..., Any], *args: Any, backward: bool | str = "auto", *
     if own is not None:
         report: Report = own(fn, *args, **kwargs)
         return report
+    if isinstance(fn, (Program, ExportedProgram)):
+        if backward is True:
+            raise UserError(
+                "backward=True, but the results of a program compiled ahead of time never require gradients"
+            )
+        return _explain_exported(fn, args, kwargs)
     scripted = scripting.original(fn)
     if scripted is not None:
         return _explain_scripted(scripted, args, kwargs, backward)
+    if isinstance(fn, FusedModule) or isinstance(getattr(fn, "_fusewright", None), Fused):
+        return _explain_fused(fn, args, kwargs, backward)
+    if isinstance(fn, type) or not callable(fn):
+        raise UserError(f"explain: a function or a module is needed, not {fn!r}")
     inner = dynamo.original(fn)
+    theirs, arguments, dynamic = dynamo.given(fn) or (None, {}, None)
+    options = from_mapping(arguments.get("options") if theirs is fusewright else None)
 
     def backend(gm: GraphModule, inputs: Sequence[Any]) -> Any:  # one that no other function was compiled with
         return fusewright(gm, inputs)
 
     args, kwargs = tree_map(_leaf, (args, kwargs))
-    with record.recording(measure=True) as graphs, dynamo.undisturbed(), dynamo.observing() as facts:
+    with using(options), record.recording(measure=True) as graphs, dynamo.undisturbed(), dynamo.observing() as facts:
         began = time.perf_counter()
-        out = torch.compile(dynamo.own_code(inner), backend=backend)(*args, **kwargs)
+        out = torch.compile(dynamo.own_code(inner), backend=backend, dynamic=dynamic)(*args, **kwargs)
         _backward(out, backward)
         seconds = time.perf_counter() - began
     return make(_title(inner), graphs, facts, {"total": seconds})
@@ -70,6 +88,36 @@ def _explain_scripted(fn: Any, args: Any, kwargs: Any, backward: bool | str) -> 
     script = scripting.behind(fused)
     facts = dynamo.Facts(breaks=[dynamo.Break(where, why) for where, why in script.breaks])
     return make(script.title, graphs, facts, {"total": seconds})
+
+
+def _explain_fused(fn: Any, args: Any, kwargs: Any, backward: bool | str) -> Report:
+    """As `explain`, of what `fuse` made: traced again, without Dynamo."""
+    bound = (fn.__self__,) if isinstance(fn, types.MethodType) else ()
+    args, kwargs = tree_map(_leaf, ((*bound, *args), kwargs))
+    with record.recording(measure=True) as graphs:
+        began = time.perf_counter()
+        _backward((fn.again() if isinstance(fn, FusedModule) else fn._fusewright.again())(*args, **kwargs), backward)
+        seconds = time.perf_counter() - began
+    return make(_title(fn._plain if isinstance(fn, FusedModule) else fn), graphs, dynamo.Facts(), {"total": seconds})
+
+
+def _explain_exported(program: Program | ExportedProgram, args: Any, kwargs: Any) -> Report:
+    """As `explain`, of a program that is compiled ahead of time."""
+    if isinstance(program, ExportedProgram):
+        compiled, title = exporting.prepared(program, current()), type(program).__name__
+    else:
+        compiled, title = program.about.origin, type(program).__name__
+        if not isinstance(compiled, exporting.Compiled):
+            raise UserError(
+                f"the program was loaded from {compiled}, and a file does not keep what was compiled: explain the "
+                f"exported program, fusewright.explain(exported, ...), or look into the file, fusewright aot info "
+                f"{compiled}"
+            )
+    with record.recording(measure=True) as graphs:
+        began = time.perf_counter()
+        compiled.program()(*args, **kwargs)
+        seconds = time.perf_counter() - began
+    return make(title, graphs, dynamo.Facts(), {"total": seconds})
 
 
 def _leaf(x: Any) -> Any:
@@ -154,6 +202,15 @@ def _as_main(path: Path, arguments: Sequence[str]) -> Iterator[None]:
         sys.argv, sys.path[:] = before
 
 
+def loaded(console: Console) -> None:
+    """Say that there are programs whose kernels nobody looks at."""
+    n = counters()["programs_loaded"]
+    if n:
+        console.print(
+            f"not seen: the kernels of {n} saved programs (aot_load); fusewright aot info tells what is in them"
+        )
+
+
 def main(argv: Sequence[str]) -> int:
     parser = argparse.ArgumentParser(
         "fusewright explain", description="Run a script and report what its torch.compile calls became."
@@ -171,6 +228,7 @@ def main(argv: Sequence[str]) -> int:
     console = Console() if sys.stdout.isatty() else Console(width=180)
     if not graphs:
         console.print("nothing was compiled with backend='fusewright'")
+    loaded(console)
     console.print(report.kernel(parsed.kernel) if parsed.kernel else report)
     if parsed.html:
         report.to_html(parsed.html)

@@ -17,8 +17,9 @@ from rich.table import Table
 from .core.errors import UserError
 from .debug import dynamo, record
 from .debug.profile import Profile, Row, rows, trace
+from .debug.report_text import one_line
 from .debug.units import duration, of_roof, percent, rate, short_line
-from .explaining import add_script, run_script
+from .explaining import add_script, loaded, run_script
 
 BAR = 40  # characters of the longest bar
 
@@ -33,12 +34,12 @@ def table(found: Sequence[Row], wall: float) -> Table:
         box=None,
     )
     for c in out.columns[2:8]:
-        c.justify = "right"
+        c.justify, c.no_wrap = "right", True
     out.columns[0].no_wrap = True
     for r in found:
         out.add_row(
-            *(r.name, escape(r.title), str(r.calls), duration(r.seconds), duration(r.per_call), rate(r.bandwidth)),
-            *(of_roof(r.of_roof), percent(r.share), escape(short_line(r.where, 50))),
+            *(r.name, one_line(r.title), str(r.calls), duration(r.seconds), duration(r.per_call), rate(r.bandwidth)),
+            *(of_roof(r.of_roof), percent(r.share), one_line(short_line(r.where, 50))),
         )
     return out
 
@@ -80,6 +81,7 @@ def main(argv: Sequence[str]) -> int:
     found = rows(profile)
     console = Console() if sys.stdout.isatty() else Console(width=180)
     console.print(table(found, wall) if found else "no kernel of Fusewright was launched")
+    loaded(console)
     console.print(phases(profile, facts.frames))
     for text in facts.missing:
         console.print(f"not known: {text}")

@@ -23,8 +23,8 @@ from ..core.counters import count
 from ..core.errors import FusewrightWarning, UserError
 from ..core.log import LOG
 from ..core.options import Options, current, using
+from ..run.claimed import Claimed
 from ..run.plan import GroupPlan, Plan, Watch
-from ..trace import claims
 from . import files, repro
 from .precision import Deviation, compare
 from .program import Program, of_group
@@ -55,9 +55,9 @@ class CheckedGroup:
         return f"group {self.name} ({self.hash}) at {where} deviates from PyTorch by more than rounding:\n  {found}"
 
     def repro(self, path: str) -> None:
-        """Write a repro file, with these inputs."""
+        """Write a repro file, with these inputs. Raises UserError."""
         with using(self.options):
-            repro.write(path, self.program, self.name, self.hash, self.lines, self.message, values=self.inputs)
+            repro.repro(self, path, True)
 
 
 class _Check:
@@ -122,8 +122,11 @@ class _Check:
             try:
                 path = files.place("check", f"{self.name}-{self.hash}.py")
                 group.repro(str(path))
-            except (OSError, UserError) as e:
+            except OSError as e:
                 return f"\nIts inputs are not saved: {files.because(folder, e)}"
+            except UserError as e:
+                path.unlink(missing_ok=True)
+                return f"\nIts inputs are not saved: {e}"
         return f"\n`fusewright run {path}` runs it on these inputs."
 
     def say(self, kind: str, message: str, more: Callable[[], str] = str) -> None:
@@ -147,7 +150,7 @@ def _copy(t: torch.Tensor) -> torch.Tensor:
 def of_claims(plan: Plan) -> None:
     """Have the calls of executors compared with what they stand for."""
     for n in plan.traced.nodes:
-        if isinstance(n.target, claims.Claimed):
+        if isinstance(n.target, Claimed):
             n.target.watch = _Claims()
 
 
@@ -181,9 +184,7 @@ class _Claims:
             self.told = True
             count("deviations")
             found = "\n  ".join(map(str, deviations))
-            message = (
-                f"executor {c.executor.name}, for {c.executor.target} at {c.where or 'an unknown line'}, deviates "
-            )
+            message = f"executor {c.executor}, for {c.what} at {c.where or 'an unknown line'}, deviates "
             message += f"from PyTorch by more than rounding:\n  {found}"
             LOG.warning(message)
             warnings.warn(f"Fusewright check: {message}", FusewrightWarning, stacklevel=2)

@@ -24,7 +24,7 @@ from ..core.log import LOG
 from ..core.options import current
 from ..core.switches import RUN_STAGES, STAGES, Dump, dumps
 from ..fusion.build import Built
-from . import files, record
+from . import files, record, unmet
 
 _SUFFIX = {"torch": ".py", "joint": ".py", "llvm": ".ll", "cuda": ".cu", "assembly": ".s", "plan": ".py"}
 _LOGGERS = {stage: LOG.getChild(f"stage.{stage}") for stage in STAGES if stage not in RUN_STAGES}
@@ -54,8 +54,14 @@ class About:
 
 def wanted(stage: str, about: About) -> list[Dump]:
     """The items of the option `dump` that ask for a stage of this graph or group."""
-    items = dumps(current().dump).get(stage, ())
-    return [d for d in items if d.wants(about.graph, about.group, about.hash, about.operators)]
+    found = []
+    for d in dumps(current().dump).get(stage, ()):
+        wants = d.wants(about.graph, about.group, about.hash, about.operators)
+        if d.filters:
+            unmet.asked(f"dump={d.stage}{''.join(f'@{f}' for f in d.filters)}", wants)
+        if wants:
+            found.append(d)
+    return found
 
 
 def shown() -> bool:
@@ -128,8 +134,9 @@ def timeline(about: About) -> Iterator[None]:
         yield
         return
     began = time.perf_counter()
-    with record.using(record.current() or record.Recording()) as r:
-        assert r is not None
+    now = record.current()
+    r = record.Recording() if now is None else now  # one that is still empty is false
+    with record.using(r):
         first = len(r.spans)
         try:
             yield
@@ -206,6 +213,7 @@ def forget() -> None:
     global _lock
     _lock = threading.Lock()
     _directories.clear()
+    unmet.forget()
 
 
 if hasattr(os, "register_at_fork"):

@@ -19,6 +19,8 @@ from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Any
 
+from ..trace.fx import EXPLAINED
+
 METRICS = 4096  # frames whose records are kept while we look on (Dynamo keeps the last 64)
 
 
@@ -148,7 +150,7 @@ def own_code(fn: Callable[..., Any]) -> Callable[..., Any]:
         return fn(*args, **kwargs)
 
     return types.FunctionType(
-        explained.__code__.replace(), explained.__globals__, "explained", None, explained.__closure__
+        explained.__code__.replace(co_name=EXPLAINED), explained.__globals__, "explained", None, explained.__closure__
     )
 
 
@@ -159,6 +161,23 @@ def original(fn: Callable[..., Any]) -> Callable[..., Any]:
         return module
     innermost = _find("eval_frame.innermost_fn")
     return fn if innermost is None else innermost(fn)
+
+
+def given(fn: Callable[..., Any]) -> tuple[Any, dict[str, Any], bool | None] | None:
+    """(backend, its arguments, `dynamic`) that `torch.compile` was given for what it returned.
+
+    None if `fn` is something else, or this version of torch keeps them elsewhere.
+    """
+    code, cells = getattr(fn, "__code__", None), getattr(fn, "__closure__", None) or ()
+    held = dict(zip(code.co_freevars, cells, strict=False)) if code is not None else {}
+    with suppress(AttributeError, ValueError):  # an empty cell
+        context = fn.dynamo_ctx if hasattr(fn, "dynamo_ctx") else held["self"].cell_contents if "self" in held else None
+        at = getattr(context, "callback", None)
+        while at is not None:
+            if hasattr(at, "compiler_fn") and hasattr(at, "kwargs") and hasattr(at, "dynamic"):
+                return at.compiler_fn, dict(at.kwargs), at.dynamic
+            at = getattr(at, "_torchdynamo_orig_backend", None)
+    return None
 
 
 @contextmanager

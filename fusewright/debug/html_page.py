@@ -168,7 +168,8 @@ function overview() {
       el("span", {className: "muted"}, why)))),
     noted("graph breaks", data.breaks), noted("recompilations", data.recompilations),
     list("not known", data.missing),
-    list("graphs that run as traced", data.graphs.filter(g => g.failure).map(g => g.name + ": " + g.failure)));
+    list("CUDA graphs", data.graphs.filter(g => g.cuda_graph).map(g => g.name + ": " + g.cuda_graph)),
+    list("what PyTorch runs as a whole", data.graphs.filter(g => g.failure).map(g => g.name + ": " + g.failure)));
 }
 
 function start() {
@@ -178,12 +179,12 @@ function start() {
   const files = new Map();
   data.lines.forEach((l, n) => files.set(l.file, [...(files.get(l.file) || []), n]));
   for (const [file, numbers] of files) {
-    byId("lines").append(el("h3", {title: file}, base(file) || "elsewhere"));
+    byId("lines").append(el("h3", {title: file}, base(file) || "in modules of libraries"));
     numbers.sort((a, b) => data.lines[a].line - data.lines[b].line);
     for (const n of numbers)
       byId("lines").append(el("div",
         {className: "line", "data-line": n, title: data.lines[n].code, click: () => selectLine(n)},
-        el("b", {}, String(data.lines[n].line).padStart(4) + " "), data.lines[n].code));
+        el("b", {}, String(data.lines[n].line || "").padStart(4) + " "), data.lines[n].code));
   }
   byId("drawing").addEventListener("click", e => {
     const op = e.target.closest("[data-op]"), kernel = e.target.closest("[data-kernel]");

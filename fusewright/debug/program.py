@@ -21,6 +21,7 @@ from ..fusion.build import Built
 from ..fusion.decisions import deciding
 from ..graph.grouping import Group
 from ..graph.ir import Eqn, Value
+from ..trace.equations import Equations
 from ..trace.fx import Traced, user_line
 from ..trace.types import Symbols
 
@@ -239,9 +240,12 @@ def literal(a: Any, text: Callable[[Any], str]) -> str:
 
 
 def callable_name(target: Any) -> str:
-    """How a node's target is written: "torch.ops.aten.add.Tensor". Raises CompilerError (a definition's have none)."""
+    """How a node's target is written: "torch.ops.aten.add.Tensor". Raises CompilerError."""
     if isinstance(target, torch._ops.OpOverload):
         return f"torch.ops.{target}"
     if getattr(target, "__module__", "") == "_operator":
         return str(target.__name__)
+    if isinstance(target, Equations):
+        why = "an operation of a definition, which has no Python: print(definition) shows its text, validate() compares"
+        raise CompilerError(f"{target.__name__} is {why}", "repro")
     raise CompilerError(f"{target} cannot be written as Python", "repro")

@@ -190,10 +190,7 @@ class Reasons:
                 for u in self.plans[t].group.units:
                     for a in self._makers(self.roots(self.units[u].reads)):
                         if a != b and self._fused(a):
-                            why = self.placement(self.units[u])[2]
-                            note(
-                                a, b, "torch between", f"{self.units[u].target} between them runs through torch ({why})"
-                            )
+                            note(a, b, "torch between", self._between(self.units[u]))
         readers: dict[Value, list[int]] = {}
         for k in fused:
             for v in reads[k]:
@@ -231,6 +228,12 @@ class Reasons:
         if not getattr(self.record.options, "siblings", True):
             return "the option siblings is off"
         return "they read the same tensor, but other readers were merged in between"
+
+    def _between(self, u: Unit) -> str:
+        why = self.placement(u)[2]
+        if why.startswith("claimed by"):
+            return f"{u.target} between them is {why}"
+        return f"{u.target} between them runs through torch ({why})"
 
     def _fused(self, k: int) -> bool:
         return self.units[self.plans[k].group.units[0]].kind == "fused"

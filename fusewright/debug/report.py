@@ -155,7 +155,8 @@ class KernelReport:
 
 @dataclass(frozen=True)
 class GraphReport:
-    """One compiled graph. `failure`: why the whole of it runs as traced; `inputs`: (name, layout)."""
+    """One compiled graph. `kind`: see `GraphRecord`; `failure`: why the whole of it runs as traced; `inputs`: (name,
+    layout); `cuda_graph`: whether it runs from a CUDA graph, or why not ("" without the option)."""
 
     name: str
     kind: str
@@ -167,6 +168,7 @@ class GraphReport:
     failure: str
     stage_seconds: dict[str, float]
     plan: str
+    cuda_graph: str = ""
 
     @property
     def saved_bytes(self) -> int:
@@ -211,10 +213,16 @@ class Report:
         return sum(g.saved_bytes for g in self.graphs)
 
     def kernel(self, name: str) -> KernelReport:
-        """A kernel by name, "forward0.g3", or by structure hash. Raises UserError."""
+        """A kernel by name, "forward0.g3" ("g3" where only one graph has that), or by structure hash, the first.
+
+        Raises UserError.
+        """
         for k in self.kernels:
             if name in (k.name, k.hash):
                 return k
+        short = [k for k in self.kernels if k.name.rpartition(".")[2] == name]
+        if len(short) == 1:
+            return short[0]
         raise UserError(f"no kernel '{name}': {', '.join(k.name for k in self.kernels) or 'there are none'}")
 
     def to_dict(self) -> dict[str, Any]:
@@ -294,6 +302,7 @@ def _graph(g: GraphRecord, recording: Recording) -> GraphReport:
         failure="",
         stage_seconds=g.seconds,
         plan=g.plan.source,
+        cuda_graph=g.plan.graphs.status() if g.plan.graphs is not None else "",
     )
 
 

@@ -106,6 +106,7 @@ def _graph(g: GraphReport, lines: dict[str, int]) -> tuple[dict[str, Any], Drawi
         "ops": ops,
         "boundaries": [[b.first, b.second, b.kind, b.reason] for b in g.boundaries],
         "plan": g.plan,
+        "cuda_graph": g.cuda_graph,
     }
     return data, _arrange(g)
 

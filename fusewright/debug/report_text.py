@@ -7,7 +7,6 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
-from rich.markup import escape
 from rich.syntax import Syntax
 from rich.table import Table
 from rich.text import Text
@@ -75,6 +74,9 @@ def more(items: Any) -> Iterator[Any]:
 
 
 def graph(g: GraphReport) -> Iterator[Any]:
+    if g.kind == "plain":
+        yield Text(f"\n{g.name} runs as plain PyTorch: {g.failure}", "bold")
+        return
     took = sum(g.stage_seconds.values()) + sum(sum(k.stage_seconds.values()) for k in g.kernels)
     yield Text(
         f"\n{g.name}: {len(g.operations)} operations, {len(g.kernels)} kernels, compiled in {duration(took)}", "bold"
@@ -82,6 +84,8 @@ def graph(g: GraphReport) -> Iterator[Any]:
     if g.failure:
         yield Text(f"  runs as traced, because the pipeline failed on it: {g.failure}")
         return
+    if g.cuda_graph:
+        yield Text(f"  CUDA graph: {g.cuda_graph}", overflow="fold")
     if g.kernels:
         if all(k.why_not_measured == NEVER for k in g.kernels):
             yield Text("  compiled, but not run: Dynamo started again, or nobody called it")
@@ -115,8 +119,8 @@ def kernels(g: GraphReport) -> Table:
         "kernel", "what", "ops", "in + out", "roof", "time", "of roof", "from", "line", box=None, pad_edge=False
     )
     for c in table.columns[2:7]:
-        c.justify = "right"
-    table.columns[0].no_wrap = True
+        c.justify, c.no_wrap = "right", True
+    table.columns[0].no_wrap = table.columns[7].no_wrap = True
     alike: dict[tuple[str, str, int], list[KernelReport]] = {}
     for k in g.kernels:
         alike.setdefault((k.title, k.hash, k.bytes), []).append(k)
@@ -125,12 +129,17 @@ def kernels(g: GraphReport) -> Table:
         times = [x.seconds for x in ks if x.seconds is not None]
         mean = sum(times) / len(times) if times else None
         table.add_row(
-            *(k.name, (f"{len(ks)} × " if len(ks) > 1 else "") + escape(k.title), str(len(k.operations))),
+            *(k.name, one_line((f"{len(ks)} × " if len(ks) > 1 else "") + k.title), str(len(k.operations))),
             *(f"{size(k.bytes_in)} + {size(k.bytes_out)}", duration(k.roof_seconds), duration(mean)),
             *(of_roof(k.roof_seconds / mean if mean else None), k.origin),
-            escape(short_line(k.lines[0], 50)) if k.lines else "",
+            one_line(short_line(k.lines[0], 50)) if k.lines else "",
         )
     return table
+
+
+def one_line(text: str) -> Text:
+    """A cell of a table that is cut where there is no room; numbers beside it are not."""
+    return Text(text, no_wrap=True, overflow="ellipsis")
 
 
 def kernel(k: KernelReport) -> Iterator[Any]:

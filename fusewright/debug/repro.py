@@ -28,7 +28,7 @@ import torch
 from torch.fx import GraphModule
 
 from .. import __version__
-from ..core.errors import UserError
+from ..core.errors import CompilerError, UserError
 from ..core.options import TABLE, Options, current, options
 from ..fusion.build import Built
 from ..graph.grouping import Group
@@ -119,7 +119,8 @@ def repro(group: Any, path: str | Path, values: bool | Sequence[torch.Tensor] = 
 
     `group`: a `record.GroupRecord` with its graph's `traced` as a pair (graph, group), or a `check.CheckedGroup`.
     `values`: the tensors that the group reads, in the order of its buffers, to be kept; True takes those of a
-    CheckedGroup. Raises UserError when the values are asked for and not known, or the file cannot be written.
+    CheckedGroup. Raises UserError when the values are asked for and not known, or the file cannot be written, or the
+    operations have no Python (those of a definition).
     """
     try:
         if hasattr(group, "program"):
@@ -129,10 +130,30 @@ def repro(group: Any, path: str | Path, values: bool | Sequence[torch.Tensor] = 
         if values is True:
             raise UserError("the values of a compiled group are not kept; give its tensors, or run with check=True")
         graph, one = group
+        values = [values] if isinstance(values, torch.Tensor) else values
         program = of_group(one.plan.built, graph.traced, one.plan.group)
+        _fitting(values, program)
         write(path, program, one.name, one.hash, one.lines, "", values or None)
     except OSError as e:
         raise UserError(f"cannot write a repro file to {path}: {e.strerror or e}") from e
+    except CompilerError as e:
+        raise UserError(f"there can be no repro file: {e}") from e
+
+
+def _fitting(values: Any, program: Program) -> None:
+    """Raises UserError unless `values` are tensors like those that the group reads, or there are none."""
+    if values is False or values is None:
+        return
+    wanted = [n.meta["val"] for n in program.inputs]
+    given = list(values) if isinstance(values, (list, tuple)) else [values]
+    says = "values: the tensors that the group reads are wanted, in their order: "
+    says += ", ".join(f"{t.dtype}[{', '.join(map(str, t.shape))}]" for t in wanted) or "none"
+    if len(given) != len(wanted) or not all(isinstance(t, torch.Tensor) for t in given):
+        raise UserError(says)
+    for t, w in zip(given, wanted, strict=True):
+        fixed = (x == y for x, y in zip(t.shape, w.shape, strict=False) if isinstance(y, int))
+        if t.dtype != w.dtype or t.dim() != w.dim() or not all(fixed):
+            raise UserError(f"{says}; not {t.dtype}[{', '.join(map(str, t.shape))}]")
 
 
 def of_failure(traced: Traced, group: Group, built: Built | None, name: str, error: Exception) -> str:

@@ -133,7 +133,7 @@ def _edited(about: About, suffix: str, key: Callable[[], str], make: Callable[[s
     """The kernel that `make` makes of the edited source of a group; None if there is none, or it cannot be used."""
     folder = Path(current().external_source or "").expanduser()
     if not folder.is_dir():
-        _say(f"FUSEWRIGHT_EXTERNAL_SOURCE: {folder} is no directory; generated kernels run", None)
+        _say(f"FUSEWRIGHT_EXTERNAL_SOURCE: {folder} is no directory", "generated kernels run", None)
         return None
     mine = key()
     with _lock:
@@ -147,9 +147,9 @@ def _edited(about: About, suffix: str, key: Callable[[], str], make: Callable[[s
     try:
         made = make(path.read_text(encoding="utf-8"), mine)
     except (FusewrightError, OSError, UnicodeDecodeError) as e:
-        _say(f"{about}: the edited source {path} is not used; the generated kernel runs: {e}", e)
+        _say(f"{about}: the edited source {path} cannot be used: {e}", "the generated kernel runs", e)
         return None
-    _say(f"{about} runs from the edited source {path}", None, "info")
+    _say_once(f"{about} runs from the edited source {path}")
     return made
 
 
@@ -166,15 +166,20 @@ def _unused() -> None:
             )
 
 
-def _say(message: str, error: Exception | None, kind: str = "") -> None:
-    if not kind and not current().fallback:
+def _say(message: str, instead: str, error: Exception | None) -> None:
+    """A mistake: what is done instead, unless that is an error."""
+    if not current().fallback:
         raise UserError(message) from error
+    _say_once(f"{message}; {instead}")
+
+
+def _say_once(message: str) -> None:
     with _lock:
         if message in _said:
             return
         _said.add(message)
     LOG.warning(message)
-    warnings.warn(message, FusewrightWarning, stacklevel=4)
+    warnings.warn(message, FusewrightWarning, stacklevel=5)
 
 
 def forget() -> None:
@@ -186,17 +191,24 @@ def forget() -> None:
 # --- something to edit ---------------------------------------------------------------------------
 
 
-def save_sources(kernels_: Iterable[Any], directory: str | os.PathLike[str]) -> list[Path]:
-    """Write the generated source of each kernel of a report (or recording) to `<group>.ll` or `<group>.cu`.
+def save_sources(kernels_: Any, directory: str | os.PathLike[str]) -> list[Path]:
+    """Write the generated source of each kernel to `<group>.ll` or `<group>.cu`.
+
+    `kernels_`: a report, some of its kernels (or groups of a recording), or one.
 
     A GPU's group has a kernel for each schedule that its sizes asked for: further ones are called by their key. An
     existing file is not overwritten. Returns the paths. Raises UserError when a file cannot be written.
     """
+    found = getattr(kernels_, "kernels", kernels_)
+    chosen = [found] if hasattr(found, "plan") else list(found) if isinstance(found, Iterable) else [found]
+    for k in chosen:
+        if not hasattr(k, "plan"):
+            raise UserError(f"save_sources: kernels of a report are wanted, not a {type(k).__name__}")
     folder = Path(directory).expanduser()
     out = []
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        for k in kernels_:
+        for k in chosen:
             for name, text in _sources(k):
                 path = folder / name
                 if path.exists():

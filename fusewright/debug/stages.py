@@ -18,12 +18,13 @@ from ..graph.ir import Graph, Unit
 from ..graph.text import equation
 from ..index.expr import Ix
 from ..loop.gpu_nest import running, walks
-from ..loop.ir import Func
+from ..loop.ir import Func, Grid
 from ..loop.passes import Passes
 from ..loop.text import dump as dump_loop
 from ..run.gpu import GpuGroup, GpuKernel
 from ..run.kernels import CompiledKernel, target
 from ..run.plan import Plan
+from ..schedule import gpu_scatter
 from ..schedule.cpu import Machine, Schedule
 from ..schedule.device import Gpu
 from ..schedule.gpu_base import GpuSchedule
@@ -115,7 +116,14 @@ def gpu_kernel(about: About, group: GpuGroup, s: GpuSchedule, hint: Hint) -> Non
     cuda = CudaTarget(*gpu.capability)
 
     def fusion() -> Fusion:
+        if gpu_scatter.collected(group.fusion) is not None:  # its points are no axes of the nest
+            return gpu_scatter.plan(group.fusion, hint, gpu)[0]
         return conform(group.fusion, s)
+
+    def passes() -> str:
+        if gpu_scatter.collected(group.fusion) is not None:
+            return "\n".join(f"launch {n}: {g.what}" for n, g in enumerate(k.func.body) if isinstance(g, Grid))
+        return walks(relax(fusion()), s).text()
 
     def source() -> str:
         return code.source or emit_cuda(k.func, cuda)
@@ -124,7 +132,7 @@ def gpu_kernel(about: About, group: GpuGroup, s: GpuSchedule, hint: Hint) -> Non
     show("schedule", about, lambda: schedule(s, group.fusion, hint, gpu))
     show("relaxed", about, lambda: compared(fusion().text(), relax(fusion()).text()))
     show("online", about, lambda: on_the_fly(relax(fusion()), s))
-    show("walks", about, lambda: walks(relax(fusion()), s).text())
+    show("walks", about, passes)
     show("loop", about, lambda: dump_loop(k.func))
     show("cuda", about, source)
     show("assembly", about, lambda: nvrtc.assembly(source(), cuda.arch, current().lineinfo))

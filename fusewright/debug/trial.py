@@ -25,6 +25,7 @@ import torch
 
 from ..build.pins import Pin, pins
 from ..core.errors import FusewrightWarning, UserError
+from ..core.lexer import ParseError
 from ..core.options import using
 from ..fusion.ir import Fusion, Stage
 from ..index.expr import Ix
@@ -141,7 +142,8 @@ def _subject(kernel: Any) -> _Subject:
     else:
         graph, group = getattr(kernel, "within", None), getattr(kernel, "record", None)
     if not isinstance(graph, GraphRecord) or not isinstance(group, GroupRecord):
-        raise UserError(f"a kernel of a report is wanted (report.kernels[0], report.kernel(name)), not {kernel!r}")
+        found = repr(kernel) if isinstance(kernel, (str, int)) else f"a {type(kernel).__name__}"
+        raise UserError(f"a kernel of a report is wanted (report.kernels[0], report.kernel(name)), not {found}")
     return _Subject(graph, group)
 
 
@@ -161,10 +163,13 @@ def schedule_of(kernel: Any) -> Edit:
 
 
 def _edit_of(k: _Subject, schedule: Any) -> Edit:
-    """A schedule in any form, checked. Raises Illegal, ParseError, UserError."""
+    """A schedule in any form, checked. Raises Illegal, UserError."""
     base = k.heuristic()
     if isinstance(schedule, str):
-        script = parse_one(schedule)
+        try:
+            script = parse_one(schedule)
+        except ParseError as e:
+            raise UserError(f"the text of the schedule: {e} (print(kernel.schedule) shows one)") from e
         if script.key not in (k.group.hash, k.group.name):
             raise UserError(f"the schedule is for '{script.key}', the kernel is {k.group.name} ({k.group.hash})")
         script.check(k.original, base.sizes, base.anywhere)
@@ -205,6 +210,8 @@ def try_source(kernel: Any, source: str | Path, inputs: Sequence[torch.Tensor] |
     does not compile.
     """
     k = _subject(kernel)
+    if not isinstance(source, (str, Path)):
+        raise UserError(f"a path or the text of a source is wanted, not {source!r}")
     text = source
     if isinstance(source, Path) or "\n" not in str(source):
         try:

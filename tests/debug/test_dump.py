@@ -286,6 +286,31 @@ def test_runs_that_a_cuda_graph_captures(monkeypatch: pytest.MonkeyPatch, capsys
 # --- where to, and of what ---------------------------------------------------------------------------------------
 
 
+def test_names_that_no_group_has_are_listed_when_the_program_ends(tmp_path: Path) -> None:
+    (tmp_path / "script.py").write_text(
+        'import torch\ntorch.compile(lambda x: x.exp() + 1, backend="fusewright")(torch.randn(8))\n'
+    )
+
+    def said(dumped: str, disabled: str, **more: str) -> str:
+        env = {**os.environ, "FUSEWRIGHT_DUMP": dumped, "FUSEWRIGHT_DISABLE": disabled, **more}
+        command = [sys.executable, str(tmp_path / "script.py")]
+        done = subprocess.run(command, env=env, capture_output=True, text=True, check=True)
+        return "".join(re.findall(r"no group of this program is meant by (.*) \(FUSEWRIGHT_DUMP=groups", done.stderr))
+
+    assert (
+        said("schedule@g7,groups@inference0", "group:inference0.g1") == "disable=group:inference0.g1, dump=schedule@g7"
+    )
+    assert said("schedule@exp@g7,loop@inference*", "") == ""
+    assert said("graph", "group:inference0.g*,group:inference0.g0") == ""
+    assert said("graph@backward*", "group:inference0.g1", FUSEWRIGHT_FUEL="0") == "", "left out on purpose"
+
+
+def test_a_timeline_does_not_take_what_others_record(tmp_path: Path) -> None:
+    with fusewright.options(dump=f"timeline:{tmp_path}"):
+        report = fusewright.explain(fn, X, W)
+    assert len(report.kernels) == 2 and report.seconds["ours"] > 0
+
+
 def test_to_stderr(capsys: pytest.CaptureFixture[str]) -> None:
     run(dump="fusion")
     said = capsys.readouterr().err

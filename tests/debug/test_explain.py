@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 
 import pytest
 import torch
@@ -261,6 +262,53 @@ def test_a_failing_pipeline_is_explained(monkeypatch):
 def test_odd_inputs(args):
     r = explained(lambda x: (x.exp() + 1).sum(), *args)
     assert str(r) and json.dumps(r.to_dict())
+
+
+def test_options_of_torch_compile_hold():
+    def f(x):
+        return x.exp() * 2 + 1
+
+    class Module(torch.nn.Module):
+        def forward(self, x):
+            return f(x)
+
+    x = torch.randn(6, 4)
+    for fn in (f, Module()):
+        call = torch.compile(fn, backend="fusewright", options={"disable": ["prim:exp"]}, dynamic=True)
+        (g,) = explained(call, x).graphs
+        assert [o.reason for o in g.operations if o.target == "aten.exp.default"] == ["option: prim:exp is disabled"]
+        assert any("float32[s" in layout for _, layout in g.inputs), "sizes are symbols"
+        for plain in (fn, torch.compile(fn, backend="fusewright"), torch.compile(fn, backend="eager", dynamic=False)):
+            (g,) = explained(plain, x).graphs
+            assert len(g.kernels) == 1 and len(g.kernels[0].operations) == 3
+            assert any("float32[6, 4]" in layout for _, layout in g.inputs)
+
+
+def test_what_is_no_function():
+    for bad in (3, "script.py", torch.nn.Linear):
+        with pytest.raises(fusewright.UserError, match="explain: a function or a module is needed, not "):
+            explained(bad)
+
+
+def test_a_kernel_by_the_end_of_its_name():
+    r = explained(program, torch.randn(4, 8), torch.randn(8, 8))
+    assert r.kernel("g1") is r.kernels[1]
+    many = explained(program, torch.randn(4, 8, requires_grad=True), torch.randn(8, 8))
+    with pytest.raises(fusewright.UserError, match=r"no kernel 'g0': forward\d+.g0, "):
+        many.kernel("g0")
+
+
+def test_tables_have_a_line_for_each_kernel():
+    """Numbers are never folded; names and code are cut."""
+
+    def a_function_with_a_long_name_and_many_operations(x):
+        return (torch.softmax(x.sin().cos().exp() * x.sqrt().tanh(), -1).sigmoid() + x.abs().log1p().erf()).sum(-1) * 2
+
+    report = explained(a_function_with_a_long_name_and_many_operations, torch.rand(512, 1024))
+    (row,) = [line for line in str(report).splitlines() if line.startswith(report.kernels[0].name)]
+    assert re.search(
+        r"\d MiB \+ \d\.\d KiB +\d[\d.]* .s +\d[\d.]* .s +(\d+%|cached) +\w+ +test_explain.py:\d+ .*…$", row
+    )
 
 
 def test_nothing_to_compile():

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from functools import partial
 
 import pytest
 import torch
@@ -116,6 +117,25 @@ def test_the_hash_tells_algorithms_apart_and_nothing_else():
     assert a.hash == b.hash == structure_hash(a.original)
     assert len({a.hash, c.hash, d.hash}) == 3
     assert len(a.hash) == 12 and int(a.hash, 16) >= 0
+
+
+def test_dropouts_that_draw_with_other_seeds_have_the_same_hash():
+    """One schedule, pin or switch is for all layers of a model; two draws in a kernel are not one."""
+
+    def layers(x, w):
+        for _ in range(4):
+            x = torch.dropout(x.tanh(), 0.5, True) @ w
+        return x
+
+    (g,) = recorded(torch.randn(8, 8), torch.randn(8, 8), fn=layers)
+    assert len(g.groups) == 4 and len({k.hash for k in g.groups}) == 1
+
+    def twice(x, same):
+        first = torch.rand_like(x)
+        return x * first + (first if same else torch.rand_like(x)) * 2
+
+    hashes = [recorded(torch.randn(8, 8), fn=partial(twice, same=s))[0].groups[0].hash for s in (True, False)]
+    assert hashes[0] != hashes[1]
 
 
 def test_the_hash_survives_a_schedule():

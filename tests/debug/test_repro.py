@@ -125,6 +125,24 @@ def test_values_on_request(tmp_path: Path) -> None:
         runpy.run_path(str(path))
 
 
+def test_values_that_do_not_fit(tmp_path: Path) -> None:
+    with record.recording() as graphs:
+        torch.compile(lambda x, y: x.sin() * 2 + y, backend="fusewright")(torch.randn(4, 3), torch.randn(3))
+    group = (graphs[0], graphs[0].groups[0])
+    for bad in (
+        [torch.randn(4, 3)],
+        [torch.randn(4, 3), torch.randn(4)],
+        [torch.randn(4, 3).double(), torch.randn(3)],
+        3,
+    ):
+        with pytest.raises(
+            UserError, match=r"values: .* wanted, in their order: torch.float32\[4, 3\], torch.float32\[3\]"
+        ):
+            repro.repro(group, tmp_path / "values.py", values=bad)
+    repro.repro(group, tmp_path / "values.py", values=[torch.ones(4, 3), torch.ones(3)])
+    assert not list(tmp_path.glob("*.pt"))
+
+
 def test_a_wrong_kernel_shows(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -148,13 +148,18 @@ def test_what_cannot_be_used_is_said_and_the_generated_kernel_runs(tmp_path: Pat
     with fusewright.options(external_source=path.parent):
         with pytest.warns(FusewrightWarning, match=why) as seen:
             out, group = run()
-        assert "is not used; the generated kernel runs" in said(list(seen))[0] and len(said(list(seen))) == 1
+        (message,) = said(list(seen))
+        assert "cannot be used: " in message and message.endswith("; the generated kernel runs")
         assert same_bits(out, f(X, W)) and group.origin != "external"
-    with fusewright.options(external_source=path.parent, fallback=False), pytest.raises(Exception, match=why):
+    with fusewright.options(external_source=path.parent, fallback=False), pytest.raises(Exception, match=why) as error:
         run()
+    assert "UserError" in str(error.value) and "the generated kernel runs" not in str(error.value)
 
 
 def test_bad_directories(tmp_path: Path) -> None:
+    with fusewright.options(external_source=tmp_path / "nothing", fallback=False):
+        with pytest.raises(Exception, match=r"UserError: FUSEWRIGHT_EXTERNAL_SOURCE: .*nothing is no directory"):
+            run()
     with fusewright.options(external_source=tmp_path / "nothing"):
         with pytest.warns(FusewrightWarning, match="nothing is no directory; generated kernels run"):
             assert same_bits(run()[0], f(X, W))
@@ -185,7 +190,7 @@ torch.compile(f, backend="fusewright")(torch.randn(37, 130), torch.randn(130))
 def test_a_source_that_cannot_be_read(tmp_path: Path) -> None:
     path, k = saved(tmp_path / "src")
     path.rename(path.with_name(f"{k.hash}.ll")).write_bytes(b"\xff\xfe")
-    with fusewright.options(external_source=path.parent), pytest.warns(FusewrightWarning, match="is not used"):
+    with fusewright.options(external_source=path.parent), pytest.warns(FusewrightWarning, match="cannot be used"):
         assert same_bits(run()[0], f(X, W))
 
 
@@ -196,6 +201,12 @@ def test_saving(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(UserError, match="cannot write to"):
         fusewright.save_sources([k], tmp_path / "file" / "src")
+    assert fusewright.save_sources(k, tmp_path / "one")[0].read_text() == path.read_text()
+    report = fusewright.explain(f, X, W)
+    assert len(fusewright.save_sources(report, tmp_path / "all")) == len(report.kernels)
+    for bad in (3, ["inference0.g0"], None):
+        with pytest.raises(UserError, match="kernels of a report are wanted, not a "):
+            fusewright.save_sources(bad, tmp_path / "bad")
 
 
 def test_the_report_shows_what_runs(tmp_path: Path) -> None:
@@ -230,6 +241,8 @@ def test_trying_a_source(tmp_path: Path) -> None:
         fusewright.try_source(k, _broken(path.read_text()))
     with pytest.raises(UserError, match="cannot read"):
         fusewright.try_source(k, tmp_path / "nothing.ll")
+    with pytest.raises(UserError, match="a path or the text of a source is wanted, not 3"):
+        fusewright.try_source(k, 3)
     with pytest.raises(UserError, match="must be i32"):
         fusewright.try_source(k, _other_parameters(path.read_text()))
 

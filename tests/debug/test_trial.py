@@ -101,6 +101,9 @@ def test_illegal_schedules_are_not_lowered(monkeypatch: pytest.MonkeyPatch) -> N
             fusewright.try_schedule(k, bad)
         with pytest.raises(Illegal):
             fusewright.pin(k, bad)
+    for text in ("nonsense", str(k.schedule)[:-9], str(k.schedule) * 2):
+        with pytest.raises(UserError, match="the text of the schedule: "):
+            fusewright.try_schedule(k, text)
 
 
 def test_a_wrong_kernel_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
