@@ -76,10 +76,9 @@ IxLike = Union["Ix", int]
 class Ix(Meaning):
     """An interned polynomial over atoms. `terms` maps a monomial (sorted atoms) to its coefficient."""
 
-    __slots__ = ("__weakref__", "_hash", "modulus", "terms")
+    __slots__ = ("__weakref__", "_hash", "terms")
     terms: tuple[tuple[tuple[Atom, ...], int], ...]
     _hash: int
-    modulus: Ix | None  # set on results of `mod`: 0 <= self < modulus
 
     def __hash__(self) -> int:
         return self._hash
@@ -229,7 +228,6 @@ def _poly(acc: Mapping[tuple[Atom, ...], int]) -> Ix:
         if found is None:
             found = Ix()
             found.terms = terms
-            found.modulus = None
             found._hash = hash(terms)
             _polys[terms] = found
     return found
@@ -405,17 +403,28 @@ def _long_division(p: Ix, d: Ix) -> tuple[Ix, Ix]:
 
 
 def mod(p: Ix, d: Ix) -> Ix:
-    """`p mod d`, as `p - d * (p // d)`; the result remembers that it lies in [0, d)."""
-    r = p - d * floordiv(p, d)
-    if r.as_int() is None and r.modulus is None and not r.as_axis():
-        r.modulus = d
-    return r
+    """`p mod d`, as `p - d * (p // d)`."""
+    return p - d * floordiv(p, d)
+
+
+def _remainder(p: Ix) -> tuple[Ix, Ix] | None:
+    """(top, rest) if p = k * (q mod d) + rest with k >= 0, so that rest <= p <= top + rest; `top` is free of axes."""
+    for a in {a: None for m, c in p.terms if c < 0 for a in m if a.kind == "div"}:
+        assert a.num is not None
+        factor = _poly({tuple(x for x in m if x is not a): -c for m, c in p.terms if m.count(a) == 1})
+        k, left = _long_division(factor, a.aux)
+        if left.terms or any(c < 0 or not all(map(_atom_nonnegative, m)) for m, c in k.terms):
+            continue
+        top, rest = k * (a.aux - 1), p - k * (a.num - a.aux * a.ix)
+        if len(rest.terms) < len(p.terms) and not top.axes():
+            return top, rest
+    return None
 
 
 def upper(p: Ix) -> Ix | None:
     """An inclusive upper bound free of axes, or None when none is evident."""
-    if p.modulus is not None:
-        return p.modulus - 1
+    if (parts := _remainder(p)) is not None and (top := upper(parts[1])) is not None:
+        return parts[0] + top
     out = ZERO
     for m, c in p.terms:
         b = _poly({(): c})
@@ -424,14 +433,13 @@ def upper(p: Ix) -> Ix | None:
         for a in m:
             if a.kind == "sym":
                 b = b * a.ix
-                continue
-            if c < 0:
+            elif c < 0:
                 b = ZERO
                 break
-            top = _atom_upper(a)
-            if top is None:
+            elif (top := _atom_upper(a)) is None:
                 return None
-            b = b * top
+            else:
+                b = b * top
         out = out + b
     return out
 
@@ -451,8 +459,8 @@ def _atom_nonnegative(a: Atom) -> bool:
 
 
 def nonnegative(p: Ix) -> bool:
-    """Whether p >= 0 can be shown from: sizes >= 1, extents, moduli."""
-    if p.modulus is not None:
+    """Whether p >= 0 can be shown from: sizes >= 1, extents, remainders of divisions."""
+    if (parts := _remainder(p)) is not None and nonnegative(parts[1]):
         return True
     # Lower bound: a negative term is bounded below by its atoms' upper bounds.
     low = ZERO
@@ -466,10 +474,9 @@ def nonnegative(p: Ix) -> bool:
             elif c > 0:
                 b = ZERO
                 break
+            elif (top := _atom_upper(a)) is None:
+                return False
             else:
-                top = _atom_upper(a)
-                if top is None:
-                    return False
                 b = b * top
         low = low + b
     return _positive_sizes(low)
@@ -488,7 +495,5 @@ def _positive_sizes(p: Ix) -> bool:
 
 def within(p: Ix, bound: Ix) -> bool:
     """Whether 0 <= p < bound can be shown."""
-    if not nonnegative(p):
-        return False
-    top = upper(p)
+    top = upper(p) if nonnegative(p) else None
     return top is not None and nonnegative(bound - 1 - top)

@@ -173,3 +173,30 @@ def test_substitution() -> None:
 def test_divisors_are_positive(divisor: int) -> None:
     with pytest.raises(ValueError, match="must be >= 1"):
         floordiv(N, ix(divisor))
+
+
+@configured
+@given(EXPRS, DIVISORS, st.integers(1, 5), EXPRS)
+def test_remainders_have_bounds_however_they_were_written(a: Ix, d: Ix, k: int, rest: Ix) -> None:
+    if nonnegative(d - 1):
+        r = a - d * floordiv(a, d)
+        e = k * r + rest
+        top = upper(e)
+        for env in points(a, d, rest):
+            value = e.evaluate(env)
+            assert top is None or value <= top.evaluate(env)
+            assert not nonnegative(e) or value >= 0
+
+
+def test_remainders() -> None:
+    """What is left of a position after its quotient was taken away, as where a view splits an axis and another joins it."""
+    x = axis("x", N * 24 * M)
+    head = x - 24 * M * floordiv(x, 24 * M)
+    assert upper(head) is 24 * M - 1 and nonnegative(head)
+    assert floordiv(head, 24 * M) is ZERO
+    y = axis("y", 7)
+    both = 3 * head + y
+    assert upper(both) is 72 * M + 3 and nonnegative(both)
+    wide = x - (N + 2) * floordiv(x, N + 2)
+    assert within(wide, N + 2) and not within(wide, N + 1)
+    assert not nonnegative(wide - 1)
