@@ -189,7 +189,7 @@ def test_remainders_have_bounds_however_they_were_written(a: Ix, d: Ix, k: int, 
 
 
 def test_remainders() -> None:
-    """What is left of a position after its quotient was taken away, as where a view splits an axis and another joins it."""
+    """What is left of a position without its quotient, as where a view splits an axis and another joins it."""
     x = axis("x", N * 24 * M)
     head = x - 24 * M * floordiv(x, 24 * M)
     assert upper(head) is 24 * M - 1 and nonnegative(head)
