@@ -123,6 +123,8 @@ def _why_not(n: Node, number: bool) -> str:
         return "takes eager's random state, which the host keeps"
     if n.kwargs.get("generator") is not None:
         return "draws from a generator of its own"
+    if "attention" in target.name() and _arguments(n).get("dropout_p"):
+        return "draws random numbers: where its seed is depends on whether it is recorded, and so would its backward pass"
     return next((why for tag, why in _UNSAFE if tag in target.tags), "")
 
 

@@ -18,10 +18,12 @@ from torch import Tensor
 
 import fusewright
 from fusewright.core.errors import FusewrightWarning
-from fusewright.run import cuda_graphs
+from fusewright.run import cuda_graphs, recordable
 from tests.emulate.recorder import FakeRecorder
 from tests.run.graphed import ON, STEPS, Model, both, chain, compared, recorder, status_of
 from tests.support import counted, counters
+
+aten = torch.ops.aten
 
 __all__ = ["compared", "recorder"]
 
@@ -209,6 +211,17 @@ def test_refusals(recorder: FakeRecorder) -> None:
     assert "several devices: " in refused(lambda x, w, y: (chain(x, w), y @ y), x, w, meta)
     assert "of another library" in refused(lambda x, w: torch.ops.graph_tests.twice(chain(x, w)), x, w)
     assert recorder.recorded == 0
+
+
+@pytest.mark.parametrize("p", [0.0, 0.1])
+def test_attention_with_dropout(p: float) -> None:
+    """Its seed is on the host, but on the device while it is recorded; its backward pass may not find it there."""
+    for op in (aten._scaled_dot_product_flash_attention, aten._scaled_dot_product_efficient_attention):
+        graph = torch.fx.Graph()
+        q = graph.placeholder("q")
+        more = (None, True) if op is aten._scaled_dot_product_efficient_attention else ()
+        n = graph.call_function(op.default, (q, q, q, *more, p))
+        assert bool(p) == ("draws random numbers" in recordable._why_not(n, False))
 
 
 @torch.library.custom_op("graph_tests::twice", mutates_args=())
