@@ -124,7 +124,7 @@ def _why_not(n: Node, number: bool) -> str:
     if n.kwargs.get("generator") is not None:
         return "draws from a generator of its own"
     if "attention" in target.name() and _arguments(n).get("dropout_p"):
-        return "draws random numbers: where its seed is depends on whether it is recorded, and so would its backward pass"
+        return "draws random numbers: its backward pass finds the seed only if it is recorded, too"
     return next((why for tag, why in _UNSAFE if tag in target.tags), "")
 
 
