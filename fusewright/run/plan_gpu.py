@@ -45,8 +45,9 @@ def launch(w: _Writer, g: GroupPlan, group: GpuGroup) -> None:
     into = {nodes[name].name: w.into[v].name for name, v in sources.items() if v in w.into}
     seen_as = {} if g.watch is not None else {n: v for n in outs if n.name not in into and (v := _only_view(w, n))}
     lines = [f"{n.name} = {into.get(n.name) or _allocate(w, seen_as.get(n, n))}" for n in outs]
-    plain = [] if g.watch is not None else [n for n in outs if n.name not in into and n not in seen_as]
-    chances = [Chance(outs.index(n), n.name, *c) for n in plain if (c := _overwriting(w, g, n, inputs)) is not None]
+    fresh = {} if g.watch is not None else {n: seen_as.get(n, n) for n in outs if n.name not in into}
+    found = {n: _overwriting(w, g, n, shaped, inputs) for n, shaped in fresh.items()}
+    chances = [Chance(outs.index(n), n.name, *c) for n, c in found.items() if c is not None]
     w.emitted.update(outs)
     w.trusted.update(outs)
     w.computed.update(sources[b.name] for b in fusion.buffers if b.output)
@@ -91,15 +92,19 @@ def _only_view(w: _Writer, n: Node) -> Node | None:
     return v if w.dense(n) and w.dense(v) else None
 
 
-def _overwriting(w: _Writer, g: GroupPlan, out: Node, inputs: list[Node]) -> tuple[list[str], str, str] | None:
+def _overwriting(
+    w: _Writer, g: GroupPlan, out: Node, shaped: Node, inputs: list[Node]
+) -> tuple[list[str], str, str] | None:
     """(inputs whose memory an output may take over, source before and after the one that dies); None if there are none.
 
     Results of this graph's own kernels and of torch's operators, and what only a backward pass is given (`private`).
+    Elements lie in the same order in both; the output is laid out as `shaped`.
     """
     assert g.built is not None
-    val = out.meta["val"]
-    numel = product(w.symbols.shape(val.shape)).as_int()
-    if not w.overwrite or not w.dense(out) or (numel is not None and numel * val.dtype.itemsize < OVERWRITTEN):
+    val = shaped.meta["val"]
+    numel = product(w.symbols.shape(val.shape))
+    small = numel.as_int() is not None and numel.as_int() * val.dtype.itemsize < OVERWRITTEN
+    if not w.overwrite or small or not w.dense(out) or not w.dense(shaped):
         return None
     sources = g.built.sources
     name = next(name for name, v in sources.items() if w.traced.node_of[v] is out)
@@ -111,10 +116,11 @@ def _overwriting(w: _Writer, g: GroupPlan, out: Node, inputs: list[Node]) -> tup
         if n not in kept
         and inputs.count(n) == 1
         and n.meta["val"].device == val.device
-        and w.layout(n) == w.layout(out)
+        and w.dense(n)
+        and product(w.symbols.shape(n.meta["val"].shape)) is numel
         and (n.meta.get("private") or w.traced.values.get(n) in w.computed or _new(n))
     ]
-    return (found, "_over_private(", f", {_allocator(w, val.device)}, {w.layout(out)})") if found else None
+    return (found, "_over_private(", f", {_allocator(w, val.device)}, {w.layout(shaped)})") if found else None
 
 
 def _new(n: Node) -> bool:

@@ -10,6 +10,7 @@ need not show in the counts (`torch.from_numpy`).
 
 from __future__ import annotations
 
+import math
 import sys
 import weakref
 from collections.abc import Callable
@@ -20,6 +21,7 @@ import torch
 from ..core.counters import count
 from ..core.options import current
 from .internals import function_modes as _watched
+from .internals import reinterpret
 from .internals import storage_uses as _use_count
 from .internals import tensor_uses as _uses
 from .pool import POOL, THRESHOLD, Allocation, Block, _address_of, _empty, _storage_of
@@ -50,21 +52,22 @@ def over_private(
     stride: tuple[int, ...],
     dtype: torch.dtype,
 ) -> torch.Tensor:
-    """A tensor of (size, stride, dtype) on the memory of `t`, box[0], if nothing else keeps that alive and `t` covers
-    it; else `empty(size, stride, dtype)`. To be called from a plan's source, as `over` is.
+    """A tensor of (size, stride, dtype), which is contiguous, on the memory of `t`, box[0], if nothing else keeps that
+    alive and `t` covers it, contiguous, too; else `empty(size, stride, dtype)`. To be called from a plan's source, as
+    `over` is.
 
     `t` must be one that only the graph has seen: a tensor that its user has let go of may still be in use on another
     stream. Memory that no allocator of torch's made is never taken.
     """
     t = box[0]
-    fits = type(t) is torch.Tensor and t.dtype is dtype and t.shape == size and t.stride() == stride
+    fits = type(t) is torch.Tensor and t.dtype is dtype and t.numel() == math.prod(size) and t.is_contiguous()
     if fits and not _watched() and t.is_inference() is torch.is_inference_mode_enabled() and current().pool:
         storage = t.untyped_storage()
         covers = storage.resizable() and t.storage_offset() == 0 and storage.nbytes() == t.nbytes
         del t, storage
         if covers and _private(box) == _PRIVATE and weakref.getweakrefcount(box[0]) == 0:
             count("outputs_over_inputs")
-            return box[0].data
+            return reinterpret(box[0], size, stride, 0)
     return empty(size, stride, dtype)
 
 

@@ -43,6 +43,25 @@ def test_the_gradient_of_logits_takes_their_memory():
             assert overwritten(before) == k
 
 
+def test_in_another_shape():
+    """Logits of a head are rows of tokens, their gradient may be rows of rows."""
+
+    x, w = (m.detach().bfloat16().requires_grad_() for m in matrices())
+    x = torch.cat([x, x]).detach().requires_grad_()  # as many bytes as in float32
+    t = torch.randint(COLUMNS, (2 * ROWS,))
+
+    def twice(x, w, t):
+        return F.cross_entropy((x.view(4, -1, 8) @ w).float().flatten(0, 1), t)
+
+    want = gradients(twice, x, w, t)
+    with emulated_gpu(), no_fallbacks():
+        compiled = torch.compile(twice, backend="fusewright", dynamic=False)
+        before = counters()
+        for a, b in zip(gradients(compiled, x, w, t), want, strict=True):
+            torch.testing.assert_close(a, b, rtol=2e-2, atol=2e-3)
+        assert overwritten(before) == 1
+
+
 def test_not_while_the_graph_is_retained():
     (x, w), t = matrices(), torch.randint(COLUMNS, (ROWS,))
     with emulated_gpu(), no_fallbacks():
