@@ -6,6 +6,7 @@ views and sizes in between are part of it. Sizes are numbers: a program is made 
 
 from __future__ import annotations
 
+import contextlib
 import math
 import operator
 from collections.abc import Callable, Mapping, Sequence
@@ -19,11 +20,13 @@ from torch.fx import GraphModule, Node
 from ..core.errors import CompilerError
 from ..fusion.build import Built
 from ..fusion.decisions import deciding
+from ..graph.defined import Defined
 from ..graph.grouping import Group
 from ..graph.ir import Eqn, Value
 from ..trace.equations import Equations
 from ..trace.fx import Traced, user_line
 from ..trace.types import Symbols
+from .extract import definition_of, numbers
 
 
 @dataclass(slots=True)
@@ -32,7 +35,8 @@ class Program:
 
     `unread`: tensors of which only sizes and types matter (`zeros_like`), which a kernel does not get.
     `bounds[node]`: an integer input is an index, and must be less than this (an estimate of a size). `rounded`:
-    operations of `body` whose 16-bit results the kernel rounds, because something is decided by them.
+    operations of `body` whose 16-bit results the kernel rounds, because something is decided by them. `definition`:
+    (the same as a definition, source of its numbers) if there are operations that have no Python.
     """
 
     inputs: list[Node]
@@ -42,6 +46,7 @@ class Program:
     unread: list[Node] = field(default_factory=list)
     bounds: dict[Node, int] = field(default_factory=dict)
     rounded: set[Node] = field(default_factory=set)
+    definition: tuple[Defined, list[str]] | None = None
 
     @property
     def operators(self) -> tuple[str, ...]:
@@ -117,6 +122,10 @@ def of_group(built: Built, traced: Traced, group: Group) -> Program:
     decides = deciding(sorted(group.eqns, key=lambda e: e.out.id), group.outputs)
     out.rounded = {n for n in out.body if isinstance(v := traced.values.get(n), Value) and v in decides}
     out.rounded = {n for n in out.rounded if n.meta["val"].dtype in (torch.float16, torch.bfloat16)}
+    if any(isinstance(n.target, Equations) for n in out.body):
+        with contextlib.suppress(CompilerError):  # then `source` says that there is no Python
+            d = definition_of(built, traced, group)
+            out.definition = d, numbers(d, traced)
     return out
 
 

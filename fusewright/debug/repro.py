@@ -3,7 +3,7 @@
     fusewright run FILE            or: python FILE
 
 A file needs torch and Fusewright, not the program that it comes from. The group is the function `group` in it, in ATen
-operations; its inputs have the sizes, strides and types of the original, and values that are random (a seed each), or
+operations, or a definition in text if it is part of one, which is compared with NumPy; its inputs have the sizes, strides and types of the original, and values that are random (a seed each), or
 the original ones: written out if they are few, else in `FILE.pt` beside it.
 
 The second half of this module is what such files call: `tensor`, `given`, `saved`, `run`.
@@ -34,6 +34,7 @@ from ..fusion.build import Built
 from ..graph.grouping import Group
 from ..trace.fx import Traced
 from . import files, record
+from .judging import Mismatch
 from .precision import compare
 from .program import Program, literal, of_graph, of_group, size
 
@@ -73,13 +74,19 @@ def text(
             inputs.append(_random(n.meta["val"], k, program.bounds.get(n)))
     inputs += [_random(n.meta["val"], 2000) for n in program.unread]
     inputs += [_given(t) if t.numel() <= INLINE else _random(t, 1000) for t in program.constants.values()]
-    body = program.source(values)
+    if program.definition is None:
+        imports, body, call = "import torch", program.source(values), "repro.run(group, INPUTS"
+    else:
+        defined, numbers = program.definition
+        inputs += numbers
+        imports, call = "import torch\n\nimport fusewright", "repro.run_definition(fusewright.Definition.parse(TEXT), INPUTS"
+        body = "TEXT = \"\"\"\\\n" + defined.text().replace("\\", "\\\\").replace('"""', '\\"\\"\\"') + '"""\n'
     return "\n".join(
         [
             *about,
             "",
-            "import torch",
-            "",
+            imports,
+            *([""] if program.definition is None else []),
             "from fusewright.debug import repro",
             "",
             f"HASH = {digest!r}",
@@ -92,7 +99,7 @@ def text(
             body,
             "",
             'if __name__ == "__main__":',
-            "    raise SystemExit(repro.run(group, INPUTS, OPTIONS, HASH))",
+            f"    raise SystemExit({call}, OPTIONS, HASH))",
             "",
         ]
     )
@@ -303,10 +310,7 @@ def run(group: Callable[..., list[Any]], inputs: list[torch.Tensor], chosen: dic
             print(f"Fusewright fails: {type(cause).__name__}: {cause}")
             traceback.print_exception(cause, limit=-3)
             return 1
-        kernels = [g for graph in graphs for g in graph.groups]
-        same = "the original's structure" if digest and digest in [g.hash for g in kernels] else "another structure"
-        made = ", ".join(f"{g.name} ({g.hash})" for g in kernels) or "none: torch runs it all"
-        print(f"kernels: {made}{f'; {same}' if digest else ''}")
+        _say_kernels(graphs, digest)
         deviations = compare(
             [t.detach() for t in got], lambda given: group(*given), inputs, current().precision == "eager"
         )
@@ -317,6 +321,32 @@ def run(group: Callable[..., list[Any]], inputs: list[torch.Tensor], chosen: dic
             print("right: " + ("the same bits as PyTorch's" if exact else "as near to PyTorch's as rounding allows"))
         print(f"fused {_time(fused, inputs):.1f} µs, PyTorch {_time(group, inputs):.1f} µs (median of many calls)")
     return 1 if deviations else 0
+
+
+def run_definition(definition: Any, inputs: list[Any], chosen: dict[str, Any], digest: str = "") -> int:
+    """Run a repro file's definition, compare with NumPy in float64, time; prints what it finds. Returns the exit code."""
+    with options(**{**chosen, "fallback": False, "check": False}), record.recording() as graphs, torch.no_grad():
+        try:
+            definition.validate(inputs)
+        except Mismatch as e:
+            print(f"wrong: {e}")
+            return 1
+        except Exception as e:
+            print(f"Fusewright fails: {type(e).__name__}: {e}")
+            traceback.print_exception(e, limit=-3)
+            return 1
+        _say_kernels(graphs, digest)
+        print("right: as near to NumPy's as rounding allows")
+        tensors = [t for t in inputs if isinstance(t, torch.Tensor)]
+        print(f"fused {_time(lambda *_: definition.execute(inputs), tensors):.1f} µs (median of many calls)")
+    return 0
+
+
+def _say_kernels(graphs: Any, digest: str) -> None:
+    kernels = [g for graph in graphs for g in graph.groups]
+    same = "the original's structure" if digest and digest in [g.hash for g in kernels] else "another structure"
+    made = ", ".join(f"{g.name} ({g.hash})" for g in kernels) or "none: torch runs it all"
+    print(f"kernels: {made}{f'; {same}' if digest else ''}")
 
 
 def _causes(e: BaseException | None) -> list[BaseException]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import warnings
 
 import pytest
@@ -10,7 +11,7 @@ from torch import nn
 
 import fusewright
 from fusewright import cli
-from fusewright.debug import dump, record
+from fusewright.debug import dump, record, repro
 from fusewright.debug.report import Report
 from tests.debug.planted import plant
 from tests.emulate.driver import emulated_gpu
@@ -177,19 +178,62 @@ def test_commands_say_what_they_do_not_see(command, tmp_path, capsys):
 # --- definitions -----------------------------------------------------------------------------------------------------
 
 
-def test_a_wrong_kernel_of_a_definition(monkeypatch, tmp_path):
-    """It is found, and there is a reason why no file repeats it."""
-    plant(monkeypatch, "sinh", "cosh")
+def test_a_wrong_kernel_of_a_definition(monkeypatch, tmp_path, capsys):
+    """It is found, and a file repeats it: a definition of its own, whose reference is NumPy."""
     d = fusewright.define("hyper")
+    x, c = d.tensor("x", "n, 2 * m", "f32"), d.scalar("c", float)
+    d.output(d.sinh(x[:, ::2]) * 2 + c)
+    with monkeypatch.context() as m:
+        plant(m, "sinh", "cosh")
+        with fusewright.options(check=True, check_dir=tmp_path, disk_cache=False):
+            with pytest.warns(fusewright.FusewrightWarning, match=r"definition\d+\.g0 .* deviates from PyTorch") as seen:
+                d(torch.randn(6, 8), 0.5)
+            (message,) = [str(w.message) for w in seen]
+        (path,) = tmp_path.glob("*.py")
+        assert "test_ways_in.py" in message and str(path) in message
+        capsys.readouterr()
+        with fusewright.options(disk_cache=False):
+            assert repro.main([str(path)]) == 1
+        assert "wrong: " in capsys.readouterr().out
+    with fusewright.options(disk_cache=False):
+        assert repro.main([str(path)]) == 0
+    assert "the original's structure\nright: as near to NumPy's" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("random", [False, True])
+def test_repro_files_of_definitions(tmp_path, capsys, random):
+    """Layouts, indices, several outputs, sizes that no tensor of the group tells, random numbers."""
+    d = fusewright.define("parts")
+    n, k = d.size("n"), d.size_input("k")
+    x, i = d.tensor("x", (n, 7), "f32"), d.tensor("i", "j", "i64")
+    y = d.take(x, i, 0) + (d.random("uniform", ("j", 7)) if random else 1.0)
+    d.output(y.exp())
+    d.output(y.sum(1) * d.constant(0.5, "f32"))
+    d.output(d.full((k,), 2.0, "f32") + x[0, 0])
+    report = fusewright.explain(d, 5, torch.randn(7, 20).t()[:12], torch.tensor([3, 0, 11, 3]))
+    assert report.kernels
+    for number, kernel in enumerate(report.kernels):
+        path = tmp_path / f"{number}.py"
+        kernel.repro(path)
+        capsys.readouterr()
+        assert repro.main([str(path)]) == 0, capsys.readouterr().out
+        assert "right: as near to NumPy's" in capsys.readouterr().out
+
+
+def test_a_definition_that_fails_to_compile(monkeypatch, tmp_path, capsys):
+    d = fusewright.define("broken")
     d.output(d.sinh(d.tensor("x", "n, m", "f32")) * 2)
-    with fusewright.options(check=True, check_dir=tmp_path, disk_cache=False):
-        with pytest.warns(fusewright.FusewrightWarning, match=r"definition\d+\.g0 .* deviates from PyTorch") as seen:
-            d(X)
-        (message,) = [str(w.message) for w in seen]
-        assert "test_ways_in.py" in message and "not saved: there can be no repro file: sinh" in message
-        assert "print(definition) shows its text" in message and not list(tmp_path.iterdir())
-        with pytest.raises(fusewright.UserError, match="there can be no repro file"):
-            fusewright.explain(d, X).kernels[0].repro(tmp_path / "repro.py")
+
+    def broken(*args):
+        raise ValueError("planted")
+
+    with monkeypatch.context() as m:
+        m.setattr("fusewright.pipeline.lower", broken)
+        m.setenv("FUSEWRIGHT_CACHE_DIR", str(tmp_path))
+        with fusewright.options(fallback=True), pytest.warns(fusewright.FusewrightWarning, match="planted") as seen:
+            torch.testing.assert_close(d(X), torch.sinh(X) * 2)
+    (path,) = re.findall(r"fusewright run (\S+\.py)", " ".join(str(w.message) for w in seen))
+    assert repro.main([path]) == 0 and "right: " in capsys.readouterr().out
 
 
 # --- the rest --------------------------------------------------------------------------------------------------------
