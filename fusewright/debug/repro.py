@@ -3,8 +3,9 @@
     fusewright run FILE            or: python FILE
 
 A file needs torch and Fusewright, not the program that it comes from. The group is the function `group` in it, in ATen
-operations, or a definition in text if it is part of one, which is compared with NumPy; its inputs have the sizes, strides and types of the original, and values that are random (a seed each), or
-the original ones: written out if they are few, else in `FILE.pt` beside it.
+operations, or a definition in text if it is part of one, which is compared with NumPy; its inputs have the sizes,
+strides and types of the original, and values that are random (a seed each), or the original ones: written out if they
+are few, else in `FILE.pt` beside it.
 
 The second half of this module is what such files call: `tensor`, `given`, `saved`, `run`.
 """
@@ -79,8 +80,11 @@ def text(
     else:
         defined, numbers = program.definition
         inputs += numbers
-        imports, call = "import torch\n\nimport fusewright", "repro.run_definition(fusewright.Definition.parse(TEXT), INPUTS"
-        body = "TEXT = \"\"\"\\\n" + defined.text().replace("\\", "\\\\").replace('"""', '\\"\\"\\"') + '"""\n'
+        imports, call = (
+            "import torch\n\nimport fusewright",
+            "repro.run_definition(fusewright.Definition.parse(TEXT), INPUTS",
+        )
+        body = 'TEXT = """\\\n' + defined.text().replace("\\", "\\\\").replace('"""', '\\"\\"\\"') + '"""\n'
     return "\n".join(
         [
             *about,
@@ -324,7 +328,7 @@ def run(group: Callable[..., list[Any]], inputs: list[torch.Tensor], chosen: dic
 
 
 def run_definition(definition: Any, inputs: list[Any], chosen: dict[str, Any], digest: str = "") -> int:
-    """Run a repro file's definition, compare with NumPy in float64, time; prints what it finds. Returns the exit code."""
+    """Run a repro file's definition, compare with NumPy, time; prints what it finds. Returns the exit code."""
     with options(**{**chosen, "fallback": False, "check": False}), record.recording() as graphs, torch.no_grad():
         try:
             definition.validate(inputs)

@@ -121,7 +121,12 @@ def restride(t: torch.Tensor, strides: tuple[int, ...]) -> torch.Tensor:
     if t.numel() == 0 or all(n == 1 or a == b for n, a, b in zip(t.shape, t.stride(), strides, strict=True)):
         return t
     out = torch.empty_strided(t.shape, strides, dtype=t.dtype, device=t.device)
-    return out.copy_(t)
+    once = out
+    for d, s in enumerate(strides):
+        if s == 0:  # expanded
+            once, t = once.narrow(d, 0, 1), t.narrow(d, 0, 1)
+    once.copy_(t)
+    return out
 
 
 def bump(t: torch.Tensor) -> None:

@@ -139,6 +139,7 @@ class _Writer:
         self.overwrite, self.guards = o.overwrite, o.guards
         self.backward = any(n.name.startswith("tangents") for n in plan.traced.module.graph.nodes)
         self.unit_of = {n: k for k, n in enumerate(self.traced.nodes)}
+        self.counted = views.counted(self)
         units = plan.traced.graph.units
         gpus = {torch.device(units[g.group.units[0]].device) for g in plan.groups if g.gpu is not None}
         self.gpus = {d for d in gpus if d.type == "cuda" and d.index is not None}
@@ -169,11 +170,13 @@ class _Writer:
                 self.scope[n.name] = operator.attrgetter(n.target)(self.traced.module)
                 self.emitted.add(n)
         self.emitted.update(placeholders)
-        self.trusted.update(n for n in placeholders if not self.backward or n.name.startswith(("primals", "tangents")))
+        self.trusted.update(n for n in placeholders if not self.backward)
         self.actions.append(_Action(head, set(), set(names)))
         for n in placeholders:
             self.bind(n)
             if n.name.startswith("tangents") and not n.name.startswith("tangents_token"):  # a token of effects is None
+                self.check_strides(n)
+            elif self.backward and n in self.consumed:  # hooks on saved tensors may give them back in other layouts
                 self.check_strides(n)
         if any(g.compiled for g in self.plan.groups):
             self.actions.append(_Action(["nt = _threads()"], set(), set()))
@@ -317,7 +320,10 @@ class _Writer:
 
     def check_strides(self, n: Node) -> None:
         """A kernel was compiled for the traced strides: copy in the rare case that the real ones differ."""
-        if self.traced.values.get(n) is None or not self.guards:
+        if self.traced.values.get(n) is None:
+            return
+        self.trusted.add(n)
+        if not self.guards:
             return
         strides = self.tuple(self.symbols.shape(n.meta["val"].stride()))
         differs = f"not {n.name}.is_contiguous()" if self.dense(n) else f"{n.name}.stride() != {strides}"

@@ -32,20 +32,20 @@ def call(w: _Writer, g: GroupPlan, outs: list[str]) -> str:
     for u in g.group.units:
         for n in outside(w, g, u):
             w.node(n)
-    outer = w.actions, w.emitted, w.bound, w.trusted
+    outer = w.actions, w.emitted, w.bound, w.trusted, w.counted
     arguments = sorted({n.name for u in g.group.units for n in outside(w, g, u)})
     symbols = sorted(w.bound)
     w.actions = []
     mine = {w.traced.nodes[u] for u in g.group.units}  # what torch has computed of it already may be gone
     w.emitted = w.emitted - mine - {n for n in w.traced.nodes if n.name in outs}
-    w.bound, w.trusted = set(w.bound), w.trusted - mine
+    w.bound, w.trusted, w.counted = set(w.bound), w.trusted - mine, set()
     for u in g.group.units:
         w.node(w.traced.nodes[u])
     for n in w.traced.nodes:
         if n.name in outs:
             w.node(n)
     body = [s for a in w.actions for s in a.lines]
-    w.actions, w.emitted, w.bound, w.trusted = outer
+    w.actions, w.emitted, w.bound, w.trusted, w.counted = outer
     name = f"_eager{len(w.functions)}"
     result = f"return {', '.join(outs)}{',' if len(outs) == 1 else ''}"
     w.functions.append(

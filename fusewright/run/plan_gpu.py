@@ -7,6 +7,7 @@ but the graph has ever seen that (`reuse.over_private`): the gradient of logits 
 
 from __future__ import annotations
 
+import operator
 from typing import TYPE_CHECKING
 
 import torch
@@ -119,8 +120,22 @@ def _overwriting(
         and w.dense(n)
         and product(w.symbols.shape(n.meta["val"].shape)) is numel
         and (n.meta.get("private") or w.traced.values.get(n) in w.computed or _new(n))
+        and _read_here(w, n)
     ]
     return (found, "_over_private(", f", {_allocator(w, val.device)}, {w.layout(shaped)})") if found else None
+
+
+def _read_here(w: _Writer, n: Node) -> bool:
+    """Whether only kernels and torch's own operators read it: another library's may still do so on another stream."""
+    stack = [n]
+    while stack:
+        for u in stack.pop().users:
+            kind = w.traced.graph.units[w.unit_of[u]].kind if u in w.unit_of else ""
+            if kind == "view" or u.target is operator.getitem:
+                stack.append(u)
+            elif kind != "fused" and getattr(u.target, "namespace", "") not in ("aten", "prims", "fusewright"):
+                return False
+    return True
 
 
 def _new(n: Node) -> bool:

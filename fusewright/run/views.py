@@ -2,12 +2,14 @@
 
 The operands of an opaque operation are often views of views (a weight transposed twice, the pieces of a split seen as
 heads). A plan knows where each lies in its base: the base itself where that is the same place, else one call. That
-relies on the strides that were traced, which are checked for what torch computes.
+relies on the strides that were traced, which are checked for what torch computes. Such views have version counters of
+their own; those that the outside gets to see together with their base do go through the dispatcher (`counted`).
 """
 
 from __future__ import annotations
 
 import operator
+from collections import Counter
 from typing import TYPE_CHECKING
 
 import torch
@@ -24,8 +26,9 @@ def reinterpret(w: _Writer, n: Node) -> bool:
     val = _plain(n)
     if val is None or not _is_view(w, n):
         return False
+    counted = n in w.counted
     base = n.all_input_nodes[0]
-    while base not in w.emitted and _is_view(w, base):
+    while (counted or base not in w.emitted) and _is_view(w, base):
         base = base.all_input_nodes[0]
     root = _plain(base)
     if root is None or root.dtype != val.dtype or not same_storage(root, val):
@@ -34,18 +37,48 @@ def reinterpret(w: _Writer, n: Node) -> bool:
     size, stride = shape(val.shape), shape(val.stride())
     start = ix(val.storage_offset()) - ix(root.storage_offset())
     whole = start is ZERO and size == shape(root.shape) and stride == shape(root.stride())
-    if whole and n in w.results:  # two results are two objects
+    if whole and n in w.results and not counted:  # two results are two objects
         return False
     w.node(base)
+    if base not in w.trusted and base.op != "get_attr" and w.traced.values.get(base) is None:
+        return False  # nothing checks its strides
     if base not in w.trusted and base.op != "get_attr":
-        w.trusted.add(base)
-        if base not in w.consumed:
-            w.check_strides(base)
-    source = base.name if whole else f"_view({base.name}, {w.tuple(size)}, {w.tuple(stride)}, {w.size(start)})"
+        w.check_strides(base)
+    source = base.name
+    if counted:
+        at = f"{base.name}.storage_offset() + {w.size(start)}"
+        source = f"torch.as_strided({base.name}, {w.tuple(size)}, {w.tuple(stride)}, {at})"
+    elif not whole:
+        source = f"_view({base.name}, {w.tuple(size)}, {w.tuple(stride)}, {w.size(start)})"
     w.emitted.add(n)
     w.add([f"{n.name} = {source}"], set() if base.op == "get_attr" else {base.name}, {n.name})
     w.bind(n)
     return True
+
+
+def counted(w: _Writer) -> set[Node]:
+    """Views that lead to results on memory that is seen elsewhere, too, as that of an argument or of another result.
+
+    A write there has to count as one into the result, so that autograd notices if that is saved.
+    """
+    results = [n for n in w.results if isinstance(n.meta.get("val"), torch.Tensor)]
+    on = Counter(_storage(n) for n in results)
+    found: set[Node] = set()
+    for n in results:
+        chain = []
+        while (base := _base(n)) is not None:
+            chain.append(n)
+            n = base
+        if chain and (n.op != "call_function" or on[_storage(chain[0])] > 1):
+            found.update(chain)
+    return found
+
+
+def _base(n: Node) -> Node | None:
+    """The operand on whose memory `n` is, if there is one."""
+    val = n.meta["val"]
+    vals = ((a, a.meta.get("val")) for a in n.all_input_nodes)
+    return next((a for a, v in vals if isinstance(v, torch.Tensor) and same_storage(v, val)), None)
 
 
 def _is_view(w: _Writer, n: Node) -> bool:
@@ -63,6 +96,11 @@ def _plain(n: Node) -> torch.Tensor | None:
     val = n.meta.get("val")
     plain = isinstance(val, torch.Tensor) and val.layout is torch.strided and not val.is_complex()
     return val if plain else None
+
+
+def _storage(n: Node) -> int:
+    address: int = n.meta["val"].untyped_storage()._cdata
+    return address
 
 
 def same_storage(a: torch.Tensor, b: torch.Tensor) -> bool:

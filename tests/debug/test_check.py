@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
 import subprocess
 import sys
@@ -76,6 +77,26 @@ def test_gradients_and_dropout() -> None:
         torch.compile(fn, backend="fusewright")(x).backward()
     got = counted(before)
     assert got["checks"] >= 2 and got["deviations"] == 0
+
+
+@pytest.mark.parametrize("rng", ["philox", "eager"])
+@pytest.mark.parametrize("gpu", [False, True])
+def test_several_kernels_with_random_numbers(rng: str, gpu: bool) -> None:
+    """Each has a part of the vector of seeds."""
+
+    def fn(x: torch.Tensor, w: torch.Tensor) -> torch.Tensor:
+        for _ in range(3):
+            x = torch.nn.functional.dropout(torch.mm(x, w), 0.4) * torch.rand_like(x)
+        return x.square().mean()
+
+    x, w = torch.randn(33, 16, requires_grad=True), torch.randn(16, 16)
+    before = counters()
+    with emulated_gpu() if gpu else contextlib.nullcontext(), warnings.catch_warnings():
+        warnings.simplefilter("error", FusewrightWarning)
+        with fusewright.options(check=True, rng=rng):
+            torch.compile(fn, backend="fusewright")(x, w).backward()
+    got = counted(before)
+    assert got["checks"] >= 6 and got["deviations"] == 0
 
 
 @pytest.mark.parametrize("rows", [0, 1, 7])

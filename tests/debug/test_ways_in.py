@@ -186,7 +186,9 @@ def test_a_wrong_kernel_of_a_definition(monkeypatch, tmp_path, capsys):
     with monkeypatch.context() as m:
         plant(m, "sinh", "cosh")
         with fusewright.options(check=True, check_dir=tmp_path, disk_cache=False):
-            with pytest.warns(fusewright.FusewrightWarning, match=r"definition\d+\.g0 .* deviates from PyTorch") as seen:
+            with pytest.warns(
+                fusewright.FusewrightWarning, match=r"definition\d+\.g0 .* deviates from PyTorch"
+            ) as seen:
                 d(torch.randn(6, 8), 0.5)
             (message,) = [str(w.message) for w in seen]
         (path,) = tmp_path.glob("*.py")

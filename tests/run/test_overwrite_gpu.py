@@ -142,6 +142,31 @@ def test_where_it_would_be_wrong_or_is_not_worth_it(case):
             torch.testing.assert_close(a.float(), b.float())
 
 
+@torch.library.custom_op("fusewright_tests::sent", mutates_args=())
+def sent(x: torch.Tensor) -> torch.Tensor:
+    """What an operator of another library may do with `x` on a stream of its own, after it has returned."""
+    return x.sum(0)
+
+
+@sent.register_fake
+def _(x):
+    return x.new_empty(x.shape[1])
+
+
+@pytest.mark.parametrize("through", [lambda y: y, lambda y: y.view(-1, COLUMNS)], ids=["itself", "view"])
+def test_not_what_another_library_reads(through):
+    def chain(x, w):
+        y = torch.mm(x, w)
+        return sent(through(y)), torch.mm(y.sigmoid() * 2 + 1, w.t())
+
+    x, w = (t.detach() for t in matrices())
+    with emulated_gpu(), no_fallbacks():
+        before = counters()
+        for a, b in zip(torch.compile(chain, backend="fusewright")(x, w), chain(x, w), strict=True):
+            torch.testing.assert_close(a, b)
+        assert overwritten(before) == 0
+
+
 def test_memory_that_is_not_torchs():
     numpy = random_tensor((ROWS, COLUMNS)).numpy().copy()
     before = counters()

@@ -9,6 +9,7 @@ import torch.nn.functional as F
 import fusewright
 from fusewright.run import direct
 from fusewright.run import plan as plans
+from fusewright.run.launch import restride
 from tests.support import no_fallbacks, random_tensor
 
 
@@ -131,3 +132,71 @@ def test_without_the_private_function(monkeypatch):
     monkeypatch.setattr(fusewright.run.internals, "reinterpret", fusewright.run.internals._as_strided)
     x, w = random_tensor((2, 5, 8)), random_tensor((24, 8))
     assert torch.equal(torch.compile(attention, backend="fusewright")(x, w), attention(x, w))
+
+
+@pytest.mark.parametrize("which", ["weight", "input", "slice"])
+def test_a_write_into_what_is_saved_as_a_view_is_noticed(which):
+    def f(x, w):
+        return torch.mm(x[:4].t(), x[4:]) if which == "slice" else F.linear(x.view(2, 4, 6), w)
+
+    for fn in (f, torch.compile(f, backend="fusewright")):
+        x, w = random_tensor((8, 6)).requires_grad_(), random_tensor((5, 6)).requires_grad_()
+        y = fn(x, w)
+        with torch.no_grad():
+            (w if which == "weight" else x).mul_(3)
+        with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+            y.sum().backward()
+
+
+def test_a_write_into_a_result_that_is_saved_as_a_view_is_noticed():
+    def f(x, w):
+        y = torch.mm(x, x.t())
+        return torch.bmm(y.view(2, 4, 8), w.expand(2, 8, 3)), y
+
+    for fn in (f, torch.compile(f, backend="fusewright")):
+        x, w = random_tensor((8, 6)).requires_grad_(), random_tensor((8, 3)).requires_grad_()
+        z, y = fn(x, w)
+        with torch.no_grad():
+            y.mul_(3)
+        with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+            z.sum().backward()
+
+
+@torch.no_grad()
+def test_results_on_the_same_memory_count_writes_together():
+    def f(x):
+        y = torch.mm(x, x.t())
+        return y, y[1:], y.t().t(), y.t().view(torch.int32)
+
+    results = torch.compile(f, backend="fusewright")(random_tensor((4, 6)))
+    results[1].add_(1)
+    assert all(r._is_view() for r in results[1:]) and [r._version for r in results] == [1, 1, 1, 1]
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        lambda x, w: x[:, :4].sin() * w[:3].cos(),
+        lambda x, w: torch.mm(x.relu().t(), w[:3].exp()),
+        lambda x, w: torch.mm(x[:, :4].t()[1:], w[:3]),
+        lambda x, w: (x[:, :4].sum(1, keepdim=True).expand(3, 4).sin() * w[:3]).exp(),
+    ],
+)
+def test_hooks_that_give_saved_tensors_back_in_other_layouts(f):
+    x, w = random_tensor((3, 6)).requires_grad_(), random_tensor((4, 6)).t().requires_grad_()
+    grad = random_tensor(f(x, w).shape)
+    want = torch.autograd.grad(f(x, w), (x, w), grad)
+    compiled = torch.compile(f, backend="fusewright")
+    for _ in range(2):
+        with torch.autograd.graph.saved_tensors_hooks(
+            lambda t: t.detach().contiguous().numpy().copy(), torch.from_numpy
+        ):
+            y = compiled(x, w)
+        for a, b in zip(torch.autograd.grad(y, (x, w), grad), want, strict=True):
+            torch.testing.assert_close(a, b)
+
+
+def test_an_expanded_layout():
+    t = random_tensor((3, 1, 4)).expand(3, 2, 4)
+    out = restride(t.contiguous(), t.stride())
+    assert torch.equal(out, t) and out.stride() == t.stride()
