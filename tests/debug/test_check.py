@@ -96,7 +96,7 @@ def test_several_kernels_with_random_numbers(rng: str, gpu: bool) -> None:
         with fusewright.options(check=True, rng=rng):
             torch.compile(fn, backend="fusewright")(x, w).backward()
     got = counted(before)
-    assert got["checks"] >= 6 and got["deviations"] == 0
+    assert got["checks"] >= (6 if rng == "philox" else 4) and got["deviations"] == 0
 
 
 @pytest.mark.parametrize("rows", [0, 1, 7])
