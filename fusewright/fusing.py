@@ -42,8 +42,9 @@ def fuse(
 
     The function is traced when a signature is first seen: element types, devices, ranks, orders of strides, which
     extents are 0 or 1, which tensors require gradients, and the values of arguments that are not tensors or integers.
-    Every other size reuses the trace. Python code in it therefore runs once for each signature, and values that are no
-    arguments (globals, attributes of objects) are read then.
+    Every other size reuses the trace, unless Python conditions on sizes turn out otherwise. Python code in it runs
+    while it is traced only, which may take several runs (sizes found to be multiples are traced again as such), and
+    values that are no arguments (globals, attributes of objects) are read then.
 
     specialize: names of parameters (or True: all) whose sizes and integers are fixed in a trace instead of symbolic,
         for Python control flow that depends on them.
@@ -76,7 +77,8 @@ def _inside(f: Any) -> Any:
     """What `torch.compile` was given, if `f` is what it made: one of the two compiles."""
     if isinstance(f, torch.nn.Module):
         return f._orig_mod if type(f).__name__ == "OptimizedModule" else f
-    return inspect.getattr_static(f, "_torchdynamo_orig_callable", f)
+    mine = inspect.getattr_static(f, "_torchdynamo_wrapper_id", id(f)) == id(f)  # else `functools.wraps` has copied it
+    return inspect.getattr_static(f, "_torchdynamo_orig_callable", f) if mine else f
 
 
 def memory_efficient_fusion(

@@ -47,14 +47,15 @@ empty_strided: Callable[[Size, Size, torch.dtype], torch.Tensor] = _private(
 )
 
 
-def _as_strided(t: torch.Tensor, size: Size, stride: Size, start: int) -> torch.Tensor:
+def as_strided(t: torch.Tensor, size: Size, stride: Size, start: int) -> torch.Tensor:
+    """A view of `t`, `start` elements behind its first, as torch makes them: with the version counter of `t`."""
     return torch.as_strided(t, size, stride, t.storage_offset() + start)
 
 
 # A tensor of (size, stride) on the memory of `t`, `start` elements behind its first; without gradients, and with a
 # version counter of its own.
 reinterpret: Callable[[torch.Tensor, Size, Size, int], torch.Tensor] = _private(
-    "_C._dynamo.guards._reinterpret_tensor", _as_strided
+    "_C._dynamo.guards._reinterpret_tensor", as_strided
 )
 
 # References to a tensor in C++; always 0, as no tensor has, where torch does not say.

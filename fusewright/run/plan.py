@@ -123,6 +123,7 @@ class _Writer:
             "_restride": restride,
             "_bump": bump,
             "_view": internals.reinterpret,
+            "_strided": internals.as_strided,
         }
         self.actions: list[_Action] = []
         self.functions: list[str] = []

@@ -63,6 +63,7 @@ RUNTIME: dict[str, Any] = {
     "_restride": restride,
     "_bump": bump,
     "_view": internals.reinterpret,
+    "_strided": internals.as_strided,
     "_device": internals.current_cuda,
     "_there": internals.call_on,
 }

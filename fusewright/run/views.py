@@ -46,8 +46,7 @@ def reinterpret(w: _Writer, n: Node) -> bool:
         w.check_strides(base)
     source = base.name
     if counted:
-        at = f"{base.name}.storage_offset() + {w.size(start)}"
-        source = f"torch.as_strided({base.name}, {w.tuple(size)}, {w.tuple(stride)}, {at})"
+        source = f"_strided({base.name}, {w.tuple(size)}, {w.tuple(stride)}, {w.size(start)})"
     elif not whole:
         source = f"_view({base.name}, {w.tuple(size)}, {w.tuple(stride)}, {w.size(start)})"
     w.emitted.add(n)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import functools
+import warnings
+
 import pytest
 import torch
 
@@ -361,3 +364,31 @@ def test_sizes_that_are_no_multiples_or_the_number_itself():
         x = random_tensor((3, n))
         for _ in range(2):
             assert_agrees(fused(x), halves(x))
+
+
+def test_a_wrapper_of_what_torch_compile_made_is_fused_itself():
+    made = torch.compile(f, backend="eager")
+
+    @functools.wraps(made)  # copies what torch.compile has noted on `made`
+    def negated(x, y):
+        return -f(x, y)
+
+    x = random_tensor((4, 6))
+    before = counters()
+    assert_agrees(fusewright.fuse(negated)(x, x), -f(x, x))
+    assert traces(before) == 1
+
+
+def test_a_wrapper_of_a_compiled_function_is_not_that_function():
+    """`functools.wraps` copies what `torch.compile` notes about its own functions."""
+    compiled = torch.compile(f, backend="eager")
+
+    @functools.wraps(compiled)
+    def more(x, y):
+        return compiled(x, y) + 1
+
+    args = random_tensor((3, 4)), random_tensor((3, 4), seed=1)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # it runs as the plain function
+        assert_agrees(fusewright.fuse(more)(*args), f(*args) + 1)
+    assert_agrees(fusewright.fuse(compiled)(*args), f(*args))
