@@ -78,6 +78,9 @@ class Emitter:
     def scratch(self, nbytes: int) -> torch.Tensor:
         raise NotImplementedError
 
+    def counters(self, count: int, stream: int) -> torch.Tensor:
+        raise NotImplementedError
+
     def enter(self) -> int:
         raise NotImplementedError
 
@@ -374,6 +377,7 @@ class _Rules:
                 "sizes": [list(x) for x in takes.sizes],
                 "hosts": [list(x) for x in takes.hosts],
                 "scratch": [list(x) for x in takes.scratch],
+                "counters": takes.counters,
                 "launches": [[x.name, x.blocks, x.threads, x.shared] for x in takes.launches],
             }
             self.file.members[f"kernels/{key}.cubin"] = code.handles[0] if code.handles else b""
@@ -393,7 +397,7 @@ def _plain_forms(s: GpuSchedule) -> Iterator[GpuSchedule]:
     plain = replace(
         s, vector="", lanes=1, index=64, aligned=frozenset(), stream=frozenset(), uniform=False, cluster=1, across=""
     )
-    plain = replace(plain, repeat="", repeats=1, steps=1, row_threads=1, family=f"plain {s.family}")
+    plain = replace(plain, repeat="", repeats=1, steps=1, row_threads=1, finish=False, family=f"plain {s.family}")
     if s.mode in ("tile", "staged"):
         yield replace(plain, mode="tile", col_threads=256)
         return

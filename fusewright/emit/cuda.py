@@ -1,9 +1,9 @@
 """Loop IR -> CUDA C++ text. A pure function of the kernel and the GPU's generation.
 
 Each `grid` statement becomes one kernel, `<func>_0`, `<func>_1`, ... All have the same parameters (`parameters`): the
-buffers, the sizes, the host scalars, one pointer for each "grid" scratch. Block scratch is static shared memory, or
-dynamic where it exceeds what a kernel may declare (`launches`). Registers with lanes are arrays; lane-wise statements
-that follow each other share one unrolled loop over the lanes (`cuda_body.py`).
+buffers, the sizes, the host scalars, one pointer for each "grid" scratch, one to the counters. Block scratch is static
+shared memory, or dynamic where it exceeds what a kernel may declare (`launches`). Registers with lanes are arrays;
+lane-wise statements that follow each other share one unrolled loop over the lanes (`cuda_body.py`).
 
 Aliasing. A buffer that a kernel does not store to is read through the read-only cache, and every buffer is
 `__restrict__`: no two buffers share memory, except inputs with each other. `aliases` lists the exceptions: pairs of
@@ -24,13 +24,14 @@ from .cuda_prelude import Prelude
 from .cuda_reduce import plan_scratch
 from .cuda_types import CudaTarget, Names, number, stored_type, value_type
 
+POINTED = (("grid", "scratch"), ("counters", "counters"))  # scopes of device memory, kinds of parameters, in order
 STATIC_SHARED = 48 * 1024  # bytes of shared memory that a kernel may declare
 
 
 @dataclass(frozen=True, slots=True)
 class Param:
-    """A kernel parameter. `kind`: "buffer", "size", "host" or "scratch"; `name`: the IR's; `dtype`: of a scalar, or of
-    the elements pointed to (buffers and scratch)."""
+    """A kernel parameter. `kind`: "buffer", "size", "host", "scratch" or "counters"; `name`: the IR's; `dtype`: of a
+    scalar, or of the elements pointed to (all others)."""
 
     kind: str
     name: str
@@ -56,7 +57,9 @@ def parameters(func: Func) -> list[Param]:
     out = [Param("buffer", b.name, b.dtype.name) for b in func.bufs]
     out += [Param("size", r.name, r.dtype.name) for r in func.sizes]
     out += [Param("host", r.name, r.dtype.name) for r in func.hosts]
-    return out + [Param("scratch", a.buf.name, a.buf.dtype.name) for a in func.allocs if a.scope == "grid"]
+    for scope, kind in POINTED:
+        out += [Param(kind, a.buf.name, a.buf.dtype.name) for a in func.allocs if a.scope == scope]
+    return out
 
 
 def launches(func: Func) -> list[Launch]:
@@ -157,9 +160,10 @@ class _Module:
             restrict = "" if b.name in self.aliased else " __restrict__"
             out.append(f"{const}{stored_type(b.dtype)}*{restrict} {self.names(b.name, 'buffer')}")
         out += [f"{value_type(r.dtype)} {self.names(r.name)}" for r in (*f.sizes, *f.hosts)]
-        for a in f.allocs:
-            if a.scope == "grid":
-                out.append(f"{stored_type(a.buf.dtype)}* __restrict__ {self.names(a.buf.name, 'buffer')}")
+        for scope, _ in POINTED:
+            for a in f.allocs:
+                if a.scope == scope:
+                    out.append(f"{stored_type(a.buf.dtype)}* __restrict__ {self.names(a.buf.name, 'buffer')}")
         return out
 
     def declarations(self, grid: Grid, shared: _Shared, body: Body) -> list[str]:

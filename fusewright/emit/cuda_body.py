@@ -38,10 +38,10 @@ from .cuda_rules import Op, expression
 from .cuda_types import Names, literal, stored_type, value_type
 
 # operations whose lanes depend on each other
-_APART = ("hreduce", "hscan", "lane", "treduce", "creduce", "tscan", "philoxquad", "curandrun")
+_APART = ("hreduce", "hscan", "lane", "treduce", "creduce", "tscan", "last", "philoxquad", "curandrun")
 
 
-_TOGETHER = ("hreduce", "treduce", "creduce", "tscan")  # what stays where it is, whatever its operands
+_TOGETHER = ("hreduce", "treduce", "creduce", "tscan", "last")  # what stays where it is, whatever its operands
 
 
 class Body:
@@ -63,6 +63,7 @@ class Body:
         self.scratch = scratch
         self.packed = cuda_memory.packed_registers(allocs, grid.body)
         self.inverses = divisors(grid.body, sizes)
+        self.last = any(isinstance(s, Let) and s.op == "last" for s in walk(grid.body))
         self.linear = index_registers(grid.body, (*sizes, grid.bid, grid.tid))
         self.uses: Counter[str] = Counter(a.name for s in walk(grid.body) for a in operands(s) if isinstance(a, Reg))
         self.uses.update(s.dst.name for s in walk(grid.body) if isinstance(s, Set))
@@ -319,6 +320,11 @@ class Body:
         if s.op == "load" and lanes > 1:
             self.line(f"{t} {name}[{lanes}];")
             self.line(self.load_vector(s))
+        elif s.op == "last":
+            assert s.buf is not None
+            at, count = map(self.arg, s.args)
+            fn = self.prelude.need("fw_last")
+            self.line(f"const bool {name} = {fn}({self.pointer(s.buf)} + {at}, (int){count});")
         elif s.buf is not None:
             self.line(f"const {t} {name} = {self.element(s)};")
         elif s.op in ("treduce", "creduce", "tscan"):
@@ -394,7 +400,9 @@ class Body:
             return ""
         if "stream" in (s.attr or ""):
             return "ldcs"
-        return "" if b.name in self.written else "ldg"
+        if b.name not in self.written:
+            return "ldg"
+        return "ldcg" if self.last and b.name in self.scope else ""  # what other blocks have just left: not in L1
 
     def words(self, b: Buf, index: Arg) -> str:
         """The address of the word that holds element `index` of packed register scratch."""

@@ -17,7 +17,7 @@ from .cuda_types import stored_type, value_type
 
 _FN = "__device__ __forceinline__"
 _PIECES = {16: "uint4", 8: "uint2", 4: "unsigned", 2: "unsigned short"}
-_READ = {"": "fw_read", "ldg": "__ldg", "ldcs": "__ldcs"}
+_READ = {"": "fw_read", "ldg": "__ldg", "ldcs": "__ldcs", "ldcg": "__ldcg"}
 _WRITE = {"": "fw_write", "stcs": "__stcs"}
 
 
@@ -34,7 +34,7 @@ def _pieces(d: DType, lanes: int) -> tuple[str, int, int]:
 
 
 def load(prelude: Prelude, d: DType, lanes: int, policy: str) -> str:
-    """The function `(const T* p, float* v)` that reads aligned elements; `policy`: "", "ldg" or "ldcs"."""
+    """The function `(const T* p, float* v)` that reads aligned elements; `policy`: "", "ldg", "ldcs" or "ldcg"."""
     fn = f"fw_load_{d}x{lanes}{'_' + policy if policy else ''}"
     if fn not in prelude:
         words = max(1, d.itemsize * lanes // 4)
@@ -46,7 +46,7 @@ def load(prelude: Prelude, d: DType, lanes: int, policy: str) -> str:
 
 
 def fetch(prelude: Prelude, d: DType, lanes: int, policy: str) -> str:
-    """The function `(const T* p, unsigned* w)` that reads aligned elements as words; `policy`: "", "ldg" or "ldcs"."""
+    """The function `(const T* p, unsigned* w)` that reads aligned elements as words; `policy`: as for `load`."""
     fn = f"fw_fetch_{d}x{lanes}{'_' + policy if policy else ''}"
     if fn not in prelude:
         read = prelude.need("fw_read") if not policy else _READ[policy]

@@ -79,6 +79,22 @@ template <class T> {fn} T fw_remainder_int(T a, T b) {
   return (int)(q + ((unsigned)a - q * (unsigned)b >= (unsigned)b));
 }""",
     ),
+    "fw_last": (
+        (),
+        """\
+// counts this block; true in all threads of the one that is the count-th, which then sees what the others stored
+{fn} bool fw_last(int* counter, int count) {
+  __shared__ bool last;
+  __syncthreads();  // all threads have stored
+  if (threadIdx.x == 0) {
+    __threadfence();
+    last = atomicInc((unsigned*)counter, count - 1) == count - 1;  // zero again after the last
+    __threadfence();
+  }
+  __syncthreads();
+  return last;
+}""",
+    ),
     "fw_philox": (
         (),
         """\

@@ -11,10 +11,12 @@ Reported as InterpError, with the statement, the block and the thread
 - a race in a block: an element written by one thread and read or written by another, with no barrier between, nor a
   `treduce` or `tscan` across warps, nor a `creduce`;
 - a race in a launch: an element written in one block and read or written in another, also of a cluster;
-- a `barrier`, `treduce` or `tscan` that not all threads of the block reach, a `creduce` that not all of the cluster do;
+- a `barrier`, `treduce`, `tscan` or `last` that not all threads of the block reach, a `creduce` that not all of the
+  cluster do;
 - a `creduce` of values that are not the same in a group of threads;
 - an "aligned" access at an index that is no multiple of the vector's elements, or of 16 bytes' if it has more. Buffers
   themselves are taken as aligned;
+- a counter that is not zero when a launch ends;
 - a division by zero by `udiv`; a `philoxquad` whose start is no multiple of 4; a loop whose step is < 1.
 """
 
@@ -90,6 +92,7 @@ class _Machine:
         self.active = np.zeros(1, np.int64)  # the numbers of the threads that run the statement, ascending
         self.regs: dict[str, np.ndarray] = {}
         self.memory: dict[str, Memory] = {}
+        self.counted: dict[int, list[int]] = {}  # the blocks that each counter has counted
         external = bind(func, buffers, _Shared)
         for b in func.bufs:
             if b.output and not external[b.name].watched:
@@ -98,6 +101,8 @@ class _Machine:
         self.params = {name: v[None] for name, v in scalars(func, sizes, hosts).items()}
         self.regs = dict(self.params)
         for a in func.allocs:
+            if a.scope == "counters":
+                self.counted = {k: [] for k in range(int(self.value(a.count)[0, 0]))}
             if a.scope == "grid":
                 data: np.ndarray = np.zeros(int(self.value(a.count)[0, 0]), numpy_type(a.buf.dtype))
                 self.memory[a.buf.name] = _Shared(data, False, True)
@@ -173,6 +178,9 @@ class _Machine:
             self.body(s.body)
         self.blocks = np.full(1, _NOBODY)
         self.regs = dict(self.params)
+        for k, blocks_there in self.counted.items():
+            if blocks_there:
+                self.error(f"counter {k} has counted {len(blocks_there)} blocks, and found no last one")
 
     def body(self, body: list[Stmt]) -> None:
         for s in body:
@@ -369,6 +377,8 @@ class _Machine:
 
     # --- operations ---
     def let(self, s: Let) -> np.ndarray:
+        if s.op == "last":
+            return self.last(s)
         if s.buf is not None:
             return self.load(s)
         args = [self.here(self.value(a)) for a in s.args]
@@ -379,6 +389,25 @@ class _Machine:
             self.error(message, int(self.active[row]))
 
         return self.spread(operate(s, args, fail))
+
+    def last(self, s: Let) -> np.ndarray:
+        """Whether a block, or each of a cluster, is the last to be counted, which then sees what the others wrote."""
+        self.meet("last")
+        rows = np.arange(len(self.blocks)) * self.block_threads
+        at, wanted = (self.all_rows(self.value(a), self.threads)[rows, 0] for a in s.args)
+        out = np.zeros((len(self.blocks), 1), bool)
+        for k, (i, n) in enumerate(zip(at.tolist(), wanted.tolist(), strict=True)):
+            if i not in self.counted:
+                self.error(f"counter {i} of {len(self.counted)}", int(rows[k]))
+            there = self.counted[i]
+            there.append(int(self.blocks[k]))
+            if len(there) == n:
+                out[k] = True
+                for m in self.memory.values():
+                    if isinstance(m, _Shared) and m.watched and m.apart is None:
+                        m.write_block[np.isin(m.write_block, there)] = _NOBODY
+                there.clear()
+        return np.repeat(out, self.block_threads, 0)
 
     def collective(self, s: Let, v: np.ndarray) -> np.ndarray:
         """[threads, lanes] -> [threads, lanes]; of the groups of each block: [blocks of a cluster, groups, positions,

@@ -1,7 +1,8 @@
 """Fusion + GPU Schedule -> Loop IR: the launches of one kernel. The nest is described in `schedule/gpu.py`.
 
 What rows leave to be combined (`resident` schedules), or chunks of columns (`split`), goes through device memory: the
-next launch adds it up in a fixed order, so that results are the same from run to run.
+next launch, or the block that is the last to leave something, adds it up in a fixed order, so that results are the same
+from run to run.
 
 The lowering is a chain of classes, each with one concern: where threads are (`gpu_nest.py`), sums on the fly
 (`gpu_online.py`), passes over a row (`gpu_rows.py`), results of many rows (`gpu_outer.py`), rows cut over blocks
@@ -74,7 +75,10 @@ class _Rows(Scans):
         self.passes(x, col, valid)
         s.body.append(For(tile, bid, tiles, blocks, inside))
         self.publish(s, bid, tid, row, col)
-        self.epilogue()
+        if self.s.finish:
+            self.finish_here(s, bid, tid)
+        else:
+            self.epilogue()
 
     def ask(self, s: Scope, tile: Arg, tiles: Arg, row: Arg, col: Arg) -> None:
         """Ask for what is read of a tile of rows, if there is such a tile."""

@@ -1,15 +1,19 @@
-"""Results of many rows in a GPU kernel: each block's own part, then all of them together in another launch."""
+"""Results of many rows in a GPU kernel: each block's own part, then all of them together.
+
+That is done in another launch, or by the block that is the last to leave its part (`GpuSchedule.finish`).
+"""
 
 from __future__ import annotations
 
-from ..core.dtypes import compute_type
+from ..core.dtypes import bool_, compute_type, i32
 from ..fusion.ir import Stage
 from ..index.expr import ix
 from ..index.layout import product
+from ..schedule.gpu_base import power_up
 from ..schedule.gpu_fit import THREADS
 from .gpu_nest import BLOCKS
 from .gpu_rows import Rows
-from .ir import Alloc, Arg, Buf, For, Let, Reg, Set, Stmt, Store, Var
+from .ir import Alloc, Arg, Buf, For, If, Let, Reg, Set, Stmt, Store, Var
 from .scope import Scope
 
 COMBINE = (8, 32)  # threads along columns, and along partial results, where column sums are combined
@@ -89,37 +93,85 @@ class Outer(Rows):
 
     # --- results of many rows: all parts ---
     def epilogue(self) -> None:
-        scalar = [st for st in self.p.epilogue if not st.axes]
-        vector = [st for st in self.p.epilogue if st.axes]
+        """Combine what the blocks have left, in launches of their own."""
+        scalar, vector = self.finals()
         if scalar:
             s, _, tid = self.launch(ix(1), THREADS, "combine what the blocks have left", "one")
-            self.total_scalars_gpu(s, tid)
-            first = self.prim(s, "eq", tid, self.imm(0))
-            for st in scalar:
-                self.store(s, st, first)
+            self.store_scalars(s, tid, THREADS, scalar)
         if vector:
             self.combine_columns(vector)
 
-    def total_scalars_gpu(self, s: Scope, tid: Arg) -> None:
+    def finals(self) -> tuple[list[Stage], list[Stage]]:
+        """The stores that need what all rows give: those of single elements, and those of columns."""
+        found = self.p.epilogue
+        return [st for st in found if not st.axes], [st for st in found if st.axes]
+
+    def store_scalars(self, s: Scope, tid: Arg, threads: int, stores: list[Stage]) -> None:
+        self.total_all(s, tid, threads)
+        first = self.prim(s, "eq", tid, self.imm(0))
+        for st in stores:
+            self.store(s, st, first)
+
+    def total_all(self, s: Scope, tid: Arg, threads: int) -> None:
         for st in [*self.p.outer_scalar, *self.p.full]:
             blocks = self.params.get(BLOCKS, "blocks")
-            acc = self.add_parts(s, st, 1, (tid, blocks, THREADS), lambda c, t: t)
-            total = self.over_threads(s, self.freeze(s, acc), st.monoid, THREADS, 1)
+            acc = self.add_parts(s, st, 1, (tid, blocks, threads), lambda c, t: t)
+            total = self.over_threads(s, self.freeze(s, acc), st.monoid, threads, 1)
             s.stages[st.name] = self.own(s, self.cast(s, total, compute_type(st.dtype)))
+
+    def last_block(self, s: Scope, bid: Arg, tid: Arg, counter: Arg, count: Arg, counters: Arg) -> Scope:
+        """Where the block goes on that is the last of `count` to leave its part, in one of so many `counters`."""
+        buf = Buf("counters", i32)
+        self.func.allocs.append(Alloc(buf, counters, "counters"))
+        last = self.reg(bool_, 1, "last")
+        body: list[Stmt] = []
+        s.body += [Let(last, "last", (counter, count), buf), If(last, body)]
+        x = Scope(None, body)  # nothing of what a block has computed of its part is of use to it
+        self.own(x, bid)
+        self.own(x, tid)
+        return x
+
+    def finish_here(self, s: Scope, bid: Arg, tid: Arg) -> None:
+        """`epilogue`, by the last block."""
+        scalar, vector = self.finals()
+        x = self.last_block(s, bid, tid, self.imm(0), self.params.get(BLOCKS, "blocks"), self.imm(1))
+        if scalar:
+            self.store_scalars(x, tid, self.s.threads, scalar)
+        if not vector:
+            return
+        tx = power_up(self.s.col_threads * self.s.steps, self.s.threads)
+        share, column = self.divide(x, tid, tx)
+        if not scalar and self.wants_scalars(vector):
+            self.total_all(x, tid, self.s.threads)
+        first = self.reg(self.ix, prefix="c")
+        inside: list[Stmt] = []
+        c = Scope(x, inside)
+        self.own(c, first)
+        self.columns_at(c, self.add(c, first, column), share, (tx, self.s.threads // tx), vector)
+        x.body.append(For(first, self.imm(0), self.col_steps(), self.imm(tx), inside))
+
+    def wants_scalars(self, stores: list[Stage]) -> bool:
+        used = {n for st in stores for n in st.body.stages}
+        return bool(used & {st.name for st in [*self.p.outer_scalar, *self.p.full]})
 
     def combine_columns(self, stores: list[Stage]) -> None:
         """One thread per vector of columns and share of the blocks."""
         tx, ty = COMBINE
-        ncol = self.col_steps()
+        assert tx * ty == THREADS
         tiles = (product(self.steps(a) for a in self.cols) + tx - 1) // ix(tx)
         s, bid, tid = self.launch(tiles, tx * ty, "combine the blocks' column results", "columns")
         share, x = self.divide(s, tid, tx)
-        step = self.add(s, self.mul(s, bid, self.imm(tx)), x)
+        if self.wants_scalars(stores):
+            self.total_all(s, tid, THREADS)
+        self.columns_at(s, self.add(s, self.mul(s, bid, self.imm(tx)), x), share, COMBINE, stores)
+
+    def columns_at(self, s: Scope, step: Arg, share: Arg, threads: tuple[int, int], stores: list[Stage]) -> None:
+        """Store the columns at `step`; `threads`: side by side along columns, and for shares of the parts."""
+        tx, ty = threads
+        ncol = self.col_steps()
         here = self.prim(s, "lt", step, ncol)
         step = self.prim(s, "min", step, self.add(s, ncol, self.imm(-1)))
         used = {n for st in stores for n in st.body.stages}
-        if used & {st.name for st in [*self.p.outer_scalar, *self.p.full]}:
-            self.total_scalars_gpu(s, tid)
         columns = self.params.get(self.columns(), "columns")
         at = self.mul(s, step, self.imm(self.width))
         self.place_col(s, step)

@@ -1,4 +1,7 @@
-"""Rows whose columns are cut over blocks of a GPU: every pass is a launch that combines what the last one has left."""
+"""Rows whose columns are cut over blocks of a GPU: every pass is a launch that combines what the last one has left.
+
+What is stored once for a row is combined by another launch, or by the last block of the row (`GpuSchedule.finish`).
+"""
 
 from __future__ import annotations
 
@@ -27,15 +30,19 @@ class Split(Outer):
                     self.func.allocs.append(Alloc(buf, everyone, "grid"))
         for number in sorted(self.p.work):
             self.split_pass(number)
-        if self.p.row_stores:
+        if self.p.row_stores and not self.s.finish:
             s, bid, tid = self.launch(self.row_tiles(), self.s.threads, "results of rows", "rows")
-            row, col = self.place_thread(s, tid)
-            step, valid = self.place_row(s, bid, row)
-            self.total_rows(s, {n for st in self.p.row_stores for n in st.body.stages}, step, col)
-            first = self.prim(s, "eq", col, self.imm(0)) if self.s.col_threads > 1 else None
-            for st in self.p.row_stores:
-                self.store(s, st, first, valid)
+            self.store_rows(s, bid, tid)
         self.epilogue()
+
+    def store_rows(self, s: Scope, tile: Arg, tid: Arg) -> None:
+        """Combine what the chunks of a tile of rows have left, and store what comes of it."""
+        row, col = self.place_thread(s, tid)
+        step, valid = self.place_row(s, tile, row)
+        self.total_rows(s, {n for st in self.p.row_stores for n in st.body.stages}, step, col)
+        first = self.prim(s, "eq", col, self.imm(0)) if self.s.col_threads > 1 else None
+        for st in self.p.row_stores:
+            self.store(s, st, first, valid)
 
     def is_moments(self, st: Stage) -> bool:
         return st.name in self.p.online and self.p.online[st.name].kind == "moments"
@@ -76,6 +83,10 @@ class Split(Outer):
                 buf = self.partial[name]
                 stores.append(Store(buf, at, self.cast(s, self.splat(s, value, lanes), buf.dtype)))
             self.only(s, first, valid).extend(stores)
+        if self.p.row_stores and self.s.finish and number == max(self.p.work):
+            tiles = self.params.get(self.row_tiles(), "row tiles")
+            x = self.last_block(s, bid, tid, tile, splits, tiles)
+            self.store_rows(x, self.own(x, tile), tid)
 
     # --- what the chunks of a row have left ---
     def total_rows(self, s: Scope, used: set[str], step: Arg, col: Arg) -> None:

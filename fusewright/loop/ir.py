@@ -61,6 +61,9 @@ Operations of a `Let`
                     combine(x[j - s], x[j]) at once, where position j - s is in the segment; p = x[j - 1], the
                     identity at a segment's start; b = what the segments before combine to, one after the other
                     from the identity; the result is combine(b, p), and b after the last segment.
+    last            (buf, index, count: index scalars) -> bool; CUDA, a collective of the whole block: counts it at a
+                    counter; true in all threads of the block that is the count-th to be counted there, whose counter
+                    is zero again. That block sees what the others stored before they were counted.
     hscan           (vector) CUDA, lane l: lanes 0 .. l combined with the monoid in attr, one after the other
     lane            (vector) CUDA, lane number attr, as a scalar
     udiv            (a, b) index, both non-negative and b >= 1
@@ -78,11 +81,12 @@ Semantics
 - Scratch is declared in `Func.allocs` (`alloc name : dtype [count] scope`). CPU: "thread" (private) or "shared" (one
   for all threads; visible to later regions). CUDA: "register" (private, indexed by numbers and unrolled loops only),
   "block" (one per block, gone with it; seen by others after a barrier; the count is a number), "grid" (device memory,
-  visible to later launches).
-- In a CUDA kernel `barrier`, `treduce` and `tscan` are reached by all threads of a block or none: the conditions and
-  loop bounds around them are the same in all threads. A barrier orders all memory accesses of the block's threads. So
-  does a `treduce` or `tscan` that combines across warps; one of groups within warps (of one thread, or group * stride
-  divides 32) orders nothing.
+  visible to later launches, and to the block that is `last`), "counters" (i32, in device memory: zero when a kernel
+  begins, and zero when it ends; for `last` only, one at most).
+- In a CUDA kernel `barrier`, `treduce`, `tscan` and `last` are reached by all threads of a block or none: the
+  conditions and loop bounds around them are the same in all threads. A barrier orders all memory accesses of the
+  block's threads. So do a `last`, and a `treduce` or `tscan` that combines across warps; one of groups within warps (of
+  one thread, or group * stride divides 32) orders nothing.
 - The blocks of a cluster have consecutive numbers, from a multiple of `cluster` (2, 4 or 8; 1: there are none), which
   divides the number of blocks. A `creduce` is reached by all threads of a cluster or none. It orders the memory
   accesses of each block's threads, as a barrier does, but not those of different blocks.

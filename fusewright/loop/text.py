@@ -3,7 +3,8 @@
 Grammar
     func  ::= "func" name ["cuda" ("i32" | "i64")] "(" [param ("," param)*] ")" "{" alloc* stmt* "}"
     param ::= "buf" name ":" dtype ["out"] | "size" name | "host" name ":" dtype
-    alloc ::= "alloc" name ":" dtype "[" arg "]" ("thread" | "shared" | "register" | "block" | "grid")
+    alloc ::= "alloc" name ":" dtype "[" arg "]" ("thread" | "shared" | "register" | "block" | "grid"
+                | "counters")
     stmt  ::= name ":" type "=" op "(" [buffer ","] arg,* ")" ["{" attr "}"]
             | "var" name ":" type "=" arg
             | "set" name "=" arg
@@ -56,8 +57,8 @@ from .ir import (
 
 _TYPE = re.compile(r"([a-z]+?\d*)(?:x(\d+))?")
 _RESERVED = {"true", "false", "inf", "nan"}
-_MEMORY_OPS = ("load", "gather")
-SCOPES = {"cpu": ("thread", "shared"), "cuda": ("register", "block", "grid")}
+_MEMORY_OPS = ("load", "gather", "last")
+SCOPES = {"cpu": ("thread", "shared"), "cuda": ("register", "block", "grid", "counters")}
 
 
 # --- printing --------------------------------------------------------------------------------------

@@ -8,11 +8,14 @@ The rules
   of those. An unrolled loop has numbers for bounds and step.
 - `treduce`, `creduce` and `tscan` have groups of group * stride threads, a divisor of the block's threads. Those of a
   `tscan` are powers of two, in full warps. A `creduce` is in a grid with clusters, and in no loop.
-- `treduce`, `tscan` and `barrier` are reached by all threads of a block: the conditions and bounds around them are
-  uniform. Uniform are numbers, parameters, the block's number, results of `treduce` over the whole block, and what is
-  computed from those; not the thread's number, not what memory holds, and not a `var` that is set where threads may
-  have parted. A `creduce` wants conditions that are the same in all blocks of a cluster: so are numbers, parameters,
-  the cluster's number (the block's, divided by the cluster), and results of `creduce` for whole blocks.
+- `treduce`, `tscan`, `last` and `barrier` are reached by all threads of a block: the conditions and bounds around them
+  are uniform. Uniform are numbers, parameters, the block's number, results of `last` and of `treduce` over the whole
+  block, and what is computed from those; not the thread's number, not what memory holds, and not a `var` that is set
+  where threads may have parted. A `creduce` wants conditions that are the same in all blocks of a cluster: so are
+  numbers, parameters, the cluster's number (the block's, divided by the cluster), and results of `creduce` for whole
+  blocks.
+- A `last` is reached by all threads of a block, with a counter and a count that are the same in all; it alone touches
+  `counters`, of which there is one piece at most.
 - "aligned" accesses have a power of two of at least two lanes, no mask and one index; marks are not for registers.
 """
 
@@ -21,7 +24,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, NoReturn
 
-from ..core.dtypes import f32, i64, u32
+from ..core.dtypes import bool_, f32, i32, i64, u32
 from ..core.errors import VerifyError
 from ..prims.table import MONOIDS
 from .ir import (
@@ -126,7 +129,17 @@ def _curand(v: _Verifier, s: Let) -> None:
     v.result(s, f32 if s.op == "curandnormal" else u32, lanes)
 
 
+def _last(v: _Verifier, s: Let) -> None:
+    if s.buf is None or s.attr is not None or len(s.args) != 2:
+        v.fail("last takes counters, an index and a count")
+    v.memory(s.buf, i32, "last counts in")
+    for a, what in zip(s.args, ("the index", "the count"), strict=True):
+        v.want(a, v.index, 1, what)
+    v.result(s, bool_, 1)
+
+
 OPS: dict[str, Callable[[_Verifier, Let], None]] = {
+    "last": _last,
     "treduce": _collective,
     "creduce": _collective,
     "tscan": _collective,
@@ -149,12 +162,13 @@ def check(func: Func) -> None:
 
 
 class _Structure:
-    __slots__ = ("constant", "func", "launch", "loops", "parted", "registers", "stmt", "uniform")
+    __slots__ = ("constant", "counters", "func", "launch", "loops", "parted", "registers", "stmt", "uniform")
 
     def __init__(self, func: Func):
         self.func = func
         self.stmt: Stmt | None = None
         self.registers: set[str] = set()  # scratch in registers
+        self.counters: set[str] = set()
         self.uniform: dict[str, int] = {}  # every register that can be seen: where it is the same
         self.constant: set[str] = set()  # registers that are numbers once loops are unrolled
         self.parted: dict[int, Stmt] = {}  # the outermost statement around that not all threads of a ... run alike
@@ -172,7 +186,11 @@ class _Structure:
             self.stmt = a
             if a.scope == "register":
                 self.registers.add(a.buf.name)
-            if a.scope == "grid":
+            if a.scope == "counters":
+                if self.counters or a.buf.dtype is not i32:
+                    self.fail("there is one piece of counters at most, of i32")
+                self.counters.add(a.buf.name)
+            if a.scope in ("grid", "counters"):
                 continue
             if not isinstance(a.count, Imm):
                 self.fail(f"the count of {a.scope} scratch must be a number")
@@ -271,7 +289,10 @@ class _Structure:
 
     def let(self, s: Let) -> None:
         dst = s.dst.name
-        if s.buf is not None:
+        if s.op == "last":
+            self.last(s)
+            self.uniform[dst] = BLOCK
+        elif s.buf is not None:
             self.access(s.buf, s.args[0])
             self.marks(s.attr or "", s.buf, s.dst.lanes, s.op == "load" and len(s.args) == 1)
             self.uniform[dst] = THREAD
@@ -305,6 +326,14 @@ class _Structure:
             return CLUSTER if group == threads else THREAD
         return BLOCK if group == threads else THREAD
 
+    def last(self, s: Let) -> None:
+        self.together("last", BLOCK)
+        assert s.buf is not None
+        if s.buf.name not in self.counters:
+            self.fail(f"'{s.buf.name}' are no counters")
+        if self.all_same(s.args) < BLOCK:
+            self.fail("the counter and the count are the same in all threads of a block")
+
     def together(self, what: str, level: int) -> None:
         if level in self.parted:
             around = head(self.parted[level], self.func.index)
@@ -318,6 +347,8 @@ class _Structure:
         return isinstance(a, Imm) or a.name in self.constant
 
     def access(self, b: Buf, index: Arg) -> None:
+        if b.name in self.counters:
+            self.fail(f"counters '{b.name}' are for 'last' only")
         if b.name in self.registers and not (index.lanes == 1 and self.fixed(index)):
             self.fail(f"registers '{b.name}' are indexed by numbers and variables of unrolled loops only")
 

@@ -23,6 +23,7 @@ except ImportError:
     cu = None
 
 STATIC_SHARED = 48 << 10  # bytes of shared memory that need no permission
+COUNTERS = 4096  # words kept for each stream, at least
 NO_BINDINGS = "the package cuda-bindings is not installed; run `pip install 'fusewright[cuda]'`"
 
 
@@ -58,9 +59,11 @@ class Launcher:
         self.capability = torch.cuda.get_device_capability(device)
         self._current = internals.current_cuda
         self._stream = torch._C._cuda_getCurrentRawStream
+        self._capturing = torch._C._cuda_isCurrentStreamCapturing
         self._launch = cu.cuLaunchKernel
         self._empty = internals.empty_on(device, here=True)
         self._lock = threading.Lock()
+        self._counters: dict[int, torch.Tensor] = {}  # by stream
         self._context: Any = None
         torch.cuda.init()
 
@@ -84,6 +87,19 @@ class Launcher:
     def scratch(self, nbytes: int) -> torch.Tensor:
         """Memory on the device, which `enter` has made the current one."""
         return self._empty((nbytes,), (1,), torch.uint8)
+
+    def counters(self, count: int, stream: int) -> torch.Tensor:
+        """Words that are zero when a kernel on this stream begins. Each leaves them so, and the next one begins later.
+
+        A recording may be replayed on any stream, beside others: what it launches has words of its own, zeroed by it.
+        """
+        if self._capturing():
+            return torch.zeros(count, dtype=torch.int32, device=self.device)
+        found = self._counters.get(stream)
+        if found is None or found.numel() < count:
+            found = torch.zeros(max(count, COUNTERS), dtype=torch.int32, device=self.device)
+            self._counters[stream] = found
+        return found
 
     def enter(self) -> int:
         if self._current() != self.index:

@@ -38,6 +38,9 @@ class Launcher(Protocol):
     def scratch(self, nbytes: int) -> torch.Tensor:
         """Uninitialised device memory, uint8, aligned to 256 bytes."""
 
+    def counters(self, count: int, stream: int) -> torch.Tensor:
+        """32-bit words on the device, so many or more, zero when a kernel on the stream begins; it leaves them so."""
+
     def enter(self) -> int:
         """Make the device current; returns the stream to launch on."""
 

@@ -74,6 +74,7 @@ def interface(func: Func) -> Interface:
         tuple((r.name, r.dtype.name) for r in func.hosts),
         tuple((number(a.count), a.buf.dtype.itemsize) for a in func.allocs if a.scope == "grid"),
         tuple(Launch(x.name, number(x.blocks), x.threads, x.shared) for x in launches(func)),
+        next((number(a.count) for a in func.allocs if a.scope == "counters"), 0),
     )
 
 

@@ -36,7 +36,8 @@ class Interface:
     """What a kernel takes, in the order of its parameters, and its launches.
 
     `buffers`: how many; `sizes`, `hosts`: (name, element type) of each; `scratch`: (elements, bytes of one) of each
-    buffer in device memory, where elements are a number or the name of a size parameter.
+    buffer in device memory, where elements are a number or the name of a size parameter; `counters`: how many 32-bit
+    words it wants that are zero and that it leaves so (0: it takes no such pointer), in the same way.
     """
 
     buffers: int
@@ -44,6 +45,7 @@ class Interface:
     hosts: tuple[tuple[str, str], ...]
     scratch: tuple[tuple[int | str, int], ...]
     launches: tuple[Launch, ...]
+    counters: int | str = 0
 
 
 class Prepared:
@@ -53,7 +55,7 @@ class Prepared:
     """
 
     __slots__ = (
-        *("args", "driver", "hosts", "keep", "launches", "lock"),
+        *("args", "counted", "counters", "driver", "hosts", "keep", "launches", "lock"),
         *("offsets", "pointers", "scratch_bytes", "scratches", "sizes", "values"),
     )
 
@@ -73,16 +75,17 @@ class Prepared:
         for count, itemsize in takes.scratch:
             self.offsets.append(self.scratch_bytes)
             self.scratch_bytes += -(-number(count) * itemsize // ALIGN) * ALIGN
-        # All arguments, 8 bytes each: pointers, sizes, host scalars, scratch memory; then their addresses.
-        at = [0, takes.buffers, len(takes.sizes), len(takes.hosts), len(takes.scratch)]
-        first, host, last, end = (sum(at[: k + 1]) for k in range(1, 5))
+        self.counted = number(takes.counters)  # words of counters
+        # All arguments, 8 bytes each: pointers, sizes, host scalars, scratch memory, counters; then their addresses.
+        at = [0, takes.buffers, len(takes.sizes), len(takes.hosts), len(takes.scratch), int(takes.counters != 0)]
+        first, host, last, self.counters, end = (sum(at[: k + 1]) for k in range(1, 6))
         self.values = (ctypes.c_uint64 * max(1, end))()
         where = ctypes.addressof(self.values)
         table = (ctypes.c_uint64 * max(1, end))(*range(where, where + 8 * end, 8))
         for k, ((_, dtype), n) in enumerate(zip(takes.sizes, numbers, strict=True), first):
             _FORMATS[dtype].pack_into(self.values, 8 * k, n)
         self.pointers = slice(0, first)
-        self.scratches = slice(last, end)
+        self.scratches = slice(last, self.counters)
         self.hosts = [
             (_FORMATS[dtype].pack_into, 8 * k, hosts.index(name)) for k, (name, dtype) in enumerate(takes.hosts, host)
         ]
@@ -99,11 +102,14 @@ class Prepared:
         stream = driver.enter()
         values = self.values
         scratch: torch.Tensor | None = driver.scratch(self.scratch_bytes) if self.scratch_bytes else None
+        counters: torch.Tensor | None = driver.counters(self.counted, stream) if self.counted else None
         with self.lock:  # the arguments are copied when a kernel is launched
             values[self.pointers] = pointers  # type: ignore[call-overload]
             if scratch is not None:
                 base = scratch.data_ptr()
                 values[self.scratches] = [base + n for n in self.offsets]
+            if counters is not None:
+                values[self.counters] = counters.data_ptr()
             if hosts:
                 for pack, at, k in self.hosts:
                     pack(values, at, hosts[k])

@@ -132,6 +132,7 @@ def interface(record: Mapping[str, Any]) -> Interface:
             tuple((str(n), str(d)) for n, d in record["hosts"]),
             tuple((n, int(size)) for n, size in record["scratch"]),
             tuple(Launch(*x) for x in record["launches"]),
+            record["counters"],
         )
     except DAMAGE as e:
         raise ValueError(f"a kernel's record: {e}") from e

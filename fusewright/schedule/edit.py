@@ -311,7 +311,9 @@ class Edit:
         for name in fields:
             if name not in known:
                 raise Illegal(f"mode({mode}, {name}=...)", name, "not changed with the mode", listed(known))
-        own = {} if mode == "tile" else {"repeat": "", "repeats": 1}
+        own: dict[str, Any] = {} if mode == "tile" else {"repeat": "", "repeats": 1}
+        s = self.schedule
+        own["finish"] = mode == "split" or (isinstance(s, GpuSchedule) and s.resident and s.finish)
         return self.changed(mode=mode, **own, **{known[k]: n for k, n in fields.items()})
 
     def threads(self, rows: int | None = None, columns: int | None = None) -> Edit:
@@ -386,11 +388,19 @@ class Edit:
         other = {"col_threads": ct, "row_threads": 256 // ct, "steps": 1, "repeat": "", "repeats": 1}
         return self.changed(across=axis, mode="staged", **other)
 
+    def finish(self, on: bool = True) -> Edit:
+        """The block that is the last to leave its part combines all parts, and not another launch.
+
+        Legal: in mode "split", and with `resident`.
+        """
+        self._only(GpuSchedule, f"finish({on})")
+        return self.changed(finish=bool(on))
+
     def resident(self, on: bool = True) -> Edit:
         """Only as many blocks as the GPU runs at once, each over many rows: `row = block` becomes
         `for row in range(block, rows, blocks)`. Legal: exactly when something is reduced over rows."""
         self._only(GpuSchedule, f"resident({on})")
-        return self.changed(resident=bool(on))
+        return self.changed(resident=bool(on)) if on else self.changed(resident=False, finish=False)
 
     def index(self, bits: int) -> Edit:
         """The width of index arithmetic. Legal: 64; 32 while no position can exceed it."""

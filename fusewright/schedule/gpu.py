@@ -15,7 +15,9 @@ at once; the threads that differ along it are neighbours, so that a warp's acces
 | split | cut into `splits` chunks over blocks; every pass is a launch that combines what the last one left | few rows |
 
 `resident`: only as many blocks as fit on the GPU run, and each walks over many rows: what is reduced over rows stays in
-registers until the end. Sizes chosen for a launch (`blocks`, `splits`) are arguments of the kernel, not part of it.
+registers until the end. What blocks leave to be combined (`resident`, `split`) is combined in a fixed order, by another
+launch or by the block that is the last to be done (`finish`). Sizes chosen for a launch (`blocks`, `splits`) are
+arguments of the kernel, not part of it.
 `cluster`: so many blocks hold a row together (persistent, not resident) and combine their results through distributed
 shared memory; the c-th block's thread of column t has the vectors (k * cluster + c) * col_threads + t, k < steps.
 """
@@ -37,7 +39,7 @@ from . import gpu_scatter
 from .analysis import Analysis
 from .device import Gpu
 from .gpu_base import ACCESS, DEAR, WARP, GpuSchedule, Hint, Settled, accesses, beside, finds_positions, power_up
-from .gpu_fit import CHUNK, CLUSTERS, THREADS, by_columns, holds, shares
+from .gpu_fit import ALONE, CHUNK, CLUSTERS, THREADS, by_columns, holds, shares
 from .gpu_tile import Tiles
 
 
@@ -146,7 +148,8 @@ class _Planner(Tiles):
         if not whole and nr * 4 < self.gpu.sms and nc >= CHUNK and not enough:
             splits = min(-(-self.gpu.sms * 4 // nr), -(-vectors // (2 * THREADS)), 1024)
             family = "full reduction" if not rows else "inner reduction, split"
-            return f, replace(base, family=family, mode="split", col_threads=THREADS, steps=4), {"splits": splits}
+            s = replace(base, family=family, mode="split", col_threads=THREADS, steps=4, finish=True)
+            return f, s, {"splits": splits}
         if found is not None:
             cluster, ct, steps, keep = found
             rt = max(1, 128 // ct)
@@ -156,7 +159,7 @@ class _Planner(Tiles):
             family = "inner+outer reduction" if over_rows else "inner persistent" if passes > 1 else "inner reduction"
             s = replace(base, family=family, mode="persistent", row_threads=rt, col_threads=ct, steps=steps)
             s = replace(s, keep=keep, cluster=cluster)
-            return f, replace(s, resident=bool(over_rows)), self._resident(s, nr) if over_rows else {}
+            return self._resident(f, s, nr, nc * len(by_column)) if over_rows else (f, s, {})
         passes = once
         few = nr < self.gpu.sms * 2
         share = 32 if over_rows and passes == 1 else 1 if few else 4  # resident blocks are few: each has many rows
@@ -164,11 +167,12 @@ class _Planner(Tiles):
         rt = min(max(1, 128 // ct), power_up(nr, 1024))
         steps = max(1, min(4, vectors // ct))
         s = replace(base, row_threads=rt, col_threads=ct, steps=1 << (steps.bit_length() - 1))
-        return f, replace(s, resident=bool(over_rows)), self._resident(s, nr) if over_rows else {}
+        return self._resident(f, s, nr, 0) if over_rows else (f, s, {})
 
-    def _resident(self, s: GpuSchedule, rows: int) -> dict[str, int]:
-        tiles = -(-rows // s.row_threads)
-        return {"blocks": max(1, min(tiles, self.gpu.sms * beside(s.threads)))}
+    def _resident(self, f: Fusion, s: GpuSchedule, rows: int, sums: int) -> Settled:
+        """`sums`: how many sums of columns each block leaves."""
+        blocks = max(1, min(-(-rows // s.row_threads), self.gpu.sms * beside(s.threads)))
+        return f, replace(s, resident=True, finish=4 * sums * blocks <= ALONE), {"blocks": blocks}
 
     def _clusters(self, f: Fusion, cols: set[Atom]) -> tuple[int, ...]:
         """How many blocks may hold a row: several, if it would be read again otherwise."""
@@ -203,7 +207,8 @@ class _Planner(Tiles):
         if tiles < self.gpu.sms and nc >= 4 * ct and not finds_positions(f.reductions()):
             splits = min(-(-self.gpu.sms * 4 // tiles), -(-nc // (4 * ct)), 1024)
             if splits > 1:
-                return f, replace(base, family=base.family + ", split", mode="split"), {"splits": splits}
+                s = replace(base, family=base.family + ", split", mode="split", finish=True)
+                return f, s, {"splits": splits}
         steps = max(1, min(4, nc // ct))
         return f, replace(base, steps=1 << (steps.bit_length() - 1)), {}
 

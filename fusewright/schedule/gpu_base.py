@@ -37,7 +37,8 @@ class GpuSchedule:
     positions (pieces of a cat, a border) never divide a vector; `steady`: nor do the boundaries of quotients of
     positions (a view that splits an axis): all lanes have the same; `keep`: what a persistent row keeps for later
     passes, all dear "values" or only its "loads"; `repeat`: the row axis of which a thread of a tile takes `repeats`
-    points, so that what does not vary along it is read once for them.
+    points, so that what does not vary along it is read once for them; `finish`: the last block combines what blocks
+    leave, and not another launch.
     """
 
     rows: tuple[str, ...] = field(metadata=axes("bind({axis}, grid)"))
@@ -60,6 +61,7 @@ class GpuSchedule:
     keep: str = word("keep({what}, registers)", "values")
     repeat: str = name("reuse({axis}, registers)", "")
     repeats: int = number("unroll(rows, {n})", 1)
+    finish: bool = flag("finish(block)")
     split: tuple[tuple[str, int], ...] = ()
 
     @property

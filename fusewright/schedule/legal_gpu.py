@@ -170,6 +170,8 @@ def _check_counts(f: Fusion, s: GpuSchedule, sizes: Sizes) -> None:
         wrong("cluster", s.cluster, why if s.cluster in CLUSTERS else "not a number of blocks", legal)
     if s.keep not in KEEP:
         fail(s, "keep", [s.keep], "not what a row can keep between its passes", listed(KEEP))
+    if s.finish and not s.resident and s.mode != "split":
+        raise Illegal("finish(block)", "block", "blocks leave nothing to be combined", "no finish", "finish")
     _check_repeat(s)
     if s.split:
         raise Illegal("split", "", "pieces of a GPU's columns are those of mode(split)", "mode(split)", "split")

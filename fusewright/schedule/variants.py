@@ -69,6 +69,9 @@ def _tiles(s: GpuSchedule, cols: int) -> Iterator[GpuSchedule]:
 def _held(s: GpuSchedule, cols: int) -> Iterator[GpuSchedule]:
     """Rows in registers: threads of a row, blocks of a row, rows of a block."""
     row_vector = s.vector in s.rows
+    s = s if s.resident else replace(s, finish=False)
+    if s.resident:
+        yield replace(s, finish=not s.finish)
     for cluster, k in itertools.product(CLUSTERS, range(11)):
         ct = 1 << k
         steps = -(-cols // (cluster * ct))
@@ -90,6 +93,7 @@ def _held(s: GpuSchedule, cols: int) -> Iterator[GpuSchedule]:
 
 def _walked(s: GpuSchedule, cols: int) -> Iterator[GpuSchedule]:
     """Rows read again by every pass."""
+    s = s if s.resident else replace(s, finish=False)
     for threads, steps in itertools.product((128, 256, 512, 1024), (1, 2, 4, 8)):
         for k in range(11):
             ct = 1 << k
@@ -108,7 +112,8 @@ def _cut(s: GpuSchedule) -> Iterator[GpuSchedule]:
     row_vector = s.vector in s.rows
     for threads, steps in itertools.product((128, 256, 512), (1, 2, 4, 8)):
         rt = min(32, s.row_threads) if row_vector else 1
-        yield replace(s, mode="split", row_threads=rt, col_threads=threads // rt, steps=steps, cluster=1, keep="values")
+        s = replace(s, mode="split", cluster=1, keep="values", finish=True)
+        yield replace(s, row_threads=rt, col_threads=threads // rt, steps=steps)
 
 
 def _collected(s: GpuSchedule) -> Iterator[GpuSchedule]:

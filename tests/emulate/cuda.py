@@ -22,7 +22,7 @@ from typing import Any
 
 import numpy as np
 
-from fusewright.core.dtypes import BY_NAME, DType, numpy_type
+from fusewright.core.dtypes import BY_NAME, DType, i32, numpy_type
 from fusewright.core.errors import CompilerError
 from fusewright.emit.cuda import CudaTarget, emit_cuda, launches, parameters
 from fusewright.emit.cuda_types import stored_type, value_type
@@ -77,6 +77,9 @@ def _built(source: str, arch: int) -> ctypes.CDLL:
     return ctypes.CDLL(str(out))
 
 
+POINTERS = ("buffer", "scratch", "counters")  # kinds of parameters
+
+
 class EmulatedKernel:
     """A CUDA func, emitted, compiled for the CPU and ready to be launched."""
 
@@ -100,7 +103,7 @@ class EmulatedKernel:
             args = []
             for j, p in enumerate(self.params):
                 d = BY_NAME[p.dtype]
-                t = f"{stored_type(d)}*" if p.kind in ("buffer", "scratch") else value_type(d)
+                t = f"{stored_type(d)}*" if p.kind in POINTERS else value_type(d)
                 args.append(f"*({t}*)emu_args[{j}]")
             how = f"{launch.threads}, {launch.cluster}, {launch.shared}, {fibers}"
             lines += [
@@ -127,7 +130,7 @@ class EmulatedKernel:
         values: list[Any] = []
         given = iter((*pointers, *sizes, *hosts, *scratch_pointers))
         for p in self.params:
-            kind = ctypes.c_void_p if p.kind in ("buffer", "scratch") else _CTYPES[value_name(BY_NAME[p.dtype])]
+            kind = ctypes.c_void_p if p.kind in POINTERS else _CTYPES[value_name(BY_NAME[p.dtype])]
             values.append(kind(next(given)))
         args = (ctypes.c_void_p * len(values))(*(ctypes.cast(ctypes.pointer(v), ctypes.c_void_p) for v in values))
         if blocks_per_grid is None:
@@ -225,6 +228,8 @@ def run_emulated(
         made = Memory(types[n], buffers[n].size, buffers[n], offsets.get(n, 0))
         memory.update(dict.fromkeys(names, made))
     scratch = [Memory(a.buf.dtype, number(a.count, sizes)) for a in func.allocs if a.scope == "grid"]
+    counters = [number(a.count, sizes) for a in func.allocs if a.scope == "counters"]
+    scratch += [Memory(i32, n, np.zeros(n, np.int32)) for n in counters]
     failed = kernel.launch(
         [memory[b.name].pointer for b in func.bufs],
         [sizes[r.name] for r in func.sizes],
@@ -232,7 +237,9 @@ def run_emulated(
         [m.pointer for m in scratch],
     )
     for m in scratch:
-        m.values()
+        left = m.values()
+        if counters and m is scratch[-1] and left.any():
+            raise EmulationError(f"counters {np.flatnonzero(left)} are not zero when the kernel ends")
     for b in func.bufs:
         buffers[b.name][...] = memory[b.name].values()
     return failed

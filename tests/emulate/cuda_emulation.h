@@ -392,6 +392,7 @@ template <class T> static void emu_put(T* p, T x) { memcpy((T*)emu_aligned(p), &
 
 template <class T> static T __ldg(const T* p) { return emu_get(p); }
 template <class T> static T __ldcs(const T* p) { return emu_get(p); }
+template <class T> static T __ldcg(const T* p) { return emu_get(p); }
 template <class T> static T fw_read(const T* p) { return emu_get(p); }
 template <class T, class U> static void __stcs(T* p, U x) { emu_put(p, (T)x); }
 template <class T, class U> static void fw_write(T* p, U x) { emu_put(p, (T)x); }

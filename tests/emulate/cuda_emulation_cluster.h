@@ -1,4 +1,4 @@
-// Clusters of blocks, and the mbarriers at which a block waits for what others send: a part of cuda_emulation.h.
+// What blocks know of each other: counters; clusters, and the mbarriers at which a block waits for what others send. A part of cuda_emulation.h.
 //
 // What is sent arrives at once in every second cluster. In the others it arrives as late as can be, when no thread can go
 // on without it, and the last first.
@@ -7,6 +7,14 @@
 // not fenced, a block of which threads have ended when something arrives, and mbarriers at which arrivals or bytes are
 // missing or too many, or that are used twice.
 #pragma once
+
+// Blocks run one after the other, and see what those before have stored.
+static inline void __threadfence() {}
+static inline unsigned atomicInc(unsigned* p, unsigned most) {
+  const unsigned old = *p;
+  *p = old >= most ? 0 : old + 1;
+  return old;
+}
 
 // All threads of the cluster wait for each other, in two steps.
 static inline void fw_cluster_arrive() {

@@ -62,6 +62,38 @@ def test_graphed_callables(cuda: str) -> None:
     torch.testing.assert_close(want, x.grad, rtol=1e-4, atol=1e-4)
 
 
+def sums(x: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+    return x.sum(), x.sum(0), (x * 2).sum(1)
+
+
+def test_last_blocks_of_several_streams(cuda: str) -> None:
+    """Blocks count themselves, on each stream and in each recording on their own."""
+    compiled = torch.compile(sums, backend="fusewright")
+    xs = [torch.randint(0, 9, (40, 40000), device=cuda).float() for _ in range(4)]
+    wanted = [sums(x) for x in xs]
+    streams = [torch.cuda.Stream() for _ in range(4)]
+    compiled(xs[0])
+    recorded = []
+    for x in xs[:2]:
+        graph = torch.cuda.CUDAGraph()
+        with torch.cuda.graph(graph):
+            out = compiled(x)
+        recorded.append((graph, out))
+    for _ in range(20):
+        got = []
+        for stream, x in zip(streams, xs, strict=True):
+            stream.wait_stream(torch.cuda.current_stream())
+            with torch.cuda.stream(stream):
+                got.append(compiled(x))
+        for stream, (graph, _) in zip(streams, recorded, strict=False):
+            with torch.cuda.stream(stream):
+                graph.replay()
+        torch.cuda.synchronize()
+        for out, want in zip([*got, *(o for _, o in recorded)], [*wanted, *wanted[:2]], strict=True):
+            for a, b in zip(out, want, strict=True):
+                assert torch.equal(a, b)
+
+
 def test_several_devices(cuda: str) -> None:
     if torch.cuda.device_count() < 2:
         pytest.skip("needs two devices")

@@ -263,6 +263,14 @@ def test_gpu_modes() -> None:
     assert refused(lambda: s.resident()).why == "nothing is reduced over rows"
 
 
+def test_gpu_finish() -> None:
+    s = on_gpu("softmax").mode("split")
+    assert _s(s).finish and not _s(s.finish(False)).finish and not _s(s.mode("loop")).finish
+    assert "finish(block)" in s.text()
+    assert refused(lambda: s.mode("loop").finish()).why == "blocks leave nothing to be combined"
+    assert _s(on_gpu("rms_norm_backward")).finish and "finish" not in on_gpu("rms_norm_backward").finish(False).text()
+
+
 def test_gpu_registers() -> None:
     s = on_gpu("softmax", m=4096).mode("persistent", columns=1024, rows=1, unroll=1)
     assert _s(s.keep("loads")).keep == "loads"
@@ -286,7 +294,7 @@ def test_every_field_of_a_gpu_schedule_has_a_rule() -> None:
     """A new field needs one: `schedule/legal_gpu.py` is to say when its values are legal."""
     ruled = {"rows", "cols", "vector", "lanes", "mode", "row_threads", "col_threads", "steps", "resident", "cluster"}
     ruled |= {"across", "index", "aligned", "stream", "uniform", "keep", "split", "family"}
-    ruled |= {"repeat", "repeats", "steady"}
+    ruled |= {"repeat", "repeats", "steady", "finish"}
     assert {f.name for f in dataclasses.fields(GpuSchedule)} == ruled
 
 

@@ -18,6 +18,19 @@ template <class T> __device__ __forceinline__ void fw_write(T* p, T x) { *p = x;
 
 #endif
 
+// counts this block; true in all threads of the one that is the count-th, which then sees what the others stored
+__device__ __forceinline__ bool fw_last(int* counter, int count) {
+  __shared__ bool last;
+  __syncthreads();  // all threads have stored
+  if (threadIdx.x == 0) {
+    __threadfence();
+    last = atomicInc((unsigned*)counter, count - 1) == count - 1;  // zero again after the last
+    __threadfence();
+  }
+  __syncthreads();
+  return last;
+}
+
 __device__ __forceinline__ void fw_fetch_f32x4_ldg(const float* p, unsigned* w) {
   const uint4 a0 = __ldg((const uint4*)p);
   w[0] = a0.x;
@@ -122,7 +135,8 @@ extern "C" __global__ void __launch_bounds__(256) column_moments_0(
     float* __restrict__ part_r0,
     float* __restrict__ part_r1,
     float* __restrict__ part_r1_count,
-    float* __restrict__ part_r1_mean) {
+    float* __restrict__ part_r1_mean,
+    int* __restrict__ counters) {
   const int bid0 = blockIdx.x;
   const int tid0 = threadIdx.x;
   __shared__ __align__(16) unsigned char fw_scratch0[1024];
@@ -306,154 +320,134 @@ extern "C" __global__ void __launch_bounds__(256) column_moments_0(
       part_r1_mean[v111 + l] = v102[l];
     }
   }
-}
-
-// results of rows
-extern "C" __global__ void __launch_bounds__(256) column_moments_1(
-    const float* __restrict__ in0,
-    float* __restrict__ out1,
-    int n0,
-    int n1,
-    int n2,
-    int n3,
-    int n4,
-    int n5,
-    int n6,
-    int n7,
-    int n8,
-    float* __restrict__ part_r0,
-    float* __restrict__ part_r1,
-    float* __restrict__ part_r1_count,
-    float* __restrict__ part_r1_mean) {
-  const int bid1 = blockIdx.x;
-  const int tid1 = threadIdx.x;
-  __shared__ __align__(16) unsigned char fw_scratch0[1024];
-  __shared__ __align__(16) unsigned char fw_scratch1[1024];
-  const int v114 = fw_udiv(tid1, 8);
-  const int v115 = v114 * 8;
-  const int v116 = tid1 - v115;
-  const int v117 = bid1 * 8;
-  const int v118 = v117 + v116;
-  const bool v119 = v118 < n3;
-  const int v120 = n3 + (-1);
-  const int v121 = v118 < v120 ? v118 : v120;
-  const int v122 = v121 * 4;
-  float total123[4];
-  #pragma unroll
-  for (int l = 0; l < 4; ++l) {
-    total123[l] = 0.0f;
-  }
-  for (int t124 = v114; t124 < n1; t124 += 32) {
-    const int v125 = t124 * n3;
-    const int v126 = v125 + v121;
-    const int v127 = v126 * 4;
+  const bool last114 = fw_last(counters + v4, (int)n1);
+  if (last114) {
+    const int v115 = fw_udiv(tid0, 8);
+    const int v116 = v115 * 8;
+    const int v117 = tid0 - v116;
+    const int v118 = v4 * 8;
+    const int v119 = v118 + v117;
+    const bool v120 = v119 < n3;
+    const int v121 = n3 + (-1);
+    const int v122 = v119 < v121 ? v119 : v121;
+    const int v123 = v122 * 4;
+    float total124[4];
     #pragma unroll
     for (int l = 0; l < 4; ++l) {
-      const float v128 = __ldg(part_r0 + v127 + l);
-      const float v129 = total123[l] + v128;
-      total123[l] = v129;
+      total124[l] = 0.0f;
     }
-  }
-  float v130[4];
-  #pragma unroll
-  for (int l = 0; l < 4; ++l) {
-    v130[l] = total123[l];
-  }
-  float sum131[4];
-  #pragma unroll
-  for (int l = 0; l < 4; ++l) sum131[l] = v130[l];
-  fw_sum_f32x4_32x8(sum131, fw_scratch0);
-  float total132[4];
-  float total133[4];
-  float total134[4];
-  #pragma unroll
-  for (int l = 0; l < 4; ++l) {
-    total132[l] = 0.0f;
-    total133[l] = 0.0f;
-    total134[l] = 0.0f;
-  }
-  for (int t135 = v114; t135 < n1; t135 += 32) {
-    const int v136 = t135 * n3;
-    const int v137 = v136 + v121;
-    const int v138 = v137 * 4;
+    for (int t125 = v115; t125 < n1; t125 += 32) {
+      const int v126 = t125 * n3;
+      const int v127 = v126 + v122;
+      const int v128 = v127 * 4;
+      #pragma unroll
+      for (int l = 0; l < 4; ++l) {
+        const float v129 = __ldcg(part_r0 + v128 + l);
+        const float v130 = total124[l] + v129;
+        total124[l] = v130;
+      }
+    }
+    float v131[4];
     #pragma unroll
     for (int l = 0; l < 4; ++l) {
-      const float v139 = __ldg(part_r1_count + v138 + l);
-      const float v140 = __ldg(part_r1_mean + v138 + l);
-      const float v141 = __ldg(part_r1 + v138 + l);
-      const float v142 = v139 * v140;
-      const bool v143 = v139 > 0.0f;
-      const float v144 = v143 ? v142 : 0.0f;
-      const float v145 = total132[l] + v139;
-      total132[l] = v145;
-      const float v146 = total133[l] + v144;
-      total133[l] = v146;
+      v131[l] = total124[l];
     }
-  }
-  float v147[4];
-  #pragma unroll
-  for (int l = 0; l < 4; ++l) {
-    v147[l] = total132[l];
-  }
-  float sum148[4];
-  #pragma unroll
-  for (int l = 0; l < 4; ++l) sum148[l] = v147[l];
-  fw_sum_f32x4_32x8(sum148, fw_scratch1);
-  float v149[4];
-  #pragma unroll
-  for (int l = 0; l < 4; ++l) {
-    v149[l] = total133[l];
-  }
-  float sum150[4];
-  #pragma unroll
-  for (int l = 0; l < 4; ++l) sum150[l] = v149[l];
-  fw_sum_f32x4_32x8(sum150, fw_scratch0);
-  float v152[4];
-  #pragma unroll
-  for (int l = 0; l < 4; ++l) {
-    const float v151 = fw_max(sum148[l], 1.0f);
-    v152[l] = sum150[l] / v151;
-  }
-  for (int t153 = v114; t153 < n1; t153 += 32) {
-    const int v154 = t153 * n3;
-    const int v155 = v154 + v121;
-    const int v156 = v155 * 4;
+    float sum132[4];
+    #pragma unroll
+    for (int l = 0; l < 4; ++l) sum132[l] = v131[l];
+    fw_sum_f32x4_32x8(sum132, fw_scratch0);
+    float total133[4];
+    float total134[4];
+    float total135[4];
     #pragma unroll
     for (int l = 0; l < 4; ++l) {
-      const float v157 = __ldg(part_r1_count + v156 + l);
-      const float v158 = __ldg(part_r1_mean + v156 + l);
-      const float v159 = __ldg(part_r1 + v156 + l);
-      const float v160 = v158 - v152[l];
-      const float v161 = v160 * v160;
-      const float v162 = v161 * v157;
-      const float v163 = v159 + v162;
-      const float v164 = total134[l] + v163;
-      total134[l] = v164;
+      total133[l] = 0.0f;
+      total134[l] = 0.0f;
+      total135[l] = 0.0f;
     }
-  }
-  float v165[4];
-  #pragma unroll
-  for (int l = 0; l < 4; ++l) {
-    v165[l] = total134[l];
-  }
-  float sum166[4];
-  #pragma unroll
-  for (int l = 0; l < 4; ++l) sum166[l] = v165[l];
-  fw_sum_f32x4_32x8(sum166, fw_scratch1);
-  const long long v167 = (long long)n8;
-  const float v168 = (float)v167;
-  float v174[4];
-  #pragma unroll
-  for (int l = 0; l < 4; ++l) {
-    const float v170 = sum131[l] / v168;
-    const float v171 = v152[l] - v170;
-    const float v172 = v171 * v171;
-    const float v173 = v172 * sum148[l];
-    v174[l] = sum166[l] + v173;
-  }
-  const bool v175 = v114 == 0;
-  const bool v176 = v175 && v119;
-  if (v176) {
-    fw_store_f32x4(out1 + v122, v174);
+    for (int t136 = v115; t136 < n1; t136 += 32) {
+      const int v137 = t136 * n3;
+      const int v138 = v137 + v122;
+      const int v139 = v138 * 4;
+      #pragma unroll
+      for (int l = 0; l < 4; ++l) {
+        const float v140 = __ldcg(part_r1_count + v139 + l);
+        const float v141 = __ldcg(part_r1_mean + v139 + l);
+        const float v142 = __ldcg(part_r1 + v139 + l);
+        const float v143 = v140 * v141;
+        const bool v144 = v140 > 0.0f;
+        const float v145 = v144 ? v143 : 0.0f;
+        const float v146 = total133[l] + v140;
+        total133[l] = v146;
+        const float v147 = total134[l] + v145;
+        total134[l] = v147;
+      }
+    }
+    float v148[4];
+    #pragma unroll
+    for (int l = 0; l < 4; ++l) {
+      v148[l] = total133[l];
+    }
+    float sum149[4];
+    #pragma unroll
+    for (int l = 0; l < 4; ++l) sum149[l] = v148[l];
+    fw_sum_f32x4_32x8(sum149, fw_scratch1);
+    float v150[4];
+    #pragma unroll
+    for (int l = 0; l < 4; ++l) {
+      v150[l] = total134[l];
+    }
+    float sum151[4];
+    #pragma unroll
+    for (int l = 0; l < 4; ++l) sum151[l] = v150[l];
+    fw_sum_f32x4_32x8(sum151, fw_scratch0);
+    float v153[4];
+    #pragma unroll
+    for (int l = 0; l < 4; ++l) {
+      const float v152 = fw_max(sum149[l], 1.0f);
+      v153[l] = sum151[l] / v152;
+    }
+    for (int t154 = v115; t154 < n1; t154 += 32) {
+      const int v155 = t154 * n3;
+      const int v156 = v155 + v122;
+      const int v157 = v156 * 4;
+      #pragma unroll
+      for (int l = 0; l < 4; ++l) {
+        const float v158 = __ldcg(part_r1_count + v157 + l);
+        const float v159 = __ldcg(part_r1_mean + v157 + l);
+        const float v160 = __ldcg(part_r1 + v157 + l);
+        const float v161 = v159 - v153[l];
+        const float v162 = v161 * v161;
+        const float v163 = v162 * v158;
+        const float v164 = v160 + v163;
+        const float v165 = total135[l] + v164;
+        total135[l] = v165;
+      }
+    }
+    float v166[4];
+    #pragma unroll
+    for (int l = 0; l < 4; ++l) {
+      v166[l] = total135[l];
+    }
+    float sum167[4];
+    #pragma unroll
+    for (int l = 0; l < 4; ++l) sum167[l] = v166[l];
+    fw_sum_f32x4_32x8(sum167, fw_scratch1);
+    const long long v168 = (long long)n8;
+    const float v169 = (float)v168;
+    float v175[4];
+    #pragma unroll
+    for (int l = 0; l < 4; ++l) {
+      const float v171 = sum132[l] / v169;
+      const float v172 = v153[l] - v171;
+      const float v173 = v172 * v172;
+      const float v174 = v173 * sum149[l];
+      v175[l] = sum167[l] + v174;
+    }
+    const bool v176 = v115 == 0;
+    const bool v177 = v176 && v120;
+    if (v177) {
+      fw_store_f32x4(out1 + v123, v175);
+    }
   }
 }

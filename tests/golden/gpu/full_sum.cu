@@ -10,6 +10,19 @@ __device__ __forceinline__ long long fw_udiv(long long a, long long b) {
 
 #endif
 
+// counts this block; true in all threads of the one that is the count-th, which then sees what the others stored
+__device__ __forceinline__ bool fw_last(int* counter, int count) {
+  __shared__ bool last;
+  __syncthreads();  // all threads have stored
+  if (threadIdx.x == 0) {
+    __threadfence();
+    last = atomicInc((unsigned*)counter, count - 1) == count - 1;  // zero again after the last
+    __threadfence();
+  }
+  __syncthreads();
+  return last;
+}
+
 __device__ __forceinline__ void fw_fetch_f32x4_ldg(const float* p, unsigned* w) {
   const uint4 a0 = __ldg((const uint4*)p);
   w[0] = a0.x;
@@ -71,10 +84,12 @@ extern "C" __global__ void __launch_bounds__(256) full_sum_0(
     int n2,
     int n3,
     int n4,
-    float* __restrict__ part_r0) {
+    float* __restrict__ part_r0,
+    int* __restrict__ counters) {
   const int bid0 = blockIdx.x;
   const int tid0 = threadIdx.x;
   __shared__ __align__(16) unsigned char fw_scratch0[32];
+  __shared__ __align__(16) unsigned char fw_scratch1[32];
   const int v1 = fw_udiv(bid0, n1);
   const int v2 = v1 * n1;
   const int v3 = bid0 - v2;
@@ -165,32 +180,19 @@ extern "C" __global__ void __launch_bounds__(256) full_sum_0(
   if (v54) {
     part_r0[v3] = sum53;
   }
-}
-
-// results of rows
-extern "C" __global__ void __launch_bounds__(256) full_sum_1(
-    const float* __restrict__ in0,
-    const float* __restrict__ in1,
-    float* __restrict__ out2,
-    int n0,
-    int n1,
-    int n2,
-    int n3,
-    int n4,
-    float* __restrict__ part_r0) {
-  const int bid1 = blockIdx.x;
-  const int tid1 = threadIdx.x;
-  __shared__ __align__(16) unsigned char fw_scratch0[32];
-  float total55 = 0.0f;
-  for (int t56 = tid1; t56 < n1; t56 += 256) {
-    const float v57 = __ldg(part_r0 + t56);
-    const float v58 = total55 + v57;
-    total55 = v58;
-  }
-  const float v59 = total55;
-  const float sum60 = fw_sum_f32_256x1(v59, fw_scratch0);
-  const bool v61 = tid1 == 0;
-  if (v61) {
-    out2[0] = sum60;
+  const bool last55 = fw_last(counters + v1, (int)n1);
+  if (last55) {
+    float total56 = 0.0f;
+    for (int t57 = tid0; t57 < n1; t57 += 256) {
+      const float v58 = __ldcg(part_r0 + t57);
+      const float v59 = total56 + v58;
+      total56 = v59;
+    }
+    const float v60 = total56;
+    const float sum61 = fw_sum_f32_256x1(v60, fw_scratch1);
+    const bool v62 = tid0 == 0;
+    if (v62) {
+      out2[0] = sum61;
+    }
   }
 }

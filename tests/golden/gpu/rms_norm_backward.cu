@@ -12,6 +12,19 @@ template <class T> __device__ __forceinline__ void fw_write(T* p, T x) { *p = x;
 
 #endif
 
+// counts this block; true in all threads of the one that is the count-th, which then sees what the others stored
+__device__ __forceinline__ bool fw_last(int* counter, int count) {
+  __shared__ bool last;
+  __syncthreads();  // all threads have stored
+  if (threadIdx.x == 0) {
+    __threadfence();
+    last = atomicInc((unsigned*)counter, count - 1) == count - 1;  // zero again after the last
+    __threadfence();
+  }
+  __syncthreads();
+  return last;
+}
+
 __device__ __forceinline__ void fw_fetch_f32x4_ldg(const float* p, unsigned* w) {
   const uint4 a0 = __ldg((const uint4*)p);
   w[0] = a0.x;
@@ -101,37 +114,6 @@ __device__ __forceinline__ void fw_sum_f32x4_4x128(float* v, unsigned char* scra
   }
 }
 
-// sum over groups of 32 threads that are 8 apart, 4 values at a time
-__device__ __forceinline__ void fw_sum_f32x4_32x8(float* v, unsigned char* scratch) {
-  float* const s = reinterpret_cast<float*>(scratch);
-  const int t = threadIdx.x;
-  #pragma unroll
-  for (int l = 0; l < 4; ++l) {
-    float x = v[l];
-    #pragma unroll
-    for (int d = 8; d <= 16; d *= 2) {
-      const float y = __shfl_xor_sync(0xffffffffu, x, d);
-      x = x + y;
-    }
-    if (t % 32 < 8) s[t / 32 * 8 + t % 32 + l * 64] = x;
-  }
-  __syncthreads();
-  #pragma unroll
-  for (int l = 0; l < 4; ++l) {
-    float x = v[l];
-    const int mine = t / 32 * 8 + t % 8, first = mine - mine / 8 % 8 * 8 + l * 64;
-    float y[8];
-    #pragma unroll
-    for (int j = 0; j < 8; ++j) y[j] = s[first + j * 8];
-    #pragma unroll
-    for (int j = 0; j < 8; j += 2) y[j] = y[j] + y[j + 1];
-    #pragma unroll
-    for (int j = 0; j < 8; j += 4) y[j] = y[j] + y[j + 2];
-    x = y[0] + y[4];
-    v[l] = x;
-  }
-}
-
 // inner+outer reduction
 extern "C" __global__ void __launch_bounds__(512, 2) rms_norm_backward_0(
     const float* __restrict__ in0,
@@ -151,8 +133,8 @@ extern "C" __global__ void __launch_bounds__(512, 2) rms_norm_backward_0(
     int n8,
     int n9,
     int n10,
-    int n11,
-    float* __restrict__ part_r1) {
+    float* __restrict__ part_r1,
+    int* __restrict__ counters) {
   const int bid0 = blockIdx.x;
   const int tid0 = threadIdx.x;
   float kept0[4];
@@ -398,68 +380,47 @@ extern "C" __global__ void __launch_bounds__(512, 2) rms_norm_backward_0(
       }
     }
   }
-}
-
-// combine the blocks' column results
-extern "C" __global__ void __launch_bounds__(256) rms_norm_backward_1(
-    const float* __restrict__ in0,
-    const float* __restrict__ in1,
-    const float* __restrict__ in2,
-    const float* __restrict__ in3,
-    float* __restrict__ out4,
-    float* __restrict__ out5,
-    int n0,
-    int n1,
-    int n2,
-    int n3,
-    int n4,
-    int n5,
-    int n6,
-    int n7,
-    int n8,
-    int n9,
-    int n10,
-    int n11,
-    float* __restrict__ part_r1) {
-  const int bid1 = blockIdx.x;
-  const int tid1 = threadIdx.x;
-  __shared__ __align__(16) unsigned char fw_scratch0[1024];
-  const int v120 = fw_udiv(tid1, 8);
-  const int v121 = v120 * 8;
-  const int v122 = tid1 - v121;
-  const int v123 = bid1 * 8;
-  const int v124 = v123 + v122;
-  const bool v125 = v124 < n3;
-  const int v126 = n3 + (-1);
-  const int v127 = v124 < v126 ? v124 : v126;
-  const int v128 = v127 * 4;
-  float total129[4];
-  #pragma unroll
-  for (int l = 0; l < 4; ++l) {
-    total129[l] = 0.0f;
-  }
-  for (int t130 = v120; t130 < n1; t130 += 32) {
-    const int v131 = t130 * n10;
-    const int v132 = v131 + v128;
-    #pragma unroll
-    for (int l = 0; l < 4; ++l) {
-      const float v133 = __ldg(part_r1 + v132 + l);
-      const float v134 = total129[l] + v133;
-      total129[l] = v134;
+  const bool last120 = fw_last(counters + 0, (int)n1);
+  if (last120) {
+    const int v121 = fw_udiv(tid0, 128);
+    const int v122 = v121 * 128;
+    const int v123 = tid0 - v122;
+    for (int c124 = 0; c124 < n3; c124 += 128) {
+      const int v125 = c124 + v123;
+      const bool v126 = v125 < n3;
+      const int v127 = n3 + (-1);
+      const int v128 = v125 < v127 ? v125 : v127;
+      const int v129 = v128 * 4;
+      float total130[4];
+      #pragma unroll
+      for (int l = 0; l < 4; ++l) {
+        total130[l] = 0.0f;
+      }
+      for (int t131 = v121; t131 < n1; t131 += 4) {
+        const int v132 = t131 * n10;
+        const int v133 = v132 + v129;
+        #pragma unroll
+        for (int l = 0; l < 4; ++l) {
+          const float v134 = __ldcg(part_r1 + v133 + l);
+          const float v135 = total130[l] + v134;
+          total130[l] = v135;
+        }
+      }
+      float v136[4];
+      #pragma unroll
+      for (int l = 0; l < 4; ++l) {
+        v136[l] = total130[l];
+      }
+      __syncthreads();  // all have read the results of the reduction before
+      float sum137[4];
+      #pragma unroll
+      for (int l = 0; l < 4; ++l) sum137[l] = v136[l];
+      fw_sum_f32x4_4x128(sum137, fw_scratch0);
+      const bool v138 = v121 == 0;
+      const bool v139 = v126 && v138;
+      if (v139) {
+        fw_store_f32x4(out5 + v129, sum137);
+      }
     }
-  }
-  float v135[4];
-  #pragma unroll
-  for (int l = 0; l < 4; ++l) {
-    v135[l] = total129[l];
-  }
-  float sum136[4];
-  #pragma unroll
-  for (int l = 0; l < 4; ++l) sum136[l] = v135[l];
-  fw_sum_f32x4_32x8(sum136, fw_scratch0);
-  const bool v137 = v120 == 0;
-  const bool v138 = v125 && v137;
-  if (v138) {
-    fw_store_f32x4(out5 + v128, sum136);
   }
 }
