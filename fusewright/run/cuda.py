@@ -24,6 +24,7 @@ from .cuda_launch import NO_BINDINGS, STATIC_SHARED, Launcher, cu
 from .gpu import cubin_of, interface
 
 OLDEST = (7, 0)  # compute capability
+QUEUED = 200_000  # cycles, a tenth of a millisecond
 
 
 @cache
@@ -106,6 +107,7 @@ class Driver(Launcher):
             for r in runs:
                 begin, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
                 flush.zero_()
+                torch.cuda._sleep(QUEUED)  # the host has queued the launch before the device comes to it
                 begin.record()
                 r()
                 end.record()

@@ -21,6 +21,8 @@ ACCESS = 16  # bytes of the widest memory access
 FLIGHT = 64  # bytes a thread should have on their way at once
 DEAR = 32  # instructions per point from which on a value is rather kept than computed again: an exponential is less
 REUSE = 0.2  # share of a tile's traffic that has to stay the same along an axis, for a thread to take several points
+SECTOR = 32  # bytes that memory gives at once
+APART = 8  # bytes between what neighbouring threads read of strided elements, at most: beyond, sectors are read again
 STAGE = 64  # side of a tile that passes through shared memory
 WARP = 32  # threads of a warp
 INDEX_LIMIT = (1 << 31) - (1 << 26)  # elements up to which 32-bit indices cannot overflow, masked lanes included
@@ -147,10 +149,23 @@ class Vectors(Analysis):
             lanes //= 2
         while lanes > 1 and not all(self._fits(*w, lanes) for w in large):
             lanes //= 2
+        while lanes > 1 and any(lanes * n > APART for n in self._strided(f, v, most)):
+            lanes //= 2
         if lanes == 1:
             return 1, frozenset()
         bad = {w[0] for w in walks if not self._fits(*w, lanes)}
         return lanes, frozenset(w[0] for w in walks) - bad
+
+    def _strided(self, f: Fusion, v: Atom, most: int) -> list[int]:
+        """Bytes between neighbours along `v` in large accesses that take some of the elements of a sector only."""
+        out = []
+        for _, o, d in accesses(f):
+            c = o.coefficient(v, within=True) if v in o.axes() else None
+            if c is not None and c is not ONE and 4 * self.size(list(o.axes())) >= most:
+                n = abs(self.hint(c)) * d.itemsize
+                if d.itemsize < n < SECTOR:
+                    out.append(n)
+        return out
 
     def walks(self, f: Fusion, v: Atom, other: Atom | None) -> list[tuple[str, Ix, DType, Atom]]:
         """(buffer, offset, type, axis) of the accesses with unit stride along `other`, or along `v`, there at least as

@@ -11,7 +11,7 @@ STEPS = 16  # vectors of a row per thread, at most
 OTHERS = 28  # registers of a thread besides those it keeps values in, roughly
 CHUNK = 1 << 15  # points of a row under which cutting it over blocks does not pay
 SHARE = 32 << 10  # bytes of a row that a block holds best (measured on an H200): a longer row has a cluster of blocks
-ALONE = 256 << 10  # bytes that one block reads in about the time that another launch takes
+ALONE = 32 << 10  # bytes of parts that one block combines in about the time that another launch takes
 CLUSTERS = (1, 2, 4, 8)  # blocks of a cluster
 
 
