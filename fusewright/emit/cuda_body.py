@@ -16,6 +16,8 @@ from ..loop.ir import (
     Arg,
     Barrier,
     Buf,
+    Commit,
+    Copy,
     Fail,
     For,
     Grid,
@@ -28,10 +30,12 @@ from ..loop.ir import (
     Stmt,
     Store,
     Var,
+    Wait,
     walk,
 )
 from . import cuda_cluster, cuda_memory, cuda_random, cuda_scan
 from .cuda_index import divisors, index_registers, operands
+from .cuda_own import Own
 from .cuda_prelude import Prelude
 from .cuda_reduce import Scratch, over_lanes, reduction, shape_of
 from .cuda_rules import Op, expression
@@ -39,8 +43,6 @@ from .cuda_types import Names, literal, stored_type, value_type
 
 # operations whose lanes depend on each other
 _APART = ("hreduce", "hscan", "lane", "treduce", "creduce", "tscan", "philoxquad", "curandrun")
-
-
 _TOGETHER = ("hreduce", "treduce", "creduce", "tscan")  # what stays where it is, whatever its operands
 
 
@@ -56,11 +58,13 @@ class Body:
         allocs: list[Alloc],
         written: set[str],
         scratch: Scratch,
+        own: Own,
     ):
         self.prelude, self.names, self.grid = prelude, names, grid
         self.scope = {a.buf.name: a.scope for a in allocs}
         self.written = written
         self.scratch = scratch
+        self.own = own
         self.packed = cuda_memory.packed_registers(allocs, grid.body)
         self.inverses = divisors(grid.body, sizes)
         self.linear = index_registers(grid.body, (*sizes, grid.bid, grid.tid))
@@ -193,6 +197,13 @@ class Body:
                 self.line("__syncthreads();" + (f"  // {reason}" if reason else ""))
             case Prefetch():
                 self.line(f"{self.prelude.need('fw_prefetch')}({self.pointer(s.buf)} + {self.arg(s.index)});")
+            case Copy():
+                at = (self.pointer(s.into), self.pointer(s.buf), self.arg(s.at), self.arg(s.index))
+                self.own.copy(s, *at, "" if s.buf.name in self.written else "ldg", self.line)
+            case Commit() | Wait():
+                text = self.own.commit() if isinstance(s, Commit) else self.own.wait(s.groups)
+                if text is not None:
+                    self.line(text)
             case Fail():
                 self.line(f"{self.prelude.need('fw_fail')}();")
             case _:
@@ -378,12 +389,16 @@ class Body:
         assert s.buf is not None
         if s.buf.name in self.packed:
             return True
+        if s.buf.name in self.own:
+            return self.own.piecewise(s.buf)
         aligned = "aligned" in (s.attr or "") and len(s.args) == 1
         return aligned and self.scope.get(s.buf.name) != "register" and cuda_memory.in_words(s.buf.dtype, s.dst.lanes)
 
     def vector_store(self, s: Store) -> bool:
         if s.buf.name in self.packed:
             return True
+        if s.buf.name in self.own:
+            return self.own.piecewise(s.buf)
         aligned = "aligned" in s.hint and s.mask is None and s.index.lanes == 1
         return aligned and self.scope.get(s.buf.name) != "register" and cuda_memory.in_words(s.buf.dtype, s.value.lanes)
 
@@ -407,6 +422,8 @@ class Body:
         assert b is not None
         if b.name in self.packed:
             return f"{cuda_memory.unpack(self.prelude, b.dtype, lanes)}({self.words(b, s.args[0])}, {name});"
+        if b.name in self.own:
+            return self.own.load(b, self.pointer(b), self.arg(s.args[0]), lanes, name)
         fn = cuda_memory.load(self.prelude, b.dtype, lanes, self.read_policy(s))
         return f"{fn}({self.pointer(b)} + {self.arg(s.args[0])}, {name});"
 
@@ -417,6 +434,8 @@ class Body:
         at = self.arg(s.args[0])
         if s.dst.lanes > 1 and s.op == "load":
             at += " + l"
+        if b.name in self.own:
+            at = self.own.at(at)
         policy = self.read_policy(s)
         if policy:
             raw = f"__{policy}({self.pointer(b)} + {at})"
@@ -438,6 +457,8 @@ class Body:
         elif b.name in self.packed:
             fn = cuda_memory.pack(self.prelude, b.dtype, lanes)
             self.line(f"{fn}({self.array(s.value)}, {self.words(b, s.index)});")
+        elif b.name in self.own:
+            self.line(self.own.store(b, self.pointer(b), self.arg(s.index), lanes, self.array(s.value)))
         else:
             fn = cuda_memory.store(self.prelude, b.dtype, lanes, "stcs" if self.streams(s) else "")
             self.line(f"{fn}({self.pointer(b)} + {self.arg(s.index)}, {self.array(s.value)});")
@@ -448,6 +469,8 @@ class Body:
         at = self.arg(s.index)
         if s.value.lanes > 1 and s.index.lanes == 1:
             at += " + l"
+        if b.name in self.own:
+            at = self.own.at(at)
         if b.dtype.is_reduced:
             value = f"{self.prelude.need(f'fw_f32_{b.dtype}')}({value})"
         elif b.dtype.is_bool:

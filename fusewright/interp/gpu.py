@@ -6,8 +6,10 @@ hold the same.
 
 Reported as InterpError, with the statement, the block and the thread
 - an index outside a buffer, also if only a part of a vector is;
-- a read of an element of scratch or of an output that nothing has written; `register` and `block` scratch starts every
-  block anew;
+- a read of an element of scratch or of an output that nothing has written; `register`, `own` and `block` scratch starts
+  every block anew;
+- an access of an element that is being copied to, a thread that ends before all that it copies has come;
+- a `copy` or an access of `own` scratch at an index that is no multiple of its elements;
 - a race in a block: an element written by one thread and read or written by another, with no barrier between, nor a
   `treduce` or `tscan` across warps, nor a `creduce`;
 - a race in a launch: an element written in one block and read or written in another, also of a cluster;
@@ -24,10 +26,32 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from ..core.dtypes import numpy_type
-from ..loop.ir import WARP, Arg, Barrier, Buf, Fail, For, Func, Grid, If, Imm, Let, Prefetch, Set, Stmt, Store, Var
+from ..core.dtypes import compute_type, numpy_type
+from ..loop.ir import (
+    WARP,
+    Arg,
+    Barrier,
+    Buf,
+    Commit,
+    Copy,
+    Fail,
+    For,
+    Func,
+    Grid,
+    If,
+    Imm,
+    Let,
+    Prefetch,
+    Reg,
+    Set,
+    Stmt,
+    Store,
+    Var,
+    Wait,
+)
 from ..loop.text import head
 from ..prims.table import MONOIDS
+from .collectives import treduce, tscan
 from .values import InterpError, Memory, bind, narrow, operate, scalars
 
 _NOBODY, _MANY = -1, -2
@@ -77,6 +101,20 @@ class _Shared(Memory):
             self.write_block.fill(_NOBODY)
 
 
+class _Own(Memory):
+    """Scratch that each thread has for itself, [threads, elements], and what is on its way to it.
+
+    `coming`: the number of the group that will bring an element, 0 if none does.
+    """
+
+    __slots__ = ("brought", "coming")
+
+    def __init__(self, data: np.ndarray):
+        super().__init__(data, False)
+        self.coming = np.zeros(data.shape, np.int64)
+        self.brought = data.copy()
+
+
 class _Machine:
     def __init__(self, func: Func, buffers: dict[str, np.ndarray], sizes: dict[str, int], hosts: dict[str, Any]):
         self.func = func
@@ -90,6 +128,7 @@ class _Machine:
         self.active = np.zeros(1, np.int64)  # the numbers of the threads that run the statement, ascending
         self.regs: dict[str, np.ndarray] = {}
         self.memory: dict[str, Memory] = {}
+        self.groups = np.ones(1, np.int64)  # of each thread: the group of copies that it commits next
         external = bind(func, buffers, _Shared)
         for b in func.bufs:
             if b.output and not external[b.name].watched:
@@ -164,13 +203,17 @@ class _Machine:
                 count = int(self.value(a.count)[0, 0])
                 if a.scope == "register":
                     self.memory[a.buf.name] = Memory(np.zeros((self.threads, count), kind), False)
+                elif a.scope == "own":
+                    self.memory[a.buf.name] = _Own(np.zeros((self.threads, count), kind))
                 elif a.scope == "block":
                     self.memory[a.buf.name] = _Shared(np.zeros(n * count, kind), False, True, count)
             self.regs = dict(self.params)
             blocks_of = self.blocks if n == 1 else np.repeat(self.blocks, s.threads)
             self.regs[s.bid.name] = blocks_of.astype(index)[:, None]
             self.regs[s.tid.name] = np.tile(np.arange(s.threads, dtype=index), n)[:, None]
+            self.groups = np.ones(self.threads, np.int64)
             self.body(s.body)
+            self.ended()
         self.blocks = np.full(1, _NOBODY)
         self.regs = dict(self.params)
 
@@ -194,6 +237,12 @@ class _Machine:
                     self.meet("barrier")
                 case Fail():
                     self.failed = True
+                case Copy():
+                    self.copy(s)
+                case Commit():
+                    self.groups[self.active] += 1
+                case Wait():
+                    self.wait(s.groups)
                 case Prefetch():
                     pass
                 case _:
@@ -277,6 +326,9 @@ class _Machine:
                 self.error(
                     f"index {at[first, 0]} of '{b.name}' is no multiple of {unit} elements", int(self.active[first])
                 )
+        if isinstance(self.memory[b.name], _Own) and (at[:, 0] % lanes).any():
+            first = int(np.flatnonzero(at[:, 0] % lanes)[0])
+            self.error(f"index {at[first, 0]} of '{b.name}' is no multiple of {lanes}", int(self.active[first]))
         if at.shape[1] == 1:
             at = at + np.arange(lanes)
         on = self.all_rows(np.ones((1, lanes), bool) if mask is None else self.here(self.value(mask)), rows)
@@ -330,6 +382,7 @@ class _Machine:
         m = self.memory[b.name]
         on, at, who = self.where(b, s.args[0], lanes, s.args[1] if len(s.args) > 1 else None, s.attr or "")
         place: Any = at if isinstance(m, _Shared) else (who, at)
+        self.settled(b, at, who, "read")
         empty = np.flatnonzero(~m.held[place])
         if len(empty):
             first = int(empty[0])
@@ -364,8 +417,44 @@ class _Machine:
                 self.race(b, at, who, m.write_thread[at], int(twice[0]), "wrote", "writes")
             m.write_epoch[at] = self.epoch[who // self.block_threads]
             m.write_block[at] = self.blocks[who // self.block_threads]
+        self.settled(b, at, who, "written")
         m.data[place] = narrow(self.all_rows(self.here(self.value(s.value)), len(on))[on], b)
         m.held[place] = True
+
+    # --- copies ---
+    def settled(self, b: Buf, at: np.ndarray, who: np.ndarray, did: str) -> None:
+        """Report an access to what is on its way."""
+        m = self.memory[b.name]
+        if isinstance(m, _Own):
+            bad = np.flatnonzero(m.coming[who, at])
+            if len(bad):
+                first = int(bad[0])
+                self.error(f"{self.element(b, at, first)} is {did} before its copy has come", int(who[first]))
+
+    def copy(self, s: Copy) -> None:
+        """What is copied is read at once: until it has come nobody may change it."""
+        got = self.load(Let(Reg("copied", compute_type(s.buf.dtype), s.lanes), "load", (s.index,), s.buf, s.hint))
+        m = self.memory[s.into.name]
+        assert isinstance(m, _Own)
+        _, at, who = self.where(s.into, s.at, s.lanes, None, "")
+        self.settled(s.into, at, who, "copied to")
+        m.brought[who, at] = narrow(self.all_rows(self.here(got), len(self.active)).reshape(-1), s.into)
+        m.coming[who, at] = self.groups[who]
+
+    def wait(self, but: int) -> None:
+        for m in self.memory.values():
+            if isinstance(m, _Own):
+                come = (m.coming > 0) & (m.coming < (self.groups - but)[:, None])
+                come[np.setdiff1d(np.arange(self.threads), self.active)] = False
+                m.data[come] = m.brought[come]
+                m.held |= come
+                m.coming[come] = 0
+
+    def ended(self) -> None:
+        for name, m in self.memory.items():
+            if isinstance(m, _Own) and m.coming.any():
+                thread = int(np.flatnonzero(m.coming.any(1))[0])
+                self.error(f"a thread ends before all that it copies to '{name}' has come", thread)
 
     # --- operations ---
     def let(self, s: Let) -> np.ndarray:
@@ -389,9 +478,9 @@ class _Machine:
             self.error(f"groups of {group} * {stride} threads do not divide a block of {self.block_threads}")
         x = v.reshape(len(self.blocks), -1, group, stride, v.shape[1])
         if s.op == "tscan":
-            x = _tscan(x, monoid, MONOIDS[monoid].identity(s.dst.dtype))
+            x = tscan(x, monoid, MONOIDS[monoid].identity(s.dst.dtype))
         else:
-            x = self.creduce(x, monoid) if s.op == "creduce" else _treduce(x, monoid)
+            x = self.creduce(x, monoid) if s.op == "creduce" else treduce(x, monoid)
         return np.ascontiguousarray(x).reshape(self.threads, -1).astype(v.dtype, copy=False)
 
     def creduce(self, x: np.ndarray, monoid: str) -> np.ndarray:
@@ -403,40 +492,3 @@ class _Machine:
         for k in range(1, len(x)):
             total = MONOIDS[monoid].numpy(total, x[k : k + 1])
         return np.broadcast_to(total, x.shape)
-
-
-# --- the order of combination that `loop/ir.py` fixes; x: [blocks, groups, positions, stride, lanes] ---
-
-
-def _treduce(x: np.ndarray, monoid: str) -> np.ndarray:
-    combine, group = MONOIDS[monoid].numpy, x.shape[2]
-    if group & (group - 1):
-        total = x[:, :, :1]
-        for k in range(1, group):
-            total = combine(total, x[:, :, k : k + 1])
-        return np.broadcast_to(total, x.shape)
-    step = 1
-    while step < group:
-        x = combine(x, x[:, :, np.arange(group) ^ step])
-        step *= 2
-    return x
-
-
-def _tscan(x: np.ndarray, monoid: str, identity: Any) -> np.ndarray:
-    """Of one lane: (what the positions before combine to, what all do)."""
-    combine, (blocks, groups, group, stride, _) = MONOIDS[monoid].numpy, x.shape
-    segment = min(group, max(WARP // stride, 1))
-    x = x.reshape(blocks, groups, group // segment, segment, stride)
-    step = 1
-    while step < segment:
-        x = np.concatenate([x[:, :, :, :step], combine(x[:, :, :, :-step], x[:, :, :, step:])], 3)
-        step *= 2
-    none = np.full_like(x[:, :, :, :1], identity)
-    before = np.concatenate([none, x[:, :, :, :-1]], 3)
-    base, bases = none[:, :, 0], []
-    for k in range(group // segment):
-        bases.append(base)
-        base = combine(base, x[:, :, k, -1:])
-    out = combine(np.stack(bases, 2), before)
-    total = np.broadcast_to(base[:, :, None], out.shape)
-    return np.stack([out, total], -1).reshape(blocks, groups, group, stride, 2)

@@ -6,8 +6,8 @@
 // goes on, what that block has in it is brought back.
 //
 // Reported (emu_error, the first one): a barrier or shuffle that not all threads reach, different barriers reached by
-// threads of one block, a misaligned vector access, and what cuda_emulation_cluster.h says of clusters. Shared memory
-// starts every block filled with 0xff: NaNs.
+// threads of one block, a misaligned vector access, what cuda_emulation_cluster.h says of clusters and
+// cuda_emulation_copies.h of asynchronous copies. Shared memory starts every block filled with 0xff: NaNs.
 #pragma once
 #define FUSEWRIGHT_EMULATION 1
 
@@ -90,6 +90,8 @@ static size_t emu_shared_bytes, emu_dynamic_bytes;
 static void emu_bring(int block);
 static bool emu_passed(int t);
 static bool emu_deliver();
+static void emu_begin_copies();
+static void emu_end_copies();
 static void emu_begin_mbarriers();
 static void emu_end_mbarriers();
 static void (*emu_body)();
@@ -145,6 +147,7 @@ static void emu_enter(int t) {
 
 static void emu_start() {
   emu_body();
+  emu_end_copies();
   emu_fibers[emu_now].state = EMU_DONE;
   emu_leave();
   abort();
@@ -250,6 +253,7 @@ static void emu_run_block() {
   emu_cluster_phase = 1;
   emu_cluster_arrived = 0;
   emu_begin_mbarriers();
+  emu_begin_copies();
   for (int t = 0; t < emu_count; ++t) emu_prepare(t);
   const int n = emu_block_threads;
   do {
@@ -332,6 +336,7 @@ static void emu_bring(int block) {
 }
 
 #include "cuda_emulation_cluster.h"
+#include "cuda_emulation_copies.h"
 
 // Run `blocks` blocks of `threads` threads, so many of them at once; returns whether an error was reported.
 static int emu_run(void (*body)(), long long blocks, int threads, int cluster, int dynamic, int uses_fibers) {
