@@ -8,6 +8,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator
 from dataclasses import replace
+from typing import Any
 
 from ..fusion.ir import Fusion
 from .forms import Illegal
@@ -16,6 +17,7 @@ from .gpu_fit import CLUSTERS
 from .legal_gpu import Sizes, _steps, settle
 
 MOST_STEPS = 16  # vectors of a row that a thread holds, in what is tried
+REGISTERS: dict[str, Any] = {"keep": "values", "keep_in": "registers", "ahead": False}
 
 
 def variants(f: Fusion, s: GpuSchedule, sizes: Sizes) -> Iterator[Settled]:
@@ -100,7 +102,7 @@ def _walked(s: GpuSchedule, cols: int) -> Iterator[GpuSchedule]:
                 continue
             if ct * 64 < cols and s.vector in s.cols:
                 continue  # too few threads for a row so long
-            yield replace(s, mode="loop", row_threads=rt, col_threads=ct, steps=steps, cluster=1, keep="values")
+            yield replace(s, mode="loop", row_threads=rt, col_threads=ct, steps=steps, cluster=1, **REGISTERS)
 
 
 def _cut(s: GpuSchedule) -> Iterator[GpuSchedule]:
@@ -108,7 +110,7 @@ def _cut(s: GpuSchedule) -> Iterator[GpuSchedule]:
     row_vector = s.vector in s.rows
     for threads, steps in itertools.product((128, 256, 512), (1, 2, 4, 8)):
         rt = min(32, s.row_threads) if row_vector else 1
-        yield replace(s, mode="split", row_threads=rt, col_threads=threads // rt, steps=steps, cluster=1, keep="values")
+        yield replace(s, mode="split", row_threads=rt, col_threads=threads // rt, steps=steps, cluster=1, **REGISTERS)
 
 
 def _collected(s: GpuSchedule) -> Iterator[GpuSchedule]:
