@@ -2,8 +2,8 @@
 
 Each `grid` statement becomes one kernel, `<func>_0`, `<func>_1`, ... All have the same parameters (`parameters`): the
 buffers, the sizes, the host scalars, one pointer for each "grid" scratch. Block scratch, and each thread's own, is
-static shared memory, or dynamic where it exceeds what a kernel may declare (`launches`). Registers with lanes are arrays; lane-wise statements
-that follow each other share one unrolled loop over the lanes (`cuda_body.py`).
+static shared memory, or dynamic where it exceeds what a kernel may declare (`launches`). Registers with lanes are
+arrays; lane-wise statements that follow each other share one unrolled loop over the lanes (`cuda_body.py`).
 
 Aliasing. A buffer that a kernel does not store to is read through the read-only cache, and every buffer is
 `__restrict__`: no two buffers share memory, except inputs with each other. `aliases` lists the exceptions: pairs of
@@ -95,7 +95,8 @@ class _Shared:
     """Shared memory of one launch: block scratch and that of its threads, then what reductions need (`slots`: those
     over a cluster).
 
-    `counts`: elements of the former; `offsets`: of all that in dynamic shared memory, if `dynamic` says that they are there.
+    `counts`: elements of the former; `offsets`: of all that in dynamic shared memory, if `dynamic` says that they are
+    there.
     """
 
     def __init__(self, func: Func, grid: Grid):

@@ -4,8 +4,8 @@ Neighbouring threads have their pieces side by side, so that a warp's accesses m
 elements (up to 16 bytes), element i of thread t is at (i // unit * threads + t) * unit + i % unit. A kernel's pointer
 to its scratch is that of the thread's first element.
 
-Copies are `cp.async`, from compute capability 8.0 on, in pieces of 4, 8 or 16 bytes; what comes in smaller pieces, or on
-older GPUs, is loaded and stored at once.
+Copies are `cp.async`, from compute capability 8.0 on, in pieces of 4, 8 or 16 bytes; what comes in smaller pieces, or
+on older GPUs, is loaded and stored at once.
 """
 
 from __future__ import annotations
@@ -95,8 +95,8 @@ class Own:
                 line(self._move(d, size, f"{there}{_plus(far)}", f"{here}{_plus(k)}", policy))
             return
         line("#pragma unroll")
-        far = f" + l / {unit} * {unit * self.threads} + l % {unit}" if unit > 1 else f" + l * {self.threads}"
-        line(f"for (int l = 0; l < {s.lanes}; ++l) {self._move(d, size, f'{there}{far}', f'{here} + l', policy)}")
+        lane = f" + l / {unit} * {unit * self.threads} + l % {unit}" if unit > 1 else f" + l * {self.threads}"
+        line(f"for (int l = 0; l < {s.lanes}; ++l) {self._move(d, size, f'{there}{lane}', f'{here} + l', policy)}")
 
     def _move(self, d: DType, size: int, there: str, here: str, policy: str) -> str:
         if self.target.has_async_copies and size in (4, 8, 16):

@@ -11,6 +11,7 @@ from ..fusion.scalar import Expr
 from ..index.expr import Atom, Ix, ix, sym
 from ..index.layout import product
 from ..schedule.gpu_base import DEAR, GpuSchedule, beside, on_positions
+from ..schedule.gpu_fit import room_for, row_bytes
 from .accumulate import Reductions
 from .ir import Arg, Buf, For, Func, Grid, If, Imm, Let, Reg, Set, Stmt, Store, Var
 from .passes import Passes
@@ -79,9 +80,16 @@ class Nest(Reductions):
         self.own(s, bid)
         self.own(s, tid)
         count = self.params.get(blocks * cluster, ("blocks", role))
-        together = beside(threads) if self.s.resident and k == 0 else 1  # so many there are
+        together = self.blocks_beside(threads) if k == 0 else 1
         self.func.body.append(Grid(bid, count, tid, threads, body, what, cluster, together))
         return s, bid, tid
+
+    def blocks_beside(self, threads: int) -> int:
+        """How many blocks should fit a multiprocessor: so many resident ones there are."""
+        if not self.s.resident:
+            return 1
+        room = room_for(row_bytes(self.f, self.s)) if self.s.keep_in == "shared" else threads
+        return max(1, min(room, beside(threads)))
 
     def divide(self, s: Scope, a: Arg, n: int) -> tuple[Arg, Arg]:
         """(a // n, a % n) for a number n."""

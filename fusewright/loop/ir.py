@@ -20,7 +20,7 @@ Grammar (text format and parser in `loop/text.py`)
             | barrier "reason"                      CUDA: all threads of the block wait for each other
             | prefetch buf[index]                   a hint: bring the element's cache line nearer; reads nothing
             | copy own[i] = buf[j] of n {hint}      CUDA: begin to copy n elements, as stored, to the thread's scratch
-            | commit                                CUDA: what this thread has begun to copy since the last one is a group
+            | commit                                CUDA: what this thread has begun to copy since then is a group
             | wait n                                CUDA: until all groups of this thread but its last n have come
             | fail                                  report failure (an index out of range); execution goes on
     arg   ::= reg | immediate

@@ -108,6 +108,11 @@ def name(pattern: str, default: str) -> Any:
     return _field(Form((pattern,), lambda v, s: [(pattern, (v,))] if v else [], _set(lambda v: v[0])), default)
 
 
+def word(pattern: str, default: str) -> Any:
+    """One word, always written."""
+    return _field(Form((pattern,), lambda v, s: [(pattern, (v,))], _set(lambda v: v[0])), default)
+
+
 def kept(pattern: str, default: str) -> Any:
     """A word together with that of the field `keep_in`, which has no line of its own; always written."""
 

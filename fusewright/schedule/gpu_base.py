@@ -32,13 +32,13 @@ class GpuSchedule:
 
     `rows`, `cols`: axes outermost first; `vector`, `lanes`: the vectorised axis and its width; `mode`, `resident`,
     `steps`, `row_threads`, `col_threads`: see above; `across`: the row axis of a staged tile; `index`: bits of an
-    index; `aligned`: buffers whose vectors all lie at multiples of their size (up to 16 bytes); `stream`: buffers
-    whose lines leave the caches first (never chosen here: it cost 3 to 10 % on an H200); `uniform`: conditions on
-    positions (pieces of a cat, a border) never divide a vector; `steady`: nor do the boundaries of quotients of
-    positions (a view that splits an axis): all lanes have the same; `keep`: what a persistent row keeps for later
-    passes, all dear "values" or only its "loads"; `keep_in`: where it keeps the latter, in "registers" or in "shared"
-    memory; `ahead`: a resident block has room there for a second row, which it asks for while it works on one; `repeat`: the row axis of which a thread of a tile takes `repeats`
-    points, so that what does not vary along it is read once for them.
+    index; `aligned`: buffers whose vectors all lie at multiples of their size (up to 16 bytes); `stream`: buffers whose
+    lines leave the caches first (never chosen here: it cost 3 to 10 % on an H200); `uniform`: conditions on positions
+    (pieces of a cat, a border) never divide a vector; `steady`: nor do the boundaries of quotients of positions (a view
+    that splits an axis): all lanes have the same; `keep`: what a persistent row keeps for later passes, all dear
+    "values" or only its "loads"; `keep_in`: where it keeps the latter, in "registers" or in "shared" memory; `ahead`: a
+    resident block has room there for a second row, which it asks for while it works on one; `repeat`: the row axis of
+    which a thread of a tile takes `repeats` points, so that what does not vary along it is read once for them.
     """
 
     rows: tuple[str, ...] = field(metadata=axes("bind({axis}, grid)"))

@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from ..fusion import scalar as sc
 from ..fusion.ir import Fusion, Stage
 from ..index.expr import Atom
 from . import gpu_scatter
@@ -28,15 +27,13 @@ from .gpu_base import (
     accesses,
     beside,
     finds_positions,
-    row_load,
 )
-from .gpu_fit import CLUSTERS
+from .gpu_fit import CLUSTERS, OTHER_SHARED, room_for, row_bytes
 from .legal import check_vector, conform, fail, legal_nests, listed, nest_error, over_rows
 
 MODES = ("tile", "staged", "persistent", "loop", "split")
 KEEP = ("values", "loads")
 PLACES = ("registers", "shared")
-OTHER_SHARED = 4 << 10  # bytes of shared memory left for what reductions need
 LANES = (1, 2, 4, 8)  # widths of vectors: up to 16 bytes of the narrowest types
 BLOCK = 1024  # threads of a block, at most
 UNROLL = 64  # steps of a thread written out, at most
@@ -77,7 +74,7 @@ def launch_sizes(f: Fusion, s: GpuSchedule, sizes: Sizes) -> dict[str, int]:
     if s.resident:
         together = beside(s.threads)
         if s.keep_in == "shared":
-            together = max(1, min(together, sizes.gpu.shared // (row_bytes(f, s) + OTHER_SHARED)))
+            together = max(1, min(together, room_for(row_bytes(f, s), sizes.gpu)))
         return {"blocks": max(1, min(tiles, sizes.gpu.sms * together))}
     return {}
 
@@ -333,14 +330,6 @@ def _in_shared(f: Fusion, s: GpuSchedule, sizes: Sizes) -> None:
     if need > have:
         why = f"a block would need {need} bytes of shared memory, of {max(0, have)}"
         raise Illegal(directive, "shared", why, "registers, or fewer threads and unroll", "keep_in")
-
-
-def row_bytes(f: Fusion, s: GpuSchedule) -> int:
-    """Bytes of shared memory that a block needs for its rows there, at most."""
-    rows, cols = ([a for a in f.axes if a.name in names] for names in (s.rows, s.cols))
-    loads = {e for e in sc.walk([x.body for x in f.stages]) if row_load(e, rows, cols)}
-    point = sum(e.data[2].itemsize for e in loads)
-    return s.threads * s.steps * (s.lanes if s.vector else 1) * point * (2 if s.ahead else 1)
 
 
 def _loaded(f: Fusion) -> float:

@@ -16,7 +16,8 @@ from .gpu_base import GpuSchedule, Settled, accesses, power_up
 from .gpu_fit import CLUSTERS
 from .legal_gpu import Sizes, _steps, settle
 
-MOST_STEPS = 16  # vectors of a row that a thread holds, in what is tried
+MOST_STEPS = 16  # vectors of a row that a thread holds in registers, in what is tried
+MOST_SHARED = 56  # and in shared memory
 REGISTERS: dict[str, Any] = {"keep": "values", "keep_in": "registers", "ahead": False}
 
 
@@ -45,6 +46,7 @@ def _near(f: Fusion, s: GpuSchedule, sizes: Sizes) -> Iterator[GpuSchedule]:
             for rt in (4, 8, 16, 32):
                 yield replace(s, row_threads=rt)
         case "persistent" | "loop":
+            yield from _shared(s, cols)
             yield from _held(s, cols)
             yield from _cut(s)
             yield from _walked(s, cols)
@@ -68,9 +70,21 @@ def _tiles(s: GpuSchedule, cols: int) -> Iterator[GpuSchedule]:
         yield replace(s, steps=1, repeat=a, repeats=4)
 
 
+def _shared(s: GpuSchedule, cols: int) -> Iterator[GpuSchedule]:
+    """Rows in shared memory: threads of a row, blocks of a row; of resident blocks, also a second row."""
+    if s.vector in s.rows or not s.rows:
+        return
+    t = replace(s, mode="persistent", keep="loads", keep_in="shared", row_threads=1)
+    for ct, cluster, ahead in itertools.product((512, 256, 1024, 128), CLUSTERS, (True, False)):
+        steps = -(-cols // (cluster * ct))
+        if steps <= MOST_SHARED and 2 * cols > cluster * ct and ahead <= s.resident:
+            yield replace(t, col_threads=ct, steps=steps, cluster=cluster, ahead=ahead)
+
+
 def _held(s: GpuSchedule, cols: int) -> Iterator[GpuSchedule]:
     """Rows in registers: threads of a row, blocks of a row, rows of a block."""
     row_vector = s.vector in s.rows
+    s = replace(s, **REGISTERS)
     for cluster, k in itertools.product(CLUSTERS, range(11)):
         ct = 1 << k
         steps = -(-cols // (cluster * ct))
