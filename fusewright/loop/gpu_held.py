@@ -47,6 +47,7 @@ class Held(Nest):
 
     turn: Reg  # where in shared memory the row is that comes next
     k: Arg  # the number of the vector a thread is at, in a round of a persistent walk
+    number: Arg  # its number in the row
 
     # --- where a row is ---
     def in_shared(self, e: Expr) -> bool:
@@ -67,8 +68,7 @@ class Held(Nest):
         """Where in the array of `e` (registers, if None) the vector of this point is."""
         if e is None or not self.in_shared(e):
             return self.mul(s, self.k, self.imm(self.width))
-        at = self.mul(s, self.add(s, self.base, self.k), self.imm(self.width))
-        return self.add(s, self.half, at)
+        return self.add(s, self.half, self.mul(s, self.number, self.imm(self.width)))
 
     def keep_load(self, s: Scope, e: Expr, buf: Buf) -> Arg:
         """A value that an earlier pass left, or that was asked for."""
@@ -103,8 +103,8 @@ class Held(Nest):
         inside: list[Stmt] = []
         c = Scope(s, inside)
         self.own(c, var)
-        at = self.add(c, self.base, var)
-        step = self.add(c, self.mul(c, at, self.imm(self.s.cluster * self.s.col_threads)), col)
+        number = self.number = self.add(c, self.base, var)
+        step = self.add(c, self.mul(c, number, self.imm(self.s.cluster * self.s.col_threads)), col)
         body: list[Stmt] = []
         x = Scope(c, body)
         self.place_col(x, step)
@@ -115,6 +115,8 @@ class Held(Nest):
     def rounds(self, s: Scope, col: Arg, first: int, end: int, walks: Sequence[Point]) -> None:
         """The vectors first <= k < end of a thread in a loop over rounds of `ROLL`, and what is left of them."""
         whole = first + (end - first) // ROLL * ROLL
+        if end - first < 2 * ROLL:
+            whole = first
         if whole > first:
             var = self.reg(self.ix, prefix="base")
             inside: list[Stmt] = []
@@ -123,10 +125,10 @@ class Held(Nest):
             for walk in walks:
                 self.held_steps(c, col, 0, ROLL, walk)
             s.body.append(For(var, self.imm(first), self.imm(whole), self.imm(ROLL), inside))
-        if whole < end:
-            self.base = self.imm(whole)
+        for lo in range(whole, end, ROLL):
+            self.base = self.imm(lo)
             for walk in walks:
-                self.held_steps(s, col, 0, end - whole, walk)
+                self.held_steps(s, col, 0, min(ROLL, end - lo), walk)
         self.base = self.imm(0)
 
     def load_words(self, loads: Iterable[Expr]) -> int:
@@ -192,7 +194,8 @@ class Held(Nest):
             loads = [e for e in self.loads_of(p) if self.in_shared(e) and e not in asked]
             if not loads:
                 continue
-            cut = n if asked or self.s.ahead else -(-n // GROUPS)
+            unit = ROLL if self.rolled else 1
+            cut = n if asked or self.s.ahead else -(-n // (GROUPS * unit)) * unit
             asked |= set(loads)
             for lo in range(0, n, cut):
                 hi = min(n, lo + cut)

@@ -24,6 +24,7 @@ from tests.loop import test_gpu_clusters as clusters
 from tests.loop import test_gpu_lowering as programs
 from tests.loop import test_gpu_scans as scans
 from tests.loop import test_gpu_scatter as scatters
+from tests.loop import test_gpu_shared as shared
 
 HERE = Path(__file__).parent / "gpu"
 FEW = Gpu((9, 0), 8, 1 << 20, 227 << 10)
@@ -50,6 +51,7 @@ GOLDENS: dict[str, tuple[Program, tuple[int, int], str]] = {
     "column_moments": (programs.column_moments, (4000, 24), "split"),
     "softmax_cluster": (programs.softmax16, (4, 131072), "persistent"),
     "batch_norm_cluster": (clusters.batch_norm, (2, 50000), "persistent"),
+    "norm_shared": (shared.norm32, (2, 200704), "persistent"),
     "cumulative": (cases.cumulative, (64, 8192), "loop"),
     "cumulative_down": (scans.down, (100, 16384), "loop"),
     "cumulative_down_shared": (scans.down, (4000, 24), "loop"),
