@@ -50,7 +50,7 @@ GOLDENS: dict[str, tuple[Program, tuple[int, int], str]] = {
     "full_sum": (cases.full_sum, (512, 256), "split"),
     "column_moments": (programs.column_moments, (4000, 24), "split"),
     "softmax_cluster": (programs.softmax16, (4, 131072), "persistent"),
-    "batch_norm_cluster": (clusters.batch_norm, (2, 50000), "persistent"),
+    "batch_norm_cluster": (clusters.batch_norm, (2, 20000), "persistent"),
     "norm_shared": (shared.norm32, (2, 200704), "persistent"),
     "cumulative": (cases.cumulative, (64, 8192), "loop"),
     "cumulative_down": (scans.down, (100, 16384), "loop"),

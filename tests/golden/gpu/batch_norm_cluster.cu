@@ -125,8 +125,8 @@ __device__ __forceinline__ float fw_sum_f32x4(const float* v) {
   return x[0];
 }
 
-// sum over groups of 1024 threads
-__device__ __forceinline__ float fw_sum_f32_1024x1(float x, unsigned char* scratch) {
+// sum over groups of 512 threads
+__device__ __forceinline__ float fw_sum_f32_512x1(float x, unsigned char* scratch) {
   float* const s = reinterpret_cast<float*>(scratch);
   const int t = threadIdx.x;
   #pragma unroll
@@ -136,9 +136,9 @@ __device__ __forceinline__ float fw_sum_f32_1024x1(float x, unsigned char* scrat
   }
   if (t % 32 < 1) s[t / 32 * 1 + t % 32] = x;
   __syncthreads();
-  x = s[t / 1024 * 32 + t % 32];
+  x = s[t / 512 * 16 + t % 16];
   #pragma unroll
-  for (int d = 1; d <= 16; d *= 2) {
+  for (int d = 1; d <= 8; d *= 2) {
     const float y = __shfl_xor_sync(0xffffffffu, x, d);
     x = x + y;
   }
@@ -146,9 +146,9 @@ __device__ __forceinline__ float fw_sum_f32_1024x1(float x, unsigned char* scrat
 }
 
 // sum over the 8 blocks of a cluster, in the order of their ranks
-__device__ __forceinline__ float fw_cluster_sum_f32_1024x1_1024x8(float x, float* slot, unsigned long long* m) {
-  const int t = threadIdx.x, us = blockIdx.x % 8, p = t % 1024;
-  slot += t / 1024 * 8;
+__device__ __forceinline__ float fw_cluster_sum_f32_512x1_512x8(float x, float* slot, unsigned long long* m) {
+  const int t = threadIdx.x, us = blockIdx.x % 8, p = t % 512;
+  slot += t / 512 * 8;
   if (p < 8) fw_cluster_send(slot + us, x, m, p);
   fw_cluster_receive(m, 32);
   x = slot[0];
@@ -174,7 +174,7 @@ __device__ __forceinline__ void fw_store_f32x4(float* p, const float* v) {
 }
 
 // inner persistent
-extern "C" __global__ void __cluster_dims__(8, 1, 1) __launch_bounds__(1024) batch_norm_cluster_0(
+extern "C" __global__ void __cluster_dims__(8, 1, 1) __launch_bounds__(512) batch_norm_cluster_0(
     const float* __restrict__ in0,
     float* __restrict__ out1,
     float* __restrict__ out2,
@@ -188,18 +188,18 @@ extern "C" __global__ void __cluster_dims__(8, 1, 1) __launch_bounds__(1024) bat
     int n7) {
   const int bid0 = blockIdx.x;
   const int tid0 = threadIdx.x;
-  float kept0[28];
+  float kept0[20];
   __shared__ __align__(16) float fw_slot0[8];
   __shared__ __align__(16) float fw_slot1[8];
-  __shared__ __align__(16) unsigned char fw_scratch0[128];
-  __shared__ __align__(16) unsigned char fw_scratch1[128];
+  __shared__ __align__(16) unsigned char fw_scratch0[64];
+  __shared__ __align__(16) unsigned char fw_scratch1[64];
   __shared__ unsigned long long fw_mbarrier[2];
   const unsigned n1_inverse = 0xffffffffu / (unsigned)n1;
-  fw_cluster_begin(fw_mbarrier, 2, 32);
+  fw_cluster_begin(fw_mbarrier, 2, 16);
   const int v1 = fw_udiv(bid0, 8);
   const int v2 = v1 * 8;
   const int v3 = bid0 - v2;
-  const int v4 = v3 * 1024;
+  const int v4 = v3 * 512;
   const int v5 = v4 + tid0;
   float acc6[4];
   #pragma unroll
@@ -208,8 +208,8 @@ extern "C" __global__ void __cluster_dims__(8, 1, 1) __launch_bounds__(1024) bat
   }
   const int v16 = v1 * n3;
   #pragma unroll
-  for (int k7 = 0; k7 < 7; ++k7) {
-    const int v8 = k7 * 8192;
+  for (int k7 = 0; k7 < 5; ++k7) {
+    const int v8 = k7 * 4096;
     const int v9 = v8 + v5;
     const bool v20 = v9 < n4;
     if (v20) {
@@ -230,8 +230,8 @@ extern "C" __global__ void __cluster_dims__(8, 1, 1) __launch_bounds__(1024) bat
     }
   }
   #pragma unroll
-  for (int k21 = 0; k21 < 7; ++k21) {
-    const int v22 = k21 * 8192;
+  for (int k21 = 0; k21 < 5; ++k21) {
+    const int v22 = k21 * 4096;
     const int v23 = v22 + v5;
     const bool v31 = v23 < n4;
     if (v31) {
@@ -254,9 +254,9 @@ extern "C" __global__ void __cluster_dims__(8, 1, 1) __launch_bounds__(1024) bat
     v32[l] = acc6[l];
   }
   const float v33 = fw_sum_f32x4(v32);
-  const float sum34 = fw_sum_f32_1024x1(v33, fw_scratch0);
+  const float sum34 = fw_sum_f32_512x1(v33, fw_scratch0);
   fw_cluster_wait();  // all blocks have made their mbarriers
-  const float sum35 = fw_cluster_sum_f32_1024x1_1024x8(sum34, fw_slot0, fw_mbarrier);
+  const float sum35 = fw_cluster_sum_f32_512x1_512x8(sum34, fw_slot0, fw_mbarrier);
   float acc36[4];
   #pragma unroll
   for (int l = 0; l < 4; ++l) {
@@ -266,8 +266,8 @@ extern "C" __global__ void __cluster_dims__(8, 1, 1) __launch_bounds__(1024) bat
   const float v47 = (float)v46;
   const float v48 = sum35 / v47;
   #pragma unroll
-  for (int k37 = 0; k37 < 7; ++k37) {
-    const int v38 = k37 * 8192;
+  for (int k37 = 0; k37 < 5; ++k37) {
+    const int v38 = k37 * 4096;
     const int v39 = v38 + v5;
     const bool v53 = v39 < n4;
     if (v53) {
@@ -292,14 +292,14 @@ extern "C" __global__ void __cluster_dims__(8, 1, 1) __launch_bounds__(1024) bat
     v54[l] = acc36[l];
   }
   const float v55 = fw_sum_f32x4(v54);
-  const float sum56 = fw_sum_f32_1024x1(v55, fw_scratch1);
-  const float sum57 = fw_cluster_sum_f32_1024x1_1024x8(sum56, fw_slot1, fw_mbarrier + 1);
+  const float sum56 = fw_sum_f32_512x1(v55, fw_scratch1);
+  const float sum57 = fw_cluster_sum_f32_512x1_512x8(sum56, fw_slot1, fw_mbarrier + 1);
   const float v68 = sum57 / v47;
   const float v69 = ::rsqrtf(v68);
   const int v73 = v1 * n7;
   #pragma unroll
-  for (int k58 = 0; k58 < 7; ++k58) {
-    const int v59 = k58 * 8192;
+  for (int k58 = 0; k58 < 5; ++k58) {
+    const int v59 = k58 * 4096;
     const int v60 = v59 + v5;
     const bool v76 = v60 < n4;
     if (v76) {
