@@ -54,10 +54,15 @@ class Recorder:
         gpu.GpuGroup.make, gpu.Prepared.__call__ = self.make, self.call
 
 
+def kept(s: Any) -> str:
+    where = " shared" * (s.keep_in == "shared") + " ahead" * s.ahead
+    return f" {s.keep}{where}" if s.mode == "persistent" else ""
+
+
 def words(s: Any) -> str:
     out = f"{s.mode} {s.row_threads}x{s.col_threads} s{s.steps} l{s.lanes}"
     out += f" again{s.repeats}({s.repeat})" * (s.repeats > 1)
-    return out + f" c{s.cluster}" * (s.cluster > 1) + f" {s.keep}" * (s.mode == "persistent") + " ldcs" * bool(s.stream)
+    return out + f" c{s.cluster}" * (s.cluster > 1) + kept(s) + " ldcs" * bool(s.stream)
 
 
 def prepare(group: gpu.GpuGroup, env: dict[str, int], settled: Any) -> gpu.Prepared | str:

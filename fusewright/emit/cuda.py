@@ -1,9 +1,10 @@
 """Loop IR -> CUDA C++ text. A pure function of the kernel and the GPU's generation.
 
 Each `grid` statement becomes one kernel, `<func>_0`, `<func>_1`, ... All have the same parameters (`parameters`): the
-buffers, the sizes, the host scalars, one pointer for each "grid" scratch, one to the counters. Block scratch is static
-shared memory, or dynamic where it exceeds what a kernel may declare (`launches`). Registers with lanes are arrays;
-lane-wise statements that follow each other share one unrolled loop over the lanes (`cuda_body.py`).
+buffers, the sizes, the host scalars, one pointer for each "grid" scratch, one to the counters. Block scratch, and each
+thread's own, is static shared memory, or dynamic where it exceeds what a kernel may declare (`launches`). Registers
+with lanes are arrays; lane-wise statements that follow each other share one unrolled loop over the lanes
+(`cuda_body.py`).
 
 Aliasing. A buffer that a kernel does not store to is read through the read-only cache, and every buffer is
 `__restrict__`: no two buffers share memory, except inputs with each other. `aliases` lists the exceptions: pairs of
@@ -20,6 +21,7 @@ from ..core.errors import CompilerError
 from ..loop.ir import Alloc, Arg, Func, Grid, Store, walk
 from . import cuda_cluster
 from .cuda_body import Body
+from .cuda_own import Own, units
 from .cuda_prelude import Prelude
 from .cuda_reduce import plan_scratch
 from .cuda_types import CudaTarget, Names, number, stored_type, value_type
@@ -89,25 +91,29 @@ def _grids(func: Func) -> list[Grid]:
 
 
 def _used(func: Func, grid: Grid, scope: str) -> list[Alloc]:
-    names = {b.name for s in walk(grid.body) if (b := getattr(s, "buf", None)) is not None}
+    names = {b.name for s in walk(grid.body) for b in (getattr(s, "buf", None), getattr(s, "into", None)) if b}
     return [a for a in func.allocs if a.scope == scope and a.buf.name in names]
 
 
 class _Shared:
-    """Shared memory of one launch: block scratch, then what reductions need (`slots`: those over a cluster).
+    """Shared memory of one launch: block scratch and that of its threads, then what reductions need (`slots`: those
+    over a cluster).
 
-    `offsets`: of block scratch and slots in dynamic shared memory, if `dynamic` says that they are there.
+    `counts`: elements of the former; `offsets`: of all that in dynamic shared memory, if `dynamic` says that they are
+    there.
     """
 
     def __init__(self, func: Func, grid: Grid):
-        self.blocks = _used(func, grid, "block")
+        own = _used(func, grid, "own")
+        self.blocks = [*_used(func, grid, "block"), *own]
+        self.counts = [max(1, number(a.count) or 0) * (grid.threads if a in own else 1) for a in self.blocks]
         self.scratch = plan_scratch(grid)
         self.slots = [cuda_cluster.shape_of(s, grid) for s in cuda_cluster.reductions(grid)]
         self.offsets: list[int] = []
         total = 0
-        for a in self.blocks:
+        for a, count in zip(self.blocks, self.counts, strict=True):
             self.offsets.append(total)
-            total += (max(1, number(a.count) or 0) * a.buf.dtype.itemsize + 15) & -16
+            total += (count * a.buf.dtype.itemsize + 15) & -16
         for x in self.slots:
             self.offsets.append(total)
             total += (x.bytes + 15) & -16
@@ -141,7 +147,8 @@ class _Module:
         written = {s.buf.name for s in walk(grid.body) if isinstance(s, Store)}
         if written & self.aliased:
             written |= self.aliased
-        body = Body(self.prelude, self.names, grid, f.sizes, f.allocs, written, shared.scratch)
+        own = Own(self.prelude, self.target, grid.threads, units(f.allocs, grid.body))
+        body = Body(self.prelude, self.names, grid, f.sizes, f.allocs, written, shared.scratch, own)
         text = body.run()
         what = [_comment(grid.what, "// ")] if grid.what else []
         if grid.cluster > 1 and not self.target.has_clusters:
@@ -151,6 +158,10 @@ class _Module:
         head = f'extern "C" __global__ void {cluster}__launch_bounds__({bounds}) {_function(f)}_{k}('
         params = ",\n    ".join(self.params(written))
         return "\n".join([*what, f"{head}\n    {params}) {{", *self.declarations(grid, shared, body), *text, "}"])
+
+    def whole(self, a: Alloc) -> str:
+        """The name of scratch in shared memory, of all threads."""
+        return self.names(f"{a.buf.name}_of_all" if a.scope == "own" else a.buf.name, "buffer")
 
     def params(self, written: set[str]) -> list[str]:
         f = self.func
@@ -181,7 +192,8 @@ class _Module:
         if shared.dynamic:
             out.append("  extern __shared__ uint4 fw_shared[];")
         arrays = [
-            (stored_type(a.buf.dtype), names(a.buf.name, "buffer"), max(1, number(a.count) or 0)) for a in shared.blocks
+            (stored_type(a.buf.dtype), self.whole(a), count)
+            for a, count in zip(shared.blocks, shared.counts, strict=True)
         ]
         arrays += [(value_type(x.slot), f"fw_slot{k}", x.slots) for k, x in enumerate(shared.slots)]
         for (t, name, count), offset in zip(arrays, shared.offsets, strict=True):
@@ -189,6 +201,11 @@ class _Module:
                 out.append(f"  {t}* const {name} = reinterpret_cast<{t}*>(fw_shared + {offset // 16});")
             else:
                 out.append(f"  __shared__ __align__(16) {t} {name}[{count}];")
+        for a in shared.blocks:
+            if a.scope == "own":
+                t, unit = stored_type(a.buf.dtype), body.own.units[a.buf.name]
+                mine = f"{names(grid.tid.name)}{f' * {unit}' if unit > 1 else ''}"
+                out.append(f"  {t}* const {names(a.buf.name, 'buffer')} = {self.whole(a)} + {mine};")
         for k, size in enumerate(shared.scratch.sizes):
             if size:
                 out.append(f"  __shared__ __align__(16) unsigned char fw_scratch{k}[{size}];")

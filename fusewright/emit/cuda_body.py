@@ -16,6 +16,8 @@ from ..loop.ir import (
     Arg,
     Barrier,
     Buf,
+    Commit,
+    Copy,
     Fail,
     For,
     Grid,
@@ -28,10 +30,12 @@ from ..loop.ir import (
     Stmt,
     Store,
     Var,
+    Wait,
     walk,
 )
 from . import cuda_cluster, cuda_memory, cuda_random, cuda_scan
-from .cuda_index import divisors, index_registers, operands
+from .cuda_index import divisors, index_registers, lanes_of, operands
+from .cuda_own import Own
 from .cuda_prelude import Prelude
 from .cuda_reduce import Scratch, over_lanes, reduction, shape_of
 from .cuda_rules import Op, expression
@@ -39,8 +43,6 @@ from .cuda_types import Names, literal, stored_type, value_type
 
 # operations whose lanes depend on each other
 _APART = ("hreduce", "hscan", "lane", "treduce", "creduce", "tscan", "last", "philoxquad", "curandrun")
-
-
 _TOGETHER = ("hreduce", "treduce", "creduce", "tscan", "last")  # what stays where it is, whatever its operands
 
 
@@ -56,11 +58,13 @@ class Body:
         allocs: list[Alloc],
         written: set[str],
         scratch: Scratch,
+        own: Own,
     ):
         self.prelude, self.names, self.grid = prelude, names, grid
         self.scope = {a.buf.name: a.scope for a in allocs}
         self.written = written
         self.scratch = scratch
+        self.own = own
         self.packed = cuda_memory.packed_registers(allocs, grid.body)
         self.inverses = divisors(grid.body, sizes)
         self.last = any(isinstance(s, Let) and s.op == "last" for s in walk(grid.body))
@@ -103,7 +107,8 @@ class Body:
             return f"{self.names(a.name)}[l]"
         return self.names(a.name)
 
-    def pointer(self, b: Buf) -> str:
+    def pointer(self, b: Buf | None) -> str:
+        assert b is not None
         return self.names(b.name, "buffer")
 
     def array(self, a: Arg) -> str:
@@ -124,7 +129,7 @@ class Body:
                 k += 1
             elif k + 1 < len(body) and self.moves(body[k], body[k + 1]):
                 k += 2
-            elif _lanes(body[k]) > 1 and self.lane_wise(body[k]):
+            elif lanes_of(body[k]) > 1 and self.lane_wise(body[k]):
                 k = self.group(body, k)
             else:
                 self.stmt(body[k])
@@ -194,6 +199,13 @@ class Body:
                 self.line("__syncthreads();" + (f"  // {reason}" if reason else ""))
             case Prefetch():
                 self.line(f"{self.prelude.need('fw_prefetch')}({self.pointer(s.buf)} + {self.arg(s.index)});")
+            case Copy():
+                at = (self.pointer(s.into), self.pointer(s.buf), self.arg(s.at), self.arg(s.index))
+                self.own.copy(s, *at, "" if s.buf.name in self.written else "ldg", self.line)
+            case Commit() | Wait():
+                text = self.own.commit() if isinstance(s, Commit) else self.own.wait(s.groups)
+                if text is not None:
+                    self.line(text)
             case Fail():
                 self.line(f"{self.prelude.need('fw_fail')}();")
             case _:
@@ -235,7 +247,7 @@ class Body:
 
     def group(self, body: list[Stmt], start: int) -> int:
         """Write the loop that begins at `start`; returns the number of the first statement after it."""
-        lanes = _lanes(body[start])
+        lanes = lanes_of(body[start])
         front: list[Stmt] = []
         found: list[Stmt] = []
         waiting: list[Stmt] = []  # what can go in front if more of the loop follows
@@ -246,7 +258,7 @@ class Body:
             s = body[k]
             if self.splat(s):
                 pass
-            elif _lanes(s) == lanes and self.lane_wise(s):
+            elif lanes_of(s) == lanes and self.lane_wise(s):
                 if isinstance(s, Store):
                     if reads or s.buf.name in stored:
                         break
@@ -321,10 +333,8 @@ class Body:
             self.line(f"{t} {name}[{lanes}];")
             self.line(self.load_vector(s))
         elif s.op == "last":
-            assert s.buf is not None
-            at, count = map(self.arg, s.args)
-            fn = self.prelude.need("fw_last")
-            self.line(f"const bool {name} = {fn}({self.pointer(s.buf)} + {at}, (int){count});")
+            counter, count = f"{self.pointer(s.buf)} + {self.arg(s.args[0])}", self.arg(s.args[1])
+            self.line(f"const bool {name} = {self.prelude.need('fw_last')}({counter}, (int){count});")
         elif s.buf is not None:
             self.line(f"const {t} {name} = {self.element(s)};")
         elif s.op in ("treduce", "creduce", "tscan"):
@@ -340,12 +350,9 @@ class Body:
             fn = over_lanes(self.prelude, s.attr, a.dtype, a.lanes)
             self.line(f"const {t} {name} = {fn}({self.array(a)});")
         elif s.op == "philoxquad":
-            seed, row, start = (self.arg(a) for a in s.args)
-            fn = self.prelude.need("fw_philox_quad")
             self.line(f"unsigned {name}[{lanes}];")
-            for k in range(lanes // 4):
-                at = f"(unsigned)({start} >> 2)" + (f" + {k}" if k else "")
-                self.line(f"{fn}({seed}, {row}, {at}, {s.attr or 0}, {name}{f' + {4 * k}' if k else ''});")
+            for text in cuda_random.quads(self.prelude, [self.arg(a) for a in s.args], s.attr or 0, name, lanes):
+                self.line(text)
         elif s.op == "curandrun":
             fn = cuda_random.need(self.prelude, "fw_curand_run")
             self.line(f"unsigned {name}[{lanes}];")
@@ -384,12 +391,16 @@ class Body:
         assert s.buf is not None
         if s.buf.name in self.packed:
             return True
+        if s.buf.name in self.own:
+            return self.own.piecewise(s.buf)
         aligned = "aligned" in (s.attr or "") and len(s.args) == 1
         return aligned and self.scope.get(s.buf.name) != "register" and cuda_memory.in_words(s.buf.dtype, s.dst.lanes)
 
     def vector_store(self, s: Store) -> bool:
         if s.buf.name in self.packed:
             return True
+        if s.buf.name in self.own:
+            return self.own.piecewise(s.buf)
         aligned = "aligned" in s.hint and s.mask is None and s.index.lanes == 1
         return aligned and self.scope.get(s.buf.name) != "register" and cuda_memory.in_words(s.buf.dtype, s.value.lanes)
 
@@ -415,6 +426,8 @@ class Body:
         assert b is not None
         if b.name in self.packed:
             return f"{cuda_memory.unpack(self.prelude, b.dtype, lanes)}({self.words(b, s.args[0])}, {name});"
+        if b.name in self.own:
+            return self.own.load(b, self.pointer(b), self.arg(s.args[0]), lanes, name)
         fn = cuda_memory.load(self.prelude, b.dtype, lanes, self.read_policy(s))
         return f"{fn}({self.pointer(b)} + {self.arg(s.args[0])}, {name});"
 
@@ -425,6 +438,8 @@ class Body:
         at = self.arg(s.args[0])
         if s.dst.lanes > 1 and s.op == "load":
             at += " + l"
+        if b.name in self.own:
+            at = self.own.at(at)
         policy = self.read_policy(s)
         if policy:
             raw = f"__{policy}({self.pointer(b)} + {at})"
@@ -446,6 +461,8 @@ class Body:
         elif b.name in self.packed:
             fn = cuda_memory.pack(self.prelude, b.dtype, lanes)
             self.line(f"{fn}({self.array(s.value)}, {self.words(b, s.index)});")
+        elif b.name in self.own:
+            self.line(self.own.store(b, self.pointer(b), self.arg(s.index), lanes, self.array(s.value)))
         else:
             fn = cuda_memory.store(self.prelude, b.dtype, lanes, "stcs" if self.streams(s) else "")
             self.line(f"{fn}({self.pointer(b)} + {self.arg(s.index)}, {self.array(s.value)});")
@@ -456,6 +473,8 @@ class Body:
         at = self.arg(s.index)
         if s.value.lanes > 1 and s.index.lanes == 1:
             at += " + l"
+        if b.name in self.own:
+            at = self.own.at(at)
         if b.dtype.is_reduced:
             value = f"{self.prelude.need(f'fw_f32_{b.dtype}')}({value})"
         elif b.dtype.is_bool:
@@ -468,16 +487,6 @@ class Body:
 
     def streams(self, s: Store) -> bool:
         return "stream" in s.hint and self.scope.get(s.buf.name, "grid") == "grid"
-
-
-def _lanes(s: Stmt) -> int:
-    """The lanes that a statement works on."""
-    match s:
-        case Let() | Var() | Set():
-            return s.dst.lanes
-        case Store():
-            return s.value.lanes
-    return 1
 
 
 __all__ = ["Body"]

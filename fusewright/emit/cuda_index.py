@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
-from ..loop.ir import Arg, For, If, Imm, Let, Prefetch, Reg, Set, Stmt, Store, Var, walk
+from ..loop.ir import Arg, Copy, For, If, Imm, Let, Prefetch, Reg, Set, Stmt, Store, Var, walk
 
 _COMPARE = ("eq", "ne", "lt", "le", "gt", "ge")
 _LINEAR = ("add", "sub", "mul", "splat", "iota", "cast", "where", "max", "min")  # what index arithmetic passes through
@@ -28,6 +28,8 @@ def operands(s: Stmt) -> tuple[Arg, ...]:
             return (s.cond,)
         case Prefetch():
             return (s.index,)
+        case Copy():
+            return (s.at, s.index)
     return ()
 
 
@@ -89,6 +91,8 @@ def index_registers(body: list[Stmt], given: Iterable[Reg]) -> set[str]:
                 sources.setdefault(s.dst.name, []).extend(regs((s.src,)))
             case Store() | Prefetch():
                 work += regs((s.index,))
+            case Copy():
+                work += regs((s.at, s.index))
             case For():
                 defined[s.var.name] += 1
                 placed.add(s.var.name)
@@ -100,3 +104,13 @@ def index_registers(body: list[Stmt], given: Iterable[Reg]) -> set[str]:
             found.add(name)
             work += sources.get(name, ())
     return {n for n in found if defined[n] == 1}
+
+
+def lanes_of(s: Stmt) -> int:
+    """The lanes that a statement works on."""
+    match s:
+        case Let() | Var() | Set():
+            return s.dst.lanes
+        case Store():
+            return s.value.lanes
+    return 1

@@ -11,12 +11,12 @@ import math
 from collections.abc import Iterable
 
 from ..core.dtypes import DType
-from ..loop.ir import Alloc, Arg, For, Imm, Let, Reg, Stmt, Store, Var, walk
+from ..loop.ir import Alloc, Arg, For, Imm, Let, Reg, Set, Stmt, Store, Var, walk
 from .cuda_prelude import Prelude
 from .cuda_types import stored_type, value_type
 
 _FN = "__device__ __forceinline__"
-_PIECES = {16: "uint4", 8: "uint2", 4: "unsigned", 2: "unsigned short"}
+PIECES = {16: "uint4", 8: "uint2", 4: "unsigned", 2: "unsigned short"}
 _READ = {"": "fw_read", "ldg": "__ldg", "ldcs": "__ldcs", "ldcg": "__ldcg"}
 _WRITE = {"": "fw_write", "stcs": "__stcs"}
 
@@ -30,7 +30,7 @@ def _pieces(d: DType, lanes: int) -> tuple[str, int, int]:
     """(type, bytes, number) of the accesses that move aligned elements."""
     size = d.itemsize * lanes
     piece = min(size, 16)
-    return _PIECES[piece], piece, size // piece
+    return PIECES[piece], piece, size // piece
 
 
 def load(prelude: Prelude, d: DType, lanes: int, policy: str) -> str:
@@ -160,9 +160,21 @@ def _word(prelude: Prelude, d: DType, lanes: int, j: int) -> list[str]:
 # --- register scratch in words ------------------------------------------------------------------------
 
 
-def _divisors(body: list[Stmt]) -> dict[str, int]:
-    """Register -> a number that divides it whatever the inputs. Names defined twice divide both."""
+def divisors(body: list[Stmt]) -> dict[str, int]:
+    """Register -> a number that divides it whatever the inputs. Names defined twice divide both; 0 divides 0 alone."""
     found: dict[str, int] = {}
+    sources: dict[str, set[Arg]] = {}  # what is put into mutable registers
+    for s in walk(body):
+        if isinstance(s, (Var, Set)):
+            sources.setdefault(s.dst.name, set()).add(s.init if isinstance(s, Var) else s.src)
+    while True:  # what a loop's next round finds in them may have fewer divisors
+        before = dict(found)
+        _divide(body, found, sources)
+        if found == before:
+            return found
+
+
+def _divide(body: list[Stmt], found: dict[str, int], sources: dict[str, set[Arg]]) -> None:
 
     def of(a: Arg) -> int:
         if isinstance(a, Imm):
@@ -179,12 +191,13 @@ def _divisors(body: list[Stmt]) -> dict[str, int]:
                 n = of(s.args[0]) * of(s.args[1])
             elif s.dst.lanes == 1 and s.op in ("add", "sub"):
                 n = math.gcd(of(s.args[0]), of(s.args[1]))
+            elif s.dst.lanes == 1 and s.op == "where":
+                n = math.gcd(of(s.args[1]), of(s.args[2]))
             note(s.dst, n)
         elif isinstance(s, Var):
-            note(s.dst, 1)
+            note(s.dst, math.gcd(*map(of, sources[s.dst.name])))
         elif isinstance(s, For):
             note(s.var, math.gcd(of(s.lo), of(s.step)))
-    return found
 
 
 def packed_registers(allocs: Iterable[Alloc], body: list[Stmt]) -> set[str]:
@@ -192,7 +205,7 @@ def packed_registers(allocs: Iterable[Alloc], body: list[Stmt]) -> set[str]:
     small = {a.buf.name for a in allocs if a.scope == "register" and a.buf.dtype.itemsize < 4}
     if not small:
         return small
-    divisor = _divisors(body)
+    divisor = divisors(body)
     for s in walk(body):
         if not isinstance(s, (Let, Store)) or s.buf is None or s.buf.name not in small:
             continue
@@ -206,4 +219,4 @@ def packed_registers(allocs: Iterable[Alloc], body: list[Stmt]) -> set[str]:
     return small
 
 
-__all__ = ["fetch", "in_words", "load", "move", "pack", "packed_registers", "store", "unpack"]
+__all__ = ["PIECES", "divisors", "fetch", "in_words", "load", "move", "pack", "packed_registers", "store", "unpack"]

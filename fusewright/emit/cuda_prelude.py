@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 
-from . import cuda_fast, cuda_mbarrier
+from . import cuda_copies, cuda_fast, cuda_mbarrier
 from .cuda_types import CudaTarget
 
 _FN = "__device__ __forceinline__"
@@ -305,6 +305,7 @@ DEVICE: dict[str, tuple[tuple[str, ...], str]] = {
 DEVICE |= cuda_fast.DEVICE
 PORTABLE |= cuda_mbarrier.PORTABLE
 DEVICE |= cuda_mbarrier.DEVICE
+DEVICE |= cuda_copies.DEVICE
 
 
 class Prelude:

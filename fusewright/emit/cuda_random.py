@@ -86,6 +86,18 @@ _TEXTS = {
 _NEEDS = ("fw_curand_place", "fw_curand_pick")
 
 
+def quads(prelude: Prelude, args: list[str], stream: int, name: str, lanes: int) -> list[str]:
+    """Statements that fill the array `name` with Philox words; `args`: seed, row, start (`philoxquad`)."""
+    seed, row, start = args
+    fn, out = prelude.need("fw_philox_quad"), []
+    for k in range(lanes // 4):
+        at, into = (
+            (f"(unsigned)({start} >> 2)", name) if k == 0 else (f"(unsigned)({start} >> 2) + {k}", f"{name} + {4 * k}")
+        )
+        out.append(f"{fn}({seed}, {row}, {at}, {stream}, {into});")
+    return out
+
+
 def need(prelude: Prelude, name: str) -> str:
     """`name`, a function that the source will have: `fw_curand_word`, `_run` or `_normal`."""
     prelude.need("fw_philox")

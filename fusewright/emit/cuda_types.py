@@ -30,6 +30,11 @@ class CudaTarget:
         return self.major >= 8
 
     @property
+    def has_async_copies(self) -> bool:
+        """Whether shared memory can be filled from device memory without passing through registers."""
+        return self.major >= 8
+
+    @property
     def has_clusters(self) -> bool:
         """Whether blocks can read each other's shared memory."""
         return self.major >= 9

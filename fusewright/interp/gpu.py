@@ -6,8 +6,10 @@ hold the same.
 
 Reported as InterpError, with the statement, the block and the thread
 - an index outside a buffer, also if only a part of a vector is;
-- a read of an element of scratch or of an output that nothing has written; `register` and `block` scratch starts every
-  block anew;
+- a read of an element of scratch or of an output that nothing has written; `register`, `own` and `block` scratch starts
+  every block anew;
+- an access of an element that is being copied to, a thread that ends before all that it copies has come;
+- a `copy` or an access of `own` scratch at an index that is no multiple of its elements;
 - a race in a block: an element written by one thread and read or written by another, with no barrier between, nor a
   `treduce` or `tscan` across warps, nor a `creduce`;
 - a race in a launch: an element written in one block and read or written in another, also of a cluster;
@@ -26,13 +28,34 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from ..core.dtypes import numpy_type
-from ..loop.ir import WARP, Arg, Barrier, Buf, Fail, For, Func, Grid, If, Imm, Let, Prefetch, Set, Stmt, Store, Var
+from ..core.dtypes import compute_type, numpy_type
+from ..loop.ir import (
+    WARP,
+    Arg,
+    Barrier,
+    Buf,
+    Commit,
+    Copy,
+    Fail,
+    For,
+    Func,
+    Grid,
+    If,
+    Imm,
+    Let,
+    Prefetch,
+    Reg,
+    Set,
+    Stmt,
+    Store,
+    Var,
+    Wait,
+)
 from ..loop.text import head
 from ..prims.table import MONOIDS
+from .collectives import treduce, tscan
+from .gpu_memory import MANY, NOBODY, Own, Shared
 from .values import InterpError, Memory, bind, narrow, operate, scalars
-
-_NOBODY, _MANY = -1, -2
 
 
 def run(
@@ -46,39 +69,6 @@ def run(
     return machine.failed
 
 
-class _Shared(Memory):
-    """Memory that several threads see, and, once it is watched, who touched its elements last.
-
-    Epochs number the stretches between barriers, in all blocks and launches.
-    """
-
-    __slots__ = (
-        *("apart", "read_block", "read_epoch", "read_thread"),
-        *("watched", "write_block", "write_epoch", "write_thread"),
-    )
-
-    def __init__(self, data: np.ndarray, held: bool, watched: bool = False, apart: int | None = None):
-        super().__init__(data, held)
-        self.apart = apart  # elements that each block of a cluster has for itself; None: it is one memory
-        self.watched = False
-        if watched:
-            self.watch()
-
-    def watch(self) -> None:
-        """From now on note who reads and writes. What is never written needs no watching."""
-        self.watched = True
-        size = self.data.size
-        self.read_block, self.write_block = np.full((2, size), _NOBODY, np.int32)
-        self.read_thread, self.write_thread = np.full((2, size), _NOBODY, np.int32)
-        self.read_epoch, self.write_epoch = np.full((2, size), _NOBODY, np.int64)
-
-    def settle(self) -> None:
-        """A launch has ended: what its blocks did is no longer a race."""
-        if self.watched:
-            self.read_block.fill(_NOBODY)
-            self.write_block.fill(_NOBODY)
-
-
 class _Machine:
     def __init__(self, func: Func, buffers: dict[str, np.ndarray], sizes: dict[str, int], hosts: dict[str, Any]):
         self.func = func
@@ -86,14 +76,15 @@ class _Machine:
         self.stmt: Stmt | None = None
         self.epochs = 0
         self.epoch = np.zeros(1, np.int64)  # of each running block
-        self.blocks = np.full(1, _NOBODY)  # the running blocks, in a launch
+        self.blocks = np.full(1, NOBODY)  # the running blocks, in a launch
         self.block_threads = 1
         self.threads = 1  # of all running blocks
         self.active = np.zeros(1, np.int64)  # the numbers of the threads that run the statement, ascending
         self.regs: dict[str, np.ndarray] = {}
         self.memory: dict[str, Memory] = {}
         self.counted: dict[int, list[int]] = {}  # the blocks that each counter has counted
-        external = bind(func, buffers, _Shared)
+        self.groups = np.ones(1, np.int64)  # of each thread: the group of copies that it commits next
+        external = bind(func, buffers, Shared)
         for b in func.bufs:
             if b.output and not external[b.name].watched:
                 external[b.name].watch()
@@ -105,12 +96,12 @@ class _Machine:
                 self.counted = {k: [] for k in range(int(self.value(a.count)[0, 0]))}
             if a.scope == "grid":
                 data: np.ndarray = np.zeros(int(self.value(a.count)[0, 0]), numpy_type(a.buf.dtype))
-                self.memory[a.buf.name] = _Shared(data, False, True)
+                self.memory[a.buf.name] = Shared(data, False, True)
 
     def error(self, message: str, thread: int | None = None) -> NoReturn:
         where = f", in '{head(self.stmt, self.func.index)}'" if self.stmt is not None else ""
         by = ""
-        if self.blocks[0] != _NOBODY:
+        if self.blocks[0] != NOBODY:
             block = self.blocks[(thread or 0) // self.block_threads]
             by = f", in block {block}" if thread is None else f", by thread {self.number(thread)} of block {block}"
         raise InterpError(f"{message}{where}{by}", stage=f"run loop '{self.func.name}'")
@@ -157,7 +148,7 @@ class _Machine:
         n = s.cluster
         self.block_threads, self.threads = s.threads, s.threads * n
         for m in self.memory.values():
-            if isinstance(m, _Shared):
+            if isinstance(m, Shared):
                 m.settle()
         for b in range(0, blocks, n):
             self.blocks = b + np.arange(n)
@@ -169,14 +160,18 @@ class _Machine:
                 count = int(self.value(a.count)[0, 0])
                 if a.scope == "register":
                     self.memory[a.buf.name] = Memory(np.zeros((self.threads, count), kind), False)
+                elif a.scope == "own":
+                    self.memory[a.buf.name] = Own(np.zeros((self.threads, count), kind))
                 elif a.scope == "block":
-                    self.memory[a.buf.name] = _Shared(np.zeros(n * count, kind), False, True, count)
+                    self.memory[a.buf.name] = Shared(np.zeros(n * count, kind), False, True, count)
             self.regs = dict(self.params)
             blocks_of = self.blocks if n == 1 else np.repeat(self.blocks, s.threads)
             self.regs[s.bid.name] = blocks_of.astype(index)[:, None]
             self.regs[s.tid.name] = np.tile(np.arange(s.threads, dtype=index), n)[:, None]
+            self.groups = np.ones(self.threads, np.int64)
             self.body(s.body)
-        self.blocks = np.full(1, _NOBODY)
+            self.ended()
+        self.blocks = np.full(1, NOBODY)
         self.regs = dict(self.params)
         for k, blocks_there in self.counted.items():
             if blocks_there:
@@ -202,6 +197,12 @@ class _Machine:
                     self.meet("barrier")
                 case Fail():
                     self.failed = True
+                case Copy():
+                    self.copy(s)
+                case Commit():
+                    self.groups[self.active] += 1
+                case Wait():
+                    self.wait(s.groups)
                 case Prefetch():
                     pass
                 case _:
@@ -285,13 +286,16 @@ class _Machine:
                 self.error(
                     f"index {at[first, 0]} of '{b.name}' is no multiple of {unit} elements", int(self.active[first])
                 )
+        if isinstance(self.memory[b.name], Own) and (at[:, 0] % lanes).any():
+            first = int(np.flatnonzero(at[:, 0] % lanes)[0])
+            self.error(f"index {at[first, 0]} of '{b.name}' is no multiple of {lanes}", int(self.active[first]))
         if at.shape[1] == 1:
             at = at + np.arange(lanes)
         on = self.all_rows(np.ones((1, lanes), bool) if mask is None else self.here(self.value(mask)), rows)
         who = np.broadcast_to(self.active[:, None], on.shape)[on]
         at = at[on]
         m = self.memory[b.name]
-        apart = m.apart if isinstance(m, _Shared) else None
+        apart = m.apart if isinstance(m, Shared) else None
         size = m.data.shape[-1] if apart is None else apart
         bad = np.flatnonzero((at < 0) | (at >= size))
         if len(bad):
@@ -302,23 +306,23 @@ class _Machine:
     def element(self, b: Buf, at: np.ndarray, k: int) -> str:
         """The k-th of the positions that `where` has found, for messages."""
         m = self.memory[b.name]
-        apart = m.apart if isinstance(m, _Shared) else None
+        apart = m.apart if isinstance(m, Shared) else None
         return f"element {at[k] if apart is None else at[k] % apart} of '{b.name}'"
 
     def conflict(self, b: Buf, at: np.ndarray, who: np.ndarray, did: str, verb: str) -> None:
         """Report an access of `at` by threads `who` to what others have written (`did`: "wrote") or read."""
         m = self.memory[b.name]
-        assert isinstance(m, _Shared)
+        assert isinstance(m, Shared)
         blocks, epochs, threads = (
             (m.write_block, m.write_epoch, m.write_thread)
             if did == "wrote"
             else (m.read_block, m.read_epoch, m.read_thread)
         )
         block, mine = blocks[at], self.blocks[who // self.block_threads]
-        bad = np.flatnonzero((block != _NOBODY) & (block != mine))
+        bad = np.flatnonzero((block != NOBODY) & (block != mine))
         if len(bad):
             first = int(bad[0])
-            by = "several blocks" if block[first] == _MANY else f"block {block[first]}"
+            by = "several blocks" if block[first] == MANY else f"block {block[first]}"
             message = f"race: block {mine[first]} {verb} {self.element(b, at, first)}, which {by} {did}"
             self.error(f"{message} in this launch", int(who[first]))
         bad = np.flatnonzero((epochs[at] == self.epoch[who // self.block_threads]) & (threads[at] != who))
@@ -328,7 +332,7 @@ class _Machine:
     def race(
         self, b: Buf, at: np.ndarray, who: np.ndarray, other: np.ndarray, first: int, did: str, verb: str
     ) -> NoReturn:
-        by = "several threads" if other[first] == _MANY else f"thread {self.number(other[first])}"
+        by = "several threads" if other[first] == MANY else f"thread {self.number(other[first])}"
         message = f"race: thread {self.number(who[first])} {verb} {self.element(b, at, first)}, which {by} {did}"
         self.error(f"{message} with no barrier between", int(who[first]))
 
@@ -337,23 +341,24 @@ class _Machine:
         assert b is not None
         m = self.memory[b.name]
         on, at, who = self.where(b, s.args[0], lanes, s.args[1] if len(s.args) > 1 else None, s.attr or "")
-        place: Any = at if isinstance(m, _Shared) else (who, at)
+        place: Any = at if isinstance(m, Shared) else (who, at)
+        self.settled(b, at, who, "read")
         empty = np.flatnonzero(~m.held[place])
         if len(empty):
             first = int(empty[0])
             self.error(f"{self.element(b, at, first)} is read before it is written", int(who[first]))
-        if isinstance(m, _Shared) and m.watched:
+        if isinstance(m, Shared) and m.watched:
             self.conflict(b, at, who, "wrote", "reads")
             ours = who // self.block_threads
-            seen = np.where(m.read_epoch[at] == self.epoch[ours], m.read_thread[at], _NOBODY)
-            mine = np.where((seen == _NOBODY) | (seen == who), who, _MANY)
+            seen = np.where(m.read_epoch[at] == self.epoch[ours], m.read_thread[at], NOBODY)
+            mine = np.where((seen == NOBODY) | (seen == who), who, MANY)
             m.read_thread[at] = mine
-            m.read_thread[at[m.read_thread[at] != mine]] = _MANY  # several threads at once
+            m.read_thread[at[m.read_thread[at] != mine]] = MANY  # several threads at once
             m.read_epoch[at] = self.epoch[ours]
             block = m.read_block[at]
-            us = np.where((block == _NOBODY) | (block == self.blocks[ours]), self.blocks[ours], _MANY)
+            us = np.where((block == NOBODY) | (block == self.blocks[ours]), self.blocks[ours], MANY)
             m.read_block[at] = us
-            m.read_block[at[m.read_block[at] != us]] = _MANY  # several blocks of a cluster at once
+            m.read_block[at[m.read_block[at] != us]] = MANY  # several blocks of a cluster at once
         out: np.ndarray = np.zeros(on.shape, numpy_type(s.dst.dtype))
         out[on] = m.data[place]
         return self.spread(out)
@@ -362,8 +367,8 @@ class _Machine:
         b = s.buf
         m = self.memory[b.name]
         on, at, who = self.where(b, s.index, s.value.lanes, s.mask, s.hint)
-        place: Any = at if isinstance(m, _Shared) else (who, at)
-        if isinstance(m, _Shared) and m.watched:
+        place: Any = at if isinstance(m, Shared) else (who, at)
+        if isinstance(m, Shared) and m.watched:
             self.conflict(b, at, who, "wrote", "writes")
             self.conflict(b, at, who, "read", "writes")
             m.write_thread[at] = who
@@ -372,8 +377,44 @@ class _Machine:
                 self.race(b, at, who, m.write_thread[at], int(twice[0]), "wrote", "writes")
             m.write_epoch[at] = self.epoch[who // self.block_threads]
             m.write_block[at] = self.blocks[who // self.block_threads]
+        self.settled(b, at, who, "written")
         m.data[place] = narrow(self.all_rows(self.here(self.value(s.value)), len(on))[on], b)
         m.held[place] = True
+
+    # --- copies ---
+    def settled(self, b: Buf, at: np.ndarray, who: np.ndarray, did: str) -> None:
+        """Report an access to what is on its way."""
+        m = self.memory[b.name]
+        if isinstance(m, Own):
+            bad = np.flatnonzero(m.coming[who, at])
+            if len(bad):
+                first = int(bad[0])
+                self.error(f"{self.element(b, at, first)} is {did} before its copy has come", int(who[first]))
+
+    def copy(self, s: Copy) -> None:
+        """What is copied is read at once: until it has come nobody may change it."""
+        got = self.load(Let(Reg("copied", compute_type(s.buf.dtype), s.lanes), "load", (s.index,), s.buf, s.hint))
+        m = self.memory[s.into.name]
+        assert isinstance(m, Own)
+        _, at, who = self.where(s.into, s.at, s.lanes, None, "")
+        self.settled(s.into, at, who, "copied to")
+        m.brought[who, at] = narrow(self.all_rows(self.here(got), len(self.active)).reshape(-1), s.into)
+        m.coming[who, at] = self.groups[who]
+
+    def wait(self, but: int) -> None:
+        for m in self.memory.values():
+            if isinstance(m, Own):
+                come = (m.coming > 0) & (m.coming < (self.groups - but)[:, None])
+                come[np.setdiff1d(np.arange(self.threads), self.active)] = False
+                m.data[come] = m.brought[come]
+                m.held |= come
+                m.coming[come] = 0
+
+    def ended(self) -> None:
+        for name, m in self.memory.items():
+            if isinstance(m, Own) and m.coming.any():
+                thread = int(np.flatnonzero(m.coming.any(1))[0])
+                self.error(f"a thread ends before all that it copies to '{name}' has come", thread)
 
     # --- operations ---
     def let(self, s: Let) -> np.ndarray:
@@ -404,8 +445,8 @@ class _Machine:
             if len(there) == n:
                 out[k] = True
                 for m in self.memory.values():
-                    if isinstance(m, _Shared) and m.watched and m.apart is None:
-                        m.write_block[np.isin(m.write_block, there)] = _NOBODY
+                    if isinstance(m, Shared) and m.watched and m.apart is None:
+                        m.write_block[np.isin(m.write_block, there)] = NOBODY
                 there.clear()
         return np.repeat(out, self.block_threads, 0)
 
@@ -418,9 +459,9 @@ class _Machine:
             self.error(f"groups of {group} * {stride} threads do not divide a block of {self.block_threads}")
         x = v.reshape(len(self.blocks), -1, group, stride, v.shape[1])
         if s.op == "tscan":
-            x = _tscan(x, monoid, MONOIDS[monoid].identity(s.dst.dtype))
+            x = tscan(x, monoid, MONOIDS[monoid].identity(s.dst.dtype))
         else:
-            x = self.creduce(x, monoid) if s.op == "creduce" else _treduce(x, monoid)
+            x = self.creduce(x, monoid) if s.op == "creduce" else treduce(x, monoid)
         return np.ascontiguousarray(x).reshape(self.threads, -1).astype(v.dtype, copy=False)
 
     def creduce(self, x: np.ndarray, monoid: str) -> np.ndarray:
@@ -432,40 +473,3 @@ class _Machine:
         for k in range(1, len(x)):
             total = MONOIDS[monoid].numpy(total, x[k : k + 1])
         return np.broadcast_to(total, x.shape)
-
-
-# --- the order of combination that `loop/ir.py` fixes; x: [blocks, groups, positions, stride, lanes] ---
-
-
-def _treduce(x: np.ndarray, monoid: str) -> np.ndarray:
-    combine, group = MONOIDS[monoid].numpy, x.shape[2]
-    if group & (group - 1):
-        total = x[:, :, :1]
-        for k in range(1, group):
-            total = combine(total, x[:, :, k : k + 1])
-        return np.broadcast_to(total, x.shape)
-    step = 1
-    while step < group:
-        x = combine(x, x[:, :, np.arange(group) ^ step])
-        step *= 2
-    return x
-
-
-def _tscan(x: np.ndarray, monoid: str, identity: Any) -> np.ndarray:
-    """Of one lane: (what the positions before combine to, what all do)."""
-    combine, (blocks, groups, group, stride, _) = MONOIDS[monoid].numpy, x.shape
-    segment = min(group, max(WARP // stride, 1))
-    x = x.reshape(blocks, groups, group // segment, segment, stride)
-    step = 1
-    while step < segment:
-        x = np.concatenate([x[:, :, :, :step], combine(x[:, :, :, :-step], x[:, :, :, step:])], 3)
-        step *= 2
-    none = np.full_like(x[:, :, :, :1], identity)
-    before = np.concatenate([none, x[:, :, :, :-1]], 3)
-    base, bases = none[:, :, 0], []
-    for k in range(group // segment):
-        bases.append(base)
-        base = combine(base, x[:, :, k, -1:])
-    out = combine(np.stack(bases, 2), before)
-    total = np.broadcast_to(base[:, :, None], out.shape)
-    return np.stack([out, total], -1).reshape(blocks, groups, group, stride, 2)

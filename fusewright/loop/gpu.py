@@ -57,12 +57,14 @@ class _Rows(Scans):
             tile, rank = self.divide(s, bid, self.s.cluster)
             col = self.add(s, self.mul(s, rank, self.imm(self.s.col_threads)), col)
             _, valid = self.place_row(s, tile, row)
+            if self.shared:
+                self.copy_row(s, col)
             self.passes(s, col, valid)
             self.epilogue()
             return
         self.declare(s)
         self.fetch_steady(s, col)
-        self.look_ahead()
+        self.look_ahead(s)
         tiles, blocks = self.params.get(self.row_tiles(), "row tiles"), self.params.get(BLOCKS, "blocks")
         self.ask(s, bid, tiles, row, col)
         tile = self.reg(self.ix, prefix="tile")
@@ -70,9 +72,15 @@ class _Rows(Scans):
         x = Scope(s, inside)
         self.own(x, tile)
         _, valid = self.place_row(x, tile, row)
-        self.turn_over(x, col)
+        following = self.turn_over(x, col)
+        here, self.half = self.half, following
         self.ask(x, self.add(x, tile, blocks), tiles, row, col)
+        self.half = here
+        if self.shared and not self.s.ahead:
+            self.copy_row(x, col)
         self.passes(x, col, valid)
+        if self.s.ahead:
+            x.body.append(Set(self.turn, following))
         s.body.append(For(tile, bid, tiles, blocks, inside))
         self.publish(s, bid, tid, row, col)
         if self.s.finish:

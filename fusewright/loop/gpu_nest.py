@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable
 
 from ..core.dtypes import compute_type, i32, i64
 from ..fusion.ir import Fusion, Stage
@@ -11,13 +11,13 @@ from ..fusion.scalar import Expr
 from ..index.expr import Atom, Ix, ix, sym
 from ..index.layout import product
 from ..schedule.gpu_base import DEAR, GpuSchedule, beside, on_positions
+from ..schedule.gpu_fit import room_for, row_bytes
 from .accumulate import Reductions
-from .ir import Alloc, Arg, Buf, For, Func, Grid, If, Imm, Let, Reg, Set, Stmt, Store, Var
+from .ir import Arg, Buf, For, Func, Grid, If, Imm, Let, Reg, Set, Stmt, Store, Var
 from .passes import Passes
 from .scope import Scope
 
 BLOCKS, SPLITS = sym("blocks"), sym("splits")
-AHEAD = 64  # 32-bit words that a thread of a persistent row asks memory for before it waits for the first
 KEEP = {"values": DEAR, "loads": 1 << 30}  # instructions per point from which on a value is kept in registers
 
 Point = Callable[[Scope, Arg], None]
@@ -39,8 +39,7 @@ def walks(f: Fusion, schedule: GpuSchedule) -> Passes:
 class Nest(Reductions):
     """One fusion under one schedule, being lowered.
 
-    `width`: lanes of what varies along the vector axis; `row_vector`: that axis is a row axis; `keep`: the expressions
-    that stay in registers between passes, with their arrays.
+    `width`: lanes of what varies along the vector axis; `row_vector`: that axis is a row axis.
     """
 
     def __init__(self, f: Fusion, schedule: GpuSchedule, name: str):
@@ -55,20 +54,6 @@ class Nest(Reductions):
         self.rows, self.cols, self.v = self.p.rows, self.p.cols, self.p.v
         self.width = schedule.lanes if self.v is not None else 1
         self.row_vector = self.v in self.rows
-        self.keep: dict[Expr, Buf] = {}
-        self.ahead: dict[Expr, Buf] = {}
-        self.early: set[Expr] = set()
-        self._loads_of: dict[int, list[Expr]] = {}
-        for e in self.p.kept:
-            self.array(e)
-
-    def array(self, e: Expr) -> Buf:
-        """The register array of what a thread has of `e`."""
-        buf = self.keep.get(e)
-        if buf is None:
-            buf = self.keep[e] = Buf(f"kept{len(self.keep)}", e.data[2] if e.kind == "load" else e.dtype)
-            self.func.allocs.append(Alloc(buf, self.imm(self.s.steps * self.width), "register"))
-        return buf
 
     # --- sizes ---
     def steps(self, a: Atom) -> Ix:
@@ -95,9 +80,16 @@ class Nest(Reductions):
         self.own(s, bid)
         self.own(s, tid)
         count = self.params.get(blocks * cluster, ("blocks", role))
-        together = beside(threads) if self.s.resident and k == 0 else 1  # so many there are
+        together = self.blocks_beside(threads) if k == 0 else 1
         self.func.body.append(Grid(bid, count, tid, threads, body, what, cluster, together))
         return s, bid, tid
+
+    def blocks_beside(self, threads: int) -> int:
+        """How many blocks should fit a multiprocessor: so many resident ones there are."""
+        if not self.s.resident:
+            return 1
+        room = room_for(row_bytes(self.f, self.s)) if self.s.keep_in == "shared" else threads
+        return max(1, min(room, beside(threads)))
 
     def divide(self, s: Scope, a: Arg, n: int) -> tuple[Arg, Arg]:
         """(a // n, a % n) for a number n."""
@@ -162,48 +154,6 @@ class Nest(Reductions):
         self.place(s, step, self.cols, "column")
 
     # --- walks over columns ---
-    def persistent_walk(self, s: Scope, col: Arg, loads: Sequence[Expr], point: Point) -> None:
-        """The columns a thread holds in registers: `point(scope, k)` for its k-th vector.
-
-        Before that `loads` are read, of as many vectors as may be on their way at once. `col`: the thread's number
-        among those of its row, in all blocks of a cluster.
-        """
-        n = self.s.steps
-        words = self.load_words(loads)
-        chunk = max(1, min(n, AHEAD // words)) if words else n
-        fetch = self.reader({e: self.array(e) for e in loads})
-        for lo in range(0, n, chunk):
-            for walk in (fetch, point) if loads else (point,):
-                self.held_steps(s, col, lo, min(n, lo + chunk), walk)
-
-    def held_steps(self, s: Scope, col: Arg, lo: int, hi: int, point: Point) -> None:
-        """`point(scope, k)` for the vectors lo <= k < hi of a thread, those that exist."""
-        var = self.reg(self.ix, prefix="k")
-        inside: list[Stmt] = []
-        c = Scope(s, inside)
-        self.own(c, var)
-        step = self.add(c, self.mul(c, var, self.imm(self.s.cluster * self.s.col_threads)), col)
-        body: list[Stmt] = []
-        x = Scope(c, body)
-        self.place_col(x, step)
-        point(x, var)
-        inside.append(If(self.prim(c, "lt", step, self.col_steps()), body))
-        s.body.append(For(var, self.imm(lo), self.imm(hi), self.imm(1), inside, True))
-
-    def load_words(self, loads: Iterable[Expr]) -> int:
-        """32-bit words of a vector of each of these loads."""
-        return sum(max(1, self.width * e.data[2].itemsize // 4) for e in loads)
-
-    def reader(self, into: Mapping[Expr, Buf]) -> Point:
-        """Reads loads at a point into the thread's arrays."""
-
-        def point(x: Scope, k: Arg) -> None:
-            self.k = k
-            for e, buf in into.items():
-                x.body.append(Store(buf, self.kept_at(x), self.splat(x, self.emit(x, e), self.width)))
-
-        return point
-
     def serial_walk(self, s: Scope, lo: Arg, hi: Arg, col: Arg, points: Callable[[list[Scope]], None]) -> None:
         """Columns lo .. hi: `steps` vectors of a thread at a time, then single ones; `points(scopes)` for each time."""
         ct, n = self.s.col_threads, self.s.steps
@@ -346,13 +296,3 @@ class Nest(Reductions):
 
     def quads(self, column: Ix) -> bool:
         return self.v is not None and column.as_axis() is self.v
-
-    def keep_load(self, s: Scope, e: Expr, buf: Buf) -> Arg:
-        """A value that an earlier pass left in registers."""
-        return self.let(s, "load", (self.kept_at(s),), e.dtype, self.width, buf)
-
-    def kept_at(self, s: Scope) -> Arg:
-        """Where in the register arrays the vector of this point is."""
-        return self.mul(s, self.k, self.imm(self.width))
-
-    k: Arg  # the number of the vector a thread is at, in a persistent walk

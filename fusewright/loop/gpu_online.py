@@ -9,14 +9,14 @@ from collections.abc import Sequence
 from ..core.dtypes import compute_type, f32
 from ..fusion.ir import Stage
 from ..fusion.relax import LOG2E
-from .gpu_nest import Nest
+from .gpu_held import Held
 from .ir import Arg, Imm, Reg, Set, Var
 from .scope import Scope
 
 LARGEST = 3.4028234663852886e38  # of float32
 
 
-class OnlineSums(Nest):
+class OnlineSums(Held):
     """Accumulators: of "rescaled" (maximum, sum), of "moments" (count, mean, second moment), lane by lane."""
 
     def over_lanes(self, s: Scope, a: Arg, monoid: str) -> Arg:

@@ -6,15 +6,11 @@ from collections.abc import Callable
 
 from ..core.dtypes import DType, compute_type
 from ..fusion.ir import Stage
-from ..fusion.scalar import Expr
 from ..prims.table import ARG_MONOIDS, MONOIDS
 from .accumulate import LAST
 from .gpu_online import OnlineSums
 from .ir import Alloc, Arg, Buf, For, If, Imm, Let, Reg, Set, Stmt, Store, Var
 from .scope import Scope
-
-STEADY = 24  # 32-bit words per thread of what is the same for all rows, at most, that are read only once
-NEXT = 32  # words per thread of a row, at most, that are asked for while the row before is being worked on
 
 PARTS = (4, 32)  # partial results that a thread asks for at once, and elements of them, at most
 
@@ -27,9 +23,6 @@ class Rows(OnlineSums):
     """One row (or several, side by side) at a time."""
 
     partial: dict[str, Buf]  # what blocks leave for the next launch, by stage
-    ahead: dict[Expr, Buf]  # what is read of the next row, while a resident block works on one
-    early: set[Expr]  # loads that come before the passes that want them
-    _loads_of: dict[int, list[Expr]]
 
     def sum_type(self, st: Stage) -> DType:
         return compute_type(st.body.dtype)
@@ -74,7 +67,7 @@ class Rows(OnlineSums):
             points([x])
 
         if self.s.mode == "persistent":
-            self.persistent_walk(s, col, [e for e in self.loads_of(number) if e not in self.early], point)
+            self.persistent_walk(s, number, col, point)
         else:
             lo, hi = span or (self.imm(0), self.col_steps())
             self.serial_walk(s, lo, hi, col, points)
@@ -109,71 +102,7 @@ class Rows(OnlineSums):
             if e in fetched:
                 continue
             value = self.splat(x, self.emit(x, e), self.width)
-            x.body.append(Store(self.keep[e], self.kept_at(x), value))
-
-    # --- loads of a persistent row ---
-    def loads_of(self, number: int) -> list[Expr]:
-        """What pass `number` of a persistent row reads at every point, for certain, and finds nowhere: it is asked for
-        before anything is computed, so that it is on its way together."""
-        if self.s.mode != "persistent":
-            return []
-        found = self._loads_of.get(number)
-        if found is None:
-            here = {e for p, es in self.p.keep_at.items() if p < number for e in es}
-            loads: list[Expr] = []
-            stack = [self.p.operand(st) for st in self.p.work[number]]
-            visited: set[Expr] = set()
-            while stack:
-                e = stack.pop()
-                if e in visited or e in here:
-                    continue
-                visited.add(e)
-                if e.kind == "load" and not e.args and self._plain(e):
-                    loads.append(e)
-                stack.extend(e.children())
-            found = self._loads_of[number] = loads[::-1]
-        return found
-
-    def fetch_steady(self, s: Scope, col: Arg) -> None:
-        """Read what is the same for all rows of a resident block, once, if it is little."""
-        every = dict.fromkeys(e for p in sorted(self.p.work) for e in self.loads_of(p))
-        loads = [e for e in every if not e.axes & set(self.rows)]
-        if loads and self.load_words(loads) * self.s.steps <= STEADY:
-            self.held_steps(s, col, 0, self.s.steps, self.reader({e: self.array(e) for e in loads}))
-            self.early |= set(loads)
-
-    def look_ahead(self) -> None:
-        """Give what the first pass of a resident block reads of its next row arrays of its own, if it is little."""
-        loads = [e for e in self.loads_of(min(self.p.work)) if e not in self.early] if self.p.work else []
-        if self.load_words(loads) * self.s.steps > NEXT:
-            return
-        for k, e in enumerate(loads):
-            buf = self.ahead[e] = Buf(f"next{k}", self.array(e).dtype)
-            self.func.allocs.append(Alloc(buf, self.imm(self.s.steps * self.width), "register"))
-        self.early |= set(loads)
-
-    def fetch_row(self, s: Scope, tile: Arg, row: Arg, col: Arg) -> None:
-        """Ask for what `look_ahead` found, of a row: while a resident block works on the row before."""
-        if self.ahead:
-            self.place_row(s, tile, row)
-            self.held_steps(s, col, 0, self.s.steps, self.reader(self.ahead))
-
-    def turn_over(self, s: Scope, col: Arg) -> None:
-        """The row that was asked for becomes the row to work on."""
-
-        def move(x: Scope, k: Arg) -> None:
-            self.k = k
-            for e, buf in self.ahead.items():
-                got = self.let(x, "load", (self.kept_at(x),), e.dtype, self.width, buf)
-                x.body.append(Store(self.array(e), self.kept_at(x), got))
-
-        if self.ahead:
-            self.held_steps(s, col, 0, self.s.steps, move)
-
-    def _plain(self, e: Expr) -> bool:
-        """Whether a load is of a vector that differs from column to column, at a place that positions alone give."""
-        varies = bool(e.axes & set(self.cols)) and (self.v is None or self.v in e.axes)
-        return varies and all(a.kind != "value" for a in e.data[1].atoms())
+            x.body.append(Store(self.keep[e], self.kept_at(x, e), value))
 
     # --- reductions within a block ---
     def combine_row(self, s: Scope, st: Stage, acc: tuple[Reg, ...]) -> Arg:

@@ -19,6 +19,9 @@ Grammar (text format and parser in `loop/text.py`)
                                                     `cluster c`: c consecutive blocks form a cluster, and run together
             | barrier "reason"                      CUDA: all threads of the block wait for each other
             | prefetch buf[index]                   a hint: bring the element's cache line nearer; reads nothing
+            | copy own[i] = buf[j] of n {hint}      CUDA: begin to copy n elements, as stored, to the thread's scratch
+            | commit                                CUDA: what this thread has begun to copy since then is a group
+            | wait n                                CUDA: until all groups of this thread but its last n have come
             | fail                                  report failure (an index out of range); execution goes on
     arg   ::= reg | immediate
     reg   ::= name : dtype x lanes                  lanes = 1 is a scalar
@@ -80,9 +83,13 @@ Semantics
   write nothing. A store with a vector index register scatters.
 - Scratch is declared in `Func.allocs` (`alloc name : dtype [count] scope`). CPU: "thread" (private) or "shared" (one
   for all threads; visible to later regions). CUDA: "register" (private, indexed by numbers and unrolled loops only),
-  "block" (one per block, gone with it; seen by others after a barrier; the count is a number), "grid" (device memory,
-  visible to later launches, and to the block that is `last`), "counters" (i32, in device memory: zero when a kernel
-  begins, and zero when it ends; for `last` only, one at most).
+  "own" (private, in the block's shared memory; the count is a number), "block" (one per block, gone with it; seen by
+  others after a barrier; the count is a number), "grid" (device memory, visible to later launches, and to the block
+  that is `last`), "counters" (i32, in device memory: zero when a kernel begins, and zero when it ends; for `last` only,
+  one at most).
+- A `copy` is asynchronous. Between it and the `wait` after which its group has come, `own` elements that it writes are
+  neither read nor written, and nobody writes what it reads; it needs no barrier, since only its own thread sees them.
+  No thread ends before all that it copies has come. n is a power of two, i a multiple of it.
 - In a CUDA kernel `barrier`, `treduce`, `tscan` and `last` are reached by all threads of a block or none: the
   conditions and loop bounds around them are the same in all threads. A barrier orders all memory accesses of the
   block's threads. So do a `last`, and a `treduce` or `tscan` that combines across warps; one of groups within warps (of
@@ -237,11 +244,35 @@ class Prefetch:
 
 
 @dataclass(frozen=True, slots=True)
+class Copy:
+    """Begin to copy `lanes` elements buf[index], ... to into[at], ...: external memory to scratch of one type."""
+
+    into: Buf
+    at: Arg
+    buf: Buf
+    index: Arg
+    lanes: int
+    hint: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Commit:
+    """The copies that a thread has begun since its last `Commit` form a group."""
+
+
+@dataclass(frozen=True, slots=True)
+class Wait:
+    """Wait until all groups of copies of this thread have come, but the last `groups` of them."""
+
+    groups: int
+
+
+@dataclass(frozen=True, slots=True)
 class Fail:
     """An index was out of range."""
 
 
-Stmt = Let | Var | Set | Store | For | If | Alloc | Parallel | Grid | Barrier | Prefetch | Fail
+Stmt = Let | Var | Set | Store | For | If | Alloc | Parallel | Grid | Barrier | Prefetch | Copy | Commit | Wait | Fail
 
 
 @dataclass(slots=True)

@@ -3,7 +3,7 @@
 Grammar
     func  ::= "func" name ["cuda" ("i32" | "i64")] "(" [param ("," param)*] ")" "{" alloc* stmt* "}"
     param ::= "buf" name ":" dtype ["out"] | "size" name | "host" name ":" dtype
-    alloc ::= "alloc" name ":" dtype "[" arg "]" ("thread" | "shared" | "register" | "block" | "grid"
+    alloc ::= "alloc" name ":" dtype "[" arg "]" ("thread" | "shared" | "register" | "own" | "block" | "grid"
                 | "counters")
     stmt  ::= name ":" type "=" op "(" [buffer ","] arg,* ")" ["{" attr "}"]
             | "var" name ":" type "=" arg
@@ -12,6 +12,8 @@ Grammar
             | "if" arg "{" stmt* "}" ["else" "{" stmt* "}"]
             | "store" name "[" arg "]" "=" arg ["{" (["mask" arg], ["hint" word+]) "}"]
             | "prefetch" name "[" arg "]"
+            | "copy" name "[" arg "]" "=" name "[" arg "]" "of" integer ["{" word+ "}"]
+            | "commit" | "wait" integer
             | "parallel" name "of" name "{" stmt* "}"
             | "grid" name "of" arg "," name "of" integer ["cluster" integer] ["beside" integer] [string]
                 "{" stmt* "}"
@@ -39,6 +41,8 @@ from .ir import (
     Arg,
     Barrier,
     Buf,
+    Commit,
+    Copy,
     Fail,
     For,
     Func,
@@ -53,12 +57,13 @@ from .ir import (
     Stmt,
     Store,
     Var,
+    Wait,
 )
 
 _TYPE = re.compile(r"([a-z]+?\d*)(?:x(\d+))?")
 _RESERVED = {"true", "false", "inf", "nan"}
 _MEMORY_OPS = ("load", "gather", "last")
-SCOPES = {"cpu": ("thread", "shared"), "cuda": ("register", "block", "grid", "counters")}
+SCOPES = {"cpu": ("thread", "shared"), "cuda": ("register", "own", "block", "grid", "counters")}
 
 
 # --- printing --------------------------------------------------------------------------------------
@@ -131,6 +136,13 @@ def head(s: Stmt, index: DType = i64) -> str:
             return f"alloc {s.buf.name}: {s.buf.dtype}[{arg(s.count)}] {s.scope}"
         case Prefetch():
             return f"prefetch {s.buf.name}[{arg(s.index)}]"
+        case Copy():
+            tail = f" {{{s.hint}}}" if s.hint else ""
+            return f"copy {s.into.name}[{arg(s.at)}] = {s.buf.name}[{arg(s.index)}] of {s.lanes}{tail}"
+        case Commit():
+            return "commit"
+        case Wait():
+            return f"wait {s.groups}"
         case Fail():
             return "fail"
     raise CompilerError(f"not a Loop IR statement: {s!r}")
@@ -353,11 +365,13 @@ class _Parser:
         if c.accept("barrier"):
             return Barrier(c.string("a reason, as a string"))
         if c.accept("prefetch"):
-            buf = self.buffer()
-            c.expect("[")
-            index = self.arg()
-            c.expect("]")
-            return Prefetch(buf, index)
+            return Prefetch(*self.element())
+        if c.accept("copy"):
+            return self.copy()
+        if c.accept("commit"):
+            return Commit()
+        if c.accept("wait"):
+            return Wait(c.natural("a number of groups"))
         if c.accept("fail"):
             return Fail()
         c.fail(f"expected a statement, found {c.token}")
@@ -399,12 +413,29 @@ class _Parser:
             words.append(self.c.next().text)
         return " ".join(words)
 
+    def element(self) -> tuple[Buf, Arg]:
+        buf = self.buffer()
+        self.c.expect("[")
+        index = self.arg()
+        self.c.expect("]")
+        return buf, index
+
+    def copy(self) -> Copy:
+        c = self.c
+        into, at = self.element()
+        c.expect("=")
+        buf, index = self.element()
+        c.expect("of")
+        lanes = c.natural("a number of elements")
+        hint = ""
+        if c.accept("{"):
+            hint = self.words("a hint")
+            c.expect("}")
+        return Copy(into, at, buf, index, lanes, hint)
+
     def store(self) -> Store:
         c = self.c
-        buf = self.buffer()
-        c.expect("[")
-        index = self.arg()
-        c.expect("]")
+        buf, index = self.element()
         c.expect("=")
         value = self.arg()
         mask, hint = None, ""

@@ -29,6 +29,8 @@ from .ir import (
     Arg,
     Barrier,
     Buf,
+    Commit,
+    Copy,
     Fail,
     For,
     Func,
@@ -43,6 +45,7 @@ from .ir import (
     Stmt,
     Store,
     Var,
+    Wait,
 )
 from .text import SCOPES, head, printable
 
@@ -223,7 +226,9 @@ class _Verifier:
             elif isinstance(s, Prefetch):
                 self.memory(s.buf, compute_type(s.buf.dtype), "asks for")
                 self.want(s.index, self.index, 1, "the index")
-            elif not (isinstance(s, Fail) or (self.cuda and isinstance(s, Barrier))):
+            elif isinstance(s, Copy) and self.cuda:
+                self.copy(s)
+            elif not (isinstance(s, Fail) or (self.cuda and isinstance(s, (Barrier, Commit, Wait)))):
                 self.stmt = None
                 self.fail(f"not a statement: {s!r}")
         # A dict keeps the order of insertion, so what this block defined is at its end
@@ -286,6 +291,13 @@ class _Verifier:
                 self.fail(f"unknown hint '{s.hint}'")
             if index.lanes != 1 or s.mask is not None:
                 self.fail("a store with hint 'stream' must be consecutive and without a mask")
+
+    def copy(self, s: Copy) -> None:
+        for b, at in ((s.into, s.at), (s.buf, s.index)):
+            self.memory(b, compute_type(b.dtype), "copies")
+            self.want(at, self.index, 1, "the index")
+        if s.into.dtype is not s.buf.dtype:
+            self.fail(f"a copy of {s.buf.dtype} to scratch of {s.into.dtype}")
 
     # --- operations ---
     def let(self, s: Let) -> None:

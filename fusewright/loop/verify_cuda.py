@@ -3,7 +3,8 @@
 The rules
 - The body consists of `grid` statements; `grid` is nowhere else. A grid has 1 to 1024 threads in a block; its number of
   blocks is a size or a number, and if that is one, a multiple of its cluster of 1, 2, 4 or 8 blocks.
-- `register` and `block` scratch have a number of elements; all `block` scratch together fits into a block's memory.
+- `register`, `own` and `block` scratch have a number of elements; all `block` scratch, and the `own` scratch of all
+  threads of a block, fit together into a block's memory.
 - `register` scratch is indexed by constants: numbers, variables of unrolled loops, and sums, differences and products
   of those. An unrolled loop has numbers for bounds and step.
 - `treduce`, `creduce` and `tscan` have groups of group * stride threads, a divisor of the block's threads. Those of a
@@ -16,7 +17,10 @@ The rules
   blocks.
 - A `last` is reached by all threads of a block, with a counter and a count that are the same in all; it alone touches
   `counters`, of which there is one piece at most.
-- "aligned" accesses have a power of two of at least two lanes, no mask and one index; marks are not for registers.
+- "aligned" accesses have a power of two of at least two lanes, no mask and one index; marks are for `block` scratch and
+  device memory.
+- `own` scratch is accessed in a power of two of consecutive lanes, without a mask. A `copy` is from a buffer to `own`
+  scratch. A load of what a `copy` fills comes after a `wait`, which is in the same block or in one around it.
 """
 
 from __future__ import annotations
@@ -33,6 +37,7 @@ from .ir import (
     Arg,
     Barrier,
     Buf,
+    Copy,
     For,
     Func,
     Grid,
@@ -45,6 +50,8 @@ from .ir import (
     Stmt,
     Store,
     Var,
+    Wait,
+    walk,
 )
 from .text import head
 
@@ -162,13 +169,20 @@ def check(func: Func) -> None:
 
 
 class _Structure:
-    __slots__ = ("constant", "counters", "func", "launch", "loops", "parted", "registers", "stmt", "uniform")
+    __slots__ = (
+        *("block", "constant", "copied", "counters", "func", "launch", "loops", "own"),
+        *("parted", "registers", "stmt", "uniform", "waited"),
+    )
 
     def __init__(self, func: Func):
         self.func = func
         self.stmt: Stmt | None = None
         self.registers: set[str] = set()  # scratch in registers
         self.counters: set[str] = set()
+        self.own: dict[str, int] = {}  # scratch that each thread has in shared memory: bytes
+        self.block = 0  # bytes of block scratch
+        self.copied: set[str] = set()  # scratch that a `copy` of the launch fills
+        self.waited = False  # whether a `wait` comes before the statement, whenever that runs
         self.uniform: dict[str, int] = {}  # every register that can be seen: where it is the same
         self.constant: set[str] = set()  # registers that are numbers once loops are unrolled
         self.parted: dict[int, Stmt] = {}  # the outermost statement around that not all threads of a ... run alike
@@ -181,7 +195,6 @@ class _Structure:
 
     def run(self) -> None:
         f = self.func
-        used = 0
         for a in f.allocs:
             self.stmt = a
             if a.scope == "register":
@@ -194,10 +207,12 @@ class _Structure:
                 continue
             if not isinstance(a.count, Imm):
                 self.fail(f"the count of {a.scope} scratch must be a number")
+            size = a.count.value * a.buf.dtype.itemsize
+            if a.scope == "own":
+                self.own[a.buf.name] = size
             if a.scope == "block":
-                used += a.count.value * a.buf.dtype.itemsize
-                if used > BLOCK_MEMORY:
-                    self.fail(f"scratch of {used} bytes in a block, which has {BLOCK_MEMORY}")
+                self.block += size
+                self.fits(self.block)
         self.uniform = {r.name: CLUSTER for r in (*f.sizes, *f.hosts)}
         for s in f.body:
             self.stmt = s
@@ -220,7 +235,14 @@ class _Structure:
         if type(s.beside) is not int or not 1 <= s.beside * s.threads <= 2 * MAX_THREADS:
             self.fail(f"a multiprocessor has no room for {s.beside} blocks of {s.threads} threads")
         self.launch = s
+        self.copied = {x.into.name for x in walk(s.body) if isinstance(x, Copy)}
+        used = {b.name for x in walk(s.body) for b in (getattr(x, "buf", None), getattr(x, "into", None)) if b}
+        self.fits(self.block + s.threads * sum(self.own[name] for name in used & self.own.keys()))
         self.inner(s.body, {s.bid.name: BLOCK, s.tid.name: THREAD})
+
+    def fits(self, used: int) -> None:
+        if used > BLOCK_MEMORY:
+            self.fail(f"scratch of {used} bytes in a block, which has {BLOCK_MEMORY}")
 
     # --- what is the same in all threads ---
     def same(self, a: Arg | None) -> int:
@@ -232,6 +254,7 @@ class _Structure:
     def inner(self, body: list[Stmt], regs: dict[str, int]) -> None:
         """Check a block that sees `regs` besides what is seen around it."""
         outside = set(self.uniform)
+        waited = self.waited
         self.uniform.update(regs)
         for s in body:
             self.stmt = s
@@ -239,6 +262,7 @@ class _Structure:
         for name in [n for n in self.uniform if n not in outside]:
             del self.uniform[name]
             self.constant.discard(name)
+        self.waited = waited
 
     def under(self, s: Stmt, same: int, body: list[Stmt], regs: dict[str, int] | None = None) -> None:
         """Check a block inside `s`, which all threads of a block (or cluster) enter alike if `same` says so."""
@@ -258,6 +282,7 @@ class _Structure:
         elif isinstance(s, Store):
             self.access(s.buf, s.index)
             self.marks(s.hint, s.buf, s.value.lanes, s.index.lanes == 1 and s.mask is None)
+            self.owned(s.buf, s.value.lanes, s.index.lanes == 1 and s.mask is None)
         elif isinstance(s, If):
             same = self.same(s.cond)
             self.under(s, same, s.then)
@@ -268,6 +293,12 @@ class _Structure:
             self.together("barrier", BLOCK)
         elif isinstance(s, Prefetch):
             self.access(s.buf, s.index)
+        elif isinstance(s, Copy):
+            self.copy(s)
+        elif isinstance(s, Wait):
+            if type(s.groups) is not int or s.groups < 0:
+                self.fail("a wait leaves out a number of groups")
+            self.waited = True
         elif isinstance(s, Grid):
             self.fail("'grid' inside 'grid'")
 
@@ -294,7 +325,11 @@ class _Structure:
             self.uniform[dst] = BLOCK
         elif s.buf is not None:
             self.access(s.buf, s.args[0])
-            self.marks(s.attr or "", s.buf, s.dst.lanes, s.op == "load" and len(s.args) == 1)
+            plain = s.op == "load" and len(s.args) == 1
+            self.marks(s.attr or "", s.buf, s.dst.lanes, plain)
+            self.owned(s.buf, s.dst.lanes, plain)
+            if s.buf.name in self.copied and not self.waited:
+                self.fail(f"no wait comes before a load of '{s.buf.name}', to which elements are copied")
             self.uniform[dst] = THREAD
         elif s.op in ("treduce", "creduce", "tscan"):
             self.uniform[dst] = self.collective(s)
@@ -352,6 +387,17 @@ class _Structure:
         if b.name in self.registers and not (index.lanes == 1 and self.fixed(index)):
             self.fail(f"registers '{b.name}' are indexed by numbers and variables of unrolled loops only")
 
+    def owned(self, b: Buf, lanes: int, plain: bool) -> None:
+        if b.name in self.own and (not plain or lanes & (lanes - 1)):
+            self.fail(f"'{b.name}' is accessed in 1, 2, 4, 8, ... consecutive lanes without a mask")
+
+    def copy(self, s: Copy) -> None:
+        if s.into.name not in self.own or s.buf not in self.func.bufs:
+            self.fail("a copy is from a buffer to scratch of the thread's own in shared memory")
+        self.access(s.buf, s.index)
+        self.marks(s.hint, s.buf, s.lanes, True)
+        self.owned(s.into, s.lanes, True)
+
     def marks(self, marks: str, b: Buf, lanes: int, plain: bool) -> None:
         """Check "aligned" and "stream" at an access of `lanes` lanes; `plain`: consecutive, without a mask."""
         if not marks:
@@ -360,6 +406,8 @@ class _Structure:
             self.fail(f"unknown mark '{marks}'")
         if b.name in self.registers:
             self.fail(f"registers '{b.name}' take no mark '{marks}'")
+        if b.name in self.own:
+            self.fail(f"a thread's own scratch '{b.name}' takes no mark '{marks}'")
         if "aligned" in marks:
             if not plain:
                 self.fail("an aligned access is consecutive and without a mask")

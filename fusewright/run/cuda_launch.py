@@ -81,6 +81,8 @@ class Launcher:
                 attribute = cu.CUfunction_attribute.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
                 got = cu.cuKernelSetAttribute(attribute, launch.shared, kernel, cu.CUdevice(self.index))
                 _checked(got, f"reserve {launch.shared} bytes of shared memory")
+                prefer = cu.CUfunction_attribute.CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT
+                cu.cuKernelSetAttribute(prefer, 100, kernel, cu.CUdevice(self.index))  # a hint, which may be declined
             handles.append(cu.CUfunction(int(kernel)))
         return handles
 

@@ -314,6 +314,8 @@ class Edit:
         own: dict[str, Any] = {} if mode == "tile" else {"repeat": "", "repeats": 1}
         s = self.schedule
         own["finish"] = mode == "split" or (isinstance(s, GpuSchedule) and s.resident and s.finish)
+        if mode != "persistent":
+            own |= {"keep_in": "registers", "ahead": False}
         return self.changed(mode=mode, **own, **{known[k]: n for k, n in fields.items()})
 
     def threads(self, rows: int | None = None, columns: int | None = None) -> Edit:
@@ -351,11 +353,20 @@ class Edit:
 
     def keep(self, what: str, where: str = "registers") -> Edit:
         """What a persistent row keeps between its passes: `a = f(x[i])` in two passes becomes `k[i] = f(x[i])` in the
-        first and `k[i]` in the second ("values"), or only `k[i] = x[i]` ("loads"). Legal: either, in registers."""
+        first and `k[i]` in the second ("values"), or only `k[i] = x[i]` ("loads").
+
+        Where: in registers, or what is read in shared memory ("shared"), to which it is copied asynchronously. Legal:
+        in registers; in shared memory where the row fits it and vectors are along the columns.
+        """
         self._only(GpuSchedule, f"keep({what}, {where})")
-        if where != "registers":
-            raise Illegal(f"keep({what}, {where})", str(where), "values are kept nowhere else", "registers")
-        return self.changed(keep=what)
+        return self.changed(keep=what, keep_in=where, **({} if where == "shared" else {"ahead": False}))
+
+    def ahead(self, on: bool = True) -> Edit:
+        """A resident block asks for its next row while it works on one: `for row: { x = load(row); S(x) }` becomes
+        `y = load(first); for row: { x = y; y = load(next); S(x) }`. Legal: where rows are kept in shared memory and
+        two fit it; blocks that are not resident have one row."""
+        self._only(GpuSchedule, f"ahead({on})")
+        return self.changed(ahead=bool(on))
 
     def reuse(self, axis: str, n: int, where: str = "registers") -> Edit:
         """A thread of a tile takes n points along a row axis: `x = a[i]; for j: S(x, j)` reads a[i] once for n of them.

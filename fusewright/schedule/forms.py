@@ -113,6 +113,17 @@ def word(pattern: str, default: str) -> Any:
     return _field(Form((pattern,), lambda v, s: [(pattern, (v,))], _set(lambda v: v[0])), default)
 
 
+def kept(pattern: str, default: str) -> Any:
+    """A word together with that of the field `keep_in`, which has no line of its own; always written."""
+
+    def take(state: dict[str, Any], name: str, pattern: str, values: Values) -> None:
+        if name in state:
+            raise ValueError("given twice")
+        state[name], state["keep_in"] = values
+
+    return _field(Form((pattern,), lambda v, s: [(pattern, (v, s.keep_in))], take), default)
+
+
 def number(pattern: str, default: int) -> Any:
     """A number, always written."""
     return _field(Form((pattern,), lambda v, s: [(pattern, (v,))], _set(lambda v: v[0])), default)

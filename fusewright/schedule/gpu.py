@@ -9,7 +9,7 @@ at once; the threads that differ along it are neighbours, so that a warp's acces
 | --- | --- | --- |
 | tile | cut into tiles of `col_threads * steps` vectors, one per block | elementwise |
 | staged | the same, and what is contiguous along `across` passes through a tile of shared memory | transposes |
-| persistent | all in one block, `steps` vectors per thread, values needed again kept in registers | softmax, norms |
+| persistent | all in one block, `steps` vectors per thread, values needed again kept (`keep_in`) | softmax, norms |
 | loop | all in one block, `steps` vectors at a time; later passes read memory again | sums, long rows, scans |
 | collect | points sorted by the row of a scatter's target that they go to (`gpu_scatter.py`) | scatters |
 | split | cut into `splits` chunks over blocks; every pass is a launch that combines what the last one left | few rows |
@@ -20,6 +20,8 @@ launch or by the block that is the last to be done (`finish`). Sizes chosen for 
 arguments of the kernel, not part of it.
 `cluster`: so many blocks hold a row together (persistent, not resident) and combine their results through distributed
 shared memory; the c-th block's thread of column t has the vectors (k * cluster + c) * col_threads + t, k < steps.
+`keep_in`: a persistent row is held in registers, or what is read of it in shared memory, which copies fill that no
+thread has to wait for: long rows leave registers free, so that other blocks run beside and compute meanwhile.
 """
 
 from __future__ import annotations
@@ -39,7 +41,7 @@ from . import gpu_scatter
 from .analysis import Analysis
 from .device import Gpu
 from .gpu_base import ACCESS, DEAR, WARP, GpuSchedule, Hint, Settled, accesses, beside, finds_positions, power_up
-from .gpu_fit import ALONE, CHUNK, CLUSTERS, THREADS, by_columns, holds, shares
+from .gpu_fit import ALONE, CHUNK, CLUSTERS, THREADS, by_columns, holds, row_bytes, shares
 from .gpu_tile import Tiles
 
 
@@ -135,15 +137,16 @@ class _Planner(Tiles):
         once = _passes(f, set(cols), online(f, set(cols)))
         found = None
         if by_column:
-            held = by_columns(vectors, lanes * (self._words(f, set(cols))[0] + len(by_column)))
-            if held is None:
+            words = lanes * self._words(f, set(cols))[0]
+            found = by_columns(self.gpu, vectors, words, lanes * len(by_column), row_bytes(f, base) if rows else 0)
+            if found is None:
                 raise Refusal("schedule", "columns too long to be summed beside a reduction of rows")
-            found = (1, *held, "values")
         elif once > 1:  # else one pass does it, and nothing is kept
             values, loads = (lanes * w for w in self._words(f, set(cols)))
             clusters = CLUSTERS if self.gpu.clusters and not over_rows else (1,)
-            found = shares(self.gpu, clusters, vectors, values, loads, nr, lanes)
-        enough = found is not None and found[0] * nr >= self.gpu.sms
+            size = 0 if over_rows or not rows else row_bytes(f, base)
+            found = shares(self.gpu, clusters, vectors, values, loads, nr, lanes, size)
+        enough = found is not None and found.cluster * nr >= self.gpu.sms
         whole = over_rows or finds_positions(f.reductions())
         if not whole and nr * 4 < self.gpu.sms and nc >= CHUNK and not enough:
             splits = min(-(-self.gpu.sms * 4 // nr), -(-vectors // (2 * THREADS)), 1024)
@@ -151,14 +154,14 @@ class _Planner(Tiles):
             s = replace(base, family=family, mode="split", col_threads=THREADS, steps=4, finish=True)
             return f, s, {"splits": splits}
         if found is not None:
-            cluster, ct, steps, keep = found
+            cluster, ct, steps, keep, place = found
             rt = max(1, 128 // ct)
             if by_column:  # few blocks, since each leaves sums of all columns
                 rt = 2 * THREADS // ct if ct < THREADS else 1
             rt = min(rt, power_up(nr, 1024))
             family = "inner+outer reduction" if over_rows else "inner persistent" if passes > 1 else "inner reduction"
             s = replace(base, family=family, mode="persistent", row_threads=rt, col_threads=ct, steps=steps)
-            s = replace(s, keep=keep, cluster=cluster)
+            s = replace(s, keep=keep, keep_in=place, cluster=cluster)
             return self._resident(f, s, nr, nc * len(by_column)) if over_rows else (f, s, {})
         passes = once
         few = nr < self.gpu.sms * 2

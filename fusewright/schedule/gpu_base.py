@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
 from ..core.dtypes import DType, bool_
@@ -14,7 +14,7 @@ from ..index.expr import ONE, ZERO, Atom, Ix, ix
 from ..prims.table import ARG_MONOIDS
 from .analysis import Analysis
 from .device import Gpu
-from .forms import axes, choice, flag, name, names, number, render, vector, word
+from .forms import axes, choice, flag, kept, name, names, number, render, vector
 from .quotients import multiple, steady, steady_in
 
 ACCESS = 16  # bytes of the widest memory access
@@ -34,13 +34,14 @@ class GpuSchedule:
 
     `rows`, `cols`: axes outermost first; `vector`, `lanes`: the vectorised axis and its width; `mode`, `resident`,
     `steps`, `row_threads`, `col_threads`: see above; `across`: the row axis of a staged tile; `index`: bits of an
-    index; `aligned`: buffers whose vectors all lie at multiples of their size (up to 16 bytes); `stream`: buffers
-    whose lines leave the caches first (never chosen here: it cost 3 to 10 % on an H200); `uniform`: conditions on
-    positions (pieces of a cat, a border) never divide a vector; `steady`: nor do the boundaries of quotients of
-    positions (a view that splits an axis): all lanes have the same; `keep`: what a persistent row keeps for later
-    passes, all dear "values" or only its "loads"; `repeat`: the row axis of which a thread of a tile takes `repeats`
-    points, so that what does not vary along it is read once for them; `finish`: the last block combines what blocks
-    leave, and not another launch.
+    index; `aligned`: buffers whose vectors all lie at multiples of their size (up to 16 bytes); `stream`: buffers whose
+    lines leave the caches first (never chosen here: it cost 3 to 10 % on an H200); `uniform`: conditions on positions
+    (pieces of a cat, a border) never divide a vector; `steady`: nor do the boundaries of quotients of positions (a view
+    that splits an axis): all lanes have the same; `keep`: what a persistent row keeps for later passes, all dear
+    "values" or only its "loads"; `keep_in`: where it keeps the latter, in "registers" or in "shared" memory; `ahead`: a
+    resident block has room there for a second row, which it asks for while it works on one; `repeat`: the row axis of
+    which a thread of a tile takes `repeats` points, so that what does not vary along it is read once for them;
+    `finish`: the last block combines what blocks leave, and not another launch.
     """
 
     rows: tuple[str, ...] = field(metadata=axes("bind({axis}, grid)"))
@@ -60,7 +61,9 @@ class GpuSchedule:
     stream: frozenset[str] = names("hint({buffer}, streaming)")
     uniform: bool = flag("uniform(conditions)")
     steady: bool = flag("uniform(quotients)")
-    keep: str = word("keep({what}, registers)", "values")
+    keep: str = kept("keep({what}, {where})", "values")
+    keep_in: str = "registers"
+    ahead: bool = flag("ahead(rows, shared)")
     repeat: str = name("reuse({axis}, registers)", "")
     repeats: int = number("unroll(rows, {n})", 1)
     finish: bool = flag("finish(block)")
@@ -214,6 +217,11 @@ def reach(b: Buffer, hint: Hint) -> int:
 def finds_positions(stages: Iterable[Stage]) -> bool:
     """Whether one of these reductions gives the position of an extreme."""
     return any(r.monoid in ARG_MONOIDS for r in stages)
+
+
+def row_load(e: Expr, rows: Sequence[Atom], cols: Sequence[Atom]) -> bool:
+    """Whether `e` is read from memory, for every row and column anew: what shared memory can hold of a row."""
+    return e.kind == "load" and bool(e.axes & set(rows)) and bool(e.axes & set(cols))
 
 
 def accesses(f: Fusion, stores: bool = True) -> list[tuple[str, Ix, DType]]:

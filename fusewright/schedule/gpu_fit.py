@@ -1,28 +1,96 @@
-"""How rows are held in the registers of blocks: threads, vectors of each, and blocks that share a row."""
+"""How rows are held in the registers of blocks, or in their shared memory: threads, vectors of each, and blocks that
+share a row."""
 
 from __future__ import annotations
 
-from .device import Gpu
-from .gpu_base import power_up
+from typing import NamedTuple
+
+from ..fusion import scalar as sc
+from ..fusion.ir import Fusion
+from .device import H200, Gpu
+from .gpu_base import GpuSchedule, power_up, row_load
 
 THREADS = 256  # of a block, where nothing asks for more or fewer
 WORDS = 32  # 32-bit registers of a thread for values kept between passes, in blocks of 1024 threads; twice in smaller
 STEPS = 16  # vectors of a row per thread, at most
 OTHERS = 28  # registers of a thread besides those it keeps values in, roughly
+SHARED_STEPS = 32  # vectors of a row in shared memory per thread, at most
+ASYNCHRONOUS = (8, 0)  # the compute capability from which on shared memory is filled without registers
 CHUNK = 1 << 15  # points of a row under which cutting it over blocks does not pay
 SHARE = 32 << 10  # bytes of a row that a block holds best (measured on an H200): a longer row has a cluster of blocks
 ALONE = 32 << 10  # bytes of parts that one block combines in about the time that another launch takes
 CLUSTERS = (1, 2, 4, 8)  # blocks of a cluster
+OTHER_SHARED = 4 << 10  # bytes of shared memory left for what reductions need
+SYSTEM_SHARED = 1 << 10  # bytes of it that the system takes of every block; a processor has so many more than a block
+
+
+class Held(NamedTuple):
+    """How a row is held: in so many blocks, the threads of each, vectors of each of those, what is kept, and where."""
+
+    cluster: int
+    threads: int
+    steps: int
+    keep: str
+    place: str = "registers"
 
 
 def shares(
-    gpu: Gpu, clusters: tuple[int, ...], vectors: int, values: float, loads: float, rows: int, lanes: int
-) -> tuple[int, int, int, str] | None:
-    """(blocks that share a row, one of `clusters`, and how each holds its part, as `fit` says); None if it is too long.
+    gpu: Gpu, clusters: tuple[int, ...], vectors: int, values: float, loads: float, rows: int, lanes: int, size: int
+) -> Held | None:
+    """How blocks hold a row, so many together as one of `clusters`; None if it is too long.
 
-    As many as let a block have its part at best, and others beside it; more if that leaves processors idle.
+    As many as let a block have its part at best, and others beside it; more if that leaves processors idle. In
+    registers, unless only one block then fits a processor, or the most blocks that there can be have all that is good
+    for them; `size`: bytes of shared memory for a vector, 0: none.
     """
-    best: tuple[int, int, int, str] | None = None
+    best = _in_registers(gpu, clusters, vectors, values, loads, rows, lanes)
+    if not size:
+        return best
+    if best is not None and _blocks(gpu, best[1:3], values if best.keep == "values" else loads) > 1:
+        if best.cluster < CLUSTERS[-1] or -(-vectors // best.cluster) * size < SHARE:
+            return best
+    return in_shared(gpu, clusters, vectors, size, rows) or best
+
+
+def in_shared(gpu: Gpu, clusters: tuple[int, ...], vectors: int, size: int, rows: int) -> Held | None:
+    """Blocks that can have a row in shared memory, two or more of them on a processor; None if none can.
+
+    One works on its row and stores it while the other waits for its own. The fewest that have no more than is best.
+    """
+    if gpu.capability < ASYNCHRONOUS:
+        return None
+    found = None
+    for c in clusters:
+        share = -(-vectors // c)
+        if rows * c < gpu.sms and c < clusters[-1]:
+            continue
+        for ct in (2 * THREADS, THREADS, 4 * THREADS):
+            steps = -(-share // ct)
+            if min(room_for(ct * steps * size, gpu), gpu.threads // ct) > 1 and steps <= SHARED_STEPS:
+                found = Held(c, ct, steps, "loads", "shared")
+                break
+        if found is not None and share * size <= SHARE:
+            break
+    return found
+
+
+def room_for(size: int, gpu: Gpu = H200) -> int:
+    """Blocks that a processor can have at once, of so many bytes of shared memory for rows."""
+    return (gpu.shared + SYSTEM_SHARED) // (size + OTHER_SHARED)
+
+
+def row_bytes(f: Fusion, s: GpuSchedule) -> int:
+    """Bytes of shared memory that a block needs for its rows there, at most."""
+    rows, cols = ([a for a in f.axes if a.name in names] for names in (s.rows, s.cols))
+    loads = {e for e in sc.walk([x.body for x in f.stages]) if row_load(e, rows, cols)}
+    point = sum(e.data[2].itemsize for e in loads)
+    return s.threads * s.steps * (s.lanes if s.vector else 1) * point * (2 if s.ahead else 1)
+
+
+def _in_registers(
+    gpu: Gpu, clusters: tuple[int, ...], vectors: int, values: float, loads: float, rows: int, lanes: int
+) -> Held | None:
+    best: Held | None = None
     for c in clusters:
         share = -(-vectors // c)
         found = fit(gpu, share, values, loads, rows * c)
@@ -32,7 +100,7 @@ def shares(
             continue
         ct, steps, keep = found
         good = 4 * share * loads <= SHARE and _blocks(gpu, (ct, steps), values if keep == "values" else loads) > 1
-        best = (c, *found)
+        best = Held(c, *found)
         if good and (rows * c >= gpu.sms or share * lanes < CHUNK // 2):
             break
     return best
@@ -59,14 +127,23 @@ def _blocks(gpu: Gpu, found: tuple[int, int], words: float) -> int:
     return min(gpu.threads // threads, gpu.registers // int(threads * (OTHERS + found[1] * words)))
 
 
-def by_columns(vectors: int, values: float) -> tuple[int, int] | None:
-    """(threads of a row, vectors of each) where columns are summed, too; None if the row is too long.
+def by_columns(gpu: Gpu, vectors: int, values: float, sums: float, size: int) -> Held | None:
+    """How one block holds a row where columns are summed, too; None if the row is too long.
 
-    As few vectors of a thread as can be: besides a row it holds the sums, and the next row is on its way.
+    In registers as few vectors of a thread as can be: besides a row it holds the sums, and the next row is on its way.
+    In shared memory if two blocks fit a processor so and one in registers does. `values`, `sums`: registers for a
+    vector of a row, and of sums; `size`: bytes of shared memory for the former.
     """
     ct = power_up(vectors, 1024)
     steps = -(-vectors // ct)
-    return (ct, steps) if holds(ct, steps, values) else None
+    best = Held(1, ct, steps, "values") if holds(ct, steps, values + sums) else None
+    if size and (best is None or ct == 1024):
+        for ct in (2 * THREADS, 4 * THREADS):
+            steps = -(-vectors // ct)
+            most = min(room_for(ct * steps * size, gpu), gpu.threads // ct // 2)
+            if gpu.capability >= ASYNCHRONOUS and steps * sums <= WORDS and most >= (2 if best else 1):
+                return Held(1, ct, steps, "loads", "shared")
+    return best
 
 
 def holds(threads: int, steps: int, words: float) -> bool:

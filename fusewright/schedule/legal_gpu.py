@@ -28,11 +28,12 @@ from .gpu_base import (
     beside,
     finds_positions,
 )
-from .gpu_fit import CLUSTERS
+from .gpu_fit import CLUSTERS, OTHER_SHARED, room_for, row_bytes
 from .legal import check_vector, conform, fail, legal_nests, listed, nest_error, over_rows
 
 MODES = ("tile", "staged", "persistent", "loop", "split")
 KEEP = ("values", "loads")
+PLACES = ("registers", "shared")
 LANES = (1, 2, 4, 8)  # widths of vectors: up to 16 bytes of the narrowest types
 BLOCK = 1024  # threads of a block, at most
 UNROLL = 64  # steps of a thread written out, at most
@@ -71,7 +72,10 @@ def launch_sizes(f: Fusion, s: GpuSchedule, sizes: Sizes) -> dict[str, int]:
     if s.mode == "split":
         return {"splits": max(1, min(-(-sizes.gpu.sms * 4 // tiles), -(-cols // (s.col_threads * s.steps)), BLOCK))}
     if s.resident:
-        return {"blocks": max(1, min(tiles, sizes.gpu.sms * beside(s.threads)))}
+        together = beside(s.threads)
+        if s.keep_in == "shared":
+            together = max(1, min(together, room_for(row_bytes(f, s), sizes.gpu)))
+        return {"blocks": max(1, min(tiles, sizes.gpu.sms * together))}
     return {}
 
 
@@ -169,12 +173,22 @@ def _check_counts(f: Fusion, s: GpuSchedule, sizes: Sizes) -> None:
             why = "the GPU has no clusters"
         wrong("cluster", s.cluster, why if s.cluster in CLUSTERS else "not a number of blocks", legal)
     if s.keep not in KEEP:
-        fail(s, "keep", [s.keep], "not what a row can keep between its passes", listed(KEEP))
+        fail(s, "keep", [s.keep, s.keep_in], "not what a row can keep between its passes", listed(KEEP))
+    if s.keep_in not in PLACES or (s.keep_in == "shared" and s.mode != "persistent"):
+        why = "not where a row can be kept" if s.keep_in not in PLACES else "the kernel keeps no rows"
+        raise Illegal(spelled(GpuSchedule, "keep", (s.keep, s.keep_in)), s.keep_in, why, _places(s), "keep_in")
+    if s.ahead and not (s.resident and s.keep_in == "shared"):
+        why = "only a resident block that keeps its rows in shared memory has another row to ask for"
+        raise Illegal("ahead(rows, shared)", "rows", why, "no ahead", "ahead")
     if s.finish and not s.resident and s.mode != "split":
         raise Illegal("finish(block)", "block", "blocks leave nothing to be combined", "no finish", "finish")
     _check_repeat(s)
     if s.split:
         raise Illegal("split", "", "pieces of a GPU's columns are those of mode(split)", "mode(split)", "split")
+
+
+def _places(s: GpuSchedule) -> str:
+    return listed(PLACES if s.mode == "persistent" else PLACES[:1])
 
 
 def _check_repeat(s: GpuSchedule) -> None:
@@ -293,13 +307,31 @@ def _persistent(f: Fusion, s: GpuSchedule, sizes: Sizes, outer: list[Stage]) -> 
         directive = spelled(GpuSchedule, "steps", (s.steps,))
         why = f"{threads} threads of {s.steps} vectors do not cover the {columns} vectors of a row"
         raise Illegal(directive, str(s.steps), why, f"{-(-columns // threads)} or more", "steps")
-    words = _loaded(f) + sum(bool(r.axes) for r in outer)
+    words = float(sum(bool(r.axes) for r in outer))
+    if s.keep_in == "shared":
+        _in_shared(f, s, sizes)
+    else:
+        words += _loaded(f)
     held = int(s.steps * s.lanes * words)
     if held > REGISTERS:
         directive = spelled(GpuSchedule, "steps", (s.steps,))
-        most = int(REGISTERS / (s.lanes * words))
+        most = int(REGISTERS / (s.lanes * words))  # held > 0, hence words > 0
         why = f"a thread would hold {held} registers of values"
         raise Illegal(directive, str(s.steps), why, f"{most} or fewer, with more threads(columns, n)", "steps")
+
+
+def _in_shared(f: Fusion, s: GpuSchedule, sizes: Sizes) -> None:
+    """Check a row in shared memory."""
+    directive = spelled(GpuSchedule, "keep", (s.keep, s.keep_in))
+    if s.vector in s.rows or not s.rows:
+        why = "vectors of rows are kept in registers" if s.rows else "the kernel has no rows"
+        raise Illegal(directive, "shared", why, "registers", "keep_in")
+    need, have = row_bytes(f, s), sizes.gpu.shared - OTHER_SHARED
+    if s.resident:
+        have -= 8 * s.threads * s.lanes  # sums of columns pass through shared memory
+    if need > have:
+        why = f"a block would need {need} bytes of shared memory, of {max(0, have)}"
+        raise Illegal(directive, "shared", why, "registers, or fewer threads and unroll", "keep_in")
 
 
 def _loaded(f: Fusion) -> float:

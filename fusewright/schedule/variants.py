@@ -8,6 +8,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator
 from dataclasses import replace
+from typing import Any
 
 from ..fusion.ir import Fusion
 from .forms import Illegal
@@ -15,7 +16,9 @@ from .gpu_base import GpuSchedule, Settled, accesses, power_up
 from .gpu_fit import CLUSTERS
 from .legal_gpu import Sizes, _steps, settle
 
-MOST_STEPS = 16  # vectors of a row that a thread holds, in what is tried
+MOST_STEPS = 16  # vectors of a row that a thread holds in registers, in what is tried
+MOST_SHARED = 56  # and in shared memory
+REGISTERS: dict[str, Any] = {"keep": "values", "keep_in": "registers", "ahead": False}
 
 
 def variants(f: Fusion, s: GpuSchedule, sizes: Sizes) -> Iterator[Settled]:
@@ -43,6 +46,7 @@ def _near(f: Fusion, s: GpuSchedule, sizes: Sizes) -> Iterator[GpuSchedule]:
             for rt in (4, 8, 16, 32):
                 yield replace(s, row_threads=rt)
         case "persistent" | "loop":
+            yield from _shared(s, cols)
             yield from _held(s, cols)
             yield from _cut(s)
             yield from _walked(s, cols)
@@ -66,10 +70,21 @@ def _tiles(s: GpuSchedule, cols: int) -> Iterator[GpuSchedule]:
         yield replace(s, steps=1, repeat=a, repeats=4)
 
 
+def _shared(s: GpuSchedule, cols: int) -> Iterator[GpuSchedule]:
+    """Rows in shared memory: threads of a row, blocks of a row; of resident blocks, also a second row."""
+    if s.vector in s.rows or not s.rows:
+        return
+    t = replace(s, mode="persistent", keep="loads", keep_in="shared", row_threads=1, finish=s.resident and s.finish)
+    for ct, cluster, ahead in itertools.product((512, 256, 1024, 128), CLUSTERS, (True, False)):
+        steps = -(-cols // (cluster * ct))
+        if steps <= MOST_SHARED and 2 * cols > cluster * ct and ahead <= s.resident:
+            yield replace(t, col_threads=ct, steps=steps, cluster=cluster, ahead=ahead)
+
+
 def _held(s: GpuSchedule, cols: int) -> Iterator[GpuSchedule]:
     """Rows in registers: threads of a row, blocks of a row, rows of a block."""
     row_vector = s.vector in s.rows
-    s = s if s.resident else replace(s, finish=False)
+    s = replace(s if s.resident else replace(s, finish=False), **REGISTERS)
     if s.resident:
         yield replace(s, finish=not s.finish)
     for cluster, k in itertools.product(CLUSTERS, range(11)):
@@ -104,7 +119,7 @@ def _walked(s: GpuSchedule, cols: int) -> Iterator[GpuSchedule]:
                 continue
             if ct * 64 < cols and s.vector in s.cols:
                 continue  # too few threads for a row so long
-            yield replace(s, mode="loop", row_threads=rt, col_threads=ct, steps=steps, cluster=1, keep="values")
+            yield replace(s, mode="loop", row_threads=rt, col_threads=ct, steps=steps, cluster=1, **REGISTERS)
 
 
 def _cut(s: GpuSchedule) -> Iterator[GpuSchedule]:
@@ -112,7 +127,7 @@ def _cut(s: GpuSchedule) -> Iterator[GpuSchedule]:
     row_vector = s.vector in s.rows
     for threads, steps in itertools.product((128, 256, 512), (1, 2, 4, 8)):
         rt = min(32, s.row_threads) if row_vector else 1
-        s = replace(s, mode="split", cluster=1, keep="values", finish=True)
+        s = replace(s, mode="split", cluster=1, finish=True, **REGISTERS)
         yield replace(s, row_threads=rt, col_threads=threads // rt, steps=steps)
 
 

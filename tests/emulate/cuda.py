@@ -33,7 +33,7 @@ MISSING = "no C++ compiler to emulate CUDA with"  # the reason to skip tests whe
 H100 = CudaTarget(9, 0)
 
 _HEADER = Path(__file__).with_name("cuda_emulation.h")
-_PARTS = (_HEADER, Path(__file__).with_name("cuda_emulation_cluster.h"))
+_PARTS = (_HEADER, *(Path(__file__).with_name(f"cuda_emulation_{part}.h") for part in ("cluster", "copies", "memory")))
 _OPTIONS = ("-O1", "-std=c++17", "-shared", "-fPIC", "-w", "-ffp-contract=off", "-fno-strict-aliasing")
 _CTYPES = {
     **{"f64": ctypes.c_double, "f32": ctypes.c_float, "i64": ctypes.c_int64, "i32": ctypes.c_int32},
@@ -98,7 +98,7 @@ class EmulatedKernel:
     def _entries(self) -> str:
         """One C function for each launch: `int emu_<k>(void** args, long long blocks)`."""
         lines = [""]
-        fibers = int(any(word in self.source for word in ("__syncthreads()", "__shfl", "fw_cluster")))
+        fibers = int(any(word in self.source for word in ("__syncthreads()", "__shfl", "fw_cluster", "fw_copy")))
         for k, launch in enumerate(self.launches):
             args = []
             for j, p in enumerate(self.params):

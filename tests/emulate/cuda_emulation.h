@@ -6,8 +6,8 @@
 // goes on, what that block has in it is brought back.
 //
 // Reported (emu_error, the first one): a barrier or shuffle that not all threads reach, different barriers reached by
-// threads of one block, a misaligned vector access, and what cuda_emulation_cluster.h says of clusters. Shared memory
-// starts every block filled with 0xff: NaNs.
+// threads of one block, a misaligned vector access, what cuda_emulation_cluster.h says of clusters and
+// cuda_emulation_copies.h of asynchronous copies. Shared memory starts every block filled with 0xff: NaNs.
 #pragma once
 #define FUSEWRIGHT_EMULATION 1
 
@@ -90,6 +90,8 @@ static size_t emu_shared_bytes, emu_dynamic_bytes;
 static void emu_bring(int block);
 static bool emu_passed(int t);
 static bool emu_deliver();
+static void emu_begin_copies();
+static void emu_end_copies();
 static void emu_begin_mbarriers();
 static void emu_end_mbarriers();
 static void (*emu_body)();
@@ -145,6 +147,7 @@ static void emu_enter(int t) {
 
 static void emu_start() {
   emu_body();
+  emu_end_copies();
   emu_fibers[emu_now].state = EMU_DONE;
   emu_leave();
   abort();
@@ -250,6 +253,7 @@ static void emu_run_block() {
   emu_cluster_phase = 1;
   emu_cluster_arrived = 0;
   emu_begin_mbarriers();
+  emu_begin_copies();
   for (int t = 0; t < emu_count; ++t) emu_prepare(t);
   const int n = emu_block_threads;
   do {
@@ -332,6 +336,7 @@ static void emu_bring(int block) {
 }
 
 #include "cuda_emulation_cluster.h"
+#include "cuda_emulation_copies.h"
 
 // Run `blocks` blocks of `threads` threads, so many of them at once; returns whether an error was reported.
 static int emu_run(void (*body)(), long long blocks, int threads, int cluster, int dynamic, int uses_fibers) {
@@ -375,29 +380,7 @@ static int emu_launch(void** args, void (*body)(), long long blocks, int threads
   return error;
 }
 
-// --- memory ------------------------------------------------------------------------------------------------------
-
-template <class T> static const T* emu_aligned(const T* p) {
-  if ((uintptr_t)p % sizeof(T)) emu_report("access of %d bytes at %p, which is misaligned", (int)sizeof(T), (void*)p);
-  return p;
-}
-
-template <class T> static T emu_get(const T* p) {
-  T x;
-  memcpy(&x, emu_aligned(p), sizeof x);
-  return x;
-}
-
-template <class T> static void emu_put(T* p, T x) { memcpy((T*)emu_aligned(p), &x, sizeof x); }
-
-template <class T> static T __ldg(const T* p) { return emu_get(p); }
-template <class T> static T __ldcs(const T* p) { return emu_get(p); }
-template <class T> static T __ldcg(const T* p) { return emu_get(p); }
-template <class T> static T fw_read(const T* p) { return emu_get(p); }
-template <class T, class U> static void __stcs(T* p, U x) { emu_put(p, (T)x); }
-template <class T, class U> static void fw_write(T* p, U x) { emu_put(p, (T)x); }
-static inline void fw_prefetch(const void*) {}
-static inline void fw_fail() { emu_failed = 1; }
+#include "cuda_emulation_memory.h"
 
 // --- numbers -----------------------------------------------------------------------------------------------------
 

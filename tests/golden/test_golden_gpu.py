@@ -24,6 +24,7 @@ from tests.loop import test_gpu_clusters as clusters
 from tests.loop import test_gpu_lowering as programs
 from tests.loop import test_gpu_scans as scans
 from tests.loop import test_gpu_scatter as scatters
+from tests.loop import test_gpu_shared as shared
 
 HERE = Path(__file__).parent / "gpu"
 FEW = Gpu((9, 0), 8, 1 << 20, 227 << 10)
@@ -48,8 +49,9 @@ GOLDENS: dict[str, tuple[Program, tuple[int, int], str]] = {
     "log_sum_exp": (programs.log_sum_exp, (20, 40000), "loop"),
     "full_sum": (cases.full_sum, (512, 256), "split"),
     "column_moments": (programs.column_moments, (4000, 24), "split"),
-    "softmax_cluster": (programs.softmax16, (4, 131072), "persistent"),
-    "batch_norm_cluster": (clusters.batch_norm, (2, 50000), "persistent"),
+    "softmax_cluster": (programs.softmax16, (4, 32768), "persistent"),
+    "batch_norm_cluster": (clusters.batch_norm, (40, 20000), "persistent"),
+    "norm_shared": (shared.norm32, (2, 200704), "persistent"),
     "cumulative": (cases.cumulative, (64, 8192), "loop"),
     "cumulative_down": (scans.down, (100, 16384), "loop"),
     "cumulative_down_shared": (scans.down, (4000, 24), "loop"),

@@ -103,7 +103,7 @@ def test_notes_are_no_part_of_the_text() -> None:
         ("func k rocm i32 () {}", "1:8: expected '(', found 'rocm'"),
         (
             "func k cuda i32 () {\n  alloc s: f32[4] shared\n}",
-            "2:19: expected 'register' or 'block' or 'grid' or 'counters', found 'shared'",
+            "2:19: expected 'register' or 'own' or 'block' or 'grid' or 'counters', found 'shared'",
         ),
         ("func k() {\n  alloc s: f32[4] block\n}", "2:19: expected 'thread' or 'shared', found 'block'"),
         ("func k cuda i32 () {\n  grid b of 1 {\n  }\n}", "2:15: expected ',', found '{'"),

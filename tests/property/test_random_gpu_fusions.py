@@ -1,12 +1,13 @@
 """Random graphs as one GPU kernel: plan, lower, verify, and the interpreted Loop IR against the meaning of the graph.
 
-Rows that are held in registers are also tried with clusters of blocks that share them.
+Rows that are held in registers are also tried with clusters of blocks that share them, and in shared memory.
 """
 
 from __future__ import annotations
 
 from dataclasses import replace
 
+import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -14,7 +15,9 @@ from fusewright.core.errors import Refusal
 from fusewright.loop.gpu import lower_gpu
 from fusewright.loop.verify import verify
 from fusewright.schedule.device import Gpu
-from tests.kernels_gpu import GpuCompiled, check_gpu, gpu_kernel
+from fusewright.schedule.forms import Illegal
+from fusewright.schedule.legal_gpu import Sizes, check
+from tests.kernels_gpu import GpuCompiled, check_gpu, gpu_kernel, hint_of
 from tests.property.test_random_fusions import WITHOUT, Pick, _has_meaning, configured, draw_graph, whole
 
 WITHOUT = [*WITHOUT, ("online",), ("fma",), ("relaxed",)]
@@ -36,7 +39,22 @@ def attempt(pick: Pick) -> bool:
     check_gpu(graph, sizes, inputs, compiled=compiled, eager=eager)
     if compiled.schedule.mode == "persistent" and not compiled.schedule.resident:
         check_gpu(graph, sizes, inputs, compiled=_shared(compiled, pick([2, 4, 8])), eager=eager)
+    _check_in_memory(pick, compiled, sizes, inputs, eager)
     return True
+
+
+def _check_in_memory(pick: Pick, c: GpuCompiled, sizes: dict[str, int], inputs: list[np.ndarray], eager: bool) -> None:
+    """The same kernel with rows in shared memory, where they may be."""
+    ahead = c.schedule.resident and pick([False, True])
+    s = replace(c.schedule, keep=pick(["loads", "values"]), keep_in="shared", ahead=ahead)
+    s = replace(s, steps=pick([1, 1, 4]) * s.steps)
+    try:
+        check(c.built.fusion, s, Sizes(hint_of(sizes), GPUS[0]))  # type: ignore[arg-type]
+    except Illegal:
+        return
+    kernel = lower_gpu(c.built.fusion, s, "kernel")
+    verify(kernel.func)
+    check_gpu(c.graph, sizes, inputs, compiled=replace(c, schedule=s, kernel=kernel), eager=eager)
 
 
 def _shared(c: GpuCompiled, cluster: int) -> GpuCompiled:

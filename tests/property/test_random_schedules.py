@@ -79,6 +79,9 @@ def _gpu(f: Fusion, pick: Pick) -> GpuSchedule:
         cluster=pick([1, 1, 2, 4]),
         across=across,
         index=pick([32, 64]),
+        keep=pick(["values", "loads"]),
+        keep_in=pick(["registers", "shared"]) if mode == "persistent" else "registers",
+        ahead=pick([0, 0, 1]) == 1 and mode == "persistent",
     )
     if mode == "staged":
         s = replace(s, col_threads=64 // lanes, steps=1)

@@ -275,9 +275,27 @@ def test_gpu_registers() -> None:
     s = on_gpu("softmax", m=4096).mode("persistent", columns=1024, rows=1, unroll=1)
     assert _s(s.keep("loads")).keep == "loads"
     assert refused(lambda: s.keep("everything")).legal == "values, loads"
-    assert refused(lambda: s.keep("loads", "memory")).legal == "registers"
+    assert refused(lambda: s.keep("loads", "memory")).legal == "registers, shared"
     e = refused(lambda: on_gpu("softmax", m=4096).mode("persistent", rows=1, columns=16, unroll=64))
     assert "registers of values" in e.why
+
+
+def test_gpu_rows_in_shared_memory() -> None:
+    s = on_gpu("softmax", m=4096).mode("persistent", columns=256, rows=1, unroll=4)
+    assert _s(s.keep("loads", "shared")).keep_in == "shared"
+    assert "keep(loads, shared)" in _s(s.keep("loads", "shared")).directives()
+    assert refused(lambda: s.keep("loads", "shared").ahead()).legal == "no ahead"
+    assert refused(lambda: s.mode("loop").keep("loads", "shared")).legal == "registers"
+    assert _s(s.keep("loads", "shared").mode("loop")).keep_in == "registers"
+    long = on_gpu("softmax", m=65536).mode("loop").mode("persistent", columns=1024, rows=1, unroll=16)
+    e = refused(lambda: long.keep("loads", "shared"))
+    assert e.why == "a block would need 262144 bytes of shared memory, of 228352"
+    back = on_gpu("rms_norm_backward")
+    two = back.keep("loads", "shared").ahead()
+    assert _s(two).ahead
+    assert not _s(two.keep("loads")).ahead
+    down = on_gpu("outer_softmax")
+    assert refused(lambda: down.keep("loads", "shared")).why == "vectors of rows are kept in registers"
 
 
 def test_gpu_clusters() -> None:
@@ -294,7 +312,7 @@ def test_every_field_of_a_gpu_schedule_has_a_rule() -> None:
     """A new field needs one: `schedule/legal_gpu.py` is to say when its values are legal."""
     ruled = {"rows", "cols", "vector", "lanes", "mode", "row_threads", "col_threads", "steps", "resident", "cluster"}
     ruled |= {"across", "index", "aligned", "stream", "uniform", "keep", "split", "family"}
-    ruled |= {"repeat", "repeats", "steady", "finish"}
+    ruled |= {"repeat", "repeats", "steady", "keep_in", "ahead", "finish"}
     assert {f.name for f in dataclasses.fields(GpuSchedule)} == ruled
 
 

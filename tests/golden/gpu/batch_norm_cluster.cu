@@ -19,6 +19,19 @@ __device__ __forceinline__ long long fw_udiv(long long a, long long b) {
   return (long long)((unsigned long long)a / (unsigned long long)b);
 }
 
+// begin to copy N bytes to shared memory; 16 go past the L1 cache
+template <int N> __device__ __forceinline__ void fw_copy_async(void* to, const void* from) {
+  const unsigned at = (unsigned)__cvta_generic_to_shared(to);
+  if (N == 16)
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(at), "l"(from) : "memory");
+  else
+    asm volatile("cp.async.ca.shared.global [%0], [%1], %2;" ::"r"(at), "l"(from), "n"(N) : "memory");
+}
+__device__ __forceinline__ void fw_copy_commit() { asm volatile("cp.async.commit_group;" ::: "memory"); }
+template <int N> __device__ __forceinline__ void fw_copy_wait() { asm volatile("cp.async.wait_group %0;" ::"n"(N) : "memory"); }
+
+template <class T> __device__ __forceinline__ T fw_read(const T* p) { return *p; }
+
 // x to where block `rank` of the cluster has what `p` is in this block's shared memory; `m` there counts its bytes
 __device__ __forceinline__ unsigned fw_cluster_at(const void* p, int rank) {
   const unsigned mine = (unsigned)__cvta_generic_to_shared(p);
@@ -94,8 +107,8 @@ __device__ __forceinline__ void fw_cluster_receive(unsigned long long* m, int by
   fw_mbarrier_wait(m);
 }
 
-__device__ __forceinline__ void fw_fetch_f32x4_ldg(const float* p, unsigned* w) {
-  const uint4 a0 = __ldg((const uint4*)p);
+__device__ __forceinline__ void fw_fetch_f32x4(const float* p, unsigned* w) {
+  const uint4 a0 = fw_read((const uint4*)p);
   w[0] = a0.x;
   w[1] = a0.y;
   w[2] = a0.z;
@@ -109,9 +122,9 @@ __device__ __forceinline__ void fw_unpack_f32x4(const unsigned* w, float* v) {
   v[3] = __uint_as_float(w[3]);
 }
 
-__device__ __forceinline__ void fw_load_f32x4_ldg(const float* p, float* v) {
+__device__ __forceinline__ void fw_load_f32x4(const float* p, float* v) {
   unsigned w[4];
-  fw_fetch_f32x4_ldg(p, w);
+  fw_fetch_f32x4(p, w);
   fw_unpack_f32x4(w, v);
 }
 
@@ -125,8 +138,8 @@ __device__ __forceinline__ float fw_sum_f32x4(const float* v) {
   return x[0];
 }
 
-// sum over groups of 1024 threads
-__device__ __forceinline__ float fw_sum_f32_1024x1(float x, unsigned char* scratch) {
+// sum over groups of 512 threads
+__device__ __forceinline__ float fw_sum_f32_512x1(float x, unsigned char* scratch) {
   float* const s = reinterpret_cast<float*>(scratch);
   const int t = threadIdx.x;
   #pragma unroll
@@ -136,9 +149,9 @@ __device__ __forceinline__ float fw_sum_f32_1024x1(float x, unsigned char* scrat
   }
   if (t % 32 < 1) s[t / 32 * 1 + t % 32] = x;
   __syncthreads();
-  x = s[t / 1024 * 32 + t % 32];
+  x = s[t / 512 * 16 + t % 16];
   #pragma unroll
-  for (int d = 1; d <= 16; d *= 2) {
+  for (int d = 1; d <= 8; d *= 2) {
     const float y = __shfl_xor_sync(0xffffffffu, x, d);
     x = x + y;
   }
@@ -146,9 +159,9 @@ __device__ __forceinline__ float fw_sum_f32_1024x1(float x, unsigned char* scrat
 }
 
 // sum over the 8 blocks of a cluster, in the order of their ranks
-__device__ __forceinline__ float fw_cluster_sum_f32_1024x1_1024x8(float x, float* slot, unsigned long long* m) {
-  const int t = threadIdx.x, us = blockIdx.x % 8, p = t % 1024;
-  slot += t / 1024 * 8;
+__device__ __forceinline__ float fw_cluster_sum_f32_512x1_512x8(float x, float* slot, unsigned long long* m) {
+  const int t = threadIdx.x, us = blockIdx.x % 8, p = t % 512;
+  slot += t / 512 * 8;
   if (p < 8) fw_cluster_send(slot + us, x, m, p);
   fw_cluster_receive(m, 32);
   x = slot[0];
@@ -174,7 +187,7 @@ __device__ __forceinline__ void fw_store_f32x4(float* p, const float* v) {
 }
 
 // inner persistent
-extern "C" __global__ void __cluster_dims__(8, 1, 1) __launch_bounds__(1024) batch_norm_cluster_0(
+extern "C" __global__ void __cluster_dims__(8, 1, 1) __launch_bounds__(512) batch_norm_cluster_0(
     const float* __restrict__ in0,
     float* __restrict__ out1,
     float* __restrict__ out2,
@@ -188,141 +201,220 @@ extern "C" __global__ void __cluster_dims__(8, 1, 1) __launch_bounds__(1024) bat
     int n7) {
   const int bid0 = blockIdx.x;
   const int tid0 = threadIdx.x;
-  float kept0[28];
+  __shared__ __align__(16) float kept0_of_all[10240];
   __shared__ __align__(16) float fw_slot0[8];
   __shared__ __align__(16) float fw_slot1[8];
-  __shared__ __align__(16) unsigned char fw_scratch0[128];
-  __shared__ __align__(16) unsigned char fw_scratch1[128];
+  float* const kept0 = kept0_of_all + tid0 * 4;
+  __shared__ __align__(16) unsigned char fw_scratch0[64];
+  __shared__ __align__(16) unsigned char fw_scratch1[64];
   __shared__ unsigned long long fw_mbarrier[2];
   const unsigned n1_inverse = 0xffffffffu / (unsigned)n1;
-  fw_cluster_begin(fw_mbarrier, 2, 32);
+  fw_cluster_begin(fw_mbarrier, 2, 16);
   const int v1 = fw_udiv(bid0, 8);
   const int v2 = v1 * 8;
   const int v3 = bid0 - v2;
-  const int v4 = v3 * 1024;
+  const int v4 = v3 * 512;
   const int v5 = v4 + tid0;
-  float acc6[4];
+  const int v14 = v1 * n3;
+  #pragma unroll
+  for (int k6 = 0; k6 < 2; ++k6) {
+    const int v7 = k6 * 4096;
+    const int v8 = v7 + v5;
+    const bool v18 = v8 < n4;
+    if (v18) {
+      const int v9 = fw_udiv_by(v8, n1, n1_inverse);
+      const int v10 = v9 * n1;
+      const int v11 = v8 - v10;
+      const int v12 = v11 * 4;
+      const int v13 = v9 * n2;
+      const int v15 = v14 + v13;
+      const int v16 = v15 + v12;
+      const int v17 = k6 * 4;
+      fw_copy_async<16>(kept0 + v17 * 512, in0 + v16);
+    }
+  }
+  fw_copy_commit();
+  #pragma unroll
+  for (int k19 = 2; k19 < 4; ++k19) {
+    const int v20 = k19 * 4096;
+    const int v21 = v20 + v5;
+    const bool v30 = v21 < n4;
+    if (v30) {
+      const int v22 = fw_udiv_by(v21, n1, n1_inverse);
+      const int v23 = v22 * n1;
+      const int v24 = v21 - v23;
+      const int v25 = v24 * 4;
+      const int v26 = v22 * n2;
+      const int v27 = v14 + v26;
+      const int v28 = v27 + v25;
+      const int v29 = k19 * 4;
+      fw_copy_async<16>(kept0 + v29 * 512, in0 + v28);
+    }
+  }
+  fw_copy_commit();
+  #pragma unroll
+  for (int k31 = 4; k31 < 5; ++k31) {
+    const int v32 = k31 * 4096;
+    const int v33 = v32 + v5;
+    const bool v42 = v33 < n4;
+    if (v42) {
+      const int v34 = fw_udiv_by(v33, n1, n1_inverse);
+      const int v35 = v34 * n1;
+      const int v36 = v33 - v35;
+      const int v37 = v36 * 4;
+      const int v38 = v34 * n2;
+      const int v39 = v14 + v38;
+      const int v40 = v39 + v37;
+      const int v41 = k31 * 4;
+      fw_copy_async<16>(kept0 + v41 * 512, in0 + v40);
+    }
+  }
+  fw_copy_commit();
+  float acc43[4];
   #pragma unroll
   for (int l = 0; l < 4; ++l) {
-    acc6[l] = 0.0f;
+    acc43[l] = 0.0f;
   }
-  const int v16 = v1 * n3;
+  fw_copy_wait<2>();
   #pragma unroll
-  for (int k7 = 0; k7 < 7; ++k7) {
-    const int v8 = k7 * 8192;
-    const int v9 = v8 + v5;
-    const bool v20 = v9 < n4;
-    if (v20) {
-      const int v10 = fw_udiv_by(v9, n1, n1_inverse);
-      const int v11 = v10 * n1;
-      const int v12 = v9 - v11;
-      const int v13 = v12 * 4;
-      const int v14 = k7 * 4;
-      const int v15 = v10 * n2;
-      const int v17 = v16 + v15;
-      const int v18 = v17 + v13;
-      float v19[4];
-      fw_load_f32x4_ldg(in0 + v18, v19);
+  for (int k44 = 0; k44 < 2; ++k44) {
+    const int v45 = k44 * 4096;
+    const int v46 = v45 + v5;
+    const bool v54 = v46 < n4;
+    if (v54) {
+      const int v47 = fw_udiv_by(v46, n1, n1_inverse);
+      const int v48 = (int)((unsigned)v47 * (unsigned)n1);
+      const int v49 = (int)((unsigned)v46 - (unsigned)v48);
+      const int v50 = (int)((unsigned)v49 * (unsigned)4);
+      const int v51 = k44 * 4;
+      float v52[4];
+      fw_load_f32x4(kept0 + v51 * 512, v52);
       #pragma unroll
       for (int l = 0; l < 4; ++l) {
-        kept0[v14 + l] = v19[l];
+        const float v53 = acc43[l] + v52[l];
+        acc43[l] = v53;
       }
     }
   }
+  fw_copy_wait<1>();
   #pragma unroll
-  for (int k21 = 0; k21 < 7; ++k21) {
-    const int v22 = k21 * 8192;
-    const int v23 = v22 + v5;
-    const bool v31 = v23 < n4;
-    if (v31) {
-      const int v24 = fw_udiv_by(v23, n1, n1_inverse);
-      const int v25 = (int)((unsigned)v24 * (unsigned)n1);
-      const int v26 = (int)((unsigned)v23 - (unsigned)v25);
-      const int v27 = (int)((unsigned)v26 * (unsigned)4);
-      const int v28 = k21 * 4;
+  for (int k55 = 2; k55 < 4; ++k55) {
+    const int v56 = k55 * 4096;
+    const int v57 = v56 + v5;
+    const bool v65 = v57 < n4;
+    if (v65) {
+      const int v58 = fw_udiv_by(v57, n1, n1_inverse);
+      const int v59 = (int)((unsigned)v58 * (unsigned)n1);
+      const int v60 = (int)((unsigned)v57 - (unsigned)v59);
+      const int v61 = (int)((unsigned)v60 * (unsigned)4);
+      const int v62 = k55 * 4;
+      float v63[4];
+      fw_load_f32x4(kept0 + v62 * 512, v63);
       #pragma unroll
       for (int l = 0; l < 4; ++l) {
-        const float v29 = kept0[v28 + l];
-        const float v30 = acc6[l] + v29;
-        acc6[l] = v30;
+        const float v64 = acc43[l] + v63[l];
+        acc43[l] = v64;
       }
     }
   }
-  float v32[4];
+  fw_copy_wait<0>();
   #pragma unroll
-  for (int l = 0; l < 4; ++l) {
-    v32[l] = acc6[l];
-  }
-  const float v33 = fw_sum_f32x4(v32);
-  const float sum34 = fw_sum_f32_1024x1(v33, fw_scratch0);
-  fw_cluster_wait();  // all blocks have made their mbarriers
-  const float sum35 = fw_cluster_sum_f32_1024x1_1024x8(sum34, fw_slot0, fw_mbarrier);
-  float acc36[4];
-  #pragma unroll
-  for (int l = 0; l < 4; ++l) {
-    acc36[l] = 0.0f;
-  }
-  const long long v46 = (long long)n5;
-  const float v47 = (float)v46;
-  const float v48 = sum35 / v47;
-  #pragma unroll
-  for (int k37 = 0; k37 < 7; ++k37) {
-    const int v38 = k37 * 8192;
-    const int v39 = v38 + v5;
-    const bool v53 = v39 < n4;
-    if (v53) {
-      const int v40 = fw_udiv_by(v39, n1, n1_inverse);
-      const int v41 = (int)((unsigned)v40 * (unsigned)n1);
-      const int v42 = (int)((unsigned)v39 - (unsigned)v41);
-      const int v43 = (int)((unsigned)v42 * (unsigned)4);
-      const int v44 = k37 * 4;
-      #pragma unroll
-      for (int l = 0; l < 4; ++l) {
-        const float v45 = kept0[v44 + l];
-        const float v50 = v45 - v48;
-        const float v51 = v50 * v50;
-        const float v52 = acc36[l] + v51;
-        acc36[l] = v52;
-      }
-    }
-  }
-  float v54[4];
-  #pragma unroll
-  for (int l = 0; l < 4; ++l) {
-    v54[l] = acc36[l];
-  }
-  const float v55 = fw_sum_f32x4(v54);
-  const float sum56 = fw_sum_f32_1024x1(v55, fw_scratch1);
-  const float sum57 = fw_cluster_sum_f32_1024x1_1024x8(sum56, fw_slot1, fw_mbarrier + 1);
-  const float v68 = sum57 / v47;
-  const float v69 = ::rsqrtf(v68);
-  const int v73 = v1 * n7;
-  #pragma unroll
-  for (int k58 = 0; k58 < 7; ++k58) {
-    const int v59 = k58 * 8192;
-    const int v60 = v59 + v5;
-    const bool v76 = v60 < n4;
+  for (int k66 = 4; k66 < 5; ++k66) {
+    const int v67 = k66 * 4096;
+    const int v68 = v67 + v5;
+    const bool v76 = v68 < n4;
     if (v76) {
-      const int v61 = fw_udiv_by(v60, n1, n1_inverse);
-      const int v62 = v61 * n1;
-      const int v63 = v60 - v62;
-      const int v64 = v63 * 4;
-      const int v65 = k58 * 4;
-      float v71[4];
+      const int v69 = fw_udiv_by(v68, n1, n1_inverse);
+      const int v70 = (int)((unsigned)v69 * (unsigned)n1);
+      const int v71 = (int)((unsigned)v68 - (unsigned)v70);
+      const int v72 = (int)((unsigned)v71 * (unsigned)4);
+      const int v73 = k66 * 4;
+      float v74[4];
+      fw_load_f32x4(kept0 + v73 * 512, v74);
       #pragma unroll
       for (int l = 0; l < 4; ++l) {
-        const float v66 = kept0[v65 + l];
-        const float v67 = v66 - v48;
-        v71[l] = v67 * v69;
+        const float v75 = acc43[l] + v74[l];
+        acc43[l] = v75;
       }
-      const int v72 = v61 * n6;
-      const int v74 = v73 + v72;
-      const int v75 = v74 + v64;
-      fw_store_f32x4(out1 + v75, v71);
     }
   }
-  const bool v77 = v5 == 0;
-  if (v77) {
-    out2[v1] = v48;
+  float v77[4];
+  #pragma unroll
+  for (int l = 0; l < 4; ++l) {
+    v77[l] = acc43[l];
+  }
+  const float v78 = fw_sum_f32x4(v77);
+  const float sum79 = fw_sum_f32_512x1(v78, fw_scratch0);
+  fw_cluster_wait();  // all blocks have made their mbarriers
+  const float sum80 = fw_cluster_sum_f32_512x1_512x8(sum79, fw_slot0, fw_mbarrier);
+  float acc81[4];
+  #pragma unroll
+  for (int l = 0; l < 4; ++l) {
+    acc81[l] = 0.0f;
+  }
+  const long long v91 = (long long)n5;
+  const float v92 = (float)v91;
+  const float v93 = sum80 / v92;
+  #pragma unroll
+  for (int k82 = 0; k82 < 5; ++k82) {
+    const int v83 = k82 * 4096;
+    const int v84 = v83 + v5;
+    const bool v98 = v84 < n4;
+    if (v98) {
+      const int v85 = fw_udiv_by(v84, n1, n1_inverse);
+      const int v86 = (int)((unsigned)v85 * (unsigned)n1);
+      const int v87 = (int)((unsigned)v84 - (unsigned)v86);
+      const int v88 = (int)((unsigned)v87 * (unsigned)4);
+      const int v89 = k82 * 4;
+      float v90[4];
+      fw_load_f32x4(kept0 + v89 * 512, v90);
+      #pragma unroll
+      for (int l = 0; l < 4; ++l) {
+        const float v95 = v90[l] - v93;
+        const float v96 = v95 * v95;
+        const float v97 = acc81[l] + v96;
+        acc81[l] = v97;
+      }
+    }
+  }
+  float v99[4];
+  #pragma unroll
+  for (int l = 0; l < 4; ++l) {
+    v99[l] = acc81[l];
+  }
+  const float v100 = fw_sum_f32x4(v99);
+  const float sum101 = fw_sum_f32_512x1(v100, fw_scratch1);
+  const float sum102 = fw_cluster_sum_f32_512x1_512x8(sum101, fw_slot1, fw_mbarrier + 1);
+  const float v113 = sum102 / v92;
+  const float v114 = ::rsqrtf(v113);
+  const int v118 = v1 * n7;
+  #pragma unroll
+  for (int k103 = 0; k103 < 5; ++k103) {
+    const int v104 = k103 * 4096;
+    const int v105 = v104 + v5;
+    const bool v121 = v105 < n4;
+    if (v121) {
+      const int v106 = fw_udiv_by(v105, n1, n1_inverse);
+      const int v107 = v106 * n1;
+      const int v108 = v105 - v107;
+      const int v109 = v108 * 4;
+      const int v110 = k103 * 4;
+      float v111[4];
+      fw_load_f32x4(kept0 + v110 * 512, v111);
+      float v116[4];
+      #pragma unroll
+      for (int l = 0; l < 4; ++l) {
+        const float v112 = v111[l] - v93;
+        v116[l] = v112 * v114;
+      }
+      const int v117 = v106 * n6;
+      const int v119 = v118 + v117;
+      const int v120 = v119 + v109;
+      fw_store_f32x4(out1 + v120, v116);
+    }
+  }
+  const bool v122 = v5 == 0;
+  if (v122) {
+    out2[v1] = v93;
   }
 }

@@ -147,8 +147,8 @@ __device__ __forceinline__ float fw_max_f32x8(const float* v) {
   return x[0];
 }
 
-// max over groups of 256 threads
-__device__ __forceinline__ float fw_max_f32_256x1(float x, unsigned char* scratch) {
+// max over groups of 512 threads
+__device__ __forceinline__ float fw_max_f32_512x1(float x, unsigned char* scratch) {
   float* const s = reinterpret_cast<float*>(scratch);
   const int t = threadIdx.x;
   #pragma unroll
@@ -158,24 +158,24 @@ __device__ __forceinline__ float fw_max_f32_256x1(float x, unsigned char* scratc
   }
   if (t % 32 < 1) s[t / 32 * 1 + t % 32] = x;
   __syncthreads();
-  x = s[t / 256 * 8 + t % 8];
+  x = s[t / 512 * 16 + t % 16];
   #pragma unroll
-  for (int d = 1; d <= 4; d *= 2) {
+  for (int d = 1; d <= 8; d *= 2) {
     const float y = __shfl_xor_sync(0xffffffffu, x, d);
     x = fw_max(x, y);
   }
   return x;
 }
 
-// max over the 8 blocks of a cluster, in the order of their ranks
-__device__ __forceinline__ float fw_cluster_max_f32_256x1_256x8(float x, float* slot, unsigned long long* m) {
-  const int t = threadIdx.x, us = blockIdx.x % 8, p = t % 256;
-  slot += t / 256 * 8;
-  if (p < 8) fw_cluster_send(slot + us, x, m, p);
-  fw_cluster_receive(m, 32);
+// max over the 2 blocks of a cluster, in the order of their ranks
+__device__ __forceinline__ float fw_cluster_max_f32_512x1_512x2(float x, float* slot, unsigned long long* m) {
+  const int t = threadIdx.x, us = blockIdx.x % 2, p = t % 512;
+  slot += t / 512 * 2;
+  if (p < 2) fw_cluster_send(slot + us, x, m, p);
+  fw_cluster_receive(m, 8);
   x = slot[0];
   #pragma unroll
-  for (int r = 1; r < 8; ++r) {
+  for (int r = 1; r < 2; ++r) {
     const float y = slot[r];
     x = fw_max(x, y);
   }
@@ -194,8 +194,8 @@ __device__ __forceinline__ float fw_sum_f32x8(const float* v) {
   return x[0];
 }
 
-// sum over groups of 256 threads
-__device__ __forceinline__ float fw_sum_f32_256x1(float x, unsigned char* scratch) {
+// sum over groups of 512 threads
+__device__ __forceinline__ float fw_sum_f32_512x1(float x, unsigned char* scratch) {
   float* const s = reinterpret_cast<float*>(scratch);
   const int t = threadIdx.x;
   #pragma unroll
@@ -205,24 +205,24 @@ __device__ __forceinline__ float fw_sum_f32_256x1(float x, unsigned char* scratc
   }
   if (t % 32 < 1) s[t / 32 * 1 + t % 32] = x;
   __syncthreads();
-  x = s[t / 256 * 8 + t % 8];
+  x = s[t / 512 * 16 + t % 16];
   #pragma unroll
-  for (int d = 1; d <= 4; d *= 2) {
+  for (int d = 1; d <= 8; d *= 2) {
     const float y = __shfl_xor_sync(0xffffffffu, x, d);
     x = x + y;
   }
   return x;
 }
 
-// sum over the 8 blocks of a cluster, in the order of their ranks
-__device__ __forceinline__ float fw_cluster_sum_f32_256x1_256x8(float x, float* slot, unsigned long long* m) {
-  const int t = threadIdx.x, us = blockIdx.x % 8, p = t % 256;
-  slot += t / 256 * 8;
-  if (p < 8) fw_cluster_send(slot + us, x, m, p);
-  fw_cluster_receive(m, 32);
+// sum over the 2 blocks of a cluster, in the order of their ranks
+__device__ __forceinline__ float fw_cluster_sum_f32_512x1_512x2(float x, float* slot, unsigned long long* m) {
+  const int t = threadIdx.x, us = blockIdx.x % 2, p = t % 512;
+  slot += t / 512 * 2;
+  if (p < 2) fw_cluster_send(slot + us, x, m, p);
+  fw_cluster_receive(m, 8);
   x = slot[0];
   #pragma unroll
-  for (int r = 1; r < 8; ++r) {
+  for (int r = 1; r < 2; ++r) {
     const float y = slot[r];
     x = x + y;
   }
@@ -243,7 +243,7 @@ __device__ __forceinline__ void fw_store_bf16x8(unsigned short* p, const float* 
 }
 
 // inner persistent
-extern "C" __global__ void __cluster_dims__(8, 1, 1) __launch_bounds__(256) softmax_cluster_0(
+extern "C" __global__ void __cluster_dims__(2, 1, 1) __launch_bounds__(512) softmax_cluster_0(
     const unsigned short* __restrict__ in0,
     unsigned short* __restrict__ out1,
     int n0,
@@ -252,17 +252,17 @@ extern "C" __global__ void __cluster_dims__(8, 1, 1) __launch_bounds__(256) soft
     int n3) {
   const int bid0 = blockIdx.x;
   const int tid0 = threadIdx.x;
-  unsigned kept0[32];  // 64 bf16, packed
-  __shared__ __align__(16) float fw_slot0[8];
-  __shared__ __align__(16) float fw_slot1[8];
-  __shared__ __align__(16) unsigned char fw_scratch0[32];
-  __shared__ __align__(16) unsigned char fw_scratch1[32];
+  unsigned kept0[16];  // 32 bf16, packed
+  __shared__ __align__(16) float fw_slot0[2];
+  __shared__ __align__(16) float fw_slot1[2];
+  __shared__ __align__(16) unsigned char fw_scratch0[64];
+  __shared__ __align__(16) unsigned char fw_scratch1[64];
   __shared__ unsigned long long fw_mbarrier[2];
-  fw_cluster_begin(fw_mbarrier, 2, 8);
-  const int v1 = fw_udiv(bid0, 8);
-  const int v2 = v1 * 8;
+  fw_cluster_begin(fw_mbarrier, 2, 16);
+  const int v1 = fw_udiv(bid0, 2);
+  const int v2 = v1 * 2;
   const int v3 = bid0 - v2;
-  const int v4 = v3 * 256;
+  const int v4 = v3 * 512;
   const int v5 = v4 + tid0;
   float acc6[8];
   #pragma unroll
@@ -271,8 +271,8 @@ extern "C" __global__ void __cluster_dims__(8, 1, 1) __launch_bounds__(256) soft
   }
   const int v12 = v1 * n1;
   #pragma unroll
-  for (int k7 = 0; k7 < 8; ++k7) {
-    const int v8 = k7 * 2048;
+  for (int k7 = 0; k7 < 4; ++k7) {
+    const int v8 = k7 * 1024;
     const int v9 = v8 + v5;
     const bool v15 = v9 < n2;
     if (v15) {
@@ -283,8 +283,8 @@ extern "C" __global__ void __cluster_dims__(8, 1, 1) __launch_bounds__(256) soft
     }
   }
   #pragma unroll
-  for (int k16 = 0; k16 < 8; ++k16) {
-    const int v17 = k16 * 2048;
+  for (int k16 = 0; k16 < 4; ++k16) {
+    const int v17 = k16 * 1024;
     const int v18 = v17 + v5;
     const bool v23 = v18 < n2;
     if (v23) {
@@ -305,17 +305,17 @@ extern "C" __global__ void __cluster_dims__(8, 1, 1) __launch_bounds__(256) soft
     v24[l] = acc6[l];
   }
   const float v25 = fw_max_f32x8(v24);
-  const float max26 = fw_max_f32_256x1(v25, fw_scratch0);
+  const float max26 = fw_max_f32_512x1(v25, fw_scratch0);
   fw_cluster_wait();  // all blocks have made their mbarriers
-  const float max27 = fw_cluster_max_f32_256x1_256x8(max26, fw_slot0, fw_mbarrier);
+  const float max27 = fw_cluster_max_f32_512x1_512x2(max26, fw_slot0, fw_mbarrier);
   float acc28[8];
   #pragma unroll
   for (int l = 0; l < 8; ++l) {
     acc28[l] = 0.0f;
   }
   #pragma unroll
-  for (int k29 = 0; k29 < 8; ++k29) {
-    const int v30 = k29 * 2048;
+  for (int k29 = 0; k29 < 4; ++k29) {
+    const int v30 = k29 * 1024;
     const int v31 = v30 + v5;
     const bool v40 = v31 < n2;
     if (v40) {
@@ -339,13 +339,13 @@ extern "C" __global__ void __cluster_dims__(8, 1, 1) __launch_bounds__(256) soft
     v41[l] = acc28[l];
   }
   const float v42 = fw_sum_f32x8(v41);
-  const float sum43 = fw_sum_f32_256x1(v42, fw_scratch1);
-  const float sum44 = fw_cluster_sum_f32_256x1_256x8(sum43, fw_slot1, fw_mbarrier + 1);
+  const float sum43 = fw_sum_f32_512x1(v42, fw_scratch1);
+  const float sum44 = fw_cluster_sum_f32_512x1_512x2(sum43, fw_slot1, fw_mbarrier + 1);
   const float v54 = fw_fast_reciprocal(sum44);
   const int v57 = v1 * n3;
   #pragma unroll
-  for (int k45 = 0; k45 < 8; ++k45) {
-    const int v46 = k45 * 2048;
+  for (int k45 = 0; k45 < 4; ++k45) {
+    const int v46 = k45 * 1024;
     const int v47 = v46 + v5;
     const bool v59 = v47 < n2;
     if (v59) {

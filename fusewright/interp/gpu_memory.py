@@ -1,0 +1,59 @@
+"""Memory as the interpreter of CUDA kernels has it: who touched an element last, and what is on its way."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .values import Memory
+
+NOBODY, MANY = -1, -2  # in place of the number of a block or thread
+
+
+class Shared(Memory):
+    """Memory that several threads see, and, once it is watched, who touched its elements last.
+
+    Epochs number the stretches between barriers, in all blocks and launches.
+    """
+
+    __slots__ = (
+        *("apart", "read_block", "read_epoch", "read_thread"),
+        *("watched", "write_block", "write_epoch", "write_thread"),
+    )
+
+    def __init__(self, data: np.ndarray, held: bool, watched: bool = False, apart: int | None = None):
+        super().__init__(data, held)
+        self.apart = apart  # elements that each block of a cluster has for itself; None: it is one memory
+        self.watched = False
+        if watched:
+            self.watch()
+
+    def watch(self) -> None:
+        """From now on note who reads and writes. What is never written needs no watching."""
+        self.watched = True
+        size = self.data.size
+        self.read_block, self.write_block = np.full((2, size), NOBODY, np.int32)
+        self.read_thread, self.write_thread = np.full((2, size), NOBODY, np.int32)
+        self.read_epoch, self.write_epoch = np.full((2, size), NOBODY, np.int64)
+
+    def settle(self) -> None:
+        """A launch has ended: what its blocks did is no longer a race."""
+        if self.watched:
+            self.read_block.fill(NOBODY)
+            self.write_block.fill(NOBODY)
+
+
+class Own(Memory):
+    """Scratch that each thread has for itself, [threads, elements], and what is on its way to it.
+
+    `coming`: the number of the group that will bring an element, 0 if none does.
+    """
+
+    __slots__ = ("brought", "coming")
+
+    def __init__(self, data: np.ndarray):
+        super().__init__(data, False)
+        self.coming = np.zeros(data.shape, np.int64)
+        self.brought = data.copy()
+
+
+__all__ = ["MANY", "NOBODY", "Own", "Shared"]
