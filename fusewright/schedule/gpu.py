@@ -31,17 +31,15 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 from ..core.errors import Refusal
-from ..fusion import scalar as sc
 from ..fusion.collapse import collapse
 from ..fusion.ir import Fusion, Stage
 from ..fusion.online import Online, online
-from ..fusion.scalar import Expr
 from ..index.expr import Atom
 from . import gpu_scatter
 from .analysis import Analysis
 from .device import Gpu
-from .gpu_base import ACCESS, DEAR, WARP, GpuSchedule, Hint, Settled, accesses, beside, finds_positions, power_up
-from .gpu_fit import ALONE, CHUNK, CLUSTERS, THREADS, by_columns, holds, row_bytes, shares
+from .gpu_base import ACCESS, WARP, GpuSchedule, Hint, Settled, accesses, beside, finds_positions, power_up
+from .gpu_fit import ALONE, CHUNK, CLUSTERS, THREADS, by_columns, dear_values, holds, row_bytes, shares
 from .gpu_tile import Tiles
 
 
@@ -187,7 +185,7 @@ class _Planner(Tiles):
         whole = set(f.axes)
         loads = {(b, o): d for b, o, d in accesses(f, stores=False) if o.axes() == whole}
         words = sum(max(d.itemsize, 2) / 4 for d in loads.values())
-        return max(words, _shared(f, cols), 0.5), max(words, 0.5)
+        return max(words, dear_values(f, cols), 0.5), max(words, 0.5)
 
     def _down(self, f: Fusion, rows: list[Atom], cols: list[Atom], unit: Atom, passes: int) -> Settled:
         """Rows are neighbours in memory: threads side by side along them, each taking some of the columns."""
@@ -256,26 +254,6 @@ class _Planner(Tiles):
             aligned=aligned if lanes > 1 else frozenset(),
         )
         return f, s, {}
-
-
-def _shared(f: Fusion, cols: set[Atom]) -> int:
-    """How many dear values of a point two passes want."""
-    cost: dict[Expr, int] = {}
-    by_level: dict[int, set[Expr]] = {}
-    level: dict[str, int] = {}
-    for s in f.stages:
-        n = max((level.get(name, 0) for name in s.body.stages), default=0)
-        if s.kind == "reduce":
-            level[s.name] = n + 1 if set(s.raxes) == cols else n
-        for e in sc.walk([s.body]):
-            if e.axes & cols and e not in cost:
-                cost[e] = e.cost + sum(cost.get(c, 0) for c in e.children())
-        by_level.setdefault(n, set()).update(
-            e for e in sc.walk([s.body]) if e.kind != "load" and cost.get(e, 0) >= DEAR
-        )
-    wanted = [e for e in cost if sum(e in found for found in by_level.values()) > 1]
-    inside = {c for e in wanted for c in sc.walk(list(e.children()))}
-    return sum(e not in inside for e in wanted)
 
 
 def _passes(f: Fusion, cols: set[Atom], running: Mapping[str, Online] | None = None) -> int:

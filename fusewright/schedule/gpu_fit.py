@@ -7,8 +7,10 @@ from typing import NamedTuple
 
 from ..fusion import scalar as sc
 from ..fusion.ir import Fusion
+from ..fusion.scalar import Expr
+from ..index.expr import Atom
 from .device import H200, Gpu
-from .gpu_base import GpuSchedule, power_up, row_load
+from .gpu_base import DEAR, GpuSchedule, power_up, row_load
 
 THREADS = 256  # of a block, where nothing asks for more or fewer
 WORDS = 32  # 32-bit registers of a thread for values kept between passes, in blocks of 1024 threads; twice in smaller
@@ -163,3 +165,23 @@ def _fit_words(gpu: Gpu, vectors: int, words: float, rows: int) -> tuple[int, in
         if (roomy and rows * ct >= gpu.sms * 512) or steps == 1:
             break
     return best
+
+
+def dear_values(f: Fusion, cols: set[Atom]) -> int:
+    """How many dear values of a point two passes want."""
+    cost: dict[Expr, int] = {}
+    by_level: dict[int, set[Expr]] = {}
+    level: dict[str, int] = {}
+    for s in f.stages:
+        n = max((level.get(name, 0) for name in s.body.stages), default=0)
+        if s.kind == "reduce":
+            level[s.name] = n + 1 if set(s.raxes) == cols else n
+        for e in sc.walk([s.body]):
+            if e.axes & cols and e not in cost:
+                cost[e] = e.cost + sum(cost.get(c, 0) for c in e.children())
+        by_level.setdefault(n, set()).update(
+            e for e in sc.walk([s.body]) if e.kind != "load" and cost.get(e, 0) >= DEAR
+        )
+    wanted = [e for e in cost if sum(e in found for found in by_level.values()) > 1]
+    inside = {c for e in wanted for c in sc.walk(list(e.children()))}
+    return sum(e not in inside for e in wanted)

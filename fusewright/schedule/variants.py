@@ -13,7 +13,7 @@ from typing import Any
 from ..fusion.ir import Fusion
 from .forms import Illegal
 from .gpu_base import GpuSchedule, Settled, accesses, power_up
-from .gpu_fit import CLUSTERS
+from .gpu_fit import CLUSTERS, dear_values
 from .legal_gpu import Sizes, _steps, settle
 
 MOST_STEPS = 16  # vectors of a row that a thread holds in registers, in what is tried
@@ -46,7 +46,7 @@ def _near(f: Fusion, s: GpuSchedule, sizes: Sizes) -> Iterator[GpuSchedule]:
             for rt in (4, 8, 16, 32):
                 yield replace(s, row_threads=rt)
         case "persistent" | "loop":
-            yield from _shared(s, cols)
+            yield from _shared(f, s, cols)
             yield from _held(s, cols)
             yield from _cut(s)
             yield from _walked(s, cols)
@@ -70,15 +70,19 @@ def _tiles(s: GpuSchedule, cols: int) -> Iterator[GpuSchedule]:
         yield replace(s, steps=1, repeat=a, repeats=4)
 
 
-def _shared(s: GpuSchedule, cols: int) -> Iterator[GpuSchedule]:
+def _shared(f: Fusion, s: GpuSchedule, cols: int) -> Iterator[GpuSchedule]:
     """Rows in shared memory: threads of a row, blocks of a row; of resident blocks, also a second row."""
     if s.vector in s.rows or not s.rows:
         return
-    t = replace(s, mode="persistent", keep="loads", keep_in="shared", row_threads=1, finish=s.resident and s.finish)
-    for ct, cluster, ahead in itertools.product((512, 256, 1024, 128), CLUSTERS, (True, False)):
+    dear = dear_values(f, {a for a in f.axes if a.name in s.cols}) > 0
+    kept = ("loads", "values") if dear else ("loads",)
+    t = replace(s, mode="persistent", keep_in="shared", row_threads=1, finish=s.resident and s.finish)
+    for ct, cluster, ahead, keep in itertools.product((512, 256, 1024, 128), CLUSTERS, (True, False), kept):
         steps = -(-cols // (cluster * ct))
-        if steps <= MOST_SHARED and 2 * cols > cluster * ct and ahead <= s.resident:
-            yield replace(t, col_threads=ct, steps=steps, cluster=cluster, ahead=ahead)
+        if steps > (MOST_STEPS if keep == "values" else MOST_SHARED) or 2 * cols <= cluster * ct:
+            continue
+        if ahead <= s.resident and (cluster == 1 or not s.resident):
+            yield replace(t, col_threads=ct, steps=steps, cluster=cluster, ahead=ahead, keep=keep)
 
 
 def _held(s: GpuSchedule, cols: int) -> Iterator[GpuSchedule]:

@@ -299,7 +299,7 @@ def test_sums_of_columns_leave_no_registers_for_long_rows() -> None:
     assert {m: (c.schedule.keep_in, c.schedule.threads) for m, c in found.items()} == COLUMNS
 
 
-COLUMNS = {1024: ("registers", 512), 2048: ("registers", 512), 4096: ("shared", 512), 8192: ("shared", 512)}
+COLUMNS = {1024: ("registers", 256), 2048: ("registers", 512), 4096: ("shared", 512), 8192: ("shared", 512)}
 
 
 @NEEDS_NVRTC
