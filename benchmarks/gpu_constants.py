@@ -146,7 +146,7 @@ def main() -> None:
     parser.add_argument("only", nargs="*")
     args = parser.parse_args()
     results = []
-    with fusewright.options(fallback=False):
+    with fusewright.options(fallback=False, single_op_groups=True):
         for case in GPU_CASES:
             if args.only and not any(p in case.name for p in args.only):
                 continue
