@@ -1,0 +1,265 @@
+"""Kernels for one set of sizes, where they are faster than the general one (option `specialize`).
+
+A GPU kernel takes its sizes as arguments. For sizes that have kept the device busy for long there may be a second one,
+of the same schedule, in which they are numbers (`loop/constants.py`). With "hot" it is compiled in the background and
+then timed beside the general one, on the tensors of a call; it stays only if it is clearly faster. With "always" it is
+compiled before the first launch, and nothing is timed; with "never" there is none.
+
+Total time is what counts, so little is tried. A kernel that moves little is never looked at. One is looked at when it
+has moved as much as takes longer than timing it. What came out is known for all groups that run the same kernel, and
+for sizes to come: a kernel that did not gain a few times is left alone, and none is made for more than a few sizes.
+"""
+
+from __future__ import annotations
+
+import contextvars
+import sys
+import threading
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+from weakref import WeakKeyDictionary
+
+from ..core.counters import count
+from ..core.log import LOG
+from ..core.options import using
+from ..index.expr import Ix
+from ..loop.constants import with_sizes
+from ..loop.ir import For, Func, If, Let, Store, walk
+from ..loop.lower import Kernel
+from ..schedule.gpu_base import reach
+from .gpu import Found, GpuGroup, GpuKernel, Prepared, sizes_of
+from .specialize import worker
+
+SMALL = 4 << 20  # bytes of a launch that takes longer to begin than to run
+STAKE = 1 << 38  # bytes that are moved before anything is tried: some 60 ms of an H200
+LAUNCHES = 16  # how many there are at least before that
+ROUNDS = 5  # samples, twice
+GAIN = 0.97  # of the general kernel's time: what is adopted takes less
+LOST = 2  # kernels in a row that were no faster, after which there are no more of their kind
+SIZES = 8  # for which a kernel is specialised at most
+
+
+@dataclass(slots=True)
+class Special:
+    """A kernel whose sizes are numbers. `ratio`: its time over the general one's; None where that was not measured."""
+
+    func: Func
+    code: GpuKernel
+    ratio: float | None = None
+
+
+@dataclass(slots=True)
+class Kind:
+    """What is known of the special kernels of a general one. `judged`: by size parameters; None did not gain."""
+
+    judged: dict[tuple[int, ...], Special | None] = field(default_factory=dict)
+    lost: int = 0  # in a row
+
+    def closed(self) -> bool:
+        return self.lost >= LOST or len(self.judged) >= SIZES
+
+    def judge(self, numbers: tuple[int, ...], special: Special | None) -> None:
+        with _lock:
+            if numbers not in self.judged:
+                self.judged[numbers] = special
+                self.lost = 0 if special is not None else self.lost + 1
+
+
+_lock = threading.Lock()
+_kinds: WeakKeyDictionary[Any, dict[str, Kind]] = WeakKeyDictionary()  # by driver, and key of the general kernel
+
+
+def kind_of(group: GpuGroup, code: GpuKernel) -> Kind:
+    with _lock:
+        return _kinds.setdefault(group.driver, {}).setdefault(code.key, Kind())
+
+
+def begin(group: GpuGroup, key: tuple[int, ...], found: Found, entry: Prepared) -> Any:
+    """What takes the place of `entry`, the launch of a general kernel: itself, a special one's, or a `Hot`."""
+    kernel, code, numbers = found
+    how = group.options.specialize
+    if how == "never" or group.options.external_source is not None:  # people edit general kernels
+        return entry
+    kind = kind_of(group, code)
+    if how == "always":
+        try:
+            special = specialised(group, kernel, numbers)
+        except Exception as e:  # the general one is there
+            LOG.info("no kernel for one set of sizes of %s: %s", kernel.func.name, e)
+            return entry
+        return adopted(group, key, special, entry)
+    if tuple(numbers) in kind.judged:
+        known = kind.judged[tuple(numbers)]
+        return entry if known is None else adopted(group, key, known, entry)
+    moved = traffic(group, key)
+    if moved < SMALL or kind.closed():
+        return entry
+    return Hot(group, key, found, entry, max(LAUNCHES, STAKE // moved))
+
+
+def traffic(group: GpuGroup, key: Sequence[int]) -> int:
+    """Bytes of all tensors of a launch."""
+    size = sizes_of(group.sizes_at(key)[0])
+    return sum(size(b.numel) * b.dtype.itemsize for b in group.fusion.buffers)
+
+
+def specialised(group: GpuGroup, kernel: Kernel, numbers: Sequence[int]) -> Special:
+    """The special kernel for size parameters, compiled. Raises CompilerError or RuntimeFault."""
+    with using(group.options):
+        func = with_sizes(kernel.func, numbers)
+        special = Special(func, group.compile(func, group.driver))
+        count("kernels_specialized")
+        group.made_special(special)
+    return special
+
+
+def launch_of(group: GpuGroup, special: Special, entry: Prepared) -> Prepared:
+    """A special kernel's launch in place of the general one's."""
+    code = special.code
+    made = Prepared(group.driver, code.takes, code.handles, [], list(group.fusion.hosts))
+    made.sizes = entry.sizes  # for people
+    return made
+
+
+def adopted(group: GpuGroup, key: tuple[int, ...], special: Special, entry: Prepared) -> Prepared:
+    """The special kernel's launch, which is to take the place of the general one's."""
+    launch = launch_of(group, special, entry)
+    group.special[key] = special
+    count("kernels_adopted")
+    return launch
+
+
+def weight(func: Func) -> int:
+    """Divisions, conditions, masks and loops: what sizes as numbers may spare a kernel."""
+    n = 0
+    for s in walk(func.body):
+        if isinstance(s, Let):
+            n += s.op in ("udiv", "min", "max", "lanemask") or (s.buf is not None and len(s.args) > 1)
+        elif isinstance(s, Store):
+            n += s.mask is not None
+        else:
+            n += isinstance(s, (If, For))
+    return n
+
+
+class Hot:
+    """Launches a general kernel until it is known whether a special one is faster.
+
+    `until`: the number of the launch in which something is to be done. First the special kernel is asked for; when it
+    is there (`special`), a call that can be timed compares the two and leaves the better one in `group.memo[key]`.
+    """
+
+    __slots__ = ("calls", "entry", "found", "group", "key", "lock", "special", "until")
+
+    def __init__(self, group: GpuGroup, key: tuple[int, ...], found: Found, entry: Prepared, launches: int):
+        self.group, self.key, self.found, self.entry = group, key, found, entry
+        self.lock = threading.Lock()
+        self.special: Special | None = None
+        self.calls, self.until = 0, launches
+
+    def __call__(self, *pointers: int, hosts: tuple[float, ...] = ()) -> None:
+        self.calls += 1
+        if self.calls < self.until:
+            self.entry(*pointers, hosts=hosts)
+        else:
+            self.decide(pointers, hosts)(*pointers, hosts=hosts)
+
+    @property
+    def waiting(self) -> bool:
+        """Whether there will soon be a decision."""
+        return self.special is not None or self.until == sys.maxsize
+
+    def decide(self, pointers: tuple[int, ...], hosts: tuple[float, ...]) -> Any:
+        """What to launch this time."""
+        if not self.lock.acquire(blocking=False):  # another thread is at it
+            return self.entry
+        try:
+            now = self.group.memo.get(self.key)
+            if now is not self:
+                return now or self.entry
+            if self.special is None:
+                self.ask()
+                return self.entry
+            return self.compared(pointers, hosts) if self.group.driver.can_time() else self.entry
+        finally:
+            self.lock.release()
+
+    def ask(self) -> None:
+        """Have the special kernel compiled in the background, unless it is known what comes of it."""
+        kind, numbers = self.kind, tuple(self.found[2])
+        if numbers in kind.judged or kind.closed():
+            self.settle(kind.judged.get(numbers))
+            return
+        self.until = sys.maxsize
+        worker().submit(contextvars.copy_context().run, self.make)
+
+    @property
+    def kind(self) -> Kind:
+        return kind_of(self.group, self.found[1])
+
+    def make(self) -> None:
+        kernel, _, numbers = self.found
+        try:
+            if weight(with_sizes(kernel.func, numbers)) >= weight(kernel.func):
+                self.lose("there is nothing to fold")
+                return
+            self.special = specialised(self.group, kernel, numbers)
+            self.until = 0
+        except Exception as e:  # the general kernel works
+            self.lose(str(e))
+
+    def compared(self, pointers: tuple[int, ...], hosts: tuple[float, ...]) -> Prepared:
+        """Times both kernels on the tensors of a call."""
+        group, special = self.group, self.special
+        assert special is not None
+        if (numbers := tuple(self.found[2])) in self.kind.judged:  # by another group
+            return self.settle(self.kind.judged[numbers])
+        try:
+            launch = launch_of(group, special, self.entry)
+            memory, there = _apart(group, self.key, pointers)
+            runs: list[Callable[[], None]] = [lambda p=p: p(*there, hosts=hosts) for p in (self.entry, launch)]  # type: ignore[misc]
+            times = group.driver.times(runs * 2, ROUNDS)
+            del memory
+        except Exception as e:
+            return self.lose(str(e))
+        general, mine = min(times[0::2]), min(times[1::2])
+        special.ratio = mine / general if general > 0 else 1.0
+        LOG.info("%s for its sizes: %.3g s, general %.3g s", special.func.name, mine, general)
+        if special.ratio > GAIN:
+            return self.lose("")
+        self.kind.judge(numbers, special)
+        return self.settle(special)
+
+    def lose(self, why: str) -> Prepared:
+        if why:
+            LOG.info("no kernel for one set of sizes of %s: %s", self.found[0].func.name, why)
+        self.kind.judge(tuple(self.found[2]), None)
+        return self.settle(None)
+
+    def settle(self, special: Special | None) -> Prepared:
+        """From now on launch this one, or the general kernel."""
+        launch = self.entry if special is None else adopted(self.group, self.key, special, self.entry)
+        self.group.memo[self.key] = launch
+        return launch
+
+
+def _apart(group: GpuGroup, key: Sequence[int], pointers: Sequence[int]) -> tuple[Any, list[int]]:
+    """(memory, pointers): those of a call, with other memory for outputs that share theirs with what the kernel reads.
+
+    The other outputs are about to be written anyway, and as often as one likes with the same values.
+    """
+    env, _ = group.sizes_at(key)
+    size: Callable[[Ix], int] = sizes_of(env)
+    buffers = group.fusion.buffers
+    spans = [(p, p + (1 + reach(b, size)) * b.dtype.itemsize) for p, b in zip(pointers, buffers, strict=True)]
+    group.driver.enter()
+    keep, there = [], list(pointers)
+    for k, (b, (begin, end)) in enumerate(zip(buffers, spans, strict=True)):
+        if b.output and any(begin < y and x < end for (x, y), c in zip(spans, buffers, strict=True) if not c.output):
+            keep.append(group.driver.scratch(max(1, end - begin)))
+            there[k] = keep[-1].data_ptr()
+    return keep, there
+
+
+__all__ = ["Hot", "Special", "begin"]
