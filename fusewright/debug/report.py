@@ -43,8 +43,9 @@ class KernelReport:
     structure; `operations`: numbers of the traced operations in it; `lines`: the user's lines; `words`, `directives`:
     its schedule; `sizes`: whether they are arguments of the kernel, or numbers in it; `buffers`: (name, "in" or "out",
     layout); `bytes_in`, `bytes_out`: distinct bytes it must move; `roof_seconds`: how long a plain copy takes to move
-    as many; `seconds`: measured (None: `why_not_measured` says why); `calls` while it was recorded; `saved_bytes`: results of its operations that never reach memory; `origin`:
-    "compiled", "disk", "memory" or "external"; `stage_seconds`: compile time by stage.
+    as many; `seconds`: measured (None: `why_not_measured` says why); `calls` while it was recorded; `saved_bytes`:
+    results of its operations that never reach memory; `origin`: "compiled", "disk", "memory" or "external";
+    `stage_seconds`: compile time by stage.
     """
 
     name: str

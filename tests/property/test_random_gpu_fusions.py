@@ -1,6 +1,7 @@
 """Random graphs as one GPU kernel: plan, lower, verify, and the interpreted Loop IR against the meaning of the graph.
 
-Rows that are held in registers are also tried with clusters of blocks that share them.
+Rows that are held in registers are also tried with clusters of blocks that share them, and every kernel with its sizes
+as numbers.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from fusewright.core.errors import Refusal
 from fusewright.loop.gpu import lower_gpu
 from fusewright.loop.verify import verify
 from fusewright.schedule.device import Gpu
-from tests.kernels_gpu import GpuCompiled, check_gpu, gpu_kernel
+from tests.kernels_gpu import GpuCompiled, check_gpu, gpu_kernel, run_sized
 from tests.property.test_random_fusions import WITHOUT, Pick, _has_meaning, configured, draw_graph, whole
 
 WITHOUT = [*WITHOUT, ("online",), ("fma",), ("relaxed",)]
@@ -34,6 +35,7 @@ def attempt(pick: Pick) -> bool:
     except Refusal:
         return False
     check_gpu(graph, sizes, inputs, compiled=compiled, eager=eager)
+    check_gpu(graph, sizes, inputs, compiled=compiled, eager=eager, machine=run_sized)
     if compiled.schedule.mode == "persistent" and not compiled.schedule.resident:
         check_gpu(graph, sizes, inputs, compiled=_shared(compiled, pick([2, 4, 8])), eager=eager)
     return True
