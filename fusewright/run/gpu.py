@@ -56,6 +56,7 @@ class GpuKernel:
     seconds: float
     made: float = field(default_factory=time.perf_counter)  # when
     source: str = ""  # what it was made from, if people edited that
+    code: bytes = b""  # the driver's
     takes: Interface = field(init=False)
 
     def __post_init__(self) -> None:
@@ -122,7 +123,8 @@ def _make(key: str, func: Func, driver: Driver) -> GpuKernel:
         return driver.compile(func)
 
     code, origin = code_for(key, len(func.bufs), make)
-    return GpuKernel(key, func, driver.load(code, func), origin, time.perf_counter() - start)
+    handles = driver.load(code, func)
+    return GpuKernel(key, func, handles, origin, time.perf_counter() - start, code=code)
 
 
 def from_source(func: Func, text: str, driver: Driver) -> GpuKernel:

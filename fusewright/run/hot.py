@@ -16,17 +16,19 @@ import contextvars
 import sys
 import threading
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 from weakref import WeakKeyDictionary
 
+from ..build import nvrtc
 from ..core.counters import count
+from ..core.errors import CompilerError
 from ..core.log import LOG
 from ..core.options import using
 from ..index.expr import Ix
 from ..loop.constants import with_sizes
-from ..loop.ir import For, Func, If, Let, Store, walk
-from ..loop.lower import Kernel
+from ..loop.ir import WARP, For, Func, Grid, If, Let, Stmt, Store, walk
+from ..schedule.device import Gpu
 from ..schedule.gpu_base import reach
 from .gpu import Found, GpuGroup, GpuKernel, Prepared, sizes_of
 from .specialize import worker
@@ -84,7 +86,7 @@ def begin(group: GpuGroup, key: tuple[int, ...], found: Found, entry: Prepared) 
     kind = kind_of(group, code)
     if how == "always":
         try:
-            special = specialised(group, kernel, numbers)
+            special = specialised(group, with_sizes(kernel.func, numbers))
         except Exception as e:  # the general one is there
             LOG.info("no kernel for one set of sizes of %s: %s", kernel.func.name, e)
             return entry
@@ -104,14 +106,46 @@ def traffic(group: GpuGroup, key: Sequence[int]) -> int:
     return sum(size(b.numel) * b.dtype.itemsize for b in group.fusion.buffers)
 
 
-def specialised(group: GpuGroup, kernel: Kernel, numbers: Sequence[int]) -> Special:
-    """The special kernel for size parameters, compiled. Raises CompilerError or RuntimeFault."""
+def specialised(group: GpuGroup, func: Func) -> Special:
+    """A special kernel, compiled. Raises CompilerError or RuntimeFault."""
     with using(group.options):
-        func = with_sizes(kernel.func, numbers)
         special = Special(func, group.compile(func, group.driver))
         count("kernels_specialized")
         group.made_special(special)
     return special
+
+
+def tightened(special: Special, general: GpuKernel, gpu: Gpu) -> Func | None:
+    """The special kernel with its registers bounded so that as many blocks run beside each other as of the general one.
+
+    None if as many do anyway. Loads that no condition holds up are all asked for at once, which takes registers.
+    """
+    mine, theirs = (_blocks(k, gpu) for k in (special.code, general))
+    body: list[Stmt] = []
+    for g, launch in zip(special.func.body, special.code.takes.launches, strict=True):
+        assert isinstance(g, Grid)
+        wanted = theirs.get(launch.name, 0)
+        fewer = g.beside == 1 and 0 < mine.get(launch.name, 0) < wanted
+        body.append(replace(g, beside=wanted) if fewer else g)
+    return (
+        replace(special.func, body=body)
+        if any(x is not y for x, y in zip(body, special.func.body, strict=True))
+        else None
+    )
+
+
+def _blocks(kernel: GpuKernel, gpu: Gpu) -> dict[str, int]:
+    """How many blocks of each launch the registers of a multiprocessor suffice for; of none without machine code."""
+    try:
+        reports = {r.name: r.registers for r in nvrtc.report(kernel.code)}
+    except CompilerError:
+        return {}
+    out = {}
+    for x in kernel.takes.launches:
+        if registers := reports.get(x.name, 0):
+            warps = -(-x.threads // WARP)
+            out[x.name] = min(gpu.threads // x.threads, gpu.registers // (-(-registers // 8) * 8 * WARP * warps))
+    return out
 
 
 def launch_of(group: GpuGroup, special: Special, entry: Prepared) -> Prepared:
@@ -146,16 +180,16 @@ def weight(func: Func) -> int:
 class Hot:
     """Launches a general kernel until it is known whether a special one is faster.
 
-    `until`: the number of the launch in which something is to be done. First the special kernel is asked for; when it
-    is there (`special`), a call that can be timed compares the two and leaves the better one in `group.memo[key]`.
+    `until`: the number of the launch in which something is to be done. First special kernels are asked for; when they
+    are there (`specials`), a call that can be timed compares them and leaves the best in `group.memo[key]`.
     """
 
-    __slots__ = ("calls", "entry", "found", "group", "key", "lock", "special", "until")
+    __slots__ = ("calls", "entry", "found", "group", "key", "lock", "specials", "until")
 
     def __init__(self, group: GpuGroup, key: tuple[int, ...], found: Found, entry: Prepared, launches: int):
         self.group, self.key, self.found, self.entry = group, key, found, entry
         self.lock = threading.Lock()
-        self.special: Special | None = None
+        self.specials: list[Special] = []
         self.calls, self.until = 0, launches
 
     def __call__(self, *pointers: int, hosts: tuple[float, ...] = ()) -> None:
@@ -168,7 +202,7 @@ class Hot:
     @property
     def waiting(self) -> bool:
         """Whether there will soon be a decision."""
-        return self.special is not None or self.until == sys.maxsize
+        return bool(self.specials) or self.until == sys.maxsize
 
     def decide(self, pointers: tuple[int, ...], hosts: tuple[float, ...]) -> Any:
         """What to launch this time."""
@@ -178,7 +212,7 @@ class Hot:
             now = self.group.memo.get(self.key)
             if now is not self:
                 return now or self.entry
-            if self.special is None:
+            if not self.specials:
                 self.ask()
                 return self.entry
             return self.compared(pointers, hosts) if self.group.driver.can_time() else self.entry
@@ -199,33 +233,40 @@ class Hot:
         return kind_of(self.group, self.found[1])
 
     def make(self) -> None:
-        kernel, _, numbers = self.found
+        kernel, code, numbers = self.found
+        group = self.group
         try:
-            if weight(with_sizes(kernel.func, numbers)) >= weight(kernel.func):
+            func = with_sizes(kernel.func, numbers)
+            if weight(func) >= weight(kernel.func):
                 self.lose("there is nothing to fold")
                 return
-            self.special = specialised(self.group, kernel, numbers)
+            made = [specialised(group, func)]
+            tight = tightened(made[0], code, group.driver.gpu)
+            if tight is not None:
+                made.append(specialised(group, tight))
+            self.specials = made
             self.until = 0
         except Exception as e:  # the general kernel works
             self.lose(str(e))
 
     def compared(self, pointers: tuple[int, ...], hosts: tuple[float, ...]) -> Prepared:
-        """Times both kernels on the tensors of a call."""
-        group, special = self.group, self.special
-        assert special is not None
+        """Times the kernels on the tensors of a call."""
+        group = self.group
         if (numbers := tuple(self.found[2])) in self.kind.judged:  # by another group
             return self.settle(self.kind.judged[numbers])
         try:
-            launch = launch_of(group, special, self.entry)
+            launches = [self.entry, *(launch_of(group, s, self.entry) for s in self.specials)]
             memory, there = _apart(group, self.key, pointers)
-            runs: list[Callable[[], None]] = [lambda p=p: p(*there, hosts=hosts) for p in (self.entry, launch)]  # type: ignore[misc]
+            runs: list[Callable[[], None]] = [lambda p=p: p(*there, hosts=hosts) for p in launches]  # type: ignore[misc]
             times = group.driver.times(runs * 2, ROUNDS)
             del memory
         except Exception as e:
             return self.lose(str(e))
-        general, mine = min(times[0::2]), min(times[1::2])
-        special.ratio = mine / general if general > 0 else 1.0
-        LOG.info("%s for its sizes: %.3g s, general %.3g s", special.func.name, mine, general)
+        general, *mine = map(min, zip(times[: len(runs)], times[len(runs) :], strict=True))
+        least = min(range(len(mine)), key=mine.__getitem__)
+        special = self.specials[least]
+        special.ratio = mine[least] / general if general > 0 else 1.0
+        LOG.info("%s for its sizes: %.3g s, general %.3g s", special.func.name, mine[least], general)
         if special.ratio > GAIN:
             return self.lose("")
         self.kind.judge(numbers, special)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
@@ -12,11 +13,17 @@ import pytest
 import torch
 
 import fusewright
+from fusewright.build import nvrtc
+from fusewright.emit.cuda import emit_cuda
+from fusewright.emit.cuda_types import CudaTarget
+from fusewright.loop.ir import Grid
+from fusewright.loop.text import parse
 from fusewright.run import devices, hot
-from fusewright.run.gpu import GpuGroup
+from fusewright.run.gpu import GpuGroup, GpuKernel
 from fusewright.run.hot import Hot
 from fusewright.run.prepared import Prepared
 from fusewright.run.specialize import worker
+from fusewright.schedule.device import H200, Gpu
 from tests.emulate.cuda import COMPILER, MISSING
 from tests.emulate.driver import SMALL, EmulatedDriver
 from tests.support import counted, counters, no_fallbacks
@@ -27,11 +34,11 @@ LAUNCHES = 4
 
 
 class Timed(EmulatedDriver):
-    """Runs what it is asked to time, and says that the special kernel takes `ratio` of the general one's time."""
+    """Runs what it is asked to time, and says that special kernels take so much of the general one's time."""
 
-    def __init__(self, ratio: float, busy: bool = False):
+    def __init__(self, *ratios: float, busy: bool = False):
         super().__init__(SMALL)
-        self.ratio, self.busy, self.asked = ratio, busy, 0
+        self.ratios, self.busy, self.asked = ratios, busy, 0
 
     def can_time(self) -> bool:
         return not self.busy
@@ -40,7 +47,7 @@ class Timed(EmulatedDriver):
         self.asked += 1
         for r in runs:
             r()
-        return [1.0, self.ratio] * (len(runs) // 2)
+        return [1.0, *self.ratios] * 2 if len(runs) == 2 * len(self.ratios) + 2 else []
 
 
 @pytest.fixture(autouse=True)
@@ -304,6 +311,38 @@ def test_kernels_with_nothing_to_fold_are_not_compiled(groups: list[GpuGroup], m
         calls(f, n=2 * LAUNCHES)
         calls(f, n=1)
     assert driver.asked == 0 and counted(before)["kernels_specialized"] == 0 and kinds(groups[0]) == ["general"]
+
+
+@pytest.mark.parametrize(("ratios", "beside"), [((0.9, 0.8), 6), ((0.8, 0.9), 1), ((1.1, 0.96), 6), ((1.1, 1.0), 0)])
+def test_blocks_beside_each_other(
+    ratios: tuple[float, ...], beside: int, groups: list[GpuGroup], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A special kernel that takes more registers is also tried with as few as let the same blocks run at once."""
+
+    def blocks(kernel: GpuKernel, gpu: Gpu) -> dict[str, int]:
+        return {x.name: 6 if kernel.func.sizes else 5 for x in kernel.takes.launches}
+
+    monkeypatch.setattr(hot, "_blocks", blocks)
+    with on(Timed(*ratios)) as driver:
+        f = compiled()
+        calls(f)
+        calls(f, n=2)
+    assert driver.asked == 1
+    found = [g.beside for s in groups[0].special.values() for g in s.func.body if isinstance(g, Grid)]
+    assert found == ([beside] if beside else [])
+
+
+@pytest.mark.skipif(not nvrtc.available(), reason="NVRTC is not installed")
+def test_how_many_blocks_run_at_once() -> None:
+    func = parse("func k cuda i32 (buf x: f32 out) { grid b of 8, t of 96 { store x[t] = 1.0:f32 } }")
+    code, _ = nvrtc.compile(emit_cuda(func, CudaTarget(9, 0)), "sm_90")
+    kernel = GpuKernel("k", func, [], "compiled", 0.0, code=code)
+    (report,) = nvrtc.report(code)
+    assert 0 < report.registers <= 16
+    assert hot._blocks(kernel, H200) == {"k_0": 21}
+    few = dataclasses.replace(H200, registers=5 * 96 * (8 if report.registers <= 8 else 16) + 100)
+    assert hot._blocks(kernel, few) == {"k_0": 5}
+    assert hot._blocks(GpuKernel("k", func, [], "compiled", 0.0, code=b"emulated"), H200) == {}
 
 
 def test_threads(groups: list[GpuGroup]) -> None:
