@@ -4,7 +4,8 @@
 numbers every index lies (the numbers of threads and blocks, loop variables, and what is computed from those), and folds
 - arithmetic whose result is one number, sums with 0, products with 1, `min` and `max` that are always the same operand;
 - comparisons and masks that hold at every point of the launch, or at none, and the branches they choose;
-- loops that run once or not at all; loops that run equally often in all threads get that count for a bound;
+- loops that run once or not at all; loops that run equally often in all threads get that count for a bound; unrolled
+  loops over a row are cut where it ends in some threads: what is before that needs no condition;
 - loads and stores under masks that are all true (then there is no mask) or all false (then nothing is left).
 
 The result computes what the kernel computed, in the same order, with the same collectives, but on launches of these
@@ -14,6 +15,7 @@ sizes only. It is not on the way of a general kernel: that never contains an ext
 from __future__ import annotations
 
 from collections.abc import Sequence
+from copy import copy
 from dataclasses import replace
 
 import numpy as np
@@ -168,6 +170,12 @@ class _Constants:
             self.now[s.var.name] = lo
             self.block(s.body, out)
             return
+        if s.unroll and most is not None and (cut := self.cut(s, most)) < most:
+            assert isinstance(lo, Imm) and isinstance(step, Imm)
+            between = Imm(lo.value + cut * step.value, lo.dtype)
+            self.loop(replace(s, hi=between), out)
+            self.loop(replace(s, lo=between), out)
+            return
         before, self.ranges = self.ranges, dict(self.ranges)
         body: list[Stmt] = []
         kind = s.var.dtype
@@ -191,6 +199,38 @@ class _Constants:
             self.block(s.body, body)
             out.append(For(var, lo, hi, step, body, s.unroll))
         self.ranges = before
+
+    def cut(self, s: For, turns: int) -> int:
+        """In how many of the first turns of an unrolled loop as much is certain as in the first one, at least one.
+
+        The last vectors of a row are behind conditions; those before them need none, and beyond it there is nothing.
+        """
+        assert isinstance(s.lo, Imm) and isinstance(s.step, Imm)
+        lo, step = s.lo.value, s.step.value
+
+        def left(first: int, n: int) -> list[Stmt]:
+            """What these turns amount to, at least."""
+            trial = copy(self)
+            trial.now, trial.ranges, trial.made = dict(self.now), dict(self.ranges), dict(self.made)
+            trial.taken, trial.mutable = set(self.taken), set(self.mutable)
+            out: list[Stmt] = []
+            trial.ranges[trial.define(s.var).name] = (lo + first * step, lo + (first + n - 1) * step)
+            trial.block(s.body, out)
+            return _without_unread(out)
+
+        def doubts(n: int) -> int:
+            return sum(map(_doubtful, walk(left(0, n))))
+
+        least = doubts(1)
+        if doubts(turns) > least:
+            good, bad = 1, turns
+            while bad - good > 1:
+                n = (good + bad) // 2
+                good, bad = (n, bad) if doubts(n) == least else (good, n)
+            return good
+        while least and turns > 1 and not left(turns - 1, 1):
+            turns -= 1
+        return turns
 
     # --- operations ---
     def let(self, s: Let, out: list[Stmt]) -> None:
@@ -373,6 +413,12 @@ def _number(op: str, a: Imm, dtype: DType, lanes: int) -> Imm | None:
         wide = np.int64(a.value) if a.dtype.kind != "u" else np.uint64(a.value)
         return Imm(float(wide.astype(numpy_type(dtype))), dtype, lanes)
     return None if dtype.is_int and a.dtype.is_int else Imm(int(a.value), dtype, lanes)
+
+
+def _doubtful(s: Stmt) -> bool:
+    """Whether there is a condition or a mask."""
+    masked = isinstance(s, Store) and s.mask is not None
+    return masked or isinstance(s, If) or (isinstance(s, Let) and s.buf is not None and len(s.args) > 1)
 
 
 def _read(s: Stmt) -> tuple[Arg | None, ...]:

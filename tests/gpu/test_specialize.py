@@ -37,6 +37,7 @@ def groups(monkeypatch: pytest.MonkeyPatch) -> list[GpuGroup]:
     monkeypatch.setattr(hot, "SMALL", 0)
     monkeypatch.setattr(hot, "STAKE", 0)
     monkeypatch.setattr(hot, "LAUNCHES", 4)
+    hot._kinds.clear()
     found: list[GpuGroup] = []
     make = GpuGroup.make
 

@@ -124,6 +124,27 @@ def test_loops(n: int, loops: int, loads: int) -> None:
         np.testing.assert_array_equal(y[:n], x[:n])
 
 
+@pytest.mark.parametrize(
+    ("n", "bounds", "branches"),
+    [(32, [(0, 4)], 0), (28, [(0, 3)], 1), (20, [(0, 2)], 1), (8, [], 0), (9, [], 1), (3, [], 1)],
+)
+def test_rows_that_end_within_a_step(n: int, bounds: list[tuple[int, int]], branches: int) -> None:
+    """Steps that all threads make need no condition; those that none makes are left out."""
+    text = kernel(
+        f"for k in 0 .. 4 step 1 unroll {{ a: i32 = mul(k, 8) i: i32 = add(a, t) c: bool = lt(i, n) if c {{ "
+        f"{STORE} store kept[k] = v }} }}",
+        blocks="1",
+        lanes="alloc kept: f32[4] register",
+    )
+    out = folded(text, n)
+    loops = [s for s in walk(out.body) if isinstance(s, For)]
+    assert [(s.lo.value, s.hi.value) for s in loops] == bounds  # type: ignore[union-attr]
+    assert sum(isinstance(s, If) for s in walk(out.body)) == branches
+    x, y = np.arange(32, dtype=np.float32) + 1, np.zeros(32, np.float32)
+    run_loop(out, {"x": x, "y": y}, {}, {})
+    np.testing.assert_array_equal(y, np.where(np.arange(32) < n, x, 0))
+
+
 def test_divisions_by_what_is_known() -> None:
     text = "q: i32 = udiv(t, n) a: i32 = mul(q, n) r: i32 = sub(t, a) c: bool = lt(r, m) if c "
     text += "{ v: f32 = load(x, r) store y[t] = v }"
