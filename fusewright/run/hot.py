@@ -94,10 +94,9 @@ def begin(group: GpuGroup, key: tuple[int, ...], found: Found, entry: Prepared) 
     if tuple(numbers) in kind.judged:
         known = kind.judged[tuple(numbers)]
         return entry if known is None else adopted(group, key, known, entry)
-    moved = traffic(group, key)
-    if moved < SMALL or kind.closed():
+    if kind.closed() or (moved := traffic(group, key)) < SMALL:
         return entry
-    return Hot(group, key, found, entry, max(LAUNCHES, STAKE // moved))
+    return Hot(group, key, found, entry, max(LAUNCHES, STAKE // moved if moved else 0))
 
 
 def traffic(group: GpuGroup, key: Sequence[int]) -> int:
@@ -127,11 +126,7 @@ def tightened(special: Special, general: GpuKernel, gpu: Gpu) -> Func | None:
         wanted = theirs.get(launch.name, 0)
         fewer = g.beside == 1 and 0 < mine.get(launch.name, 0) < wanted
         body.append(replace(g, beside=wanted) if fewer else g)
-    return (
-        replace(special.func, body=body)
-        if any(x is not y for x, y in zip(body, special.func.body, strict=True))
-        else None
-    )
+    return replace(special.func, body=body) if body != special.func.body else None
 
 
 def _blocks(kernel: GpuKernel, gpu: Gpu) -> dict[str, int]:
