@@ -14,7 +14,7 @@ from fusewright.graph.ir import Graph, Value
 from fusewright.index.expr import Ix
 from fusewright.interp.graph import evaluate
 from fusewright.interp.loop import run as run_loop
-from fusewright.loop.constants import with_sizes
+from fusewright.loop.constants import specialised
 from fusewright.loop.gpu import lower_gpu
 from fusewright.loop.lower import Kernel
 from fusewright.loop.verify import verify as verify_loop
@@ -82,9 +82,9 @@ def run_gpu(c: GpuCompiled, inputs: Sequence[np.ndarray], sizes: Sizes, machine=
 
 def run_sized(func, memory, numbers, hosts) -> bool:
     """The interpreter, of the kernel that is made for these sizes only."""
-    sized = with_sizes(func, [numbers[r.name] for r in func.sizes])
+    sized = specialised(func, [numbers[r.name] for r in func.sizes])
     verify_loop(sized)
-    return run_loop(sized, memory, {}, hosts)
+    return run_loop(sized, memory, {r.name: numbers[r.name] for r in sized.sizes}, hosts)
 
 
 def check_gpu(

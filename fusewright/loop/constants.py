@@ -1,6 +1,6 @@
 """A GPU kernel for one set of sizes: its size parameters are numbers, and what follows from that is folded.
 
-`with_sizes` replaces the size parameters of a CUDA kernel by their values for a launch. Then it knows between which
+`specialised` replaces the size parameters of a CUDA kernel by their values for a launch. Then it knows between which
 numbers every index lies (the numbers of threads and blocks, loop variables, and what is computed from those), and folds
 - arithmetic whose result is one number, sums with 0, products with 1, `min` and `max` that are always the same operand;
 - comparisons and masks that hold at every point of the launch, or at none, and the branches they choose;
@@ -14,7 +14,7 @@ sizes only. It is not on the way of a general kernel: that never contains an ext
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from copy import copy
 from dataclasses import replace
 
@@ -24,6 +24,7 @@ from ..core.dtypes import DType, numpy_type
 from ..core.errors import CompilerError
 from .ir import Alloc, Arg, Barrier, Fail, For, Func, Grid, If, Imm, Let, Prefetch, Reg, Set, Stmt, Store, Var, walk
 
+MAX_BLOCKS = 2**31 - 1
 Range = tuple[int, int]  # the least and the greatest value that an integer may have, in all lanes
 
 _COMPARE = {"lt": "ge", "ge": "lt", "le": "gt", "gt": "le", "eq": "ne", "ne": "eq"}  # and what holds otherwise
@@ -31,20 +32,34 @@ _TURNED = {"lt": "gt", "gt": "lt", "le": "ge", "ge": "le", "eq": "eq", "ne": "ne
 _KEPT = ("treduce", "creduce", "tscan")  # other threads wait for them, whether or not the result is read
 
 
-def with_sizes(func: Func, numbers: Sequence[int]) -> Func:
-    """`func` for launches whose size parameters are `numbers`; it has none."""
+def with_sizes(func: Func, numbers: Sequence[int], kept: Collection[str] = ()) -> Func:
+    """`func` for launches whose size parameters are `numbers`; but for those called `kept`, it has none any more."""
     if func.target != "cuda":
         raise CompilerError("only CUDA kernels are made for one set of sizes", "constants")
-    return _Constants(func, numbers).run()
+    return _Constants(func, numbers, kept).run()
+
+
+def specialised(func: Func, numbers: Sequence[int]) -> Func:
+    """`func` with sizes as numbers; what only says how many blocks are launched stays a parameter, if that is all the
+    same to the code: then one kernel serves batches of all sizes."""
+    full = with_sizes(func, numbers)
+    read = {a.name for s in walk(func.body) for a in _read(s) if isinstance(a, Reg)}
+    kept = {g.blocks.name for g in func.body if isinstance(g, Grid) and isinstance(g.blocks, Reg)} - read
+    if not kept:
+        return full
+    free = with_sizes(func, numbers, kept)
+    codes = [[replace(g, blocks=Imm(0, func.index)) for g in f.body if isinstance(g, Grid)] for f in (full, free)]
+    return free if codes[0] == codes[1] else full
 
 
 class _Constants:
-    def __init__(self, func: Func, numbers: Sequence[int]):
+    def __init__(self, func: Func, numbers: Sequence[int], kept: Collection[str]):
         self.func = func
+        self.sizes = [r for r in func.sizes if r.name in kept]
         # Registers of the old kernel, and what stands in their place where they can be seen.
         self.now: dict[str, Arg] = {r.name: Imm(n, r.dtype) for r, n in zip(func.sizes, numbers, strict=True)}
-        self.now.update((r.name, r) for r in func.hosts)
-        self.taken = {r.name for r in func.hosts}
+        self.now.update((r.name, r) for r in (*func.hosts, *self.sizes))
+        self.taken = {r.name for r in (*func.hosts, *self.sizes)}
         # Of registers of the new kernel, which has no name twice: what is known, and how they are computed.
         self.ranges: dict[str, Range] = {}
         self.made: dict[str, Let] = {}
@@ -58,13 +73,13 @@ class _Constants:
             body.append(self.grid(s))
         used = {b.name for s in walk(body) if (b := getattr(s, "buf", None)) is not None}
         allocs = [Alloc(a.buf, self.arg(a.count), a.scope) for a in f.allocs if a.buf.name in used]
-        return replace(f, sizes=[], allocs=allocs, body=body)
+        return replace(f, sizes=self.sizes, allocs=allocs, body=body)
 
     def grid(self, s: Grid) -> Grid:
         blocks = self.arg(s.blocks)
-        assert isinstance(blocks, Imm)
+        most = blocks.value if isinstance(blocks, Imm) else MAX_BLOCKS
         bid, tid = self.define(s.bid), self.define(s.tid)
-        self.ranges[bid.name] = (0, max(0, blocks.value - 1))
+        self.ranges[bid.name] = (0, max(0, most - 1))
         self.ranges[tid.name] = (0, s.threads - 1)
         body: list[Stmt] = []
         self.block(s.body, body)
@@ -478,4 +493,4 @@ def _needed(body: list[Stmt], read: set[str]) -> list[Stmt] | None:
     return out if changed else None
 
 
-__all__ = ["with_sizes"]
+__all__ = ["specialised", "with_sizes"]

@@ -26,7 +26,7 @@ from ..core.errors import CompilerError
 from ..core.log import LOG
 from ..core.options import using
 from ..index.expr import Ix
-from ..loop.constants import with_sizes
+from ..loop.constants import specialised
 from ..loop.ir import WARP, For, Func, Grid, If, Let, Stmt, Store, walk
 from ..schedule.device import Gpu
 from ..schedule.gpu_base import reach
@@ -44,7 +44,10 @@ SIZES = 8  # for which a kernel is specialised at most
 
 @dataclass(slots=True)
 class Special:
-    """A kernel whose sizes are numbers. `ratio`: its time over the general one's; None where that was not measured."""
+    """A kernel whose sizes are numbers. `ratio`: its time over the general one's; None where that was not measured.
+
+    How many blocks it has may still be a parameter: it then serves batches of all sizes.
+    """
 
     func: Func
     code: GpuKernel
@@ -53,18 +56,28 @@ class Special:
 
 @dataclass(slots=True)
 class Kind:
-    """What is known of the special kernels of a general one. `judged`: by size parameters; None did not gain."""
+    """What is known of the special kernels of a general one. `judged`: by size parameters; None did not gain.
 
-    judged: dict[tuple[int, ...], Special | None] = field(default_factory=dict)
+    A parameter that does not matter is None.
+    """
+
+    judged: dict[tuple[int | None, ...], Special | None] = field(default_factory=dict)
     lost: int = 0  # in a row
+
+    def find(self, numbers: Sequence[int]) -> tuple[bool, Special | None]:
+        """(whether kernels for these size parameters have been judged, the one that gained)."""
+        for pattern, special in list(self.judged.items()):
+            if all(p is None or p == n for p, n in zip(pattern, numbers, strict=True)):
+                return True, special
+        return False, None
 
     def closed(self) -> bool:
         return self.lost >= LOST or len(self.judged) >= SIZES
 
-    def judge(self, numbers: tuple[int, ...], special: Special | None) -> None:
+    def judge(self, pattern: tuple[int | None, ...], special: Special | None) -> None:
         with _lock:
-            if numbers not in self.judged:
-                self.judged[numbers] = special
+            if pattern not in self.judged:
+                self.judged[pattern] = special
                 self.lost = 0 if special is not None else self.lost + 1
 
 
@@ -86,14 +99,13 @@ def begin(group: GpuGroup, key: tuple[int, ...], found: Found, entry: Prepared) 
     kind = kind_of(group, code)
     if how == "always":
         try:
-            special = specialised(group, with_sizes(kernel.func, numbers))
+            return adopted(group, key, made(group, specialised(kernel.func, numbers)), entry)
         except Exception as e:  # the general one is there
             LOG.info("no kernel for one set of sizes of %s: %s", kernel.func.name, e)
             return entry
-        return adopted(group, key, special, entry)
-    if tuple(numbers) in kind.judged:
-        known = kind.judged[tuple(numbers)]
-        return entry if known is None else adopted(group, key, known, entry)
+    known, special = kind.find(numbers)
+    if known:
+        return entry if special is None else adopted(group, key, special, entry)
     if kind.closed() or (moved := traffic(group, key)) < SMALL:
         return entry
     return Hot(group, key, found, entry, max(LAUNCHES, STAKE // moved if moved else 0))
@@ -105,7 +117,7 @@ def traffic(group: GpuGroup, key: Sequence[int]) -> int:
     return sum(size(b.numel) * b.dtype.itemsize for b in group.fusion.buffers)
 
 
-def specialised(group: GpuGroup, func: Func) -> Special:
+def made(group: GpuGroup, func: Func) -> Special:
     """A special kernel, compiled. Raises CompilerError or RuntimeFault."""
     with using(group.options):
         special = Special(func, group.compile(func, group.driver))
@@ -146,9 +158,10 @@ def _blocks(kernel: GpuKernel, gpu: Gpu) -> dict[str, int]:
 def launch_of(group: GpuGroup, special: Special, entry: Prepared) -> Prepared:
     """A special kernel's launch in place of the general one's."""
     code = special.code
-    made = Prepared(group.driver, code.takes, code.handles, [], list(group.fusion.hosts))
-    made.sizes = entry.sizes  # for people
-    return made
+    numbers = [entry.sizes[r.name] for r in special.func.sizes]
+    launch = Prepared(group.driver, code.takes, code.handles, numbers, list(group.fusion.hosts))
+    launch.sizes = entry.sizes  # for people
+    return launch
 
 
 def adopted(group: GpuGroup, key: tuple[int, ...], special: Special, entry: Prepared) -> Prepared:
@@ -179,12 +192,13 @@ class Hot:
     are there (`specials`), a call that can be timed compares them and leaves the best in `group.memo[key]`.
     """
 
-    __slots__ = ("calls", "entry", "found", "group", "key", "lock", "specials", "until")
+    __slots__ = ("calls", "entry", "found", "group", "key", "lock", "pattern", "specials", "until")
 
     def __init__(self, group: GpuGroup, key: tuple[int, ...], found: Found, entry: Prepared, launches: int):
         self.group, self.key, self.found, self.entry = group, key, found, entry
         self.lock = threading.Lock()
         self.specials: list[Special] = []
+        self.pattern: tuple[int | None, ...] = tuple(found[2])  # of size parameters that are judged with these
         self.calls, self.until = 0, launches
 
     def __call__(self, *pointers: int, hosts: tuple[float, ...] = ()) -> None:
@@ -216,9 +230,9 @@ class Hot:
 
     def ask(self) -> None:
         """Have the special kernel compiled in the background, unless it is known what comes of it."""
-        kind, numbers = self.kind, tuple(self.found[2])
-        if numbers in kind.judged or kind.closed():
-            self.settle(kind.judged.get(numbers))
+        known, special = self.kind.find(self.found[2])
+        if known or self.kind.closed():
+            self.settle(special)
             return
         self.until = sys.maxsize
         worker().submit(contextvars.copy_context().run, self.make)
@@ -231,15 +245,18 @@ class Hot:
         kernel, code, numbers = self.found
         group = self.group
         try:
-            func = with_sizes(kernel.func, numbers)
+            func = specialised(kernel.func, numbers)
+            self.pattern = tuple(
+                None if r in func.sizes else n for r, n in zip(kernel.func.sizes, numbers, strict=True)
+            )
             if weight(func) >= weight(kernel.func):
                 self.lose("there is nothing to fold")
                 return
-            made = [specialised(group, func)]
-            tight = tightened(made[0], code, group.driver.gpu)
+            found = [made(group, func)]
+            tight = tightened(found[0], code, group.driver.gpu)
             if tight is not None:
-                made.append(specialised(group, tight))
-            self.specials = made
+                found.append(made(group, tight))
+            self.specials = found
             self.until = 0
         except Exception as e:  # the general kernel works
             self.lose(str(e))
@@ -247,8 +264,9 @@ class Hot:
     def compared(self, pointers: tuple[int, ...], hosts: tuple[float, ...]) -> Prepared:
         """Times the kernels on the tensors of a call."""
         group = self.group
-        if (numbers := tuple(self.found[2])) in self.kind.judged:  # by another group
-            return self.settle(self.kind.judged[numbers])
+        known, before = self.kind.find(self.found[2])
+        if known:  # by another group
+            return self.settle(before)
         try:
             launches = [self.entry, *(launch_of(group, s, self.entry) for s in self.specials)]
             memory, there = _apart(group, self.key, pointers)
@@ -264,13 +282,13 @@ class Hot:
         LOG.info("%s for its sizes: %.3g s, general %.3g s", special.func.name, mine[least], general)
         if special.ratio > GAIN:
             return self.lose("")
-        self.kind.judge(numbers, special)
+        self.kind.judge(self.pattern, special)
         return self.settle(special)
 
     def lose(self, why: str) -> Prepared:
         if why:
             LOG.info("no kernel for one set of sizes of %s: %s", self.found[0].func.name, why)
-        self.kind.judge(tuple(self.found[2]), None)
+        self.kind.judge(self.pattern, None)
         return self.settle(None)
 
     def settle(self, special: Special | None) -> Prepared:

@@ -7,7 +7,7 @@ import pytest
 
 from fusewright.core.errors import CompilerError
 from fusewright.interp.loop import run as run_loop
-from fusewright.loop.constants import with_sizes
+from fusewright.loop.constants import specialised, with_sizes
 from fusewright.loop.ir import For, Func, Grid, If, Let, Stmt, Store, walk
 from fusewright.loop.text import dump, parse
 from fusewright.loop.verify import verify
@@ -201,6 +201,25 @@ def test_names_stay_unique_where_blocks_are_joined() -> None:
 def test_collectives_stay() -> None:
     text = kernel("for i in 0 .. n step 1 { s: f32 = treduce(1.0:f32) {sum, 8, 1} }", blocks="1")
     assert ops(folded(text, 1)) == ["treduce"]
+
+
+def test_the_number_of_blocks_may_stay_open() -> None:
+    """If the code is the same whatever it is, and nothing but the launch reads it."""
+    row = "a: i32 = mul(b, n) i: i32 = add(a, t) c: bool = lt(t, n) if c {{ {store} }}"
+    func = parse(kernel(row.format(store=STORE).replace("{{", "{").replace("}}", "}"), sizes="n r", blocks="r"))
+    out = specialised(func, [8, 5])
+    verify(out)
+    assert [s.name for s in out.sizes] == ["r"] and "grid b of r" in dump(out)
+    x, y = np.arange(40, dtype=np.float32), np.zeros(40, np.float32)
+    run_loop(out, {"x": x, "y": y}, {"r": 5}, {})
+    np.testing.assert_array_equal(x, y)
+    tiles = kernel(
+        f"a: i32 = mul(b, 8) i: i32 = add(a, t) c: bool = lt(i, n) if c {{ {STORE} }}", sizes="n r", blocks="r"
+    )
+    out = specialised(parse(tiles), [40, 5])  # that no block reaches beyond the end depends on how many there are
+    assert not out.sizes and not any(isinstance(s, If) for s in walk(out.body))
+    read = kernel(f"c: bool = lt(b, r) if c {{ i: i32 = add(t, 0) {STORE} }}", sizes="n r", blocks="r")
+    assert not specialised(parse(read), [8, 5]).sizes
 
 
 def test_kernels_for_cpus_are_not_specialised() -> None:

@@ -129,7 +129,8 @@ def test_adopted_where_it_is_faster(groups: list[GpuGroup]) -> None:
         calls(f, n=3)
     assert driver.asked == 1 and counted(before)["kernels_adopted"] == 1
     (special,) = group.special.values()
-    assert not special.func.sizes and special.ratio == 0.9
+    assert [r.name for r in special.func.sizes] == ["n0"], "only how many blocks there are"
+    assert special.ratio == 0.9
 
 
 @pytest.mark.parametrize("ratio", [0.98, 1.3])
@@ -192,13 +193,26 @@ def test_sizes_that_come_later(groups: list[GpuGroup]) -> None:
     assert kinds(groups[0]) == ["special"] * 3 + ["waiting"]
 
 
+@pytest.mark.parametrize(("ratio", "kind"), [(0.5, "special"), (1.0, "general")])
+def test_batches_of_all_sizes(ratio: float, kind: str, groups: list[GpuGroup]) -> None:
+    """Where only the number of blocks differs, what came out for one holds for all."""
+    before = counters()
+    with on(Timed(ratio)) as driver:
+        f = compiled()
+        calls(f, (40, 1024))
+        calls(f, (40, 1024), n=1)
+        for n in (36, 44, 100):
+            calls(f, (n, 1024), n=1)
+    assert kinds(groups[0]) == [kind] * 4 and driver.asked == 1 and counted(before)["kernels_specialized"] == 1
+
+
 def test_kernels_that_do_not_gain_are_given_up(groups: list[GpuGroup]) -> None:
     before = counters()
     with on(Timed(1.0)) as driver:
         f = compiled()
-        for n in range(2, 9):
-            calls(f, (n, 256))
-            calls(f, (n, 256), n=1)
+        for n in range(7):
+            calls(f, (9, 256 - 4 * n))
+            calls(f, (9, 256 - 4 * n), n=1)
     assert driver.asked == hot.LOST == counted(before)["kernels_specialized"]
     assert kinds(groups[0]) == ["general"] * 7
 
@@ -207,9 +221,9 @@ def test_bounded(groups: list[GpuGroup], monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.setattr(hot, "SIZES", 3)
     with on(Timed(0.5)) as driver:
         f = compiled()
-        for n in range(2, 8):
-            calls(f, (n, 256))
-            calls(f, (n, 256), n=1)
+        for n in range(6):
+            calls(f, (9, 256 - 4 * n))
+            calls(f, (9, 256 - 4 * n), n=1)
     assert driver.asked == 3 and sorted(kinds(groups[0])) == ["general"] * 3 + ["special"] * 3
 
 
@@ -241,7 +255,7 @@ def test_nothing_is_timed_while_launches_are_captured(groups: list[GpuGroup]) ->
     assert kinds(groups[0]) == ["special"] and driver.asked == 1
 
 
-@pytest.mark.parametrize("what", ["with_sizes", "kernel", "clock"])
+@pytest.mark.parametrize("what", ["folding", "kernel", "clock"])
 def test_a_failure_leaves_the_general_kernel(
     what: str, groups: list[GpuGroup], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -251,8 +265,8 @@ def test_a_failure_leaves_the_general_kernel(
     with on(Timed(0.5)) as driver:
         f = compiled()
         calls(f, n=1)
-        if what == "with_sizes":
-            monkeypatch.setattr(hot, "with_sizes", broken)
+        if what == "folding":
+            monkeypatch.setattr(hot, "specialised", broken)
         elif what == "kernel":
             groups[0].compile = broken
         else:
@@ -262,12 +276,12 @@ def test_a_failure_leaves_the_general_kernel(
     assert kinds(groups[0]) == ["general"]
 
 
-@pytest.mark.parametrize("what", ["with_sizes", "kernel"])
+@pytest.mark.parametrize("what", ["folding", "kernel"])
 def test_always_with_a_failure(what: str, groups: list[GpuGroup], monkeypatch: pytest.MonkeyPatch) -> None:
     def broken(*args: object) -> Any:
         raise RuntimeError("planted")
 
-    monkeypatch.setattr(hot, "specialised" if what == "kernel" else "with_sizes", broken)
+    monkeypatch.setattr(hot, "made" if what == "kernel" else "specialised", broken)
     with on(Timed(0.5), specialize="always"):
         calls(compiled(), n=2)
     assert kinds(groups[0]) == ["general"]
@@ -320,7 +334,7 @@ def test_blocks_beside_each_other(
     """A special kernel that takes more registers is also tried with as few as let the same blocks run at once."""
 
     def blocks(kernel: GpuKernel, gpu: Gpu) -> dict[str, int]:
-        return {x.name: 6 if kernel.func.sizes else 5 for x in kernel.takes.launches}
+        return {x.name: 6 if len(kernel.func.sizes) > 1 else 5 for x in kernel.takes.launches}
 
     monkeypatch.setattr(hot, "_blocks", blocks)
     with on(Timed(*ratios)) as driver:
@@ -384,14 +398,14 @@ def test_what_people_are_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]
         (k,) = report.kernels
         assert k.sizes == "numbers in a kernel of their own for 1 of 1 that were seen"
         assert "sizes: numbers in a kernel" in str(k) and k.to_dict()["sizes"] == k.sizes
-        assert "int n0" not in k.source
+        assert "int n1" not in k.source
     with on(Timed(0.5), dump="loop"):
         f = compiled()
         calls(f)
         calls(f, n=1)
     general, special = capsys.readouterr().err.split("=== loop: ")[1:]
-    assert "size n0" in general and "size n0" not in special
+    assert "size n1" in general and "size n1" not in special
     with on(Timed(0.5), specialize="never"):
         report = fusewright.explain(softmax, torch.randn(9, 256))
         (k,) = report.kernels
-        assert k.sizes == "arguments of the kernel" and "int n0" in k.source
+        assert k.sizes == "arguments of the kernel" and "int n1" in k.source
