@@ -19,6 +19,7 @@ from fusewright.emit.cuda_types import CudaTarget
 from fusewright.loop.ir import Grid
 from fusewright.loop.text import parse
 from fusewright.run import devices, hot
+from fusewright.run.cuda_graphs import Graphs
 from fusewright.run.gpu import GpuGroup, GpuKernel
 from fusewright.run.hot import Hot
 from fusewright.run.prepared import Prepared
@@ -253,6 +254,21 @@ def test_nothing_is_timed_while_launches_are_captured(groups: list[GpuGroup]) ->
         driver.busy = False
         calls(f, n=1)
     assert kinds(groups[0]) == ["special"] and driver.asked == 1
+
+
+def test_plans_are_not_recorded_while_there_is_a_decision_to_come(groups: list[GpuGroup]) -> None:
+    graphs = object.__new__(Graphs)
+    graphs.groups = groups
+    driver = Timed(0.5, busy=True)
+    with on(driver):
+        f = compiled()
+        calls(f, n=1)
+        assert not graphs.unfinished(), "that may take long"
+        calls(f)
+        assert graphs.unfinished()
+        driver.busy = False
+        calls(f, n=1)
+    assert not graphs.unfinished()
 
 
 @pytest.mark.parametrize("what", ["folding", "kernel", "clock"])
