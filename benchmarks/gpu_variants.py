@@ -39,7 +39,7 @@ class Recorder:
 
         def make(group: gpu.GpuGroup, *key: int) -> Any:
             entry = recorder.make(group, *key)
-            recorder.made[id(entry)] = (group, key)
+            recorder.made[id(getattr(entry, "entry", entry))] = (group, key)  # a stand-in launches its `entry`
             return entry
 
         def call(entry: gpu.Prepared, *pointers: int, hosts: tuple[float, ...] = ()) -> None:

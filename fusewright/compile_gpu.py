@@ -22,7 +22,7 @@ from .fusion.collect import build
 from .fusion.ir import Fusion
 from .index.expr import Ix
 from .loop.lower import Kernel
-from .run import specialize, tune
+from .run import hot, specialize, tune
 from .run.devices import Driver
 from .run.gpu import GpuGroup, kernel_for
 from .schedule import gpu, gpu_scatter
@@ -66,6 +66,8 @@ def compile_group(
     g.choose, chosen = steer.on_gpu(b, about, g.driver.gpu)
     g.compile = sources.gpu_compiler(about)
     g.meanwhile = specialize.begin
+    g.hot = hot.begin
+    g.made_special = lambda special: stages.gpu_special(about, g, special.func, special.code)
     g.tune = tune.begin if current().autotune else None
     k, _, _ = g.kernel(hint)
     return k, chosen

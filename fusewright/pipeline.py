@@ -39,6 +39,7 @@ from .run.launch import last_level_cache
 from .run.plan import GroupPlan, Plan
 from .schedule.cpu import Machine, Schedule, plan
 from .schedule.naming import kernel_name
+from .schedule.quotients import divides, spared
 from .trace import executors
 from .trace.fx import Traced, translate
 from .trace.gradients import separate
@@ -140,6 +141,7 @@ class _Compilation:
         self.fell_apart: list[tuple[list[int], str]] = []  # groups without a schedule after all, and why
         self.producers = traced.graph.producers()
         self.memo: dict[tuple[int, ...], tuple[Built, Schedule | None]] = {}
+        self.merging = False  # whether what is built is a merge that may be declined
         self.alike: dict[Hashable, tuple[Likeness, tuple[Built, Schedule | None] | Refusal]] = {}
         self.on_cpus: dict[tuple[int, int], tuple[Fusion, Schedule, Kernel, CompiledKernel]] = {}
         self.on_gpus: dict[tuple[int, ...] | int, GpuGroup] = {}
@@ -205,6 +207,7 @@ class _Compilation:
         driver = self.driver(g)
         make = build if driver is None else compile_gpu.build
         b = make(g.eqns, g.outputs, self.producers, set(), strides, exact, self.without)
+        b.quotients, quotients = None, b.quotients  # what is built may be kept for long
         own = {v for u in g.units for v in self.traced.graph.units[u].results} if len(g.units) > 1 else set()
         dear = too_dear((r for r in b.repeats if r.value in own), b.fusion.axes, self.hint)
         if dear is not None:
@@ -215,6 +218,10 @@ class _Compilation:
             return b, None
         f, s = plan(b.fusion, self.hint, self.machine)
         self.allow(s.family)
+        if self.merging and own and quotients is not None and (v := divides(b.fusion, s)) is not None:
+            lost = next((x for x, at, reads in quotients() if x in own and spared(v, s.lanes, at, reads)), None)
+            if lost is not None:
+                raise Refusal("profit", f"lanes would divide to find what {lost} is made of, and not if it were stored")
         b.fusion = f
         # what is copied into an input may be written there directly, and inputs may start anywhere in memory
         return b, s.streaming(lambda n: n in b.sources and b.sources[n] not in self.copied)
@@ -226,6 +233,7 @@ class _Compilation:
     def accepts(self, g: Group) -> None:
         if not self.options.grouping:
             raise Refusal("option", "grouping is disabled")
+        self.merging = True
         try:
             self.built(g)
         except Refusal:
@@ -234,6 +242,8 @@ class _Compilation:
             if not self.options.fallback:
                 raise self.failure(g, e) from e
             raise Refusal("failure", f"{type(e).__name__}: {e}") from e
+        finally:
+            self.merging = False
 
     def group(self, g: Group) -> list[GroupPlan]:
         """The plans of a group: a kernel, or its units one by one through torch."""

@@ -14,6 +14,7 @@ from fusewright.graph.ir import Graph, Value
 from fusewright.index.expr import Ix
 from fusewright.interp.graph import evaluate
 from fusewright.interp.loop import run as run_loop
+from fusewright.loop.constants import specialised
 from fusewright.loop.gpu import lower_gpu
 from fusewright.loop.lower import Kernel
 from fusewright.loop.verify import verify as verify_loop
@@ -79,6 +80,13 @@ def run_gpu(c: GpuCompiled, inputs: Sequence[np.ndarray], sizes: Sizes, machine=
     }
 
 
+def run_sized(func, memory, numbers, hosts) -> bool:
+    """The interpreter, of the kernel that is made for these sizes only."""
+    sized = specialised(func, [numbers[r.name] for r in func.sizes])
+    verify_loop(sized)
+    return run_loop(sized, memory, {r.name: numbers[r.name] for r in sized.sizes}, hosts)
+
+
 def check_gpu(
     graph: Graph,
     sizes: Sizes,
@@ -98,4 +106,4 @@ def check_gpu(
     return c
 
 
-__all__ = ["H200", "SMALL", "Ix", "check_gpu", "gpu_kernel", "run_gpu"]
+__all__ = ["H200", "SMALL", "Ix", "check_gpu", "gpu_kernel", "run_gpu", "run_sized"]

@@ -20,6 +20,8 @@ KNOWN = {
     "opaque_calls": "an operation left to torch (counted once per compiled graph, not per run)",
     "kernels_compiled": "a kernel that went through code generation",
     "kernels_tuned": "a GPU kernel whose schedule was chosen by timing several",
+    "kernels_specialized": "a GPU kernel made for one set of sizes, which are numbers in it",
+    "kernels_adopted": "a set of sizes of a group that runs on such a kernel from then on",
     "kernels_reused": "a kernel found in memory, where another group or size had it compiled",
     "disk_hits": "a kernel loaded from the disk cache",
     "disk_misses": "a kernel looked for in the disk cache and not found",

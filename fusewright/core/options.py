@@ -202,8 +202,9 @@ class Options:
     specialize: str = _option(
         "hot",
         "choice",
-        "GPU kernels for new sizes: `hot`: one that is there runs at once, and sizes that come again get the best one, "
-        "compiled in the background; `never`: only what is there; `always`: compile the best one first.",
+        "GPU kernels for new sizes: `hot`: one that is there runs at once, sizes that come again get the best one, "
+        "compiled in the background, and those that the device is busy with for long one in which they are numbers, if "
+        "it is faster; `never`: only what is there; `always`: compile the best one first, with sizes as numbers.",
         env="FUSEWRIGHT_SPECIALIZE",
         choices=("hot", "never", "always"),
     )

@@ -32,7 +32,7 @@ from .reasons import Boundary, Operation, Reasons
 from .record import GraphRecord, GroupRecord, Recording
 from .traffic import moved_by, roof
 from .trial import schedule_of
-from .words import directives, family, words
+from .words import directives, family, sizes, words
 
 
 @dataclass(frozen=True)
@@ -41,10 +41,11 @@ class KernelReport:
 
     `name`: "<graph>.g<k>"; `title`: the kernel's function, named after what it computes; `hash`: of its algorithm's
     structure; `operations`: numbers of the traced operations in it; `lines`: the user's lines; `words`, `directives`:
-    its schedule; `buffers`: (name, "in" or "out", layout); `bytes_in`, `bytes_out`: distinct bytes it must move;
-    `roof_seconds`: how long a plain copy takes to move as many; `seconds`: measured (None: `why_not_measured` says
-    why); `calls` while it was recorded; `saved_bytes`: results of its operations that never reach memory; `origin`:
-    "compiled", "disk", "memory" or "external"; `stage_seconds`: compile time by stage.
+    its schedule; `sizes`: whether they are arguments of the kernel, or numbers in it; `buffers`: (name, "in" or "out",
+    layout); `bytes_in`, `bytes_out`: distinct bytes it must move; `roof_seconds`: how long a plain copy takes to move
+    as many; `seconds`: measured (None: `why_not_measured` says why); `calls` while it was recorded; `saved_bytes`:
+    results of its operations that never reach memory; `origin`: "compiled", "disk", "memory" or "external";
+    `stage_seconds`: compile time by stage.
     """
 
     name: str
@@ -55,6 +56,7 @@ class KernelReport:
     family: str
     words: str
     directives: tuple[str, ...]
+    sizes: str
     operations: tuple[int, ...]
     lines: tuple[str, ...]
     buffers: tuple[tuple[str, str, str], ...]
@@ -105,7 +107,8 @@ class KernelReport:
 
     @cached_property
     def source(self) -> str:
-        """The source of the kernel: as generated, or as it was edited. On a GPU, of the schedule that ran last."""
+        """The source of the kernel: as generated, or as it was edited. On a GPU, of the schedule that ran last; where
+        sizes are numbers (`sizes` says so), for the latest of these."""
         func, code = _latest(self.plan)
         if code.source:
             return str(code.source)
@@ -256,7 +259,11 @@ class Report:
 
 
 def _latest(p: GroupPlan) -> tuple[Func, Any]:
-    """A group's kernel as Loop IR and as code; on a GPU, of the schedule that ran last."""
+    """A group's kernel as Loop IR and as code; on a GPU, of the schedule that ran last, for certain sizes if there is
+    one that was adopted."""
+    if p.gpu is not None and p.gpu.special:
+        special = next(reversed(p.gpu.special.values()))
+        return special.func, special.code
     if p.gpu is None or p.gpu.schedule not in p.gpu.kernels:
         assert p.kernel is not None
         return p.kernel.func, p.compiled if p.gpu is None else next(iter(p.gpu.kernels.values()))[1]
@@ -326,6 +333,7 @@ def _kernel(k: GroupRecord, g: GraphRecord, recording: Recording, reasons: Reaso
         family=family(p),
         words=words(p),
         directives=tuple(directives(p)),
+        sizes=sizes(p),
         operations=tuple(k.units),
         lines=tuple(k.lines),
         buffers=buffers,

@@ -203,6 +203,8 @@ def _kernel(k: KernelReport, source: int, lines: dict[str, int], total: float) -
             ["bandwidth", f"{rate(k.bandwidth)}, {percent(k.share)} of the roof"],
         ]
         timing.append(["of all kernels", percent(k.seconds / total if total else None)])
+    if k.language == "CUDA C++":
+        timing.append(["sizes", k.sizes])
     timing.append(["not written", size(k.saved_bytes)])
     timing += [[f"{stage} took", duration(s)] for stage, s in k.stage_seconds.items()]
     for name, used in k.resources.items():

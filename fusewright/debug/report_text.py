@@ -150,6 +150,8 @@ def kernel(k: KernelReport) -> Iterator[Any]:
     yield Text(f"  schedule: {k.words}")
     for d in k.directives:
         yield Text(f"    {d}")
+    if k.language == "CUDA C++":
+        yield Text(f"  sizes: {k.sizes}")
     moved = f"{size(k.bytes_in)} in, {size(k.bytes_out)} out, roof {duration(k.roof_seconds)}"
     if k.seconds is None:
         yield Text(f"  {moved}; not measured: {k.why_not_measured}")

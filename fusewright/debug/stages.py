@@ -139,6 +139,15 @@ def gpu_kernel(about: About, group: GpuGroup, s: GpuSchedule, hint: Hint) -> Non
     show("cache", about, lambda: origin(code, 0.0))
 
 
+def gpu_special(about: About, group: GpuGroup, func: Func, code: GpuKernel) -> None:
+    """Show the stages of a kernel that is made for one set of sizes, in which it differs from the general one."""
+    cuda = CudaTarget(*group.driver.gpu.capability)
+    show("loop", about, lambda: dump_loop(func))
+    show("cuda", about, lambda: emit_cuda(func, cuda))
+    show("assembly", about, lambda: nvrtc.assembly(emit_cuda(func, cuda), cuda.arch, current().lineinfo))
+    show("cache", about, lambda: origin(code, 0.0))
+
+
 def on_the_fly(f: Fusion, s: GpuSchedule) -> str:
     """The stages before, and which of them are combined on the fly after."""
     found = running(f, s)

@@ -47,6 +47,16 @@ def family(p: GroupPlan) -> str:
     return "" if schedule is None else schedule.family
 
 
+def sizes(p: GroupPlan) -> str:
+    """Whether a group's kernel takes its sizes as arguments, or they are numbers in it."""
+    special = {} if p.gpu is None else dict(p.gpu.special)
+    if p.gpu is None or not special:
+        return "arguments of the kernel"
+    ratios = [f"{s.ratio:.2f}" for s in special.values() if s.ratio is not None]
+    took = f", which took {', '.join(ratios)} of the general one's time" if ratios else ""
+    return f"numbers in a kernel of their own for {len(special)} of {len(p.gpu.memo)} that were seen{took}"
+
+
 def _cpu(s: Schedule) -> str:
     out = [_FAMILIES.get(s.family.removeprefix(EDITED), s.family)]
     chunks = dict(s.split)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 
 from ..core.dtypes import bool_, f32, i64
 from ..core.errors import Refusal
@@ -17,7 +18,7 @@ from .decisions import deciding
 from .domain import Domain
 from .ir import Buffer, Fusion, Stage, Target
 from .onehot import picked
-from .repeats import Repeat, repeats
+from .repeats import Divided, Repeat, divided, repeats
 from .scalar import Expr
 from .streams import Window, named, place, windows
 from .structure import structure_hash
@@ -31,12 +32,13 @@ class Built:
 
     `repeats`: what is computed at several places; `windows`: of buffers that are part of what is behind them
     (`fusion/streams.py`); `original`: the fusion as it was built; a schedule puts one with
-    fewer axes in the place of `fusion`.
+    fewer axes in the place of `fusion`. `quotients`: finds what reads at divided positions (`repeats.divided`).
     """
 
     fusion: Fusion
     sources: dict[str, Value]
     repeats: tuple[Repeat, ...] = ()
+    quotients: Callable[[], list[Divided]] | None = None
     windows: dict[str, Window] = field(default_factory=dict)
     original: Fusion = field(init=False)
     _hash: str = field(default="", init=False)
@@ -177,6 +179,7 @@ class Phase:
         self.depth = 0  # of pads and cats around what is being evaluated
         self.picks = True  # sums of what is zero but at one place need no loop
         self.picked = False
+        self.certain: set[Expr | None] = {None}  # masks that hold everywhere, or the kernel reports failure
 
     def run(self) -> Built:
         outs = []
@@ -187,7 +190,16 @@ class Phase:
             self.store(v, b, body)
             outs.append(b)
         f = self.finish(outs)
-        return Built(f, self.sources, repeats(self.memo, self.mine), named(self.windows, self.sources))
+        again = repeats(self.memo, self.mine, self.certain)
+        quotients = partial(divided, self.memo, self.mine, self.lies)
+        return Built(f, self.sources, again, quotients, named(self.windows, self.sources))
+
+    def lies(self, v: Value, idx: tuple[Ix, ...]) -> Ix:
+        """Where an element of a value lies in memory, if that is stored."""
+        out = ZERO
+        for i, s in zip(idx, self.layout(v), strict=True):
+            out = out + i * s
+        return out
 
     def finish(self, outs: list[Buffer]) -> Fusion:
         self.fusion.stages = self.stages
@@ -388,7 +400,10 @@ class Phase:
             at = e.inputs[1 + s[1]]
             place = tuple(ZERO if n is ONE else idx[k] for k, n in zip(s[2], at.shape, strict=True))
             wrapped, valid = self.place(self.eval(at, place, mask), x.shape[d], mask)
+            certain = mask in self.certain
             mask = valid if mask is None else sc.op("and", mask, valid)
+            if certain:
+                self.certain.add(mask)
             src.append(index.value(wrapped, x.shape[d]))
         return self.eval(x, tuple(src), mask)
 

@@ -6,7 +6,7 @@ there as well. That saves memory traffic, and pays as long as the arithmetic is 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Container, Iterable, Mapping
 from dataclasses import dataclass
 
 from ..graph.ir import Value
@@ -20,6 +20,9 @@ DEAR = 32  # instructions per point of the loops: about what takes as long as st
 Memo = Mapping[tuple[Value, tuple[Ix, ...], Expr | None], Expr]
 
 
+Divided = tuple[Value, Ix, tuple[Ix, ...]]  # a value, where it would lie in memory, positions that it reads at
+
+
 @dataclass(frozen=True, slots=True)
 class Repeat:
     """`value` takes `cost` instructions per element; `places`: how many points each of the places it is read at has."""
@@ -29,13 +32,15 @@ class Repeat:
     places: tuple[Ix, ...]
 
 
-def repeats(memo: Memo, stored: Iterable[Value]) -> tuple[Repeat, ...]:
+def repeats(memo: Memo, stored: Iterable[Value], certain: Container[Expr | None] = (None,)) -> tuple[Repeat, ...]:
     """The values, of those in `stored`, that were evaluated at more points than they have. `memo`: by (value, place,
-    mask). What is read under a mask, as the pieces of a cat are, counts as computed once."""
+    mask). What is read under a mask, as the pieces of a cat are, counts as computed once, but where that is `certain`
+    to hold."""
     wanted = set(stored)
     found: dict[Value, dict[tuple[Ix, ...], Expr]] = {}
     for (v, at, mask), e in memo.items():
-        if v in wanted and e.args and mask is None:
+        holds = mask in certain or (mask is not None and mask.kind == "const" and mask.data)
+        if v in wanted and e.args and e.kind != "load" and holds:
             found.setdefault(v, {})[at] = e
     out = []
     for v, places in found.items():
@@ -44,6 +49,25 @@ def repeats(memo: Memo, stored: Iterable[Value]) -> tuple[Repeat, ...]:
             cost = max(sum(x.cost for x in sc.walk([e])) for e in places.values())
             out.append(Repeat(v, cost, points))
     return tuple(out)
+
+
+def divided(memo: Memo, stored: Iterable[Value], place: Callable[[Value, tuple[Ix, ...]], Ix]) -> list[Divided]:
+    """The values, of those in `stored`, that are computed at quotients of positions, of operands at such positions.
+
+    `place(value, at)`: where an element lies in memory, if the value is stored.
+    """
+    wanted = set(stored)
+    out: list[Divided] = []
+    for (v, at, _), e in memo.items():
+        if v in wanted and e.args and e.kind != "load" and any(map(_has_quotient, at)):
+            reads = {i for x in sc.walk([e]) for i in x.indices() if _has_quotient(i)}
+            if reads:
+                out.append((v, place(v, at), tuple(reads)))
+    return out
+
+
+def _has_quotient(i: Ix) -> bool:
+    return any(a.kind == "div" for a in i.atoms())
 
 
 def too_dear(found: Iterable[Repeat], axes: Iterable[Atom], hint: Callable[[Ix], int]) -> Repeat | None:

@@ -29,6 +29,7 @@ from ..core.errors import FusewrightWarning, Refusal
 from ..core.log import LOG
 from ..core.options import current
 from . import internals
+from .hot import Hot
 from .plan import Plan
 from .recordable import Facts, facts, watched
 from .recorder import Recorder, recorder_for
@@ -341,7 +342,10 @@ class Graphs:
     def unfinished(self) -> bool:
         """Whether kernels are stand-ins for better ones that will be there soon."""
         every = (x for g in self.groups for x in list(g.memo.values()))
-        return any(isinstance(x, Tuning) or (isinstance(x, Meanwhile) and x.calls >= HOT) for x in every)
+        return any(
+            isinstance(x, Tuning) or (isinstance(x, Meanwhile) and x.calls >= HOT) or (isinstance(x, Hot) and x.waiting)
+            for x in every
+        )
 
     def record(self, e: Entry, args: list[Any], operands: Operands) -> Replay | None:
         """Record the plan for this call if that is wanted, and make room for it."""

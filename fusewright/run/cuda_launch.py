@@ -38,10 +38,10 @@ def _checked(result: Any, what: str) -> Any:
 
 @contextmanager
 def _beside_recording() -> Iterator[None]:
-    """Allow what is no work for a stream, such as loading a kernel, while this thread records a CUDA graph."""
-    if not torch.cuda.is_current_stream_capturing():
-        yield
-        return
+    """Allow what is no work for a stream, such as loading a kernel, while this or another thread records a CUDA graph.
+
+    Kernels that are compiled in the background are loaded whenever they are ready.
+    """
     status, before = cu.cuThreadExchangeStreamCaptureMode(cu.CUstreamCaptureMode.CU_STREAM_CAPTURE_MODE_RELAXED)
     try:
         yield

@@ -56,10 +56,14 @@ class GpuKernel:
     seconds: float
     made: float = field(default_factory=time.perf_counter)  # when
     source: str = ""  # what it was made from, if people edited that
+    code: bytes = b""  # the driver's
     takes: Interface = field(init=False)
 
     def __post_init__(self) -> None:
         self.takes = interface(self.func)
+
+
+Found = tuple[Kernel, GpuKernel, list[int]]  # a kernel, its code, and the size parameters of a launch
 
 
 def interface(func: Func) -> Interface:
@@ -120,7 +124,8 @@ def _make(key: str, func: Func, driver: Driver) -> GpuKernel:
         return driver.compile(func)
 
     code, origin = code_for(key, len(func.bufs), make)
-    return GpuKernel(key, func, driver.load(code, func), origin, time.perf_counter() - start)
+    handles = driver.load(code, func)
+    return GpuKernel(key, func, handles, origin, time.perf_counter() - start, code=code)
 
 
 def from_source(func: Func, text: str, driver: Driver) -> GpuKernel:
@@ -159,7 +164,9 @@ class GpuGroup:
     wanted, `made(schedule)` is told of every new kernel. `choose(hint, alignment)` gives what people have chosen in
     place of `gpu.plan`, or None; `compile` makes machine code of a kernel; `meanwhile(group, key, decision)` gives
     what can be launched for new sizes without compiling, or None; `tune` what is called in place of a prepared launch,
-    until it has found a better one.
+    until it has found a better one. `hot(group, key, found, entry)` gives what is called in place of the launch `entry`
+    of a general kernel (`found`: what `known` gives), until it is known whether one for these sizes only is faster;
+    `special`: those that are, by key; `made_special(special)` is told of every one that is compiled.
     """
 
     def __init__(self, fusion: Fusion, driver: Driver, failed: Callable[[Exception], None], notes: list[str]):
@@ -179,6 +186,9 @@ class GpuGroup:
         self.choose: Callable[[Hint, int], Settled | None] | None = None
         self.compile: Callable[[Func, Driver], GpuKernel] = kernel_for
         self.meanwhile: Callable[[GpuGroup, tuple[int, ...], Decision], Any] | None = None
+        self.hot: Callable[[GpuGroup, tuple[int, ...], Found, Prepared], Any] | None = None
+        self.special: dict[tuple[int, ...], Any] = {}
+        self.made_special: Callable[[Any], None] = lambda special: None
         self.tune: Callable[[GpuGroup, tuple[int, ...], Prepared, Hint, int], Any] | None = None
 
     def kernel(self, hint: Callable[[Ix], int], alignment: int = ACCESS) -> tuple[Kernel, GpuKernel, dict[str, int]]:
@@ -255,7 +265,7 @@ class GpuGroup:
                 if entry is None:
                     found = self.new(decision)
             if found is not None:
-                entry = self.prepared(*found)
+                entry = self.launched(key, found)
             if self.tune is not None and self.choose is None:
                 entry = self.tune(self, key, entry, sizes_of(env), alignment)
         except Exception as e:
@@ -265,7 +275,13 @@ class GpuGroup:
         self.memo[key] = entry
         return entry
 
-    def known(self, values: Sequence[int], alignment: int) -> tuple[Kernel, GpuKernel, list[int]] | None:
+    def launched(self, key: tuple[int, ...], found: Found) -> Any:
+        """What is called for a key from now on, with this kernel."""
+        entry = self.prepared(*found)
+        tuned = self.tune is not None and self.choose is None
+        return entry if self.hot is None or tuned else self.hot(self, key, found, entry)
+
+    def known(self, values: Sequence[int], alignment: int) -> Found | None:
         """The kernel for sizes like others before, and its numbers."""
         for rule in self.rules.get(alignment, ()):
             try:
@@ -289,7 +305,7 @@ class GpuGroup:
             # Decisions may be kept for long, and many are the same: one text for them all, and none of the trace.
             return Decision(env, alignment, f, schedule, launch, sys.intern("\n".join(lines)))
 
-    def new(self, d: Decision) -> tuple[Kernel, GpuKernel, list[int]]:
+    def new(self, d: Decision) -> Found:
         """The kernel that was decided on, and its numbers; leaves a rule for sizes like these."""
         with using(self.options):
             kernel, code = self.compiled(self.lowering(d.fusion, d.schedule), d.schedule)

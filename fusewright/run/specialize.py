@@ -3,7 +3,8 @@
 A GPU kernel takes its sizes as arguments, so one that was made for other sizes usually is right for new ones, and if
 it is of the same kind not much slower than the best. With the option `specialize="hot"` such a kernel is launched until
 the same sizes have been seen a few times; the one that the scheduler wants for them is then compiled in the background
-and takes over when it is ready. "never" stays with what is there, "always" compiles before the first launch.
+and takes over when it is ready. "never" stays with what is there, "always" compiles before the first launch. Whether
+that is followed by a kernel that is for these sizes only is decided in `hot.py`.
 """
 
 from __future__ import annotations
@@ -96,7 +97,7 @@ class Meanwhile:
     def adopt(self) -> None:
         group = self.group
         try:
-            group.memo[self.key] = group.prepared(*group.new(self.decision))
+            group.memo[self.key] = group.launched(self.key, group.new(self.decision))
         except Exception as e:
             self.failed(e)
 

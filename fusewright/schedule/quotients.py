@@ -7,11 +7,15 @@ count, and what is found holds for all sizes.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING
 
 from ..fusion import scalar as sc
 from ..fusion.ir import Fusion
 from ..index.expr import Atom, Ix
+
+if TYPE_CHECKING:
+    from .cpu import Schedule
 
 Size = Callable[[Ix], int] | None
 
@@ -36,6 +40,20 @@ def steady_in(p: Ix, v: Atom, lanes: int, size: Size = None) -> bool:
         if step and not (multiple(a.aux, step, size) and multiple(a.num.without(v), step, size)):
             return False
     return True
+
+
+def divides(f: Fusion, s: Schedule) -> Atom | None:
+    """The axis with lanes along it, if they have quotients of their own. `f`: before its axes were merged (there is no
+    quotient of axes that every access walks as one)."""
+    v = next((a for a in f.axes if a.name == s.vector), None)
+    if v is None or s.lanes == 1 or all(steady_in(p, v, s.lanes) for p in _positions(f)):
+        return None
+    return v
+
+
+def spared(v: Atom, lanes: int, at: Ix, positions: Iterable[Ix]) -> bool:
+    """Whether lanes along `v` differ in a quotient of one of these positions, but in none of `at`."""
+    return steady_in(at, v, lanes) and not all(steady_in(p, v, lanes) for p in positions)
 
 
 def multiple(p: Ix, n: int, size: Size = None) -> bool:

@@ -258,6 +258,24 @@ def test_the_same_bits_as_in_this_process(emulated: Emulation, tmp_path: Path) -
         torch.testing.assert_close(loaded(tokens), model(tokens))
 
 
+def test_files_have_general_kernels(emulated: Emulation, tmp_path: Path) -> None:
+    """Whatever the kernels of this process are made for."""
+    module, d = Rows(), {0: Dim("n", max=4096), 1: Dim("m", max=4096)}
+    exported = export(module, (torch.randn(8, 16), torch.randn(8, 16)), dynamic_shapes={"x": d, "y": d})
+    before = counters()
+    with fusewright.options(specialize="always"), no_fallbacks():
+        program = fusewright.aot_compile(exported)
+        program(torch.randn(8, 16), torch.randn(8, 16))
+        made = counted(before)["kernels_adopted"]
+        fusewright.aot_save(program, tmp_path / "p.fwp", architectures=["sm_90"])
+    assert made and counted(before)["kernels_adopted"] == made
+    assert all(k["sizes"] for k in manifest(tmp_path / "p.fwp")["kernels"].values())
+    loaded = fusewright.aot_load(tmp_path / "p.fwp")
+    for n, m in SIZES[:3]:
+        x, y = torch.randn(n, m), torch.randn(n, m)
+        torch.testing.assert_close(loaded(x, y), module(x, y))
+
+
 def test_random_sizes_have_kernels(emulated: Emulation, tmp_path: Path) -> None:
     """Whatever rule is taken, the kernel that runs is legal for the sizes: the results are right."""
     module, d = Rows(), {0: Dim("n", max=300), 1: Dim("m", max=300)}

@@ -13,7 +13,8 @@ from fusewright.build import nvrtc
 from fusewright.emit.cuda import emit_cuda
 from fusewright.emit.cuda_types import CudaTarget
 from fusewright.loop import text as loop_text
-from fusewright.loop.ir import Grid
+from fusewright.loop.constants import with_sizes
+from fusewright.loop.ir import Func, Grid
 from fusewright.loop.verify import verify as verify_loop
 from fusewright.schedule.device import H200, Gpu
 from tests.golden import cases
@@ -59,12 +60,20 @@ GOLDENS: dict[str, tuple[Program, tuple[int, int], str]] = {
     "scatter_add": (cases.scatter_add, (40, 50), "collect"),
     "index_copy": (scatters.index_copy, (50, 96), "collect"),
 }
+SIZED = ("layer_norm", "rope")  # also as kernels for these sizes only, `<name>_sized`
 LIMITS = {"column_moments": 72}  # registers, where they are not 64: at most so many let 1024 threads run
 
 
 def golden(name: str) -> GpuCompiled:
     program, (n, m), _ = GOLDENS[name]
     return gpu_kernel(graph_of(program), {"n": n, "m": m}, FEW, name)
+
+
+def sized(name: str) -> Func:
+    c, (n, m) = golden(name), GOLDENS[name][1]
+    func = with_sizes(c.kernel.func, c.kernel.evaluate({"n": n, "m": m, **c.launch}))
+    func.name = f"{name}_sized"
+    return func
 
 
 def _golden(name: str, suffix: str, text: str, update: bool) -> None:
@@ -90,6 +99,15 @@ def test_loop(name: str, update_goldens: bool) -> None:
 @pytest.mark.parametrize("name", GOLDENS)
 def test_cuda(name: str, update_goldens: bool) -> None:
     _golden(name, "cu", emit_cuda(golden(name).kernel.func, CudaTarget(9, 0)), update_goldens)
+
+
+@pytest.mark.parametrize("name", SIZED)
+def test_for_one_set_of_sizes(name: str, update_goldens: bool) -> None:
+    """What they compute is compared with the general kernels in `tests/loop/test_constants.py`."""
+    func = sized(name)
+    verify_loop(func)
+    _golden(func.name, "loop", loop_text.dump(func), update_goldens)
+    _golden(func.name, "cu", emit_cuda(func, CudaTarget(9, 0)), update_goldens)
 
 
 @NEEDS_NVRTC
@@ -130,7 +148,9 @@ def test_values(name: str) -> None:
 
 
 def test_no_golden_is_left_over() -> None:
-    assert {p.name for p in HERE.iterdir()} == {f"{n}.{s}" for n in GOLDENS for s in ("loop", "cu")}
+    assert {p.name for p in HERE.iterdir()} == {
+        f"{n}.{s}" for n in (*GOLDENS, *(f"{n}_sized" for n in SIZED)) for s in ("loop", "cu")
+    }
 
 
 __all__ = ["hint_of", "lower_gpu"]

@@ -1,6 +1,7 @@
 """Random graphs as one GPU kernel: plan, lower, verify, and the interpreted Loop IR against the meaning of the graph.
 
-Rows that are held in registers are also tried with clusters of blocks that share them, and in shared memory.
+Rows that are held in registers are also tried with clusters of blocks that share them, and in shared memory; every
+kernel with its sizes as numbers.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from fusewright.loop.verify import verify
 from fusewright.schedule.device import Gpu
 from fusewright.schedule.forms import Illegal
 from fusewright.schedule.legal_gpu import Sizes, check
-from tests.kernels_gpu import GpuCompiled, check_gpu, gpu_kernel, hint_of
+from tests.kernels_gpu import GpuCompiled, check_gpu, gpu_kernel, hint_of, run_sized
 from tests.property.test_random_fusions import WITHOUT, Pick, _has_meaning, configured, draw_graph, whole
 
 WITHOUT = [*WITHOUT, ("online",), ("fma",), ("relaxed",)]
@@ -37,6 +38,7 @@ def attempt(pick: Pick) -> bool:
     except Refusal:
         return False
     check_gpu(graph, sizes, inputs, compiled=compiled, eager=eager)
+    check_gpu(graph, sizes, inputs, compiled=compiled, eager=eager, machine=run_sized)
     if compiled.schedule.mode == "persistent" and not compiled.schedule.resident:
         check_gpu(graph, sizes, inputs, compiled=_shared(compiled, pick([2, 4, 8])), eager=eager)
     _check_in_memory(pick, compiled, sizes, inputs, eager)

@@ -18,7 +18,7 @@ from fusewright.graph.builder import Builder
 from fusewright.graph.ir import Value
 from fusewright.prims.table import MONOIDS
 from tests.kernels import graph_of, random_inputs
-from tests.kernels_gpu import check_gpu, gpu_kernel
+from tests.kernels_gpu import check_gpu, gpu_kernel, run_sized
 from tests.property.test_random_fusions import Pick, configured
 
 EXTENTS = (1, 2, 3, 5, 8, 16, 17)
@@ -85,6 +85,7 @@ def attempt(pick: Pick) -> bool:
     except Refusal:
         return False
     check_gpu(graph, {}, inputs, compiled=compiled)
+    check_gpu(graph, {}, inputs, compiled=compiled, machine=run_sized)
     return True
 
 

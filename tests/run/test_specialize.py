@@ -41,11 +41,14 @@ def compiled_at(f: object, size: tuple[int, int], calls: int = 1) -> int:
     return counted(before)["kernels_compiled"] + counted(before)["disk_hits"]
 
 
-@pytest.mark.parametrize(("how", "at_once", "later"), [("hot", 0, 1), ("never", 0, 0), ("always", 1, 0)])
-def test_new_sizes(how: str, at_once: int, later: int) -> None:
+@pytest.mark.parametrize(
+    ("how", "first", "at_once", "later"),
+    [("hot", 1, 0, 1), ("never", 1, 0, 0), ("always", 2, 2, 0)],  # "always": one for these sizes only as well
+)
+def test_new_sizes(how: str, first: int, at_once: int, later: int) -> None:
     with fusewright.options(specialize=how, kernel_reuse=False, disk_cache=False):
         f = torch.compile(softmax, backend="fusewright", dynamic=True)
-        assert compiled_at(f, FIRST) == 1
+        assert compiled_at(f, FIRST) == first
         assert compiled_at(f, OTHER) == at_once
         before = counters()
         compiled_at(f, OTHER, HOT)

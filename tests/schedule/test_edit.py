@@ -287,7 +287,8 @@ def test_gpu_rows_in_shared_memory() -> None:
     assert refused(lambda: s.keep("loads", "shared").ahead()).legal == "no ahead"
     assert refused(lambda: s.mode("loop").keep("loads", "shared")).legal == "registers"
     assert _s(s.keep("loads", "shared").mode("loop")).keep_in == "registers"
-    long = on_gpu("softmax", m=65536).mode("loop").mode("persistent", columns=1024, rows=1, unroll=16)
+    long = on_gpu("softmax", m=65536).keep("loads")
+    long = long.mode("persistent", columns=1024, rows=1, unroll=16, cluster=1)
     e = refused(lambda: long.keep("loads", "shared"))
     assert e.why == "a block would need 262144 bytes of shared memory, of 228352"
     back = on_gpu("rms_norm_backward")

@@ -58,11 +58,24 @@ def dear_mirrored(x, b):
     return y + y.flip(1)
 
 
+def places():
+    return torch.arange(300) % 7
+
+
+def cheap_gather(x, b):
+    return (x + b)[places()] * 2
+
+
+def dear_gather(x, b):
+    """An index that is out of range stops the kernel: what is read under that condition is read everywhere."""
+    return torch.erf(x + b).tanh()[places()] * 2
+
+
 ONE = [
     *(halves_of_a_sum, pieces_stored_apart, one_place_twice, gates, cheap_stencil, dear_pieces),
-    dear_broadcast,
+    *(dear_broadcast, cheap_gather),
 ]
-TWO = [dear_stencil, dear_windows]
+TWO = [dear_stencil, dear_windows, dear_gather]
 
 
 @pytest.mark.parametrize("dynamic", [False, True])
@@ -87,3 +100,38 @@ def test_kernels(fn, dynamic):
 def test_the_reason_says_how_often(fn):
     report = fusewright.explain(fn, random_tensor((6, 12)), random_tensor((12,)))
     assert "would be computed 2.0 times" in str(report) or "would be computed 3.0 times" in str(report)
+
+
+def shifted(x):
+    """Scores of relative positions, as in Transformer-XL: rows move against each other."""
+    padded = torch.cat([x.new_zeros(*x.shape[:-1], 1), x], -1).view(*x.shape[:-2], x.shape[-1] + 1, x.shape[-2])
+    return padded[..., 1:, :].view(x.shape)
+
+
+def relative_scores(x, y):
+    return torch.softmax((x + shifted(y)) * 0.5, -1)
+
+
+def heads(x, y):
+    """Pieces of an axis that are whole vectors: their number is the same for all lanes."""
+    split = (x * 2).view(*x.shape[:-1], -1, 64) * y.view(*y.shape[:-1], -1, 64)
+    return torch.softmax(split.view(x.shape), -1)
+
+
+def test_lanes_do_not_divide_to_spare_a_store():
+    torch._dynamo.reset()
+    x, y = random_tensor((2, 3, 24, 24)), random_tensor((2, 3, 24, 24))
+    with no_fallbacks():
+        report = fusewright.explain(relative_scores, x, y)
+    (k,) = report.kernels
+    assert "//" not in k.algorithm and "lanes would divide to find what" in str(report)
+    torch._dynamo.reset()
+    torch.testing.assert_close(torch.compile(relative_scores, backend="fusewright")(x, y), relative_scores(x, y))
+
+
+def test_quotients_of_whole_vectors_are_no_reason():
+    torch._dynamo.reset()
+    x, y = random_tensor((3, 5, 256)), random_tensor((3, 5, 256))
+    before = counters()
+    torch.testing.assert_close(torch.compile(heads, backend="fusewright")(x, y), heads(x, y))
+    assert counted(before)["groups_formed"] == 1 and counted(before)["opaque_calls"] == 0
