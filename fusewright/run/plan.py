@@ -105,10 +105,11 @@ class _Action:
 
 
 class _Writer:
-    """Writes the source of one plan."""
+    """Writes the source of one plan. `native`: it may have functions that are known in this process only."""
 
-    def __init__(self, plan: Plan):
+    def __init__(self, plan: Plan, native: bool = True):
         self.plan = plan
+        self.native = native
         self.traced = plan.traced
         self.symbols = plan.traced.symbols
         self.scope: dict[str, Any] = {

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ctypes
 import struct
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -46,10 +46,30 @@ class Interface:
     launches: tuple[Launch, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class Calls:
+    """What native code calls to launch on a device.
+
+    `launch`: the address of `cuLaunchKernel`; `number`: the address that a handle is; `index`: the device, of which
+    `stream(index)` is the stream's address; `device()`: the current device's number; `empty(size, stride, dtype)`: a
+    tensor on that.
+    """
+
+    launch: int
+    number: Callable[[Any], int]
+    index: int
+    device: Callable[[], int]
+    stream: Callable[[int], int]
+    empty: Callable[[Any, Any, torch.dtype], torch.Tensor]
+
+
 class Prepared:
     """A kernel with all its arguments but the pointers and host scalars. Call it with those, in the fusion's order.
 
-    `sizes`: the kernel's size parameters by name; `launches`: (handle, blocks, threads, bytes of shared memory).
+    `sizes`: the kernel's size parameters by name; `launches`: (handle, blocks, threads, bytes of shared memory);
+    `values`: the arguments, of 8 bytes each; `pointers`, `scratches`: which of them; `offsets`: of the pieces of scratch
+    memory; `hosts`: (element type, place in bytes, which one of a call's) of each host scalar. `native.py` makes machine
+    code launch the same.
     """
 
     __slots__ = (
@@ -83,9 +103,7 @@ class Prepared:
             _FORMATS[dtype].pack_into(self.values, 8 * k, n)
         self.pointers = slice(0, first)
         self.scratches = slice(last, end)
-        self.hosts = [
-            (_FORMATS[dtype].pack_into, 8 * k, hosts.index(name)) for k, (name, dtype) in enumerate(takes.hosts, host)
-        ]
+        self.hosts = [(dtype, 8 * k, hosts.index(name)) for k, (name, dtype) in enumerate(takes.hosts, host)]
         self.args = ctypes.addressof(table)
         self.keep = table
         self.launches = [
@@ -95,17 +113,27 @@ class Prepared:
         ]
 
     def __call__(self, *pointers: int, hosts: tuple[float, ...] = ()) -> None:
+        self.run(pointers, hosts)
+
+    def run(
+        self,
+        pointers: Sequence[int],
+        hosts: Sequence[float] = (),
+        first: int = 0,
+        scratch: torch.Tensor | None = None,
+    ) -> None:
+        """The launches from number `first` on; those before it have used `scratch`."""
         driver = self.driver
         stream = driver.enter()
         values = self.values
-        scratch: torch.Tensor | None = driver.scratch(self.scratch_bytes) if self.scratch_bytes else None
+        if scratch is None and self.scratch_bytes:
+            scratch = driver.scratch(self.scratch_bytes)
         with self.lock:  # the arguments are copied when a kernel is launched
             values[self.pointers] = pointers  # type: ignore[call-overload]
             if scratch is not None:
                 base = scratch.data_ptr()
                 values[self.scratches] = [base + n for n in self.offsets]
-            if hosts:
-                for pack, at, k in self.hosts:
-                    pack(values, at, hosts[k])
-            for handle, blocks, threads, shared in self.launches:
+            for dtype, at, k in self.hosts:
+                _FORMATS[dtype].pack_into(values, at, hosts[k])
+            for handle, blocks, threads, shared in self.launches[first:] if first else self.launches:
                 driver.launch(handle, blocks, threads, shared, self.args, stream)

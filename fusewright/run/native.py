@@ -1,0 +1,141 @@
+"""Launches of a plan in machine code (`build/launcher.py`), and in Python what that leaves over.
+
+A *site* is one launch in a plan. What it has launched once, it can launch again without Python: an entry is made of the
+`Prepared` launch that a group remembers for those sizes. Stand-ins for one (autotuning, a kernel until the best is
+compiled) are called as Python.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import threading
+from collections.abc import Callable, Sequence
+from typing import Any, Protocol
+
+import torch
+
+from ..build import launcher
+from ..build.launcher import ANY, ENTRY, SITE, TYPES
+from ..core.log import LOG
+from ..core.options import current
+from .prepared import Calls, Prepared
+
+ENTRIES = 64  # of a site, which are compared one after the other
+
+
+class Group(Protocol):
+    """What launches: `gpu.GpuGroup`."""
+
+    symbols: list[str]
+    memo: dict[Any, Any]
+    driver: Any
+
+    def make(self, *key: int) -> Any:
+        """Prepare, and remember, the launch for a key of `memo`."""
+
+
+def calls_of(group: Any) -> Calls | None:
+    """How native code launches on the group's device; None: Python does."""
+    how: Calls | None = getattr(group.driver, "native", None)
+    return how if current().native_launch and launcher.supported() else None
+
+
+def site(group: Group, calls: Calls, aligned: Sequence[bool], hosts: int, here: bool) -> Callable[..., bool | None]:
+    """A function of (addresses of the buffers..., sizes..., host scalars...), which launches the group's kernel.
+
+    It returns True if there is no kernel for them. `aligned`: which buffers count for the alignment; `hosts`: how many
+    host scalars; `here`: the device is the current one whenever it is called.
+    """
+    python = Site(group, calls, aligned)
+    n = len(aligned)
+    objects = (calls.device, calls.stream, calls.empty, torch.Tensor.data_ptr, python.miss, python.resume, calls.index)
+    device, stream, empty, data_ptr, miss, resume, index = map(id, objects)
+    numbers = [calls.launch, 0 if here else device, stream, empty, data_ptr, miss, resume, id(None), index, calls.index]
+    numbers += [n + len(group.symbols) + hosts, n, len(group.symbols), 0, *(15 * a for a in aligned)]
+    python.words = launcher.array(numbers)
+    try:
+        return launcher.builtin(python.words, *objects)  # type: ignore[no-any-return]
+    except Exception as e:
+        LOG.warning("kernels are launched by Python: %s", e)
+        return python.miss
+
+
+class Site:
+    """The part of a site that is Python, and its entries."""
+
+    def __init__(self, group: Group, calls: Calls, aligned: Sequence[bool]):
+        self.group, self.calls = group, calls
+        self.aligned = [k for k, a in enumerate(aligned) if a]
+        self.buffers, self.first_host = len(aligned), len(aligned) + len(group.symbols)
+        self.words: Any = None
+        self.entries: list[tuple[Any, Any]] = []
+        self.known: dict[tuple[int, ...], Prepared] = {}  # those in `entries`
+        self.lock = threading.Lock()
+
+    def miss(self, *args: Any) -> bool:
+        """The whole call, which may be the first one of its kind."""
+        low = 0
+        for k in self.aligned:
+            low |= args[k]
+        key = (*args[self.buffers : self.first_host], low & 15)
+        try:
+            prepared = self.group.memo[key]
+        except KeyError:
+            prepared = self.group.make(*key)
+        if prepared is None:
+            return True
+        if type(prepared) is Prepared and self.known.get(key) is not prepared:
+            self.learn(prepared, key)
+        prepared(*args[: self.buffers], hosts=args[self.first_host :])
+        return False
+
+    def resume(self, keep: tuple[Any, ...], first: int, scratch: torch.Tensor | None, *args: Any) -> None:
+        """The launches from number `first` on, which failed."""
+        prepared: Prepared = keep[0]
+        prepared.run(args[: self.buffers], args[self.first_host :], first, scratch)
+
+    def learn(self, prepared: Prepared, key: tuple[int, ...]) -> None:
+        """Let native code launch that from now on."""
+        entry = entry_of(prepared, self.calls, key)
+        if entry is not None:
+            self.add(entry)
+            self.known[key] = prepared
+
+    def add(self, entry: tuple[Any, Any]) -> None:
+        """Put an entry in front of the others; of many, begin anew."""
+        head = SITE.index("head")
+        with self.lock:
+            if len(self.entries) >= ENTRIES:
+                self.words[head] = 0
+                self.entries.clear()
+                self.known.clear()
+            entry[0][ENTRY.index("next")] = self.words[head]
+            self.entries.append(entry)
+            self.words[head] = ctypes.addressof(entry[0])
+
+
+def entry_of(prepared: Prepared, calls: Calls, key: Sequence[int], on: int = ANY) -> tuple[Any, Any] | None:
+    """(the words of an entry for a key of the group's memo, what they name); None for what it cannot express.
+
+    `on`: the stream that it is for, if it is for one only.
+    """
+    launches = [(calls.number(h), blocks, threads, shared) for h, blocks, threads, shared in prepared.launches]
+    if any(not 0 <= n < 1 << 32 for _, *numbers in launches for n in numbers):
+        return None
+    if any(not -(1 << 63) <= n < 1 << 63 for n in key):
+        return None
+    hosts = [(TYPES.index(dtype), at // 8, k) for dtype, at, k in prepared.hosts]
+    size, stride = (prepared.scratch_bytes,), (1,)
+    keep = (prepared, size, stride, torch.uint8)
+    words = list(prepared.values)
+    parts = [key[:-1], *launches, *hosts, prepared.offsets, words]
+    flat = [n for part in parts for n in part]
+    at = [len(ENTRY), len(key) - 1, 4 * len(launches), 3 * len(hosts), len(prepared.offsets)]
+    where = [sum(at[: k + 1]) for k in range(1, 5)]  # of launches, hosts, pieces, words
+    scratch = (id(size), id(stride), id(torch.uint8)) if prepared.scratch_bytes else (0, 0, 0)
+    counts = [len(launches), len(hosts), len(prepared.offsets), len(words), prepared.scratches.start]
+    head = [0, key[-1], on, len(ENTRY) + len(flat), *counts, *scratch, id(keep), *where]
+    return launcher.array([*head, *flat]), keep
+
+
+__all__ = ["Site", "calls_of", "entry_of", "site"]
