@@ -44,6 +44,10 @@ class NullDriver:
     def launched(self) -> int:
         return self._count.value
 
+    @launched.setter
+    def launched(self, n: int) -> None:
+        self._count.value = n
+
     @cached_property
     def native(self) -> Calls:
         return Calls(_nothing(ctypes.addressof(self._count)), int, 0, lambda: 0, abs, self._empty)
