@@ -1,10 +1,10 @@
 """The launch of a GPU kernel as a builtin of Python: what a call does on the host, in machine code.
 
-The builtin takes the addresses of a kernel's buffers, values of size symbols, and host scalars. It looks for an *entry*,
-the launch prepared for these sizes and this alignment, copies its arguments, puts the addresses in, and calls
+The builtin takes the addresses of a kernel's buffers, values of size symbols, and host scalars. It looks for an
+*entry*, the launch prepared for these sizes and this alignment, copies its arguments, puts the addresses in, and calls
 `cuLaunchKernel` without the interpreter's lock. Whatever is unusual (no entry, an argument of another type, another
-device, a failed launch) is left to Python: `miss(*args)` makes the whole call, `resume(keep, first, scratch, *args)` the
-launches from number `first` on, with the scratch memory that there is (or None).
+device, a failed launch) is left to Python: `miss(*args)` makes the whole call, `resume(keep, first, scratch, *args)`
+the launches from number `first` on, with the scratch memory that there is (or None).
 
 There is one function for all kernels, compiled when the first one is launched. Of CPython it uses what is exported and
 documented from 3.10 on. An entry is copied before anything else can run, so that Python may drop it at any time; the
@@ -20,12 +20,13 @@ import threading
 from collections.abc import Sequence
 from typing import Any
 
+from ..core.log import LOG
 from ..core.options import current
 from . import llvm_jit, objects
 from .store import default_store
 
-# Words of 8 bytes. A site: addresses (of functions in C; of Python's objects, or 0), the device, how many arguments there
-# are of each kind, the first entry; then for each buffer 15, or 0 if its alignment does not matter.
+# Words of 8 bytes. A site: addresses (of functions in C; of Python's objects, or 0), the device, how many arguments
+# there are of each kind, the first entry; then for each buffer 15, or 0 if its alignment does not matter.
 SITE = (
     *("launch", "current", "stream", "empty", "data_ptr", "miss", "resume", "none", "index", "device"),
     *("args", "pointers", "symbols", "head"),
@@ -328,6 +329,7 @@ class _MethodDef(ctypes.Structure):
 _FASTCALL = 0x80
 _lock = threading.Lock()
 _method: list[_MethodDef] = []
+_failed: list[Exception] = []
 
 
 def supported() -> bool:
@@ -339,11 +341,18 @@ def supported() -> bool:
 def builtin(words: ctypes.Array[Any], *keep: object) -> Any:
     """The builtin of a site, which is an array as `SITE` says. `keep`: whatever the site names, and is kept alive.
 
-    Raises CompilerError or RuntimeFault.
+    Raises CompilerError or RuntimeFault, at every call the same.
     """
     with _lock:
+        if _failed:
+            raise _failed[0]
         if not _method:
-            _method.append(_MethodDef(b"launch", _address(), _FASTCALL, None))
+            try:
+                _method.append(_MethodDef(b"launch", _address(), _FASTCALL, None))
+            except Exception as e:
+                LOG.warning("GPU kernels are launched by Python, which takes longer: %s", e)
+                _failed.append(e)
+                raise
     new = ctypes.pythonapi.PyCFunction_NewEx
     new.restype, new.argtypes = ctypes.py_object, (ctypes.c_void_p, ctypes.py_object, ctypes.c_void_p)
     return new(ctypes.addressof(_method[0]), (ctypes.addressof(words), words, *keep), None)

@@ -72,7 +72,7 @@ class Launcher:
             launch = ctypes.cast(ctypes.CDLL("libcuda.so.1").cuLaunchKernel, ctypes.c_void_p).value
         except (OSError, AttributeError):
             return None
-        return Calls(launch or 0, int, self.index, self._current, self._stream, self._empty)
+        return Calls(launch, int, self.index, self._current, self._stream, self._empty) if launch else None
 
     def restore(self, code: bytes, launches: Sequence[Launch]) -> list[Any]:
         """A handle for each launch of a kernel from its machine code, in order. Raises RuntimeFault."""

@@ -2,7 +2,7 @@
 
 A *site* is one launch in a plan. What it has launched once, it can launch again without Python: an entry is made of the
 `Prepared` launch that a group remembers for those sizes. Stand-ins for one (autotuning, a kernel until the best is
-compiled) are called as Python.
+compiled) are called as Python. So a `Prepared` that is remembered stays; what may be replaced has to be a stand-in.
 """
 
 from __future__ import annotations
@@ -16,7 +16,6 @@ import torch
 
 from ..build import launcher
 from ..build.launcher import ANY, ENTRY, SITE, TYPES
-from ..core.log import LOG
 from ..core.options import current
 from .prepared import Calls, Prepared
 
@@ -55,8 +54,7 @@ def site(group: Group, calls: Calls, aligned: Sequence[bool], hosts: int, here: 
     python.words = launcher.array(numbers)
     try:
         return launcher.builtin(python.words, *objects)  # type: ignore[no-any-return]
-    except Exception as e:
-        LOG.warning("kernels are launched by Python: %s", e)
+    except Exception:  # which has been logged
         return python.miss
 
 

@@ -67,9 +67,9 @@ class Prepared:
     """A kernel with all its arguments but the pointers and host scalars. Call it with those, in the fusion's order.
 
     `sizes`: the kernel's size parameters by name; `launches`: (handle, blocks, threads, bytes of shared memory);
-    `values`: the arguments, of 8 bytes each; `pointers`, `scratches`: which of them; `offsets`: of the pieces of scratch
-    memory; `hosts`: (element type, place in bytes, which one of a call's) of each host scalar. `native.py` makes machine
-    code launch the same.
+    `values`: the arguments, of 8 bytes each; `pointers`, `scratches`: which of them; `offsets`: of the pieces of
+    scratch memory; `hosts`: (element type, place in bytes, which one of a call's) of each host scalar. `native.py` has
+    machine code launch the same.
     """
 
     __slots__ = (

@@ -50,6 +50,7 @@ def reinterpret(w: _Writer, n: Node) -> bool:
     elif not whole:
         source = f"_view({base.name}, {w.tuple(size)}, {w.tuple(stride)}, {w.size(start)})"
     w.emitted.add(n)
+    w.trusted.add(n)
     w.add([f"{n.name} = {source}"], set() if base.op == "get_attr" else {base.name}, {n.name})
     w.bind(n)
     return True

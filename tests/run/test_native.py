@@ -47,7 +47,9 @@ class Gpu:
 
     def read(self, args: int) -> tuple[Any, ...]:
         table = (ctypes.c_void_p * len(self.kinds)).from_address(args)
-        return tuple(KINDS.get(k, ctypes.c_uint64).from_address(a).value for k, a in zip(self.kinds, table, strict=True))
+        return tuple(
+            KINDS.get(k, ctypes.c_uint64).from_address(a).value for k, a in zip(self.kinds, table, strict=True)
+        )
 
     def queue(self, handle: int, *more: Any) -> int:
         x, y, z, threads, ty, tz, shared, stream, args, extra = more
@@ -203,7 +205,9 @@ def test_another_device_is_pythons() -> None:
     assert site(16) is False and site(16) is False  # Python asks in its own way
 
 
-@pytest.mark.parametrize(("call", "error"), [((1.5, 16, 2), TypeError), (("x", 16, 2), TypeError), ((16, 16), IndexError)])
+@pytest.mark.parametrize(
+    ("call", "error"), [((1.5, 16, 2), TypeError), (("x", 16, 2), TypeError), ((16, 16), IndexError)]
+)
 def test_other_arguments_are_errors_of_python(call: tuple[Any, ...], error: type[Exception]) -> None:
     gpu, _, site = simple()
     site(16, 16, 2)
@@ -318,7 +322,7 @@ def test_no_reference_is_lost() -> None:
 
 
 def test_a_site_goes_with_its_plan() -> None:
-    gpu, group, site = simple()
+    _, group, site = simple()
     site(16, 16, 2), site(16, 16, 2)
     gc.collect()
     group.memo.clear()
@@ -330,7 +334,7 @@ def test_a_site_goes_with_its_plan() -> None:
 
 def test_threads() -> None:
     """Each launch has the arguments of its own call, while entries come and go."""
-    gpu, group, site = simple(3)
+    gpu, _, site = simple(3)
     errors: list[Any] = []
 
     def work(t: int) -> None:
@@ -458,6 +462,7 @@ def test_on_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_without_machine_code(monkeypatch: pytest.MonkeyPatch) -> None:
     """Where the function cannot be made, Python does all of it."""
     monkeypatch.setattr(launcher, "_method", [])
+    monkeypatch.setattr(launcher, "_failed", [])
 
     def no() -> int:
         raise RuntimeFault("the loader rejected a kernel")
