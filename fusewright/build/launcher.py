@@ -26,16 +26,17 @@ from . import llvm_jit, objects
 from .store import default_store
 
 # Words of 8 bytes. A site: addresses (of functions in C; of Python's objects, or 0), the device, how many arguments
-# there are of each kind, the first entry; then for each buffer 15, or 0 if its alignment does not matter.
+# there are of each kind, whether the last two are the place and size of memory that scratch memory may be taken from,
+# the first entry; then for each buffer 15, or 0 if its alignment does not matter.
 SITE = (
     *("launch", "current", "stream", "empty", "data_ptr", "miss", "resume", "none", "index", "device"),
-    *("args", "pointers", "symbols", "head"),
+    *("args", "pointers", "symbols", "room", "head"),
 )
 # An entry: the next one; what it is for (alignment, stream, or -1 for any); its length in words; how many launches,
-# host scalars, pieces of scratch memory and words of arguments; which of those the pieces begin at; what `empty` takes
-# (three objects; 0: there is no scratch memory); the object to keep; where its parts begin. Then the size symbols.
+# host scalars, pieces of scratch memory and words of arguments; which of those the pieces begin at; bytes of scratch
+# memory, and what `empty` takes (three objects); the object to keep; where its parts begin. Then the size symbols.
 ENTRY = (
-    *("next", "alignment", "on", "length", "launches", "hosts", "pieces", "words", "scratch"),
+    *("next", "alignment", "on", "length", "launches", "hosts", "pieces", "words", "scratch", "bytes"),
     *("size", "stride", "dtype", "keep", "launches_at", "hosts_at", "pieces_at", "words_at"),
 )
 LAUNCH = ("handle", "blocks", "threads", "shared")  # for each launch
@@ -137,7 +138,7 @@ class _Text:
 def text() -> str:
     """The function, as LLVM IR."""
     t = _Text()
-    for name in ("counter", "low", "found", "raw", "scratch", "result"):
+    for name in ("counter", "low", "found", "raw", "base", "scratch", "result"):
         t.put(f"%{name} = alloca i64")
     t.put("store ptr null, ptr %scratch")
     site = t.let(f"call ptr @PyLong_AsVoidPtr(ptr {t.let('call ptr @PyTuple_GetItem(ptr %self, i64 0)')})")
@@ -299,16 +300,25 @@ def _hosts(t: _Text, of: dict[str, str], part: dict[str, str], entry: str, value
 
 
 def _scratch(t: _Text, of: dict[str, str], part: dict[str, str], entry: str, values: str) -> None:
-    """Allocate scratch memory, %scratch, and put its pieces into their places."""
-    t.when(f"icmp eq ptr {part['size']}, null", "ready")
+    """Take scratch memory from what there is, or allocate it, %scratch; put its pieces into their places."""
+    t.when(f"icmp eq i64 {part['bytes']}, 0", "ready")
+    t.when(f"icmp eq i64 {of['room']}, 0", "fresh")
+    room = t.number("i64", t.load("%args", t.let("sub i64 %n, 1"), "ptr"), "forget", "PyLong_AsLongLong")
+    t.when(f"icmp sgt i64 {part['bytes']}, {room}", "fresh")
+    base = t.number("i64", t.load("%args", t.let("sub i64 %n, 2"), "ptr"), "forget", "PyLong_AsUnsignedLongLong")
+    t.put(f"store i64 {base}, ptr %base")
+    t.put("br label %place")
+    t.begin("fresh")
     memory = t.call(of["empty"], t.at(entry, ENTRY.index("size")), 3)
     t.put(f"store ptr {memory}, ptr %scratch")
     t.put("store ptr null, ptr %result")
     t.when(f"icmp eq ptr {memory}, null", "done")
     answer = t.call(of["data_ptr"], "%scratch", 1)
     t.when(f"icmp eq ptr {answer}, null", "done")
-    base = t.let(f"call i64 @PyLong_AsUnsignedLongLong(ptr {answer})")
+    t.put(f"store i64 {t.let(f'call i64 @PyLong_AsUnsignedLongLong(ptr {answer})')}, ptr %base")
     t.put(f"call void @Py_DecRef(ptr {answer})")
+    t.label("place")
+    base = t.let("load i64, ptr %base")
     offsets, first = t.at(entry, part["pieces_at"]), part["scratch"]
     k = t.loop("pieces", "0", part["pieces"])
     there = t.let(f"add i64 {base}, {t.load(offsets, k)}")

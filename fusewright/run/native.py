@@ -20,6 +20,7 @@ from ..core.options import current
 from .prepared import Calls, Prepared
 
 ENTRIES = 64  # of a site, which are compared one after the other
+ROOM = 1 << 20  # bytes of scratch memory up to which a launch may share it
 
 
 class Group(Protocol):
@@ -39,18 +40,42 @@ def calls_of(group: Any) -> Calls | None:
     return how if current().native_launch and launcher.supported() else None
 
 
-def site(group: Group, calls: Calls, aligned: Sequence[bool], hosts: int, here: bool) -> Callable[..., bool | None]:
+class Room:
+    """Scratch memory of a plan: its launches, which run one after the other, take the same.
+
+    `bytes`: what the largest of those that have been launched takes.
+    """
+
+    def __init__(self, calls: Calls):
+        self.empty = calls.empty
+        self.bytes = 0
+
+    def __call__(self) -> tuple[torch.Tensor | None, int, int]:
+        """(memory, its address, bytes) for one run of the plan, on the current device."""
+        n = self.bytes
+        if not n:
+            return None, 0, 0
+        memory = self.empty((n,), (1,), torch.uint8)
+        return memory, memory.data_ptr(), n
+
+
+def site(
+    group: Group, calls: Calls, aligned: Sequence[bool], hosts: int, here: bool, room: Room | None = None
+) -> Callable[..., bool | None]:
     """A function of (addresses of the buffers..., sizes..., host scalars...), which launches the group's kernel.
 
     It returns True if there is no kernel for them. `aligned`: which buffers count for the alignment; `hosts`: how many
-    host scalars; `here`: the device is the current one whenever it is called.
+    host scalars; `here`: the device is the current one whenever it is called. With a `room` it takes two more
+    arguments, the address and bytes of that.
     """
-    python = Site(group, calls, aligned)
+    python = Site(group, calls, aligned, hosts, room)
     n = len(aligned)
     objects = (calls.device, calls.stream, calls.empty, torch.Tensor.data_ptr, python.miss, python.resume, calls.index)
     device, stream, empty, data_ptr, miss, resume, index = map(id, objects)
     numbers = [calls.launch, 0 if here else device, stream, empty, data_ptr, miss, resume, id(None), index, calls.index]
-    numbers += [n + len(group.symbols) + hosts, n, len(group.symbols), 0, *(15 * a for a in aligned)]
+    shared = room is not None
+    numbers += [n + len(group.symbols) + hosts + 2 * shared, n, len(group.symbols), shared, 0]
+    numbers += [15 * a for a in aligned]
     python.words = launcher.array(numbers)
     try:
         return launcher.builtin(python.words, *objects)  # type: ignore[no-any-return]
@@ -61,10 +86,11 @@ def site(group: Group, calls: Calls, aligned: Sequence[bool], hosts: int, here: 
 class Site:
     """The part of a site that is Python, and its entries."""
 
-    def __init__(self, group: Group, calls: Calls, aligned: Sequence[bool]):
-        self.group, self.calls = group, calls
+    def __init__(self, group: Group, calls: Calls, aligned: Sequence[bool], hosts: int, room: Room | None):
+        self.group, self.calls, self.room = group, calls, room
         self.aligned = [k for k, a in enumerate(aligned) if a]
-        self.buffers, self.first_host = len(aligned), len(aligned) + len(group.symbols)
+        self.buffers, first = len(aligned), len(aligned) + len(group.symbols)
+        self.sizes, self.hosts = slice(self.buffers, first), slice(first, first + hosts)
         self.words: Any = None
         self.entries: list[tuple[Any, Any]] = []
         self.known: dict[tuple[int, ...], Prepared] = {}  # those in `entries`
@@ -75,7 +101,7 @@ class Site:
         low = 0
         for k in self.aligned:
             low |= args[k]
-        key = (*args[self.buffers : self.first_host], low & 15)
+        key = (*args[self.sizes], low & 15)
         try:
             prepared = self.group.memo[key]
         except KeyError:
@@ -84,20 +110,26 @@ class Site:
             return True
         if type(prepared) is Prepared and self.known.get(key) is not prepared:
             self.learn(prepared, key)
-        prepared(*args[: self.buffers], hosts=args[self.first_host :])
+        prepared(*args[: self.buffers], hosts=args[self.hosts])
         return False
 
     def resume(self, keep: tuple[Any, ...], first: int, scratch: torch.Tensor | None, *args: Any) -> None:
         """The launches from number `first` on, which failed."""
         prepared: Prepared = keep[0]
-        prepared.run(args[: self.buffers], args[self.first_host :], first, scratch)
+        base = 0
+        if prepared.scratch_bytes:
+            base = args[-2] if scratch is None else scratch.data_ptr()
+        prepared.run(args[: self.buffers], args[self.hosts], first, base)
 
     def learn(self, prepared: Prepared, key: tuple[int, ...]) -> None:
         """Let native code launch that from now on."""
         entry = entry_of(prepared, self.calls, key)
-        if entry is not None:
-            self.add(entry)
-            self.known[key] = prepared
+        if entry is None:
+            return
+        self.add(entry)
+        self.known[key] = prepared
+        if self.room is not None and prepared.scratch_bytes <= ROOM:
+            self.room.bytes = max(self.room.bytes, prepared.scratch_bytes)
 
     def add(self, entry: tuple[Any, Any]) -> None:
         """Put an entry in front of the others; of many, begin anew."""
@@ -130,10 +162,10 @@ def entry_of(prepared: Prepared, calls: Calls, key: Sequence[int], on: int = ANY
     flat = [n for part in parts for n in part]
     at = [len(ENTRY), len(key) - 1, 4 * len(launches), 3 * len(hosts), len(prepared.offsets)]
     where = [sum(at[: k + 1]) for k in range(1, 5)]  # of launches, hosts, pieces, words
-    scratch = (id(size), id(stride), id(torch.uint8)) if prepared.scratch_bytes else (0, 0, 0)
     counts = [len(launches), len(hosts), len(prepared.offsets), len(words), prepared.scratches.start]
-    head = [0, key[-1], on, len(ENTRY) + len(flat), *counts, *scratch, id(keep), *where]
+    named = [id(size), id(stride), id(torch.uint8), id(keep)]
+    head = [0, key[-1], on, len(ENTRY) + len(flat), *counts, prepared.scratch_bytes, *named, *where]
     return launcher.array([*head, *flat]), keep
 
 
-__all__ = ["Site", "calls_of", "entry_of", "site"]
+__all__ = ["Room", "Site", "calls_of", "entry_of", "site"]

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from ..fusion.build import Built
     from .gpu import GpuGroup
     from .plan import GroupPlan, _Writer
+    from .prepared import Calls
 
 
 def launch(w: _Writer, g: GroupPlan, group: GpuGroup) -> None:
@@ -85,10 +86,21 @@ def _native(w: _Writer, g: GroupPlan, group: GpuGroup, nodes: dict[str, Node], k
     fusion = g.built.fusion
     device = nodes[fusion.buffers[0].name].meta["val"].device
     here = w.gpus == {device} or device.type == "cpu"
-    w.scope[f"_l{k}"] = native.site(group, calls, _aligned(g.built), len(fusion.hosts), here)
+    room = _room(w, calls) if here and any(code.takes.scratch for _, code in group.kernels.values()) else None
+    w.scope[f"_l{k}"] = native.site(group, calls, _aligned(g.built), len(fusion.hosts), here, room)
     pointers = [w.pointer(g.built, b, nodes[b.name]) for b in fusion.buffers]
     hosts = [number(h, dtype.kind) for h, dtype in fusion.hosts.items()]
-    return [f"if _l{k}({', '.join([*pointers, *group.symbols, *hosts])}): {eager}"]
+    memory = ["R[1]", "R[2]"] if room is not None else []
+    return [f"if _l{k}({', '.join([*pointers, *group.symbols, *hosts, *memory])}): {eager}"]
+
+
+def _room(w: _Writer, calls: Calls) -> native.Room:
+    """The scratch memory of the plan, `R`."""
+    if "_room" not in w.scope:
+        w.scope["_room"] = native.Room(calls)
+        w.add(["R = _room()"], set(), set())
+    room: native.Room = w.scope["_room"]
+    return room
 
 
 def _python(w: _Writer, g: GroupPlan, group: GpuGroup, nodes: dict[str, Node], k: int, eager: str) -> list[str]:

@@ -115,23 +115,18 @@ class Prepared:
     def __call__(self, *pointers: int, hosts: tuple[float, ...] = ()) -> None:
         self.run(pointers, hosts)
 
-    def run(
-        self,
-        pointers: Sequence[int],
-        hosts: Sequence[float] = (),
-        first: int = 0,
-        scratch: torch.Tensor | None = None,
-    ) -> None:
-        """The launches from number `first` on; those before it have used `scratch`."""
+    def run(self, pointers: Sequence[int], hosts: Sequence[float] = (), first: int = 0, base: int = 0) -> None:
+        """The launches from number `first` on; those before it have used scratch memory at the address `base`."""
         driver = self.driver
         stream = driver.enter()
         values = self.values
-        if scratch is None and self.scratch_bytes:
-            scratch = driver.scratch(self.scratch_bytes)
+        scratch: torch.Tensor | None = None
+        if self.scratch_bytes and not base:
+            scratch = driver.scratch(self.scratch_bytes)  # alive until all is launched
+            base = scratch.data_ptr()
         with self.lock:  # the arguments are copied when a kernel is launched
             values[self.pointers] = pointers  # type: ignore[call-overload]
-            if scratch is not None:
-                base = scratch.data_ptr()
+            if base:
                 values[self.scratches] = [base + n for n in self.offsets]
             for dtype, at, k in self.hosts:
                 _FORMATS[dtype].pack_into(values, at, hosts[k])

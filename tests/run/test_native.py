@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 import torch
+import torch.nn.functional as F
 
 import fusewright
 from fusewright.bench.null import NullDriver
@@ -180,6 +181,42 @@ def test_failed_launch_is_repeated_by_python_from_there_on() -> None:
         site(16)
     gpu.fails = lambda handle: False
     assert site(16) is None and len(gpu.by_native) == 1 + 1 + 3
+
+
+def test_scratch_memory_of_a_plan() -> None:
+    """It is as large as the largest of its launches needs; one that needs more allocates, and so does a huge one."""
+    gpu = Gpu(["p", "i64", "p", "p"])
+    takes = Interface(1, (("n", "i64"),), (), (("n", 4), (1, 4)), (Launch("k", 1, 32, 0), Launch("l", 1, 32, 0)))
+    group, room = Group(gpu, takes, [], ["n"]), native.Room(gpu.native)
+    site = native.site(group, gpu.native, [True], 0, False, room)
+
+    def call(n: int) -> tuple[Any, list[Any], int]:
+        """(the room, the launches, how many tensors were allocated)."""
+        memory, at, size = room()
+        del gpu.by_native[:], gpu.by_python[:]
+        before = len(gpu.memory)
+        assert not site(16, n, at, size)
+        return memory, [a[6:] for a in gpu.by_native + gpu.by_python], len(gpu.memory) - before
+
+    assert room() == (None, 0, 0)
+    assert call(100)[2] == 1 and room.bytes == 512 + 256
+    memory, launched, fresh = call(100)
+    at = memory.data_ptr()
+    assert memory.numel() == 768 and launched == [(100, at, at + 512)] * 2 and not fresh
+    assert call(200)[2] == 1 and room.bytes == 1024 + 256
+    memory, launched, fresh = call(100)
+    assert memory.numel() == 1280 and launched == [(100, memory.data_ptr(), memory.data_ptr() + 512)] * 2 and not fresh
+    assert call(1 << 19)[2] == 1 and room.bytes == 1280
+    assert call(1 << 19)[2] == 1 and len(gpu.by_native) == 2
+    with pytest.raises(struct.error):
+        site(16, 1.5, 0, 0)
+    # a launch that fails is made again with the same memory
+    gpu.fails = lambda handle: handle == 101
+    memory, launched, fresh = call(100)
+    assert launched == [(100, memory.data_ptr(), memory.data_ptr() + 512)] * 2 and not fresh
+    assert len(gpu.by_native) == len(gpu.by_python) == 1
+    memory, launched, fresh = call(1 << 19)
+    assert launched[0] == launched[1] and launched[0][1] == gpu.memory[-1].data_ptr() and fresh == 1
 
 
 def test_another_device_is_pythons() -> None:
@@ -421,6 +458,28 @@ def test_a_program(emulated: Emulated) -> None:
         for got, wanted in zip(fused(x, w, 0.5), f(x, w, 0.5), strict=True):
             torch.testing.assert_close(got, wanted, rtol=1e-5, atol=1e-5)
     assert emulated.natively >= 6
+
+
+def test_a_program_with_scratch_memory(emulated: Emulated) -> None:
+    """Its launches take turns in the same."""
+
+    def f(x: torch.Tensor, y: torch.Tensor) -> tuple[torch.Tensor, ...]:
+        a = F.layer_norm(x, (200,)).cos().sum(0)
+        b = torch.mm(x.exp() + a, y)
+        return a, b, F.layer_norm(b, (200,)).sin().sum(0)
+
+    fused = fusewright.fuse(f)
+    x, y = torch.randn(200, 200), torch.randn(200, 200)
+    taken: list[int] = []
+    empty = emulated.scratch
+    emulated.scratch = lambda nbytes: taken.append(nbytes) or empty(nbytes)  # type: ignore[method-assign,func-returns-value]
+    runs: list[int] = []
+    for _ in range(3):
+        del taken[:]
+        for got, wanted in zip(fused(x, y), f(x, y), strict=True):
+            torch.testing.assert_close(got, wanted, rtol=1e-3, atol=1e-3)
+        runs.append(len(taken))
+    assert emulated.natively >= 8 and runs[0] > 1 and runs[1:] == [1, 1]
 
 
 def test_index_out_of_range(emulated: Emulated) -> None:
