@@ -86,7 +86,7 @@ def _native(w: _Writer, g: GroupPlan, group: GpuGroup, nodes: dict[str, Node], k
     fusion = g.built.fusion
     device = nodes[fusion.buffers[0].name].meta["val"].device
     here = w.gpus == {device} or device.type == "cpu"
-    room = _room(w, calls) if here and any(code.takes.scratch for _, code in group.kernels.values()) else None
+    room = _room(w, calls) if here and _takes_scratch(group) else None
     w.scope[f"_l{k}"] = native.site(group, calls, _aligned(g.built), len(fusion.hosts), here, room)
     pointers = [w.pointer(g.built, b, nodes[b.name]) for b in fusion.buffers]
     hosts = [number(h, dtype.kind) for h, dtype in fusion.hosts.items()]
@@ -94,9 +94,15 @@ def _native(w: _Writer, g: GroupPlan, group: GpuGroup, nodes: dict[str, Node], k
     return [f"if _l{k}({', '.join([*pointers, *group.symbols, *hosts, *memory])}): {eager}"]
 
 
-def _room(w: _Writer, calls: Calls) -> native.Room:
-    """The scratch memory of the plan, `R`."""
+def _takes_scratch(group: GpuGroup) -> bool:
+    return any(code.takes.scratch for _, code in group.kernels.values())
+
+
+def _room(w: _Writer, calls: Calls) -> native.Room | None:
+    """The scratch memory of the plan, `R`; None where only one group takes any."""
     if "_room" not in w.scope:
+        if sum(g.gpu is not None and _takes_scratch(g.gpu) for g in w.plan.groups) < 2:
+            return None
         w.scope["_room"] = native.Room(calls)
         w.add(["R = _room()"], set(), set())
     room: native.Room = w.scope["_room"]
