@@ -75,7 +75,7 @@ def prepare(group: gpu.GpuGroup, env: dict[str, int], settled: Any) -> gpu.Prepa
 def study(case: Any, most: int, roof: float, pool: ThreadPoolExecutor) -> dict[str, Any]:
     torch._dynamo.reset()
     inputs = case.inputs("cuda", False)
-    with Recorder() as recorder:
+    with Recorder() as recorder, fusewright.options(native_launch=False):
         fn = torch.compile(case.fn, backend="fusewright")
         if case.backward:
             out = fn(*inputs)

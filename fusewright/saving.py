@@ -205,7 +205,7 @@ class _Scope:
         self.on_gpu = {id(g.gpu): g for g in plan.groups if g.gpu is not None}
 
     def variant(self) -> dict[str, Any]:
-        self.writer = writer = _Writer(self.plan)
+        self.writer = writer = _Writer(self.plan, native=False)
         source = writer.write()
         tables = [name for name in writer.scope if re.match(r"_t\d+$", name)]
         self.table = dict(zip(tables, self.on_cpu, strict=True))

@@ -119,6 +119,7 @@ class Options:
         code=True,
     )
     parallel: bool = _option(True, "switch", "Compile the GPU kernels of a graph in several threads at once.")
+    native_launch: bool = _option(True, "switch", "Launch GPU kernels from machine code; off: from Python.")
 
     # Switches that are off: FUSEWRIGHT_ENABLE turns them on.
     single_op_groups: bool = _option(

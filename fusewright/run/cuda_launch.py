@@ -9,13 +9,14 @@ import ctypes
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from functools import cached_property
 from typing import Any
 
 import torch
 
 from ..core.errors import RuntimeFault
 from . import internals
-from .prepared import Launch
+from .prepared import Calls, Launch
 
 try:
     from cuda.bindings import driver as cu
@@ -66,6 +67,16 @@ class Launcher:
         self._counters: dict[int, torch.Tensor] = {}  # by stream
         self._context: Any = None
         torch.cuda.init()
+
+    @cached_property
+    def native(self) -> Calls | None:
+        """What native code calls in place of `enter`, `scratch` and `launch`."""
+        try:
+            launch = ctypes.cast(ctypes.CDLL("libcuda.so.1").cuLaunchKernel, ctypes.c_void_p).value
+        except (OSError, AttributeError):
+            return None
+        how = (int, self.index, self._current, self._stream, self._empty, self._capturing)
+        return Calls(launch, *how) if launch else None
 
     def restore(self, code: bytes, launches: Sequence[Launch]) -> list[Any]:
         """A handle for each launch of a kernel from its machine code, in order. Raises RuntimeFault."""

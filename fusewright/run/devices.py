@@ -30,7 +30,10 @@ else:
 
 
 class Launcher(Protocol):
-    """What a GPU does for kernels that are compiled already. Handles are the driver's own."""
+    """What a GPU does for kernels that are compiled already. Handles are the driver's own.
+
+    One with an attribute `native`, a `prepared.Calls`, is launched on by machine code.
+    """
 
     def restore(self, code: bytes, launches: Sequence[Launch]) -> list[Any]:
         """A handle for each launch of a kernel from its machine code, in order. Raises RuntimeFault."""

@@ -150,6 +150,15 @@ def empty_on(device: torch.device, here: bool) -> Callable[[Size, Size, torch.dt
     return lambda size, stride, dtype: torch.empty_strided(size, stride, dtype=dtype, device=device)
 
 
+def empty(size: Size, device: torch.device, dtype: torch.dtype) -> torch.Tensor:
+    """An uninitialised vector, without argument parsing where that is possible."""
+    if device.type == "cpu":
+        return empty_strided(size, (1,), dtype)
+    if device.type == "cuda" and device.index == current_cuda():
+        return _empty_on_current(size, (1,), dtype)
+    return torch.empty(size, dtype=dtype, device=device)
+
+
 def call_on(index: int, fn: Callable[..., Any], *args: Any) -> Any:
     """fn(*args) while CUDA device `index` is the current one."""
     with torch.cuda.device(index):

@@ -105,10 +105,11 @@ class _Action:
 
 
 class _Writer:
-    """Writes the source of one plan."""
+    """Writes the source of one plan. `native`: it may have functions that are known in this process only."""
 
-    def __init__(self, plan: Plan):
+    def __init__(self, plan: Plan, native: bool = True):
         self.plan = plan
+        self.native = native
         self.traced = plan.traced
         self.symbols = plan.traced.symbols
         self.scope: dict[str, Any] = {
@@ -140,6 +141,7 @@ class _Writer:
         self.overwrite, self.guards = o.overwrite, o.guards
         self.backward = any(n.name.startswith("tangents") for n in plan.traced.module.graph.nodes)
         self.unit_of = {n: k for k, n in enumerate(self.traced.nodes)}
+        self.storages = views.storages(self)
         self.counted = views.counted(self)
         units = plan.traced.graph.units
         gpus = {torch.device(units[g.group.units[0]].device) for g in plan.groups if g.gpu is not None}

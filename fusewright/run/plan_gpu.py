@@ -14,7 +14,7 @@ import torch
 
 from ..index.expr import ONE
 from ..index.layout import product
-from . import inplace, internals, plan_eager, views
+from . import inplace, internals, native, plan_eager, views
 from .chance import Chance
 from .launch import number, watched
 
@@ -24,8 +24,10 @@ OVERWRITTEN = 1 << 20  # bytes of an output from which on it is worth finding ou
 if TYPE_CHECKING:
     from torch.fx import Node
 
+    from ..fusion.build import Built
     from .gpu import GpuGroup
     from .plan import GroupPlan, _Writer
+    from .prepared import Calls
 
 
 def launch(w: _Writer, g: GroupPlan, group: GpuGroup) -> None:
@@ -40,7 +42,6 @@ def launch(w: _Writer, g: GroupPlan, group: GpuGroup) -> None:
     for n in inputs:
         w.node(n)
     k = len(w.keep)
-    w.scope[f"_g{k}"], w.scope[f"_m{k}"] = group, group.memo
     w.keep.append(group)
     outs = [nodes[b.name] for b in fusion.buffers if b.output]
     into = {nodes[name].name: w.into[v].name for name, v in sources.items() if v in w.into}
@@ -55,10 +56,67 @@ def launch(w: _Writer, g: GroupPlan, group: GpuGroup) -> None:
     w.mark_computed(g)
     for s in group.symbols:
         w.need_symbol(s)
+    names = [n.name for n in outs]
+    eager = f"{', '.join(names)}{',' if len(names) == 1 else ''} = {plan_eager.call(w, g, names)}"
+    eager += "".join(f"; {t}.copy_({n}); {n} = {t}" for n, t in into.items())
+    eager += "".join(f"; {n.name} = {w.call(v)}" for n, v in seen_as.items())
+    lines += _native(w, g, group, nodes, k, eager) or _python(w, g, group, nodes, k, eager)
+    lines.extend(f"_bump({t})" for t in into.values())
+    lines.extend(f"{v.name} = {n.name}" for n, v in seen_as.items())
+    w.emitted.update(seen_as.values())
+    w.trusted.update(seen_as.values())
+    reads = {*fusion.hosts, *into.values(), *(n.name for n in inputs if n.op != "get_attr")}
+    reads |= {a.name for u in g.group.units for a in plan_eager.outside(w, g, u)}
+    reads |= {a.name for v in seen_as.values() for a in v.all_input_nodes if a not in seen_as and a.op != "get_attr"}
+    w.add(lines, reads, {*names, *(v.name for v in seen_as.values())}, chances)
+
+
+def _aligned(built: Built) -> list[bool]:
+    """For each buffer whether its alignment matters; not of what is read element by element."""
+    alone = {b.name for b in built.fusion.buffers if b.numel is ONE} | set(built.windows)
+    return [b.name not in alone for b in built.fusion.buffers]
+
+
+def _native(w: _Writer, g: GroupPlan, group: GpuGroup, nodes: dict[str, Node], k: int, eager: str) -> list[str]:
+    """The lines of a launch by machine code; none where Python launches."""
+    calls = native.calls_of(group) if w.native and g.watch is None else None
+    if calls is None:
+        return []
+    assert g.built is not None
+    fusion = g.built.fusion
+    device = nodes[fusion.buffers[0].name].meta["val"].device
+    here = w.gpus == {device} or device.type == "cpu"
+    room = _room(w, calls) if here and _takes_scratch(group) else None
+    w.scope[f"_l{k}"] = native.site(group, calls, _aligned(g.built), len(fusion.hosts), here, room)
+    pointers = [w.pointer(g.built, b, nodes[b.name]) for b in fusion.buffers]
+    hosts = [number(h, dtype.kind) for h, dtype in fusion.hosts.items()]
+    memory = ["R[1]", "R[2]"] if room is not None else []
+    return [f"if _l{k}({', '.join([*pointers, *group.symbols, *hosts, *memory])}): {eager}"]
+
+
+def _takes_scratch(group: GpuGroup) -> bool:
+    return any(code.takes.scratch for _, code in group.kernels.values())
+
+
+def _room(w: _Writer, calls: Calls) -> native.Room | None:
+    """The scratch memory of the plan, `R`; None where only one group takes any."""
+    if "_room" not in w.scope:
+        if sum(g.gpu is not None and _takes_scratch(g.gpu) for g in w.plan.groups) < 2:
+            return None
+        w.scope["_room"] = native.Room(calls)
+        w.add(["R = _room()"], set(), set())
+    room: native.Room = w.scope["_room"]
+    return room
+
+
+def _python(w: _Writer, g: GroupPlan, group: GpuGroup, nodes: dict[str, Node], k: int, eager: str) -> list[str]:
+    """The lines of a launch by Python, or by who looks on."""
+    assert g.built is not None
+    fusion = g.built.fusion
+    w.scope[f"_g{k}"], w.scope[f"_m{k}"] = group, group.memo
     pointers = [f"p{j}" for j in range(len(fusion.buffers))]
-    lines += [f"{p} = {w.pointer(g.built, b, nodes[b.name])}" for p, b in zip(pointers, fusion.buffers, strict=True)]
-    alone = {b.name for b in fusion.buffers if b.numel is ONE} | set(g.built.windows)  # read element by element
-    aligned = [p for p, b in zip(pointers, fusion.buffers, strict=True) if b.name not in alone]
+    lines = [f"{p} = {w.pointer(g.built, b, nodes[b.name])}" for p, b in zip(pointers, fusion.buffers, strict=True)]
+    aligned = [p for p, counts in zip(pointers, _aligned(g.built), strict=True) if counts]
     key = ", ".join([*group.symbols, f"({' | '.join(aligned)}) & 15" if aligned else "0"])
     lines.append(f"try: L = _m{k}[{key},]")
     lines.append(f"except KeyError: L = _g{k}.make({key})")
@@ -69,20 +127,7 @@ def launch(w: _Writer, g: GroupPlan, group: GpuGroup) -> None:
         kernel = f"lambda *p: L(*p, hosts=({hosts}))" if hosts else "L"
         tensors = [w.seen(g.built, b, nodes[b.name]) for b in fusion.buffers]
         call = watched(f"_w{k}", kernel, pointers, tensors, [*group.symbols, *fusion.hosts])
-    names = [n.name for n in outs]
-    eager = f"{', '.join(names)}{',' if len(names) == 1 else ''} = {plan_eager.call(w, g, names)}"
-    eager += "".join(f"; {t}.copy_({n}); {n} = {t}" for n, t in into.items())
-    eager += "".join(f"; {n.name} = {w.call(v)}" for n, v in seen_as.items())
-    lines.append(f"if L is None: {eager}")
-    lines.append(f"else: {call}")
-    lines.extend(f"_bump({t})" for t in into.values())
-    lines.extend(f"{v.name} = {n.name}" for n, v in seen_as.items())
-    w.emitted.update(seen_as.values())
-    w.trusted.update(seen_as.values())
-    reads = {*fusion.hosts, *into.values(), *(n.name for n in inputs if n.op != "get_attr")}
-    reads |= {a.name for u in g.group.units for a in plan_eager.outside(w, g, u)}
-    reads |= {a.name for v in seen_as.values() for a in v.all_input_nodes if a not in seen_as and a.op != "get_attr"}
-    w.add(lines, reads, {*names, *(v.name for v in seen_as.values())}, chances)
+    return [*lines, f"if L is None: {eager}", f"else: {call}"]
 
 
 def _only_view(w: _Writer, n: Node) -> Node | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ctypes
 import struct
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -48,10 +48,31 @@ class Interface:
     counters: int | str = 0
 
 
+@dataclass(frozen=True, slots=True)
+class Calls:
+    """What native code calls to launch on a device.
+
+    `launch`: the address of `cuLaunchKernel`; `number`: the address that a handle is; `index`: the device, of which
+    `stream(index)` is the stream's address; `device()`: the current device's number; `empty(size, stride, dtype)`: a
+    tensor on that; `capturing()`: whether launches are recorded, and not made.
+    """
+
+    launch: int
+    number: Callable[[Any], int]
+    index: int
+    device: Callable[[], int]
+    stream: Callable[[int], int]
+    empty: Callable[[Any, Any, torch.dtype], torch.Tensor]
+    capturing: Callable[[], bool] = bool
+
+
 class Prepared:
     """A kernel with all its arguments but the pointers and host scalars. Call it with those, in the fusion's order.
 
-    `sizes`: the kernel's size parameters by name; `launches`: (handle, blocks, threads, bytes of shared memory).
+    `sizes`: the kernel's size parameters by name; `launches`: (handle, blocks, threads, bytes of shared memory);
+    `values`: the arguments, of 8 bytes each; `pointers`, `scratches`: which of them; `offsets`: of the pieces of
+    scratch memory; `hosts`: (element type, place in bytes, which one of a call's) of each host scalar; `counted`: words
+    of counters, whose address is argument number `counters`. `native.py` has machine code launch the same.
     """
 
     __slots__ = (
@@ -86,9 +107,7 @@ class Prepared:
             _FORMATS[dtype].pack_into(self.values, 8 * k, n)
         self.pointers = slice(0, first)
         self.scratches = slice(last, self.counters)
-        self.hosts = [
-            (_FORMATS[dtype].pack_into, 8 * k, hosts.index(name)) for k, (name, dtype) in enumerate(takes.hosts, host)
-        ]
+        self.hosts = [(dtype, 8 * k, hosts.index(name)) for k, (name, dtype) in enumerate(takes.hosts, host)]
         self.args = ctypes.addressof(table)
         self.keep = table
         self.launches = [
@@ -98,20 +117,25 @@ class Prepared:
         ]
 
     def __call__(self, *pointers: int, hosts: tuple[float, ...] = ()) -> None:
+        self.run(pointers, hosts)
+
+    def run(self, pointers: Sequence[int], hosts: Sequence[float] = (), first: int = 0, base: int = 0) -> None:
+        """The launches from number `first` on; those before it have used scratch memory at the address `base`."""
         driver = self.driver
         stream = driver.enter()
         values = self.values
-        scratch: torch.Tensor | None = driver.scratch(self.scratch_bytes) if self.scratch_bytes else None
         counters: torch.Tensor | None = driver.counters(self.counted, stream) if self.counted else None
+        scratch: torch.Tensor | None = None
+        if self.scratch_bytes and not base:
+            scratch = driver.scratch(self.scratch_bytes)  # alive until all is launched
+            base = scratch.data_ptr()
         with self.lock:  # the arguments are copied when a kernel is launched
             values[self.pointers] = pointers  # type: ignore[call-overload]
-            if scratch is not None:
-                base = scratch.data_ptr()
+            if base:
                 values[self.scratches] = [base + n for n in self.offsets]
             if counters is not None:
                 values[self.counters] = counters.data_ptr()
-            if hosts:
-                for pack, at, k in self.hosts:
-                    pack(values, at, hosts[k])
-            for handle, blocks, threads, shared in self.launches:
+            for dtype, at, k in self.hosts:
+                _FORMATS[dtype].pack_into(values, at, hosts[k])
+            for handle, blocks, threads, shared in self.launches[first:] if first else self.launches:
                 driver.launch(handle, blocks, threads, shared, self.args, stream)

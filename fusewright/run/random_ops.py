@@ -14,7 +14,7 @@ import numpy as np
 import torch
 
 from ..core.lazy import lazy_import
-from . import direct
+from . import direct, internals
 
 if TYPE_CHECKING:
     from ..prims import curand, philox
@@ -28,8 +28,7 @@ _lib.define("random(Tensor seeds, int index, SymInt[] size, str kind, ScalarType
 
 
 def draw_seeds(n: int, device: torch.device) -> torch.Tensor:
-    out = torch.empty(n, dtype=torch.int64, device=device)
-    return out.random_(-(2**63), 2**63 - 1)
+    return internals.empty((n,), device, torch.int64).random_(-(2**63), 2**63 - 1)
 
 
 def layout_of(device: torch.device) -> Any:

@@ -37,7 +37,7 @@ def reinterpret(w: _Writer, n: Node) -> bool:
     size, stride = shape(val.shape), shape(val.stride())
     start = ix(val.storage_offset()) - ix(root.storage_offset())
     whole = start is ZERO and size == shape(root.shape) and stride == shape(root.stride())
-    if whole and n in w.results and not counted:  # two results are two objects
+    if whole and n in w.results and not counted and not _alone(w, n, base):  # two results are two objects
         return False
     w.node(base)
     if base not in w.trusted and base.op != "get_attr" and w.traced.values.get(base) is None:
@@ -50,17 +50,24 @@ def reinterpret(w: _Writer, n: Node) -> bool:
     elif not whole:
         source = f"_view({base.name}, {w.tuple(size)}, {w.tuple(stride)}, {w.size(start)})"
     w.emitted.add(n)
+    w.trusted.add(n)
     w.add([f"{n.name} = {source}"], set() if base.op == "get_attr" else {base.name}, {n.name})
     w.bind(n)
     return True
 
 
+def storages(w: _Writer) -> Counter[int]:
+    """How many results are on each memory."""
+    return Counter(_storage(n) for n in w.results if isinstance(n.meta.get("val"), torch.Tensor))
+
+
 def counted(w: _Writer) -> set[Node]:
     """Views that lead to results on memory that is seen elsewhere, too, as that of an argument or of another result.
 
-    A write there has to count as one into the result, so that autograd notices if that is saved.
+    A write there has to count as one into the result, so that autograd notices if that is saved. Nobody writes to what
+    is saved for the backward pass alone (`partition.mark_private`).
     """
-    results = [n for n in w.results if isinstance(n.meta.get("val"), torch.Tensor)]
+    results = [n for n in w.results if isinstance(n.meta.get("val"), torch.Tensor) and not n.meta.get("unseen")]
     on = Counter(_storage(n) for n in results)
     found: set[Node] = set()
     for n in results:
@@ -71,6 +78,11 @@ def counted(w: _Writer) -> set[Node]:
         if chain and (n.op != "call_function" or on[_storage(chain[0])] > 1):
             found.update(chain)
     return found
+
+
+def _alone(w: _Writer, n: Node, base: Node) -> bool:
+    """Whether a result is the only one on the memory of `base`, which is a new tensor: that can be the result, then."""
+    return base.op == "call_function" and _base(base) is None and w.storages[_storage(n)] == 1
 
 
 def _base(n: Node) -> Node | None:

@@ -51,12 +51,16 @@ def mark_private(forward: GraphModule, backward: GraphModule, outputs: int) -> N
     """Mark what is saved for the backward pass and shares no memory with inputs or `outputs` of the forward pass.
 
     `meta["private"]` of the backward pass's argument: its memory is free once it has been read for the last time.
+    `meta["unseen"]` of the forward pass's result: nobody else has that memory, which others that are saved may be on.
     """
     results = list(next(n for n in reversed(forward.graph.nodes) if n.op == "output").args[0])  # type: ignore[arg-type]
     seen = {_memory(n) for n in results[:outputs]}
     seen |= {_memory(n) for n in forward.graph.nodes if n.op in ("placeholder", "get_attr")}
     saved = [n for n in results[outputs:] if isinstance(n, Node)]
     shared = [_memory(n) for n in saved]
+    for n, at in zip(saved, shared, strict=True):
+        if at and at not in seen:
+            n.meta["unseen"] = True
     private = {n.name for n, at in zip(saved, shared, strict=True) if at and at not in seen and shared.count(at) == 1}
     for n in backward.graph.nodes:
         if n.op == "placeholder" and n.name in private:

@@ -135,3 +135,17 @@ def test_operands_that_are_laid_out_otherwise_are_copied(device):
     y = torch.randn(1, 5, requires_grad=True)
     (got,) = torch.autograd.grad(f(y), y, torch.randn(5, 1).t().as_strided((1, 5), (99, 1)).fill_(1))
     torch.testing.assert_close(got, (y * 2).cos() * 2)
+
+
+def test_gradients_are_the_products_themselves(sources):
+    """The gradient of a linear layer's weight is turned twice, and a result that is on no other's memory is no view."""
+
+    def f(x, w, b):
+        return F.linear(x, w, b).sin()
+
+    x, w, b = torch.randn(5, 4), torch.randn(3, 4).requires_grad_(), torch.randn(3).requires_grad_()
+    torch.compile(f, backend="fusewright")(x, w, b).sum().backward()
+    want = torch.autograd.grad(f(x, w, b).sum(), w)[0]
+    torch.testing.assert_close(w.grad, want)
+    assert w.grad.stride() == want.stride() and not w.grad._is_view()
+    assert "_view(mm" not in sources[-1] and sources[-1].count(" = _op") == 1

@@ -128,6 +128,8 @@ def test_arguments_reach_the_kernel():
     lock = threading.Lock()
 
     class Reading(NullDriver):
+        native = None
+
         def launch(self, handle, blocks, threads, shared, args, stream):
             table = (ctypes.c_uint64 * 4).from_address(args)
             with lock:

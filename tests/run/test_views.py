@@ -200,3 +200,22 @@ def test_an_expanded_layout():
     t = random_tensor((3, 1, 4)).expand(3, 2, 4)
     out = restride(t.contiguous(), t.stride())
     assert torch.equal(out, t) and out.stride() == t.stride()
+
+
+def test_pieces_that_are_only_saved(sources):
+    """Nobody writes to what a backward pass alone is given: the heads of an attention, saved, need no shared count."""
+
+    def f(x, w):
+        q, k, v = (y.view(2, 5, 2, 4).transpose(1, 2) for y in F.linear(x, w).split(8, dim=2))
+        return F.scaled_dot_product_attention(q, k, v, is_causal=True).sum(), q
+
+    x, w = random_tensor((2, 5, 8)).requires_grad_(), random_tensor((24, 8)).requires_grad_()
+    for shown in (False, True):
+        fn = (lambda *a: f(*a)) if shown else (lambda *a: f(*a)[0])
+        sources.clear()
+        got = torch.compile(fn, backend="fusewright")(x, w)
+        made = [s.strip() for s in sources[0][0].splitlines() if s.strip().startswith("transpose")]
+        assert len(made) == 3 and all(("_strided(" in s) is shown for s in made)
+        got = got[0] if shown else got
+        for a, b in zip(*(torch.autograd.grad(r, (x, w)) for r in (got, f(x, w)[0])), strict=True):
+            torch.testing.assert_close(a, b)

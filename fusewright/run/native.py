@@ -1,0 +1,185 @@
+"""Launches of a plan in machine code (`build/launcher.py`), and in Python what that leaves over.
+
+A *site* is one launch in a plan. What it has launched once, it can launch again without Python: an entry is made of the
+`Prepared` launch that a group remembers for those sizes. Stand-ins for one (autotuning, a kernel until the best is
+compiled) are called as Python. So a `Prepared` that is remembered stays; what may be replaced has to be a stand-in.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import threading
+from collections.abc import Callable, Sequence
+from typing import Any, Protocol
+
+import torch
+
+from ..build import launcher
+from ..build.launcher import ANY, ENTRY, SITE, TYPES
+from ..core.options import current
+from .prepared import Calls, Prepared
+
+ENTRIES = 64  # of a site, which are compared one after the other
+ROOM = 1 << 20  # bytes of scratch memory up to which a launch may share it
+
+
+class Group(Protocol):
+    """What launches: `gpu.GpuGroup`."""
+
+    symbols: list[str]
+    memo: dict[Any, Any]
+    driver: Any
+
+    def make(self, *key: int) -> Any:
+        """Prepare, and remember, the launch for a key of `memo`."""
+
+
+def calls_of(group: Any) -> Calls | None:
+    """How native code launches on the group's device; None: Python does."""
+    how: Calls | None = getattr(group.driver, "native", None)
+    return how if current().native_launch and launcher.supported() else None
+
+
+class Room:
+    """Scratch memory of a plan: its launches, which run one after the other, take the same.
+
+    `bytes`: what the largest of those that have been launched takes.
+    """
+
+    def __init__(self, calls: Calls):
+        self.empty = calls.empty
+        self.bytes = 0
+
+    def __call__(self) -> tuple[torch.Tensor | None, int, int]:
+        """(memory, its address, bytes) for one run of the plan, on the current device."""
+        n = self.bytes
+        if not n:
+            return None, 0, 0
+        memory = self.empty((n,), (1,), torch.uint8)
+        return memory, memory.data_ptr(), n
+
+
+def site(
+    group: Group, calls: Calls, aligned: Sequence[bool], hosts: int, here: bool, room: Room | None = None
+) -> Callable[..., bool | None]:
+    """A function of (addresses of the buffers..., sizes..., host scalars...), which launches the group's kernel.
+
+    It returns True if there is no kernel for them. `aligned`: which buffers count for the alignment; `hosts`: how many
+    host scalars; `here`: the device is the current one whenever it is called. With a `room` it takes two more
+    arguments, the address and bytes of that.
+    """
+    python = Site(group, calls, aligned, hosts, room)
+    n = len(aligned)
+    objects: tuple[Any, ...] = (calls.device, calls.stream, calls.empty, calls.capturing, torch.Tensor.data_ptr)
+    objects = (*objects, python.miss, python.resume, None, False, calls.index)
+    device, *others = map(id, objects)
+    shared = room is not None
+    numbers = [calls.launch, 0 if here else device, *others, calls.index]
+    numbers += [n + len(group.symbols) + hosts + 2 * shared, n, len(group.symbols), shared, 0]
+    numbers += [15 * a for a in aligned]
+    python.words = launcher.array(numbers)
+    try:
+        return launcher.builtin(python.words, *objects)  # type: ignore[no-any-return]
+    except Exception:  # which has been logged
+        return python.miss
+
+
+class Site:
+    """The part of a site that is Python, and its entries."""
+
+    def __init__(self, group: Group, calls: Calls, aligned: Sequence[bool], hosts: int, room: Room | None):
+        self.group, self.calls, self.room = group, calls, room
+        self.aligned = [k for k, a in enumerate(aligned) if a]
+        self.buffers, first = len(aligned), len(aligned) + len(group.symbols)
+        self.sizes, self.hosts = slice(self.buffers, first), slice(first, first + hosts)
+        self.words: Any = None
+        self.entries: list[tuple[Any, Any]] = []
+        self.known: dict[tuple[int, ...], Prepared] = {}  # those in `entries`
+        self.lock = threading.Lock()
+
+    def miss(self, *args: Any) -> bool:
+        """The whole call, which may be the first one of its kind."""
+        low = 0
+        for k in self.aligned:
+            low |= args[k]
+        key = (*args[self.sizes], low & 15)
+        try:
+            prepared = self.group.memo[key]
+        except KeyError:
+            prepared = self.group.make(*key)
+        if prepared is None:
+            return True
+        if type(prepared) is Prepared:
+            self.learn(prepared, key)
+        prepared(*args[: self.buffers], hosts=args[self.hosts])
+        return False
+
+    def resume(self, keep: tuple[Any, ...], first: int, scratch: torch.Tensor | None, *args: Any) -> None:
+        """The launches from number `first` on, which failed."""
+        prepared: Prepared = keep[0]
+        base = 0
+        if prepared.scratch_bytes:
+            base = args[-2] if scratch is None else scratch.data_ptr()
+        prepared.run(args[: self.buffers], args[self.hosts], first, base)
+
+    def learn(self, prepared: Prepared, key: tuple[int, ...]) -> None:
+        """Let native code launch that from now on; what counts, on this stream, unless that is recorded."""
+        name, on, counters = key, ANY, None
+        if prepared.counted:
+            on = self.group.driver.enter()
+            name = (*key, on)
+        if self.known.get(name) is prepared or (prepared.counted and self.calls.capturing()):
+            return
+        if prepared.counted:
+            counters = self.group.driver.counters(prepared.counted, on)
+        entry = entry_of(prepared, self.calls, key, on, counters)
+        if entry is None:
+            return
+        self.add(entry)
+        self.known[name] = prepared
+        if self.room is not None and prepared.scratch_bytes <= ROOM:
+            self.room.bytes = max(self.room.bytes, prepared.scratch_bytes)
+
+    def add(self, entry: tuple[Any, Any]) -> None:
+        """Put an entry in front of the others; of many, begin anew."""
+        head = SITE.index("head")
+        with self.lock:
+            if len(self.entries) >= ENTRIES:
+                self.words[head] = 0
+                self.entries.clear()
+                self.known.clear()
+            entry[0][ENTRY.index("next")] = self.words[head]
+            self.entries.append(entry)
+            self.words[head] = ctypes.addressof(entry[0])
+
+
+def entry_of(
+    prepared: Prepared, calls: Calls, key: Sequence[int], on: int = ANY, counters: torch.Tensor | None = None
+) -> tuple[Any, Any] | None:
+    """(the words of an entry for a key of the group's memo, what they name); None for what it cannot express.
+
+    `on`: the stream that it is for, if it is for one only; `counters`: of that stream.
+    """
+    launches = [(calls.number(h), blocks, threads, shared) for h, blocks, threads, shared in prepared.launches]
+    if any(not 0 <= n < 1 << 32 for _, *numbers in launches for n in numbers):
+        return None
+    if any(not -(1 << 63) <= n < 1 << 63 for n in key):
+        return None
+    hosts = [(TYPES.index(dtype), at // 8, k) for dtype, at, k in prepared.hosts]
+    size, stride = (prepared.scratch_bytes,), (1,)
+    keep = (prepared, size, stride, torch.uint8, counters)
+    words = list(prepared.values)
+    if counters is not None:
+        words[prepared.counters] = counters.data_ptr()
+    parts = [key[:-1], *launches, *hosts, prepared.offsets, words]
+    flat = [n for part in parts for n in part]
+    at = [len(ENTRY), len(key) - 1, 4 * len(launches), 3 * len(hosts), len(prepared.offsets)]
+    where = [sum(at[: k + 1]) for k in range(1, 5)]  # of launches, hosts, pieces, words
+    counts = [len(launches), len(hosts), len(prepared.offsets), len(words), prepared.scratches.start]
+    counts.append(int(counters is not None))
+    named = [id(size), id(stride), id(torch.uint8), id(keep)]
+    head = [0, key[-1], on, len(ENTRY) + len(flat), *counts, prepared.scratch_bytes, *named, *where]
+    return launcher.array([*head, *flat]), keep
+
+
+__all__ = ["Room", "Site", "calls_of", "entry_of", "site"]
