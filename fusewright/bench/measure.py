@@ -83,6 +83,7 @@ def interleaved(steps: Mapping[str, Step], device: str, budget_s: float, least: 
     return {name: statistics.median(t) for name, t in times.items()}
 
 
+WARM = 64  # calls before anything is measured on a GPU
 FLUSH = 256 << 20  # bytes written between two measurements on a GPU: more than its L2 cache holds
 
 
@@ -90,9 +91,16 @@ def on_device(steps: Mapping[str, Step], budget_s: float, least: int = 10, most:
     """Median seconds that every step keeps the current CUDA device busy, in turns, from a cold L2 cache.
 
     Between a step's events the device is kept busy long enough for the host to queue the whole step, so that what is
-    measured is the device, not the host.
+    measured is the device, not the host. Before that steps run often enough for kernels to be specialised to their sizes
+    where that is done in the background.
     """
     flush = torch.empty(FLUSH, dtype=torch.int8, device="cuda")
+    for calls, pause in ((WARM, 0.25), (2, 0.0)):
+        for _ in range(calls):
+            for step in steps.values():
+                step()
+        torch.cuda.synchronize()
+        time.sleep(pause)
     total = 0.0
     for step in steps.values():
         step()
