@@ -129,7 +129,7 @@ def test_a_launch_that_the_driver_refuses(by_python: list[Any]) -> None:
     group.driver, group.memo = broken.driver, {(0,): broken}
     n = broken.pointers.stop
     launch = site(group, broken.driver.native, [True] * n, 0, False)
-    python = launch.__self__[6].__self__
+    python = launch.__self__[7].__self__
     python.add(entry_of(broken, broken.driver.native, (0,)))
     with pytest.raises(fusewright.FusewrightError, match="launch a kernel"):
         launch(*[x.data_ptr()] * n)
