@@ -9,14 +9,11 @@ from ..fusion.ir import Stage
 from ..prims.table import ARG_MONOIDS, MONOIDS
 from .accumulate import LAST
 from .gpu_online import OnlineSums
-from .ir import Alloc, Arg, Buf, For, If, Imm, Let, Reg, Set, Stmt, Store, Var
+from .ir import Alloc, Arg, Buf, For, Imm, Let, Reg, Set, Stmt, Store, Var
 from .scope import Scope
 
-PARTS = (4, 32)  # partial results that a thread asks for at once, and elements of them, at most
 
 Where = Callable[[Scope, Arg], Arg]
-Read = Callable[[Scope, Arg], tuple[Arg, ...]]
-Span = tuple[Arg, Arg, int]  # lo, lo + step, ... below hi: (lo, hi, step)
 
 
 class Rows(OnlineSums):
@@ -149,43 +146,25 @@ class Rows(OnlineSums):
     def identity(self, st: Stage, dtype: DType, lanes: int) -> Imm:
         return Imm(MONOIDS[st.monoid].identity(dtype), dtype, lanes)
 
-    def each_part(
-        self, s: Scope, span: Span, lanes: int, read: Read, add: Callable[[Scope, tuple[Arg, ...]], None]
-    ) -> None:
-        """A loop over the partial results of `span`: `add(scope, values)` of each, in order.
-
-        `read(scope, t)` loads the values of the t-th, of so many lanes. A few are asked for before the first is waited
-        for; one that does not exist is read as the last one, and not added.
-        """
-        lo, hi, step = span
+    def each_part(self, s: Scope, lo: Arg, hi: Arg, step: int, body: Callable[[Scope, Arg], None]) -> None:
+        """A loop over the partial results lo, lo + step, ... below hi: `body(scope, t)`."""
         t = self.reg(self.ix, prefix="t")
         inside: list[Stmt] = []
         c = Scope(s, inside)
         self.own(c, t)
-        last = self.add(s, hi, self.imm(-1))
-        at = [self.add(c, t, self.imm(k * step)) for k in range(max(1, min(PARTS[0], PARTS[1] // lanes)))]
-        values = [read(c, t if k == 0 else self.prim(c, "min", a, last)) for k, a in enumerate(at)]
-        for k, (a, v) in enumerate(zip(at, values, strict=True)):
-            if k == 0:
-                add(c, v)
-                continue
-            there: list[Stmt] = []
-            add(Scope(c, there), v)
-            inside.append(If(self.prim(c, "lt", a, hi), there))
-        s.body.append(For(t, lo, hi, self.imm(step * len(at)), inside))
+        body(c, t)
+        s.body.append(For(t, lo, hi, self.imm(step), inside))
 
-    def add_parts(self, s: Scope, st: Stage, lanes: int, span: Span, where: Where) -> Reg:
-        """The partial results of `span`, combined; `where(scope, t)`: the place of the t-th."""
+    def add_parts(self, s: Scope, st: Stage, lanes: int, span: tuple[Arg, Arg, int], where: Where) -> Reg:
+        """The partial results of `span` (lo, hi, step), combined; `where(scope, t)`: the place of the t-th."""
         acc = self.total(s, st, lanes)
 
-        def read(c: Scope, t: Arg) -> tuple[Arg, ...]:
+        def body(c: Scope, t: Arg) -> None:
             buf = self.partial[st.name]
-            return (self.let(c, "load", (where(c, t),), buf.dtype, lanes, buf),)
+            got = self.let(c, "load", (where(c, t),), buf.dtype, lanes, buf)
+            c.body.append(Set(acc, self.prim(c, MONOIDS[st.monoid].combine, acc, got)))
 
-        def add(c: Scope, values: tuple[Arg, ...]) -> None:
-            c.body.append(Set(acc, self.prim(c, MONOIDS[st.monoid].combine, acc, *values)))
-
-        self.each_part(s, span, lanes, read, add)
+        self.each_part(s, *span, body)
         return acc
 
     def total(self, s: Scope, st: Stage, lanes: int) -> Reg:

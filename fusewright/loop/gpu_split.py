@@ -10,7 +10,7 @@ from ..fusion.ir import Stage
 from ..index.layout import product
 from .gpu_nest import SPLITS
 from .gpu_outer import Outer
-from .gpu_rows import Span, Where
+from .gpu_rows import Where
 from .ir import Alloc, Arg, Buf, Imm, Reg, Set, Stmt, Store
 from .scope import Scope
 
@@ -111,7 +111,7 @@ class Split(Outer):
                 total = self.together(s, self.add_parts(s, st, lanes, self.chunks(col), where), st.monoid)
             s.stages[st.name] = self.own(s, self.cast(s, total, compute_type(st.dtype)))
 
-    def chunks(self, col: Arg) -> Span:
+    def chunks(self, col: Arg) -> tuple[Arg, Arg, int]:
         """This thread's share of the chunks."""
         return col, self.params.get(SPLITS, "splits"), self.s.col_threads
 
@@ -124,18 +124,14 @@ class Split(Outer):
         most = s.stages[lead]
         acc = self.total(s, st, most.lanes)
 
-        def read(c: Scope, t: Arg) -> tuple[Arg, ...]:
+        def body(c: Scope, t: Arg) -> None:
             at = where(c, t)
-            return tuple(
-                self.let(c, "load", (at,), acc.dtype, acc.lanes, self.partial[name]) for name in (st.name, lead)
-            )
-
-        def add(c: Scope, values: tuple[Arg, ...]) -> None:
-            got, top = values
+            got = self.let(c, "load", (at,), acc.dtype, acc.lanes, self.partial[st.name])
+            top = self.let(c, "load", (at,), acc.dtype, acc.lanes, self.partial[lead])
             part = self.prim(c, "mul", got, self._rescale(c, st, top, most))
             c.body.append(Set(acc, self.prim(c, "add", acc, part)))
 
-        self.each_part(s, self.chunks(col), 2 * acc.lanes, read, add)
+        self.each_part(s, *self.chunks(col), body)
         return self.settled(s, most, self.together(s, acc, "sum"))
 
     def total_moments(self, s: Scope, st: Stage, col: Arg, where: Where) -> Arg:
@@ -143,13 +139,14 @@ class Split(Outer):
         lanes = self.width if self.row_vector else 1
         count, weighted, second = (self.total(s, st, lanes) for _ in range(3))
 
-        def parts(c: Scope, t: Arg) -> tuple[Arg, ...]:
+        def parts(c: Scope, t: Arg) -> tuple[Arg, Arg, Arg]:
             at = where(c, t)
             names = (f"{st.name}.count", f"{st.name}.mean", st.name)
-            return tuple(self.let(c, "load", (at,), count.dtype, lanes, self.partial[k]) for k in names)
+            n, mean, m2 = (self.let(c, "load", (at,), count.dtype, lanes, self.partial[k]) for k in names)
+            return n, mean, m2
 
-        def means(c: Scope, values: tuple[Arg, ...]) -> None:
-            n, mean, _ = values
+        def means(c: Scope, t: Arg) -> None:
+            n, mean, _ = parts(c, t)
             moved = self.prim(c, "mul", n, mean)
             # a chunk without points has no mean worth counting
             some = self.prim(c, "gt", n, Imm(0.0, n.dtype))
@@ -157,15 +154,15 @@ class Split(Outer):
             c.body.append(Set(count, self.prim(c, "add", count, n)))
             c.body.append(Set(weighted, self.prim(c, "add", weighted, moved)))
 
-        self.each_part(s, self.chunks(col), 4 * lanes, parts, means)
+        self.each_part(s, *self.chunks(col), means)
         points, total = self.together(s, count, "sum"), self.together(s, weighted, "sum")
         average = self.prim(s, "div", total, self.prim(s, "max", points, self._one(points)))
 
-        def moments(c: Scope, values: tuple[Arg, ...]) -> None:
-            n, mean, m2 = values
+        def moments(c: Scope, t: Arg) -> None:
+            n, mean, m2 = parts(c, t)
             away = self.prim(c, "sub", mean, average)
             part = self.prim(c, "add", m2, self.prim(c, "mul", self.prim(c, "mul", away, away), n))
             c.body.append(Set(second, self.prim(c, "add", second, part)))
 
-        self.each_part(s, self.chunks(col), 4 * lanes, parts, moments)
+        self.each_part(s, *self.chunks(col), moments)
         return self.about(s, st, points, average, self.together(s, second, "sum"))

@@ -336,210 +336,118 @@ extern "C" __global__ void __launch_bounds__(256) column_moments_0(
     for (int l = 0; l < 4; ++l) {
       total124[l] = 0.0f;
     }
-    const int v126 = n1 + (-1);
-    for (int t125 = v115; t125 < n1; t125 += 128) {
-      const int v127 = t125 + 32;
-      const int v128 = t125 + 64;
-      const int v129 = t125 + 96;
-      const int v130 = t125 * n3;
-      const int v131 = v130 + v122;
-      const int v132 = v131 * 4;
-      const int v134 = v127 < v126 ? v127 : v126;
-      const int v135 = v134 * n3;
-      const int v136 = v135 + v122;
-      const int v137 = v136 * 4;
-      const int v139 = v128 < v126 ? v128 : v126;
-      const int v140 = v139 * n3;
-      const int v141 = v140 + v122;
-      const int v142 = v141 * 4;
-      const int v144 = v129 < v126 ? v129 : v126;
-      const int v145 = v144 * n3;
-      const int v146 = v145 + v122;
-      const int v147 = v146 * 4;
-      float v138[4];
-      float v143[4];
-      float v148[4];
+    for (int t125 = v115; t125 < n1; t125 += 32) {
+      const int v126 = t125 * n3;
+      const int v127 = v126 + v122;
+      const int v128 = v127 * 4;
       #pragma unroll
       for (int l = 0; l < 4; ++l) {
-        const float v133 = __ldcg(part_r0 + v132 + l);
-        v138[l] = __ldcg(part_r0 + v137 + l);
-        v143[l] = __ldcg(part_r0 + v142 + l);
-        v148[l] = __ldcg(part_r0 + v147 + l);
-        const float v149 = total124[l] + v133;
-        total124[l] = v149;
-      }
-      const bool v151 = v127 < n1;
-      if (v151) {
-        #pragma unroll
-        for (int l = 0; l < 4; ++l) {
-          const float v150 = total124[l] + v138[l];
-          total124[l] = v150;
-        }
-      }
-      const bool v153 = v128 < n1;
-      if (v153) {
-        #pragma unroll
-        for (int l = 0; l < 4; ++l) {
-          const float v152 = total124[l] + v143[l];
-          total124[l] = v152;
-        }
-      }
-      const bool v155 = v129 < n1;
-      if (v155) {
-        #pragma unroll
-        for (int l = 0; l < 4; ++l) {
-          const float v154 = total124[l] + v148[l];
-          total124[l] = v154;
-        }
+        const float v129 = __ldcg(part_r0 + v128 + l);
+        const float v130 = total124[l] + v129;
+        total124[l] = v130;
       }
     }
-    float v156[4];
+    float v131[4];
     #pragma unroll
     for (int l = 0; l < 4; ++l) {
-      v156[l] = total124[l];
+      v131[l] = total124[l];
     }
-    float sum157[4];
+    float sum132[4];
     #pragma unroll
-    for (int l = 0; l < 4; ++l) sum157[l] = v156[l];
-    fw_sum_f32x4_32x8(sum157, fw_scratch0);
-    float total158[4];
-    float total159[4];
-    float total160[4];
+    for (int l = 0; l < 4; ++l) sum132[l] = v131[l];
+    fw_sum_f32x4_32x8(sum132, fw_scratch0);
+    float total133[4];
+    float total134[4];
+    float total135[4];
     #pragma unroll
     for (int l = 0; l < 4; ++l) {
-      total158[l] = 0.0f;
-      total159[l] = 0.0f;
-      total160[l] = 0.0f;
+      total133[l] = 0.0f;
+      total134[l] = 0.0f;
+      total135[l] = 0.0f;
     }
-    for (int t161 = v115; t161 < n1; t161 += 64) {
-      const int v162 = t161 + 32;
-      const int v163 = t161 * n3;
-      const int v164 = v163 + v122;
-      const int v165 = v164 * 4;
-      const int v169 = v162 < v126 ? v162 : v126;
-      const int v170 = v169 * n3;
-      const int v171 = v170 + v122;
-      const int v172 = v171 * 4;
-      float v173[4];
-      float v174[4];
+    for (int t136 = v115; t136 < n1; t136 += 32) {
+      const int v137 = t136 * n3;
+      const int v138 = v137 + v122;
+      const int v139 = v138 * 4;
       #pragma unroll
       for (int l = 0; l < 4; ++l) {
-        const float v166 = __ldcg(part_r1_count + v165 + l);
-        const float v167 = __ldcg(part_r1_mean + v165 + l);
-        const float v168 = __ldcg(part_r1 + v165 + l);
-        v173[l] = __ldcg(part_r1_count + v172 + l);
-        v174[l] = __ldcg(part_r1_mean + v172 + l);
-        const float v175 = __ldcg(part_r1 + v172 + l);
-        const float v176 = v166 * v167;
-        const bool v177 = v166 > 0.0f;
-        const float v178 = v177 ? v176 : 0.0f;
-        const float v179 = total158[l] + v166;
-        total158[l] = v179;
-        const float v180 = total159[l] + v178;
-        total159[l] = v180;
-      }
-      const bool v186 = v162 < n1;
-      if (v186) {
-        #pragma unroll
-        for (int l = 0; l < 4; ++l) {
-          const float v181 = v173[l] * v174[l];
-          const bool v182 = v173[l] > 0.0f;
-          const float v183 = v182 ? v181 : 0.0f;
-          const float v184 = total158[l] + v173[l];
-          total158[l] = v184;
-          const float v185 = total159[l] + v183;
-          total159[l] = v185;
-        }
+        const float v140 = __ldcg(part_r1_count + v139 + l);
+        const float v141 = __ldcg(part_r1_mean + v139 + l);
+        const float v142 = __ldcg(part_r1 + v139 + l);
+        const float v143 = v140 * v141;
+        const bool v144 = v140 > 0.0f;
+        const float v145 = v144 ? v143 : 0.0f;
+        const float v146 = total133[l] + v140;
+        total133[l] = v146;
+        const float v147 = total134[l] + v145;
+        total134[l] = v147;
       }
     }
-    float v187[4];
+    float v148[4];
     #pragma unroll
     for (int l = 0; l < 4; ++l) {
-      v187[l] = total158[l];
+      v148[l] = total133[l];
     }
-    float sum188[4];
+    float sum149[4];
     #pragma unroll
-    for (int l = 0; l < 4; ++l) sum188[l] = v187[l];
-    fw_sum_f32x4_32x8(sum188, fw_scratch1);
-    float v189[4];
+    for (int l = 0; l < 4; ++l) sum149[l] = v148[l];
+    fw_sum_f32x4_32x8(sum149, fw_scratch1);
+    float v150[4];
     #pragma unroll
     for (int l = 0; l < 4; ++l) {
-      v189[l] = total159[l];
+      v150[l] = total134[l];
     }
-    float sum190[4];
+    float sum151[4];
     #pragma unroll
-    for (int l = 0; l < 4; ++l) sum190[l] = v189[l];
-    fw_sum_f32x4_32x8(sum190, fw_scratch0);
-    float v192[4];
+    for (int l = 0; l < 4; ++l) sum151[l] = v150[l];
+    fw_sum_f32x4_32x8(sum151, fw_scratch0);
+    float v153[4];
     #pragma unroll
     for (int l = 0; l < 4; ++l) {
-      const float v191 = fw_max(sum188[l], 1.0f);
-      v192[l] = sum190[l] / v191;
+      const float v152 = fw_max(sum149[l], 1.0f);
+      v153[l] = sum151[l] / v152;
     }
-    for (int t193 = v115; t193 < n1; t193 += 64) {
-      const int v194 = t193 + 32;
-      const int v195 = t193 * n3;
-      const int v196 = v195 + v122;
-      const int v197 = v196 * 4;
-      const int v201 = v194 < v126 ? v194 : v126;
-      const int v202 = v201 * n3;
-      const int v203 = v202 + v122;
-      const int v204 = v203 * 4;
-      float v205[4];
-      float v206[4];
-      float v207[4];
+    for (int t154 = v115; t154 < n1; t154 += 32) {
+      const int v155 = t154 * n3;
+      const int v156 = v155 + v122;
+      const int v157 = v156 * 4;
       #pragma unroll
       for (int l = 0; l < 4; ++l) {
-        const float v198 = __ldcg(part_r1_count + v197 + l);
-        const float v199 = __ldcg(part_r1_mean + v197 + l);
-        const float v200 = __ldcg(part_r1 + v197 + l);
-        v205[l] = __ldcg(part_r1_count + v204 + l);
-        v206[l] = __ldcg(part_r1_mean + v204 + l);
-        v207[l] = __ldcg(part_r1 + v204 + l);
-        const float v208 = v199 - v192[l];
-        const float v209 = v208 * v208;
-        const float v210 = v209 * v198;
-        const float v211 = v200 + v210;
-        const float v212 = total160[l] + v211;
-        total160[l] = v212;
-      }
-      const bool v218 = v194 < n1;
-      if (v218) {
-        #pragma unroll
-        for (int l = 0; l < 4; ++l) {
-          const float v213 = v206[l] - v192[l];
-          const float v214 = v213 * v213;
-          const float v215 = v214 * v205[l];
-          const float v216 = v207[l] + v215;
-          const float v217 = total160[l] + v216;
-          total160[l] = v217;
-        }
+        const float v158 = __ldcg(part_r1_count + v157 + l);
+        const float v159 = __ldcg(part_r1_mean + v157 + l);
+        const float v160 = __ldcg(part_r1 + v157 + l);
+        const float v161 = v159 - v153[l];
+        const float v162 = v161 * v161;
+        const float v163 = v162 * v158;
+        const float v164 = v160 + v163;
+        const float v165 = total135[l] + v164;
+        total135[l] = v165;
       }
     }
-    float v219[4];
+    float v166[4];
     #pragma unroll
     for (int l = 0; l < 4; ++l) {
-      v219[l] = total160[l];
+      v166[l] = total135[l];
     }
-    float sum220[4];
+    float sum167[4];
     #pragma unroll
-    for (int l = 0; l < 4; ++l) sum220[l] = v219[l];
-    fw_sum_f32x4_32x8(sum220, fw_scratch1);
-    const long long v221 = (long long)n8;
-    const float v222 = (float)v221;
-    float v228[4];
+    for (int l = 0; l < 4; ++l) sum167[l] = v166[l];
+    fw_sum_f32x4_32x8(sum167, fw_scratch1);
+    const long long v168 = (long long)n8;
+    const float v169 = (float)v168;
+    float v175[4];
     #pragma unroll
     for (int l = 0; l < 4; ++l) {
-      const float v224 = sum157[l] / v222;
-      const float v225 = v192[l] - v224;
-      const float v226 = v225 * v225;
-      const float v227 = v226 * sum188[l];
-      v228[l] = sum220[l] + v227;
+      const float v171 = sum132[l] / v169;
+      const float v172 = v153[l] - v171;
+      const float v173 = v172 * v172;
+      const float v174 = v173 * sum149[l];
+      v175[l] = sum167[l] + v174;
     }
-    const bool v229 = v115 == 0;
-    const bool v230 = v229 && v120;
-    if (v230) {
-      fw_store_f32x4(out1 + v123, v228);
+    const bool v176 = v115 == 0;
+    const bool v177 = v176 && v120;
+    if (v177) {
+      fw_store_f32x4(out1 + v123, v175);
     }
   }
 }

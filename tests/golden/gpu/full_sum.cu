@@ -183,41 +183,16 @@ extern "C" __global__ void __launch_bounds__(256) full_sum_0(
   const bool last55 = fw_last(counters + v1, (int)n1);
   if (last55) {
     float total56 = 0.0f;
-    const int v58 = n1 + (-1);
-    for (int t57 = tid0; t57 < n1; t57 += 1024) {
-      const int v59 = t57 + 256;
-      const int v60 = t57 + 512;
-      const int v61 = t57 + 768;
-      const float v62 = __ldcg(part_r0 + t57);
-      const int v63 = v59 < v58 ? v59 : v58;
-      const float v64 = __ldcg(part_r0 + v63);
-      const int v65 = v60 < v58 ? v60 : v58;
-      const float v66 = __ldcg(part_r0 + v65);
-      const int v67 = v61 < v58 ? v61 : v58;
-      const float v68 = __ldcg(part_r0 + v67);
-      const float v69 = total56 + v62;
-      total56 = v69;
-      const bool v71 = v59 < n1;
-      if (v71) {
-        const float v70 = total56 + v64;
-        total56 = v70;
-      }
-      const bool v73 = v60 < n1;
-      if (v73) {
-        const float v72 = total56 + v66;
-        total56 = v72;
-      }
-      const bool v75 = v61 < n1;
-      if (v75) {
-        const float v74 = total56 + v68;
-        total56 = v74;
-      }
+    for (int t57 = tid0; t57 < n1; t57 += 256) {
+      const float v58 = __ldcg(part_r0 + t57);
+      const float v59 = total56 + v58;
+      total56 = v59;
     }
-    const float v76 = total56;
-    const float sum77 = fw_sum_f32_256x1(v76, fw_scratch1);
-    const bool v78 = tid0 == 0;
-    if (v78) {
-      out2[0] = sum77;
+    const float v60 = total56;
+    const float sum61 = fw_sum_f32_256x1(v60, fw_scratch1);
+    const bool v62 = tid0 == 0;
+    if (v62) {
+      out2[0] = sum61;
     }
   }
 }

@@ -396,73 +396,30 @@ extern "C" __global__ void __launch_bounds__(512, 2) rms_norm_backward_0(
       for (int l = 0; l < 4; ++l) {
         total130[l] = 0.0f;
       }
-      const int v132 = n1 + (-1);
-      for (int t131 = v121; t131 < n1; t131 += 16) {
-        const int v133 = t131 + 4;
-        const int v134 = t131 + 8;
-        const int v135 = t131 + 12;
-        const int v136 = t131 * n10;
-        const int v137 = v136 + v129;
-        const int v139 = v133 < v132 ? v133 : v132;
-        const int v140 = v139 * n10;
-        const int v141 = v140 + v129;
-        const int v143 = v134 < v132 ? v134 : v132;
-        const int v144 = v143 * n10;
-        const int v145 = v144 + v129;
-        const int v147 = v135 < v132 ? v135 : v132;
-        const int v148 = v147 * n10;
-        const int v149 = v148 + v129;
-        float v142[4];
-        float v146[4];
-        float v150[4];
+      for (int t131 = v121; t131 < n1; t131 += 4) {
+        const int v132 = t131 * n10;
+        const int v133 = v132 + v129;
         #pragma unroll
         for (int l = 0; l < 4; ++l) {
-          const float v138 = __ldcg(part_r1 + v137 + l);
-          v142[l] = __ldcg(part_r1 + v141 + l);
-          v146[l] = __ldcg(part_r1 + v145 + l);
-          v150[l] = __ldcg(part_r1 + v149 + l);
-          const float v151 = total130[l] + v138;
-          total130[l] = v151;
-        }
-        const bool v153 = v133 < n1;
-        if (v153) {
-          #pragma unroll
-          for (int l = 0; l < 4; ++l) {
-            const float v152 = total130[l] + v142[l];
-            total130[l] = v152;
-          }
-        }
-        const bool v155 = v134 < n1;
-        if (v155) {
-          #pragma unroll
-          for (int l = 0; l < 4; ++l) {
-            const float v154 = total130[l] + v146[l];
-            total130[l] = v154;
-          }
-        }
-        const bool v157 = v135 < n1;
-        if (v157) {
-          #pragma unroll
-          for (int l = 0; l < 4; ++l) {
-            const float v156 = total130[l] + v150[l];
-            total130[l] = v156;
-          }
+          const float v134 = __ldcg(part_r1 + v133 + l);
+          const float v135 = total130[l] + v134;
+          total130[l] = v135;
         }
       }
-      float v158[4];
+      float v136[4];
       #pragma unroll
       for (int l = 0; l < 4; ++l) {
-        v158[l] = total130[l];
+        v136[l] = total130[l];
       }
       __syncthreads();  // all have read the results of the reduction before
-      float sum159[4];
+      float sum137[4];
       #pragma unroll
-      for (int l = 0; l < 4; ++l) sum159[l] = v158[l];
-      fw_sum_f32x4_4x128(sum159, fw_scratch0);
-      const bool v160 = v121 == 0;
-      const bool v161 = v126 && v160;
-      if (v161) {
-        fw_store_f32x4(out5 + v129, sum159);
+      for (int l = 0; l < 4; ++l) sum137[l] = v136[l];
+      fw_sum_f32x4_4x128(sum137, fw_scratch0);
+      const bool v138 = v121 == 0;
+      const bool v139 = v126 && v138;
+      if (v139) {
+        fw_store_f32x4(out5 + v129, sum137);
       }
     }
   }
