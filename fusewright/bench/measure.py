@@ -91,8 +91,7 @@ def on_device(steps: Mapping[str, Step], budget_s: float, least: int = 10, most:
     """Median seconds that every step keeps the current CUDA device busy, in turns, from a cold L2 cache.
 
     Between a step's events the device is kept busy long enough for the host to queue the whole step, so that what is
-    measured is the device, not the host. Before that steps run often enough for kernels to be specialised to their sizes
-    where that is done in the background.
+    measured is the device, not the host. Before that steps run often enough for what is compiled in the background.
     """
     flush = torch.empty(FLUSH, dtype=torch.int8, device="cuda")
     for calls, pause in ((WARM, 0.25), (2, 0.0)):

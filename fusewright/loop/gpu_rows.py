@@ -12,7 +12,6 @@ from .gpu_online import OnlineSums
 from .ir import Alloc, Arg, Buf, For, Imm, Let, Reg, Set, Stmt, Store, Var
 from .scope import Scope
 
-
 Where = Callable[[Scope, Arg], Arg]
 
 

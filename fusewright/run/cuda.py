@@ -20,7 +20,7 @@ from ..core.options import current
 from ..emit.cuda_types import CudaTarget
 from ..loop.ir import Func
 from ..schedule.device import Gpu
-from .cuda_launch import NO_BINDINGS, STATIC_SHARED, Launcher, cu
+from .cuda_launch import NO_BINDINGS, STATIC_SHARED, Launcher, beside_recording, cu
 from .gpu import cubin_of, interface
 
 OLDEST = (7, 0)  # compute capability
@@ -100,19 +100,20 @@ class Driver(Launcher):
     def times(self, runs: Sequence[Callable[[], None]], rounds: int) -> list[float]:
         flush = torch.empty(2 * self.gpu.l2, dtype=torch.uint8, device=self.device)
         found: list[list[float]] = [[] for _ in runs]
-        for r in runs:
-            r()
-        for _ in range(rounds):
-            marks = []
+        with beside_recording():
             for r in runs:
-                begin, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
-                flush.zero_()
-                torch.cuda._sleep(QUEUED)  # the host has queued the launch before the device comes to it
-                begin.record()
                 r()
-                end.record()
-                marks.append((begin, end))
-            torch.cuda.synchronize(self.device)
-            for into, (begin, end) in zip(found, marks, strict=True):
-                into.append(begin.elapsed_time(end) * 1e-3)
+            for _ in range(rounds):
+                marks = []
+                for r in runs:
+                    begin, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
+                    flush.zero_()
+                    torch.cuda._sleep(QUEUED)  # the host has queued the launch before the device comes to it
+                    begin.record()
+                    r()
+                    end.record()
+                    marks.append((begin, end))
+                marks[-1][1].synchronize()
+                for into, (begin, end) in zip(found, marks, strict=True):
+                    into.append(begin.elapsed_time(end) * 1e-3)
         return [statistics.median(t) for t in found]

@@ -38,8 +38,8 @@ def _checked(result: Any, what: str) -> Any:
 
 
 @contextmanager
-def _beside_recording() -> Iterator[None]:
-    """Allow what is no work for a stream, such as loading a kernel, while this or another thread records a CUDA graph.
+def beside_recording() -> Iterator[None]:
+    """Allow what is not for the stream that this or another thread records in a CUDA graph: loading a kernel, timing.
 
     Kernels that are compiled in the background are loaded whenever they are ready.
     """
@@ -82,7 +82,7 @@ class Launcher:
         """A handle for each launch of a kernel from its machine code, in order. Raises RuntimeFault."""
         self.enter()
         image = ctypes.create_string_buffer(code, len(code))
-        with _beside_recording():
+        with beside_recording():
             loaded = cu.cuLibraryLoadData(ctypes.addressof(image), [], [], 0, [], [], 0)
         library = _checked(loaded, f"load the kernel {launches[0].name}" if launches else "load a kernel")
         handles = []

@@ -83,7 +83,9 @@ def test_the_same_bits(name: str, how: str, cuda: str, groups: list[GpuGroup]) -
                     torch.manual_seed(0)
                     outs.append(f(*args))
     assert all(torch.equal(outs[0], out) for out in outs)
-    assert decided(groups) and counted(before)["kernels_specialized"] >= len(groups) // 2
+    assert decided(groups)
+    if how == "always" or "odd" not in name:  # of odd rows there may be nothing to fold, which "hot" looks at
+        assert counted(before)["kernels_specialized"] >= len(groups) // 2
     if how == "always":
         assert counted(before)["kernels_adopted"] == len(groups) // 2
 
