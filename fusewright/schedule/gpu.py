@@ -208,7 +208,8 @@ class _Planner(Tiles):
         if tiles < self.gpu.sms and nc >= 4 * ct and not finds_positions(f.reductions()):
             splits = min(-(-self.gpu.sms * 4 // tiles), -(-nc // (4 * ct)), 1024)
             if splits > 1:
-                s = replace(base, family=base.family + ", split", mode="split", finish=True)
+                steps = 8 if lanes == 8 and nc >= 16 * ct * splits else 4  # sums of more elements wait longer
+                s = replace(base, family=base.family + ", split", mode="split", steps=steps, finish=True)
                 return f, s, {"splits": splits}
         steps = max(1, min(4, nc // ct))
         return f, replace(base, steps=1 << (steps.bit_length() - 1)), {}
