@@ -30,7 +30,7 @@ from ..loop.ir import (
     Var,
     walk,
 )
-from . import cuda_cluster, cuda_memory, cuda_random, cuda_scan
+from . import cuda_cluster, cuda_memory, cuda_random, cuda_ranges, cuda_scan
 from .cuda_index import divisors, index_registers, operands
 from .cuda_prelude import Prelude
 from .cuda_reduce import Scratch, over_lanes, reduction, shape_of
@@ -62,11 +62,15 @@ class Body:
         self.written = written
         self.scratch = scratch
         self.packed = cuda_memory.packed_registers(allocs, grid.body)
+        self.ranges = cuda_ranges.ranges(grid.body)
         self.inverses = divisors(grid.body, sizes)
         self.last = any(isinstance(s, Let) and s.op == "last" for s in walk(grid.body))
         self.linear = index_registers(grid.body, (*sizes, grid.bid, grid.tid))
         self.uses: Counter[str] = Counter(a.name for s in walk(grid.body) for a in operands(s) if isinstance(a, Reg))
         self.uses.update(s.dst.name for s in walk(grid.body) if isinstance(s, Set))
+        for s in walk(grid.body):  # what needs no mask, lane by lane
+            if cuda_ranges.range_of(s, self.ranges) is not None:
+                self.uses[(s.args[1] if isinstance(s, Let) else s.mask).name] -= 1  # type: ignore[union-attr]
         self.lines: list[str] = []
         self.indent = "  "
         self.constants = 0
@@ -136,7 +140,8 @@ class Body:
             return False
         if into.value is not s.dst or s.dst.lanes == 1 or self.uses[s.dst.name] > 1 or s.buf is None:
             return False
-        if s.buf.dtype is not into.buf.dtype or len(s.args) > 1:
+        span = cuda_ranges.range_of(s, self.ranges)
+        if s.buf.dtype is not into.buf.dtype or (len(s.args) > 1 and span is None):
             return False
         there = self.words(into.buf, into.index)
         if s.buf.name in self.packed:
@@ -145,14 +150,17 @@ class Body:
             return True
         if not self.vector_load(s):
             return False
-        fn = cuda_memory.fetch(self.prelude, s.buf.dtype, s.dst.lanes, self.read_policy(s))
-        self.line(f"{fn}({self.pointer(s.buf)} + {self.arg(s.args[0])}, {there});")
+        fetch = cuda_memory.fetch if span is None else cuda_ranges.fetch_range
+        fn = fetch(self.prelude, s.buf.dtype, s.dst.lanes, self.read_policy(s))
+        self.line(f"{fn}({self.pointer(s.buf)} + {self.arg(s.args[0])}, {self.span(s)}{there});")
         return True
 
     def splat(self, s: Stmt) -> bool:
         """Whether a statement gives all lanes a scalar that stays as it is: it needs no code, its readers take that."""
         if isinstance(s, (Let, Var, Set)):
             self.splats.pop(s.dst.name, None)
+        if isinstance(s, Let) and s.op == "lanerange" and not self.uses[s.dst.name]:
+            return True
         if not isinstance(s, Let) or s.op != "splat" or s.dst.lanes == 1:
             return False
         a = s.args[0]
@@ -229,7 +237,9 @@ class Body:
 
     def in_front(self, s: Stmt) -> bool:
         """Whether a statement between lane-wise ones can go before them: it defines something, from scalars alone."""
-        if not isinstance(s, Let) or s.op in _TOGETHER or any(a.lanes > 1 for a in s.args):
+        if not isinstance(s, Let) or s.op in _TOGETHER:
+            return False
+        if any(a.lanes > 1 for a in s.args) and cuda_ranges.range_of(s, self.ranges) is None:
             return False
         return s.dst.lanes == 1 or not self.lane_wise(s)
 
@@ -384,13 +394,14 @@ class Body:
         assert s.buf is not None
         if s.buf.name in self.packed:
             return True
-        aligned = "aligned" in (s.attr or "") and len(s.args) == 1
+        aligned = "aligned" in (s.attr or "") and (len(s.args) == 1 or cuda_ranges.range_of(s, self.ranges) is not None)
         return aligned and self.scope.get(s.buf.name) != "register" and cuda_memory.in_words(s.buf.dtype, s.dst.lanes)
 
     def vector_store(self, s: Store) -> bool:
         if s.buf.name in self.packed:
             return True
-        aligned = "aligned" in s.hint and s.mask is None and s.index.lanes == 1
+        whole = s.mask is None or cuda_ranges.range_of(s, self.ranges) is not None
+        aligned = "aligned" in s.hint and whole and s.index.lanes == 1
         return aligned and self.scope.get(s.buf.name) != "register" and cuda_memory.in_words(s.buf.dtype, s.value.lanes)
 
     def read_policy(self, s: Let) -> str:
@@ -415,8 +426,14 @@ class Body:
         assert b is not None
         if b.name in self.packed:
             return f"{cuda_memory.unpack(self.prelude, b.dtype, lanes)}({self.words(b, s.args[0])}, {name});"
-        fn = cuda_memory.load(self.prelude, b.dtype, lanes, self.read_policy(s))
-        return f"{fn}({self.pointer(b)} + {self.arg(s.args[0])}, {name});"
+        load = cuda_memory.load if len(s.args) == 1 else cuda_ranges.load_range
+        fn = load(self.prelude, b.dtype, lanes, self.read_policy(s))
+        return f"{fn}({self.pointer(b)} + {self.arg(s.args[0])}, {self.span(s)}{name});"
+
+    def span(self, s: Let | Store) -> str:
+        """The arguments that say which elements of an aligned vector exist, if not all do."""
+        found = cuda_ranges.range_of(s, self.ranges)
+        return "" if found is None else "".join(f"{self.arg(a)}, " for a in found)
 
     def element(self, s: Let) -> str:
         """The value that one lane of a load or gather reads."""
@@ -447,8 +464,9 @@ class Body:
             fn = cuda_memory.pack(self.prelude, b.dtype, lanes)
             self.line(f"{fn}({self.array(s.value)}, {self.words(b, s.index)});")
         else:
-            fn = cuda_memory.store(self.prelude, b.dtype, lanes, "stcs" if self.streams(s) else "")
-            self.line(f"{fn}({self.pointer(b)} + {self.arg(s.index)}, {self.array(s.value)});")
+            store = cuda_memory.store if s.mask is None else cuda_ranges.store_range
+            fn = store(self.prelude, b.dtype, lanes, "stcs" if self.streams(s) else "")
+            self.line(f"{fn}({self.pointer(b)} + {self.arg(s.index)}, {self.span(s)}{self.array(s.value)});")
 
     def put(self, s: Store) -> None:
         """Write one lane's element."""

@@ -136,6 +136,8 @@ class Rows(OnlineSums):
 
     def fetch_steady(self, s: Scope, col: Arg) -> None:
         """Read what is the same for all rows of a resident block, once, if it is little."""
+        if self.start is not None:  # each row has other columns in a thread
+            return
         every = dict.fromkeys(e for p in sorted(self.p.work) for e in self.loads_of(p))
         loads = [e for e in every if not e.axes & set(self.rows)]
         if loads and self.load_words(loads) * self.s.steps <= STEADY:

@@ -16,7 +16,8 @@ The rules
   blocks.
 - A `last` is reached by all threads of a block, with a counter and a count that are the same in all; it alone touches
   `counters`, of which there is one piece at most.
-- "aligned" accesses have a power of two of at least two lanes, no mask and one index; marks are not for registers.
+- "aligned" accesses have a power of two of at least two lanes, one index, and no mask but that of a `lanerange`; marks
+  are not for registers.
 """
 
 from __future__ import annotations
@@ -138,8 +139,16 @@ def _last(v: _Verifier, s: Let) -> None:
     v.result(s, bool_, 1)
 
 
+def _lanerange(v: _Verifier, s: Let) -> None:
+    v.plain(s, 2)
+    for a, what in zip(s.args, ("the start", "the count"), strict=True):
+        v.want(a, v.index, 1, what)
+    v.result(s, bool_, s.dst.lanes)
+
+
 OPS: dict[str, Callable[[_Verifier, Let], None]] = {
     "last": _last,
+    "lanerange": _lanerange,
     "treduce": _collective,
     "creduce": _collective,
     "tscan": _collective,
@@ -162,12 +171,13 @@ def check(func: Func) -> None:
 
 
 class _Structure:
-    __slots__ = ("constant", "counters", "func", "launch", "loops", "parted", "registers", "stmt", "uniform")
+    __slots__ = ("constant", "counters", "func", "launch", "loops", "parted", "ranges", "registers", "stmt", "uniform")
 
     def __init__(self, func: Func):
         self.func = func
         self.stmt: Stmt | None = None
         self.registers: set[str] = set()  # scratch in registers
+        self.ranges: set[str] = set()  # masks that were made by `lanerange`
         self.counters: set[str] = set()
         self.uniform: dict[str, int] = {}  # every register that can be seen: where it is the same
         self.constant: set[str] = set()  # registers that are numbers once loops are unrolled
@@ -257,7 +267,7 @@ class _Structure:
             self.uniform[s.dst.name] = min(self.uniform[s.dst.name], self.same(s.src), together)
         elif isinstance(s, Store):
             self.access(s.buf, s.index)
-            self.marks(s.hint, s.buf, s.value.lanes, s.index.lanes == 1 and s.mask is None)
+            self.marks(s.hint, s.buf, s.value.lanes, s.index.lanes == 1 and self.ranged(s.mask))
         elif isinstance(s, If):
             same = self.same(s.cond)
             self.under(s, same, s.then)
@@ -289,12 +299,13 @@ class _Structure:
 
     def let(self, s: Let) -> None:
         dst = s.dst.name
+        (self.ranges.add if s.op == "lanerange" else self.ranges.discard)(dst)
         if s.op == "last":
             self.last(s)
             self.uniform[dst] = BLOCK
         elif s.buf is not None:
             self.access(s.buf, s.args[0])
-            self.marks(s.attr or "", s.buf, s.dst.lanes, s.op == "load" and len(s.args) == 1)
+            self.marks(s.attr or "", s.buf, s.dst.lanes, s.op == "load" and self.ranged(*s.args[1:]))
             self.uniform[dst] = THREAD
         elif s.op in ("treduce", "creduce", "tscan"):
             self.uniform[dst] = self.collective(s)
@@ -352,8 +363,12 @@ class _Structure:
         if b.name in self.registers and not (index.lanes == 1 and self.fixed(index)):
             self.fail(f"registers '{b.name}' are indexed by numbers and variables of unrolled loops only")
 
+    def ranged(self, mask: Arg | None = None) -> bool:
+        return mask is None or (isinstance(mask, Reg) and mask.name in self.ranges)
+
     def marks(self, marks: str, b: Buf, lanes: int, plain: bool) -> None:
-        """Check "aligned" and "stream" at an access of `lanes` lanes; `plain`: consecutive, without a mask."""
+        """Check "aligned" and "stream" at an access of `lanes` lanes; `plain`: consecutive, without a mask other than a
+        `lanerange`."""
         if not marks:
             return
         if marks not in MARKS:
@@ -362,6 +377,6 @@ class _Structure:
             self.fail(f"registers '{b.name}' take no mark '{marks}'")
         if "aligned" in marks:
             if not plain:
-                self.fail("an aligned access is consecutive and without a mask")
+                self.fail("an aligned access is consecutive and without a mask, unless that is a lanerange")
             if lanes < 2 or lanes & (lanes - 1):
                 self.fail(f"an aligned access has 2, 4, 8, ... lanes, not {lanes}")

@@ -38,6 +38,7 @@ from ..index.expr import Atom
 from . import gpu_scatter
 from .analysis import Analysis
 from .device import Gpu
+from .gpu_anchor import count
 from .gpu_base import ACCESS, DEAR, WARP, GpuSchedule, Hint, Settled, accesses, beside, finds_positions, power_up
 from .gpu_fit import ALONE, CHUNK, CLUSTERS, THREADS, by_columns, holds, shares
 from .gpu_tile import Tiles
@@ -121,8 +122,13 @@ class _Planner(Tiles):
         """Rows whose columns are contiguous: threads side by side along a row."""
         lanes, aligned = self._lanes(f, unit, exact=True) if unit is not None else (1, frozenset[str]())
         nr, nc = self.size(rows), self.size(cols)
-        vectors = -(-nc // lanes)
         by_column = [r for r in over_rows if r.axes]
+        moved = self.anchored(f, cols, unit, lanes) if unit is not None else None
+        anchor = ""
+        vectors = -(-nc // lanes)
+        if unit is not None and moved is not None:
+            lanes, anchor, aligned = moved
+            vectors = self.size([a for a in cols if a is not unit]) * count(self.size([unit]), lanes)
         base = GpuSchedule(
             tuple(a.name for a in rows),
             tuple(a.name for a in cols),
@@ -131,6 +137,7 @@ class _Planner(Tiles):
             "inner reduction",
             "loop",
             aligned=aligned,
+            anchor=anchor,
         )
         once = _passes(f, set(cols), online(f, set(cols)))
         found = None

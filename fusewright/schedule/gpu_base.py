@@ -38,7 +38,8 @@ class GpuSchedule:
     positions (a view that splits an axis): all lanes have the same; `keep`: what a persistent row keeps for later
     passes, all dear "values" or only its "loads"; `repeat`: the row axis of which a thread of a tile takes `repeats`
     points, so that what does not vary along it is read once for them; `finish`: the last block combines what blocks
-    leave, and not another launch.
+    leave, and not another launch; `anchor`: vectors start where those of this buffer are aligned, in each row
+    (`gpu_anchor.py`).
     """
 
     rows: tuple[str, ...] = field(metadata=axes("bind({axis}, grid)"))
@@ -62,6 +63,7 @@ class GpuSchedule:
     repeat: str = name("reuse({axis}, registers)", "")
     repeats: int = number("unroll(rows, {n})", 1)
     finish: bool = flag("finish(block)")
+    anchor: str = name("align(rows, {buffer})", "")
     split: tuple[tuple[str, int], ...] = ()
 
     @property
@@ -74,6 +76,7 @@ class GpuSchedule:
 
 
 Hint = Callable[[Ix], int]
+Walk = tuple[str, Ix, DType, Atom]  # (buffer, offset, type, axis) of an access with unit stride along the axis
 Settled = tuple[Fusion, GpuSchedule, dict[str, int]]  # with the axes that the schedule names; sizes of the launch
 
 
@@ -100,6 +103,8 @@ class Vectors(Analysis):
     def _uniform(self, f: Fusion, s: GpuSchedule) -> bool:
         """Whether there are conditions on positions, and a vector lies on one side of each."""
         v = next((a for a in f.axes if a.name == s.vector), None)
+        if s.anchor:  # vectors start anywhere
+            return False
         found = [e for e in sc.walk([x.body for x in f.stages]) if on_positions(e) and v in e.axes]
         return v is not None and s.lanes > 1 and bool(found) and all(self._one_side(e, v, s.lanes) for e in found)
 
@@ -123,7 +128,7 @@ class Vectors(Analysis):
     def _steady(self, f: Fusion, s: GpuSchedule) -> bool:
         """Whether there are quotients of positions, and all lanes of a vector have the same."""
         v = next((a for a in f.axes if a.name == s.vector), None)
-        return v is not None and steady(f, v, s.lanes, self.hint)
+        return v is not None and not s.anchor and steady(f, v, s.lanes, self.hint)
 
     # --- vectors ---
     def _lanes(self, f: Fusion, v: Atom, exact: bool, other: Atom | None = None) -> tuple[int, frozenset[str]]:
@@ -133,11 +138,8 @@ class Vectors(Analysis):
         exact: the width divides the extent of `v`. `other`: an axis along which memory is read in vectors, too.
         """
         walks = self.walks(f, v, other)
-        traffic = {o: self.size(list(o.axes())) for _, o, _, _ in walks}
-        most = max(traffic.values(), default=0)
-        large = [w for w in walks if 4 * traffic[w[1]] >= most]
-        itemsizes = [d.itemsize for _, _, d, _ in large if d is not bool_] or [4]
-        lanes = max(1, min(8, ACCESS // min(itemsizes), 2 * ACCESS // max(itemsizes)))
+        large = self.large(walks)
+        lanes = widest(d for _, _, d, _ in large)
         extent = self.hint(v.extent) if v.extent is not None else 1
         while lanes > 1 and exact and extent % lanes:
             lanes //= 2
@@ -152,7 +154,13 @@ class Vectors(Analysis):
         bad = {w[0] for w in walks if not self._fits(*w, lanes)}
         return lanes, frozenset(w[0] for w in walks) - bad
 
-    def walks(self, f: Fusion, v: Atom, other: Atom | None) -> list[tuple[str, Ix, DType, Atom]]:
+    def large(self, walks: list[Walk]) -> list[Walk]:
+        """Those that matter: as large as others, about."""
+        traffic = {o: self.size(list(o.axes())) for _, o, _, _ in walks}
+        most = max(traffic.values(), default=0)
+        return [w for w in walks if 4 * traffic[w[1]] >= most]
+
+    def walks(self, f: Fusion, v: Atom, other: Atom | None) -> list[Walk]:
         """(buffer, offset, type, axis) of the accesses with unit stride along `other`, or along `v`, there at least as
         far as no quotient changes, which is pairs or more."""
         out = []
@@ -168,6 +176,12 @@ class Vectors(Analysis):
         if self.alignment(buffer) % min(ACCESS, lanes * dtype.itemsize):
             return False
         return multiple(offset.without(v), lanes, self.hint) and steady_in(offset, v, lanes, self.hint)
+
+
+def widest(dtypes: Iterable[DType]) -> int:
+    """Lanes of vectors of 16 bytes of the narrowest of these types."""
+    itemsizes = [d.itemsize for d in dtypes if d is not bool_] or [4]
+    return max(1, min(8, ACCESS // min(itemsizes), 2 * ACCESS // max(itemsizes)))
 
 
 def on_positions(e: Expr) -> bool:
