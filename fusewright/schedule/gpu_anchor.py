@@ -58,8 +58,11 @@ class Anchors(Vectors):
         most = widest(d for _, _, d, _ in large)
         if 4 * lanes > most or self.size([v]) < LONG * most or refusal(f, cols):
             return None
+        loads = [e for e in sc.walk([s.body for s in f.stages]) if e.kind == "load"]
+        if any(e.args and (e.data[0], e.data[1]) == (b, o) for e in loads for b, o, _, _ in large):
+            return None  # what is read on a condition is read lane by lane, beside the ends of a row
         for name, _, dtype, _ in large:
-            if dtype is bool_ or any(e.kind == "load" and e.args and e.data[0] == name for e in _all(f)):
+            if dtype is bool_:
                 continue
             held = self.held(f, v, name, most)
             if all(w[0] in held for w in large):
@@ -82,7 +85,3 @@ class Anchors(Vectors):
         if q is None or self.alignment(name) % min(ACCESS, lanes * dtype.itemsize):
             return False
         return multiple(q - p, lanes, self.hint)
-
-
-def _all(f: Fusion) -> list[sc.Expr]:
-    return sc.walk([s.body for s in f.stages])
