@@ -150,9 +150,7 @@ class Body:
             return True
         if not self.vector_load(s):
             return False
-        fetch = cuda_memory.fetch if span is None else cuda_ranges.fetch_range
-        fn = fetch(self.prelude, s.buf.dtype, s.dst.lanes, self.read_policy(s))
-        self.line(f"{fn}({self.pointer(s.buf)} + {self.arg(s.args[0])}, {self.span(s)}{there});")
+        self.line(self.vector(s, "fetch", there))
         return True
 
     def splat(self, s: Stmt) -> bool:
@@ -394,7 +392,9 @@ class Body:
         assert s.buf is not None
         if s.buf.name in self.packed:
             return True
-        aligned = "aligned" in (s.attr or "") and (len(s.args) == 1 or cuda_ranges.range_of(s, self.ranges) is not None)
+        if cuda_ranges.range_of(s, self.ranges) is not None:
+            return True
+        aligned = "aligned" in (s.attr or "") and len(s.args) == 1
         return aligned and self.scope.get(s.buf.name) != "register" and cuda_memory.in_words(s.buf.dtype, s.dst.lanes)
 
     def vector_store(self, s: Store) -> bool:
@@ -426,9 +426,15 @@ class Body:
         assert b is not None
         if b.name in self.packed:
             return f"{cuda_memory.unpack(self.prelude, b.dtype, lanes)}({self.words(b, s.args[0])}, {name});"
-        load = cuda_memory.load if len(s.args) == 1 else cuda_ranges.load_range
-        fn = load(self.prelude, b.dtype, lanes, self.read_policy(s))
-        return f"{fn}({self.pointer(b)} + {self.arg(s.args[0])}, {self.span(s)}{name});"
+        return self.vector(s, "load", name)
+
+    def vector(self, s: Let, how: str, into: str) -> str:
+        """The call that reads a vector: "load" its elements, or "fetch" them as words."""
+        assert s.buf is not None
+        fn = cuda_ranges.reader(self.prelude, s, how, self.read_policy(s))
+        p = self.pointer(s.buf)
+        first = f"{p}, " if s.attr == "across" else ""
+        return f"{fn}({first}{p} + {self.arg(s.args[0])}, {self.span(s)}{into});"
 
     def span(self, s: Let | Store) -> str:
         """The arguments that say which elements of an aligned vector exist, if not all do."""

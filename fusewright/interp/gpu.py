@@ -27,7 +27,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from ..core.dtypes import numpy_type
-from ..loop.ir import WARP, Arg, Barrier, Buf, Fail, For, Func, Grid, If, Imm, Let, Prefetch, Set, Stmt, Store, Var
+from ..loop.ir import WARP, Arg, Barrier, Buf, Fail, For, Func, Grid, If, Imm, Let, Prefetch, Reg, Set, Stmt, Store, Var
 from ..loop.text import head
 from ..prims.table import MONOIDS
 from .values import InterpError, Memory, bind, narrow, operate, scalars
@@ -92,6 +92,7 @@ class _Machine:
         self.active = np.zeros(1, np.int64)  # the numbers of the threads that run the statement, ascending
         self.regs: dict[str, np.ndarray] = {}
         self.memory: dict[str, Memory] = {}
+        self.spans: dict[str, tuple[Arg, ...]] = {}  # the operands of lanerange, by its register
         self.counted: dict[int, list[int]] = {}  # the blocks that each counter has counted
         external = bind(func, buffers, _Shared)
         for b in func.bufs:
@@ -288,6 +289,8 @@ class _Machine:
         if at.shape[1] == 1:
             at = at + np.arange(lanes)
         on = self.all_rows(np.ones((1, lanes), bool) if mask is None else self.here(self.value(mask)), rows)
+        if marks == "across":
+            self.reads_across(b, at[:, 0], mask, rows)
         who = np.broadcast_to(self.active[:, None], on.shape)[on]
         at = at[on]
         m = self.memory[b.name]
@@ -298,6 +301,17 @@ class _Machine:
             first = int(bad[0])
             self.error(f"index {at[first]} is outside buffer '{b.name}' of {size} elements", int(who[first]))
         return on, at if apart is None else at + who // self.block_threads * apart, who
+
+    def reads_across(self, b: Buf, at: np.ndarray, mask: Arg | None, rows: int) -> None:
+        """Report a row of which not all elements exist."""
+        assert isinstance(mask, Reg)
+        start, n = (self.all_rows(self.here(self.value(a)), rows).astype(np.int64)[:, 0] for a in self.spans[mask.name])
+        first, size = at - start, self.memory[b.name].data.shape[-1]
+        bad = np.flatnonzero((n > 0) & ((first < 0) | (first + n > size)))
+        if len(bad):
+            k = int(bad[0])
+            message = f"elements {first[k]} to {first[k] + n[k]} are not all in buffer '{b.name}' of {size}"
+            self.error(message, int(self.active[k]))
 
     def element(self, b: Buf, at: np.ndarray, k: int) -> str:
         """The k-th of the positions that `where` has found, for messages."""
@@ -381,6 +395,8 @@ class _Machine:
             return self.last(s)
         if s.buf is not None:
             return self.load(s)
+        if s.op == "lanerange":
+            self.spans[s.dst.name] = s.args
         args = [self.here(self.value(a)) for a in s.args]
         if s.op in ("treduce", "creduce", "tscan"):
             return self.collective(s, self.all_rows(self.spread(args[0]), self.threads))

@@ -362,6 +362,8 @@ class Emitter:
             base = self.splat(s, base, lanes)
         ranged = at is not None and at.partial is not None and not given
         mark = self.mark(name, offset) if op == "load" and lanes > 1 and (ranged or not mask) else None
+        if ranged and op == "load" and lanes > 1 and mark is None:
+            mark = "across"
         return self.let(s, op, (base, *mask), compute_type(dtype), lanes, self.bufs[name], mark)
 
     def whole_load(self, s: Scope, buffer: str, offset: Ix, mask: Arg, base: Arg, lanes: int) -> Arg | None:

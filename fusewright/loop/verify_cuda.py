@@ -17,7 +17,7 @@ The rules
 - A `last` is reached by all threads of a block, with a counter and a count that are the same in all; it alone touches
   `counters`, of which there is one piece at most.
 - "aligned" accesses have a power of two of at least two lanes, one index, and no mask but that of a `lanerange`; marks
-  are not for registers.
+  are not for registers. Loads "across" have the mask of a `lanerange`.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ MAX_THREADS = 1024
 MAX_BLOCKS = 2**31 - 1
 BLOCK_MEMORY = 227 * 1024  # bytes, what one block may have since compute capability 9.0
 THREAD, BLOCK, CLUSTER = 0, 1, 2  # the same in one thread, in all of a block, in all of a cluster
-MARKS = ("", "aligned", "stream", "aligned stream")
+MARKS = ("", "aligned", "stream", "aligned stream", "across")
 MONOID_NAMES = ("sum", "prod", "max", "min", "any", "all")
 
 
@@ -267,6 +267,8 @@ class _Structure:
             self.uniform[s.dst.name] = min(self.uniform[s.dst.name], self.same(s.src), together)
         elif isinstance(s, Store):
             self.access(s.buf, s.index)
+            if s.hint == "across":
+                self.fail("only loads may be 'across'")
             self.marks(s.hint, s.buf, s.value.lanes, s.index.lanes == 1 and self.ranged(s.mask))
         elif isinstance(s, If):
             same = self.same(s.cond)
@@ -305,6 +307,8 @@ class _Structure:
             self.uniform[dst] = BLOCK
         elif s.buf is not None:
             self.access(s.buf, s.args[0])
+            if s.attr == "across" and not (s.op == "load" and len(s.args) == 2 and self.ranged(s.args[1])):
+                self.fail("a load 'across' has the mask of a lanerange")
             self.marks(s.attr or "", s.buf, s.dst.lanes, s.op == "load" and self.ranged(*s.args[1:]))
             self.uniform[dst] = THREAD
         elif s.op in ("treduce", "creduce", "tscan"):
