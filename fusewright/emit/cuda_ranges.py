@@ -159,4 +159,3 @@ def _get(d: DType, k: int) -> str:
     per = 4 // d.itemsize
     shift = 8 * d.itemsize * (k % per)
     return f"({_RAW[d.itemsize]}){f'(w[{k // per}] >> {shift})' if shift else f'w[{k // per}]'}"
-

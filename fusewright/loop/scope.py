@@ -54,9 +54,9 @@ class Scope:
     """One loop body (or the region itself) while it is being filled.
 
     `axes`: the index registers this scope defines; `vector`: the axis whose consecutive points fill lanes, if this
-    scope steps through it; `mask`: lanes that exist (in a tail); `partial`: whether some do not, of vectors that would be
-    aligned then; `run`: (vector axis, register that is a multiple of
-    64, offset): where these lanes are in an aligned run of 64 points.
+    scope steps through it; `mask`: lanes that exist (in a tail); `partial`: whether some do not, if whole vectors are
+    accessed as such; `run`: (vector axis, register that is a multiple of 64, offset): where these lanes are in an
+    aligned run of 64 points.
     """
 
     def __init__(self, parent: Scope | None, body: list[Stmt]):

@@ -2,8 +2,8 @@
 
 Where row r of a tensor starts at element p(r), the vectors of its row are moved back by p(r) mod lanes: vector k has
 the columns from k * lanes - p(r) mod lanes on. They are aligned whatever the row, as are those of every tensor whose
-rows start at the same remainders; in return the first and the last vector of a row may be partial. The tensor is the
-schedule's `anchor`.
+rows start at the same remainders; in return the first and the last vector of a row may be partial. What is read of
+others lies across two aligned vectors. The tensor is the schedule's `anchor`.
 """
 
 from __future__ import annotations
@@ -61,13 +61,15 @@ class Anchors(Vectors):
         loads = [e for e in sc.walk([s.body for s in f.stages]) if e.kind == "load"]
         if any(e.args and (e.data[0], e.data[1]) == (b, o) for e in loads for b, o, _, _ in large):
             return None  # what is read on a condition is read lane by lane, beside the ends of a row
+        stored = {s.buffer for s in f.stores()}
+        best: tuple[int, str, frozenset[str]] | None = None
         for name, _, dtype, _ in large:
-            if dtype is bool_:
-                continue
-            held = self.held(f, v, name, most)
-            if all(w[0] in held for w in large):
-                return most, name, held
-        return None
+            held = frozenset[str]() if dtype is bool_ else self.held(f, v, name, most)
+            if name not in held or any(w[0] in stored and w[0] not in held for w in large):
+                continue  # a load may lie across two vectors, a store may not
+            if best is None or len(held) > len(best[2]):
+                best = most, name, held
+        return best
 
     def held(self, f: Fusion, v: Atom, anchor: str, lanes: int) -> frozenset[str]:
         """The buffers whose vectors are aligned when those of `anchor` are made to be: none if they cannot be."""

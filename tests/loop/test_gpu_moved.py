@@ -8,17 +8,21 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from fusewright.core.dtypes import BY_NAME, DType, bf16, bool_, f16, f32, i64
+from fusewright.core.dtypes import BY_NAME, bf16, bool_, f16, f32, i64
+from fusewright.core.errors import VerifyError
+from fusewright.fusion import collect
 from fusewright.graph.builder import Builder
 from fusewright.graph.ir import Graph, Value
 from fusewright.index.expr import ix, sym
+from fusewright.interp.loop import run as interpret
+from fusewright.interp.values import InterpError
 from fusewright.loop.gpu import lower_gpu
-from fusewright.loop.text import dump
+from fusewright.loop.text import dump, parse
 from fusewright.loop.verify import verify
 from fusewright.schedule import gpu_anchor
 from fusewright.schedule.device import H200, Gpu
-from fusewright.schedule.forms import Illegal
 from fusewright.schedule.legal_gpu import Sizes, settle
+from tests.emulate.checks import stored_values
 from tests.emulate.cuda import COMPILER, MISSING, run_emulated
 from tests.golden import cases
 from tests.kernels import fusion_of, graph_of, random_inputs
@@ -108,6 +112,12 @@ def total(b: Builder) -> Value:
     return b.reduce("sum", b.mul(x, x), [0, 1])
 
 
+def apart(b: Builder) -> Value:
+    """An operand whose rows start elsewhere."""
+    x, y = b.slice(b.input(bf16, (N, M + 3)), 1, 1, 1, M), b.input(bf16, (N, M))
+    return b.add(b.cast(x, f32), b.cast(b.add(b.cast(y, f32), b.cast(b.input(bf16, (M,)), f32)), f32))
+
+
 MOVED: dict[str, tuple[Program, Gpu]] = {
     "tile": (bias_relu, SMALL),
     "persistent": (programs.softmax16, SMALL),
@@ -124,6 +134,7 @@ MOVED: dict[str, tuple[Program, Gpu]] = {
     "small": (small, SMALL),
     "off_by_one": (off_by_one, SMALL),
     "total": (total, SMALL),
+    "apart": (apart, SMALL),
 }
 
 
@@ -162,3 +173,136 @@ def test_in_the_emulation(name: str) -> None:
     for n in (9, 18):
         sizes = {"n": n, "m": m}
         check_gpu(graph, sizes, inputs_of(name, graph, sizes), compiled=moved(graph, n, m, gpu), machine=run_emulated)
+
+
+@pytest.mark.parametrize("special", [np.inf, -np.inf, np.nan])
+@pytest.mark.parametrize("gpu", [SMALL, ONE_SM, MANY], ids=["small", "one", "many"])
+@pytest.mark.parametrize("program", [programs.moments, programs.log_sum_exp, programs.softmax16, norm16])
+def test_long_rows_with_infinities_and_nans(program: Program, gpu: Gpu, special: float) -> None:
+    """One in a row, a row of nothing else, the ends of a row; the row before and after must not see it."""
+    graph, sizes = graph_of(program), {"n": 5, "m": 7001}
+    c = moved(graph, **sizes, gpu=gpu)
+    inputs = random_inputs(graph, sizes)
+    inputs[0][0, 6789] = special
+    inputs[0][2] = special
+    inputs[0][4, 0] = special
+    check_gpu(graph, sizes, inputs, compiled=c)
+
+
+@pytest.mark.parametrize(
+    ("program", "gpu", "n", "m", "mode"),
+    [
+        (programs.row_sums, MANY, 2, 33333, "split"),
+        (programs.moments, MANY, 2, 33333, "split"),
+        (programs.log_sum_exp, MANY, 2, 33333, "split"),
+        (programs.softmax16, MANY, 2, 70001, "split"),
+        (programs.softmax16, ONE_SM, 3, 70001, "loop"),
+        (programs.moments, ONE_SM, 3, 70001, "loop"),
+        (programs.softmax16, H200, 40, 20001, "persistent"),
+    ],
+)
+def test_every_mode(program: Program, gpu: Gpu, n: int, m: int, mode: str) -> None:
+    graph, sizes = graph_of(program), {"n": n, "m": m}
+    c = check_gpu(graph, sizes, gpu=gpu)
+    assert c.schedule.anchor and c.schedule.mode == mode
+
+
+@pytest.mark.parametrize("name", ["tile", "norm", "sums", "moments", "loss", "apart", "mixed"])
+def test_wide_indices_and_more_threads(name: str) -> None:
+    """Other schedules of the same rows: 64-bit indices, blocks that share a row, other steps."""
+    graph = graph_of(MOVED[name][0])
+    sizes = {"n": 6, "m": 333}
+    c = moved(graph, **sizes)
+    fusion = fusion_of(graph, make=collect.build).fusion
+    inputs = inputs_of(name, graph, sizes)
+    for change in ({"index": 64}, {"steps": 4}, {"cluster": 2}, {"row_threads": 1, "col_threads": 64}):
+        if "cluster" in change and (c.schedule.mode != "persistent" or c.schedule.resident):
+            continue
+        if c.schedule.mode == "persistent" and "row_threads" in change:
+            continue
+        f, s, launch = settle(fusion, replace(c.schedule, **change), Sizes(hint_of(sizes), SMALL))
+        kernel = lower_gpu(f, s, "kernel")
+        verify(kernel.func)
+        built = replace(c.built, fusion=f)
+        other = replace(c, built=built, schedule=s, kernel=kernel, launch=launch)
+        check_gpu(graph, sizes, inputs, compiled=other)
+        if COMPILER is not None:
+            check_gpu(graph, sizes, inputs, compiled=other, machine=run_emulated)
+
+
+def test_what_is_not_moved() -> None:
+    """Buffers that are not aligned, rows that are short, or aligned as they are, or in pairs that fill 8 bytes."""
+    graph = graph_of(programs.softmax16)
+    for alignment in (2, 4, 8):
+        assert not gpu_kernel(graph, {"n": 9, "m": 333}, alignment=alignment).schedule.anchor
+    for m in (328, 332, 7):
+        assert not gpu_kernel(graph, {"n": 9, "m": m}).schedule.anchor
+    for program in (cases.rms_norm_backward, cases.cumulative, cases.dropout, cases.transpose, cases.cat_pad):
+        assert not gpu_kernel(graph_of(program), {"n": 9, "m": 333}).schedule.anchor
+
+
+def test_rows_are_whole_vectors_in_memory() -> None:
+    """Every access of a row is one that is aligned, but at its ends; what is not is read across two."""
+    text = dump(moved(graph_of(norm16), 9, 333).kernel.func)
+    assert text.count("{aligned}") == 1 and text.count("{across}") == 2 and text.count("{hint aligned}") == 0
+    assert text.count("hint aligned") == 1 and "gather" not in text
+
+
+def test_a_kernel_is_for_all_lengths_of_its_schedule() -> None:
+    texts = {dump(moved(graph_of(programs.softmax16), n, m, H200).kernel.func) for n, m in ((4000, 4097), (5001, 4099))}
+    assert len(texts) == 1
+
+
+ACROSS = """func k cuda i32 (buf x: f32, buf y: f32 out, size n) { grid b of 1, t of 4 {
+  p: i32 = mul(t, 4) at: i32 = sub(p, 1) k: boolx4 = lanerange(at, n) v: f32x4 = load(x, at, k) {across}
+  store y[at] = v {mask k} } }"""
+
+
+def test_a_load_across_has_a_row() -> None:
+    func = parse(ACROSS)
+    verify(func)
+    x, y = np.arange(11, dtype=np.float32), np.zeros(11, np.float32)
+    interpret(func, {"x": x, "y": y}, {"n": 11}, {})
+    np.testing.assert_array_equal(x, y)
+    with pytest.raises(InterpError, match="elements 0 to 11 are not all in buffer 'x' of 10"):
+        interpret(func, {"x": x[:10], "y": y}, {"n": 11}, {})
+
+
+@NEEDS_COMPILER
+@pytest.mark.parametrize("dtype", ["f32", "bf16", "f16", "f64", "i64", "u8", "i8", "bool"])
+@pytest.mark.parametrize("first", range(4))
+def test_a_load_across_is_any_load(dtype: str, first: int) -> None:
+    """The same elements, wherever the row begins, and wherever the buffer does."""
+    for lanes in (2, 4, 8):
+        text = f"""func k cuda i32 (buf x: {dtype}, buf y: {dtype} out, size n, size m) {{ grid b of m, t of 16 {{
+          s: i32 = mul(b, n) q: i32 = and(s, {lanes - 1}) p: i32 = mul(t, {lanes}) r: i32 = sub(p, {first})
+          at: i32 = sub(r, q) k: boolx{lanes} = lanerange(at, n) i: i32 = add(s, at)
+          v: {"f32" if dtype.endswith("f16") else dtype}x{lanes} = load(x, i, k) {{across}}
+          store y[i] = v {{mask k}} }} }}"""
+        func = parse(text)
+        verify(func)
+        x = stored_values(BY_NAME[dtype], 9 * 21)
+        for offset in range(3):
+            y = np.zeros_like(x)
+            run_emulated(func, {"x": x, "y": y}, {"n": 21, "m": 9}, offsets={"x": offset})
+            want = np.zeros_like(x).reshape(9, 21)
+            for row in range(9):
+                low = -first - row * 21 % lanes
+                have = slice(max(low, 0), max(min(low + 16 * lanes, 21), 0))
+                want[row, have] = x.reshape(9, 21)[row, have]
+            np.testing.assert_array_equal(y, want.reshape(-1))
+
+
+@pytest.mark.parametrize(
+    ("body", "message"),
+    [
+        ("k: boolx4 = lanemask(t) v: f32x4 = load(x, t, k) {across}", "has the mask of a lanerange"),
+        ("v: f32x4 = load(x, t) {across}", "has the mask of a lanerange"),
+        ("k: boolx4 = lanemask(t) v: f32x4 = load(x, t, k) {aligned}", "unless that is a lanerange"),
+        ("k: boolx4 = lanerange(t, 1:i64)", "the count must be i32, not i64"),
+        ("k: boolx4 = lanerange(t, 9) store y[t] = 1.0:f32x4 {mask k, hint across}", "only loads may be 'across'"),
+    ],
+)
+def test_the_verifier_knows_ranges(body: str, message: str) -> None:
+    with pytest.raises(VerifyError, match=message):
+        verify(parse(f"func k cuda i32 (buf x: f32, buf y: f32 out) {{ grid b of 1, t of 4 {{ {body} }} }}"))
