@@ -68,9 +68,7 @@ class Body:
         self.linear = index_registers(grid.body, (*sizes, grid.bid, grid.tid))
         self.uses: Counter[str] = Counter(a.name for s in walk(grid.body) for a in operands(s) if isinstance(a, Reg))
         self.uses.update(s.dst.name for s in walk(grid.body) if isinstance(s, Set))
-        for s in walk(grid.body):  # what needs no mask, lane by lane
-            if cuda_ranges.range_of(s, self.ranges) is not None:
-                self.uses[(s.args[1] if isinstance(s, Let) else s.mask).name] -= 1  # type: ignore[union-attr]
+        self.uses.subtract(cuda_ranges.masks(grid.body, self.ranges))
         self.lines: list[str] = []
         self.indent = "  "
         self.constants = 0
@@ -140,8 +138,7 @@ class Body:
             return False
         if into.value is not s.dst or s.dst.lanes == 1 or self.uses[s.dst.name] > 1 or s.buf is None:
             return False
-        span = cuda_ranges.range_of(s, self.ranges)
-        if s.buf.dtype is not into.buf.dtype or (len(s.args) > 1 and span is None):
+        if s.buf.dtype is not into.buf.dtype:
             return False
         there = self.words(into.buf, into.index)
         if s.buf.name in self.packed:
@@ -390,18 +387,15 @@ class Body:
     def vector_load(self, s: Let) -> bool:
         """Whether a load is one access, not one for each lane."""
         assert s.buf is not None
-        if s.buf.name in self.packed:
-            return True
-        if cuda_ranges.range_of(s, self.ranges) is not None:
+        if s.buf.name in self.packed or cuda_ranges.range_of(s, self.ranges) is not None:
             return True
         aligned = "aligned" in (s.attr or "") and len(s.args) == 1
         return aligned and self.scope.get(s.buf.name) != "register" and cuda_memory.in_words(s.buf.dtype, s.dst.lanes)
 
     def vector_store(self, s: Store) -> bool:
-        if s.buf.name in self.packed:
+        if s.buf.name in self.packed or cuda_ranges.range_of(s, self.ranges) is not None:
             return True
-        whole = s.mask is None or cuda_ranges.range_of(s, self.ranges) is not None
-        aligned = "aligned" in s.hint and whole and s.index.lanes == 1
+        aligned = "aligned" in s.hint and s.mask is None and s.index.lanes == 1
         return aligned and self.scope.get(s.buf.name) != "register" and cuda_memory.in_words(s.buf.dtype, s.value.lanes)
 
     def read_policy(self, s: Let) -> str:
@@ -431,15 +425,13 @@ class Body:
     def vector(self, s: Let, how: str, into: str) -> str:
         """The call that reads a vector: "load" its elements, or "fetch" them as words."""
         assert s.buf is not None
-        fn = cuda_ranges.reader(self.prelude, s, how, self.read_policy(s))
-        p = self.pointer(s.buf)
+        fn, p = cuda_ranges.reader(self.prelude, s, how, self.read_policy(s)), self.pointer(s.buf)
         first = f"{p}, " if s.attr == "across" else ""
         return f"{fn}({first}{p} + {self.arg(s.args[0])}, {self.span(s)}{into});"
 
     def span(self, s: Let | Store) -> str:
         """The arguments that say which elements of an aligned vector exist, if not all do."""
-        found = cuda_ranges.range_of(s, self.ranges)
-        return "" if found is None else "".join(f"{self.arg(a)}, " for a in found)
+        return "".join(f"{self.arg(a)}, " for a in cuda_ranges.range_of(s, self.ranges) or ())
 
     def element(self, s: Let) -> str:
         """The value that one lane of a load or gather reads."""

@@ -48,6 +48,13 @@ def range_of(s: Stmt, found: Mapping[str, Range]) -> Range | None:
     return None
 
 
+def masks(body: list[Stmt], found: Mapping[str, Range]) -> list[str]:
+    """The masks that accesses to one vector do without, an entry for each."""
+    some = [s for s in walk(body) if range_of(s, found) is not None]
+    every = [s.args[1] if isinstance(s, Let) else s.mask for s in some if isinstance(s, (Let, Store))]
+    return [a.name for a in every if isinstance(a, Reg)]
+
+
 def reader(prelude: Prelude, s: Let, how: str, policy: str) -> str:
     """The function that reads the vector of a load: "load" its elements, or "fetch" them as words."""
     assert s.buf is not None

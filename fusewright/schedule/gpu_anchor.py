@@ -42,7 +42,7 @@ def refusal(f: Fusion, cols: Iterable[Atom]) -> str:
     """Why no row of `f` can be moved, or "": what is addressed or held by the column must not meet others there."""
     if any(s.kind != "store" and s.kind != "reduce" for s in f.stages):
         return "a scan visits columns in order"
-    if any(set(s.axes) & set(cols) for s in f.reductions()):
+    if any(set(s.axes) & set(cols) and set(s.axes) != set(f.axes) for s in f.stages):
         return "a thread's columns differ from row to row, and sums of columns stay with a thread"
     if any(e.kind == "random" for e in sc.walk([s.body for s in f.stages])):
         return "random numbers are drawn four columns at a time"

@@ -6,6 +6,7 @@ Rows that are held in registers are also tried with clusters of blocks that shar
 from __future__ import annotations
 
 from dataclasses import replace
+from unittest.mock import patch
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -13,6 +14,7 @@ from hypothesis import strategies as st
 from fusewright.core.errors import Refusal
 from fusewright.loop.gpu import lower_gpu
 from fusewright.loop.verify import verify
+from fusewright.schedule import gpu_anchor
 from fusewright.schedule.device import Gpu
 from tests.kernels_gpu import GpuCompiled, check_gpu, gpu_kernel
 from tests.property.test_random_fusions import WITHOUT, Pick, _has_meaning, configured, draw_graph, whole
@@ -25,12 +27,14 @@ def attempt(pick: Pick) -> bool:
     """One random kernel; whether it was accepted. Fails if it is wrong."""
     graph = draw_graph(pick, 6)
     eager = pick([False, True])
-    sizes = {"n": pick([5, 1, 2, 17, 32, 0]), "m": pick([3, 1, 16, 37, 64, 0])}
+    sizes = {"n": pick([5, 1, 2, 17, 32, 0]), "m": pick([3, 1, 16, 37, 64, 0, 29, 51])}
     if not _has_meaning(graph, sizes):
         return False
     inputs = whole(graph, sizes, pick(range(3)))
+    options = {"alignment": pick([16, 16, 4]), "eager": eager, "without": pick(WITHOUT)}
     try:
-        compiled = gpu_kernel(graph, sizes, pick(GPUS), alignment=pick([16, 16, 4]), eager=eager, without=pick(WITHOUT))
+        with patch.object(gpu_anchor, "LONG", pick([1, 16])):  # rows of a few vectors are moved, too
+            compiled = gpu_kernel(graph, sizes, pick(GPUS), **options)
     except Refusal:
         return False
     check_gpu(graph, sizes, inputs, compiled=compiled, eager=eager)
