@@ -7,8 +7,12 @@ a `lanerange`), and their values join no reduction: that costs a branch, which o
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from ..core.dtypes import bool_
+from ..fusion import scalar as sc
 from ..fusion.ir import Fusion, Stage
+from ..fusion.scalar import Expr
 from ..index.expr import Atom, Ix, ix
 from ..prims.table import ARG_MONOIDS
 from ..schedule import gpu_anchor
@@ -61,6 +65,21 @@ class Moved(Nest):
 
     def quads(self, column: Ix) -> bool:
         return self.start is None and super().quads(column)
+
+    # --- the order of loads: one that lies across two vectors waits for both ---
+    def in_turn(self, loads: Sequence[Expr]) -> list[Sequence[Expr]]:
+        first = [e for e in loads if self.start is None or self.mark(*e.data[:2])]
+        return [g for g in (first, [e for e in loads if e not in first]) if g]
+
+    def ask_first(self, scopes: Sequence[Scope], roots: list[Expr]) -> None:
+        """Read the aligned vectors of some points before anything waits for one."""
+        if self.start is None:
+            return
+        loads = [e for e in sc.walk(roots) if e.kind == "load" and not e.args and self.v in e.data[1].axes()]
+        held, others = ([e for e in loads if bool(self.mark(*e.data[:2])) == m] for m in (True, False))
+        for x in scopes if others else ():
+            for e in held:
+                self.emit(x, e)
 
     # --- what joins a reduction ---
     def real(self, x: Scope, value: Arg, other: Arg) -> Arg:

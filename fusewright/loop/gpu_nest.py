@@ -171,9 +171,9 @@ class Nest(Reductions):
         n = self.s.steps
         words = self.load_words(loads)
         chunk = max(1, min(n, AHEAD // words)) if words else n
-        fetch = self.reader({e: self.array(e) for e in loads})
+        fetches = [self.reader({e: self.array(e) for e in group}) for group in self.in_turn(loads)]
         for lo in range(0, n, chunk):
-            for walk in (fetch, point) if loads else (point,):
+            for walk in (*fetches, point):
                 self.held_steps(s, col, lo, min(n, lo + chunk), walk)
 
     def held_steps(self, s: Scope, col: Arg, lo: int, hi: int, point: Point) -> None:
@@ -189,6 +189,10 @@ class Nest(Reductions):
         point(x, var)
         inside.append(If(self.prim(c, "lt", step, self.col_steps()), body))
         s.body.append(For(var, self.imm(lo), self.imm(hi), self.imm(1), inside, True))
+
+    def in_turn(self, loads: Sequence[Expr]) -> list[Sequence[Expr]]:
+        """Loads in groups that are asked for one after the other."""
+        return [loads] if loads else []
 
     def load_words(self, loads: Iterable[Expr]) -> int:
         """32-bit words of a vector of each of these loads."""

@@ -82,6 +82,7 @@ class Tiles(Moved):
             c = Scope(x, inside)
             self.place_col(c, self.add(x, first, self.imm(u * self.s.col_threads)))
             scopes.append(c)
+        self.ask_first(scopes, [st.body for st in self.f.stores()])
         self.points(scopes, valid)
         s.body.append(If(self.prim(s, "lt", first, self.col_steps()), inside))
 
