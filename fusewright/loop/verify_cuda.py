@@ -381,6 +381,6 @@ class _Structure:
             self.fail(f"registers '{b.name}' take no mark '{marks}'")
         if "aligned" in marks:
             if not plain:
-                self.fail("an aligned access is consecutive and without a mask, unless that is a lanerange")
+                self.fail("an aligned access is consecutive, with a lanerange or no mask")
             if lanes < 2 or lanes & (lanes - 1):
                 self.fail(f"an aligned access has 2, 4, 8, ... lanes, not {lanes}")
