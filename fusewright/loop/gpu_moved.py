@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..core.dtypes import bool_
+from ..core.dtypes import bool_, compute_type
 from ..fusion import scalar as sc
 from ..fusion.ir import Fusion, Stage
 from ..fusion.scalar import Expr
@@ -80,6 +80,27 @@ class Moved(Nest):
         for x in scopes if others else ():
             for e in held:
                 self.emit(x, e)
+
+    def part_load(self, s: Scope, e: Expr, base: Arg, lanes: int) -> Arg | None:
+        """The condition bounds the columns, as the ends of the row do: what is left is a range of lanes, too."""
+        assert self.v is not None
+        found = gpu_anchor.bounds(e.args[0], self.v)
+        if found is None:
+            return None
+        low: Arg = self.imm(0)
+        high = self.columns_of_row()
+        for p in found[0]:
+            low = self.prim(s, "max", low, self.scalar_index(s, p, "bound"))
+        for p in found[1]:
+            high = self.prim(s, "min", high, self.scalar_index(s, p, "bound"))
+        count = self.prim(s, "sub", high, low)
+        for c in found[2]:
+            count = self.prim(s, "where", self.emit(s, c), count, self.imm(0))
+        at = next(c.axes[self.v] for c in s.chain() if self.v in c.axes)
+        mask = self.let(s, "lanerange", (self.prim(s, "sub", at, low), count), bool_, lanes)
+        name, offset, dtype = e.data
+        mark = self.mark(name, offset) or "across"
+        return self.let(s, "load", (base, mask), compute_type(dtype), lanes, self.bufs[name], mark)
 
     # --- what joins a reduction ---
     def real(self, x: Scope, value: Arg, other: Arg) -> Arg:

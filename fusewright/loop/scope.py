@@ -344,6 +344,10 @@ class Emitter:
         mask = [self.splat(s, a, lanes) for a in given]
         at = next((c for c in s.chain() if c.vector is not None), None)
         tail = None if at is None else at.mask
+        if given and lanes > 1 and contiguous and at is not None and at.partial is not None:
+            part = self.part_load(s, e, base, lanes)
+            if part is not None:
+                return part
         if tail is not None and lanes > 1:
             mask = [self.prim(s, "and", mask[0], tail)] if mask else [tail]
         if given and given[0].lanes < lanes and tail is None and contiguous:
@@ -372,6 +376,10 @@ class Emitter:
 
     def border_load(self, s: Scope, e: Expr, mask: Arg, base: Arg, lanes: int) -> Arg | None:
         """A load of a whole vector where all lanes of `mask` are true, else lane by lane. None: always lane by lane."""
+        return None
+
+    def part_load(self, s: Scope, e: Expr, base: Arg, lanes: int) -> Arg | None:
+        """A load of the part of a vector for which a condition holds, at the end of a row or not. None: see above."""
         return None
 
     def mark(self, buffer: str, offset: Ix) -> str | None:

@@ -9,12 +9,14 @@ others lies across two aligned vectors. The tensor is the schedule's `anchor`.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from itertools import chain
 
 from ..core.dtypes import bool_
 from ..fusion import scalar as sc
 from ..fusion.ir import Fusion
-from ..index.expr import ONE, Atom, Ix
-from .gpu_base import ACCESS, Vectors, Walk, accesses, widest
+from ..fusion.scalar import Expr
+from ..index.expr import ONE, Atom, Ix, ix
+from .gpu_base import ACCESS, Vectors, Walk, accesses, on_positions, widest
 from .quotients import multiple
 
 LONG = 16  # vectors of a row from which on it pays to treat two of them on their own
@@ -38,6 +40,34 @@ def _start(offset: Ix, v: Atom) -> Ix | None:
     return offset.without(v) if offset.coefficient(v) is ONE else None
 
 
+def bounds(e: Expr, v: Atom) -> tuple[list[Ix], list[Ix], list[Expr]] | None:
+    """(lows, highs, others): a condition holds where each low <= v < each high, and all others, which do not depend on
+    `v`, hold. None: that does not say it."""
+    if v not in e.axes:
+        return [], [], [e]
+    if e.kind == "op" and e.data == "and" and e.dtype.is_bool:
+        parts = [bounds(a, v) for a in e.args]
+        found = [p for p in parts if p is not None]
+        if len(found) < len(parts):
+            return None
+        lows, highs, others = zip(*found, strict=True)
+        return list(chain(*lows)), list(chain(*highs)), list(chain(*others))
+    if not on_positions(e):
+        return None
+    a, b = (x.data if x.kind == "index" else ix(x.data) for x in e.args)
+    c = (a - b).coefficient(v)
+    n = None if c is None else c.as_int()
+    if n not in (1, -1) or any(x.kind in ("div", "value") for x in (a - b).atoms()):
+        return None
+    rest = (a - b).without(v)
+    below = (e.data in ("lt", "le")) == (n == 1)
+    if n == 1:  # v + rest < 0, <= 0, > 0, >= 0
+        edge = -rest + 1 if e.data in ("le", "gt") else -rest
+    else:  # rest - v < 0, <= 0, > 0, >= 0
+        edge = rest + 1 if e.data in ("lt", "ge") else rest
+    return ([], [edge], []) if below else ([edge], [], [])
+
+
 def refusal(f: Fusion, cols: Iterable[Atom]) -> str:
     """Why no row of `f` can be moved, or "": what is addressed or held by the column must not meet others there."""
     if any(s.kind != "store" and s.kind != "reduce" for s in f.stages):
@@ -59,8 +89,9 @@ class Anchors(Vectors):
         if 4 * lanes > most or self.size([v]) < LONG * most or refusal(f, cols):
             return None
         loads = [e for e in sc.walk([s.body for s in f.stages]) if e.kind == "load"]
-        if any(e.args and (e.data[0], e.data[1]) == (b, o) for e in loads for b, o, _, _ in large):
-            return None  # what is read on a condition is read lane by lane, beside the ends of a row
+        picked = {(w[0], w[1]) for w in large}
+        if any(e.args and e.data[:2] in picked and bounds(e.args[0], v) is None for e in loads):
+            return None  # it would be read lane by lane
         stored = {s.buffer for s in f.stores()}
         best: tuple[int, str, frozenset[str]] | None = None
         for name, _, dtype, _ in large:
