@@ -33,11 +33,11 @@ from ..loop.ir import (
     Wait,
     walk,
 )
-from . import cuda_cluster, cuda_memory, cuda_random, cuda_scan
+from . import cuda_cluster, cuda_collective, cuda_memory, cuda_random, cuda_ranges, cuda_scan
 from .cuda_index import divisors, index_registers, lanes_of, operands
 from .cuda_own import Own
 from .cuda_prelude import Prelude
-from .cuda_reduce import Scratch, over_lanes, reduction, shape_of
+from .cuda_reduce import Scratch, over_lanes
 from .cuda_rules import Op, expression
 from .cuda_types import Names, literal, stored_type, value_type
 
@@ -66,11 +66,13 @@ class Body:
         self.scratch = scratch
         self.own = own
         self.packed = cuda_memory.packed_registers(allocs, grid.body)
+        self.ranges = cuda_ranges.ranges(grid.body)
         self.inverses = divisors(grid.body, sizes)
         self.last = any(isinstance(s, Let) and s.op == "last" for s in walk(grid.body))
         self.linear = index_registers(grid.body, (*sizes, grid.bid, grid.tid))
         self.uses: Counter[str] = Counter(a.name for s in walk(grid.body) for a in operands(s) if isinstance(a, Reg))
         self.uses.update(s.dst.name for s in walk(grid.body) if isinstance(s, Set))
+        self.uses.subtract(cuda_ranges.masks(grid.body, self.ranges))
         self.lines: list[str] = []
         self.indent = "  "
         self.constants = 0
@@ -141,7 +143,7 @@ class Body:
             return False
         if into.value is not s.dst or s.dst.lanes == 1 or self.uses[s.dst.name] > 1 or s.buf is None:
             return False
-        if s.buf.dtype is not into.buf.dtype or len(s.args) > 1:
+        if s.buf.dtype is not into.buf.dtype:
             return False
         there = self.words(into.buf, into.index)
         if s.buf.name in self.packed:
@@ -150,14 +152,15 @@ class Body:
             return True
         if not self.vector_load(s):
             return False
-        fn = cuda_memory.fetch(self.prelude, s.buf.dtype, s.dst.lanes, self.read_policy(s))
-        self.line(f"{fn}({self.pointer(s.buf)} + {self.arg(s.args[0])}, {there});")
+        self.line(self.vector(s, "fetch", there))
         return True
 
     def splat(self, s: Stmt) -> bool:
         """Whether a statement gives all lanes a scalar that stays as it is: it needs no code, its readers take that."""
         if isinstance(s, (Let, Var, Set)):
             self.splats.pop(s.dst.name, None)
+        if isinstance(s, Let) and s.op == "lanerange" and not self.uses[s.dst.name]:
+            return True
         if not isinstance(s, Let) or s.op != "splat" or s.dst.lanes == 1:
             return False
         a = s.args[0]
@@ -241,7 +244,9 @@ class Body:
 
     def in_front(self, s: Stmt) -> bool:
         """Whether a statement between lane-wise ones can go before them: it defines something, from scalars alone."""
-        if not isinstance(s, Let) or s.op in _TOGETHER or any(a.lanes > 1 for a in s.args):
+        if not isinstance(s, Let) or s.op in _TOGETHER:
+            return False
+        if any(a.lanes > 1 for a in s.args) and cuda_ranges.range_of(s, self.ranges) is None:
             return False
         return s.dst.lanes == 1 or not self.lane_wise(s)
 
@@ -338,7 +343,7 @@ class Body:
         elif s.buf is not None:
             self.line(f"const {t} {name} = {self.element(s)};")
         elif s.op in ("treduce", "creduce", "tscan"):
-            self.collective(s, name, t)
+            cuda_collective.write(self, s, name, t)
         elif s.op == "lane":
             self.line(f"const {t} {name} = {self.array(s.args[0])}[{s.attr}];")
         elif s.op == "hscan":
@@ -360,36 +365,11 @@ class Body:
         else:
             self.line(f"const {t} {name} = {self.operation(s)};")
 
-    def collective(self, s: Let, name: str, t: str) -> None:
-        """What the threads of a block, or of a cluster, combine."""
-        place = self.scratch.place.get(id(s))
-        scratch = f", fw_scratch{place[0]}" if place else ""
-        if place and place[1]:
-            self.line("__syncthreads();  // all have read the results of the reduction before")
-        if s.op == "tscan":
-            fn = cuda_scan.scan(self.prelude, cuda_scan.shape_of(s, self.grid.threads))
-            self.line(f"{t} {name}[2];")
-            self.line(f"{fn}({self.arg(s.args[0])}, {name}{scratch});")
-            return
-        if s.op == "creduce":
-            fn = cuda_cluster.reduction(self.prelude, cuda_cluster.shape_of(s, self.grid))
-            scratch = f", fw_slot{self.slots}, fw_mbarrier" + (f" + {self.slots}" if self.slots else "")
-            self.slots += 1
-        else:
-            fn = reduction(self.prelude, shape_of(s, self.grid.threads))
-        if s.dst.lanes == 1:
-            self.line(f"const {t} {name} = {fn}({self.arg(s.args[0])}{scratch});")
-            return
-        self.line(f"{t} {name}[{s.dst.lanes}];")
-        self.line("#pragma unroll")
-        self.line(f"for (int l = 0; l < {s.dst.lanes}; ++l) {name}[l] = {self.arg(s.args[0])};")
-        self.line(f"{fn}({name}{scratch});")
-
     # --- memory ---
     def vector_load(self, s: Let) -> bool:
         """Whether a load is one access, not one for each lane."""
         assert s.buf is not None
-        if s.buf.name in self.packed:
+        if s.buf.name in self.packed or cuda_ranges.range_of(s, self.ranges) is not None:
             return True
         if s.buf.name in self.own:
             return self.own.piecewise(s.buf)
@@ -397,7 +377,7 @@ class Body:
         return aligned and self.scope.get(s.buf.name) != "register" and cuda_memory.in_words(s.buf.dtype, s.dst.lanes)
 
     def vector_store(self, s: Store) -> bool:
-        if s.buf.name in self.packed:
+        if s.buf.name in self.packed or cuda_ranges.range_of(s, self.ranges) is not None:
             return True
         if s.buf.name in self.own:
             return self.own.piecewise(s.buf)
@@ -428,8 +408,18 @@ class Body:
             return f"{cuda_memory.unpack(self.prelude, b.dtype, lanes)}({self.words(b, s.args[0])}, {name});"
         if b.name in self.own:
             return self.own.load(b, self.pointer(b), self.arg(s.args[0]), lanes, name)
-        fn = cuda_memory.load(self.prelude, b.dtype, lanes, self.read_policy(s))
-        return f"{fn}({self.pointer(b)} + {self.arg(s.args[0])}, {name});"
+        return self.vector(s, "load", name)
+
+    def vector(self, s: Let, how: str, into: str) -> str:
+        """The call that reads a vector: "load" its elements, or "fetch" them as words."""
+        assert s.buf is not None
+        fn, p = cuda_ranges.reader(self.prelude, s, how, self.read_policy(s)), self.pointer(s.buf)
+        first = f"{p}, " if s.attr == "across" else ""
+        return f"{fn}({first}{p} + {self.arg(s.args[0])}, {self.span(s)}{into});"
+
+    def span(self, s: Let | Store) -> str:
+        """The arguments that say which elements of an aligned vector exist, if not all do."""
+        return "".join(f"{self.arg(a)}, " for a in cuda_ranges.range_of(s, self.ranges) or ())
 
     def element(self, s: Let) -> str:
         """The value that one lane of a load or gather reads."""
@@ -464,8 +454,9 @@ class Body:
         elif b.name in self.own:
             self.line(self.own.store(b, self.pointer(b), self.arg(s.index), lanes, self.array(s.value)))
         else:
-            fn = cuda_memory.store(self.prelude, b.dtype, lanes, "stcs" if self.streams(s) else "")
-            self.line(f"{fn}({self.pointer(b)} + {self.arg(s.index)}, {self.array(s.value)});")
+            store = cuda_memory.store if s.mask is None else cuda_ranges.store_range
+            fn = store(self.prelude, b.dtype, lanes, "stcs" if self.streams(s) else "")
+            self.line(f"{fn}({self.pointer(b)} + {self.arg(s.index)}, {self.span(s)}{self.array(s.value)});")
 
     def put(self, s: Store) -> None:
         """Write one lane's element."""

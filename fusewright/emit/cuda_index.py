@@ -79,7 +79,7 @@ def index_registers(body: list[Stmt], given: Iterable[Reg]) -> set[str]:
                     sources.setdefault(s.dst.name, []).extend(regs(s.args))
                     if is_placed(s.args) and s.dst.dtype.is_int:
                         placed.add(s.dst.name)
-                elif s.op in ("udiv", "lanemask"):
+                elif s.op in ("udiv", "lanemask", "lanerange"):
                     work += regs(s.args)
                     placed.add(s.dst.name)
                 elif s.op in _COMPARE and is_placed(s.args):

@@ -264,6 +264,7 @@ def _round(o: Op) -> str:
 
 RULES["splat"] = lambda o: o.a[0]
 RULES["iota"] = lambda o: o.lane if o.a[0] in ("0", "0ll") else f"{o.a[0]} + {o.lane}"
+RULES["lanerange"] = lambda o: f"{o.a[0]} + {o.lane} >= 0 && {o.a[0]} + {o.lane} < {o.a[1]}"
 RULES["lanemask"] = lambda o: f"{o.lane} < {o.a[0]}"
 
 

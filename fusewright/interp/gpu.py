@@ -82,6 +82,7 @@ class _Machine:
         self.active = np.zeros(1, np.int64)  # the numbers of the threads that run the statement, ascending
         self.regs: dict[str, np.ndarray] = {}
         self.memory: dict[str, Memory] = {}
+        self.spans: dict[str, tuple[Arg, ...]] = {}  # the operands of lanerange, by its register
         self.counted: dict[int, list[int]] = {}  # the blocks that each counter has counted
         self.groups = np.ones(1, np.int64)  # of each thread: the group of copies that it commits next
         external = bind(func, buffers, Shared)
@@ -292,6 +293,8 @@ class _Machine:
         if at.shape[1] == 1:
             at = at + np.arange(lanes)
         on = self.all_rows(np.ones((1, lanes), bool) if mask is None else self.here(self.value(mask)), rows)
+        if marks == "across":
+            self.reads_across(b, at[:, 0], mask, rows)
         who = np.broadcast_to(self.active[:, None], on.shape)[on]
         at = at[on]
         m = self.memory[b.name]
@@ -302,6 +305,17 @@ class _Machine:
             first = int(bad[0])
             self.error(f"index {at[first]} is outside buffer '{b.name}' of {size} elements", int(who[first]))
         return on, at if apart is None else at + who // self.block_threads * apart, who
+
+    def reads_across(self, b: Buf, at: np.ndarray, mask: Arg | None, rows: int) -> None:
+        """Report a row of which not all elements exist."""
+        assert isinstance(mask, Reg)
+        start, n = (self.all_rows(self.here(self.value(a)), rows).astype(np.int64)[:, 0] for a in self.spans[mask.name])
+        first, size = at - start, self.memory[b.name].data.shape[-1]
+        bad = np.flatnonzero((n > 0) & ((first < 0) | (first + n > size)))
+        if len(bad):
+            k = int(bad[0])
+            message = f"elements {first[k]} to {first[k] + n[k]} are not all in buffer '{b.name}' of {size}"
+            self.error(message, int(self.active[k]))
 
     def element(self, b: Buf, at: np.ndarray, k: int) -> str:
         """The k-th of the positions that `where` has found, for messages."""
@@ -422,6 +436,8 @@ class _Machine:
             return self.last(s)
         if s.buf is not None:
             return self.load(s)
+        if s.op == "lanerange":
+            self.spans[s.dst.name] = s.args
         args = [self.here(self.value(a)) for a in s.args]
         if s.op in ("treduce", "creduce", "tscan"):
             return self.collective(s, self.all_rows(self.spread(args[0]), self.threads))

@@ -106,6 +106,9 @@ def operate(s: Let, args: list[np.ndarray], fail: Callable[[str, int], NoReturn]
             return (args[0] + np.arange(lanes, dtype=kind)).astype(kind, copy=False)
         case "lanemask":
             return np.arange(lanes) < args[0]
+        case "lanerange":
+            at = args[0] + np.arange(lanes)
+            return (at >= 0) & (at < args[1])
         case "udiv":
             return _udiv(args[0], args[1], fail)
         case "philox":

@@ -13,7 +13,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from ..fusion.ir import Fusion
 from ..fusion.scalar import Expr
 from ..schedule.gpu_base import GpuSchedule, row_load
-from .gpu_nest import Nest, Point
+from .gpu_moved import Moved
+from .gpu_nest import Point
 from .ir import Alloc, Arg, Buf, Commit, Copy, For, If, Reg, Stmt, Store, Var, Wait
 from .scope import Scope
 
@@ -26,7 +27,7 @@ STRAIGHT = 8  # vectors of a row in shared memory up to which a pass is written 
 ROLL = 4  # vectors of a round of such a loop
 
 
-class Held(Nest):
+class Held(Moved):
     """`keep`: what threads hold, with its arrays; `early`: loads that come before the passes that want them; `ahead`:
     what is read of the next row into registers, while a resident block works on one."""
 
@@ -85,8 +86,7 @@ class Held(Nest):
         n = self.s.steps
         words = self.load_words(loads)
         chunk = max(1, min(n, (BESIDE if self.shared else AHEAD) // words)) if words else n
-        fetch = self.reader({e: self.array(e) for e in loads})
-        walks = (fetch, point) if loads else (point,)
+        walks = (*(self.reader({e: self.array(e) for e in group}) for group in self.in_turn(loads)), point)
         for first, end, later in self.waits.get(number, [(0, n, -1)]):
             if later >= 0:
                 s.body.append(Wait(later))
@@ -175,6 +175,8 @@ class Held(Nest):
 
     def fetch_steady(self, s: Scope, col: Arg) -> None:
         """Read what is the same for all rows of a resident block, once, if it is little."""
+        if self.start is not None:  # each row has other columns in a thread
+            return
         every = dict.fromkeys(e for p in sorted(self.p.work) for e in self.loads_of(p))
         loads = [e for e in every if not e.axes & set(self.rows)]
         if loads and not self.rolled and self.load_words(loads) * self.s.steps <= STEADY:

@@ -215,7 +215,8 @@ class Nest(Reductions):
             value = self.splat(s, value, lanes)
             if not contiguous:
                 base = self.splat(s, base, lanes)
-        hint = (self.mark(st.buffer, st.offset) or "") if contiguous and lanes > 1 and tail is None else ""
+        whole = tail is None or self.s.anchor
+        hint = (self.mark(st.buffer, st.offset) or "") if contiguous and lanes > 1 and whole else ""
         self.only(s, *conditions).append(Store(buf, base, value, tail, hint))
 
     def mark(self, buffer: str, offset: Ix) -> str | None:

@@ -10,7 +10,7 @@ from ..core.dtypes import compute_type, f32
 from ..fusion.ir import Stage
 from ..fusion.relax import LOG2E
 from .gpu_held import Held
-from .ir import Arg, Imm, Reg, Set, Var
+from .ir import Arg, If, Imm, Reg, Set, Stmt, Var
 from .scope import Scope
 
 LARGEST = 3.4028234663852886e38  # of float32
@@ -39,7 +39,7 @@ class OnlineSums(Held):
 
         if self.p.online[st.name].kind == "rescaled":
             return var(-math.inf, self.width), var(0.0, self.width)
-        return var(0.0, 1), var(0.0, self.width), var(0.0, self.width)
+        return var(0.0, 1 if self.start is None else self.width), var(0.0, self.width), var(0.0, self.width)
 
     def advance(self, scopes: Sequence[Scope], st: Stage, regs: tuple[Reg, ...]) -> None:
         """Combine the values at some points into the running sums."""
@@ -47,7 +47,11 @@ class OnlineSums(Held):
         s = scopes[-1]
         values = [self.cast(x, self.splat(x, self.emit(x, how.of), self.width), regs[0].dtype) for x in scopes]
         if how.kind == "rescaled":
+            lowest = Imm(-math.inf, regs[0].dtype)
+            values = [self.real(x, v, lowest) for x, v in zip(scopes, values, strict=True)]
             self._advance_rescaled(s, st, values, *regs)
+        elif self.start is not None:
+            self._advance_parts(scopes, values, *regs)
         else:
             self._advance_moments(s, values, *regs)
 
@@ -96,6 +100,32 @@ class OnlineSums(Held):
             Set(count, after),
         ]
 
+    def _advance_parts(self, scopes: Sequence[Scope], values: list[Arg], count: Reg, mean: Reg, second: Reg) -> None:
+        """As `_advance_moments`, lanes with counts of their own: vectors of which some are partial join one by one."""
+        s = scopes[-1]
+        partial = scopes[0].partial
+        assert partial is not None and self.v is not None
+        for x in scopes[1:]:
+            assert x.partial is not None
+            partial = self.prim(s, "or", partial, x.partial)
+        whole: list[Stmt] = []
+        parts: list[Stmt] = []
+        self._advance_moments(Scope(s, whole), values, count, mean, second)
+        for x, v in zip(scopes, values, strict=True):
+            c = Scope(s, parts)
+            one = self.cast(c, self.columns_in(c, x.axes[self.v]), count.dtype)
+            after = self.prim(c, "add", count, one)
+            share = self.prim(c, "div", one, self.prim(c, "max", after, self._one(after)))
+            nothing = Imm(0.0, v.dtype, v.lanes)
+            delta = self.prim(c, "where", self.prim(c, "gt", one, nothing), self.prim(c, "sub", v, mean), nothing)
+            moved = self.prim(c, "mul", self.prim(c, "mul", delta, delta), self.prim(c, "mul", count, share))
+            parts += [
+                Set(second, self.prim(c, "add", second, moved)),
+                Set(mean, self.prim(c, "add", mean, self.prim(c, "mul", delta, share))),
+                Set(count, after),
+            ]
+        s.body.append(If(partial, parts, whole))
+
     # --- a row's result, from its threads' sums ---
     def finish_rescaled(self, s: Scope, st: Stage, regs: tuple[Reg, ...]) -> tuple[Arg, Arg]:
         """(maximum, sum) over the threads and lanes of a row."""
@@ -115,8 +145,8 @@ class OnlineSums(Held):
         """(count, mean, second moment) over the threads and lanes of a row."""
         count, mean, second = (self.freeze(s, r) for r in regs)
         lanes = 1 if self.row_vector else self.width
-        points = self.over_threads(s, count, "sum", self.s.col_threads, self.col_stride())
-        if lanes > 1:
+        points = self.over_threads(s, self.over_lanes(s, count, "sum"), "sum", self.s.col_threads, self.col_stride())
+        if lanes > count.lanes:
             points = self.prim(s, "mul", points, Imm(float(lanes), points.dtype))
         weighted = self.over_row(s, self.prim(s, "mul", mean, count), "sum")
         average = self.prim(s, "div", weighted, self.prim(s, "max", points, self._one(points)))

@@ -59,7 +59,7 @@ class Outer(Rows):
     def accumulate_thread(self, x: Scope, st: Stage, valid: Arg | None) -> None:
         """Combine the value at this point into the thread's part of a result over rows and columns."""
         acc = self.thread_acc[st.name]
-        total = self.joined(x, st, acc, acc.lanes)
+        total = self.real(x, self.joined(x, st, acc, acc.lanes), acc)
         self.only(x, valid).append(Set(acc, total))
 
     def publish(self, s: Scope, bid: Arg, tid: Arg, row: Arg, col: Arg) -> None:

@@ -39,6 +39,8 @@ class Rows(OnlineSums):
         accs = {st.name: self.accumulator(s, st) for st in plain}
 
         def points(scopes: list[Scope]) -> None:
+            if self.s.mode != "persistent":
+                self.ask_first(scopes, [self.p.operand(st) for st in stages])
             for x in scopes:
                 self.at_point(x, number)
                 for st in stages:  # values first: all loads are on their way before the first store

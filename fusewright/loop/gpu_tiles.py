@@ -8,14 +8,14 @@ from ..fusion.scalar import Expr
 from ..index.expr import ONE, Atom, ix
 from ..index.layout import product
 from ..schedule.gpu_base import STAGE
-from .gpu_nest import Nest
+from .gpu_moved import Moved
 from .ir import Alloc, Arg, Barrier, Buf, For, If, Stmt, Store
 from .scope import Scope
 
 STAGED = 2  # operands that pass through shared memory at most; the others are read across
 
 
-class Tiles(Nest):
+class Tiles(Moved):
     """Kernels without reductions. `again`: the repeated axis; `turn`: which points of it the block has."""
 
     again: Atom | None = None
@@ -55,6 +55,9 @@ class Tiles(Nest):
         assert v.extent is not None
         start = self.mul(s, tile, self.imm(n))
         first = self.add(s, start, col)
+        if self.start is not None:
+            self.moved_tile(s, first, valid)
+            return
         extent = self.params.get(v.extent, ("extent", v.name))
         end = self.mul(s, self.add(s, start, self.imm(n)), self.imm(self.width))
         whole = self.prim(s, "le", end, extent)
@@ -69,6 +72,19 @@ class Tiles(Nest):
         slow: list[Stmt] = []
         self.edge(Scope(s, slow), first, extent, valid)
         s.body.append(If(whole, fast, slow))
+
+    def moved_tile(self, s: Scope, first: Arg, valid: Arg | None) -> None:
+        """The vectors of a thread in a row that was moved back; those beyond its end have no lanes."""
+        inside: list[Stmt] = []
+        x = Scope(s, inside)
+        scopes = []
+        for u in range(self.s.steps):
+            c = Scope(x, inside)
+            self.place_col(c, self.add(x, first, self.imm(u * self.s.col_threads)))
+            scopes.append(c)
+        self.ask_first(scopes, [st.body for st in self.f.stores()])
+        self.points(scopes, valid)
+        s.body.append(If(self.prim(s, "lt", first, self.col_steps()), inside))
 
     def edge(self, s: Scope, first: Arg, extent: Arg, valid: Arg | None) -> None:
         """The tile at the end of the columns: vector by vector, with what exists of each."""

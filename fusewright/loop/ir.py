@@ -33,6 +33,7 @@ Operations of a `Let`
     splat           scalar to all lanes
     iota            (base: index) -> base, base+1, ...  (indices)
     lanemask        (n: index) -> lane < n
+    lanerange       CUDA, (at, n: index) -> 0 <= at + lane < n
     load            (buf, index: scalar[, mask]) -> `lanes` consecutive elements, widened to the register's
                     type; lanes whose mask is false read nothing and give 0
     gather          (buf, index: lanes[, mask]) -> one element per lane
@@ -77,8 +78,10 @@ Semantics
   numbers. The seed is always i64.
 - Vector loads and stores need only element alignment, except a CPU store with hint "stream", and CUDA loads (attr) and
   stores (hint) marked "aligned": their address is a multiple of the vector's bytes as stored, or of 16 if it has more.
-  They have 2, 4, 8, ... lanes and no mask; buffers and scratch start at multiples of 16 bytes. "stream": the data are
-  used once; masked and scattered CUDA stores may have it, gathers have no marks. Both: "aligned stream".
+  They have 2, 4, 8, ... lanes and no mask, or that of a `lanerange`: then a vector of which all lanes are on is one
+  access. Buffers and scratch start at multiples of 16 bytes. "stream": the data are used once; masked and scattered
+  CUDA stores may have it, gathers have no marks. Both: "aligned stream". A CUDA load "across", whose mask is
+  lanerange(at, n), has n elements from index - at on, and may read any of them.
 - A store narrows to the buffer's dtype, rounding to nearest even; bool is stored as 0 or 1. Lanes whose mask is false
   write nothing. A store with a vector index register scatters.
 - Scratch is declared in `Func.allocs` (`alloc name : dtype [count] scope`). CPU: "thread" (private) or "shared" (one

@@ -54,8 +54,9 @@ class Scope:
     """One loop body (or the region itself) while it is being filled.
 
     `axes`: the index registers this scope defines; `vector`: the axis whose consecutive points fill lanes, if this
-    scope steps through it; `mask`: lanes that exist (in a tail); `run`: (vector axis, register that is a multiple of
-    64, offset): where these lanes are in an aligned run of 64 points.
+    scope steps through it; `mask`: lanes that exist (in a tail); `partial`: whether some do not, if whole vectors are
+    accessed as such; `run`: (vector axis, register that is a multiple of 64, offset): where these lanes are in an
+    aligned run of 64 points.
     """
 
     def __init__(self, parent: Scope | None, body: list[Stmt]):
@@ -68,6 +69,7 @@ class Scope:
         self.kept: dict[Expr, Buf] = {}
         self.vector: Atom | None = None
         self.mask: Arg | None = None
+        self.partial: Arg | None = None
         self.lanes = 1
         self.run: tuple[Atom, Arg, int] | None = None
 
@@ -340,7 +342,12 @@ class Emitter:
         base, contiguous = self.index(s, offset, name)
         given = [self.emit(s, a) for a in e.args]
         mask = [self.splat(s, a, lanes) for a in given]
-        tail = next((c.mask for c in s.chain() if c.vector is not None), None)
+        at = next((c for c in s.chain() if c.vector is not None), None)
+        tail = None if at is None else at.mask
+        if given and lanes > 1 and contiguous and at is not None and at.partial is not None:
+            part = self.part_load(s, e, base, lanes)
+            if part is not None:
+                return part
         if tail is not None and lanes > 1:
             mask = [self.prim(s, "and", mask[0], tail)] if mask else [tail]
         if given and given[0].lanes < lanes and tail is None and contiguous:
@@ -357,7 +364,10 @@ class Emitter:
                 one = self.let(s, "load", (base, *given), compute_type(dtype), 1, self.bufs[name])
                 return self.splat(s, one, lanes)
             base = self.splat(s, base, lanes)
-        mark = self.mark(name, offset) if op == "load" and lanes > 1 and not mask else None
+        ranged = at is not None and at.partial is not None and not given
+        mark = self.mark(name, offset) if op == "load" and lanes > 1 and (ranged or not mask) else None
+        if ranged and op == "load" and lanes > 1 and mark is None:
+            mark = "across"
         return self.let(s, op, (base, *mask), compute_type(dtype), lanes, self.bufs[name], mark)
 
     def whole_load(self, s: Scope, buffer: str, offset: Ix, mask: Arg, base: Arg, lanes: int) -> Arg | None:
@@ -366,6 +376,10 @@ class Emitter:
 
     def border_load(self, s: Scope, e: Expr, mask: Arg, base: Arg, lanes: int) -> Arg | None:
         """A load of a whole vector where all lanes of `mask` are true, else lane by lane. None: always lane by lane."""
+        return None
+
+    def part_load(self, s: Scope, e: Expr, base: Arg, lanes: int) -> Arg | None:
+        """A load of the part of a vector for which a condition holds, at the end of a row or not. None: see above."""
         return None
 
     def mark(self, buffer: str, offset: Ix) -> str | None:

@@ -17,8 +17,8 @@ The rules
   blocks.
 - A `last` is reached by all threads of a block, with a counter and a count that are the same in all; it alone touches
   `counters`, of which there is one piece at most.
-- "aligned" accesses have a power of two of at least two lanes, no mask and one index; marks are for `block` scratch and
-  device memory.
+- "aligned" accesses have a power of two of at least two lanes, one index, and no mask but that of a `lanerange`; marks
+  are for `block` scratch and device memory. Loads "across" have the mask of a `lanerange`.
 - `own` scratch is accessed in a power of two of consecutive lanes, without a mask. A `copy` is from a buffer to `own`
   scratch. A load of what a `copy` fills comes after a `wait`, which is in the same block or in one around it.
 """
@@ -62,7 +62,7 @@ MAX_THREADS = 1024
 MAX_BLOCKS = 2**31 - 1
 BLOCK_MEMORY = 227 * 1024  # bytes, what one block may have since compute capability 9.0
 THREAD, BLOCK, CLUSTER = 0, 1, 2  # the same in one thread, in all of a block, in all of a cluster
-MARKS = ("", "aligned", "stream", "aligned stream")
+MARKS = ("", "aligned", "stream", "aligned stream", "across")
 MONOID_NAMES = ("sum", "prod", "max", "min", "any", "all")
 
 
@@ -145,8 +145,16 @@ def _last(v: _Verifier, s: Let) -> None:
     v.result(s, bool_, 1)
 
 
+def _lanerange(v: _Verifier, s: Let) -> None:
+    v.plain(s, 2)
+    for a, what in zip(s.args, ("the start", "the count"), strict=True):
+        v.want(a, v.index, 1, what)
+    v.result(s, bool_, s.dst.lanes)
+
+
 OPS: dict[str, Callable[[_Verifier, Let], None]] = {
     "last": _last,
+    "lanerange": _lanerange,
     "treduce": _collective,
     "creduce": _collective,
     "tscan": _collective,
@@ -171,13 +179,14 @@ def check(func: Func) -> None:
 class _Structure:
     __slots__ = (
         *("block", "constant", "copied", "counters", "func", "launch", "loops", "own"),
-        *("parted", "registers", "stmt", "uniform", "waited"),
+        *("parted", "ranges", "registers", "stmt", "uniform", "waited"),
     )
 
     def __init__(self, func: Func):
         self.func = func
         self.stmt: Stmt | None = None
         self.registers: set[str] = set()  # scratch in registers
+        self.ranges: set[str] = set()  # masks that were made by `lanerange`
         self.counters: set[str] = set()
         self.own: dict[str, int] = {}  # scratch that each thread has in shared memory: bytes
         self.block = 0  # bytes of block scratch
@@ -281,7 +290,9 @@ class _Structure:
             self.uniform[s.dst.name] = min(self.uniform[s.dst.name], self.same(s.src), together)
         elif isinstance(s, Store):
             self.access(s.buf, s.index)
-            self.marks(s.hint, s.buf, s.value.lanes, s.index.lanes == 1 and s.mask is None)
+            if s.hint == "across":
+                self.fail("only loads may be 'across'")
+            self.marks(s.hint, s.buf, s.value.lanes, s.index.lanes == 1 and self.ranged(s.mask))
             self.owned(s.buf, s.value.lanes, s.index.lanes == 1 and s.mask is None)
         elif isinstance(s, If):
             same = self.same(s.cond)
@@ -320,14 +331,16 @@ class _Structure:
 
     def let(self, s: Let) -> None:
         dst = s.dst.name
+        (self.ranges.add if s.op == "lanerange" else self.ranges.discard)(dst)
         if s.op == "last":
             self.last(s)
             self.uniform[dst] = BLOCK
         elif s.buf is not None:
             self.access(s.buf, s.args[0])
-            plain = s.op == "load" and len(s.args) == 1
-            self.marks(s.attr or "", s.buf, s.dst.lanes, plain)
-            self.owned(s.buf, s.dst.lanes, plain)
+            if s.attr == "across" and not (s.op == "load" and len(s.args) == 2 and self.ranged(s.args[1])):
+                self.fail("a load 'across' has the mask of a lanerange")
+            self.marks(s.attr or "", s.buf, s.dst.lanes, s.op == "load" and self.ranged(*s.args[1:]))
+            self.owned(s.buf, s.dst.lanes, s.op == "load" and len(s.args) == 1)
             if s.buf.name in self.copied and not self.waited:
                 self.fail(f"no wait comes before a load of '{s.buf.name}', to which elements are copied")
             self.uniform[dst] = THREAD
@@ -398,8 +411,12 @@ class _Structure:
         self.marks(s.hint, s.buf, s.lanes, True)
         self.owned(s.into, s.lanes, True)
 
+    def ranged(self, mask: Arg | None = None) -> bool:
+        return mask is None or (isinstance(mask, Reg) and mask.name in self.ranges)
+
     def marks(self, marks: str, b: Buf, lanes: int, plain: bool) -> None:
-        """Check "aligned" and "stream" at an access of `lanes` lanes; `plain`: consecutive, without a mask."""
+        """Check "aligned" and "stream" at an access of `lanes` lanes; `plain`: consecutive, without a mask other than a
+        `lanerange`."""
         if not marks:
             return
         if marks not in MARKS:
@@ -410,6 +427,6 @@ class _Structure:
             self.fail(f"a thread's own scratch '{b.name}' takes no mark '{marks}'")
         if "aligned" in marks:
             if not plain:
-                self.fail("an aligned access is consecutive and without a mask")
+                self.fail("an aligned access is consecutive, with a lanerange or no mask")
             if lanes < 2 or lanes & (lanes - 1):
                 self.fail(f"an aligned access has 2, 4, 8, ... lanes, not {lanes}")

@@ -73,7 +73,7 @@ class Edit:
         s = replace(self.schedule, family=family, **fields)
         if isinstance(s, GpuSchedule):
             assert self.sizes is not None
-            if fields.keys() & {"vector", "lanes", "across", "rows", "cols"}:  # other vectors, other facts
+            if fields.keys() & {"vector", "lanes", "across", "rows", "cols", "anchor"}:  # other vectors, other facts
                 f = legal.conform(self.fusion, s)
                 s = replace(
                     s,
@@ -176,7 +176,8 @@ class Edit:
         cols = s.cols
         if axis in cols and isinstance(s, Schedule):
             cols = (*(a for a in cols if a != axis), axis)
-        return self.changed(cols=cols, vector=axis, lanes=lanes)
+        more = {"anchor": ""} if isinstance(s, GpuSchedule) and (lanes == 1 or axis != s.vector) else {}
+        return self.changed(cols=cols, vector=axis, lanes=lanes, **more)
 
     def nest(self, rows: Sequence[str], cols: Sequence[str]) -> Edit:
         """The loops as a whole, outermost first: `for rows: for cols: S`.
@@ -378,7 +379,7 @@ class Edit:
         _count(f"unroll(rows, {n})", n)
         if where != "registers":
             raise Illegal(directive, str(where), "values are kept nowhere else", "registers")
-        return self.changed(repeat=axis if n > 1 else "", repeats=n)
+        return self.changed(repeat=axis if n > 1 else "", repeats=n, **({"anchor": ""} if n > 1 else {}))
 
     def stage_in(self, axis: str, where: str = "shared") -> Edit:
         """Pass what is contiguous along `axis` through a tile of shared memory:
@@ -397,7 +398,19 @@ class Edit:
         s = self.schedule
         ct = legal_gpu.STAGE // max(1, s.lanes)
         other = {"col_threads": ct, "row_threads": 256 // ct, "steps": 1, "repeat": "", "repeats": 1}
-        return self.changed(across=axis, mode="staged", **other)
+        return self.changed(across=axis, mode="staged", anchor="", **other)
+
+    def align(self, what: str, buffer: str) -> Edit:
+        """Vectors of a row start where those of a buffer are aligned; "" for `buffer`: at the row's first column.
+
+            for k: S(x[row + lanes * k])    becomes    for k: S(x[row - row mod lanes + lanes * k])
+        without what is no column of the row. Legal: vectors of the innermost columns, of a buffer whose columns are
+        side by side; no sums of columns, scans, random numbers, staged or reused rows.
+        """
+        self._only(GpuSchedule, f"align({what}, {buffer})")
+        if what != "rows":
+            raise Illegal(f"align({what}, {buffer})", what, "only rows are moved", "rows")
+        return self.changed(anchor=buffer)
 
     def finish(self, on: bool = True) -> Edit:
         """The block that is the last to leave its part combines all parts, and not another launch.

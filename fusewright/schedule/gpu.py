@@ -38,6 +38,7 @@ from ..index.expr import Atom
 from . import gpu_scatter
 from .analysis import Analysis
 from .device import Gpu
+from .gpu_anchor import count
 from .gpu_base import ACCESS, WARP, GpuSchedule, Hint, Settled, accesses, beside, finds_positions, power_up
 from .gpu_fit import ALONE, CHUNK, CLUSTERS, THREADS, by_columns, dear_values, holds, row_bytes, shares
 from .gpu_tile import Tiles
@@ -121,8 +122,13 @@ class _Planner(Tiles):
         """Rows whose columns are contiguous: threads side by side along a row."""
         lanes, aligned = self._lanes(f, unit, exact=True) if unit is not None else (1, frozenset[str]())
         nr, nc = self.size(rows), self.size(cols)
-        vectors = -(-nc // lanes)
         by_column = [r for r in over_rows if r.axes]
+        moved = self.anchored(f, cols, unit, lanes) if unit is not None else None
+        anchor = ""
+        vectors = -(-nc // lanes)
+        if unit is not None and moved is not None:
+            lanes, anchor, aligned = moved
+            vectors = self.size([a for a in cols if a is not unit]) * count(self.size([unit]), lanes)
         base = GpuSchedule(
             tuple(a.name for a in rows),
             tuple(a.name for a in cols),
@@ -131,18 +137,21 @@ class _Planner(Tiles):
             "inner reduction",
             "loop",
             aligned=aligned,
+            anchor=anchor,
         )
         once = _passes(f, set(cols), online(f, set(cols)))
         found = None
         if by_column:
             words = lanes * self._words(f, set(cols))[0]
-            found = by_columns(self.gpu, vectors, words, lanes * len(by_column), row_bytes(f, base) if rows else 0)
+            found = by_columns(
+                self.gpu, vectors, words, lanes * len(by_column), row_bytes(f, base) if rows and not anchor else 0
+            )
             if found is None:
                 raise Refusal("schedule", "columns too long to be summed beside a reduction of rows")
         elif once > 1:  # else one pass does it, and nothing is kept
             values, loads = (lanes * w for w in self._words(f, set(cols)))
             clusters = CLUSTERS if self.gpu.clusters and not over_rows else (1,)
-            size = 0 if over_rows or not rows else row_bytes(f, base)
+            size = 0 if over_rows or not rows or anchor else row_bytes(f, base)
             found = shares(self.gpu, clusters, vectors, values, loads, nr, lanes, size)
         enough = found is not None and found.cluster * nr >= self.gpu.sms
         whole = over_rows or finds_positions(f.reductions())

@@ -41,7 +41,8 @@ class GpuSchedule:
     "values" or only its "loads"; `keep_in`: where it keeps the latter, in "registers" or in "shared" memory; `ahead`: a
     resident block has room there for a second row, which it asks for while it works on one; `repeat`: the row axis of
     which a thread of a tile takes `repeats` points, so that what does not vary along it is read once for them;
-    `finish`: the last block combines what blocks leave, and not another launch.
+    `finish`: the last block combines what blocks leave, and not another launch; `anchor`: vectors start where those of
+    this buffer are aligned, in each row (`gpu_anchor.py`).
     """
 
     rows: tuple[str, ...] = field(metadata=axes("bind({axis}, grid)"))
@@ -67,6 +68,7 @@ class GpuSchedule:
     repeat: str = name("reuse({axis}, registers)", "")
     repeats: int = number("unroll(rows, {n})", 1)
     finish: bool = flag("finish(block)")
+    anchor: str = name("align(rows, {buffer})", "")
     split: tuple[tuple[str, int], ...] = ()
 
     @property
@@ -79,6 +81,7 @@ class GpuSchedule:
 
 
 Hint = Callable[[Ix], int]
+Walk = tuple[str, Ix, DType, Atom]  # (buffer, offset, type, axis) of an access with unit stride along the axis
 Settled = tuple[Fusion, GpuSchedule, dict[str, int]]  # with the axes that the schedule names; sizes of the launch
 
 
@@ -105,6 +108,8 @@ class Vectors(Analysis):
     def _uniform(self, f: Fusion, s: GpuSchedule) -> bool:
         """Whether there are conditions on positions, and a vector lies on one side of each."""
         v = next((a for a in f.axes if a.name == s.vector), None)
+        if s.anchor:  # vectors start anywhere
+            return False
         found = [e for e in sc.walk([x.body for x in f.stages]) if on_positions(e) and v in e.axes]
         return v is not None and s.lanes > 1 and bool(found) and all(self._one_side(e, v, s.lanes) for e in found)
 
@@ -128,7 +133,7 @@ class Vectors(Analysis):
     def _steady(self, f: Fusion, s: GpuSchedule) -> bool:
         """Whether there are quotients of positions, and all lanes of a vector have the same."""
         v = next((a for a in f.axes if a.name == s.vector), None)
-        return v is not None and steady(f, v, s.lanes, self.hint)
+        return v is not None and not s.anchor and steady(f, v, s.lanes, self.hint)
 
     # --- vectors ---
     def _lanes(self, f: Fusion, v: Atom, exact: bool, other: Atom | None = None) -> tuple[int, frozenset[str]]:
@@ -138,11 +143,8 @@ class Vectors(Analysis):
         exact: the width divides the extent of `v`. `other`: an axis along which memory is read in vectors, too.
         """
         walks = self.walks(f, v, other)
-        traffic = {o: self.size(list(o.axes())) for _, o, _, _ in walks}
-        most = max(traffic.values(), default=0)
-        large = [w for w in walks if 4 * traffic[w[1]] >= most]
-        itemsizes = [d.itemsize for _, _, d, _ in large if d is not bool_] or [4]
-        lanes = max(1, min(8, ACCESS // min(itemsizes), 2 * ACCESS // max(itemsizes)))
+        large = self.large(walks)
+        lanes = widest(d for _, _, d, _ in large)
         extent = self.hint(v.extent) if v.extent is not None else 1
         while lanes > 1 and exact and extent % lanes:
             lanes //= 2
@@ -152,15 +154,16 @@ class Vectors(Analysis):
             lanes //= 2
         while lanes > 1 and not all(self._fits(*w, lanes) for w in large):
             lanes //= 2
-        while lanes > 1 and any(lanes * n > APART for n in self._strided(f, v, most)):
+        while lanes > 1 and any(lanes * n > APART for n in self._strided(f, v, walks)):
             lanes //= 2
         if lanes == 1:
             return 1, frozenset()
         bad = {w[0] for w in walks if not self._fits(*w, lanes)}
         return lanes, frozenset(w[0] for w in walks) - bad
 
-    def _strided(self, f: Fusion, v: Atom, most: int) -> list[int]:
+    def _strided(self, f: Fusion, v: Atom, walks: list[Walk]) -> list[int]:
         """Bytes between neighbours along `v` in large accesses that take some of the elements of a sector only."""
+        most = max((self.size(list(o.axes())) for _, o, _, _ in walks), default=0)
         out = []
         for _, o, d in accesses(f):
             c = o.coefficient(v, within=True) if v in o.axes() else None
@@ -170,7 +173,13 @@ class Vectors(Analysis):
                     out.append(n)
         return out
 
-    def walks(self, f: Fusion, v: Atom, other: Atom | None) -> list[tuple[str, Ix, DType, Atom]]:
+    def large(self, walks: list[Walk]) -> list[Walk]:
+        """Those that matter: as large as others, about."""
+        traffic = {o: self.size(list(o.axes())) for _, o, _, _ in walks}
+        most = max(traffic.values(), default=0)
+        return [w for w in walks if 4 * traffic[w[1]] >= most]
+
+    def walks(self, f: Fusion, v: Atom, other: Atom | None) -> list[Walk]:
         """(buffer, offset, type, axis) of the accesses with unit stride along `other`, or along `v`, there at least as
         far as no quotient changes, which is pairs or more."""
         out = []
@@ -186,6 +195,12 @@ class Vectors(Analysis):
         if self.alignment(buffer) % min(ACCESS, lanes * dtype.itemsize):
             return False
         return multiple(offset.without(v), lanes, self.hint) and steady_in(offset, v, lanes, self.hint)
+
+
+def widest(dtypes: Iterable[DType]) -> int:
+    """Lanes of vectors of 16 bytes of the narrowest of these types."""
+    itemsizes = [d.itemsize for d in dtypes if d is not bool_] or [4]
+    return max(1, min(8, ACCESS // min(itemsizes), 2 * ACCESS // max(itemsizes)))
 
 
 def on_positions(e: Expr) -> bool:

@@ -8,13 +8,15 @@ from ..core.errors import Refusal
 from ..fusion.collapse import collapse
 from ..fusion.ir import Fusion
 from ..index.expr import Atom
-from .gpu_base import FLIGHT, REUSE, STAGE, GpuSchedule, Settled, Vectors, accesses, every_axis, power_up
+from .gpu_anchor import Anchors, count
+from .gpu_base import FLIGHT, REUSE, STAGE, WARP, GpuSchedule, Settled, accesses, every_axis, power_up
 from .gpu_fit import THREADS
 
+WASTE = 16  # at most one of so many vectors of a row's tiles is beyond its end, if that can be
 HALF = THREADS // 2  # threads of a block in which each has several rows
 
 
-class Tiles(Vectors):
+class Tiles(Anchors):
     """Kernels without reductions."""
 
     def pointwise(self) -> Settled:
@@ -29,6 +31,9 @@ class Tiles(Vectors):
             return self._transpose(f, order, v, across)
         lanes, aligned = self._lanes(f, v, exact=False)
         rows = order[:-1]
+        moved = self.anchored(f, [v], v, lanes)
+        if moved is not None:
+            return self._anchored(f, rows, v, moved)
         vectors = -(-self.size([v]) // lanes)
         ct = power_up(vectors, THREADS)
         rt = THREADS // ct if rows else 1
@@ -47,6 +52,23 @@ class Tiles(Vectors):
         while steps > 1 and self.size(rows) * vectors < steps * ct * rt * self.gpu.sms * 2:
             steps //= 2
         return f, replace(base, row_threads=rt, col_threads=ct, steps=1 << (steps.bit_length() - 1)), {}
+
+    def _anchored(self, f: Fusion, rows: list[Atom], v: Atom, moved: tuple[int, str, frozenset[str]]) -> Settled:
+        """Tiles whose vectors are aligned row by row: few threads of which are beyond the end of a row."""
+        lanes, anchor, aligned = moved
+        vectors = count(self.size([v]), lanes)
+        flight = sum(lanes * d.itemsize for _, o, d in accesses(f, stores=False) if o.axes() >= {v})
+        steps = max(1, min(4, FLIGHT // max(flight, 1)))
+        steps = 1 << (steps.bit_length() - 1)
+        while steps > 1 and self.size(rows) * vectors < steps * THREADS * self.gpu.sms * 2:
+            steps //= 2
+        ct = power_up(-(-vectors // steps), THREADS)
+        while ct > WARP and WASTE * (-vectors % (ct * steps)) > vectors:
+            ct //= 2
+        rt = min(THREADS // ct, power_up(self.size(rows), THREADS)) if rows else 1
+        names = tuple(a.name for a in rows)
+        s = GpuSchedule(names, (v.name,), v.name, lanes, "pointwise", "tile", rt, ct, steps, aligned=aligned)
+        return f, replace(s, anchor=anchor), {}
 
     def _repeat(self, f: Fusion, rows: list[Atom], v: Atom, lanes: int) -> tuple[Atom | None, int]:
         """(the row axis along which most of what a tile reads and writes stays the same, points of it for a thread)."""

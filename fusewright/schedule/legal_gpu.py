@@ -15,6 +15,8 @@ from ..index.expr import Atom
 from . import gpu_scatter
 from .device import Gpu
 from .forms import Illegal, spelled
+from .gpu_anchor import Anchors, refusal, start
+from .gpu_anchor import count as anchored_count
 from .gpu_base import (
     ACCESS,
     INDEX_LIMIT,
@@ -85,7 +87,9 @@ def aligned(f: Fusion, s: GpuSchedule, sizes: Sizes) -> frozenset[str]:
     v = by_name.get(s.vector)
     if s.lanes == 1 or v is None:
         return frozenset()
-    planner = Vectors(f, sizes.hint, sizes.gpu, sizes.alignment)
+    planner = Anchors(f, sizes.hint, sizes.gpu, sizes.alignment)
+    if s.anchor:
+        return planner.held(f, v, s.anchor, s.lanes)
     walks = planner.walks(f, v, by_name.get(s.across))
     return frozenset(w[0] for w in walks) - {w[0] for w in walks if not planner._fits(*w, s.lanes)}
 
@@ -107,7 +111,8 @@ def _steps(f: Fusion, s: GpuSchedule, sizes: Sizes) -> tuple[int, int]:
         n = 1
         for a in f.axes:
             if a.name in names and a.extent is not None:
-                n *= -(-sizes.hint(a.extent) // (s.lanes if a.name == s.vector else 1))
+                size, lanes = sizes.hint(a.extent), s.lanes if a.name == s.vector else 1
+                n *= anchored_count(size, lanes) if s.anchor else -(-size // lanes)
         return max(1, n)
 
     return count(s.rows), count(s.cols)
@@ -134,6 +139,7 @@ def check(f: Fusion, s: GpuSchedule, sizes: Sizes) -> Fusion:
     if why:
         fail(s, "rows" if s.rows else "cols", (s.rows or s.cols)[:1], why, legal_nests(f))
     _check_counts(f, s, sizes)
+    _check_anchor(f, s, sizes, cols)
     _check_facts(f, s, sizes)
     {"tile": _tile, "staged": _staged}.get(s.mode, _rows)(f, s, sizes, rows, cols, by_name.get(s.vector))
     return f
@@ -189,6 +195,23 @@ def _check_counts(f: Fusion, s: GpuSchedule, sizes: Sizes) -> None:
 
 def _places(s: GpuSchedule) -> str:
     return listed(PLACES if s.mode == "persistent" else PLACES[:1])
+
+
+def _check_anchor(f: Fusion, s: GpuSchedule, sizes: Sizes, cols: list[Atom]) -> None:
+    """Rows that are moved back to where vectors of a buffer are aligned."""
+    if not s.anchor:
+        return
+    why = refusal(f, cols)
+    if why or s.mode == "staged" or s.repeat or s.keep_in == "shared":
+        where = "in shared memory" if s.keep_in == "shared" else "in tiles of several"
+        why = why or f"only rows on their own are moved, not {where}"
+        fail(s, "anchor", [s.anchor], why, "no align")
+    v = next((a for a in cols if a.name == s.vector), None)
+    if v is None or v is not cols[-1] or s.lanes == 1:
+        fail(s, "anchor", [s.anchor], "only vectors along the innermost columns are moved", "no align")
+    legal = [b.name for b in f.buffers if start(f, v, b.name) is not None]
+    if s.anchor not in legal:
+        fail(s, "anchor", [s.anchor], "its columns are not side by side where positions alone say", listed(legal))
 
 
 def _check_repeat(s: GpuSchedule) -> None:
@@ -270,7 +293,7 @@ def _rows(f: Fusion, s: GpuSchedule, sizes: Sizes, rows: list[Atom], cols: list[
     if s.across:
         fail(s, "across", [s.across], "only mode(staged) has a tile in shared memory", "mode(staged)")
     outer = over_rows(f, rows, cols)
-    if v is not None:
+    if v is not None and not s.anchor:
         _divides(s, v, sizes, "the vectors of a row are whole: lanes divide the extent")
     if v in rows and outer:
         why = "what is reduced over rows is not kept lane by lane"

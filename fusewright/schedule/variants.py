@@ -72,7 +72,7 @@ def _tiles(s: GpuSchedule, cols: int) -> Iterator[GpuSchedule]:
 
 def _shared(f: Fusion, s: GpuSchedule, cols: int) -> Iterator[GpuSchedule]:
     """Rows in shared memory: threads of a row, blocks of a row; of resident blocks, also a second row."""
-    if s.vector in s.rows or not s.rows:
+    if s.vector in s.rows or not s.rows or s.anchor:
         return
     dear = dear_values(f, {a for a in f.axes if a.name in s.cols}) > 0
     kept = ("loads", "values") if dear else ("loads",)

@@ -391,6 +391,9 @@ template <class To, class From> static To emu_cast_bits(From x) {
   return y;
 }
 
+static inline unsigned __funnelshift_r(unsigned low, unsigned high, unsigned n) {
+  return (unsigned)(((uint64_t)high << 32 | low) >> (n & 31));
+}
 static inline float __uint_as_float(unsigned x) { return emu_cast_bits<float>(x); }
 static inline float __int_as_float(int x) { return emu_cast_bits<float>(x); }
 static inline unsigned __float_as_uint(float x) { return emu_cast_bits<unsigned>(x); }

@@ -23,6 +23,7 @@ from tests.kernels import graph_of, random_inputs
 from tests.kernels_gpu import GpuCompiled, check_gpu, gpu_kernel, hint_of, lower_gpu
 from tests.loop import test_gpu_clusters as clusters
 from tests.loop import test_gpu_lowering as programs
+from tests.loop import test_gpu_moved as moved
 from tests.loop import test_gpu_scans as scans
 from tests.loop import test_gpu_scatter as scatters
 from tests.loop import test_gpu_shared as shared
@@ -42,6 +43,9 @@ GOLDENS: dict[str, tuple[Program, tuple[int, int], str]] = {
     "transpose": (cases.transpose, (96, 160), "staged"),
     "softmax": (cases.softmax, (64, 1024), "persistent"),
     "softmax_bf16": (programs.softmax16, (64, 4096), "persistent"),
+    "softmax_moved": (programs.softmax16, (64, 4097), "persistent"),
+    "norm_moved": (moved.norm16, (64, 1001), "persistent"),
+    "bias_moved": (moved.bias_relu, (64, 1001), "tile"),
     "layer_norm": (cases.layer_norm, (300, 256), "persistent"),
     "rms_norm_backward": (cases.rms_norm_backward, (200, 512), "persistent"),
     "outer_softmax": (cases.outer_softmax, (64, 256), "persistent"),

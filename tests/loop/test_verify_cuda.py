@@ -186,10 +186,10 @@ NOT_ALL = "where not all threads of the block may be"
          "{aligned}'"),
         ("store y[0] = 1.0:f32x3 {hint aligned}", "an aligned access has 2, 4, 8, ... lanes, not 3, in 'store y[0] = "
          "1.0:f32x3 {hint aligned}'"),
-        ("a: f32x2 = load(x, 0, true:boolx2) {aligned}", "an aligned access is consecutive and without a mask, in "
-         "'a: f32x2 = load(x, 0, true:boolx2) {aligned}'"),
-        ("store y[0:i32x2] = 1.0:f32x2 {hint aligned}", "an aligned access is consecutive and without a mask, in "
-         "'store y[0:i32x2] = 1.0:f32x2 {hint aligned}'"),
+        ("a: f32x2 = load(x, 0, true:boolx2) {aligned}", "an aligned access is consecutive, with a lanerange or no "
+         "mask, in 'a: f32x2 = load(x, 0, true:boolx2) {aligned}'"),
+        ("store y[0:i32x2] = 1.0:f32x2 {hint aligned}", "an aligned access is consecutive, with a lanerange or no "
+         "mask, in 'store y[0:i32x2] = 1.0:f32x2 {hint aligned}'"),
         ("a: f32x2 = gather(x, 0:i32x2) {stream}", "gather takes a buffer, an index and possibly a mask, in "
          "'a: f32x2 = gather(x, 0:i32x2) {stream}'"),
         ("a: f32x2 = load(reg, 0) {aligned}", "registers 'reg' take no mark 'aligned', in 'a: f32x2 = load(reg, 0) "

@@ -7,6 +7,7 @@ kernel with its sizes as numbers.
 from __future__ import annotations
 
 from dataclasses import replace
+from unittest.mock import patch
 
 import numpy as np
 from hypothesis import given
@@ -15,6 +16,7 @@ from hypothesis import strategies as st
 from fusewright.core.errors import Refusal
 from fusewright.loop.gpu import lower_gpu
 from fusewright.loop.verify import verify
+from fusewright.schedule import gpu_anchor
 from fusewright.schedule.device import Gpu
 from fusewright.schedule.forms import Illegal
 from fusewright.schedule.legal_gpu import Sizes, check
@@ -29,12 +31,14 @@ def attempt(pick: Pick) -> bool:
     """One random kernel; whether it was accepted. Fails if it is wrong."""
     graph = draw_graph(pick, 6)
     eager = pick([False, True])
-    sizes = {"n": pick([5, 1, 2, 17, 32, 0]), "m": pick([3, 1, 16, 37, 64, 0])}
+    sizes = {"n": pick([5, 1, 2, 17, 32, 0]), "m": pick([3, 1, 16, 37, 64, 0, 29, 51])}
     if not _has_meaning(graph, sizes):
         return False
     inputs = whole(graph, sizes, pick(range(3)))
+    options = {"alignment": pick([16, 16, 4]), "eager": eager, "without": pick(WITHOUT)}
     try:
-        compiled = gpu_kernel(graph, sizes, pick(GPUS), alignment=pick([16, 16, 4]), eager=eager, without=pick(WITHOUT))
+        with patch.object(gpu_anchor, "LONG", pick([1, 16])):  # rows of a few vectors are moved, too
+            compiled = gpu_kernel(graph, sizes, pick(GPUS), **options)
     except Refusal:
         return False
     check_gpu(graph, sizes, inputs, compiled=compiled, eager=eager)

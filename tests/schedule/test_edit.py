@@ -230,8 +230,8 @@ def test_gpu_threads_and_vectors() -> None:
     assert "do not cover" in e.why and "after" in e.why and e.legal.endswith("or more")
     wider = s.unroll(8)
     assert _s(wider.bind("i1", "vector", 2)).lanes == 2
-    e = refused(lambda: on_gpu("softmax", m=255).bind("i1", "vector", 4))
-    assert (e.argument == "4" and "lanes divide the extent (255)" in str(e).replace(": ", " ", 1)) or "255" in e.why
+    e = refused(lambda: on_gpu("softmax", m=15).bind("i1", "vector", 4))
+    assert (e.argument == "4" and "lanes divide the extent (15)" in str(e).replace(": ", " ", 1)) or "15" in e.why
     assert refused(lambda: s.bind("i1", "parallel")).legal == "grid, threads, vector"
     assert _s(s.bind("i0", "grid", 2)).row_threads == 2
     assert refused(lambda: s.unroll(100)).legal == "1 to 64"
@@ -269,6 +269,24 @@ def test_gpu_finish() -> None:
     assert "finish(block)" in s.text()
     assert refused(lambda: s.mode("loop").finish()).why == "blocks leave nothing to be combined"
     assert _s(on_gpu("rms_norm_backward")).finish and "finish" not in on_gpu("rms_norm_backward").finish(False).text()
+
+
+def test_gpu_moved_rows() -> None:
+    s = on_gpu("softmax", m=255)
+    assert _s(s).anchor == "in0" and _s(s).lanes == 4 and _s(s).aligned == {"in0", "out1"}
+    assert "align(rows, in0)" in s.text()
+    assert not _s(s.unroll(8).bind("i1", "vector", 1)).anchor
+    e = refused(lambda: s.align("rows", ""))
+    assert "lanes divide the extent" in e.why
+    assert _s(s.align("rows", "out1")).aligned == {"in0", "out1"}
+    assert refused(lambda: s.align("columns", "in0")).legal == "rows"
+    assert refused(lambda: s.align("rows", "other")).legal == "in0, out1"
+    other = on_gpu("softmax", m=256)
+    assert _s(other.unroll(8).align("rows", "in0")).aligned == {"in0", "out1"}
+    assert "only vectors" in refused(lambda: s.unroll(8).bind("i1", "vector", 1).align("rows", "in0")).why
+    assert "sums of columns" in refused(lambda: on_gpu("rms_norm_backward").align("rows", "in0")).why
+    assert "scan" in refused(lambda: on_gpu("cumulative").align("rows", "in0")).why
+    assert "random" in refused(lambda: on_gpu("dropout").align("rows", "in0")).why
 
 
 def test_gpu_registers() -> None:
@@ -313,7 +331,7 @@ def test_every_field_of_a_gpu_schedule_has_a_rule() -> None:
     """A new field needs one: `schedule/legal_gpu.py` is to say when its values are legal."""
     ruled = {"rows", "cols", "vector", "lanes", "mode", "row_threads", "col_threads", "steps", "resident", "cluster"}
     ruled |= {"across", "index", "aligned", "stream", "uniform", "keep", "split", "family"}
-    ruled |= {"repeat", "repeats", "steady", "keep_in", "ahead", "finish"}
+    ruled |= {"repeat", "repeats", "steady", "keep_in", "ahead", "finish", "anchor"}
     assert {f.name for f in dataclasses.fields(GpuSchedule)} == ruled
 
 

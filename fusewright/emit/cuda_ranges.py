@@ -1,0 +1,168 @@
+"""Vectors of which only some elements may exist: those at 0 <= at + lane < n.
+
+Whole ones that are aligned are accessed as `cuda_memory.py` does it, others element by element. Both ways end in the
+same words, so that only the access itself is in a branch: nobody waits in it for what was read before. Vectors that lie
+across two aligned ones are read as those, and shifted, where all of that is elements of the row.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+
+from ..core.dtypes import DType
+from ..loop.ir import Arg, Buf, Let, Reg, Stmt, Store, Var, walk
+from .cuda_memory import _pieces, fetch, load, pack, unpack
+from .cuda_memory import store as whole_store
+from .cuda_prelude import Prelude
+from .cuda_types import stored_type, value_type
+
+_FN = "template <class I> __device__ __forceinline__ void"
+WORD = 4  # bytes; a vector of fewer has no aligned ones worth reading around it
+_RAW = {1: "unsigned char", 2: "unsigned short", 4: "unsigned", 8: "uint2"}
+_READ = {"": "", "ldg": "__ldg", "ldcs": "__ldcs", "ldcg": "__ldcg"}
+
+Range = tuple[Arg, Arg]  # (at, n)
+
+
+def ranges(body: list[Stmt]) -> dict[str, Range]:
+    """The masks that are ranges of lanes, by the register's name, with operands that stay as they are."""
+    defined = Counter(s.dst.name for s in walk(body) if isinstance(s, (Let, Var)))
+    mutable = {s.dst.name for s in walk(body) if isinstance(s, Var)}
+    found: dict[str, Range] = {}
+    for s in walk(body):
+        if isinstance(s, Let) and s.op == "lanerange" and defined[s.dst.name] == 1:
+            if all(not isinstance(a, Reg) or (a.name not in mutable and defined[a.name] <= 1) for a in s.args):
+                found[s.dst.name] = (s.args[0], s.args[1])
+    return found
+
+
+def range_of(s: Stmt, found: Mapping[str, Range]) -> Range | None:
+    """The range of an access to one vector, if it has one."""
+    match s:
+        case Let(op="load", args=(_, Reg() as mask), buf=Buf() as b):
+            across = s.attr == "across" and b.dtype.itemsize * s.dst.lanes >= WORD
+            return found.get(mask.name) if across or "aligned" in (s.attr or "") else None
+        case Store(mask=Reg() as mask) if "aligned" in s.hint and s.index.lanes == 1:
+            return found.get(mask.name)
+    return None
+
+
+def masks(body: list[Stmt], found: Mapping[str, Range]) -> list[str]:
+    """The masks that accesses to one vector do without, an entry for each."""
+    some = [s for s in walk(body) if range_of(s, found) is not None]
+    every = [s.args[1] if isinstance(s, Let) else s.mask for s in some if isinstance(s, (Let, Store))]
+    return [a.name for a in every if isinstance(a, Reg)]
+
+
+def reader(prelude: Prelude, s: Let, how: str, policy: str) -> str:
+    """The function that reads the vector of a load: "load" its elements, or "fetch" them as words."""
+    assert s.buf is not None
+    if len(s.args) == 1:
+        return {"load": load, "fetch": fetch}[how](prelude, s.buf.dtype, s.dst.lanes, policy)
+    make = {"load": load_range, "fetch": fetch_range}[how]
+    return make(prelude, s.buf.dtype, s.dst.lanes, policy, s.attr == "across")
+
+
+def fetch_range(prelude: Prelude, d: DType, lanes: int, policy: str, across: bool = False) -> str:
+    """The function `(const T* p, at, n, unsigned* w)` that reads elements as words, zeros for others: aligned ones, or
+    those `across` two aligned vectors (with the buffer's start as another argument)."""
+    fn = f"fw_fetch_{d}x{lanes}_{'across' if across else 'range'}{'_' + policy if policy else ''}"
+    if fn not in prelude:
+        raw, words = _RAW[d.itemsize], max(1, d.itemsize * lanes // 4)
+        if across:
+            lines = _two(prelude, d, lanes, policy)
+        else:
+            whole = fetch(prelude, d, lanes, policy)
+            lines = [f"  if (at >= 0 && at + {lanes} <= n) {{", f"    {whole}(p, w);", "  } else {"]
+        lines.append(f"    const {raw}* const q = (const {raw}*)p;")
+        lines += [f"    w[{j}] = 0;" for j in range(words)]
+        for k in range(lanes):
+            lines.append(f"    if ({_inside(k)}) {_put(d, k, f'{_READ[policy]}(q + {k})' if policy else f'q[{k}]')}")
+        first = f"const {stored_type(d)}* first, " if across else ""
+        head = f"{_FN} {fn}({first}const {stored_type(d)}* p, I at, I n, unsigned* w) {{"
+        prelude.define(fn, "\n".join([head, *lines, "  }", "}"]))
+    return fn
+
+
+def _two(prelude: Prelude, d: DType, lanes: int, policy: str) -> list[str]:
+    """Statements that read a vector as the aligned ones that it is in, up to the branch where it is not whole."""
+    t, size, count = _pieces(d, lanes)
+    words = size // 4
+    read = prelude.need("fw_read") if not policy else _READ[policy]
+    lines = [
+        f"  const unsigned skip = (unsigned)(unsigned long long)p & {size - 1};",
+        f"  const {t}* const a = (const {t}*)((const char*)p - skip);",
+        f"  if (at >= 0 && at + {lanes + size // d.itemsize - 1} <= n && (const char*)a >= (const char*)first) {{",
+        f"    unsigned x[{words * (count + 1)}];",
+    ]
+    for k in range(count + 1):
+        at = f"a + {k}" if k < count else f"a + (skip ? {k} : {k - 1})"
+        lines.append(f"    const {t} a{k} = {read}({at});")
+        parts = [f"a{k}.{c}" for c in "xyzw"[:words]] if words > 1 else [f"a{k}"]
+        lines += [f"    x[{words * k + j}] = {part};" for j, part in enumerate(parts)]
+    left = words * (count + 1)
+    step = words // 2
+    while step and 4 * step >= d.itemsize:
+        left -= step
+        lines.append(f"    if (skip & {4 * step}) {{")
+        lines += [f"      x[{j}] = x[{j + step}];" for j in range(left)]
+        lines.append("    }")
+        step //= 2
+    for j in range(words * count):
+        shifted = f"__funnelshift_r(x[{j}], x[{j + 1}], 8 * (skip & 3))" if d.itemsize < 4 else f"x[{j}]"
+        lines.append(f"    w[{j}] = {shifted};")
+    return [*lines, "  } else {"]
+
+
+def load_range(prelude: Prelude, d: DType, lanes: int, policy: str, across: bool = False) -> str:
+    """As `fetch_range`: the function `(const T* p, at, n, float* v)`."""
+    fn = f"fw_load_{d}x{lanes}_{'across' if across else 'range'}{'_' + policy if policy else ''}"
+    if fn not in prelude:
+        words = max(1, d.itemsize * lanes // 4)
+        given, first = ("first, ", f"const {stored_type(d)}* first, ") if across else ("", "")
+        lines = [f"  unsigned w[{words}];", f"  {fetch_range(prelude, d, lanes, policy, across)}({given}p, at, n, w);"]
+        lines.append(f"  {unpack(prelude, d, lanes)}(w, v);")
+        head = f"{_FN} {fn}({first}const {stored_type(d)}* p, I at, I n, {value_type(d)}* v) {{"
+        prelude.define(fn, "\n".join([head, *lines, "}"]))
+    return fn
+
+
+def store_range(prelude: Prelude, d: DType, lanes: int, policy: str) -> str:
+    """The function `(T* p, at, n, const float* v)` that writes aligned elements, those that exist."""
+    fn = f"fw_store_{d}x{lanes}_range{'_' + policy if policy else ''}"
+    if fn not in prelude:
+        whole = whole_store(prelude, d, lanes, policy)
+        raw, words = _RAW[d.itemsize], max(1, d.itemsize * lanes // 4)
+        lines = [f"  if (at >= 0 && at + {lanes} <= n) {{", f"    {whole}(p, v);", "  } else {"]
+        lines += [f"    unsigned w[{words}];", f"    {pack(prelude, d, lanes)}(v, w);"]
+        lines.append(f"    {raw}* const q = ({raw}*)p;")
+        lines += [f"    if ({_inside(k)}) q[{k}] = {_get(d, k)};" for k in range(lanes)]
+        head = f"{_FN} {fn}({stored_type(d)}* p, I at, I n, const {value_type(d)}* v) {{"
+        prelude.define(fn, "\n".join([head, *lines, "  }", "}"]))
+    return fn
+
+
+def _inside(k: int) -> str:
+    at = f"at + {k}" if k else "at"
+    return f"{at} >= 0 && {at} < n"
+
+
+def _put(d: DType, k: int, value: str) -> str:
+    if d.itemsize == 8:
+        return f"{{ const uint2 x = {value}; w[{2 * k}] = x.x; w[{2 * k + 1}] = x.y; }}"
+    if d.itemsize == 4:
+        return f"w[{k}] = {value};"
+    per = 4 // d.itemsize
+    shift = 8 * d.itemsize * (k % per)
+    return f"w[{k // per}] |= (unsigned){value}{f' << {shift}' if shift else ''};"
+
+
+def _get(d: DType, k: int) -> str:
+    if d.itemsize == 8:
+        return f"uint2{{w[{2 * k}], w[{2 * k + 1}]}}"
+    if d.itemsize == 4:
+        return f"w[{k}]"
+    per = 4 // d.itemsize
+    shift = 8 * d.itemsize * (k % per)
+    return f"({_RAW[d.itemsize]}){f'(w[{k // per}] >> {shift})' if shift else f'w[{k // per}]'}"

@@ -1,0 +1,216 @@
+// bias_moved, made by Fusewright
+
+#ifndef FUSEWRIGHT_EMULATION
+
+// of non-negative numbers
+__device__ __forceinline__ int fw_udiv(int a, int b) { return (int)((unsigned)a / (unsigned)b); }
+__device__ __forceinline__ long long fw_udiv(long long a, long long b) {
+  return (long long)((unsigned long long)a / (unsigned long long)b);
+}
+
+__device__ __forceinline__ float fw_max(float a, float b) {
+  float r;
+  asm("max.NaN.f32 %0, %1, %2;" : "=f"(r) : "f"(a), "f"(b));
+  return r;
+}
+
+template <class T> __device__ __forceinline__ void fw_write(T* p, T x) { *p = x; }
+
+__device__ __forceinline__ unsigned fw_pack_bf16(float low, float high) {
+  unsigned r;
+  asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(r) : "f"(high), "f"(low));
+  return r;
+}
+
+#endif
+
+__device__ __forceinline__ void fw_fetch_bf16x8_ldg(const unsigned short* p, unsigned* w) {
+  const uint4 a0 = __ldg((const uint4*)p);
+  w[0] = a0.x;
+  w[1] = a0.y;
+  w[2] = a0.z;
+  w[3] = a0.w;
+}
+
+template <class I> __device__ __forceinline__ void fw_fetch_bf16x8_range_ldg(const unsigned short* p, I at, I n, unsigned* w) {
+  if (at >= 0 && at + 8 <= n) {
+    fw_fetch_bf16x8_ldg(p, w);
+  } else {
+    const unsigned short* const q = (const unsigned short*)p;
+    w[0] = 0;
+    w[1] = 0;
+    w[2] = 0;
+    w[3] = 0;
+    if (at >= 0 && at < n) w[0] |= (unsigned)__ldg(q + 0);
+    if (at + 1 >= 0 && at + 1 < n) w[0] |= (unsigned)__ldg(q + 1) << 16;
+    if (at + 2 >= 0 && at + 2 < n) w[1] |= (unsigned)__ldg(q + 2);
+    if (at + 3 >= 0 && at + 3 < n) w[1] |= (unsigned)__ldg(q + 3) << 16;
+    if (at + 4 >= 0 && at + 4 < n) w[2] |= (unsigned)__ldg(q + 4);
+    if (at + 5 >= 0 && at + 5 < n) w[2] |= (unsigned)__ldg(q + 5) << 16;
+    if (at + 6 >= 0 && at + 6 < n) w[3] |= (unsigned)__ldg(q + 6);
+    if (at + 7 >= 0 && at + 7 < n) w[3] |= (unsigned)__ldg(q + 7) << 16;
+  }
+}
+
+__device__ __forceinline__ void fw_unpack_bf16x8(const unsigned* w, float* v) {
+  v[0] = __uint_as_float(w[0] << 16);
+  v[1] = __uint_as_float(w[0] & 0xffff0000u);
+  v[2] = __uint_as_float(w[1] << 16);
+  v[3] = __uint_as_float(w[1] & 0xffff0000u);
+  v[4] = __uint_as_float(w[2] << 16);
+  v[5] = __uint_as_float(w[2] & 0xffff0000u);
+  v[6] = __uint_as_float(w[3] << 16);
+  v[7] = __uint_as_float(w[3] & 0xffff0000u);
+}
+
+template <class I> __device__ __forceinline__ void fw_load_bf16x8_range_ldg(const unsigned short* p, I at, I n, float* v) {
+  unsigned w[4];
+  fw_fetch_bf16x8_range_ldg(p, at, n, w);
+  fw_unpack_bf16x8(w, v);
+}
+
+template <class I> __device__ __forceinline__ void fw_fetch_bf16x8_across_ldg(const unsigned short* first, const unsigned short* p, I at, I n, unsigned* w) {
+  const unsigned skip = (unsigned)(unsigned long long)p & 15;
+  const uint4* const a = (const uint4*)((const char*)p - skip);
+  if (at >= 0 && at + 15 <= n && (const char*)a >= (const char*)first) {
+    unsigned x[8];
+    const uint4 a0 = __ldg(a + 0);
+    x[0] = a0.x;
+    x[1] = a0.y;
+    x[2] = a0.z;
+    x[3] = a0.w;
+    const uint4 a1 = __ldg(a + (skip ? 1 : 0));
+    x[4] = a1.x;
+    x[5] = a1.y;
+    x[6] = a1.z;
+    x[7] = a1.w;
+    if (skip & 8) {
+      x[0] = x[2];
+      x[1] = x[3];
+      x[2] = x[4];
+      x[3] = x[5];
+      x[4] = x[6];
+      x[5] = x[7];
+    }
+    if (skip & 4) {
+      x[0] = x[1];
+      x[1] = x[2];
+      x[2] = x[3];
+      x[3] = x[4];
+      x[4] = x[5];
+    }
+    w[0] = __funnelshift_r(x[0], x[1], 8 * (skip & 3));
+    w[1] = __funnelshift_r(x[1], x[2], 8 * (skip & 3));
+    w[2] = __funnelshift_r(x[2], x[3], 8 * (skip & 3));
+    w[3] = __funnelshift_r(x[3], x[4], 8 * (skip & 3));
+  } else {
+    const unsigned short* const q = (const unsigned short*)p;
+    w[0] = 0;
+    w[1] = 0;
+    w[2] = 0;
+    w[3] = 0;
+    if (at >= 0 && at < n) w[0] |= (unsigned)__ldg(q + 0);
+    if (at + 1 >= 0 && at + 1 < n) w[0] |= (unsigned)__ldg(q + 1) << 16;
+    if (at + 2 >= 0 && at + 2 < n) w[1] |= (unsigned)__ldg(q + 2);
+    if (at + 3 >= 0 && at + 3 < n) w[1] |= (unsigned)__ldg(q + 3) << 16;
+    if (at + 4 >= 0 && at + 4 < n) w[2] |= (unsigned)__ldg(q + 4);
+    if (at + 5 >= 0 && at + 5 < n) w[2] |= (unsigned)__ldg(q + 5) << 16;
+    if (at + 6 >= 0 && at + 6 < n) w[3] |= (unsigned)__ldg(q + 6);
+    if (at + 7 >= 0 && at + 7 < n) w[3] |= (unsigned)__ldg(q + 7) << 16;
+  }
+}
+
+template <class I> __device__ __forceinline__ void fw_load_bf16x8_across_ldg(const unsigned short* first, const unsigned short* p, I at, I n, float* v) {
+  unsigned w[4];
+  fw_fetch_bf16x8_across_ldg(first, p, at, n, w);
+  fw_unpack_bf16x8(w, v);
+}
+
+__device__ __forceinline__ void fw_pack_bf16x8(const float* v, unsigned* w) {
+  w[0] = fw_pack_bf16(v[0], v[1]);
+  w[1] = fw_pack_bf16(v[2], v[3]);
+  w[2] = fw_pack_bf16(v[4], v[5]);
+  w[3] = fw_pack_bf16(v[6], v[7]);
+}
+
+__device__ __forceinline__ void fw_store_bf16x8(unsigned short* p, const float* v) {
+  unsigned w[4];
+  fw_pack_bf16x8(v, w);
+  fw_write((uint4*)p, uint4{w[0], w[1], w[2], w[3]});
+}
+
+template <class I> __device__ __forceinline__ void fw_store_bf16x8_range(unsigned short* p, I at, I n, const float* v) {
+  if (at >= 0 && at + 8 <= n) {
+    fw_store_bf16x8(p, v);
+  } else {
+    unsigned w[4];
+    fw_pack_bf16x8(v, w);
+    unsigned short* const q = (unsigned short*)p;
+    if (at >= 0 && at < n) q[0] = (unsigned short)w[0];
+    if (at + 1 >= 0 && at + 1 < n) q[1] = (unsigned short)(w[0] >> 16);
+    if (at + 2 >= 0 && at + 2 < n) q[2] = (unsigned short)w[1];
+    if (at + 3 >= 0 && at + 3 < n) q[3] = (unsigned short)(w[1] >> 16);
+    if (at + 4 >= 0 && at + 4 < n) q[4] = (unsigned short)w[2];
+    if (at + 5 >= 0 && at + 5 < n) q[5] = (unsigned short)(w[2] >> 16);
+    if (at + 6 >= 0 && at + 6 < n) q[6] = (unsigned short)w[3];
+    if (at + 7 >= 0 && at + 7 < n) q[7] = (unsigned short)(w[3] >> 16);
+  }
+}
+
+// pointwise
+extern "C" __global__ void __launch_bounds__(256) bias_moved_0(
+    const unsigned short* __restrict__ in0,
+    const unsigned short* __restrict__ in1,
+    unsigned short* __restrict__ out2,
+    int n0,
+    int n1,
+    int n2,
+    int n3,
+    int n4,
+    int n5,
+    int n6,
+    int n7) {
+  const int bid0 = blockIdx.x;
+  const int tid0 = threadIdx.x;
+  const int v1 = fw_udiv(tid0, 128);
+  const int v2 = v1 * 128;
+  const int v3 = tid0 - v2;
+  const int v4 = fw_udiv(bid0, n1);
+  const int v5 = v4 * n1;
+  const int v6 = bid0 - v5;
+  const int v7 = v4 * 2;
+  const int v8 = v7 + v1;
+  const bool v9 = v8 < n2;
+  const int v10 = n2 + (-1);
+  const int v11 = v8 < v10 ? v8 : v10;
+  const int v12 = v6 * 128;
+  const int v13 = v12 + v3;
+  const int v15 = (int)((unsigned)v11 * (unsigned)n4);
+  const int v16 = v15 & 7;
+  const int v23 = v11 * n5;
+  const int v29 = v11 * n6;
+  const bool v31 = v13 < n7;
+  if (v31) {
+    const int v14 = v13 * 8;
+    const int v17 = v14 - v16;
+    const int v18 = (int)((unsigned)n3 + (unsigned)(-8));
+    const bool v19 = v17 > v18;
+    const bool v20 = v17 < 0;
+    const bool v21 = v20 || v19;
+    const int v24 = v23 + v17;
+    float v25[8];
+    fw_load_bf16x8_range_ldg(in0 + v24, v17, n3, v25);
+    float v26[8];
+    fw_load_bf16x8_across_ldg(in1, in1 + v17, v17, n3, v26);
+    float v28[8];
+    #pragma unroll
+    for (int l = 0; l < 8; ++l) {
+      const float v27 = v25[l] + v26[l];
+      v28[l] = fw_max(v27, 0.0f);
+    }
+    const int v30 = v29 + v17;
+    if (v9) {
+      fw_store_bf16x8_range(out2 + v30, v17, n3, v28);
+    }
+  }
+}
