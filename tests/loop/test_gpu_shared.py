@@ -42,6 +42,8 @@ def shared(program, sizes: dict[str, int], gpu: Gpu = SMALL, **fields) -> GpuCom
     """The kernel of a program, with a row in shared memory and other fields of its schedule; it must be legal."""
     c = gpu_kernel(graph_of(program), sizes, gpu)
     s = dataclasses.replace(c.schedule, mode="persistent", keep="loads", keep_in="shared", cluster=1)
+    if s.anchor:  # rows that are moved stay in registers
+        s = dataclasses.replace(s, anchor="", lanes=1, vector="", aligned=frozenset())
     f, s, launch = settle(c.built.fusion, dataclasses.replace(s, **fields), Sizes(hint_of(sizes), gpu))  # type: ignore[arg-type]
     k = lower_gpu(f, s, "kernel")
     verify(k.func)
