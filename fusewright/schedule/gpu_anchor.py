@@ -19,7 +19,7 @@ from ..index.expr import ONE, Atom, Ix, ix
 from .gpu_base import ACCESS, Vectors, Walk, accesses, on_positions, widest
 from .quotients import multiple
 
-LONG = 16  # vectors of a row from which on it pays to treat two of them on their own
+LONG = 96  # vectors of a row from which on it pays to treat two of them on their own
 
 
 def count(extent: int, lanes: int) -> int:
