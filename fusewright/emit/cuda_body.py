@@ -31,10 +31,11 @@ from ..loop.ir import (
     Store,
     Var,
     Wait,
+    operands,
     walk,
 )
 from . import cuda_cluster, cuda_collective, cuda_memory, cuda_random, cuda_ranges, cuda_scan
-from .cuda_index import divisors, index_registers, lanes_of, operands
+from .cuda_index import divisors, index_registers, lanes_of
 from .cuda_own import Own
 from .cuda_prelude import Prelude
 from .cuda_reduce import Scratch, over_lanes

@@ -11,28 +11,6 @@ _COMPARE = ("eq", "ne", "lt", "le", "gt", "ge")
 _LINEAR = ("add", "sub", "mul", "splat", "iota", "cast", "where", "max", "min")  # what index arithmetic passes through
 
 
-def operands(s: Stmt) -> tuple[Arg, ...]:
-    """The operands of a statement without a body, and of a block's head."""
-    match s:
-        case Let():
-            return s.args
-        case Var():
-            return (s.init,)
-        case Set():
-            return (s.src,)
-        case Store():
-            return (s.index, s.value) if s.mask is None else (s.index, s.value, s.mask)
-        case For():
-            return (s.lo, s.hi, s.step)
-        case If():
-            return (s.cond,)
-        case Prefetch():
-            return (s.index,)
-        case Copy():
-            return (s.at, s.index)
-    return ()
-
-
 def divisors(body: list[Stmt], sizes: Sequence[Reg]) -> list[str]:
     """The size parameters that 32-bit indices are divided by more than once."""
     times: Counter[str] = Counter()

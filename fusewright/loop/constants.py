@@ -42,6 +42,7 @@ from .ir import (
     Store,
     Var,
     Wait,
+    operands,
     walk,
 )
 from .ranges import Range, holds, number, span_of
@@ -64,7 +65,7 @@ def specialised(func: Func, numbers: Sequence[int]) -> Func:
     """`func` with sizes as numbers; what only says how many blocks are launched stays a parameter, if that is all the
     same to the code: then one kernel serves batches of all sizes."""
     full = with_sizes(func, numbers)
-    read = {a.name for s in walk(func.body) for a in _read(s) if isinstance(a, Reg)}
+    read = {a.name for s in walk(func.body) for a in operands(s) if isinstance(a, Reg)}
     kept = {g.blocks.name for g in func.body if isinstance(g, Grid) and isinstance(g.blocks, Reg)} - read
     if not kept:
         return full
@@ -403,31 +404,10 @@ def _doubtful(s: Stmt) -> bool:
     return masked or isinstance(s, If) or (isinstance(s, Let) and s.buf is not None and len(s.args) > 1)
 
 
-def _read(s: Stmt) -> tuple[Arg | None, ...]:
-    match s:
-        case Let():
-            return s.args
-        case Var():
-            return (s.init,)
-        case Set():
-            return (s.src,)
-        case Store():
-            return (s.index, s.value, s.mask)
-        case For():
-            return (s.lo, s.hi, s.step)
-        case If():
-            return (s.cond,)
-        case Prefetch():
-            return (s.index,)
-        case Copy():
-            return (s.at, s.index)
-    return ()
-
-
 def _without_unread(body: list[Stmt]) -> list[Stmt]:
     """A block without what nothing reads."""
     while True:
-        read = {a.name for s in walk(body) for a in _read(s) if isinstance(a, Reg)}
+        read = {a.name for s in walk(body) for a in operands(s) if isinstance(a, Reg)}
         read.update(s.dst.name for s in walk(body) if isinstance(s, Set))
         left = _needed(body, read)
         if left is None:

@@ -316,6 +316,28 @@ def walk(body: list[Stmt]) -> Iterator[Stmt]:
             yield from walk(s.orelse)
 
 
+def operands(s: Stmt) -> tuple[Arg, ...]:
+    """The operands of a statement without a body, and of a block's head."""
+    match s:
+        case Let():
+            return s.args
+        case Var():
+            return (s.init,)
+        case Set():
+            return (s.src,)
+        case Store():
+            return (s.index, s.value) if s.mask is None else (s.index, s.value, s.mask)
+        case For():
+            return (s.lo, s.hi, s.step)
+        case If():
+            return (s.cond,)
+        case Prefetch():
+            return (s.index,)
+        case Copy():
+            return (s.at, s.index)
+    return ()
+
+
 def ireg(name: str) -> Reg:
     return Reg(name, i64)
 
