@@ -84,9 +84,12 @@ class Anchors(Vectors):
 
     def anchored(self, f: Fusion, cols: list[Atom], v: Atom, lanes: int) -> tuple[int, str, frozenset[str]] | None:
         """(lanes, anchor, buffers whose vectors are aligned) if that makes vectors a lot wider than `lanes`."""
-        large = self.large(self.walks(f, v, None))
+        walks = self.walks(f, v, None)
+        large = self.large(walks)
         most = widest(d for _, _, d, _ in large)
         if 4 * lanes > most or self.size([v]) < LONG * most or refusal(f, cols):
+            return None
+        if self._strided(f, v, walks):  # which is why vectors are narrow
             return None
         loads = [e for e in sc.walk([s.body for s in f.stages]) if e.kind == "load"]
         picked = {(w[0], w[1]) for w in large}

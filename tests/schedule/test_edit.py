@@ -14,7 +14,7 @@ from fusewright.core.errors import UserError
 from fusewright.graph.builder import Builder
 from fusewright.graph.ir import Value
 from fusewright.index.expr import sym
-from fusewright.schedule import edit
+from fusewright.schedule import edit, gpu_anchor
 from fusewright.schedule.cpu import Machine
 from fusewright.schedule.device import V100
 from fusewright.schedule.edit import Edit
@@ -271,7 +271,9 @@ def test_gpu_finish() -> None:
     assert _s(on_gpu("rms_norm_backward")).finish and "finish" not in on_gpu("rms_norm_backward").finish(False).text()
 
 
-def test_gpu_moved_rows() -> None:
+def test_gpu_moved_rows(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert not _s(on_gpu("softmax", m=255)).anchor  # too short to pay
+    monkeypatch.setattr(gpu_anchor, "LONG", 16)
     s = on_gpu("softmax", m=255)
     assert _s(s).anchor == "in0" and _s(s).lanes == 4 and _s(s).aligned == {"in0", "out1"}
     assert "align(rows, in0)" in s.text()
