@@ -11,9 +11,9 @@ import hashlib
 import sys
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..build import nvrtc
 from ..core.counters import count
@@ -30,11 +30,14 @@ from ..loop.lower import Kernel
 from ..loop.text import dump
 from ..loop.verify import verify
 from ..schedule.gpu import plan
-from ..schedule.gpu_base import ACCESS, GpuSchedule, Hint, Settled
+from ..schedule.gpu_base import ACCESS, GpuSchedule, Hint, Settled, reach
 from ..schedule.naming import kernel_name
 from .code import code_for, generator_digest
 from .devices import Driver
 from .prepared import Interface, Launch, Prepared
+
+if TYPE_CHECKING:
+    import torch
 
 MEMO_LIMIT = 4096  # prepared launches remembered per group
 RULES = 8  # remembered per group and alignment
@@ -346,6 +349,19 @@ def _traced(trace: Trace, env: Mapping[str, int]) -> Callable[[Ix], Any]:
         return trace.number(e.text(), size(e)) if n is None else n
 
     return traced
+
+
+def elsewhere(
+    group: GpuGroup, pointers: Sequence[int], size: Hint, outputs: Iterable[int]
+) -> tuple[list[torch.Tensor], list[int]]:
+    """(memory, pointers): those of a call, with memory of their own for the buffers of these numbers."""
+    group.driver.enter()
+    memory, there = [], list(pointers)
+    for k in outputs:
+        b = group.fusion.buffers[k]
+        memory.append(group.driver.scratch(max(1, 1 + reach(b, size)) * b.dtype.itemsize))
+        there[k] = memory[-1].data_ptr()
+    return memory, there
 
 
 def sizes_of(env: Mapping[str, int]) -> Callable[[Ix], int]:

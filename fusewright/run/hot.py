@@ -30,7 +30,7 @@ from ..loop.constants import specialised
 from ..loop.ir import WARP, For, Func, Grid, If, Let, Stmt, Store, walk
 from ..schedule.device import Gpu
 from ..schedule.gpu_base import reach
-from .gpu import Found, GpuGroup, GpuKernel, Prepared, sizes_of
+from .gpu import Found, GpuGroup, GpuKernel, Prepared, elsewhere, sizes_of
 from .specialize import worker
 
 SMALL = 4 << 20  # bytes of a launch that takes longer to begin than to run
@@ -303,17 +303,14 @@ def _apart(group: GpuGroup, key: Sequence[int], pointers: Sequence[int]) -> tupl
 
     The other outputs are about to be written anyway, and as often as one likes with the same values.
     """
-    env, _ = group.sizes_at(key)
-    size: Callable[[Ix], int] = sizes_of(env)
+    size: Callable[[Ix], int] = sizes_of(group.sizes_at(key)[0])
     buffers = group.fusion.buffers
     spans = [(p, p + (1 + reach(b, size)) * b.dtype.itemsize) for p, b in zip(pointers, buffers, strict=True)]
-    group.driver.enter()
-    keep, there = [], list(pointers)
-    for k, (b, (begin, end)) in enumerate(zip(buffers, spans, strict=True)):
-        if b.output and any(begin < y and x < end for (x, y), c in zip(spans, buffers, strict=True) if not c.output):
-            keep.append(group.driver.scratch(max(1, end - begin)))
-            there[k] = keep[-1].data_ptr()
-    return keep, there
+    read = [span for span, b in zip(spans, buffers, strict=True) if not b.output]
+    shared = [
+        k for k, (x, y) in enumerate(spans) if buffers[k].output and any(x < end and begin < y for begin, end in read)
+    ]
+    return elsewhere(group, pointers, size, shared)
 
 
 __all__ = ["Hot", "Special", "begin"]

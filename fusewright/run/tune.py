@@ -22,15 +22,14 @@ from ..core.counters import count
 from ..core.errors import FusewrightError
 from ..core.log import LOG
 from ..core.options import current, using
-from ..fusion.ir import Fusion
 from ..fusion.structure import structure_hash
 from ..index.expr import Ix
 from ..schedule import text
-from ..schedule.gpu_base import GpuSchedule, Settled, reach
+from ..schedule.gpu_base import GpuSchedule, Settled
 from ..schedule.legal_gpu import Sizes, settle
 from ..schedule.variants import variants
 from .code import generator_digest
-from .gpu import GpuGroup, Prepared
+from .gpu import GpuGroup, Prepared, elsewhere
 
 TRIED = 40  # schedules that are timed, at most
 FINAL = 6  # of them that are timed again, longer
@@ -100,7 +99,8 @@ class Tuning:
 
         with ThreadPoolExecutor(min(16, os.cpu_count() or 1)) as pool:
             entries = list(pool.map(made, settled))
-        memory, there = _elsewhere(f, pointers, self.sizes.hint, group)
+        outputs = [k for k, b in enumerate(f.buffers) if b.output]
+        memory, there = elsewhere(group, pointers, self.sizes.hint, outputs)
         runs: list[tuple[Settled, Prepared, Call]] = []
         for s, p in zip(settled, entries, strict=True):
             if p is not None:
@@ -143,17 +143,6 @@ def _remembered(group: GpuGroup, digest: str, sizes: Sizes) -> Settled | None:
         return settle(group.fusion, s, sizes) if isinstance(s, GpuSchedule) else None
     except (FusewrightError, UnicodeDecodeError):
         return None
-
-
-def _elsewhere(f: Fusion, pointers: Sequence[int], hint: Callable[[Ix], int], group: GpuGroup) -> tuple[Any, list[int]]:
-    """(memory, pointers): those of a call with other memory in the place of its outputs."""
-    group.driver.enter()
-    keep, there = [], list(pointers)
-    for k, b in enumerate(f.buffers):
-        if b.output:
-            keep.append(group.driver.scratch(max(1, 1 + reach(b, hint)) * b.dtype.itemsize))
-            there[k] = keep[-1].data_ptr()
-    return keep, there
 
 
 __all__ = ["Tuning", "begin"]
