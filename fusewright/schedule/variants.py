@@ -48,6 +48,8 @@ def _near(f: Fusion, s: GpuSchedule, sizes: Sizes) -> Iterator[GpuSchedule]:
         case "persistent" | "loop":
             yield from _shared(f, s, cols)
             yield from _held(s, cols)
+            if s.resident and s.lanes > 2 and not s.anchor:  # narrower vectors: fewer registers for sums of columns
+                yield from _held(replace(s, lanes=s.lanes // 2), cols * 2 if s.vector in s.cols else cols)
             yield from _cut(s)
             yield from _walked(s, cols)
         case "split":
