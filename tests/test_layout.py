@@ -91,7 +91,11 @@ LAZY = {
         "fusewright.run.saved_gpu",  # kernels for GPUs
     },
     "saving.py": {"fusewright.saving_claims", "fusewright.saving_gpu"},  # calls of executors; programs on GPUs
-    "run/random_ops.py": {"fusewright.prims.curand", "fusewright.prims.philox"},  # random operations that fall back
+    "run/random_ops.py": {
+        "fusewright.prims.curand",  # random operations that fall back
+        "fusewright.prims.philox",
+        "fusewright.run.seed_table",  # tensors on a GPU
+    },
 }
 
 

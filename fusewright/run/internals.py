@@ -126,6 +126,14 @@ _empty_on_current: Callable[[Size, Size, torch.dtype], torch.Tensor] = _private(
 current_cuda: Callable[[], int] = _private("_C._cuda_getDevice", torch.cuda.current_device)
 
 
+# The address of the current stream of a CUDA device, by its number.
+raw_stream: Callable[[int], int] = _private(
+    "_C._cuda_getCurrentRawStream", lambda index: torch.cuda.current_stream(index).cuda_stream
+)
+
+# Whether the current CUDA stream is being captured into a graph.
+capturing: Callable[[], bool] = _private("_C._cuda_isCurrentStreamCapturing", torch.cuda.is_current_stream_capturing)
+
 # Lets cuBLAS forget its workspaces, so that a recorded graph gets its own.
 clear_workspaces: Callable[[], None] = _private("_C._cuda_clearCublasWorkspaces", lambda: None)
 

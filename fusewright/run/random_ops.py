@@ -18,9 +18,11 @@ from . import direct, internals
 
 if TYPE_CHECKING:
     from ..prims import curand, philox
-else:  # for groups that fall back
+    from . import seed_table
+else:  # for groups that fall back, and for GPUs
     curand = lazy_import("fusewright.prims.curand")
     philox = lazy_import("fusewright.prims.philox")
+    seed_table = lazy_import("fusewright.run.seed_table")
 
 _lib = torch.library.Library("fusewright", "DEF")
 _lib.define("seeds(SymInt n, Device device) -> Tensor", tags=(torch.Tag.nondeterministic_seeded,))
@@ -28,6 +30,10 @@ _lib.define("random(Tensor seeds, int index, SymInt[] size, str kind, ScalarType
 
 
 def draw_seeds(n: int, device: torch.device) -> torch.Tensor:
+    if device.type == "cuda":
+        found = seed_table.draw(n, device)
+        if found is not None:
+            return found
     return internals.empty((n,), device, torch.int64).random_(-(2**63), 2**63 - 1)
 
 

@@ -32,7 +32,8 @@ import torch.nn.functional as F
 import fusewright
 from fusewright.core.errors import FusewrightWarning
 from fusewright.prims import curand, philox
-from fusewright.run import eager_states
+from fusewright.run import eager_states, seed_table
+from fusewright.run.random_ops import SEEDS
 from fusewright.trace import eager_random
 from tests.support import counted, counters
 
@@ -314,6 +315,29 @@ def test_sizes_that_vary() -> None:
     for shape in ((40, 64), (7, 1001), (3000, 1024), (11, 13)):
         check(f, torch.randn(shape, device="cuda"), call=call)
     assert not counted(before).get("graphs_traced")
+
+
+@pytest.mark.parametrize("n", [1, 3, 17, seed_table.MOST])
+def test_seeds_of_tables_are_those_that_torch_draws(n: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """And the generator's state is the same after each; also where it was set back, and on another stream."""
+    device = torch.device("cuda", torch.cuda.current_device())
+    made: list[int] = []
+    upload = seed_table.upload
+    monkeypatch.setattr(seed_table, "upload", lambda *args: made.append(1) or upload(*args))
+    for seed, offset in ((5, 0), (2**63 + 12345, 4 * (2**32 - 40)), (2**64 - 1, 2**40)):
+        for stream in (torch.cuda.current_stream(), torch.cuda.Stream()):
+            torch.cuda.manual_seed(seed)
+            generator().set_offset(offset)
+            state = torch.cuda.get_rng_state()
+            with torch.cuda.stream(stream):
+                got = [(SEEDS(n, device), generator().get_offset()) for _ in range(150)]
+                torch.cuda.set_rng_state(state)
+                again = [SEEDS(n, device) for _ in range(150)]
+                torch.cuda.set_rng_state(state)
+                for (seeds, after), other in zip(got, again, strict=True):
+                    want = torch.empty(n, dtype=torch.int64, device="cuda").random_(-(2**63), 2**63 - 1)
+                    assert torch.equal(seeds, want) and torch.equal(other, want) and generator().get_offset() == after
+    assert len(made) == 6
 
 
 def test_a_group_that_falls_back() -> None:
