@@ -1,0 +1,72 @@
+"""A kernel of every kind on small tensors, against the CPU in float64: what compute-sanitizer looks at.
+
+compute-sanitizer --tool racecheck python -m tests.gpu.sanitized     # test_sanitizer.py does, with every tool
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import torch
+import torch.nn.functional as F
+
+import fusewright
+from tests.gpu.test_programs import PROGRAMS, tensors
+
+Tensors = Sequence[torch.Tensor]
+F32, BF16 = torch.float32, torch.bfloat16
+LONG = ("softmax", "layer norm", "moments", "sums", "three sums", "sum", "extremes")
+
+
+def compare(title: str, fn: Callable[..., object], args: Tensors, grad: bool = False) -> None:
+    """The results of `fn`, and its gradients, on the GPU and in float64 on the CPU."""
+    results = []
+    for compiled in (True, False):
+        given = [t.cuda() if compiled else t.double() if t.is_floating_point() else t for t in args]
+        given = [t.detach().requires_grad_(grad and t.is_floating_point()) for t in given]
+        out = (torch.compile(fn, backend="fusewright") if compiled else fn)(*given)
+        found = list(out) if isinstance(out, (list, tuple)) else [out]
+        if grad:
+            leaves = [t for t in given if t.requires_grad]
+            found += torch.autograd.grad(found[0], leaves, torch.ones_like(found[0]), allow_unused=True)
+        results.append([t.detach().cpu().double() for t in found if t is not None])
+    for got, want in zip(*results, strict=True):
+        assert got.shape == want.shape, title
+        off = (got - want).abs().max().item() if got.numel() else 0.0
+        assert off <= 0.05 * max(1.0, want.abs().max().item()), f"{title}: off by {off}"
+
+
+def block(x: torch.Tensor, y: torch.Tensor, w: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
+    return F.layer_norm(F.dropout(x + b, 0.0) * 2 + y, x.shape[-1:], w, b)
+
+
+def main() -> None:
+    with fusewright.options(fallback=False, single_op_groups=True):
+        for name, fn in PROGRAMS.items():
+            for size, dtype in (((5, 7), F32), ((33, 1003), BF16), ((130, 1000), F32)):
+                torch._dynamo.reset()
+                compare(f"{name} {size} {dtype}", fn, tensors(size, dtype, "cpu"))
+        for name in LONG:  # clusters of blocks, rows in shared memory, rows cut over blocks, the last block finishes
+            for size, dtype in (((3, 33001), F32), ((4, 131072), BF16), ((40, 40000), F32)):
+                torch._dynamo.reset()
+                compare(f"{name} {size} {dtype}", PROGRAMS[name], tensors(size, dtype, "cpu"))
+        for size, dtype in (((600, 1024), F32), ((600, 1024), BF16), ((300, 8192), F32)):  # resident blocks
+            torch._dynamo.reset()
+            compare(f"block {size} {dtype}", block, tensors(size, dtype, "cpu"), grad=True)
+        torch._dynamo.reset()
+        images = torch.randn(8, 40, 28, 28)
+        compare("group norm", lambda x: F.silu(F.group_norm(x, 4)), [images], grad=True)
+        compare("batch norm", lambda x: F.batch_norm(x, None, None, training=True).relu(), [images], grad=True)
+        compare("transpose", lambda x: x.t().contiguous() * 2, [torch.randn(513, 301).bfloat16()])
+        words, table = torch.randint(0, 50, (700,)), torch.randn(50, 96)
+        compare("embedding", lambda w, i: F.embedding(i, w) * 2, [table, words], grad=True)
+        compare("index_add", lambda x, i: torch.zeros(50, 96, device=x.device, dtype=x.dtype).index_add(0, i, x * 2),
+                [torch.randn(700, 96), words])  # fmt: skip
+        target = torch.randint(0, 5003, (65,))
+        compare("cross-entropy", lambda x, t: F.cross_entropy(x * 2, t), [torch.randn(65, 5003), target], grad=True)
+    torch.cuda.synchronize()
+    print(fusewright.counters()["kernels_compiled"], "kernels")
+
+
+if __name__ == "__main__":
+    main()
