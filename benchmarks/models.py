@@ -7,8 +7,8 @@
 
 A step is the forward pass, cross-entropy over the vocabulary, the backward pass and AdamW; parameters are bfloat16.
 All implementations of a model take turns of a few steps, in one process, from the same weights and on the same tokens;
-within a turn nobody waits for the device, as in training. Their losses over the first steps are compared before anything
-is timed. Memory is the peak of a step above what there is before it; what CUDA graphs keep between steps is in
+within a turn nobody waits for the device, as in training. Losses of the first steps are compared before anything is
+timed. Memory is the peak of a step above what there is before it; what CUDA graphs keep between steps is in
 "reserved MB" only, which is the whole process's.
 """
 
