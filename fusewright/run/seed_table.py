@@ -93,7 +93,10 @@ def draw(n: int, device: torch.device) -> torch.Tensor | None:
             if len(_known) > TABLES:
                 _known.popitem(last=False)
         generator = torch.cuda.default_generators[index]
-        offset, seed = generator.get_offset(), generator.initial_seed()
+        try:
+            offset, seed = generator.get_offset(), generator.initial_seed()
+        except RuntimeError:  # a stream of another device than the current one is being captured
+            return None
         row = (offset - found.first) // STEP
         if found.numbers is None or seed != found.seed or not 0 <= row < found.rows:
             rows = NUMBERS // n

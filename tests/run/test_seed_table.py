@@ -149,6 +149,16 @@ def test_not_while_capturing_and_not_of_many(machine: Machine) -> None:
     assert all(machine.draw(seed_table.MOST + 1) is None for _ in range(100))
 
 
+def test_a_generator_that_does_not_say_its_state(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse() -> int:
+        raise RuntimeError("Cannot call CUDAGeneratorImpl::philox_offset_per_thread during CUDA graph capture")
+
+    for _ in range(100):
+        machine.draw()
+    monkeypatch.setattr(machine.generator, "get_offset", refuse)
+    assert seed_table.draw(3, CUDA) is None
+
+
 def test_the_table_is_of_no_mode(machine: Machine) -> None:
     """A draw may be saved for a backward pass, also of a table that was made in inference mode."""
     with torch.inference_mode():
