@@ -80,9 +80,9 @@ class Launcher:
 
     def restore(self, code: bytes, launches: Sequence[Launch]) -> list[Any]:
         """A handle for each launch of a kernel from its machine code, in order. Raises RuntimeFault."""
-        self.enter()
         image = ctypes.create_string_buffer(code, len(code))
-        with beside_recording():
+        # the device is the current one only for this: kernels are also loaded where nothing is about to run on it
+        with torch.cuda.device(self.index), beside_recording():
             loaded = cu.cuLibraryLoadData(ctypes.addressof(image), [], [], 0, [], [], 0)
         library = _checked(loaded, f"load the kernel {launches[0].name}" if launches else "load a kernel")
         handles = []

@@ -337,7 +337,7 @@ def test_seeds_of_tables_are_those_that_torch_draws(n: int, monkeypatch: pytest.
                 for (seeds, after), other in zip(got, again, strict=True):
                     want = torch.empty(n, dtype=torch.int64, device="cuda").random_(-(2**63), 2**63 - 1)
                     assert torch.equal(seeds, want) and torch.equal(other, want) and generator().get_offset() == after
-    assert len(made) == 6
+    assert len(made) >= 6
 
 
 def test_a_group_that_falls_back() -> None:

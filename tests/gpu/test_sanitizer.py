@@ -21,7 +21,9 @@ pytestmark = pytest.mark.skipif(
 
 @pytest.mark.parametrize("tool", ["memcheck", "racecheck", "synccheck"])
 def test_nothing_is_found(tool: str) -> None:
-    command = [SANITIZER, "--tool", tool, "--error-exitcode", "9", sys.executable, "-m", "tests.gpu.sanitized"]
+    # calls of the driver that fail are answers to questions, such as which functions it has
+    how = ["--report-api-errors", "no"] if tool == "memcheck" else []
+    command = [SANITIZER, "--tool", tool, *how, "--error-exitcode", "9", sys.executable, "-m", "tests.gpu.sanitized"]
     # the allocator hands out parts of large blocks, in which memcheck sees no bounds
     env = {**os.environ, "PYTORCH_NO_CUDA_MEMORY_CACHING": "1"}
     done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, env=env, timeout=550)
