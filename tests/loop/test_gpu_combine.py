@@ -17,7 +17,6 @@ from tests.kernels import graph_of
 from tests.kernels_gpu import GpuCompiled, check_gpu, gpu_kernel
 from tests.loop import test_gpu_lowering as programs
 
-
 FEW = Gpu((9, 0), 8, 1 << 20, 227 << 10)
 
 
