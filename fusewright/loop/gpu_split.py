@@ -32,7 +32,7 @@ class Split(Outer):
         for number in sorted(self.p.work):
             self.split_pass(number)
         if self.p.row_stores and not self.s.finish:
-            s, bid, tid = self.launch(self.row_tiles(), self.s.threads, "results of rows", "rows")
+            s, bid, tid = self.launch(self.row_tiles(), self.s.threads, "results of rows", "rows", 1, 2)
             self.store_rows(s, bid, tid)
         self.epilogue()
 

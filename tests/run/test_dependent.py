@@ -67,14 +67,15 @@ def test_machine_code_reads_nothing_before_the_wait() -> None:
     if nvrtc.disassembler() is None:
         pytest.skip("nvdisasm is not installed")
     sass = nvrtc.assembly(emit_cuda(three(), CudaTarget(9, 0))).split("// SASS")[1]
-    parts = re.split(r"^\.text\.\w+:", sass, flags=re.M)[1:]
-    assert len(parts) > 2
+    _, *parts = re.split(r"^\.text\.\w+_(\d+):", sass, flags=re.M)
+    found = dict(zip(map(int, parts[::2]), parts[1::2], strict=True))
+    assert len(found) > 2
     memory = re.compile(r"\s(LDG|STG|LD|ST|RED|ATOMG?|LDGSTS)[. ]")
-    for text in parts[1:]:
+    for k, text in found.items():
         before, wait, after = text.partition("ACQBULK")
-        assert wait and not memory.search(before) and ".CONSTANT" not in after
-        assert "PREEXIT" not in before
-    assert "ACQBULK" not in parts[0] and "PREEXIT" in parts[0]
+        assert bool(wait) == (k > 0) and ("PREEXIT" in text) == (k + 1 < len(found))
+        if k:
+            assert not memory.search(before) and ".CONSTANT" not in after and "PREEXIT" not in before
 
 
 def test_other_gpus_have_none() -> None:
