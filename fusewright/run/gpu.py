@@ -64,6 +64,9 @@ class GpuKernel:
 
     def __post_init__(self) -> None:
         self.takes = interface(self.func)
+        if self.source:  # nobody knows that its launches wait for those before
+            plain = tuple(replace(x, dependent=False) for x in self.takes.launches)
+            self.takes = replace(self.takes, launches=plain)
 
 
 Found = tuple[Kernel, GpuKernel, list[int]]  # a kernel, its code, and the size parameters of a launch

@@ -137,6 +137,14 @@ class Nothing(EmulatedDriver):
         pass
 
 
+def test_edited_sources_follow_nothing() -> None:
+    """Their waits may be gone."""
+    func = three()
+    kernel = gpu.GpuKernel("key", func, [], "compiled", 0.0)
+    edited = gpu.GpuKernel("key", func, [], "external", 0.0, source="// edited")
+    assert any(x.dependent for x in kernel.takes.launches) and not any(x.dependent for x in edited.takes.launches)
+
+
 # --- the driver ---
 
 
