@@ -115,6 +115,8 @@ class Outer(Rows):
 
     def total_all(self, s: Scope, tid: Arg, threads: int, room: int = BESIDE) -> None:
         stages = [*self.p.outer_scalar, *self.p.full]
+        if not stages:
+            return
         span = (tid, self.params.get(BLOCKS, "blocks"), threads)
         totals = self.add_parts(s, stages, 1, span, lambda c, t: t, room)
         for st, acc in zip(stages, totals, strict=True):
@@ -166,7 +168,7 @@ class Outer(Rows):
         """
         whole = self.width
         columns = self.params.get(self.columns(), "columns")
-        sizes = [self.partial[st.name].dtype.itemsize for st in self.p.outer_vec]
+        sizes = [self.partial[st.name].dtype.itemsize for st in self.p.outer_vec] or [4]  # of parts, if there are any
         self.width = max(1, min(whole, ACCESS // max(sizes)))
         vectors = self.s.col_threads * self.s.steps * whole // self.width  # so many at most
         tx = max(1, SECTOR // (self.width * min(sizes)))
@@ -200,10 +202,12 @@ class Outer(Rows):
         at = self.mul(s, step, self.imm(self.width))
         self.place_col(s, step)
         stages = [st for st in self.p.outer_vec if st.name in used]
-        span = (share, self.params.get(BLOCKS, "blocks"), ty)
-        totals = self.add_parts(
-            s, stages, self.width, span, lambda c, t: self.add(c, self.mul(c, t, columns), at), room
-        )
+        totals: list[Reg] = []
+        if stages:
+            span = (share, self.params.get(BLOCKS, "blocks"), ty)
+            totals = self.add_parts(
+                s, stages, self.width, span, lambda c, t: self.add(c, self.mul(c, t, columns), at), room
+            )
         for st, acc in zip(stages, totals, strict=True):
             total = self.over_threads(s, self.freeze(s, acc), st.monoid, ty, tx)
             s.stages[st.name] = self.own(s, self.cast(s, total, compute_type(st.dtype)))

@@ -7,6 +7,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from fusewright.core.dtypes import f32
+from fusewright.graph.builder import Builder
+from fusewright.graph.ir import Value
+from fusewright.index.expr import Ix, sym
 from fusewright.loop import gpu_outer
 from fusewright.loop.gpu import lower_gpu
 from fusewright.loop.ir import For, Grid, Let, Set, walk
@@ -17,6 +21,7 @@ from tests.kernels import graph_of
 from tests.kernels_gpu import GpuCompiled, check_gpu, gpu_kernel
 from tests.loop import test_gpu_lowering as programs
 
+N, M = sym("n"), sym("m")
 FEW = Gpu((9, 0), 8, 1 << 20, 227 << 10)
 
 
@@ -85,3 +90,14 @@ def test_chunks_of_rows(program, finish: bool) -> None:
     for splits in (1, 37, 150):
         c.launch = {"splits": splits}
         check_gpu(c.graph, sizes, compiled=c)
+
+
+@pytest.mark.parametrize("shape", [(), (M,)])
+def test_nothing_to_combine(shape: tuple[Ix, ...]) -> None:
+    """What does not depend on rows is stored by the launch that combines parts, also where there are none."""
+
+    def program(b: Builder) -> list[Value]:
+        x, y = b.input(f32, (N, M)), b.input(f32, shape)
+        return [b.scan("sum", x, 1), b.neg(y)]
+
+    check_gpu(graph_of(program), {"n": 5, "m": 40})
