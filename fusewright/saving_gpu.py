@@ -378,7 +378,7 @@ class _Rules:
                 "hosts": [list(x) for x in takes.hosts],
                 "scratch": [list(x) for x in takes.scratch],
                 "counters": takes.counters,
-                "launches": [[x.name, x.blocks, x.threads, x.shared] for x in takes.launches],
+                "launches": [[x.name, x.blocks, x.threads, x.shared, x.dependent] for x in takes.launches],
             }
             self.file.members[f"kernels/{key}.cubin"] = code.handles[0] if code.handles else b""
             self.file.members[f"text/kernels/{key}.loop"] = loop_text(code.func).encode()

@@ -21,7 +21,7 @@ from fusewright.schedule.device import H200, Gpu
 
 
 def _nothing(count: int) -> int:
-    """The address of a function in the place of `cuLaunchKernel` that counts its calls in a word of memory."""
+    """The address of a function in the place of `cuLaunchKernel` (or `..Ex`) that counts calls in a word of memory."""
     text = f"""define i32 @fusewright_nothing() {{
   %at = inttoptr i64 {count} to ptr
   %one = atomicrmw add ptr %at, i64 1 monotonic
@@ -50,7 +50,8 @@ class NullDriver:
 
     @cached_property
     def native(self) -> Calls:
-        return Calls(_nothing(ctypes.addressof(self._count)), int, 0, lambda: 0, abs, self._empty)
+        nothing = _nothing(ctypes.addressof(self._count))
+        return Calls(nothing, int, 0, lambda: 0, abs, self._empty, bool, nothing)
 
     def versions(self) -> str:
         return "null"
@@ -84,3 +85,5 @@ class NullDriver:
 
     def launch(self, handle: Any, blocks: int, threads: int, shared: int, args: int, stream: int) -> None:
         self._count.value += 1
+
+    follow = launch

@@ -2,7 +2,8 @@
 
 The builtin takes the addresses of a kernel's buffers, values of size symbols, and host scalars. It looks for an
 *entry*, the launch prepared for these sizes and this alignment, copies its arguments, puts the addresses in, and calls
-`cuLaunchKernel` without the interpreter's lock. Whatever is unusual (no entry, an argument of another type, another
+`cuLaunchKernel` (`cuLaunchKernelEx`, of what may begin before the launch before it has ended) without the
+interpreter's lock. Whatever is unusual (no entry, an argument of another type, another
 device, a failed launch) is left to Python: `miss(*args)` makes the whole call, `resume(keep, first, scratch, *args)`
 the launches from number `first` on, with the scratch memory that there is (or None).
 
@@ -29,7 +30,20 @@ from .store import default_store
 # there are of each kind, whether the last two are the place and size of memory that scratch memory may be taken from,
 # the first entry; then for each buffer 15, or 0 if its alignment does not matter.
 SITE = (
-    *("launch", "current", "stream", "empty", "capturing", "data_ptr", "miss", "resume", "none", "no", "index"),
+    *(
+        "launch",
+        "follow",
+        "current",
+        "stream",
+        "empty",
+        "capturing",
+        "data_ptr",
+        "miss",
+        "resume",
+        "none",
+        "no",
+        "index",
+    ),
     *("device", "args", "pointers", "symbols", "room", "head"),
 )
 # An entry: the next one; what it is for (alignment, stream, or -1 for any); its length in words; how many launches,
@@ -40,7 +54,7 @@ ENTRY = (
     *("next", "alignment", "on", "length", "launches", "hosts", "pieces", "words", "scratch", "live", "bytes"),
     *("size", "stride", "dtype", "keep", "launches_at", "hosts_at", "pieces_at", "words_at"),
 )
-LAUNCH = ("handle", "blocks", "threads", "shared")  # for each launch
+LAUNCH = ("handle", "blocks", "threads", "shared", "attributes")  # for each launch; its one attribute's address, or 0
 HOST = ("type", "word", "arg")  # for each host scalar: its type's number, its place, which one of the call's it is
 TYPES = ("f64", "f32", "i64", "i32")
 ANY = -1
@@ -141,6 +155,8 @@ def text() -> str:
     t = _Text()
     for name in ("counter", "low", "found", "raw", "base", "scratch", "result"):
         t.put(f"%{name} = alloca i64")
+    t.put("%config = alloca [7 x i64]")
+    t.put("%status = alloca i32")
     t.put("store ptr null, ptr %scratch")
     site = t.let(f"call ptr @PyLong_AsVoidPtr(ptr {t.let('call ptr @PyTuple_GetItem(ptr %self, i64 0)')})")
     of = {name: t.load(site, k, "ptr" if k < SITE.index("device") else "i64") for k, name in enumerate(SITE[:-1])}
@@ -174,8 +190,16 @@ def text() -> str:
     handle = t.load(one, 0, "ptr")
     blocks, threads, shared = (t.let(f"trunc i64 {t.load(one, j)} to i32") for j in (1, 2, 3))
     where = f"ptr {handle}, i32 {blocks}, i32 1, i32 1, i32 {threads}, i32 1, i32 1, i32 {shared}, ptr {stream}"
+    attributes = t.load(one, LAUNCH.index("attributes"))
+    t.when(f"icmp ne i64 {attributes}, 0", "follow")
     status = t.let(f"call i32 {of['launch']}({where}, ptr {table}, ptr null)")
-    t.when(f"icmp ne i32 {status}, 0", "failed")
+    t.put(f"store i32 {status}, ptr %status")
+    t.put("br label %launched")
+    t.begin("follow")
+    status = t.let(f"call i32 {of['follow']}(ptr {_config(t, one, stream)}, ptr {handle}, ptr {table}, ptr null)")
+    t.put(f"store i32 {status}, ptr %status")
+    t.label("launched")
+    t.when(f"icmp ne i32 {t.let('load i32, ptr %status')}, 0", "failed")
     t.again("launches", k)
     t.put(f"call void @PyEval_RestoreThread(ptr {state})")
     t.put(f"call void @Py_IncRef(ptr {of['none']})")
@@ -272,6 +296,17 @@ def _search(t: _Text, of: dict[str, str], site: str, given: str) -> str:
     t.put("br label %search")
     t.begin("hit")
     return entry
+
+
+def _config(t: _Text, one: str, stream: str) -> str:
+    """The CUlaunchConfig (`run/dependent.py`) of a launch: numbers of 32 bits, two in a word, and addresses."""
+    blocks, threads, shared, attributes = (t.load(one, k) for k in range(1, len(LAUNCH)))
+    threads = t.let(f"or i64 {t.let(f'shl i64 {threads}, 32')}, 1")
+    address = t.let(f"ptrtoint ptr {stream} to i64")
+    words = [t.let(f"or i64 {blocks}, {1 << 32}"), threads, str(1 << 32 | 1), shared, address, attributes, "1"]
+    for k, word in enumerate(words):
+        t.put(f"store i64 {word}, ptr {t.at('%config', k)}")
+    return "%config"
 
 
 def _live(t: _Text, of: dict[str, str], part: dict[str, str], site: str) -> None:

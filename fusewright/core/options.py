@@ -120,6 +120,12 @@ class Options:
     )
     parallel: bool = _option(True, "switch", "Compile the GPU kernels of a graph in several threads at once.")
     native_launch: bool = _option(True, "switch", "Launch GPU kernels from machine code; off: from Python.")
+    dependent_launch: bool = _option(
+        True,
+        "switch",
+        "Let the next launch of a GPU kernel get ready while the one before it ends (compute capability 9.0 or later).",
+        code=True,
+    )
 
     # Switches that are off: FUSEWRIGHT_ENABLE turns them on.
     single_op_groups: bool = _option(

@@ -62,7 +62,7 @@ class _Runs:
             return "not prepared"
         parts = [
             f"{blocks} blocks of {threads} threads, {shared} bytes shared"
-            for _, blocks, threads, shared in prepared.launches
+            for _, blocks, threads, shared, _ in prepared.launches
         ]
         return f"{'; '.join(parts) or 'nothing to do'}; {prepared.scratch_bytes} bytes of scratch memory"
 

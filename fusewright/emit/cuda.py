@@ -10,6 +10,12 @@ Aliasing. A buffer that a kernel does not store to is read through the read-only
 `__restrict__`: no two buffers share memory, except inputs with each other. `aliases` lists the exceptions: pairs of
 buffers that a launch may be given the same memory for. They must be accessed at the same elements by the same thread;
 they lose `__restrict__`, and the read-only cache if one of them is stored to.
+
+A launch that is `dependent` begins by waiting for the one before: memory changes while its blocks are there. So none
+of its pointers is `__restrict__`, for the compiler would take it that only this kernel writes there, and could read
+before the wait; nor does it read through the read-only cache. The launch before lets it begin as soon as all of its own
+blocks are there (it can keep none of them out), but not before it has waited itself: who waits for it waits for all
+before it.
 """
 
 from __future__ import annotations
@@ -45,6 +51,7 @@ class Launch:
     """One kernel of a func: its name, blocks (a size or a number), threads, and bytes of dynamic shared memory.
 
     `cluster`: how many blocks run together; that is part of the kernel's code, and nothing a launch has to say.
+    `dependent`: it may be launched so that it begins before the one before it has ended.
     """
 
     name: str
@@ -52,6 +59,7 @@ class Launch:
     threads: int
     shared: int
     cluster: int = 1
+    dependent: bool = False
 
 
 def parameters(func: Func) -> list[Param]:
@@ -67,7 +75,7 @@ def parameters(func: Func) -> list[Param]:
 def launches(func: Func) -> list[Launch]:
     """The kernels of `func`, in the order in which they must run."""
     return [
-        Launch(f"{_function(func)}_{k}", g.blocks, g.threads, _Shared(func, g).dynamic, g.cluster)
+        Launch(f"{_function(func)}_{k}", g.blocks, g.threads, _Shared(func, g).dynamic, g.cluster, g.dependent)
         for k, g in enumerate(_grids(func))
     ]
 
@@ -147,34 +155,51 @@ class _Module:
         written = {s.buf.name for s in walk(grid.body) if isinstance(s, Store)}
         if written & self.aliased:
             written |= self.aliased
+        if grid.dependent:  # by the launch before, while this one is there
+            written |= {b.name for b in (*f.bufs, *(a.buf for a in f.allocs))}
         own = Own(self.prelude, self.target, grid.threads, units(f.allocs, grid.body))
         body = Body(self.prelude, self.names, grid, f.sizes, f.allocs, written, shared.scratch, own)
         text = body.run()
         what = [_comment(grid.what, "// ")] if grid.what else []
         if grid.cluster > 1 and not self.target.has_clusters:
             raise CompilerError(f"{self.target.arch} has no clusters of blocks", "emit")
+        if grid.dependent and not self.target.has_dependent_launches:
+            raise CompilerError(f"{self.target.arch} has no dependent launches", "emit")
         cluster = f"__cluster_dims__({grid.cluster}, 1, 1) " if grid.cluster > 1 else ""
         bounds = f"{grid.threads}, {grid.beside}" if self.bounded and grid.beside > 1 else str(grid.threads)
         head = f'extern "C" __global__ void {cluster}__launch_bounds__({bounds}) {_function(f)}_{k}('
-        params = ",\n    ".join(self.params(written))
-        return "\n".join([*what, f"{head}\n    {params}) {{", *self.declarations(grid, shared, body), *text, "}"])
+        params = ",\n    ".join(self.params(grid))
+        begin = self.order(grid, next(iter(_grids(f)[k + 1 :]), None))
+        return "\n".join(
+            [*what, f"{head}\n    {params}) {{", *begin, *self.declarations(grid, shared, body), *text, "}"]
+        )
+
+    def order(self, grid: Grid, following: Grid | None) -> list[str]:
+        """How a launch goes on after the one before it, and lets the next one begin."""
+        out = []
+        if grid.dependent:
+            out.append(f"  {self.prelude.need('fw_after_launch')}();  // all that the launch before has left is there")
+        if following is not None and following.dependent:
+            out.append(f"  {self.prelude.need('fw_next_launch')}();  // may begin, and waits for this one")
+        return out
 
     def whole(self, a: Alloc) -> str:
         """The name of scratch in shared memory, of all threads."""
         return self.names(f"{a.buf.name}_of_all" if a.scope == "own" else a.buf.name, "buffer")
 
-    def params(self, written: set[str]) -> list[str]:
+    def params(self, grid: Grid) -> list[str]:
         f = self.func
+        alone = "" if grid.dependent else " __restrict__"
         out = []
         for b in f.bufs:
             const = "" if b.output else "const "
-            restrict = "" if b.name in self.aliased else " __restrict__"
+            restrict = "" if b.name in self.aliased else alone
             out.append(f"{const}{stored_type(b.dtype)}*{restrict} {self.names(b.name, 'buffer')}")
         out += [f"{value_type(r.dtype)} {self.names(r.name)}" for r in (*f.sizes, *f.hosts)]
         for scope, _ in POINTED:
             for a in f.allocs:
                 if a.scope == scope:
-                    out.append(f"{stored_type(a.buf.dtype)}* __restrict__ {self.names(a.buf.name, 'buffer')}")
+                    out.append(f"{stored_type(a.buf.dtype)}*{alone} {self.names(a.buf.name, 'buffer')}")
         return out
 
     def declarations(self, grid: Grid, shared: _Shared, body: Body) -> list[str]:

@@ -390,7 +390,7 @@ class Body:
         assert b is not None
         if self.scope.get(b.name, "grid") != "grid":
             return ""
-        if "stream" in (s.attr or ""):
+        if "stream" in (s.attr or "") and not self.grid.dependent:  # which the compiler might do before the wait
             return "ldcs"
         if b.name not in self.written:
             return "ldg"

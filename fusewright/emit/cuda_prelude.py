@@ -295,6 +295,14 @@ DEVICE: dict[str, tuple[tuple[str, ...], str]] = {
         (),
         '{fn} void fw_prefetch(const void* p) { asm volatile("prefetch.global.L2 [%0];" ::"l"(p)); }',
     ),
+    "fw_after_launch": (
+        (),
+        '{fn} void fw_after_launch() { asm volatile("griddepcontrol.wait;" ::: "memory"); }',
+    ),
+    "fw_next_launch": (
+        (),
+        '{fn} void fw_next_launch() { asm volatile("griddepcontrol.launch_dependents;"); }',
+    ),
     "fw_fail": (
         (),
         """\

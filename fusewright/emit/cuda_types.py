@@ -39,6 +39,11 @@ class CudaTarget:
         """Whether blocks can read each other's shared memory."""
         return self.major >= 9
 
+    @property
+    def has_dependent_launches(self) -> bool:
+        """Whether a launch can wait for the one before it, which need not have ended when its own blocks begin."""
+        return self.major >= 9
+
 
 _VALUE = {
     "f64": "double",

@@ -12,6 +12,8 @@ their points (`gpu_sort.py`), then collect them (`gpu_collect.py`).
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from ..fusion.ir import Fusion
 from ..fusion.relax import relax
 from ..prims.table import MONOIDS
@@ -20,7 +22,7 @@ from .gpu_collect import Collect
 from .gpu_nest import BLOCKS
 from .gpu_scan import Scans
 from .gpu_tiles import Tiles
-from .ir import Arg, For, If, Set, Stmt
+from .ir import Arg, For, Func, Grid, If, Set, Stmt
 from .lower import Kernel
 from .scope import Scope
 
@@ -35,6 +37,12 @@ def lower_gpu(f: Fusion, schedule: GpuSchedule, name: str) -> Kernel:
     kernel.run()
     func, params = kernel.func, kernel.params
     return Kernel(func, params.values, [h.name for h in func.hosts], frozenset(params.divisors))
+
+
+def overlapped(func: Func) -> Func:
+    """`func` with launches that are there when the one before ends: its blocks leave one by one, and make room."""
+    func.body = [replace(s, dependent=k > 0) if isinstance(s, Grid) else s for k, s in enumerate(func.body)]
+    return func
 
 
 class _Rows(Scans):

@@ -71,8 +71,15 @@ class Nest(Reductions):
         return (product(self.steps(a) for a in self.rows) + self.s.row_threads - 1) // ix(self.s.row_threads)
 
     # --- launches ---
-    def launch(self, blocks: Ix, threads: int, what: str, role: str, cluster: int = 1) -> tuple[Scope, Reg, Reg]:
-        """Begin a launch: its outermost scope, block number and thread number. `blocks`: in units of clusters."""
+    def launch(
+        self, blocks: Ix, threads: int, what: str, role: str, cluster: int = 1, together: int = 0
+    ) -> tuple[Scope, Reg, Reg]:
+        """Begin a launch: its outermost scope, block number and thread number. `blocks`: in units of clusters.
+
+        `together`: blocks that should fit a multiprocessor at once, where there are no more to run. Then their threads
+        have the registers to ask for much at a time; a compiler that is told nothing saves registers instead, for
+        blocks that do not come, and waits for each load in turn.
+        """
         k = len(self.func.body)
         bid, tid = Reg(f"bid{k}", self.ix), Reg(f"tid{k}", self.ix)
         body: list[Stmt] = []
@@ -80,7 +87,7 @@ class Nest(Reductions):
         self.own(s, bid)
         self.own(s, tid)
         count = self.params.get(blocks * cluster, ("blocks", role))
-        together = self.blocks_beside(threads) if k == 0 else 1
+        together = together or (self.blocks_beside(threads) if k == 0 else 1)
         self.func.body.append(Grid(bid, count, tid, threads, body, what, cluster, together))
         return s, bid, tid
 

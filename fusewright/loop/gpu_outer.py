@@ -9,14 +9,15 @@ from ..core.dtypes import bool_, compute_type, i32
 from ..fusion.ir import Stage
 from ..index.expr import ix
 from ..index.layout import product
-from ..schedule.gpu_base import power_up
+from ..schedule.gpu_base import ACCESS, SECTOR, power_up
 from ..schedule.gpu_fit import THREADS
 from .gpu_nest import BLOCKS
-from .gpu_rows import Rows
+from .gpu_rows import ALL, BESIDE, Rows
 from .ir import Alloc, Arg, Buf, For, If, Let, Reg, Set, Stmt, Store, Var
 from .scope import Scope
 
-COMBINE = (8, 32)  # threads along columns, and along partial results, where column sums are combined
+TILES = 256  # blocks that combine column sums, from which on they take more columns than a sector of memory has
+LINE = 128  # bytes of a cache line: no block takes more columns
 
 
 class Outer(Rows):
@@ -69,7 +70,7 @@ class Outer(Rows):
         for st in [*self.p.outer_scalar, *self.p.full]:
             value = self.over_lanes(s, self.freeze(s, self.thread_acc[st.name]), st.monoid)
             value = self.over_threads(s, value, st.monoid, threads, 1)
-            self.only(s, first).append(Store(self.partial[st.name], bid, value))
+            self.only(s, first).append(self.leave(st.name, bid, value))
         if not self.p.outer_vec:
             return
         var = self.reg(self.ix, prefix="k")
@@ -88,7 +89,7 @@ class Outer(Rows):
             value = self.let(c, "load", (self.kept_at(c),), buf.dtype, self.width, buf)
             value = self.over_threads(c, value, st.monoid, self.s.row_threads, self.row_stride())
             where = self.add(c, base, at)
-            self.only(c, here).append(Store(self.partial[st.name], where, value))
+            self.only(c, here).append(self.leave(st.name, where, value))
         s.body.append(For(var, self.imm(0), self.imm(self.s.steps), self.imm(1), inside, True))
 
     # --- results of many rows: all parts ---
@@ -96,8 +97,8 @@ class Outer(Rows):
         """Combine what the blocks have left, in launches of their own."""
         scalar, vector = self.finals()
         if scalar:
-            s, _, tid = self.launch(ix(1), THREADS, "combine what the blocks have left", "one")
-            self.store_scalars(s, tid, THREADS, scalar)
+            s, _, tid = self.launch(ix(1), THREADS, "combine what the blocks have left", "one", 1, 2)
+            self.store_scalars(s, tid, THREADS, scalar, ALL)
         if vector:
             self.combine_columns(vector)
 
@@ -106,16 +107,19 @@ class Outer(Rows):
         found = self.p.epilogue
         return [st for st in found if not st.axes], [st for st in found if st.axes]
 
-    def store_scalars(self, s: Scope, tid: Arg, threads: int, stores: list[Stage]) -> None:
-        self.total_all(s, tid, threads)
+    def store_scalars(self, s: Scope, tid: Arg, threads: int, stores: list[Stage], room: int = BESIDE) -> None:
+        self.total_all(s, tid, threads, room)
         first = self.prim(s, "eq", tid, self.imm(0))
         for st in stores:
             self.store(s, st, first)
 
-    def total_all(self, s: Scope, tid: Arg, threads: int) -> None:
-        for st in [*self.p.outer_scalar, *self.p.full]:
-            blocks = self.params.get(BLOCKS, "blocks")
-            acc = self.add_parts(s, st, 1, (tid, blocks, threads), lambda c, t: t)
+    def total_all(self, s: Scope, tid: Arg, threads: int, room: int = BESIDE) -> None:
+        stages = [*self.p.outer_scalar, *self.p.full]
+        if not stages:
+            return
+        span = (tid, self.params.get(BLOCKS, "blocks"), threads)
+        totals = self.add_parts(s, stages, 1, span, lambda c, t: t, room)
+        for st, acc in zip(stages, totals, strict=True):
             total = self.over_threads(s, self.freeze(s, acc), st.monoid, threads, 1)
             s.stages[st.name] = self.own(s, self.cast(s, total, compute_type(st.dtype)))
 
@@ -143,11 +147,12 @@ class Outer(Rows):
         share, column = self.divide(x, tid, tx)
         if not scalar and self.wants_scalars(vector):
             self.total_all(x, tid, self.s.threads)
+        columns = self.params.get(self.columns(), "columns")
         first = self.reg(self.ix, prefix="c")
         inside: list[Stmt] = []
         c = Scope(x, inside)
         self.own(c, first)
-        self.columns_at(c, self.add(c, first, column), share, (tx, self.s.threads // tx), vector)
+        self.columns_at(c, self.add(c, first, column), share, (tx, self.s.threads // tx), vector, columns)
         x.body.append(For(first, self.imm(0), self.col_steps(), self.imm(tx), inside))
 
     def wants_scalars(self, stores: list[Stage]) -> bool:
@@ -155,31 +160,55 @@ class Outer(Rows):
         return bool(used & {st.name for st in [*self.p.outer_scalar, *self.p.full]})
 
     def combine_columns(self, stores: list[Stage]) -> None:
-        """One thread per vector of columns and share of the blocks."""
-        tx, ty = COMBINE
-        assert tx * ty == THREADS
+        """One thread per vector of columns and share of the blocks.
+
+        This waits for memory and does little else. So there are many blocks, and whoever can asks for all it needs at
+        once: tiles are as narrow as a sector of memory, but where there are many columns, and a thread's vector is one
+        access.
+        """
+        whole = self.width
+        columns = self.params.get(self.columns(), "columns")
+        sizes = [self.partial[st.name].dtype.itemsize for st in self.p.outer_vec] or [4]  # of parts, if there are any
+        self.width = max(1, min(whole, ACCESS // max(sizes)))
+        vectors = self.s.col_threads * self.s.steps * whole // self.width  # so many at most
+        tx = max(1, SECTOR // (self.width * min(sizes)))
+        while 2 * tx * self.width * min(sizes) <= LINE and vectors // (2 * tx) >= TILES:
+            tx *= 2
         tiles = (product(self.steps(a) for a in self.cols) + tx - 1) // ix(tx)
-        s, bid, tid = self.launch(tiles, tx * ty, "combine the blocks' column results", "columns")
+        s, bid, tid = self.launch(tiles, THREADS, "combine the blocks' column results", "columns", 1, 2)
         share, x = self.divide(s, tid, tx)
         if self.wants_scalars(stores):
-            self.total_all(s, tid, THREADS)
-        self.columns_at(s, self.add(s, self.mul(s, bid, self.imm(tx)), x), share, COMBINE, stores)
+            self.total_all(s, tid, THREADS, ALL)
+        step = self.add(s, self.mul(s, bid, self.imm(tx)), x)
+        self.columns_at(s, step, share, (tx, THREADS // tx), stores, columns, ALL)
+        self.width = whole
 
-    def columns_at(self, s: Scope, step: Arg, share: Arg, threads: tuple[int, int], stores: list[Stage]) -> None:
+    def columns_at(
+        self,
+        s: Scope,
+        step: Arg,
+        share: Arg,
+        threads: tuple[int, int],
+        stores: list[Stage],
+        columns: Arg,
+        room: int = BESIDE,
+    ) -> None:
         """Store the columns at `step`; `threads`: side by side along columns, and for shares of the parts."""
         tx, ty = threads
         ncol = self.col_steps()
         here = self.prim(s, "lt", step, ncol)
         step = self.prim(s, "min", step, self.add(s, ncol, self.imm(-1)))
         used = {n for st in stores for n in st.body.stages}
-        columns = self.params.get(self.columns(), "columns")
         at = self.mul(s, step, self.imm(self.width))
         self.place_col(s, step)
-        for st in self.p.outer_vec:
-            if st.name not in used:
-                continue
+        stages = [st for st in self.p.outer_vec if st.name in used]
+        totals: list[Reg] = []
+        if stages:
             span = (share, self.params.get(BLOCKS, "blocks"), ty)
-            acc = self.add_parts(s, st, self.width, span, lambda c, t: self.add(c, self.mul(c, t, columns), at))
+            totals = self.add_parts(
+                s, stages, self.width, span, lambda c, t: self.add(c, self.mul(c, t, columns), at), room
+            )
+        for st, acc in zip(stages, totals, strict=True):
             total = self.over_threads(s, self.freeze(s, acc), st.monoid, ty, tx)
             s.stages[st.name] = self.own(s, self.cast(s, total, compute_type(st.dtype)))
         first = self.prim(s, "eq", share, self.imm(0))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from ..core.dtypes import DType, compute_type
 from ..fusion.ir import Stage
@@ -13,6 +13,16 @@ from .ir import Alloc, Arg, Buf, For, Imm, Let, Reg, Set, Stmt, Store, Var
 from .scope import Scope
 
 Where = Callable[[Scope, Arg], Arg]
+Span = tuple[Arg, Arg, int]
+Use = Callable[[Scope, list[Arg], Arg | None], None]
+
+ALL = 64  # 32-bit words of partial results that a thread asks for at a time, in a launch that only combines them
+BESIDE = 32  # in one that does more
+
+
+def words(r: Reg) -> int:
+    """The 32-bit registers that it takes."""
+    return r.lanes * max(r.dtype.itemsize // 4, 1)
 
 
 class Rows(OnlineSums):
@@ -147,26 +157,63 @@ class Rows(OnlineSums):
     def identity(self, st: Stage, dtype: DType, lanes: int) -> Imm:
         return Imm(MONOIDS[st.monoid].identity(dtype), dtype, lanes)
 
-    def each_part(self, s: Scope, lo: Arg, hi: Arg, step: int, body: Callable[[Scope, Arg], None]) -> None:
-        """A loop over the partial results lo, lo + step, ... below hi: `body(scope, t)`."""
+    def each_part(
+        self, s: Scope, span: Span, size: int, load: Callable[[Scope, Arg], list[Arg]], use: Use, room: int = BESIDE
+    ) -> None:
+        """A loop over the partial results lo, lo + step, ... below hi, in order; `span`: (lo, hi, step).
+
+        `load(scope, t)` reads the t-th, in so many registers (`size`); `use(scope, values, there)` takes what was
+        read. Several are on their way at a time, in `room` registers. Those past the end are the last one again, and
+        not `there` (None: it is).
+        """
+        lo, hi, step = span
+        batch = max(1, min(room // size, room // 8))
+        last = self.add(s, hi, self.imm(-1))
         t = self.reg(self.ix, prefix="t")
         inside: list[Stmt] = []
         c = Scope(s, inside)
         self.own(c, t)
-        body(c, t)
-        s.body.append(For(t, lo, hi, self.imm(step), inside))
+        read: list[tuple[list[Arg], Arg | None]] = []
+        for k in range(batch):
+            at: Arg = t
+            there: Arg | None = None
+            if k:
+                later = self.add(c, t, self.imm(k * step))
+                there = self.prim(c, "lt", later, hi)
+                at = self.prim(c, "min", later, last)
+            read.append((load(c, at), there))
+        for values, there in read:
+            use(c, values, there)
+        s.body.append(For(t, lo, hi, self.imm(batch * step), inside))
 
-    def add_parts(self, s: Scope, st: Stage, lanes: int, span: tuple[Arg, Arg, int], where: Where) -> Reg:
-        """The partial results of `span` (lo, hi, step), combined; `where(scope, t)`: the place of the t-th."""
-        acc = self.total(s, st, lanes)
+    def add_parts(
+        self, s: Scope, stages: Sequence[Stage], lanes: int, span: Span, where: Where, room: int = BESIDE
+    ) -> list[Reg]:
+        """The partial results of `span` of each stage, combined; `where(scope, t)`: the place of the t-th."""
+        totals = [self.total(s, st, lanes) for st in stages]
 
-        def body(c: Scope, t: Arg) -> None:
-            buf = self.partial[st.name]
-            got = self.let(c, "load", (where(c, t),), buf.dtype, lanes, buf)
-            c.body.append(Set(acc, self.prim(c, MONOIDS[st.monoid].combine, acc, got)))
+        def load(c: Scope, t: Arg) -> list[Arg]:
+            at = where(c, t)
+            return [self.part(c, st.name, at, lanes) for st in stages]
 
-        self.each_part(s, *span, body)
-        return acc
+        def use(c: Scope, values: list[Arg], there: Arg | None) -> None:
+            for st, acc, got in zip(stages, totals, values, strict=True):
+                if there is not None:
+                    got = self.prim(c, "where", there, got, self.identity(st, acc.dtype, lanes))
+                c.body.append(Set(acc, self.prim(c, MONOIDS[st.monoid].combine, acc, got)))
+
+        if stages:
+            self.each_part(s, span, sum(map(words, totals)), load, use, room)
+        return totals
+
+    def part(self, s: Scope, name: str, at: Arg, lanes: int) -> Arg:
+        """What a block has left for `lanes` results, at a multiple of those."""
+        buf = self.partial[name]
+        return self.let(s, "load", (at,), buf.dtype, lanes, buf, "aligned" if lanes > 1 else None)
+
+    def leave(self, name: str, at: Arg, value: Arg) -> Store:
+        """The inverse of `part`."""
+        return Store(self.partial[name], at, value, None, "aligned" if value.lanes > 1 else "")
 
     def total(self, s: Scope, st: Stage, lanes: int) -> Reg:
         """A register for partial results, at the identity."""

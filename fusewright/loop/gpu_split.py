@@ -8,10 +8,11 @@ from __future__ import annotations
 from ..core.dtypes import compute_type
 from ..fusion.ir import Stage
 from ..index.layout import product
+from ..schedule.gpu_base import beside
 from .gpu_nest import SPLITS
 from .gpu_outer import Outer
-from .gpu_rows import Where
-from .ir import Alloc, Arg, Buf, Imm, Reg, Set, Stmt, Store
+from .gpu_rows import Span, Where, words
+from .ir import Alloc, Arg, Buf, Imm, Reg, Set, Stmt
 from .scope import Scope
 
 
@@ -31,7 +32,7 @@ class Split(Outer):
         for number in sorted(self.p.work):
             self.split_pass(number)
         if self.p.row_stores and not self.s.finish:
-            s, bid, tid = self.launch(self.row_tiles(), self.s.threads, "results of rows", "rows")
+            s, bid, tid = self.launch(self.row_tiles(), self.s.threads, "results of rows", "rows", 1, 2)
             self.store_rows(s, bid, tid)
         self.epilogue()
 
@@ -53,7 +54,9 @@ class Split(Outer):
     def split_pass(self, number: int) -> None:
         stages = self.p.work[number]
         splits = self.params.get(SPLITS, "splits")
-        s, bid, tid = self.launch(self.row_tiles() * SPLITS, self.s.threads, f"pass {number} over the columns", "split")
+        what = f"pass {number} over the columns"
+        together = beside(self.s.threads)  # there are about so many
+        s, bid, tid = self.launch(self.row_tiles() * SPLITS, self.s.threads, what, "split", 1, together)
         row, col = self.place_thread(s, tid)
         tile, part = self.divmod(s, bid, splits)
         step, valid = self.place_row(s, tile, row)
@@ -80,8 +83,8 @@ class Split(Outer):
             lanes = self.width if self.row_vector else 1
             stores: list[Stmt] = []
             for name, value in values.items():
-                buf = self.partial[name]
-                stores.append(Store(buf, at, self.cast(s, self.splat(s, value, lanes), buf.dtype)))
+                value = self.cast(s, self.splat(s, value, lanes), self.partial[name].dtype)
+                stores.append(self.leave(name, at, value))
             self.only(s, first, valid).extend(stores)
         if self.p.row_stores and self.s.finish and number == max(self.p.work):
             tiles = self.params.get(self.row_tiles(), "row tiles")
@@ -100,18 +103,19 @@ class Split(Outer):
         def where(c: Scope, t: Arg) -> Arg:
             return self.mul(c, self.add(c, self.mul(c, t, self.row_steps()), step), self.imm(lanes))
 
-        for st in self.p.inner:
-            if st.name not in needed:
-                continue
-            if self.is_rescaled(st):
+        wanted = [st for st in self.p.inner if st.name in needed]
+        plain = [st for st in wanted if not self.is_rescaled(st) and not self.is_moments(st)]
+        found = dict(zip(plain, self.add_parts(s, plain, lanes, self.chunks(col), where), strict=True))
+        for st in wanted:
+            if st in found:
+                total = self.together(s, found[st], st.monoid)
+            elif self.is_rescaled(st):
                 total = self.total_rescaled(s, st, col, where)
-            elif self.is_moments(st):
-                total = self.total_moments(s, st, col, where)
             else:
-                total = self.together(s, self.add_parts(s, st, lanes, self.chunks(col), where), st.monoid)
+                total = self.total_moments(s, st, col, where)
             s.stages[st.name] = self.own(s, self.cast(s, total, compute_type(st.dtype)))
 
-    def chunks(self, col: Arg) -> tuple[Arg, Arg, int]:
+    def chunks(self, col: Arg) -> Span:
         """This thread's share of the chunks."""
         return col, self.params.get(SPLITS, "splits"), self.s.col_threads
 
@@ -124,29 +128,34 @@ class Split(Outer):
         most = s.stages[lead]
         acc = self.total(s, st, most.lanes)
 
-        def body(c: Scope, t: Arg) -> None:
+        def load(c: Scope, t: Arg) -> list[Arg]:
             at = where(c, t)
-            got = self.let(c, "load", (at,), acc.dtype, acc.lanes, self.partial[st.name])
-            top = self.let(c, "load", (at,), acc.dtype, acc.lanes, self.partial[lead])
-            part = self.prim(c, "mul", got, self._rescale(c, st, top, most))
-            c.body.append(Set(acc, self.prim(c, "add", acc, part)))
+            return [self.part(c, name, at, acc.lanes) for name in (st.name, lead)]
 
-        self.each_part(s, *self.chunks(col), body)
+        def use(c: Scope, values: list[Arg], there: Arg | None) -> None:
+            got, top = values
+            part = self.prim(c, "mul", got, self._rescale(c, st, top, most))
+            c.body.append(Set(acc, self.prim(c, "add", acc, self.counted(c, part, there))))
+
+        self.each_part(s, self.chunks(col), 2 * words(acc), load, use)
         return self.settled(s, most, self.together(s, acc, "sum"))
+
+    def counted(self, s: Scope, part: Arg, there: Arg | None) -> Arg:
+        """What a sum has of a part that is `there` or not."""
+        return part if there is None else self.prim(s, "where", there, part, Imm(0.0, part.dtype, part.lanes))
 
     def total_moments(self, s: Scope, st: Stage, col: Arg, where: Where) -> Arg:
         """Chan's rule: the mean of all points first, then the second moment about it."""
         lanes = self.width if self.row_vector else 1
         count, weighted, second = (self.total(s, st, lanes) for _ in range(3))
+        names = (f"{st.name}.count", f"{st.name}.mean", st.name)
 
-        def parts(c: Scope, t: Arg) -> tuple[Arg, Arg, Arg]:
+        def load(c: Scope, t: Arg) -> list[Arg]:
             at = where(c, t)
-            names = (f"{st.name}.count", f"{st.name}.mean", st.name)
-            n, mean, m2 = (self.let(c, "load", (at,), count.dtype, lanes, self.partial[k]) for k in names)
-            return n, mean, m2
+            return [self.part(c, name, at, lanes) for name in names]
 
-        def means(c: Scope, t: Arg) -> None:
-            n, mean, _ = parts(c, t)
+        def means(c: Scope, values: list[Arg], there: Arg | None) -> None:
+            n, mean = self.counted(c, values[0], there), values[1]
             moved = self.prim(c, "mul", n, mean)
             # a chunk without points has no mean worth counting
             some = self.prim(c, "gt", n, Imm(0.0, n.dtype))
@@ -154,15 +163,15 @@ class Split(Outer):
             c.body.append(Set(count, self.prim(c, "add", count, n)))
             c.body.append(Set(weighted, self.prim(c, "add", weighted, moved)))
 
-        self.each_part(s, *self.chunks(col), means)
+        self.each_part(s, self.chunks(col), 3 * words(count), load, means)
         points, total = self.together(s, count, "sum"), self.together(s, weighted, "sum")
         average = self.prim(s, "div", total, self.prim(s, "max", points, self._one(points)))
 
-        def moments(c: Scope, t: Arg) -> None:
-            n, mean, m2 = parts(c, t)
+        def moments(c: Scope, values: list[Arg], there: Arg | None) -> None:
+            n, mean, m2 = values
             away = self.prim(c, "sub", mean, average)
             part = self.prim(c, "add", m2, self.prim(c, "mul", self.prim(c, "mul", away, away), n))
-            c.body.append(Set(second, self.prim(c, "add", second, part)))
+            c.body.append(Set(second, self.prim(c, "add", second, self.counted(c, part, there))))
 
-        self.each_part(s, *self.chunks(col), moments)
+        self.each_part(s, self.chunks(col), 3 * words(count), load, moments)
         return self.about(s, st, points, average, self.together(s, second, "sum"))

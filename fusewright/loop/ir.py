@@ -16,7 +16,8 @@ Grammar (text format and parser in `loop/text.py`)
                                                     separated by barriers
             | grid bid of blocks, tid of n { stmt* } CUDA: one launch of `blocks` blocks of n threads (a number); the
                                                     body runs once per thread; launches follow one another.
-                                                    `cluster c`: c consecutive blocks form a cluster, and run together
+                                                    `cluster c`: c consecutive blocks form a cluster, and run together;
+                                                    `dependent`: blocks wait for the launch before
             | barrier "reason"                      CUDA: all threads of the block wait for each other
             | prefetch buf[index]                   a hint: bring the element's cache line nearer; reads nothing
             | copy own[i] = buf[j] of n {hint}      CUDA: begin to copy n elements, as stored, to the thread's scratch
@@ -218,7 +219,8 @@ class Grid:
     """One CUDA launch. `blocks` is a size or a number; 0 blocks launch nothing. `what`: its purpose, for people.
 
     `cluster`: how many blocks see each other's results (`creduce`); from compute capability 9.0 on. `beside`: how many
-    blocks should fit a multiprocessor at once, which bounds their registers.
+    blocks should fit a multiprocessor at once, which bounds their registers. `dependent`: its blocks may be there
+    before the launch before it has ended (from 9.0 on, too); they wait until then, and see all that it has left.
     """
 
     bid: Reg
@@ -229,6 +231,7 @@ class Grid:
     what: str = ""
     cluster: int = 1
     beside: int = 1
+    dependent: bool = False
 
 
 @dataclass(frozen=True, slots=True)

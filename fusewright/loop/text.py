@@ -15,7 +15,7 @@ Grammar
             | "copy" name "[" arg "]" "=" name "[" arg "]" "of" integer ["{" word+ "}"]
             | "commit" | "wait" integer
             | "parallel" name "of" name "{" stmt* "}"
-            | "grid" name "of" arg "," name "of" integer ["cluster" integer] ["beside" integer] [string]
+            | "grid" name "of" arg "," name "of" integer ["cluster" integer] ["beside" integer] ["dependent"] [string]
                 "{" stmt* "}"
             | "barrier" string
             | "fail"
@@ -129,7 +129,8 @@ def head(s: Stmt, index: DType = i64) -> str:
             what = f" {quote(s.what)}" if s.what else ""
             cluster = f" cluster {s.cluster}" if s.cluster != 1 else ""
             beside = f" beside {s.beside}" if s.beside != 1 else ""
-            return f"grid {s.bid.name} of {arg(s.blocks)}, {s.tid.name} of {s.threads}{cluster}{beside}{what}"
+            how = f"{cluster}{beside}{' dependent' * s.dependent}"
+            return f"grid {s.bid.name} of {arg(s.blocks)}, {s.tid.name} of {s.threads}{how}{what}"
         case Barrier():
             return f"barrier {quote(s.reason)}"
         case Alloc():
@@ -472,5 +473,6 @@ class _Parser:
         threads = c.natural("a number of threads")
         cluster = c.natural("a number of blocks") if c.accept("cluster") else 1
         beside = c.natural("a number of blocks") if c.accept("beside") else 1
+        dependent = c.accept("dependent")
         what = c.string("a purpose") if c.token.kind == "string" else ""
-        return Grid(bid, blocks, tid, threads, self.block(bid, tid), what, cluster, beside)
+        return Grid(bid, blocks, tid, threads, self.block(bid, tid), what, cluster, beside, dependent)

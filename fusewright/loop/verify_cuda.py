@@ -223,10 +223,12 @@ class _Structure:
                 self.block += size
                 self.fits(self.block)
         self.uniform = {r.name: CLUSTER for r in (*f.sizes, *f.hosts)}
-        for s in f.body:
+        for k, s in enumerate(f.body):
             self.stmt = s
             if not isinstance(s, Grid):
                 self.fail("outside 'grid'")
+            if s.dependent and not k:
+                self.fail("the first launch depends on none")
             self.grid(s)
 
     def grid(self, s: Grid) -> None:

@@ -15,7 +15,7 @@ from typing import Any
 import torch
 
 from ..core.errors import RuntimeFault
-from . import internals
+from . import dependent, internals
 from .prepared import Calls, Launch
 
 try:
@@ -62,6 +62,7 @@ class Launcher:
         self._stream = torch._C._cuda_getCurrentRawStream
         self._capturing = torch._C._cuda_isCurrentStreamCapturing
         self._launch = cu.cuLaunchKernel
+        self._follow = dependent.function()
         self._empty = internals.empty_on(device, here=True)
         self._lock = threading.Lock()
         self._counters: dict[int, torch.Tensor] = {}  # by stream
@@ -76,7 +77,8 @@ class Launcher:
         except (OSError, AttributeError):
             return None
         how = (int, self.index, self._current, self._stream, self._empty, self._capturing)
-        return Calls(launch, *how) if launch else None
+        follow = ctypes.cast(self._follow, ctypes.c_void_p).value if self._follow is not None else None  # type: ignore[arg-type]
+        return Calls(launch, *how, follow or 0) if launch else None
 
     def restore(self, code: bytes, launches: Sequence[Launch]) -> list[Any]:
         """A handle for each launch of a kernel from its machine code, in order. Raises RuntimeFault."""
@@ -126,6 +128,16 @@ class Launcher:
                 self._bind()
                 (status,) = self._launch(handle, blocks, 1, 1, threads, 1, 1, shared, stream, args, 0)
             _checked((status,), "launch a kernel")
+
+    def follow(self, handle: Any, blocks: int, threads: int, shared: int, args: int, stream: int) -> None:
+        """`launch`, of a kernel that may begin before the launch before it has ended: it waits for that itself.
+
+        Into a recording it is launched like any other, since not every version of CUDA records what is between the two.
+        """
+        if self._follow is not None and not self._capturing():
+            if not dependent.launch(self._follow, int(handle), blocks, threads, shared, args, stream):
+                return
+        self.launch(handle, blocks, threads, shared, args, stream)
 
     def _bind(self) -> None:
         """Make the device's context current in a thread that has not used CUDA yet, autograd's for example.

@@ -32,7 +32,8 @@ else:
 class Launcher(Protocol):
     """What a GPU does for kernels that are compiled already. Handles are the driver's own.
 
-    One with an attribute `native`, a `prepared.Calls`, is launched on by machine code.
+    One with an attribute `native`, a `prepared.Calls`, is launched on by machine code; one with a function `follow`,
+    like `launch`, starts with that what waits for the launch before it, and may begin before that has ended.
     """
 
     def restore(self, code: bytes, launches: Sequence[Launch]) -> list[Any]:

@@ -24,7 +24,7 @@ from ..fusion import scalar as sc
 from ..fusion.ir import Fusion
 from ..index.expr import Ix
 from ..index.traced import Trace, Traced, settled, source
-from ..loop.gpu import lower_gpu
+from ..loop.gpu import lower_gpu, overlapped
 from ..loop.ir import Arg, Func, Grid, Imm
 from ..loop.lower import Kernel
 from ..loop.text import dump
@@ -64,6 +64,9 @@ class GpuKernel:
 
     def __post_init__(self) -> None:
         self.takes = interface(self.func)
+        if self.source:  # nobody knows that its launches wait for those before
+            plain = tuple(replace(x, dependent=False) for x in self.takes.launches)
+            self.takes = replace(self.takes, launches=plain)
 
 
 Found = tuple[Kernel, GpuKernel, list[int]]  # a kernel, its code, and the size parameters of a launch
@@ -80,7 +83,7 @@ def interface(func: Func) -> Interface:
         tuple((r.name, r.dtype.name) for r in func.sizes),
         tuple((r.name, r.dtype.name) for r in func.hosts),
         tuple((number(a.count), a.buf.dtype.itemsize) for a in func.allocs if a.scope == "grid"),
-        tuple(Launch(x.name, number(x.blocks), x.threads, x.shared) for x in launches(func)),
+        tuple(Launch(x.name, number(x.blocks), x.threads, x.shared, x.dependent) for x in launches(func)),
         next((number(a.count) for a in func.allocs if a.scope == "counters"), 0),
     )
 
@@ -229,6 +232,8 @@ class GpuGroup:
 
     def _lower(self, f: Fusion, schedule: GpuSchedule) -> Kernel:
         k = lower_gpu(f, schedule, kernel_name(f, schedule.family))
+        if self.options.dependent_launch and self.driver.gpu.dependent_launches:
+            overlapped(k.func)
         k.func.notes = self.notes
         return k
 

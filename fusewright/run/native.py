@@ -15,8 +15,9 @@ from typing import Any, Protocol
 import torch
 
 from ..build import launcher
-from ..build.launcher import ANY, ENTRY, SITE, TYPES
+from ..build.launcher import ANY, ENTRY, HOST, LAUNCH, SITE, TYPES
 from ..core.options import current
+from .dependent import ATTRIBUTES
 from .prepared import Calls, Prepared
 
 ENTRIES = 64  # of a site, which are compared one after the other
@@ -74,7 +75,7 @@ def site(
     objects = (*objects, python.miss, python.resume, None, False, calls.index)
     device, *others = map(id, objects)
     shared = room is not None
-    numbers = [calls.launch, 0 if here else device, *others, calls.index]
+    numbers = [calls.launch, calls.follow, 0 if here else device, *others, calls.index]
     numbers += [n + len(group.symbols) + hosts + 2 * shared, n, len(group.symbols), shared, 0]
     numbers += [15 * a for a in aligned]
     python.words = launcher.array(numbers)
@@ -158,10 +159,14 @@ def entry_of(
 ) -> tuple[Any, Any] | None:
     """(the words of an entry for a key of the group's memo, what they name); None for what it cannot express.
 
-    `on`: the stream that it is for, if it is for one only; `counters`: of that stream.
+    `on`: the stream that it is for, if it is for one only; `counters`: of that stream. What may begin before the launch
+    before it has ended is not for recordings, either.
     """
-    launches = [(calls.number(h), blocks, threads, shared) for h, blocks, threads, shared in prepared.launches]
-    if any(not 0 <= n < 1 << 32 for _, *numbers in launches for n in numbers):
+    launches = [
+        (calls.number(h), *numbers, ATTRIBUTES if follows and calls.follow else 0)
+        for h, *numbers, follows in prepared.launches
+    ]
+    if any(not 0 <= n < 1 << 32 for _, *numbers, _ in launches for n in numbers):
         return None
     if any(not -(1 << 63) <= n < 1 << 63 for n in key):
         return None
@@ -173,10 +178,10 @@ def entry_of(
         words[prepared.counters] = counters.data_ptr()
     parts = [key[:-1], *launches, *hosts, prepared.offsets, words]
     flat = [n for part in parts for n in part]
-    at = [len(ENTRY), len(key) - 1, 4 * len(launches), 3 * len(hosts), len(prepared.offsets)]
+    at = [len(ENTRY), len(key) - 1, len(LAUNCH) * len(launches), len(HOST) * len(hosts), len(prepared.offsets)]
     where = [sum(at[: k + 1]) for k in range(1, 5)]  # of launches, hosts, pieces, words
     counts = [len(launches), len(hosts), len(prepared.offsets), len(words), prepared.scratches.start]
-    counts.append(int(counters is not None))
+    counts.append(int(counters is not None or any(attributes for *_, attributes in launches)))
     named = [id(size), id(stride), id(torch.uint8), id(keep)]
     head = [0, key[-1], on, len(ENTRY) + len(flat), *counts, prepared.scratch_bytes, *named, *where]
     return launcher.array([*head, *flat]), keep

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
+from ..core.options import current
+
 if TYPE_CHECKING:
     from .devices import Launcher
 
@@ -22,13 +24,15 @@ _FORMATS = {name: struct.Struct(form) for name, form in (("f64", "d"), ("f32", "
 class Launch:
     """One launch of a kernel: its function, blocks, threads of a block, and bytes of dynamic shared memory.
 
-    `blocks`: a number, or the name of a size parameter; of none nothing is launched.
+    `blocks`: a number, or the name of a size parameter; of none nothing is launched. `dependent`: it waits for the
+    launch before it, and may begin before that has ended.
     """
 
     name: str
     blocks: int | str
     threads: int
     shared: int
+    dependent: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +58,8 @@ class Calls:
 
     `launch`: the address of `cuLaunchKernel`; `number`: the address that a handle is; `index`: the device, of which
     `stream(index)` is the stream's address; `device()`: the current device's number; `empty(size, stride, dtype)`: a
-    tensor on that; `capturing()`: whether launches are recorded, and not made.
+    tensor on that; `capturing()`: whether launches are recorded, and not made; `follow`: the address of
+    `cuLaunchKernelEx`, 0 if there is none.
     """
 
     launch: int
@@ -64,19 +69,21 @@ class Calls:
     stream: Callable[[int], int]
     empty: Callable[[Any, Any, torch.dtype], torch.Tensor]
     capturing: Callable[[], bool] = bool
+    follow: int = 0
 
 
 class Prepared:
     """A kernel with all its arguments but the pointers and host scalars. Call it with those, in the fusion's order.
 
-    `sizes`: the kernel's size parameters by name; `launches`: (handle, blocks, threads, bytes of shared memory);
-    `values`: the arguments, of 8 bytes each; `pointers`, `scratches`: which of them; `offsets`: of the pieces of
-    scratch memory; `hosts`: (element type, place in bytes, which one of a call's) of each host scalar; `counted`: words
-    of counters, whose address is argument number `counters`. `native.py` has machine code launch the same.
+    `sizes`: the kernel's size parameters by name; `launches`: (handle, blocks, threads, bytes of shared memory, whether
+    it may begin before the one before it has ended); `follow`: makes those that may; `values`: the arguments, of 8
+    bytes each; `pointers`, `scratches`: which of them; `offsets`: of the pieces of scratch memory; `hosts`: (element
+    type, place in bytes, which one of a call's) of each host scalar; `counted`: words of counters, whose address is
+    argument number `counters`. `native.py` has machine code launch the same.
     """
 
     __slots__ = (
-        *("args", "counted", "counters", "driver", "hosts", "keep", "launches", "lock"),
+        *("args", "counted", "counters", "driver", "follow", "hosts", "keep", "launches", "lock"),
         *("offsets", "pointers", "scratch_bytes", "scratches", "sizes", "values"),
     )
 
@@ -110,11 +117,14 @@ class Prepared:
         self.hosts = [(dtype, 8 * k, hosts.index(name)) for k, (name, dtype) in enumerate(takes.hosts, host)]
         self.args = ctypes.addressof(table)
         self.keep = table
-        self.launches = [
-            (h, number(s.blocks), s.threads, s.shared)
-            for h, s in zip(handles, takes.launches, strict=True)
-            if number(s.blocks) > 0
-        ]
+        follow = getattr(driver, "follow", None) if current().dependent_launch else None
+        self.follow: Callable[..., None] = follow or driver.launch
+        self.launches: list[tuple[Any, int, int, int, bool]] = []
+        for h, s in zip(handles, takes.launches, strict=True):
+            if (blocks := number(s.blocks)) > 0:
+                # behind this kernel's own launches: who knows what others let begin
+                dependent = s.dependent and bool(self.launches) and follow is not None
+                self.launches.append((h, blocks, s.threads, s.shared, dependent))
 
     def __call__(self, *pointers: int, hosts: tuple[float, ...] = ()) -> None:
         self.run(pointers, hosts)
@@ -137,5 +147,5 @@ class Prepared:
                 values[self.counters] = counters.data_ptr()
             for dtype, at, k in self.hosts:
                 _FORMATS[dtype].pack_into(values, at, hosts[k])
-            for handle, blocks, threads, shared in self.launches[first:] if first else self.launches:
-                driver.launch(handle, blocks, threads, shared, self.args, stream)
+            for handle, blocks, threads, shared, dependent in self.launches[first:] if first else self.launches:
+                (self.follow if dependent else driver.launch)(handle, blocks, threads, shared, self.args, stream)

@@ -27,6 +27,11 @@ class Gpu:
         """Whether blocks can form clusters that see each other's shared memory."""
         return self.capability >= (9, 0)
 
+    @property
+    def dependent_launches(self) -> bool:
+        """Whether the blocks of a launch can be there, and wait, before the launch before it has ended."""
+        return self.capability >= (9, 0)
+
 
 H200 = Gpu((9, 0), 132, 50 << 20, 227 << 10, bandwidth=4.8e12)
 A100 = Gpu((8, 0), 108, 40 << 20, 163 << 10, bandwidth=2.0e12)

@@ -21,4 +21,6 @@ template <class T> static T fw_read(const T* p) { return emu_get(p); }
 template <class T, class U> static void __stcs(T* p, U x) { emu_put(p, (T)x); }
 template <class T, class U> static void fw_write(T* p, U x) { emu_put(p, (T)x); }
 static inline void fw_prefetch(const void*) {}
+static inline void fw_after_launch() {}  // launches follow one another
+static inline void fw_next_launch() {}
 static inline void fw_fail() { emu_failed = 1; }

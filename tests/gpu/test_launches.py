@@ -12,6 +12,9 @@ import torch
 import fusewright
 from fusewright.run import prepared
 
+FOLLOWS = pytest.mark.skipif(
+    not torch.cuda.is_available() or torch.cuda.get_device_capability() < (9, 0), reason="needs compute capability 9.0"
+)
 pytestmark = pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
 
 
@@ -125,7 +128,7 @@ def test_a_launch_that_the_driver_refuses(by_python: list[Any]) -> None:
     broken = prepared.Prepared.__new__(prepared.Prepared)
     for name in prepared.Prepared.__slots__:
         setattr(broken, name, getattr(by_python[0], name))
-    broken.launches = [(h, blocks, 4096, shared) for h, blocks, _, shared in broken.launches]
+    broken.launches = [(h, blocks, 4096, shared, False) for h, blocks, _, shared, _ in broken.launches]
     group.driver, group.memo = broken.driver, {(0,): broken}
     n = broken.pointers.stop
     launch = site(group, broken.driver.native, [True] * n, 0, False)
@@ -135,3 +138,80 @@ def test_a_launch_that_the_driver_refuses(by_python: list[Any]) -> None:
         launch(*[x.data_ptr()] * n)
     assert len(by_python) == first + 1
     same(fused, x, w)
+
+
+def norm(x: torch.Tensor, w: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
+    return torch.nn.functional.layer_norm(x * 2, (x.shape[-1],), w, b)
+
+
+def following(entries: list[Any]) -> int:
+    """How many launches of prepared ones begin before the launch before them has ended."""
+    return sum(follows for e in entries for *_, follows in e.launches)
+
+
+@FOLLOWS
+@pytest.mark.parametrize("native", [True, False])
+def test_launches_that_follow_see_what_was_left(by_python: list[Any], native: bool) -> None:
+    """Sums over rows, many times back to back in the same memory, on other data each time: nothing old is read."""
+    with fusewright.options(native_launch=native, specialize="never"):
+        fused = fusewright.fuse(norm)
+        rows, n = 8192, 1024
+        xs = [torch.randn(rows, n, device="cuda", dtype=torch.float64).float() for _ in range(4)]
+        w, b = (torch.randn(n, device="cuda") for _ in range(2))
+        grad = torch.randn(rows, n, device="cuda")
+        wanted = []
+        for k, x in enumerate(xs):
+            leaves = [t.double().requires_grad_() for t in (x, w, b)]
+            wanted.append(torch.autograd.grad(norm(*leaves), leaves, (grad * (k + 1)).double()))
+        got: list[tuple[torch.Tensor, ...]] = []
+        for turn in range(50):
+            k = turn % 4
+            leaves = [t.clone().requires_grad_() for t in (xs[k], w, b)]
+            got.append(torch.autograd.grad(fused(*leaves), leaves, grad * (k + 1)))
+            if turn >= 4:
+                got[turn - 4] = tuple(got[turn - 4][1:])  # gradients of rows are large
+        torch.cuda.synchronize()
+        assert following(by_python) > 0
+        for turn, found in enumerate(got):
+            want = wanted[turn % 4]
+            for a, e in zip(found, want[3 - len(found) :], strict=True):
+                torch.testing.assert_close(a.double(), e, rtol=1e-4, atol=1e-4 * float(e.abs().max()))
+        for turn in range(4, 50):  # in a fixed order: the same bits
+            for a, e in zip(got[turn][-2:], got[turn % 4][-2:], strict=True):
+                assert torch.equal(a, e)
+
+
+@FOLLOWS
+def test_following_into_a_recording(by_python: list[Any]) -> None:
+    """Few long rows: two passes, the second of which follows the first; recorded, they are plain launches."""
+    fused = fusewright.fuse(lambda x: torch.softmax(x, -1))
+    x = torch.randn(2, 1 << 21, device="cuda")
+    for _ in range(3):
+        torch.testing.assert_close(fused(x), torch.softmax(x, -1), rtol=1e-4, atol=1e-8)
+    assert following(by_python) > 0
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph):
+        out = fused(x)
+    for _ in range(20):
+        x.copy_(torch.randn_like(x))
+        graph.replay()
+        torch.testing.assert_close(out, torch.softmax(x, -1), rtol=1e-4, atol=1e-8)
+
+
+@FOLLOWS
+def test_following_among_others() -> None:
+    """Kernels of torch's before, between and after, on two streams that take turns."""
+    fused = fusewright.fuse(lambda x: torch.softmax(x, -1))
+    streams = [torch.cuda.Stream() for _ in range(2)]
+    xs = [torch.randn(2, 1 << 21, device="cuda") for _ in streams]
+    torch.cuda.synchronize()
+    found: list[list[torch.Tensor]] = [[], []]
+    for turn in range(30):
+        for k, s in enumerate(streams):
+            with torch.cuda.stream(s):
+                found[k].append((fused(xs[k] + turn * 0.01 * xs[k]) * 2).sum(0)[:1000].clone())
+    torch.cuda.synchronize()
+    for k, x in enumerate(xs):
+        for turn, got in enumerate(found[k]):
+            want = (torch.softmax(x + turn * 0.01 * x, -1) * 2).sum(0)[:1000]
+            torch.testing.assert_close(got, want, rtol=1e-4, atol=1e-8)

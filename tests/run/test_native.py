@@ -21,9 +21,11 @@ from fusewright.build import launcher
 from fusewright.build.store import default_store
 from fusewright.core.errors import RuntimeFault
 from fusewright.run import devices, native
+from fusewright.run.dependent import ATTRIBUTES, Attribute, Config
 from fusewright.run.prepared import Calls, Interface, Launch, Prepared
 from tests.emulate.driver import EmulatedDriver
 
+FOLLOW = ctypes.CFUNCTYPE(ctypes.c_int, *[ctypes.c_void_p] * 4)
 LAUNCH = ctypes.CFUNCTYPE(
     ctypes.c_int, ctypes.c_void_p, *[ctypes.c_uint32] * 7, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p
 )
@@ -46,7 +48,20 @@ class Gpu:
         assert address
         self.recording = False
         how = (int, 0, lambda: self.current, lambda index: self.stream, self.empty, lambda: self.recording)
-        self.native = Calls(address, *how)
+        self.followed: list[tuple[Any, ...]] = []
+        self.callback_follow = FOLLOW(self.queue_behind)
+        behind = ctypes.cast(self.callback_follow, ctypes.c_void_p).value
+        assert behind
+        self.native = Calls(address, *how, behind)
+
+    def queue_behind(self, config: int, handle: int, args: int, extra: Any) -> int:
+        """`cuLaunchKernelEx`."""
+        c = Config.from_address(config)
+        assert (c.y, c.z, c.threads_y, c.threads_z, c.count, extra) == (1, 1, 1, 1, 1, None)
+        attribute = Attribute.from_address(c.attributes)
+        assert (attribute.id, attribute.value, c.attributes) == (6, 1, ATTRIBUTES)
+        self.followed.append((handle, len(self.by_native)))
+        return self.queue(handle, c.x, 1, 1, c.threads, 1, 1, c.shared, c.stream, args, extra)
 
     def read(self, args: int) -> tuple[Any, ...]:
         table = (ctypes.c_void_p * len(self.kinds)).from_address(args)
@@ -80,6 +95,10 @@ class Gpu:
 
     def launch(self, handle: int, blocks: int, threads: int, shared: int, args: int, stream: int) -> None:
         self.by_python.append((handle, blocks, threads, shared, stream, *self.read(args)))
+
+    def follow(self, handle: int, blocks: int, threads: int, shared: int, args: int, stream: int) -> None:
+        self.followed.append((handle, "python"))
+        self.launch(handle, blocks, threads, shared, args, stream)
 
 
 class Group:
@@ -322,6 +341,67 @@ def test_an_entry_for_one_stream() -> None:
     gpu.stream = 0x7F20
     site(16, 3)
     assert len(gpu.by_native) == 1 and len(gpu.by_python) == 1
+
+
+def dependent(n: str | int = "n") -> tuple[Gpu, Group, Any]:
+    """A kernel of three launches, the last two of which wait for those before."""
+    gpu = Gpu(["p", "i64"])
+    launches = (Launch("a", n, 64, 0), Launch("b", 5, 32, 16, True), Launch("c", 1 << 20, 1024, 1 << 17, True))
+    group = Group(gpu, Interface(1, (("n", "i64"),), (), (), launches), [], ["n"])
+    return gpu, group, native.site(group, gpu.native, [True], 0, False)
+
+
+def test_launches_that_follow_others() -> None:
+    gpu, _, site = dependent()
+    site(16, 7)
+    assert gpu.followed == [(101, "python"), (102, "python")]
+    assert site(32, 7) is None
+    assert gpu.followed[2:] == [(101, 1), (102, 2)]
+    first, second, third = gpu.by_native
+    assert first == (100, 7, 64, 0, 0x7F00, 32, 7) and second == (101, 5, 32, 16, 0x7F00, 32, 7)
+    assert third == (102, 1 << 20, 1024, 1 << 17, 0x7F00, 32, 7)
+
+
+def test_the_first_that_is_launched_follows_none() -> None:
+    gpu, _, site = dependent()
+    site(16, 0), site(16, 0)
+    assert gpu.followed == [(102, "python"), (102, 1)]
+    assert [handle for handle, *_ in gpu.by_native] == [101, 102]
+
+
+def test_into_a_recording_python_launches_what_follows() -> None:
+    """It knows what to do there (`cuda_launch.Launcher.follow`)."""
+    gpu, _, site = dependent()
+    site(16, 7), site(16, 7)
+    gpu.recording = True
+    site(16, 7)
+    assert len(gpu.by_native) == 3 and len(gpu.by_python) == 6
+    gpu.recording = False
+    site(16, 7)
+    assert len(gpu.by_native) == 6 and len(gpu.by_python) == 6
+
+
+def test_what_follows_fails() -> None:
+    gpu, _, site = dependent()
+    site(16, 7)
+    gpu.fails = lambda handle: handle == 101
+    site(16, 7)
+    assert [x[0] for x in gpu.by_native] == [100] and [x[0] for x in gpu.by_python[3:]] == [101, 102]
+
+
+def test_no_driver_function_no_following() -> None:
+    gpu, group, _ = dependent()
+    gpu.native = Calls(*[getattr(gpu.native, k) for k in Calls.__slots__[:-1]])
+    site = native.site(group, gpu.native, [True], 0, False)
+    site(16, 7), site(16, 7)
+    assert [x for x in gpu.followed if x[1] != "python"] == [] and len(gpu.by_native) == 3
+
+
+def test_following_can_be_switched_off() -> None:
+    with fusewright.options(dependent_launch=False):
+        gpu, _, site = dependent()
+        site(16, 7), site(16, 7)
+    assert not gpu.followed and len(gpu.by_native) == 3
 
 
 def test_counters_are_a_streams_own_and_not_for_recordings() -> None:

@@ -119,8 +119,22 @@ __device__ __forceinline__ void fw_store_f32x4(float* p, const float* v) {
   fw_write((uint4*)p, uint4{w[0], w[1], w[2], w[3]});
 }
 
+__device__ __forceinline__ void fw_fetch_f32x4_ldcg(const float* p, unsigned* w) {
+  const uint4 a0 = __ldcg((const uint4*)p);
+  w[0] = a0.x;
+  w[1] = a0.y;
+  w[2] = a0.z;
+  w[3] = a0.w;
+}
+
+__device__ __forceinline__ void fw_load_f32x4_ldcg(const float* p, float* v) {
+  unsigned w[4];
+  fw_fetch_f32x4_ldcg(p, w);
+  fw_unpack_f32x4(w, v);
+}
+
 // pass 0 over the columns
-extern "C" __global__ void __launch_bounds__(256) column_moments_0(
+extern "C" __global__ void __launch_bounds__(256, 4) column_moments_0(
     const float* __restrict__ in0,
     float* __restrict__ out1,
     int n0,
@@ -307,18 +321,13 @@ extern "C" __global__ void __launch_bounds__(256) column_moments_0(
   const int v111 = v110 * 4;
   const bool v112 = v108 && v9;
   if (v112) {
-    #pragma unroll
-    for (int l = 0; l < 4; ++l) {
-      part_r0[v111 + l] = sum92[l];
-    }
+    fw_store_f32x4(part_r0 + v111, sum92);
   }
   if (v112) {
-    #pragma unroll
-    for (int l = 0; l < 4; ++l) {
-      part_r1[v111 + l] = sum107[l];
-      part_r1_count[v111 + l] = sum96;
-      part_r1_mean[v111 + l] = v102[l];
-    }
+    fw_store_f32x4(part_r1 + v111, sum107);
+    const float constant1[4] = {sum96, sum96, sum96, sum96};
+    fw_store_f32x4(part_r1_count + v111, constant1);
+    fw_store_f32x4(part_r1_mean + v111, v102);
   }
   const bool last114 = fw_last(counters + v4, (int)n1);
   if (last114) {
@@ -336,118 +345,198 @@ extern "C" __global__ void __launch_bounds__(256) column_moments_0(
     for (int l = 0; l < 4; ++l) {
       total124[l] = 0.0f;
     }
-    for (int t125 = v115; t125 < n1; t125 += 32) {
-      const int v126 = t125 * n3;
-      const int v127 = v126 + v122;
-      const int v128 = v127 * 4;
+    const int v125 = n1 + (-1);
+    for (int t126 = v115; t126 < n1; t126 += 128) {
+      const int v127 = t126 * n3;
+      const int v128 = v127 + v122;
+      const int v129 = v128 * 4;
+      float v130[4];
+      fw_load_f32x4_ldcg(part_r0 + v129, v130);
+      const int v131 = t126 + 32;
+      const bool v132 = v131 < n1;
+      const int v133 = v131 < v125 ? v131 : v125;
+      const int v134 = v133 * n3;
+      const int v135 = v134 + v122;
+      const int v136 = v135 * 4;
+      float v137[4];
+      fw_load_f32x4_ldcg(part_r0 + v136, v137);
+      const int v138 = t126 + 64;
+      const bool v139 = v138 < n1;
+      const int v140 = v138 < v125 ? v138 : v125;
+      const int v141 = v140 * n3;
+      const int v142 = v141 + v122;
+      const int v143 = v142 * 4;
+      float v144[4];
+      fw_load_f32x4_ldcg(part_r0 + v143, v144);
+      const int v145 = t126 + 96;
+      const bool v146 = v145 < n1;
+      const int v147 = v145 < v125 ? v145 : v125;
+      const int v148 = v147 * n3;
+      const int v149 = v148 + v122;
+      const int v150 = v149 * 4;
+      float v151[4];
+      fw_load_f32x4_ldcg(part_r0 + v150, v151);
       #pragma unroll
       for (int l = 0; l < 4; ++l) {
-        const float v129 = __ldcg(part_r0 + v128 + l);
-        const float v130 = total124[l] + v129;
-        total124[l] = v130;
+        const float v152 = total124[l] + v130[l];
+        total124[l] = v152;
+        const float v154 = v132 ? v137[l] : 0.0f;
+        const float v155 = total124[l] + v154;
+        total124[l] = v155;
+        const float v157 = v139 ? v144[l] : 0.0f;
+        const float v158 = total124[l] + v157;
+        total124[l] = v158;
+        const float v160 = v146 ? v151[l] : 0.0f;
+        const float v161 = total124[l] + v160;
+        total124[l] = v161;
       }
     }
-    float v131[4];
+    float v162[4];
     #pragma unroll
     for (int l = 0; l < 4; ++l) {
-      v131[l] = total124[l];
+      v162[l] = total124[l];
     }
-    float sum132[4];
+    float sum163[4];
     #pragma unroll
-    for (int l = 0; l < 4; ++l) sum132[l] = v131[l];
-    fw_sum_f32x4_32x8(sum132, fw_scratch0);
-    float total133[4];
-    float total134[4];
-    float total135[4];
+    for (int l = 0; l < 4; ++l) sum163[l] = v162[l];
+    fw_sum_f32x4_32x8(sum163, fw_scratch0);
+    float total164[4];
+    float total165[4];
+    float total166[4];
     #pragma unroll
     for (int l = 0; l < 4; ++l) {
-      total133[l] = 0.0f;
-      total134[l] = 0.0f;
-      total135[l] = 0.0f;
+      total164[l] = 0.0f;
+      total165[l] = 0.0f;
+      total166[l] = 0.0f;
     }
-    for (int t136 = v115; t136 < n1; t136 += 32) {
-      const int v137 = t136 * n3;
-      const int v138 = v137 + v122;
-      const int v139 = v138 * 4;
+    for (int t167 = v115; t167 < n1; t167 += 64) {
+      const int v168 = t167 * n3;
+      const int v169 = v168 + v122;
+      const int v170 = v169 * 4;
+      float v171[4];
+      fw_load_f32x4_ldcg(part_r1_count + v170, v171);
+      float v172[4];
+      fw_load_f32x4_ldcg(part_r1_mean + v170, v172);
+      float v173[4];
+      fw_load_f32x4_ldcg(part_r1 + v170, v173);
+      const int v174 = t167 + 32;
+      const bool v175 = v174 < n1;
+      const int v176 = v174 < v125 ? v174 : v125;
+      const int v177 = v176 * n3;
+      const int v178 = v177 + v122;
+      const int v179 = v178 * 4;
+      float v180[4];
+      fw_load_f32x4_ldcg(part_r1_count + v179, v180);
+      float v181[4];
+      fw_load_f32x4_ldcg(part_r1_mean + v179, v181);
+      float v182[4];
+      fw_load_f32x4_ldcg(part_r1 + v179, v182);
       #pragma unroll
       for (int l = 0; l < 4; ++l) {
-        const float v140 = __ldcg(part_r1_count + v139 + l);
-        const float v141 = __ldcg(part_r1_mean + v139 + l);
-        const float v142 = __ldcg(part_r1 + v139 + l);
-        const float v143 = v140 * v141;
-        const bool v144 = v140 > 0.0f;
-        const float v145 = v144 ? v143 : 0.0f;
-        const float v146 = total133[l] + v140;
-        total133[l] = v146;
-        const float v147 = total134[l] + v145;
-        total134[l] = v147;
+        const float v183 = v171[l] * v172[l];
+        const bool v184 = v171[l] > 0.0f;
+        const float v185 = v184 ? v183 : 0.0f;
+        const float v186 = total164[l] + v171[l];
+        total164[l] = v186;
+        const float v187 = total165[l] + v185;
+        total165[l] = v187;
+        const float v189 = v175 ? v180[l] : 0.0f;
+        const float v190 = v189 * v181[l];
+        const bool v191 = v189 > 0.0f;
+        const float v192 = v191 ? v190 : 0.0f;
+        const float v193 = total164[l] + v189;
+        total164[l] = v193;
+        const float v194 = total165[l] + v192;
+        total165[l] = v194;
       }
     }
-    float v148[4];
+    float v195[4];
     #pragma unroll
     for (int l = 0; l < 4; ++l) {
-      v148[l] = total133[l];
+      v195[l] = total164[l];
     }
-    float sum149[4];
+    float sum196[4];
     #pragma unroll
-    for (int l = 0; l < 4; ++l) sum149[l] = v148[l];
-    fw_sum_f32x4_32x8(sum149, fw_scratch1);
-    float v150[4];
+    for (int l = 0; l < 4; ++l) sum196[l] = v195[l];
+    fw_sum_f32x4_32x8(sum196, fw_scratch1);
+    float v197[4];
     #pragma unroll
     for (int l = 0; l < 4; ++l) {
-      v150[l] = total134[l];
+      v197[l] = total165[l];
     }
-    float sum151[4];
+    float sum198[4];
     #pragma unroll
-    for (int l = 0; l < 4; ++l) sum151[l] = v150[l];
-    fw_sum_f32x4_32x8(sum151, fw_scratch0);
-    float v153[4];
+    for (int l = 0; l < 4; ++l) sum198[l] = v197[l];
+    fw_sum_f32x4_32x8(sum198, fw_scratch0);
+    float v200[4];
     #pragma unroll
     for (int l = 0; l < 4; ++l) {
-      const float v152 = fw_max(sum149[l], 1.0f);
-      v153[l] = sum151[l] / v152;
+      const float v199 = fw_max(sum196[l], 1.0f);
+      v200[l] = sum198[l] / v199;
     }
-    for (int t154 = v115; t154 < n1; t154 += 32) {
-      const int v155 = t154 * n3;
-      const int v156 = v155 + v122;
-      const int v157 = v156 * 4;
+    for (int t201 = v115; t201 < n1; t201 += 64) {
+      const int v202 = t201 * n3;
+      const int v203 = v202 + v122;
+      const int v204 = v203 * 4;
+      float v205[4];
+      fw_load_f32x4_ldcg(part_r1_count + v204, v205);
+      float v206[4];
+      fw_load_f32x4_ldcg(part_r1_mean + v204, v206);
+      float v207[4];
+      fw_load_f32x4_ldcg(part_r1 + v204, v207);
+      const int v208 = t201 + 32;
+      const bool v209 = v208 < n1;
+      const int v210 = v208 < v125 ? v208 : v125;
+      const int v211 = v210 * n3;
+      const int v212 = v211 + v122;
+      const int v213 = v212 * 4;
+      float v214[4];
+      fw_load_f32x4_ldcg(part_r1_count + v213, v214);
+      float v215[4];
+      fw_load_f32x4_ldcg(part_r1_mean + v213, v215);
+      float v216[4];
+      fw_load_f32x4_ldcg(part_r1 + v213, v216);
       #pragma unroll
       for (int l = 0; l < 4; ++l) {
-        const float v158 = __ldcg(part_r1_count + v157 + l);
-        const float v159 = __ldcg(part_r1_mean + v157 + l);
-        const float v160 = __ldcg(part_r1 + v157 + l);
-        const float v161 = v159 - v153[l];
-        const float v162 = v161 * v161;
-        const float v163 = v162 * v158;
-        const float v164 = v160 + v163;
-        const float v165 = total135[l] + v164;
-        total135[l] = v165;
+        const float v217 = v206[l] - v200[l];
+        const float v218 = v217 * v217;
+        const float v219 = v218 * v205[l];
+        const float v220 = v207[l] + v219;
+        const float v221 = total166[l] + v220;
+        total166[l] = v221;
+        const float v222 = v215[l] - v200[l];
+        const float v223 = v222 * v222;
+        const float v224 = v223 * v214[l];
+        const float v225 = v216[l] + v224;
+        const float v227 = v209 ? v225 : 0.0f;
+        const float v228 = total166[l] + v227;
+        total166[l] = v228;
       }
     }
-    float v166[4];
+    float v229[4];
     #pragma unroll
     for (int l = 0; l < 4; ++l) {
-      v166[l] = total135[l];
+      v229[l] = total166[l];
     }
-    float sum167[4];
+    float sum230[4];
     #pragma unroll
-    for (int l = 0; l < 4; ++l) sum167[l] = v166[l];
-    fw_sum_f32x4_32x8(sum167, fw_scratch1);
-    const long long v168 = (long long)n8;
-    const float v169 = (float)v168;
-    float v175[4];
+    for (int l = 0; l < 4; ++l) sum230[l] = v229[l];
+    fw_sum_f32x4_32x8(sum230, fw_scratch1);
+    const long long v231 = (long long)n8;
+    const float v232 = (float)v231;
+    float v238[4];
     #pragma unroll
     for (int l = 0; l < 4; ++l) {
-      const float v171 = sum132[l] / v169;
-      const float v172 = v153[l] - v171;
-      const float v173 = v172 * v172;
-      const float v174 = v173 * sum149[l];
-      v175[l] = sum167[l] + v174;
+      const float v234 = sum163[l] / v232;
+      const float v235 = v200[l] - v234;
+      const float v236 = v235 * v235;
+      const float v237 = v236 * sum196[l];
+      v238[l] = sum230[l] + v237;
     }
-    const bool v176 = v115 == 0;
-    const bool v177 = v176 && v120;
-    if (v177) {
-      fw_store_f32x4(out1 + v123, v175);
+    const bool v239 = v115 == 0;
+    const bool v240 = v239 && v120;
+    if (v240) {
+      fw_store_f32x4(out1 + v123, v238);
     }
   }
 }

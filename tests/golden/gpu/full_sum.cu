@@ -75,7 +75,7 @@ __device__ __forceinline__ float fw_sum_f32_256x1(float x, unsigned char* scratc
 }
 
 // pass 0 over the columns
-extern "C" __global__ void __launch_bounds__(256) full_sum_0(
+extern "C" __global__ void __launch_bounds__(256, 4) full_sum_0(
     const float* __restrict__ in0,
     const float* __restrict__ in1,
     float* __restrict__ out2,
@@ -183,16 +183,38 @@ extern "C" __global__ void __launch_bounds__(256) full_sum_0(
   const bool last55 = fw_last(counters + v1, (int)n1);
   if (last55) {
     float total56 = 0.0f;
-    for (int t57 = tid0; t57 < n1; t57 += 256) {
-      const float v58 = __ldcg(part_r0 + t57);
-      const float v59 = total56 + v58;
-      total56 = v59;
+    const int v57 = n1 + (-1);
+    for (int t58 = tid0; t58 < n1; t58 += 1024) {
+      const float v59 = __ldcg(part_r0 + t58);
+      const int v60 = t58 + 256;
+      const bool v61 = v60 < n1;
+      const int v62 = v60 < v57 ? v60 : v57;
+      const float v63 = __ldcg(part_r0 + v62);
+      const int v64 = t58 + 512;
+      const bool v65 = v64 < n1;
+      const int v66 = v64 < v57 ? v64 : v57;
+      const float v67 = __ldcg(part_r0 + v66);
+      const int v68 = t58 + 768;
+      const bool v69 = v68 < n1;
+      const int v70 = v68 < v57 ? v68 : v57;
+      const float v71 = __ldcg(part_r0 + v70);
+      const float v72 = total56 + v59;
+      total56 = v72;
+      const float v73 = v61 ? v63 : 0.0f;
+      const float v74 = total56 + v73;
+      total56 = v74;
+      const float v75 = v65 ? v67 : 0.0f;
+      const float v76 = total56 + v75;
+      total56 = v76;
+      const float v77 = v69 ? v71 : 0.0f;
+      const float v78 = total56 + v77;
+      total56 = v78;
     }
-    const float v60 = total56;
-    const float sum61 = fw_sum_f32_256x1(v60, fw_scratch1);
-    const bool v62 = tid0 == 0;
-    if (v62) {
-      out2[0] = sum61;
+    const float v79 = total56;
+    const float sum80 = fw_sum_f32_256x1(v79, fw_scratch1);
+    const bool v81 = tid0 == 0;
+    if (v81) {
+      out2[0] = sum80;
     }
   }
 }

@@ -114,6 +114,20 @@ __device__ __forceinline__ void fw_sum_f32x4_4x128(float* v, unsigned char* scra
   }
 }
 
+__device__ __forceinline__ void fw_fetch_f32x4_ldcg(const float* p, unsigned* w) {
+  const uint4 a0 = __ldcg((const uint4*)p);
+  w[0] = a0.x;
+  w[1] = a0.y;
+  w[2] = a0.z;
+  w[3] = a0.w;
+}
+
+__device__ __forceinline__ void fw_load_f32x4_ldcg(const float* p, float* v) {
+  unsigned w[4];
+  fw_fetch_f32x4_ldcg(p, w);
+  fw_unpack_f32x4(w, v);
+}
+
 // inner+outer reduction
 extern "C" __global__ void __launch_bounds__(512, 2) rms_norm_backward_0(
     const float* __restrict__ in0,
@@ -374,10 +388,7 @@ extern "C" __global__ void __launch_bounds__(512, 2) rms_norm_backward_0(
     fw_sum_f32x4_4x128(sum118, fw_scratch0);
     const int v119 = v115 + v114;
     if (v113) {
-      #pragma unroll
-      for (int l = 0; l < 4; ++l) {
-        part_r1[v119 + l] = sum118[l];
-      }
+      fw_store_f32x4(part_r1 + v119, sum118);
     }
   }
   const bool last120 = fw_last(counters + 0, (int)n1);
@@ -396,30 +407,62 @@ extern "C" __global__ void __launch_bounds__(512, 2) rms_norm_backward_0(
       for (int l = 0; l < 4; ++l) {
         total130[l] = 0.0f;
       }
-      for (int t131 = v121; t131 < n1; t131 += 4) {
-        const int v132 = t131 * n10;
-        const int v133 = v132 + v129;
+      const int v131 = n1 + (-1);
+      for (int t132 = v121; t132 < n1; t132 += 16) {
+        const int v133 = t132 * n10;
+        const int v134 = v133 + v129;
+        float v135[4];
+        fw_load_f32x4_ldcg(part_r1 + v134, v135);
+        const int v136 = t132 + 4;
+        const bool v137 = v136 < n1;
+        const int v138 = v136 < v131 ? v136 : v131;
+        const int v139 = v138 * n10;
+        const int v140 = v139 + v129;
+        float v141[4];
+        fw_load_f32x4_ldcg(part_r1 + v140, v141);
+        const int v142 = t132 + 8;
+        const bool v143 = v142 < n1;
+        const int v144 = v142 < v131 ? v142 : v131;
+        const int v145 = v144 * n10;
+        const int v146 = v145 + v129;
+        float v147[4];
+        fw_load_f32x4_ldcg(part_r1 + v146, v147);
+        const int v148 = t132 + 12;
+        const bool v149 = v148 < n1;
+        const int v150 = v148 < v131 ? v148 : v131;
+        const int v151 = v150 * n10;
+        const int v152 = v151 + v129;
+        float v153[4];
+        fw_load_f32x4_ldcg(part_r1 + v152, v153);
         #pragma unroll
         for (int l = 0; l < 4; ++l) {
-          const float v134 = __ldcg(part_r1 + v133 + l);
-          const float v135 = total130[l] + v134;
-          total130[l] = v135;
+          const float v154 = total130[l] + v135[l];
+          total130[l] = v154;
+          const float v156 = v137 ? v141[l] : 0.0f;
+          const float v157 = total130[l] + v156;
+          total130[l] = v157;
+          const float v159 = v143 ? v147[l] : 0.0f;
+          const float v160 = total130[l] + v159;
+          total130[l] = v160;
+          const float v162 = v149 ? v153[l] : 0.0f;
+          const float v163 = total130[l] + v162;
+          total130[l] = v163;
         }
       }
-      float v136[4];
+      float v164[4];
       #pragma unroll
       for (int l = 0; l < 4; ++l) {
-        v136[l] = total130[l];
+        v164[l] = total130[l];
       }
       __syncthreads();  // all have read the results of the reduction before
-      float sum137[4];
+      float sum165[4];
       #pragma unroll
-      for (int l = 0; l < 4; ++l) sum137[l] = v136[l];
-      fw_sum_f32x4_4x128(sum137, fw_scratch0);
-      const bool v138 = v121 == 0;
-      const bool v139 = v126 && v138;
-      if (v139) {
-        fw_store_f32x4(out5 + v129, sum137);
+      for (int l = 0; l < 4; ++l) sum165[l] = v164[l];
+      fw_sum_f32x4_4x128(sum165, fw_scratch0);
+      const bool v166 = v121 == 0;
+      const bool v167 = v126 && v166;
+      if (v167) {
+        fw_store_f32x4(out5 + v129, sum165);
       }
     }
   }
