@@ -119,80 +119,75 @@ extern "C" __global__ void __launch_bounds__(256) full_sum_0(
     fw_load_f32x4_ldg(in0 + v15, v22);
     float v23[4];
     fw_load_f32x4_ldg(in1 + v15, v23);
+    float v25[4];
+    fw_load_f32x4_ldg(in0 + v17, v25);
     float v26[4];
-    fw_load_f32x4_ldg(in0 + v17, v26);
-    float v27[4];
-    fw_load_f32x4_ldg(in1 + v17, v27);
-    float v30[4];
-    fw_load_f32x4_ldg(in0 + v19, v30);
+    fw_load_f32x4_ldg(in1 + v17, v26);
+    float v28[4];
+    fw_load_f32x4_ldg(in0 + v19, v28);
+    float v29[4];
+    fw_load_f32x4_ldg(in1 + v19, v29);
     float v31[4];
-    fw_load_f32x4_ldg(in1 + v19, v31);
-    float v34[4];
-    fw_load_f32x4_ldg(in0 + v21, v34);
-    float v35[4];
-    fw_load_f32x4_ldg(in1 + v21, v35);
+    fw_load_f32x4_ldg(in0 + v21, v31);
+    float v32[4];
+    fw_load_f32x4_ldg(in1 + v21, v32);
     #pragma unroll
     for (int l = 0; l < 4; ++l) {
       const float v24 = v22[l] - v23[l];
-      const float v25 = v24 * v24;
-      const float v28 = v26[l] - v27[l];
-      const float v29 = v28 * v28;
-      const float v32 = v30[l] - v31[l];
-      const float v33 = v32 * v32;
-      const float v36 = v34[l] - v35[l];
-      const float v37 = v36 * v36;
-      const float v38 = acc8[l] + v25;
-      acc8[l] = v38;
-      const float v39 = acc8[l] + v29;
-      acc8[l] = v39;
-      const float v40 = acc8[l] + v33;
-      acc8[l] = v40;
-      const float v41 = acc8[l] + v37;
-      acc8[l] = v41;
+      const float v27 = v25[l] - v26[l];
+      const float v30 = v28[l] - v29[l];
+      const float v33 = v31[l] - v32[l];
+      const float v34 = ::fmaf(v24, v24, acc8[l]);
+      acc8[l] = v34;
+      const float v35 = ::fmaf(v27, v27, acc8[l]);
+      acc8[l] = v35;
+      const float v36 = ::fmaf(v30, v30, acc8[l]);
+      acc8[l] = v36;
+      const float v37 = ::fmaf(v33, v33, acc8[l]);
+      acc8[l] = v37;
     }
   }
-  for (int c42 = v12; c42 < v7; c42 += 256) {
-    const int v43 = c42 + tid0;
-    const bool v50 = v43 < v7;
-    if (v50) {
-      const int v44 = v43 * 4;
-      float v45[4];
-      fw_load_f32x4_ldg(in0 + v44, v45);
-      float v46[4];
-      fw_load_f32x4_ldg(in1 + v44, v46);
+  for (int c38 = v12; c38 < v7; c38 += 256) {
+    const int v39 = c38 + tid0;
+    const bool v45 = v39 < v7;
+    if (v45) {
+      const int v40 = v39 * 4;
+      float v41[4];
+      fw_load_f32x4_ldg(in0 + v40, v41);
+      float v42[4];
+      fw_load_f32x4_ldg(in1 + v40, v42);
       #pragma unroll
       for (int l = 0; l < 4; ++l) {
-        const float v47 = v45[l] - v46[l];
-        const float v48 = v47 * v47;
-        const float v49 = acc8[l] + v48;
-        acc8[l] = v49;
+        const float v43 = v41[l] - v42[l];
+        const float v44 = ::fmaf(v43, v43, acc8[l]);
+        acc8[l] = v44;
       }
     }
   }
-  float v51[4];
+  float v46[4];
   #pragma unroll
   for (int l = 0; l < 4; ++l) {
-    v51[l] = acc8[l];
+    v46[l] = acc8[l];
   }
-  const float v52 = fw_sum_f32x4(v51);
-  const float sum53 = fw_sum_f32_256x1(v52, fw_scratch0);
-  const bool v54 = tid0 == 0;
-  if (v54) {
-    part_r0[v3] = sum53;
+  const float v47 = fw_sum_f32x4(v46);
+  const float sum48 = fw_sum_f32_256x1(v47, fw_scratch0);
+  const bool v49 = tid0 == 0;
+  if (v49) {
+    part_r0[v3] = sum48;
   }
-  const bool last55 = fw_last(counters + v1, (int)n1);
-  if (last55) {
-    float total56 = 0.0f;
-    for (int t57 = tid0; t57 < n1; t57 += 256) {
-      const float v58 = __ldcg(part_r0 + t57);
-      const float v59 = total56 + v58;
-      total56 = v59;
+  const bool last50 = fw_last(counters + v1, (int)n1);
+  if (last50) {
+    float total51 = 0.0f;
+    for (int t52 = tid0; t52 < n1; t52 += 256) {
+      const float v53 = __ldcg(part_r0 + t52);
+      const float v54 = total51 + v53;
+      total51 = v54;
     }
-    const float v60 = total56;
-    const float sum61 = fw_sum_f32_256x1(v60, fw_scratch1);
-    const bool v62 = tid0 == 0;
-    if (v62) {
-      out2[0] = sum61;
+    const float v55 = total51;
+    const float sum56 = fw_sum_f32_256x1(v55, fw_scratch1);
+    const bool v57 = tid0 == 0;
+    if (v57) {
+      out2[0] = sum56;
     }
   }
 }
