@@ -12,7 +12,8 @@ A value with relaxed and strict uses is strict. What is relaxed gets these forms
 
     exp(x)               exp2(x L); `fast_exp2` (0 instead of a subnormal number) where it joins something larger
     a / b, 1 / b         a * (1 / b) with `fast_reciprocal` where b is 0, infinite or certainly from 2^-126 to 2^126;
-                         b = c + exp(z): a quarter of it is inverted, which is never too large; else `fast_div`
+                         b = c + exp(z): a quarter of it is inverted, which is never too large;
+                         b of a row: (a * (1 / (s b))) s with a power of two s, for any b; else `fast_div`
     sqrt, expm1, log, log1p  `fast_sqrt`, ...
     1 + erf(x)           `fast_erfc`(-x); 1 - erf(x) is `fast_erfc`(x): without cancellation where the sum is small
     1 + tanh(x)          2 / (1 + exp(-2x))
@@ -128,6 +129,7 @@ class _Rewriter:
         self.fma = "fma" not in f.without
         self.rows = {s.name: s for s in f.reductions()}
         self.bounds = Bounds(f)
+        self.last = f.axes[-1] if f.axes else None  # the lanes of a vector are neighbours along it
         self.uses: Counter[Expr] = Counter(c for e in sc.walk([s.body for s in f.stages]) for c in e.children())
         self.uses.update(s.body for s in f.stages)
         self.uses.update(c for c, _ in f.checks)
@@ -207,9 +209,23 @@ class _Rewriter:
                 return sc.op("mul", sc.op("fast_reciprocal", quarter), number(0.25))
         return sc.op("fast_reciprocal", self.new(e)) if self.bounds.invertible(e) else None
 
+    def scaled_inverse(self, e: Expr) -> tuple[Expr, Expr]:
+        """(1 / (s e), s) with a power of two that makes s e normal, unless it is 0 or infinite.
+
+        (a / (s e)) s is a / e: the quotient that comes first is subnormal only if the result is, and infinite likewise.
+        """
+        x = self.new(e)
+        size = sc.op("abs", x)
+        small = sc.op("where", sc.op("lt", size, number(1.0 / FAR)), number(2.0**24), number(1.0))
+        scale = sc.op("where", sc.op("ge", size, number(FAR)), number(0.25), small)
+        return sc.op("fast_reciprocal", sc.op("mul", x, scale)), scale
+
     def div(self, e: Expr) -> Expr:
         a, b = e.args
         inverse = self.inverse(b)
+        if inverse is None and b.kind != "const" and self.last in e.axes and self.last not in b.axes:
+            inverse, scale = self.scaled_inverse(b)
+            return sc.op("mul", sc.op("mul", self.new(a), inverse), scale)
         if inverse is None:
             return sc.op("fast_div", self.new(a), self.new(b))
         if a.kind == "const" and a.data == 1:

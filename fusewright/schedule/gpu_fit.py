@@ -17,7 +17,8 @@ WORDS = 32  # 32-bit registers of a thread for values kept between passes, in bl
 STEPS = 16  # vectors of a row per thread, at most
 BESIDE = 12  # besides those of `demand`
 DRAWING = 8  # of them while random words are drawn
-SPARE = 4  # by which that estimate may be too high
+BY_ROW = 4  # of them where a block has several rows at a time
+SPARE = 2  # by which that estimate may be too high
 PIECE = 8  # bytes of a vector, at least, where vectors are narrower than they could be
 OTHERS = 28  # registers of a thread besides those it keeps values in, roughly
 SHARED_STEPS = 32  # vectors of a row in shared memory per thread, at most
@@ -159,14 +160,15 @@ def narrowed(f: Fusion, rows: set[Atom], cols: set[Atom], held: Held, lanes: int
     fit a processor.
     """
     room = gpu.registers // 1024 + SPARE
-    if held.place != "registers" or demand(f, rows, cols, held, lanes) <= room:
+    if held.place != "registers" or demand(f, rows, cols, held, lanes) + BY_ROW * (held.threads < THREADS) <= room:
         return held, lanes
     small = min((d.itemsize for _, o, d in accesses(f) if cols & o.axes()), default=ACCESS)
     n = lanes // 2
     while n * small >= PIECE:
         for threads in (held.threads, held.threads * (lanes // n)):
             found = held._replace(threads=threads, steps=held.steps * lanes * held.threads // (n * threads))
-            if threads <= 2 * THREADS and demand(f, rows, cols, found, n) <= room:
+            more = BY_ROW * (threads < 2 * THREADS)
+            if threads <= 2 * THREADS and demand(f, rows, cols, found, n) + more <= room:
                 return found, n
         n //= 2
     return held, lanes

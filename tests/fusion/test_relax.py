@@ -9,15 +9,17 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from fusewright.core.dtypes import DType, bf16, f16, f32, f64, i64
+from fusewright.core.dtypes import DType, bf16, f16, f32, f64, i64, round_bf16
 from fusewright.fusion.bounds import Bounds
 from fusewright.fusion.relax import relax
 from fusewright.graph.builder import Builder
 from fusewright.graph.ir import Value
 from fusewright.index.expr import Ix, sym
+from fusewright.interp.loop import run as run_loop
 from fusewright.loop.gpu import lower_gpu
 from fusewright.loop.text import dump
 from fusewright.schedule.gpu import plan
+from tests.emulate.cuda import COMPILER, run_emulated
 from tests.kernels import fusion_of, graph_of
 from tests.kernels_gpu import SMALL, check_gpu, gpu_kernel, hint_of, run_gpu
 
@@ -315,7 +317,7 @@ BY: dict[str, tuple[Callable[[Builder, Value], Value], str]] = {
         lambda b, x: b.reduce("sum", b.exp(b.sub(x, b.reduce("max", x, [1], True))), [1], True),
         "fast_reciprocal",
     ),
-    "another sum": (lambda b, x: b.reduce("sum", x, [1], True), "fast_div"),
+    "another sum": (lambda b, x: b.reduce("sum", x, [1], True), "fast_reciprocal(mul(r0, where("),
     "a root": (lambda b, x: b.sqrt(b.add(b.mul(x, x), one(b, x, 1e-6))), "fast_reciprocal"),
     "a root that may be tiny": (lambda b, x: b.sqrt(b.abs(x)), "fast_div"),
     "something read": (lambda b, x: wide(b), "fast_div"),
@@ -340,6 +342,30 @@ def test_quotients(by: str) -> None:
     assert found in body
     assert ("fast_div" in body) is (found == "fast_div")
     check_gpu(graph_of(program), {"n": 5, "m": 37})
+
+
+EDGES = [0.0, -0.0, 1.0, -3.0, 1e-30, 2.0**-126, 2.0**-127, 2.0**-133, -(2.0**-133), 2.0**125, 2.0**126, 1.5 * 2.0**126]
+EDGES += [2.0**127, -(2.0**127), 3.3e38, math.inf, -math.inf, math.nan, 1e20, 7e-39, 5e37, 0.0078125]
+
+
+@pytest.mark.parametrize("machine", [run_loop, *([run_emulated] if COMPILER is not None else [])])
+def test_quotients_by_any_number_of_a_row(machine: Callable[..., bool]) -> None:
+    """Subnormal, infinite, without a normal reciprocal: as the exact quotient, up to the last of 16 bits."""
+
+    def program(b: Builder) -> Value:
+        return b.cast(b.div(wide(b), b.cast(b.input(bf16, (N, 1)), f32)), bf16)
+
+    assert "fast_reciprocal" in text(program) and "fast_div" not in text(program)
+    some = round_bf16(np.array(EDGES, np.float32))
+    x, by = np.broadcast_to(some, (len(some), len(some))).copy(), some[:, None].copy()
+    sizes = {"n": len(some), "m": len(some)}
+    (got,) = run_gpu(gpu_kernel(graph_of(program), sizes), [x, by], sizes, machine).values()
+    with np.errstate(all="ignore"):
+        want = round_bf16(x / by)
+    np.testing.assert_array_equal(np.isnan(got), np.isnan(want))
+    np.testing.assert_array_equal(np.signbit(got[~np.isnan(got)]), np.signbit(want[~np.isnan(want)]))
+    apart = np.abs(got.view(np.int32).astype(np.int64) - want.view(np.int32))[~np.isnan(want)] >> 16
+    assert apart.max() <= 1
 
 
 def test_the_reciprocal_of_a_row_is_made_once() -> None:

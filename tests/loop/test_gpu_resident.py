@@ -107,9 +107,10 @@ def test_the_sums_of_a_row_share_a_barrier() -> None:
 
 WIDTHS = [  # dtype, dropout, RMS norm, columns -> threads, steps, lanes
     (bf16, False, False, 4096, (512, 1, 8)),
-    (bf16, False, False, 1024, (128, 1, 8)),
+    (bf16, False, False, 1024, (128, 2, 4)),
     (bf16, True, False, 1024, (256, 1, 4)),
-    (bf16, True, True, 1024, (128, 2, 4)),
+    (bf16, True, True, 1024, (256, 1, 4)),
+    (bf16, True, True, 4096, (512, 2, 4)),
     (bf16, True, False, 4096, (512, 1, 8)),  # narrower vectors would leave one block on a processor
     (f32, True, False, 1024, (256, 1, 4)),
     (f32, False, False, 1024, (256, 1, 4)),
@@ -123,13 +124,13 @@ def test_vectors_are_as_wide_as_registers_allow(
     c, _ = made(norm_backward(dtype, drop, rms=rms), 8192, m)
     s = c.schedule
     assert (s.col_threads, s.steps, s.lanes) == want and s.resident
-    if m == 4096 and drop:
+    if s.lanes == 8 and drop:
         return
     try:
         cubin, _ = nvrtc.compile(emit_cuda(c.kernel.func, CudaTarget(9, 0)), "sm_90")
     except Exception:
         pytest.skip("needs NVRTC")
-    assert nvrtc.report(cubin)[0].stack <= 16  # wider ones would take 32 to 72
+    assert nvrtc.report(cubin)[0].stack == 0
 
 
 def test_narrower_vectors_compute_the_same() -> None:
