@@ -74,6 +74,13 @@ class Shape:
         return max(1, min(self.lanes, SCRATCH // (self.values * self.dtype.itemsize)))
 
     @property
+    def paired(self) -> bool:
+        """Whether two values take little more than one: after the first step half of the threads go on with each.
+
+        Only for what does not depend on the order of two operands."""
+        return self.lanes == self.chunk == 2 and self.shuffles and self.stride == 1 and self.monoid in ("sum", "prod")
+
+    @property
     def name(self) -> str:
         lanes = f"x{self.lanes}" if self.lanes > 1 else ""
         block = "" if not self.scratch or self.group * self.stride == self.threads else f"_of{self.threads}"
@@ -102,10 +109,10 @@ class _Text:
     def join(self, x: str, y: str) -> str:
         return combine(self.prelude, self.shape.monoid, self.shape.dtype, x, y)
 
-    def shuffled(self, distance: str) -> str:
+    def shuffled(self, lane: str, value: str = "x", how: str = "xor") -> str:
         d = self.shape.dtype
-        x = "(int)x" if d.itemsize < 4 else "x"
-        got = f"__shfl_xor_sync(0xffffffffu, {x}, {distance})"
+        x = f"(int){value}" if d.itemsize < 4 else value
+        got = f"__shfl_{how}_sync(0xffffffffu, {x}, {lane})".replace("_idx", "")
         return f"({value_type(d)}){got}" if d.itemsize < 4 else got
 
     def run(self) -> str:
@@ -162,6 +169,8 @@ class _Text:
         base = "" if s.chunk == 1 else f" + (l - {start}) * {s.values}" if start else f" + l * {s.values}"
         if _power(s.group) and not s.shuffles:
             self.exchanges(start, stop, base)
+        elif s.paired:
+            self.pair()
         elif _power(s.group):
             self.across_warps(start, stop, base)
         else:
@@ -202,6 +211,44 @@ class _Text:
             n *= 2
         lines.append(f"x = {self.join('y[0]', f'y[{n}]')};")
         self.each_lane(start, stop, lines, True)
+
+    def pair(self) -> None:
+        """`across_warps` for two values of each thread: even lanes go on with the first, odd ones with the second."""
+        s = self.shape
+        t = value_type(s.dtype)
+        count = s.group // _WARP
+        self.add(
+            "const bool odd = t & 1;",
+            f"const {t} give = odd ? v[0] : v[1];",
+            f"{t} x = odd ? v[1] : v[0];",
+            f"const {t} got = {self.shuffled('1', 'give')};",
+            f"x = {self.join('x', 'got')};",
+            *self.shuffles(2, _WARP // 2),
+            f"if (t % {_WARP} < 2) s[t / {_WARP} + t % 2 * {s.values}] = x;",
+            "__syncthreads();",
+        )
+        first = f"t / {s.group} * {count}"
+        if 4 < count <= _WARP // 2:  # a lane for each value of the group
+            self.add(
+                f"x = s[{first} + t / {count} % 2 * {s.values} + t % {count}];",
+                *self.shuffles(1, count // 2),
+                f"v[0] = {self.shuffled('0', how='idx')};",
+                f"v[1] = {self.shuffled(str(count), how='idx')};",
+            )
+            return
+        self.add(
+            "#pragma unroll",
+            "for (int l = 0; l < 2; ++l) {",
+            f"  {t} y[{count}];",
+            "  #pragma unroll",
+            f"  for (int j = 0; j < {count}; ++j) y[j] = s[{first} + j + l * {s.values}];",
+        )
+        n = 1
+        while n < count:
+            step = self.join("y[j]", f"y[j + {n}]")
+            self.add("  #pragma unroll", f"  for (int j = 0; j < {count}; j += {2 * n}) y[j] = {step};")
+            n *= 2
+        self.add("  v[l] = y[0];", "}")
 
     def in_order(self, start: int, stop: int, base: str) -> None:
         """One after the other: groups that are no power of two."""

@@ -118,6 +118,36 @@ def test_reductions_of_a_kind_share_a_barrier() -> None:
     assert "__syncthreads" not in body
 
 
+@pytest.mark.parametrize("dtype", ["f32", "f64", "i64", "i8"])
+def test_two_values_at_once(dtype: str) -> None:
+    """Groups of 2 to 32 warps, one in a block or several; products, which do not depend on the order either."""
+    launches, first = [], 0
+    for group, threads in (
+        (64, 64),
+        (64, 256),
+        (128, 512),
+        (256, 256),
+        (256, 1024),
+        (512, 512),
+        (512, 1024),
+        (1024, 1024),
+    ):
+        for monoid in ("sum", "prod"):
+            how = f"{{{monoid}, {group}, 1}}"
+            launches.append(f"""grid b of 2, t of {threads} {{
+              i: i32 = mul(b, {threads}) j: i32 = add(i, t) at: i32 = add(j, {first}) f: {dtype} = load(x, at)
+              g: {dtype} = mul(f, f) a: {dtype} = treduce(f) {how} c: {dtype} = treduce(g) {how}
+              store y[at] = a store z[at] = c }}""")
+            first += 2 * threads
+    x = stored_values(BY_NAME[dtype], first)
+    if dtype.startswith("f"):
+        x = (1 + x / 64).astype(x.dtype)
+    text = f"func k cuda i32 (buf x: {dtype}, buf y: {dtype} out, buf z: {dtype} out) {{ {' '.join(launches)} }}"
+    both(text, {"x": x, "y": np.zeros_like(x), "z": np.zeros_like(x)})
+    source = emit_cuda(parse(text), H100)
+    assert f"fw_sum_{dtype}x2_512x1_of1024(a_all" in source
+
+
 def test_reductions_that_follow_each_other_need_no_extra_barrier() -> None:
     steps = " ".join(f"s{k + 1}: f32 = treduce(s{k}) {{max, 64, 1}}" for k in range(5))
     text = f"""func k cuda i32 (buf y: f32 out, size n) {{ grid b of 1, t of 64 {{
