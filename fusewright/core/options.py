@@ -115,7 +115,7 @@ class Options:
         True,
         "switch",
         "Let a product join a sum unrounded where eager's kernels do (`add` with `alpha`, `addcmul`, `lerp`), and on "
-        "GPUs where results are rounded to 16 bits; off: every product is rounded.",
+        "GPUs where results are rounded to 16 bits, and in sums; off: every product is rounded.",
         code=True,
     )
     parallel: bool = _option(True, "switch", "Compile the GPU kernels of a graph in several threads at once.")

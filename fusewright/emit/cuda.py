@@ -29,7 +29,7 @@ from . import cuda_cluster
 from .cuda_body import Body
 from .cuda_own import Own, units
 from .cuda_prelude import Prelude
-from .cuda_reduce import plan_scratch
+from .cuda_reduce import TURNS, plan_scratch
 from .cuda_types import CudaTarget, Names, number, stored_type, value_type
 
 POINTED = (("grid", "scratch"), ("counters", "counters"))  # scopes of device memory, kinds of parameters, in order
@@ -234,6 +234,8 @@ class _Module:
         for k, size in enumerate(shared.scratch.sizes):
             if size:
                 out.append(f"  __shared__ __align__(16) unsigned char fw_scratch{k}[{size}];")
+                if k >= TURNS:
+                    out.append(f"  unsigned fw_half{k} = 0;")
         if shared.slots:
             out.append(f"  __shared__ unsigned long long fw_mbarrier[{len(shared.slots)}];")
         return out

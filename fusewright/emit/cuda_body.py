@@ -38,7 +38,7 @@ from . import cuda_cluster, cuda_collective, cuda_memory, cuda_random, cuda_rang
 from .cuda_index import divisors, index_registers, lanes_of
 from .cuda_own import Own
 from .cuda_prelude import Prelude
-from .cuda_reduce import Scratch, over_lanes
+from .cuda_reduce import Scratch, over_lanes, together
 from .cuda_rules import Op, expression
 from .cuda_types import Names, literal, stored_type, value_type
 
@@ -134,17 +134,29 @@ class Body:
                 k += 2
             elif lanes_of(body[k]) > 1 and self.lane_wise(body[k]):
                 k = self.group(body, k)
+            elif isinstance(s := body[k], Let) and s.op in ("treduce", "creduce", "tscan"):
+                all_ = together(body, k)
+                cuda_collective.write(self, *all_)
+                k += len(all_)
             else:
                 self.stmt(body[k])
                 k += 1
 
     def moves(self, s: Stmt, into: Stmt) -> bool:
-        """Writes two statements that move a vector from memory to packed registers as one, without unpacking it."""
-        if not isinstance(s, Let) or not isinstance(into, Store) or s.op != "load" or into.buf.name not in self.packed:
+        """Writes two statements that move something from memory to registers as one, without unpacking it: its
+        conversion would wait for it."""
+        if not isinstance(s, Let) or not isinstance(into, Store) or s.op != "load" or s.buf is None:
             return False
-        if into.value is not s.dst or s.dst.lanes == 1 or self.uses[s.dst.name] > 1 or s.buf is None:
+        if into.value is not s.dst or self.uses[s.dst.name] > 1 or s.buf.dtype is not into.buf.dtype:
             return False
-        if s.buf.dtype is not into.buf.dtype:
+        if s.dst.lanes == 1:
+            if not s.buf.dtype.is_reduced or self.scope.get(into.buf.name) != "register":
+                return False
+            if into.mask is not None or len(s.args) > 1:
+                return False
+            self.line(f"{self.pointer(into.buf)}[{self.arg(into.index)}] = {self.bits(s)};")
+            return True
+        if into.buf.name not in self.packed:
             return False
         there = self.words(into.buf, into.index)
         if s.buf.name in self.packed:
@@ -343,8 +355,6 @@ class Body:
             self.line(f"const bool {name} = {self.prelude.need('fw_last')}({counter}, (int){count});")
         elif s.buf is not None:
             self.line(f"const {t} {name} = {self.element(s)};")
-        elif s.op in ("treduce", "creduce", "tscan"):
-            cuda_collective.write(self, s, name, t)
         elif s.op == "lane":
             self.line(f"const {t} {name} = {self.array(s.args[0])}[{s.attr}];")
         elif s.op == "hscan":
@@ -422,8 +432,8 @@ class Body:
         """The arguments that say which elements of an aligned vector exist, if not all do."""
         return "".join(f"{self.arg(a)}, " for a in cuda_ranges.range_of(s, self.ranges) or ())
 
-    def element(self, s: Let) -> str:
-        """The value that one lane of a load or gather reads."""
+    def bits(self, s: Let) -> str:
+        """What one lane of a load or gather reads, as it is stored."""
         b = s.buf
         assert b is not None
         at = self.arg(s.args[0])
@@ -432,10 +442,12 @@ class Body:
         if b.name in self.own:
             at = self.own.at(at)
         policy = self.read_policy(s)
-        if policy:
-            raw = f"__{policy}({self.pointer(b)} + {at})"
-        else:
-            raw = f"{self.pointer(b)}[{at}]"
+        return f"__{policy}({self.pointer(b)} + {at})" if policy else f"{self.pointer(b)}[{at}]"
+
+    def element(self, s: Let) -> str:
+        """The value that one lane of a load or gather reads."""
+        b, raw = s.buf, self.bits(s)
+        assert b is not None
         if b.dtype.is_reduced:
             raw = f"{self.prelude.need(f'fw_{b.dtype}_f32')}({raw})"
         elif b.dtype.is_bool:

@@ -6,16 +6,19 @@ than a warp are exchanged by shuffles. What is left are a few results of each wa
 gets those of its group, one in each lane of its warp if they are many, to be shuffled once more.
 
 A function leaves its scratch being read by slower threads, so the next one that writes there must wait.
-`plan_scratch` gives successive reductions different halves of the scratch, whose own barriers then are enough, and asks
-for a barrier only where that does not help (a reduction alone in a loop).
+`plan_scratch` gives successive reductions different parts of the scratch, whose own barriers then are enough; one that
+is alone in a loop has two halves of its own, and uses them in turn. A scan that is alone in a loop waits at a barrier.
+
+Reductions of the same kind that follow each other are one, of several values (`together`): they share its barrier.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from ..core.dtypes import DType
-from ..loop.ir import Barrier, For, Grid, If, Let, Stmt, walk
+from ..loop.ir import Barrier, For, Grid, If, Let, Reg, Stmt
 from .cuda_prelude import Prelude
 from .cuda_rules import combine
 from .cuda_scan import shape_of as scan_shape
@@ -23,6 +26,8 @@ from .cuda_types import value_type
 
 _FN = "__device__ __forceinline__"
 _WARP = 32
+TURNS = 2  # parts of the scratch that successive collectives share
+HALF = 1024  # bytes of scratch of which a reduction has two halves, at most, rather than wait at one more barrier
 SCRATCH = 8192  # bytes of scratch that one reduction uses at most, unless one value of each thread takes more
 
 
@@ -69,15 +74,23 @@ class Shape:
         return max(1, min(self.lanes, SCRATCH // (self.values * self.dtype.itemsize)))
 
     @property
+    def paired(self) -> bool:
+        """Whether two values take little more than one: after the first step half of the threads go on with each.
+
+        Only for what does not depend on the order of two operands."""
+        return self.lanes == self.chunk == 2 and self.shuffles and self.stride == 1 and self.monoid in ("sum", "prod")
+
+    @property
     def name(self) -> str:
         lanes = f"x{self.lanes}" if self.lanes > 1 else ""
         block = "" if not self.scratch or self.group * self.stride == self.threads else f"_of{self.threads}"
         return f"fw_{self.monoid}_{self.dtype}{lanes}_{self.group}x{self.stride}{block}"
 
 
-def shape_of(s: Let, threads: int) -> Shape:
+def shape_of(s: Let, threads: int, count: int = 1) -> Shape:
+    """Of `count` reductions like `s`, done at once."""
     monoid, group, stride = s.attr
-    return Shape(monoid, s.dst.dtype, group, stride, s.dst.lanes, threads)
+    return Shape(monoid, s.dst.dtype, group, stride, s.dst.lanes * count, threads)
 
 
 def reduction(prelude: Prelude, shape: Shape) -> str:
@@ -96,10 +109,10 @@ class _Text:
     def join(self, x: str, y: str) -> str:
         return combine(self.prelude, self.shape.monoid, self.shape.dtype, x, y)
 
-    def shuffled(self, distance: str) -> str:
+    def shuffled(self, lane: str, value: str = "x", how: str = "xor") -> str:
         d = self.shape.dtype
-        x = "(int)x" if d.itemsize < 4 else "x"
-        got = f"__shfl_xor_sync(0xffffffffu, {x}, {distance})"
+        x = f"(int){value}" if d.itemsize < 4 else value
+        got = f"__shfl_{how}_sync(0xffffffffu, {x}, {lane})".replace("_idx", "")
         return f"({value_type(d)}){got}" if d.itemsize < 4 else got
 
     def run(self) -> str:
@@ -156,6 +169,8 @@ class _Text:
         base = "" if s.chunk == 1 else f" + (l - {start}) * {s.values}" if start else f" + l * {s.values}"
         if _power(s.group) and not s.shuffles:
             self.exchanges(start, stop, base)
+        elif s.paired:
+            self.pair()
         elif _power(s.group):
             self.across_warps(start, stop, base)
         else:
@@ -196,6 +211,44 @@ class _Text:
             n *= 2
         lines.append(f"x = {self.join('y[0]', f'y[{n}]')};")
         self.each_lane(start, stop, lines, True)
+
+    def pair(self) -> None:
+        """`across_warps` for two values of each thread: even lanes go on with the first, odd ones with the second."""
+        s = self.shape
+        t = value_type(s.dtype)
+        count = s.group // _WARP
+        self.add(
+            "const bool odd = t & 1;",
+            f"const {t} give = odd ? v[0] : v[1];",
+            f"{t} x = odd ? v[1] : v[0];",
+            f"const {t} got = {self.shuffled('1', 'give')};",
+            f"x = {self.join('x', 'got')};",
+            *self.shuffles(2, _WARP // 2),
+            f"if (t % {_WARP} < 2) s[t / {_WARP} + t % 2 * {s.values}] = x;",
+            "__syncthreads();",
+        )
+        first = f"t / {s.group} * {count}"
+        if 4 < count <= _WARP // 2:  # a lane for each value of the group
+            self.add(
+                f"x = s[{first} + t / {count} % 2 * {s.values} + t % {count}];",
+                *self.shuffles(1, count // 2),
+                f"v[0] = {self.shuffled('0', how='idx')};",
+                f"v[1] = {self.shuffled(str(count), how='idx')};",
+            )
+            return
+        self.add(
+            "#pragma unroll",
+            "for (int l = 0; l < 2; ++l) {",
+            f"  {t} y[{count}];",
+            "  #pragma unroll",
+            f"  for (int j = 0; j < {count}; ++j) y[j] = s[{first} + j + l * {s.values}];",
+        )
+        n = 1
+        while n < count:
+            step = self.join("y[j]", f"y[j + {n}]")
+            self.add("  #pragma unroll", f"  for (int j = 0; j < {count}; j += {2 * n}) y[j] = {step};")
+            n *= 2
+        self.add("  v[l] = y[0];", "}")
 
     def in_order(self, start: int, stop: int, base: str) -> None:
         """One after the other: groups that are no power of two."""
@@ -258,7 +311,10 @@ def over_lanes(prelude: Prelude, monoid: str, d: DType, lanes: int) -> str:
 
 @dataclass(slots=True)
 class Scratch:
-    """`place[id(statement)]`: (which part of the scratch the reduction uses, whether a barrier must come first)."""
+    """`place[id(statement)]`: (which part of the scratch a collective uses, whether a barrier must come first).
+
+    `sizes`: bytes of each part; from part TURNS on they are halves, which one reduction uses in turn.
+    """
 
     place: dict[int, tuple[int, bool]]
     sizes: list[int]
@@ -266,28 +322,75 @@ class Scratch:
 
 def plan_scratch(grid: Grid) -> Scratch:
     """Where each `treduce` and `tscan` of a launch has its scratch."""
-    plan = Scratch({}, [0, 0])
+    plan = Scratch({}, [0] * TURNS)
     _walk(grid.body, frozenset(), grid.threads, plan)
-    for s in walk(grid.body):
-        if id(s) in plan.place:
-            k, _ = plan.place[id(s)]
-            plan.sizes[k] = max(plan.sizes[k], _scratch(s, grid.threads))
+    for body in _bodies(grid.body):
+        for first, count in collectives(body):
+            if id(first) not in plan.place:
+                continue
+            k, barrier = plan.place[id(first)]
+            size = _scratch(first, grid.threads, count)
+            if barrier and first.op == "treduce" and size <= HALF:
+                plan.place[id(first)] = len(plan.sizes), False
+                plan.sizes.append(2 * ((size + 15) & -16))
+            else:
+                plan.sizes[k] = max(plan.sizes[k], size)
     return plan
 
 
-def _scratch(s: Stmt, threads: int) -> int:
-    """Bytes of scratch that a statement's collective needs."""
-    if not isinstance(s, Let) or s.op not in ("treduce", "tscan"):
-        return 0
-    return shape_of(s, threads).scratch if s.op == "treduce" else scan_shape(s, threads).scratch
+def collectives(body: list[Stmt]) -> Iterator[tuple[Let, int]]:
+    """The reductions and scans of a body, each with how many statements from it on are done at once."""
+    k = 0
+    while k < len(body):
+        s = body[k]
+        if isinstance(s, Let) and s.op in ("treduce", "tscan"):
+            n = len(together(body, k))
+            yield s, n
+            k += n
+        else:
+            k += 1
+
+
+def together(body: list[Stmt], k: int) -> list[Let]:
+    """The collective that is statement k, and the reductions after it that can be one with it, of several values."""
+    first = body[k]
+    assert isinstance(first, Let)
+    found = [first]
+    if first.op != "treduce" or first.dst.lanes > 1:
+        return found
+    names = {first.dst.name}
+    for s in body[k + 1 :]:
+        if not isinstance(s, Let) or s.op != "treduce" or s.attr != first.attr or s.dst.lanes > 1:
+            break
+        if s.dst.dtype is not first.dst.dtype or any(isinstance(a, Reg) and a.name in names for a in s.args):
+            break
+        found.append(s)
+        names.add(s.dst.name)
+    return found
+
+
+def _bodies(body: list[Stmt]) -> Iterator[list[Stmt]]:
+    yield body
+    for s in body:
+        if isinstance(s, For):
+            yield from _bodies(s.body)
+        elif isinstance(s, If):
+            yield from _bodies(s.then)
+            yield from _bodies(s.orelse)
+
+
+def _scratch(s: Let, threads: int, count: int) -> int:
+    """Bytes of scratch that a collective of `count` statements needs."""
+    return shape_of(s, threads, count).scratch if s.op == "treduce" else scan_shape(s, threads).scratch
 
 
 def _walk(body: list[Stmt], busy: frozenset[int], threads: int, plan: Scratch) -> frozenset[int]:
     """The parts that some thread may still be reading after `body`, if `busy` are those before."""
+    counts = {id(s): n for s, n in collectives(body)}
     for s in body:
         if isinstance(s, Barrier):  # a creduce would do as well, but tools that look for races do not see it
             busy = frozenset()
-        elif _scratch(s, threads):
+        elif isinstance(s, Let) and id(s) in counts and _scratch(s, threads, counts[id(s)]):
             k = 0 if 0 not in busy else 1 if 1 not in busy else 0
             plan.place[id(s)] = (k, k in busy)
             busy = frozenset((k,))  # the reduction's own barrier is past what was read before
@@ -301,4 +404,4 @@ def _walk(body: list[Stmt], busy: frozenset[int], threads: int, plan: Scratch) -
     return busy
 
 
-__all__ = ["Scratch", "Shape", "over_lanes", "plan_scratch", "reduction", "shape_of"]
+__all__ = ["TURNS", "Scratch", "Shape", "over_lanes", "plan_scratch", "reduction", "shape_of", "together"]

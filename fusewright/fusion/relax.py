@@ -12,16 +12,21 @@ A value with relaxed and strict uses is strict. What is relaxed gets these forms
 
     exp(x)               exp2(x L); `fast_exp2` (0 instead of a subnormal number) where it joins something larger
     a / b, 1 / b         a * (1 / b) with `fast_reciprocal` where b is 0, infinite or certainly from 2^-126 to 2^126;
-                         b = c + exp(z): a quarter of it is inverted, which is never too large; else `fast_div`
+                         b = c + exp(z): a quarter of it is inverted, which is never too large;
+                         b of a row: (a * (1 / (s b))) s with a power of two s, for any b; else `fast_div`
     sqrt, expm1, log, log1p  `fast_sqrt`, ...
     1 + erf(x)           `fast_erfc`(-x); 1 - erf(x) is `fast_erfc`(x): without cancellation where the sum is small
     1 + tanh(x)          2 / (1 + exp(-2x))
-    a * b + c            `fma`, if nothing else uses the product; sums of products likewise (`Stage.fused`); neither
-                         with the option `fma` off
+    a * b + c            `fma`, if nothing else uses the product, unless the option `fma` is off
 
 A reciprocal of what belongs to a row is computed once for the row. Infinities, NaN and zeros come out as from the exact
-forms. Beside relaxed values: `exp(x - max x)` whose only use is to be summed over the row may be off by a unit in the
-last place wherever the sum goes, for the sum is at least 1.
+forms.
+
+Beside relaxed values, because sums of float32 are not eager's bit for bit anyway (the order is another):
+- a product whose only use is to be summed joins the sum unrounded (`Stage.fused`; not with the option `fma` off): one
+  rounding less, and sums of products that float32 has exactly stay exact; not where the sum decides something;
+- `exp(x - max x)` whose only use is to be summed over the row may be off by a unit in the last place wherever the sum
+  goes, for the sum is at least 1.
 """
 
 from __future__ import annotations
@@ -63,6 +68,11 @@ def relax(f: Fusion) -> Fusion:
 
 def strict(f: Fusion) -> set[Expr]:
     """The values of `f` that are not relaxed."""
+    return set.union(*_strict(f))
+
+
+def _strict(f: Fusion) -> tuple[set[Expr], set[Expr]]:
+    """What decides something, through everything, and what is seen in full, up to where it is rounded."""
     bodies = {s.name: s for s in f.stages if s.kind in ("reduce", "scan")}
     bounds = Bounds(f)
     decides: list[Expr] = [c for c, _ in f.checks]
@@ -81,8 +91,7 @@ def strict(f: Fusion) -> set[Expr]:
         decides += [c for c in e.children() if not _carries(e, c, bounds)]
         if e.kind == "cast" and e.dtype.is_float and e.dtype is not f32:
             exact += e.args
-    # what decides something, through everything; what is seen in full, up to where it is rounded
-    return _below(decides, bodies, True) | _below(exact, bodies, False)
+    return _below(decides, bodies, True), _below(exact, bodies, False)
 
 
 def _carries(e: Expr, operand: Expr, bounds: Bounds) -> bool:
@@ -115,10 +124,12 @@ def _below(roots: list[Expr], bodies: dict[str, Stage], rounded: bool) -> set[Ex
 
 class _Rewriter:
     def __init__(self, f: Fusion):
-        self.strict = strict(f)
+        self.decides, exact = _strict(f)
+        self.strict = self.decides | exact
         self.fma = "fma" not in f.without
         self.rows = {s.name: s for s in f.reductions()}
         self.bounds = Bounds(f)
+        self.last = f.axes[-1] if f.axes else None  # the lanes of a vector are neighbours along it
         self.uses: Counter[Expr] = Counter(c for e in sc.walk([s.body for s in f.stages]) for c in e.children())
         self.uses.update(s.body for s in f.stages)
         self.uses.update(c for c, _ in f.checks)
@@ -129,7 +140,7 @@ class _Rewriter:
         if s.kind == "reduce" and s.monoid == "sum" and s.body.dtype is f32 and self.uses[s.body] == 1:
             if self.share(s.body) and self.rows[self.lead(s.body)].raxes == s.raxes:
                 body = self.power(s.body.args[0], True)
-            elif self.fma and s.body not in self.strict and _is(s.body, "mul"):
+            elif self.fma and s.body not in self.decides and _is(s.body, "mul"):
                 return replace(s, body=body, fused=True)
         return s if body is s.body else replace(s, body=body)
 
@@ -198,9 +209,23 @@ class _Rewriter:
                 return sc.op("mul", sc.op("fast_reciprocal", quarter), number(0.25))
         return sc.op("fast_reciprocal", self.new(e)) if self.bounds.invertible(e) else None
 
+    def scaled_inverse(self, e: Expr) -> tuple[Expr, Expr]:
+        """(1 / (s e), s) with a power of two that makes s e normal, unless it is 0 or infinite.
+
+        (a / (s e)) s is a / e: the quotient that comes first is subnormal only if the result is, and infinite likewise.
+        """
+        x = self.new(e)
+        size = sc.op("abs", x)
+        small = sc.op("where", sc.op("lt", size, number(1.0 / FAR)), number(2.0**24), number(1.0))
+        scale = sc.op("where", sc.op("ge", size, number(FAR)), number(0.25), small)
+        return sc.op("fast_reciprocal", sc.op("mul", x, scale)), scale
+
     def div(self, e: Expr) -> Expr:
         a, b = e.args
         inverse = self.inverse(b)
+        if inverse is None and b.kind != "const" and self.last in e.axes and self.last not in b.axes:
+            inverse, scale = self.scaled_inverse(b)
+            return sc.op("mul", sc.op("mul", self.new(a), inverse), scale)
         if inverse is None:
             return sc.op("fast_div", self.new(a), self.new(b))
         if a.kind == "const" and a.data == 1:

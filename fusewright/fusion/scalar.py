@@ -150,6 +150,8 @@ def cast(x: Expr, dtype: DType) -> Expr:
 
 def round_to(x: Expr, dtype: DType) -> Expr:
     """The nearest value that 16-bit `dtype` can hold, still in f32."""
+    if x.kind == "cast" and x.args[0].dtype.itemsize == 1:  # a bool or 8 bits: it can hold them
+        return x
     if x.kind == "round" and x.data is dtype:
         return x
     return _make("round", x.dtype, (x,), dtype, 4)

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
+from ..fusion import scalar as sc
 from ..fusion.ir import Fusion
 from ..fusion.scalar import Expr
 from ..schedule.gpu_base import GpuSchedule, row_load
@@ -22,6 +23,7 @@ AHEAD = 64  # 32-bit words that a thread of a persistent row asks memory for bef
 BESIDE = 32  # such words of what is not of the row, while that is in shared memory: more threads run at once
 STEADY = 24  # 32-bit words per thread of what is the same for all rows, at most, that are read only once
 NEXT = 32  # words per thread of a row, at most, that are asked for while the row before is being worked on
+ONCE = 8  # such words of what a row has once, as its mean
 GROUPS = 4  # of copies of a row that a pass waits for one after the other
 STRAIGHT = 8  # vectors of a row in shared memory up to which a pass is written out; of more it is a loop
 ROLL = 4  # vectors of a round of such a loop
@@ -29,13 +31,14 @@ ROLL = 4  # vectors of a round of such a loop
 
 class Held(Moved):
     """`keep`: what threads hold, with its arrays; `early`: loads that come before the passes that want them; `ahead`:
-    what is read of the next row into registers, while a resident block works on one."""
+    what is read of the next row into registers, while a resident block works on one; `once`: what it has once."""
 
     def __init__(self, f: Fusion, schedule: GpuSchedule, name: str):
         super().__init__(f, schedule, name)
         self.shared = schedule.keep_in == "shared"
         self.keep: dict[Expr, Buf] = {}
         self.ahead: dict[Expr, Buf] = {}
+        self.once: dict[Expr, Buf] = {}
         self.early: set[Expr] = set()
         self._loads_of: dict[int, list[Expr]] = {}
         self.base: Arg = self.imm(0)  # the first vector of a round: vector k of it is vector base + k of the row
@@ -237,6 +240,9 @@ class Held(Moved):
         if self.s.ahead:
             self.turn = self.reg(self.ix, prefix="half")
             s.body.append(Var(self.turn, self.imm(0)))
+        for k, e in enumerate(self.loads_once()):
+            once = self.once[e] = Buf(f"once{k}", e.data[2])
+            self.func.allocs.append(Alloc(once, self.imm(1), "register"))
         loads = [e for e in self.loads_of(min(self.p.work)) if e not in self.early] if self.p.work else []
         if self.shared or self.load_words(loads) * self.s.steps > NEXT:
             return
@@ -245,10 +251,25 @@ class Held(Moved):
             self.func.allocs.append(Alloc(buf, self.imm(self.s.steps * self.width), "register"))
         self.early |= set(loads)
 
+    def loads_once(self) -> list[Expr]:
+        """What is read once for a row, if it is little."""
+        rows, words = set(self.rows), 0
+        stages = [*(st for p in sorted(self.p.work) for st in self.p.work[p]), *self.p.outer_scalar, *self.p.row_stores]
+        found: list[Expr] = []
+        for e in sc.walk([self.p.operand(st) for st in stages]):
+            if e.kind != "load" or e.args or not e.axes or not e.axes <= rows:
+                continue
+            words += max(1, e.data[2].itemsize // 4)
+            if words <= ONCE and all(a.kind != "value" for a in e.data[1].atoms()):
+                found.append(e)
+        return found
+
     def fetch_row(self, s: Scope, tile: Arg, row: Arg, col: Arg) -> None:
         """Ask for what `look_ahead` found, of a row: while a resident block works on the row before."""
-        if self.ahead or self.s.ahead:
+        if self.ahead or self.once or self.s.ahead:
             self.place_row(s, tile, row)
+        for e, into in self.once.items():
+            s.body.append(Store(into, self.imm(0), self._load(s, e, 1)))
         if self.ahead:
             self.held_steps(s, col, 0, self.s.steps, self.reader(self.ahead))
         if self.s.ahead:
@@ -263,6 +284,8 @@ class Held(Moved):
                 got = self.let(x, "load", (self.kept_at(x),), e.dtype, self.width, buf)
                 x.body.append(Store(self.array(e), self.kept_at(x), got))
 
+        for e, came in self.once.items():
+            s.memo[e] = self.let(s, "load", (self.imm(0),), e.dtype, 1, came)
         if self.ahead:
             self.held_steps(s, col, 0, self.s.steps, move)
         if not self.s.ahead:

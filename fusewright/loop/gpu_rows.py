@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from ..core.dtypes import DType, compute_type
 from ..fusion.ir import Stage
@@ -79,8 +79,7 @@ class Rows(OnlineSums):
         else:
             lo, hi = span or (self.imm(0), self.col_steps())
             self.serial_walk(s, lo, hi, col, points)
-        for st in plain:
-            s.stages[st.name] = self.own(s, self.combine_row(s, st, accs[st.name]))
+        self.combine_rows(s, plain, accs)
         self.running: dict[str, tuple[Arg, ...]] = {}
         for st in stages:
             if st.name in running:
@@ -113,13 +112,24 @@ class Rows(OnlineSums):
             x.body.append(Store(self.keep[e], self.kept_at(x, e), value))
 
     # --- reductions within a block ---
-    def combine_row(self, s: Scope, st: Stage, acc: tuple[Reg, ...]) -> Arg:
-        """Combine the lanes and threads of a row."""
+    def combine_rows(self, s: Scope, stages: list[Stage], accs: Mapping[str, tuple[Reg, ...]]) -> None:
+        """Combine what the lanes and threads of a row have: what is alike together, with one barrier."""
+        parts = {
+            st.name: self.over_lanes(s, self.freeze(s, accs[st.name][0]), st.monoid)
+            for st in stages
+            if st.monoid not in ARG_MONOIDS
+        }
+        for st in stages:
+            if st.name in parts:
+                value = self.over_row_threads(s, parts[st.name], st.monoid)
+            else:
+                value = self.position_in_row(s, st, accs[st.name])
+            s.stages[st.name] = self.own(s, value)
+
+    def position_in_row(self, s: Scope, st: Stage, acc: tuple[Reg, ...]) -> Arg:
+        """Where in the row the extreme of the lanes and threads is."""
         across = self.width > 1 and not self.row_vector
-        m = st.monoid
-        if m not in ARG_MONOIDS:
-            return self.over_row_threads(s, self.over_lanes(s, self.freeze(s, acc[0]), m), m)
-        pick = "max" if m == "argmax" else "min"
+        pick = "max" if st.monoid == "argmax" else "min"
         value, pos = self.freeze(s, acc[0]), self.freeze(s, acc[1])
         best = self.over_row_threads(s, self.over_lanes(s, value, pick), pick)
         same = self.prim(s, "eq", value, best)

@@ -61,9 +61,7 @@ class Scans(Split):
             self.serial_walk(s, self.imm(0), self.col_steps(), col, lambda scopes: points([(x, None) for x in scopes]))
         else:
             self.shared_walk(s, col, points)
-        for st in stages:
-            if st.name in accs:
-                s.stages[st.name] = self.own(s, self.combine_row(s, st, accs[st.name]))
+        self.combine_rows(s, [st for st in stages if st.name in accs], accs)
 
     def shared_walk(self, s: Scope, col: Arg, points: Points) -> None:
         """All columns, `steps` vectors of each thread at a time; the threads go through it together."""

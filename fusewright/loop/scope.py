@@ -11,6 +11,7 @@ from ..core.errors import Refusal
 from ..fusion.scalar import Expr
 from ..index.expr import ONE, ZERO, Atom, Ix, ix
 from .ir import Arg, Buf, Func, Imm, Let, Reg, Stmt
+from .uniform import compared
 
 
 class Params:
@@ -328,6 +329,9 @@ class Emitter:
                 if e.data[0] in c.stages:
                     return c.stages[e.data[0]]
             raise AssertionError(f"stage {e.data[0]} is not available here")
+        if (drawn := compared(e)) is not None:
+            number, how, bound = drawn
+            return self.prim(s, how, self._random(s, number, lanes, True), Imm(bound, U32))
         args = tuple(self.splat(s, self.emit(s, a), lanes) for a in e.args)
         if kind == "cast":
             return self.let(s, "cast", args, e.dtype, lanes)
@@ -402,11 +406,12 @@ class Emitter:
         """Whether a vector of columns starts at a multiple of 4."""
         return False
 
-    def _random(self, s: Scope, e: Expr, lanes: int) -> Arg:
-        """uniform: 24 random bits in [0, 1); normal: Box-Muller on two independent uniforms."""
+    def _random(self, s: Scope, e: Expr, lanes: int, words: bool = False) -> Arg:
+        """uniform: 24 random bits in [0, 1); normal: Box-Muller on two independent uniforms. `words`: what a uniform
+        number is made of."""
         kind, row, column = e.data
         if kind.startswith("curand"):
-            return self._curand(s, e, lanes)
+            return self._curand(s, e, lanes, words)
         seed = self.emit(s, e.args[0])
         run = next((c.run for c in s.chain() if c.vector is not None), None)
 
@@ -431,7 +436,7 @@ class Emitter:
                 f = self.prim(s, "add", f, Imm(1.0, F32))
             return self.prim(s, "mul", f, Imm(2.0**-24, F32))
 
-        if kind == "bits":
+        if kind == "bits" or words:
             return bits(0)
         if kind == "uniform":
             return unit(bits(0), 0)
@@ -439,7 +444,7 @@ class Emitter:
         angle = self.prim(s, "mul", Imm(6.283185307179586, F32), unit(bits(1), 0))
         return self.prim(s, "mul", radius, self.prim(s, "cos", angle))
 
-    def _curand(self, s: Scope, e: Expr, lanes: int) -> Arg:
+    def _curand(self, s: Scope, e: Expr, lanes: int, words: bool) -> Arg:
         """What PyTorch's CUDA kernels draw: neighbours share a Philox block if the state lets them."""
         if self.func.target != "cuda":
             raise Refusal("random", "random numbers of CUDA kernels")
@@ -455,6 +460,8 @@ class Emitter:
             if kind == "curand_normal":
                 return self.let(s, "curandnormal", at, F32, lanes)
             r = self.let(s, "curandword", at, U32, lanes)
+        if words:
+            return r
         scaled = self.prim(s, "mul", self.let(s, "cast", (r,), F32, lanes), Imm(2.0**-32, F32))
         return self.prim(s, "add", scaled, Imm(2.0**-33, F32))
 

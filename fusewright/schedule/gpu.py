@@ -40,7 +40,7 @@ from .analysis import Analysis
 from .device import Gpu
 from .gpu_anchor import count
 from .gpu_base import ACCESS, WARP, GpuSchedule, Hint, Settled, accesses, beside, finds_positions, power_up
-from .gpu_fit import ALONE, CHUNK, CLUSTERS, THREADS, by_columns, dear_values, holds, row_bytes, shares
+from .gpu_fit import ALONE, CHUNK, CLUSTERS, THREADS, by_columns, dear_values, holds, narrowed, row_bytes, shares
 from .gpu_tile import Tiles
 
 
@@ -148,6 +148,9 @@ class _Planner(Tiles):
             )
             if found is None:
                 raise Refusal("schedule", "columns too long to be summed beside a reduction of rows")
+            if unit is not None and not anchor:
+                found, narrow = narrowed(f, set(rows), set(cols), found, lanes, self.gpu)
+                base = replace(base, lanes=narrow)
         elif once > 1:  # else one pass does it, and nothing is kept
             values, loads = (lanes * w for w in self._words(f, set(cols)))
             clusters = CLUSTERS if self.gpu.clusters and not over_rows else (1,)
@@ -164,7 +167,7 @@ class _Planner(Tiles):
             cluster, ct, steps, keep, place = found
             rt = max(1, 128 // ct)
             if by_column:  # few blocks, since each leaves sums of all columns
-                rt = 2 * THREADS // ct if ct < THREADS else 1
+                rt = 2 * THREADS // ct if ct < THREADS or base.lanes < lanes else 1
             rt = min(rt, power_up(nr, 1024))
             family = "inner+outer reduction" if over_rows else "inner persistent" if passes > 1 else "inner reduction"
             s = replace(base, family=family, mode="persistent", row_threads=rt, col_threads=ct, steps=steps)

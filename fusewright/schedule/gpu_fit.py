@@ -10,11 +10,16 @@ from ..fusion.ir import Fusion
 from ..fusion.scalar import Expr
 from ..index.expr import Atom
 from .device import H200, Gpu
-from .gpu_base import DEAR, GpuSchedule, power_up, row_load
+from .gpu_base import ACCESS, DEAR, GpuSchedule, accesses, power_up, row_load
 
 THREADS = 256  # of a block, where nothing asks for more or fewer
 WORDS = 32  # 32-bit registers of a thread for values kept between passes, in blocks of 1024 threads; twice in smaller
 STEPS = 16  # vectors of a row per thread, at most
+BESIDE = 12  # besides those of `demand`
+DRAWING = 8  # of them while random words are drawn
+BY_ROW = 4  # of them where a block has several rows at a time
+SPARE = 2  # by which that estimate may be too high
+PIECE = 8  # bytes of a vector, at least, where vectors are narrower than they could be
 OTHERS = 28  # registers of a thread besides those it keeps values in, roughly
 SHARED_STEPS = 32  # vectors of a row in shared memory per thread, at most
 ASYNCHRONOUS = (8, 0)  # the compute capability from which on shared memory is filled without registers
@@ -146,6 +151,58 @@ def by_columns(gpu: Gpu, vectors: int, values: float, sums: float, size: int) ->
             if gpu.capability >= ASYNCHRONOUS and steps * sums <= WORDS and most >= (2 if best else 1):
                 return Held(1, ct, steps, "loads", "shared")
     return best
+
+
+def narrowed(f: Fusion, rows: set[Atom], cols: set[Atom], held: Held, lanes: int, gpu: Gpu) -> tuple[Held, int]:
+    """How a row is held beside sums of columns, and lanes: narrower vectors, where wider ones would spill registers.
+
+    A thread works on them one after the other; if that is not enough, twice the threads have a row. Two blocks should
+    fit a processor.
+    """
+    room = gpu.registers // 1024 + SPARE
+    if held.place != "registers" or demand(f, rows, cols, held, lanes) + BY_ROW * (held.threads < THREADS) <= room:
+        return held, lanes
+    small = min((d.itemsize for _, o, d in accesses(f) if cols & o.axes()), default=ACCESS)
+    n = lanes // 2
+    while n * small >= PIECE:
+        for threads in (held.threads, held.threads * (lanes // n)):
+            found = held._replace(threads=threads, steps=held.steps * lanes * held.threads // (n * threads))
+            more = BY_ROW * (threads < 2 * THREADS)
+            if threads <= 2 * THREADS and demand(f, rows, cols, found, n) + more <= room:
+                return found, n
+        n //= 2
+    return held, lanes
+
+
+def demand(f: Fusion, rows: set[Atom], cols: set[Atom], held: Held, lanes: int) -> float:
+    """Registers that a thread of a resident block wants, estimated; where columns are summed beside reductions of rows.
+
+    All the time it has sums of its columns, what is read of its rows, of this one and of the next, and what is the same
+    for all of them; in a pass, an accumulator for each reduction of a row, what is stored, and random words.
+    """
+    loads = {e for e in sc.walk([s.body for s in f.stages]) if e.kind == "load" and e.axes & cols}
+    words = {e: e.data[2].itemsize / 4 for e in loads}
+    row, steady = (sum(w for e, w in words.items() if bool(e.axes & rows) == here) for here in (True, False))
+    n = lanes * held.steps
+    always = n * (sum(set(s.raxes) == rows for s in f.reductions() if s.axes) + steady)
+    if held.place == "registers":
+        always += 2 * n * row
+    level: dict[str, int] = {}
+    passing: dict[int, float] = {}
+    for s in f.stages:
+        p = max((level.get(name, 0) for name in s.body.stages), default=0)
+        if s.kind == "reduce":
+            inner = set(s.raxes) == cols
+            level[s.name] = p + 1 if inner else p
+            wants: float = lanes * inner
+        else:
+            wants = lanes * s.dtype.itemsize / 4 if cols <= set(s.axes) and rows <= set(s.axes) else 0
+        passing[p] = passing.get(p, 0) + wants
+    for p in passing:
+        bodies = [s.body for s in f.stages if max((level.get(n, 0) for n in s.body.stages), default=0) == p]
+        if any(e.kind == "random" for e in sc.walk(bodies)):
+            passing[p] += lanes + DRAWING
+    return always + max(passing.values(), default=0) + BESIDE
 
 
 def holds(threads: int, steps: int, words: float) -> bool:

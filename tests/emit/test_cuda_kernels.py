@@ -73,16 +73,79 @@ def test_treduce(dtype: str, monoid: str) -> None:
     both(text, {"x": x, "y": np.zeros_like(x), "z": np.zeros_like(x)})
 
 
-def test_a_reduction_in_a_loop_waits_for_slow_readers() -> None:
-    text = """func k cuda i32 (buf y: f32 out, size n) { grid b of 2, t of 64 {
-      i: i32 = mul(b, 64) at: i32 = add(i, t) f: f32 = cast(at) var a: f32 = 0.0:f32
-      for r in 0 .. n step 1 { g: f32 = cast(r) h: f32 = add(f, g) s: f32 = treduce(h) {sum, 64, 1}
-        z: f32 = add(a, s) set a = z }
-      store y[at] = a } }"""
+def in_loop(how: str, lanes: int = 1, threads: int = 64) -> str:
+    w = f"x{lanes}" if lanes > 1 else ""
+    return f"""func k cuda i32 (buf y: f32 out, size n) {{ grid b of 2, t of {threads} {{
+      i: i32 = mul(b, {threads}) j: i32 = add(i, t) at: i32 = mul(j, {lanes}) 
+      o: i32{w} = {"iota(at)" if w else "mul(at, 1)"} e: f32{w} = cast(o) var a: f32{w} = 0.0:f32{w}
+      for r in 0 .. n step 1 {{ rs: i32{w} = {"splat(r)" if w else "mul(r, 1)"} g: f32{w} = cast(rs)
+        h: f32{w} = add(e, g) s: f32{w} = treduce(h) {how} z: f32{w} = add(a, s) set a = z }}
+      store y[at] = a }} }}"""
+
+
+def test_a_reduction_in_a_loop_uses_halves_of_its_scratch_in_turn() -> None:
+    text = in_loop("{sum, 64, 1}")
     both(text, {"y": np.zeros(128, np.float32)}, n=5)
     source = emit_cuda(parse(text), H100)
     body = source[source.index('extern "C"') :]
-    assert body.count("__syncthreads();") == 1
+    assert "__syncthreads" not in body and body.count("fw_half2 ^= 16;") == 1
+    assert "fw_scratch2[32]" in body and "(h, fw_scratch2 + fw_half2)" in body
+
+
+def test_a_reduction_of_much_in_a_loop_waits_for_slow_readers() -> None:
+    text = in_loop("{sum, 4, 128}", 8, 512)
+    both(text, {"y": np.zeros(8192, np.float32)}, n=3)
+    source = emit_cuda(parse(text), H100)
+    body = source[source.index('extern "C"') :]
+    assert body.count("__syncthreads();") == 1 and "fw_half" not in body
+
+
+TWO = """func k cuda i32 (buf y: f32 out, buf z: f32 out, buf w: f32 out, size n) { grid b of 2, t of 128 {
+  i: i32 = mul(b, 128) at: i32 = add(i, t) f: f32 = cast(at) g: f32 = mul(f, f)
+  for r in 0 .. n step 1 {
+    a: f32 = treduce(f) {sum, 64, 1} c: f32 = treduce(g) {sum, 64, 1} d: f32 = treduce(c) {sum, 64, 1}
+    e: f32 = treduce(d) {max, 64, 1} store y[at] = a store z[at] = c store w[at] = e } } }"""
+
+
+def test_reductions_of_a_kind_share_a_barrier() -> None:
+    """Not with one that wants the result of another, and not with one of another kind."""
+    zeros = np.zeros(256, np.float32)
+    both(TWO, {"y": zeros, "z": zeros.copy(), "w": zeros.copy()}, n=3)
+    source = emit_cuda(parse(TWO), H100)
+    body = source[source.index('extern "C"') :]
+    assert "float a_all[2] = {f, g};" in body and "fw_sum_f32x2_64x1_of128(a_all, " in body
+    assert body.count("fw_sum_f32_64x1_of128(") == body.count("fw_max_f32_64x1_of128(") == 1
+    assert "__syncthreads" not in body
+
+
+@pytest.mark.parametrize("dtype", ["f32", "f64", "i64", "i8"])
+def test_two_values_at_once(dtype: str) -> None:
+    """Groups of 2 to 32 warps, one in a block or several; products, which do not depend on the order either."""
+    launches, first = [], 0
+    for group, threads in (
+        (64, 64),
+        (64, 256),
+        (128, 512),
+        (256, 256),
+        (256, 1024),
+        (512, 512),
+        (512, 1024),
+        (1024, 1024),
+    ):
+        for monoid in ("sum", "prod"):
+            how = f"{{{monoid}, {group}, 1}}"
+            launches.append(f"""grid b of 2, t of {threads} {{
+              i: i32 = mul(b, {threads}) j: i32 = add(i, t) at: i32 = add(j, {first}) f: {dtype} = load(x, at)
+              g: {dtype} = mul(f, f) a: {dtype} = treduce(f) {how} c: {dtype} = treduce(g) {how}
+              store y[at] = a store z[at] = c }}""")
+            first += 2 * threads
+    x = stored_values(BY_NAME[dtype], first)
+    if dtype.startswith("f"):
+        x = (1 + x / 64).astype(x.dtype)
+    text = f"func k cuda i32 (buf x: {dtype}, buf y: {dtype} out, buf z: {dtype} out) {{ {' '.join(launches)} }}"
+    both(text, {"x": x, "y": np.zeros_like(x), "z": np.zeros_like(x)})
+    source = emit_cuda(parse(text), H100)
+    assert f"fw_sum_{dtype}x2_512x1_of1024(a_all" in source
 
 
 def test_reductions_that_follow_each_other_need_no_extra_barrier() -> None:

@@ -359,8 +359,8 @@ extern "C" __global__ void __cluster_dims__(8, 1, 1) __launch_bounds__(512) batc
   for (int k82 = 0; k82 < 5; ++k82) {
     const int v83 = k82 * 4096;
     const int v84 = v83 + v5;
-    const bool v98 = v84 < n4;
-    if (v98) {
+    const bool v97 = v84 < n4;
+    if (v97) {
       const int v85 = fw_udiv_by(v84, n1, n1_inverse);
       const int v86 = (int)((unsigned)v85 * (unsigned)n1);
       const int v87 = (int)((unsigned)v84 - (unsigned)v86);
@@ -371,50 +371,49 @@ extern "C" __global__ void __cluster_dims__(8, 1, 1) __launch_bounds__(512) batc
       #pragma unroll
       for (int l = 0; l < 4; ++l) {
         const float v95 = v90[l] - v93;
-        const float v96 = v95 * v95;
-        const float v97 = acc81[l] + v96;
-        acc81[l] = v97;
+        const float v96 = ::fmaf(v95, v95, acc81[l]);
+        acc81[l] = v96;
       }
     }
   }
-  float v99[4];
+  float v98[4];
   #pragma unroll
   for (int l = 0; l < 4; ++l) {
-    v99[l] = acc81[l];
+    v98[l] = acc81[l];
   }
-  const float v100 = fw_sum_f32x4(v99);
-  const float sum101 = fw_sum_f32_512x1(v100, fw_scratch1);
-  const float sum102 = fw_cluster_sum_f32_512x1_512x8(sum101, fw_slot1, fw_mbarrier + 1);
-  const float v113 = sum102 / v92;
-  const float v114 = ::rsqrtf(v113);
-  const int v118 = v1 * n7;
+  const float v99 = fw_sum_f32x4(v98);
+  const float sum100 = fw_sum_f32_512x1(v99, fw_scratch1);
+  const float sum101 = fw_cluster_sum_f32_512x1_512x8(sum100, fw_slot1, fw_mbarrier + 1);
+  const float v112 = sum101 / v92;
+  const float v113 = ::rsqrtf(v112);
+  const int v117 = v1 * n7;
   #pragma unroll
-  for (int k103 = 0; k103 < 5; ++k103) {
-    const int v104 = k103 * 4096;
-    const int v105 = v104 + v5;
-    const bool v121 = v105 < n4;
-    if (v121) {
-      const int v106 = fw_udiv_by(v105, n1, n1_inverse);
-      const int v107 = v106 * n1;
-      const int v108 = v105 - v107;
-      const int v109 = v108 * 4;
-      const int v110 = k103 * 4;
-      float v111[4];
-      fw_load_f32x4(kept0 + v110 * 512, v111);
-      float v116[4];
+  for (int k102 = 0; k102 < 5; ++k102) {
+    const int v103 = k102 * 4096;
+    const int v104 = v103 + v5;
+    const bool v120 = v104 < n4;
+    if (v120) {
+      const int v105 = fw_udiv_by(v104, n1, n1_inverse);
+      const int v106 = v105 * n1;
+      const int v107 = v104 - v106;
+      const int v108 = v107 * 4;
+      const int v109 = k102 * 4;
+      float v110[4];
+      fw_load_f32x4(kept0 + v109 * 512, v110);
+      float v115[4];
       #pragma unroll
       for (int l = 0; l < 4; ++l) {
-        const float v112 = v111[l] - v93;
-        v116[l] = v112 * v114;
+        const float v111 = v110[l] - v93;
+        v115[l] = v111 * v113;
       }
-      const int v117 = v106 * n6;
-      const int v119 = v118 + v117;
-      const int v120 = v119 + v109;
-      fw_store_f32x4(out1 + v120, v116);
+      const int v116 = v105 * n6;
+      const int v118 = v117 + v116;
+      const int v119 = v118 + v108;
+      fw_store_f32x4(out1 + v119, v115);
     }
   }
-  const bool v122 = v5 == 0;
-  if (v122) {
+  const bool v121 = v5 == 0;
+  if (v121) {
     out2[v1] = v93;
   }
 }

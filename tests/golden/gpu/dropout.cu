@@ -116,73 +116,67 @@ extern "C" __global__ void __launch_bounds__(256) dropout_0(
   const int v15 = v14 * 4;
   const bool v16 = v15 <= n3;
   const long long v18 = __ldg(in0 + 0);
-  const int v25 = v11 * n4;
-  const int v30 = v11 * n5;
-  const int v32 = v11 * n6;
+  const int v21 = v11 * n4;
+  const int v26 = v11 * n5;
+  const int v28 = v11 * n6;
   if (v16) {
     const int v17 = v13 * 4;
-    unsigned v20[4];
-    fw_philox_quad(v18, v11, (unsigned)(v17 >> 2), 0, v20);
-    const int v26 = v25 + v17;
-    float v27[4];
-    fw_load_f32x4_ldg(in1 + v26, v27);
-    bool v24[4];
-    float v29[4];
+    unsigned v19[4];
+    fw_philox_quad(v18, v11, (unsigned)(v17 >> 2), 0, v19);
+    const int v22 = v21 + v17;
+    float v23[4];
+    fw_load_f32x4_ldg(in1 + v22, v23);
+    bool v20[4];
+    float v25[4];
     #pragma unroll
     for (int l = 0; l < 4; ++l) {
-      const unsigned v21 = v20[l] >> 8u;
-      const float v22 = (float)v21;
-      const float v23 = v22 * 5.9604645e-08f;
-      v24[l] = v23 >= 0.25f;
-      const float v28 = v27[l] * 1.3333334f;
-      v29[l] = v24[l] ? v28 : 0.0f;
+      v20[l] = v19[l] >= 1073741824u;
+      const float v24 = v23[l] * 1.3333334f;
+      v25[l] = v20[l] ? v24 : 0.0f;
     }
-    const int v31 = v30 + v17;
+    const int v27 = v26 + v17;
     if (v9) {
-      fw_store_f32x4(out2 + v31, v29);
+      fw_store_f32x4(out2 + v27, v25);
     }
-    const int v33 = v32 + v17;
+    const int v29 = v28 + v17;
     if (v9) {
-      fw_store_boolx4(out3 + v33, v24);
+      fw_store_boolx4(out3 + v29, v20);
     }
   } else {
-    for (int k34 = 0; k34 < 1; ++k34) {
-      const int v35 = k34 * 128;
-      const int v36 = v13 + v35;
-      const int v37 = v36 * 4;
-      const bool v52 = v37 < n3;
-      if (v52) {
-        const int v38 = v36 * 4;
-        const int v39 = n3 - v37;
-        unsigned v41[4];
-        fw_philox_quad(v18, v11, (unsigned)(v38 >> 2), 0, v41);
-        const int v46 = v25 + v38;
-        bool v40[4];
-        bool v45[4];
-        float v49[4];
+    for (int k30 = 0; k30 < 1; ++k30) {
+      const int v31 = k30 * 128;
+      const int v32 = v13 + v31;
+      const int v33 = v32 * 4;
+      const bool v45 = v33 < n3;
+      if (v45) {
+        const int v34 = v32 * 4;
+        const int v35 = n3 - v33;
+        unsigned v37[4];
+        fw_philox_quad(v18, v11, (unsigned)(v34 >> 2), 0, v37);
+        const int v39 = v21 + v34;
+        bool v36[4];
+        bool v38[4];
+        float v42[4];
         #pragma unroll
         for (int l = 0; l < 4; ++l) {
-          v40[l] = l < v39;
-          const unsigned v42 = v41[l] >> 8u;
-          const float v43 = (float)v42;
-          const float v44 = v43 * 5.9604645e-08f;
-          v45[l] = v44 >= 0.25f;
-          const float v47 = v40[l] ? __ldg(in1 + v46 + l) : 0.0f;
-          const float v48 = v47 * 1.3333334f;
-          v49[l] = v45[l] ? v48 : 0.0f;
+          v36[l] = l < v35;
+          v38[l] = v37[l] >= 1073741824u;
+          const float v40 = v36[l] ? __ldg(in1 + v39 + l) : 0.0f;
+          const float v41 = v40 * 1.3333334f;
+          v42[l] = v38[l] ? v41 : 0.0f;
         }
-        const int v50 = v30 + v38;
+        const int v43 = v26 + v34;
         if (v9) {
           #pragma unroll
           for (int l = 0; l < 4; ++l) {
-            if (v40[l]) out2[v50 + l] = v49[l];
+            if (v36[l]) out2[v43 + l] = v42[l];
           }
         }
-        const int v51 = v32 + v38;
+        const int v44 = v28 + v34;
         if (v9) {
           #pragma unroll
           for (int l = 0; l < 4; ++l) {
-            if (v40[l]) out3[v51 + l] = (unsigned char)v45[l];
+            if (v36[l]) out3[v44 + l] = (unsigned char)v38[l];
           }
         }
       }

@@ -140,83 +140,74 @@ extern "C" __global__ void __launch_bounds__(256) dropout_as_torch_0(
   const int v4 = v3 * 4;
   const bool v5 = v4 <= n1;
   const long long v9 = __ldg(in0 + 0);
-  const long long v11 = __ldg(in0 + 1);
-  const long long v13 = __ldg(in0 + n2);
-  const long long v15 = __ldg(in0 + n3);
-  const long long v25 = __ldg(in0 + n4);
-  const long long v27 = __ldg(in0 + n5);
-  const long long v29 = __ldg(in0 + n6);
-  const long long v31 = __ldg(in0 + n7);
+  const long long v10 = __ldg(in0 + 1);
+  const long long v11 = __ldg(in0 + n2);
+  const long long v12 = __ldg(in0 + n3);
+  const long long v18 = __ldg(in0 + n4);
+  const long long v20 = __ldg(in0 + n5);
+  const long long v22 = __ldg(in0 + n6);
+  const long long v24 = __ldg(in0 + n7);
   if (v5) {
     const int v6 = v2 * 4;
     const int v7 = v2 + 256;
     const int v8 = v7 * 4;
-    unsigned v17[4];
-    fw_curand_run<4>(v9, v11, v13, v15, v6, v17);
-    float v22[4];
-    fw_load_f32x4_ldg(in1 + v6, v22);
-    unsigned v35[4];
-    fw_curand_run<4>(v9, v11, v13, v15, v8, v35);
-    float v40[4];
-    fw_load_f32x4_ldg(in1 + v8, v40);
-    float v24[4];
+    unsigned v13[4];
+    fw_curand_run<4>(v9, v10, v11, v12, v6, v13);
+    float v15[4];
+    fw_load_f32x4_ldg(in1 + v6, v15);
+    unsigned v28[4];
+    fw_curand_run<4>(v9, v10, v11, v12, v8, v28);
+    float v30[4];
+    fw_load_f32x4_ldg(in1 + v8, v30);
+    float v17[4];
+    float v27[4];
+    float v32[4];
     float v34[4];
-    float v42[4];
-    float v44[4];
     #pragma unroll
     for (int l = 0; l < 4; ++l) {
-      const float v18 = (float)v17[l];
-      const float v19 = v18 * 2.3283064e-10f;
-      const float v20 = v19 + 1.1641532e-10f;
-      const bool v21 = v20 < 0.75f;
-      const float v23 = v22[l] * 1.3333334f;
-      v24[l] = v21 ? v23 : 0.0f;
-      const int v33 = v6 + l;
-      v34[l] = fw_curand_normal(v25, v27, v29, v31, v33);
-      const float v36 = (float)v35[l];
-      const float v37 = v36 * 2.3283064e-10f;
-      const float v38 = v37 + 1.1641532e-10f;
-      const bool v39 = v38 < 0.75f;
-      const float v41 = v40[l] * 1.3333334f;
-      v42[l] = v39 ? v41 : 0.0f;
-      const int v43 = v8 + l;
-      v44[l] = fw_curand_normal(v25, v27, v29, v31, v43);
+      const bool v14 = v13[l] < 3221225344u;
+      const float v16 = v15[l] * 1.3333334f;
+      v17[l] = v14 ? v16 : 0.0f;
+      const int v26 = v6 + l;
+      v27[l] = fw_curand_normal(v18, v20, v22, v24, v26);
+      const bool v29 = v28[l] < 3221225344u;
+      const float v31 = v30[l] * 1.3333334f;
+      v32[l] = v29 ? v31 : 0.0f;
+      const int v33 = v8 + l;
+      v34[l] = fw_curand_normal(v18, v20, v22, v24, v33);
     }
-    fw_store_f32x4(out2 + v6, v24);
-    fw_store_f32x4(out3 + v6, v34);
-    fw_store_f32x4(out2 + v8, v42);
-    fw_store_f32x4(out3 + v8, v44);
+    fw_store_f32x4(out2 + v6, v17);
+    fw_store_f32x4(out3 + v6, v27);
+    fw_store_f32x4(out2 + v8, v32);
+    fw_store_f32x4(out3 + v8, v34);
   } else {
-    for (int k45 = 0; k45 < 2; ++k45) {
-      const int v46 = k45 * 256;
-      const int v47 = v2 + v46;
-      const int v48 = v47 * 4;
-      const bool v62 = v48 < n1;
-      if (v62) {
-        const int v49 = v47 * 4;
-        const int v50 = n1 - v48;
-        unsigned v52[4];
-        fw_curand_run<4>(v9, v11, v13, v15, v49, v52);
-        bool v51[4];
-        float v59[4];
-        float v61[4];
+    for (int k35 = 0; k35 < 2; ++k35) {
+      const int v36 = k35 * 256;
+      const int v37 = v2 + v36;
+      const int v38 = v37 * 4;
+      const bool v49 = v38 < n1;
+      if (v49) {
+        const int v39 = v37 * 4;
+        const int v40 = n1 - v38;
+        unsigned v42[4];
+        fw_curand_run<4>(v9, v10, v11, v12, v39, v42);
+        bool v41[4];
+        float v46[4];
+        float v48[4];
         #pragma unroll
         for (int l = 0; l < 4; ++l) {
-          v51[l] = l < v50;
-          const float v53 = (float)v52[l];
-          const float v54 = v53 * 2.3283064e-10f;
-          const float v55 = v54 + 1.1641532e-10f;
-          const bool v56 = v55 < 0.75f;
-          const float v57 = v51[l] ? __ldg(in1 + v49 + l) : 0.0f;
-          const float v58 = v57 * 1.3333334f;
-          v59[l] = v56 ? v58 : 0.0f;
-          const int v60 = v49 + l;
-          v61[l] = fw_curand_normal(v25, v27, v29, v31, v60);
+          v41[l] = l < v40;
+          const bool v43 = v42[l] < 3221225344u;
+          const float v44 = v41[l] ? __ldg(in1 + v39 + l) : 0.0f;
+          const float v45 = v44 * 1.3333334f;
+          v46[l] = v43 ? v45 : 0.0f;
+          const int v47 = v39 + l;
+          v48[l] = fw_curand_normal(v18, v20, v22, v24, v47);
         }
         #pragma unroll
         for (int l = 0; l < 4; ++l) {
-          if (v51[l]) out2[v49 + l] = v59[l];
-          if (v51[l]) out3[v49 + l] = v61[l];
+          if (v41[l]) out2[v39 + l] = v46[l];
+          if (v41[l]) out3[v39 + l] = v48[l];
         }
       }
     }

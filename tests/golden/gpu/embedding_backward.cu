@@ -405,6 +405,8 @@ extern "C" __global__ void __launch_bounds__(512) embedding_backward_1(
   __shared__ __align__(16) int others[3584];
   __shared__ __align__(16) unsigned char fw_scratch0[128];
   __shared__ __align__(16) unsigned char fw_scratch1[64];
+  __shared__ __align__(16) unsigned char fw_scratch2[128];
+  unsigned fw_half2 = 0;
   const int v91 = bid1 * n12;
   const int v92 = v91 + n12;
   int var93 = 0;
@@ -418,7 +420,7 @@ extern "C" __global__ void __launch_bounds__(512) embedding_backward_1(
     const int v101 = v92 + v97;
     const int v102 = v98 ? __ldg(first + v101) : 0;
     const int v103 = (int)((unsigned)v102 - (unsigned)v100);
-    __syncthreads();  // all have read the results of the reduction before
+    __syncthreads();  // all have read the results of the collective before
     int scan104[2];
     fw_scan_sum_i32_512x1(v103, scan104, fw_scratch0);
     const int v105 = scan104[0];
@@ -435,8 +437,8 @@ extern "C" __global__ void __launch_bounds__(512) embedding_backward_1(
     var94 = v110;
   }
   const int v112 = var93;
-  __syncthreads();  // all have read the results of the reduction before
-  const int total111 = fw_sum_i32_512x1(v112, fw_scratch0);
+  fw_half2 ^= 64;
+  const int total111 = fw_sum_i32_512x1(v112, fw_scratch2 + fw_half2);
   const int v114 = var94;
   const int total113 = fw_sum_i32_512x1(v114, fw_scratch1);
   const bool v115 = total111 > 3584;
@@ -690,7 +692,7 @@ extern "C" __global__ void __launch_bounds__(512) embedding_backward_1(
         const bool v296 = v295 < n15;
         const int v297 = v118 + v295;
         const int v298 = v296 ? go_on[v297] : 0;
-        __syncthreads();  // all have read the results of the reduction before
+        __syncthreads();  // all have read the results of the collective before
         int scan299[2];
         fw_scan_sum_i32_512x1(v298, scan299, fw_scratch0);
         const int v300 = scan299[0];

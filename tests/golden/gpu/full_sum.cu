@@ -119,102 +119,97 @@ extern "C" __global__ void __launch_bounds__(256, 4) full_sum_0(
     fw_load_f32x4_ldg(in0 + v15, v22);
     float v23[4];
     fw_load_f32x4_ldg(in1 + v15, v23);
+    float v25[4];
+    fw_load_f32x4_ldg(in0 + v17, v25);
     float v26[4];
-    fw_load_f32x4_ldg(in0 + v17, v26);
-    float v27[4];
-    fw_load_f32x4_ldg(in1 + v17, v27);
-    float v30[4];
-    fw_load_f32x4_ldg(in0 + v19, v30);
+    fw_load_f32x4_ldg(in1 + v17, v26);
+    float v28[4];
+    fw_load_f32x4_ldg(in0 + v19, v28);
+    float v29[4];
+    fw_load_f32x4_ldg(in1 + v19, v29);
     float v31[4];
-    fw_load_f32x4_ldg(in1 + v19, v31);
-    float v34[4];
-    fw_load_f32x4_ldg(in0 + v21, v34);
-    float v35[4];
-    fw_load_f32x4_ldg(in1 + v21, v35);
+    fw_load_f32x4_ldg(in0 + v21, v31);
+    float v32[4];
+    fw_load_f32x4_ldg(in1 + v21, v32);
     #pragma unroll
     for (int l = 0; l < 4; ++l) {
       const float v24 = v22[l] - v23[l];
-      const float v25 = v24 * v24;
-      const float v28 = v26[l] - v27[l];
-      const float v29 = v28 * v28;
-      const float v32 = v30[l] - v31[l];
-      const float v33 = v32 * v32;
-      const float v36 = v34[l] - v35[l];
-      const float v37 = v36 * v36;
-      const float v38 = acc8[l] + v25;
-      acc8[l] = v38;
-      const float v39 = acc8[l] + v29;
-      acc8[l] = v39;
-      const float v40 = acc8[l] + v33;
-      acc8[l] = v40;
-      const float v41 = acc8[l] + v37;
-      acc8[l] = v41;
+      const float v27 = v25[l] - v26[l];
+      const float v30 = v28[l] - v29[l];
+      const float v33 = v31[l] - v32[l];
+      const float v34 = ::fmaf(v24, v24, acc8[l]);
+      acc8[l] = v34;
+      const float v35 = ::fmaf(v27, v27, acc8[l]);
+      acc8[l] = v35;
+      const float v36 = ::fmaf(v30, v30, acc8[l]);
+      acc8[l] = v36;
+      const float v37 = ::fmaf(v33, v33, acc8[l]);
+      acc8[l] = v37;
     }
   }
-  for (int c42 = v12; c42 < v7; c42 += 256) {
-    const int v43 = c42 + tid0;
-    const bool v50 = v43 < v7;
-    if (v50) {
-      const int v44 = v43 * 4;
-      float v45[4];
-      fw_load_f32x4_ldg(in0 + v44, v45);
-      float v46[4];
-      fw_load_f32x4_ldg(in1 + v44, v46);
+  for (int c38 = v12; c38 < v7; c38 += 256) {
+    const int v39 = c38 + tid0;
+    const bool v45 = v39 < v7;
+    if (v45) {
+      const int v40 = v39 * 4;
+      float v41[4];
+      fw_load_f32x4_ldg(in0 + v40, v41);
+      float v42[4];
+      fw_load_f32x4_ldg(in1 + v40, v42);
       #pragma unroll
       for (int l = 0; l < 4; ++l) {
-        const float v47 = v45[l] - v46[l];
-        const float v48 = v47 * v47;
-        const float v49 = acc8[l] + v48;
-        acc8[l] = v49;
+        const float v43 = v41[l] - v42[l];
+        const float v44 = ::fmaf(v43, v43, acc8[l]);
+        acc8[l] = v44;
       }
     }
   }
-  float v51[4];
+  float v46[4];
   #pragma unroll
   for (int l = 0; l < 4; ++l) {
-    v51[l] = acc8[l];
+    v46[l] = acc8[l];
   }
-  const float v52 = fw_sum_f32x4(v51);
-  const float sum53 = fw_sum_f32_256x1(v52, fw_scratch0);
-  const bool v54 = tid0 == 0;
-  if (v54) {
-    part_r0[v3] = sum53;
+  const float v47 = fw_sum_f32x4(v46);
+  const float sum48 = fw_sum_f32_256x1(v47, fw_scratch0);
+  const bool v49 = tid0 == 0;
+  if (v49) {
+    part_r0[v3] = sum48;
   }
-  const bool last55 = fw_last(counters + v1, (int)n1);
-  if (last55) {
-    float total56 = 0.0f;
-    const int v57 = n1 + (-1);
-    for (int t58 = tid0; t58 < n1; t58 += 1024) {
-      const float v59 = __ldcg(part_r0 + t58);
-      const int v60 = t58 + 256;
-      const bool v61 = v60 < n1;
-      const int v62 = v60 < v57 ? v60 : v57;
-      const float v63 = __ldcg(part_r0 + v62);
-      const int v64 = t58 + 512;
-      const bool v65 = v64 < n1;
-      const int v66 = v64 < v57 ? v64 : v57;
-      const float v67 = __ldcg(part_r0 + v66);
-      const int v68 = t58 + 768;
-      const bool v69 = v68 < n1;
-      const int v70 = v68 < v57 ? v68 : v57;
-      const float v71 = __ldcg(part_r0 + v70);
-      const float v72 = total56 + v59;
-      total56 = v72;
-      const float v73 = v61 ? v63 : 0.0f;
-      const float v74 = total56 + v73;
-      total56 = v74;
-      const float v75 = v65 ? v67 : 0.0f;
-      const float v76 = total56 + v75;
-      total56 = v76;
-      const float v77 = v69 ? v71 : 0.0f;
-      const float v78 = total56 + v77;
-      total56 = v78;
+  const bool last50 = fw_last(counters + v1, (int)n1);
+  if (last50) {
+    float total51 = 0.0f;
+    const int v52 = n1 + (-1);
+    for (int t53 = tid0; t53 < n1; t53 += 1024) {
+      const float v54 = __ldcg(part_r0 + t53);
+      const int v55 = t53 + 256;
+      const bool v56 = v55 < n1;
+      const int v57 = v55 < v52 ? v55 : v52;
+      const float v58 = __ldcg(part_r0 + v57);
+      const int v59 = t53 + 512;
+      const bool v60 = v59 < n1;
+      const int v61 = v59 < v52 ? v59 : v52;
+      const float v62 = __ldcg(part_r0 + v61);
+      const int v63 = t53 + 768;
+      const bool v64 = v63 < n1;
+      const int v65 = v63 < v52 ? v63 : v52;
+      const float v66 = __ldcg(part_r0 + v65);
+      const float v67 = total51 + v54;
+      total51 = v67;
+      const float v68 = v56 ? v58 : 0.0f;
+      const float v69 = total51 + v68;
+      total51 = v69;
+      const float v70 = v60 ? v62 : 0.0f;
+      const float v71 = total51 + v70;
+      total51 = v71;
+      const float v72 = v64 ? v66 : 0.0f;
+      const float v73 = total51 + v72;
+      total51 = v73;
     }
-    const float v79 = total56;
-    const float sum80 = fw_sum_f32_256x1(v79, fw_scratch1);
-    const bool v81 = tid0 == 0;
-    if (v81) {
-      out2[0] = sum80;
+    const float v74 = total51;
+    const float sum75 = fw_sum_f32_256x1(v74, fw_scratch1);
+    const bool v76 = tid0 == 0;
+    if (v76) {
+      out2[0] = sum75;
     }
   }
 }

@@ -339,6 +339,8 @@ extern "C" __global__ void __launch_bounds__(512) index_copy_1(
   __shared__ __align__(16) int others[3584];
   __shared__ __align__(16) unsigned char fw_scratch0[128];
   __shared__ __align__(16) unsigned char fw_scratch1[64];
+  __shared__ __align__(16) unsigned char fw_scratch2[128];
+  unsigned fw_half2 = 0;
   const int v87 = bid1 * n12;
   const int v88 = v87 + n12;
   int var89 = 0;
@@ -352,7 +354,7 @@ extern "C" __global__ void __launch_bounds__(512) index_copy_1(
     const int v97 = v88 + v93;
     const int v98 = v94 ? __ldg(first + v97) : 0;
     const int v99 = (int)((unsigned)v98 - (unsigned)v96);
-    __syncthreads();  // all have read the results of the reduction before
+    __syncthreads();  // all have read the results of the collective before
     int scan100[2];
     fw_scan_sum_i32_512x1(v99, scan100, fw_scratch0);
     const int v101 = scan100[0];
@@ -369,8 +371,8 @@ extern "C" __global__ void __launch_bounds__(512) index_copy_1(
     var90 = v106;
   }
   const int v108 = var89;
-  __syncthreads();  // all have read the results of the reduction before
-  const int total107 = fw_sum_i32_512x1(v108, fw_scratch0);
+  fw_half2 ^= 64;
+  const int total107 = fw_sum_i32_512x1(v108, fw_scratch2 + fw_half2);
   const int v110 = var90;
   const int total109 = fw_sum_i32_512x1(v110, fw_scratch1);
   const bool v111 = total107 > 3584;
@@ -624,7 +626,7 @@ extern "C" __global__ void __launch_bounds__(512) index_copy_1(
         const bool v292 = v291 < n15;
         const int v293 = v114 + v291;
         const int v294 = v292 ? go_on[v293] : 0;
-        __syncthreads();  // all have read the results of the reduction before
+        __syncthreads();  // all have read the results of the collective before
         int scan295[2];
         fw_scan_sum_i32_512x1(v294, scan295, fw_scratch0);
         const int v296 = scan295[0];

@@ -88,44 +88,41 @@ extern "C" __global__ void __launch_bounds__(128) inner_sum_0(
     const int v10 = v9 + v6;
     float v11[4];
     fw_load_f32x4_ldg(in0 + v10, v11);
-    const int v13 = v9 + v8;
-    float v14[4];
-    fw_load_f32x4_ldg(in0 + v13, v14);
+    const int v12 = v9 + v8;
+    float v13[4];
+    fw_load_f32x4_ldg(in0 + v12, v13);
     #pragma unroll
     for (int l = 0; l < 4; ++l) {
-      const float v12 = v11[l] * v11[l];
-      const float v15 = v14[l] * v14[l];
-      const float v16 = acc1[l] + v12;
-      acc1[l] = v16;
-      const float v17 = acc1[l] + v15;
-      acc1[l] = v17;
+      const float v14 = ::fmaf(v11[l], v11[l], acc1[l]);
+      acc1[l] = v14;
+      const float v15 = ::fmaf(v13[l], v13[l], acc1[l]);
+      acc1[l] = v15;
     }
   }
-  for (int c18 = v3; c18 < n1; c18 += 128) {
-    const int v19 = c18 + tid0;
-    const bool v25 = v19 < n1;
-    if (v25) {
-      const int v20 = v19 * 4;
-      const int v21 = v9 + v20;
-      float v22[4];
-      fw_load_f32x4_ldg(in0 + v21, v22);
+  for (int c16 = v3; c16 < n1; c16 += 128) {
+    const int v17 = c16 + tid0;
+    const bool v22 = v17 < n1;
+    if (v22) {
+      const int v18 = v17 * 4;
+      const int v19 = v9 + v18;
+      float v20[4];
+      fw_load_f32x4_ldg(in0 + v19, v20);
       #pragma unroll
       for (int l = 0; l < 4; ++l) {
-        const float v23 = v22[l] * v22[l];
-        const float v24 = acc1[l] + v23;
-        acc1[l] = v24;
+        const float v21 = ::fmaf(v20[l], v20[l], acc1[l]);
+        acc1[l] = v21;
       }
     }
   }
-  float v26[4];
+  float v23[4];
   #pragma unroll
   for (int l = 0; l < 4; ++l) {
-    v26[l] = acc1[l];
+    v23[l] = acc1[l];
   }
-  const float v27 = fw_sum_f32x4(v26);
-  const float sum28 = fw_sum_f32_128x1(v27, fw_scratch0);
-  const bool v29 = tid0 == 0;
-  if (v29) {
-    out1[bid0] = sum28;
+  const float v24 = fw_sum_f32x4(v23);
+  const float sum25 = fw_sum_f32_128x1(v24, fw_scratch0);
+  const bool v26 = tid0 == 0;
+  if (v26) {
+    out1[bid0] = sum25;
   }
 }

@@ -364,8 +364,8 @@ extern "C" __global__ void __cluster_dims__(8, 1, 1) __launch_bounds__(512) norm
       const int v81 = base79 + k80;
       const int v82 = v81 * 4096;
       const int v83 = v82 + v5;
-      const bool v94 = v83 < n2;
-      if (v94) {
+      const bool v93 = v83 < n2;
+      if (v93) {
         const int v84 = (int)((unsigned)v83 * (unsigned)4);
         const int v85 = v81 * 4;
         float v86[4];
@@ -373,86 +373,84 @@ extern "C" __global__ void __cluster_dims__(8, 1, 1) __launch_bounds__(512) norm
         #pragma unroll
         for (int l = 0; l < 4; ++l) {
           const float v91 = v86[l] - v89;
-          const float v92 = v91 * v91;
-          const float v93 = acc78[l] + v92;
-          acc78[l] = v93;
+          const float v92 = ::fmaf(v91, v91, acc78[l]);
+          acc78[l] = v92;
         }
       }
     }
   }
   #pragma unroll
-  for (int k95 = 0; k95 < 1; ++k95) {
-    const int v96 = 12 + k95;
-    const int v97 = v96 * 4096;
-    const int v98 = v97 + v5;
-    const bool v105 = v98 < n2;
-    if (v105) {
-      const int v99 = (int)((unsigned)v98 * (unsigned)4);
-      const int v100 = v96 * 4;
-      float v101[4];
-      fw_load_f32x4(kept0 + v100 * 512, v101);
+  for (int k94 = 0; k94 < 1; ++k94) {
+    const int v95 = 12 + k94;
+    const int v96 = v95 * 4096;
+    const int v97 = v96 + v5;
+    const bool v103 = v97 < n2;
+    if (v103) {
+      const int v98 = (int)((unsigned)v97 * (unsigned)4);
+      const int v99 = v95 * 4;
+      float v100[4];
+      fw_load_f32x4(kept0 + v99 * 512, v100);
       #pragma unroll
       for (int l = 0; l < 4; ++l) {
-        const float v102 = v101[l] - v89;
-        const float v103 = v102 * v102;
-        const float v104 = acc78[l] + v103;
-        acc78[l] = v104;
+        const float v101 = v100[l] - v89;
+        const float v102 = ::fmaf(v101, v101, acc78[l]);
+        acc78[l] = v102;
       }
     }
   }
-  float v106[4];
+  float v104[4];
   #pragma unroll
   for (int l = 0; l < 4; ++l) {
-    v106[l] = acc78[l];
+    v104[l] = acc78[l];
   }
-  const float v107 = fw_sum_f32x4(v106);
-  const float sum108 = fw_sum_f32_512x1(v107, fw_scratch1);
-  const float sum109 = fw_cluster_sum_f32_512x1_512x8(sum108, fw_slot1, fw_mbarrier + 1);
-  const float v119 = ::rsqrtf(sum109);
-  const int v122 = v1 * n4;
-  for (int base110 = 0; base110 < 12; base110 += 4) {
+  const float v105 = fw_sum_f32x4(v104);
+  const float sum106 = fw_sum_f32_512x1(v105, fw_scratch1);
+  const float sum107 = fw_cluster_sum_f32_512x1_512x8(sum106, fw_slot1, fw_mbarrier + 1);
+  const float v117 = ::rsqrtf(sum107);
+  const int v120 = v1 * n4;
+  for (int base108 = 0; base108 < 12; base108 += 4) {
     #pragma unroll
-    for (int k111 = 0; k111 < 4; ++k111) {
-      const int v112 = base110 + k111;
-      const int v113 = v112 * 4096;
-      const int v114 = v113 + v5;
-      const bool v124 = v114 < n2;
-      if (v124) {
-        const int v115 = v114 * 4;
-        const int v116 = v112 * 4;
-        float v117[4];
-        fw_load_f32x4(kept0 + v116 * 512, v117);
-        float v121[4];
+    for (int k109 = 0; k109 < 4; ++k109) {
+      const int v110 = base108 + k109;
+      const int v111 = v110 * 4096;
+      const int v112 = v111 + v5;
+      const bool v122 = v112 < n2;
+      if (v122) {
+        const int v113 = v112 * 4;
+        const int v114 = v110 * 4;
+        float v115[4];
+        fw_load_f32x4(kept0 + v114 * 512, v115);
+        float v119[4];
         #pragma unroll
         for (int l = 0; l < 4; ++l) {
-          const float v118 = v117[l] - v89;
-          v121[l] = v118 * v119;
+          const float v116 = v115[l] - v89;
+          v119[l] = v116 * v117;
         }
-        const int v123 = v122 + v115;
-        fw_store_f32x4(out1 + v123, v121);
+        const int v121 = v120 + v113;
+        fw_store_f32x4(out1 + v121, v119);
       }
     }
   }
   #pragma unroll
-  for (int k125 = 0; k125 < 1; ++k125) {
-    const int v126 = 12 + k125;
-    const int v127 = v126 * 4096;
-    const int v128 = v127 + v5;
-    const bool v135 = v128 < n2;
-    if (v135) {
-      const int v129 = v128 * 4;
-      const int v130 = v126 * 4;
+  for (int k123 = 0; k123 < 1; ++k123) {
+    const int v124 = 12 + k123;
+    const int v125 = v124 * 4096;
+    const int v126 = v125 + v5;
+    const bool v133 = v126 < n2;
+    if (v133) {
+      const int v127 = v126 * 4;
+      const int v128 = v124 * 4;
+      float v129[4];
+      fw_load_f32x4(kept0 + v128 * 512, v129);
       float v131[4];
-      fw_load_f32x4(kept0 + v130 * 512, v131);
-      float v133[4];
       #pragma unroll
       for (int l = 0; l < 4; ++l) {
-        const float v132 = v131[l] - v89;
-        v133[l] = v132 * v119;
+        const float v130 = v129[l] - v89;
+        v131[l] = v130 * v117;
       }
-      const int v134 = v122 + v129;
-      fw_store_f32x4(out1 + v134, v133);
+      const int v132 = v120 + v127;
+      fw_store_f32x4(out1 + v132, v131);
     }
   }
-  const bool v136 = v5 == 0;
+  const bool v134 = v5 == 0;
 }

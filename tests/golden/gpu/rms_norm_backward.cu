@@ -155,9 +155,12 @@ extern "C" __global__ void __launch_bounds__(512, 2) rms_norm_backward_0(
   float kept1[4];
   float held_r1[4];
   float kept2[4];
+  float once0[1];
   float next0[4];
   float next1[4];
   __shared__ __align__(16) unsigned char fw_scratch0[8192];
+  __shared__ __align__(16) unsigned char fw_scratch2[128];
+  unsigned fw_half2 = 0;
   const int v1 = fw_udiv(tid0, 128);
   const int v2 = v1 * 128;
   const int v3 = tid0 - v2;
@@ -185,144 +188,146 @@ extern "C" __global__ void __launch_bounds__(512, 2) rms_norm_backward_0(
       }
     }
   }
-  const bool v30 = bid0 < n4;
-  if (v30) {
+  const bool v31 = bid0 < n4;
+  if (v31) {
     const int v13 = bid0 * 4;
     const int v14 = v13 + v1;
     const bool v15 = v14 < n5;
     const int v16 = n5 + (-1);
     const int v17 = v14 < v16 ? v14 : v16;
-    const int v23 = v17 * n6;
-    const int v26 = v17 * n7;
+    const float v18 = __ldg(in3 + v17);
+    once0[0] = v18;
+    const int v24 = v17 * n6;
+    const int v27 = v17 * n7;
     #pragma unroll
-    for (int k18 = 0; k18 < 1; ++k18) {
-      const int v19 = k18 * 128;
-      const int v20 = v19 + v3;
-      const bool v29 = v20 < n3;
-      if (v29) {
-        const int v21 = v20 * 4;
-        const int v22 = k18 * 4;
-        const int v24 = v23 + v21;
-        float v25[4];
-        fw_load_f32x4_ldg(in0 + v24, v25);
+    for (int k19 = 0; k19 < 1; ++k19) {
+      const int v20 = k19 * 128;
+      const int v21 = v20 + v3;
+      const bool v30 = v21 < n3;
+      if (v30) {
+        const int v22 = v21 * 4;
+        const int v23 = k19 * 4;
+        const int v25 = v24 + v22;
+        float v26[4];
+        fw_load_f32x4_ldg(in0 + v25, v26);
         #pragma unroll
         for (int l = 0; l < 4; ++l) {
-          next0[v22 + l] = v25[l];
+          next0[v23 + l] = v26[l];
         }
-        const int v27 = v26 + v21;
-        float v28[4];
-        fw_load_f32x4_ldg(in2 + v27, v28);
+        const int v28 = v27 + v22;
+        float v29[4];
+        fw_load_f32x4_ldg(in2 + v28, v29);
         #pragma unroll
         for (int l = 0; l < 4; ++l) {
-          next1[v22 + l] = v28[l];
+          next1[v23 + l] = v29[l];
         }
       }
     }
   }
   const long long v96 = (long long)n8;
   const float v97 = (float)v96;
-  for (int tile31 = bid0; tile31 < n4; tile31 += n1) {
-    const int v32 = tile31 * 4;
-    const int v33 = v32 + v1;
-    const bool v34 = v33 < n5;
-    const int v35 = n5 + (-1);
-    const int v36 = v33 < v35 ? v33 : v35;
+  for (int tile32 = bid0; tile32 < n4; tile32 += n1) {
+    const int v33 = tile32 * 4;
+    const int v34 = v33 + v1;
+    const bool v35 = v34 < n5;
+    const int v36 = n5 + (-1);
+    const int v37 = v34 < v36 ? v34 : v36;
+    const float v38 = once0[0];
     #pragma unroll
-    for (int k37 = 0; k37 < 1; ++k37) {
-      const int v38 = k37 * 128;
-      const int v39 = v38 + v3;
-      const bool v44 = v39 < n3;
-      if (v44) {
-        const int v40 = (int)((unsigned)v39 * (unsigned)4);
-        const int v41 = k37 * 4;
-        float v42[4];
+    for (int k39 = 0; k39 < 1; ++k39) {
+      const int v40 = k39 * 128;
+      const int v41 = v40 + v3;
+      const bool v46 = v41 < n3;
+      if (v46) {
+        const int v42 = (int)((unsigned)v41 * (unsigned)4);
+        const int v43 = k39 * 4;
+        float v44[4];
         #pragma unroll
         for (int l = 0; l < 4; ++l) {
-          v42[l] = next0[v41 + l];
+          v44[l] = next0[v43 + l];
         }
         #pragma unroll
         for (int l = 0; l < 4; ++l) {
-          kept1[v41 + l] = v42[l];
+          kept1[v43 + l] = v44[l];
         }
-        float v43[4];
+        float v45[4];
         #pragma unroll
         for (int l = 0; l < 4; ++l) {
-          v43[l] = next1[v41 + l];
+          v45[l] = next1[v43 + l];
         }
         #pragma unroll
         for (int l = 0; l < 4; ++l) {
-          kept0[v41 + l] = v43[l];
+          kept0[v43 + l] = v45[l];
         }
       }
     }
-    const int v45 = tile31 + n1;
-    const bool v63 = v45 < n4;
-    if (v63) {
-      const int v46 = v45 * 4;
-      const int v47 = v46 + v1;
-      const bool v48 = v47 < n5;
-      const int v49 = n5 + (-1);
-      const int v50 = v47 < v49 ? v47 : v49;
-      const int v56 = v50 * n6;
-      const int v59 = v50 * n7;
+    const int v47 = tile32 + n1;
+    const bool v66 = v47 < n4;
+    if (v66) {
+      const int v48 = v47 * 4;
+      const int v49 = v48 + v1;
+      const bool v50 = v49 < n5;
+      const int v51 = n5 + (-1);
+      const int v52 = v49 < v51 ? v49 : v51;
+      const float v53 = __ldg(in3 + v52);
+      once0[0] = v53;
+      const int v59 = v52 * n6;
+      const int v62 = v52 * n7;
       #pragma unroll
-      for (int k51 = 0; k51 < 1; ++k51) {
-        const int v52 = k51 * 128;
-        const int v53 = v52 + v3;
-        const bool v62 = v53 < n3;
-        if (v62) {
-          const int v54 = v53 * 4;
-          const int v55 = k51 * 4;
-          const int v57 = v56 + v54;
-          float v58[4];
-          fw_load_f32x4_ldg(in0 + v57, v58);
-          #pragma unroll
-          for (int l = 0; l < 4; ++l) {
-            next0[v55 + l] = v58[l];
-          }
-          const int v60 = v59 + v54;
+      for (int k54 = 0; k54 < 1; ++k54) {
+        const int v55 = k54 * 128;
+        const int v56 = v55 + v3;
+        const bool v65 = v56 < n3;
+        if (v65) {
+          const int v57 = v56 * 4;
+          const int v58 = k54 * 4;
+          const int v60 = v59 + v57;
           float v61[4];
-          fw_load_f32x4_ldg(in2 + v60, v61);
+          fw_load_f32x4_ldg(in0 + v60, v61);
           #pragma unroll
           for (int l = 0; l < 4; ++l) {
-            next1[v55 + l] = v61[l];
+            next0[v58 + l] = v61[l];
+          }
+          const int v63 = v62 + v57;
+          float v64[4];
+          fw_load_f32x4_ldg(in2 + v63, v64);
+          #pragma unroll
+          for (int l = 0; l < 4; ++l) {
+            next1[v58 + l] = v64[l];
           }
         }
       }
     }
-    float acc64[4];
+    float acc67[4];
     #pragma unroll
     for (int l = 0; l < 4; ++l) {
-      acc64[l] = 0.0f;
+      acc67[l] = 0.0f;
     }
-    const float v74 = __ldg(in3 + v36);
     #pragma unroll
-    for (int k65 = 0; k65 < 1; ++k65) {
-      const int v66 = k65 * 128;
-      const int v67 = v66 + v3;
-      const bool v82 = v67 < n3;
+    for (int k68 = 0; k68 < 1; ++k68) {
+      const int v69 = k68 * 128;
+      const int v70 = v69 + v3;
+      const bool v82 = v70 < n3;
       if (v82) {
-        const int v68 = (int)((unsigned)v67 * (unsigned)4);
-        const int v69 = k65 * 4;
+        const int v71 = (int)((unsigned)v70 * (unsigned)4);
+        const int v72 = k68 * 4;
         float v81[4];
         #pragma unroll
         for (int l = 0; l < 4; ++l) {
-          const float v70 = kept1[v69 + l];
-          const float v71 = kept2[v69 + l];
-          const float v72 = v70 * v71;
-          const float v73 = kept0[v69 + l];
-          const float v76 = v73 * v74;
-          const float v77 = v72 * v76;
-          const float v78 = v70 * v76;
-          const float v79 = acc64[l] + v77;
-          acc64[l] = v79;
-          const float v80 = held_r1[v69 + l];
-          v81[l] = v80 + v78;
+          const float v73 = kept1[v72 + l];
+          const float v74 = kept2[v72 + l];
+          const float v75 = v73 * v74;
+          const float v76 = kept0[v72 + l];
+          const float v78 = v76 * v38;
+          const float v79 = ::fmaf(v75, v78, acc67[l]);
+          acc67[l] = v79;
+          const float v80 = held_r1[v72 + l];
+          v81[l] = ::fmaf(v73, v78, v80);
         }
-        if (v34) {
+        if (v35) {
           #pragma unroll
           for (int l = 0; l < 4; ++l) {
-            held_r1[v69 + l] = v81[l];
+            held_r1[v72 + l] = v81[l];
           }
         }
       }
@@ -330,13 +335,13 @@ extern "C" __global__ void __launch_bounds__(512, 2) rms_norm_backward_0(
     float v83[4];
     #pragma unroll
     for (int l = 0; l < 4; ++l) {
-      v83[l] = acc64[l];
+      v83[l] = acc67[l];
     }
     const float v84 = fw_sum_f32x4(v83);
-    __syncthreads();  // all have read the results of the reduction before
-    const float sum85 = fw_sum_f32_128x1_of512(v84, fw_scratch0);
+    fw_half2 ^= 64;
+    const float sum85 = fw_sum_f32_128x1_of512(v84, fw_scratch2 + fw_half2);
     const float v98 = sum85 / v97;
-    const int v103 = v36 * n9;
+    const int v103 = v37 * n9;
     #pragma unroll
     for (int k86 = 0; k86 < 1; ++k86) {
       const int v87 = k86 * 128;
@@ -352,13 +357,13 @@ extern "C" __global__ void __launch_bounds__(512, 2) rms_norm_backward_0(
           const float v92 = kept2[v90 + l];
           const float v93 = v91 * v92;
           const float v94 = kept0[v90 + l];
-          const float v95 = v94 * v74;
+          const float v95 = v94 * v38;
           const float v100 = v95 * v98;
           const float v101 = v93 - v100;
-          v102[l] = v101 * v74;
+          v102[l] = v101 * v38;
         }
         const int v104 = v103 + v89;
-        if (v34) {
+        if (v35) {
           fw_store_f32x4(out4 + v104, v102);
         }
       }
@@ -381,7 +386,7 @@ extern "C" __global__ void __launch_bounds__(512, 2) rms_norm_backward_0(
     for (int l = 0; l < 4; ++l) {
       v117[l] = held_r1[v116 + l];
     }
-    __syncthreads();  // all have read the results of the reduction before
+    __syncthreads();  // all have read the results of the collective before
     float sum118[4];
     #pragma unroll
     for (int l = 0; l < 4; ++l) sum118[l] = v117[l];
@@ -454,7 +459,7 @@ extern "C" __global__ void __launch_bounds__(512, 2) rms_norm_backward_0(
       for (int l = 0; l < 4; ++l) {
         v164[l] = total130[l];
       }
-      __syncthreads();  // all have read the results of the reduction before
+      __syncthreads();  // all have read the results of the collective before
       float sum165[4];
       #pragma unroll
       for (int l = 0; l < 4; ++l) sum165[l] = v164[l];

@@ -323,6 +323,8 @@ extern "C" __global__ void __launch_bounds__(512) scatter_add_1(
   __shared__ __align__(16) int others[3584];
   __shared__ __align__(16) unsigned char fw_scratch0[128];
   __shared__ __align__(16) unsigned char fw_scratch1[64];
+  __shared__ __align__(16) unsigned char fw_scratch2[128];
+  unsigned fw_half2 = 0;
   const int v94 = bid1 * n15;
   const int v95 = v94 + n15;
   int var96 = 0;
@@ -336,7 +338,7 @@ extern "C" __global__ void __launch_bounds__(512) scatter_add_1(
     const int v104 = v95 + v100;
     const int v105 = v101 ? __ldg(first + v104) : 0;
     const int v106 = (int)((unsigned)v105 - (unsigned)v103);
-    __syncthreads();  // all have read the results of the reduction before
+    __syncthreads();  // all have read the results of the collective before
     int scan107[2];
     fw_scan_sum_i32_512x1(v106, scan107, fw_scratch0);
     const int v108 = scan107[0];
@@ -353,8 +355,8 @@ extern "C" __global__ void __launch_bounds__(512) scatter_add_1(
     var97 = v113;
   }
   const int v115 = var96;
-  __syncthreads();  // all have read the results of the reduction before
-  const int total114 = fw_sum_i32_512x1(v115, fw_scratch0);
+  fw_half2 ^= 64;
+  const int total114 = fw_sum_i32_512x1(v115, fw_scratch2 + fw_half2);
   const int v117 = var97;
   const int total116 = fw_sum_i32_512x1(v117, fw_scratch1);
   const bool v118 = total114 > 3584;
@@ -608,7 +610,7 @@ extern "C" __global__ void __launch_bounds__(512) scatter_add_1(
         const bool v299 = v298 < n18;
         const int v300 = v121 + v298;
         const int v301 = v299 ? go_on[v300] : 0;
-        __syncthreads();  // all have read the results of the reduction before
+        __syncthreads();  // all have read the results of the collective before
         int scan302[2];
         fw_scan_sum_i32_512x1(v301, scan302, fw_scratch0);
         const int v303 = scan302[0];

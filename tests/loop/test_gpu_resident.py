@@ -1,0 +1,140 @@
+"""Resident blocks: what they ask for ahead, what their reductions share, and vectors that registers have room for."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from fusewright.build import nvrtc
+from fusewright.core.dtypes import DType, bf16, f16, f32, i64
+from fusewright.emit.cuda import CudaTarget, emit_cuda
+from fusewright.graph.builder import Builder
+from fusewright.graph.ir import Value
+from fusewright.index.expr import sym
+from fusewright.loop.gpu import lower_gpu
+from fusewright.loop.ir import For, Let, Store, walk
+from fusewright.loop.verify import verify
+from fusewright.schedule.device import H200
+from tests.emulate.cuda import COMPILER, run_emulated
+from tests.golden.cases import _mean
+from tests.kernels import graph_of
+from tests.kernels_gpu import GpuCompiled, check_gpu, gpu_kernel, run_sized
+
+N, M = sym("n"), sym("m")
+MACHINES = [{}, {"machine": run_sized}, *([{"machine": run_emulated}] if COMPILER is not None else [])]
+
+
+def norm_backward(dtype: DType, drop: bool, stats: DType = f32, rms: bool = False) -> object:
+    """The gradients of a norm, of its weight and its bias; behind a bias and dropout, whose mask is drawn again."""
+
+    def program(b: Builder) -> list[Value]:
+        x, grad = (b.cast(b.input(dtype, (N, M)), f32) for _ in range(2))
+        mean, rstd = (b.cast(b.input(stats, (N, 1)), f32) for _ in range(2))
+        weight = b.cast(b.input(dtype, (M,)), f32)
+        y = b.mul(x if rms else b.sub(x, mean), rstd)
+        g = b.mul(grad, weight)
+        inner = b.mul(y, _mean(b, b.mul(g, y), 1, M))
+        rest = g if rms else b.sub(g, _mean(b, g, 1, M))
+        dx = b.mul(rstd, b.sub(rest, inner))
+        out = [dx, b.reduce("sum", b.mul(grad, y), [0]), *([] if rms else [b.reduce("sum", grad, [0])])]
+        if drop:
+            keep = b.ge(b.random(b.input(i64, (1,)), 0, (N, M), "uniform", f32), b.const(0.1, f32))
+            dropped = b.mul(dx, b.where(keep, b.const(1 / 0.9, f32), b.const(0.0, f32)))
+            out += [dropped, b.reduce("sum", dropped, [0])]
+        return [b.cast(v, dtype) for v in out]
+
+    return program
+
+
+def made(program: object, n: int, m: int, **fields: object) -> tuple[GpuCompiled, dict[str, int]]:
+    sizes = {"n": n, "m": m}
+    c = gpu_kernel(graph_of(program), sizes, H200)  # type: ignore[arg-type]
+    if fields:
+        c.schedule = replace(c.schedule, **fields)
+        c.kernel = lower_gpu(c.built.fusion, c.schedule, "kernel")
+        verify(c.kernel.func)
+    return c, sizes
+
+
+def loop_of(c: GpuCompiled) -> For:
+    (found,) = (s for s in c.kernel.func.body[0].body if isinstance(s, For) and s.var.name.startswith("tile"))
+    return found
+
+
+# --- what is read once for a row -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("stats", [f32, bf16, f16])
+@pytest.mark.parametrize("fields", [{}, {"row_threads": 4, "col_threads": 32, "steps": 2}])
+def test_what_a_row_has_once_is_asked_for_ahead(stats: DType, fields: dict[str, object]) -> None:
+    """Rows for all blocks and for some of them; several side by side, of which some do not exist."""
+    for n in (1, 3, 41):
+        c, sizes = made(norm_backward(f32, False, stats), n, 256, **fields)
+        c.launch = {**c.launch, "blocks": 2}
+        for machine in MACHINES:
+            check_gpu(c.graph, sizes, compiled=c, **machine)  # type: ignore[arg-type]
+    inside = list(walk(loop_of(c).body))
+    once = [s for s in inside if isinstance(s, Let) and s.op == "load" and s.buf.name.startswith("once")]
+    read = {s.args[0].name for s in inside if isinstance(s, Let) and s.op == "load" and s.buf.name in ("in1", "in2")}
+    assert len(once) == 2 and read
+    assert loop_of(c).var.name not in read  # not of the row at hand
+    first = next(k for k, s in enumerate(inside) if isinstance(s, Store) and s.buf.name.startswith("once"))
+    assert all(inside.index(s) < first for s in once)
+
+
+def test_16_bit_numbers_are_asked_for_as_they_are() -> None:
+    """A conversion would wait for them."""
+    c, _ = made(norm_backward(f32, False, bf16), 41, 256)
+    text = emit_cuda(c.kernel.func, CudaTarget(9, 0))
+    assert text.count("once0[0] = __ldg(") == 2 and text.count("fw_bf16_f32(once0[0])") == 1
+
+
+# --- reductions of a row -------------------------------------------------------------------------------------------
+
+
+def test_the_sums_of_a_row_share_a_barrier() -> None:
+    c, sizes = made(norm_backward(f32, True), 41, 1024)
+    c.launch = {**c.launch, "blocks": 2}
+    for machine in MACHINES:
+        check_gpu(c.graph, sizes, compiled=c, **machine)  # type: ignore[arg-type]
+    text = emit_cuda(c.kernel.func, CudaTarget(9, 0))
+    loop = text[text.index("for (int tile") : text.index("combine the blocks")]
+    assert loop.count("fw_sum_f32x2_") == 1 and "fw_half2 ^=" in loop and "__syncthreads" not in loop
+
+
+# --- lanes ---------------------------------------------------------------------------------------------------------
+
+WIDTHS = [  # dtype, dropout, RMS norm, columns -> threads, steps, lanes
+    (bf16, False, False, 4096, (512, 1, 8)),
+    (bf16, False, False, 1024, (128, 2, 4)),
+    (bf16, True, False, 1024, (256, 1, 4)),
+    (bf16, True, True, 1024, (256, 1, 4)),
+    (bf16, True, True, 4096, (512, 2, 4)),
+    (bf16, True, False, 4096, (512, 1, 8)),  # narrower vectors would leave one block on a processor
+    (f32, True, False, 1024, (256, 1, 4)),
+    (f32, False, False, 1024, (256, 1, 4)),
+]
+
+
+@pytest.mark.parametrize("dtype, drop, rms, m, want", WIDTHS)
+def test_vectors_are_as_wide_as_registers_allow(
+    dtype: DType, drop: bool, rms: bool, m: int, want: tuple[int, int, int]
+) -> None:
+    c, _ = made(norm_backward(dtype, drop, rms=rms), 8192, m)
+    s = c.schedule
+    assert (s.col_threads, s.steps, s.lanes) == want and s.resident
+    if s.lanes == 8 and drop:
+        return
+    try:
+        cubin, _ = nvrtc.compile(emit_cuda(c.kernel.func, CudaTarget(9, 0)), "sm_90")
+    except Exception:
+        pytest.skip("needs NVRTC")
+    assert nvrtc.report(cubin)[0].stack == 0
+
+
+def test_narrower_vectors_compute_the_same() -> None:
+    c, _ = made(norm_backward(bf16, True), 8192, 1024)
+    assert c.schedule.lanes == 4
+    c.launch = {**c.launch, "blocks": 3}
+    check_gpu(c.graph, {"n": 9, "m": 1024}, compiled=c)
