@@ -14,10 +14,10 @@ at once; the threads that differ along it are neighbours, so that a warp's acces
 | collect | points sorted by the row of a scatter's target that they go to (`gpu_scatter.py`) | scatters |
 | split | cut into `splits` chunks over blocks; every pass is a launch that combines what the last one left | few rows |
 
-`resident`: only as many blocks as fit on the GPU run, and each walks over many rows: what is reduced over rows stays in
-registers until the end. What blocks leave to be combined (`resident`, `split`) is combined in a fixed order, by another
-launch or by the block that is the last to be done (`finish`). Sizes chosen for a launch (`blocks`, `splits`) are
-arguments of the kernel, not part of it.
+`resident`: only as many blocks as fit on the GPU run (in a loop more, `resident_blocks`), and each walks over many
+rows: what is reduced over rows stays in registers until the end. What blocks leave to be combined (`resident`, `split`)
+is combined in a fixed order, by another launch or by the block that is the last to be done (`finish`). Sizes chosen for
+a launch (`blocks`, `splits`) are arguments of the kernel, not part of it.
 `cluster`: so many blocks hold a row together (persistent, not resident) and combine their results through distributed
 shared memory; the c-th block's thread of column t has the vectors (k * cluster + c) * col_threads + t, k < steps.
 `keep_in`: a persistent row is held in registers, or what is read of it in shared memory, which copies fill that no
@@ -39,7 +39,18 @@ from . import gpu_scatter
 from .analysis import Analysis
 from .device import Gpu
 from .gpu_anchor import count
-from .gpu_base import ACCESS, WARP, GpuSchedule, Hint, Settled, accesses, beside, finds_positions, power_up
+from .gpu_base import (
+    ACCESS,
+    WARP,
+    GpuSchedule,
+    Hint,
+    Settled,
+    accesses,
+    beside,
+    finds_positions,
+    power_up,
+    resident_blocks,
+)
 from .gpu_fit import ALONE, CHUNK, CLUSTERS, THREADS, by_columns, dear_values, holds, row_bytes, shares
 from .gpu_tile import Tiles
 
@@ -181,7 +192,7 @@ class _Planner(Tiles):
 
     def _resident(self, f: Fusion, s: GpuSchedule, rows: int, sums: int) -> Settled:
         """`sums`: how many sums of columns each block leaves."""
-        blocks = max(1, min(-(-rows // s.row_threads), self.gpu.sms * beside(s.threads)))
+        blocks = resident_blocks(s, -(-rows // s.row_threads), self.gpu.sms * beside(s.threads))
         return f, replace(s, resident=True, finish=4 * sums * blocks <= ALONE), {"blocks": blocks}
 
     def _clusters(self, f: Fusion, cols: set[Atom]) -> tuple[int, ...]:

@@ -29,6 +29,7 @@ from .gpu_base import (
     accesses,
     beside,
     finds_positions,
+    resident_blocks,
 )
 from .gpu_fit import CLUSTERS, OTHER_SHARED, room_for, row_bytes
 from .legal import check_vector, conform, fail, legal_nests, listed, nest_error, over_rows
@@ -77,7 +78,7 @@ def launch_sizes(f: Fusion, s: GpuSchedule, sizes: Sizes) -> dict[str, int]:
         together = beside(s.threads)
         if s.keep_in == "shared":
             together = max(1, min(together, room_for(row_bytes(f, s), sizes.gpu)))
-        return {"blocks": max(1, min(tiles, sizes.gpu.sms * together))}
+        return {"blocks": resident_blocks(s, tiles, sizes.gpu.sms * together)}
     return {}
 
 

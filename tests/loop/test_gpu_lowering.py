@@ -13,6 +13,7 @@ from fusewright.index.expr import sym
 from fusewright.loop.text import dump
 from fusewright.schedule.device import H200, Gpu
 from fusewright.schedule.gpu import plan
+from fusewright.schedule.gpu_base import PARTS
 from tests.golden.cases import CASES
 from tests.kernels import fusion_of, graph_of, random_inputs
 from tests.kernels_gpu import SMALL, check_gpu, gpu_kernel, run_gpu
@@ -189,6 +190,23 @@ def test_large_tensors_have_wide_indices() -> None:
     graph = graph_of(row_sums)
     assert gpu_kernel(graph, {"n": 1 << 16, "m": 1 << 16}, H200).schedule.index == 64
     assert gpu_kernel(graph, {"n": 1 << 10, "m": 1 << 10}, H200).schedule.index == 32
+
+
+def loss(b: Builder) -> list[Value]:
+    """The sum over all rows of what a loop gives for each."""
+    return [b.reduce("sum", log_sum_exp(b)[0], [0, 1])]
+
+
+@pytest.mark.parametrize(
+    ("n", "blocks"), [(3, 3), (700, 700), (PARTS, PARTS), (PARTS + 1, PARTS // 2 + 1), (3 * PARTS, PARTS)]
+)
+def test_blocks_with_results_over_rows_take_turns(n: int, blocks: int) -> None:
+    """There are more blocks than fit, so that none waits for a slow one, but few enough for one to combine."""
+    compiled = gpu_kernel(graph_of(loss), {"n": n, "m": 70000}, ONE_SM)
+    assert (compiled.schedule.mode, compiled.schedule.resident) == ("loop", True)
+    assert compiled.launch == {"blocks": blocks}
+    if n == 3:
+        check_gpu(graph_of(loss), {"n": n, "m": 70000}, gpu=ONE_SM)
 
 
 def rope(b: Builder) -> Value:
