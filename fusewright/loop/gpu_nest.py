@@ -85,7 +85,7 @@ class Nest(Reductions):
         return s, bid, tid
 
     def blocks_beside(self, threads: int) -> int:
-        """How many blocks should fit a multiprocessor: so many resident ones there are, but for those that take turns."""
+        """How many blocks should fit a multiprocessor: as many as resident ones there are, unless those take turns."""
         if not self.s.resident or self.s.mode == "loop":
             return 1
         room = room_for(row_bytes(self.f, self.s)) if self.s.keep_in == "shared" else threads

@@ -25,7 +25,7 @@ class Rows(OnlineSums):
 
     def peeled(self, st: Stage) -> bool:
         """Whether a sum of floats starts at -0, to which the first value of a pass that is written out is added by no
-        instruction: x + -0 is x, whatever x is. At the end 0 is added, so that no sum is -0, as none is that starts at 0.
+        instruction: x + -0 is x, whatever x is. At the end 0 is added: no sum is -0, as none is that starts at 0.
         """
         straight = self.s.mode == "persistent" and not self.rolled
         return straight and st.monoid == "sum" and not st.fused and self.sum_type(st).is_float

@@ -41,6 +41,7 @@ from .device import Gpu
 from .gpu_anchor import count
 from .gpu_base import (
     ACCESS,
+    PIECES,
     WARP,
     GpuSchedule,
     Hint,
@@ -167,7 +168,7 @@ class _Planner(Tiles):
         enough = found is not None and found.cluster * nr >= self.gpu.sms
         whole = over_rows or finds_positions(f.reductions())
         if not whole and nr * 4 < self.gpu.sms and nc >= CHUNK and not enough:
-            splits = min(-(-self.gpu.sms * 4 // nr), -(-vectors // (2 * THREADS)), 1024)
+            splits = min(-(-self.gpu.sms * PIECES // nr), -(-vectors // (2 * THREADS)), 1024)
             family = "full reduction" if not rows else "inner reduction, split"
             s = replace(base, family=family, mode="split", col_threads=THREADS, steps=4, finish=True)
             return f, s, {"splits": splits}
@@ -226,7 +227,7 @@ class _Planner(Tiles):
                 if wide * rt <= 1024 and holds(wide * rt, steps, words):
                     return f, replace(base, mode="persistent", col_threads=wide, steps=steps, cluster=c), {}
         if tiles < self.gpu.sms and nc >= 4 * ct and not finds_positions(f.reductions()):
-            splits = min(-(-self.gpu.sms * 4 // tiles), -(-nc // (4 * ct)), 1024)
+            splits = min(-(-self.gpu.sms * PIECES // tiles), -(-nc // (4 * ct)), 1024)
             if splits > 1:
                 steps = 8 if lanes == 8 and nc >= 16 * ct * splits else 4  # sums of more elements wait longer
                 s = replace(base, family=base.family + ", split", mode="split", steps=steps, finish=True)

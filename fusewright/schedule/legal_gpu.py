@@ -20,6 +20,7 @@ from .gpu_anchor import count as anchored_count
 from .gpu_base import (
     ACCESS,
     INDEX_LIMIT,
+    PIECES,
     STAGE,
     WARP,
     GpuSchedule,
@@ -73,7 +74,8 @@ def launch_sizes(f: Fusion, s: GpuSchedule, sizes: Sizes) -> dict[str, int]:
     rows, cols = _steps(f, s, sizes)
     tiles = -(-rows // s.row_threads)
     if s.mode == "split":
-        return {"splits": max(1, min(-(-sizes.gpu.sms * 4 // tiles), -(-cols // (s.col_threads * s.steps)), BLOCK))}
+        most = min(-(-cols // (s.col_threads * s.steps)), BLOCK)
+        return {"splits": max(1, min(-(-sizes.gpu.sms * PIECES // tiles), most))}
     if s.resident:
         together = beside(s.threads)
         if s.keep_in == "shared":
