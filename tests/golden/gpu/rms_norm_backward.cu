@@ -59,15 +59,16 @@ __device__ __forceinline__ float fw_sum_f32x4(const float* v) {
 // sum over groups of 128 threads
 __device__ __forceinline__ float fw_sum_f32_128x1_of512(float x, unsigned char* scratch) {
   float* const s = reinterpret_cast<float*>(scratch);
-  const int t = threadIdx.x;
+  const unsigned t = threadIdx.x;
   #pragma unroll
   for (int d = 1; d <= 16; d *= 2) {
     const float y = __shfl_xor_sync(0xffffffffu, x, d);
     x = x + y;
   }
-  if (t % 32 < 1) s[t / 32 * 1 + t % 32] = x;
+  if (t % 32 == 0) s[t / 32] = x;
   __syncthreads();
-  const int mine = t / 32, first = mine - mine / 1 % 4 * 1;
+  const unsigned mine = t / 32;
+  const unsigned first = mine - mine / 1 % 4 * 1;
   float y[4];
   #pragma unroll
   for (int j = 0; j < 4; ++j) y[j] = s[first + j * 1];
@@ -93,7 +94,7 @@ __device__ __forceinline__ void fw_store_f32x4(float* p, const float* v) {
 // sum over groups of 4 threads that are 128 apart, 4 values at a time
 __device__ __forceinline__ void fw_sum_f32x4_4x128(float* v, unsigned char* scratch) {
   float* const s = reinterpret_cast<float*>(scratch);
-  const int t = threadIdx.x;
+  const unsigned t = threadIdx.x;
   #pragma unroll
   for (int l = 0; l < 4; ++l) {
     float x = v[l];
@@ -103,7 +104,8 @@ __device__ __forceinline__ void fw_sum_f32x4_4x128(float* v, unsigned char* scra
   #pragma unroll
   for (int l = 0; l < 4; ++l) {
     float x = v[l];
-    const int mine = t, first = mine - mine / 128 % 4 * 128 + l * 512;
+    const unsigned mine = t;
+    const unsigned first = mine % 128 + l * 512;
     float y[4];
     #pragma unroll
     for (int j = 0; j < 4; ++j) y[j] = s[first + j * 128];
@@ -205,8 +207,8 @@ extern "C" __global__ void __launch_bounds__(512, 2) rms_norm_backward_0(
       }
     }
   }
-  const long long v96 = (long long)n8;
-  const float v97 = (float)v96;
+  const long long v97 = (long long)n8;
+  const float v98 = (float)v97;
   for (int tile31 = bid0; tile31 < n4; tile31 += n1) {
     const int v32 = tile31 * 4;
     const int v33 = v32 + v1;
@@ -279,7 +281,7 @@ extern "C" __global__ void __launch_bounds__(512, 2) rms_norm_backward_0(
     float acc64[4];
     #pragma unroll
     for (int l = 0; l < 4; ++l) {
-      acc64[l] = 0.0f;
+      acc64[l] = (-0.0f);
     }
     const float v74 = __ldg(in3 + v36);
     #pragma unroll
@@ -319,107 +321,108 @@ extern "C" __global__ void __launch_bounds__(512, 2) rms_norm_backward_0(
       v83[l] = acc64[l];
     }
     const float v84 = fw_sum_f32x4(v83);
+    const float v85 = v84 + 0.0f;
     __syncthreads();  // all have read the results of the reduction before
-    const float sum85 = fw_sum_f32_128x1_of512(v84, fw_scratch0);
-    const float v98 = sum85 / v97;
-    const int v103 = v36 * n9;
+    const float sum86 = fw_sum_f32_128x1_of512(v85, fw_scratch0);
+    const float v99 = sum86 / v98;
+    const int v104 = v36 * n9;
     #pragma unroll
-    for (int k86 = 0; k86 < 1; ++k86) {
-      const int v87 = k86 * 128;
-      const int v88 = v87 + v3;
-      const bool v105 = v88 < n3;
-      if (v105) {
-        const int v89 = v88 * 4;
-        const int v90 = k86 * 4;
-        float v102[4];
+    for (int k87 = 0; k87 < 1; ++k87) {
+      const int v88 = k87 * 128;
+      const int v89 = v88 + v3;
+      const bool v106 = v89 < n3;
+      if (v106) {
+        const int v90 = v89 * 4;
+        const int v91 = k87 * 4;
+        float v103[4];
         #pragma unroll
         for (int l = 0; l < 4; ++l) {
-          const float v91 = kept1[v90 + l];
-          const float v92 = kept2[v90 + l];
-          const float v93 = v91 * v92;
-          const float v94 = kept0[v90 + l];
-          const float v95 = v94 * v74;
-          const float v100 = v95 * v98;
-          const float v101 = v93 - v100;
-          v102[l] = v101 * v74;
+          const float v92 = kept1[v91 + l];
+          const float v93 = kept2[v91 + l];
+          const float v94 = v92 * v93;
+          const float v95 = kept0[v91 + l];
+          const float v96 = v95 * v74;
+          const float v101 = v96 * v99;
+          const float v102 = v94 - v101;
+          v103[l] = v102 * v74;
         }
-        const int v104 = v103 + v89;
+        const int v105 = v104 + v90;
         if (v34) {
-          fw_store_f32x4(out4 + v104, v102);
+          fw_store_f32x4(out4 + v105, v103);
         }
       }
     }
-    const bool v106 = v3 == 0;
+    const bool v107 = v3 == 0;
   }
-  const bool v107 = tid0 == 0;
+  const bool v108 = tid0 == 0;
   #pragma unroll
-  for (int k108 = 0; k108 < 1; ++k108) {
-    const int v109 = k108 * 128;
-    const int v110 = v109 + v3;
-    const bool v111 = v110 < n3;
-    const bool v112 = v1 == 0;
-    const bool v113 = v111 && v112;
-    const int v114 = v110 * 4;
-    const int v115 = bid0 * n10;
-    const int v116 = k108 * 4;
-    float v117[4];
+  for (int k109 = 0; k109 < 1; ++k109) {
+    const int v110 = k109 * 128;
+    const int v111 = v110 + v3;
+    const bool v112 = v111 < n3;
+    const bool v113 = v1 == 0;
+    const bool v114 = v112 && v113;
+    const int v115 = v111 * 4;
+    const int v116 = bid0 * n10;
+    const int v117 = k109 * 4;
+    float v118[4];
     #pragma unroll
     for (int l = 0; l < 4; ++l) {
-      v117[l] = held_r1[v116 + l];
+      v118[l] = held_r1[v117 + l];
     }
     __syncthreads();  // all have read the results of the reduction before
-    float sum118[4];
+    float sum119[4];
     #pragma unroll
-    for (int l = 0; l < 4; ++l) sum118[l] = v117[l];
-    fw_sum_f32x4_4x128(sum118, fw_scratch0);
-    const int v119 = v115 + v114;
-    if (v113) {
+    for (int l = 0; l < 4; ++l) sum119[l] = v118[l];
+    fw_sum_f32x4_4x128(sum119, fw_scratch0);
+    const int v120 = v116 + v115;
+    if (v114) {
       #pragma unroll
       for (int l = 0; l < 4; ++l) {
-        part_r1[v119 + l] = sum118[l];
+        part_r1[v120 + l] = sum119[l];
       }
     }
   }
-  const bool last120 = fw_last(counters + 0, (int)n1);
-  if (last120) {
-    const int v121 = fw_udiv(tid0, 128);
-    const int v122 = v121 * 128;
-    const int v123 = tid0 - v122;
-    for (int c124 = 0; c124 < n3; c124 += 128) {
-      const int v125 = c124 + v123;
-      const bool v126 = v125 < n3;
-      const int v127 = n3 + (-1);
-      const int v128 = v125 < v127 ? v125 : v127;
-      const int v129 = v128 * 4;
-      float total130[4];
+  const bool last121 = fw_last(counters + 0, (int)n1);
+  if (last121) {
+    const int v122 = fw_udiv(tid0, 128);
+    const int v123 = v122 * 128;
+    const int v124 = tid0 - v123;
+    for (int c125 = 0; c125 < n3; c125 += 128) {
+      const int v126 = c125 + v124;
+      const bool v127 = v126 < n3;
+      const int v128 = n3 + (-1);
+      const int v129 = v126 < v128 ? v126 : v128;
+      const int v130 = v129 * 4;
+      float total131[4];
       #pragma unroll
       for (int l = 0; l < 4; ++l) {
-        total130[l] = 0.0f;
+        total131[l] = 0.0f;
       }
-      for (int t131 = v121; t131 < n1; t131 += 4) {
-        const int v132 = t131 * n10;
-        const int v133 = v132 + v129;
+      for (int t132 = v122; t132 < n1; t132 += 4) {
+        const int v133 = t132 * n10;
+        const int v134 = v133 + v130;
         #pragma unroll
         for (int l = 0; l < 4; ++l) {
-          const float v134 = __ldcg(part_r1 + v133 + l);
-          const float v135 = total130[l] + v134;
-          total130[l] = v135;
+          const float v135 = __ldcg(part_r1 + v134 + l);
+          const float v136 = total131[l] + v135;
+          total131[l] = v136;
         }
       }
-      float v136[4];
+      float v137[4];
       #pragma unroll
       for (int l = 0; l < 4; ++l) {
-        v136[l] = total130[l];
+        v137[l] = total131[l];
       }
       __syncthreads();  // all have read the results of the reduction before
-      float sum137[4];
+      float sum138[4];
       #pragma unroll
-      for (int l = 0; l < 4; ++l) sum137[l] = v136[l];
-      fw_sum_f32x4_4x128(sum137, fw_scratch0);
-      const bool v138 = v121 == 0;
-      const bool v139 = v126 && v138;
-      if (v139) {
-        fw_store_f32x4(out5 + v129, sum137);
+      for (int l = 0; l < 4; ++l) sum138[l] = v137[l];
+      fw_sum_f32x4_4x128(sum138, fw_scratch0);
+      const bool v139 = v122 == 0;
+      const bool v140 = v127 && v139;
+      if (v140) {
+        fw_store_f32x4(out5 + v130, sum138);
       }
     }
   }
