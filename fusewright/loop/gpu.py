@@ -12,8 +12,10 @@ their points (`gpu_sort.py`), then collect them (`gpu_collect.py`).
 
 from __future__ import annotations
 
+from ..fusion import scalar as sc
 from ..fusion.ir import Fusion
 from ..fusion.relax import relax
+from ..fusion.scalar import Expr
 from ..prims.table import MONOIDS
 from ..schedule.gpu_base import GpuSchedule
 from .gpu_collect import Collect
@@ -95,11 +97,17 @@ class _Rows(Scans):
         if there:
             s.body.append(If(self.prim(s, "lt", tile, tiles), there))
 
+    def due(self, when: int) -> int:
+        """Before which pass a row's index is checked that pass `when` or a later one wants: the first that reads at
+        places which memory gives. No other waits for the index to come."""
+        places = {p for p, stages in self.p.work.items() if any(map(_at_places, map(self.p.operand, stages)))}
+        return min((p for p in places if p >= when), default=max(self.p.work, default=0) + 1)
+
     def passes(self, s: Scope, col: Arg, valid: Arg | None) -> None:
         """All passes over a row, then what is stored or counted once for it."""
         for p in [*sorted(self.p.work), max(self.p.work, default=0) + 1]:
             for c, per_point, when in self.p.checks:
-                if not per_point and when == p:
+                if not per_point and self.due(when) == p:
                     self.check(s, c)
             if p in self.p.work:
                 self.one_pass(s, p, col, valid, None)
@@ -115,6 +123,11 @@ class _Rows(Scans):
             s.body.append(Set(acc, total))
         for st in self.p.row_stores:
             self.store(s, st, first, valid)
+
+
+def _at_places(e: Expr) -> bool:
+    """Whether something in `e` is read at a place that memory gives."""
+    return any(x.kind == "load" and any(a.kind == "value" for a in x.data[1].atoms()) for x in sc.walk([e]))
 
 
 _KINDS: dict[str, type[Tiles | _Rows | Collect]] = {"tile": Tiles, "staged": Tiles, "collect": Collect}
