@@ -27,6 +27,9 @@ from .lower import Kernel
 from .scope import Scope
 
 
+OF_ROW = 8  # numbers of a row that are asked for with it, at most: each takes a register
+
+
 def lower_gpu(f: Fusion, schedule: GpuSchedule, name: str) -> Kernel:
     """Lower a fusion whose axes are those the schedule names. The result's `func.target` is "cuda".
 
@@ -103,8 +106,18 @@ class _Rows(Scans):
         places = {p for p, stages in self.p.work.items() if any(map(_at_places, map(self.p.operand, stages)))}
         return min((p for p in places if p >= when), default=max(self.p.work, default=0) + 1)
 
+    def of_row(self) -> list[Expr]:
+        """What is read once for a row that a thread has (its weight): asked for with the row, though a later pass wants
+        it, which would wait for it after all threads have waited for each other."""
+        loads = [e for e in sc.walk([self.p.operand(st) for p in sorted(self.p.work) for st in self.p.work[p]])]
+        loads = [e for e in loads if e.kind == "load" and not e.args and not _at_places(e)]
+        return [e for e in loads if not e.axes & set(self.cols) and not (self.row_vector and self.v in e.axes)][:OF_ROW]
+
     def passes(self, s: Scope, col: Arg, valid: Arg | None) -> None:
         """All passes over a row, then what is stored or counted once for it."""
+        if self.s.mode == "persistent":
+            for e in self.of_row():
+                self.emit(s, e)
         for p in [*sorted(self.p.work), max(self.p.work, default=0) + 1]:
             for c, per_point, when in self.p.checks:
                 if not per_point and self.due(when) == p:
