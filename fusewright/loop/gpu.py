@@ -26,7 +26,6 @@ from .ir import Arg, For, If, Set, Stmt
 from .lower import Kernel
 from .scope import Scope
 
-
 OF_ROW = 8  # numbers of a row that are asked for with it, at most: each takes a register
 
 
