@@ -278,39 +278,39 @@ extern "C" __global__ void __launch_bounds__(512, 2) rms_norm_backward_0(
         }
       }
     }
-    float acc64[4];
+    const float v64 = __ldg(in3 + v36);
+    float acc65[4];
     #pragma unroll
     for (int l = 0; l < 4; ++l) {
-      acc64[l] = (-0.0f);
+      acc65[l] = (-0.0f);
     }
-    const float v74 = __ldg(in3 + v36);
     #pragma unroll
-    for (int k65 = 0; k65 < 1; ++k65) {
-      const int v66 = k65 * 128;
-      const int v67 = v66 + v3;
-      const bool v82 = v67 < n3;
+    for (int k66 = 0; k66 < 1; ++k66) {
+      const int v67 = k66 * 128;
+      const int v68 = v67 + v3;
+      const bool v82 = v68 < n3;
       if (v82) {
-        const int v68 = (int)((unsigned)v67 * (unsigned)4);
-        const int v69 = k65 * 4;
+        const int v69 = (int)((unsigned)v68 * (unsigned)4);
+        const int v70 = k66 * 4;
         float v81[4];
         #pragma unroll
         for (int l = 0; l < 4; ++l) {
-          const float v70 = kept1[v69 + l];
-          const float v71 = kept2[v69 + l];
-          const float v72 = v70 * v71;
-          const float v73 = kept0[v69 + l];
-          const float v76 = v73 * v74;
-          const float v77 = v72 * v76;
-          const float v78 = v70 * v76;
-          const float v79 = acc64[l] + v77;
-          acc64[l] = v79;
-          const float v80 = held_r1[v69 + l];
+          const float v71 = kept1[v70 + l];
+          const float v72 = kept2[v70 + l];
+          const float v73 = v71 * v72;
+          const float v74 = kept0[v70 + l];
+          const float v76 = v74 * v64;
+          const float v77 = v73 * v76;
+          const float v78 = v71 * v76;
+          const float v79 = acc65[l] + v77;
+          acc65[l] = v79;
+          const float v80 = held_r1[v70 + l];
           v81[l] = v80 + v78;
         }
         if (v34) {
           #pragma unroll
           for (int l = 0; l < 4; ++l) {
-            held_r1[v69 + l] = v81[l];
+            held_r1[v70 + l] = v81[l];
           }
         }
       }
@@ -318,7 +318,7 @@ extern "C" __global__ void __launch_bounds__(512, 2) rms_norm_backward_0(
     float v83[4];
     #pragma unroll
     for (int l = 0; l < 4; ++l) {
-      v83[l] = acc64[l];
+      v83[l] = acc65[l];
     }
     const float v84 = fw_sum_f32x4(v83);
     const float v85 = v84 + 0.0f;
@@ -341,10 +341,10 @@ extern "C" __global__ void __launch_bounds__(512, 2) rms_norm_backward_0(
           const float v93 = kept2[v91 + l];
           const float v94 = v92 * v93;
           const float v95 = kept0[v91 + l];
-          const float v96 = v95 * v74;
+          const float v96 = v95 * v64;
           const float v101 = v96 * v99;
           const float v102 = v94 - v101;
-          v103[l] = v102 * v74;
+          v103[l] = v102 * v64;
         }
         const int v105 = v104 + v90;
         if (v34) {
