@@ -1,16 +1,18 @@
 """Times many legal schedules of the kernels of the GPU cases, to see what the heuristics leave on the table.
 
-    python benchmarks/gpu_variants.py [--json FILE] [--most N] [part of a case's name ...]
+    python benchmarks/gpu_variants.py [--json FILE] [--most N] [--set NAME=NUMBER ...] [part of a case's name ...]
 
 Each kernel of a case's first run is launched again with its own tensors under every schedule of `schedule/variants.py`
 (at most N, 60 by default), from a cold L2 cache, in turns. Printed: share of the copy roof (or microseconds, where a
-case has several kernels) of the heuristic's choice and of the best ones.
+case has several kernels) of the heuristic's choice and of the best ones. `--set`: another number for a constant of the
+heuristics, in every module that has it, as in `--set PIECES=8`.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import sys
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -114,12 +116,25 @@ def study(case: Any, most: int, roof: float, pool: ThreadPoolExecutor) -> dict[s
     return result
 
 
+def change(name: str, value: int) -> None:
+    """Give a constant of the schedules' modules another value."""
+    modules = [m for k, m in sys.modules.items() if k.startswith("fusewright.schedule") and hasattr(m, name)]
+    if not modules:
+        raise SystemExit(f"no module of fusewright.schedule has {name}")
+    for m in modules:
+        setattr(m, name, value)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--json")
     parser.add_argument("--most", type=int, default=60)
+    parser.add_argument("--set", action="append", default=[], metavar="NAME=NUMBER")
     parser.add_argument("only", nargs="*")
     args = parser.parse_args()
+    for text in args.set:
+        name, _, value = text.partition("=")
+        change(name, int(value))
     roof = measure.copy_roof("cuda")
     print(f"copy roof {roof / 1e9:.0f} GB/s")
     results = []

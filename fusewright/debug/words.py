@@ -85,7 +85,8 @@ def _gpu(s: GpuSchedule) -> str:
     if s.vector:
         out.append(f"{s.lanes} lanes lie along {s.vector}")
     if s.resident:
-        out.append("only as many blocks as fit on the device run, each over many rows")
+        few = "each block has its share of the rows" if s.mode == "loop" else "only as many blocks as fit on the device"
+        out.append(f"{few}, and leaves what is combined over rows")
     return "; ".join(out)
 
 

@@ -105,9 +105,11 @@ def reduction(prelude: Prelude, shape: Shape) -> str:
 def _text(prelude: Prelude, s: Shape) -> str:
     t, slot = value_type(s.dtype), value_type(s.slot)
     one, c = s.lanes == 1, s.cluster
-    group = " + ".join(x for x in (_times(f"t / {s.group * s.stride}", s.stride), _rest(s.stride)) if x)
-    mine = _times(group if s.stride == 1 else f"({group})", s.lanes * c)
-    position = f"{_over('t', s.stride)} % {s.group}"
+    whole = s.group * s.stride == s.threads
+    block = "" if whole else _times(f"t / {s.group * s.stride}", s.stride)
+    group = " + ".join(x for x in (block, _rest(s.stride)) if x)
+    mine = _times(group if s.stride == 1 else f"({group})", s.lanes * c) if group else ""
+    position = _over("t", s.stride) + ("" if whole else f" % {s.group}")
     at, value = ("", "x") if one else (f" + l * {c}", "v[l]")
     narrow = s.slot is not s.dtype
     send = f"fw_cluster_send(slot{at} + us, {f'({slot})' if narrow else ''}{value}, m, {{}});"
@@ -128,8 +130,8 @@ def _text(prelude: Prelude, s: Shape) -> str:
     lines = [
         f"// {s.monoid} over the {c} blocks of a cluster, in the order of their ranks",
         f"{_FN} {f'{t} {s.name}({t} x' if one else f'void {s.name}({t}* v'}, {slot}* slot, unsigned long long* m) {{",
-        f"  const int t = threadIdx.x, us = blockIdx.x % {c}{f', p = {position}' if s.group >= c else ''};",
-        f"  slot += {mine};",
+        f"  const unsigned t = threadIdx.x, us = blockIdx.x % {c}{f', p = {position}' if s.group >= c else ''};",
+        *([f"  slot += {mine};"] if mine else []),
         f"  {to}{'' if one else each}{send}",
         f"  fw_cluster_receive(m, {s.bytes});",
     ]

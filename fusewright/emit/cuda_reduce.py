@@ -52,6 +52,11 @@ class Shape:
         return _power(self.group) and _power(self.stride) and self.threads % _WARP == 0
 
     @property
+    def whole(self) -> bool:
+        """Whether a group is (side by side with others) the whole block."""
+        return self.group * self.stride == self.threads
+
+    @property
     def kept(self) -> int:
         """How many values of a warp go through shared memory: one for each group that the warp is a part of."""
         return min(self.stride, _WARP) if self.shuffles else _WARP
@@ -83,7 +88,7 @@ class Shape:
     @property
     def name(self) -> str:
         lanes = f"x{self.lanes}" if self.lanes > 1 else ""
-        block = "" if not self.scratch or self.group * self.stride == self.threads else f"_of{self.threads}"
+        block = "" if not self.scratch or self.whole else f"_of{self.threads}"
         return f"fw_{self.monoid}_{self.dtype}{lanes}_{self.group}x{self.stride}{block}"
 
 
@@ -127,7 +132,7 @@ class _Text:
             f"{_FN} {t} {s.name}({t} x{scratch}) {{" if one else f"{_FN} void {s.name}({t}* v{scratch}) {{",
         ]
         if s.scratch:
-            self.add(f"{t}* const s = reinterpret_cast<{t}*>(scratch);", "const int t = threadIdx.x;")
+            self.add(f"{t}* const s = reinterpret_cast<{t}*>(scratch);", "const unsigned t = threadIdx.x;")
             for start in range(0, s.lanes, s.chunk):
                 if start:
                     self.add("__syncthreads();")
@@ -188,18 +193,25 @@ class _Text:
             self.each_lane(start, stop, [*inside, f"s[t{base}] = x;"], False)
         else:
             put = f"if (t % {_WARP} < {kept}) s[t / {_WARP} * {kept} + t % {_WARP}{base}] = x;"
+            if kept == 1:
+                put = f"if (t % {_WARP} == 0) s[t / {_WARP}{base}] = x;"
             self.each_lane(start, stop, [*inside, put], False)
         self.add("__syncthreads();")
         mine = "t" if kept == _WARP else f"t / {_WARP} * {kept} + t % {kept}" if kept > 1 else f"t / {_WARP}"
         if kept * count <= _WARP and count > 4:  # a lane for each value of the group
+            group = "" if s.whole else f"t / {count * _WARP} * {count * kept} + "
             lines = [
-                f"x = s[t / {count * _WARP} * {count * kept} + t % {count * kept}{base}];",
+                f"x = s[{group}t % {count * kept}{base}];",
                 *self.shuffles(kept, kept * count // 2),
             ]
             self.each_lane(start, stop, lines, True)
             return
+        first = f"mine - mine / {apart} % {count} * {apart}"
+        if s.whole:
+            first = f"mine % {apart}" if apart > 1 else ""
         lines = [
-            f"const int mine = {mine}, first = mine - mine / {apart} % {count} * {apart}{base};",
+            *([f"const unsigned mine = {mine};"] if first else []),
+            f"const unsigned first = {(first + base).removeprefix(' + ') or '0'};",
             f"{t} y[{count}];",
             "#pragma unroll",
             f"for (int j = 0; j < {count}; ++j) y[j] = s[first + j * {apart}];",
@@ -256,7 +268,7 @@ class _Text:
         self.each_lane(start, stop, [f"s[t{base}] = x;"], False)
         self.add("__syncthreads();")
         lines = [
-            f"const int first = t - t / {s.stride} % {s.group} * {s.stride}{base};",
+            f"const unsigned first = t - t / {s.stride} % {s.group} * {s.stride}{base};",
             "x = s[first];",
             "#pragma unroll 4",
             f"for (int j = 1; j < {s.group}; ++j) {{",
@@ -273,7 +285,7 @@ class _Text:
         self.add(f"for (int h = 1; h < {s.group}; h *= 2) {{")
         outer = self.lines
         self.lines = []
-        self.add(f"const int j = t / {s.stride} % {s.group}, other = t + ((j ^ h) - j) * {s.stride};")
+        self.add(f"const unsigned j = t / {s.stride} % {s.group}, other = t + ((j ^ h) - j) * {s.stride};")
         self.each_lane(start, stop, [f"s[t{base}] = x;"], False)
         self.add("__syncthreads();")
         self.each_lane(start, stop, [f"const {t} y = s[other{base}];", f"x = {self.join('x', 'y')};"], True)

@@ -80,11 +80,11 @@ def _text(prelude: Prelude, s: Shape) -> str:
         + (f" that are {s.stride} apart" if s.stride > 1 else ""),
         f"{_FN} void {s.name}({t} x, {t}* out{', unsigned char* scratch' if s.scratch else ''}) {{",
     ]
-    body = ["const int t = threadIdx.x;"]
+    body = ["const unsigned t = threadIdx.x;"]
     before = identity
     if s.segment > 1:
         body += [
-            f"const int j = {place};",
+            f"const unsigned j = {place};",
             "#pragma unroll",
             f"for (int d = 1; d < {s.segment}; d *= 2) {{",
             f"  const {t} y = {shuffled('up_', 'x', distance)};",
@@ -109,7 +109,7 @@ def _text(prelude: Prelude, s: Shape) -> str:
         f"{t}* const s = reinterpret_cast<{t}*>(scratch);",
         put,
         "__syncthreads();",
-        f"const int mine = {slot}, k = mine / {apart} % {count}, first = mine - k * {apart};",
+        f"const unsigned mine = {slot}, k = mine / {apart} % {count}, first = mine - k * {apart};",
         f"{t} base = {identity}, all = {identity};",
         "#pragma unroll",
         f"for (int i = 0; i < {count}; ++i) {{",

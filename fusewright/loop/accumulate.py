@@ -67,12 +67,16 @@ class Reductions(Emitter):
         over_rows = st in self.p.full or st in self.p.outer_scalar
         return f64 if over_rows and dtype is f32 and st.monoid == "sum" else dtype
 
+    def nothing(self, st: Stage) -> float | int | bool:
+        """What an accumulator starts at."""
+        return MONOIDS[st.monoid].identity(self.sum_type(st))
+
     # --- over the columns of a row ---
     def accumulator(self, s: Scope, st: Stage) -> Accumulator:
         """Registers that start at the identity: (value,), or (value, position) for argmax and argmin."""
         dtype = self.sum_type(st)
         acc = self.reg(dtype, self.width, "acc")
-        s.body.append(Var(acc, Imm(MONOIDS[st.monoid].identity(dtype), dtype, self.width)))
+        s.body.append(Var(acc, Imm(self.nothing(st), dtype, self.width)))
         if st.monoid not in ARG_MONOIDS:
             return (acc,)
         pos = self.reg(i64, self.width, "pos")

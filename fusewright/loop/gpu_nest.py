@@ -92,8 +92,8 @@ class Nest(Reductions):
         return s, bid, tid
 
     def blocks_beside(self, threads: int) -> int:
-        """How many blocks should fit a multiprocessor: so many resident ones there are."""
-        if not self.s.resident:
+        """How many blocks should fit a multiprocessor: as many as resident ones there are, unless those take turns."""
+        if not self.s.resident or self.s.mode == "loop":
             return 1
         room = room_for(row_bytes(self.f, self.s)) if self.s.keep_in == "shared" else threads
         return max(1, min(room, beside(threads)))

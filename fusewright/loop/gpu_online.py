@@ -17,7 +17,11 @@ LARGEST = 3.4028234663852886e38  # of float32
 
 
 class OnlineSums(Held):
-    """Accumulators: of "rescaled" (maximum, sum), of "moments" (count, mean, second moment), lane by lane."""
+    """Accumulators: of "rescaled" (maximum, sum), of "moments" (count, mean, second moment).
+
+    The latter lane by lane. A thread has one maximum and sum of a row, so that what has been summed is rescaled once,
+    not in each lane: exponentials are what such a kernel has most of.
+    """
 
     def over_lanes(self, s: Scope, a: Arg, monoid: str) -> Arg:
         raise NotImplementedError
@@ -38,7 +42,8 @@ class OnlineSums(Held):
             return r
 
         if self.p.online[st.name].kind == "rescaled":
-            return var(-math.inf, self.width), var(0.0, self.width)
+            lanes = self.width if self.row_vector else 1
+            return var(-math.inf, lanes), var(0.0, lanes)
         return var(0.0, 1 if self.start is None else self.width), var(0.0, self.width), var(0.0, self.width)
 
     def advance(self, scopes: Sequence[Scope], st: Stage, regs: tuple[Reg, ...]) -> None:
@@ -70,12 +75,17 @@ class OnlineSums(Held):
 
     def _advance_rescaled(self, s: Scope, st: Stage, values: list[Arg], top: Reg, total: Reg) -> None:
         """After +inf and NaN the sum is NaN, and stays so; -inf adds nothing (`settled`)."""
-        new: Arg = top
-        for v in values:
-            new = self.prim(s, "max", new, v)
-        out = self.prim(s, "mul", total, self._rescale(s, st, top, new))
-        for v in values:
-            out = self.prim(s, "add", out, self._rescale(s, st, v, new))
+        most = values[0]
+        for v in values[1:]:
+            most = self.prim(s, "max", most, v)
+        new = self.prim(s, "max", top, self.over_lanes(s, most, "max"))
+        everywhere = self.splat(s, new, self.width)
+        terms = [self._rescale(s, st, v, everywhere) for v in values]
+        here = terms[0]
+        for x in terms[1:]:
+            here = self.prim(s, "add", here, x)
+        before = self.prim(s, "mul", total, self._rescale(s, st, top, new))
+        out = self.prim(s, "add", before, self.over_lanes(s, here, "sum"))
         s.body += [Set(total, out), Set(top, new)]
 
     def _advance_moments(self, s: Scope, values: list[Arg], count: Reg, mean: Reg, second: Reg) -> None:

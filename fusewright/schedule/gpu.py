@@ -14,10 +14,10 @@ at once; the threads that differ along it are neighbours, so that a warp's acces
 | collect | points sorted by the row of a scatter's target that they go to (`gpu_scatter.py`) | scatters |
 | split | cut into `splits` chunks over blocks; every pass is a launch that combines what the last one left | few rows |
 
-`resident`: only as many blocks as fit on the GPU run, and each walks over many rows: what is reduced over rows stays in
-registers until the end. What blocks leave to be combined (`resident`, `split`) is combined in a fixed order, by another
-launch or by the block that is the last to be done (`finish`). Sizes chosen for a launch (`blocks`, `splits`) are
-arguments of the kernel, not part of it.
+`resident`: only as many blocks as fit on the GPU run (in a loop more, `resident_blocks`), and each walks over many
+rows: what is reduced over rows stays in registers until the end. What blocks leave to be combined (`resident`, `split`)
+is combined in a fixed order, by another launch or by the block that is the last to be done (`finish`). Sizes chosen for
+a launch (`blocks`, `splits`) are arguments of the kernel, not part of it.
 `cluster`: so many blocks hold a row together (persistent, not resident) and combine their results through distributed
 shared memory; the c-th block's thread of column t has the vectors (k * cluster + c) * col_threads + t, k < steps.
 `keep_in`: a persistent row is held in registers, or what is read of it in shared memory, which copies fill that no
@@ -39,7 +39,19 @@ from . import gpu_scatter
 from .analysis import Analysis
 from .device import Gpu
 from .gpu_anchor import count
-from .gpu_base import ACCESS, WARP, GpuSchedule, Hint, Settled, accesses, beside, finds_positions, power_up
+from .gpu_base import (
+    ACCESS,
+    PIECES,
+    WARP,
+    GpuSchedule,
+    Hint,
+    Settled,
+    accesses,
+    beside,
+    finds_positions,
+    power_up,
+    resident_blocks,
+)
 from .gpu_fit import ALONE, CHUNK, CLUSTERS, THREADS, by_columns, dear_values, holds, narrowed, row_bytes, shares
 from .gpu_tile import Tiles
 
@@ -159,7 +171,7 @@ class _Planner(Tiles):
         enough = found is not None and found.cluster * nr >= self.gpu.sms
         whole = over_rows or finds_positions(f.reductions())
         if not whole and nr * 4 < self.gpu.sms and nc >= CHUNK and not enough:
-            splits = min(-(-self.gpu.sms * 4 // nr), -(-vectors // (2 * THREADS)), 1024)
+            splits = min(-(-self.gpu.sms * PIECES // nr), -(-vectors // (2 * THREADS)), 1024)
             family = "full reduction" if not rows else "inner reduction, split"
             s = replace(base, family=family, mode="split", col_threads=THREADS, steps=4, finish=True)
             return f, s, {"splits": splits}
@@ -184,7 +196,7 @@ class _Planner(Tiles):
 
     def _resident(self, f: Fusion, s: GpuSchedule, rows: int, sums: int) -> Settled:
         """`sums`: how many sums of columns each block leaves."""
-        blocks = max(1, min(-(-rows // s.row_threads), self.gpu.sms * beside(s.threads)))
+        blocks = resident_blocks(s, -(-rows // s.row_threads), self.gpu.sms * beside(s.threads))
         return f, replace(s, resident=True, finish=4 * sums * blocks <= ALONE), {"blocks": blocks}
 
     def _clusters(self, f: Fusion, cols: set[Atom]) -> tuple[int, ...]:
@@ -218,7 +230,7 @@ class _Planner(Tiles):
                 if wide * rt <= 1024 and holds(wide * rt, steps, words):
                     return f, replace(base, mode="persistent", col_threads=wide, steps=steps, cluster=c), {}
         if tiles < self.gpu.sms and nc >= 4 * ct and not finds_positions(f.reductions()):
-            splits = min(-(-self.gpu.sms * 4 // tiles), -(-nc // (4 * ct)), 1024)
+            splits = min(-(-self.gpu.sms * PIECES // tiles), -(-nc // (4 * ct)), 1024)
             if splits > 1:
                 steps = 8 if lanes == 8 and nc >= 16 * ct * splits else 4  # sums of more elements wait longer
                 s = replace(base, family=base.family + ", split", mode="split", steps=steps, finish=True)

@@ -25,6 +25,8 @@ SECTOR = 32  # bytes that memory gives at once
 APART = 8  # bytes between what neighbouring threads read of strided elements, at most: beyond, sectors are read again
 STAGE = 64  # side of a tile that passes through shared memory
 WARP = 32  # threads of a warp
+PIECES = 4  # blocks for each multiprocessor, among which few rows are divided
+PARTS = 8192  # numbers that blocks leave of a result over rows, for one of them to combine: as many as take no time
 INDEX_LIMIT = (1 << 31) - (1 << 26)  # elements up to which 32-bit indices cannot overflow, masked lanes included
 
 
@@ -213,6 +215,19 @@ def on_positions(e: Expr) -> bool:
 def beside(threads: int) -> int:
     """Resident blocks of so many threads for each multiprocessor. Their registers are bounded, so that all do fit."""
     return max(1, 1024 // threads)
+
+
+def resident_blocks(s: GpuSchedule, tiles: int, fit: int) -> int:
+    """How many blocks share the rows of a resident kernel, if `fit` of them run at once.
+
+    In a loop a block asks for no row while it works on another, and leaves few numbers, so that there may be more of
+    them than fit: one that begins when another has ended goes to a multiprocessor that is ahead. With equal shares of
+    few long rows all would wait for the slowest.
+    """
+    if s.mode == "loop":
+        most = max(fit, PARTS)
+        fit = -(-tiles // max(1, -(-tiles // most)))
+    return max(1, min(tiles, fit))
 
 
 def every_axis(o: Ix) -> set[Atom]:

@@ -20,6 +20,7 @@ from .gpu_anchor import count as anchored_count
 from .gpu_base import (
     ACCESS,
     INDEX_LIMIT,
+    PIECES,
     STAGE,
     WARP,
     GpuSchedule,
@@ -29,6 +30,7 @@ from .gpu_base import (
     accesses,
     beside,
     finds_positions,
+    resident_blocks,
 )
 from .gpu_fit import CLUSTERS, OTHER_SHARED, room_for, row_bytes
 from .legal import check_vector, conform, fail, legal_nests, listed, nest_error, over_rows
@@ -72,12 +74,13 @@ def launch_sizes(f: Fusion, s: GpuSchedule, sizes: Sizes) -> dict[str, int]:
     rows, cols = _steps(f, s, sizes)
     tiles = -(-rows // s.row_threads)
     if s.mode == "split":
-        return {"splits": max(1, min(-(-sizes.gpu.sms * 4 // tiles), -(-cols // (s.col_threads * s.steps)), BLOCK))}
+        most = min(-(-cols // (s.col_threads * s.steps)), BLOCK)
+        return {"splits": max(1, min(-(-sizes.gpu.sms * PIECES // tiles), most))}
     if s.resident:
         together = beside(s.threads)
         if s.keep_in == "shared":
             together = max(1, min(together, room_for(row_bytes(f, s), sizes.gpu)))
-        return {"blocks": max(1, min(tiles, sizes.gpu.sms * together))}
+        return {"blocks": resident_blocks(s, tiles, sizes.gpu.sms * together)}
     return {}
 
 

@@ -10,9 +10,11 @@ from fusewright.core.errors import Refusal
 from fusewright.graph.builder import Builder
 from fusewright.graph.ir import Value
 from fusewright.index.expr import sym
+from fusewright.loop.ir import Fail, For, If
 from fusewright.loop.text import dump
 from fusewright.schedule.device import H200, Gpu
 from fusewright.schedule.gpu import plan
+from fusewright.schedule.gpu_base import PARTS
 from tests.golden.cases import CASES
 from tests.kernels import fusion_of, graph_of, random_inputs
 from tests.kernels_gpu import SMALL, check_gpu, gpu_kernel, run_gpu
@@ -82,6 +84,16 @@ def softmax16(b: Builder) -> Value:
     x = b.cast(b.input(bf16, (N, M)), f32)
     e = b.exp(b.sub(x, b.reduce("max", x, [1], keepdim=True)))
     return b.cast(b.div(e, b.reduce("sum", e, [1], keepdim=True)), bf16)
+
+
+@pytest.mark.parametrize(("n", "m"), [(3, 40), (2, 200), (1, 3000)])
+def test_a_sum_of_negative_zeros_is_zero(n: int, m: int) -> None:
+    """As of any sum that starts at 0: -0 less the mean 0 is -0 (less -0 it would be 0)."""
+    graph, sizes = graph_of(centred), {"n": n, "m": m}
+    compiled = gpu_kernel(graph, sizes)
+    assert compiled.schedule.mode == "persistent"
+    got = run_gpu(compiled, [np.full((n, m), -0.0, np.float32)], sizes)[graph.outputs[0]]
+    assert np.signbit(got).all()
 
 
 @pytest.mark.parametrize(
@@ -189,6 +201,48 @@ def test_large_tensors_have_wide_indices() -> None:
     graph = graph_of(row_sums)
     assert gpu_kernel(graph, {"n": 1 << 16, "m": 1 << 16}, H200).schedule.index == 64
     assert gpu_kernel(graph, {"n": 1 << 10, "m": 1 << 10}, H200).schedule.index == 32
+
+
+def loss(b: Builder) -> list[Value]:
+    """The sum over all rows of what a loop gives for each."""
+    return [b.reduce("sum", log_sum_exp(b)[0], [0, 1])]
+
+
+@pytest.mark.parametrize(
+    ("n", "blocks"), [(3, 3), (700, 700), (PARTS, PARTS), (PARTS + 1, PARTS // 2 + 1), (3 * PARTS, PARTS)]
+)
+def test_blocks_with_results_over_rows_take_turns(n: int, blocks: int) -> None:
+    """There are more blocks than fit, so that none waits for a slow one, but few enough for one to combine."""
+    compiled = gpu_kernel(graph_of(loss), {"n": n, "m": 70000}, ONE_SM)
+    assert (compiled.schedule.mode, compiled.schedule.resident) == ("loop", True)
+    assert compiled.launch == {"blocks": blocks}
+    assert compiled.kernel.func.body[0].beside == 1  # type: ignore[union-attr]
+    if n == 3:
+        check_gpu(graph_of(loss), {"n": n, "m": 70000}, gpu=ONE_SM)
+
+
+def picked(b: Builder) -> list[Value]:
+    """What an index picks of each row, less what a loop gives for the row; the sum of that."""
+    x, at = b.input(f32, (N, M)), b.input(BY_NAME["i64"], (N,))
+    top = b.reduce("max", x, [1], keepdim=True)
+    total = b.log(b.reduce("sum", b.exp(b.sub(x, top)), [1], keepdim=True))
+    mine = b.gather(x, [at], (N,), [("dim", 0), ("at", 0, (0,))])
+    return [b.reduce("sum", b.sub(mine, b.reshape(b.add(total, top), (N,))), [0])]
+
+
+def test_no_pass_waits_for_an_index_that_is_used_after_it() -> None:
+    """It is checked all the same."""
+    n, m = sizes = (5, 3000)
+    graph = graph_of(picked)
+    x, _ = random_inputs(graph, dict(zip("nm", sizes, strict=True)))
+    good, bad = np.array([0, 2999, 7, 1, 5]), np.array([0, 2999, 7, 1, m])
+    compiled = check_gpu(graph, {"n": n, "m": m}, [x, good], gpu=ONE_SM)
+    assert compiled.schedule.mode == "loop"
+    (tiles,) = (s for s in compiled.kernel.func.body[0].body if isinstance(s, For))  # type: ignore[union-attr]
+    kinds = [type(s) for s in tiles.body if isinstance(s, For) or (isinstance(s, If) and isinstance(s.orelse[0], Fail))]
+    assert kinds[-1] is If and For in kinds
+    with pytest.raises(AssertionError, match="reported failure"):
+        run_gpu(compiled, [x, bad], {"n": n, "m": m})
 
 
 def rope(b: Builder) -> Value:

@@ -52,15 +52,16 @@ __device__ __forceinline__ float fw_max_f32x4(const float* v) {
 // max over groups of 64 threads
 __device__ __forceinline__ float fw_max_f32_64x1_of128(float x, unsigned char* scratch) {
   float* const s = reinterpret_cast<float*>(scratch);
-  const int t = threadIdx.x;
+  const unsigned t = threadIdx.x;
   #pragma unroll
   for (int d = 1; d <= 16; d *= 2) {
     const float y = __shfl_xor_sync(0xffffffffu, x, d);
     x = fw_max(x, y);
   }
-  if (t % 32 < 1) s[t / 32 * 1 + t % 32] = x;
+  if (t % 32 == 0) s[t / 32] = x;
   __syncthreads();
-  const int mine = t / 32, first = mine - mine / 1 % 2 * 1;
+  const unsigned mine = t / 32;
+  const unsigned first = mine - mine / 1 % 2 * 1;
   float y[2];
   #pragma unroll
   for (int j = 0; j < 2; ++j) y[j] = s[first + j * 1];
@@ -81,15 +82,16 @@ __device__ __forceinline__ long long fw_min_i64x4(const long long* v) {
 // min over groups of 64 threads
 __device__ __forceinline__ long long fw_min_i64_64x1_of128(long long x, unsigned char* scratch) {
   long long* const s = reinterpret_cast<long long*>(scratch);
-  const int t = threadIdx.x;
+  const unsigned t = threadIdx.x;
   #pragma unroll
   for (int d = 1; d <= 16; d *= 2) {
     const long long y = __shfl_xor_sync(0xffffffffu, x, d);
     x = x < y ? x : y;
   }
-  if (t % 32 < 1) s[t / 32 * 1 + t % 32] = x;
+  if (t % 32 == 0) s[t / 32] = x;
   __syncthreads();
-  const int mine = t / 32, first = mine - mine / 1 % 2 * 1;
+  const unsigned mine = t / 32;
+  const unsigned first = mine - mine / 1 % 2 * 1;
   long long y[2];
   #pragma unroll
   for (int j = 0; j < 2; ++j) y[j] = s[first + j * 1];

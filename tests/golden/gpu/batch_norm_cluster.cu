@@ -141,15 +141,15 @@ __device__ __forceinline__ float fw_sum_f32x4(const float* v) {
 // sum over groups of 512 threads
 __device__ __forceinline__ float fw_sum_f32_512x1(float x, unsigned char* scratch) {
   float* const s = reinterpret_cast<float*>(scratch);
-  const int t = threadIdx.x;
+  const unsigned t = threadIdx.x;
   #pragma unroll
   for (int d = 1; d <= 16; d *= 2) {
     const float y = __shfl_xor_sync(0xffffffffu, x, d);
     x = x + y;
   }
-  if (t % 32 < 1) s[t / 32 * 1 + t % 32] = x;
+  if (t % 32 == 0) s[t / 32] = x;
   __syncthreads();
-  x = s[t / 512 * 16 + t % 16];
+  x = s[t % 16];
   #pragma unroll
   for (int d = 1; d <= 8; d *= 2) {
     const float y = __shfl_xor_sync(0xffffffffu, x, d);
@@ -160,8 +160,7 @@ __device__ __forceinline__ float fw_sum_f32_512x1(float x, unsigned char* scratc
 
 // sum over the 8 blocks of a cluster, in the order of their ranks
 __device__ __forceinline__ float fw_cluster_sum_f32_512x1_512x8(float x, float* slot, unsigned long long* m) {
-  const int t = threadIdx.x, us = blockIdx.x % 8, p = t % 512;
-  slot += t / 512 * 8;
+  const unsigned t = threadIdx.x, us = blockIdx.x % 8, p = t;
   if (p < 8) fw_cluster_send(slot + us, x, m, p);
   fw_cluster_receive(m, 32);
   x = slot[0];
@@ -273,7 +272,7 @@ extern "C" __global__ void __cluster_dims__(8, 1, 1) __launch_bounds__(512) batc
   float acc43[4];
   #pragma unroll
   for (int l = 0; l < 4; ++l) {
-    acc43[l] = 0.0f;
+    acc43[l] = (-0.0f);
   }
   fw_copy_wait<2>();
   #pragma unroll
@@ -344,76 +343,77 @@ extern "C" __global__ void __cluster_dims__(8, 1, 1) __launch_bounds__(512) batc
     v77[l] = acc43[l];
   }
   const float v78 = fw_sum_f32x4(v77);
-  const float sum79 = fw_sum_f32_512x1(v78, fw_scratch0);
+  const float v79 = v78 + 0.0f;
+  const float sum80 = fw_sum_f32_512x1(v79, fw_scratch0);
   fw_cluster_wait();  // all blocks have made their mbarriers
-  const float sum80 = fw_cluster_sum_f32_512x1_512x8(sum79, fw_slot0, fw_mbarrier);
-  float acc81[4];
+  const float sum81 = fw_cluster_sum_f32_512x1_512x8(sum80, fw_slot0, fw_mbarrier);
+  float acc82[4];
   #pragma unroll
   for (int l = 0; l < 4; ++l) {
-    acc81[l] = 0.0f;
+    acc82[l] = 0.0f;
   }
-  const long long v91 = (long long)n5;
-  const float v92 = (float)v91;
-  const float v93 = sum80 / v92;
+  const long long v92 = (long long)n5;
+  const float v93 = (float)v92;
+  const float v94 = sum81 / v93;
   #pragma unroll
-  for (int k82 = 0; k82 < 5; ++k82) {
-    const int v83 = k82 * 4096;
-    const int v84 = v83 + v5;
-    const bool v97 = v84 < n4;
-    if (v97) {
-      const int v85 = fw_udiv_by(v84, n1, n1_inverse);
-      const int v86 = (int)((unsigned)v85 * (unsigned)n1);
-      const int v87 = (int)((unsigned)v84 - (unsigned)v86);
-      const int v88 = (int)((unsigned)v87 * (unsigned)4);
-      const int v89 = k82 * 4;
-      float v90[4];
-      fw_load_f32x4(kept0 + v89 * 512, v90);
+  for (int k83 = 0; k83 < 5; ++k83) {
+    const int v84 = k83 * 4096;
+    const int v85 = v84 + v5;
+    const bool v98 = v85 < n4;
+    if (v98) {
+      const int v86 = fw_udiv_by(v85, n1, n1_inverse);
+      const int v87 = (int)((unsigned)v86 * (unsigned)n1);
+      const int v88 = (int)((unsigned)v85 - (unsigned)v87);
+      const int v89 = (int)((unsigned)v88 * (unsigned)4);
+      const int v90 = k83 * 4;
+      float v91[4];
+      fw_load_f32x4(kept0 + v90 * 512, v91);
       #pragma unroll
       for (int l = 0; l < 4; ++l) {
-        const float v95 = v90[l] - v93;
-        const float v96 = ::fmaf(v95, v95, acc81[l]);
-        acc81[l] = v96;
+        const float v96 = v91[l] - v94;
+        const float v97 = ::fmaf(v96, v96, acc82[l]);
+        acc82[l] = v97;
       }
     }
   }
-  float v98[4];
+  float v99[4];
   #pragma unroll
   for (int l = 0; l < 4; ++l) {
-    v98[l] = acc81[l];
+    v99[l] = acc82[l];
   }
-  const float v99 = fw_sum_f32x4(v98);
-  const float sum100 = fw_sum_f32_512x1(v99, fw_scratch1);
-  const float sum101 = fw_cluster_sum_f32_512x1_512x8(sum100, fw_slot1, fw_mbarrier + 1);
-  const float v112 = sum101 / v92;
-  const float v113 = ::rsqrtf(v112);
-  const int v117 = v1 * n7;
+  const float v100 = fw_sum_f32x4(v99);
+  const float sum101 = fw_sum_f32_512x1(v100, fw_scratch1);
+  const float sum102 = fw_cluster_sum_f32_512x1_512x8(sum101, fw_slot1, fw_mbarrier + 1);
+  const float v113 = sum102 / v93;
+  const float v114 = ::rsqrtf(v113);
+  const int v118 = v1 * n7;
   #pragma unroll
-  for (int k102 = 0; k102 < 5; ++k102) {
-    const int v103 = k102 * 4096;
-    const int v104 = v103 + v5;
-    const bool v120 = v104 < n4;
-    if (v120) {
-      const int v105 = fw_udiv_by(v104, n1, n1_inverse);
-      const int v106 = v105 * n1;
-      const int v107 = v104 - v106;
-      const int v108 = v107 * 4;
-      const int v109 = k102 * 4;
-      float v110[4];
-      fw_load_f32x4(kept0 + v109 * 512, v110);
-      float v115[4];
+  for (int k103 = 0; k103 < 5; ++k103) {
+    const int v104 = k103 * 4096;
+    const int v105 = v104 + v5;
+    const bool v121 = v105 < n4;
+    if (v121) {
+      const int v106 = fw_udiv_by(v105, n1, n1_inverse);
+      const int v107 = v106 * n1;
+      const int v108 = v105 - v107;
+      const int v109 = v108 * 4;
+      const int v110 = k103 * 4;
+      float v111[4];
+      fw_load_f32x4(kept0 + v110 * 512, v111);
+      float v116[4];
       #pragma unroll
       for (int l = 0; l < 4; ++l) {
-        const float v111 = v110[l] - v93;
-        v115[l] = v111 * v113;
+        const float v112 = v111[l] - v94;
+        v116[l] = v112 * v114;
       }
-      const int v116 = v105 * n6;
-      const int v118 = v117 + v116;
-      const int v119 = v118 + v108;
-      fw_store_f32x4(out1 + v119, v115);
+      const int v117 = v106 * n6;
+      const int v119 = v118 + v117;
+      const int v120 = v119 + v109;
+      fw_store_f32x4(out1 + v120, v116);
     }
   }
-  const bool v121 = v5 == 0;
-  if (v121) {
-    out2[v1] = v93;
+  const bool v122 = v5 == 0;
+  if (v122) {
+    out2[v1] = v94;
   }
 }

@@ -55,7 +55,7 @@ __device__ __forceinline__ void fw_load_f32x4_ldg(const float* p, float* v) {
 // sum over groups of 32 threads that are 8 apart, 4 values at a time
 __device__ __forceinline__ void fw_sum_f32x4_32x8(float* v, unsigned char* scratch) {
   float* const s = reinterpret_cast<float*>(scratch);
-  const int t = threadIdx.x;
+  const unsigned t = threadIdx.x;
   #pragma unroll
   for (int l = 0; l < 4; ++l) {
     float x = v[l];
@@ -70,7 +70,8 @@ __device__ __forceinline__ void fw_sum_f32x4_32x8(float* v, unsigned char* scrat
   #pragma unroll
   for (int l = 0; l < 4; ++l) {
     float x = v[l];
-    const int mine = t / 32 * 8 + t % 8, first = mine - mine / 8 % 8 * 8 + l * 64;
+    const unsigned mine = t / 32 * 8 + t % 8;
+    const unsigned first = mine % 8 + l * 64;
     float y[8];
     #pragma unroll
     for (int j = 0; j < 8; ++j) y[j] = s[first + j * 8];
@@ -86,7 +87,7 @@ __device__ __forceinline__ void fw_sum_f32x4_32x8(float* v, unsigned char* scrat
 // sum over groups of 32 threads that are 8 apart
 __device__ __forceinline__ float fw_sum_f32_32x8(float x, unsigned char* scratch) {
   float* const s = reinterpret_cast<float*>(scratch);
-  const int t = threadIdx.x;
+  const unsigned t = threadIdx.x;
   #pragma unroll
   for (int d = 8; d <= 16; d *= 2) {
     const float y = __shfl_xor_sync(0xffffffffu, x, d);
@@ -94,7 +95,8 @@ __device__ __forceinline__ float fw_sum_f32_32x8(float x, unsigned char* scratch
   }
   if (t % 32 < 8) s[t / 32 * 8 + t % 32] = x;
   __syncthreads();
-  const int mine = t / 32 * 8 + t % 8, first = mine - mine / 8 % 8 * 8;
+  const unsigned mine = t / 32 * 8 + t % 8;
+  const unsigned first = mine % 8;
   float y[8];
   #pragma unroll
   for (int j = 0; j < 8; ++j) y[j] = s[first + j * 8];

@@ -35,8 +35,8 @@ __device__ __forceinline__ void fw_scan_sum_f64_lanes4(const double* v, double* 
 
 // sum of what comes before, and of all, in groups of 256 threads
 __device__ __forceinline__ void fw_scan_sum_f64_256x1(double x, double* out, unsigned char* scratch) {
-  const int t = threadIdx.x;
-  const int j = t % 32;
+  const unsigned t = threadIdx.x;
+  const unsigned j = t % 32;
   #pragma unroll
   for (int d = 1; d < 32; d *= 2) {
     const double y = __shfl_up_sync(0xffffffffu, x, d);
@@ -46,7 +46,7 @@ __device__ __forceinline__ void fw_scan_sum_f64_256x1(double x, double* out, uns
   double* const s = reinterpret_cast<double*>(scratch);
   if (j == 31) s[t / 32] = x;
   __syncthreads();
-  const int mine = t / 32, k = mine / 1 % 8, first = mine - k * 1;
+  const unsigned mine = t / 32, k = mine / 1 % 8, first = mine - k * 1;
   double base = 0.0, all = 0.0;
   #pragma unroll
   for (int i = 0; i < 8; ++i) {

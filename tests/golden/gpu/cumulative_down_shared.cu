@@ -12,11 +12,11 @@ __device__ __forceinline__ long long fw_udiv(long long a, long long b) {
 
 // sum of what comes before, and of all, in groups of 8 threads that are 32 apart
 __device__ __forceinline__ void fw_scan_sum_f64_8x32(double x, double* out, unsigned char* scratch) {
-  const int t = threadIdx.x;
+  const unsigned t = threadIdx.x;
   double* const s = reinterpret_cast<double*>(scratch);
   s[t] = x;
   __syncthreads();
-  const int mine = t, k = mine / 32 % 8, first = mine - k * 32;
+  const unsigned mine = t, k = mine / 32 % 8, first = mine - k * 32;
   double base = 0.0, all = 0.0;
   #pragma unroll
   for (int i = 0; i < 8; ++i) {

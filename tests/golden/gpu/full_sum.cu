@@ -57,15 +57,15 @@ __device__ __forceinline__ float fw_sum_f32x4(const float* v) {
 // sum over groups of 256 threads
 __device__ __forceinline__ float fw_sum_f32_256x1(float x, unsigned char* scratch) {
   float* const s = reinterpret_cast<float*>(scratch);
-  const int t = threadIdx.x;
+  const unsigned t = threadIdx.x;
   #pragma unroll
   for (int d = 1; d <= 16; d *= 2) {
     const float y = __shfl_xor_sync(0xffffffffu, x, d);
     x = x + y;
   }
-  if (t % 32 < 1) s[t / 32 * 1 + t % 32] = x;
+  if (t % 32 == 0) s[t / 32] = x;
   __syncthreads();
-  x = s[t / 256 * 8 + t % 8];
+  x = s[t % 8];
   #pragma unroll
   for (int d = 1; d <= 4; d *= 2) {
     const float y = __shfl_xor_sync(0xffffffffu, x, d);

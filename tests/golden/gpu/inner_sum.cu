@@ -44,15 +44,15 @@ __device__ __forceinline__ float fw_sum_f32x4(const float* v) {
 // sum over groups of 128 threads
 __device__ __forceinline__ float fw_sum_f32_128x1(float x, unsigned char* scratch) {
   float* const s = reinterpret_cast<float*>(scratch);
-  const int t = threadIdx.x;
+  const unsigned t = threadIdx.x;
   #pragma unroll
   for (int d = 1; d <= 16; d *= 2) {
     const float y = __shfl_xor_sync(0xffffffffu, x, d);
     x = x + y;
   }
-  if (t % 32 < 1) s[t / 32 * 1 + t % 32] = x;
+  if (t % 32 == 0) s[t / 32] = x;
   __syncthreads();
-  const int mine = t / 32, first = mine - mine / 1 % 4 * 1;
+  const unsigned first = 0;
   float y[4];
   #pragma unroll
   for (int j = 0; j < 4; ++j) y[j] = s[first + j * 1];

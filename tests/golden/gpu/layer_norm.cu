@@ -95,7 +95,7 @@ extern "C" __global__ void __launch_bounds__(128) layer_norm_0(
   float acc9[4];
   #pragma unroll
   for (int l = 0; l < 4; ++l) {
-    acc9[l] = 0.0f;
+    acc9[l] = (-0.0f);
   }
   const int v15 = v8 * n2;
   #pragma unroll
@@ -137,93 +137,94 @@ extern "C" __global__ void __launch_bounds__(128) layer_norm_0(
     v27[l] = acc9[l];
   }
   const float v28 = fw_sum_f32x4(v27);
-  const float sum29 = fw_sum_f32_32x1(v28);
-  float acc30[4];
+  const float v29 = v28 + 0.0f;
+  const float sum30 = fw_sum_f32_32x1(v29);
+  float acc31[4];
   #pragma unroll
   for (int l = 0; l < 4; ++l) {
-    acc30[l] = 0.0f;
+    acc31[l] = 0.0f;
   }
-  const long long v37 = (long long)n4;
-  const float v38 = (float)v37;
-  const float v39 = sum29 / v38;
+  const long long v38 = (long long)n4;
+  const float v39 = (float)v38;
+  const float v40 = sum30 / v39;
   #pragma unroll
-  for (int k31 = 0; k31 < 2; ++k31) {
-    const int v32 = k31 * 32;
-    const int v33 = v32 + v3;
-    const bool v43 = v33 < n3;
-    if (v43) {
-      const int v34 = (int)((unsigned)v33 * (unsigned)4);
-      const int v35 = k31 * 4;
+  for (int k32 = 0; k32 < 2; ++k32) {
+    const int v33 = k32 * 32;
+    const int v34 = v33 + v3;
+    const bool v44 = v34 < n3;
+    if (v44) {
+      const int v35 = (int)((unsigned)v34 * (unsigned)4);
+      const int v36 = k32 * 4;
       #pragma unroll
       for (int l = 0; l < 4; ++l) {
-        const float v36 = kept0[v35 + l];
-        const float v41 = v36 - v39;
-        const float v42 = ::fmaf(v41, v41, acc30[l]);
-        acc30[l] = v42;
+        const float v37 = kept0[v36 + l];
+        const float v42 = v37 - v40;
+        const float v43 = ::fmaf(v42, v42, acc31[l]);
+        acc31[l] = v43;
       }
     }
   }
-  float v44[4];
+  float v45[4];
   #pragma unroll
   for (int l = 0; l < 4; ++l) {
-    v44[l] = acc30[l];
+    v45[l] = acc31[l];
   }
-  const float v45 = fw_sum_f32x4(v44);
-  const float sum46 = fw_sum_f32_32x1(v45);
+  const float v46 = fw_sum_f32x4(v45);
+  const float sum47 = fw_sum_f32_32x1(v46);
   #pragma unroll
-  for (int k47 = 0; k47 < 2; ++k47) {
-    const int v48 = k47 * 32;
-    const int v49 = v48 + v3;
-    const bool v54 = v49 < n3;
-    if (v54) {
-      const int v50 = v49 * 4;
-      const int v51 = k47 * 4;
-      float v52[4];
-      fw_load_f32x4_ldg(in1 + v50, v52);
-      #pragma unroll
-      for (int l = 0; l < 4; ++l) {
-        kept1[v51 + l] = v52[l];
-      }
+  for (int k48 = 0; k48 < 2; ++k48) {
+    const int v49 = k48 * 32;
+    const int v50 = v49 + v3;
+    const bool v55 = v50 < n3;
+    if (v55) {
+      const int v51 = v50 * 4;
+      const int v52 = k48 * 4;
       float v53[4];
-      fw_load_f32x4_ldg(in2 + v50, v53);
+      fw_load_f32x4_ldg(in1 + v51, v53);
       #pragma unroll
       for (int l = 0; l < 4; ++l) {
-        kept2[v51 + l] = v53[l];
+        kept1[v52 + l] = v53[l];
+      }
+      float v54[4];
+      fw_load_f32x4_ldg(in2 + v51, v54);
+      #pragma unroll
+      for (int l = 0; l < 4; ++l) {
+        kept2[v52 + l] = v54[l];
       }
     }
   }
-  const float v62 = sum46 / v38;
-  const float v63 = v62 + 1.0e-05f;
-  const float v64 = ::rsqrtf(v63);
-  const int v71 = v8 * n5;
+  const float v63 = sum47 / v39;
+  const float v64 = v63 + 1.0e-05f;
+  const float v65 = ::rsqrtf(v64);
+  const int v72 = v8 * n5;
   #pragma unroll
-  for (int k55 = 0; k55 < 2; ++k55) {
-    const int v56 = k55 * 32;
-    const int v57 = v56 + v3;
-    const bool v73 = v57 < n3;
-    if (v73) {
-      const int v58 = v57 * 4;
-      const int v59 = k55 * 4;
-      float v70[4];
+  for (int k56 = 0; k56 < 2; ++k56) {
+    const int v57 = k56 * 32;
+    const int v58 = v57 + v3;
+    const bool v74 = v58 < n3;
+    if (v74) {
+      const int v59 = v58 * 4;
+      const int v60 = k56 * 4;
+      float v71[4];
       #pragma unroll
       for (int l = 0; l < 4; ++l) {
-        const float v60 = kept0[v59 + l];
-        const float v61 = v60 - v39;
-        const float v66 = v61 * v64;
-        const float v67 = kept1[v59 + l];
-        const float v68 = v66 * v67;
-        const float v69 = kept2[v59 + l];
-        v70[l] = v68 + v69;
+        const float v61 = kept0[v60 + l];
+        const float v62 = v61 - v40;
+        const float v67 = v62 * v65;
+        const float v68 = kept1[v60 + l];
+        const float v69 = v67 * v68;
+        const float v70 = kept2[v60 + l];
+        v71[l] = v69 + v70;
       }
-      const int v72 = v71 + v58;
+      const int v73 = v72 + v59;
       if (v6) {
-        fw_store_f32x4(out3 + v72, v70);
+        fw_store_f32x4(out3 + v73, v71);
       }
     }
   }
-  const bool v74 = v3 == 0;
-  const bool v75 = v74 && v6;
-  if (v75) {
-    out4[v8] = v64;
+  const bool v75 = v3 == 0;
+  const bool v76 = v75 && v6;
+  if (v76) {
+    out4[v8] = v65;
   }
 }

@@ -58,26 +58,6 @@ __device__ __forceinline__ float fw_max_f32x4(const float* v) {
   return x[0];
 }
 
-// max over groups of 256 threads
-__device__ __forceinline__ float fw_max_f32_256x1(float x, unsigned char* scratch) {
-  float* const s = reinterpret_cast<float*>(scratch);
-  const int t = threadIdx.x;
-  #pragma unroll
-  for (int d = 1; d <= 16; d *= 2) {
-    const float y = __shfl_xor_sync(0xffffffffu, x, d);
-    x = fw_max(x, y);
-  }
-  if (t % 32 < 1) s[t / 32 * 1 + t % 32] = x;
-  __syncthreads();
-  x = s[t / 256 * 8 + t % 8];
-  #pragma unroll
-  for (int d = 1; d <= 4; d *= 2) {
-    const float y = __shfl_xor_sync(0xffffffffu, x, d);
-    x = fw_max(x, y);
-  }
-  return x;
-}
-
 __device__ __forceinline__ float fw_sum_f32x4(const float* v) {
   float x[4];
   #pragma unroll
@@ -88,18 +68,38 @@ __device__ __forceinline__ float fw_sum_f32x4(const float* v) {
   return x[0];
 }
 
+// max over groups of 256 threads
+__device__ __forceinline__ float fw_max_f32_256x1(float x, unsigned char* scratch) {
+  float* const s = reinterpret_cast<float*>(scratch);
+  const unsigned t = threadIdx.x;
+  #pragma unroll
+  for (int d = 1; d <= 16; d *= 2) {
+    const float y = __shfl_xor_sync(0xffffffffu, x, d);
+    x = fw_max(x, y);
+  }
+  if (t % 32 == 0) s[t / 32] = x;
+  __syncthreads();
+  x = s[t % 8];
+  #pragma unroll
+  for (int d = 1; d <= 4; d *= 2) {
+    const float y = __shfl_xor_sync(0xffffffffu, x, d);
+    x = fw_max(x, y);
+  }
+  return x;
+}
+
 // sum over groups of 256 threads
 __device__ __forceinline__ float fw_sum_f32_256x1(float x, unsigned char* scratch) {
   float* const s = reinterpret_cast<float*>(scratch);
-  const int t = threadIdx.x;
+  const unsigned t = threadIdx.x;
   #pragma unroll
   for (int d = 1; d <= 16; d *= 2) {
     const float y = __shfl_xor_sync(0xffffffffu, x, d);
     x = x + y;
   }
-  if (t % 32 < 1) s[t / 32 * 1 + t % 32] = x;
+  if (t % 32 == 0) s[t / 32] = x;
   __syncthreads();
-  x = s[t / 256 * 8 + t % 8];
+  x = s[t % 8];
   #pragma unroll
   for (int d = 1; d <= 4; d *= 2) {
     const float y = __shfl_xor_sync(0xffffffffu, x, d);
@@ -119,13 +119,8 @@ extern "C" __global__ void __launch_bounds__(256) log_sum_exp_0(
   const int tid0 = threadIdx.x;
   __shared__ __align__(16) unsigned char fw_scratch0[32];
   __shared__ __align__(16) unsigned char fw_scratch1[32];
-  float run1[4];
-  float run2[4];
-  #pragma unroll
-  for (int l = 0; l < 4; ++l) {
-    run1[l] = (-fw_inff);
-    run2[l] = 0.0f;
-  }
+  float run1 = (-fw_inff);
+  float run2 = 0.0f;
   const int v3 = fw_udiv(n1, 1024);
   const int v4 = v3 * 1024;
   const int v14 = bid0 * n2;
@@ -150,90 +145,91 @@ extern "C" __global__ void __launch_bounds__(256) log_sum_exp_0(
     const int v21 = v14 + v13;
     float v22[4];
     fw_load_f32x4_ldg(in0 + v21, v22);
+    float v25[4];
     #pragma unroll
     for (int l = 0; l < 4; ++l) {
-      const float v23 = fw_max(run1[l], v16[l]);
-      const float v24 = fw_max(v23, v18[l]);
-      const float v25 = fw_max(v24, v20[l]);
-      const float v26 = fw_max(v25, v22[l]);
-      const float v27 = fw_max(v26, (-3.4028235e+38f));
-      const float v28 = run1[l] - v27;
-      const float v29 = v28 * 1.442695f;
-      const float v30 = fw_fast_exp2(v29);
-      const float v31 = run2[l] * v30;
-      const float v32 = v16[l] - v27;
-      const float v33 = v32 * 1.442695f;
-      const float v34 = fw_fast_exp2(v33);
-      const float v35 = v31 + v34;
-      const float v36 = v18[l] - v27;
+      const float v23 = fw_max(v16[l], v18[l]);
+      const float v24 = fw_max(v23, v20[l]);
+      v25[l] = fw_max(v24, v22[l]);
+    }
+    const float v26 = fw_max_f32x4(v25);
+    const float v27 = fw_max(run1, v26);
+    float v44[4];
+    #pragma unroll
+    for (int l = 0; l < 4; ++l) {
+      const float v29 = fw_max(v27, (-3.4028235e+38f));
+      const float v30 = v16[l] - v29;
+      const float v31 = v30 * 1.442695f;
+      const float v32 = fw_fast_exp2(v31);
+      const float v33 = v18[l] - v29;
+      const float v34 = v33 * 1.442695f;
+      const float v35 = fw_fast_exp2(v34);
+      const float v36 = v20[l] - v29;
       const float v37 = v36 * 1.442695f;
       const float v38 = fw_fast_exp2(v37);
-      const float v39 = v35 + v38;
-      const float v40 = v20[l] - v27;
-      const float v41 = v40 * 1.442695f;
-      const float v42 = fw_fast_exp2(v41);
-      const float v43 = v39 + v42;
-      const float v44 = v22[l] - v27;
-      const float v45 = v44 * 1.442695f;
-      const float v46 = fw_fast_exp2(v45);
-      const float v47 = v43 + v46;
-      run2[l] = v47;
-      run1[l] = v26;
+      const float v39 = v22[l] - v29;
+      const float v40 = v39 * 1.442695f;
+      const float v41 = fw_fast_exp2(v40);
+      const float v42 = v32 + v35;
+      const float v43 = v42 + v38;
+      v44[l] = v43 + v41;
     }
+    const float v45 = fw_max(v27, (-3.4028235e+38f));
+    const float v46 = run1 - v45;
+    const float v47 = v46 * 1.442695f;
+    const float v48 = fw_fast_exp2(v47);
+    const float v49 = run2 * v48;
+    const float v50 = fw_sum_f32x4(v44);
+    const float v51 = v49 + v50;
+    run2 = v51;
+    run1 = v27;
   }
-  for (int c48 = v4; c48 < n1; c48 += 256) {
-    const int v49 = c48 + tid0;
-    const bool v63 = v49 < n1;
-    if (v63) {
-      const int v50 = v49 * 4;
-      const int v51 = v14 + v50;
-      float v52[4];
-      fw_load_f32x4_ldg(in0 + v51, v52);
+  for (int c52 = v4; c52 < n1; c52 += 256) {
+    const int v53 = c52 + tid0;
+    const bool v71 = v53 < n1;
+    if (v71) {
+      const int v54 = v53 * 4;
+      const int v55 = v14 + v54;
+      float v56[4];
+      fw_load_f32x4_ldg(in0 + v55, v56);
+      const float v57 = fw_max_f32x4(v56);
+      const float v58 = fw_max(run1, v57);
+      float v63[4];
       #pragma unroll
       for (int l = 0; l < 4; ++l) {
-        const float v53 = fw_max(run1[l], v52[l]);
-        const float v54 = fw_max(v53, (-3.4028235e+38f));
-        const float v55 = run1[l] - v54;
-        const float v56 = v55 * 1.442695f;
-        const float v57 = fw_fast_exp2(v56);
-        const float v58 = run2[l] * v57;
-        const float v59 = v52[l] - v54;
-        const float v60 = v59 * 1.442695f;
-        const float v61 = fw_fast_exp2(v60);
-        const float v62 = v58 + v61;
-        run2[l] = v62;
-        run1[l] = v53;
+        const float v60 = fw_max(v58, (-3.4028235e+38f));
+        const float v61 = v56[l] - v60;
+        const float v62 = v61 * 1.442695f;
+        v63[l] = fw_fast_exp2(v62);
       }
+      const float v64 = fw_max(v58, (-3.4028235e+38f));
+      const float v65 = run1 - v64;
+      const float v66 = v65 * 1.442695f;
+      const float v67 = fw_fast_exp2(v66);
+      const float v68 = run2 * v67;
+      const float v69 = fw_sum_f32x4(v63);
+      const float v70 = v68 + v69;
+      run2 = v70;
+      run1 = v58;
     }
   }
-  float v64[4];
-  float v65[4];
-  #pragma unroll
-  for (int l = 0; l < 4; ++l) {
-    v64[l] = run1[l];
-    v65[l] = run2[l];
-  }
-  const float v66 = fw_max_f32x4(v64);
-  const float max67 = fw_max_f32_256x1(v66, fw_scratch0);
-  float v73[4];
-  #pragma unroll
-  for (int l = 0; l < 4; ++l) {
-    const float v69 = fw_max(max67, (-3.4028235e+38f));
-    const float v70 = v64[l] - v69;
-    const float v71 = v70 * 1.442695f;
-    const float v72 = fw_fast_exp2(v71);
-    v73[l] = v65[l] * v72;
-  }
-  const float v74 = fw_sum_f32x4(v73);
-  const float sum75 = fw_sum_f32_256x1(v74, fw_scratch1);
-  const bool v76 = max67 == (-fw_inff);
-  const bool v77 = n1 > 0;
-  const bool v78 = v76 && v77;
-  const float v79 = v78 ? fw_nanf : sum75;
-  const bool v80 = tid0 == 0;
-  const float v81 = ::logf(v79);
-  const float v82 = v81 + max67;
-  if (v80) {
-    out1[bid0] = v82;
+  const float v72 = run1;
+  const float v73 = run2;
+  const float max74 = fw_max_f32_256x1(v72, fw_scratch0);
+  const float v75 = fw_max(max74, (-3.4028235e+38f));
+  const float v76 = v72 - v75;
+  const float v77 = v76 * 1.442695f;
+  const float v78 = fw_fast_exp2(v77);
+  const float v79 = v73 * v78;
+  const float sum80 = fw_sum_f32_256x1(v79, fw_scratch1);
+  const bool v81 = max74 == (-fw_inff);
+  const bool v82 = n1 > 0;
+  const bool v83 = v81 && v82;
+  const float v84 = v83 ? fw_nanf : sum80;
+  const bool v85 = tid0 == 0;
+  const float v86 = ::logf(v84);
+  const float v87 = v86 + max74;
+  if (v85) {
+    out1[bid0] = v87;
   }
 }

@@ -79,15 +79,16 @@ __device__ __forceinline__ float fw_sum_f32x8(const float* v) {
 // sum over groups of 64 threads
 __device__ __forceinline__ float fw_sum_f32_64x1_of128(float x, unsigned char* scratch) {
   float* const s = reinterpret_cast<float*>(scratch);
-  const int t = threadIdx.x;
+  const unsigned t = threadIdx.x;
   #pragma unroll
   for (int d = 1; d <= 16; d *= 2) {
     const float y = __shfl_xor_sync(0xffffffffu, x, d);
     x = x + y;
   }
-  if (t % 32 < 1) s[t / 32 * 1 + t % 32] = x;
+  if (t % 32 == 0) s[t / 32] = x;
   __syncthreads();
-  const int mine = t / 32, first = mine - mine / 1 % 2 * 1;
+  const unsigned mine = t / 32;
+  const unsigned first = mine - mine / 1 % 2 * 1;
   float y[2];
   #pragma unroll
   for (int j = 0; j < 2; ++j) y[j] = s[first + j * 1];
@@ -298,7 +299,7 @@ extern "C" __global__ void __launch_bounds__(128) norm_moved_0(
   float acc9[8];
   #pragma unroll
   for (int l = 0; l < 8; ++l) {
-    acc9[l] = 0.0f;
+    acc9[l] = (-0.0f);
   }
   const int v14 = (int)((unsigned)v8 * (unsigned)n3);
   const int v15 = v14 & 7;
@@ -361,115 +362,116 @@ extern "C" __global__ void __launch_bounds__(128) norm_moved_0(
     v44[l] = acc9[l];
   }
   const float v45 = fw_sum_f32x8(v44);
-  const float sum46 = fw_sum_f32_64x1_of128(v45, fw_scratch0);
-  float acc47[8];
+  const float v46 = v45 + 0.0f;
+  const float sum47 = fw_sum_f32_64x1_of128(v46, fw_scratch0);
+  float acc48[8];
   #pragma unroll
   for (int l = 0; l < 8; ++l) {
-    acc47[l] = 0.0f;
+    acc48[l] = 0.0f;
   }
-  const long long v60 = (long long)n6;
-  const float v61 = (float)v60;
-  const float v62 = fw_fast_reciprocal(v61);
-  const float v63 = sum46 * v62;
+  const long long v61 = (long long)n6;
+  const float v62 = (float)v61;
+  const float v63 = fw_fast_reciprocal(v62);
+  const float v64 = sum47 * v63;
   #pragma unroll
-  for (int k48 = 0; k48 < 2; ++k48) {
-    const int v49 = k48 * 64;
-    const int v50 = v49 + v3;
-    const bool v70 = v50 < n5;
-    if (v70) {
-      const int v51 = v50 * 8;
-      const int v52 = v51 - v15;
-      const int v53 = (int)((unsigned)n2 + (unsigned)(-8));
-      const bool v54 = v52 > v53;
-      const bool v55 = v52 < 0;
-      const bool v56 = v55 || v54;
-      const int v58 = k48 * 8;
-      float v59[8];
-      fw_unpack_bf16x8(kept0 + v58 / 2, v59);
-      float real67[8];
+  for (int k49 = 0; k49 < 2; ++k49) {
+    const int v50 = k49 * 64;
+    const int v51 = v50 + v3;
+    const bool v71 = v51 < n5;
+    if (v71) {
+      const int v52 = v51 * 8;
+      const int v53 = v52 - v15;
+      const int v54 = (int)((unsigned)n2 + (unsigned)(-8));
+      const bool v55 = v53 > v54;
+      const bool v56 = v53 < 0;
+      const bool v57 = v56 || v55;
+      const int v59 = k49 * 8;
+      float v60[8];
+      fw_unpack_bf16x8(kept0 + v59 / 2, v60);
+      float real68[8];
       #pragma unroll
       for (int l = 0; l < 8; ++l) {
-        const float v65 = v59[l] - v63;
-        const float v66 = ::fmaf(v65, v65, acc47[l]);
-        real67[l] = v66;
+        const float v66 = v60[l] - v64;
+        const float v67 = ::fmaf(v66, v66, acc48[l]);
+        real68[l] = v67;
       }
-      if (v56) {
+      if (v57) {
         #pragma unroll
         for (int l = 0; l < 8; ++l) {
-          const bool v68 = v52 + l >= 0 && v52 + l < n2;
-          const float v69 = v68 ? real67[l] : acc47[l];
-          real67[l] = v69;
+          const bool v69 = v53 + l >= 0 && v53 + l < n2;
+          const float v70 = v69 ? real68[l] : acc48[l];
+          real68[l] = v70;
         }
       }
       #pragma unroll
       for (int l = 0; l < 8; ++l) {
-        acc47[l] = real67[l];
+        acc48[l] = real68[l];
       }
     }
   }
-  float v71[8];
+  float v72[8];
   #pragma unroll
   for (int l = 0; l < 8; ++l) {
-    v71[l] = acc47[l];
+    v72[l] = acc48[l];
   }
-  const float v72 = fw_sum_f32x8(v71);
-  const float sum73 = fw_sum_f32_64x1_of128(v72, fw_scratch1);
+  const float v73 = fw_sum_f32x8(v72);
+  const float sum74 = fw_sum_f32_64x1_of128(v73, fw_scratch1);
   #pragma unroll
-  for (int k74 = 0; k74 < 2; ++k74) {
-    const int v75 = k74 * 64;
-    const int v76 = v75 + v3;
-    const bool v87 = v76 < n5;
-    if (v87) {
-      const int v77 = v76 * 8;
-      const int v78 = v77 - v15;
-      const int v79 = (int)((unsigned)n2 + (unsigned)(-8));
-      const bool v80 = v78 > v79;
-      const bool v81 = v78 < 0;
-      const bool v82 = v81 || v80;
-      const int v84 = k74 * 8;
-      fw_fetch_bf16x8_across_ldg(in1, in1 + v78, v78, n2, kept1 + v84 / 2);
-      float v86[8];
-      fw_load_f32x8_across_ldg(in2, in2 + v78, v78, n2, v86);
+  for (int k75 = 0; k75 < 2; ++k75) {
+    const int v76 = k75 * 64;
+    const int v77 = v76 + v3;
+    const bool v88 = v77 < n5;
+    if (v88) {
+      const int v78 = v77 * 8;
+      const int v79 = v78 - v15;
+      const int v80 = (int)((unsigned)n2 + (unsigned)(-8));
+      const bool v81 = v79 > v80;
+      const bool v82 = v79 < 0;
+      const bool v83 = v82 || v81;
+      const int v85 = k75 * 8;
+      fw_fetch_bf16x8_across_ldg(in1, in1 + v79, v79, n2, kept1 + v85 / 2);
+      float v87[8];
+      fw_load_f32x8_across_ldg(in2, in2 + v79, v79, n2, v87);
       #pragma unroll
       for (int l = 0; l < 8; ++l) {
-        kept2[v84 + l] = v86[l];
+        kept2[v85 + l] = v87[l];
       }
     }
   }
-  const float v101 = sum73 * v62;
-  const float v102 = v101 + 1.0e-05f;
-  const float v103 = ::rsqrtf(v102);
-  const int v109 = v8 * n7;
+  const float v102 = sum74 * v63;
+  const float v103 = v102 + 1.0e-05f;
+  const float v104 = ::rsqrtf(v103);
+  const int v110 = v8 * n7;
   #pragma unroll
-  for (int k88 = 0; k88 < 2; ++k88) {
-    const int v89 = k88 * 64;
-    const int v90 = v89 + v3;
-    const bool v111 = v90 < n5;
-    if (v111) {
-      const int v91 = v90 * 8;
-      const int v92 = v91 - v15;
-      const int v93 = (int)((unsigned)n2 + (unsigned)(-8));
-      const bool v94 = v92 > v93;
-      const bool v95 = v92 < 0;
-      const bool v96 = v95 || v94;
-      const int v98 = k88 * 8;
-      float v99[8];
-      fw_unpack_bf16x8(kept0 + v98 / 2, v99);
-      float v106[8];
-      fw_unpack_bf16x8(kept1 + v98 / 2, v106);
-      float v108[8];
+  for (int k89 = 0; k89 < 2; ++k89) {
+    const int v90 = k89 * 64;
+    const int v91 = v90 + v3;
+    const bool v112 = v91 < n5;
+    if (v112) {
+      const int v92 = v91 * 8;
+      const int v93 = v92 - v15;
+      const int v94 = (int)((unsigned)n2 + (unsigned)(-8));
+      const bool v95 = v93 > v94;
+      const bool v96 = v93 < 0;
+      const bool v97 = v96 || v95;
+      const int v99 = k89 * 8;
+      float v100[8];
+      fw_unpack_bf16x8(kept0 + v99 / 2, v100);
+      float v107[8];
+      fw_unpack_bf16x8(kept1 + v99 / 2, v107);
+      float v109[8];
       #pragma unroll
       for (int l = 0; l < 8; ++l) {
-        const float v100 = v99[l] - v63;
-        const float v105 = v100 * v103;
-        const float v107 = kept2[v98 + l];
-        v108[l] = ::fmaf(v105, v106[l], v107);
+        const float v101 = v100[l] - v64;
+        const float v106 = v101 * v104;
+        const float v108 = kept2[v99 + l];
+        v109[l] = ::fmaf(v106, v107[l], v108);
       }
-      const int v110 = v109 + v92;
+      const int v111 = v110 + v93;
       if (v6) {
-        fw_store_bf16x8_range(out3 + v110, v92, n2, v108);
+        fw_store_bf16x8_range(out3 + v111, v93, n2, v109);
       }
     }
   }
-  const bool v112 = v3 == 0;
+  const bool v113 = v3 == 0;
 }

@@ -135,15 +135,15 @@ __device__ __forceinline__ float fw_sum_f32x4(const float* v) {
 // sum over groups of 512 threads
 __device__ __forceinline__ float fw_sum_f32_512x1(float x, unsigned char* scratch) {
   float* const s = reinterpret_cast<float*>(scratch);
-  const int t = threadIdx.x;
+  const unsigned t = threadIdx.x;
   #pragma unroll
   for (int d = 1; d <= 16; d *= 2) {
     const float y = __shfl_xor_sync(0xffffffffu, x, d);
     x = x + y;
   }
-  if (t % 32 < 1) s[t / 32 * 1 + t % 32] = x;
+  if (t % 32 == 0) s[t / 32] = x;
   __syncthreads();
-  x = s[t / 512 * 16 + t % 16];
+  x = s[t % 16];
   #pragma unroll
   for (int d = 1; d <= 8; d *= 2) {
     const float y = __shfl_xor_sync(0xffffffffu, x, d);
@@ -154,8 +154,7 @@ __device__ __forceinline__ float fw_sum_f32_512x1(float x, unsigned char* scratc
 
 // sum over the 8 blocks of a cluster, in the order of their ranks
 __device__ __forceinline__ float fw_cluster_sum_f32_512x1_512x8(float x, float* slot, unsigned long long* m) {
-  const int t = threadIdx.x, us = blockIdx.x % 8, p = t % 512;
-  slot += t / 512 * 8;
+  const unsigned t = threadIdx.x, us = blockIdx.x % 8, p = t;
   if (p < 8) fw_cluster_send(slot + us, x, m, p);
   fw_cluster_receive(m, 32);
   x = slot[0];

@@ -44,7 +44,7 @@ __device__ __forceinline__ void fw_load_f32x4_ldg(const float* p, float* v) {
 // max over groups of 8 threads that are 32 apart, 4 values at a time
 __device__ __forceinline__ void fw_max_f32x4_8x32(float* v, unsigned char* scratch) {
   float* const s = reinterpret_cast<float*>(scratch);
-  const int t = threadIdx.x;
+  const unsigned t = threadIdx.x;
   #pragma unroll
   for (int l = 0; l < 4; ++l) {
     float x = v[l];
@@ -54,7 +54,8 @@ __device__ __forceinline__ void fw_max_f32x4_8x32(float* v, unsigned char* scrat
   #pragma unroll
   for (int l = 0; l < 4; ++l) {
     float x = v[l];
-    const int mine = t, first = mine - mine / 32 % 8 * 32 + l * 256;
+    const unsigned mine = t;
+    const unsigned first = mine % 32 + l * 256;
     float y[8];
     #pragma unroll
     for (int j = 0; j < 8; ++j) y[j] = s[first + j * 32];
@@ -70,7 +71,7 @@ __device__ __forceinline__ void fw_max_f32x4_8x32(float* v, unsigned char* scrat
 // sum over groups of 8 threads that are 32 apart, 4 values at a time
 __device__ __forceinline__ void fw_sum_f32x4_8x32(float* v, unsigned char* scratch) {
   float* const s = reinterpret_cast<float*>(scratch);
-  const int t = threadIdx.x;
+  const unsigned t = threadIdx.x;
   #pragma unroll
   for (int l = 0; l < 4; ++l) {
     float x = v[l];
@@ -80,7 +81,8 @@ __device__ __forceinline__ void fw_sum_f32x4_8x32(float* v, unsigned char* scrat
   #pragma unroll
   for (int l = 0; l < 4; ++l) {
     float x = v[l];
-    const int mine = t, first = mine - mine / 32 % 8 * 32 + l * 256;
+    const unsigned mine = t;
+    const unsigned first = mine % 32 + l * 256;
     float y[8];
     #pragma unroll
     for (int j = 0; j < 8; ++j) y[j] = s[first + j * 32];
@@ -178,7 +180,7 @@ extern "C" __global__ void __launch_bounds__(256) outer_softmax_0(
   float acc28[4];
   #pragma unroll
   for (int l = 0; l < 4; ++l) {
-    acc28[l] = 0.0f;
+    acc28[l] = (-0.0f);
   }
   #pragma unroll
   for (int k29 = 0; k29 < 8; ++k29) {
@@ -197,36 +199,37 @@ extern "C" __global__ void __launch_bounds__(256) outer_softmax_0(
       }
     }
   }
-  float v38[4];
+  float v39[4];
   #pragma unroll
   for (int l = 0; l < 4; ++l) {
-    v38[l] = acc28[l];
+    const float v38 = acc28[l];
+    v39[l] = v38 + 0.0f;
   }
-  float sum39[4];
+  float sum40[4];
   #pragma unroll
-  for (int l = 0; l < 4; ++l) sum39[l] = v38[l];
-  fw_sum_f32x4_8x32(sum39, fw_scratch1);
+  for (int l = 0; l < 4; ++l) sum40[l] = v39[l];
+  fw_sum_f32x4_8x32(sum40, fw_scratch1);
   #pragma unroll
-  for (int k40 = 0; k40 < 8; ++k40) {
-    const int v41 = k40 * 8;
-    const int v42 = v41 + v1;
-    const bool v50 = v42 < n3;
-    if (v50) {
-      const int v43 = k40 * 4;
-      float v47[4];
+  for (int k41 = 0; k41 < 8; ++k41) {
+    const int v42 = k41 * 8;
+    const int v43 = v42 + v1;
+    const bool v51 = v43 < n3;
+    if (v51) {
+      const int v44 = k41 * 4;
+      float v48[4];
       #pragma unroll
       for (int l = 0; l < 4; ++l) {
-        const float v44 = kept0[v43 + l];
-        const float v45 = v44 - max27[l];
-        const float v46 = ::expf(v45);
-        v47[l] = v46 / sum39[l];
+        const float v45 = kept0[v44 + l];
+        const float v46 = v45 - max27[l];
+        const float v47 = ::expf(v46);
+        v48[l] = v47 / sum40[l];
       }
-      const int v48 = v42 * n4;
-      const int v49 = v48 + v9;
+      const int v49 = v43 * n4;
+      const int v50 = v49 + v9;
       if (v6) {
-        fw_store_f32x4(out1 + v49, v47);
+        fw_store_f32x4(out1 + v50, v48);
       }
     }
   }
-  const bool v51 = v1 == 0;
+  const bool v52 = v1 == 0;
 }

@@ -59,15 +59,16 @@ __device__ __forceinline__ float fw_sum_f32x4(const float* v) {
 // sum over groups of 128 threads
 __device__ __forceinline__ float fw_sum_f32_128x1_of512(float x, unsigned char* scratch) {
   float* const s = reinterpret_cast<float*>(scratch);
-  const int t = threadIdx.x;
+  const unsigned t = threadIdx.x;
   #pragma unroll
   for (int d = 1; d <= 16; d *= 2) {
     const float y = __shfl_xor_sync(0xffffffffu, x, d);
     x = x + y;
   }
-  if (t % 32 < 1) s[t / 32 * 1 + t % 32] = x;
+  if (t % 32 == 0) s[t / 32] = x;
   __syncthreads();
-  const int mine = t / 32, first = mine - mine / 1 % 4 * 1;
+  const unsigned mine = t / 32;
+  const unsigned first = mine - mine / 1 % 4 * 1;
   float y[4];
   #pragma unroll
   for (int j = 0; j < 4; ++j) y[j] = s[first + j * 1];
@@ -93,7 +94,7 @@ __device__ __forceinline__ void fw_store_f32x4(float* p, const float* v) {
 // sum over groups of 4 threads that are 128 apart, 4 values at a time
 __device__ __forceinline__ void fw_sum_f32x4_4x128(float* v, unsigned char* scratch) {
   float* const s = reinterpret_cast<float*>(scratch);
-  const int t = threadIdx.x;
+  const unsigned t = threadIdx.x;
   #pragma unroll
   for (int l = 0; l < 4; ++l) {
     float x = v[l];
@@ -103,7 +104,8 @@ __device__ __forceinline__ void fw_sum_f32x4_4x128(float* v, unsigned char* scra
   #pragma unroll
   for (int l = 0; l < 4; ++l) {
     float x = v[l];
-    const int mine = t, first = mine - mine / 128 % 4 * 128 + l * 512;
+    const unsigned mine = t;
+    const unsigned first = mine % 128 + l * 512;
     float y[4];
     #pragma unroll
     for (int j = 0; j < 4; ++j) y[j] = s[first + j * 128];

@@ -29,8 +29,8 @@ __device__ __forceinline__ float fw_bf16_f32(unsigned short x) { return __uint_a
 
 // sum of what comes before, and of all, in groups of 512 threads
 __device__ __forceinline__ void fw_scan_sum_i64_512x1(long long x, long long* out, unsigned char* scratch) {
-  const int t = threadIdx.x;
-  const int j = t % 32;
+  const unsigned t = threadIdx.x;
+  const unsigned j = t % 32;
   #pragma unroll
   for (int d = 1; d < 32; d *= 2) {
     const long long y = __shfl_up_sync(0xffffffffu, x, d);
@@ -40,7 +40,7 @@ __device__ __forceinline__ void fw_scan_sum_i64_512x1(long long x, long long* ou
   long long* const s = reinterpret_cast<long long*>(scratch);
   if (j == 31) s[t / 32] = x;
   __syncthreads();
-  const int mine = t / 32, k = mine / 1 % 16, first = mine - k * 1;
+  const unsigned mine = t / 32, k = mine / 1 % 16, first = mine - k * 1;
   long long base = 0ll, all = 0ll;
   #pragma unroll
   for (int i = 0; i < 16; ++i) {
@@ -54,8 +54,8 @@ __device__ __forceinline__ void fw_scan_sum_i64_512x1(long long x, long long* ou
 
 // sum of what comes before, and of all, in groups of 512 threads
 __device__ __forceinline__ void fw_scan_sum_i32_512x1(int x, int* out, unsigned char* scratch) {
-  const int t = threadIdx.x;
-  const int j = t % 32;
+  const unsigned t = threadIdx.x;
+  const unsigned j = t % 32;
   #pragma unroll
   for (int d = 1; d < 32; d *= 2) {
     const int y = __shfl_up_sync(0xffffffffu, x, d);
@@ -65,7 +65,7 @@ __device__ __forceinline__ void fw_scan_sum_i32_512x1(int x, int* out, unsigned 
   int* const s = reinterpret_cast<int*>(scratch);
   if (j == 31) s[t / 32] = x;
   __syncthreads();
-  const int mine = t / 32, k = mine / 1 % 16, first = mine - k * 1;
+  const unsigned mine = t / 32, k = mine / 1 % 16, first = mine - k * 1;
   int base = 0, all = 0;
   #pragma unroll
   for (int i = 0; i < 16; ++i) {
@@ -80,15 +80,15 @@ __device__ __forceinline__ void fw_scan_sum_i32_512x1(int x, int* out, unsigned 
 // sum over groups of 512 threads
 __device__ __forceinline__ int fw_sum_i32_512x1(int x, unsigned char* scratch) {
   int* const s = reinterpret_cast<int*>(scratch);
-  const int t = threadIdx.x;
+  const unsigned t = threadIdx.x;
   #pragma unroll
   for (int d = 1; d <= 16; d *= 2) {
     const int y = __shfl_xor_sync(0xffffffffu, x, d);
     x = (int)((unsigned)x + (unsigned)y);
   }
-  if (t % 32 < 1) s[t / 32 * 1 + t % 32] = x;
+  if (t % 32 == 0) s[t / 32] = x;
   __syncthreads();
-  x = s[t / 512 * 16 + t % 16];
+  x = s[t % 16];
   #pragma unroll
   for (int d = 1; d <= 8; d *= 2) {
     const int y = __shfl_xor_sync(0xffffffffu, x, d);

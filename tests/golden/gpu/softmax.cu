@@ -48,15 +48,15 @@ __device__ __forceinline__ float fw_max_f32x4(const float* v) {
 // max over groups of 128 threads
 __device__ __forceinline__ float fw_max_f32_128x1(float x, unsigned char* scratch) {
   float* const s = reinterpret_cast<float*>(scratch);
-  const int t = threadIdx.x;
+  const unsigned t = threadIdx.x;
   #pragma unroll
   for (int d = 1; d <= 16; d *= 2) {
     const float y = __shfl_xor_sync(0xffffffffu, x, d);
     x = fw_max(x, y);
   }
-  if (t % 32 < 1) s[t / 32 * 1 + t % 32] = x;
+  if (t % 32 == 0) s[t / 32] = x;
   __syncthreads();
-  const int mine = t / 32, first = mine - mine / 1 % 4 * 1;
+  const unsigned first = 0;
   float y[4];
   #pragma unroll
   for (int j = 0; j < 4; ++j) y[j] = s[first + j * 1];
@@ -79,15 +79,15 @@ __device__ __forceinline__ float fw_sum_f32x4(const float* v) {
 // sum over groups of 128 threads
 __device__ __forceinline__ float fw_sum_f32_128x1(float x, unsigned char* scratch) {
   float* const s = reinterpret_cast<float*>(scratch);
-  const int t = threadIdx.x;
+  const unsigned t = threadIdx.x;
   #pragma unroll
   for (int d = 1; d <= 16; d *= 2) {
     const float y = __shfl_xor_sync(0xffffffffu, x, d);
     x = x + y;
   }
-  if (t % 32 < 1) s[t / 32 * 1 + t % 32] = x;
+  if (t % 32 == 0) s[t / 32] = x;
   __syncthreads();
-  const int mine = t / 32, first = mine - mine / 1 % 4 * 1;
+  const unsigned first = 0;
   float y[4];
   #pragma unroll
   for (int j = 0; j < 4; ++j) y[j] = s[first + j * 1];
@@ -172,7 +172,7 @@ extern "C" __global__ void __launch_bounds__(128) softmax_0(
   float acc22[4];
   #pragma unroll
   for (int l = 0; l < 4; ++l) {
-    acc22[l] = 0.0f;
+    acc22[l] = (-0.0f);
   }
   #pragma unroll
   for (int k23 = 0; k23 < 2; ++k23) {
@@ -198,27 +198,28 @@ extern "C" __global__ void __launch_bounds__(128) softmax_0(
     v34[l] = acc22[l];
   }
   const float v35 = fw_sum_f32x4(v34);
-  const float sum36 = fw_sum_f32_128x1(v35, fw_scratch1);
-  const int v47 = bid0 * n3;
+  const float v36 = v35 + 0.0f;
+  const float sum37 = fw_sum_f32_128x1(v36, fw_scratch1);
+  const int v48 = bid0 * n3;
   #pragma unroll
-  for (int k37 = 0; k37 < 2; ++k37) {
-    const int v38 = k37 * 128;
-    const int v39 = v38 + tid0;
-    const bool v49 = v39 < n2;
-    if (v49) {
-      const int v40 = v39 * 4;
-      const int v41 = k37 * 4;
-      float v46[4];
+  for (int k38 = 0; k38 < 2; ++k38) {
+    const int v39 = k38 * 128;
+    const int v40 = v39 + tid0;
+    const bool v50 = v40 < n2;
+    if (v50) {
+      const int v41 = v40 * 4;
+      const int v42 = k38 * 4;
+      float v47[4];
       #pragma unroll
       for (int l = 0; l < 4; ++l) {
-        const float v42 = kept0[v41 + l];
-        const float v43 = v42 - max21;
-        const float v44 = ::expf(v43);
-        v46[l] = v44 / sum36;
+        const float v43 = kept0[v42 + l];
+        const float v44 = v43 - max21;
+        const float v45 = ::expf(v44);
+        v47[l] = v45 / sum37;
       }
-      const int v48 = v47 + v40;
-      fw_store_f32x4(out1 + v48, v46);
+      const int v49 = v48 + v41;
+      fw_store_f32x4(out1 + v49, v47);
     }
   }
-  const bool v50 = tid0 == 0;
+  const bool v51 = tid0 == 0;
 }

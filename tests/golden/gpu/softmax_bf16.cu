@@ -68,15 +68,15 @@ __device__ __forceinline__ float fw_max_f32x8(const float* v) {
 // max over groups of 128 threads
 __device__ __forceinline__ float fw_max_f32_128x1(float x, unsigned char* scratch) {
   float* const s = reinterpret_cast<float*>(scratch);
-  const int t = threadIdx.x;
+  const unsigned t = threadIdx.x;
   #pragma unroll
   for (int d = 1; d <= 16; d *= 2) {
     const float y = __shfl_xor_sync(0xffffffffu, x, d);
     x = fw_max(x, y);
   }
-  if (t % 32 < 1) s[t / 32 * 1 + t % 32] = x;
+  if (t % 32 == 0) s[t / 32] = x;
   __syncthreads();
-  const int mine = t / 32, first = mine - mine / 1 % 4 * 1;
+  const unsigned first = 0;
   float y[4];
   #pragma unroll
   for (int j = 0; j < 4; ++j) y[j] = s[first + j * 1];
@@ -101,15 +101,15 @@ __device__ __forceinline__ float fw_sum_f32x8(const float* v) {
 // sum over groups of 128 threads
 __device__ __forceinline__ float fw_sum_f32_128x1(float x, unsigned char* scratch) {
   float* const s = reinterpret_cast<float*>(scratch);
-  const int t = threadIdx.x;
+  const unsigned t = threadIdx.x;
   #pragma unroll
   for (int d = 1; d <= 16; d *= 2) {
     const float y = __shfl_xor_sync(0xffffffffu, x, d);
     x = x + y;
   }
-  if (t % 32 < 1) s[t / 32 * 1 + t % 32] = x;
+  if (t % 32 == 0) s[t / 32] = x;
   __syncthreads();
-  const int mine = t / 32, first = mine - mine / 1 % 4 * 1;
+  const unsigned first = 0;
   float y[4];
   #pragma unroll
   for (int j = 0; j < 4; ++j) y[j] = s[first + j * 1];
@@ -190,7 +190,7 @@ extern "C" __global__ void __launch_bounds__(128) softmax_bf16_0(
   float acc22[8];
   #pragma unroll
   for (int l = 0; l < 8; ++l) {
-    acc22[l] = 0.0f;
+    acc22[l] = (-0.0f);
   }
   #pragma unroll
   for (int k23 = 0; k23 < 4; ++k23) {
@@ -218,30 +218,31 @@ extern "C" __global__ void __launch_bounds__(128) softmax_bf16_0(
     v35[l] = acc22[l];
   }
   const float v36 = fw_sum_f32x8(v35);
-  const float sum37 = fw_sum_f32_128x1(v36, fw_scratch1);
-  const float v47 = fw_fast_reciprocal(sum37);
-  const int v50 = bid0 * n3;
+  const float v37 = v36 + 0.0f;
+  const float sum38 = fw_sum_f32_128x1(v37, fw_scratch1);
+  const float v48 = fw_fast_reciprocal(sum38);
+  const int v51 = bid0 * n3;
   #pragma unroll
-  for (int k38 = 0; k38 < 4; ++k38) {
-    const int v39 = k38 * 128;
-    const int v40 = v39 + tid0;
-    const bool v52 = v40 < n2;
-    if (v52) {
-      const int v41 = v40 * 8;
-      const int v42 = k38 * 8;
-      float v43[8];
-      fw_unpack_bf16x8(kept0 + v42 / 2, v43);
-      float v49[8];
+  for (int k39 = 0; k39 < 4; ++k39) {
+    const int v40 = k39 * 128;
+    const int v41 = v40 + tid0;
+    const bool v53 = v41 < n2;
+    if (v53) {
+      const int v42 = v41 * 8;
+      const int v43 = k39 * 8;
+      float v44[8];
+      fw_unpack_bf16x8(kept0 + v43 / 2, v44);
+      float v50[8];
       #pragma unroll
       for (int l = 0; l < 8; ++l) {
-        const float v44 = v43[l] - max21;
-        const float v45 = v44 * 1.442695f;
-        const float v46 = fw_fast_exp2(v45);
-        v49[l] = v46 * v47;
+        const float v45 = v44[l] - max21;
+        const float v46 = v45 * 1.442695f;
+        const float v47 = fw_fast_exp2(v46);
+        v50[l] = v47 * v48;
       }
-      const int v51 = v50 + v41;
-      fw_store_bf16x8(out1 + v51, v49);
+      const int v52 = v51 + v42;
+      fw_store_bf16x8(out1 + v52, v50);
     }
   }
-  const bool v53 = tid0 == 0;
+  const bool v54 = tid0 == 0;
 }

@@ -150,15 +150,15 @@ __device__ __forceinline__ float fw_max_f32x8(const float* v) {
 // max over groups of 512 threads
 __device__ __forceinline__ float fw_max_f32_512x1(float x, unsigned char* scratch) {
   float* const s = reinterpret_cast<float*>(scratch);
-  const int t = threadIdx.x;
+  const unsigned t = threadIdx.x;
   #pragma unroll
   for (int d = 1; d <= 16; d *= 2) {
     const float y = __shfl_xor_sync(0xffffffffu, x, d);
     x = fw_max(x, y);
   }
-  if (t % 32 < 1) s[t / 32 * 1 + t % 32] = x;
+  if (t % 32 == 0) s[t / 32] = x;
   __syncthreads();
-  x = s[t / 512 * 16 + t % 16];
+  x = s[t % 16];
   #pragma unroll
   for (int d = 1; d <= 8; d *= 2) {
     const float y = __shfl_xor_sync(0xffffffffu, x, d);
@@ -169,8 +169,7 @@ __device__ __forceinline__ float fw_max_f32_512x1(float x, unsigned char* scratc
 
 // max over the 2 blocks of a cluster, in the order of their ranks
 __device__ __forceinline__ float fw_cluster_max_f32_512x1_512x2(float x, float* slot, unsigned long long* m) {
-  const int t = threadIdx.x, us = blockIdx.x % 2, p = t % 512;
-  slot += t / 512 * 2;
+  const unsigned t = threadIdx.x, us = blockIdx.x % 2, p = t;
   if (p < 2) fw_cluster_send(slot + us, x, m, p);
   fw_cluster_receive(m, 8);
   x = slot[0];
@@ -197,15 +196,15 @@ __device__ __forceinline__ float fw_sum_f32x8(const float* v) {
 // sum over groups of 512 threads
 __device__ __forceinline__ float fw_sum_f32_512x1(float x, unsigned char* scratch) {
   float* const s = reinterpret_cast<float*>(scratch);
-  const int t = threadIdx.x;
+  const unsigned t = threadIdx.x;
   #pragma unroll
   for (int d = 1; d <= 16; d *= 2) {
     const float y = __shfl_xor_sync(0xffffffffu, x, d);
     x = x + y;
   }
-  if (t % 32 < 1) s[t / 32 * 1 + t % 32] = x;
+  if (t % 32 == 0) s[t / 32] = x;
   __syncthreads();
-  x = s[t / 512 * 16 + t % 16];
+  x = s[t % 16];
   #pragma unroll
   for (int d = 1; d <= 8; d *= 2) {
     const float y = __shfl_xor_sync(0xffffffffu, x, d);
@@ -216,8 +215,7 @@ __device__ __forceinline__ float fw_sum_f32_512x1(float x, unsigned char* scratc
 
 // sum over the 2 blocks of a cluster, in the order of their ranks
 __device__ __forceinline__ float fw_cluster_sum_f32_512x1_512x2(float x, float* slot, unsigned long long* m) {
-  const int t = threadIdx.x, us = blockIdx.x % 2, p = t % 512;
-  slot += t / 512 * 2;
+  const unsigned t = threadIdx.x, us = blockIdx.x % 2, p = t;
   if (p < 2) fw_cluster_send(slot + us, x, m, p);
   fw_cluster_receive(m, 8);
   x = slot[0];
@@ -311,7 +309,7 @@ extern "C" __global__ void __cluster_dims__(2, 1, 1) __launch_bounds__(512) soft
   float acc28[8];
   #pragma unroll
   for (int l = 0; l < 8; ++l) {
-    acc28[l] = 0.0f;
+    acc28[l] = (-0.0f);
   }
   #pragma unroll
   for (int k29 = 0; k29 < 4; ++k29) {
@@ -339,31 +337,32 @@ extern "C" __global__ void __cluster_dims__(2, 1, 1) __launch_bounds__(512) soft
     v41[l] = acc28[l];
   }
   const float v42 = fw_sum_f32x8(v41);
-  const float sum43 = fw_sum_f32_512x1(v42, fw_scratch1);
-  const float sum44 = fw_cluster_sum_f32_512x1_512x2(sum43, fw_slot1, fw_mbarrier + 1);
-  const float v54 = fw_fast_reciprocal(sum44);
-  const int v57 = v1 * n3;
+  const float v43 = v42 + 0.0f;
+  const float sum44 = fw_sum_f32_512x1(v43, fw_scratch1);
+  const float sum45 = fw_cluster_sum_f32_512x1_512x2(sum44, fw_slot1, fw_mbarrier + 1);
+  const float v55 = fw_fast_reciprocal(sum45);
+  const int v58 = v1 * n3;
   #pragma unroll
-  for (int k45 = 0; k45 < 4; ++k45) {
-    const int v46 = k45 * 1024;
-    const int v47 = v46 + v5;
-    const bool v59 = v47 < n2;
-    if (v59) {
-      const int v48 = v47 * 8;
-      const int v49 = k45 * 8;
-      float v50[8];
-      fw_unpack_bf16x8(kept0 + v49 / 2, v50);
-      float v56[8];
+  for (int k46 = 0; k46 < 4; ++k46) {
+    const int v47 = k46 * 1024;
+    const int v48 = v47 + v5;
+    const bool v60 = v48 < n2;
+    if (v60) {
+      const int v49 = v48 * 8;
+      const int v50 = k46 * 8;
+      float v51[8];
+      fw_unpack_bf16x8(kept0 + v50 / 2, v51);
+      float v57[8];
       #pragma unroll
       for (int l = 0; l < 8; ++l) {
-        const float v51 = v50[l] - max27;
-        const float v52 = v51 * 1.442695f;
-        const float v53 = fw_fast_exp2(v52);
-        v56[l] = v53 * v54;
+        const float v52 = v51[l] - max27;
+        const float v53 = v52 * 1.442695f;
+        const float v54 = fw_fast_exp2(v53);
+        v57[l] = v54 * v55;
       }
-      const int v58 = v57 + v48;
-      fw_store_bf16x8(out1 + v58, v56);
+      const int v59 = v58 + v49;
+      fw_store_bf16x8(out1 + v59, v57);
     }
   }
-  const bool v60 = v5 == 0;
+  const bool v61 = v5 == 0;
 }

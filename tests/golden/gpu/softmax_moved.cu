@@ -88,15 +88,15 @@ __device__ __forceinline__ float fw_max_f32x8(const float* v) {
 // max over groups of 256 threads
 __device__ __forceinline__ float fw_max_f32_256x1(float x, unsigned char* scratch) {
   float* const s = reinterpret_cast<float*>(scratch);
-  const int t = threadIdx.x;
+  const unsigned t = threadIdx.x;
   #pragma unroll
   for (int d = 1; d <= 16; d *= 2) {
     const float y = __shfl_xor_sync(0xffffffffu, x, d);
     x = fw_max(x, y);
   }
-  if (t % 32 < 1) s[t / 32 * 1 + t % 32] = x;
+  if (t % 32 == 0) s[t / 32] = x;
   __syncthreads();
-  x = s[t / 256 * 8 + t % 8];
+  x = s[t % 8];
   #pragma unroll
   for (int d = 1; d <= 4; d *= 2) {
     const float y = __shfl_xor_sync(0xffffffffu, x, d);
@@ -120,15 +120,15 @@ __device__ __forceinline__ float fw_sum_f32x8(const float* v) {
 // sum over groups of 256 threads
 __device__ __forceinline__ float fw_sum_f32_256x1(float x, unsigned char* scratch) {
   float* const s = reinterpret_cast<float*>(scratch);
-  const int t = threadIdx.x;
+  const unsigned t = threadIdx.x;
   #pragma unroll
   for (int d = 1; d <= 16; d *= 2) {
     const float y = __shfl_xor_sync(0xffffffffu, x, d);
     x = x + y;
   }
-  if (t % 32 < 1) s[t / 32 * 1 + t % 32] = x;
+  if (t % 32 == 0) s[t / 32] = x;
   __syncthreads();
-  x = s[t / 256 * 8 + t % 8];
+  x = s[t % 8];
   #pragma unroll
   for (int d = 1; d <= 4; d *= 2) {
     const float y = __shfl_xor_sync(0xffffffffu, x, d);
@@ -253,7 +253,7 @@ extern "C" __global__ void __launch_bounds__(256) softmax_moved_0(
   float acc39[8];
   #pragma unroll
   for (int l = 0; l < 8; ++l) {
-    acc39[l] = 0.0f;
+    acc39[l] = (-0.0f);
   }
   #pragma unroll
   for (int k40 = 0; k40 < 3; ++k40) {
@@ -299,35 +299,36 @@ extern "C" __global__ void __launch_bounds__(256) softmax_moved_0(
     v61[l] = acc39[l];
   }
   const float v62 = fw_sum_f32x8(v61);
-  const float sum63 = fw_sum_f32_256x1(v62, fw_scratch1);
-  const float v79 = fw_fast_reciprocal(sum63);
-  const int v82 = bid0 * n5;
+  const float v63 = v62 + 0.0f;
+  const float sum64 = fw_sum_f32_256x1(v63, fw_scratch1);
+  const float v80 = fw_fast_reciprocal(sum64);
+  const int v83 = bid0 * n5;
   #pragma unroll
-  for (int k64 = 0; k64 < 3; ++k64) {
-    const int v65 = k64 * 256;
-    const int v66 = v65 + tid0;
-    const bool v84 = v66 < n4;
-    if (v84) {
-      const int v67 = v66 * 8;
-      const int v68 = v67 - v7;
-      const int v69 = (int)((unsigned)n1 + (unsigned)(-8));
-      const bool v70 = v68 > v69;
-      const bool v71 = v68 < 0;
-      const bool v72 = v71 || v70;
-      const int v74 = k64 * 8;
-      float v75[8];
-      fw_unpack_bf16x8(kept0 + v74 / 2, v75);
-      float v81[8];
+  for (int k65 = 0; k65 < 3; ++k65) {
+    const int v66 = k65 * 256;
+    const int v67 = v66 + tid0;
+    const bool v85 = v67 < n4;
+    if (v85) {
+      const int v68 = v67 * 8;
+      const int v69 = v68 - v7;
+      const int v70 = (int)((unsigned)n1 + (unsigned)(-8));
+      const bool v71 = v69 > v70;
+      const bool v72 = v69 < 0;
+      const bool v73 = v72 || v71;
+      const int v75 = k65 * 8;
+      float v76[8];
+      fw_unpack_bf16x8(kept0 + v75 / 2, v76);
+      float v82[8];
       #pragma unroll
       for (int l = 0; l < 8; ++l) {
-        const float v76 = v75[l] - max38;
-        const float v77 = v76 * 1.442695f;
-        const float v78 = fw_fast_exp2(v77);
-        v81[l] = v78 * v79;
+        const float v77 = v76[l] - max38;
+        const float v78 = v77 * 1.442695f;
+        const float v79 = fw_fast_exp2(v78);
+        v82[l] = v79 * v80;
       }
-      const int v83 = v82 + v68;
-      fw_store_bf16x8_range(out1 + v83, v68, n1, v81);
+      const int v84 = v83 + v69;
+      fw_store_bf16x8_range(out1 + v84, v69, n1, v82);
     }
   }
-  const bool v85 = tid0 == 0;
+  const bool v86 = tid0 == 0;
 }
