@@ -25,7 +25,7 @@ from .core.errors import FusewrightError, Refusal, UserError
 from .core.options import Options, current, from_mapping, using
 from .debug import record
 from .pipeline import as_compiler_error, warn_once
-from .run.internals import dispatch_modes, function_modes
+from .run.internals import default_device, dispatch_modes, without_default_device
 from .run.node import make_node
 from .trace import frames
 from .trace.capture import Captured, capture
@@ -137,14 +137,16 @@ class Fused:
         grad = torch.is_grad_enabled() and any(lay.requires_grad for lay in layouts.values())
         options = self.options()
         amp = amp_state()
-        state = (grad, amp, torch.get_default_dtype(), options.code_key(), options.fallback)
+        device = default_device()
+        state = (grad, amp, torch.get_default_dtype(), device, options.code_key(), options.fallback)
         key = (described.structure, tuple(layouts.items()), state)
         if key in self.declined:
             return self.plain(*values)
         plan, failure = self.find(key, leaves), None
         if plan is None:
             try:
-                plan = self.trace(key, values, described, layouts, options, amp)
+                with without_default_device():
+                    plan = self.trace(key, values, described, layouts, options, amp, device)
             except Exception as e:
                 if isinstance(e, UserError) and self.strict:
                     raise
@@ -185,6 +187,7 @@ class Fused:
         layouts: dict[int, Layout],
         options: Options,
         amp: tuple[Any, ...],
+        device: torch.device | None,
     ) -> _Plan | None:
         """Trace and compile for a new signature; None if the plain function is to run."""
         with _tracing:
@@ -194,9 +197,9 @@ class Fused:
             if self.traces >= TRACES:
                 raise Refusal("limit", f"it has been traced {TRACES} times")
             with using(options):
-                captured = capture(self.traced, values, described, layouts, _compilers(options))
+                captured = capture(self.traced, values, described, layouts, _compilers(options), device)
                 entry = _entry(captured, described, layouts, self.title)
-            entry.amp = amp
+            entry.amp, entry.device = amp, device
             plan = _Plan(entry)
             written = tuple(described.leaves[k] for k in entry.mutated)
             if written and not apart(written, tuple(described.leaves[k] for k in layouts)):
@@ -238,7 +241,7 @@ class Fused:
 def _transformed() -> bool:
     """Whether something in this thread wants to see each operation, or is differentiating forward."""
     return bool(
-        function_modes()
+        default_device() is False
         or dispatch_modes()
         or forward_ad._current_level >= 0
         or torch._C._functorch.peek_interpreter_stack() is not None

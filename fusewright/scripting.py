@@ -368,7 +368,7 @@ class ScriptedModule(FusedModule):
 
     def _make(self, module: Any, specialize: Any, overrides: dict[str, Any]) -> Callable[..., Any]:
         self.__dict__["_methods"] = {}
-        call = self._method("forward", module.forward)
+        call: Any = self._method("forward", module.forward)
         self.__dict__["_inside"] = torchscript_inside.Attributes(call._fusewright)
         return call
 

@@ -133,7 +133,9 @@ def _run(key: str, facts: str, tensors: list[Any], args: list[Any], kwargs: dict
         scope[name] = {n: x for (p, n), x in mine if p == path}.__getitem__
     if dispatch_modes():
         kinds = [a.type.annotation_str for a in script.schema.arguments][1:]
-        scope.update({"_raised": lambda e: e, "_scripted": _unconverted, "_converted": functools.partial(_given, kinds)})
+        scope.update(
+            {"_raised": lambda e: e, "_scripted": _unconverted, "_converted": functools.partial(_given, kinds)}
+        )
         scope.update({name: call._fusewright.fn for name, call in script.made.values()})
     call = types.FunctionType(script.call.__code__, scope, script.title, script.call.__defaults__)
     there = lambda x: None if type(x) is str and x == _NONE else x

@@ -1,7 +1,6 @@
 """Fused scripted modules inside `torch.compile`: part of the graph, with gradients, for every backend."""
 
 import copy
-from typing import Dict, List, Optional, Tuple  # noqa: UP035  (TorchScript reads these)
 
 import pytest
 import torch
@@ -34,8 +33,8 @@ class Structured(nn.Module):
         self.weight = nn.Parameter(torch.linspace(-1, 1, 4))
 
     def forward(
-        self, x, y: Optional[Tensor] = None, k: float = 2.0, n: int = 3
-    ) -> Tuple[Tensor, int, List[Tensor], Dict[str, Tensor]]:
+        self, x, y: Tensor | None = None, k: float = 2.0, n: int = 3
+    ) -> tuple[Tensor, int, list[Tensor], dict[str, Tensor]]:
         z = x * self.weight * k
         if y is not None:
             z = z + y
