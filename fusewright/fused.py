@@ -67,6 +67,7 @@ class Fused:
         self.overrides = overrides
         self.plans: dict[Any, list[_Plan]] = {}
         self.declined: set[Any] = set()
+        self.again_once: set[Any] = set()
         self.blocks: list[list[str]] = []  # of the generated code, one for each entry
         self.source = ""
         self.traces = 0
@@ -140,7 +141,8 @@ class Fused:
         device = default_device()
         state = (grad, amp, torch.get_default_dtype(), device, options.code_key(), options.fallback)
         key = (described.structure, tuple(layouts.items()), state)
-        if key in self.declined:
+        foreign = grad and not torch.is_inference_mode_enabled() and any(leaves[k].is_inference() for k in layouts)
+        if foreign or key in self.declined:  # tensors of inference mode cannot be saved, what is made of them can
             return self.plain(*values)
         plan, failure = self.find(key, leaves), None
         if plan is None:
@@ -213,6 +215,9 @@ class Fused:
     def failed(self, key: Any, e: Exception, options: Options) -> None:
         """Run the plain function for this signature from now on, which did what tracing or compiling could not do."""
         record.plain(self.title, str(e) if isinstance(e, (Refusal, FusewrightError)) else f"{type(e).__name__}: {e}")
+        if isinstance(e, Refusal) and e.code == "state" and key not in self.again_once:
+            self.again_once.add(key)  # what a first call sets up stays as it is in later ones
+            return
         if isinstance(e, (Refusal, UserError)):
             count("fuse_declined")
         elif not options.fallback:

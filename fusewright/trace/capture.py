@@ -42,6 +42,7 @@ from ..core.errors import Refusal, UserError
 from . import frames
 from .lean import aot_settings
 from .signature import Described, Layout, Node, rebuild
+from .state import unchanged
 
 _TORCH = str(Path(torch.__file__).parent)
 _PACKAGE = str(Path(__file__).parent.parent)
@@ -206,6 +207,7 @@ class _Tracer:
         self.sizes: list[Any] = []
         self.integers = [k for k, x in enumerate(described.leaves) if k not in layouts]
         self.result: Any = None
+        self.differentiable = False  # whether a result has a gradient
 
     # --- inputs ---
     def symbol(self, value: int, what: str, positive: bool = True) -> Any:
@@ -255,13 +257,15 @@ class _Tracer:
             if self.device is not None:
                 stack.enter_context(self.device)
             stack.enter_context(_Lines(self.values))
-            out = self.fn(*args)
+            with unchanged(self.described.structure, self.values, args):
+                out = self.fn(*args)
             for c in check:
                 c()
         outputs: list[Any] = []
         positions = {id(leaves[k]): k for k in self.layouts}
         whole = lambda x: isinstance(x, torch.Size)
         self.result = pytree.tree_map(lambda x: _out(x, outputs, positions), out, is_leaf=whole)
+        self.differentiable |= any(isinstance(x, torch.Tensor) and x.grad_fn is not None for x in outputs)
         return outputs
 
 
@@ -386,13 +390,14 @@ def _capture(
     """Raises _Multiple, before anything is compiled, for sizes that had better be traced as multiples."""
     tracer = _Tracer(fn, values, described, layouts, divisors, device)
     made = _Compiled()
-    context = TracingContext(tracer.mode)
-    autocast = torch._C._is_any_autocast_enabled()
+    context, autocast = TracingContext(tracer.mode), torch._C._is_any_autocast_enabled()
 
     def keep(kind: str) -> Callable[[Any, Any], Any]:
         def compiler(gm: torch.fx.GraphModule, inputs: Any) -> Any:
             if kind != "backward" and (more := _multiples(tracer)):
                 raise _Multiple(more)
+            if tracer.differentiable and not (grad and any(lay.requires_grad for lay in layouts.values())):
+                raise Refusal("gradient", "a result requires a gradient that no argument or grad mode asks for")
             built = compilers[kind](gm, inputs)
             which = "backward" if kind == "backward" else "forward"
             setattr(made, which, built)
