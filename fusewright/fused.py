@@ -18,6 +18,7 @@ from typing import Any
 
 import torch
 import torch.autograd.forward_ad as forward_ad
+from torch.nn.modules.lazy import LazyModuleMixin
 
 from .backend import _compiler, decompositions, partition
 from .core.counters import count
@@ -308,6 +309,8 @@ class FusedModule(torch.nn.Module):
 
     def __init__(self, module: torch.nn.Module, specialize: Any, overrides: dict[str, Any]):
         super().__init__()
+        if isinstance(module, LazyModuleMixin) and module.has_uninitialized_params():
+            raise UserError(f"fuse: the parameters of {type(module).__name__} are not made yet: call it once before")
         d = self.__dict__
         d["_plain"], d["_given"] = module, (specialize, overrides)
         for name in self._SHARED:
