@@ -476,8 +476,8 @@ class Backward:
         count = 2 * len(forward.results) + len(forward.arguments)
         if len(takes) != count:
             raise UserError(
-                f"{definition.name}: it must take {count} arguments (gradients, arguments and results of {forward.name}), "
-                f"not {len(takes)}"
+                f"{definition.name}: it must take {count} arguments, not {len(takes)}: the gradients, arguments and "
+                f"results of {forward.name}"
             )
         if len(gives) != floats:
             raise UserError(f"{definition.name}: it must have {floats} results, one for each floating-point tensor")
