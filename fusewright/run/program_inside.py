@@ -1,7 +1,7 @@
 """A compiled program inside `torch.compile`: one operator, in a function that Dynamo inlines in the place of the call.
 
     def forward(self, x, mask):                        # generated: structure is taken apart and put together here
-        _o = _op('7', _held, self._state[0], x, mask)
+        _o = getattr(torch.ops.fusewright, _operator('7'))('7', self._inside.held, x, mask)
         return _o[0], _o[1]
 
 The operator takes the leaves of the arguments, and the program's memory: what is written is an argument that is
@@ -55,9 +55,7 @@ class Inside:
 
     def forward(self) -> Any:
         """The function that stands for the call in a trace."""
-        scope: dict[str, Any] = {"torch": torch, "_unflatten": pytree.tree_unflatten}
-        if not self.why:
-            scope["_op"] = getattr(torch.ops.fusewright, _register(self.c)).default
+        scope: dict[str, Any] = {"torch": torch, "_operator": _OPERATOR, "_unflatten": pytree.tree_unflatten}
         exec(compile(_BREAK if self.why else _Writer(self, scope).write(), _FILE, "exec"), scope)
         return scope["forward"]
 
@@ -218,7 +216,8 @@ class _Writer:
             else:
                 given.append(name)
         own = [f"self._inside.written[{k}]" for k in range(len(c.state))]
-        call = f"_op({', '.join([repr(self.inside.key), 'self._inside.held', *own, *given])})"
+        operator = f"getattr(torch.ops.fusewright, _operator({self.inside.key!r}))"
+        call = f"{operator}({', '.join([repr(self.inside.key), 'self._inside.held', *own, *given])})"
         fresh = [k for k, o in enumerate(c.outputs or ()) if o.dtype]
         self.lines.append(f"_o = {call}")
         self.outputs = {k: "_o" if len(fresh) == 1 else f"_o[{j}]" for j, k in enumerate(fresh)}
@@ -280,14 +279,23 @@ def forward(self, *args, **kwargs):
     )
     return self._aside(args, kwargs)
 """
+_SMALL = "def operator(key):\n    return _register(_programs[key].c)\n"
 _FORWARD = "def forward(self, *args, **kwargs):\n    return self._graphed(self, *args, **kwargs)\n"
+
+
+def _made(source: str, name: str) -> Any:
+    scope: dict[str, Any] = {"_register": _register, "_programs": _programs}
+    exec(compile(source, _FILE, "exec"), scope)
+    return scope[name]
+
+
+_OPERATOR = _made(_SMALL, "operator")
+_OPERATOR._dynamo_marked_constant = True  # Dynamo calls it: operators are registered when they are first asked for
 
 
 def forward() -> Any:
     """`Program.forward` as Dynamo sees it."""
-    scope: dict[str, Any] = {}
-    exec(compile(_FORWARD, _FILE, "exec"), scope)
-    return scope["forward"]
+    return _made(_FORWARD, "forward")
 
 
 __all__ = ["Inside", "forward"]
