@@ -19,7 +19,7 @@ import itertools
 import os
 import threading
 import weakref
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -104,6 +104,7 @@ class Definition(Operations):
         self._numbers = itertools.count()  # of blocks: another thread may still run one that is gone
         self._scope: dict[str, Any] = {}
         self._call: Any = None
+        self._backward: Callable[..., Any] | None = None
 
     # --- arguments and outputs ---
     def size(self, name: str) -> Size:
@@ -273,7 +274,24 @@ class Definition(Operations):
         return self
 
     def __reduce__(self) -> Any:
-        return Definition.parse, (str(self.finish()), str(self.device))
+        return _restored, (str(self.finish()), str(self.device), self._backward)
+
+    def backward(self, how: Callable[..., Any] | Definition) -> Any:
+        """Say how its gradients are computed; gives `how`, so that it may be a decorator. Raises UserError.
+
+        how: a function of three tuples, the gradients of the results, the arguments and the results, which gives the
+            gradient of each argument that is a tensor (None for those without), in order. Or a definition that takes
+            all of these, one after the other, and has the gradients of the floating-point tensors for results.
+        """
+        self.finish()
+        if any(r.into for r in self._defined.results):
+            raise UserError(f"{self.name}: a definition that writes into arguments has no gradients")
+        self._backward = Backward(self._defined, how) if isinstance(how, Definition) else how
+        if not callable(how):
+            raise UserError(f"{self.name}: its backward must be a function or a definition, not {how!r}")
+        self._key = f"definition {next(_keys)}"  # what has been traced is traced again
+        _definitions[self._key] = self
+        return how
 
     def __enter__(self) -> Definition:
         return self
@@ -285,8 +303,9 @@ class Definition(Operations):
     def __call__(self, *inputs: Any, **named: Any) -> Any:
         """Run it on tensors, scalars and sizes, in the order in which they were declared, or by name.
 
-        Raises UserError for arguments that are not as declared, naming the argument, and for those whose gradients
-        would be lost: that require one, where gradients are recorded, and that a result depends on.
+        Raises UserError for arguments that are not as declared, naming the argument, and (without a `backward`) for
+        those whose gradients would be lost: that require one, where gradients are recorded, and that a result depends
+        on.
         """
         if self._call is None:
             self.finish()
@@ -302,7 +321,8 @@ class Definition(Operations):
         """
         self.finish()
         assert self._checks is not None
-        return f"{operators.NAMESPACE}::{operators.register(self._checks, self._call, self.device)}"
+        name = operators.register(self._checks, self._call, self.device, self._backward)
+        return f"{operators.NAMESPACE}::{name}"
 
     def execute(self, inputs: Sequence[Any] | Mapping[str, Any]) -> list[Any]:
         """Run it on a list of arguments, or on a dict by name; gives a list of all outputs."""
@@ -325,6 +345,8 @@ class Definition(Operations):
         if dispatch_modes():  # somebody traces
             return _called_in_a_trace(self, *values)
         given = checks.arguments(values)
+        if self._backward is not None and checks.differentiated(given):
+            return _called_in_a_trace(self, *given.values())
         checks.gradients(given)
         device = checks.device(given, self.device)
         env = checks.sizes(given)
@@ -442,6 +464,44 @@ class Definition(Operations):
             else:
                 judge.compare(fused, reference)
         return fused
+
+
+class Backward:
+    """A definition as what computes another one's gradients."""
+
+    def __init__(self, forward: Defined, definition: Definition):
+        self.forward, self.definition = forward, definition
+        floats = sum(self._floating())
+        takes, gives = definition.finish()._defined.arguments, definition._defined.results
+        count = 2 * len(forward.results) + len(forward.arguments)
+        if len(takes) != count:
+            raise UserError(
+                f"{definition.name}: it must take {count} arguments, not {len(takes)}: the gradients, arguments and "
+                f"results of {forward.name}"
+            )
+        if len(gives) != floats:
+            raise UserError(f"{definition.name}: it must have {floats} results, one for each floating-point tensor")
+
+    def _floating(self) -> list[bool]:
+        return [a.value is not None and a.value.dtype.kind == "f" for a in self.forward.tensors]
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Backward) and str(self.definition) == str(other.definition)
+
+    def __hash__(self) -> int:
+        return hash(str(self.definition))
+
+    def __call__(self, grads: Sequence[Any], inputs: Sequence[Any], outputs: Sequence[Any]) -> list[Any]:
+        out = self.definition(*grads, *inputs, *outputs)
+        found = iter(out if isinstance(out, tuple) else (out,))
+        return [next(found) if floating else None for floating in self._floating()]
+
+
+def _restored(text: str, device: str, backward: Any) -> Definition:
+    out = Definition.parse(text, device)
+    if backward is not None:
+        out.backward(backward.definition if isinstance(backward, Backward) else backward)
+    return out
 
 
 def define(name: str = "definition", device: str | torch.device = "cpu") -> Definition:

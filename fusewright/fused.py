@@ -18,6 +18,7 @@ from typing import Any
 
 import torch
 import torch.autograd.forward_ad as forward_ad
+from torch.nn.modules.lazy import LazyModuleMixin
 
 from .backend import _compiler, decompositions, partition
 from .core.counters import count
@@ -25,7 +26,7 @@ from .core.errors import FusewrightError, Refusal, UserError
 from .core.options import Options, current, from_mapping, using
 from .debug import record
 from .pipeline import as_compiler_error, warn_once
-from .run.internals import dispatch_modes, function_modes
+from .run.internals import default_device, dispatch_modes, without_default_device
 from .run.node import make_node
 from .trace import frames
 from .trace.capture import Captured, capture
@@ -67,6 +68,7 @@ class Fused:
         self.overrides = overrides
         self.plans: dict[Any, list[_Plan]] = {}
         self.declined: set[Any] = set()
+        self.again_once: set[Any] = set()
         self.blocks: list[list[str]] = []  # of the generated code, one for each entry
         self.source = ""
         self.traces = 0
@@ -137,14 +139,17 @@ class Fused:
         grad = torch.is_grad_enabled() and any(lay.requires_grad for lay in layouts.values())
         options = self.options()
         amp = amp_state()
-        state = (grad, amp, torch.get_default_dtype(), options.code_key(), options.fallback)
+        device = default_device()
+        state = (grad, amp, torch.get_default_dtype(), device, options.code_key(), options.fallback)
         key = (described.structure, tuple(layouts.items()), state)
-        if key in self.declined:
+        foreign = grad and not torch.is_inference_mode_enabled() and any(leaves[k].is_inference() for k in layouts)
+        if foreign or key in self.declined:  # tensors of inference mode cannot be saved, what is made of them can
             return self.plain(*values)
         plan, failure = self.find(key, leaves), None
         if plan is None:
             try:
-                plan = self.trace(key, values, described, layouts, options, amp)
+                with without_default_device():
+                    plan = self.trace(key, values, described, layouts, options, amp, device)
             except Exception as e:
                 if isinstance(e, UserError) and self.strict:
                     raise
@@ -185,6 +190,7 @@ class Fused:
         layouts: dict[int, Layout],
         options: Options,
         amp: tuple[Any, ...],
+        device: torch.device | None,
     ) -> _Plan | None:
         """Trace and compile for a new signature; None if the plain function is to run."""
         with _tracing:
@@ -194,9 +200,9 @@ class Fused:
             if self.traces >= TRACES:
                 raise Refusal("limit", f"it has been traced {TRACES} times")
             with using(options):
-                captured = capture(self.traced, values, described, layouts, _compilers(options))
+                captured = capture(self.traced, values, described, layouts, _compilers(options), device)
                 entry = _entry(captured, described, layouts, self.title)
-            entry.amp = amp
+            entry.amp, entry.device = amp, device
             plan = _Plan(entry)
             written = tuple(described.leaves[k] for k in entry.mutated)
             if written and not apart(written, tuple(described.leaves[k] for k in layouts)):
@@ -210,6 +216,9 @@ class Fused:
     def failed(self, key: Any, e: Exception, options: Options) -> None:
         """Run the plain function for this signature from now on, which did what tracing or compiling could not do."""
         record.plain(self.title, str(e) if isinstance(e, (Refusal, FusewrightError)) else f"{type(e).__name__}: {e}")
+        if isinstance(e, Refusal) and e.code == "state" and key not in self.again_once:
+            self.again_once.add(key)  # what a first call sets up stays as it is in later ones
+            return
         if isinstance(e, (Refusal, UserError)):
             count("fuse_declined")
         elif not options.fallback:
@@ -238,7 +247,7 @@ class Fused:
 def _transformed() -> bool:
     """Whether something in this thread wants to see each operation, or is differentiating forward."""
     return bool(
-        function_modes()
+        default_device() is False
         or dispatch_modes()
         or forward_ad._current_level >= 0
         or torch._C._functorch.peek_interpreter_stack() is not None
@@ -300,6 +309,8 @@ class FusedModule(torch.nn.Module):
 
     def __init__(self, module: torch.nn.Module, specialize: Any, overrides: dict[str, Any]):
         super().__init__()
+        if isinstance(module, LazyModuleMixin) and module.has_uninitialized_params():
+            raise UserError(f"fuse: the parameters of {type(module).__name__} are not made yet: call it once before")
         d = self.__dict__
         d["_plain"], d["_given"] = module, (specialize, overrides)
         for name in self._SHARED:

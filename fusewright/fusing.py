@@ -41,19 +41,20 @@ def fuse(
     """Fuse a function of tensors, or a module; as a decorator, with or without arguments.
 
     The function is traced when a signature is first seen: element types, devices, ranks, orders of strides, which
-    extents are 0 or 1, which tensors require gradients, and the values of arguments that are not tensors or integers.
-    Every other size reuses the trace, unless Python conditions on sizes turn out otherwise. Python code in it runs
-    while it is traced only, which may take several runs (sizes found to be multiples are traced again as such), and
-    values that are no arguments (globals, attributes of objects) are read then.
+    extents are 0 or 1, which tensors require gradients, the values of arguments that are not tensors or integers, and
+    the default device. Every other size reuses the trace, unless Python conditions on sizes turn out otherwise. Python
+    code in it runs while it is traced only, which may take several runs (sizes found to be multiples are traced again
+    as such), and values that are no arguments (globals, attributes of objects) are read then.
 
     specialize: names of parameters (or True: all) whose sizes and integers are fixed in a trace instead of symbolic,
         for Python control flow that depends on them.
     dynamic: False is specialize=True.
     rng, precision, autotune, cuda_graphs: options of these names, for this function.
 
-    Under transforms of `torch.func`, forward-mode differentiation, tensor subclasses, active torch function or
-    dispatch modes and inside `torch.compile`, the plain function runs. Raises UserError for control flow that a trace
-    cannot follow, naming the line. What `torch.compile` has made is fused in its place.
+    Under transforms of `torch.func`, forward-mode differentiation, tensor subclasses, active torch function modes
+    (other than a default device) or dispatch modes and inside `torch.compile`, the plain function runs. Raises
+    UserError for control flow that a trace cannot follow, naming the line. What `torch.compile` has made is fused in
+    its place.
     """
     given = {"rng": rng, "precision": precision, "autotune": autotune, "cuda_graphs": cuda_graphs}
     overrides = {k: v for k, v in given.items() if v is not None}

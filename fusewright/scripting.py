@@ -31,7 +31,7 @@ from .core.errors import FusewrightWarning, Refusal, UserError
 from .core.log import LOG
 from .core.options import Options, current, from_mapping, options
 from .fused import Fused, FusedModule
-from .trace import frames
+from .trace import frames, torchscript_inside
 from .trace.torchscript import Op, Var
 from .trace.torchscript_read import read
 from .trace.torchscript_regions import LEAST, Region, Split, changed_inputs, split
@@ -368,7 +368,9 @@ class ScriptedModule(FusedModule):
 
     def _make(self, module: Any, specialize: Any, overrides: dict[str, Any]) -> Callable[..., Any]:
         self.__dict__["_methods"] = {}
-        return self._method("forward", module.forward)
+        call: Any = self._method("forward", module.forward)
+        self.__dict__["_inside"] = torchscript_inside.Attributes(call._fusewright)
+        return call
 
     def _method(self, name: str, method: Any) -> Callable[..., Any]:
         methods = self.__dict__["_methods"]
@@ -382,6 +384,8 @@ class ScriptedModule(FusedModule):
 
     def forward(self, *args: Any, **kwargs: Any) -> Any:
         return self._call(*args, **kwargs)
+
+    forward._torchdynamo_inline = torchscript_inside.forward  # type: ignore[attr-defined]
 
     def __getattr__(self, name: str) -> Any:
         value = super().__getattr__(name)

@@ -145,10 +145,10 @@ class Archive:
             if info.file_size != nbytes:
                 raise self.damaged()
             if not nbytes:
-                return torch.empty(0, dtype=torch.uint8)
+                return torch.empty(0, dtype=torch.uint8, device="cpu")
             if mapped and info.compress_type == zipfile.ZIP_STORED:
                 return self._map(info)
-            out = torch.empty(nbytes, dtype=torch.uint8)
+            out = torch.empty(nbytes, dtype=torch.uint8, device="cpu")
             view, at = _bytes_of(out), 0
             with self.zip.open(info) as file:
                 while at < nbytes:

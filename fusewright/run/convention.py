@@ -86,6 +86,16 @@ class Result:
     data: Any = None
 
 
+@dataclass(frozen=True, slots=True)
+class Output:
+    """An output of the plan: a new tensor, or (`dtype` "") the number `shape[0]`."""
+
+    dtype: str
+    device: str = ""
+    shape: tuple[Size, ...] = ()
+    strides: tuple[Size, ...] = ()
+
+
 @dataclass(slots=True)
 class Convention:
     """How a program is called.
@@ -93,7 +103,8 @@ class Convention:
     `names`: of positional parameters; `takes`: a tuple of the positional arguments and the dict of the others; `gives`:
     the result; `arguments`, `results`: the leaves of both. `symbols` in the order in which the plan takes them, before
     `state` (names of buffers that it writes), before the tensors (`passed`: (leaf, whether it is to have the strides
-    that the program wants)). `guards`: conditions on the symbols.
+    that the program wants)). `guards`: conditions on the symbols. `outputs`: what the plan gives, if that is known and
+    all of it is new.
     """
 
     names: list[str]
@@ -105,6 +116,7 @@ class Convention:
     state: list[str] = field(default_factory=list)
     passed: list[tuple[int, bool]] = field(default_factory=list)
     guards: list[str] = field(default_factory=list)
+    outputs: list[Output] | None = None
 
 
 # --- structure of torch's making -------------------------------------------------------------------
@@ -169,6 +181,7 @@ def to_data(c: Convention) -> dict[str, Any]:
         "state": c.state,
         "passed": [list(p) for p in c.passed],
         "guards": c.guards,
+        "outputs": c.outputs and [[o.dtype, o.device, list(o.shape), list(o.strides)] for o in c.outputs],
     }
 
 
@@ -195,6 +208,7 @@ def from_data(data: dict[str, Any]) -> Convention:
         list(data["state"]),
         [(int(k), bool(w)) for k, w in data["passed"]],
         list(data["guards"]),
+        data.get("outputs") and [Output(t, d, tuple(n), tuple(k)) for t, d, n, k in data["outputs"]],
     )
 
 

@@ -56,7 +56,7 @@ def _states(
         rows += [(seed + (1 << 63)) % (1 << 64) - (1 << 63), offset // curand.UNROLL, threads, width.bit_length() - 1]
     if capturing:
         return captured(rows, device)
-    host = torch.tensor(rows, dtype=torch.int64, pin_memory=device.type == "cuda")
+    host = torch.tensor(rows, dtype=torch.int64, device="cpu", pin_memory=device.type == "cuda")
     return host.to(device, non_blocking=True)
 
 

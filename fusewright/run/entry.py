@@ -229,7 +229,8 @@ def check_expressions(c: Convention) -> None:
             raise Unsafe(f"{name} as the name of a symbol")
     for s in c.symbols:
         expression(s.source, ["n"])
-    for n in [n for a in c.arguments for n in (*a.shape, *a.strides)] + c.guards:
+    layouts: list[Any] = [*c.arguments, *(c.outputs or ())]
+    for n in [n for a in layouts for n in (*a.shape, *a.strides)] + c.guards:
         if not isinstance(n, int):
             expression(n, [*names, "math"])
 

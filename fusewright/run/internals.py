@@ -17,11 +17,14 @@ Each name is looked up once. Without it a feature is slower or absent, never wro
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from operator import attrgetter
 from typing import Any
 
 import torch
+import torch.overrides
+from torch.utils._device import DeviceContext
 
 Size = tuple[int, ...]
 
@@ -66,6 +69,38 @@ record_function: Callable[[str], Any] = _private("_C._profiler._RecordFunctionFa
 
 # How many modes of `torch.overrides` are active, whose code sees each call of a tensor's methods and may keep it.
 function_modes: Callable[[], int] = _private("_C._len_torch_function_stack", lambda: 1)
+
+_mode_at: Callable[[int], Any] = _private("_C._get_function_stack_at", lambda k: None)
+
+
+def default_device() -> Any:
+    """The device that `torch.set_default_device` or `with torch.device(...)` names; None without, False if there is
+    another mode of `torch.overrides`."""
+    count = function_modes()
+    if not count:
+        return None
+    mode = _mode_at(0)
+    if count > 1 or type(mode) is not DeviceContext:
+        return False
+    device: torch.device = mode.device
+    if device.type == "cuda" and device.index is None:
+        return torch.device("cuda", current_cuda())
+    return False if device.type == "meta" else device
+
+
+@contextmanager
+def without_default_device() -> Iterator[None]:
+    """Take the mode of a default device, if it is the only one, from this thread's stack."""
+    mode = None if default_device() in (None, False) else _mode_at(0)
+    if mode is None:
+        yield
+        return
+    torch.overrides._pop_mode()  # type: ignore[attr-defined]
+    try:
+        yield
+    finally:
+        torch.overrides._push_mode(mode)  # type: ignore[attr-defined]
+
 
 # How many modes of `torch.utils._python_dispatch` are active.
 dispatch_modes: Callable[[], int] = _private("_C._len_torch_dispatch_stack", lambda: 0)

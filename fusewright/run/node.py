@@ -73,7 +73,8 @@ def source(shape: NodeShape) -> str:
     lines.append(f"    args = [{', '.join([*parts, *(f'g[{k}]' for k in shape.tangents)])}]")
     lines += ["    g.clear()"] * BOXED + ["    ctx.maybe_clear_saved_tensors()"]
     again = f"twice(compiled_backward, args, {shape.curved})"
-    lines.append(f"    r = {again} if grad_enabled() else compiled_backward(args)")
+    lines.append(f"    try: r = {again} if grad_enabled() else compiled_backward(args)")
+    lines += ["    except RuntimeError as e:", "        explain(e)", "        raise"]
     own = f"*r[{first}:]" if apart else ", ".join(f"r[{k}]" for k, is_tensor in enumerate(shape.tensors) if is_tensor)
     lines.append(f"    return (None, {own})")
     return "\n".join([*lines, ""])
@@ -101,6 +102,15 @@ def twice(backward: Callable[[list[Any]], list[Any]], args: list[Any], curved: b
     return tuple(next(out) if _real(g) else g for g in grads)
 
 
+def explain(e: RuntimeError) -> None:
+    """Raise what a failure of a backward pass means, if that is batched tensors, which have no memory for kernels."""
+    if "Cannot access data pointer" in str(e):
+        raise RuntimeError(
+            "a fused function's backward pass cannot be batched (vmap, is_grads_batched=True, vectorize=True): call "
+            "the plain function for that"
+        ) from e
+
+
 def _real(g: Any) -> bool:
     return isinstance(g, torch.Tensor) and (g.is_floating_point() or g.is_complex())
 
@@ -114,6 +124,7 @@ def make_node(
         "compiled_backward": backward,
         "grad_enabled": torch.is_grad_enabled,
         "twice": twice,
+        "explain": explain,
         "unsafe_view": torch.ops.aten._unsafe_view.default,
     }
     exec(compile(source(shape), f"<fusewright {name}>", "exec"), scope)

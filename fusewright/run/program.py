@@ -11,6 +11,7 @@ import torch
 from ..core.errors import UserError
 from .convention import Convention
 from .entry import entry
+from .program_inside import Inside, forward
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +58,9 @@ class Program(torch.nn.Module):
         tensors = {name: h.tensor for name, h in about.held.items()}
         call, about.call = entry(about.convention, run, tensors)
         self.__dict__["about"], self.__dict__["_program"] = about, call
+        held = {name: h.tensor for name, h in about.held.items() if h.kind != "constant"}
+        self.__dict__["_inside"] = inside = Inside(about.convention, run, tensors, held)
+        self.__dict__["_graphed"] = inside.forward()
         for name, h in about.held.items():
             if h.kind != "constant":
                 self._hold(name, h)
@@ -78,6 +82,10 @@ class Program(torch.nn.Module):
             at._non_persistent_buffers_set.add(last)
 
     def forward(self, *args: Any, **kwargs: Any) -> Any:
+        return self._program(args, kwargs)
+
+    def _aside(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """A call that Dynamo leaves alone."""
         return self._program(args, kwargs)
 
     # --- what a program cannot do ---
@@ -104,5 +112,5 @@ class Program(torch.nn.Module):
         return f"{len(self.about.convention.arguments)} arguments"
 
 
-# Dynamo sees a call that it leaves alone: there is nothing to compile in it.
-Program.forward._torchdynamo_disable = True  # type: ignore[attr-defined]
+Program.forward._torchdynamo_inline = forward()  # type: ignore[attr-defined]
+Program._aside._torchdynamo_disable = True  # type: ignore[attr-defined]

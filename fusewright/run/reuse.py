@@ -133,7 +133,7 @@ def _calibrate() -> list[Counts] | None:
     spec.nbytes = 64
     block = Block(_empty((16,), (1,), torch.float32), spec)
     free = _site([block.template.data], _counts, block)
-    weight = torch.ones(16, requires_grad=True)
+    weight = torch.ones(16, device="cpu", requires_grad=True)
 
     def shows(hold: Callable[[torch.Tensor], Any]) -> bool:
         args = [block.template.data]
@@ -155,7 +155,7 @@ def _calibrate_private() -> list[Counts] | None:
         return _private(box)
 
     free = _site([fresh()], counts, None)
-    weight = torch.ones(16, requires_grad=True)
+    weight = torch.ones(16, device="cpu", requires_grad=True)
 
     def shows(hold: Callable[[torch.Tensor], Any]) -> bool:
         args = [fresh()]

@@ -66,7 +66,7 @@ class Verifier:
 
     def __call__(self, leaves: Sequence[Any]) -> None:
         for a, x in zip(self.c.arguments, leaves, strict=True):
-            why = _kind_error(a, x) or _tensor_error(a, x)
+            why = _kind_error(a, x) or tensor_error(a, x)
             if why:
                 raise UserError(f"argument {a.name} {why}")
         env: dict[str, int] = {}
@@ -131,7 +131,7 @@ def _kind_error(a: Argument, x: Any) -> str:
     return "" if type(x) in _PLAIN else f"is a {type(x).__name__}: the program takes plain tensors"
 
 
-def _tensor_error(a: Argument, x: Any) -> str:
+def tensor_error(a: Argument, x: Any) -> str:
     """What of a tensor is not as exported, for all sizes; or ""."""
     if a.kind != "tensor":
         return ""

@@ -183,6 +183,10 @@ class Checks:
                 raise self.fail(f"{r.what}, at {where or 'an unknown line'} ({_listed(env)})")
         return True
 
+    def differentiated(self, given: Mapping[str, Any]) -> bool:
+        """Whether a result is to have a gradient."""
+        return torch.is_grad_enabled() and any(given[name].requires_grad for name in self.differentiable)
+
     def gradients(self, given: Mapping[str, Any]) -> None:
         """Raises UserError for arguments whose gradients would be lost."""
         if not torch.is_grad_enabled():
@@ -194,8 +198,8 @@ class Checks:
             if given[name].requires_grad:
                 raise self.fail(
                     f"{name} requires a gradient, and definitions are not differentiated: give {name}.detach(), wrap "
-                    "the call in torch.no_grad(), call it in a torch.autograd.Function, or write it as a function for "
-                    "fusewright.fuse"
+                    "the call in torch.no_grad(), say how they are computed (Definition.backward), or write it as a "
+                    "function for fusewright.fuse"
                 )
 
     def writable(self, given: Mapping[str, Any]) -> None:

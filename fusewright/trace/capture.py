@@ -42,6 +42,7 @@ from ..core.errors import Refusal, UserError
 from . import frames
 from .lean import aot_settings
 from .signature import Described, Layout, Node, rebuild
+from .state import unchanged
 
 _TORCH = str(Path(torch.__file__).parent)
 _PACKAGE = str(Path(__file__).parent.parent)
@@ -195,8 +196,9 @@ class _Tracer:
         described: Described,
         layouts: dict[int, Layout],
         divisors: Divisors,
+        device: torch.device | None,
     ):
-        self.divisors = divisors
+        self.divisors, self.device = divisors, device
         self.fn, self.values, self.described, self.layouts = fn, values, described, layouts
         self.env = _Env(duck_shape=False, allow_scalar_outputs=False, allow_dynamic_output_shape_ops=False)
         self.env.names = {}
@@ -205,6 +207,7 @@ class _Tracer:
         self.sizes: list[Any] = []
         self.integers = [k for k, x in enumerate(described.leaves) if k not in layouts]
         self.result: Any = None
+        self.differentiable = False  # whether a result has a gradient
 
     # --- inputs ---
     def symbol(self, value: int, what: str, positive: bool = True) -> Any:
@@ -251,14 +254,18 @@ class _Tracer:
             pairs = zip(self.described.structure, self.values, strict=True)
             check = [c for n, v in pairs for c in _enter(stack, n, v, leaves)]
             stack.enter_context(fx_traceback.preserve_node_meta())
+            if self.device is not None:
+                stack.enter_context(self.device)
             stack.enter_context(_Lines(self.values))
-            out = self.fn(*args)
+            with unchanged(self.described.structure, self.values, args):
+                out = self.fn(*args)
             for c in check:
                 c()
         outputs: list[Any] = []
         positions = {id(leaves[k]): k for k in self.layouts}
         whole = lambda x: isinstance(x, torch.Size)
         self.result = pytree.tree_map(lambda x: _out(x, outputs, positions), out, is_leaf=whole)
+        self.differentiable |= any(isinstance(x, torch.Tensor) and x.grad_fn is not None for x in outputs)
         return outputs
 
 
@@ -350,12 +357,14 @@ def capture(
     described: Described,
     layouts: dict[int, Layout],
     compilers: dict[str, Any],
+    device: torch.device | None = None,
 ) -> Captured:
     """Trace and compile `fn(*values)`.
 
     `layouts`: of the leaves that are tensors. `compilers`: `forward`, `backward` and `inference`, functions of (graph,
-    example inputs), and the other arguments of AOTAutograd. Raises UserError for control flow that depends on what a
-    trace does not know, Refusal for what only the plain function can do, and whatever `fn` or a compiler raises.
+    example inputs), and the other arguments of AOTAutograd. `device`: what factories are to use by default.
+    Raises UserError for control flow that depends on what a trace does not know, Refusal for what only the plain
+    function can do, and whatever `fn` or a compiler raises.
 
     A size that the program takes to be a multiple of a number (the heads of an attention, the gates of a cell) is
     traced as that number times a symbol: else no one could tell that its parts are equally large. That takes another
@@ -364,7 +373,7 @@ def capture(
     divisors: Divisors = {}
     while True:
         try:
-            return _capture(fn, values, described, layouts, compilers, divisors)
+            return _capture(fn, values, described, layouts, compilers, divisors, device)
         except _Multiple as m:
             divisors = m.divisors
 
@@ -376,17 +385,19 @@ def _capture(
     layouts: dict[int, Layout],
     compilers: dict[str, Any],
     divisors: Divisors,
+    device: torch.device | None,
 ) -> Captured:
     """Raises _Multiple, before anything is compiled, for sizes that had better be traced as multiples."""
-    tracer = _Tracer(fn, values, described, layouts, divisors)
+    tracer = _Tracer(fn, values, described, layouts, divisors, device)
     made = _Compiled()
-    context = TracingContext(tracer.mode)
-    autocast = torch._C._is_any_autocast_enabled()
+    context, autocast = TracingContext(tracer.mode), torch._C._is_any_autocast_enabled()
 
     def keep(kind: str) -> Callable[[Any, Any], Any]:
         def compiler(gm: torch.fx.GraphModule, inputs: Any) -> Any:
             if kind != "backward" and (more := _multiples(tracer)):
                 raise _Multiple(more)
+            if tracer.differentiable and not (grad and any(lay.requires_grad for lay in layouts.values())):
+                raise Refusal("gradient", "a result requires a gradient that no argument or grad mode asks for")
             built = compilers[kind](gm, inputs)
             which = "backward" if kind == "backward" else "forward"
             setattr(made, which, built)

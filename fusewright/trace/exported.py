@@ -36,7 +36,7 @@ from torch.fx.node import map_arg
 from torch.utils._sympy.printers import PythonPrinter
 
 from ..core.errors import CompilerError, UserError
-from ..run.convention import Argument, Convention, Result, Spec, Symbol, spec_of
+from ..run.convention import Argument, Convention, Output, Result, Spec, Symbol, spec_of
 from ..run.program import Held
 from .fx import user_line
 
@@ -192,6 +192,7 @@ class _Preparation:
         c.passed = [(k, True) for n, k in self.tensors.items() if self.new[n] in kept]
         c.passed += [(k, False) for k, n in self.seen.items() if n in kept]
         c.guards = self.guards()
+        c.outputs = self.outputs
         used = {n.name: name for n, name in weights.items() if n in kept}
         return Exported(GraphModule(root, self.graph), c, held, used, self.values)
 
@@ -370,7 +371,33 @@ class _Preparation:
                     outputs.append(made)
                 results.append(Result("output", outputs.index(made)))
         self.graph.output(tuple(outputs))
+        self.outputs = self.described(outputs)
         return results
+
+    def described(self, outputs: list[Node]) -> list[Output] | None:
+        """What the plan gives; None if some of it is a view, or of sizes that depend on values."""
+        roots = [_base(n, {}) for n in outputs]
+        owners = [r.args[0] if r.target is operator.getitem else r for r in roots]  # of the pieces of a split
+        views = any(isinstance(o.target, torch._ops.OpOverload) and o.target.is_view for o in owners)  # type: ignore[union-attr]
+        if views or any(r.op != "call_function" for r in roots) or len(set(roots)) < len(roots):
+            return None
+        out = []
+        for val in (n.meta.get("val") for n in outputs):
+            tensor = isinstance(val, torch.Tensor)
+            if not tensor and type(val) not in (int, torch.SymInt):
+                return None
+            sizes = [*val.shape, *val.stride()] if tensor else [val]  # type: ignore[union-attr]
+            symbolic = [v for v in sizes if isinstance(v, torch.SymInt)]
+            if not {str(s) for v in symbolic for s in v.node.expr.free_symbols} <= set(self.symbols):
+                return None
+            numbers = tuple(map(_size, sizes))
+            if tensor:
+                rank = val.dim()  # type: ignore[union-attr]
+                kind = str(val.dtype).removeprefix("torch."), str(val.device)  # type: ignore[union-attr]
+                out.append(Output(*kind, numbers[:rank], numbers[rank:]))
+            else:
+                out.append(Output("", "", numbers))
+        return out
 
     def view(self, n: Node, into: dict[Node, Node]) -> Node:
         """A view in a result, of the argument or buffer itself where it is a view of one (or of what it becomes)."""

@@ -26,7 +26,7 @@ import torch.autograd.forward_ad as forward_ad
 from torch.utils import _pytree as pytree
 
 from ..core.options import current
-from ..run.internals import function_modes, tensor_check
+from ..run.internals import default_device, function_modes, tensor_check
 from . import frames
 from .capture import Captured, Out
 from .signature import Layout, ModuleState, Node
@@ -37,8 +37,8 @@ class Entry:
     """A plan with the signature of calls that may use it.
 
     `how`: "plain" (a boxed plan), "node" (`apply` of an autograd node, which takes the integers as one tuple) or
-    "whole" (AOTAutograd's callable); `run` is that. `mutated`: leaves that are written. `options`: the options object
-    in force.
+    "whole" (AOTAutograd's callable); `run` is that. `mutated`: leaves that are written. `device`: what factories use
+    by default, if that has been set. `options`: the options object in force.
     """
 
     structure: tuple[Node, ...]
@@ -49,6 +49,7 @@ class Entry:
     mutated: tuple[int, ...] = ()
     returns: int = 1  # how many results a node has
     amp: tuple[Any, ...] = ()
+    device: torch.device | None = None
     options: Any = None
     leaves: list[Any] = field(default_factory=list)  # an example, while code is generated
 
@@ -141,7 +142,8 @@ class _Block:
         names = [self.found[k] for k in en.layouts]
         sizes = [list(lay.sizes) for lay in en.layouts.values()]
         check = tensor_check([en.leaves[k] for k in en.layouts], sizes)
-        conditions = [f"{self.constant(check, 'c')}({', '.join(names)})", "_ad._current_level < 0", "not _modes()"]
+        conditions = [f"{self.constant(check, 'c')}({', '.join(names)})", "_ad._current_level < 0"]
+        conditions.append("not _modes()" if en.device is None else f"_device() == {self.constant(en.device, 'd')}")
         conditions.append(f"_options() is {self.constant(en.options, 'o')}")
         conditions.append(f"_default() is {self.constant(torch.get_default_dtype(), 't')}")
         if any(en.leaves[k].requires_grad for k in en.layouts):
@@ -249,6 +251,7 @@ class _Block:
 SCOPE: dict[str, Any] = {
     "_ad": forward_ad,
     "_modes": function_modes,
+    "_device": default_device,
     "_grad": torch.is_grad_enabled,
     "_default": torch.get_default_dtype,
     "_options": current,

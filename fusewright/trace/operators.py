@@ -2,8 +2,8 @@
 
 There is one for each definition as it is written (`digest`): `fusewright::defined_<digest>`. It takes the arguments in
 their order and gives the results that are not written into arguments, each in memory of its own, as torch asks of
-operators: what a call of the definition itself returns as a view is a copy here. It has no gradient: arguments that
-require one are an error, in a trace as in a call.
+operators: what a call of the definition itself returns as a view is a copy here. Without a formula for its gradients
+(`Backward`), arguments that require one are an error, in a trace as in a call.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from .types import TO_TORCH
 NAMESPACE = "fusewright"
 _lib = torch.library.Library(NAMESPACE, "FRAGMENT")
 _lock = threading.Lock()
-_known: set[str] = set()
+_known: dict[str, Any] = {}  # name -> what computes its gradients
 
 
 def digest(d: Defined, device: torch.device) -> str:
@@ -53,14 +53,19 @@ def schema(d: Defined) -> str:
     return f"({', '.join(takes)}) -> {gives}"
 
 
-def register(checks: Checks, run: Callable[..., Any], device: torch.device) -> str:
+def register(
+    checks: Checks, run: Callable[..., Any], device: torch.device, backward: Callable[..., Any] | None = None
+) -> str:
     """The name of a definition's operator, in `torch.ops.fusewright`; made if it is new.
 
-    run: calls the definition; device: where results are made if no argument is a tensor.
+    run: calls the definition; device: where results are made if no argument is a tensor; backward: a function of
+    (gradients, arguments, results) that gives the gradients of all arguments that are tensors.
     """
     d = checks.defined
-    name = f"defined_{digest(d, device)}"
+    name = f"defined_{digest(d, device)}{'_with_gradients' * (backward is not None)}"
     with _lock:
+        while name in _known and _known[name] != backward:
+            name += "_"
         if name in _known:
             return name
         tags = [torch.Tag.pt2_compliant_tag]
@@ -69,9 +74,13 @@ def register(checks: Checks, run: Callable[..., Any], device: torch.device) -> s
         _lib.define(name + schema(d), tags=tuple(tags))
         op = getattr(getattr(torch.ops, NAMESPACE), name).default
         _lib.impl(name, _Real(checks, run), "CompositeExplicitAutograd")
-        _lib.impl(name, _Below(checks, op), "Autograd")
         torch.library.register_fake(f"{NAMESPACE}::{name}", _Fake(checks, device), lib=_lib)
-        _known.add(name)
+        if backward is None:
+            _lib.impl(name, _Below(checks, op), "Autograd")
+        else:
+            formula = _Backward(checks, backward)
+            torch.library.register_autograd(f"{NAMESPACE}::{name}", formula, setup_context=formula.keep, lib=_lib)
+        _known[name] = backward
     return name
 
 
@@ -157,6 +166,31 @@ class _Below:
         self.checks.gradients({a.name: x for a, x in zip(self.checks.defined.arguments, args, strict=True)})
         with torch._C._AutoDispatchBelowAutograd():
             return self.op(*args)
+
+
+class _Backward:
+    """The formula of an operator's gradients: keeps arguments and results, and calls what the user gave."""
+
+    def __init__(self, checks: Checks, backward: Callable[..., Any]):
+        self.checks, self.backward = checks, backward
+
+    def keep(self, ctx: Any, inputs: tuple[Any, ...], output: Any) -> None:
+        results = list(output) if isinstance(output, (tuple, list)) else [output]
+        ctx.mark_non_differentiable(*(t for t in results if not (t.is_floating_point() or t.is_complex())))
+        ctx.save_for_backward(*(x for x in inputs if isinstance(x, torch.Tensor)), *results)
+        ctx.numbers = [x for x in inputs if not isinstance(x, torch.Tensor)]
+        ctx.count = len(results)
+
+    def __call__(self, ctx: Any, *grads: Any) -> tuple[Any, ...]:
+        d = self.checks.defined
+        saved, numbers = iter(ctx.saved_tensors), iter(ctx.numbers)
+        inputs = [next(saved) if a.kind == "tensor" else next(numbers) for a in d.arguments]
+        found = self.backward(grads, tuple(inputs), tuple(saved))
+        out = list(found) if isinstance(found, (tuple, list)) else [found]
+        if len(out) != len(d.tensors):
+            raise self.checks.fail(f"its backward gives {len(out)} gradients, for {len(d.tensors)} tensors")
+        given = iter(out)
+        return tuple(next(given) if a.kind == "tensor" else None for a in d.arguments)
 
 
 __all__ = ["digest", "register", "schema"]

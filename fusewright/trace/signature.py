@@ -170,8 +170,8 @@ def _leaf(x: Any, out: Described, name: str, fixed: bool) -> int:
 def _node(x: Any, out: Described, name: str, fixed: bool) -> Node:
     t = type(x)
     if t is torch.Tensor or t is torch.nn.Parameter or t is torch.nn.Buffer:
-        if x.layout is not torch.strided or x.is_quantized or x.device.type == "meta":
-            raise Refusal("argument", f"{name} is a {x.layout} tensor on {x.device}")
+        if x.layout is not torch.strided or x.is_quantized or x.is_nested or x.device.type == "meta":
+            raise Refusal("argument", f"{name} is a {'nested' if x.is_nested else x.layout} tensor on {x.device}")
         if x.is_neg() or x.is_conj():
             raise Refusal("argument", f"{name} is a lazy conjugate or negative")
         return Node("tensor", _leaf(x, out, name, fixed))

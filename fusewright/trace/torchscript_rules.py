@@ -359,7 +359,7 @@ def _wrapped(x: Any) -> torch.Tensor:
     kind = (
         torch.bool if isinstance(x, bool) else torch.float64 if isinstance(x, (float, torch.SymFloat)) else torch.int64
     )
-    return torch.scalar_tensor(x, dtype=kind)
+    return torch.scalar_tensor(x, dtype=kind, device="cpu")
 
 
 def _tensor(data: Any, dtype: Any = None, device: Any = None, requires_grad: bool = False) -> torch.Tensor:

@@ -181,7 +181,7 @@ def test_inside_torch_compile():
     torch.testing.assert_close(compiled(x, y), gated(x, y) * 2)
     module = fusewright.fuse(torch.jit.script(torch.nn.Sequential(torch.nn.Linear(4, 4), torch.nn.ReLU())))
     want = module(x) * 2
-    torch.testing.assert_close(torch.compile(lambda x: module(x) * 2, backend="eager")(x), want)
+    torch.testing.assert_close(torch.compile(lambda x: module(x) * 2, backend="eager", fullgraph=True)(x), want)
 
 
 def test_inside_another_fused_function():
