@@ -1,6 +1,6 @@
 """The launch of a GPU kernel as a builtin of Python: what a call does on the host, in machine code.
 
-The builtin takes the addresses of a kernel's buffers, values of size symbols, and host scalars. It looks for an
+The builtin takes a kernel's buffers (tensors, or their addresses), values of size symbols, and host scalars. It looks for an
 *entry*, the launch prepared for these sizes and this alignment, copies its arguments, puts the addresses in, and calls
 `cuLaunchKernel` without the interpreter's lock. Whatever is unusual (no entry, an argument of another type, another
 device, a failed launch) is left to Python: `miss(*args)` makes the whole call, `resume(keep, first, scratch, *args)`
@@ -25,12 +25,12 @@ from ..core.options import current
 from . import llvm_jit, objects
 from .store import default_store
 
-# Words of 8 bytes. A site: addresses (of functions in C; of Python's objects, or 0), the device, how many arguments
-# there are of each kind, whether the last two are the place and size of memory that scratch memory may be taken from,
+# Words of 8 bytes. A site: addresses (of functions in C; of Python's objects, or 0; of a function that says where a
+# tensor's data is, or 0, and the two classes that it is asked about), the device, how many arguments there are of each kind, whether the last two are the place and size of memory that scratch memory may be taken from,
 # the first entry; then for each buffer 15, or 0 if its alignment does not matter.
 SITE = (
     *("launch", "current", "stream", "empty", "capturing", "data_ptr", "miss", "resume", "none", "no", "index"),
-    *("device", "args", "pointers", "symbols", "room", "head"),
+    *("address", "tensor", "parameter", "device", "args", "pointers", "symbols", "room", "head"),
 )
 # An entry: the next one; what it is for (alignment, stream, or -1 for any); its length in words; how many launches,
 # host scalars, pieces of scratch memory and words of arguments; which of those the pieces begin at; whether it is not
@@ -44,10 +44,13 @@ LAUNCH = ("handle", "blocks", "threads", "shared")  # for each launch
 HOST = ("type", "word", "arg")  # for each host scalar: its type's number, its place, which one of the call's it is
 TYPES = ("f64", "f32", "i64", "i32")
 ANY = -1
+TYPE, TENSOR = 8, 16  # bytes from where an object begins to its type, and from where a tensor does to the one of C++
+DIMS = 16  # that a view may have
 
 _NAME = "fusewright_launch"
 _DECLARED = """\
 declare ptr @PyTuple_GetItem(ptr, i64)
+declare i64 @PyTuple_Size(ptr)
 declare ptr @PyLong_AsVoidPtr(ptr)
 declare i64 @PyLong_AsUnsignedLongLong(ptr)
 declare i64 @PyLong_AsLongLong(ptr)
@@ -90,6 +93,10 @@ class _Text:
     def at(self, base: str, index: str | int) -> str:
         """The address of a word."""
         return self.let(f"getelementptr i64, ptr {base}, i64 {index}")
+
+    def byte(self, base: str, offset: int) -> str:
+        """The address some bytes on."""
+        return self.let(f"getelementptr i8, ptr {base}, i64 {offset}")
 
     def load(self, base: str, index: str | int, kind: str = "i64") -> str:
         return self.let(f"load {kind}, ptr {self.at(base, index)}")
@@ -211,8 +218,7 @@ def text() -> str:
     t.put("call void @PyErr_Clear()")
     t.label("miss")
     t.put(f"ret ptr {t.call(of['miss'], '%args', '%n')}")
-    body = "\n".join(t.lines)
-    return f"{_DECLARED}\ndefine ptr @{_NAME}(ptr %self, ptr %args, i64 %n) {{\nentry:\n{body}\n}}\n"
+    return _function(t, _NAME)
 
 
 def _device(t: _Text, of: dict[str, str], site: str) -> None:
@@ -232,13 +238,30 @@ def _device(t: _Text, of: dict[str, str], site: str) -> None:
     t.when(f"icmp ne ptr {t.let('call ptr @PyErr_Occurred()')}, null", "odd")
 
 
+def _tensor(t: _Text, arg: str, *classes: str) -> None:
+    """Go to the last label if an object is of none of these classes."""
+    kind = t.let(f"load ptr, ptr {t.byte(arg, TYPE)}")
+    *which, other = classes
+    either = [t.let(f"icmp eq ptr {kind}, {c}") for c in which]
+    t.when(f"xor i1 true, {t.let(f'or i1 {either[0]}, {either[1]}')}", other)
+
+
 def _given(t: _Text, of: dict[str, str], site: str) -> str:
     """The call's addresses and sizes, as an array; %low: their alignment."""
     given = t.let(f"alloca i64, i64 {of['args']}")
     t.put("store i64 0, ptr %low")
     k = t.loop("pointers", "0", of["pointers"])
-    p = t.number("i64", t.load("%args", k, "ptr"), "odd", "PyLong_AsUnsignedLongLong")
-    t.put(f"store i64 {p}, ptr {t.at(given, k)}")
+    arg, to = t.load("%args", k, "ptr"), t.at(given, k)
+    t.when(f"icmp eq ptr {of['address']}, null", "number")
+    _tensor(t, arg, of["tensor"], of["parameter"], "number")
+    status = t.let(f"call i32 {of['address']}(ptr {t.byte(arg, TENSOR)}, ptr {to})")
+    t.when(f"icmp ne i32 {status}, 0", "odd")
+    t.put("br label %given")
+    t.begin("number")
+    n = t.number("i64", arg, "odd", "PyLong_AsUnsignedLongLong")
+    t.put(f"store i64 {n}, ptr {to}")
+    t.label("given")
+    p = t.load(given, k)
     counts = t.let(f"and i64 {p}, {t.load(site, t.let(f'add i64 {k}, {len(SITE)}'))}")
     before = t.let("load i64, ptr %low")
     t.put(f"store i64 {t.let(f'or i64 {before}, {counts}')}, ptr %low")
@@ -339,6 +362,52 @@ def _scratch(t: _Text, of: dict[str, str], part: dict[str, str], entry: str, val
     t.label("ready")
 
 
+# What a view names: functions in C, and two classes.
+VIEW = ("reinterpret", "delete", "wrap", "tensor", "parameter")
+_VIEW_NAME = "fusewright_view"
+
+
+def view_text() -> str:
+    """A view (tensor, size, stride, start) of a tensor's memory, as LLVM IR; an object, self[2], does what is unusual."""
+    t = _Text()
+    for name in ("counter", "made"):
+        t.put(f"%{name} = alloca i64")
+    size, stride = (t.let(f"alloca i64, i64 {DIMS}") for _ in range(2))
+    words = t.let(f"call ptr @PyLong_AsVoidPtr(ptr {t.let('call ptr @PyTuple_GetItem(ptr %self, i64 0)')})")
+    of = {name: t.load(words, k, "ptr") for k, name in enumerate(VIEW)}
+    t.when("icmp ne i64 %n, 4", "miss")
+    base = t.load("%args", 0, "ptr")
+    _tensor(t, base, of["tensor"], of["parameter"], "miss")
+    tuples = [t.load("%args", k, "ptr") for k in (1, 2)]
+    dims, strides = (t.let(f"call i64 @PyTuple_Size(ptr {x})") for x in tuples)
+    t.when(f"icmp ugt i64 {dims}, {DIMS}", "odd")  # -1 is no tuple
+    t.when(f"icmp ne i64 {dims}, {strides}", "odd")
+    k = t.loop("dims", "0", dims)
+    for x, to in zip(tuples, (size, stride), strict=True):
+        item = t.let(f"call ptr @PyTuple_GetItem(ptr {x}, i64 {k})")
+        t.put(f"store i64 {t.number('i64', item, 'odd', 'PyLong_AsLongLong')}, ptr {t.at(to, k)}")
+    t.again("dims", k)
+    start = t.number("i64", t.load("%args", 3, "ptr"), "odd", "PyLong_AsLongLong")
+    what = f"ptr {t.byte(base, TENSOR)}, i64 {dims}, ptr {size}, ptr {stride}, i64 {start}, ptr %made"
+    status = t.let(f"call i32 {of['reinterpret']}({what})")
+    t.when(f"icmp ne i32 {status}, 0", "odd")
+    made = t.let("load ptr, ptr %made")
+    result = t.let(f"call ptr {of['wrap']}(ptr {made})")
+    t.put(f"call i32 {of['delete']}(ptr {made})")
+    t.put(f"ret ptr {result}")
+    t.begin("odd")
+    t.put("call void @PyErr_Clear()")
+    t.label("miss")
+    fallback = t.let("call ptr @PyTuple_GetItem(ptr %self, i64 2)")
+    t.put(f"ret ptr {t.call(fallback, '%args', '%n')}")
+    return _function(t, _VIEW_NAME)
+
+
+def _function(t: _Text, name: str) -> str:
+    body = "\n".join(t.lines)
+    return f"{_DECLARED}\ndefine ptr @{name}(ptr %self, ptr %args, i64 %n) {{\nentry:\n{body}\n}}\n"
+
+
 class _MethodDef(ctypes.Structure):
     _fields_ = (
         ("name", ctypes.c_char_p),
@@ -375,14 +444,24 @@ def builtin(words: ctypes.Array[Any], *keep: object) -> Any:
                 LOG.warning("GPU kernels are launched by Python, which takes longer: %s", e)
                 _failed.append(e)
                 raise
+    return _new(_method[0], words, *keep)
+
+
+def viewer(numbers: Sequence[int], *keep: object) -> Any:
+    """The builtin that makes views; `numbers`: as `VIEW` says; `keep`: begins with what does the unusual ones."""
+    method = _MethodDef(b"view", _address(_VIEW_NAME, view_text()), _FASTCALL, None)
+    return _new(method, array(numbers), *keep, method)
+
+
+def _new(method: _MethodDef, words: ctypes.Array[Any], *keep: object) -> Any:
     new = ctypes.pythonapi.PyCFunction_NewEx
     new.restype, new.argtypes = ctypes.py_object, (ctypes.c_void_p, ctypes.py_object, ctypes.c_void_p)
-    return new(ctypes.addressof(_method[0]), (ctypes.addressof(words), words, *keep), None)
+    return new(ctypes.addressof(method), (ctypes.addressof(words), words, *keep), None)
 
 
-def _address() -> int:
-    """The address of the function: object code from the disk cache, else compiled now."""
-    ir, target = text(), llvm_jit.host_target(())
+def _address(name: str = _NAME, ir: str = "") -> int:
+    """The address of a function: object code from the disk cache, else compiled now."""
+    ir, target = ir or text(), llvm_jit.host_target(())
     facts = (llvm_jit.versions(), target.triple, target.cpu, target.features)
     key = f"launcher-{hashlib.sha256(repr((ir, facts)).encode()).hexdigest()[:32]}"
     store = default_store() if current().disk_cache else None
@@ -391,7 +470,7 @@ def _address() -> int:
         code = llvm_jit.compile_ir(ir, target)
         if store is not None:
             store.put(key, code, {"bytes": len(code)})
-    return objects.load(code, _NAME, llvm_jit.externals(ir))
+    return objects.load(code, name, llvm_jit.externals(ir))
 
 
 def array(numbers: Sequence[int]) -> ctypes.Array[Any]:
@@ -399,4 +478,4 @@ def array(numbers: Sequence[int]) -> ctypes.Array[Any]:
     return (ctypes.c_uint64 * max(1, len(numbers)))(*(n & (1 << 64) - 1 for n in numbers))
 
 
-__all__ = ["ANY", "ENTRY", "HOST", "LAUNCH", "SITE", "TYPES", "array", "builtin", "supported", "text"]
+__all__ = ["ANY", "ENTRY", "HOST", "LAUNCH", "SITE", "TYPES", "array", "builtin", "supported", "text", "viewer"]

@@ -1,0 +1,99 @@
+"""Tensors as C sees them: what machine code asks them without a call of Python.
+
+PyTorch's C interface (`aoti_torch_*`, which compiled models rely on from version to version) takes the address of a C++
+tensor. A Python tensor holds one right behind the object's header. That is no promise of PyTorch's, so it is looked at
+once, on tensors of all kinds that plans meet; where it is otherwise, Python is asked, as ever.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+import torch
+
+from ..build import launcher, objects
+from ..build.launcher import TENSOR, TYPE
+from ..core.log import LOG
+from . import internals
+
+_WRAP = "_Z16THPVariable_WrapRKN2at10TensorBaseE"  # a Python object for a C++ tensor
+CLASSES = (torch.Tensor, torch.nn.Parameter)  # exactly these; others may be more than the tensor that they hold
+
+
+@dataclass(frozen=True, slots=True)
+class Functions:
+    """Addresses in C: of a tensor's data, another view of its memory, the end of a tensor, its Python object."""
+
+    data_ptr: int
+    reinterpret: int
+    delete: int
+    wrap: int
+
+
+@cache
+def functions() -> Functions | None:
+    """What C offers; None where handles are not what they are taken for."""
+    if not launcher.supported() or internals.without_modes is None:
+        return None
+    cpu, python = objects.loaded("libtorch_cpu.so"), objects.loaded("libtorch_python.so")
+    names = ("aoti_torch_get_data_ptr", "aoti_torch__reinterpret_tensor", "aoti_torch_delete_tensor_object")
+    try:
+        addresses = [ctypes.cast(getattr(cpu, n), ctypes.c_void_p).value for n in names]
+        wrap = ctypes.cast(getattr(python, _WRAP), ctypes.c_void_p).value
+    except AttributeError:
+        return None
+    found = Functions(*addresses, wrap)  # type: ignore[arg-type]
+    return found if _as_expected(found) else None
+
+
+def _as_expected(f: Functions) -> bool:
+    """Whether a tensor's handle is where it should be. Reads only what belongs to the object."""
+    with _plain():
+        x = torch.arange(12.0, device="cpu")
+        tensors = (x, x[3:], torch.nn.Parameter(x, requires_grad=False), x.new_empty(0), x.view(3, 4).t(), x + x)
+    get = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.POINTER(ctypes.c_void_p))(f.data_ptr)
+    for t in tensors:
+        if type(t).__basicsize__ < TENSOR + 8 or _word(t, TYPE) != id(type(t)) or _word(t, TENSOR) != t._cdata:
+            return False
+        address = ctypes.c_void_p()
+        if get(id(t) + TENSOR, ctypes.byref(address)) or (address.value or 0) != t.data_ptr():
+            return False
+    return True
+
+
+def _word(t: Any, at: int) -> int:
+    return ctypes.c_uint64.from_address(id(t) + at).value
+
+
+@contextmanager
+def _plain() -> Iterator[None]:
+    """Tensors are made as ever, whatever is being traced."""
+    assert internals.without_modes is not None
+    with internals.without_modes(), torch._C.DisableTorchFunction():
+        yield
+
+
+@cache
+def view() -> Any:
+    """`internals.reinterpret`, in machine code where that is possible."""
+    f = functions()
+    if f is None:
+        return internals.reinterpret
+    try:
+        made = launcher.viewer([f.reinterpret, f.delete, f.wrap, *map(id, CLASSES)], internals.reinterpret, *CLASSES)
+    except Exception as e:
+        LOG.warning("views are made by Python, which takes longer: %s", e)
+        return internals.reinterpret
+    with _plain():
+        x = torch.arange(12.0, device="cpu")[2:]
+        y, z = made(x, (2, 3), (1, 3), 1), internals.reinterpret(x, (2, 3), (1, 3), 1)
+        alike = y.stride() == z.stride() and y.storage_offset() == z.storage_offset() and y.dtype is z.dtype
+        return made if alike and torch.equal(y, z) else internals.reinterpret
+
+
+__all__ = ["CLASSES", "Functions", "functions", "view"]
