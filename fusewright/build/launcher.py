@@ -1,10 +1,10 @@
 """The launch of a GPU kernel as a builtin of Python: what a call does on the host, in machine code.
 
-The builtin takes a kernel's buffers (tensors, or their addresses), values of size symbols, and host scalars. It looks for an
-*entry*, the launch prepared for these sizes and this alignment, copies its arguments, puts the addresses in, and calls
-`cuLaunchKernel` without the interpreter's lock. Whatever is unusual (no entry, an argument of another type, another
-device, a failed launch) is left to Python: `miss(*args)` makes the whole call, `resume(keep, first, scratch, *args)`
-the launches from number `first` on, with the scratch memory that there is (or None).
+The builtin takes a kernel's buffers (tensors, or their addresses), values of size symbols, and host scalars. It looks
+for an *entry*, the launch prepared for these sizes and this alignment, copies its arguments, puts the addresses in, and
+calls `cuLaunchKernel` without the interpreter's lock. Whatever is unusual (no entry, an argument of another type,
+another device, a failed launch) is left to Python: `miss(*args)` makes the whole call, `resume(keep, first, scratch,
+*args)` the launches from number `first` on, with the scratch memory that there is (or None).
 
 There is one function for all kernels, compiled when the first one is launched. Of CPython it uses what is exported and
 documented from 3.10 on. An entry is copied before anything else can run, so that Python may drop it at any time; the
@@ -26,8 +26,9 @@ from . import llvm_jit, objects
 from .store import default_store
 
 # Words of 8 bytes. A site: addresses (of functions in C; of Python's objects, or 0; of a function that says where a
-# tensor's data is, or 0, and the two classes that it is asked about), the device, how many arguments there are of each kind, whether the last two are the place and size of memory that scratch memory may be taken from,
-# the first entry; then for each buffer 15, or 0 if its alignment does not matter.
+# tensor's data is, or 0, and the two classes that it is asked about), the device, how many arguments there are of each
+# kind, whether the last two are the place and size of memory that scratch memory may be taken from, the first entry;
+# then for each buffer 15, or 0 if its alignment does not matter.
 SITE = (
     *("launch", "current", "stream", "empty", "capturing", "data_ptr", "miss", "resume", "none", "no", "index"),
     *("address", "tensor", "parameter", "device", "args", "pointers", "symbols", "room", "head"),
@@ -45,7 +46,6 @@ HOST = ("type", "word", "arg")  # for each host scalar: its type's number, its p
 TYPES = ("f64", "f32", "i64", "i32")
 ANY = -1
 TYPE, TENSOR = 8, 16  # bytes from where an object begins to its type, and from where a tensor does to the one of C++
-DIMS = 16  # that a view may have
 
 _NAME = "fusewright_launch"
 _DECLARED = """\
@@ -67,7 +67,7 @@ declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)
 """
 
 
-class _Text:
+class Text:
     """Writes the function: `done`, `failed` and so on are its labels."""
 
     def __init__(self) -> None:
@@ -145,7 +145,7 @@ class _Text:
 
 def text() -> str:
     """The function, as LLVM IR."""
-    t = _Text()
+    t = Text()
     for name in ("counter", "low", "found", "raw", "base", "scratch", "result"):
         t.put(f"%{name} = alloca i64")
     t.put("store ptr null, ptr %scratch")
@@ -218,10 +218,10 @@ def text() -> str:
     t.put("call void @PyErr_Clear()")
     t.label("miss")
     t.put(f"ret ptr {t.call(of['miss'], '%args', '%n')}")
-    return _function(t, _NAME)
+    return function(t, _NAME)
 
 
-def _device(t: _Text, of: dict[str, str], site: str) -> None:
+def _device(t: Text, of: dict[str, str], site: str) -> None:
     """The device is the current one; %raw: its stream."""
     index = t.at(site, SITE.index("index"))
     t.when(f"icmp eq ptr {of['current']}, null", "here")
@@ -238,7 +238,7 @@ def _device(t: _Text, of: dict[str, str], site: str) -> None:
     t.when(f"icmp ne ptr {t.let('call ptr @PyErr_Occurred()')}, null", "odd")
 
 
-def _tensor(t: _Text, arg: str, *classes: str) -> None:
+def of_class(t: Text, arg: str, *classes: str) -> None:
     """Go to the last label if an object is of none of these classes."""
     kind = t.let(f"load ptr, ptr {t.byte(arg, TYPE)}")
     *which, other = classes
@@ -246,14 +246,14 @@ def _tensor(t: _Text, arg: str, *classes: str) -> None:
     t.when(f"xor i1 true, {t.let(f'or i1 {either[0]}, {either[1]}')}", other)
 
 
-def _given(t: _Text, of: dict[str, str], site: str) -> str:
+def _given(t: Text, of: dict[str, str], site: str) -> str:
     """The call's addresses and sizes, as an array; %low: their alignment."""
     given = t.let(f"alloca i64, i64 {of['args']}")
     t.put("store i64 0, ptr %low")
     k = t.loop("pointers", "0", of["pointers"])
     arg, to = t.load("%args", k, "ptr"), t.at(given, k)
     t.when(f"icmp eq ptr {of['address']}, null", "number")
-    _tensor(t, arg, of["tensor"], of["parameter"], "number")
+    of_class(t, arg, of["tensor"], of["parameter"], "number")
     status = t.let(f"call i32 {of['address']}(ptr {t.byte(arg, TENSOR)}, ptr {to})")
     t.when(f"icmp ne i32 {status}, 0", "odd")
     t.put("br label %given")
@@ -273,7 +273,7 @@ def _given(t: _Text, of: dict[str, str], site: str) -> str:
     return given
 
 
-def _search(t: _Text, of: dict[str, str], site: str, given: str) -> str:
+def _search(t: Text, of: dict[str, str], site: str, given: str) -> str:
     """The entry for this alignment, stream and sizes; to `miss` if there is none."""
     low, raw = t.let("load i64, ptr %low"), t.let("load i64, ptr %raw")
     sizes = t.at(given, of["pointers"])
@@ -297,7 +297,7 @@ def _search(t: _Text, of: dict[str, str], site: str, given: str) -> str:
     return entry
 
 
-def _live(t: _Text, of: dict[str, str], part: dict[str, str], site: str) -> None:
+def _live(t: Text, of: dict[str, str], part: dict[str, str], site: str) -> None:
     """To `forget` if launches are being recorded and the entry is not for that."""
     t.when(f"icmp eq i64 {part['live']}, 0", "made")
     answer = t.call(of["capturing"], t.at(site, SITE.index("index")), 0)
@@ -307,7 +307,7 @@ def _live(t: _Text, of: dict[str, str], part: dict[str, str], site: str) -> None
     t.label("made")
 
 
-def _hosts(t: _Text, of: dict[str, str], part: dict[str, str], entry: str, values: str) -> None:
+def _hosts(t: Text, of: dict[str, str], part: dict[str, str], entry: str, values: str) -> None:
     """Put the host scalars into their places."""
     first = t.let(f"add i64 {of['pointers']}, {of['symbols']}")
     table = t.at(entry, part["hosts_at"])
@@ -334,7 +334,7 @@ def _hosts(t: _Text, of: dict[str, str], part: dict[str, str], entry: str, value
     t.again("hosts", k)
 
 
-def _scratch(t: _Text, of: dict[str, str], part: dict[str, str], entry: str, values: str) -> None:
+def _scratch(t: Text, of: dict[str, str], part: dict[str, str], entry: str, values: str) -> None:
     """Take scratch memory from what there is, or allocate it, %scratch; put its pieces into their places."""
     t.when(f"icmp eq i64 {part['bytes']}, 0", "ready")
     t.when(f"icmp eq i64 {of['room']}, 0", "fresh")
@@ -362,53 +362,12 @@ def _scratch(t: _Text, of: dict[str, str], part: dict[str, str], entry: str, val
     t.label("ready")
 
 
-# What a view names: functions in C, and two classes.
-VIEW = ("reinterpret", "delete", "wrap", "tensor", "parameter")
-_VIEW_NAME = "fusewright_view"
-
-
-def view_text() -> str:
-    """A view (tensor, size, stride, start) of a tensor's memory, as LLVM IR; an object, self[2], does what is unusual."""
-    t = _Text()
-    for name in ("counter", "made"):
-        t.put(f"%{name} = alloca i64")
-    size, stride = (t.let(f"alloca i64, i64 {DIMS}") for _ in range(2))
-    words = t.let(f"call ptr @PyLong_AsVoidPtr(ptr {t.let('call ptr @PyTuple_GetItem(ptr %self, i64 0)')})")
-    of = {name: t.load(words, k, "ptr") for k, name in enumerate(VIEW)}
-    t.when("icmp ne i64 %n, 4", "miss")
-    base = t.load("%args", 0, "ptr")
-    _tensor(t, base, of["tensor"], of["parameter"], "miss")
-    tuples = [t.load("%args", k, "ptr") for k in (1, 2)]
-    dims, strides = (t.let(f"call i64 @PyTuple_Size(ptr {x})") for x in tuples)
-    t.when(f"icmp ugt i64 {dims}, {DIMS}", "odd")  # -1 is no tuple
-    t.when(f"icmp ne i64 {dims}, {strides}", "odd")
-    k = t.loop("dims", "0", dims)
-    for x, to in zip(tuples, (size, stride), strict=True):
-        item = t.let(f"call ptr @PyTuple_GetItem(ptr {x}, i64 {k})")
-        t.put(f"store i64 {t.number('i64', item, 'odd', 'PyLong_AsLongLong')}, ptr {t.at(to, k)}")
-    t.again("dims", k)
-    start = t.number("i64", t.load("%args", 3, "ptr"), "odd", "PyLong_AsLongLong")
-    what = f"ptr {t.byte(base, TENSOR)}, i64 {dims}, ptr {size}, ptr {stride}, i64 {start}, ptr %made"
-    status = t.let(f"call i32 {of['reinterpret']}({what})")
-    t.when(f"icmp ne i32 {status}, 0", "odd")
-    made = t.let("load ptr, ptr %made")
-    result = t.let(f"call ptr {of['wrap']}(ptr {made})")
-    t.put(f"call i32 {of['delete']}(ptr {made})")
-    t.put(f"ret ptr {result}")
-    t.begin("odd")
-    t.put("call void @PyErr_Clear()")
-    t.label("miss")
-    fallback = t.let("call ptr @PyTuple_GetItem(ptr %self, i64 2)")
-    t.put(f"ret ptr {t.call(fallback, '%args', '%n')}")
-    return _function(t, _VIEW_NAME)
-
-
-def _function(t: _Text, name: str) -> str:
+def function(t: Text, name: str) -> str:
     body = "\n".join(t.lines)
     return f"{_DECLARED}\ndefine ptr @{name}(ptr %self, ptr %args, i64 %n) {{\nentry:\n{body}\n}}\n"
 
 
-class _MethodDef(ctypes.Structure):
+class MethodDef(ctypes.Structure):
     _fields_ = (
         ("name", ctypes.c_char_p),
         ("function", ctypes.c_void_p),
@@ -417,9 +376,9 @@ class _MethodDef(ctypes.Structure):
     )
 
 
-_FASTCALL = 0x80
+FASTCALL = 0x80
 _lock = threading.Lock()
-_method: list[_MethodDef] = []
+_method: list[MethodDef] = []
 _failed: list[Exception] = []
 
 
@@ -439,27 +398,21 @@ def builtin(words: ctypes.Array[Any], *keep: object) -> Any:
             raise _failed[0]
         if not _method:
             try:
-                _method.append(_MethodDef(b"launch", _address(), _FASTCALL, None))
+                _method.append(MethodDef(b"launch", address(), FASTCALL, None))
             except Exception as e:
                 LOG.warning("GPU kernels are launched by Python, which takes longer: %s", e)
                 _failed.append(e)
                 raise
-    return _new(_method[0], words, *keep)
+    return new_builtin(_method[0], words, *keep)
 
 
-def viewer(numbers: Sequence[int], *keep: object) -> Any:
-    """The builtin that makes views; `numbers`: as `VIEW` says; `keep`: begins with what does the unusual ones."""
-    method = _MethodDef(b"view", _address(_VIEW_NAME, view_text()), _FASTCALL, None)
-    return _new(method, array(numbers), *keep, method)
-
-
-def _new(method: _MethodDef, words: ctypes.Array[Any], *keep: object) -> Any:
+def new_builtin(method: MethodDef, words: ctypes.Array[Any], *keep: object) -> Any:
     new = ctypes.pythonapi.PyCFunction_NewEx
     new.restype, new.argtypes = ctypes.py_object, (ctypes.c_void_p, ctypes.py_object, ctypes.c_void_p)
     return new(ctypes.addressof(method), (ctypes.addressof(words), words, *keep), None)
 
 
-def _address(name: str = _NAME, ir: str = "") -> int:
+def address(name: str = _NAME, ir: str = "") -> int:
     """The address of a function: object code from the disk cache, else compiled now."""
     ir, target = ir or text(), llvm_jit.host_target(())
     facts = (llvm_jit.versions(), target.triple, target.cpu, target.features)
@@ -478,4 +431,4 @@ def array(numbers: Sequence[int]) -> ctypes.Array[Any]:
     return (ctypes.c_uint64 * max(1, len(numbers)))(*(n & (1 << 64) - 1 for n in numbers))
 
 
-__all__ = ["ANY", "ENTRY", "HOST", "LAUNCH", "SITE", "TYPES", "array", "builtin", "supported", "text", "viewer"]
+__all__ = ["ANY", "ENTRY", "HOST", "LAUNCH", "SITE", "TYPES", "array", "builtin", "supported", "text"]

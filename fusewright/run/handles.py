@@ -16,7 +16,7 @@ from typing import Any
 
 import torch
 
-from ..build import launcher, objects
+from ..build import launcher, objects, tensor_calls
 from ..build.launcher import TENSOR, TYPE
 from ..core.log import LOG
 from . import internals
@@ -27,9 +27,10 @@ CLASSES = (torch.Tensor, torch.nn.Parameter)  # exactly these; others may be mor
 
 @dataclass(frozen=True, slots=True)
 class Functions:
-    """Addresses in C: of a tensor's data, another view of its memory, the end of a tensor, its Python object."""
+    """Addresses in C: a tensor's data, whether it is contiguous, another view of its memory, its end, its object."""
 
     data_ptr: int
+    is_contiguous: int
     reinterpret: int
     delete: int
     wrap: int
@@ -41,13 +42,13 @@ def functions() -> Functions | None:
     if not launcher.supported() or internals.without_modes is None:
         return None
     cpu, python = objects.loaded("libtorch_cpu.so"), objects.loaded("libtorch_python.so")
-    names = ("aoti_torch_get_data_ptr", "aoti_torch__reinterpret_tensor", "aoti_torch_delete_tensor_object")
+    does = ("get_data_ptr", "is_contiguous", "_reinterpret_tensor", "delete_tensor_object")
     try:
-        addresses = [ctypes.cast(getattr(cpu, n), ctypes.c_void_p).value for n in names]
+        addresses = [ctypes.cast(getattr(cpu, f"aoti_torch_{n}"), ctypes.c_void_p).value for n in does]
         wrap = ctypes.cast(getattr(python, _WRAP), ctypes.c_void_p).value
     except AttributeError:
         return None
-    found = Functions(*addresses, wrap)  # type: ignore[arg-type]
+    found = Functions(*addresses, wrap)  # type: ignore[arg-type, call-arg]
     return found if _as_expected(found) else None
 
 
@@ -85,7 +86,7 @@ def view() -> Any:
     if f is None:
         return internals.reinterpret
     try:
-        made = launcher.viewer([f.reinterpret, f.delete, f.wrap, *map(id, CLASSES)], internals.reinterpret, *CLASSES)
+        made = tensor_calls.view([f.reinterpret, f.delete, f.wrap, *map(id, CLASSES)], internals.reinterpret, *CLASSES)
     except Exception as e:
         LOG.warning("views are made by Python, which takes longer: %s", e)
         return internals.reinterpret
@@ -96,4 +97,20 @@ def view() -> Any:
         return made if alike and torch.equal(y, z) else internals.reinterpret
 
 
-__all__ = ["CLASSES", "Functions", "functions", "view"]
+@cache
+def dense() -> Any:
+    """Whether all of some tensors are contiguous: True, or it has to be asked of each; None without machine code."""
+    f = functions()
+    if f is None:
+        return None
+    try:
+        made = tensor_calls.dense([f.is_contiguous, *map(id, CLASSES)], *CLASSES)
+    except Exception as e:
+        LOG.warning("strides are checked by Python, which takes longer: %s", e)
+        return None
+    with _plain():
+        x = torch.zeros(3, 4, device="cpu")
+        return made if made(x, x[1:]) is True and made(x, x.t()) is False and made(x[:, 1:]) is False else None
+
+
+__all__ = ["CLASSES", "Functions", "dense", "functions", "view"]

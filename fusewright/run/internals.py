@@ -97,9 +97,7 @@ def exact_check(tensors: Sequence[torch.Tensor]) -> Callable[..., bool] | None:
     if _tensor_guards is None:
         return None
     sizes, strides = [list(t.shape) for t in tensors], [list(t.stride()) for t in tensors]
-    check: Callable[..., bool] = _tensor_guards(
-        *tensors, dynamic_dims_sizes=sizes, dynamic_dims_strides=strides
-    ).check
+    check: Callable[..., bool] = _tensor_guards(*tensors, dynamic_dims_sizes=sizes, dynamic_dims_strides=strides).check
     return check
 
 

@@ -12,7 +12,7 @@ from torch._subclasses import FakeTensorMode
 
 import fusewright
 from fusewright.bench.null import NullDriver
-from fusewright.run import devices, handles, internals
+from fusewright.run import devices, direct, handles, internals
 from fusewright.run.plan import Plan
 from tests.run.test_native import simple
 from tests.support import is_ours
@@ -152,6 +152,55 @@ def test_views_keep_their_memory_and_nothing_else() -> None:
     del base
     torch.full((100,), 7.0)
     assert made.tolist() == [float(k) for k in range(90, 100)]
+
+
+def test_contiguous_or_to_be_asked_of_each() -> None:
+    dense = handles.dense()
+    x = torch.randn(6, 20)
+    good = [x, x[2:], torch.nn.Parameter(x), torch.empty(0, 3), torch.tensor(1.0), torch.ones(1, 5).t()]
+    assert dense() is dense(*good) is dense(x) is True
+    for other in (x.t(), x[:, 1:], x[::2], x.as_subclass(Sub), None, 3, torch.ones(1).expand(4)):
+        for k in range(len(good)):
+            assert dense(*good[:k], other, *good[k:]) is False
+
+
+@pytest.mark.parametrize("native", [False, True])
+def test_tangents_and_saved_tensors_in_other_layouts(native: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One check of all, and one of each where that fails, see to the layouts that a kernel was compiled for."""
+    if not native:
+        monkeypatch.setattr(handles, "dense", lambda: None)
+
+    def function(x: torch.Tensor, w: torch.Tensor) -> torch.Tensor:
+        return torch.nn.functional.layer_norm(x.sin() * w, (x.shape[-1],), w)
+
+    def turned(t: torch.Tensor) -> torch.Tensor:
+        return t.t().contiguous().t() if t.dim() == 2 else t
+
+    f = fusewright.fuse(function)
+    x, w = torch.randn(7, 9).requires_grad_(), torch.randn(9).requires_grad_()
+    for _ in range(2):
+        for change in (lambda t: t, turned):
+            with torch.autograd.graph.saved_tensors_hooks(change, change):
+                out = f(x, w)
+            for g in (torch.randn(7, 9), torch.randn(9, 7).t(), torch.ones(()).expand(7, 9)):
+                got = torch.autograd.grad(out, (x, w), g, retain_graph=True)
+                torch.testing.assert_close(got, torch.autograd.grad(function(x, w), (x, w), g))
+
+
+def test_results_that_nobody_checks_are_contiguous() -> None:
+    """`direct.CONTIGUOUS` says so of any operands."""
+    ways: list[Any] = [lambda t: t, lambda t: t.mT.contiguous().mT, lambda t: torch.cat([t, t], -1)[..., : t.shape[-1]]]
+    for m, k, n in ((3, 4, 5), (1, 4, 5), (3, 1, 1), (0, 4, 5), (3, 0, 5), (1, 1, 1)):
+        for left in ways:
+            for right in ways:
+                for dtype in (torch.float32, torch.bfloat16, torch.float64):
+                    a, b = left(torch.ones(m, k, dtype=dtype)), right(torch.ones(k, n, dtype=dtype))
+                    for bias in (torch.ones(n, dtype=dtype), torch.ones(n, m, dtype=dtype).t(), a.new_ones(1, 1)):
+                        assert torch.addmm(bias, a, b).is_contiguous()
+                    assert torch.mm(a, b).is_contiguous()
+                    c, d = left(torch.ones(2, m, k, dtype=dtype)), right(torch.ones(2, k, n, dtype=dtype))
+                    assert torch.bmm(c, d).is_contiguous()
+    assert all(str(op) in ("aten.mm.default", "aten.bmm.default", "aten.addmm.default") for op in direct.CONTIGUOUS)
 
 
 def test_plans_hand_tensors_over(monkeypatch: pytest.MonkeyPatch) -> None:
