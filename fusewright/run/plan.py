@@ -111,6 +111,8 @@ class _Writer:
     def __init__(self, plan: Plan, native: bool = True):
         self.plan = plan
         self.native = native
+        # whether small functions in machine code are worth making: kernels that take longer on a CPU than any call do
+        self.quick = native and any(g.gpu is not None for g in plan.groups)
         self.traced = plan.traced
         self.symbols = plan.traced.symbols
         self.scope: dict[str, Any] = {
@@ -327,7 +329,7 @@ class _Writer:
     def check_all_strides(self, nodes: Sequence[Node]) -> None:
         """`check_strides` of each; those that should be contiguous are asked together."""
         together = [n for n in nodes if self.traced.values.get(n) is not None and self.dense(n)]
-        if len(together) < 2 or not self.native or not self.guards or handles.dense() is None:
+        if len(together) < 2 or not self.quick or not self.guards or handles.dense() is None:
             together = []
         for n in nodes:
             if n not in together:

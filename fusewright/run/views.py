@@ -52,7 +52,7 @@ def reinterpret(w: _Writer, n: Node) -> bool:
     if counted:
         source = f"_strided({base.name}, {w.tuple(size)}, {w.tuple(stride)}, {w.size(start)})"
     elif not whole:
-        if w.native:
+        if w.quick:
             w.scope["_view"] = handles.view()
         source = f"_view({base.name}, {w.tuple(size)}, {w.tuple(stride)}, {w.size(start)})"
     w.emitted.add(n)

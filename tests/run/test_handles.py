@@ -14,9 +14,10 @@ import fusewright
 from fusewright.bench.null import NullDriver
 from fusewright.run import devices, direct, handles, internals
 from fusewright.run.plan import Plan
-from tests.run.test_native import simple
+from tests.run.test_native import Emulated, emulated, simple
 from tests.support import is_ours
 
+__all__ = ["emulated"]  # the fixture
 pytestmark = pytest.mark.skipif(not is_ours(), reason="Fusewright's own parts")
 
 
@@ -165,8 +166,18 @@ def test_contiguous_or_to_be_asked_of_each() -> None:
 
 
 @pytest.mark.parametrize("native", [False, True])
-def test_tangents_and_saved_tensors_in_other_layouts(native: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_tangents_and_saved_tensors_in_other_layouts(
+    native: bool, monkeypatch: pytest.MonkeyPatch, emulated: Emulated
+) -> None:
     """One check of all, and one of each where that fails, see to the layouts that a kernel was compiled for."""
+    asked: list[bool] = []
+    made = handles.dense()
+
+    def noted(*tensors: torch.Tensor) -> bool:
+        asked.append(made(*tensors))
+        return asked[-1]
+
+    monkeypatch.setattr(handles, "dense", lambda: noted)
     if not native:
         monkeypatch.setattr(handles, "dense", lambda: None)
 
@@ -184,7 +195,30 @@ def test_tangents_and_saved_tensors_in_other_layouts(native: bool, monkeypatch: 
                 out = f(x, w)
             for g in (torch.randn(7, 9), torch.randn(9, 7).t(), torch.ones(()).expand(7, 9)):
                 got = torch.autograd.grad(out, (x, w), g, retain_graph=True)
-                torch.testing.assert_close(got, torch.autograd.grad(function(x, w), (x, w), g))
+                torch.testing.assert_close(got, torch.autograd.grad(function(x, w), (x, w), g), rtol=1e-4, atol=1e-5)
+    assert set(asked) == ({True, False} if native else set()) and emulated.natively > 0
+
+
+def test_a_program_with_views_between_torch_and_kernels(emulated: Emulated, monkeypatch: pytest.MonkeyPatch) -> None:
+    made, counted = handles.view(), []
+    monkeypatch.setattr(handles, "view", lambda: lambda *args: counted.append(1) or made(*args))  # type: ignore[func-returns-value]
+
+    def f(x: torch.Tensor, w: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
+        y = torch.nn.functional.linear(x.sin() + 1, w, b).split(6, -1)
+        return (torch.bmm(y[0], y[1].transpose(1, 2)).exp() * 0.1).sum((1, 2))
+
+    fused = fusewright.fuse(f)
+    x, w = torch.randn(3, 4, 5).requires_grad_(), torch.nn.Parameter(torch.randn(12, 5) / 9)
+    b = torch.randn(12).requires_grad_()
+    for _ in range(3):
+        got, wanted = fused(x, w, b), f(x, w, b)
+        torch.testing.assert_close(got, wanted, rtol=1e-4, atol=1e-4)
+        pairs = zip(
+            torch.autograd.grad(got.sum(), (x, w, b)), torch.autograd.grad(wanted.sum(), (x, w, b)), strict=True
+        )
+        for mine, theirs in zip(*both, strict=True):
+            torch.testing.assert_close(mine, theirs, rtol=1e-4, atol=1e-4)
+    assert len(counted) >= 6
 
 
 def test_results_that_nobody_checks_are_contiguous() -> None:
