@@ -213,9 +213,7 @@ def test_a_program_with_views_between_torch_and_kernels(emulated: Emulated, monk
     for _ in range(3):
         got, wanted = fused(x, w, b), f(x, w, b)
         torch.testing.assert_close(got, wanted, rtol=1e-4, atol=1e-4)
-        pairs = zip(
-            torch.autograd.grad(got.sum(), (x, w, b)), torch.autograd.grad(wanted.sum(), (x, w, b)), strict=True
-        )
+        both = [torch.autograd.grad(y.sum(), (x, w, b)) for y in (got, wanted)]
         for mine, theirs in zip(*both, strict=True):
             torch.testing.assert_close(mine, theirs, rtol=1e-4, atol=1e-4)
     assert len(counted) >= 6
