@@ -1,11 +1,11 @@
 """The launch of a GPU kernel as a builtin of Python: what a call does on the host, in machine code.
 
-The builtin takes the addresses of a kernel's buffers, values of size symbols, and host scalars. It looks for an
-*entry*, the launch prepared for these sizes and this alignment, copies its arguments, puts the addresses in, and calls
-`cuLaunchKernel` (`cuLaunchKernelEx`, of what may begin before the launch before it has ended) without the
-interpreter's lock. Whatever is unusual (no entry, an argument of another type, another
-device, a failed launch) is left to Python: `miss(*args)` makes the whole call, `resume(keep, first, scratch, *args)`
-the launches from number `first` on, with the scratch memory that there is (or None).
+The builtin takes a kernel's buffers (tensors, or their addresses), values of size symbols, and host scalars. It looks
+for an *entry*, the launch prepared for these sizes and this alignment, copies its arguments, puts the addresses in, and
+calls `cuLaunchKernel` (`cuLaunchKernelEx`, of what may begin before the launch before it has ended) without the
+interpreter's lock. Whatever is unusual (no entry, an argument of another type, another device, a failed launch) is
+left to Python: `miss(*args)` makes the whole call, `resume(keep, first, scratch, *args)` the launches from number
+`first` on, with the scratch memory that there is (or None).
 
 There is one function for all kernels, compiled when the first one is launched. Of CPython it uses what is exported and
 documented from 3.10 on. An entry is copied before anything else can run, so that Python may drop it at any time; the
@@ -26,9 +26,10 @@ from ..core.options import current
 from . import llvm_jit, objects
 from .store import default_store
 
-# Words of 8 bytes. A site: addresses (of functions in C; of Python's objects, or 0), the device, how many arguments
-# there are of each kind, whether the last two are the place and size of memory that scratch memory may be taken from,
-# the first entry; then for each buffer 15, or 0 if its alignment does not matter.
+# Words of 8 bytes. A site: addresses (of functions in C; of Python's objects, or 0; of a function that says where a
+# tensor's data is, or 0, and the two classes that it is asked about), the device, how many arguments there are of each
+# kind, whether the last two are the place and size of memory that scratch memory may be taken from, the first entry;
+# then for each buffer 15, or 0 if its alignment does not matter.
 SITE = (
     *(
         "launch",
@@ -44,7 +45,7 @@ SITE = (
         "no",
         "index",
     ),
-    *("device", "args", "pointers", "symbols", "room", "head"),
+    *("address", "tensor", "parameter", "device", "args", "pointers", "symbols", "room", "head"),
 )
 # An entry: the next one; what it is for (alignment, stream, or -1 for any); its length in words; how many launches,
 # host scalars, pieces of scratch memory and words of arguments; which of those the pieces begin at; whether it is not
@@ -58,10 +59,12 @@ LAUNCH = ("handle", "blocks", "threads", "shared", "attributes")  # for each lau
 HOST = ("type", "word", "arg")  # for each host scalar: its type's number, its place, which one of the call's it is
 TYPES = ("f64", "f32", "i64", "i32")
 ANY = -1
+TYPE, TENSOR = 8, 16  # bytes from where an object begins to its type, and from where a tensor does to the one of C++
 
 _NAME = "fusewright_launch"
 _DECLARED = """\
 declare ptr @PyTuple_GetItem(ptr, i64)
+declare i64 @PyTuple_Size(ptr)
 declare ptr @PyLong_AsVoidPtr(ptr)
 declare i64 @PyLong_AsUnsignedLongLong(ptr)
 declare i64 @PyLong_AsLongLong(ptr)
@@ -78,7 +81,7 @@ declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)
 """
 
 
-class _Text:
+class Text:
     """Writes the function: `done`, `failed` and so on are its labels."""
 
     def __init__(self) -> None:
@@ -104,6 +107,10 @@ class _Text:
     def at(self, base: str, index: str | int) -> str:
         """The address of a word."""
         return self.let(f"getelementptr i64, ptr {base}, i64 {index}")
+
+    def byte(self, base: str, offset: int) -> str:
+        """The address some bytes on."""
+        return self.let(f"getelementptr i8, ptr {base}, i64 {offset}")
 
     def load(self, base: str, index: str | int, kind: str = "i64") -> str:
         return self.let(f"load {kind}, ptr {self.at(base, index)}")
@@ -152,7 +159,7 @@ class _Text:
 
 def text() -> str:
     """The function, as LLVM IR."""
-    t = _Text()
+    t = Text()
     for name in ("counter", "low", "found", "raw", "base", "scratch", "result"):
         t.put(f"%{name} = alloca i64")
     t.put("%config = alloca [7 x i64]")
@@ -235,11 +242,10 @@ def text() -> str:
     t.put("call void @PyErr_Clear()")
     t.label("miss")
     t.put(f"ret ptr {t.call(of['miss'], '%args', '%n')}")
-    body = "\n".join(t.lines)
-    return f"{_DECLARED}\ndefine ptr @{_NAME}(ptr %self, ptr %args, i64 %n) {{\nentry:\n{body}\n}}\n"
+    return function(t, _NAME)
 
 
-def _device(t: _Text, of: dict[str, str], site: str) -> None:
+def _device(t: Text, of: dict[str, str], site: str) -> None:
     """The device is the current one; %raw: its stream."""
     index = t.at(site, SITE.index("index"))
     t.when(f"icmp eq ptr {of['current']}, null", "here")
@@ -256,13 +262,30 @@ def _device(t: _Text, of: dict[str, str], site: str) -> None:
     t.when(f"icmp ne ptr {t.let('call ptr @PyErr_Occurred()')}, null", "odd")
 
 
-def _given(t: _Text, of: dict[str, str], site: str) -> str:
+def of_class(t: Text, arg: str, *classes: str) -> None:
+    """Go to the last label if an object is of none of these classes."""
+    kind = t.let(f"load ptr, ptr {t.byte(arg, TYPE)}")
+    *which, other = classes
+    either = [t.let(f"icmp eq ptr {kind}, {c}") for c in which]
+    t.when(f"xor i1 true, {t.let(f'or i1 {either[0]}, {either[1]}')}", other)
+
+
+def _given(t: Text, of: dict[str, str], site: str) -> str:
     """The call's addresses and sizes, as an array; %low: their alignment."""
     given = t.let(f"alloca i64, i64 {of['args']}")
     t.put("store i64 0, ptr %low")
     k = t.loop("pointers", "0", of["pointers"])
-    p = t.number("i64", t.load("%args", k, "ptr"), "odd", "PyLong_AsUnsignedLongLong")
-    t.put(f"store i64 {p}, ptr {t.at(given, k)}")
+    arg, to = t.load("%args", k, "ptr"), t.at(given, k)
+    t.when(f"icmp eq ptr {of['address']}, null", "number")
+    of_class(t, arg, of["tensor"], of["parameter"], "number")
+    status = t.let(f"call i32 {of['address']}(ptr {t.byte(arg, TENSOR)}, ptr {to})")
+    t.when(f"icmp ne i32 {status}, 0", "odd")
+    t.put("br label %given")
+    t.begin("number")
+    n = t.number("i64", arg, "odd", "PyLong_AsUnsignedLongLong")
+    t.put(f"store i64 {n}, ptr {to}")
+    t.label("given")
+    p = t.load(given, k)
     counts = t.let(f"and i64 {p}, {t.load(site, t.let(f'add i64 {k}, {len(SITE)}'))}")
     before = t.let("load i64, ptr %low")
     t.put(f"store i64 {t.let(f'or i64 {before}, {counts}')}, ptr %low")
@@ -274,7 +297,7 @@ def _given(t: _Text, of: dict[str, str], site: str) -> str:
     return given
 
 
-def _search(t: _Text, of: dict[str, str], site: str, given: str) -> str:
+def _search(t: Text, of: dict[str, str], site: str, given: str) -> str:
     """The entry for this alignment, stream and sizes; to `miss` if there is none."""
     low, raw = t.let("load i64, ptr %low"), t.let("load i64, ptr %raw")
     sizes = t.at(given, of["pointers"])
@@ -298,7 +321,7 @@ def _search(t: _Text, of: dict[str, str], site: str, given: str) -> str:
     return entry
 
 
-def _config(t: _Text, one: str, stream: str) -> str:
+def _config(t: Text, one: str, stream: str) -> str:
     """The CUlaunchConfig (`run/dependent.py`) of a launch: numbers of 32 bits, two in a word, and addresses."""
     blocks, threads, shared, attributes = (t.load(one, k) for k in range(1, len(LAUNCH)))
     threads = t.let(f"or i64 {t.let(f'shl i64 {threads}, 32')}, 1")
@@ -309,7 +332,7 @@ def _config(t: _Text, one: str, stream: str) -> str:
     return "%config"
 
 
-def _live(t: _Text, of: dict[str, str], part: dict[str, str], site: str) -> None:
+def _live(t: Text, of: dict[str, str], part: dict[str, str], site: str) -> None:
     """To `forget` if launches are being recorded and the entry is not for that."""
     t.when(f"icmp eq i64 {part['live']}, 0", "made")
     answer = t.call(of["capturing"], t.at(site, SITE.index("index")), 0)
@@ -319,7 +342,7 @@ def _live(t: _Text, of: dict[str, str], part: dict[str, str], site: str) -> None
     t.label("made")
 
 
-def _hosts(t: _Text, of: dict[str, str], part: dict[str, str], entry: str, values: str) -> None:
+def _hosts(t: Text, of: dict[str, str], part: dict[str, str], entry: str, values: str) -> None:
     """Put the host scalars into their places."""
     first = t.let(f"add i64 {of['pointers']}, {of['symbols']}")
     table = t.at(entry, part["hosts_at"])
@@ -346,7 +369,7 @@ def _hosts(t: _Text, of: dict[str, str], part: dict[str, str], entry: str, value
     t.again("hosts", k)
 
 
-def _scratch(t: _Text, of: dict[str, str], part: dict[str, str], entry: str, values: str) -> None:
+def _scratch(t: Text, of: dict[str, str], part: dict[str, str], entry: str, values: str) -> None:
     """Take scratch memory from what there is, or allocate it, %scratch; put its pieces into their places."""
     t.when(f"icmp eq i64 {part['bytes']}, 0", "ready")
     t.when(f"icmp eq i64 {of['room']}, 0", "fresh")
@@ -374,7 +397,12 @@ def _scratch(t: _Text, of: dict[str, str], part: dict[str, str], entry: str, val
     t.label("ready")
 
 
-class _MethodDef(ctypes.Structure):
+def function(t: Text, name: str) -> str:
+    body = "\n".join(t.lines)
+    return f"{_DECLARED}\ndefine ptr @{name}(ptr %self, ptr %args, i64 %n) {{\nentry:\n{body}\n}}\n"
+
+
+class MethodDef(ctypes.Structure):
     _fields_ = (
         ("name", ctypes.c_char_p),
         ("function", ctypes.c_void_p),
@@ -383,9 +411,9 @@ class _MethodDef(ctypes.Structure):
     )
 
 
-_FASTCALL = 0x80
+FASTCALL = 0x80
 _lock = threading.Lock()
-_method: list[_MethodDef] = []
+_method: list[MethodDef] = []
 _failed: list[Exception] = []
 
 
@@ -405,19 +433,23 @@ def builtin(words: ctypes.Array[Any], *keep: object) -> Any:
             raise _failed[0]
         if not _method:
             try:
-                _method.append(_MethodDef(b"launch", _address(), _FASTCALL, None))
+                _method.append(MethodDef(b"launch", address(), FASTCALL, None))
             except Exception as e:
                 LOG.warning("GPU kernels are launched by Python, which takes longer: %s", e)
                 _failed.append(e)
                 raise
+    return new_builtin(_method[0], words, *keep)
+
+
+def new_builtin(method: MethodDef, words: ctypes.Array[Any], *keep: object) -> Any:
     new = ctypes.pythonapi.PyCFunction_NewEx
     new.restype, new.argtypes = ctypes.py_object, (ctypes.c_void_p, ctypes.py_object, ctypes.c_void_p)
-    return new(ctypes.addressof(_method[0]), (ctypes.addressof(words), words, *keep), None)
+    return new(ctypes.addressof(method), (ctypes.addressof(words), words, *keep), None)
 
 
-def _address() -> int:
-    """The address of the function: object code from the disk cache, else compiled now."""
-    ir, target = text(), llvm_jit.host_target(())
+def address(name: str = _NAME, ir: str = "") -> int:
+    """The address of a function: object code from the disk cache, else compiled now."""
+    ir, target = ir or text(), llvm_jit.host_target(())
     facts = (llvm_jit.versions(), target.triple, target.cpu, target.features)
     key = f"launcher-{hashlib.sha256(repr((ir, facts)).encode()).hexdigest()[:32]}"
     store = default_store() if current().disk_cache else None
@@ -426,7 +458,7 @@ def _address() -> int:
         code = llvm_jit.compile_ir(ir, target)
         if store is not None:
             store.put(key, code, {"bytes": len(code)})
-    return objects.load(code, _NAME, llvm_jit.externals(ir))
+    return objects.load(code, name, llvm_jit.externals(ir))
 
 
 def array(numbers: Sequence[int]) -> ctypes.Array[Any]:

@@ -61,7 +61,7 @@ def features() -> dict[str, bool]:
 # --- symbols -----------------------------------------------------------------------------------------
 
 
-def _loaded(*names: str) -> ctypes.CDLL | None:
+def loaded(*names: str) -> ctypes.CDLL | None:
     """A shared library that the process has already loaded, else None."""
     for name in names:
         try:
@@ -76,7 +76,7 @@ def _loaded(*names: str) -> ctypes.CDLL | None:
 @cache
 def _libraries() -> tuple[ctypes.CDLL | None, ctypes.CDLL | None]:
     """(torch's CPU library, its OpenMP runtime)."""
-    return _loaded("libtorch_cpu.so", "libtorch_cpu.dylib"), _loaded("libgomp.so.1")
+    return loaded("libtorch_cpu.so", "libtorch_cpu.dylib"), loaded("libgomp.so.1")
 
 
 @cache

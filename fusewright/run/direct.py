@@ -24,6 +24,9 @@ CALLS: dict[Any, Callable[..., Any]] = {
     _aten.addmm.default: torch.addmm,
 }
 
+# Operators whose result torch defines as contiguous, on every device: nothing has to check it.
+CONTIGUOUS = frozenset((_aten.mm.default, _aten.bmm.default, _aten.addmm.default))
+
 
 def call(target: Any, kwargs: Any) -> Any:
     """What a plan calls for an operator."""

@@ -7,7 +7,8 @@ Each name is looked up once. Without it a feature is slower or absent, never wro
     reinterpret      absent: the public function, which takes twice as long
     tensor_uses      absent: no output is written over an input
     function_modes   absent: likewise
-    tensor_guards    absent: the same check in Python, ten times as slow
+    without_modes    absent: Python is asked for the address of every tensor, and makes every view
+    tensor_guards    absent: the same check in Python, ten times as slow; and sizes that come often are not known
     record_function  absent: the public context manager, which takes microseconds
     clear_workspaces absent: CUDA graphs share workspaces of cuBLAS
     product_precision  absent: a CUDA graph does not notice that another precision was chosen
@@ -102,6 +103,9 @@ def without_default_device() -> Iterator[None]:
         torch.overrides._push_mode(mode)  # type: ignore[attr-defined]
 
 
+# A context manager: tensors made inside are what they look like, whatever is being traced.
+without_modes: Callable[[], Any] | None = _private("utils._python_dispatch._disable_current_modes", None)
+
 # How many modes of `torch.utils._python_dispatch` are active.
 dispatch_modes: Callable[[], int] = _private("_C._len_torch_dispatch_stack", lambda: 0)
 
@@ -120,6 +124,15 @@ def tensor_check(tensors: Sequence[torch.Tensor], sizes: Sequence[Sequence[int |
     strides = [[None] * len(s) for s in sizes]
     guards = _tensor_guards(*tensors, dynamic_dims_sizes=[list(s) for s in sizes], dynamic_dims_strides=strides)
     check: Callable[..., bool] = guards.check
+    return check
+
+
+def exact_check(tensors: Sequence[torch.Tensor]) -> Callable[..., bool] | None:
+    """As `tensor_check`, of all sizes and strides; None where torch has no such function."""
+    if _tensor_guards is None:
+        return None
+    sizes, strides = [list(t.shape) for t in tensors], [list(t.stride()) for t in tensors]
+    check: Callable[..., bool] = _tensor_guards(*tensors, dynamic_dims_sizes=sizes, dynamic_dims_strides=strides).check
     return check
 
 

@@ -17,6 +17,7 @@ import torch
 from ..build import launcher
 from ..build.launcher import ANY, ENTRY, HOST, LAUNCH, SITE, TYPES
 from ..core.options import current
+from . import handles
 from .dependent import ATTRIBUTES
 from .prepared import Calls, Prepared
 
@@ -63,7 +64,9 @@ class Room:
 def site(
     group: Group, calls: Calls, aligned: Sequence[bool], hosts: int, here: bool, room: Room | None = None
 ) -> Callable[..., bool | None]:
-    """A function of (addresses of the buffers..., sizes..., host scalars...), which launches the group's kernel.
+    """A function of (buffers..., sizes..., host scalars...), which launches the group's kernel.
+
+    A buffer is a tensor or an address.
 
     It returns True if there is no kernel for them. `aligned`: which buffers count for the alignment; `hosts`: how many
     host scalars; `here`: the device is the current one whenever it is called. With a `room` it takes two more
@@ -74,8 +77,10 @@ def site(
     objects: tuple[Any, ...] = (calls.device, calls.stream, calls.empty, calls.capturing, torch.Tensor.data_ptr)
     objects = (*objects, python.miss, python.resume, None, False, calls.index)
     device, *others = map(id, objects)
-    shared = room is not None
-    numbers = [calls.launch, calls.follow, 0 if here else device, *others, calls.index]
+    shared, known = room is not None, handles.functions()
+    address = known.data_ptr if known is not None else 0
+    numbers = [calls.launch, calls.follow, 0 if here else device, *others]
+    numbers += [address, *map(id, handles.CLASSES), calls.index]
     numbers += [n + len(group.symbols) + hosts + 2 * shared, n, len(group.symbols), shared, 0]
     numbers += [15 * a for a in aligned]
     python.words = launcher.array(numbers)
@@ -100,6 +105,7 @@ class Site:
 
     def miss(self, *args: Any) -> bool:
         """The whole call, which may be the first one of its kind."""
+        args = (*_addresses(args[: self.buffers]), *args[self.buffers :])
         low = 0
         for k in self.aligned:
             low |= args[k]
@@ -121,7 +127,7 @@ class Site:
         base = 0
         if prepared.scratch_bytes:
             base = args[-2] if scratch is None else scratch.data_ptr()
-        prepared.run(args[: self.buffers], args[self.hosts], first, base)
+        prepared.run(_addresses(args[: self.buffers]), args[self.hosts], first, base)
 
     def learn(self, prepared: Prepared, key: tuple[int, ...]) -> None:
         """Let native code launch that from now on; what counts, on this stream, unless that is recorded."""
@@ -152,6 +158,10 @@ class Site:
             entry[0][ENTRY.index("next")] = self.words[head]
             self.entries.append(entry)
             self.words[head] = ctypes.addressof(entry[0])
+
+
+def _addresses(buffers: Sequence[Any]) -> list[int]:
+    return [b.data_ptr() if isinstance(b, torch.Tensor) else b for b in buffers]
 
 
 def entry_of(

@@ -8,6 +8,7 @@ before it runs, unless the graph is retained, and incoming gradients where torch
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -16,6 +17,8 @@ import torch
 from torch.autograd.function import Function
 
 BOXED = hasattr(Function, "boxed_grads_call")
+FEW = 16  # results up to which one after the other is the quickest way to take them from a list
+_ASKED = ("setup_context", "clear_saved_tensors_on_access")
 _apply = torch._C._FunctionBase.__dict__["apply"]  # Function.apply without its detour for torch.func
 
 
@@ -61,7 +64,7 @@ def source(shape: NodeShape) -> str:
         if kind == "view"
     ]
     if tensors:
-        lines.append(f"    ctx.save_for_backward({', '.join(tensors)})")
+        lines.append(f"    ctx.to_save = ({', '.join(tensors)},)")  # all that `save_for_backward` does
     if numbers:
         lines.append(f"    ctx.numbers = ({', '.join(numbers)},)")
     if shape.fixed:
@@ -75,7 +78,8 @@ def source(shape: NodeShape) -> str:
     again = f"twice(compiled_backward, args, {shape.curved})"
     lines.append(f"    try: r = {again} if grad_enabled() else compiled_backward(args)")
     lines += ["    except RuntimeError as e:", "        explain(e)", "        raise"]
-    own = f"*r[{first}:]" if apart else ", ".join(f"r[{k}]" for k, is_tensor in enumerate(shape.tensors) if is_tensor)
+    own = ", ".join(f"r[{k}]" for k, is_tensor in enumerate(shape.tensors) if is_tensor)
+    own = f"*r[{first}:]" if apart and len(args) > FEW else own
     lines.append(f"    return (None, {own})")
     return "\n".join([*lines, ""])
 
@@ -130,7 +134,9 @@ def make_node(
     exec(compile(source(shape), f"<fusewright {name}>", "exec"), scope)
     backward_ = scope["backward"]
     functions: dict[str, Any] = {"forward": staticmethod(scope["forward"]), "backward": staticmethod(backward_)}
-    node: Any = type(name, (Function,), {**functions, "boxed_grads_call": BOXED})
+    # What `apply` asks the class for, by names that no cache of attributes knows: here, it is found at once.
+    asked = {k: inspect.getattr_static(Function, k) for k in _ASKED if hasattr(Function, k)}
+    node: Any = type(name, (Function,), {**asked, **functions, "boxed_grads_call": BOXED})
     each = (lambda ctx, *g: backward_(ctx, list(g))) if BOXED else backward_
     # What the engine calls. Function's own `apply` looks up `backward` among the ways to write one, every time.
     # `_forward_cls` is what compiled autograd calls, which hands over no lists.

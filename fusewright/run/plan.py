@@ -34,10 +34,11 @@ from .kernels import CompiledKernel, size_table
 from .launch import bump, number, restride, threads, watched
 
 if TYPE_CHECKING:
-    from . import cuda_graphs, plan_gpu
+    from . import cuda_graphs, handles, plan_gpu
     from .gpu import GpuGroup
 else:
     cuda_graphs = lazy_import("fusewright.run.cuda_graphs")
+    handles = lazy_import("fusewright.run.handles")
     plan_gpu = lazy_import("fusewright.run.plan_gpu")
 
 POOLED = pool.THRESHOLD
@@ -110,6 +111,8 @@ class _Writer:
     def __init__(self, plan: Plan, native: bool = True):
         self.plan = plan
         self.native = native
+        # whether small functions in machine code are worth making: kernels that take longer on a CPU than any call do
+        self.quick = native and any(g.gpu is not None for g in plan.groups)
         self.traced = plan.traced
         self.symbols = plan.traced.symbols
         self.scope: dict[str, Any] = {
@@ -175,12 +178,14 @@ class _Writer:
         self.emitted.update(placeholders)
         self.trusted.update(n for n in placeholders if not self.backward)
         self.actions.append(_Action(head, set(), set(names)))
+        given = []
         for n in placeholders:
             self.bind(n)
             if n.name.startswith("tangents") and not n.name.startswith("tangents_token"):  # a token of effects is None
-                self.check_strides(n)
+                given.append(n)
             elif self.backward and n in self.consumed:  # hooks on saved tensors may give them back in other layouts
-                self.check_strides(n)
+                given.append(n)
+        self.check_all_strides(given)
         if any(g.compiled for g in self.plan.groups):
             self.actions.append(_Action(["nt = _threads()"], set(), set()))
         for g in self.plan.groups:
@@ -321,17 +326,35 @@ class _Writer:
             self.scope[name] = a
         return name
 
+    def check_all_strides(self, nodes: Sequence[Node]) -> None:
+        """`check_strides` of each; those that should be contiguous are asked together."""
+        together = [n for n in nodes if self.traced.values.get(n) is not None and self.dense(n)]
+        if len(together) < 2 or not self.quick or not self.guards or handles.dense() is None:
+            together = []
+        for n in nodes:
+            if n not in together:
+                self.check_strides(n)
+        if together:
+            self.scope["_dense"] = handles.dense()
+            names = {n.name for n in together}
+            lines = [f"    {self.stride_check(n)}" for n in together]
+            self.actions.append(_Action([f"if not _dense({', '.join(sorted(names))}):", *lines], names, names))
+
     def check_strides(self, n: Node) -> None:
         """A kernel was compiled for the traced strides: copy in the rare case that the real ones differ."""
         if self.traced.values.get(n) is None:
             return
+        if not self.guards or n.target in direct.CONTIGUOUS:
+            self.trusted.add(n)
+        else:
+            self.actions.append(_Action([self.stride_check(n)], {n.name}, {n.name}))
+
+    def stride_check(self, n: Node) -> str:
+        """The line that does, from which on the strides are known to be the traced ones."""
         self.trusted.add(n)
-        if not self.guards:
-            return
         strides = self.tuple(self.symbols.shape(n.meta["val"].stride()))
         differs = f"not {n.name}.is_contiguous()" if self.dense(n) else f"{n.name}.stride() != {strides}"
-        line = f"if {differs}: {n.name} = _restride({n.name}, {strides})"
-        self.actions.append(_Action([line], {n.name}, {n.name}))
+        return f"if {differs}: {n.name} = _restride({n.name}, {strides})"
 
     def tuple(self, xs: tuple[Ix, ...]) -> str:
         items = [self.size(x) for x in xs]

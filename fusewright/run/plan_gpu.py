@@ -14,7 +14,7 @@ import torch
 
 from ..index.expr import ONE
 from ..index.layout import product
-from . import inplace, internals, native, plan_eager, views
+from . import handles, inplace, internals, native, plan_eager, views
 from .chance import Chance
 from .launch import number, watched
 
@@ -89,6 +89,8 @@ def _native(w: _Writer, g: GroupPlan, group: GpuGroup, nodes: dict[str, Node], k
     room = _room(w, calls) if here and _takes_scratch(group) else None
     w.scope[f"_l{k}"] = native.site(group, calls, _aligned(g.built), len(fusion.hosts), here, room)
     pointers = [w.pointer(g.built, b, nodes[b.name]) for b in fusion.buffers]
+    if handles.functions() is not None:  # the tensors themselves, where they begin at what the kernel sees
+        pointers = [p.removesuffix(".data_ptr()") for p in pointers]
     hosts = [number(h, dtype.kind) for h, dtype in fusion.hosts.items()]
     memory = ["R[1]", "R[2]"] if room is not None else []
     return [f"if _l{k}({', '.join([*pointers, *group.symbols, *hosts, *memory])}): {eager}"]

@@ -15,10 +15,14 @@ from typing import TYPE_CHECKING
 import torch
 from torch.fx import Node
 
+from ..core.lazy import lazy_import
 from ..index.expr import ZERO
 
 if TYPE_CHECKING:
+    from . import handles
     from .plan import _Writer
+else:
+    handles = lazy_import("fusewright.run.handles")
 
 
 def reinterpret(w: _Writer, n: Node) -> bool:
@@ -48,6 +52,8 @@ def reinterpret(w: _Writer, n: Node) -> bool:
     if counted:
         source = f"_strided({base.name}, {w.tuple(size)}, {w.tuple(stride)}, {w.size(start)})"
     elif not whole:
+        if w.quick:
+            w.scope["_view"] = handles.view()
         source = f"_view({base.name}, {w.tuple(size)}, {w.tuple(stride)}, {w.size(start)})"
     w.emitted.add(n)
     w.trusted.add(n)

@@ -2,16 +2,23 @@
 
     def f(x, y):
         while True:                                                    # one block for each entry
-            if not (c0(x, y) and ad._current_level < 0 and not modes() and ...): break
-            _s0, _s1, = x.shape
-            _s2, _ = y.shape
-            if not (1 < _s0 and 1 < _s1 and 1 < _s2 and x.is_contiguous() and ... and _s0 == _s2): break
-            return p0([_s0, _s1, _s2, x, y])[0]
+            if not (ad._current_level < 0 and not modes() and ...): break
+            _c, _n = e0[0]
+            if not _c(x, y):
+                if not (c0(x, y)): break
+                _s0, _s1, = x.shape
+                _s2, _ = y.shape
+                if not (1 < _s0 and 1 < _s1 and 1 < _s2 and x.is_contiguous() and ... and _s0 == _s2): break
+                _n = (_s0, _s1, _s2,)
+                if _n == e0[1]: often0(_n, x, y)
+                e0[1] = _n
+            return p0([*_n, x, y])[0]
         return slow(x, y)
 
 `c0` is torch's own C++ check of tensors: exact type, element type, device, whether they require a gradient, fixed
 extents, and the dispatch keys, which transforms, autocast and inference mode change. What it cannot see (the grad mode,
-forward-mode levels, `TorchFunctionMode`) is asked for.
+forward-mode levels, `TorchFunctionMode`) is asked for. When sizes come again and again, `e0` gets the same check of
+those very sizes and strides, which takes the place of all conditions on them.
 """
 
 from __future__ import annotations
@@ -26,7 +33,7 @@ import torch.autograd.forward_ad as forward_ad
 from torch.utils import _pytree as pytree
 
 from ..core.options import current
-from ..run.internals import default_device, function_modes, tensor_check
+from ..run.internals import default_device, exact_check, function_modes, tensor_check
 from . import frames
 from .capture import Captured, Out
 from .signature import Layout, ModuleState, Node
@@ -142,7 +149,7 @@ class _Block:
         names = [self.found[k] for k in en.layouts]
         sizes = [list(lay.sizes) for lay in en.layouts.values()]
         check = tensor_check([en.leaves[k] for k in en.layouts], sizes)
-        conditions = [f"{self.constant(check, 'c')}({', '.join(names)})", "_ad._current_level < 0"]
+        conditions = ["_ad._current_level < 0"]
         conditions.append("not _modes()" if en.device is None else f"_device() == {self.constant(en.device, 'd')}")
         conditions.append(f"_options() is {self.constant(en.options, 'o')}")
         conditions.append(f"_default() is {self.constant(torch.get_default_dtype(), 't')}")
@@ -151,6 +158,17 @@ class _Block:
         if en.amp:
             conditions.append(f"_amp() == {self.constant(en.amp, 'm')}")
         self.unless(*conditions)
+        known = None if en.mutated or en.captured.integers or not names else Known()
+        before, self.lines = self.lines, []
+        self.unless(f"{self.constant(check, 'c')}({', '.join(names)})")
+        self.unless(*self.sizes(True))
+        self.lines.append(f"_n = ({''.join(f'{n}, ' for n in self.numbers())})")
+        if known is None:
+            self.lines[:0] = before
+            return
+        e, given = self.constant(known.box, "e"), ", ".join(names)
+        self.lines += [f"if _n == {e}[1]: {self.constant(known.often, 'f')}(_n, {given})", f"{e}[1] = _n"]
+        self.lines = [*before, f"_c, _n = {e}[0]", f"if not _c({given}):", *(f"    {s}" for s in self.lines)]
 
     def sizes(self, check: bool) -> list[str]:
         """Bind the flat integers; returns the conditions that they must meet."""
@@ -202,15 +220,18 @@ class _Block:
                 expected = n if have == "1" else f"{have} * {n}"
         return out
 
+    def numbers(self) -> list[str]:
+        """The variables of the flat integers."""
+        return [f"_s{i}" for i in range(len(self.entry.captured.symbols) + len(self.entry.captured.integers))]
+
     # --- the call ---
     def call(self) -> None:
+        """Run the entry, for tensors and the flat integers `_n`."""
         en = self.entry
-        numbers = [f"_s{i}" for i in range(len(en.captured.symbols) + len(en.captured.integers))]
         tensors = [self.found[k] for k in en.captured.tensors]
-        flat = ", ".join([*numbers, *tensors])
         run = self.constant(en.run, "p")
-        if en.how == "node":
-            flat = ", ".join([f"({''.join(f'{n}, ' for n in numbers)})", *tensors])
+        numbers = ["_n"] if en.how == "node" else ["*_n"] * bool(self.numbers())
+        flat = ", ".join([*numbers, *tensors])
         call = f"{run}([{flat}])" if en.how == "plain" else f"{run}({flat})"
         single = en.how == "node" and en.returns == 1
         parts, spec = pytree.tree_flatten(en.captured.result)
@@ -246,6 +267,36 @@ class _Block:
             inner = ", ".join(out)
             return f"[{inner}]" if spec.type is list else f"({inner}{',' if len(out) == 1 else ''})"
         return f"_unflatten([{', '.join(items)}], {self.constant(spec, 'u')})"
+
+
+OFTEN = 8  # calls in a row with the same sizes, after which they are known
+
+
+class Known:
+    """The sizes that calls come with again and again, with the check that tensors have these.
+
+    `box`: (check, flat integers), read and replaced as one, for other threads; the flat integers of the last call that
+    had others. Each replacement takes twice as many calls as the one before it, so that sizes which keep changing
+    cost next to nothing.
+    """
+
+    def __init__(self) -> None:
+        self.box: list[Any] = [(_never, ()), None]
+        self.left = self.next = OFTEN
+
+    def often(self, numbers: tuple[int, ...], *tensors: torch.Tensor) -> None:
+        """Count a call like the one before it."""
+        self.left -= 1
+        if self.left <= 0:
+            self.next *= 2
+            self.left = self.next
+            check = exact_check(tensors)
+            if check is not None:
+                self.box[0] = (check, numbers)
+
+
+def _never(*tensors: Any) -> bool:
+    return False
 
 
 SCOPE: dict[str, Any] = {
@@ -325,7 +376,6 @@ def block(entry: Entry, number: int, values: Sequence[str], scope: dict[str, Any
     for n, v in zip(entry.structure, values, strict=True):
         b.node(n, v, True)
     b.tensors()
-    b.unless(*b.sizes(True))
     b.call()
     return b.lines
 
@@ -345,9 +395,6 @@ def launcher(entry: Entry) -> Callable[[list[Any], list[int]], Any]:
     scope = dict(SCOPE)
     b = _Block(entry, 0, scope)
     b.found = {k: f"_l[{k}]" for k in (*entry.captured.integers, *entry.layouts)}
-    n = len(entry.captured.symbols) + len(entry.captured.integers)
-    if n:
-        b.lines.append(f"{', '.join(f'_s{i}' for i in range(n))}, = _n")
     b.call()
     exec("def run(_l, _n):\n" + "\n".join(f"    {s}" for s in b.lines), scope)
     run: Callable[[list[Any], list[int]], Any] = scope["run"]

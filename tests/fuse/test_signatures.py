@@ -9,6 +9,8 @@ import pytest
 import torch
 
 import fusewright
+from fusewright.trace import launcher
+from fusewright.trace.launcher import OFTEN
 from tests.support import TORCH, assert_agrees, counted, counters, random_tensor
 
 
@@ -38,6 +40,68 @@ def test_twenty_sizes_are_one_trace_and_no_new_kernel(needs):
         step(2 + k, 3 + 7 * k % 11)
     grown = counted(before)
     assert grown["fuse_traces"] == grown["kernels_compiled"] == grown["graphs_traced"] == grown["plans_built"] == 0
+
+
+def _known(fused):
+    """Of each entry in the generated code: the sizes that are known, if any are."""
+    boxes = [v for k, v in fused._fusewright.scope.items() if k.startswith("_e")]
+    return [box[0][1] for box in boxes]
+
+
+@pytest.mark.parametrize("needs", [False, True])
+def test_sizes_that_come_again_and_again_are_known(needs):
+    """And others are told from them, whatever it is that differs."""
+    fused = fusewright.fuse(f)
+    x, y = random_tensor((4, 6), seed=1).requires_grad_(needs), random_tensor((6,), seed=2)
+    for _ in range(OFTEN + 2):
+        fused(x, y)
+    assert _known(fused) == [(4, 6, 6)]
+    calls, before = [], counters()
+    check, numbers = fused._fusewright.scope[next(k for k in fused._fusewright.scope if k.startswith("_e"))][0]
+    assert check(x, y) and numbers == (4, 6, 6)
+    wide = random_tensor((4, 12), seed=3).requires_grad_(needs)
+    for a, b in (
+        (x, y),
+        (random_tensor((5, 6)).requires_grad_(needs), y),
+        (random_tensor((4, 7)).requires_grad_(needs), random_tensor((7,))),
+        (wide[:, ::2], y),
+        (x, wide.detach()[0, ::2]),
+        (random_tensor((6, 4)).requires_grad_(needs).t(), y),
+        (x.detach().requires_grad_(not needs), y),
+        (x.double(), y),
+    ):
+        calls.append(check(a, b))
+        assert_agrees(fused(a, b), f(a, b))
+    assert calls == [True] + [False] * 7
+    assert traces(before) > 0
+    with pytest.raises(RuntimeError):
+        fused(x, random_tensor((5,)))
+
+
+def test_sizes_that_change_are_known_ever_more_rarely():
+    """A check of other sizes takes longer to make than it saves in a few calls."""
+    fused = fusewright.fuse(f)
+    made = []
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(launcher, "exact_check", lambda tensors: made.append(1))
+        for k in range(50):
+            for _ in range(9):
+                x = random_tensor((3 + k, 6))
+                assert_agrees(fused(x, x), f(x, x))
+    assert len(made) <= 6
+
+
+def test_integers_and_written_arguments_are_looked_at_in_every_call():
+    fused = fusewright.fuse(lambda x, n: x.sin() * n)
+    x = random_tensor((4, 6))
+    for n in [3] * (2 * OFTEN) + [4, 5]:
+        assert_agrees(fused(x, n), x.sin() * n)
+    writes = fusewright.fuse(lambda x, y: x.add_(y.sin()))
+    for _ in range(2 * OFTEN):
+        writes(x, x.clone())
+    z = x.clone()
+    assert_agrees(writes(x, x), z + z.sin())
+    assert not _known(fused) and not _known(writes)
 
 
 def test_what_is_a_signature_of_its_own():
