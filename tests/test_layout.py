@@ -80,8 +80,10 @@ LAZY = {
     "run/devices.py": {"fusewright.run.cuda", "fusewright.run.cuda_launch"},  # tensors on a GPU
     "run/plan.py": {
         "fusewright.run.cuda_graphs",  # option cuda_graphs
-        "fusewright.run.plan_gpu",  # kernels for GPUs
+        "fusewright.run.handles",  # kernels for GPUs
+        "fusewright.run.plan_gpu",
     },
+    "run/views.py": {"fusewright.run.handles"},
     "run/saved.py": {
         "fusewright.build.cpus",  # kernels for CPUs
         "fusewright.build.objects",

@@ -625,10 +625,10 @@ def test_null_driver_and_option() -> None:
 def test_on_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The function is in the disk cache, and is compiled without it."""
     with fusewright.options(cache_dir=tmp_path):
-        first = launcher._address()
+        first = launcher.address()
         assert [e.key for e in default_store().entries()]
         monkeypatch.setattr(launcher.llvm_jit, "compile_ir", lambda *a: pytest.fail("compiled again"))
-        assert launcher._address() != first
+        assert launcher.address() != first
 
 
 def test_without_machine_code(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -639,7 +639,7 @@ def test_without_machine_code(monkeypatch: pytest.MonkeyPatch) -> None:
     def no() -> int:
         raise RuntimeFault("the loader rejected a kernel")
 
-    monkeypatch.setattr(launcher, "_address", no)
+    monkeypatch.setattr(launcher, "address", no)
     gpu, _, site = simple()
     assert site(16, 16, 2) is False and site(16, 16, 2) is False
     assert len(gpu.by_python) == 2
