@@ -286,7 +286,7 @@ class Definition(Operations):
         self.finish()
         if any(r.into for r in self._defined.results):
             raise UserError(f"{self.name}: a definition that writes into arguments has no gradients")
-        self._backward = Backward(self._defined, how) if isinstance(how, Definition) else how
+        self._backward = operators.Backward(self._defined, how) if isinstance(how, Definition) else how
         if not callable(how):
             raise UserError(f"{self.name}: its backward must be a function or a definition, not {how!r}")
         self._key = f"definition {next(_keys)}"  # what has been traced is traced again
@@ -466,41 +466,10 @@ class Definition(Operations):
         return fused
 
 
-class Backward:
-    """A definition as what computes another one's gradients."""
-
-    def __init__(self, forward: Defined, definition: Definition):
-        self.forward, self.definition = forward, definition
-        floats = sum(self._floating())
-        takes, gives = definition.finish()._defined.arguments, definition._defined.results
-        count = 2 * len(forward.results) + len(forward.arguments)
-        if len(takes) != count:
-            raise UserError(
-                f"{definition.name}: it must take {count} arguments, not {len(takes)}: the gradients, arguments and "
-                f"results of {forward.name}"
-            )
-        if len(gives) != floats:
-            raise UserError(f"{definition.name}: it must have {floats} results, one for each floating-point tensor")
-
-    def _floating(self) -> list[bool]:
-        return [a.value is not None and a.value.dtype.kind == "f" for a in self.forward.tensors]
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Backward) and str(self.definition) == str(other.definition)
-
-    def __hash__(self) -> int:
-        return hash(str(self.definition))
-
-    def __call__(self, grads: Sequence[Any], inputs: Sequence[Any], outputs: Sequence[Any]) -> list[Any]:
-        out = self.definition(*grads, *inputs, *outputs)
-        found = iter(out if isinstance(out, tuple) else (out,))
-        return [next(found) if floating else None for floating in self._floating()]
-
-
 def _restored(text: str, device: str, backward: Any) -> Definition:
     out = Definition.parse(text, device)
     if backward is not None:
-        out.backward(backward.definition if isinstance(backward, Backward) else backward)
+        out.backward(backward.definition if isinstance(backward, operators.Backward) else backward)
     return out
 
 

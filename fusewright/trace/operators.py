@@ -3,7 +3,7 @@
 There is one for each definition as it is written (`digest`): `fusewright::defined_<digest>`. It takes the arguments in
 their order and gives the results that are not written into arguments, each in memory of its own, as torch asks of
 operators: what a call of the definition itself returns as a view is a copy here. Without a formula for its gradients
-(`Backward`), arguments that require one are an error, in a trace as in a call.
+(`_Backward`), arguments that require one are an error, in a trace as in a call.
 """
 
 from __future__ import annotations
@@ -11,12 +11,13 @@ from __future__ import annotations
 import copy
 import hashlib
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
 import torch
 
+from ..core.errors import UserError
 from ..graph.defined import Defined
 from ..graph.text import dump
 from ..index.layout import row_major
@@ -193,4 +194,35 @@ class _Backward:
         return tuple(next(given) if a.kind == "tensor" else None for a in d.arguments)
 
 
-__all__ = ["digest", "register", "schema"]
+class Backward:
+    """A definition as what computes another one's gradients."""
+
+    def __init__(self, forward: Defined, definition: Any):
+        self.forward, self.definition = forward, definition
+        floats = sum(self._floating())
+        takes, gives = definition.finish()._defined.arguments, definition._defined.results
+        count = 2 * len(forward.results) + len(forward.arguments)
+        if len(takes) != count:
+            raise UserError(
+                f"{definition.name}: it must take {count} arguments, not {len(takes)}: the gradients, arguments and "
+                f"results of {forward.name}"
+            )
+        if len(gives) != floats:
+            raise UserError(f"{definition.name}: it must have {floats} results, one for each floating-point tensor")
+
+    def _floating(self) -> list[bool]:
+        return [a.value is not None and a.value.dtype.kind == "f" for a in self.forward.tensors]
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Backward) and str(self.definition) == str(other.definition)
+
+    def __hash__(self) -> int:
+        return hash(str(self.definition))
+
+    def __call__(self, grads: Sequence[Any], inputs: Sequence[Any], outputs: Sequence[Any]) -> list[Any]:
+        out = self.definition(*grads, *inputs, *outputs)
+        found = iter(out if isinstance(out, tuple) else (out,))
+        return [next(found) if floating else None for floating in self._floating()]
+
+
+__all__ = ["Backward", "digest", "register", "schema"]
