@@ -98,7 +98,7 @@ class OnlineSums(Held):
         after = self.prim(s, "add", count, Imm(float(n), count.dtype))
         share = self.prim(s, "div", Imm(float(n), count.dtype), after)
         delta = self.prim(s, "sub", here, mean)
-        moved = self.prim(s, "mul", self.prim(s, "mul", delta, delta), self.prim(s, "mul", count, share))
+        moved = self.square(s, delta, self.prim(s, "mul", count, share))
         out = self.prim(s, "add", second, moved)
         if n > 1:
             for v in values:
@@ -128,7 +128,7 @@ class OnlineSums(Held):
             share = self.prim(c, "div", one, self.prim(c, "max", after, self._one(after)))
             nothing = Imm(0.0, v.dtype, v.lanes)
             delta = self.prim(c, "where", self.prim(c, "gt", one, nothing), self.prim(c, "sub", v, mean), nothing)
-            moved = self.prim(c, "mul", self.prim(c, "mul", delta, delta), self.prim(c, "mul", count, share))
+            moved = self.square(c, delta, self.prim(c, "mul", count, share))
             parts += [
                 Set(second, self.prim(c, "add", second, moved)),
                 Set(mean, self.prim(c, "add", mean, self.prim(c, "mul", delta, share))),
@@ -161,7 +161,7 @@ class OnlineSums(Held):
         weighted = self.over_row(s, self.prim(s, "mul", mean, count), "sum")
         average = self.prim(s, "div", weighted, self.prim(s, "max", points, self._one(points)))
         away = self.prim(s, "sub", mean, self.splat(s, average, mean.lanes))
-        part = self.prim(s, "add", second, self.prim(s, "mul", self.prim(s, "mul", away, away), count))
+        part = self.prim(s, "add", second, self.square(s, away, count))
         return points, average, self.over_row(s, part, "sum")
 
     def about(self, s: Scope, st: Stage, count: Arg, mean: Arg, second: Arg) -> Arg:
@@ -169,4 +169,8 @@ class OnlineSums(Held):
         e = self.p.online[st.name].about
         assert e is not None
         d = self.prim(s, "sub", mean, self.cast(s, self.emit(s, e), mean.dtype))
-        return self.prim(s, "add", second, self.prim(s, "mul", self.prim(s, "mul", d, d), count))
+        return self.prim(s, "add", second, self.square(s, d, count))
+
+    def square(self, s: Scope, d: Arg, weight: Arg) -> Arg:
+        """weight d^2: 0 for a weight of 0, however far away its mean is from that of no points, which is 0."""
+        return self.prim(s, "mul", self.prim(s, "mul", d, weight), d)

@@ -170,7 +170,7 @@ class Split(Outer):
         def moments(c: Scope, values: list[Arg], there: Arg | None) -> None:
             n, mean, m2 = values
             away = self.prim(c, "sub", mean, average)
-            part = self.prim(c, "add", m2, self.prim(c, "mul", self.prim(c, "mul", away, away), n))
+            part = self.prim(c, "add", m2, self.square(c, away, n))
             c.body.append(Set(second, self.prim(c, "add", second, self.counted(c, part, there))))
 
         self.each_part(s, self.chunks(col), 3 * words(count), load, moments)

@@ -178,6 +178,16 @@ def test_long_rows_with_infinities_and_nans(
     check_gpu(graph, sizes, inputs, gpu=gpu)
 
 
+@pytest.mark.parametrize(("capability", "sms"), [((8, 0), 1), ((8, 0), 32), ((9, 0), 1)])
+def test_a_variance_of_numbers_whose_squares_overflow(capability: tuple[int, int], sms: int) -> None:
+    """No deviation is as large as they are, not even that from the mean of no points, which does not count."""
+    sizes = {"n": 2, "m": 70000}
+    graph = graph_of(moments)
+    inputs = [np.full((2, 70000), 2.0**70, np.float32)]
+    inputs[0][1] *= -1
+    check_gpu(graph, sizes, inputs, gpu=Gpu(capability, sms, 1 << 20, 227 << 10))
+
+
 def test_a_large_mean_does_not_spoil_a_variance() -> None:
     sizes = {"n": 2, "m": 70000}
     graph = graph_of(moments)

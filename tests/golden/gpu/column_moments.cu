@@ -210,7 +210,7 @@ extern "C" __global__ void __launch_bounds__(256, 4) column_moments_0(
     fw_load_f32x4_ldg(in0 + v40, v41);
     const float v50 = run17 + 4.0f;
     const float v51 = 4.0f / v50;
-    const float v54 = run17 * v51;
+    const float v53 = run17 * v51;
     #pragma unroll
     for (int l = 0; l < 4; ++l) {
       const float v42 = acc20[l] + v32[l];
@@ -226,8 +226,8 @@ extern "C" __global__ void __launch_bounds__(256, 4) column_moments_0(
       const float v48 = v47 + v41[l];
       const float v49 = v48 * 0.25f;
       const float v52 = v49 - run18[l];
-      const float v53 = v52 * v52;
-      const float v56 = v53 * v54;
+      const float v55 = v52 * v53;
+      const float v56 = v55 * v52;
       const float v57 = run19[l] + v56;
       const float v58 = v32[l] - v49;
       const float v59 = v58 * v58;
@@ -258,14 +258,14 @@ extern "C" __global__ void __launch_bounds__(256, 4) column_moments_0(
       fw_load_f32x4_ldg(in0 + v76, v77);
       const float v79 = run17 + 1.0f;
       const float v80 = 1.0f / v79;
-      const float v83 = run17 * v80;
+      const float v82 = run17 * v80;
       #pragma unroll
       for (int l = 0; l < 4; ++l) {
         const float v78 = acc20[l] + v77[l];
         acc20[l] = v78;
         const float v81 = v77[l] - run18[l];
-        const float v82 = v81 * v81;
-        const float v85 = v82 * v83;
+        const float v84 = v81 * v82;
+        const float v85 = v84 * v81;
         const float v86 = run19[l] + v85;
         const float v88 = v81 * v80;
         const float v89 = run18[l] + v88;
@@ -309,8 +309,8 @@ extern "C" __global__ void __launch_bounds__(256, 4) column_moments_0(
   for (int l = 0; l < 4; ++l) {
     v102[l] = sum99[l] / v100;
     const float v103 = v94[l] - v102[l];
-    const float v104 = v103 * v103;
-    const float v105 = v104 * v93;
+    const float v104 = v103 * v93;
+    const float v105 = v104 * v103;
     v106[l] = v95[l] + v105;
   }
   float sum107[4];
@@ -501,14 +501,14 @@ extern "C" __global__ void __launch_bounds__(256, 4) column_moments_0(
       #pragma unroll
       for (int l = 0; l < 4; ++l) {
         const float v217 = v206[l] - v200[l];
-        const float v218 = v217 * v217;
-        const float v219 = v218 * v205[l];
+        const float v218 = v217 * v205[l];
+        const float v219 = v218 * v217;
         const float v220 = v207[l] + v219;
         const float v221 = total166[l] + v220;
         total166[l] = v221;
         const float v222 = v215[l] - v200[l];
-        const float v223 = v222 * v222;
-        const float v224 = v223 * v214[l];
+        const float v223 = v222 * v214[l];
+        const float v224 = v223 * v222;
         const float v225 = v216[l] + v224;
         const float v227 = v209 ? v225 : 0.0f;
         const float v228 = total166[l] + v227;
@@ -531,8 +531,8 @@ extern "C" __global__ void __launch_bounds__(256, 4) column_moments_0(
     for (int l = 0; l < 4; ++l) {
       const float v234 = sum163[l] / v232;
       const float v235 = v200[l] - v234;
-      const float v236 = v235 * v235;
-      const float v237 = v236 * sum196[l];
+      const float v236 = v235 * sum196[l];
+      const float v237 = v236 * v235;
       v238[l] = sum230[l] + v237;
     }
     const bool v239 = v115 == 0;
