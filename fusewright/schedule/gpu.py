@@ -171,7 +171,7 @@ class _Planner(Tiles):
         enough = found is not None and found.cluster * nr >= self.gpu.sms
         whole = over_rows or finds_positions(f.reductions())
         if not whole and nr * 4 < self.gpu.sms and nc >= CHUNK and not enough:
-            splits = min(-(-self.gpu.sms * PIECES // nr), -(-vectors // (2 * THREADS)), 1024)
+            splits = min(self.gpu.sms * PIECES // nr, -(-vectors // (2 * THREADS)), 1024)
             family = "full reduction" if not rows else "inner reduction, split"
             s = replace(base, family=family, mode="split", col_threads=THREADS, steps=4, finish=True)
             return f, s, {"splits": splits}
@@ -195,9 +195,9 @@ class _Planner(Tiles):
         return self._resident(f, s, nr, 0) if over_rows else (f, s, {})
 
     def _resident(self, f: Fusion, s: GpuSchedule, rows: int, sums: int) -> Settled:
-        """`sums`: how many sums of columns each block leaves."""
+        """`sums`: how many sums of columns each block leaves, 0 if it leaves numbers only."""
         blocks = resident_blocks(s, -(-rows // s.row_threads), self.gpu.sms * beside(s.threads))
-        return f, replace(s, resident=True, finish=4 * sums * blocks <= ALONE), {"blocks": blocks}
+        return f, replace(s, resident=True, finish=4 * max(1, sums) * blocks <= ALONE), {"blocks": blocks}
 
     def _clusters(self, f: Fusion, cols: set[Atom]) -> tuple[int, ...]:
         """How many blocks may hold a row: several, if it would be read again otherwise."""
@@ -230,7 +230,7 @@ class _Planner(Tiles):
                 if wide * rt <= 1024 and holds(wide * rt, steps, words):
                     return f, replace(base, mode="persistent", col_threads=wide, steps=steps, cluster=c), {}
         if tiles < self.gpu.sms and nc >= 4 * ct and not finds_positions(f.reductions()):
-            splits = min(-(-self.gpu.sms * PIECES // tiles), -(-nc // (4 * ct)), 1024)
+            splits = min(self.gpu.sms * PIECES // tiles, -(-nc // (4 * ct)), 1024)
             if splits > 1:
                 steps = 8 if lanes == 8 and nc >= 16 * ct * splits else 4  # sums of more elements wait longer
                 s = replace(base, family=base.family + ", split", mode="split", steps=steps, finish=True)

@@ -25,7 +25,7 @@ SECTOR = 32  # bytes that memory gives at once
 APART = 8  # bytes between what neighbouring threads read of strided elements, at most: beyond, sectors are read again
 STAGE = 64  # side of a tile that passes through shared memory
 WARP = 32  # threads of a warp
-PIECES = 4  # blocks for each multiprocessor, among which few rows are divided
+PIECES = 4  # blocks for each multiprocessor, among which few rows are divided: no more, or the last ones run alone
 PARTS = 8192  # numbers that blocks leave of a result over rows, for one of them to combine: as many as take no time
 INDEX_LIMIT = (1 << 31) - (1 << 26)  # elements up to which 32-bit indices cannot overflow, masked lanes included
 

@@ -75,7 +75,7 @@ def launch_sizes(f: Fusion, s: GpuSchedule, sizes: Sizes) -> dict[str, int]:
     tiles = -(-rows // s.row_threads)
     if s.mode == "split":
         most = min(-(-cols // (s.col_threads * s.steps)), BLOCK)
-        return {"splits": max(1, min(-(-sizes.gpu.sms * PIECES // tiles), most))}
+        return {"splits": max(1, min(sizes.gpu.sms * PIECES // tiles, most))}
     if s.resident:
         together = beside(s.threads)
         if s.keep_in == "shared":

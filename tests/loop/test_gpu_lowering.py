@@ -249,7 +249,11 @@ def test_no_pass_waits_for_an_index_that_is_used_after_it() -> None:
     compiled = check_gpu(graph, {"n": n, "m": m}, [x, good], gpu=ONE_SM)
     assert compiled.schedule.mode == "loop"
     (tiles,) = (s for s in compiled.kernel.func.body[0].body if isinstance(s, For))  # type: ignore[union-attr]
-    kinds = [type(s) for s in tiles.body if isinstance(s, For) or (isinstance(s, If) and isinstance(s.orelse[0], Fail))]
+    kinds = [
+        type(s)
+        for s in tiles.body
+        if isinstance(s, For) or (isinstance(s, If) and s.orelse and isinstance(s.orelse[0], Fail))
+    ]
     assert kinds[-1] is If and For in kinds
     with pytest.raises(AssertionError, match="reported failure"):
         run_gpu(compiled, [x, bad], {"n": n, "m": m})

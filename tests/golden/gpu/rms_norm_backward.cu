@@ -12,19 +12,6 @@ template <class T> __device__ __forceinline__ void fw_write(T* p, T x) { *p = x;
 
 #endif
 
-// counts this block; true in all threads of the one that is the count-th, which then sees what the others stored
-__device__ __forceinline__ bool fw_last(int* counter, int count) {
-  __shared__ bool last;
-  __syncthreads();  // all threads have stored
-  if (threadIdx.x == 0) {
-    __threadfence();
-    last = atomicInc((unsigned*)counter, count - 1) == count - 1;  // zero again after the last
-    __threadfence();
-  }
-  __syncthreads();
-  return last;
-}
-
 __device__ __forceinline__ void fw_fetch_f32x4_ldg(const float* p, unsigned* w) {
   const uint4 a0 = __ldg((const uint4*)p);
   w[0] = a0.x;
@@ -116,18 +103,32 @@ __device__ __forceinline__ void fw_sum_f32x4_4x128(float* v, unsigned char* scra
   }
 }
 
-__device__ __forceinline__ void fw_fetch_f32x4_ldcg(const float* p, unsigned* w) {
-  const uint4 a0 = __ldcg((const uint4*)p);
-  w[0] = a0.x;
-  w[1] = a0.y;
-  w[2] = a0.z;
-  w[3] = a0.w;
-}
-
-__device__ __forceinline__ void fw_load_f32x4_ldcg(const float* p, float* v) {
-  unsigned w[4];
-  fw_fetch_f32x4_ldcg(p, w);
-  fw_unpack_f32x4(w, v);
+// sum over groups of 128 threads that are 2 apart, 4 values at a time
+__device__ __forceinline__ void fw_sum_f32x4_128x2(float* v, unsigned char* scratch) {
+  float* const s = reinterpret_cast<float*>(scratch);
+  const unsigned t = threadIdx.x;
+  #pragma unroll
+  for (int l = 0; l < 4; ++l) {
+    float x = v[l];
+    #pragma unroll
+    for (int d = 2; d <= 16; d *= 2) {
+      const float y = __shfl_xor_sync(0xffffffffu, x, d);
+      x = x + y;
+    }
+    if (t % 32 < 2) s[t / 32 * 2 + t % 32 + l * 16] = x;
+  }
+  __syncthreads();
+  #pragma unroll
+  for (int l = 0; l < 4; ++l) {
+    float x = v[l];
+    x = s[t % 16 + l * 16];
+    #pragma unroll
+    for (int d = 2; d <= 8; d *= 2) {
+      const float y = __shfl_xor_sync(0xffffffffu, x, d);
+      x = x + y;
+    }
+    v[l] = x;
+  }
 }
 
 // inner+outer reduction
@@ -149,8 +150,8 @@ extern "C" __global__ void __launch_bounds__(512, 2) rms_norm_backward_0(
     int n8,
     int n9,
     int n10,
-    float* __restrict__ part_r1,
-    int* __restrict__ counters) {
+    int n11,
+    float* __restrict__ part_r1) {
   const int bid0 = blockIdx.x;
   const int tid0 = threadIdx.x;
   float kept0[4];
@@ -398,79 +399,140 @@ extern "C" __global__ void __launch_bounds__(512, 2) rms_norm_backward_0(
       fw_store_f32x4(part_r1 + v119, sum118);
     }
   }
-  const bool last120 = fw_last(counters + 0, (int)n1);
-  if (last120) {
-    const int v121 = fw_udiv(tid0, 128);
-    const int v122 = v121 * 128;
-    const int v123 = tid0 - v122;
-    for (int c124 = 0; c124 < n3; c124 += 128) {
-      const int v125 = c124 + v123;
-      const bool v126 = v125 < n3;
-      const int v127 = n3 + (-1);
-      const int v128 = v125 < v127 ? v125 : v127;
-      const int v129 = v128 * 4;
-      float total130[4];
-      #pragma unroll
-      for (int l = 0; l < 4; ++l) {
-        total130[l] = 0.0f;
-      }
-      const int v131 = n1 + (-1);
-      for (int t132 = v121; t132 < n1; t132 += 16) {
-        const int v133 = t132 * n10;
-        const int v134 = v133 + v129;
-        float v135[4];
-        fw_load_f32x4_ldcg(part_r1 + v134, v135);
-        const int v136 = t132 + 4;
-        const bool v137 = v136 < n1;
-        const int v138 = v136 < v131 ? v136 : v131;
-        const int v139 = v138 * n10;
-        const int v140 = v139 + v129;
-        float v141[4];
-        fw_load_f32x4_ldcg(part_r1 + v140, v141);
-        const int v142 = t132 + 8;
-        const bool v143 = v142 < n1;
-        const int v144 = v142 < v131 ? v142 : v131;
-        const int v145 = v144 * n10;
-        const int v146 = v145 + v129;
-        float v147[4];
-        fw_load_f32x4_ldcg(part_r1 + v146, v147);
-        const int v148 = t132 + 12;
-        const bool v149 = v148 < n1;
-        const int v150 = v148 < v131 ? v148 : v131;
-        const int v151 = v150 * n10;
-        const int v152 = v151 + v129;
-        float v153[4];
-        fw_load_f32x4_ldcg(part_r1 + v152, v153);
-        #pragma unroll
-        for (int l = 0; l < 4; ++l) {
-          const float v154 = total130[l] + v135[l];
-          total130[l] = v154;
-          const float v156 = v137 ? v141[l] : 0.0f;
-          const float v157 = total130[l] + v156;
-          total130[l] = v157;
-          const float v159 = v143 ? v147[l] : 0.0f;
-          const float v160 = total130[l] + v159;
-          total130[l] = v160;
-          const float v162 = v149 ? v153[l] : 0.0f;
-          const float v163 = total130[l] + v162;
-          total130[l] = v163;
-        }
-      }
-      float v164[4];
-      #pragma unroll
-      for (int l = 0; l < 4; ++l) {
-        v164[l] = total130[l];
-      }
-      __syncthreads();  // all have read the results of the collective before
-      float sum165[4];
-      #pragma unroll
-      for (int l = 0; l < 4; ++l) sum165[l] = v164[l];
-      fw_sum_f32x4_4x128(sum165, fw_scratch0);
-      const bool v166 = v121 == 0;
-      const bool v167 = v126 && v166;
-      if (v167) {
-        fw_store_f32x4(out5 + v129, sum165);
-      }
+}
+
+// combine the blocks' column results
+extern "C" __global__ void __launch_bounds__(256, 2) rms_norm_backward_1(
+    const float* __restrict__ in0,
+    const float* __restrict__ in1,
+    const float* __restrict__ in2,
+    const float* __restrict__ in3,
+    float* __restrict__ out4,
+    float* __restrict__ out5,
+    int n0,
+    int n1,
+    int n2,
+    int n3,
+    int n4,
+    int n5,
+    int n6,
+    int n7,
+    int n8,
+    int n9,
+    int n10,
+    int n11,
+    float* __restrict__ part_r1) {
+  const int bid1 = blockIdx.x;
+  const int tid1 = threadIdx.x;
+  __shared__ __align__(16) unsigned char fw_scratch0[256];
+  const int v120 = fw_udiv(tid1, 2);
+  const int v121 = v120 * 2;
+  const int v122 = tid1 - v121;
+  const int v123 = bid1 * 2;
+  const int v124 = v123 + v122;
+  const bool v125 = v124 < n3;
+  const int v126 = n3 + (-1);
+  const int v127 = v124 < v126 ? v124 : v126;
+  const int v128 = v127 * 4;
+  float total129[4];
+  #pragma unroll
+  for (int l = 0; l < 4; ++l) {
+    total129[l] = 0.0f;
+  }
+  const int v130 = n1 + (-1);
+  for (int t131 = v120; t131 < n1; t131 += 1024) {
+    const int v132 = t131 * n10;
+    const int v133 = v132 + v128;
+    float v134[4];
+    fw_load_f32x4_ldg(part_r1 + v133, v134);
+    const int v135 = t131 + 128;
+    const bool v136 = v135 < n1;
+    const int v137 = v135 < v130 ? v135 : v130;
+    const int v138 = v137 * n10;
+    const int v139 = v138 + v128;
+    float v140[4];
+    fw_load_f32x4_ldg(part_r1 + v139, v140);
+    const int v141 = t131 + 256;
+    const bool v142 = v141 < n1;
+    const int v143 = v141 < v130 ? v141 : v130;
+    const int v144 = v143 * n10;
+    const int v145 = v144 + v128;
+    float v146[4];
+    fw_load_f32x4_ldg(part_r1 + v145, v146);
+    const int v147 = t131 + 384;
+    const bool v148 = v147 < n1;
+    const int v149 = v147 < v130 ? v147 : v130;
+    const int v150 = v149 * n10;
+    const int v151 = v150 + v128;
+    float v152[4];
+    fw_load_f32x4_ldg(part_r1 + v151, v152);
+    const int v153 = t131 + 512;
+    const bool v154 = v153 < n1;
+    const int v155 = v153 < v130 ? v153 : v130;
+    const int v156 = v155 * n10;
+    const int v157 = v156 + v128;
+    float v158[4];
+    fw_load_f32x4_ldg(part_r1 + v157, v158);
+    const int v159 = t131 + 640;
+    const bool v160 = v159 < n1;
+    const int v161 = v159 < v130 ? v159 : v130;
+    const int v162 = v161 * n10;
+    const int v163 = v162 + v128;
+    float v164[4];
+    fw_load_f32x4_ldg(part_r1 + v163, v164);
+    const int v165 = t131 + 768;
+    const bool v166 = v165 < n1;
+    const int v167 = v165 < v130 ? v165 : v130;
+    const int v168 = v167 * n10;
+    const int v169 = v168 + v128;
+    float v170[4];
+    fw_load_f32x4_ldg(part_r1 + v169, v170);
+    const int v171 = t131 + 896;
+    const bool v172 = v171 < n1;
+    const int v173 = v171 < v130 ? v171 : v130;
+    const int v174 = v173 * n10;
+    const int v175 = v174 + v128;
+    float v176[4];
+    fw_load_f32x4_ldg(part_r1 + v175, v176);
+    #pragma unroll
+    for (int l = 0; l < 4; ++l) {
+      const float v177 = total129[l] + v134[l];
+      total129[l] = v177;
+      const float v179 = v136 ? v140[l] : 0.0f;
+      const float v180 = total129[l] + v179;
+      total129[l] = v180;
+      const float v182 = v142 ? v146[l] : 0.0f;
+      const float v183 = total129[l] + v182;
+      total129[l] = v183;
+      const float v185 = v148 ? v152[l] : 0.0f;
+      const float v186 = total129[l] + v185;
+      total129[l] = v186;
+      const float v188 = v154 ? v158[l] : 0.0f;
+      const float v189 = total129[l] + v188;
+      total129[l] = v189;
+      const float v191 = v160 ? v164[l] : 0.0f;
+      const float v192 = total129[l] + v191;
+      total129[l] = v192;
+      const float v194 = v166 ? v170[l] : 0.0f;
+      const float v195 = total129[l] + v194;
+      total129[l] = v195;
+      const float v197 = v172 ? v176[l] : 0.0f;
+      const float v198 = total129[l] + v197;
+      total129[l] = v198;
     }
+  }
+  float v199[4];
+  #pragma unroll
+  for (int l = 0; l < 4; ++l) {
+    v199[l] = total129[l];
+  }
+  float sum200[4];
+  #pragma unroll
+  for (int l = 0; l < 4; ++l) sum200[l] = v199[l];
+  fw_sum_f32x4_128x2(sum200, fw_scratch0);
+  const bool v201 = v120 == 0;
+  const bool v202 = v125 && v201;
+  if (v202) {
+    fw_store_f32x4(out5 + v128, sum200);
   }
 }
