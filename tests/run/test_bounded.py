@@ -30,7 +30,7 @@ def resident() -> Func:
 def test_the_first_launch_says_how_many_blocks_are_beside_each_other() -> None:
     first, second = resident().body
     assert isinstance(first, Grid) and isinstance(second, Grid)
-    assert first.beside == beside(first.threads) > 1 and second.beside == 1
+    assert first.beside == beside(first.threads) > 1 and second.beside == 2  # which combines
     func = resident()
     assert parse(dump(func)).body[0].beside == first.beside  # type: ignore[union-attr]
     text = emit_cuda(func, H100)

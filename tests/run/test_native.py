@@ -464,11 +464,14 @@ def test_no_reference_is_lost() -> None:
 
     many()
     gc.collect()
-    before, none = counts(*watched), sys.getrefcount(None)
-    many()
-    gc.collect()
+    before, nones = counts(*watched), []
+    for _ in range(3):  # of None others have some, too, and may let go of thousands meanwhile
+        none = sys.getrefcount(None)
+        many()
+        gc.collect()
+        nones.append(abs(sys.getrefcount(None) - none))
     assert counts(*watched) == before
-    assert abs(sys.getrefcount(None) - none) < 2500  # of 3000 calls; others have some, too
+    assert min(nones) < 2500  # of 3000 calls
 
 
 def test_a_site_goes_with_its_plan() -> None:
