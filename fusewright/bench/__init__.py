@@ -30,7 +30,7 @@ _AGAIN = "import sys; from fusewright.bench import main; sys.exit(main(sys.argv[
 def _parser() -> argparse.ArgumentParser:
     p = argparse.ArgumentParser(prog="fusewright bench", description=__doc__)
     p.add_argument("--device", default="cpu")
-    usual = "all that are for the device, but the last, if not given"
+    usual = f"all that are for the device, but {', '.join(MORE_SUITES)}, if not given"
     p.add_argument("--suite", help=f"comma-separated, of {', '.join(KNOWN)}; {usual}")
     p.add_argument("--only", default="", metavar="SUBSTR", help="only cases whose name contains this")
     p.add_argument("--peers", default="eager,inductor", help="backends of torch.compile to compare with, and eager")

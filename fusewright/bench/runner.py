@@ -18,11 +18,12 @@ from fusewright.bench import measure
 from fusewright.bench.cases import CASES as CPU_CASES
 from fusewright.bench.cases import Case, Tensors
 from fusewright.bench.cases_gpu import GPU_CASES
+from fusewright.bench.cases_more import MORE_CASES
 from fusewright.bench.cases_odd import ODD_CASES
 from fusewright.bench.cases_scatter import SCATTER_CASES
 
 EAGER = "eager"
-CASES = (*CPU_CASES, *GPU_CASES, *ODD_CASES, *SCATTER_CASES)
+CASES = (*CPU_CASES, *GPU_CASES, *ODD_CASES, *MORE_CASES, *SCATTER_CASES)
 Say = Callable[[str], None]
 
 
