@@ -42,14 +42,19 @@ class Reductions(Emitter):
         s.body.append(Let(dst, "where", (Imm(True, bool_, a.lanes), a, a)))
         return dst
 
-    def check(self, s: Scope, c: Expr) -> None:
-        """Report failure unless `c` is true, in every lane that exists."""
+    def check(self, s: Scope, c: Expr, exists: Arg | None = None) -> None:
+        """Report failure unless `c` is true, in every lane that exists; `exists`: whether the point does (None: yes).
+
+        What does not is a copy of another point, which by then may have been overwritten by its own result.
+        """
         ok = self.emit(s, c)
         if ok.lanes > 1:
             tail = self.tail(s)
             if tail is not None:
                 ok = self.prim(s, "or", ok, self.prim(s, "not", tail))
             ok = self.let(s, "hreduce", (ok,), bool_, attr="all")
+        if exists is not None:
+            ok = self.prim(s, "or", ok, self.prim(s, "not", exists))
         s.body.append(If(ok, [], [Fail()]))
 
     def columns(self) -> Ix:

@@ -41,7 +41,7 @@ class Tiles(Moved):
         s, bid, tid = self.launch(self.row_tiles() * count_again * col_tiles, self.s.threads, self.s.family, "tiles")
         row, col = self.place_thread(s, tid)
         if not self.cols:
-            self.points([s], self.prim(s, "eq", tid, self.imm(0)) if self.s.threads > 1 else None)
+            self.points([s], [self.prim(s, "eq", tid, self.imm(0)) if self.s.threads > 1 else None])
             return
         tile: Arg = bid
         across: Arg = self.imm(0)
@@ -58,6 +58,9 @@ class Tiles(Moved):
         if self.start is not None:
             self.moved_tile(s, first, valid)
             return
+        if self.s.whole:
+            self.whole_tile(s, first, valid)
+            return
         extent = self.params.get(v.extent, ("extent", v.name))
         end = self.mul(s, self.add(s, start, self.imm(n)), self.imm(self.width))
         whole = self.prim(s, "le", end, extent)
@@ -68,7 +71,7 @@ class Tiles(Moved):
             c = Scope(x, fast)
             self.place_col(c, self.add(x, first, self.imm(u * self.s.col_threads)))
             scopes.append(c)
-        self.points(scopes, valid)
+        self.points(scopes, [valid] * len(scopes))
         slow: list[Stmt] = []
         self.edge(Scope(s, slow), first, extent, valid)
         s.body.append(If(whole, fast, slow))
@@ -83,8 +86,23 @@ class Tiles(Moved):
             self.place_col(c, self.add(x, first, self.imm(u * self.s.col_threads)))
             scopes.append(c)
         self.ask_first(scopes, [st.body for st in self.f.stores()])
-        self.points(scopes, valid)
+        self.points(scopes, [valid] * len(scopes))
         s.body.append(If(self.prim(s, "lt", first, self.col_steps()), inside))
+
+    def whole_tile(self, s: Scope, first: Arg, valid: Arg | None) -> None:
+        """The vectors of a thread, none of which is partial; those beyond the columns are the last one, not stored."""
+        count = self.col_steps()
+        last = self.add(s, count, self.imm(-1))
+        scopes: list[Scope] = []
+        exists: list[Arg | None] = []
+        for u in range(self.s.steps):
+            step = self.add(s, first, self.imm(u * self.s.col_threads))
+            there = self.prim(s, "lt", step, count)
+            c = Scope(s, s.body)
+            self.place_col(c, self.prim(s, "min", step, last))
+            scopes.append(c)
+            exists.append(there if valid is None else self.prim(s, "and", there, valid))
+        self.points(scopes, exists)
 
     def edge(self, s: Scope, first: Arg, extent: Arg, valid: Arg | None) -> None:
         """The tile at the end of the columns: vector by vector, with what exists of each."""
@@ -106,7 +124,7 @@ class Tiles(Moved):
     def points_in_turn(self, p: Scope, valid: Arg | None) -> None:
         """The stores of a thread at the edge, one repeated point after the other."""
         if self.again is None:
-            self.points([p], valid)
+            self.points([p], [valid])
             return
         var = self.reg(self.ix, prefix="u")
         inside: list[Stmt] = []
@@ -116,13 +134,12 @@ class Tiles(Moved):
         self.emit_points([x], [there if valid is None else self.prim(x, "and", there, valid)])
         p.body.append(For(var, self.imm(0), self.imm(self.s.repeats), self.imm(1), inside))
 
-    def points(self, places: list[Scope], valid: Arg | None) -> None:
-        """The stores at some points, and those of the repeated axis at each."""
-        scopes = places
-        exists: list[Arg | None] = [valid] * len(places)
+    def points(self, places: list[Scope], valids: list[Arg | None]) -> None:
+        """The stores at some points (None: it exists), and those of the repeated axis at each."""
+        scopes, exists = places, valids
         if self.again is not None:
             scopes, exists = [], []
-            for p in places:
+            for p, valid in zip(places, valids, strict=True):
                 for u in range(self.s.repeats):
                     x, there = self.repeated(p, self.imm(u))
                     scopes.append(x)
@@ -132,9 +149,9 @@ class Tiles(Moved):
     def emit_points(self, scopes: list[Scope], exists: list[Arg | None]) -> None:
         """The stores at some points that exist: every value is computed before the first of them is stored."""
         stores = self.p.nest or self.f.stores()
-        for x in scopes:
+        for x, condition in zip(scopes, exists, strict=True):
             for check, _, _ in self.p.checks:
-                self.check(x, check)
+                self.check(x, check, condition)
             for st in stores:
                 self.emit(x, st.body)
         for x, condition in zip(scopes, exists, strict=True):
@@ -263,6 +280,6 @@ class Tiles(Moved):
             lanes = self.prim(p, "mul", lanes, self.imm(pitch))
             index = self.prim(p, "add", self.splat(p, where, self.width), lanes)
             p.memo[e] = self.let(p, "gather", (index,), e.dtype, self.width, tile)
-        self.points([p], None)
+        self.points([p], [None])
         inside.append(If(here, body))
         s.body.append(For(var, self.imm(0), self.imm(STAGE // self.s.row_threads), self.imm(1), inside, True))

@@ -80,6 +80,7 @@ class Edit:
                     aligned=fields.get("aligned", legal_gpu.aligned(f, s, self.sizes)),
                     uniform=fields.get("uniform", legal_gpu.uniform(f, s, self.sizes)),
                     steady=fields.get("steady", legal_gpu.steady(f, s, self.sizes)),
+                    whole=fields.get("whole", legal_gpu.whole(f, s, self.sizes)),
                 )
         out = replace(self, schedule=s)
         try:

@@ -80,8 +80,8 @@ class _Planner(Tiles):
         else:
             f, schedule, launch = self.reducing(reductions) if reductions else self.pointwise()
         index = 32 if self._small(f) else 64
-        uniform, steady = self._uniform(f, schedule), self._steady(f, schedule)
-        return f, replace(schedule, index=index, uniform=uniform, steady=steady), launch
+        uniform, steady, whole = (x(f, schedule) for x in (self._uniform, self._steady, self._whole))
+        return f, replace(schedule, index=index, uniform=uniform, steady=steady, whole=whole), launch
 
     # --- families ---
     def reducing(self, reductions: list[Stage]) -> Settled:
@@ -153,20 +153,20 @@ class _Planner(Tiles):
         )
         once = _passes(f, set(cols), online(f, set(cols)))
         found = None
-        if by_column:
+        if by_column or (over_rows and once > 1):
             words = lanes * self._words(f, set(cols))[0]
             found = by_columns(
                 self.gpu, vectors, words, lanes * len(by_column), row_bytes(f, base) if rows and not anchor else 0
             )
-            if found is None:
+            if found is None and by_column:
                 raise Refusal("schedule", "columns too long to be summed beside a reduction of rows")
-            if unit is not None and not anchor:
+            if found is not None and unit is not None and not anchor:
                 found, narrow = narrowed(f, set(rows), set(cols), found, lanes, self.gpu)
                 base = replace(base, lanes=narrow)
         elif once > 1:  # else one pass does it, and nothing is kept
             values, loads = (lanes * w for w in self._words(f, set(cols)))
-            clusters = CLUSTERS if self.gpu.clusters and not over_rows else (1,)
-            size = 0 if over_rows or not rows or anchor else row_bytes(f, base)
+            clusters = CLUSTERS if self.gpu.clusters else (1,)
+            size = 0 if not rows or anchor else row_bytes(f, base)
             found = shares(self.gpu, clusters, vectors, values, loads, nr, lanes, size)
         enough = found is not None and found.cluster * nr >= self.gpu.sms
         whole = over_rows or finds_positions(f.reductions())
@@ -229,7 +229,8 @@ class _Planner(Tiles):
                 steps = -(-nc // (c * wide))
                 if wide * rt <= 1024 and holds(wide * rt, steps, words):
                     return f, replace(base, mode="persistent", col_threads=wide, steps=steps, cluster=c), {}
-        if tiles < self.gpu.sms and nc >= 4 * ct and not finds_positions(f.reductions()):
+        few = self.gpu.sms * (PIECES // 2 if passes == 1 else 1)  # so few blocks do not keep memory busy
+        if tiles < few and nc >= 4 * ct and not finds_positions(f.reductions()):
             splits = min(self.gpu.sms * PIECES // tiles, -(-nc // (4 * ct)), 1024)
             if splits > 1:
                 steps = 8 if lanes == 8 and nc >= 16 * ct * splits else 4  # sums of more elements wait longer

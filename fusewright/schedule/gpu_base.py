@@ -39,7 +39,8 @@ class GpuSchedule:
     index; `aligned`: buffers whose vectors all lie at multiples of their size (up to 16 bytes); `stream`: buffers whose
     lines leave the caches first (never chosen here: it cost 3 to 10 % on an H200); `uniform`: conditions on positions
     (pieces of a cat, a border) never divide a vector; `steady`: nor do the boundaries of quotients of positions (a view
-    that splits an axis): all lanes have the same; `keep`: what a persistent row keeps for later passes, all dear
+    that splits an axis): all lanes have the same; `whole`: the vectors of a tile's columns divide their extent, so that
+    none is partial; `keep`: what a persistent row keeps for later passes, all dear
     "values" or only its "loads"; `keep_in`: where it keeps the latter, in "registers" or in "shared" memory; `ahead`: a
     resident block has room there for a second row, which it asks for while it works on one; `repeat`: the row axis of
     which a thread of a tile takes `repeats` points, so that what does not vary along it is read once for them;
@@ -64,6 +65,7 @@ class GpuSchedule:
     stream: frozenset[str] = names("hint({buffer}, streaming)")
     uniform: bool = flag("uniform(conditions)")
     steady: bool = flag("uniform(quotients)")
+    whole: bool = flag("whole(vectors)")
     keep: str = kept("keep({what}, {where})", "values")
     keep_in: str = "registers"
     ahead: bool = flag("ahead(rows, shared)")
@@ -136,6 +138,13 @@ class Vectors(Analysis):
         """Whether there are quotients of positions, and all lanes of a vector have the same."""
         v = next((a for a in f.axes if a.name == s.vector), None)
         return v is not None and not s.anchor and steady(f, v, s.lanes, self.hint)
+
+    def _whole(self, f: Fusion, s: GpuSchedule) -> bool:
+        """Whether no vector of a tile is partial."""
+        v = next((a for a in f.axes if a.name == s.vector), None)
+        if s.mode != "tile" or s.anchor or not s.cols:
+            return False
+        return s.lanes == 1 or (v is not None and v.extent is not None and self.hint(v.extent) % s.lanes == 0)
 
     # --- vectors ---
     def _lanes(self, f: Fusion, v: Atom, exact: bool, other: Atom | None = None) -> tuple[int, frozenset[str]]:

@@ -135,20 +135,22 @@ def _blocks(gpu: Gpu, found: tuple[int, int], words: float) -> int:
 
 
 def by_columns(gpu: Gpu, vectors: int, values: float, sums: float, size: int) -> Held | None:
-    """How one block holds a row where columns are summed, too; None if the row is too long.
+    """How one resident block holds a row, where rows or their columns are summed, too; None if the row is too long.
 
     In registers as few vectors of a thread as can be: besides a row it holds the sums, and the next row is on its way.
-    In shared memory if two blocks fit a processor so and one in registers does. `values`, `sums`: registers for a
-    vector of a row, and of sums; `size`: bytes of shared memory for the former.
+    In shared memory if two blocks fit a processor so; or one, if columns are summed and registers do not suffice. (Else
+    reading the row again keeps more on its way than one block that waits for it.) `values`, `sums`: registers for a
+    vector of a row, and of sums, 0: there are none; `size`: bytes of shared memory for the former.
     """
     ct = power_up(vectors, 1024)
     steps = -(-vectors // ct)
-    best = Held(1, ct, steps, "values") if holds(ct, steps, values + sums) else None
+    fits = holds(ct, steps, values + sums) if sums else 2 * steps * values <= WORDS
+    best = Held(1, ct, steps, "values") if fits else None
     if size and (best is None or ct == 1024):
         for ct in (2 * THREADS, 4 * THREADS):
             steps = -(-vectors // ct)
             most = min(room_for(ct * steps * size, gpu), gpu.threads // ct // 2)
-            if gpu.capability >= ASYNCHRONOUS and steps * sums <= WORDS and most >= (2 if best else 1):
+            if gpu.capability >= ASYNCHRONOUS and steps * sums <= WORDS and most >= (1 if sums and not best else 2):
                 return Held(1, ct, steps, "loads", "shared")
     return best
 

@@ -45,13 +45,17 @@ class Tiles(Anchors):
             times //= 2
         if again is not None and times > 1:
             others = [a for a in rows if a is not again]
-            ct = min(ct, HALF)
+            ct = _wasting_little(min(ct, HALF), 1, vectors)
             rt = min(HALF // ct, power_up(self.size(others), HALF))
             return f, replace(base, row_threads=rt, col_threads=ct, repeat=again.name, repeats=times), {}
         steps = max(1, min(4, FLIGHT // max(flight, 1), vectors // ct))
         while steps > 1 and self.size(rows) * vectors < steps * ct * rt * self.gpu.sms * 2:
             steps //= 2
-        return f, replace(base, row_threads=rt, col_threads=ct, steps=1 << (steps.bit_length() - 1)), {}
+        steps = 1 << (steps.bit_length() - 1)
+        if rows:
+            ct = _wasting_little(ct, steps, vectors)
+            rt = THREADS // ct
+        return f, replace(base, row_threads=rt, col_threads=ct, steps=steps), {}
 
     def _anchored(self, f: Fusion, rows: list[Atom], v: Atom, moved: tuple[int, str, frozenset[str]]) -> Settled:
         """Tiles whose vectors are aligned row by row: few threads of which are beyond the end of a row."""
@@ -62,9 +66,7 @@ class Tiles(Anchors):
         steps = 1 << (steps.bit_length() - 1)
         while steps > 1 and self.size(rows) * vectors < steps * THREADS * self.gpu.sms * 2:
             steps //= 2
-        ct = power_up(-(-vectors // steps), THREADS)
-        while ct > WARP and WASTE * (-vectors % (ct * steps)) > vectors:
-            ct //= 2
+        ct = _wasting_little(power_up(-(-vectors // steps), THREADS), steps, vectors)
         rt = min(THREADS // ct, power_up(self.size(rows), THREADS)) if rows else 1
         names = tuple(a.name for a in rows)
         s = GpuSchedule(names, (v.name,), v.name, lanes, "pointwise", "tile", rt, ct, steps, aligned=aligned)
@@ -106,3 +108,10 @@ class Tiles(Anchors):
             aligned=aligned,
         )
         return f, s, {}
+
+
+def _wasting_little(ct: int, steps: int, vectors: int) -> int:
+    """Threads of a row, at most `ct`, few of which are beyond its end in the last of its tiles."""
+    while ct > WARP and WASTE * (-vectors % (ct * steps)) > vectors:
+        ct //= 2
+    return ct

@@ -64,6 +64,7 @@ def settle(f: Fusion, s: GpuSchedule, sizes: Sizes) -> Settled:
         aligned=s.aligned & aligned(f, s, sizes),
         uniform=s.uniform and uniform(f, s, sizes),
         steady=s.steady and steady(f, s, sizes),
+        whole=s.whole and whole(f, s, sizes),
     )
     check(f, s, sizes)
     return f, s, launch_sizes(f, s, sizes)
@@ -105,6 +106,11 @@ def uniform(f: Fusion, s: GpuSchedule, sizes: Sizes) -> bool:
 def steady(f: Fusion, s: GpuSchedule, sizes: Sizes) -> bool:
     """Whether quotients of positions never change within a vector of `s`."""
     return Vectors(f, sizes.hint, sizes.gpu, sizes.alignment)._steady(f, s)
+
+
+def whole(f: Fusion, s: GpuSchedule, sizes: Sizes) -> bool:
+    """Whether no vector of a tile of `s` is partial."""
+    return Vectors(f, sizes.hint, sizes.gpu, sizes.alignment)._whole(f, s)
 
 
 def _steps(f: Fusion, s: GpuSchedule, sizes: Sizes) -> tuple[int, int]:
@@ -240,6 +246,8 @@ def _check_facts(f: Fusion, s: GpuSchedule, sizes: Sizes) -> None:
         raise Illegal("uniform(conditions)", "conditions", "a condition may divide a vector", "no uniform", "uniform")
     if s.steady and not steady(f, s, sizes):
         raise Illegal("uniform(quotients)", "quotients", "a quotient may change within a vector", "no steady", "steady")
+    if s.whole and not whole(f, s, sizes):
+        raise Illegal("whole(vectors)", "vectors", "a vector of a tile may be partial", "no whole", "whole")
 
 
 def _divides(s: GpuSchedule, a: Atom | None, sizes: Sizes, why: str) -> None:
@@ -366,4 +374,4 @@ def _loaded(f: Fusion) -> float:
     return max(0.5, sum(max(d.itemsize, 2) / 4 for d in loads.values()))
 
 
-__all__ = ["Sizes", "Stage", "aligned", "check", "launch_sizes", "settle", "steady", "uniform"]
+__all__ = ["Sizes", "Stage", "aligned", "check", "launch_sizes", "settle", "steady", "uniform", "whole"]

@@ -17,7 +17,7 @@ from fusewright.schedule.gpu import plan
 from fusewright.schedule.gpu_base import PARTS
 from tests.golden.cases import CASES
 from tests.kernels import fusion_of, graph_of, random_inputs
-from tests.kernels_gpu import SMALL, check_gpu, gpu_kernel, run_gpu
+from tests.kernels_gpu import SMALL, check_gpu, gpu_kernel, run_gpu, run_sized
 
 N, M = sym("n"), sym("m")
 ONE_SM = Gpu((9, 0), 1, 1 << 10, 227 << 10)  # less than a row of work fills it, and nothing fits its cache
@@ -63,6 +63,39 @@ def test_addresses_that_are_not_multiples_of_16(alignment: int) -> None:
         compiled = check_gpu(graph, sizes, inputs, alignment=alignment)
         small = min(b.dtype.itemsize for b in compiled.built.fusion.buffers if b.dtype.itemsize > 1)
         assert compiled.schedule.lanes <= max(1, alignment // small)
+
+
+def shifted(b: Builder) -> Value:
+    """Rows that cannot be one axis with the columns."""
+    return b.mul(b.input(bf16, (N, M)), b.add(b.input(bf16, (N, 1)), b.input(bf16, (M,))))
+
+
+@pytest.mark.parametrize(
+    ("m", "threads", "lanes"),
+    [
+        (768, 32, 8),  # 96 vectors: three tiles, and not one of 128 threads
+        (11008, 128, 8),
+        (4096, 256, 8),
+        (40, 32, 8),  # fewer vectors than a warp has threads
+        (4000, 256, 8),
+        (27, 32, 1),
+    ],
+)
+def test_tiles_without_partial_vectors(m: int, threads: int, lanes: int) -> None:
+    """A row's last tile is like the others: what is beyond the row is its last vector again, and not stored."""
+    graph = graph_of(shifted)
+    for n in (1, 9, 50):
+        c = check_gpu(graph, {"n": n, "m": m}, gpu=H200)
+        check_gpu(graph, {"n": n, "m": m}, machine=run_sized, compiled=c)
+        assert c.schedule.mode == "tile" and c.schedule.whole and c.schedule.lanes == lanes
+        assert c.schedule.col_threads <= threads and "lanemask" not in dump(c.kernel.func)
+
+
+@pytest.mark.parametrize(("m", "whole"), [(100_000, True), (100_001, False)])
+def test_the_last_vector_of_a_flat_tile(m: int, whole: bool) -> None:
+    graph = graph_of(lambda b: b.neg(b.input(f32, (M,))))
+    c = check_gpu(graph, {"m": m}, gpu=H200)
+    assert c.schedule.lanes == 4 and c.schedule.whole == whole
 
 
 def row_sums(b: Builder) -> Value:

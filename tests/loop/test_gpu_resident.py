@@ -138,3 +138,28 @@ def test_narrower_vectors_compute_the_same() -> None:
     assert c.schedule.lanes == 4
     c.launch = {**c.launch, "blocks": 3}
     check_gpu(c.graph, {"n": 9, "m": 1024}, compiled=c)
+
+
+def divergence(b: Builder) -> Value:
+    """The mean over rows of the divergence of two softmaxes: passes over a row, and one number of all rows."""
+    x, y = (b.cast(b.input(bf16, (N, M)), f32) for _ in range(2))
+    logs = []
+    for v in (x, y):
+        shifted = b.sub(v, b.reduce("max", v, [1], keepdim=True))
+        logs.append(b.sub(shifted, b.log(b.reduce("sum", b.exp(shifted), [1], keepdim=True))))
+    each = b.reduce("sum", b.mul(b.exp(logs[1]), b.sub(logs[1], logs[0])), [1])
+    return b.reduce("sum", each, [0])
+
+
+@pytest.mark.parametrize(
+    ("m", "mode", "place"),
+    [(1000, "persistent", "registers"), (12000, "persistent", "shared"), (32000, "loop", "registers")],
+)
+def test_rows_that_are_summed_up_have_registers(m: int, mode: str, place: str) -> None:
+    """The next row is on its way in others; where two blocks do not fit a processor so, rows are read again."""
+    c, _ = made(divergence, 4096, m)
+    assert (c.schedule.mode, c.schedule.keep_in) == (mode, place) and c.schedule.resident
+    check_gpu(graph_of(divergence), {"n": 5, "m": m}, gpu=H200, tolerance=1e-3)
+    if nvrtc.available():
+        code, _ = nvrtc.compile(emit_cuda(c.kernel.func, CudaTarget(9, 0)), "sm_90")
+        assert all(r.stack == 0 for r in nvrtc.report(code))

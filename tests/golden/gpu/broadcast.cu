@@ -22,15 +22,7 @@ __device__ __forceinline__ unsigned fw_pack_bf16(float low, float high) {
   return r;
 }
 
-__device__ __forceinline__ unsigned short fw_f32_bf16(float x) {
-  unsigned r;  // two at once are one fast instruction, one alone is a slow one
-  asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(r) : "f"(0.0f), "f"(x));
-  return (unsigned short)r;
-}
-
 #endif
-
-__device__ __forceinline__ float fw_bf16_f32(unsigned short x) { return __uint_as_float((unsigned)x << 16); }
 
 __device__ __forceinline__ void fw_fetch_bf16x8_ldg(const unsigned short* p, unsigned* w) {
   const uint4 a0 = __ldg((const uint4*)p);
@@ -123,89 +115,47 @@ extern "C" __global__ void __launch_bounds__(128) broadcast_0(
   const int v6 = v1 - v5;
   const int v7 = v3 * 128;
   const int v8 = v7 + tid0;
-  const int v9 = v7 + 128;
-  const int v10 = v9 * 8;
-  const bool v11 = v10 <= n3;
-  const float v24 = __ldg(in2 + 0);
-  if (v11) {
-    const int v12 = v8 * 8;
-    const int v13 = v6 * 2;
-    const int v14 = n4 + (-1);
-    const int v15 = v13 < v14 ? v13 : v14;
-    const bool v16 = v13 < n4;
-    const int v17 = v13 + 1;
-    const int v18 = v17 < v14 ? v17 : v14;
-    const bool v19 = v17 < n4;
-    const int v20 = v15 * n5;
-    const int v21 = v20 + v12;
-    float v22[8];
-    fw_load_bf16x8_ldg(in0 + v21, v22);
-    float v23[8];
-    fw_load_f32x8_ldg(in1 + v12, v23);
-    const int v28 = v18 * n5;
-    const int v29 = v28 + v12;
-    float v30[8];
-    fw_load_bf16x8_ldg(in0 + v29, v30);
-    float v27[8];
-    float v32[8];
-    #pragma unroll
-    for (int l = 0; l < 8; ++l) {
-      const float v26 = ::fmaf(v22[l], v23[l], v24);
-      v27[l] = fw_max(v26, 0.0f);
-      const float v31 = ::fmaf(v30[l], v23[l], v24);
-      v32[l] = fw_max(v31, 0.0f);
-    }
-    const int v33 = v15 * n6;
-    const int v34 = v33 + v12;
-    if (v16) {
-      fw_store_bf16x8(out3 + v34, v27);
-    }
-    const int v35 = v18 * n6;
-    const int v36 = v35 + v12;
-    if (v19) {
-      fw_store_bf16x8(out3 + v36, v32);
-    }
-  } else {
-    for (int k37 = 0; k37 < 1; ++k37) {
-      const int v38 = k37 * 128;
-      const int v39 = v8 + v38;
-      const int v40 = v39 * 8;
-      const bool v58 = v40 < n3;
-      if (v58) {
-        const int v41 = v39 * 8;
-        const int v42 = n3 - v40;
-        bool v43[8];
-        float v53[8];
-        #pragma unroll
-        for (int l = 0; l < 8; ++l) {
-          v43[l] = l < v42;
-          v53[l] = v43[l] ? __ldg(in1 + v41 + l) : 0.0f;
-        }
-        for (int u44 = 0; u44 < 2; ++u44) {
-          const int v45 = v6 * 2;
-          const int v46 = v45 + u44;
-          const int v47 = n4 + (-1);
-          const int v48 = v46 < v47 ? v46 : v47;
-          const bool v49 = v46 < n4;
-          const int v50 = v48 * n5;
-          const int v51 = v50 + v41;
-          float v55[8];
-          #pragma unroll
-          for (int l = 0; l < 8; ++l) {
-            const float v52 = v43[l] ? fw_bf16_f32(__ldg(in0 + v51 + l)) : 0.0f;
-            const float v54 = ::fmaf(v52, v53[l], v24);
-            v55[l] = fw_max(v54, 0.0f);
-          }
-          const int v56 = v48 * n6;
-          const int v57 = v56 + v41;
-          if (v49) {
-            #pragma unroll
-            for (int l = 0; l < 8; ++l) {
-              if (v43[l]) out3[v57 + l] = fw_f32_bf16(v55[l]);
-            }
-          }
-        }
-      }
-    }
+  const int v9 = n3 + (-1);
+  const bool v10 = v8 < n3;
+  const int v11 = v8 < v9 ? v8 : v9;
+  const int v12 = v11 * 8;
+  const int v13 = v6 * 2;
+  const int v14 = n4 + (-1);
+  const int v15 = v13 < v14 ? v13 : v14;
+  const bool v16 = v13 < n4;
+  const bool v17 = v16 && v10;
+  const int v18 = v13 + 1;
+  const int v19 = v18 < v14 ? v18 : v14;
+  const bool v20 = v18 < n4;
+  const bool v21 = v20 && v10;
+  const int v22 = v15 * n5;
+  const int v23 = v22 + v12;
+  float v24[8];
+  fw_load_bf16x8_ldg(in0 + v23, v24);
+  float v25[8];
+  fw_load_f32x8_ldg(in1 + v12, v25);
+  const float v26 = __ldg(in2 + 0);
+  const int v30 = v19 * n5;
+  const int v31 = v30 + v12;
+  float v32[8];
+  fw_load_bf16x8_ldg(in0 + v31, v32);
+  float v29[8];
+  float v34[8];
+  #pragma unroll
+  for (int l = 0; l < 8; ++l) {
+    const float v28 = ::fmaf(v24[l], v25[l], v26);
+    v29[l] = fw_max(v28, 0.0f);
+    const float v33 = ::fmaf(v32[l], v25[l], v26);
+    v34[l] = fw_max(v33, 0.0f);
+  }
+  const int v35 = v15 * n6;
+  const int v36 = v35 + v12;
+  if (v17) {
+    fw_store_bf16x8(out3 + v36, v29);
+  }
+  const int v37 = v19 * n6;
+  const int v38 = v37 + v12;
+  if (v21) {
+    fw_store_bf16x8(out3 + v38, v34);
   }
 }

@@ -25,70 +25,55 @@ extern "C" __global__ void __launch_bounds__(256) cat_pad_0(
     int n7,
     int n8,
     int n9,
-    int n10) {
+    int n10,
+    int n11) {
   const int bid0 = blockIdx.x;
   const int tid0 = threadIdx.x;
-  const int v1 = fw_udiv(bid0, n1);
-  const int v2 = v1 * n1;
-  const int v3 = bid0 - v2;
-  const int v4 = v3 * 256;
-  const int v5 = v4 + tid0;
-  const int v6 = v4 + 256;
-  const bool v7 = v6 <= n2;
-  const int v8 = v1 + (-1);
-  const long long v9 = (long long)v8;
-  const bool v10 = v9 >= 0ll;
-  const long long v12 = (long long)n3;
-  const long long v15 = (long long)n4;
-  const int v17 = v1 * n5;
-  const int v18 = v17 + n6;
-  const int v23 = v1 * n7;
-  const int v24 = v23 + n8;
-  const int v33 = v1 * n10;
-  if (v7) {
-    const long long v11 = (long long)v5;
-    const bool v13 = v11 < v12;
-    const bool v14 = v10 && v13;
-    const bool v16 = v11 < v15;
-    const int v19 = v18 + v5;
-    const bool v20 = v14 && v16;
-    const float v21 = v20 ? __ldg(in0 + v19) : 0.0f;
-    const float v22 = -v21;
-    const int v25 = v24 + v5;
-    const int v26 = n9 + v5;
-    const long long v27 = (long long)v26;
-    const bool v28 = v27 >= 0ll;
-    const bool v29 = v14 && v28;
-    const float v30 = v29 ? __ldg(in1 + v25) : 0.0f;
-    const float v31 = v16 ? v22 : v30;
-    const float v32 = v14 ? v31 : 1.0f;
-    const int v34 = v33 + v5;
-    out2[v34] = v32;
-  } else {
-    for (int k35 = 0; k35 < 1; ++k35) {
-      const int v36 = k35 * 256;
-      const int v37 = v5 + v36;
-      const bool v55 = v37 < n2;
-      if (v55) {
-        const long long v38 = (long long)v37;
-        const bool v39 = v38 < v12;
-        const bool v40 = v10 && v39;
-        const bool v41 = v38 < v15;
-        const int v42 = v18 + v37;
-        const bool v43 = v40 && v41;
-        const float v44 = v43 ? __ldg(in0 + v42) : 0.0f;
-        const float v45 = -v44;
-        const int v46 = v24 + v37;
-        const int v47 = n9 + v37;
-        const long long v48 = (long long)v47;
-        const bool v49 = v48 >= 0ll;
-        const bool v50 = v40 && v49;
-        const float v51 = v50 ? __ldg(in1 + v46) : 0.0f;
-        const float v52 = v41 ? v45 : v51;
-        const float v53 = v40 ? v52 : 1.0f;
-        const int v54 = v33 + v37;
-        out2[v54] = v53;
-      }
-    }
+  const int v1 = fw_udiv(tid0, 32);
+  const int v2 = v1 * 32;
+  const int v3 = tid0 - v2;
+  const int v4 = fw_udiv(bid0, n1);
+  const int v5 = v4 * n1;
+  const int v6 = bid0 - v5;
+  const int v7 = v4 * 8;
+  const int v8 = v7 + v1;
+  const bool v9 = v8 < n2;
+  const int v10 = n2 + (-1);
+  const int v11 = v8 < v10 ? v8 : v10;
+  const int v12 = v6 * 32;
+  const int v13 = v12 + v3;
+  const int v14 = n3 + (-1);
+  const bool v15 = v13 < n3;
+  const int v16 = v13 < v14 ? v13 : v14;
+  const bool v17 = v15 && v9;
+  const int v18 = v11 + (-1);
+  const long long v19 = (long long)v18;
+  const bool v20 = v19 >= 0ll;
+  const long long v21 = (long long)v16;
+  const long long v22 = (long long)n4;
+  const bool v23 = v21 < v22;
+  const bool v24 = v20 && v23;
+  const long long v25 = (long long)n5;
+  const bool v26 = v21 < v25;
+  const int v27 = v11 * n6;
+  const int v28 = v27 + n7;
+  const int v29 = v28 + v16;
+  const bool v30 = v24 && v26;
+  const float v31 = v30 ? __ldg(in0 + v29) : 0.0f;
+  const float v32 = -v31;
+  const int v33 = v11 * n8;
+  const int v34 = v33 + n9;
+  const int v35 = v34 + v16;
+  const int v36 = n10 + v16;
+  const long long v37 = (long long)v36;
+  const bool v38 = v37 >= 0ll;
+  const bool v39 = v24 && v38;
+  const float v40 = v39 ? __ldg(in1 + v35) : 0.0f;
+  const float v41 = v26 ? v32 : v40;
+  const float v42 = v24 ? v41 : 1.0f;
+  const int v43 = v11 * n11;
+  const int v44 = v43 + v16;
+  if (v17) {
+    out2[v44] = v42;
   }
 }

@@ -112,74 +112,34 @@ extern "C" __global__ void __launch_bounds__(256) dropout_0(
   const int v11 = v8 < v10 ? v8 : v10;
   const int v12 = v6 * 128;
   const int v13 = v12 + v3;
-  const int v14 = v12 + 128;
-  const int v15 = v14 * 4;
-  const bool v16 = v15 <= n3;
-  const long long v18 = __ldg(in0 + 0);
-  const int v21 = v11 * n4;
-  const int v26 = v11 * n5;
-  const int v28 = v11 * n6;
-  if (v16) {
-    const int v17 = v13 * 4;
-    unsigned v19[4];
-    fw_philox_quad(v18, v11, (unsigned)(v17 >> 2), 0, v19);
-    const int v22 = v21 + v17;
-    float v23[4];
-    fw_load_f32x4_ldg(in1 + v22, v23);
-    bool v20[4];
-    float v25[4];
-    #pragma unroll
-    for (int l = 0; l < 4; ++l) {
-      v20[l] = v19[l] >= 1073741824u;
-      const float v24 = v23[l] * 1.3333334f;
-      v25[l] = v20[l] ? v24 : 0.0f;
-    }
-    const int v27 = v26 + v17;
-    if (v9) {
-      fw_store_f32x4(out2 + v27, v25);
-    }
-    const int v29 = v28 + v17;
-    if (v9) {
-      fw_store_boolx4(out3 + v29, v20);
-    }
-  } else {
-    for (int k30 = 0; k30 < 1; ++k30) {
-      const int v31 = k30 * 128;
-      const int v32 = v13 + v31;
-      const int v33 = v32 * 4;
-      const bool v45 = v33 < n3;
-      if (v45) {
-        const int v34 = v32 * 4;
-        const int v35 = n3 - v33;
-        unsigned v37[4];
-        fw_philox_quad(v18, v11, (unsigned)(v34 >> 2), 0, v37);
-        const int v39 = v21 + v34;
-        bool v36[4];
-        bool v38[4];
-        float v42[4];
-        #pragma unroll
-        for (int l = 0; l < 4; ++l) {
-          v36[l] = l < v35;
-          v38[l] = v37[l] >= 1073741824u;
-          const float v40 = v36[l] ? __ldg(in1 + v39 + l) : 0.0f;
-          const float v41 = v40 * 1.3333334f;
-          v42[l] = v38[l] ? v41 : 0.0f;
-        }
-        const int v43 = v26 + v34;
-        if (v9) {
-          #pragma unroll
-          for (int l = 0; l < 4; ++l) {
-            if (v36[l]) out2[v43 + l] = v42[l];
-          }
-        }
-        const int v44 = v28 + v34;
-        if (v9) {
-          #pragma unroll
-          for (int l = 0; l < 4; ++l) {
-            if (v36[l]) out3[v44 + l] = (unsigned char)v38[l];
-          }
-        }
-      }
-    }
+  const int v14 = n3 + (-1);
+  const bool v15 = v13 < n3;
+  const int v16 = v13 < v14 ? v13 : v14;
+  const int v17 = v16 * 4;
+  const bool v18 = v15 && v9;
+  const long long v19 = __ldg(in0 + 0);
+  unsigned v20[4];
+  fw_philox_quad(v19, v11, (unsigned)(v17 >> 2), 0, v20);
+  const int v22 = v11 * n4;
+  const int v23 = v22 + v17;
+  float v24[4];
+  fw_load_f32x4_ldg(in1 + v23, v24);
+  bool v21[4];
+  float v26[4];
+  #pragma unroll
+  for (int l = 0; l < 4; ++l) {
+    v21[l] = v20[l] >= 1073741824u;
+    const float v25 = v24[l] * 1.3333334f;
+    v26[l] = v21[l] ? v25 : 0.0f;
+  }
+  const int v27 = v11 * n5;
+  const int v28 = v27 + v17;
+  if (v18) {
+    fw_store_f32x4(out2 + v28, v26);
+  }
+  const int v29 = v11 * n6;
+  const int v30 = v29 + v17;
+  if (v18) {
+    fw_store_boolx4(out3 + v30, v21);
   }
 }

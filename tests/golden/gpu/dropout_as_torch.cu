@@ -136,80 +136,57 @@ extern "C" __global__ void __launch_bounds__(256) dropout_as_torch_0(
   const int tid0 = threadIdx.x;
   const int v1 = bid0 * 512;
   const int v2 = v1 + tid0;
-  const int v3 = v1 + 512;
-  const int v4 = v3 * 4;
-  const bool v5 = v4 <= n1;
-  const long long v9 = __ldg(in0 + 0);
-  const long long v10 = __ldg(in0 + 1);
-  const long long v11 = __ldg(in0 + n2);
-  const long long v12 = __ldg(in0 + n3);
-  const long long v18 = __ldg(in0 + n4);
-  const long long v20 = __ldg(in0 + n5);
-  const long long v22 = __ldg(in0 + n6);
-  const long long v24 = __ldg(in0 + n7);
-  if (v5) {
-    const int v6 = v2 * 4;
-    const int v7 = v2 + 256;
-    const int v8 = v7 * 4;
-    unsigned v13[4];
-    fw_curand_run<4>(v9, v10, v11, v12, v6, v13);
-    float v15[4];
-    fw_load_f32x4_ldg(in1 + v6, v15);
-    unsigned v28[4];
-    fw_curand_run<4>(v9, v10, v11, v12, v8, v28);
-    float v30[4];
-    fw_load_f32x4_ldg(in1 + v8, v30);
-    float v17[4];
-    float v27[4];
-    float v32[4];
-    float v34[4];
-    #pragma unroll
-    for (int l = 0; l < 4; ++l) {
-      const bool v14 = v13[l] < 3221225344u;
-      const float v16 = v15[l] * 1.3333334f;
-      v17[l] = v14 ? v16 : 0.0f;
-      const int v26 = v6 + l;
-      v27[l] = fw_curand_normal(v18, v20, v22, v24, v26);
-      const bool v29 = v28[l] < 3221225344u;
-      const float v31 = v30[l] * 1.3333334f;
-      v32[l] = v29 ? v31 : 0.0f;
-      const int v33 = v8 + l;
-      v34[l] = fw_curand_normal(v18, v20, v22, v24, v33);
-    }
-    fw_store_f32x4(out2 + v6, v17);
-    fw_store_f32x4(out3 + v6, v27);
-    fw_store_f32x4(out2 + v8, v32);
-    fw_store_f32x4(out3 + v8, v34);
-  } else {
-    for (int k35 = 0; k35 < 2; ++k35) {
-      const int v36 = k35 * 256;
-      const int v37 = v2 + v36;
-      const int v38 = v37 * 4;
-      const bool v49 = v38 < n1;
-      if (v49) {
-        const int v39 = v37 * 4;
-        const int v40 = n1 - v38;
-        unsigned v42[4];
-        fw_curand_run<4>(v9, v10, v11, v12, v39, v42);
-        bool v41[4];
-        float v46[4];
-        float v48[4];
-        #pragma unroll
-        for (int l = 0; l < 4; ++l) {
-          v41[l] = l < v40;
-          const bool v43 = v42[l] < 3221225344u;
-          const float v44 = v41[l] ? __ldg(in1 + v39 + l) : 0.0f;
-          const float v45 = v44 * 1.3333334f;
-          v46[l] = v43 ? v45 : 0.0f;
-          const int v47 = v39 + l;
-          v48[l] = fw_curand_normal(v18, v20, v22, v24, v47);
-        }
-        #pragma unroll
-        for (int l = 0; l < 4; ++l) {
-          if (v41[l]) out2[v39 + l] = v46[l];
-          if (v41[l]) out3[v39 + l] = v48[l];
-        }
-      }
-    }
+  const int v3 = n1 + (-1);
+  const bool v4 = v2 < n1;
+  const int v5 = v2 < v3 ? v2 : v3;
+  const int v6 = v5 * 4;
+  const int v7 = v2 + 256;
+  const bool v8 = v7 < n1;
+  const int v9 = v7 < v3 ? v7 : v3;
+  const int v10 = v9 * 4;
+  const long long v11 = __ldg(in0 + 0);
+  const long long v12 = __ldg(in0 + 1);
+  const long long v13 = __ldg(in0 + n2);
+  const long long v14 = __ldg(in0 + n3);
+  unsigned v15[4];
+  fw_curand_run<4>(v11, v12, v13, v14, v6, v15);
+  float v17[4];
+  fw_load_f32x4_ldg(in1 + v6, v17);
+  const long long v20 = __ldg(in0 + n4);
+  const long long v22 = __ldg(in0 + n5);
+  const long long v24 = __ldg(in0 + n6);
+  const long long v26 = __ldg(in0 + n7);
+  unsigned v30[4];
+  fw_curand_run<4>(v11, v12, v13, v14, v10, v30);
+  float v32[4];
+  fw_load_f32x4_ldg(in1 + v10, v32);
+  float v19[4];
+  float v29[4];
+  float v34[4];
+  float v36[4];
+  #pragma unroll
+  for (int l = 0; l < 4; ++l) {
+    const bool v16 = v15[l] < 3221225344u;
+    const float v18 = v17[l] * 1.3333334f;
+    v19[l] = v16 ? v18 : 0.0f;
+    const int v28 = v6 + l;
+    v29[l] = fw_curand_normal(v20, v22, v24, v26, v28);
+    const bool v31 = v30[l] < 3221225344u;
+    const float v33 = v32[l] * 1.3333334f;
+    v34[l] = v31 ? v33 : 0.0f;
+    const int v35 = v10 + l;
+    v36[l] = fw_curand_normal(v20, v22, v24, v26, v35);
+  }
+  if (v4) {
+    fw_store_f32x4(out2 + v6, v19);
+  }
+  if (v4) {
+    fw_store_f32x4(out3 + v6, v29);
+  }
+  if (v8) {
+    fw_store_f32x4(out2 + v10, v34);
+  }
+  if (v8) {
+    fw_store_f32x4(out3 + v10, v36);
   }
 }

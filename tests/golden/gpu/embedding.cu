@@ -74,81 +74,48 @@ extern "C" __global__ void __launch_bounds__(256) embedding_0(
   const int v10 = v7 < v9 ? v7 : v9;
   const int v11 = v5 * 8;
   const int v12 = v11 + v3;
-  const int v13 = v11 + 8;
-  const int v14 = v13 * 4;
-  const bool v15 = v14 <= n2;
-  const long long v17 = __ldg(in0 + v10);
-  const bool v18 = v17 < 0ll;
-  const long long v19 = (long long)n3;
-  const long long v20 = v17 + v19;
-  const long long v21 = v18 ? v20 : v17;
-  const bool v22 = v21 >= 0ll;
-  const bool v23 = v21 < v19;
-  const bool v24 = v22 && v23;
-  const int v25 = (int)v21;
-  const int v26 = v25 * n4;
-  const int v32 = v10 * n5;
-  if (v15) {
-    const int v16 = v12 * 4;
-    if (!v24) {
-      fw_fail();
-    }
-    const int v27 = v26 + v16;
-    float maybe29[4];
+  const int v13 = n2 + (-1);
+  const bool v14 = v12 < n2;
+  const int v15 = v12 < v13 ? v12 : v13;
+  const int v16 = v15 * 4;
+  const bool v17 = v14 && v8;
+  const long long v18 = __ldg(in0 + v10);
+  const bool v19 = v18 < 0ll;
+  const long long v20 = (long long)n3;
+  const long long v21 = v18 + v20;
+  const long long v22 = v19 ? v21 : v18;
+  const bool v23 = v22 >= 0ll;
+  const bool v24 = v22 < v20;
+  const bool v25 = v23 && v24;
+  const bool v26 = !v17;
+  const bool v27 = v25 || v26;
+  if (!v27) {
+    fw_fail();
+  }
+  const int v28 = (int)v22;
+  const int v29 = v28 * n4;
+  const int v30 = v29 + v16;
+  float maybe32[4];
+  #pragma unroll
+  for (int l = 0; l < 4; ++l) {
+    maybe32[l] = 0.0f;
+  }
+  if (v25) {
+    float v33[4];
+    fw_load_f32x4_ldg(in1 + v30, v33);
     #pragma unroll
     for (int l = 0; l < 4; ++l) {
-      maybe29[l] = 0.0f;
+      maybe32[l] = v33[l];
     }
-    if (v24) {
-      float v30[4];
-      fw_load_f32x4_ldg(in1 + v27, v30);
-      #pragma unroll
-      for (int l = 0; l < 4; ++l) {
-        maybe29[l] = v30[l];
-      }
-    }
-    float v31[4];
-    #pragma unroll
-    for (int l = 0; l < 4; ++l) {
-      v31[l] = maybe29[l] * 2.0f;
-    }
-    const int v33 = v32 + v16;
-    if (v8) {
-      fw_store_f32x4(out2 + v33, v31);
-    }
-  } else {
-    for (int k34 = 0; k34 < 1; ++k34) {
-      const int v35 = k34 * 8;
-      const int v36 = v12 + v35;
-      const int v37 = v36 * 4;
-      const bool v46 = v37 < n2;
-      if (v46) {
-        const int v38 = v36 * 4;
-        const int v39 = n2 - v37;
-        bool v40[4];
-        #pragma unroll
-        for (int l = 0; l < 4; ++l) {
-          v40[l] = l < v39;
-        }
-        if (!v24) {
-          fw_fail();
-        }
-        const int v41 = v26 + v38;
-        float v44[4];
-        #pragma unroll
-        for (int l = 0; l < 4; ++l) {
-          const bool v42 = v24 && v40[l];
-          const float v43 = v42 ? __ldg(in1 + v41 + l) : 0.0f;
-          v44[l] = v43 * 2.0f;
-        }
-        const int v45 = v32 + v38;
-        if (v8) {
-          #pragma unroll
-          for (int l = 0; l < 4; ++l) {
-            if (v40[l]) out2[v45 + l] = v44[l];
-          }
-        }
-      }
-    }
+  }
+  float v34[4];
+  #pragma unroll
+  for (int l = 0; l < 4; ++l) {
+    v34[l] = maybe32[l] * 2.0f;
+  }
+  const int v35 = v10 * n5;
+  const int v36 = v35 + v16;
+  if (v17) {
+    fw_store_f32x4(out2 + v36, v34);
   }
 }

@@ -16,15 +16,7 @@ __device__ __forceinline__ unsigned fw_pack_bf16(float low, float high) {
   return r;
 }
 
-__device__ __forceinline__ unsigned short fw_f32_bf16(float x) {
-  unsigned r;  // two at once are one fast instruction, one alone is a slow one
-  asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(r) : "f"(0.0f), "f"(x));
-  return (unsigned short)r;
-}
-
 #endif
-
-__device__ __forceinline__ float fw_bf16_f32(unsigned short x) { return __uint_as_float((unsigned)x << 16); }
 
 __device__ __forceinline__ void fw_fetch_bf16x8_ldg(const unsigned short* p, unsigned* w) {
   const uint4 a0 = __ldg((const uint4*)p);
@@ -125,114 +117,67 @@ extern "C" __global__ void __launch_bounds__(256) rope_0(
   const int v11 = v8 < v10 ? v8 : v10;
   const int v12 = v6 * 16;
   const int v13 = v12 + v3;
-  const int v14 = v12 + 16;
-  const int v15 = v14 * 8;
-  const bool v16 = v15 <= n3;
-  const int v22 = v11 * n5;
-  const int v23 = v22 + n6;
-  const int v28 = v22 + n7;
-  const int v43 = v11 * n9;
-  const long long v54 = (long long)n4;
-  if (v16) {
-    const int v17 = v13 * 8;
-    const long long v18 = (long long)v17;
-    const long long v19 = (long long)n4;
-    const bool v20 = v18 < v19;
-    const int v24 = v23 + v17;
-    float maybe25[8];
-    #pragma unroll
-    for (int l = 0; l < 8; ++l) {
-      maybe25[l] = 0.0f;
-    }
-    if (v20) {
-      float v26[8];
-      fw_load_bf16x8_ldg(in0 + v24, v26);
-      #pragma unroll
-      for (int l = 0; l < 8; ++l) {
-        maybe25[l] = v26[l];
-      }
-    }
-    const int v29 = v28 + v17;
-    const int v30 = n8 + v17;
-    const long long v31 = (long long)v30;
-    const bool v32 = v31 >= 0ll;
+  const int v14 = n3 + (-1);
+  const bool v15 = v13 < n3;
+  const int v16 = v13 < v14 ? v13 : v14;
+  const int v17 = v16 * 8;
+  const bool v18 = v15 && v9;
+  const long long v19 = (long long)v17;
+  const long long v20 = (long long)n4;
+  const bool v21 = v19 < v20;
+  const int v23 = v11 * n5;
+  const int v24 = v23 + n6;
+  const int v25 = v24 + v17;
+  float maybe26[8];
+  #pragma unroll
+  for (int l = 0; l < 8; ++l) {
+    maybe26[l] = 0.0f;
+  }
+  if (v21) {
     float v27[8];
-    float maybe34[8];
+    fw_load_bf16x8_ldg(in0 + v25, v27);
     #pragma unroll
     for (int l = 0; l < 8; ++l) {
-      v27[l] = -maybe25[l];
-      maybe34[l] = 0.0f;
+      maybe26[l] = v27[l];
     }
-    if (v32) {
-      float v35[8];
-      fw_load_bf16x8_ldg(in0 + v29, v35);
-      #pragma unroll
-      for (int l = 0; l < 8; ++l) {
-        maybe34[l] = v35[l];
-      }
-    }
-    float v37[8];
-    fw_load_f32x8_ldg(in2 + v17, v37);
-    const int v38 = v22 + v17;
-    float v39[8];
-    fw_load_bf16x8_ldg(in0 + v38, v39);
-    float v40[8];
-    fw_load_f32x8_ldg(in1 + v17, v40);
-    float v42[8];
+  }
+  const int v29 = v23 + n7;
+  const int v30 = v29 + v17;
+  const int v31 = n8 + v17;
+  const long long v32 = (long long)v31;
+  const bool v33 = v32 >= 0ll;
+  float v28[8];
+  float maybe35[8];
+  #pragma unroll
+  for (int l = 0; l < 8; ++l) {
+    v28[l] = -maybe26[l];
+    maybe35[l] = 0.0f;
+  }
+  if (v33) {
+    float v36[8];
+    fw_load_bf16x8_ldg(in0 + v30, v36);
     #pragma unroll
     for (int l = 0; l < 8; ++l) {
-      const float v36 = v20 ? v27[l] : maybe34[l];
-      const float v41 = v39[l] * v40[l];
-      v42[l] = ::fmaf(v36, v37[l], v41);
+      maybe35[l] = v36[l];
     }
-    const int v44 = v43 + v17;
-    if (v9) {
-      fw_store_bf16x8(out3 + v44, v42);
-    }
-  } else {
-    for (int k45 = 0; k45 < 1; ++k45) {
-      const int v46 = k45 * 16;
-      const int v47 = v13 + v46;
-      const int v48 = v47 * 8;
-      const bool v76 = v48 < n3;
-      if (v76) {
-        const int v49 = v47 * 8;
-        const int v50 = n3 - v48;
-        const int v57 = v23 + v49;
-        const int v61 = v28 + v49;
-        const int v62 = n8 + v49;
-        const int v70 = v22 + v49;
-        bool v51[8];
-        float v74[8];
-        #pragma unroll
-        for (int l = 0; l < 8; ++l) {
-          v51[l] = l < v50;
-          const int v52 = v49 + l;
-          const long long v53 = (long long)v52;
-          const bool v56 = v53 < v54;
-          const bool v58 = v56 && v51[l];
-          const float v59 = v58 ? fw_bf16_f32(__ldg(in0 + v57 + l)) : 0.0f;
-          const float v60 = -v59;
-          const int v63 = v62 + l;
-          const long long v64 = (long long)v63;
-          const bool v65 = v64 >= 0ll;
-          const bool v66 = v65 && v51[l];
-          const float v67 = v66 ? fw_bf16_f32(__ldg(in0 + v61 + l)) : 0.0f;
-          const float v68 = v56 ? v60 : v67;
-          const float v69 = v51[l] ? __ldg(in2 + v49 + l) : 0.0f;
-          const float v71 = v51[l] ? fw_bf16_f32(__ldg(in0 + v70 + l)) : 0.0f;
-          const float v72 = v51[l] ? __ldg(in1 + v49 + l) : 0.0f;
-          const float v73 = v71 * v72;
-          v74[l] = ::fmaf(v68, v69, v73);
-        }
-        const int v75 = v43 + v49;
-        if (v9) {
-          #pragma unroll
-          for (int l = 0; l < 8; ++l) {
-            if (v51[l]) out3[v75 + l] = fw_f32_bf16(v74[l]);
-          }
-        }
-      }
-    }
+  }
+  float v38[8];
+  fw_load_f32x8_ldg(in2 + v17, v38);
+  const int v39 = v23 + v17;
+  float v40[8];
+  fw_load_bf16x8_ldg(in0 + v39, v40);
+  float v41[8];
+  fw_load_f32x8_ldg(in1 + v17, v41);
+  float v43[8];
+  #pragma unroll
+  for (int l = 0; l < 8; ++l) {
+    const float v37 = v21 ? v28[l] : maybe35[l];
+    const float v42 = v40[l] * v41[l];
+    v43[l] = ::fmaf(v37, v38[l], v42);
+  }
+  const int v44 = v11 * n9;
+  const int v45 = v44 + v17;
+  if (v18) {
+    fw_store_bf16x8(out3 + v45, v43);
   }
 }

@@ -99,60 +99,60 @@ extern "C" __global__ void __launch_bounds__(256) rope_sized_0(
   const int v3 = tid0 - v2;
   const int v7 = bid0 * 16;
   const int v8 = v7 + v1;
-  const int v22 = v8 * 128;
-  const int v23 = v22 + 64;
-  const int v28 = v22 + (-64);
-  const int v43 = v8 * 128;
   const int v17 = v3 * 8;
-  const long long v18 = (long long)v17;
-  const bool v20 = v18 < 64ll;
-  const int v24 = v23 + v17;
-  float maybe25[8];
+  const long long v19 = (long long)v17;
+  const bool v21 = v19 < 64ll;
+  const int v23 = v8 * 128;
+  const int v24 = v23 + 64;
+  const int v25 = v24 + v17;
+  float maybe26[8];
   #pragma unroll
   for (int l = 0; l < 8; ++l) {
-    maybe25[l] = 0.0f;
+    maybe26[l] = 0.0f;
   }
-  if (v20) {
-    float v26[8];
-    fw_load_bf16x8_ldg(in0 + v24, v26);
+  if (v21) {
+    float v27[8];
+    fw_load_bf16x8_ldg(in0 + v25, v27);
     #pragma unroll
     for (int l = 0; l < 8; ++l) {
-      maybe25[l] = v26[l];
+      maybe26[l] = v27[l];
     }
   }
-  const int v29 = v28 + v17;
-  const int v30 = (-64) + v17;
-  const long long v31 = (long long)v30;
-  const bool v32 = v31 >= 0ll;
-  float v27[8];
-  float maybe34[8];
+  const int v29 = v23 + (-64);
+  const int v30 = v29 + v17;
+  const int v31 = (-64) + v17;
+  const long long v32 = (long long)v31;
+  const bool v33 = v32 >= 0ll;
+  float v28[8];
+  float maybe35[8];
   #pragma unroll
   for (int l = 0; l < 8; ++l) {
-    v27[l] = -maybe25[l];
-    maybe34[l] = 0.0f;
+    v28[l] = -maybe26[l];
+    maybe35[l] = 0.0f;
   }
-  if (v32) {
-    float v35[8];
-    fw_load_bf16x8_ldg(in0 + v29, v35);
+  if (v33) {
+    float v36[8];
+    fw_load_bf16x8_ldg(in0 + v30, v36);
     #pragma unroll
     for (int l = 0; l < 8; ++l) {
-      maybe34[l] = v35[l];
+      maybe35[l] = v36[l];
     }
   }
-  float v37[8];
-  fw_load_f32x8_ldg(in2 + v17, v37);
-  const int v38 = v22 + v17;
-  float v39[8];
-  fw_load_bf16x8_ldg(in0 + v38, v39);
+  float v38[8];
+  fw_load_f32x8_ldg(in2 + v17, v38);
+  const int v39 = v23 + v17;
   float v40[8];
-  fw_load_f32x8_ldg(in1 + v17, v40);
-  float v42[8];
+  fw_load_bf16x8_ldg(in0 + v39, v40);
+  float v41[8];
+  fw_load_f32x8_ldg(in1 + v17, v41);
+  float v43[8];
   #pragma unroll
   for (int l = 0; l < 8; ++l) {
-    const float v36 = v20 ? v27[l] : maybe34[l];
-    const float v41 = v39[l] * v40[l];
-    v42[l] = ::fmaf(v36, v37[l], v41);
+    const float v37 = v21 ? v28[l] : maybe35[l];
+    const float v42 = v40[l] * v41[l];
+    v43[l] = ::fmaf(v37, v38[l], v42);
   }
-  const int v44 = v43 + v17;
-  fw_store_bf16x8(out3 + v44, v42);
+  const int v44 = v8 * 128;
+  const int v45 = v44 + v17;
+  fw_store_bf16x8(out3 + v45, v43);
 }
