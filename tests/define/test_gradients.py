@@ -117,8 +117,10 @@ def test_what_is_wrong():
     d.output(x * 2, into=x)
     with pytest.raises(UserError, match="writes into arguments has no gradients"):
         d.backward(lambda *a: a)
+    d, x = gated(False), torch.randn(2, 3, requires_grad=True)
     with pytest.raises(UserError, match="must be a function or a definition"):
-        gated(False).backward(3)
+        d.backward(3)
+    torch.autograd.grad(d(x, torch.ones(3), 1.0)[0].sum(), x)  # by the one that it had
     e = define("one")
     e.output(e.tensor("x", "n", "f32") * 2)
     with pytest.raises(UserError, match="must take 7 arguments, not 1"):
