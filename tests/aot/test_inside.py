@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from pathlib import Path
 
 import pytest
@@ -148,3 +149,29 @@ def test_two_programs_of_one_interface() -> None:
     one, two = (fusewright.aot_compile(m, (X,)) for m in modules)
     f = torch.compile(lambda x: one(x) - two(x), backend="aot_eager", fullgraph=True)
     torch.testing.assert_close(f(X), modules[0](X) - modules[1](X))
+
+
+VALUES = (2, 1.5, 0.0, math.inf, -math.inf, math.nan, True, None, "mean")
+
+
+class Scaled(nn.Module):
+    def forward(self, x: Tensor, k: object) -> Tensor:
+        return x / k if isinstance(k, (int, float)) else x * 2
+
+
+@pytest.mark.parametrize("value", VALUES, ids=repr)
+def test_values_of_another_type_or_sign_are_refused(value: object) -> None:
+    """As by a call of the program itself: they would be another program."""
+    torch._dynamo.reset()
+    x = torch.arange(6)
+    program = fusewright.aot_compile(torch.export.export(Scaled(), (x, value)))
+    f = torch.compile(lambda x, k: program(x, k), backend="eager", fullgraph=True)
+    for other in (*VALUES, 2.0, 1, 0, -0.0, False):
+        if type(other) is type(value) and repr(other) == repr(value):
+            same((f(x, other), program(x, other)), (Scaled()(x, value),) * 2)
+            continue
+        with pytest.raises(UserError, match=f"was exported for {value!r} only"):
+            program(x, other)
+        torch._dynamo.reset()  # to whose guards 0.0 is -0.0
+        with pytest.raises(torch._dynamo.exc.Unsupported, match="the program takes"):
+            f(x, other)
