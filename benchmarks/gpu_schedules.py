@@ -15,6 +15,7 @@ from typing import Any
 import torch
 
 import fusewright
+from fusewright.bench.cases import Case
 from fusewright.bench.cases_gpu import GPU_CASES
 from fusewright.build import nvrtc
 from fusewright.emit.cuda import emit_cuda
@@ -55,6 +56,21 @@ class Compiling:
         self.launches.append(f"{blocks}x{threads}")
 
 
+def run(case: Case, driver: Compiling, **options: Any) -> None:
+    """Plan and compile a case's kernels by `driver`, which keeps what it says of them, and launch nothing."""
+    torch._dynamo.reset()
+    driver.launches, driver.reports = [], []
+    inputs = case.inputs("cpu", False)
+    with devices.use("cpu", driver), fusewright.options(disk_cache=False, fallback=False, **options):
+        fn = torch.compile(case.fn, backend="fusewright")
+        if case.backward:
+            out = fn(*inputs)
+            out.backward(torch.ones_like(out))
+        else:
+            with torch.no_grad():
+                fn(*inputs)
+
+
 def main(only: str) -> None:
     driver = Compiling()
     plan, seen = gpu.plan, []
@@ -68,18 +84,8 @@ def main(only: str) -> None:
     for case in GPU_CASES:
         if only not in case.name:
             continue
-        torch._dynamo.reset()
-        driver.launches, driver.reports = [], []
         seen.clear()
-        inputs = case.inputs("cpu", False)
-        with devices.use("cpu", driver), fusewright.options(disk_cache=False, fallback=False):
-            fn = torch.compile(case.fn, backend="fusewright")
-            if case.backward:
-                out = fn(*inputs)
-                out.backward(torch.ones_like(out))
-            else:
-                with torch.no_grad():
-                    fn(*inputs)
+        run(case, driver)
         print(f"{case.name}: {', '.join(driver.launches)}")
         for s in dict.fromkeys(seen):
             print(
