@@ -30,6 +30,8 @@ from .entry import entry, nested
 from .launch import restride, returned
 from .verifier import Verifier, tensor_error
 
+# Names of builtins in generated code, whose parameters have the user's names.
+_BUILTINS = {f"_{f.__name__}": f for f in (dict, getattr, len, list, set, tuple, type)}
 _FILE = "fusewright program"  # of generated code; Dynamo leaves that of other names alone
 _lib = torch.library.Library("fusewright", "FRAGMENT")
 _lock = threading.Lock()
@@ -55,7 +57,12 @@ class Inside:
 
     def forward(self) -> Any:
         """The function that stands for the call in a trace."""
-        scope: dict[str, Any] = {"torch": torch, "_operator": _OPERATOR, "_unflatten": pytree.tree_unflatten}
+        scope: dict[str, Any] = {
+            "torch": torch,
+            "_operator": _OPERATOR,
+            "_unflatten": pytree.tree_unflatten,
+            **_BUILTINS,
+        }
         exec(compile(_BREAK if self.why else _Writer(self, scope).write(), _FILE, "exec"), scope)
         return scope["forward"]
 
@@ -196,7 +203,7 @@ class _Writer:
         """The condition that something is just this value (`verifier.is_value`), as Dynamo can evaluate it."""
         if value is None or isinstance(value, bool):
             return f"{name} is {value}"
-        kind = f"type({name}) is {self.constant(type(value))}"
+        kind = f"_type({name}) is {self.constant(type(value))}"
         if value != value:
             return f"{kind} and {name} != {name}"
         same = f"{kind} and {name} == {self.constant(value)}"
@@ -221,7 +228,7 @@ class _Writer:
             else:
                 given.append(name)
         own = [f"self._inside.written[{k}]" for k in range(len(c.state))]
-        operator = f"getattr(torch.ops.fusewright, _operator({self.inside.key!r}))"
+        operator = f"_getattr(torch.ops.fusewright, _operator({self.inside.key!r}))"
         call = f"{operator}({', '.join([repr(self.inside.key), 'self._inside.held', *own, *given])})"
         fresh = [k for k, o in enumerate(c.outputs or ()) if o.dtype]
         self.lines.append(f"_o = {call}")
@@ -247,13 +254,13 @@ class _Writer:
         inner = [f"_t{len(self.lines)}_{k}" for k in range(len(s.parts))]
         if s.kind == "dict":
             keys = ", ".join(map(repr, s.data))
-            self.unless(f"type({value}) is dict and set({value}) == {{{keys}}}" if s.data else f"{value} == {{}}")
+            self.unless(f"_type({value}) is _dict and _set({value}) == {{{keys}}}" if s.data else f"{value} == {{}}")
             parts = ", ".join(f"{value}[{k!r}]" for k in s.data)
         elif s.kind == "other":
             self.scope["_flatten"] = pytree.tree_flatten
             parts = f"*_flatten({value}, is_leaf=lambda x: x is not {value})[0]"
         else:
-            self.unless(f"type({value}) is {s.kind} and len({value}) == {len(s.parts)}")
+            self.unless(f"_type({value}) is _{s.kind} and _len({value}) == {len(s.parts)}")
             parts = f"*{value}"
         if inner:
             self.lines.append(f"{', '.join(inner)}, = ({parts},)")

@@ -130,6 +130,20 @@ def test_what_no_graph_can_hold(name: str) -> None:
     same((f(*args, **kwargs), args, kwargs), (theirs(*args2, **kwargs2), args2, kwargs2))
 
 
+class Shadowing(nn.Module):
+    def forward(self, type: dict[str, Tensor], len: list[Tensor], getattr: int) -> Tensor:
+        return type["set"] * len[0] + getattr
+
+
+def test_parameters_with_names_of_builtins() -> None:
+    torch._dynamo.reset()
+    args = ({"set": X}, [X], 3)
+    program = fusewright.aot_compile(torch.export.export(Shadowing(), args))
+    f = torch.compile(program, backend="eager", fullgraph=True)
+    same(f(*args), program(*args))
+    same(f(type=args[0], len=args[1], getattr=3), program(*args))
+
+
 def test_files_of_before(tmp_path: Path) -> None:
     """They do not say what a plan gives."""
     from tests.aot.test_files import changed
