@@ -31,7 +31,7 @@ from .launch import restride, returned
 from .verifier import Verifier, tensor_error
 
 # Names of builtins in generated code, whose parameters have the user's names.
-_BUILTINS = {f"_{f.__name__}": f for f in (dict, getattr, len, list, set, tuple, type)}
+_BUILTINS = {f"_{f.__name__}": f for f in (dict, getattr, int, len, list, set, tuple, type)}
 _FILE = "fusewright program"  # of generated code; Dynamo leaves that of other names alone
 _lib = torch.library.Library("fusewright", "FRAGMENT")
 _lock = threading.Lock()
@@ -225,8 +225,10 @@ class _Writer:
         for a, name in zip(c.arguments, self.leaves, strict=True):
             if a.kind == "value":
                 self.unless(self.is_value(name, a.value))
-            else:
-                given.append(name)
+                continue
+            if a.kind == "int":
+                self.unless(f"_type({name}) is _int")
+            given.append(name)
         own = [f"self._inside.written[{k}]" for k in range(len(c.state))]
         operator = f"_getattr(torch.ops.fusewright, _operator({self.inside.key!r}))"
         call = f"{operator}({', '.join([repr(self.inside.key), 'self._inside.held', *own, *given])})"

@@ -130,6 +130,32 @@ def test_what_no_graph_can_hold(name: str) -> None:
     same((f(*args, **kwargs), args, kwargs), (theirs(*args2, **kwargs2), args2, kwargs2))
 
 
+class Times(nn.Module):
+    def forward(self, x: Tensor, k: int) -> Tensor:
+        return x * k
+
+
+def test_integers_are_integers() -> None:
+    """Symbolic, too; a bool would be another program, whose results have another type."""
+    torch._dynamo.reset()
+    x, graphs = torch.ones(3, dtype=torch.bool), []
+    program = fusewright.aot_compile(torch.export.export(Times(), (x, 4), dynamic_shapes=({}, Dim.DYNAMIC)))
+
+    def counting(gm: torch.fx.GraphModule, inputs: list[Tensor]) -> object:
+        graphs.append(gm)
+        return gm
+
+    f = torch.compile(lambda x, k: program(x, k), backend=counting, fullgraph=True, dynamic=True)
+    for k in (4, 5, 6, 7):
+        same(f(x, k), x * k)
+    assert len(graphs) == 1
+    for bad in (True, 4.0):
+        with pytest.raises(UserError, match="takes an int"):
+            program(x, bad)
+        with pytest.raises(torch._dynamo.exc.Unsupported, match="the program takes"):
+            f(x, bad)
+
+
 class Shadowing(nn.Module):
     def forward(self, type: dict[str, Tensor], len: list[Tensor], getattr: int) -> Tensor:
         return type["set"] * len[0] + getattr
