@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import ast
 import importlib
+import json
+import re
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,7 +17,7 @@ import torch
 
 import fusewright
 from fusewright.bench import measure
-from fusewright.bench.cases import Case
+from fusewright.bench.cases import GPU_SUITES, MORE_SUITES, SUITES, Case
 from fusewright.bench.cases_scatter import SCATTER_CASES
 from fusewright.bench.null import NullDriver
 from fusewright.build import nvrtc
@@ -80,12 +82,15 @@ def run_of(suite: str) -> dict[str, Any]:
     return {"rows": rows, "machine": machine, "copy_roof_bytes_per_s": 2e9, "allocator": "default"}
 
 
-@pytest.mark.parametrize("suite", ["cpu", "gpu", "overhead"])
-def test_tables(suite: str) -> None:
-    found = "\n".join(script("markdown").table(run_of(suite), suite))
-    assert "case 2" in found
-    if suite != "overhead":
-        assert "**4.00**" in found and "**2.00**" in found
+@pytest.mark.parametrize("suite", [*SUITES, *GPU_SUITES, *MORE_SUITES])
+def test_tables(suite: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Of every suite that can be measured."""
+    (tmp_path / "run.json").write_text(json.dumps({"runs": [run_of(suite)]}))
+    script("markdown").main(str(tmp_path / "run.json"))
+    found = capsys.readouterr().out
+    assert ("a GPU" if suite.startswith("gpu") else "a CPU") in found
+    assert re.search(r"\| case 2 \| [0-9.]+( \([0-9.]+\))? \|", found)
+    assert suite == "overhead" or ("**4.00**" in found and "**2.00**" in found)
 
 
 def test_picture() -> None:
