@@ -25,12 +25,13 @@ from gpu_variants import Recorder
 
 import fusewright
 from fusewright.bench.cases_gpu import GPU_CASES
+from fusewright.bench.cases_odd import ODD_CASES
 from fusewright.build import nvrtc
 from fusewright.core.errors import CompilerError
 from fusewright.loop.constants import with_sizes
 from fusewright.loop.ir import Func, walk
 from fusewright.loop.verify import verify
-from fusewright.run import gpu, hot, internals, tune
+from fusewright.run import gpu, hot, internals
 
 DEVICE = "cuda"
 
@@ -104,9 +105,10 @@ def compare(group: gpu.GpuGroup, key: tuple[int, ...], pointers: Any, hosts: Any
         gpu.Prepared(group.driver, k.takes, k.handles, [] if k is not plain else numbers, list(group.fusion.hosts))
         for k in kernels
     ]
+    outputs = [k for k, b in enumerate(group.fusion.buffers) if b.output]
     memories, runs = [], []
     for p in launches:
-        memory, there = tune._elsewhere(group.fusion, pointers, hint, group)
+        memory, there = gpu.elsewhere(group, pointers, hint, outputs)
         for m in memory:
             m.zero_()
         memories.append(memory)
@@ -158,7 +160,7 @@ def main() -> None:
     args = parser.parse_args()
     results = []
     with fusewright.options(fallback=False, single_op_groups=True, disk_cache=False, specialize="never"):
-        for case in GPU_CASES:
+        for case in (*GPU_CASES, *ODD_CASES):
             if args.only and not any(p in case.name for p in args.only):
                 continue
             try:

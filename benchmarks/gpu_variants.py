@@ -1,10 +1,12 @@
 """Times many legal schedules of the kernels of the GPU cases, to see what the heuristics leave on the table.
 
-    python benchmarks/gpu_variants.py [--json FILE] [--most N] [--set NAME=NUMBER ...] [part of a case's name ...]
+    python benchmarks/gpu_variants.py [--json FILE] [--most N] [--set NAME=NUMBER ...] [--general]
+        [part of a case's name ...]
 
 Each kernel of a case's first run is launched again with its own tensors under every schedule of `schedule/variants.py`
 (at most N, 60 by default), from a cold L2 cache, in turns. Printed: share of the copy roof (or microseconds, where a
-case has several kernels) of the heuristic's choice and of the best ones. `--set`: another number for a constant of the
+case has several kernels) of the heuristic's choice and of the best ones. Kernels have their sizes as numbers, as those
+of a program's first sizes have, or with `--general` as arguments. `--set`: another number for a constant of the
 heuristics, in every module that has it, as in `--set PIECES=8`.
 """
 
@@ -21,6 +23,8 @@ import torch
 import fusewright
 from fusewright.bench import measure
 from fusewright.bench.cases_gpu import GPU_CASES
+from fusewright.bench.cases_odd import ODD_CASES
+from fusewright.loop.constants import with_sizes
 from fusewright.run import gpu
 from fusewright.schedule.legal_gpu import Sizes
 from fusewright.schedule.variants import variants
@@ -67,14 +71,20 @@ def words(s: Any) -> str:
     return out + f" c{s.cluster}" * (s.cluster > 1) + kept(s) + " ldcs" * bool(s.stream)
 
 
-def prepare(group: gpu.GpuGroup, env: dict[str, int], settled: Any) -> gpu.Prepared | str:
+def prepare(group: gpu.GpuGroup, env: dict[str, int], settled: Any, general: bool) -> gpu.Prepared | str:
+    f, schedule, extra = settled
     try:
-        return group.trial(settled, env)
+        if general:
+            return group.trial(settled, env)
+        kernel = group._lower(f, schedule)
+        func = with_sizes(kernel.func, kernel.evaluate({**env, **extra}))
+        code = gpu.kernel_for(func, group.driver)
+        return gpu.Prepared(group.driver, code.takes, code.handles, [], list(group.fusion.hosts))
     except Exception as e:
         return f"{type(e).__name__}: {e}"[:200]
 
 
-def study(case: Any, most: int, roof: float, pool: ThreadPoolExecutor) -> dict[str, Any]:
+def study(case: Any, most: int, roof: float, pool: ThreadPoolExecutor, general: bool) -> dict[str, Any]:
     torch._dynamo.reset()
     inputs = case.inputs("cuda", False)
     with Recorder() as recorder, fusewright.options(native_launch=False):
@@ -99,7 +109,7 @@ def study(case: Any, most: int, roof: float, pool: ThreadPoolExecutor) -> dict[s
                 break
             if v[1] != s:
                 found.append(v)
-        made = list(pool.map(lambda v: prepare(group, env, v), found))
+        made = list(pool.map(lambda v: prepare(group, env, v, general), found))
         runs = {k: (lambda p=p: p(*pointers, hosts=hosts)) for k, p in enumerate(made) if not isinstance(p, str)}
         for k, p in enumerate(made):
             if isinstance(p, str):
@@ -110,7 +120,7 @@ def study(case: Any, most: int, roof: float, pool: ThreadPoolExecutor) -> dict[s
         result["kernels"].append({"family": s.family, "base": words(s), "base_us": times.get(0, 0) * 1e6, "all": rows})
         alone = len(recorder.found) == 1
         show = (lambda t: f"{ideal / t:.2f}") if alone else (lambda t: f"{t * 1e6:.1f}us")
-        best = "; ".join(f"{words(found[k][1])} {show(times[k])}" for k in order[:4])
+        best = "; ".join(f"{words(found[k][1])} {show(times[k])}" for k in order[:6])
         print(f"{case.name}: {words(s)} {show(times[0])} | {best}", flush=True)
     del alive
     return result
@@ -130,6 +140,7 @@ def main() -> None:
     parser.add_argument("--json")
     parser.add_argument("--most", type=int, default=60)
     parser.add_argument("--set", action="append", default=[], metavar="NAME=NUMBER")
+    parser.add_argument("--general", action="store_true", help="sizes as arguments")
     parser.add_argument("only", nargs="*")
     args = parser.parse_args()
     for text in args.set:
@@ -139,10 +150,10 @@ def main() -> None:
     print(f"copy roof {roof / 1e9:.0f} GB/s")
     results = []
     with ThreadPoolExecutor(14) as pool, fusewright.options(fallback=False):
-        for case in GPU_CASES:
+        for case in (*GPU_CASES, *ODD_CASES):
             if not args.only or any(p in case.name for p in args.only):
                 try:
-                    results.append(study(case, args.most, roof, pool))
+                    results.append(study(case, args.most, roof, pool, args.general))
                 except Exception as e:
                     print(f"{case.name}: {type(e).__name__}: {e}"[:300])
                 torch.cuda.empty_cache()

@@ -20,7 +20,7 @@ from .debug.dump import About
 from .fusion.build import Built
 from .fusion.collect import build
 from .fusion.ir import Fusion
-from .index.expr import Ix
+from .index.expr import Ix, sym
 from .loop.lower import Kernel
 from .run import hot, specialize, tune
 from .run.devices import Driver
@@ -45,13 +45,19 @@ def group(f: Fusion, driver: Driver, notes: list[str], allow: Callable[[str], No
 
 
 def compile_ahead(groups: Sequence[Callable[[], GpuGroup]], hint: Hint) -> None:
-    """Compile the kernels of several groups at once. Whatever fails will fail again in its turn."""
-    with ThreadPoolExecutor(min(len(groups), os.cpu_count() or 1)) as pool:
+    """Compile the kernels of groups at once, those with sizes as arguments and those with sizes as numbers.
+
+    Whatever fails will fail again in its turn.
+    """
+    with ThreadPoolExecutor(min(2 * len(groups), os.cpu_count() or 1)) as pool:
         for make in groups:
             with contextlib.suppress(Exception):
                 g = make()
-                k, _, _ = g.lower(hint)
+                k, _, launch = g.lower(hint)
                 pool.submit(contextvars.copy_context().run, kernel_for, k.func, g.driver)
+                numbers = k.evaluate({**{s: hint(sym(s)) for s in g.symbols}, **launch})
+                moved = hot.traffic(g, hint)
+                pool.submit(contextvars.copy_context().run, hot.ahead, g, k, numbers, moved)
 
 
 def compile_group(

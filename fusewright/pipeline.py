@@ -338,9 +338,9 @@ class _Compilation:
         return self.on_gpus[key]
 
     def compile_ahead(self, groups: list[Group]) -> None:
-        """Compile the kernels of several groups on GPUs at once. Whatever fails will fail again in its turn."""
+        """Compile the kernels of groups on GPUs at once. Whatever fails will fail again in its turn."""
         ours = [g for g in groups if g.kernel and self.driver(g) is not None and not self.leave(g)]
-        if len(ours) > 1 and self.options.parallel:
+        if ours and self.options.parallel and self.options.kernel_reuse:
             compile_gpu.compile_ahead([partial(self.gpu_group, g) for g in ours], self.hint)
 
     def on_gpu(self, g: Group, b: Built, about: About) -> GroupPlan:

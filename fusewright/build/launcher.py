@@ -9,7 +9,8 @@ left to Python: `miss(*args)` makes the whole call, `resume(keep, first, scratch
 
 There is one function for all kernels, compiled when the first one is launched. Of CPython it uses what is exported and
 documented from 3.10 on. An entry is copied before anything else can run, so that Python may drop it at any time; the
-objects that it names are kept alive by `keep`. Nothing in it is written to, so that threads need no lock.
+objects that it names are kept alive by `keep`. Of its words only the number of launches that are left to it is written
+to, while the interpreter's lock is held, so that threads need no other.
 """
 
 from __future__ import annotations
@@ -47,12 +48,12 @@ SITE = (
     ),
     *("address", "tensor", "parameter", "device", "args", "pointers", "symbols", "room", "head"),
 )
-# An entry: the next one; what it is for (alignment, stream, or -1 for any); its length in words; how many launches,
-# host scalars, pieces of scratch memory and words of arguments; which of those the pieces begin at; whether it is not
-# for recordings; bytes of scratch memory, and what `empty` takes (three objects); the object to keep; where its parts
-# begin. Then the size symbols.
+# An entry: the next one; what it is for (alignment, stream, or -1 for any); how often it may be used before Python is
+# to be asked again, or -1; its length in words; how many launches, host scalars, pieces of scratch memory and words of
+# arguments; which of those the pieces begin at; whether it is not for recordings; bytes of scratch memory, and what
+# `empty` takes (three objects); the object to keep; where its parts begin. Then the size symbols.
 ENTRY = (
-    *("next", "alignment", "on", "length", "launches", "hosts", "pieces", "words", "scratch", "live", "bytes"),
+    *("next", "alignment", "on", "left", "length", "launches", "hosts", "pieces", "words", "scratch", "live", "bytes"),
     *("size", "stride", "dtype", "keep", "launches_at", "hosts_at", "pieces_at", "words_at"),
 )
 LAUNCH = ("handle", "blocks", "threads", "shared", "attributes")  # for each launch; its one attribute's address, or 0
@@ -298,7 +299,7 @@ def _given(t: Text, of: dict[str, str], site: str) -> str:
 
 
 def _search(t: Text, of: dict[str, str], site: str, given: str) -> str:
-    """The entry for this alignment, stream and sizes; to `miss` if there is none."""
+    """The entry for this alignment, stream and sizes; to `miss` if there is none, or Python is to be asked again."""
     low, raw = t.let("load i64, ptr %low"), t.let("load i64, ptr %raw")
     sizes = t.at(given, of["pointers"])
     t.put(f"store ptr {t.load(site, SITE.index('head'), 'ptr')}, ptr %found")
@@ -318,6 +319,11 @@ def _search(t: Text, of: dict[str, str], site: str, given: str) -> str:
     t.put(f"store ptr {t.load(entry, ENTRY.index('next'), 'ptr')}, ptr %found")
     t.put("br label %search")
     t.begin("hit")
+    left = t.load(entry, ENTRY.index("left"))
+    t.when(f"icmp eq i64 {left}, {ANY}", "lasting")
+    t.when(f"icmp eq i64 {left}, 0", "miss")
+    t.put(f"store i64 {t.let(f'sub i64 {left}, 1')}, ptr {t.at(entry, ENTRY.index('left'))}")
+    t.label("lasting")
     return entry
 
 

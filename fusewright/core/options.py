@@ -209,9 +209,11 @@ class Options:
     specialize: str = _option(
         "hot",
         "choice",
-        "GPU kernels for new sizes: `hot`: one that is there runs at once, sizes that come again get the best one, "
-        "compiled in the background, and those that the device is busy with for long one in which they are numbers, if "
-        "it is faster; `never`: only what is there; `always`: compile the best one first, with sizes as numbers.",
+        "GPU kernels for new sizes: `hot`: the first sizes of a program get kernels in which they are numbers, "
+        "compiled together with general ones; for later sizes a kernel that is there runs at once, those that come "
+        "again get the best one, compiled in the background, and those that the device is busy with for long one in "
+        "which they are numbers, if it is faster; `never`: only general kernels that are there; `always`: compile the "
+        "best one first, with sizes as numbers.",
         env="FUSEWRIGHT_SPECIALIZE",
         choices=("hot", "never", "always"),
     )

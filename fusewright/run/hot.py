@@ -1,13 +1,17 @@
 """Kernels for one set of sizes, where they are faster than the general one (option `specialize`).
 
-A GPU kernel takes its sizes as arguments. For sizes that have kept the device busy for long there may be a second one,
-of the same schedule, in which they are numbers (`loop/constants.py`). With "hot" it is compiled in the background and
-then timed beside the general one, on the tensors of a call; it stays only if it is clearly faster. With "always" it is
-compiled before the first launch, and nothing is timed; with "never" there is none.
+A GPU kernel takes its sizes as arguments. There may be a second one, of the same schedule, in which they are numbers
+(`loop/constants.py`). With "hot" it is compiled together with the general one, at the same time, for the sizes that a
+program is first called with, and for all sizes of a program that was traced for one set of them; it is launched unless
+its registers let clearly fewer blocks run at once. For sizes that come later nobody waits: when they have kept the
+device busy for long, it is compiled in the background and then timed beside the general one, on the tensors of a call;
+it stays only if it is clearly faster. With "always" it is compiled before the first launch, and nothing is timed; with
+"never" there is none.
 
-Total time is what counts, so little is tried. A kernel that moves little is never looked at. One is looked at when it
-has moved as much as takes longer than timing it. What came out is known for all groups that run the same kernel, and
-for sizes to come: a kernel that did not gain a few times is left alone, and none is made for more than a few sizes.
+Total time is what counts, so little is tried. A kernel that moves little is never looked at. A later one is looked at
+when it has moved as much as takes longer than compiling it, which holds up what runs meanwhile. What came out is known
+for all groups that run the same kernel, and for sizes to come: a kernel that did not gain a few times is left alone,
+and none is made for more than a few sizes.
 """
 
 from __future__ import annotations
@@ -24,18 +28,21 @@ from ..build import nvrtc
 from ..core.counters import count
 from ..core.errors import CompilerError
 from ..core.log import LOG
-from ..core.options import using
+from ..core.options import current, using
 from ..index.expr import Ix
 from ..loop.constants import specialised
 from ..loop.ir import WARP, For, Func, Grid, If, Let, Stmt, Store, walk
+from ..loop.lower import Kernel
 from ..schedule.device import Gpu
 from ..schedule.gpu_base import reach
-from .gpu import Found, GpuGroup, GpuKernel, Prepared, elsewhere, sizes_of
+from .gpu import Found, GpuGroup, GpuKernel, Prepared, elsewhere, kernel_for, key_of, sizes_of
 from .specialize import worker
 
 SMALL = 4 << 20  # bytes of a launch that takes longer to begin than to run
-STAKE = 1 << 33  # bytes that are moved before anything is tried, in about as long as it takes to time what is tried
+STAKE = 1 << 40  # bytes that are moved before more is compiled: a quarter of a second's worth
 LAUNCHES = 16  # how many there are at least before that
+POLL = 64  # launches after which one asks again whether that has been compiled
+FEWER = 0.8  # of the blocks that run at once of the general kernel; with fewer a special one is not launched untimed
 ROUNDS = 5  # samples, twice
 GAIN = 0.97  # of the general kernel's time: what is adopted takes less
 LOST = 2  # kernels in a row that were no faster, after which there are no more of their kind
@@ -58,11 +65,12 @@ class Special:
 class Kind:
     """What is known of the special kernels of a general one. `judged`: by size parameters; None did not gain.
 
-    A parameter that does not matter is None.
+    A parameter that does not matter is None. `ahead`: those that are compiled before the first launch, or being so.
     """
 
     judged: dict[tuple[int | None, ...], Special | None] = field(default_factory=dict)
     lost: int = 0  # in a row
+    ahead: dict[tuple[int, ...], Func | None] = field(default_factory=dict)
 
     def find(self, numbers: Sequence[int]) -> tuple[bool, Special | None]:
         """(whether kernels for these size parameters have been judged, the one that gained)."""
@@ -73,6 +81,10 @@ class Kind:
 
     def closed(self) -> bool:
         return self.lost >= LOST or len(self.judged) >= SIZES
+
+    def wants(self, group: GpuGroup) -> bool:
+        """Whether the group's next sizes get a kernel at once: its only ones, or the first of all."""
+        return not self.closed() and not (group.symbols and self.judged)
 
     def judge(self, pattern: tuple[int | None, ...], special: Special | None) -> None:
         with _lock:
@@ -85,9 +97,29 @@ _lock = threading.Lock()
 _kinds: WeakKeyDictionary[Any, dict[str, Kind]] = WeakKeyDictionary()  # by driver, and key of the general kernel
 
 
-def kind_of(group: GpuGroup, code: GpuKernel) -> Kind:
+def kind_of(group: GpuGroup, key: str) -> Kind:
+    """What is known of the general kernel of this key."""
     with _lock:
-        return _kinds.setdefault(group.driver, {}).setdefault(code.key, Kind())
+        return _kinds.setdefault(group.driver, {}).setdefault(key, Kind())
+
+
+def ahead(group: GpuGroup, kernel: Kernel, numbers: list[int], moved: int) -> None:
+    """Compile the special kernel that the first launch will want, if any; while others compile the general one.
+
+    `moved`: bytes of that launch.
+    """
+    how = current().specialize
+    if how == "never" or current().autotune or current().external_source is not None:
+        return
+    kind = kind_of(group, key_of(kernel.func, group.driver))
+    with _lock:
+        wanted = how == "always" or (moved >= SMALL and kind.wants(group))
+        if not wanted or tuple(numbers) in kind.ahead:
+            return
+        kind.ahead[tuple(numbers)] = None
+    func = specialised(kernel.func, numbers)
+    kernel_for(func, group.driver)
+    kind.ahead[tuple(numbers)] = func
 
 
 def begin(group: GpuGroup, key: tuple[int, ...], found: Found, entry: Prepared) -> Any:
@@ -96,25 +128,52 @@ def begin(group: GpuGroup, key: tuple[int, ...], found: Found, entry: Prepared) 
     how = group.options.specialize
     if how == "never" or group.options.external_source is not None:  # people edit general kernels
         return entry
-    kind = kind_of(group, code)
+    kind = kind_of(group, code.key)
     if how == "always":
-        try:
-            return adopted(group, key, made(group, specialised(kernel.func, numbers)), entry)
-        except Exception as e:  # the general one is there
-            LOG.info("no kernel for one set of sizes of %s: %s", kernel.func.name, e)
-            return entry
-    known, special = kind.find(numbers)
-    if known:
+        special = at_once(group, kind, found)
         return entry if special is None else adopted(group, key, special, entry)
-    if kind.closed() or (moved := traffic(group, key)) < SMALL:
-        return entry
-    return Hot(group, key, found, entry, max(LAUNCHES, STAKE // moved if moved else 0))
+    known, special = kind.find(numbers)
+    if not known:
+        moved = traffic(group, sizes_of(group.sizes_at(key)[0]))
+        if kind.closed() or moved < SMALL:
+            return entry
+        if not kind.wants(group):
+            return Hot(group, key, found, entry, max(LAUNCHES, STAKE // moved if moved else 0))
+        tried = special = at_once(group, kind, found)
+        if special is not None and crowded(special.code, code, group.driver.gpu):
+            special = None
+        kind.judge(pattern(kernel.func, numbers, tried.func if tried else kernel.func), special)
+    return entry if special is None else adopted(group, key, special, entry)
 
 
-def traffic(group: GpuGroup, key: Sequence[int]) -> int:
+def traffic(group: GpuGroup, size: Callable[[Ix], int]) -> int:
     """Bytes of all tensors of a launch."""
-    size = sizes_of(group.sizes_at(key)[0])
     return sum(size(b.numel) * b.dtype.itemsize for b in group.fusion.buffers)
+
+
+def at_once(group: GpuGroup, kind: Kind, found: Found) -> Special | None:
+    """The special kernel for these sizes; None if there is nothing to fold, or something failed."""
+    kernel, _, numbers = found
+    try:
+        func = kind.ahead.pop(tuple(numbers), None) or specialised(kernel.func, numbers)
+        if group.options.specialize != "always" and weight(func) >= weight(kernel.func):
+            return None
+        return made(group, func)
+    except Exception as e:  # the general one is there
+        LOG.info("no kernel for one set of sizes of %s: %s", kernel.func.name, e)
+        return None
+
+
+def pattern(general: Func, numbers: Sequence[int], special: Func) -> tuple[int | None, ...]:
+    """For which size parameters of a general kernel a verdict on a special one, made for these, holds."""
+    free = () if special is general else special.sizes
+    return tuple(None if r in free else n for r, n in zip(general.sizes, numbers, strict=True))
+
+
+def crowded(special: GpuKernel, general: GpuKernel, gpu: Gpu) -> bool:
+    """Whether the registers of a special kernel let clearly fewer blocks run at once than those of the general one."""
+    mine, theirs = _blocks(special, gpu), _blocks(general, gpu)
+    return any(mine.get(name, n) < FEWER * n for name, n in theirs.items())
 
 
 def made(group: GpuGroup, func: Func) -> Special:
@@ -198,7 +257,7 @@ class Hot:
         self.group, self.key, self.found, self.entry = group, key, found, entry
         self.lock = threading.Lock()
         self.specials: list[Special] = []
-        self.pattern: tuple[int | None, ...] = tuple(found[2])  # of size parameters that are judged with these
+        self.pattern = pattern(found[0].func, found[2], found[0].func)  # of size parameters that are judged with these
         self.calls, self.until = 0, launches
 
     def __call__(self, *pointers: int, hosts: tuple[float, ...] = ()) -> None:
@@ -207,6 +266,14 @@ class Hot:
             self.entry(*pointers, hosts=hosts)
         else:
             self.decide(pointers, hosts)(*pointers, hosts=hosts)
+
+    def lend(self) -> int:
+        """How many launches of `entry` somebody else may make before calling again; they count as made."""
+        if self.until == sys.maxsize:
+            return POLL
+        n = max(0, self.until - 1 - self.calls)
+        self.calls += n
+        return n
 
     @property
     def waiting(self) -> bool:
@@ -239,16 +306,14 @@ class Hot:
 
     @property
     def kind(self) -> Kind:
-        return kind_of(self.group, self.found[1])
+        return kind_of(self.group, self.found[1].key)
 
     def make(self) -> None:
         kernel, code, numbers = self.found
         group = self.group
         try:
             func = specialised(kernel.func, numbers)
-            self.pattern = tuple(
-                None if r in func.sizes else n for r, n in zip(kernel.func.sizes, numbers, strict=True)
-            )
+            self.pattern = pattern(kernel.func, numbers, func)
             if weight(func) >= weight(kernel.func):
                 self.lose("there is nothing to fold")
                 return
@@ -313,4 +378,4 @@ def _apart(group: GpuGroup, key: Sequence[int], pointers: Sequence[int]) -> tupl
     return elsewhere(group, pointers, size, shared)
 
 
-__all__ = ["Hot", "Special", "begin"]
+__all__ = ["Hot", "Special", "ahead", "begin"]

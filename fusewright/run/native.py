@@ -2,7 +2,8 @@
 
 A *site* is one launch in a plan. What it has launched once, it can launch again without Python: an entry is made of the
 `Prepared` launch that a group remembers for those sizes. Stand-ins for one (autotuning, a kernel until the best is
-compiled) are called as Python. So a `Prepared` that is remembered stays; what may be replaced has to be a stand-in.
+compiled) are called as Python, unless they `lend` what they stand for: that may be launched so many times before they
+are called again. So a `Prepared` that is remembered stays; what may be replaced has to be a stand-in.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from __future__ import annotations
 import ctypes
 import threading
 from collections.abc import Callable, Sequence
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 import torch
 
@@ -22,6 +23,7 @@ from .dependent import ATTRIBUTES
 from .prepared import Calls, Prepared
 
 ENTRIES = 64  # of a site, which are compared one after the other
+LEFT, NUMBER = ENTRY.index("left"), (1 << 64) - 1
 ROOM = 1 << 20  # bytes of scratch memory up to which a launch may share it
 
 
@@ -34,6 +36,16 @@ class Group(Protocol):
 
     def make(self, *key: int) -> Any:
         """Prepare, and remember, the launch for a key of `memo`."""
+
+
+@runtime_checkable
+class Lender(Protocol):
+    """A stand-in that lets others launch what it stands for."""
+
+    entry: Prepared
+
+    def lend(self) -> int:
+        """How many launches of `entry` may be made before it is called again; 0: none."""
 
 
 def calls_of(group: Any) -> Calls | None:
@@ -100,7 +112,7 @@ class Site:
         self.sizes, self.hosts = slice(self.buffers, first), slice(first, first + hosts)
         self.words: Any = None
         self.entries: list[tuple[Any, Any]] = []
-        self.known: dict[tuple[int, ...], Prepared] = {}  # those in `entries`
+        self.known: dict[tuple[int, ...], tuple[Prepared, Any]] = {}  # those in `entries`, and their words
         self.lock = threading.Lock()
 
     def miss(self, *args: Any) -> bool:
@@ -118,6 +130,8 @@ class Site:
             return True
         if type(prepared) is Prepared:
             self.learn(prepared, key)
+        elif isinstance(prepared, Lender) and (turns := prepared.lend()):
+            self.learn(prepared.entry, key, turns)
         prepared(*args[: self.buffers], hosts=args[self.hosts])
         return False
 
@@ -129,21 +143,26 @@ class Site:
             base = args[-2] if scratch is None else scratch.data_ptr()
         prepared.run(_addresses(args[: self.buffers]), args[self.hosts], first, base)
 
-    def learn(self, prepared: Prepared, key: tuple[int, ...]) -> None:
-        """Let native code launch that from now on; what counts, on this stream, unless that is recorded."""
+    def learn(self, prepared: Prepared, key: tuple[int, ...], turns: int = ANY) -> None:
+        """Let native code launch that, from now on or so many times; what counts, on this stream, unless recorded."""
         name, on, counters = key, ANY, None
         if prepared.counted:
             on = self.group.driver.enter()
             name = (*key, on)
-        if self.known.get(name) is prepared or (prepared.counted and self.calls.capturing()):
+        known = self.known.get(name)
+        if known is not None and known[0] is prepared:
+            known[1][LEFT] = turns & NUMBER
+            return
+        if prepared.counted and self.calls.capturing():
             return
         if prepared.counted:
             counters = self.group.driver.counters(prepared.counted, on)
         entry = entry_of(prepared, self.calls, key, on, counters)
         if entry is None:
             return
+        entry[0][LEFT] = turns & NUMBER
         self.add(entry)
-        self.known[name] = prepared
+        self.known[name] = prepared, entry[0]
         if self.room is not None and prepared.scratch_bytes <= ROOM:
             self.room.bytes = max(self.room.bytes, prepared.scratch_bytes)
 
@@ -193,7 +212,7 @@ def entry_of(
     counts = [len(launches), len(hosts), len(prepared.offsets), len(words), prepared.scratches.start]
     counts.append(int(counters is not None or any(attributes for *_, attributes in launches)))
     named = [id(size), id(stride), id(torch.uint8), id(keep)]
-    head = [0, key[-1], on, len(ENTRY) + len(flat), *counts, prepared.scratch_bytes, *named, *where]
+    head = [0, key[-1], on, ANY, len(ENTRY) + len(flat), *counts, prepared.scratch_bytes, *named, *where]
     return launcher.array([*head, *flat]), keep
 
 

@@ -329,6 +329,34 @@ def test_what_stands_in_for_a_launch_is_called() -> None:
     assert not gpu.by_native and not gpu.by_python and not group.made
 
 
+def test_what_stands_in_may_lend_its_launch() -> None:
+    """So many times; then it is asked again, and what has taken its place lasts."""
+    gpu, group, site = simple(1)
+    entry, turns = group.make(3, 0), [2, 1, 0]
+
+    class Waiting:
+        def __init__(self) -> None:
+            self.entry, self.asked = entry, 0
+
+        def lend(self) -> int:
+            return turns.pop(0)
+
+        def __call__(self, *pointers: int, hosts: tuple[float, ...] = ()) -> None:
+            self.asked += 1
+            entry(*pointers, hosts=hosts)
+
+    waiting = group.memo[3, 0] = Waiting()
+    for total, asked in enumerate((1, 1, 1, 2, 2, 3), 1):
+        site(16, 3)
+        assert waiting.asked == asked == len(gpu.by_python) and len(gpu.by_native) == total - asked
+    group.memo[3, 0] = entry
+    for _ in range(4):
+        site(16, 3)
+    assert waiting.asked == 3 and len(gpu.by_python) == 4 and len(gpu.by_native) == 3 + 3
+    python: native.Site = site.__self__[7].__self__
+    assert len(python.entries) == 1, "the same words serve again"
+
+
 def test_an_entry_for_one_stream() -> None:
     gpu, group, site = simple(1)
     python: native.Site = site.__self__[7].__self__
