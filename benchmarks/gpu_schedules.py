@@ -2,8 +2,8 @@
 
     python benchmarks/gpu_schedules.py [part of a case's name]
 
-The cases run at full size on CPU tensors, for an H200: kernels (those with sizes as arguments) are planned, emitted and compiled by NVRTC (needed), but
-not launched. Up to 8 GB of memory are used.
+The cases run at full size on CPU tensors, for an H200: kernels, with sizes as arguments, are planned, emitted and
+compiled by NVRTC (needed), but not launched. Up to 8 GB of memory are used.
 """
 
 from __future__ import annotations
