@@ -22,7 +22,7 @@ from .torchscript_types import UNKNOWN, convert
 
 _scripts: weakref.WeakValueDictionary[str, Any] = weakref.WeakValueDictionary()  # of the modules that Dynamo has seen
 _live: weakref.WeakSet[Attributes] = weakref.WeakSet()
-_NONE = "<None>"  # stands for None, which a call in a graph does not take
+_NONE = "<None of a script>"  # stands for None, which a call in a graph does not take
 # Left to Python for reasons that a graph has not: what they ask is guarded by Dynamo, or made of what is.
 _HARMLESS = frozenset(
     (
@@ -138,8 +138,8 @@ def _run(key: str, facts: str, tensors: list[Any], args: list[Any], kwargs: dict
         )
         scope.update({name: call._fusewright.fn for name, call in script.made.values()})
     call = types.FunctionType(script.call.__code__, scope, script.title, script.call.__defaults__)
-    there = lambda x: None if type(x) is str and x == _NONE else x
-    return call(*map(there, args), **{k: there(x) for k, x in kwargs.items()})
+    args, kwargs = pytree.tree_map(lambda x: None if type(x) is str and x == _NONE else x, (args, kwargs))
+    return call(*args, **kwargs)
 
 
 def _given(kinds: list[str], *values: Any) -> list[Any] | None:
@@ -168,8 +168,7 @@ def forward(self: Any, *args: Any, **kwargs: Any) -> Any:
             msg=f"a scripted module cannot be part of a graph: {self._inside.why}. Call it in a function under "
             "torch.compiler.disable, or compile the module that was scripted"
         )
-    given = [_NONE if x is None else x for x in args]
-    named = {k: _NONE if x is None else x for k, x in kwargs.items()}
+    given, named = pytree.tree_map(lambda x: _NONE if x is None else x, (list(args), kwargs))
     return run(self._inside.key, self._inside.facts, self._inside.values, given, named)
 
 

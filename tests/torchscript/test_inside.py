@@ -187,3 +187,22 @@ def test_arguments_that_fail():
         with pytest.raises(Exception):  # noqa: B017  (TypeError, TorchScript's, Dynamo's)
             compiled(*bad)
     assert compiled(r((3, 4))).shape == (3, 4)
+
+
+class Listed(nn.Module):
+    def forward(self, x, ys: list[Tensor | None], mode: str = "", d: dict[str, int] | None = None):
+        for y in ys:
+            if y is not None:
+                x = x + y
+        if mode == "<None>":
+            x = x * 3
+        return x if d is None else x * d["k"]
+
+
+def test_none_in_containers_and_as_text():
+    torch._dynamo.reset()
+    scripted, x = torch.jit.script(Listed()), r((3, 4))
+    compiled = torch.compile(fusewright.fuse(scripted), backend="aot_eager", fullgraph=True)
+    for args in ((x, [x, None]), (x, [None, x], "<None>"), (x, [x], "", {"k": 3}), (x, [x], "", None)):
+        torch.testing.assert_close(compiled(*args), scripted(*args))
+    torch.testing.assert_close(compiled(x=x, ys=[None], mode="<None>", d=None), x * 3)
