@@ -30,7 +30,7 @@ _HARMLESS = frozenset(
         *("aten::is_autocast_enabled", "aten::is_autocast_cpu_enabled", "aten::is_grad_enabled"),
     )
 )
-_SYMBOLIC = {"int": torch.SymInt, "float": torch.SymFloat, "bool": torch.SymBool}
+_SYMBOLIC: dict[type, Any] = {torch.SymInt: 2, torch.SymFloat: 2.0, torch.SymBool: True}  # with a number of each kind
 
 
 class Attributes:
@@ -143,12 +143,21 @@ def _run(key: str, facts: str, tensors: list[Any], args: list[Any], kwargs: dict
 
 
 def _given(kinds: list[str], *values: Any) -> list[Any] | None:
-    """Arguments as TorchScript would convert them, symbolic ones as they are."""
-    out = [
-        x if isinstance(x, _SYMBOLIC.get(kind.removeprefix("Optional[").removesuffix("]"), ())) else convert(kind, x)
-        for kind, x in zip(kinds, values, strict=True)
-    ]
+    """Arguments as TorchScript would convert them; None if that is not known."""
+    out = [_converted(kind, x) for kind, x in zip(kinds, values, strict=True)]
     return None if any(x is UNKNOWN for x in out) else out
+
+
+def _converted(kind: str, x: Any) -> Any:
+    """`convert`; symbolic numbers, which it does not know, stay what they are wherever they need no conversion."""
+    leaves = pytree.tree_leaves(x)
+    if not any(type(y) in _SYMBOLIC for y in leaves):
+        return convert(kind, x)
+    numbers = [_SYMBOLIC.get(type(y), y) for y in leaves]
+    found = convert(kind, pytree.tree_unflatten(numbers, pytree.tree_structure(x)))
+    if found is UNKNOWN or list(map(type, pytree.tree_leaves(found))) != list(map(type, numbers)):
+        return UNKNOWN
+    return pytree.tree_unflatten(leaves, pytree.tree_structure(found))
 
 
 def _unconverted(*_: Any) -> Any:
