@@ -207,10 +207,14 @@ class Backward:
         return [a.value is not None and a.value.dtype.kind == "f" for a in self.forward.tensors]
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Backward) and str(self.definition) == str(other.definition)
+        return isinstance(other, Backward) and self._facts() == other._facts()
 
     def __hash__(self) -> int:
         return hash(str(self.definition))
+
+    def _facts(self) -> tuple[Any, ...]:
+        d = self.definition
+        return str(d), str(d.device), d._backward
 
     def __call__(self, grads: Sequence[Any], inputs: Sequence[Any], outputs: Sequence[Any]) -> list[Any]:
         out = self.definition(*grads, *inputs, *outputs)
