@@ -59,7 +59,7 @@ class _Writer:
             "_wrong": self.verify.structure,
             "_verify": self.verify,
             "_is_value": is_value,
-            "_apart": _apart,
+            "_apart": apart,
             "_restride": restride,
             "_copy_back": _copy_back,
             "_flatten": _flatten,
@@ -261,7 +261,7 @@ def _copy_back(into: torch.Tensor, x: torch.Tensor) -> None:
         into.copy_(x)
 
 
-def _apart(written: Sequence[torch.Tensor], tensors: Sequence[torch.Tensor]) -> None:
+def apart(written: Sequence[torch.Tensor], tensors: Sequence[torch.Tensor]) -> None:
     """Raises UserError if a tensor that is written shares memory with another argument."""
     owners = [t.untyped_storage()._cdata for t in tensors]
     if any(owners.count(t.untyped_storage()._cdata) > 1 for t in written):

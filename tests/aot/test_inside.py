@@ -155,6 +155,30 @@ def test_integers_are_integers() -> None:
             f(x, bad)
 
 
+class Doubling(nn.Module):
+    def forward(self, x: Tensor, y: Tensor) -> Tensor:
+        x.mul_(2)
+        return x + y
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_written_arguments_that_share_memory(backend: str) -> None:
+    """As by a call of the program itself; a backend may hand the operator copies, which share none."""
+    torch._dynamo.reset()
+    program = fusewright.aot_compile(torch.export.export(Doubling(), (X.clone(), X)))
+    f = torch.compile(lambda x, y: program(x, y), backend=backend, fullgraph=True)
+    x = X.clone()
+    assert torch.equal(f(x, X), 3 * X) and torch.equal(x, 2 * X)
+    for y in (x, x.view(60)[:].view(5, 12)):
+        with pytest.raises(UserError, match="shares memory with another argument"):
+            program(x, y)
+        if y is not x:
+            torch._dynamo.reset()  # which has no guard for that
+        with pytest.raises(Exception, match="shares memory with another argument"):
+            f(x, y)
+    assert torch.equal(x, 2 * X)
+
+
 class Shadowing(nn.Module):
     def forward(self, type: dict[str, Tensor], len: list[Tensor], getattr: int) -> Tensor:
         return type["set"] * len[0] + getattr
