@@ -2,7 +2,7 @@
 
     python benchmarks/gpu_sass.py [--loops] [--sizes] [--save DIR] [part of a case's name ...]
 
-Needs NVRTC and `nvdisasm` (on the path, or from a PyPI package beside NVRTC). For each kernel, as it is planned for an
+Needs NVRTC and `nvdisasm` (on the path, or PyPI's nvidia-cuda-nvdisasm). For each kernel, as it is planned for an
 H200: instructions in all and the most frequent opcodes. `--loops`: the same for each loop of the machine code (what
 lies between a backward branch and its target). `--sizes`: also the kernels in which sizes are numbers. `--save`:
 sources (.cu) and machine code (.sass) for reading.
@@ -12,22 +12,18 @@ from __future__ import annotations
 
 import argparse
 import re
-import shutil
 import subprocess
-import sys
 import tempfile
 from collections import Counter
 from pathlib import Path
 
-import torch
-from gpu_schedules import Compiling
+from gpu_schedules import Compiling, run
 
-import fusewright
 from fusewright.bench.cases_gpu import GPU_CASES
+from fusewright.build import nvrtc
 from fusewright.emit.cuda import emit_cuda
 from fusewright.emit.cuda_types import CudaTarget
 from fusewright.loop.ir import Func
-from fusewright.run import devices
 
 _LINE = re.compile(r"^\s*/\*([0-9a-f]{4,})\*/\s+(@!?U?P\w+\s+)?([A-Z0-9_.a-z]+)\s*(.*?);")
 
@@ -39,16 +35,6 @@ class Keeping(Compiling):
         cubin = super().compile(func)
         self.made.append((func, cubin))
         return cubin
-
-
-def nvdisasm() -> str:
-    found = shutil.which("nvdisasm")
-    for entry in sys.path:
-        if found is None and entry:
-            found = next((str(p) for p in Path(entry).glob("nvidia/*/bin/nvdisasm")), None)
-    if found is None:
-        raise SystemExit("nvdisasm is not there: it is part of the CUDA toolkit and of nvidia-cuda-nvcc's PyPI package")
-    return found
 
 
 def disassemble(tool: str, cubin: bytes) -> str:
@@ -89,14 +75,13 @@ def histogram(code: list[tuple[int, str, str]], most: int = 16) -> str:
 
 def loops(code: list[tuple[int, str, str]]) -> list[tuple[int, int]]:
     """Address ranges of loops: from the target of a backward branch to the branch."""
-    end = next((a for a, op, _ in code if op == "EXIT"), 0)
     found: dict[int, int] = {}
     for a, op, rest in code:
         if op.startswith("BRA") and (m := re.search(r"0x[0-9a-f]+", rest)):
             to = int(m[0], 16)
             if to < a:
                 found[to] = max(a, found.get(to, 0))
-    return sorted((lo, hi) for lo, hi in found.items() if hi != end)
+    return sorted(found.items())
 
 
 def main() -> None:
@@ -106,22 +91,14 @@ def main() -> None:
     parser.add_argument("--save")
     parser.add_argument("only", nargs="*")
     args = parser.parse_args()
-    tool, driver = nvdisasm(), Keeping()
+    tool, driver = nvrtc.disassembler(), Keeping()
+    if tool is None:
+        raise SystemExit("nvdisasm is not there: pip install nvidia-cuda-nvdisasm")
     for case in GPU_CASES:
         if args.only and not any(p in case.name for p in args.only):
             continue
-        torch._dynamo.reset()
-        driver.launches, driver.reports, driver.made = [], [], []
-        inputs = case.inputs("cpu", False)
-        how = "always" if args.sizes else "never"
-        with devices.use("cpu", driver), fusewright.options(disk_cache=False, fallback=False, specialize=how):
-            fn = torch.compile(case.fn, backend="fusewright")
-            if case.backward:
-                out = fn(*inputs)
-                out.backward(torch.ones_like(out))
-            else:
-                with torch.no_grad():
-                    fn(*inputs)
+        driver.made = []
+        run(case, driver, specialize="always" if args.sizes else "never")
         print(f"{case.name}:")
         for k, (func, cubin) in enumerate(driver.made):
             text = disassemble(tool, cubin)
@@ -130,7 +107,7 @@ def main() -> None:
                 Path(args.save).mkdir(parents=True, exist_ok=True)
                 (Path(args.save) / f"{stem}.cu").write_text(emit_cuda(func, CudaTarget(9, 0)))
                 (Path(args.save) / f"{stem}.sass").write_text(text)
-            reports = {r.name: r for r in fusewright.build.nvrtc.report(cubin)}
+            reports = {r.name: r for r in nvrtc.report(cubin)}
             for name, code in instructions(text).items():
                 r = reports.get(name)
                 size = f" ({r.registers} registers, {r.stack} stack, {r.shared} shared)" if r else ""

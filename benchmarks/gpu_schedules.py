@@ -2,8 +2,8 @@
 
     python benchmarks/gpu_schedules.py [part of a case's name]
 
-The cases run at full size on CPU tensors, for an H200: kernels are planned, emitted and compiled by NVRTC (needed), but
-not launched. Up to 8 GB of memory are used.
+The cases run at full size on CPU tensors, for an H200: kernels, with sizes as arguments, are planned, emitted and
+compiled by NVRTC (needed), but not launched. Up to 8 GB of memory are used.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from typing import Any
 import torch
 
 import fusewright
+from fusewright.bench.cases import Case
 from fusewright.bench.cases_gpu import GPU_CASES
 from fusewright.build import nvrtc
 from fusewright.emit.cuda import emit_cuda
@@ -28,14 +29,13 @@ class Compiling:
     """A driver that compiles and launches nothing."""
 
     gpu = H200
+    turn = 0.0  # no kernel of another is known
 
     def versions(self) -> str:
-        return f"dry run {time.time()}"
+        return f"dry run {self.turn}"
 
     def compile(self, func: Func) -> bytes:
-        began = time.perf_counter()
         cubin, _ = nvrtc.compile(emit_cuda(func, CudaTarget(9, 0)), "sm_90")
-        self.seconds = time.perf_counter() - began
         self.reports = nvrtc.report(cubin)
         return cubin
 
@@ -55,6 +55,21 @@ class Compiling:
         self.launches.append(f"{blocks}x{threads}")
 
 
+def run(case: Case, driver: Compiling, **options: Any) -> None:
+    """Plan and compile a case's kernels by `driver`, which keeps what it says of them, and launch nothing."""
+    torch._dynamo.reset()
+    driver.launches, driver.reports, driver.turn = [], [], time.time()
+    inputs = case.inputs("cpu", False)
+    with devices.use("cpu", driver), fusewright.options(disk_cache=False, fallback=False, **options):
+        fn = torch.compile(case.fn, backend="fusewright")
+        if case.backward:
+            out = fn(*inputs)
+            out.backward(torch.ones_like(out))
+        else:
+            with torch.no_grad():
+                fn(*inputs)
+
+
 def main(only: str) -> None:
     driver = Compiling()
     plan, seen = gpu.plan, []
@@ -68,18 +83,8 @@ def main(only: str) -> None:
     for case in GPU_CASES:
         if only not in case.name:
             continue
-        torch._dynamo.reset()
-        driver.launches, driver.reports = [], []
         seen.clear()
-        inputs = case.inputs("cpu", False)
-        with devices.use("cpu", driver), fusewright.options(disk_cache=False, fallback=False):
-            fn = torch.compile(case.fn, backend="fusewright")
-            if case.backward:
-                out = fn(*inputs)
-                out.backward(torch.ones_like(out))
-            else:
-                with torch.no_grad():
-                    fn(*inputs)
+        run(case, driver, specialize="never")
         print(f"{case.name}: {', '.join(driver.launches)}")
         for s in dict.fromkeys(seen):
             print(

@@ -14,8 +14,10 @@ UNITS = {
     "overhead": ("µs", 1e6, 2),
     "gpu": ("µs on the device", 1e6, 0),
     "gpu-train": ("µs on the device", 1e6, 0),
+    "gpu-odd": ("µs on the device", 1e6, 0),
+    "gpu-scatter": ("µs on the device", 1e6, 0),
 }
-ROOFED = ("cpu", "gpu", "gpu-train")
+ROOFED = ("cpu", "gpu", "gpu-train", "gpu-odd")
 
 
 def table(run: dict[str, Any], suite: str) -> list[str]:
@@ -61,7 +63,7 @@ def main(path: str) -> None:
     """Print every table of the file."""
     for run in json.loads(Path(path).read_text())["runs"]:
         m = run["machine"]
-        gpu = any(r["suite"] == "gpu" for r in run["rows"])
+        gpu = any(r["suite"].startswith("gpu") for r in run["rows"])
         print("### GPU\n" if gpu else f"### Allocator: {run['allocator']}\n")
         machine = m["gpu"] if gpu else f"{m['cpu']}, {m['cores']} cores, {m['cpu_capability']}"
         versions = f"torch {m['torch']}, llvmlite {m['llvmlite']}, commit {m['commit'][:12]}"

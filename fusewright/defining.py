@@ -286,9 +286,9 @@ class Definition(Operations):
         self.finish()
         if any(r.into for r in self._defined.results):
             raise UserError(f"{self.name}: a definition that writes into arguments has no gradients")
-        self._backward = operators.Backward(self._defined, how) if isinstance(how, Definition) else how
         if not callable(how):
             raise UserError(f"{self.name}: its backward must be a function or a definition, not {how!r}")
+        self._backward = operators.Backward(self._defined, how) if isinstance(how, Definition) else how
         self._key = f"definition {next(_keys)}"  # what has been traced is traced again
         _definitions[self._key] = self
         return how

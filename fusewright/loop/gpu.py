@@ -14,13 +14,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from ..fusion import scalar as sc
 from ..fusion.ir import Fusion
 from ..fusion.relax import relax
-from ..fusion.scalar import Expr
 from ..prims.table import MONOIDS
 from ..schedule.gpu_base import GpuSchedule
 from .gpu_collect import Collect
+from .gpu_held import at_places
 from .gpu_nest import BLOCKS
 from .gpu_scan import Scans
 from .gpu_tiles import Tiles
@@ -107,27 +106,20 @@ class _Rows(Scans):
         if there:
             s.body.append(If(self.prim(s, "lt", tile, tiles), there))
 
-    def due(self, when: int) -> int:
-        """Before which pass a row's index is checked that pass `when` or a later one wants: the first that reads at
-        places which memory gives. No other waits for the index to come."""
-        places = {p for p, stages in self.p.work.items() if any(map(_at_places, map(self.p.operand, stages)))}
-        return min((p for p in places if p >= when), default=max(self.p.work, default=0) + 1)
-
-    def of_row(self) -> list[Expr]:
-        """What is read once for a row that a thread has (its weight): asked for with the row, though a later pass wants
-        it, which would wait for it after all threads have waited for each other."""
-        loads = [e for e in sc.walk([self.p.operand(st) for p in sorted(self.p.work) for st in self.p.work[p]])]
-        loads = [e for e in loads if e.kind == "load" and not e.args and not _at_places(e)]
-        return [e for e in loads if not e.axes & set(self.cols) and not (self.row_vector and self.v in e.axes)][:OF_ROW]
-
     def passes(self, s: Scope, col: Arg, valid: Arg | None) -> None:
         """All passes over a row, then what is stored or counted once for it."""
         if self.s.mode == "persistent":
-            for e in self.of_row():
+            # what a row has once (its weight) is asked for with it, though a later pass wants it, which would wait for
+            # it after all threads have waited for each other
+            for e in self.once_of(self.in_passes())[:OF_ROW]:
                 self.emit(s, e)
-        for p in [*sorted(self.p.work), max(self.p.work, default=0) + 1]:
+        after = max(self.p.work, default=0) + 1
+        # a row's index is checked before the first pass that reads where it says (and does so on the same condition):
+        # no other waits for the index to come
+        places = [p for p in sorted(self.p.work) if any(at_places(self.p.operand(st)) for st in self.p.work[p])]
+        for p in [*sorted(self.p.work), after]:
             for c, per_point, when in self.p.checks:
-                if not per_point and self.due(when) == p:
+                if not per_point and p == next((q for q in places if q >= when), after):
                     self.check(s, c)
             if p in self.p.work:
                 self.one_pass(s, p, col, valid, None)
@@ -143,11 +135,6 @@ class _Rows(Scans):
             s.body.append(Set(acc, total))
         for st in self.p.row_stores:
             self.store(s, st, first, valid)
-
-
-def _at_places(e: Expr) -> bool:
-    """Whether something in `e` is read at a place that memory gives."""
-    return any(x.kind == "load" and any(a.kind == "value" for a in x.data[1].atoms()) for x in sc.walk([e]))
 
 
 _KINDS: dict[str, type[Tiles | _Rows | Collect]] = {"tile": Tiles, "staged": Tiles, "collect": Collect}

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from ..fusion import scalar as sc
-from ..fusion.ir import Fusion
+from ..fusion.ir import Fusion, Stage
 from ..fusion.scalar import Expr
 from ..schedule.gpu_base import GpuSchedule, row_load
 from .gpu_moved import Moved
@@ -27,6 +27,11 @@ ONCE = 8  # such words of what a row has once, as its mean
 GROUPS = 4  # of copies of a row that a pass waits for one after the other
 STRAIGHT = 8  # vectors of a row in shared memory up to which a pass is written out; of more it is a loop
 ROLL = 4  # vectors of a round of such a loop
+
+
+def at_places(e: Expr) -> bool:
+    """Whether something in `e` is read at a place that memory gives."""
+    return any(x.kind == "load" and any(a.kind == "value" for a in x.data[1].atoms()) for x in sc.walk([e]))
 
 
 class Held(Moved):
@@ -174,7 +179,7 @@ class Held(Moved):
     def _plain(self, e: Expr) -> bool:
         """Whether a load is of a vector that differs from column to column, at a place that positions alone give."""
         varies = bool(e.axes & set(self.cols)) and (self.v is None or self.v in e.axes)
-        return varies and all(a.kind != "value" for a in e.data[1].atoms())
+        return varies and not at_places(e)
 
     def fetch_steady(self, s: Scope, col: Arg) -> None:
         """Read what is the same for all rows of a resident block, once, if it is little."""
@@ -251,18 +256,25 @@ class Held(Moved):
             self.func.allocs.append(Alloc(buf, self.imm(self.s.steps * self.width), "register"))
         self.early |= set(loads)
 
+    def once_of(self, stages: Iterable[Stage]) -> list[Expr]:
+        """What `stages` read once for a row that a thread has, for certain, at places that positions alone give."""
+        cols = {*self.cols, self.v} if self.row_vector else set(self.cols)
+        loads = (e for e in sc.walk(list(map(self.p.operand, stages))) if e.kind == "load" and not e.args)
+        return [e for e in loads if not e.axes & cols and not at_places(e)]
+
     def loads_once(self) -> list[Expr]:
-        """What is read once for a row, if it is little."""
-        rows, words = set(self.rows), 0
-        stages = [*(st for p in sorted(self.p.work) for st in self.p.work[p]), *self.p.outer_scalar, *self.p.row_stores]
-        found: list[Expr] = []
-        for e in sc.walk([self.p.operand(st) for st in stages]):
-            if e.kind != "load" or e.args or not e.axes or not e.axes <= rows:
-                continue
-            words += max(1, e.data[2].itemsize // 4)
-            if words <= ONCE and all(a.kind != "value" for a in e.data[1].atoms()):
-                found.append(e)
+        """What a resident block's row has once, if it is little."""
+        words, found = 0, []
+        for e in self.once_of([*self.in_passes(), *self.p.outer_scalar, *self.p.row_stores]):
+            if e.axes:
+                words += max(1, e.data[2].itemsize // 4)
+                if words <= ONCE:
+                    found.append(e)
         return found
+
+    def in_passes(self) -> list[Stage]:
+        """What passes compute, in order."""
+        return [st for p in sorted(self.p.work) for st in self.p.work[p]]
 
     def fetch_row(self, s: Scope, tile: Arg, row: Arg, col: Arg) -> None:
         """Ask for what `look_ahead` found, of a row: while a resident block works on the row before."""

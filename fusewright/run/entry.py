@@ -19,7 +19,7 @@ or finds that only the state of the thread is unusual: the plan then runs withou
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import torch
@@ -30,7 +30,7 @@ from .convention import Convention, Result, Spec, node_of
 from .internals import tensor_check
 from .launch import restride
 from .restricted import Unsafe, expression
-from .verifier import Verifier
+from .verifier import Verifier, is_value
 
 
 def entry(
@@ -58,7 +58,8 @@ class _Writer:
             "_bind": self.verify.bind,
             "_wrong": self.verify.structure,
             "_verify": self.verify,
-            "_apart": _apart,
+            "_is_value": is_value,
+            "_apart": apart,
             "_restride": restride,
             "_copy_back": _copy_back,
             "_flatten": _flatten,
@@ -99,7 +100,7 @@ class _Writer:
         for (k, wanted), name in zip(c.passed, given, strict=True):
             if wanted and c.arguments[k].mutated:
                 self.lines.append(f"if {name} is not {self.names[k]}: _copy_back({self.names[k]}, {name})")
-        self.lines.append(f"return {self.give(c.gives, iter(c.results))}")
+        self.lines.append(f"return {nested(c.gives, map(self.result, c.results), self.constant)}")
         return "\n".join(["def call(args, kwargs):", *(f"    {s}" for s in self.lines), ""])
 
     # --- structure ---
@@ -127,17 +128,6 @@ class _Writer:
             for p, name in zip(s.parts, inner, strict=True):
                 self.take(p, name)
 
-    def give(self, s: Spec, results: Any) -> str:
-        """Source of the result."""
-        if s.kind == "leaf":
-            return self.result(next(results))
-        inner = [self.give(p, results) for p in s.parts]
-        if s.kind == "dict":
-            return "{" + ", ".join(f"{k!r}: {x}" for k, x in zip(s.data, inner, strict=True)) + "}"
-        if s.kind == "other":
-            return f"_unflatten([{', '.join(inner)}], {self.constant(node_of(s))})"
-        return f"[{', '.join(inner)}]" if s.kind == "list" else f"({''.join(f'{x}, ' for x in inner)})"
-
     def result(self, r: Result) -> str:
         if r.kind == "output":
             return f"_o[{int(r.data)}]"
@@ -161,7 +151,9 @@ class _Writer:
                 conditions.append(f"{name} is {a.value}")
             else:
                 v = self.constant(a.value)
-                conditions.append(f"type({name}) is type({v}) and {name} == {v}")
+                same = f"type({name}) is type({v}) and {name} == {v}"
+                signed = isinstance(a.value, complex) or (isinstance(a.value, float) and not a.value)
+                conditions.append(f"_is_value({name}, {v})" if signed else same)
         if tensors:
             conditions.insert(0, f"{self.constant(tensor_check(examples, sizes))}({', '.join(tensors)})")
         else:
@@ -221,6 +213,18 @@ class _Writer:
         return out
 
 
+def nested(s: Spec, leaves: Iterator[str], constant: Callable[[Any], str]) -> str:
+    """Source of a result: `leaves` are those of its leaves, and `constant` names a value in the code's scope."""
+    if s.kind == "leaf":
+        return next(leaves)
+    inner = [nested(p, leaves, constant) for p in s.parts]
+    if s.kind == "dict":
+        return "{" + ", ".join(f"{k!r}: {x}" for k, x in zip(s.data, inner, strict=True)) + "}"
+    if s.kind == "other":
+        return f"_unflatten([{', '.join(inner)}], {constant(node_of(s))})"
+    return f"[{', '.join(inner)}]" if s.kind == "list" else f"({''.join(f'{x}, ' for x in inner)})"
+
+
 def check_expressions(c: Convention) -> None:
     """Raises ValueError unless all sizes of a convention are expressions of its symbols, and nothing else."""
     names = [s.name for s in c.symbols]
@@ -257,7 +261,7 @@ def _copy_back(into: torch.Tensor, x: torch.Tensor) -> None:
         into.copy_(x)
 
 
-def _apart(written: Sequence[torch.Tensor], tensors: Sequence[torch.Tensor]) -> None:
+def apart(written: Sequence[torch.Tensor], tensors: Sequence[torch.Tensor]) -> None:
     """Raises UserError if a tensor that is written shares memory with another argument."""
     owners = [t.untyped_storage()._cdata for t in tensors]
     if any(owners.count(t.untyped_storage()._cdata) > 1 for t in written):

@@ -7,7 +7,7 @@ Each name is looked up once. Without it a feature is slower or absent, never wro
     reinterpret      absent: the public function, which takes twice as long
     tensor_uses      absent: no output is written over an input
     function_modes   absent: likewise
-    without_modes    absent: Python is asked for the address of every tensor, and makes every view
+    without_modes    absent: Python is asked for the address of every tensor, and makes every view; PyTorch draws seeds
     tensor_guards    absent: the same check in Python, ten times as slow; and sizes that come often are not known
     record_function  absent: the public context manager, which takes microseconds
     clear_workspaces absent: CUDA graphs share workspaces of cuBLAS

@@ -7,6 +7,7 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
+from typing import Any
 
 import torch
 
@@ -127,6 +128,11 @@ def restride(t: torch.Tensor, strides: tuple[int, ...]) -> torch.Tensor:
             once, t = once.narrow(d, 0, 1), t.narrow(d, 0, 1)
     once.copy_(t)
     return out
+
+
+def returned(results: list[torch.Tensor]) -> Any:
+    """Results as an operator of torch returns them."""
+    return (results[0] if len(results) == 1 else tuple(results)) if results else None
 
 
 def bump(t: torch.Tensor) -> None:

@@ -25,11 +25,13 @@ import torch
 from torch.utils import _pytree as pytree
 
 from ..core.errors import RuntimeFault, UserError
-from .convention import Convention, Result, Spec, node_of, to_data
-from .entry import entry
-from .launch import restride
+from .convention import Convention, Result, Spec, to_data
+from .entry import apart, entry, nested
+from .launch import restride, returned
 from .verifier import Verifier, tensor_error
 
+# Names of builtins in generated code, whose parameters have the user's names.
+_BUILTINS = {f"_{f.__name__}": f for f in (dict, getattr, int, len, list, set, tuple, type)}
 _FILE = "fusewright program"  # of generated code; Dynamo leaves that of other names alone
 _lib = torch.library.Library("fusewright", "FRAGMENT")
 _lock = threading.Lock()
@@ -55,7 +57,12 @@ class Inside:
 
     def forward(self) -> Any:
         """The function that stands for the call in a trace."""
-        scope: dict[str, Any] = {"torch": torch, "_operator": _OPERATOR, "_unflatten": pytree.tree_unflatten}
+        scope: dict[str, Any] = {
+            "torch": torch,
+            "_operator": _OPERATOR,
+            "_unflatten": pytree.tree_unflatten,
+            **_BUILTINS,
+        }
         exec(compile(_BREAK if self.why else _Writer(self, scope).write(), _FILE, "exec"), scope)
         return scope["forward"]
 
@@ -88,16 +95,11 @@ class Inside:
             if t.data_ptr() != mine.data_ptr():
                 t.copy_(mine.detach())
         env = _sizes(self.c, args)
-        return _given([restride(t, s[1]) for t, s in zip(_tensors(out), _layouts(self.c, env), strict=True)])
+        return returned([restride(t, s[1]) for t, s in zip(_tensors(out), _layouts(self.c, env), strict=True)])
 
 
 def _tensors(results: Any) -> list[torch.Tensor]:
     return [t for t in results if isinstance(t, torch.Tensor)]
-
-
-def _given(results: list[torch.Tensor]) -> Any:
-    """Results as an operator returns them."""
-    return (results[0] if len(results) == 1 else tuple(results)) if results else None
 
 
 def _sizes(c: Convention, leaves: Any) -> dict[str, Any]:
@@ -174,8 +176,11 @@ class _Fake:
         for a, x in zip(self.c.arguments, args, strict=True):
             if why := tensor_error(a, x):
                 raise UserError(f"argument {a.name} {why}")
+        # asked here, of what Dynamo has: AOTAutograd hands over copies of what is written, which are always apart
+        written = [x for a, x in zip(self.c.arguments, args, strict=True) if a.mutated]
+        apart(written, [x for x in args if isinstance(x, torch.Tensor)])
         layouts = _layouts(self.c, _sizes(self.c, args))
-        return _given(
+        return returned(
             [torch.empty_strided(n, s, dtype=getattr(torch, o.dtype), device=o.device) for n, s, o in layouts]
         )
 
@@ -197,6 +202,19 @@ class _Writer:
     def unless(self, condition: str) -> None:
         self.lines.append(f"if not ({condition}): raise TypeError({f'the program takes {self.call}'!r})")
 
+    def is_value(self, name: str, value: Any) -> str:
+        """The condition that something is just this value (`verifier.is_value`), as Dynamo can evaluate it."""
+        if value is None or isinstance(value, bool):
+            return f"{name} is {value}"
+        kind = f"_type({name}) is {self.constant(type(value))}"
+        if value != value:
+            return f"{kind} and {name} != {name}"
+        same = f"{kind} and {name} == {self.constant(value)}"
+        if type(value) is float and value == 0:
+            self.scope["math"] = math
+            same += f" and math.copysign(1.0, {name}) == {math.copysign(1.0, value)}"
+        return same
+
     def write(self) -> str:
         c = self.c
         positional, keyword = c.takes.parts
@@ -209,20 +227,19 @@ class _Writer:
         given = []
         for a, name in zip(c.arguments, self.leaves, strict=True):
             if a.kind == "value":
-                test = (
-                    f"{name} is {a.value}" if a.value is None or isinstance(a.value, bool) else f"{name} == {a.value!r}"
-                )
-                self.unless(test)
-            else:
-                given.append(name)
+                self.unless(self.is_value(name, a.value))
+                continue
+            if a.kind == "int":
+                self.unless(f"_type({name}) is _int")
+            given.append(name)
         own = [f"self._inside.written[{k}]" for k in range(len(c.state))]
-        operator = f"getattr(torch.ops.fusewright, _operator({self.inside.key!r}))"
+        operator = f"_getattr(torch.ops.fusewright, _operator({self.inside.key!r}))"
         call = f"{operator}({', '.join([repr(self.inside.key), 'self._inside.held', *own, *given])})"
         fresh = [k for k, o in enumerate(c.outputs or ()) if o.dtype]
         self.lines.append(f"_o = {call}")
         self.outputs = {k: "_o" if len(fresh) == 1 else f"_o[{j}]" for j, k in enumerate(fresh)}
         self.symbols()
-        self.lines.append(f"return {self.give(c.gives, iter(c.results))}")
+        self.lines.append(f"return {nested(c.gives, map(self.result, c.results), self.constant)}")
         return "\n".join([f"def forward({', '.join(head)}):", *(f"    {s}" for s in self.lines), ""])
 
     def symbols(self) -> None:
@@ -242,33 +259,25 @@ class _Writer:
         inner = [f"_t{len(self.lines)}_{k}" for k in range(len(s.parts))]
         if s.kind == "dict":
             keys = ", ".join(map(repr, s.data))
-            self.unless(f"type({value}) is dict and set({value}) == {{{keys}}}" if s.data else f"{value} == {{}}")
+            self.unless(f"_type({value}) is _dict and _set({value}) == {{{keys}}}" if s.data else f"{value} == {{}}")
             parts = ", ".join(f"{value}[{k!r}]" for k in s.data)
         elif s.kind == "other":
             self.scope["_flatten"] = pytree.tree_flatten
             parts = f"*_flatten({value}, is_leaf=lambda x: x is not {value})[0]"
         else:
-            self.unless(f"type({value}) is {s.kind} and len({value}) == {len(s.parts)}")
+            self.unless(f"_type({value}) is _{s.kind} and _len({value}) == {len(s.parts)}")
             parts = f"*{value}"
         if inner:
             self.lines.append(f"{', '.join(inner)}, = ({parts},)")
         for p, name in zip(s.parts, inner, strict=True):
             self.take(p, name)
 
-    def give(self, s: Spec, results: Any) -> str:
-        if s.kind == "leaf":
-            r = next(results)
-            if r.kind == "output":
-                return self.outputs[r.data]
-            if r.kind == "argument":
-                return self.leaves[r.data]
-            return f"self._inside.returned[{r.data!r}]" if r.kind == "state" else self.constant(r.data)
-        inner = [self.give(p, results) for p in s.parts]
-        if s.kind == "dict":
-            return "{" + ", ".join(f"{k!r}: {x}" for k, x in zip(s.data, inner, strict=True)) + "}"
-        if s.kind == "other":
-            return f"_unflatten([{', '.join(inner)}], {self.constant(node_of(s))})"
-        return f"[{', '.join(inner)}]" if s.kind == "list" else f"({''.join(f'{x}, ' for x in inner)})"
+    def result(self, r: Result) -> str:
+        if r.kind == "output":
+            return self.outputs[r.data]
+        if r.kind == "argument":
+            return self.leaves[r.data]
+        return f"self._inside.returned[{r.data!r}]" if r.kind == "state" else self.constant(r.data)
 
 
 _BREAK = """

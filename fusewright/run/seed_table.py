@@ -19,7 +19,6 @@ from collections import OrderedDict
 
 import numpy as np
 import torch
-from torch.utils._python_dispatch import _disable_current_modes
 
 from ..prims import philox
 from . import internals
@@ -73,8 +72,13 @@ class Seeds:
 
 def upload(numbers: np.ndarray, index: int) -> torch.Tensor:
     """`numbers` in the memory of a CUDA device, in the order of the current stream, which alone will use them."""
-    with torch.inference_mode(False), torch.no_grad(), _disable_current_modes():
-        return torch.from_numpy(numbers).pin_memory().to(torch.device("cuda", index), non_blocking=True)
+    assert internals.without_modes is not None
+    with torch.inference_mode(False), torch.no_grad(), internals.without_modes():
+        return copied(torch.from_numpy(numbers), index)
+
+
+def copied(host: torch.Tensor, index: int) -> torch.Tensor:
+    return host.pin_memory().to(torch.device("cuda", index), non_blocking=True)
 
 
 _known: OrderedDict[tuple[int, int, int], Seeds] = OrderedDict()
@@ -83,7 +87,7 @@ _known: OrderedDict[tuple[int, int, int], Seeds] = OrderedDict()
 def draw(n: int, device: torch.device) -> torch.Tensor | None:
     """i64[n] from the generator of a CUDA device, or None if PyTorch is to draw, and the state is as it was."""
     index = internals.current_cuda() if device.index is None else device.index
-    if not 0 < n <= MOST or internals.capturing():
+    if not 0 < n <= MOST or internals.without_modes is None or internals.capturing():
         return None
     key = (n, index, internals.raw_stream(index))
     with _lock:

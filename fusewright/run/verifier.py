@@ -119,13 +119,17 @@ def _difference(s: Spec, value: Any, name: str) -> str:
     return next((why for n, p, v in items if (why := _difference(p, v, n))), "")
 
 
+def is_value(x: Any, value: Any) -> bool:
+    """Whether `x` is just this plain value: another type or another sign of zero is another program."""
+    return type(x) is type(value) and repr(x) == repr(value)
+
+
 def _kind_error(a: Argument, x: Any) -> str:
     """Why `x` is no such thing as `a`, or ""."""
     if a.kind == "int":
         return "" if type(x) is int else f"is a {type(x).__name__}: the program takes an int"
     if a.kind == "value":
-        same = type(x) is type(a.value) and (x == a.value or repr(x) == repr(a.value))
-        return "" if same else f"is {x!r}: the program was exported for {a.value!r} only"
+        return "" if is_value(x, a.value) else f"is {x!r}: the program was exported for {a.value!r} only"
     if not isinstance(x, torch.Tensor):
         return f"is a {type(x).__name__}: the program takes a tensor"
     return "" if type(x) in _PLAIN else f"is a {type(x).__name__}: the program takes plain tensors"

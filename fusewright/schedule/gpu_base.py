@@ -26,7 +26,9 @@ APART = 8  # bytes between what neighbouring threads read of strided elements, a
 STAGE = 64  # side of a tile that passes through shared memory
 WARP = 32  # threads of a warp
 PIECES = 4  # blocks for each multiprocessor, among which few rows are divided: no more, or the last ones run alone
-PARTS = 8192  # numbers that blocks leave of a result over rows, for one of them to combine: as many as take no time
+PARTS = (
+    8192  # blocks of a loop, at most: each leaves a number of a result over rows, and so many are combined in no time
+)
 INDEX_LIMIT = (1 << 31) - (1 << 26)  # elements up to which 32-bit indices cannot overflow, masked lanes included
 
 

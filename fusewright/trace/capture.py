@@ -257,7 +257,7 @@ class _Tracer:
             if self.device is not None:
                 stack.enter_context(self.device)
             stack.enter_context(_Lines(self.values))
-            with unchanged(self.described.structure, self.values, args):
+            with unchanged(self.described.structure, args):
                 out = self.fn(*args)
             for c in check:
                 c()

@@ -21,7 +21,7 @@ from ..core.errors import UserError
 from ..graph.defined import Defined
 from ..graph.text import dump
 from ..index.layout import row_major
-from ..run.launch import restride
+from ..run.launch import restride, returned
 from .calling import Checks, python_type
 from .types import TO_TORCH
 
@@ -96,13 +96,6 @@ def _layout(d: Defined, env: Any) -> list[tuple[tuple[Any, ...], tuple[Any, ...]
     return out
 
 
-def _given(results: list[torch.Tensor]) -> Any:
-    """Results as an operator returns them."""
-    if not results:
-        return None
-    return results[0] if len(results) == 1 else tuple(results)
-
-
 class _Real:
     """Calls the definition."""
 
@@ -122,7 +115,7 @@ class _Real:
             t = restride(t, strides)
             taken.add(t.untyped_storage()._cdata)
             results.append(t)
-        return _given(results)
+        return returned(results)
 
 
 class _Fake:
@@ -148,7 +141,7 @@ class _Fake:
             for k, n in enumerate(a.value.shape):
                 have = given[a.name].size(k)
                 _must(have == n.evaluate(env), c, f"{a.name} has extent {have} in dimension {k}, declared {n}")
-        return _given(
+        return returned(
             [torch.empty_strided(s, steps, dtype=dtype, device=device) for s, steps, dtype in _layout(d, env)]
         )
 
@@ -214,10 +207,14 @@ class Backward:
         return [a.value is not None and a.value.dtype.kind == "f" for a in self.forward.tensors]
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Backward) and str(self.definition) == str(other.definition)
+        return isinstance(other, Backward) and self._facts() == other._facts()
 
     def __hash__(self) -> int:
         return hash(str(self.definition))
+
+    def _facts(self) -> tuple[Any, ...]:
+        d = self.definition
+        return str(d), str(d.device), d._backward
 
     def __call__(self, grads: Sequence[Any], inputs: Sequence[Any], outputs: Sequence[Any]) -> list[Any]:
         out = self.definition(*grads, *inputs, *outputs)

@@ -1,7 +1,8 @@
 """What a function changes besides tensors: its trace runs once for many calls, so that such a change would be lost.
 
     self.steps += 1            an attribute of a module or an object among the arguments
-    cache["k"] = k             an item of a list or dictionary among them
+    self.seen.append(x)        an item of a list, dictionary, set or deque among its attributes
+    cache["k"] = k             or among the arguments
 
 Changes are noticed after the function has run on its traced arguments, and undone: the plain function makes them.
 """
@@ -9,27 +10,33 @@ Changes are noticed after the function has run on its traced arguments, and undo
 from __future__ import annotations
 
 import types
+from collections import OrderedDict, defaultdict, deque
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
 import torch
+from torch.utils import _pytree as pytree
 
 from ..core.errors import Refusal
 from .signature import Node
 
 _PLAIN = (bool, int, float, complex, str, bytes, type(None))
 _NOT_STATE = (types.FunctionType, types.BuiltinFunctionType, types.ModuleType, type)
+_CONTAINERS = (list, dict, set, deque, OrderedDict, defaultdict)
+_OF_MODULES = frozenset(vars(torch.nn.Module()))  # parameters, hooks, ...: traces see to them otherwise
 
 
 @contextmanager
-def unchanged(structure: tuple[Node, ...], values: tuple[Any, ...], built: list[Any]) -> Iterator[None]:
+def unchanged(structure: tuple[Node, ...], built: list[Any]) -> Iterator[None]:
     """Raise Refusal if what is run inside changes an object or a container of the arguments.
 
-    `values`: the arguments as they were given; `built`: as they are traced, with containers of their own.
+    `structure`: of the arguments; `built`: these as they are traced, with containers of their own.
     """
-    objects = [(x, dict(vars(x))) for x in _objects(structure, values)]
-    containers = [(c, list(c.items()) if isinstance(c, dict) else list(c)) for c in _containers(built)]
+    found = list(_objects(structure))
+    objects = [(x, dict(vars(x))) for x in found if type(x) not in _CONTAINERS]
+    held = {id(c): (c, _items(c)) for x in found for c in _held(x)}
+    made = {id(c): (c, _items(c), what) for x in built for c, what in _made(x)}
     changed: list[str] = []
     try:
         yield
@@ -43,46 +50,72 @@ def unchanged(structure: tuple[Node, ...], values: tuple[Any, ...], built: list[
                 else:
                     del now[n]
             changed += [f"assigns the attribute {n} of a {type(x).__name__}" for n in names]
-    for c, old in containers:
-        new = list(c.items()) if isinstance(c, dict) else list(c)
-        parts = [
-            (a, b) for p, q in zip(old, new, strict=False) for a, b in zip(_parts(c, p), _parts(c, q), strict=True)
-        ]
-        if len(old) != len(new) or any(a is not b for a, b in parts):
-            changed.append(f"changes a {type(c).__name__} that is an argument")
+        for c, items in held.values():
+            if _differ(c, items):
+                _restore(c, items)
+                changed.append(f"changes a {type(c).__name__} that an argument holds")
+    changed += [f"changes a {what} that is an argument" for c, items, what in made.values() if _differ(c, items)]
     if changed:
         raise Refusal("state", f"it {changed[0]}, which a trace would not do again")
 
 
-def _parts(container: Any, item: Any) -> tuple[Any, ...]:
-    return item if isinstance(container, dict) else (item,)
+def _items(container: Any) -> list[Any]:
+    return [x for item in container.items() for x in item] if isinstance(container, dict) else list(container)
+
+
+def _differ(container: Any, before: list[Any]) -> bool:
+    now = _items(container)
+    return len(now) != len(before) or not all(map(_same, before, now))
+
+
+def _restore(container: Any, items: list[Any]) -> None:
+    container.clear()
+    if isinstance(container, dict):
+        container.update(zip(items[::2], items[1::2], strict=True))
+    else:
+        (container.update if isinstance(container, set) else container.extend)(items)
 
 
 def _same(a: Any, b: Any) -> bool:
     return a is b or (type(a) is type(b) and isinstance(a, _PLAIN) and a == b)
 
 
-def _objects(structure: tuple[Node, ...], values: tuple[Any, ...]) -> Iterator[Any]:
-    """The objects that a function may assign attributes of, each once."""
-    seen: set[int] = set()
-    for top, value in zip(structure, values, strict=True):
-        found = list(value.modules()) if isinstance(value, torch.nn.Module) else []
-        found += [n.data.get() for n in top.walk() if n.kind == "object"]
-        found += [n.data[1].get() for n in top.walk() if n.kind == "method"]
-        for x in found:
-            own = getattr(x, "__dict__", None)
-            if type(own) is dict and not isinstance(x, _NOT_STATE) and id(x) not in seen:
-                seen.add(id(x))
-                yield x
+def _objects(structure: tuple[Node, ...]) -> Iterator[Any]:
+    """The objects that a function may assign attributes of, and containers that are traced as objects; each once."""
+    nodes = [n for top in structure for n in top.walk()]
+    found = [sub.get() for n in nodes if n.kind == "module" for _, sub, *_ in n.data.modules]
+    found += [n.data.get() for n in nodes if n.kind == "object"]
+    found += [n.data[1].get() for n in nodes if n.kind == "method"]
+    for x in {id(x): x for x in found}.values():
+        own = type(getattr(x, "__dict__", None)) is dict and not isinstance(x, _NOT_STATE)
+        if own or type(x) in _CONTAINERS:
+            yield x
 
 
-def _containers(x: Any) -> Iterator[Any]:
-    """The lists and dictionaries in what is traced."""
-    if type(x) in (list, dict):
-        yield x
-    if isinstance(x, (list, tuple, dict)):
-        for y in x.values() if isinstance(x, dict) else x:
-            yield from _containers(y)
+def _held(x: Any) -> Iterator[Any]:
+    """The containers in an object's attributes, and in those; or in a container, and that itself."""
+    waiting, seen = [x], set[int]()
+    if type(x) not in _CONTAINERS:
+        left_out = _OF_MODULES if isinstance(x, torch.nn.Module) else ()
+        waiting = [v for n, v in vars(x).items() if n not in left_out]
+    while waiting:
+        c = waiting.pop()
+        if type(c) in _CONTAINERS and id(c) not in seen:
+            seen.add(id(c))
+            yield c
+            waiting += _items(c)
+
+
+def _made(x: Any) -> Iterator[tuple[Any, str]]:
+    """The containers in what is traced, with what each is."""
+    what = type(x).__name__
+    if type(x) in _CONTAINERS:
+        yield x, what
+    elif type(x) in pytree.SUPPORTED_NODES and type(getattr(x, "__dict__", None)) is dict:
+        yield vars(x), what
+    if isinstance(x, (tuple, *_CONTAINERS)):
+        for y in _items(x):
+            yield from _made(y)
 
 
 __all__ = ["unchanged"]

@@ -22,7 +22,7 @@ from .torchscript_types import UNKNOWN, convert
 
 _scripts: weakref.WeakValueDictionary[str, Any] = weakref.WeakValueDictionary()  # of the modules that Dynamo has seen
 _live: weakref.WeakSet[Attributes] = weakref.WeakSet()
-_NONE = "<None>"  # stands for None, which a call in a graph does not take
+_NONE = "<None of a script>"  # stands for None, which a call in a graph does not take
 # Left to Python for reasons that a graph has not: what they ask is guarded by Dynamo, or made of what is.
 _HARMLESS = frozenset(
     (
@@ -30,7 +30,7 @@ _HARMLESS = frozenset(
         *("aten::is_autocast_enabled", "aten::is_autocast_cpu_enabled", "aten::is_grad_enabled"),
     )
 )
-_SYMBOLIC = {"int": torch.SymInt, "float": torch.SymFloat, "bool": torch.SymBool}
+_SYMBOLIC: dict[type, Any] = {torch.SymInt: 2, torch.SymFloat: 2.0, torch.SymBool: True}  # with a number of each kind
 
 
 class Attributes:
@@ -138,17 +138,26 @@ def _run(key: str, facts: str, tensors: list[Any], args: list[Any], kwargs: dict
         )
         scope.update({name: call._fusewright.fn for name, call in script.made.values()})
     call = types.FunctionType(script.call.__code__, scope, script.title, script.call.__defaults__)
-    there = lambda x: None if type(x) is str and x == _NONE else x
-    return call(*map(there, args), **{k: there(x) for k, x in kwargs.items()})
+    args, kwargs = pytree.tree_map(lambda x: None if type(x) is str and x == _NONE else x, (args, kwargs))
+    return call(*args, **kwargs)
 
 
 def _given(kinds: list[str], *values: Any) -> list[Any] | None:
-    """Arguments as TorchScript would convert them, symbolic ones as they are."""
-    out = [
-        x if isinstance(x, _SYMBOLIC.get(kind.removeprefix("Optional[").removesuffix("]"), ())) else convert(kind, x)
-        for kind, x in zip(kinds, values, strict=True)
-    ]
+    """Arguments as TorchScript would convert them; None if that is not known."""
+    out = [_converted(kind, x) for kind, x in zip(kinds, values, strict=True)]
     return None if any(x is UNKNOWN for x in out) else out
+
+
+def _converted(kind: str, x: Any) -> Any:
+    """`convert`; symbolic numbers, which it does not know, stay what they are wherever they need no conversion."""
+    leaves = pytree.tree_leaves(x)
+    if not any(type(y) in _SYMBOLIC for y in leaves):
+        return convert(kind, x)
+    numbers = [_SYMBOLIC.get(type(y), y) for y in leaves]
+    found = convert(kind, pytree.tree_unflatten(numbers, pytree.tree_structure(x)))
+    if found is UNKNOWN or list(map(type, pytree.tree_leaves(found))) != list(map(type, numbers)):
+        return UNKNOWN
+    return pytree.tree_unflatten(leaves, pytree.tree_structure(found))
 
 
 def _unconverted(*_: Any) -> Any:
@@ -168,8 +177,7 @@ def forward(self: Any, *args: Any, **kwargs: Any) -> Any:
             msg=f"a scripted module cannot be part of a graph: {self._inside.why}. Call it in a function under "
             "torch.compiler.disable, or compile the module that was scripted"
         )
-    given = [_NONE if x is None else x for x in args]
-    named = {k: _NONE if x is None else x for k, x in kwargs.items()}
+    given, named = pytree.tree_map(lambda x: _NONE if x is None else x, (list(args), kwargs))
     return run(self._inside.key, self._inside.facts, self._inside.values, given, named)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import json
+import math
 from pathlib import Path
 
 import pytest
@@ -129,6 +129,70 @@ def test_what_no_graph_can_hold(name: str) -> None:
     same((f(*args, **kwargs), args, kwargs), (theirs(*args2, **kwargs2), args2, kwargs2))
 
 
+class Times(nn.Module):
+    def forward(self, x: Tensor, k: int) -> Tensor:
+        return x * k
+
+
+def test_integers_are_integers() -> None:
+    """Symbolic, too; a bool would be another program, whose results have another type."""
+    torch._dynamo.reset()
+    x, graphs = torch.ones(3, dtype=torch.bool), []
+    program = fusewright.aot_compile(torch.export.export(Times(), (x, 4), dynamic_shapes=({}, Dim.DYNAMIC)))
+
+    def counting(gm: torch.fx.GraphModule, inputs: list[Tensor]) -> object:
+        graphs.append(gm)
+        return gm
+
+    f = torch.compile(lambda x, k: program(x, k), backend=counting, fullgraph=True, dynamic=True)
+    for k in (4, 5, 6, 7):
+        same(f(x, k), x * k)
+    assert len(graphs) == 1
+    for bad in (True, 4.0):
+        with pytest.raises(UserError, match="takes an int"):
+            program(x, bad)
+        with pytest.raises(torch._dynamo.exc.Unsupported, match="the program takes"):
+            f(x, bad)
+
+
+class Doubling(nn.Module):
+    def forward(self, x: Tensor, y: Tensor) -> Tensor:
+        x.mul_(2)
+        return x + y
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_written_arguments_that_share_memory(backend: str) -> None:
+    """As by a call of the program itself; a backend may hand the operator copies, which share none."""
+    torch._dynamo.reset()
+    program = fusewright.aot_compile(torch.export.export(Doubling(), (X.clone(), X)))
+    f = torch.compile(lambda x, y: program(x, y), backend=backend, fullgraph=True)
+    x = X.clone()
+    assert torch.equal(f(x, X), 3 * X) and torch.equal(x, 2 * X)
+    for y in (x, x.view(60)[:].view(5, 12)):
+        with pytest.raises(UserError, match="shares memory with another argument"):
+            program(x, y)
+        if y is not x:
+            torch._dynamo.reset()  # which has no guard for that
+        with pytest.raises(Exception, match="shares memory with another argument"):
+            f(x, y)
+    assert torch.equal(x, 2 * X)
+
+
+class Shadowing(nn.Module):
+    def forward(self, type: dict[str, Tensor], len: list[Tensor], getattr: int) -> Tensor:
+        return type["set"] * len[0] + getattr
+
+
+def test_parameters_with_names_of_builtins() -> None:
+    torch._dynamo.reset()
+    args = ({"set": X}, [X], 3)
+    program = fusewright.aot_compile(torch.export.export(Shadowing(), args))
+    f = torch.compile(program, backend="eager", fullgraph=True)
+    same(f(*args), program(*args))
+    same(f(type=args[0], len=args[1], getattr=3), program(*args))
+
+
 def test_files_of_before(tmp_path: Path) -> None:
     """They do not say what a plan gives."""
     from tests.aot.test_files import changed
@@ -138,7 +202,7 @@ def test_files_of_before(tmp_path: Path) -> None:
     torch._dynamo.reset()
     program = fusewright.aot_load(path)
     assert torch.equal(torch.compile(program, backend="eager")(X), compiled("mlp")(X))
-    assert "outputs" not in json.dumps(program.about.convention.names)
+    assert program.about.convention.outputs is None
 
 
 def test_two_programs_of_one_interface() -> None:
@@ -148,3 +212,29 @@ def test_two_programs_of_one_interface() -> None:
     one, two = (fusewright.aot_compile(m, (X,)) for m in modules)
     f = torch.compile(lambda x: one(x) - two(x), backend="aot_eager", fullgraph=True)
     torch.testing.assert_close(f(X), modules[0](X) - modules[1](X))
+
+
+VALUES = (2, 1.5, 0.0, math.inf, -math.inf, math.nan, True, None, "mean")
+
+
+class Scaled(nn.Module):
+    def forward(self, x: Tensor, k: object) -> Tensor:
+        return x / k if isinstance(k, (int, float)) else x * 2
+
+
+@pytest.mark.parametrize("value", VALUES, ids=repr)
+def test_values_of_another_type_or_sign_are_refused(value: object) -> None:
+    """As by a call of the program itself: they would be another program."""
+    torch._dynamo.reset()
+    x = torch.arange(6)
+    program = fusewright.aot_compile(torch.export.export(Scaled(), (x, value)))
+    f = torch.compile(lambda x, k: program(x, k), backend="eager", fullgraph=True)
+    for other in (*VALUES, 2.0, 1, 0, -0.0, False):
+        if type(other) is type(value) and repr(other) == repr(value):
+            same((f(x, other), program(x, other)), (Scaled()(x, value),) * 2)
+            continue
+        with pytest.raises(UserError, match=f"was exported for {value!r} only"):
+            program(x, other)
+        torch._dynamo.reset()  # to whose guards 0.0 is -0.0
+        with pytest.raises(torch._dynamo.exc.Unsupported, match="the program takes"):
+            f(x, other)

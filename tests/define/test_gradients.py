@@ -104,6 +104,20 @@ def test_second_derivatives_are_right_or_refused():
         torch.autograd.grad(gated(True)(x, b, 1.5)[0].sum(), x, create_graph=True)
 
 
+def test_second_derivatives_of_twins_are_told_apart():
+    x = torch.randn(3, requires_grad=True)
+    for k in (2.0, 3.0):
+        d, e = define("square"), define("square_backward")
+        y = d.tensor("x", "n", "f32")
+        d.output(y * y)
+        grad, y, _ = (e.tensor(name, "n", "f32") for name in ("grad", "x", "y"))
+        e.output(grad * y * 2)
+        e.backward(lambda grads, inputs, outputs, k=k: (None, grads[0] * inputs[0] * k, None))
+        d.backward(e)
+        (first,) = torch.autograd.grad(d(x).sum(), x, create_graph=True)
+        assert torch.equal(torch.autograd.grad(first.sum(), x)[0], torch.full((3,), k))
+
+
 def test_pickles():
     d = pickle.loads(pickle.dumps(gated(True)))
     x, b = torch.randn(3, 4), torch.randn(4)
@@ -117,8 +131,10 @@ def test_what_is_wrong():
     d.output(x * 2, into=x)
     with pytest.raises(UserError, match="writes into arguments has no gradients"):
         d.backward(lambda *a: a)
+    d, x = gated(False), torch.randn(2, 3, requires_grad=True)
     with pytest.raises(UserError, match="must be a function or a definition"):
-        gated(False).backward(3)
+        d.backward(3)
+    torch.autograd.grad(d(x, torch.ones(3), 1.0)[0].sum(), x)  # by the one that it had
     e = define("one")
     e.output(e.tensor("x", "n", "f32") * 2)
     with pytest.raises(UserError, match="must take 7 arguments, not 1"):

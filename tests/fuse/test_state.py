@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections import OrderedDict, defaultdict, deque
+
 import pytest
 import torch
 from torch import nn
+from torch.utils import _pytree as pytree
 
 import fusewright
 from tests.support import assert_agrees, counted, counters, random_tensor
@@ -20,6 +23,69 @@ def test_containers_that_are_changed():
     for _ in range(3):
         mine, theirs = ([torch.ones(2)], {}), ([torch.ones(2)], {})
         assert_agrees((fused(*mine), mine), (f(*theirs), theirs))
+
+
+class Settings:
+    def __init__(self, **values):
+        self.__dict__.update(values)
+
+
+@pytest.fixture
+def known_to_torch():
+    pytree.register_pytree_node(Settings, lambda s: ([s.__dict__], None), lambda parts, _: Settings(**parts[0]))
+    yield
+    pytree._deregister_pytree_node(Settings)
+
+
+@pytest.mark.parametrize("kind", [dict, OrderedDict, lambda: defaultdict(int), Settings])
+def test_items_of_all_kinds_of_dictionaries(kind, known_to_torch):
+    def f(counts, x):
+        items = vars(counts) if isinstance(counts, Settings) else counts
+        items["n"] = items["n"] + 1
+        return x * items["n"]
+
+    counts, x = kind(), torch.ones(2)
+    (vars(counts) if isinstance(counts, Settings) else counts)["n"] = 1
+    fused = fusewright.fuse(f)
+    assert [fused(counts, x)[0].item() for _ in range(3)] == [2.0, 3.0, 4.0]
+
+
+@pytest.mark.parametrize("kind", [list, deque, set])
+def test_items_of_other_containers(kind):
+    def f(seen, x):
+        (seen.add if isinstance(seen, set) else seen.append)(len(seen))
+        return x * len(seen)
+
+    seen, fused = kind(), fusewright.fuse(f)
+    assert [fused(seen, torch.ones(2))[0].item() for _ in range(3)] == [1.0, 2.0, 3.0]
+    assert list(seen) == [0, 1, 2]
+
+
+@pytest.mark.parametrize("nested", [False, True])
+def test_what_a_module_collects(nested):
+    """In attributes, and in what those hold; the module is an argument, or in one."""
+
+    class Collecting(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.seen, self.cache = [], {"layers": [set()]}
+
+        def forward(self, x):
+            self.seen.append(len(self.seen))
+            self.cache["layers"][0].add(len(self.seen))
+            return x * len(self.cache["layers"][0])
+
+    m, fused = Collecting(), fusewright.fuse(lambda m, x: m[0](x) if nested else m(x))
+    assert [fused([m] if nested else m, torch.ones(2))[0].item() for _ in range(3)] == [1.0, 2.0, 3.0]
+    assert m.seen == [0, 1, 2] and m.cache == {"layers": [{1, 2, 3}]}
+
+
+def test_attributes_of_modules_in_a_list():
+    torch.manual_seed(0)
+    m, x = Counting(), random_tensor((2, 3))
+    fused = fusewright.fuse(lambda modules, x: modules[0](x))
+    for step in range(1, 4):
+        torch.testing.assert_close(fused([m], x), m.linear(x) * step)
 
 
 def test_what_the_function_changes_for_itself_is_no_obstacle():
@@ -107,14 +173,16 @@ def test_a_trace_that_fails_leaves_objects_as_they_were():
     class Failing(Counting):
         def forward(self, x):
             self.steps += 1
+            self.seen.append(x)
             if bool(x.sum() > 0):
                 return x
             return -x
 
     m = Failing()
+    m.seen = [1]
     with pytest.raises(fusewright.UserError):
         fusewright.fuse(m)(torch.ones(3))
-    assert m.steps == 0
+    assert m.steps == 0 and m.seen == [1]
 
 
 def test_gradients_that_a_function_asks_for():

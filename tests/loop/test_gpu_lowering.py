@@ -255,7 +255,7 @@ def loss(b: Builder) -> list[Value]:
     ("n", "blocks"), [(3, 3), (700, 700), (PARTS, PARTS), (PARTS + 1, PARTS // 2 + 1), (3 * PARTS, PARTS)]
 )
 def test_blocks_with_results_over_rows_take_turns(n: int, blocks: int) -> None:
-    """There are more blocks than fit, so that none waits for a slow one, but few enough for one to combine."""
+    """There are more blocks than fit, so that none waits for a slow one, but no more than are combined in no time."""
     compiled = gpu_kernel(graph_of(loss), {"n": n, "m": 70000}, ONE_SM)
     assert (compiled.schedule.mode, compiled.schedule.resident) == ("loop", True)
     assert compiled.launch == {"blocks": blocks}

@@ -9,6 +9,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 import torch
+from torch._subclasses import FakeTensorMode
 
 from fusewright.prims.philox import philox4x32
 from fusewright.run import internals, random_ops, seed_table
@@ -58,12 +59,12 @@ class Machine(SimpleNamespace):
 def machine(monkeypatch: pytest.MonkeyPatch) -> Iterator[Machine]:
     m = Machine(generator=Generator(), stream=1, capturing=False, uploads=[])
 
-    def upload(numbers: np.ndarray, index: int) -> torch.Tensor:
-        m.uploads.append(numbers.shape)
-        return torch.from_numpy(numbers)
+    def copied(host: torch.Tensor, index: int) -> torch.Tensor:
+        m.uploads.append(tuple(host.shape))
+        return host.clone()
 
     monkeypatch.setattr(seed_table, "_known", type(seed_table._known)())
-    monkeypatch.setattr(seed_table, "upload", upload)
+    monkeypatch.setattr(seed_table, "copied", copied)
     monkeypatch.setattr(internals, "raw_stream", lambda index: m.stream)
     monkeypatch.setattr(internals, "capturing", lambda: m.capturing)
     monkeypatch.setattr(torch.cuda, "default_generators", (m.generator,))
@@ -160,11 +161,19 @@ def test_a_generator_that_does_not_say_its_state(machine: Machine, monkeypatch: 
 
 
 def test_the_table_is_of_no_mode(machine: Machine) -> None:
-    """A draw may be saved for a backward pass, also of a table that was made in inference mode."""
-    with torch.inference_mode():
+    """A draw may be saved for a backward pass, of a table made in inference mode or in a trace, too."""
+    with torch.inference_mode(), FakeTensorMode():
         for _ in range(100):
-            machine.draw()
+            seed_table.draw(3, CUDA)
+            machine.generator.offset += 4
+    (found,) = seed_table._known.values()
+    assert type(found.numbers) is torch.Tensor and not found.numbers.is_inference()
     assert not seed_table.draw(3, CUDA).is_inference()
+
+
+def test_without_the_private_name_torch_draws(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(internals, "without_modes", None)
+    assert all(machine.draw() is None for _ in range(100))
 
 
 def test_on_a_cpu_the_generator_draws() -> None:

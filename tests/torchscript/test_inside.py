@@ -187,3 +187,39 @@ def test_arguments_that_fail():
         with pytest.raises(Exception):  # noqa: B017  (TypeError, TorchScript's, Dynamo's)
             compiled(*bad)
     assert compiled(r((3, 4))).shape == (3, 4)
+
+
+class Listed(nn.Module):
+    def forward(self, x, ys: list[Tensor | None], mode: str = "", d: dict[str, int] | None = None):
+        for y in ys:
+            if y is not None:
+                x = x + y
+        if mode == "<None>":
+            x = x * 3
+        return x if d is None else x * d["k"]
+
+
+def test_none_in_containers_and_as_text():
+    torch._dynamo.reset()
+    scripted, x = torch.jit.script(Listed()), r((3, 4))
+    compiled = torch.compile(fusewright.fuse(scripted), backend="aot_eager", fullgraph=True)
+    for args in ((x, [x, None]), (x, [None, x], "<None>"), (x, [x], "", {"k": 3}), (x, [x], "", None)):
+        torch.testing.assert_close(compiled(*args), scripted(*args))
+    torch.testing.assert_close(compiled(x=x, ys=[None], mode="<None>", d=None), x * 3)
+
+
+class Sized(nn.Module):
+    def forward(self, x, size: list[int], d: dict[str, int], scale: float | None = None):
+        return x.view(size) * d["k"] if scale is None else x.view(size) * scale
+
+
+@pytest.mark.parametrize("kind", [list, tuple])
+@pytest.mark.parametrize("scale", [(), (0.5,)])
+def test_symbolic_numbers_in_containers(kind, scale):
+    torch._dynamo.reset()
+    scripted, graphs = torch.jit.script(Sized()), []
+    compiled = torch.compile(fusewright.fuse(scripted), backend=lambda gm, _: graphs.append(gm) or gm, fullgraph=True)
+    for n, k in ((3, 5), (4, 6), (5, 7), (6, 9), (7, 4)):
+        args = r((n, 4)), kind([4, n]), {"k": k}, *(k * x for x in scale)
+        torch.testing.assert_close(compiled(*args), scripted(*args))
+    assert len(graphs) <= 3  # of five sizes
