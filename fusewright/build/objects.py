@@ -9,6 +9,7 @@ from __future__ import annotations
 import ctypes
 import itertools
 import platform
+import re
 import sys
 import threading
 from collections.abc import Callable, Iterable, Sequence
@@ -111,6 +112,11 @@ def in_torch(names: Iterable[str]) -> frozenset[str]:
 def has_openmp() -> bool:
     """Whether torch's OpenMP runtime can be called."""
     return _address(_libraries()[1], "GOMP_parallel") is not None
+
+
+def externals(text: str) -> list[str]:
+    """Symbols that a module of LLVM IR declares and does not define, without LLVM's own."""
+    return [n for n in re.findall(r"^declare .*?@([\w.]+)\(", text, re.M) if not n.startswith("llvm.")]
 
 
 # --- linking -----------------------------------------------------------------------------------------
