@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 import zipfile
 from pathlib import Path
 
@@ -62,6 +63,7 @@ def test_info_of_gpus(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Non
     assert (
         "for sm_80: a GPU of compute capability 8.0" in said and "rules for sizes" in said and "not in the file" in said
     )
+    assert f"launches by machine code on {sys.platform} " in said
     assert main(["aot", "check", str(path)]) == 1
     assert "no machine code for this machine" in capsys.readouterr().out
 
