@@ -16,8 +16,6 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 from typing import Any
 
-import llvmlite.binding as llvm
-
 from ..core.errors import RuntimeFault
 
 lock = threading.RLock()  # LLVM is entered by one thread at a time
@@ -37,10 +35,13 @@ _CTYPES: dict[str, Any] = {
 
 
 @cache
-def initialise() -> None:
-    """Make LLVM ready for this machine."""
+def initialise() -> Any:
+    """LLVM, ready for this machine. Loading the library takes tens of milliseconds: only what links waits for that."""
+    import llvmlite.binding as llvm
+
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()
+    return llvm
 
 
 # --- this CPU ----------------------------------------------------------------------------------------
@@ -55,8 +56,7 @@ def architecture() -> str:
 @cache
 def features() -> dict[str, bool]:
     """LLVM's names of what CPUs can do -> whether this one can."""
-    initialise()
-    return dict(llvm.get_host_cpu_features())
+    return dict(initialise().get_host_cpu_features())
 
 
 # --- symbols -----------------------------------------------------------------------------------------
@@ -126,7 +126,7 @@ def externals(text: str) -> list[str]:
 def _jit() -> Any:
     # LLVM's older linker places code and constants apart, and ends the process when memory is so full that they come to
     # lie over two gigabytes from each other; JITLink gives an object one piece of memory
-    initialise()
+    llvm = initialise()
     machine = llvm.Target.from_triple(llvm.get_process_triple()).create_target_machine(
         opt=0, jit=True, reloc="pic", codemodel="small"
     )
@@ -138,6 +138,7 @@ def _jit() -> Any:
 def load(obj: bytes, entry: str, symbols: Sequence[str]) -> int:
     """Link object code into the process; returns the address of `entry`. Raises RuntimeFault."""
     with lock:
+        llvm = initialise()
         builder = llvm.JITLibraryBuilder().add_object_img(obj).export_symbol(entry)
         for name in dict.fromkeys([*symbols, *_RUNTIME]):
             at = symbol(name)

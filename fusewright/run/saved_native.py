@@ -16,7 +16,7 @@ from ..build import cpus, launcher, machine_code, tensor_calls
 from ..core.errors import RuntimeFault
 from ..core.log import LOG
 from ..core.options import current
-from . import handles, native
+from . import handles, internals, native
 from .native import Described, Room
 
 
@@ -42,7 +42,7 @@ def take(records: Iterable[Mapping[str, Any]], read: Callable[[str], bytes]) -> 
             continue
         try:
             machine_code.give(r["name"], ir, read(r["member"]))
-        except RuntimeFault as e:
+        except (RuntimeFault, ImportError, OSError) as e:  # the linker is llvmlite's
             LOG.warning("%s is not used, which takes longer: %s", r["name"], e)
     return machine_code.given(texts()[launcher.NAME])
 
@@ -56,7 +56,7 @@ def _fits(r: Mapping[str, Any], ir: str) -> bool:
 
 def view() -> Any:
     """What makes the views of a plan whose launches are native."""
-    return handles.view() if machine_code.given(texts()[tensor_calls.VIEW_NAME]) else handles.internals.reinterpret
+    return handles.view() if machine_code.given(texts()[tensor_calls.VIEW_NAME]) else internals.reinterpret
 
 
 def room(group: native.Group, ready: bool) -> Room:

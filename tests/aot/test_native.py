@@ -212,7 +212,7 @@ def test_code_that_is_not_for_this_process(what: str, gpu: Native, tmp_path: Pat
     assert gpu.launched and not gpu.natively and not machine_code._given
 
 
-@pytest.mark.parametrize("what", ["interpreter", "handles", "linker"])
+@pytest.mark.parametrize("what", ["interpreter", "handles", "linker", "no linker"])
 def test_where_it_cannot_be_used(
     what: str, gpu: Native, tmp_path: Path, afresh: Callable[[], None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -225,7 +225,7 @@ def test_where_it_cannot_be_used(
     else:
 
         def no(*args: Any) -> int:
-            raise RuntimeFault("the loader rejected a kernel")
+            raise RuntimeFault("the loader rejected a kernel") if what == "linker" else ImportError("llvmlite")
 
         monkeypatch.setattr(machine_code.objects, "load", no)
     same(fusewright.aot_load(path), module)
