@@ -240,7 +240,7 @@ def test_damaged_code_is_a_damaged_file(gpu: Native, tmp_path: Path, afresh: Cal
         fusewright.aot_load(other)
 
 
-def test_what_was_compiled_here_is_used(gpu: Native, tmp_path: Path, afresh: Callable[[], None]) -> None:
+def test_linked_once(gpu: Native, tmp_path: Path, afresh: Callable[[], None]) -> None:
     """A function that is there is not linked again, whichever file brings it; and compiled plans use it."""
     module, path = saved(tmp_path)
     afresh()
@@ -273,33 +273,36 @@ def test_files_of_earlier_versions(gpu: Native, tmp_path: Path, monkeypatch: pyt
 
 def test_host_scalars_and_sizes_without_a_kernel(gpu: Native, tmp_path: Path) -> None:
     class Scaled(nn.Module):
-        def forward(self, x: Tensor, n: int) -> Tensor:
-            return torch.softmax(x * n, -1) + n
+        def forward(self, x: Tensor, y: Tensor) -> Tensor:
+            return torch.softmax(x * (x.shape[0] / 3), -1) + y.sum().item()
 
-    exported = export(Scaled(), (torch.randn(4, 16), 3), dynamic_shapes={"x": {0: Dim("m", max=64)}, "n": Dim.DYNAMIC})
-    fusewright.aot_save(exported, tmp_path / "p.fwp", architectures=["sm_90"])
-    m = json.loads(zipfile.ZipFile(tmp_path / "p.fwp").read("manifest.json"))
-    launches = [x["launch"] for x in m["variants"][0]["scope"].values() if "launch" in x]
-    groups = [x["group"] for x in m["variants"][0]["scope"].values() if "group" in x]
-    assert any(x["hosts"] for x in launches) or any("n" in g["symbols"] or len(g["symbols"]) > 1 for g in groups)
+    path = tmp_path / "p.fwp"
+    exported = export(Scaled(), (torch.randn(4, 16), torch.ones(3)), dynamic_shapes={"x": {0: Dim("m")}, "y": None})
+    fusewright.aot_save(exported, path, architectures=["sm_90"])
+    scope = json.loads(zipfile.ZipFile(path).read("manifest.json"))["variants"][0]["scope"].values()
+    assert sum(x["launch"]["hosts"] for x in scope if "launch" in x) == 2
     for native in (True, False):
         with fusewright.options(native_launch=native):
-            program = fusewright.aot_load(tmp_path / "p.fwp")
-        for n, x in ((2, torch.randn(4, 16)), (5, torch.randn(4, 16)), (2, torch.randn(9, 16))) * 2:
-            torch.testing.assert_close(program(x, n), Scaled()(x, n))
-    for g in groups:
-        g["rules"].clear()
+            program = fusewright.aot_load(path)
+        gpu.natively = 0
+        for n, y in ((4, 1.0), (4, 2.5), (9, 2.5), (9, -1.0)):
+            x, scale = torch.randn(n, 16), torch.full((3,), y)
+            torch.testing.assert_close(program(x, scale), Scaled()(x, scale))
+        assert (gpu.natively > 0) == native
 
     def without(m: dict[str, Any]) -> None:
         for x in m["variants"][0]["scope"].values():
             if "group" in x:
                 x["group"]["rules"].clear()
 
-    program = fusewright.aot_load(rewritten(tmp_path / "p.fwp", without))
-    x = torch.randn(4, 16)
-    with pytest.warns(fusewright.FusewrightWarning, match="has no kernel for"):
-        torch.testing.assert_close(program(x, 2), Scaled()(x, 2))
-    torch.testing.assert_close(program(x, 2), Scaled()(x, 2))
+    x, scale = torch.randn(4, 16), torch.ones(3)
+    other = rewritten(path, without)
+    for native in (True, False):
+        with fusewright.options(native_launch=native):
+            program = fusewright.aot_load(other)
+        with pytest.warns(fusewright.FusewrightWarning, match="has no kernel for"):
+            torch.testing.assert_close(program(x, scale), Scaled()(x, scale))
+        torch.testing.assert_close(program(x, scale), Scaled()(x, scale))
 
 
 def test_scratch_memory_is_the_plans(gpu: Native, tmp_path: Path) -> None:
