@@ -41,6 +41,9 @@ def info(archive: Archive) -> Iterator[str]:
     yield from _memory(m)
     for v in m["variants"]:
         yield from _variant(v, m["kernels"])
+    systems = sorted({f"{n['system']} {n['cpu']['architecture']}" for n in m.get("native", ())})
+    if systems:
+        yield f"launches by machine code on {', '.join(systems)}"
 
 
 def _memory(m: Mapping[str, Any]) -> Iterator[str]:

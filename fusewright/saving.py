@@ -26,7 +26,7 @@ from .core.options import current, using
 from .exporting import Compiled, devices_of, prepared
 from .graph.text import dump as graph_text
 from .loop.text import dump as loop_text
-from .run import archive, claimed, devices, direct, kernels
+from .run import archive, claimed, devices, direct, kernels, native, recordable
 from .run.convention import pack, to_data
 from .run.eager_states import Blocks
 from .run.plan import GroupPlan, Plan, _Writer
@@ -177,14 +177,17 @@ class _File:
     def manifest(self, weights: bool) -> tuple[dict[str, Any], list[torch.Tensor]]:
         """(the manifest, memory in the order of its members)."""
         tensors, storages, data = _memory(self.exported.held, weights)
-        claims = any("executor" in x for v in self.variants for x in v["scope"].values())
+        has = {kind for v in self.variants for x in v["scope"].values() for kind in x}
+        formats = {"executor": archive.CLAIMS, "launch": archive.LAUNCHES}
+        launches = saving_gpu.native_functions(self.members) if "launch" in has else []
         return {
-            "format": archive.FORMAT if claims else archive.PLAIN,
+            "format": max((n for kind, n in formats.items() if kind in has), default=archive.PLAIN),
             "fusewright": __version__,
             "torch": torch.__version__,
             "convention": to_data(self.exported.convention),
             "variants": self.variants,
             "kernels": self.kernels,
+            "native": launches,
             "storages": storages,
             "tensors": tensors,
         }, data
@@ -201,6 +204,7 @@ class _Scope:
         self.writer: Any = None
         self.table: dict[str, GroupPlan] = {}
         self.memos: dict[int, str] = {}
+        self.groups: dict[int, str] = {}
         self.on_cpu = [g for g in plan.groups if g.compiled is not None]
         self.on_gpu = {id(g.gpu): g for g in plan.groups if g.gpu is not None}
 
@@ -210,14 +214,15 @@ class _Scope:
         tables = [name for name in writer.scope if re.match(r"_t\d+$", name)]
         self.table = dict(zip(tables, self.on_cpu, strict=True))
         self.memos = {id(writer.scope[n].memo): n for n in writer.scope if re.match(r"_[tg]\d+$", n)}
+        self.groups = {id(x): n for n, x in writer.scope.items() if re.match(r"_g\d+$", n)}
         scope: dict[str, Any] = {}
         for name, x in writer.scope.items():
             if name not in RUNTIME and name != "torch":
                 scope[name] = self.entry(name, x)
         scope.update(self.more)
         source = "\n".join([*self.functions, source])
-        order = {"sizes": 0, "group": 0}
-        scope = dict(sorted(scope.items(), key=lambda e: order.get(next(iter(e[1])), 1)))  # memos are parts of these
+        order = {"sizes": 0, "group": 0, "room": 1}  # others have these, or parts of them
+        scope = dict(sorted(scope.items(), key=lambda e: order.get(next(iter(e[1])), 2)))
         try:
             function(source, [*RUNTIME, *scope], "plan")
         except Unsafe as e:
@@ -231,6 +236,7 @@ class _Scope:
             "gpu": None if m.gpu is None else saving_gpu.about(m.gpu, devices_of(self.file.exported.module.graph)),
             "source": source,
             "several_gpus": len(writer.gpus) > 1,
+            "graphs": None if m.gpu is None else recordable.to_data(self.plan),
             "operators": dict(sorted(self.operators.items())),
             "scope": scope,
         }
@@ -244,6 +250,10 @@ class _Scope:
             return {"sizes": _sizes(self.table[name])}
         if id(x) in self.on_gpu and kind == "g":
             return {"group": saving_gpu.group(self.on_gpu[id(x)], self.plan, self.sizes, self.file)}
+        if isinstance(x, native.Described):
+            return {"launch": saving_gpu.saved_native.data(x, self.groups[id(x.group)])}
+        if isinstance(x, native.Room):
+            return {"room": next(iter(self.groups.values()))}
         if id(x) in self.memos:
             return {"memo": self.memos[id(x)]}
         if kind == "k" and f"_t{number}" in self.table:

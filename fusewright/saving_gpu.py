@@ -22,7 +22,7 @@ from typing import Any
 
 import torch
 
-from .build import nvrtc
+from .build import cpus, llvm_jit, nvrtc
 from .core.errors import FusewrightError, Refusal, UserError
 from .core.log import LOG
 from .emit.cuda import emit_cuda
@@ -31,7 +31,7 @@ from .index.traced import Trace, source
 from .loop.ir import Func
 from .loop.lower import Kernel
 from .loop.text import dump as loop_text
-from .run import devices
+from .run import devices, kernels, saved_native
 from .run.convention import Convention, Symbol
 from .run.gpu import GpuKernel, _settled, _traced, cubin_of, interface, sizes_of
 from .run.plan import GroupPlan, Plan
@@ -124,6 +124,18 @@ def about(emitter: Emitter, places: Sequence[torch.device]) -> dict[str, Any]:
     on = [d for d in places if d.type == "cuda"] or list(places)
     compiler = ".".join(map(str, nvrtc.version()))
     return {"capability": list(emitter.gpu.capability), "nvrtc": compiler, "device": str(on[0])}
+
+
+def native_functions(members: dict[str, bytes]) -> list[dict[str, Any]]:
+    """What launches the kernels, for CPUs of this architecture; the object code goes into `members`."""
+    out = []
+    cpu = cpus.named(cpus.GENERIC)
+    with kernels.compiling_for(cpu):
+        for name, ir in saved_native.texts().items():
+            member = f"native/{name}.o"
+            members[member] = llvm_jit.compile_ir(ir, kernels.target())
+            out.append({**saved_native.record(name, cpu), "member": member})
+    return out
 
 
 # --- sizes ---------------------------------------------------------------------------------------------

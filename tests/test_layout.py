@@ -61,6 +61,7 @@ LAZY = {
         "fusewright.graph.text",  # option dump
     },
     "compiling.py": {"fusewright.exporting", "fusewright.scripting"},  # programs that are not plain PyTorch
+    "build/machine_code.py": {"fusewright.build.llvm_jit", "fusewright.build.store"},  # what is not given
     "debug/fuel.py": {"fusewright.debug.program", "fusewright.debug.repro"},  # option fuel_report
     "debug/watch.py": {
         "fusewright.debug.check",  # option check
@@ -89,8 +90,11 @@ LAZY = {
         "fusewright.build.objects",
         "fusewright.run.claimed",  # calls of executors
         "fusewright.run.eager_states",  # random numbers
+        "fusewright.run.cuda_graphs",  # option cuda_graphs
         "fusewright.run.random_ops",
+        "fusewright.run.recordable",
         "fusewright.run.saved_gpu",  # kernels for GPUs
+        "fusewright.run.saved_native",
     },
     "saving.py": {"fusewright.saving_claims", "fusewright.saving_gpu"},  # calls of executors; programs on GPUs
     "run/random_ops.py": {

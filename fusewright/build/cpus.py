@@ -71,6 +71,6 @@ def lacking(cpu: Cpu) -> str:
     here = objects.architecture()
     if cpu.architecture != here:
         return f"it is for {cpu.architecture}, this machine is {here}"
-    have = objects.features()
+    have = objects.features() if cpu.needs else {}
     absent = [f for f in cpu.needs if not have.get(f, False)]
     return f"this CPU lacks {', '.join(absent)}" if absent else ""

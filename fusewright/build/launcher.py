@@ -16,16 +16,13 @@ to, while the interpreter's lock is held, so that threads need no other.
 from __future__ import annotations
 
 import ctypes
-import hashlib
 import sys
 import threading
 from collections.abc import Sequence
 from typing import Any
 
 from ..core.log import LOG
-from ..core.options import current
-from . import llvm_jit, objects
-from .store import default_store
+from .machine_code import address
 
 # Words of 8 bytes. A site: addresses (of functions in C; of Python's objects, or 0; of a function that says where a
 # tensor's data is, or 0, and the two classes that it is asked about), the device, how many arguments there are of each
@@ -62,7 +59,7 @@ TYPES = ("f64", "f32", "i64", "i32")
 ANY = -1
 TYPE, TENSOR = 8, 16  # bytes from where an object begins to its type, and from where a tensor does to the one of C++
 
-_NAME = "fusewright_launch"
+NAME = "fusewright_launch"
 _DECLARED = """\
 declare ptr @PyTuple_GetItem(ptr, i64)
 declare i64 @PyTuple_Size(ptr)
@@ -243,7 +240,7 @@ def text() -> str:
     t.put("call void @PyErr_Clear()")
     t.label("miss")
     t.put(f"ret ptr {t.call(of['miss'], '%args', '%n')}")
-    return function(t, _NAME)
+    return function(t, NAME)
 
 
 def _device(t: Text, of: dict[str, str], site: str) -> None:
@@ -439,7 +436,7 @@ def builtin(words: ctypes.Array[Any], *keep: object) -> Any:
             raise _failed[0]
         if not _method:
             try:
-                _method.append(MethodDef(b"launch", address(), FASTCALL, None))
+                _method.append(MethodDef(b"launch", address(NAME, text()), FASTCALL, None))
             except Exception as e:
                 LOG.warning("GPU kernels are launched by Python, which takes longer: %s", e)
                 _failed.append(e)
@@ -450,21 +447,7 @@ def builtin(words: ctypes.Array[Any], *keep: object) -> Any:
 def new_builtin(method: MethodDef, words: ctypes.Array[Any], *keep: object) -> Any:
     new = ctypes.pythonapi.PyCFunction_NewEx
     new.restype, new.argtypes = ctypes.py_object, (ctypes.c_void_p, ctypes.py_object, ctypes.c_void_p)
-    return new(ctypes.addressof(method), (ctypes.addressof(words), words, *keep), None)
-
-
-def address(name: str = _NAME, ir: str = "") -> int:
-    """The address of a function: object code from the disk cache, else compiled now."""
-    ir, target = ir or text(), llvm_jit.host_target(())
-    facts = (llvm_jit.versions(), target.triple, target.cpu, target.features)
-    key = f"launcher-{hashlib.sha256(repr((ir, facts)).encode()).hexdigest()[:32]}"
-    store = default_store() if current().disk_cache else None
-    code = store.get(key) if store is not None else None
-    if code is None:
-        code = llvm_jit.compile_ir(ir, target)
-        if store is not None:
-            store.put(key, code, {"bytes": len(code)})
-    return objects.load(code, name, llvm_jit.externals(ir))
+    return new(ctypes.addressof(method), (ctypes.addressof(words), words, *keep, method), None)
 
 
 def array(numbers: Sequence[int]) -> ctypes.Array[Any]:
@@ -472,4 +455,4 @@ def array(numbers: Sequence[int]) -> ctypes.Array[Any]:
     return (ctypes.c_uint64 * max(1, len(numbers)))(*(n & (1 << 64) - 1 for n in numbers))
 
 
-__all__ = ["ANY", "ENTRY", "HOST", "LAUNCH", "SITE", "TYPES", "array", "builtin", "supported", "text"]
+__all__ = ["ANY", "ENTRY", "HOST", "LAUNCH", "NAME", "SITE", "TYPES", "array", "builtin", "supported", "text"]

@@ -7,7 +7,6 @@ state, `objects.py` loads, without a compiler.
 from __future__ import annotations
 
 import platform
-import re
 from functools import cache
 from typing import Any
 
@@ -110,11 +109,6 @@ def assembly(text: str, target: Target) -> str:
     """The machine code of an LLVM IR module, as assembly."""
     with _lock:
         return str(_compiler(target)[0].emit_assembly(optimise(text, target)))
-
-
-def externals(text: str) -> list[str]:
-    """Symbols a module's text declares and does not define, without LLVM's own."""
-    return [n for n in re.findall(r"^declare .*?@([\w.]+)\(", text, re.M) if not n.startswith("llvm.")]
 
 
 def load(obj: bytes, entry: str, symbols: list[str], target: Target) -> int:

@@ -9,13 +9,12 @@ from __future__ import annotations
 import ctypes
 import itertools
 import platform
+import re
 import sys
 import threading
 from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 from typing import Any
-
-import llvmlite.binding as llvm
 
 from ..core.errors import RuntimeFault
 
@@ -36,10 +35,13 @@ _CTYPES: dict[str, Any] = {
 
 
 @cache
-def initialise() -> None:
-    """Make LLVM ready for this machine."""
+def initialise() -> Any:
+    """LLVM, ready for this machine. Loading the library takes tens of milliseconds: only what links waits for that."""
+    import llvmlite.binding as llvm
+
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()
+    return llvm
 
 
 # --- this CPU ----------------------------------------------------------------------------------------
@@ -54,8 +56,7 @@ def architecture() -> str:
 @cache
 def features() -> dict[str, bool]:
     """LLVM's names of what CPUs can do -> whether this one can."""
-    initialise()
-    return dict(llvm.get_host_cpu_features())
+    return dict(initialise().get_host_cpu_features())
 
 
 # --- symbols -----------------------------------------------------------------------------------------
@@ -113,6 +114,11 @@ def has_openmp() -> bool:
     return _address(_libraries()[1], "GOMP_parallel") is not None
 
 
+def externals(text: str) -> list[str]:
+    """Symbols that a module of LLVM IR declares and does not define, without LLVM's own."""
+    return [n for n in re.findall(r"^declare .*?@([\w.]+)\(", text, re.M) if not n.startswith("llvm.")]
+
+
 # --- linking -----------------------------------------------------------------------------------------
 
 
@@ -120,7 +126,7 @@ def has_openmp() -> bool:
 def _jit() -> Any:
     # LLVM's older linker places code and constants apart, and ends the process when memory is so full that they come to
     # lie over two gigabytes from each other; JITLink gives an object one piece of memory
-    initialise()
+    llvm = initialise()
     machine = llvm.Target.from_triple(llvm.get_process_triple()).create_target_machine(
         opt=0, jit=True, reloc="pic", codemodel="small"
     )
@@ -132,6 +138,7 @@ def _jit() -> Any:
 def load(obj: bytes, entry: str, symbols: Sequence[str]) -> int:
     """Link object code into the process; returns the address of `entry`. Raises RuntimeFault."""
     with lock:
+        llvm = initialise()
         builder = llvm.JITLibraryBuilder().add_object_img(obj).export_symbol(entry)
         for name in dict.fromkeys([*symbols, *_RUNTIME]):
             at = symbol(name)

@@ -9,15 +9,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from .launcher import FASTCALL, TENSOR, MethodDef, Text, address, array, function, new_builtin, of_class
+from .launcher import FASTCALL, TENSOR, MethodDef, Text, array, function, new_builtin, of_class
+from .machine_code import address
 
 DIMS = 16  # that a view may have
+VIEW_NAME = "fusewright_view"
 # What each names: functions in C, and two classes.
 VIEW = ("reinterpret", "delete", "wrap", "tensor", "parameter")
 DENSE = ("is_contiguous", "tensor", "parameter", "yes", "no")
 
 
-def _view_text() -> str:
+def view_text() -> str:
     """A view (tensor, size, stride, start) of a tensor's memory, as LLVM IR; self[2] does what is unusual."""
     t = Text()
     for name in ("counter", "made"):
@@ -50,7 +52,7 @@ def _view_text() -> str:
     t.label("miss")
     fallback = t.let("call ptr @PyTuple_GetItem(ptr %self, i64 2)")
     t.put(f"ret ptr {t.call(fallback, '%args', '%n')}")
-    return function(t, "fusewright_view")
+    return function(t, VIEW_NAME)
 
 
 def _dense_text() -> str:
@@ -78,7 +80,7 @@ def _dense_text() -> str:
 
 def view(numbers: Sequence[int], *keep: object) -> Any:
     """A function (tensor, size, stride, start); `numbers`: as `VIEW` says; keep[0]: does what is unusual."""
-    return _made("fusewright_view", _view_text(), numbers, *keep)
+    return _made(VIEW_NAME, view_text(), numbers, *keep)
 
 
 def dense(numbers: Sequence[int], *keep: object) -> Any:
@@ -91,7 +93,7 @@ def dense(numbers: Sequence[int], *keep: object) -> Any:
 
 def _made(name: str, ir: str, numbers: Sequence[int], *keep: object) -> Any:
     method = MethodDef(name.removeprefix("fusewright_").encode(), address(name, ir), FASTCALL, None)
-    return new_builtin(method, array(numbers), *keep, method)
+    return new_builtin(method, array(numbers), *keep)
 
 
-__all__ = ["DENSE", "DIMS", "VIEW", "dense", "view"]
+__all__ = ["DENSE", "DIMS", "VIEW", "VIEW_NAME", "dense", "view", "view_text"]

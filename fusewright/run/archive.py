@@ -3,6 +3,7 @@
     manifest.json            what the program is; format version, machines, plans (`saved.py` says what is in it)
     kernels/<key>.o          machine code of a kernel for a CPU: an object file
     kernels/<key>.cubin      for a GPU
+    native/<name>.o          machine code that launches kernels on GPUs
     data/<k>                 memory of parameters, buffers and constants, from a multiple of 64 bytes on, not compressed
     text/...                 for people: plans, graphs, kernels
 
@@ -26,8 +27,11 @@ import torch
 
 from ..core.errors import UserError
 
-FORMAT = 2  # of the files that this version writes; it reads those up to it
-PLAIN = 1  # what it writes where nothing calls executors, which format 1 does not have
+# The format of a file is the lowest that has what is in it; this version reads all of them.
+PLAIN = 1
+CLAIMS = 2  # calls of executors
+LAUNCHES = 3  # launches of kernels on GPUs as functions, and what these take
+FORMAT = 3
 ALIGN = 64  # bytes
 _MANIFEST = "manifest.json"
 _PAD = 0x4657  # the id of our padding among a zip file's extra fields

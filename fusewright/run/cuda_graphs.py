@@ -19,7 +19,7 @@ import time
 import warnings
 import weakref
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import torch
 from torch.multiprocessing.reductions import StorageWeakRef
@@ -29,13 +29,12 @@ from ..core.errors import FusewrightWarning, Refusal
 from ..core.log import LOG
 from ..core.options import current
 from . import internals
-from .hot import Hot
-from .plan import Plan
 from .recordable import Facts, facts, watched
 from .recorder import Recorder, recorder_for
 from .replay import Operands, Replay, _storage
-from .specialize import HOT, Meanwhile
-from .tune import Tuning
+
+if TYPE_CHECKING:
+    from .plan import Plan
 
 WARM = 6  # plain calls before recording; of the last of them, PLAIN are timed
 PLAIN = 4
@@ -64,19 +63,27 @@ _all: weakref.WeakSet[Graphs] = weakref.WeakSet()
 
 def begin(plan: Plan, plain: Boxed) -> Boxed:
     """What to call in place of `plain`, the plan's function; `plan.graphs` then says how it runs."""
-    found: Facts | str = facts(plan)
+    groups = [g.gpu for g in plan.groups if g.gpu is not None]
+    plan.graphs = graphs_of(plan.name, plain, facts(plan), groups, watched(plan))
+    return plan.graphs.call
+
+
+def graphs_of(
+    name: str, plain: Boxed, found: Facts | str, groups: Sequence[Any], watched: bool = False
+) -> Graphs | Unrecorded:
+    """How a plan runs from now on. `found`: its facts, or why it is not recorded; `groups`: see `Graphs`."""
     recorder = None
     if not isinstance(found, str):
         recorder = recorder_for(found.device)
         if recorder is None:
             found = "it does not run on a GPU"
-    if isinstance(found, str) or recorder is None or watched(plan):
-        plan.graphs = Unrecorded(plan.name, "" if not isinstance(found, str) else found)
-        LOG.info("%s: CUDA graph: %s", plan.name, plan.graphs.status())
-        return plain
-    graphs = plan.graphs = Graphs(plan, plain, recorder, found)
+    if isinstance(found, str) or recorder is None or watched:
+        unrecorded = Unrecorded(name, plain, "" if not isinstance(found, str) else found)
+        LOG.info("%s: CUDA graph: %s", name, unrecorded.status())
+        return unrecorded
+    graphs = Graphs(name, plain, recorder, found, groups)
     _all.add(graphs)
-    return graphs.call
+    return graphs
 
 
 def status() -> dict[str, str]:
@@ -85,10 +92,10 @@ def status() -> dict[str, str]:
 
 
 class Unrecorded:
-    """A plan that is not recorded. `why`: the reason; "" while its kernels are watched one by one."""
+    """A plan that is not recorded. `call` runs it; `why`: the reason; "" while its kernels are watched one by one."""
 
-    def __init__(self, name: str, why: str):
-        self.name, self.why = name, why
+    def __init__(self, name: str, call: Boxed, why: str):
+        self.name, self.call, self.why = name, call, why
 
     def status(self) -> str:
         if self.why:
@@ -139,11 +146,10 @@ class Entry:
 
 
 class Graphs:
-    """The recordings of one plan. `call` is what runs it."""
+    """The recordings of one plan. `call` is what runs it; `groups` have their launches in a `memo`."""
 
-    def __init__(self, plan: Plan, plain: Boxed, recorder: Recorder, about: Facts):
-        self.name, self.plain, self.recorder, self.about = plan.name, plain, recorder, about
-        self.groups = [g.gpu for g in plan.groups if g.gpu is not None]
+    def __init__(self, name: str, plain: Boxed, recorder: Recorder, about: Facts, groups: Sequence[Any]):
+        self.name, self.plain, self.recorder, self.about, self.groups = name, plain, recorder, about, groups
         self.fallback = current().fallback
         self.entries: dict[Any, Entry] = {}
         self.lock = threading.Lock()
@@ -341,11 +347,7 @@ class Graphs:
 
     def unfinished(self) -> bool:
         """Whether kernels are stand-ins for better ones that will be there soon."""
-        every = (x for g in self.groups for x in list(g.memo.values()))
-        return any(
-            isinstance(x, Tuning) or (isinstance(x, Meanwhile) and x.calls >= HOT) or (isinstance(x, Hot) and x.waiting)
-            for x in every
-        )
+        return any(getattr(x, "waiting", False) for g in self.groups for x in list(g.memo.values()))
 
     def record(self, e: Entry, args: list[Any], operands: Operands) -> Replay | None:
         """Record the plan for this call if that is wanted, and make room for it."""
@@ -410,4 +412,4 @@ def _weak(t: torch.Tensor) -> tuple[StorageWeakRef, int]:
     return StorageWeakRef(t.untyped_storage()), t.numel() * t.itemsize
 
 
-__all__ = ["Graphs", "Unrecorded", "begin", "status"]
+__all__ = ["Graphs", "Unrecorded", "begin", "graphs_of", "status"]

@@ -115,7 +115,7 @@ def _object(key: str, func: Func, t: Target) -> tuple[list[str], bytes, str]:
         """Object code behind a line that lists the symbols."""
         verify(func)
         text = emit(func, t)
-        return json.dumps(llvm_jit.externals(text)).encode() + b"\n" + llvm_jit.compile_ir(text, t)
+        return json.dumps(objects.externals(text)).encode() + b"\n" + llvm_jit.compile_ir(text, t)
 
     code, origin = code_for(key, len(func.bufs), make)
     head, _, obj = code.partition(b"\n")
@@ -127,7 +127,7 @@ def object_of(kernel: CompiledKernel) -> tuple[list[str], bytes]:
     it is there. Raises CompilerError."""
     t = target()
     if kernel.source:
-        return llvm_jit.externals(kernel.source), llvm_jit.compile_ir(kernel.source, t)
+        return objects.externals(kernel.source), llvm_jit.compile_ir(kernel.source, t)
     symbols, obj, _ = _object(key_of(kernel.func), kernel.func, t)
     return symbols, obj
 
@@ -145,7 +145,7 @@ def from_source(func: Func, text: str) -> CompiledKernel:
     start = time.perf_counter()
     t = target()
     obj = llvm_jit.compile_ir(text, t)
-    made = _bound(f"external-{key_of(func)}", func, obj, llvm_jit.externals(text), t, "external", start)
+    made = _bound(f"external-{key_of(func)}", func, obj, objects.externals(text), t, "external", start)
     made.source = text
     return made
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 import ctypes
 import threading
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable
 
 import torch
@@ -18,7 +19,7 @@ import torch
 from ..build import launcher
 from ..build.launcher import ANY, ENTRY, HOST, LAUNCH, SITE, TYPES
 from ..core.options import current
-from . import handles
+from . import handles, internals
 from .dependent import ATTRIBUTES
 from .prepared import Calls, Prepared
 
@@ -28,7 +29,7 @@ ROOM = 1 << 20  # bytes of scratch memory up to which a launch may share it
 
 
 class Group(Protocol):
-    """What launches: `gpu.GpuGroup`."""
+    """What launches: `gpu.GpuGroup`, `saved_gpu.SavedGroup`."""
 
     symbols: list[str]
     memo: dict[Any, Any]
@@ -54,14 +55,25 @@ def calls_of(group: Any) -> Calls | None:
     return how if current().native_launch and launcher.supported() else None
 
 
+@dataclass(frozen=True, slots=True)
+class Described:
+    """A site of a plan that is saved, with what `site` takes; `room`: whether it has that of the plan."""
+
+    group: Group
+    aligned: list[bool]
+    hosts: int
+    here: bool
+    room: bool
+
+
 class Room:
     """Scratch memory of a plan: its launches, which run one after the other, take the same.
 
     `bytes`: what the largest of those that have been launched takes.
     """
 
-    def __init__(self, calls: Calls):
-        self.empty = calls.empty
+    def __init__(self, calls: Calls | None):
+        self.empty = calls.empty if calls is not None else internals.empty_strided  # without native code never asked
         self.bytes = 0
 
     def __call__(self) -> tuple[torch.Tensor | None, int, int]:
@@ -216,4 +228,4 @@ def entry_of(
     return launcher.array([*head, *flat]), keep
 
 
-__all__ = ["Room", "Site", "calls_of", "entry_of", "site"]
+__all__ = ["Described", "Room", "Site", "calls_of", "entry_of", "site"]

@@ -106,7 +106,7 @@ class _Action:
 
 
 class _Writer:
-    """Writes the source of one plan. `native`: it may have functions that are known in this process only."""
+    """Writes the source of one plan. `native`: it is for this process; else to be saved."""
 
     def __init__(self, plan: Plan, native: bool = True):
         self.plan = plan

@@ -78,20 +78,29 @@ def _aligned(built: Built) -> list[bool]:
 
 
 def _native(w: _Writer, g: GroupPlan, group: GpuGroup, nodes: dict[str, Node], k: int, eager: str) -> list[str]:
-    """The lines of a launch by machine code; none where Python launches."""
+    """The lines of a launch by machine code; none where Python launches.
+
+    In a plan that is saved they are the same: what they call is made when it is loaded.
+    """
     calls = native.calls_of(group) if w.native and g.watch is None else None
-    if calls is None:
+    if g.watch is not None or (calls is None and w.native):
         return []
     assert g.built is not None
     fusion = g.built.fusion
     device = nodes[fusion.buffers[0].name].meta["val"].device
     here = w.gpus == {device} or device.type == "cpu"
     room = _room(w, calls) if here and _takes_scratch(group) else None
-    w.scope[f"_l{k}"] = native.site(group, calls, _aligned(g.built), len(fusion.hosts), here, room)
+    aligned, hosts = _aligned(g.built), [number(h, dtype.kind) for h, dtype in fusion.hosts.items()]
+    if calls is not None:
+        w.scope[f"_l{k}"] = native.site(group, calls, aligned, len(hosts), here, room)
+        whole = handles.functions() is not None
+    else:
+        w.scope[f"_g{k}"] = group
+        w.scope[f"_l{k}"] = native.Described(group, aligned, len(hosts), here, room is not None)
+        whole = True
     pointers = [w.pointer(g.built, b, nodes[b.name]) for b in fusion.buffers]
-    if handles.functions() is not None:  # the tensors themselves, where they begin at what the kernel sees
+    if whole:  # the tensors themselves, where they begin at what the kernel sees
         pointers = [p.removesuffix(".data_ptr()") for p in pointers]
-    hosts = [number(h, dtype.kind) for h, dtype in fusion.hosts.items()]
     memory = ["R[1]", "R[2]"] if room is not None else []
     return [f"if _l{k}({', '.join([*pointers, *group.symbols, *hosts, *memory])}): {eager}"]
 
@@ -100,7 +109,7 @@ def _takes_scratch(group: GpuGroup) -> bool:
     return any(code.takes.scratch for _, code in group.kernels.values())
 
 
-def _room(w: _Writer, calls: Calls) -> native.Room | None:
+def _room(w: _Writer, calls: Calls | None) -> native.Room | None:
     """The scratch memory of the plan, `R`; None where only one group takes any."""
     if "_room" not in w.scope:
         if sum(g.gpu is not None and _takes_scratch(g.gpu) for g in w.plan.groups) < 2:

@@ -1,21 +1,24 @@
 """What a plan must be like to be recorded as a CUDA graph, and what its graphs depend on, read off the traced program.
 
 A recorded graph repeats what the device did, and nothing that the host did: a plan whose host looks at results, draws
-random numbers of its own, or calls code that might, is not recorded.
+random numbers of its own, or calls code that might, is not recorded. A saved program has all of this in its file.
 """
 
 from __future__ import annotations
 
 import operator
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import torch
 from torch.fx import Node
 
 from . import pool
-from .plan import Plan
+from .restricted import expression
+
+if TYPE_CHECKING:
+    from .plan import Plan
 
 FEW = 4  # launches and calls of torch below which recording cannot save anything
 OURS = frozenset(("aten", "prims", "fusewright"))  # namespaces of operators whose host code is known
@@ -51,7 +54,19 @@ class Facts:
 
 
 def facts(plan: Plan) -> Facts | str:
-    """The facts of a plan, or why it cannot be recorded."""
+    """The facts of a plan, or why it cannot be recorded here."""
+    return unable() or of(plan)
+
+
+def unable() -> str:
+    """Why no plan can be recorded here, or ""."""
+    if pool.POOL._free_mark is None:
+        return "this version of Python or torch does not tell how often memory is referred to"
+    return ""
+
+
+def of(plan: Plan) -> Facts | str:
+    """The facts of a plan, or why it can be recorded nowhere."""
     module = plan.traced.module
     nodes = list(module.graph.nodes)
     inputs = [n for n in nodes if n.op == "placeholder"]
@@ -61,8 +76,6 @@ def facts(plan: Plan) -> Facts | str:
     calls = sum(g.ours for g in plan.groups) + len(called)
     if calls < FEW:
         return f"launches of kernels and calls of torch are {calls}: nothing to gain"
-    if pool.POOL._free_mark is None:
-        return "this version of Python or torch does not tell how often memory is referred to"
     devices = {t.device: n for n in nodes for t in _tensors(n.meta.get("val"))}
     if len(devices) != 1:
         return "it has tensors on several devices: " + ", ".join(sorted(f"{n.name} on {d}" for d, n in devices.items()))
@@ -82,6 +95,44 @@ def facts(plan: Plan) -> Facts | str:
     unset = frozenset(k for k, n in enumerate(plan.traced.outputs) if isinstance(n, Node) and _attention(n))
     device = next(iter(devices))
     return Facts(device, tensors, constants, tuple(sorted(written)), unread, unset, _key(inputs), draws)
+
+
+def to_data(plan: Plan) -> Any:
+    """The facts of a plan for a file, with the names of constants in its source; or why it cannot be recorded."""
+    found = of(plan)
+    if isinstance(found, str):
+        return found
+    return {
+        "device": str(found.device),
+        "tensors": list(found.tensors),
+        "constants": [n.name for n in plan.traced.module.graph.nodes if n.op == "get_attr"],
+        "written": list(found.written),
+        "unread": sorted(found.unread),
+        "unset": sorted(found.unset),
+        "key": list(found.key),
+        "draws": found.draws,
+    }
+
+
+def from_data(data: Any, scope: Mapping[str, Any]) -> Facts | str:
+    """The inverse of `to_data`, or why nothing can be recorded here; `scope`: of the plan's source.
+
+    Raises KeyError, TypeError or ValueError for other data.
+    """
+    if isinstance(data, str):
+        return unable() or data
+    for source in data["key"]:
+        expression(source, ["args"])
+    return unable() or Facts(
+        torch.device(data["device"]),
+        tuple(map(int, data["tensors"])),
+        tuple(scope[name] for name in data["constants"]),
+        tuple(map(int, data["written"])),
+        frozenset(map(int, data["unread"])),
+        frozenset(map(int, data["unset"])),
+        tuple(data["key"]),
+        bool(data["draws"]),
+    )
 
 
 _TAKEN = (torch.Tensor, torch.SymInt, torch.SymFloat, torch.SymBool, int, float, bool, type(None))

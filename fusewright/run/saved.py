@@ -7,8 +7,10 @@ driver, and a plan is text of a small language (`restricted.py`) over what the m
     convention                   how the program is called (`convention.py`)
     storages, tensors            memory (bytes, or null if it was not saved), and the tensors on it
     kernels                      what is to be known of each kernel besides its machine code
+    native                       functions that launch kernels on GPUs (`saved_native.py`)
     variants                     for each kind of machine: `cpu` (architecture, what it must be able to do), `gpu` (its
-                                 kind), the plan's `source` and `scope`, `operators` with their schemas
+                                 kind), the plan's `source` and `scope`, `operators` with their schemas, `graphs` (what
+                                 CUDA graphs of it depend on, or why there are none)
 
 A variant's `scope` says what each name in the source is. Operators are looked up by name; that their schemas are those
 that the plan was made for is all that a file assumes of a version of torch.
@@ -40,14 +42,19 @@ from .restricted import Unsafe, function
 
 if TYPE_CHECKING:
     from ..build import cpus, objects
-    from . import claimed, eager_states, random_ops, saved_gpu
-else:  # for programs with kernels for CPUs, calls of executors, random numbers, kernels for GPUs
+    from . import claimed, cuda_graphs, eager_states, random_ops, recordable, saved_gpu, saved_native
+else:  # for programs with kernels for CPUs, calls of executors, random numbers, kernels for GPUs, CUDA graphs
     cpus = lazy_import("fusewright.build.cpus")
     objects = lazy_import("fusewright.build.objects")
     claimed = lazy_import("fusewright.run.claimed")
+    cuda_graphs = lazy_import("fusewright.run.cuda_graphs")
     eager_states = lazy_import("fusewright.run.eager_states")
     random_ops = lazy_import("fusewright.run.random_ops")
+    recordable = lazy_import("fusewright.run.recordable")
     saved_gpu = lazy_import("fusewright.run.saved_gpu")
+    saved_native = lazy_import("fusewright.run.saved_native")
+
+Boxed = Callable[[list[Any]], list[Any]]
 
 TORCH = ((2, 11), (2, 14))  # from, up to (not included): the versions whose interfaces `run/` knows
 
@@ -244,8 +251,11 @@ class Loader:
         return restride(t, strides) if t.stride() != strides else t
 
     # --- the plan ---
-    def plan(self, v: Mapping[str, Any], held: Mapping[str, Held]) -> Callable[[list[Any]], list[Any]]:
-        scope = dict(RUNTIME)
+    def plan(self, v: Mapping[str, Any], held: Mapping[str, Held]) -> Boxed:
+        scope, ready = dict(RUNTIME), False
+        if any("launch" in what for what in v["scope"].values()):  # format 3 on
+            ready = saved_native.take(self.manifest["native"], self.archive.read)
+            scope["_view"] = saved_native.view() if ready else scope["_view"]
         for name, what in v["scope"].items():
             ((kind, x),) = what.items()
             if kind == "sizes":
@@ -258,6 +268,10 @@ class Loader:
                 scope[name] = held[x].tensor.detach()
             elif kind == "executor":
                 scope[name] = self.claimed(x, scope)
+            elif kind == "launch":
+                scope[name] = saved_native.site(x, scope, ready)
+            elif kind == "room":
+                scope[name] = saved_native.room(scope[x], ready)
             else:
                 scope[name] = self.value(kind, x)
         try:
@@ -265,8 +279,15 @@ class Loader:
         except Unsafe as e:
             raise self.archive.damaged(e) from e
         exec(code, scope)
-        run: Callable[[list[Any]], list[Any]] = scope["call"]
-        return internals.returning(run) if v["several_gpus"] else run
+        run: Boxed = scope["call"]
+        run = internals.returning(run) if v["several_gpus"] else run
+        return self.graphed(v, run, scope) if v["gpu"] is not None and current().cuda_graphs else run
+
+    def graphed(self, v: Mapping[str, Any], run: Boxed, scope: Mapping[str, Any]) -> Boxed:
+        """What runs the plan from CUDA graphs where it may be recorded."""
+        data = v.get("graphs", "it was saved by an earlier version of Fusewright")
+        found = recordable.from_data(data, scope)
+        return cuda_graphs.graphs_of(os.path.basename(self.archive.path), run, found, ()).call
 
     def value(self, kind: str, x: Any) -> Any:
         """What a name in a plan stands for."""

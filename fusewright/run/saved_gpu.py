@@ -70,7 +70,7 @@ class SavedGroup:
         self.symbols: list[str] = list(data["symbols"])
         self.hosts: list[str] = list(data["hosts"])
         self.memo: dict[tuple[int, ...], Prepared | None] = {}
-        self.launcher: Launcher = launcher_for(torch.device(data["device"]))
+        self.driver: Launcher = launcher_for(torch.device(data["device"]))
         self.path = path
         self.warned = False
         # what the scheduler would choose before what is legal, what assumes more of addresses before what assumes less
@@ -89,7 +89,7 @@ class SavedGroup:
             except (ArithmeticError, ValueError):  # as the scheduler would
                 continue
             if numbers is not None:
-                entry = Prepared(self.launcher, takes, handles, numbers, self.hosts)
+                entry = Prepared(self.driver, takes, handles, numbers, self.hosts)
                 break
         if entry is None:
             self.missing(values)

@@ -85,6 +85,11 @@ class Meanwhile:
         if self.calls == HOT:
             self.specialize()
 
+    @property
+    def waiting(self) -> bool:
+        """Whether the better kernel is being made."""
+        return self.calls >= HOT
+
     def specialize(self) -> None:
         """Have the kernel decided on compiled in the background."""
         try:

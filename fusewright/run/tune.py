@@ -47,6 +47,7 @@ class Tuning:
     """
 
     __slots__ = ("entry", "group", "key", "lock", "schedule", "sizes")
+    waiting = True  # as of `hot.Hot`: there will soon be a decision
 
     def __init__(self, group: GpuGroup, key: tuple[int, ...], entry: Prepared, sizes: Sizes):
         self.group, self.key, self.entry, self.sizes = group, key, entry, sizes

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 import zipfile
 from pathlib import Path
 
@@ -21,6 +22,7 @@ def test_info(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     fusewright.aot_save(CASES["counting"].export()[1], path)
     assert main(["aot", "info", str(path)]) == 0
     said = capsys.readouterr().out
+    assert "launches by" not in said
     for part in (
         f"{path}: ",
         "format 1",
@@ -61,6 +63,7 @@ def test_info_of_gpus(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Non
     assert (
         "for sm_80: a GPU of compute capability 8.0" in said and "rules for sizes" in said and "not in the file" in said
     )
+    assert f"launches by machine code on {sys.platform} " in said
     assert main(["aot", "check", str(path)]) == 1
     assert "no machine code for this machine" in capsys.readouterr().out
 

@@ -16,6 +16,7 @@ from torch import Tensor, nn
 from torch.export import Dim, export
 
 import fusewright
+from fusewright.run import cuda_graphs
 from tests.aot.programs import GPT
 from tests.support import counted, counters, no_fallbacks
 
@@ -29,10 +30,31 @@ inputs = torch.load(sys.argv[2])
 out = [tuple(t.clone() for t in program(*x)) for x in inputs]  # one result is a buffer, which changes
 torch.cuda.synchronize()
 torch.save((out, program.state_dict()), sys.argv[3])
+from fusewright.run.prepared import Prepared
+by_python, run = [], Prepared.run
+Prepared.run = lambda self, *a, **k: by_python.append(self) or run(self, *a, **k)
+again = [tuple(t.clone() for t in program(*x)) for x in inputs]
+torch.cuda.synchronize()
+same = all(torch.equal(a, b) for old, new in zip(out, again) for a, b in zip(old[:4], new[:4]))
 heavy = [m for m in sys.modules if m.startswith(("fusewright.emit", "fusewright.loop", "fusewright.schedule",
-         "fusewright.graph", "fusewright.trace", "fusewright.build.nvrtc", "llvmlite", "torch._dynamo"))]
-print(json.dumps({"heavy": heavy, "counters": fusewright.counters()}))
+         "fusewright.graph", "fusewright.trace", "fusewright.build.nvrtc", "fusewright.build.llvm_jit",
+         "torch._dynamo"))]
+print(json.dumps({"heavy": heavy, "counters": fusewright.counters(), "by_python": len(by_python), "same": same}))
 """
+
+
+class Counted(nn.Module):
+    """A model that counts its calls."""
+
+    def __init__(self, model: nn.Module) -> None:
+        super().__init__()
+        self.model = model
+        self.register_buffer("calls", torch.zeros((), dtype=torch.int64))
+
+    def forward(self, tokens: Tensor) -> Tensor:
+        self.calls.add_(1)
+        out: Tensor = self.model(tokens)
+        return out
 
 
 class Mixed(nn.Module):
@@ -91,11 +113,54 @@ def test_in_a_process_without_a_compiler(cuda: str, tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr[-3000:]
     report = json.loads(done.stdout.splitlines()[-1])
     assert report["heavy"] == []
+    assert report["same"] and report["by_python"] == 0  # what was launched once is launched by machine code
     assert report["counters"]["programs_loaded"] == 1 and report["counters"]["kernels_compiled"] == 0
     out, state = torch.load(tmp_path / "outputs")
     for got, x in zip(out, inputs, strict=True):
         torch.testing.assert_close(got, program(*x), rtol=1e-4, atol=1e-3)  # type: ignore[operator]
     assert state["calls"].item() == len(SIZES)
+
+
+def test_launched_by_python_the_same(cuda: str, tmp_path: Path) -> None:
+    _, _, path = _save(tmp_path, cuda)
+    programs = [fusewright.aot_load(path)]
+    with fusewright.options(native_launch=False):
+        programs.append(fusewright.aot_load(path))
+    off = torch.randn(96 * 9 + 1, device=cuda)[1:].view(9, 96)  # not aligned
+    for x in (*(torch.randn(n, 96, device=cuda) for n in SIZES), off):
+        for _ in range(2):
+            for a, b in zip(*(p(x)[:4] for p in programs), strict=True):
+                assert torch.equal(a, b)
+
+
+def test_from_cuda_graphs(cuda: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With the option a loaded program is recorded; the same numbers, also of a parameter that is written, a buffer
+    that the program writes, and arguments that are elsewhere at each call."""
+    monkeypatch.setattr(cuda_graphs, "SLOWER", 1e9)
+    torch.manual_seed(0)
+    model = Counted(GPT(layers=2, width=64)).to(cuda).eval()
+    tokens = torch.randint(0, 40, (2, 17), device=cuda)
+    with torch.no_grad():
+        shapes = {"tokens": {0: Dim("b", max=64), 1: Dim("t", max=64)}}
+        fusewright.aot_save(export(model, (tokens,), dynamic_shapes=shapes), tmp_path / "graphed.fwp")
+    plain = fusewright.aot_load(tmp_path / "graphed.fwp")
+    before = counters()
+    with fusewright.options(cuda_graphs=True):
+        graphed = fusewright.aot_load(tmp_path / "graphed.fwp")
+    kept = []
+    with torch.no_grad():
+        for step in range(60):
+            tokens = torch.randint(0, 40, ((2, 17), (5, 33))[step % 2], device=cuda)
+            kept.append((tokens, got := graphed(tokens)))
+            torch.testing.assert_close(got, plain(tokens), rtol=1e-4, atol=1e-4)
+            assert graphed.calls.item() == plain.calls.item() == step + 1
+            if step == 40:
+                for p, q in zip(graphed.parameters(), plain.parameters(), strict=True):
+                    p.mul_(1.01)
+                    q.mul_(1.01)
+            del kept[:-2]
+    print(cuda_graphs.status()["graphed.fwp"])
+    assert counted(before)["cuda_graphs_captured"] >= 2
 
 
 def test_the_same_bits_for_the_sizes_of_the_export(cuda: str, tmp_path: Path) -> None:

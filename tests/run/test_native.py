@@ -17,7 +17,7 @@ import torch.nn.functional as F
 
 import fusewright
 from fusewright.bench.null import NullDriver
-from fusewright.build import launcher
+from fusewright.build import launcher, llvm_jit, machine_code
 from fusewright.build.store import default_store
 from fusewright.core.errors import RuntimeFault
 from fusewright.run import devices, native
@@ -655,11 +655,12 @@ def test_null_driver_and_option() -> None:
 
 def test_on_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The function is in the disk cache, and is compiled without it."""
+    monkeypatch.setattr(machine_code, "_given", {})  # no loaded program has brought it
     with fusewright.options(cache_dir=tmp_path):
-        first = launcher.address()
+        first = machine_code.address(launcher.NAME, launcher.text())
         assert [e.key for e in default_store().entries()]
-        monkeypatch.setattr(launcher.llvm_jit, "compile_ir", lambda *a: pytest.fail("compiled again"))
-        assert launcher.address() != first
+        monkeypatch.setattr(llvm_jit, "compile_ir", lambda *a: pytest.fail("compiled again"))
+        assert machine_code.address(launcher.NAME, launcher.text()) != first
 
 
 def test_without_machine_code(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -667,7 +668,7 @@ def test_without_machine_code(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(launcher, "_method", [])
     monkeypatch.setattr(launcher, "_failed", [])
 
-    def no() -> int:
+    def no(*args: str) -> int:
         raise RuntimeFault("the loader rejected a kernel")
 
     monkeypatch.setattr(launcher, "address", no)
