@@ -8,6 +8,7 @@ and one size of the same trace. "20 small sizes" are of a few kilobytes, where n
     python benchmarks/fuse.py --device cuda --json run.json      # about 90 seconds
     python benchmarks/fuse.py --device null                      # without a GPU: the host's work for one, and no launch
     python benchmarks/fuse.py --device cuda --profile            # where the host's time goes, by function
+    python benchmarks/fuse.py --device cuda --one-thread         # autograd without a thread for each device
 
 All implementations of a row take turns, in one process; *wall* is the time until the device has finished, *host* until
 the calls have returned. On a GPU numbers are medians; elsewhere the best of the rounds, because other load on a CPU is
@@ -236,6 +237,7 @@ def main() -> int:
     parser.add_argument("--form", action="append", choices=FORMS, help="of the block; repeatable")
     parser.add_argument("--size", default="64,128,1024", help="of the block")
     parser.add_argument("--profile", action="store_true", help="cProfile of 2000 calls of each of our paths")
+    parser.add_argument("--one-thread", action="store_true", help="backward passes run in the thread that asks for them")
     parser.add_argument("--clock", choices=("wall", "cpu"), default="wall")
     parser.add_argument("--json", type=Path)
     args = parser.parse_args()
@@ -247,7 +249,8 @@ def main() -> int:
     names = tuple(args.only or (ours if args.profile or args.device == "null" else NAMES))
     bench = Bench(args.device, names, clock, args.json)
     null = devices.use("cpu", NullDriver()) if args.device == "null" else contextlib.nullcontext()
-    with null, fusewright.options(disk_cache=args.device != "null"):
+    threads = torch.autograd.set_multithreading_enabled(not args.one_thread)
+    with null, threads, fusewright.options(disk_cache=args.device != "null"):
         if args.profile:
             bench.profile(2000)
             return 0
