@@ -237,7 +237,7 @@ def main() -> int:
     parser.add_argument("--form", action="append", choices=FORMS, help="of the block; repeatable")
     parser.add_argument("--size", default="64,128,1024", help="of the block")
     parser.add_argument("--profile", action="store_true", help="cProfile of 2000 calls of each of our paths")
-    parser.add_argument("--one-thread", action="store_true", help="backward passes run in the thread that asks for them")
+    parser.add_argument("--one-thread", action="store_true", help="backward passes run in the calling thread")
     parser.add_argument("--clock", choices=("wall", "cpu"), default="wall")
     parser.add_argument("--json", type=Path)
     args = parser.parse_args()
