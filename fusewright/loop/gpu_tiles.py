@@ -97,9 +97,12 @@ class Tiles(Moved):
         body: list[Stmt] = []
         x = Scope(c, body)
         self.place_col(x, step)
-        if self.width > 1:
+        if self.s.whole:
+            self.points([x], valid)
+        elif self.width > 1:
             x.mask = self.let(x, "lanemask", (self.prim(x, "sub", extent, at),), bool_, self.width)
-        self.points_in_turn(x, valid)
+        if not self.s.whole:
+            self.points_in_turn(x, valid)
         inside.append(If(self.prim(c, "lt", at, extent), body))
         s.body.append(For(var, self.imm(0), self.imm(self.s.steps), self.imm(1), inside))
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from ..core.dtypes import DType, bool_
 from ..fusion import scalar as sc
@@ -16,6 +16,7 @@ from .analysis import Analysis
 from .device import Gpu
 from .forms import axes, choice, flag, kept, name, names, number, render, vector
 from .quotients import multiple, steady, steady_in
+from .windows import Windows, fit, loads, windows, windows_of
 
 ACCESS = 16  # bytes of the widest memory access
 FLIGHT = 64  # bytes a thread should have on their way at once
@@ -36,15 +37,16 @@ class GpuSchedule:
 
     `rows`, `cols`: axes outermost first; `vector`, `lanes`: the vectorised axis and its width; `mode`, `resident`,
     `steps`, `row_threads`, `col_threads`: see above; `across`: the row axis of a staged tile; `index`: bits of an
-    index; `aligned`: buffers whose vectors all lie at multiples of their size (up to 16 bytes); `stream`: buffers whose
-    lines leave the caches first (never chosen here: it cost 3 to 10 % on an H200); `uniform`: conditions on positions
-    (pieces of a cat, a border) never divide a vector; `steady`: nor do the boundaries of quotients of positions (a view
-    that splits an axis): all lanes have the same; `keep`: what a persistent row keeps for later passes, all dear
-    "values" or only its "loads"; `keep_in`: where it keeps the latter, in "registers" or in "shared" memory; `ahead`: a
-    resident block has room there for a second row, which it asks for while it works on one; `repeat`: the row axis of
-    which a thread of a tile takes `repeats` points, so that what does not vary along it is read once for them;
-    `finish`: the last block combines what blocks leave, and not another launch; `anchor`: vectors start where those of
-    this buffer are aligned, in each row (`gpu_anchor.py`).
+    index; `aligned`: buffers whose vectors all lie at multiples of their size (up to 16 bytes); `permuted`: those of
+    which lanes are taken out of aligned vectors (`windows.py`); `stream`: buffers whose lines leave the caches first
+    (never chosen here: it cost 3 to 10 % on an H200); `uniform`: conditions on positions (pieces of a cat, a border)
+    never divide a vector; `steady`: nor do the boundaries of quotients of positions (a view that splits an axis): all
+    lanes have the same; `whole`: lanes divide the columns of a tile; `keep`: what a persistent row keeps for later
+    passes, all dear "values" or only its "loads"; `keep_in`: where it keeps the latter, in "registers" or in "shared"
+    memory; `ahead`: a resident block has room there for a second row, which it asks for while it works on one;
+    `repeat`: the row axis of which a thread of a tile takes `repeats` points, so that what does not vary along it is
+    read once for them; `finish`: the last block combines what blocks leave, and not another launch; `anchor`: vectors
+    start where those of this buffer are aligned, in each row (`gpu_anchor.py`).
     """
 
     rows: tuple[str, ...] = field(metadata=axes("bind({axis}, grid)"))
@@ -61,9 +63,11 @@ class GpuSchedule:
     across: str = name("stage_in({axis}, shared)", "")
     index: int = number("index({n})", 32)
     aligned: frozenset[str] = names("hint({buffer}, aligned)")
+    permuted: frozenset[str] = names("hint({buffer}, permuted)")
     stream: frozenset[str] = names("hint({buffer}, streaming)")
     uniform: bool = flag("uniform(conditions)")
     steady: bool = flag("uniform(quotients)")
+    whole: bool = flag("whole(vectors)")
     keep: str = kept("keep({what}, {where})", "values")
     keep_in: str = "registers"
     ahead: bool = flag("ahead(rows, shared)")
@@ -137,6 +141,37 @@ class Vectors(Analysis):
         v = next((a for a in f.axes if a.name == s.vector), None)
         return v is not None and not s.anchor and steady(f, v, s.lanes, self.hint)
 
+    def _permuted(self, f: Fusion, s: GpuSchedule) -> frozenset[str]:
+        """The buffers of which lanes are taken out of whole vectors, all of those aligned."""
+        v = next((a for a in f.axes if a.name == s.vector), None)
+        if v is None or s.lanes == 1 or s.anchor or s.mode == "collect":
+            return frozenset()
+        found = [(e.data[0], windows_of(e, v, s.lanes, s.steady)) for e in loads(f)]
+        held = [(b, self._inside(f, b, w)) for b, w in found if w is not None]
+        return frozenset(b for b, _ in held) - {b for b, fits in held if not fits}
+
+    def _inside(self, f: Fusion, buffer: str, w: Windows) -> bool:
+        """Whether windows are aligned, and all of their elements in the buffer."""
+        return fit(w, next(b for b in f.buffers if b.name == buffer), self.alignment(buffer), self.hint)
+
+    def _whole(self, f: Fusion, s: GpuSchedule) -> bool:
+        """Whether no vector of a tile is cut off where the columns end."""
+        v = next((a for a in f.axes if a.name == s.vector), None)
+        if v is None or v.extent is None or s.mode != "tile" or s.lanes == 1 or s.anchor:
+            return False
+        return self.hint(v.extent) % s.lanes == 0
+
+    def facts(self, f: Fusion, s: GpuSchedule) -> GpuSchedule:
+        """`s` with what holds for these sizes, but for what is `aligned`.
+
+        Tiles that all end with their columns are not said to be `whole`: it is all the same to them, and other sizes
+        may have that kernel.
+        """
+        s = replace(s, uniform=self._uniform(f, s), steady=self._steady(f, s))
+        extent = next((self.hint(a.extent) for a in f.axes if a.name == s.vector and a.extent is not None), 0)
+        cut = bool(s.rows) and extent % (s.lanes * s.col_threads * s.steps) != 0
+        return replace(s, permuted=self._permuted(f, s), whole=cut and self._whole(f, s))
+
     # --- vectors ---
     def _lanes(self, f: Fusion, v: Atom, exact: bool, other: Atom | None = None) -> tuple[int, frozenset[str]]:
         """(width of the vectors along `v`, buffers whose vectors are aligned).
@@ -156,22 +191,25 @@ class Vectors(Analysis):
             lanes //= 2
         while lanes > 1 and not all(self._fits(*w, lanes) for w in large):
             lanes //= 2
-        while lanes > 1 and any(lanes * n > APART for n in self._strided(f, v, walks)):
+        while lanes > 1 and any(lanes * n > APART for n in self._strided(f, v, walks, lanes)):
             lanes //= 2
         if lanes == 1:
             return 1, frozenset()
         bad = {w[0] for w in walks if not self._fits(*w, lanes)}
         return lanes, frozenset(w[0] for w in walks) - bad
 
-    def _strided(self, f: Fusion, v: Atom, walks: list[Walk]) -> list[int]:
-        """Bytes between neighbours along `v` in large accesses that take some of the elements of a sector only."""
+    def _strided(self, f: Fusion, v: Atom, walks: list[Walk], lanes: int = 1) -> list[int]:
+        """Bytes between neighbours along `v` in large accesses that take some of the elements of a sector only, and
+        lane by lane."""
         most = max((self.size(list(o.axes())) for _, o, _, _ in walks), default=0)
         out = []
-        for _, o, d in accesses(f):
+        stored = {(s.buffer, s.offset) for s in f.stores()}
+        for b, o, d in accesses(f):
             c = o.coefficient(v, within=True) if v in o.axes() else None
             if c is not None and c is not ONE and 4 * self.size(list(o.axes())) >= most:
                 n = abs(self.hint(c)) * d.itemsize
-                if d.itemsize < n < SECTOR:
+                w = windows(o, v, lanes, d.itemsize, (True,) * lanes) if (b, o) not in stored else None
+                if d.itemsize < n < SECTOR and (w is None or not self._inside(f, b, w)):
                     out.append(n)
         return out
 

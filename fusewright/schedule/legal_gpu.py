@@ -1,8 +1,9 @@
 """When a GPU schedule is legal for a fusion and the sizes of a call, and what a launch of it needs to know.
 
-As on a CPU (`legal.py`) a schedule that passes computes what the fusion means. Two fields are facts rather than
-choices: which buffers' vectors are `aligned`, and whether conditions on positions are `uniform`. They may be claimed
-only where they hold; `settle` says what holds for the sizes of a call.
+As on a CPU (`legal.py`) a schedule that passes computes what the fusion means. Some fields are facts rather than
+choices: which buffers' vectors are `aligned` or can be `permuted`, whether conditions on positions are `uniform`,
+quotients `steady` and vectors `whole`. They may be claimed only where they hold; `settle` says what holds for the sizes
+of a call.
 """
 
 from __future__ import annotations
@@ -65,6 +66,7 @@ def settle(f: Fusion, s: GpuSchedule, sizes: Sizes) -> Settled:
         uniform=s.uniform and uniform(f, s, sizes),
         steady=s.steady and steady(f, s, sizes),
     )
+    s = replace(s, permuted=s.permuted & permuted(f, s, sizes), whole=s.whole and whole(f, s, sizes))
     check(f, s, sizes)
     return f, s, launch_sizes(f, s, sizes)
 
@@ -105,6 +107,16 @@ def uniform(f: Fusion, s: GpuSchedule, sizes: Sizes) -> bool:
 def steady(f: Fusion, s: GpuSchedule, sizes: Sizes) -> bool:
     """Whether quotients of positions never change within a vector of `s`."""
     return Vectors(f, sizes.hint, sizes.gpu, sizes.alignment)._steady(f, s)
+
+
+def permuted(f: Fusion, s: GpuSchedule, sizes: Sizes) -> frozenset[str]:
+    """The buffers of which lanes can be taken out of aligned vectors."""
+    return Vectors(f, sizes.hint, sizes.gpu, sizes.alignment)._permuted(f, s)
+
+
+def whole(f: Fusion, s: GpuSchedule, sizes: Sizes) -> bool:
+    """Whether lanes divide the columns of a tile."""
+    return Vectors(f, sizes.hint, sizes.gpu, sizes.alignment)._whole(f, s)
 
 
 def _steps(f: Fusion, s: GpuSchedule, sizes: Sizes) -> tuple[int, int]:
@@ -236,6 +248,12 @@ def _check_facts(f: Fusion, s: GpuSchedule, sizes: Sizes) -> None:
     for b in sorted(s.aligned - holds):
         why = "its vectors do not all lie at multiples of their size" if b in names else "the kernel has no such buffer"
         fail(s, "aligned", [b], why, listed(sorted(holds)))
+    holds = permuted(f, s, sizes)
+    for b in sorted(s.permuted - holds):
+        why = "no lanes can be taken out of its aligned vectors" if b in names else "the kernel has no such buffer"
+        fail(s, "permuted", [b], why, listed(sorted(holds)))
+    if s.whole and not whole(f, s, sizes):
+        raise Illegal("whole(vectors)", "vectors", "lanes do not divide the columns of a tile", "no whole", "whole")
     if s.uniform and not uniform(f, s, sizes):
         raise Illegal("uniform(conditions)", "conditions", "a condition may divide a vector", "no uniform", "uniform")
     if s.steady and not steady(f, s, sizes):
@@ -366,4 +384,4 @@ def _loaded(f: Fusion) -> float:
     return max(0.5, sum(max(d.itemsize, 2) / 4 for d in loads.values()))
 
 
-__all__ = ["Sizes", "Stage", "aligned", "check", "launch_sizes", "settle", "steady", "uniform"]
+__all__ = ["Sizes", "Stage", "aligned", "check", "launch_sizes", "permuted", "settle", "steady", "uniform", "whole"]
