@@ -121,32 +121,34 @@ extern "C" __global__ void __launch_bounds__(256) embedding_0(
       const int v35 = k34 * 8;
       const int v36 = v12 + v35;
       const int v37 = v36 * 4;
-      const bool v46 = v37 < n2;
-      if (v46) {
+      const bool v44 = v37 < n2;
+      if (v44) {
         const int v38 = v36 * 4;
-        const int v39 = n2 - v37;
-        bool v40[4];
-        #pragma unroll
-        for (int l = 0; l < 4; ++l) {
-          v40[l] = l < v39;
-        }
         if (!v24) {
           fw_fail();
         }
-        const int v41 = v26 + v38;
-        float v44[4];
+        const int v39 = v26 + v38;
+        float maybe40[4];
         #pragma unroll
         for (int l = 0; l < 4; ++l) {
-          const bool v42 = v24 && v40[l];
-          const float v43 = v42 ? __ldg(in1 + v41 + l) : 0.0f;
-          v44[l] = v43 * 2.0f;
+          maybe40[l] = 0.0f;
         }
-        const int v45 = v32 + v38;
-        if (v8) {
+        if (v24) {
+          float v41[4];
+          fw_load_f32x4_ldg(in1 + v39, v41);
           #pragma unroll
           for (int l = 0; l < 4; ++l) {
-            if (v40[l]) out2[v45 + l] = v44[l];
+            maybe40[l] = v41[l];
           }
+        }
+        float v42[4];
+        #pragma unroll
+        for (int l = 0; l < 4; ++l) {
+          v42[l] = maybe40[l] * 2.0f;
+        }
+        const int v43 = v32 + v38;
+        if (v8) {
+          fw_store_f32x4(out2 + v43, v42);
         }
       }
     }
