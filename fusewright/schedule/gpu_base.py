@@ -16,7 +16,7 @@ from .analysis import Analysis
 from .device import Gpu
 from .forms import axes, choice, flag, kept, name, names, number, render, vector
 from .quotients import multiple, steady, steady_in
-from .windows import Windows, fit, loads, windows, windows_of
+from .windows import Windows, fit, loads, windows_of
 
 ACCESS = 16  # bytes of the widest memory access
 FLIGHT = 64  # bytes a thread should have on their way at once
@@ -203,15 +203,24 @@ class Vectors(Analysis):
         lane by lane."""
         most = max((self.size(list(o.axes())) for _, o, _, _ in walks), default=0)
         out = []
-        stored = {(s.buffer, s.offset) for s in f.stores()}
+        single = {s.kind for s in f.stages} & {"collect"} or lanes == 1
+        read: dict[tuple[str, Ix], list[Expr]] = {}
+        for e in loads(f):
+            read.setdefault(e.data[:2], []).append(e)
         for b, o, d in accesses(f):
             c = o.coefficient(v, within=True) if v in o.axes() else None
             if c is not None and c is not ONE and 4 * self.size(list(o.axes())) >= most:
                 n = abs(self.hint(c)) * d.itemsize
-                w = windows(o, v, lanes, d.itemsize, (True,) * lanes) if (b, o) not in stored else None
-                if d.itemsize < n < SECTOR and (w is None or not self._inside(f, b, w)):
+                found = read.get((b, o), [])
+                taken = found and not single and all(self._taken(f, e, v, lanes) for e in found)
+                if d.itemsize < n < SECTOR and not taken:
                     out.append(n)
         return out
+
+    def _taken(self, f: Fusion, e: Expr, v: Atom, lanes: int) -> bool:
+        """Whether the lanes of a load can be taken out of whole vectors."""
+        w = windows_of(e, v, lanes, True)
+        return w is not None and self._inside(f, e.data[0], w)
 
     def large(self, walks: list[Walk]) -> list[Walk]:
         """Those that matter: as large as others, about."""

@@ -79,6 +79,12 @@ def shuffled(b: Builder, dtype: DType) -> Value:
     return b.add(b.reshape(b.permute(x, [0, 1, 3, 2]), (N, M, 128)), y)
 
 
+def padded(b: Builder, dtype: DType) -> Value:
+    """Behind a border that divides vectors, so that windows are of no use."""
+    x, y = b.input(dtype, (N, 2 * M)), b.input(dtype, (N, M + 3))
+    return b.add(b.pad(b.slice(x, 1, 0, 2, M), [0, 0], [0, 3], b.const(1.0, dtype)), y)
+
+
 def softmax_of_pairs(b: Builder, dtype: DType) -> Value:
     x = b.cast(b.input(dtype, (N, 2 * M)), f32)
     halves = [b.unsqueeze(b.slice(x, 1, k, 2, M), 2) for k in (1, 0)]
@@ -88,7 +94,7 @@ def softmax_of_pairs(b: Builder, dtype: DType) -> Value:
 
 
 PROGRAMS = {
-    p.__name__: p for p in (pairs, swapped, every_second, repeated, thrice, flipped, shuffled, softmax_of_pairs)
+    p.__name__: p for p in (pairs, swapped, every_second, repeated, thrice, flipped, shuffled, padded, softmax_of_pairs)
 }
 
 
@@ -159,6 +165,11 @@ def test_what_lies_in_no_window_is_read_lane_by_lane(name: str) -> None:
     c = compiled(name, bf16, 64 if name == "thrice" else 33)
     assert not c.schedule.permuted
     assert "permute" not in ops(c)
+
+
+def test_vectors_are_narrow_where_steps_are_not_read_in_windows() -> None:
+    c = compiled("padded", bf16, 61)
+    assert c.schedule.lanes == 2 and not c.schedule.permuted
 
 
 def test_windows_end_with_the_buffer() -> None:
