@@ -172,6 +172,16 @@ def test_vectors_are_narrow_where_steps_are_not_read_in_windows() -> None:
     assert c.schedule.lanes == 2 and not c.schedule.permuted
 
 
+@pytest.mark.parametrize("m", [64, 1024])
+def test_a_view_by_steps_that_ends_with_its_last_element(m: int) -> None:
+    """Its last window would have one element more than there are: none is read, and no row is moved for windows."""
+    graph = graph_of(lambda b: b.add(b.input(bf16, (N, M)), b.input(bf16, (N, M))))
+    strides = {v: (2 * M, ix(2)) for v in graph.inputs}
+    c = gpu_kernel(graph, {"n": 9, "m": m}, strides=strides)
+    assert c.schedule.lanes == 2 and not c.schedule.permuted and not c.schedule.anchor
+    check_gpu(graph, {"n": 9, "m": m}, compiled=c)
+
+
 def test_windows_end_with_the_buffer() -> None:
     """Of a view by steps, whose last element is the last that there is, the last window would have one more."""
     v, row, sizes = axis("v", 64), axis("r", 4), {"n": 5, "m": 64}
