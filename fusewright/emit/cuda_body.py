@@ -34,7 +34,7 @@ from ..loop.ir import (
     operands,
     walk,
 )
-from . import cuda_cluster, cuda_collective, cuda_memory, cuda_random, cuda_ranges, cuda_scan
+from . import cuda_cluster, cuda_collective, cuda_lanes, cuda_memory, cuda_random, cuda_ranges, cuda_scan
 from .cuda_index import divisors, index_registers, lanes_of
 from .cuda_own import Own
 from .cuda_prelude import Prelude
@@ -43,7 +43,7 @@ from .cuda_rules import Op, expression
 from .cuda_types import Names, literal, stored_type, value_type
 
 # operations whose lanes depend on each other
-_APART = ("hreduce", "hscan", "lane", "treduce", "creduce", "tscan", "last", "philoxquad", "curandrun")
+_APART = ("hreduce", "hscan", "lane", "permute", "treduce", "creduce", "tscan", "last", "philoxquad", "curandrun")
 _TOGETHER = ("hreduce", "treduce", "creduce", "tscan", "last")  # what stays where it is, whatever its operands
 
 
@@ -357,6 +357,8 @@ class Body:
             self.line(f"const {t} {name} = {self.element(s)};")
         elif s.op == "lane":
             self.line(f"const {t} {name} = {self.array(s.args[0])}[{s.attr}];")
+        elif s.op == "permute":
+            self.line(f"const {t} {name}[{lanes}] = {{{', '.join(cuda_lanes.permuted(self, s))}}};")
         elif s.op == "hscan":
             a = s.args[0]
             self.line(f"{t} {name}[{lanes}];")

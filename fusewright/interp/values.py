@@ -132,6 +132,8 @@ def operate(s: Let, args: list[np.ndarray], fail: Callable[[str, int], NoReturn]
             return _hreduce(args[0], s.attr).astype(kind)
         case "hscan":
             return _hscan(args[0], s.attr).astype(kind)
+        case "permute":
+            return np.concatenate(np.broadcast_arrays(*args), -1)[..., list(s.attr)]
         case "lane":
             return args[0][..., s.attr : s.attr + 1]
     fail(f"unknown operation '{op}'", 0)

@@ -18,12 +18,12 @@ from ..prims.table import ARG_MONOIDS
 from ..schedule import gpu_anchor
 from ..schedule.gpu_base import GpuSchedule
 from .accumulate import Accumulator
-from .gpu_nest import Nest
+from .gpu_lanes import Lanes
 from .ir import Arg, If, Imm, Let, Set, Stmt, Var
 from .scope import Scope
 
 
-class Moved(Nest):
+class Moved(Lanes):
     """`start`: where a row of the schedule's anchor starts, in elements; None: rows stay where they are."""
 
     start: Ix | None = None

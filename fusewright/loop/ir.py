@@ -71,6 +71,8 @@ Operations of a `Let`
                     is zero again. That block sees what the others stored before they were counted.
     hscan           (vector) CUDA, lane l: lanes 0 .. l combined with the monoid in attr, one after the other
     lane            (vector) CUDA, lane number attr, as a scalar
+    permute         (operands of one type and number of lanes) CUDA, two lanes or more: lane l is lane number attr[l] of
+                    the operands one behind the other
     udiv            (a, b) index, both non-negative and b >= 1
 
 Semantics

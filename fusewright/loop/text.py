@@ -22,7 +22,7 @@ Grammar
     type  ::= dtype ["x" lanes]                      written as one word: f32, f32x16
     arg   ::= name | integer | "true" | "false"      bare integers are indices, bare truth values bool
             | number ":" type
-    attr  ::= dtype | word+ | integer | word "," integer "," integer
+    attr  ::= dtype | word+ | integer | word "," integer "," integer | integer "," integer ...
 
 A name means the register of the innermost enclosing block that defines it. The registers that `for`, `parallel` and
 `grid` define are index scalars: i64, or what the first line of a CUDA kernel says. `Func.notes` are not printed.

@@ -108,6 +108,19 @@ def _lane(v: _Verifier, s: Let) -> None:
     v.result(s, a.dtype, 1)
 
 
+def _permute(v: _Verifier, s: Let) -> None:
+    if not s.args or s.buf is not None:
+        v.fail("permute takes one operand or more, and no buffer")
+    first = s.args[0]
+    for a in s.args:
+        v.want(a, s.dst.dtype, first.lanes, "an operand")
+    order, n = s.attr, len(s.args) * first.lanes
+    if not isinstance(order, tuple) or any(type(k) is not int or not 0 <= k < n for k in order):
+        v.fail(f"permute wants numbers of lanes below {n}, not {order!r}")
+    if len(order) != s.dst.lanes or len(order) < 2:
+        v.fail(f"permute gives {len(order)} lanes, not {s.dst.lanes}, and two at least")
+
+
 def _philox(v: _Verifier, s: Let) -> None:
     v.plain(s, 3, attr=True)
     if s.attr not in (0, 1) or type(s.attr) is not int:
@@ -160,6 +173,7 @@ OPS: dict[str, Callable[[_Verifier, Let], None]] = {
     "tscan": _collective,
     "hscan": _hscan,
     "lane": _lane,
+    "permute": _permute,
     "philoxquad": _philox,
     "philoxword": _philox,
     "curandword": _curand,

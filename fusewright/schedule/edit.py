@@ -82,6 +82,7 @@ class Edit:
                     steady=fields.get("steady", legal_gpu.steady(f, s, self.sizes)),
                     whole=fields.get("whole", legal_gpu.whole(f, s, self.sizes)),
                 )
+                s = replace(s, permuted=fields.get("permuted", legal_gpu.permuted(f, s, self.sizes)))
         out = replace(self, schedule=s)
         try:
             out.check()
@@ -315,6 +316,8 @@ class Edit:
                 raise Illegal(f"mode({mode}, {name}=...)", name, "not changed with the mode", listed(known))
         own: dict[str, Any] = {} if mode == "tile" else {"repeat": "", "repeats": 1}
         s = self.schedule
+        if mode != "tile":
+            own["whole"] = False
         own["finish"] = mode == "split" or (isinstance(s, GpuSchedule) and s.resident and s.finish)
         if mode != "persistent":
             own |= {"keep_in": "registers", "ahead": False}
@@ -399,7 +402,7 @@ class Edit:
         s = self.schedule
         ct = legal_gpu.STAGE // max(1, s.lanes)
         other = {"col_threads": ct, "row_threads": 256 // ct, "steps": 1, "repeat": "", "repeats": 1}
-        return self.changed(across=axis, mode="staged", anchor="", **other)
+        return self.changed(across=axis, mode="staged", anchor="", whole=False, **other)
 
     def align(self, what: str, buffer: str) -> Edit:
         """Vectors of a row start where those of a buffer are aligned; "" for `buffer`: at the row's first column.

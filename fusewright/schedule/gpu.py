@@ -80,8 +80,7 @@ class _Planner(Tiles):
         else:
             f, schedule, launch = self.reducing(reductions) if reductions else self.pointwise()
         index = 32 if self._small(f) else 64
-        uniform, steady, whole = (x(f, schedule) for x in (self._uniform, self._steady, self._whole))
-        return f, replace(schedule, index=index, uniform=uniform, steady=steady, whole=whole), launch
+        return f, replace(self.facts(f, schedule), index=index), launch
 
     # --- families ---
     def reducing(self, reductions: list[Stage]) -> Settled:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from ..core.dtypes import DType, bool_
 from ..fusion import scalar as sc
@@ -16,6 +16,7 @@ from .analysis import Analysis
 from .device import Gpu
 from .forms import axes, choice, flag, kept, name, names, number, render, vector
 from .quotients import multiple, steady, steady_in
+from .windows import Windows, fit, loads, windows_of
 
 ACCESS = 16  # bytes of the widest memory access
 FLIGHT = 64  # bytes a thread should have on their way at once
@@ -38,16 +39,16 @@ class GpuSchedule:
 
     `rows`, `cols`: axes outermost first; `vector`, `lanes`: the vectorised axis and its width; `mode`, `resident`,
     `steps`, `row_threads`, `col_threads`: see above; `across`: the row axis of a staged tile; `index`: bits of an
-    index; `aligned`: buffers whose vectors all lie at multiples of their size (up to 16 bytes); `stream`: buffers whose
-    lines leave the caches first (never chosen here: it cost 3 to 10 % on an H200); `uniform`: conditions on positions
-    (pieces of a cat, a border) never divide a vector; `steady`: nor do the boundaries of quotients of positions (a view
-    that splits an axis): all lanes have the same; `whole`: the vectors of a tile's columns divide their extent, so that
-    none is partial; `keep`: what a persistent row keeps for later passes, all dear
-    "values" or only its "loads"; `keep_in`: where it keeps the latter, in "registers" or in "shared" memory; `ahead`: a
-    resident block has room there for a second row, which it asks for while it works on one; `repeat`: the row axis of
-    which a thread of a tile takes `repeats` points, so that what does not vary along it is read once for them;
-    `finish`: the last block combines what blocks leave, and not another launch; `anchor`: vectors start where those of
-    this buffer are aligned, in each row (`gpu_anchor.py`).
+    index; `aligned`: buffers whose vectors all lie at multiples of their size (up to 16 bytes); `permuted`: those of
+    which lanes are taken out of aligned vectors (`windows.py`); `stream`: buffers whose lines leave the caches first
+    (never chosen here: it cost 3 to 10 % on an H200); `uniform`: conditions on positions (pieces of a cat, a border)
+    never divide a vector; `steady`: nor do the boundaries of quotients of positions (a view that splits an axis): all
+    lanes have the same; `whole`: lanes divide the columns of a tile: no vector is partial; `keep`: what a persistent
+    row keeps for later passes, all dear "values" or only its "loads"; `keep_in`: where it keeps the latter, in
+    "registers" or in "shared" memory; `ahead`: a resident block has room there for a second row, which it asks for
+    while it works on one; `repeat`: the row axis of which a thread of a tile takes `repeats` points, so that what does
+    not vary along it is read once for them; `finish`: the last block combines what blocks leave, and not another
+    launch; `anchor`: vectors start where those of this buffer are aligned, in each row (`gpu_anchor.py`).
     """
 
     rows: tuple[str, ...] = field(metadata=axes("bind({axis}, grid)"))
@@ -64,6 +65,7 @@ class GpuSchedule:
     across: str = name("stage_in({axis}, shared)", "")
     index: int = number("index({n})", 32)
     aligned: frozenset[str] = names("hint({buffer}, aligned)")
+    permuted: frozenset[str] = names("hint({buffer}, permuted)")
     stream: frozenset[str] = names("hint({buffer}, streaming)")
     uniform: bool = flag("uniform(conditions)")
     steady: bool = flag("uniform(quotients)")
@@ -141,12 +143,30 @@ class Vectors(Analysis):
         v = next((a for a in f.axes if a.name == s.vector), None)
         return v is not None and not s.anchor and steady(f, v, s.lanes, self.hint)
 
+    def _permuted(self, f: Fusion, s: GpuSchedule) -> frozenset[str]:
+        """The buffers of which lanes are taken out of whole vectors, all of those aligned."""
+        v = next((a for a in f.axes if a.name == s.vector), None)
+        if v is None or s.lanes == 1 or s.anchor or s.mode == "collect":
+            return frozenset()
+        found = [(e.data[0], windows_of(e, v, s.lanes, s.steady)) for e in loads(f)]
+        held = [(b, self._inside(f, b, w)) for b, w in found if w is not None]
+        return frozenset(b for b, _ in held) - {b for b, fits in held if not fits}
+
+    def _inside(self, f: Fusion, buffer: str, w: Windows) -> bool:
+        """Whether windows are aligned, and all of their elements in the buffer."""
+        return fit(w, next(b for b in f.buffers if b.name == buffer), self.alignment(buffer), self.hint)
+
     def _whole(self, f: Fusion, s: GpuSchedule) -> bool:
         """Whether no vector of a tile is partial."""
         v = next((a for a in f.axes if a.name == s.vector), None)
         if s.mode != "tile" or s.anchor or not s.cols:
             return False
         return s.lanes == 1 or (v is not None and v.extent is not None and self.hint(v.extent) % s.lanes == 0)
+
+    def facts(self, f: Fusion, s: GpuSchedule) -> GpuSchedule:
+        """`s` with what holds for these sizes, but for what is `aligned`."""
+        s = replace(s, uniform=self._uniform(f, s), steady=self._steady(f, s), whole=self._whole(f, s))
+        return replace(s, permuted=self._permuted(f, s))
 
     # --- vectors ---
     def _lanes(self, f: Fusion, v: Atom, exact: bool, other: Atom | None = None) -> tuple[int, frozenset[str]]:
@@ -167,24 +187,36 @@ class Vectors(Analysis):
             lanes //= 2
         while lanes > 1 and not all(self._fits(*w, lanes) for w in large):
             lanes //= 2
-        while lanes > 1 and any(lanes * n > APART for n in self._strided(f, v, walks)):
+        while lanes > 1 and any(lanes * n > APART for n in self._strided(f, v, walks, lanes)):
             lanes //= 2
         if lanes == 1:
             return 1, frozenset()
         bad = {w[0] for w in walks if not self._fits(*w, lanes)}
         return lanes, frozenset(w[0] for w in walks) - bad
 
-    def _strided(self, f: Fusion, v: Atom, walks: list[Walk]) -> list[int]:
-        """Bytes between neighbours along `v` in large accesses that take some of the elements of a sector only."""
+    def _strided(self, f: Fusion, v: Atom, walks: list[Walk], lanes: int = 1) -> list[int]:
+        """Bytes between neighbours along `v` in large accesses that take some of the elements of a sector only, and
+        lane by lane."""
         most = max((self.size(list(o.axes())) for _, o, _, _ in walks), default=0)
         out = []
-        for _, o, d in accesses(f):
+        single = {s.kind for s in f.stages} & {"collect"} or lanes == 1
+        read: dict[tuple[str, Ix], list[Expr]] = {}
+        for e in loads(f):
+            read.setdefault(e.data[:2], []).append(e)
+        for b, o, d in accesses(f):
             c = o.coefficient(v, within=True) if v in o.axes() else None
             if c is not None and c is not ONE and 4 * self.size(list(o.axes())) >= most:
                 n = abs(self.hint(c)) * d.itemsize
-                if d.itemsize < n < SECTOR:
+                found = read.get((b, o), [])
+                taken = found and not single and all(self._taken(f, e, v, lanes) for e in found)
+                if d.itemsize < n < SECTOR and not taken:
                     out.append(n)
         return out
+
+    def _taken(self, f: Fusion, e: Expr, v: Atom, lanes: int) -> bool:
+        """Whether the lanes of a load can be taken out of whole vectors."""
+        w = windows_of(e, v, lanes, True)
+        return w is not None and self._inside(f, e.data[0], w)
 
     def large(self, walks: list[Walk]) -> list[Walk]:
         """Those that matter: as large as others, about."""

@@ -1,8 +1,9 @@
 """When a GPU schedule is legal for a fusion and the sizes of a call, and what a launch of it needs to know.
 
-As on a CPU (`legal.py`) a schedule that passes computes what the fusion means. Two fields are facts rather than
-choices: which buffers' vectors are `aligned`, and whether conditions on positions are `uniform`. They may be claimed
-only where they hold; `settle` says what holds for the sizes of a call.
+As on a CPU (`legal.py`) a schedule that passes computes what the fusion means. Some fields are facts rather than
+choices: which buffers' vectors are `aligned` or can be `permuted`, whether conditions on positions are `uniform`,
+quotients `steady` and vectors `whole`. They may be claimed only where they hold; `settle` says what holds for the sizes
+of a call.
 """
 
 from __future__ import annotations
@@ -66,6 +67,7 @@ def settle(f: Fusion, s: GpuSchedule, sizes: Sizes) -> Settled:
         steady=s.steady and steady(f, s, sizes),
         whole=s.whole and whole(f, s, sizes),
     )
+    s = replace(s, permuted=s.permuted & permuted(f, s, sizes))
     check(f, s, sizes)
     return f, s, launch_sizes(f, s, sizes)
 
@@ -106,6 +108,11 @@ def uniform(f: Fusion, s: GpuSchedule, sizes: Sizes) -> bool:
 def steady(f: Fusion, s: GpuSchedule, sizes: Sizes) -> bool:
     """Whether quotients of positions never change within a vector of `s`."""
     return Vectors(f, sizes.hint, sizes.gpu, sizes.alignment)._steady(f, s)
+
+
+def permuted(f: Fusion, s: GpuSchedule, sizes: Sizes) -> frozenset[str]:
+    """The buffers of which lanes can be taken out of aligned vectors."""
+    return Vectors(f, sizes.hint, sizes.gpu, sizes.alignment)._permuted(f, s)
 
 
 def whole(f: Fusion, s: GpuSchedule, sizes: Sizes) -> bool:
@@ -242,12 +249,16 @@ def _check_facts(f: Fusion, s: GpuSchedule, sizes: Sizes) -> None:
     for b in sorted(s.aligned - holds):
         why = "its vectors do not all lie at multiples of their size" if b in names else "the kernel has no such buffer"
         fail(s, "aligned", [b], why, listed(sorted(holds)))
+    holds = permuted(f, s, sizes)
+    for b in sorted(s.permuted - holds):
+        why = "no lanes can be taken out of its aligned vectors" if b in names else "the kernel has no such buffer"
+        fail(s, "permuted", [b], why, listed(sorted(holds)))
+    if s.whole and not whole(f, s, sizes):
+        raise Illegal("whole(vectors)", "vectors", "lanes do not divide the columns of a tile", "no whole", "whole")
     if s.uniform and not uniform(f, s, sizes):
         raise Illegal("uniform(conditions)", "conditions", "a condition may divide a vector", "no uniform", "uniform")
     if s.steady and not steady(f, s, sizes):
         raise Illegal("uniform(quotients)", "quotients", "a quotient may change within a vector", "no steady", "steady")
-    if s.whole and not whole(f, s, sizes):
-        raise Illegal("whole(vectors)", "vectors", "a vector of a tile may be partial", "no whole", "whole")
 
 
 def _divides(s: GpuSchedule, a: Atom | None, sizes: Sizes, why: str) -> None:
@@ -374,4 +385,4 @@ def _loaded(f: Fusion) -> float:
     return max(0.5, sum(max(d.itemsize, 2) / 4 for d in loads.values()))
 
 
-__all__ = ["Sizes", "Stage", "aligned", "check", "launch_sizes", "settle", "steady", "uniform", "whole"]
+__all__ = ["Sizes", "Stage", "aligned", "check", "launch_sizes", "permuted", "settle", "steady", "uniform", "whole"]

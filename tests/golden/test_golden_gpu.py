@@ -22,6 +22,7 @@ from tests.golden.cases import CASES, Program
 from tests.kernels import graph_of, random_inputs
 from tests.kernels_gpu import GpuCompiled, check_gpu, gpu_kernel, hint_of, lower_gpu
 from tests.loop import test_gpu_clusters as clusters
+from tests.loop import test_gpu_lanes as lanes
 from tests.loop import test_gpu_lowering as programs
 from tests.loop import test_gpu_moved as moved
 from tests.loop import test_gpu_scans as scans
@@ -40,6 +41,7 @@ GOLDENS: dict[str, tuple[Program, tuple[int, int], str]] = {
     "dropout_as_torch": (cases.dropout_as_torch, (64, 512), "tile"),
     "embedding": (cases.embedding, (100, 48), "tile"),
     "rope": (programs.rope, (64, 64), "tile"),
+    "pairs": (lanes.pairs16, (64, 48), "tile"),
     "transpose": (cases.transpose, (96, 160), "staged"),
     "softmax": (cases.softmax, (64, 1024), "persistent"),
     "softmax_bf16": (programs.softmax16, (64, 4096), "persistent"),

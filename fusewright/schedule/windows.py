@@ -1,0 +1,143 @@
+"""Lanes whose elements lie at constant distances from where a vector starts: what views by steps, pairs, repetitions
+and flips leave behind.
+
+With v = lanes * k + l, the offset `2 * (v // 2) + 1` is, for 8 lanes, `8 * k` plus 1, 1, 3, 3, 5, 5, 7 and 7. So the
+lanes of every vector are at the same places of a *window*: elements side by side, as many as a power of two, from a
+multiple of that on. Windows, two at most, are read whole, and lanes are taken out of them. Likewise a condition on
+positions may be a constant in each lane: `v - 2 * (v // 2) < 1` is true in even ones.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from typing import NamedTuple
+
+from ..fusion.ir import Buffer, Fusion
+from ..fusion.scalar import Expr
+from ..fusion.scalar import walk as walk_exprs
+from ..index.expr import ONE, ZERO, Atom, Ix, axis, ix, value_axes
+from .quotients import Size, multiple
+
+MOST = 2  # windows that are read for a vector
+BYTES = 16  # of a window, at most: one access
+_HOLDS: dict[str, Callable[[int, int], bool]] = {
+    "lt": operator.lt,
+    "le": operator.le,
+    "gt": operator.gt,
+    "ge": operator.ge,
+    "eq": operator.eq,
+    "ne": operator.ne,
+}
+
+
+class Windows(NamedTuple):
+    """`width`: elements of a window; `starts`: where each begins, with v at the start of a vector; `lanes`: where each
+    lane is in the windows, one behind the other, -1 where it reads nothing; `base`: what must be a multiple of `width`
+    (in terms of the vector's number), so that all windows start at one."""
+
+    width: int
+    starts: tuple[Ix, ...]
+    lanes: tuple[int, ...]
+    base: Ix
+
+
+def windows_of(e: Expr, v: Atom, lanes: int, steady: bool) -> Windows | None:
+    """The windows of a load; None if lanes are read one by one, or side by side as they are, or are all the same."""
+    _, offset, dtype = e.data
+    if lanes == 1 or v not in offset.axes() or offset.coefficient(v, within=steady) in (ONE, ZERO):
+        return None
+    on: tuple[bool, ...] | None = (True,) * lanes
+    for a in e.args:
+        on = constant_lanes(a, v, lanes)
+        if on is None:
+            return None
+    assert on is not None
+    return windows(offset, v, lanes, dtype.itemsize, on)
+
+
+def windows(offset: Ix, v: Atom, lanes: int, itemsize: int, on: tuple[bool, ...]) -> Windows | None:
+    """The fewest windows that hold the elements of the lanes that are `on`, and of those the narrowest ones."""
+    found = _lanes(offset, v, lanes)
+    if found is None or not any(on):
+        return None
+    first, start, places = found
+    read = {p for p, x in zip(places, on, strict=True) if x}
+    constant = next((c for m, c in first.terms if not m), 0)
+    widths = [1 << n for n in range(max(1, BYTES // itemsize).bit_length())]
+    width = min(widths, key=lambda w: len({(p + constant % w) // w for p in read}))
+    rest = constant % width
+    blocks = sorted({(p + rest) // width for p in read})
+    if len(blocks) > MOST or 1 < len(blocks) == len(read):
+        return None
+    at = [blocks.index((p + rest) // width) * width + (p + rest) % width if p in read else -1 for p in places]
+    at = [n if x else -1 for n, x in zip(at, on, strict=True)]
+    return Windows(width, tuple(start - rest + b * width for b in blocks), tuple(at), first - rest)
+
+
+def constant_lanes(e: Expr, v: Atom, lanes: int) -> tuple[bool, ...] | None:
+    """In which lanes of a vector a condition on positions holds, if that is the same for all vectors."""
+    if e.kind != "op" or v not in e.axes or not e.dtype.is_bool:
+        return None
+    if e.data in ("and", "or", "not"):
+        parts = [constant_lanes(a, v, lanes) for a in e.args]
+        known = [p for p in parts if p is not None]
+        if len(known) < len(parts):
+            return None
+        join = {"and": all, "or": any, "not": lambda x: not x[0]}[e.data]
+        return tuple(join(x) for x in zip(*known, strict=True))
+    if e.data not in _HOLDS or not all(a.kind == "index" or (a.kind == "const" and a.dtype.is_int) for a in e.args):
+        return None
+    a, b = (x.data if x.kind == "index" else ix(x.data) for x in e.args)
+    found = _lanes(a - b, v, lanes)
+    n = None if found is None else found[0].as_int()
+    return None if found is None or n is None else tuple(_HOLDS[e.data](n + p, 0) for p in found[2])
+
+
+def fit(w: Windows, b: Buffer, address: int, size: Size = None) -> bool:
+    """Whether all windows are at multiples of their size in a buffer whose address is one of `address`, and inside it:
+    each holds an element of it, so that one that is beyond its end is cut by it."""
+    if address % (w.width * b.dtype.itemsize) or not multiple(w.base, w.width, size):
+        return False
+    return multiple(sum(((n - 1) * s for n, s in zip(b.shape, b.strides, strict=True)), ONE), w.width, size)
+
+
+def loads(f: Fusion) -> list[Expr]:
+    return [e for e in walk_exprs([s.body for s in f.stages]) if e.kind == "load"]
+
+
+def _lanes(p: Ix, v: Atom, lanes: int) -> tuple[Ix, Ix, list[int]] | None:
+    """What `p` is in the first lane of the k-th vector, in terms of k and in terms of v, and what each lane adds to it.
+    None if that differs from vector to vector."""
+    assert v.extent is not None
+    if any(a.kind == "value" and v in value_axes(a) for a in p.atoms()):
+        return None
+    k = axis(f"{v.name}/{lanes}", (v.extent + lanes - 1) // ix(lanes))
+    first = p.subst({v: k * lanes})
+    places = []
+    for n in range(lanes):
+        more = (p.subst({v: k * lanes + n}) - first).as_int()
+        if more is None:
+            return None
+        places.append(more)
+    return first, _in_terms_of(v, first, k, lanes) or p, places
+
+
+def _in_terms_of(v: Atom, p: Ix, k: Ix, lanes: int) -> Ix | None:
+    """`p` with v / lanes for k, if that leaves no quotient."""
+    number = k.as_axis()
+    out = ZERO
+    for m, c in p.terms:
+        term = ix(c)
+        if m.count(number) == 1 and c % lanes == 0:
+            term = ix(c // lanes) * v.ix
+            m = tuple(a for a in m if a is not number)
+        for a in m:
+            if a is number or number in a.ix.axes():
+                return None
+            term = term * a.ix
+        out = out + term
+    return out
+
+
+__all__ = ["Windows", "constant_lanes", "fit", "loads", "windows", "windows_of"]
