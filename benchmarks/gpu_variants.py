@@ -23,6 +23,7 @@ import torch
 import fusewright
 from fusewright.bench import measure
 from fusewright.bench.cases_gpu import GPU_CASES
+from fusewright.bench.cases_more import MORE_CASES
 from fusewright.bench.cases_odd import ODD_CASES
 from fusewright.loop.constants import with_sizes
 from fusewright.run import gpu
@@ -67,7 +68,7 @@ def kept(s: Any) -> str:
 
 def words(s: Any) -> str:
     out = f"{s.mode} {s.row_threads}x{s.col_threads} s{s.steps} l{s.lanes}"
-    out += f" again{s.repeats}({s.repeat})" * (s.repeats > 1)
+    out += f" again{s.repeats}({s.repeat})" * (s.repeats > 1) + " interleaved" * s.interleaved
     return out + f" c{s.cluster}" * (s.cluster > 1) + kept(s) + " ldcs" * bool(s.stream)
 
 
@@ -150,7 +151,7 @@ def main() -> None:
     print(f"copy roof {roof / 1e9:.0f} GB/s")
     results = []
     with ThreadPoolExecutor(14) as pool, fusewright.options(fallback=False):
-        for case in (*GPU_CASES, *ODD_CASES):
+        for case in (*GPU_CASES, *ODD_CASES, *MORE_CASES):
             if not args.only or any(p in case.name for p in args.only):
                 try:
                     results.append(study(case, args.most, roof, pool, args.general))

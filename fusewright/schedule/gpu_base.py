@@ -44,7 +44,8 @@ class GpuSchedule:
     resident block has room there for a second row, which it asks for while it works on one; `repeat`: the row axis of
     which a thread of a tile takes `repeats` points, so that what does not vary along it is read once for them;
     `finish`: the last block combines what blocks leave, and not another launch; `anchor`: vectors start where those of
-    this buffer are aligned, in each row (`gpu_anchor.py`).
+    this buffer are aligned, in each row (`gpu_anchor.py`); `interleaved`: the neighbours of a thread have the rows
+    beside its own, not the columns (`gpu_interleave.py`).
     """
 
     rows: tuple[str, ...] = field(metadata=axes("bind({axis}, grid)"))
@@ -71,6 +72,7 @@ class GpuSchedule:
     repeats: int = number("unroll(rows, {n})", 1)
     finish: bool = flag("finish(block)")
     anchor: str = name("align(rows, {buffer})", "")
+    interleaved: bool = flag("interleave(rows)")
     split: tuple[tuple[str, int], ...] = ()
 
     @property
