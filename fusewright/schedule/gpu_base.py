@@ -253,7 +253,7 @@ def finds_positions(stages: Iterable[Stage]) -> bool:
 
 def row_load(e: Expr, rows: Sequence[Atom], cols: Sequence[Atom]) -> bool:
     """Whether `e` is read from memory, for every row and column anew: what shared memory can hold of a row."""
-    return e.kind == "load" and bool(e.axes & set(rows)) and bool(e.axes & set(cols))
+    return e.kind == "load" and bool(e.axes & set(rows)) and e.axes >= set(cols)
 
 
 def accesses(f: Fusion, stores: bool = True) -> list[tuple[str, Ix, DType]]:
