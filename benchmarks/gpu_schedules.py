@@ -92,7 +92,7 @@ def main(only: str) -> None:
             print(
                 f"    {s.family} ({s.mode}) {s.row_threads}x{s.col_threads} threads, {s.steps} steps, {s.lanes} lanes"
                 f"{f', clusters of {s.cluster}' if s.cluster > 1 else ''}{', resident' * s.resident}"
-                f"{', uniform' * s.uniform}, {s.index}-bit"
+                f"{', interleaved' * s.interleaved}{', uniform' * s.uniform}, {s.index}-bit"
             )
         for r in driver.reports:
             print(f"    {r.name}: {r.registers} registers, {r.stack} stack, {r.shared} shared")

@@ -82,6 +82,8 @@ def _gpu(s: GpuSchedule) -> str:
     first = _FAMILIES.get(s.family, s.family) if s.mode in ("tile", "staged") else f"{s.family}"
     out = [first, _MODES.get(s.mode, s.mode)]
     out.append(f"blocks of {s.row_threads} x {s.col_threads} threads (rows x columns), {s.steps} vectors each")
+    if s.interleaved:
+        out.append("neighbouring threads have neighbouring rows, which are interleaved in memory")
     if s.vector:
         out.append(f"{s.lanes} lanes lie along {s.vector}")
     if s.resident:

@@ -54,6 +54,7 @@ class Nest(Reductions):
         self.rows, self.cols, self.v = self.p.rows, self.p.cols, self.p.v
         self.width = schedule.lanes if self.v is not None else 1
         self.row_vector = self.v in self.rows
+        self.rows_first = self.row_vector or schedule.interleaved  # threads of neighbouring rows are neighbours
 
     # --- sizes ---
     def steps(self, a: Atom) -> Ix:
@@ -114,7 +115,7 @@ class Nest(Reductions):
             return tid, self.imm(0)
         if rt == 1:
             return self.imm(0), tid
-        if self.row_vector:
+        if self.rows_first:
             col, row = self.divide(s, tid, rt)
         else:
             row, col = self.divide(s, tid, ct)
@@ -122,10 +123,10 @@ class Nest(Reductions):
 
     def row_stride(self) -> int:
         """Distance between threads of neighbouring rows; `col_stride`: of neighbouring columns."""
-        return 1 if self.row_vector else self.s.col_threads
+        return 1 if self.rows_first else self.s.col_threads
 
     def col_stride(self) -> int:
-        return self.s.row_threads if self.row_vector else 1
+        return self.s.row_threads if self.rows_first else 1
 
     # --- positions ---
     def place(self, s: Scope, step: Arg, axes: list[Atom], role: str) -> None:

@@ -178,7 +178,11 @@ class Edit:
         cols = s.cols
         if axis in cols and isinstance(s, Schedule):
             cols = (*(a for a in cols if a != axis), axis)
-        more = {"anchor": ""} if isinstance(s, GpuSchedule) and (lanes == 1 or axis != s.vector) else {}
+        more: dict[str, Any] = {}
+        if isinstance(s, GpuSchedule):
+            more = {"anchor": ""} if lanes == 1 or axis != s.vector else {}
+            if axis in s.rows:
+                more["interleaved"] = False
         return self.changed(cols=cols, vector=axis, lanes=lanes, **more)
 
     def nest(self, rows: Sequence[str], cols: Sequence[str]) -> Edit:
@@ -415,6 +419,15 @@ class Edit:
         if what != "rows":
             raise Illegal(f"align({what}, {buffer})", what, "only rows are moved", "rows")
         return self.changed(anchor=buffer)
+
+    def interleave(self, on: bool = True) -> Edit:
+        """Neighbouring threads of a block have neighbouring rows: thread t, of row t // columns and column t % columns,
+        becomes that of row t % rows and column t // rows.
+
+        Legal: in modes "persistent", "loop" and "split", without scans, where vectors are not along rows.
+        """
+        self._only(GpuSchedule, f"interleave({on})")
+        return self.changed(interleaved=bool(on))
 
     def finish(self, on: bool = True) -> Edit:
         """The block that is the last to leave its part combines all parts, and not another launch.

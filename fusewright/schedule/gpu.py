@@ -20,6 +20,8 @@ is combined in a fixed order, by another launch or by the block that is the last
 a launch (`blocks`, `splits`) are arguments of the kernel, not part of it.
 `cluster`: so many blocks hold a row together (persistent, not resident) and combine their results through distributed
 shared memory; the c-th block's thread of column t has the vectors (k * cluster + c) * col_threads + t, k < steps.
+`interleaved`: the t-th thread of a block has its row t % row_threads, so that neighbouring threads have neighbouring
+rows: where short runs of them alternate in memory (`gpu_interleave.py`).
 `keep_in`: a persistent row is held in registers, or what is read of it in shared memory, which copies fill that no
 thread has to wait for: long rows leave registers free, so that other blocks run beside and compute meanwhile.
 """
@@ -35,7 +37,7 @@ from ..fusion.collapse import collapse
 from ..fusion.ir import Fusion, Stage
 from ..fusion.online import Online, online
 from ..index.expr import Atom
-from . import gpu_scatter
+from . import gpu_interleave, gpu_scatter
 from .analysis import Analysis
 from .device import Gpu
 from .gpu_anchor import count
@@ -52,7 +54,7 @@ from .gpu_base import (
     power_up,
     resident_blocks,
 )
-from .gpu_fit import ALONE, CHUNK, CLUSTERS, THREADS, by_columns, dear_values, holds, narrowed, row_bytes, shares
+from .gpu_fit import ALONE, CHUNK, CLUSTERS, THREADS, Held, by_columns, dear_values, holds, narrowed, row_bytes, shares
 from .gpu_tile import Tiles
 
 
@@ -151,6 +153,9 @@ class _Planner(Tiles):
             anchor=anchor,
         )
         once = _passes(f, set(cols), online(f, set(cols)))
+        numbers = [] if over_rows or anchor else gpu_interleave.several(f, self.hint, rows, cols, unit)
+        base = replace(base, interleaved=bool(numbers))
+        n = numbers[0] if numbers else 1  # neighbouring rows that a block has at least
         found = None
         if by_column or (over_rows and once > 1):
             words = lanes * self._words(f, set(cols))[0]
@@ -166,17 +171,28 @@ class _Planner(Tiles):
             values, loads = (lanes * w for w in self._words(f, set(cols)))
             clusters = CLUSTERS if self.gpu.clusters else (1,)
             size = 0 if not rows or anchor else row_bytes(f, base)
-            found = shares(self.gpu, clusters, vectors, values, loads, nr, lanes, size)
-        enough = found is not None and found.cluster * nr >= self.gpu.sms
+
+            def hold(n: int) -> Held | None:
+                return shares(self.gpu, clusters, n * vectors, values, loads, -(-nr // n), lanes, size)
+
+            n, found = gpu_interleave.held(self.gpu, numbers or [1], nr, (values, loads), hold)
+        tiles = -(-nr // n)
+        enough = found is not None and found.cluster * tiles >= self.gpu.sms
+        few = tiles * (1 if numbers and found is None else 4) < self.gpu.sms
         whole = over_rows or finds_positions(f.reductions())
-        if not whole and nr * 4 < self.gpu.sms and nc >= CHUNK and not enough:
-            splits = min(self.gpu.sms * PIECES // nr, -(-vectors // (2 * THREADS)), 1024)
+        if not whole and few and nc >= CHUNK and not enough:
+            n = numbers[0] if numbers else 1
+            splits = min(self.gpu.sms * PIECES // -(-nr // n), -(-vectors * n // (2 * THREADS)), 1024)
             family = "full reduction" if not rows else "inner reduction, split"
-            s = replace(base, family=family, mode="split", col_threads=THREADS, steps=4, finish=True)
+            s = replace(base, family=family, mode="split", row_threads=n, col_threads=THREADS // n)
+            s = replace(s, steps=4, finish=True)
             return f, s, {"splits": splits}
         if found is not None:
             cluster, ct, steps, keep, place = found
-            rt = max(1, 128 // ct)
+            if n > 1:
+                ct = max(1, ct // n)
+                steps = -(-vectors // (cluster * ct))
+            rt = max(n, 128 // ct)
             if by_column:  # few blocks, since each leaves sums of all columns
                 rt = 2 * THREADS // ct if ct < THREADS or base.lanes < lanes else 1
             rt = min(rt, power_up(nr, 1024))
@@ -185,10 +201,11 @@ class _Planner(Tiles):
             s = replace(s, keep=keep, keep_in=place, cluster=cluster)
             return self._resident(f, s, nr, nc * len(by_column)) if over_rows else (f, s, {})
         passes = once
-        few = nr < self.gpu.sms * 2
+        n = next((k for k in numbers if k * self.gpu.sms * 2 <= nr), numbers[-1] if numbers else 1)
+        few = -(-nr // n) < self.gpu.sms * 2
         share = 32 if over_rows and passes == 1 else 1 if few else 4  # resident blocks are few: each has many rows
-        ct = power_up(-(-vectors // share), 1024 if passes > 1 or few else THREADS)
-        rt = min(max(1, 128 // ct), power_up(nr, 1024))
+        ct = power_up(-(-vectors // share), (1024 if passes > 1 or few else THREADS) // n)
+        rt = min(max(n, 128 // ct), power_up(nr, 1024))
         steps = max(1, min(4, vectors // ct))
         s = replace(base, row_threads=rt, col_threads=ct, steps=1 << (steps.bit_length() - 1))
         return self._resident(f, s, nr, 0) if over_rows else (f, s, {})

@@ -48,7 +48,8 @@ class GpuSchedule:
     "registers" or in "shared" memory; `ahead`: a resident block has room there for a second row, which it asks for
     while it works on one; `repeat`: the row axis of which a thread of a tile takes `repeats` points, so that what does
     not vary along it is read once for them; `finish`: the last block combines what blocks leave, and not another
-    launch; `anchor`: vectors start where those of this buffer are aligned, in each row (`gpu_anchor.py`).
+    launch; `anchor`: vectors start where those of this buffer are aligned, in each row (`gpu_anchor.py`);
+    `interleaved`: the neighbours of a thread have the rows beside its own, not the columns (`gpu_interleave.py`).
     """
 
     rows: tuple[str, ...] = field(metadata=axes("bind({axis}, grid)"))
@@ -77,6 +78,7 @@ class GpuSchedule:
     repeats: int = number("unroll(rows, {n})", 1)
     finish: bool = flag("finish(block)")
     anchor: str = name("align(rows, {buffer})", "")
+    interleaved: bool = flag("interleave(rows)")
     split: tuple[tuple[str, int], ...] = ()
 
     @property
@@ -294,7 +296,7 @@ def finds_positions(stages: Iterable[Stage]) -> bool:
 
 def row_load(e: Expr, rows: Sequence[Atom], cols: Sequence[Atom]) -> bool:
     """Whether `e` is read from memory, for every row and column anew: what shared memory can hold of a row."""
-    return e.kind == "load" and bool(e.axes & set(rows)) and bool(e.axes & set(cols))
+    return e.kind == "load" and bool(e.axes & set(rows)) and e.axes >= set(cols)
 
 
 def accesses(f: Fusion, stores: bool = True) -> list[tuple[str, Ix, DType]]:

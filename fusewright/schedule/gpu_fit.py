@@ -134,6 +134,12 @@ def _blocks(gpu: Gpu, found: tuple[int, int], words: float) -> int:
     return min(gpu.threads // threads, gpu.registers // int(threads * (OTHERS + found[1] * words)))
 
 
+def alone(gpu: Gpu, found: Held, values: float, loads: float) -> bool:
+    """Whether a multiprocessor has room for one of the blocks only that hold rows so."""
+    words = values if found.keep == "values" else loads
+    return found.place == "registers" and _blocks(gpu, found[1:3], words) < 2
+
+
 def by_columns(gpu: Gpu, vectors: int, values: float, sums: float, size: int) -> Held | None:
     """How one resident block holds a row, where rows or their columns are summed, too; None if the row is too long.
 

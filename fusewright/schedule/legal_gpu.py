@@ -205,8 +205,24 @@ def _check_counts(f: Fusion, s: GpuSchedule, sizes: Sizes) -> None:
     if s.finish and not s.resident and s.mode != "split":
         raise Illegal("finish(block)", "block", "blocks leave nothing to be combined", "no finish", "finish")
     _check_repeat(s)
+    _check_interleaved(f, s)
     if s.split:
         raise Illegal("split", "", "pieces of a GPU's columns are those of mode(split)", "mode(split)", "split")
+
+
+def _check_interleaved(f: Fusion, s: GpuSchedule) -> None:
+    """Threads of neighbouring rows side by side."""
+    if not s.interleaved:
+        return
+    why = "" if s.rows else "the kernel has no rows"
+    if s.mode not in MODES[2:]:
+        why = "only blocks that reduce rows have several of them side by side"
+    elif any(x.kind == "scan" for x in f.stages):
+        why = "the threads of a scan are neighbours along its columns"
+    elif s.vector in s.rows:
+        why = "where vectors are along rows, so are neighbouring threads"
+    if why:
+        raise Illegal("interleave(rows)", "rows", why, "no interleave", "interleaved")
 
 
 def _places(s: GpuSchedule) -> str:

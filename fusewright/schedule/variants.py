@@ -46,6 +46,8 @@ def _near(f: Fusion, s: GpuSchedule, sizes: Sizes) -> Iterator[GpuSchedule]:
             for rt in (4, 8, 16, 32):
                 yield replace(s, row_threads=rt)
         case "persistent" | "loop":
+            if s.interleaved:
+                yield from _interleaved(s, cols)
             yield from _shared(f, s, cols)
             yield from _held(s, cols)
             if s.resident and s.lanes > 2 and not s.anchor:  # narrower vectors: fewer registers for sums of columns
@@ -53,6 +55,8 @@ def _near(f: Fusion, s: GpuSchedule, sizes: Sizes) -> Iterator[GpuSchedule]:
             yield from _cut(s)
             yield from _walked(s, cols)
         case "split":
+            if s.interleaved:
+                yield from _interleaved(s, cols)
             yield from _cut(s)
         case "collect":
             yield from _collected(s)
@@ -85,6 +89,26 @@ def _shared(f: Fusion, s: GpuSchedule, cols: int) -> Iterator[GpuSchedule]:
             continue
         if ahead <= s.resident and (cluster == 1 or not s.resident):
             yield replace(t, col_threads=ct, steps=steps, cluster=cluster, ahead=ahead, keep=keep)
+
+
+def _interleaved(s: GpuSchedule, cols: int) -> Iterator[GpuSchedule]:
+    """Neighbouring rows in memory: how many of them a block has, and how it holds them."""
+    yield replace(s, interleaved=False)
+    t = replace(s, mode="persistent", finish=s.resident and s.finish, ahead=False)
+    for rt, cluster, threads in itertools.product((8, 4, 16, 2), CLUSTERS[::-1], (512, 256)):
+        ct = threads // rt
+        steps = -(-cols // (cluster * ct))
+        if (cluster > 1 and s.resident) or (steps == 1 and 2 * cols <= cluster * ct):
+            continue
+        t = replace(t, row_threads=rt, col_threads=ct, steps=steps, cluster=cluster)
+        if steps <= MOST_SHARED:
+            yield replace(t, keep="loads", keep_in="shared")
+        if steps <= MOST_STEPS:
+            yield replace(t, keep="values", keep_in="registers")
+    if not s.resident:
+        for rt, threads in itertools.product((8, 4, 16, 2), (256, 512)):
+            cut = replace(s, mode="split", cluster=1, finish=True, **REGISTERS)
+            yield replace(cut, row_threads=rt, col_threads=threads // rt, steps=4)
 
 
 def _held(s: GpuSchedule, cols: int) -> Iterator[GpuSchedule]:
@@ -132,7 +156,7 @@ def _cut(s: GpuSchedule) -> Iterator[GpuSchedule]:
     """Rows cut over blocks that combine their parts in another launch."""
     row_vector = s.vector in s.rows
     for threads, steps in itertools.product((128, 256, 512), (1, 2, 4, 8)):
-        rt = min(32, s.row_threads) if row_vector else 1
+        rt = min(32, s.row_threads) if row_vector or s.interleaved else 1
         s = replace(s, mode="split", cluster=1, finish=True, **REGISTERS)
         yield replace(s, row_threads=rt, col_threads=threads // rt, steps=steps)
 

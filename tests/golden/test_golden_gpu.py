@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from fusewright.build import nvrtc
+from fusewright.core.dtypes import BY_NAME
 from fusewright.emit.cuda import emit_cuda
 from fusewright.emit.cuda_types import CudaTarget
 from fusewright.loop import text as loop_text
@@ -22,6 +23,7 @@ from tests.golden.cases import CASES, Program
 from tests.kernels import graph_of, random_inputs
 from tests.kernels_gpu import GpuCompiled, check_gpu, gpu_kernel, hint_of, lower_gpu
 from tests.loop import test_gpu_clusters as clusters
+from tests.loop import test_gpu_interleave as interleave
 from tests.loop import test_gpu_lanes as lanes
 from tests.loop import test_gpu_lowering as programs
 from tests.loop import test_gpu_moved as moved
@@ -59,6 +61,7 @@ GOLDENS: dict[str, tuple[Program, tuple[int, int], str]] = {
     "softmax_cluster": (programs.softmax16, (4, 32768), "persistent"),
     "batch_norm_cluster": (clusters.batch_norm, (40, 20000), "persistent"),
     "norm_shared": (shared.norm32, (2, 200704), "persistent"),
+    "group_norm_last": (interleave.group_norm(BY_NAME["bf16"], 16, 8), (4, 4096), "persistent"),
     "cumulative": (cases.cumulative, (64, 8192), "loop"),
     "cumulative_down": (scans.down, (100, 16384), "loop"),
     "cumulative_down_shared": (scans.down, (4000, 24), "loop"),

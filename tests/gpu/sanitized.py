@@ -56,6 +56,10 @@ def main() -> None:
         torch._dynamo.reset()
         images = torch.randn(8, 40, 28, 28)
         compare("group norm", lambda x: F.silu(F.group_norm(x, 4)), [images], grad=True)
+        for last in (images, torch.randn(16, 64, 63, 65).bfloat16()):  # rows that are interleaved in memory
+            torch._dynamo.reset()
+            last = last.to(memory_format=torch.channels_last)
+            compare("group norm, channels last", lambda x: F.silu(F.group_norm(x, 8)), [last], grad=True)
         compare("batch norm", lambda x: F.batch_norm(x, None, None, training=True).relu(), [images], grad=True)
         compare("transpose", lambda x: x.t().contiguous() * 2, [torch.randn(513, 301).bfloat16()])
         words, table = torch.randint(0, 50, (700,)), torch.randn(50, 96)

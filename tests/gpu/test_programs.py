@@ -115,6 +115,22 @@ def test_rows_that_blocks_share(name: str, device: str) -> None:
             assert_as_good(compiled(*args), fn(*args), exact, f"{name} {size}")
 
 
+@pytest.mark.parametrize("dtype", DTYPES, ids=str)
+def test_rows_that_are_interleaved_in_memory(dtype: torch.dtype, device: str) -> None:
+    """The groups of channels-last images: held by a block, by several, and cut over blocks."""
+
+    def fn(x: torch.Tensor) -> torch.Tensor:
+        return F.silu(F.group_norm(x, 8))
+
+    large = [(16, 64, 96, 96), (16, 64, 65, 63), (1, 64, 200, 200), (300, 24, 31, 31)]
+    for size in [(3, 64, 9, 7), (5, 40, 6, 5), *(large if REAL else [])]:
+        torch._dynamo.reset()
+        x = torch.randn(size).to(device, dtype).to(memory_format=torch.channels_last)
+        with no_fallbacks(), torch.no_grad():
+            got = torch.compile(fn, backend="fusewright")(x)
+        assert_as_good(got, fn(x), fn(x.double()), f"group norm {size} {dtype}")
+
+
 @pytest.mark.parametrize("name", ["pointwise", "softmax", "layer norm", "rms norm", "pieces", "turned", "masked"])
 def test_backward(name: str, device: str) -> None:
     fn = PROGRAMS[name]

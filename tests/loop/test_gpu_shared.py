@@ -32,6 +32,7 @@ from tests.golden import cases
 from tests.kernels import graph_of
 from tests.kernels_gpu import SMALL, GpuCompiled, check_gpu, gpu_kernel, hint_of
 from tests.loop.test_gpu_clusters import batch_norm, counted
+from tests.loop.test_gpu_interleave import group_norm
 from tests.loop.test_gpu_lowering import centred, softmax16
 
 N, M = sym("n"), sym("m")
@@ -333,6 +334,15 @@ def test_bytes_of_a_row() -> None:
     allocs = [a for a in c.kernel.func.allocs if a.scope == "own"]
     held = sum(a.count.value * a.buf.dtype.itemsize for a in allocs) * c.schedule.threads  # type: ignore[union-attr]
     assert 0 < held <= row_bytes(c.built.fusion, c.schedule)
+
+
+def test_only_what_every_column_has_is_counted() -> None:
+    """What a row has for some of its axes of columns (weights of the channels of a group) is read into registers."""
+    c = gpu_kernel(graph_of(group_norm(bf16, 8, 8)), {"n": 16, "m": 4096}, H200)
+    s = c.schedule
+    assert s.keep_in == "shared" and row_bytes(c.built.fusion, s) == s.threads * s.steps * s.lanes * bf16.itemsize
+    (own,) = (a for a in c.kernel.func.allocs if a.scope == "own")
+    assert own.count.value * s.threads * bf16.itemsize == row_bytes(c.built.fusion, s)  # type: ignore[union-attr]
 
 
 def test_what_does_not_fit_is_illegal() -> None:

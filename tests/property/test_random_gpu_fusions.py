@@ -46,6 +46,7 @@ def attempt(pick: Pick) -> bool:
     if compiled.schedule.mode == "persistent" and not compiled.schedule.resident:
         check_gpu(graph, sizes, inputs, compiled=_shared(compiled, pick([2, 4, 8])), eager=eager)
     _check_in_memory(pick, compiled, sizes, inputs, eager)
+    _check_rows(pick, compiled, sizes, inputs, eager)
     return True
 
 
@@ -54,6 +55,18 @@ def _check_in_memory(pick: Pick, c: GpuCompiled, sizes: dict[str, int], inputs: 
     ahead = c.schedule.resident and pick([False, True])
     s = replace(c.schedule, keep=pick(["loads", "values"]), keep_in="shared", ahead=ahead)
     s = replace(s, steps=pick([1, 1, 4]) * s.steps)
+    try:
+        check(c.built.fusion, s, Sizes(hint_of(sizes), GPUS[0]))  # type: ignore[arg-type]
+    except Illegal:
+        return
+    kernel = lower_gpu(c.built.fusion, s, "kernel")
+    verify(kernel.func)
+    check_gpu(c.graph, sizes, inputs, compiled=replace(c, schedule=s, kernel=kernel), eager=eager)
+
+
+def _check_rows(pick: Pick, c: GpuCompiled, sizes: dict[str, int], inputs: list[np.ndarray], eager: bool) -> None:
+    """The same kernel with threads of neighbouring rows side by side, or with them apart, where either may be."""
+    s = replace(c.schedule, interleaved=not c.schedule.interleaved, row_threads=pick([4, 1, 32]))
     try:
         check(c.built.fusion, s, Sizes(hint_of(sizes), GPUS[0]))  # type: ignore[arg-type]
     except Illegal:

@@ -291,6 +291,20 @@ def test_gpu_moved_rows(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "random" in refused(lambda: on_gpu("dropout").align("rows", "in0")).why
 
 
+def test_gpu_interleaved_rows() -> None:
+    s = on_gpu("softmax").mode("loop", rows=4, columns=32)
+    assert _s(s.interleave()).interleaved and "interleave(rows)" in s.interleave().text()
+    assert _s(s.interleave().mode("split")).interleaved and not _s(s.interleave().interleave(False)).interleaved
+    assert _s(s.apply("interleave(rows)")) == _s(s.interleave())
+    assert _s(on_gpu("rms_norm_backward").interleave()).resident
+    e = refused(lambda: on_gpu("broadcast").interleave())
+    assert (e.directive, e.argument, e.legal) == ("interleave(rows)", "rows", "no interleave")
+    assert "scan" in refused(lambda: on_gpu("cumulative").interleave()).why
+    assert "along rows" in refused(lambda: on_gpu("outer_softmax").interleave()).why
+    assert "no rows" in refused(lambda: on_gpu("full_sum").interleave()).why
+    assert not _s(s.interleave().bind("i0", "vector", 4)).interleaved
+
+
 def test_gpu_registers() -> None:
     s = on_gpu("softmax", m=4096).mode("persistent", columns=1024, rows=1, unroll=1)
     assert _s(s.keep("loads")).keep == "loads"
@@ -333,7 +347,7 @@ def test_every_field_of_a_gpu_schedule_has_a_rule() -> None:
     """A new field needs one: `schedule/legal_gpu.py` is to say when its values are legal."""
     ruled = {"rows", "cols", "vector", "lanes", "mode", "row_threads", "col_threads", "steps", "resident", "cluster"}
     ruled |= {"across", "index", "aligned", "stream", "uniform", "keep", "split", "family"}
-    ruled |= {"repeat", "repeats", "steady", "keep_in", "ahead", "finish", "anchor", "permuted", "whole"}
+    ruled |= {"repeat", "repeats", "steady", "keep_in", "ahead", "finish", "anchor", "permuted", "whole", "interleaved"}
     assert {f.name for f in dataclasses.fields(GpuSchedule)} == ruled
 
 
