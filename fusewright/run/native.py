@@ -142,9 +142,9 @@ class Site:
             return True
         if type(prepared) is Prepared:
             self.learn(prepared, key)
-        elif isinstance(prepared, Lender) and (turns := prepared.lend()):
-            self.learn(prepared.entry, key, turns)
         prepared(*args[: self.buffers], hosts=args[self.hosts])
+        if isinstance(prepared, Lender) and self.group.memo.get(key) is prepared and (turns := prepared.lend()):
+            self.learn(prepared.entry, key, turns)
         return False
 
     def resume(self, keep: tuple[Any, ...], first: int, scratch: torch.Tensor | None, *args: Any) -> None:

@@ -37,6 +37,7 @@ def groups(monkeypatch: pytest.MonkeyPatch) -> list[GpuGroup]:
     monkeypatch.setattr(hot, "SMALL", 0)
     monkeypatch.setattr(hot, "STAKE", 0)
     monkeypatch.setattr(hot, "LAUNCHES", 4)
+    monkeypatch.setattr(hot.Kind, "wants", lambda kind, group: False)  # as if others had come before
     hot._kinds.clear()
     found: list[GpuGroup] = []
     make = GpuGroup.make
@@ -52,6 +53,21 @@ def groups(monkeypatch: pytest.MonkeyPatch) -> list[GpuGroup]:
 
 def decided(groups: list[GpuGroup]) -> bool:
     return all(not isinstance(e, Hot) for g in groups for e in g.memo.values())
+
+
+def test_the_first_sizes(cuda: str) -> None:
+    """The kernel for them is launched from the first call on, by machine code, and others run the general one."""
+    hot._kinds.clear()
+    with torch.no_grad(), no_fallbacks(), fusewright.options(disk_cache=False):
+        torch._dynamo.reset()
+        f = torch.compile(norm, backend="fusewright", dynamic=True)
+        for adopted, shape in ((1, (2048, 4096)), (0, (2048, 4088)), (0, (1000, 4080))):
+            x, w = torch.randn(shape, device=cuda), torch.randn(shape[1:], device=cuda)
+            before = counters()
+            for _ in range(3):
+                torch.testing.assert_close(f(x, w), norm(x, w), rtol=1e-5, atol=1e-5)
+            assert counted(before)["kernels_adopted"] == adopted
+            assert adopted or not counted(before)["kernels_specialized"]
 
 
 PROGRAMS: dict[str, tuple[Callable[..., torch.Tensor], list[tuple[int, ...]]]] = {

@@ -20,7 +20,7 @@ from fusewright.bench.null import NullDriver
 from fusewright.build import launcher, llvm_jit, machine_code
 from fusewright.build.store import default_store
 from fusewright.core.errors import RuntimeFault
-from fusewright.run import devices, native
+from fusewright.run import devices, hot, native
 from fusewright.run.dependent import ATTRIBUTES, Attribute, Config
 from fusewright.run.prepared import Calls, Interface, Launch, Prepared
 from tests.emulate.driver import EmulatedDriver
@@ -651,6 +651,24 @@ def test_null_driver_and_option() -> None:
             for _ in range(4):
                 fused(torch.ones(64))
         assert driver.launched == 4
+
+
+@pytest.mark.parametrize("wanted", [True, False])
+def test_sizes_that_may_get_their_own_kernel_are_counted(wanted: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also by machine code: what is to be decided in the seventh launch is decided then, and not before."""
+    asked: list[int] = []
+    monkeypatch.setattr(hot, "SMALL", 0)
+    monkeypatch.setattr(hot, "STAKE", 0)
+    monkeypatch.setattr(hot, "LAUNCHES", 7)
+    monkeypatch.setattr(hot.Kind, "wants", lambda kind, group: False)
+    monkeypatch.setattr(hot.Hot, "ask", lambda self: asked.append(driver.launched))
+    driver = NullDriver()
+    with devices.use("cpu", driver), fusewright.options(native_launch=wanted, disk_cache=False):
+        fused = fusewright.fuse(lambda x: (x * 3 + 1).exp())
+        for n in range(1, 10):
+            fused(torch.ones(64))
+            assert driver.launched == n
+            assert asked == [6, 7, 8][: max(0, n - 6)]
 
 
 def test_on_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
