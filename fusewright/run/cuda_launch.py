@@ -23,7 +23,7 @@ try:
 except ImportError:
     cu = None
 
-STATIC_SHARED = 48 << 10  # bytes of shared memory that need no permission
+STATIC_SHARED = 48 << 10  # bytes of shared memory that need no permission, with those that a kernel declares
 COUNTERS = 4096  # words kept for each stream, at least
 NO_BINDINGS = "the package cuda-bindings is not installed; run `pip install 'fusewright[cuda]'`"
 
@@ -90,7 +90,7 @@ class Launcher:
         handles = []
         for launch in launches:
             kernel = _checked(cu.cuLibraryGetKernel(library, launch.name.encode()), f"find kernel {launch.name}")
-            if launch.shared > STATIC_SHARED:
+            if launch.shared:  # no more than what needs none, perhaps, but with what the kernel declares it is
                 attribute = cu.CUfunction_attribute.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
                 got = cu.cuKernelSetAttribute(attribute, launch.shared, kernel, cu.CUdevice(self.index))
                 _checked(got, f"reserve {launch.shared} bytes of shared memory")

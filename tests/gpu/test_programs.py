@@ -115,6 +115,21 @@ def test_rows_that_blocks_share(name: str, device: str) -> None:
             assert_as_good(compiled(*args), fn(*args), exact, f"{name} {size}")
 
 
+@pytest.mark.skipif(not REAL, reason="an emulated GPU has no limit")
+def test_rows_of_just_as_much_shared_memory_as_needs_no_permission(device: str) -> None:
+    """48 KiB, and a few bytes besides for what reductions need."""
+    x, g = (torch.randn(300, 6144, device=device) for _ in range(2))
+    w, b = (torch.randn(6144, device=device) for _ in range(2))
+    x.requires_grad_()
+    w.requires_grad_()
+    with no_fallbacks():
+        fn = torch.compile(lambda x, w, b: F.layer_norm(x * 2, x.shape[-1:], w, b).sin(), backend="fusewright")
+        got = torch.autograd.grad(fn(x, w, b), (x, w), g)
+    want = torch.autograd.grad(F.layer_norm(x * 2, x.shape[-1:], w, b).sin(), (x, w), g)
+    for a, e in zip(got, want, strict=True):
+        torch.testing.assert_close(a, e, rtol=1e-4, atol=1e-4)
+
+
 @pytest.mark.parametrize("dtype", DTYPES, ids=str)
 def test_rows_that_are_interleaved_in_memory(dtype: torch.dtype, device: str) -> None:
     """The groups of channels-last images: held by a block, by several, and cut over blocks."""
