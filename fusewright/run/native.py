@@ -143,8 +143,9 @@ class Site:
         if type(prepared) is Prepared:
             self.learn(prepared, key)
         prepared(*args[: self.buffers], hosts=args[self.hosts])
-        if isinstance(prepared, Lender) and self.group.memo.get(key) is prepared and (turns := prepared.lend()):
-            self.learn(prepared.entry, key, turns)
+        lender: Any = prepared
+        if isinstance(lender, Lender) and self.group.memo.get(key) is lender and (turns := lender.lend()):
+            self.learn(lender.entry, key, turns)
         return False
 
     def resume(self, keep: tuple[Any, ...], first: int, scratch: torch.Tensor | None, *args: Any) -> None:
