@@ -143,9 +143,9 @@ class Site:
         if type(prepared) is Prepared:
             self.learn(prepared, key)
         prepared(*args[: self.buffers], hosts=args[self.hosts])
-        lender: Any = prepared
-        if isinstance(lender, Lender) and self.group.memo.get(key) is lender and (turns := lender.lend()):
-            self.learn(lender.entry, key, turns)
+        still = self.group.memo.get(key) is prepared
+        if still and isinstance(prepared, Lender) and (turns := prepared.lend()):
+            self.learn(prepared.entry, key, turns)
         return False
 
     def resume(self, keep: tuple[Any, ...], first: int, scratch: torch.Tensor | None, *args: Any) -> None:
