@@ -152,12 +152,10 @@ def traffic(group: GpuGroup, size: Callable[[Ix], int]) -> int:
 
 
 def at_once(group: GpuGroup, kind: Kind, found: Found) -> Special | None:
-    """The special kernel for these sizes; None if there is nothing to fold, or something failed."""
+    """The special kernel for these sizes; None if something failed."""
     kernel, _, numbers = found
     try:
         func = kind.ahead.pop(tuple(numbers), None) or specialised(kernel.func, numbers)
-        if group.options.specialize != "always" and weight(func) >= weight(kernel.func):
-            return None
         return made(group, func)
     except Exception as e:  # the general one is there
         LOG.info("no kernel for one set of sizes of %s: %s", kernel.func.name, e)
@@ -314,7 +312,7 @@ class Hot:
         try:
             func = specialised(kernel.func, numbers)
             self.pattern = pattern(kernel.func, numbers, func)
-            if weight(func) >= weight(kernel.func):
+            if weight(func) == weight(kernel.func):
                 self.lose("there is nothing to fold")
                 return
             found = [made(group, func)]
