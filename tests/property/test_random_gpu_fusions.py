@@ -19,6 +19,7 @@ from fusewright.loop.verify import verify
 from fusewright.schedule import gpu_anchor
 from fusewright.schedule.device import Gpu
 from fusewright.schedule.forms import Illegal
+from fusewright.schedule.gpu_base import GpuSchedule
 from fusewright.schedule.legal_gpu import Sizes, check
 from tests.kernels_gpu import GpuCompiled, check_gpu, gpu_kernel, hint_of, run_sized
 from tests.property.test_random_fusions import WITHOUT, Pick, _has_meaning, configured, draw_graph, whole
@@ -50,30 +51,31 @@ def attempt(pick: Pick) -> bool:
     return True
 
 
+def _check_scheduled(
+    c: GpuCompiled, s: GpuSchedule, sizes: dict[str, int], inputs: list[np.ndarray], eager: bool
+) -> None:
+    """The same kernel under another schedule, if that is legal."""
+    try:
+        check(c.built.fusion, s, Sizes(hint_of(sizes), GPUS[0]))  # type: ignore[arg-type]
+    except Illegal:
+        return
+    kernel = lower_gpu(c.built.fusion, s, "kernel")
+    verify(kernel.func)
+    check_gpu(c.graph, sizes, inputs, compiled=replace(c, schedule=s, kernel=kernel), eager=eager)
+
+
 def _check_in_memory(pick: Pick, c: GpuCompiled, sizes: dict[str, int], inputs: list[np.ndarray], eager: bool) -> None:
     """The same kernel with rows in shared memory, where they may be."""
     ahead = c.schedule.resident and pick([False, True])
     s = replace(c.schedule, keep=pick(["loads", "values"]), keep_in="shared", ahead=ahead)
     s = replace(s, steps=pick([1, 1, 4]) * s.steps)
-    try:
-        check(c.built.fusion, s, Sizes(hint_of(sizes), GPUS[0]))  # type: ignore[arg-type]
-    except Illegal:
-        return
-    kernel = lower_gpu(c.built.fusion, s, "kernel")
-    verify(kernel.func)
-    check_gpu(c.graph, sizes, inputs, compiled=replace(c, schedule=s, kernel=kernel), eager=eager)
+    _check_scheduled(c, s, sizes, inputs, eager)
 
 
 def _check_rows(pick: Pick, c: GpuCompiled, sizes: dict[str, int], inputs: list[np.ndarray], eager: bool) -> None:
     """The same kernel with threads of neighbouring rows side by side, or with them apart, where either may be."""
     s = replace(c.schedule, interleaved=not c.schedule.interleaved, row_threads=pick([4, 1, 32]))
-    try:
-        check(c.built.fusion, s, Sizes(hint_of(sizes), GPUS[0]))  # type: ignore[arg-type]
-    except Illegal:
-        return
-    kernel = lower_gpu(c.built.fusion, s, "kernel")
-    verify(kernel.func)
-    check_gpu(c.graph, sizes, inputs, compiled=replace(c, schedule=s, kernel=kernel), eager=eager)
+    _check_scheduled(c, s, sizes, inputs, eager)
 
 
 def _shared(c: GpuCompiled, cluster: int) -> GpuCompiled:
