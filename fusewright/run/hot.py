@@ -108,13 +108,13 @@ def ahead(group: GpuGroup, kernel: Kernel, numbers: list[int], moved: int) -> No
 
     `moved`: bytes of that launch.
     """
-    how = current().specialize
-    if how == "never" or current().autotune or current().external_source is not None:
+    o = current()
+    always = o.specialize == "always"
+    if o.specialize == "never" or o.autotune or o.external_source is not None or (moved < SMALL and not always):
         return
     kind = kind_of(group, key_of(kernel.func, group.driver))
     with _lock:
-        wanted = how == "always" or (moved >= SMALL and kind.wants(group))
-        if not wanted or tuple(numbers) in kind.ahead:
+        if tuple(numbers) in kind.ahead or not (always or kind.wants(group)):
             return
         kind.ahead[tuple(numbers)] = None
     func = specialised(kernel.func, numbers)

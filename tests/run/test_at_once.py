@@ -10,7 +10,7 @@ import torch
 
 import fusewright
 from fusewright.core.errors import CompilerError
-from fusewright.run import hot, specialize
+from fusewright.run import hot
 from fusewright.run.gpu import GpuGroup, GpuKernel
 from fusewright.run.prepared import Prepared
 from fusewright.schedule.device import Gpu
@@ -152,5 +152,3 @@ def test_what_stands_in_lends_the_kernel(groups: list[GpuGroup], monkeypatch: py
         assert waiting.lend() == 0 and waiting.waiting and driver.asked == 0
         calls(f, (9, 252), n=1)
         assert kinds(groups[0]) == ["special", "special"] and driver.asked == 1
-        release = specialize.worker().submit(lambda: None)
-        release.result()
