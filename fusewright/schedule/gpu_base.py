@@ -301,7 +301,7 @@ def row_load(e: Expr, rows: Sequence[Atom], cols: Sequence[Atom]) -> bool:
 
 def accesses(f: Fusion, stores: bool = True) -> list[tuple[str, Ix, DType]]:
     """(buffer, offset, stored type) of every load, and store."""
-    out = [e.data for e in sc.walk([s.body for s in f.stages]) if e.kind == "load"]
+    out = [e.data for e in loads(f)]
     if stores:
         out += [(s.buffer, s.offset, s.dtype) for s in f.stores()]
     return out
