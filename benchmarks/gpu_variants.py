@@ -1,7 +1,7 @@
 """Times many legal schedules of the kernels of the GPU cases, to see what the heuristics leave on the table.
 
     python benchmarks/gpu_variants.py [--json FILE] [--most N] [--set NAME=NUMBER ...] [--general]
-        [part of a case's name ...]
+        [--drawn SEED] [part of a case's name ...]
 
 Each kernel of a case's first run is launched again with its own tensors under every schedule of `schedule/variants.py`
 (at most N, 60 by default), from a cold L2 cache, in turns. Printed: share of the copy roof (or microseconds, where a
@@ -18,10 +18,12 @@ import sys
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
+import drawn_shapes
 import torch
 
 import fusewright
 from fusewright.bench import measure
+from fusewright.bench.cases import Case
 from fusewright.bench.cases_gpu import GPU_CASES
 from fusewright.bench.cases_more import MORE_CASES
 from fusewright.bench.cases_odd import ODD_CASES
@@ -142,16 +144,21 @@ def main() -> None:
     parser.add_argument("--most", type=int, default=60)
     parser.add_argument("--set", action="append", default=[], metavar="NAME=NUMBER")
     parser.add_argument("--general", action="store_true", help="sizes as arguments")
+    parser.add_argument("--drawn", type=int, metavar="SEED")
     parser.add_argument("only", nargs="*")
     args = parser.parse_args()
     for text in args.set:
         name, _, value = text.partition("=")
         change(name, int(value))
+    cases: tuple[Case, ...] = (*GPU_CASES, *ODD_CASES, *MORE_CASES)
+    if args.drawn is not None:
+        draw = drawn_shapes.Draw(args.drawn)
+        cases = tuple(c for _ in range(2) for c in drawn_shapes.drawn(draw))
     roof = measure.copy_roof("cuda")
     print(f"copy roof {roof / 1e9:.0f} GB/s")
     results = []
     with ThreadPoolExecutor(14) as pool, fusewright.options(fallback=False):
-        for case in (*GPU_CASES, *ODD_CASES, *MORE_CASES):
+        for case in cases:
             if not args.only or any(p in case.name for p in args.only):
                 try:
                     results.append(study(case, args.most, roof, pool, args.general))

@@ -140,7 +140,7 @@ class _Compilation:
         self.tried = 0  # kernels so far
         self.fell_apart: list[tuple[list[int], str]] = []  # groups without a schedule after all, and why
         self.producers = traced.graph.producers()
-        self.memo: dict[tuple[int, ...], tuple[Built, Schedule | None]] = {}
+        self.memo: dict[Hashable, tuple[Built, Schedule | None]] = {}
         self.merging = False  # whether what is built is a merge that may be declined
         self.alike: dict[Hashable, tuple[Likeness, tuple[Built, Schedule | None] | Refusal]] = {}
         self.on_cpus: dict[tuple[int, int], tuple[Fusion, Schedule, Kernel, CompiledKernel]] = {}
@@ -158,7 +158,8 @@ class _Compilation:
         show("graph", about, lambda: text.dump(graph))
         with record.stage("group", self.name):
             seen = stages.merged(about, graph) if shown() else None
-            grouping = group(graph, self.accepts, self.traced.after, self.bytes, self.options.siblings, seen)
+            siblings = self.options.siblings
+            grouping = group(graph, self.accepts, self.traced.after, self.bytes, siblings, seen, self.better_cut)
         plans: list[GroupPlan] = []
         self.compile_ahead(grouping.groups)
         for g in grouping.groups:
@@ -187,7 +188,7 @@ class _Compilation:
 
         Raises Refusal when there is none.
         """
-        key = tuple(g.units)
+        key = _key(g)
         if key not in self.memo:
             like = likeness(g.eqns, g.outputs, lambda v: (self.traced.strides(v), v in self.copied))
             about = (self.traced.graph.units[g.units[0]].device, like.key)
@@ -244,6 +245,10 @@ class _Compilation:
             raise Refusal("failure", f"{type(e).__name__}: {e}") from e
         finally:
             self.merging = False
+
+    def better_cut(self, g: Group) -> bool:
+        """Whether a group should be two kernels, of which the first reduces: where rows are turned, on a GPU."""
+        return self.driver(g) is not None and compile_gpu.crossed(self.built(g)[0].fusion, self.hint)
 
     def group(self, g: Group) -> list[GroupPlan]:
         """The plans of a group: a kernel, or its units one by one through torch."""
@@ -359,7 +364,7 @@ class _Compilation:
             return "unused"
         if not self.options.grouping:
             return "grouping is disabled"
-        if len(g.units) > 1 or self.options.single_op_groups:
+        if len(g.units) > 1 or g.again or self.options.single_op_groups:
             return ""
         unit = self.traced.graph.units[g.units[0]]
         if unit.target.startswith("fusewright."):
@@ -407,10 +412,15 @@ class _Compilation:
         if not self.options.fallback:
             raise self.failure(g, e) from e
         count("fallbacks")
-        b = self.memo.get(tuple(g.units), (None, None))[0]
+        b = self.memo.get(_key(g), (None, None))[0]
         with using(self.options):
             what = f"a group of operations at {self.where(g) or 'an unknown line'}"
             warn_once(f"{type(e).__name__}: {e}", what, lambda: repro.of_failure(self.traced, g, b, name, e))
+
+
+def _key(g: Group) -> Hashable:
+    """What tells a group from others of the graph: what it computes, and what of that is stored."""
+    return tuple(e.out.id for e in g.eqns), tuple(v.id for v in g.outputs)
 
 
 def as_compiler_error(e: Exception, stage: str, where: str = "") -> FusewrightError:

@@ -14,8 +14,10 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 
 from ..core.errors import Refusal
+from .cutting import cut
 from .ir import Eqn, Graph, Shape, Unit, Value
 
 MAX_UNITS = 96  # per group: bounds compile time and register pressure
@@ -30,7 +32,8 @@ class Group:
     """Units that run together, in the order of the program.
 
     `outputs`: values others need; `eqns`: what computes them; `kernel`: whether it is ours to compile (a single opaque
-    or host unit is a group too, so that the groups in order are the whole program).
+    or host unit is a group too, so that the groups in order are the whole program); `again`: units of a group before
+    it that it computes again.
     """
 
     units: list[int]
@@ -38,6 +41,7 @@ class Group:
     eqns: list[Eqn] = field(default_factory=list)
     order: int = 0
     kernel: bool = False
+    again: frozenset[int] = frozenset()
 
 
 @dataclass(slots=True)
@@ -69,15 +73,17 @@ def group(
     hint: Callable[[Value], int],
     siblings: bool = True,
     seen: Seen | None = None,
+    better_cut: Callable[[Group], bool] | None = None,
 ) -> Grouping:
     """Partition the fused units of `graph`.
 
     `accepts(group)` raises Refusal when the units cannot be one kernel. `after[u]`: units that must run before unit u
     although no value says so (mutation, effects). `hint(value)`: its size in bytes, estimated. `siblings`: whether
-    groups merge that only read the same tensor. `seen(name, before, after)` is told of each pass, "grouping" and
-    "siblings": the units of all groups, in order.
+    groups merge that only read the same tensor. `better_cut(group)`: whether a group is better off as two, if it can be
+    cut behind its reductions. `seen(name, before, after)` is told of each pass, "grouping", "siblings" and "cutting":
+    the units of all groups, in order.
     """
-    return _Grouper(graph, accepts, after, hint).run(siblings, seen)
+    return _Grouper(graph, accepts, after, hint).run(siblings, seen, better_cut)
 
 
 class _Grouper:
@@ -149,7 +155,7 @@ class _Grouper:
         return list(out)
 
     # --- the group graph ---
-    def run(self, siblings: bool, seen: Seen | None) -> Grouping:
+    def run(self, siblings: bool, seen: Seen | None, better_cut: Callable[[Group], bool] | None) -> Grouping:
         self.group_of: dict[int, Group] = {}
         self.shared: set[int] = set()  # first units of groups that were refused because others read them too
         self.slots: list[Group | None] = []  # topological order; merging leaves gaps
@@ -173,7 +179,11 @@ class _Grouper:
             if unit.kind in ("torch", "host"):
                 self.exported.update(unit.reads)
                 self.exported.update(self._roots(unit.reads))
-        passes = {"grouping": self._producers, **({"siblings": self._siblings} if siblings else {})}
+        passes: dict[str, Callable[[], None]] = {"grouping": self._producers}
+        if siblings:
+            passes["siblings"] = self._siblings
+        if better_cut is not None:
+            passes["cutting"] = partial(self._cut, better_cut)
         for name, merge in passes.items():
             before = self._units() if seen is not None else []
             merge()
@@ -182,7 +192,7 @@ class _Grouper:
         groups = [g for g in self.slots if g is not None]
         for g in groups:
             g.kernel = self._fused(g.units[0])
-            if g.kernel:
+            if g.kernel and not g.eqns:
                 self.fill(g)
         apart = [r for r in self.refused if self.group_of[r.first] is not self.group_of[r.second]]
         return Grouping(groups, apart)
@@ -227,6 +237,49 @@ class _Grouper:
                 ga, gb = self.group_of[a.units[0]], self.group_of[b.units[0]]
                 if ga is not gb:
                     self._try(*((ga, gb) if ga.order < gb.order else (gb, ga)))
+
+    def _cut(self, better: Callable[[Group], bool]) -> None:
+        """Groups that are better off as two; the last pass."""
+        slots: list[Group | None] = []
+        for g in self.slots:
+            parts = [] if g is None else self._halves(g, better)
+            slots.extend(parts or [g])
+            for part in parts:
+                for u in part.units:
+                    self.group_of[u] = part
+        for k, g in enumerate(slots):
+            if g is not None:
+                g.order = k
+        self.slots = slots
+
+    def _halves(self, g: Group, better: Callable[[Group], bool]) -> list[Group]:
+        if len(g.units) == 1 or not self._fused(g.units[0]):
+            return []
+        units = self.graph.units
+        found = cut(g.units, self.reads, lambda u: units[u].results, lambda u: self.by_unit[u], self.hint)
+        if found is None:
+            return []
+        self.fill(g)
+        if not better(g):
+            return []
+        first, second = Group(found.first), Group(found.second, again=frozenset(found.again))
+        self.fill(second)
+        self.fill(first)
+        mine, made = {*first.units, *second.units}, {e.out for e in second.eqns}
+        wanted = {v for e in second.eqns for v in e.inputs} - made
+        first.outputs = [
+            v
+            for u in first.units
+            for v in units[u].results
+            if v in self.exported or v in wanted or any(r not in mine for r in self.readers.get(v, ()))
+        ]
+        try:
+            for part in (first, second):
+                self.accepts(part)
+        except Refusal as r:
+            self._refuse(first, second, f"not cut: {r}")
+            return []
+        return [first, second]
 
     def _try(self, *groups: Group) -> None:
         """Merge groups, which are in order, if no path between them leads around and the scheduler agrees."""
@@ -313,14 +366,18 @@ class _Grouper:
             self.before[g].add(merged)
 
     def fill(self, g: Group) -> None:
-        """Equations (with those of the free units they read) and outputs of a group."""
+        """Equations (with those of units that are free, or computed again) and outputs of a group."""
         mine = set(g.units)
         units = set(mine)
         stack = [v for u in g.units for v in self.graph.units[u].reads]
         while stack:
             v = stack.pop()
             u = self.owner.get(v)
-            if u is not None and u not in units and (u in self.free or self.graph.units[u].kind == "view"):
+            if (
+                u is not None
+                and u not in units
+                and (u in self.free or u in g.again or self.graph.units[u].kind == "view")
+            ):
                 units.add(u)
                 stack.extend(self.graph.units[u].reads)
         g.eqns = [e for u in sorted(units) for e in self.by_unit.get(u, ())]

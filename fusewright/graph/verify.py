@@ -102,8 +102,9 @@ def verify(graph: Graph) -> None:
             fail(f"output %{v.id} is not defined")
 
 
-def verify_groups(graph: Graph, groups: Iterable[Collection[Eqn]]) -> None:
-    """Raise VerifyError unless each group is made of whole units and no unit that computes is in two groups."""
+def verify_groups(graph: Graph, groups: Iterable[Collection[Eqn]], again: Collection[int] = ()) -> None:
+    """Raise VerifyError unless each group is made of whole units and no unit that computes is in two groups, but for
+    those that are meant to be computed `again`."""
     size: dict[int, int] = {}
     work: set[int] = set()
     for e in graph.eqns:
@@ -124,7 +125,7 @@ def verify_groups(graph: Graph, groups: Iterable[Collection[Eqn]]) -> None:
                 raise VerifyError(
                     f"group {g} has {count} of the {size[n]} equations of unit {n} '{u.name}'", "group", u.where
                 )
-            if owner.setdefault(n, g) != g and u.kind != "view" and n in work:
+            if owner.setdefault(n, g) != g and u.kind != "view" and n in work and n not in again:
                 raise VerifyError(f"unit {n} '{u.name}' is in groups {owner[n]} and {g}", "group", u.where)
 
 

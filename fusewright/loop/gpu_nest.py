@@ -162,9 +162,19 @@ class Nest(Reductions):
         self.place(s, step, self.cols, "column")
 
     # --- walks over columns ---
-    def serial_walk(self, s: Scope, lo: Arg, hi: Arg, col: Arg, points: Callable[[list[Scope]], None]) -> None:
-        """Columns lo .. hi: `steps` vectors of a thread at a time, then single ones; `points(scopes)` for each time."""
+    def serial_walk(
+        self, s: Scope, lo: Arg, hi: Arg, col: Arg, points: Callable[[list[Scope]], None], back: bool = False
+    ) -> None:
+        """Columns lo .. hi: `steps` vectors of a thread at a time, then single ones; `points(scopes)` for each time.
+
+        `back`: from the last to the first.
+        """
         ct, n = self.s.col_threads, self.s.steps
+        ends = self.add(s, self.add(s, lo, hi), self.imm(-1)) if back else None
+
+        def place(x: Scope, step: Arg) -> None:
+            self.place_col(x, step if ends is None else self.prim(x, "sub", ends, step))
+
         start = lo
         if n > 1:
             length = self.span(s, lo, hi)
@@ -178,7 +188,7 @@ class Nest(Reductions):
             scopes = []
             for u in range(n):
                 x = Scope(c, inside)
-                self.place_col(x, self.add(c, at, self.imm(u * ct)))
+                place(x, self.add(c, at, self.imm(u * ct)))
                 scopes.append(x)
             points(scopes)
             s.body.append(For(var, lo, end, self.imm(ct * n), inside))
@@ -190,7 +200,7 @@ class Nest(Reductions):
         step = self.add(c, var, col)
         body: list[Stmt] = []
         x = Scope(c, body)
-        self.place_col(x, step)
+        place(x, step)
         points([x])
         inside.append(If(self.prim(c, "lt", step, hi), body))
         s.body.append(For(var, start, hi, self.imm(ct), inside))

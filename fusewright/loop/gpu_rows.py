@@ -88,7 +88,8 @@ class Rows(OnlineSums):
             self.persistent_walk(s, number, col, point)
         else:
             lo, hi = span or (self.imm(0), self.col_steps())
-            self.serial_walk(s, lo, hi, col, points)
+            # what was read last is in the L2 cache still
+            self.serial_walk(s, lo, hi, col, points, back=number % 2 == 1)
         self.combine_rows(s, plain, accs)
         self.running: dict[str, tuple[Arg, ...]] = {}
         for st in stages:

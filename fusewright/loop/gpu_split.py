@@ -1,18 +1,24 @@
 """Rows whose columns are cut over blocks of a GPU: every pass is a launch that combines what the last one has left.
 
-What is stored once for a row is combined by another launch, or by the last block of the row (`GpuSchedule.finish`).
+Where that is much for every block to read, a launch between the two combines it (`GpuSchedule.once`). What is stored
+once for a row is combined by another launch, or by the last block of the row (`GpuSchedule.finish`).
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
+from dataclasses import replace
+
 from ..core.dtypes import compute_type
 from ..fusion.ir import Stage
 from ..index.layout import product
-from ..schedule.gpu_base import beside
+from ..schedule.gpu_base import SECTOR, beside
+from ..schedule.gpu_fit import THREADS
 from .gpu_nest import SPLITS
 from .gpu_outer import Outer
 from .gpu_rows import Span, Where, words
-from .ir import Alloc, Arg, Buf, Imm, Reg, Set, Stmt
+from .ir import Alloc, Arg, Buf, Imm, Reg, Set, Stmt, Store
 from .scope import Scope
 
 
@@ -29,12 +35,57 @@ class Split(Outer):
                 for part in ("count", "mean"):
                     buf = self.partial[f"{st.name}.{part}"] = Buf(f"part_{st.name}_{part}", self.sum_type(st))
                     self.func.allocs.append(Alloc(buf, everyone, "grid"))
+        self.totals: dict[str, Buf] = {}
+        last = max(self.p.work, default=0)
         for number in sorted(self.p.work):
             self.split_pass(number)
-        if self.p.row_stores and not self.s.finish:
-            s, bid, tid = self.launch(self.row_tiles(), self.s.threads, "results of rows", "rows", 1, 2)
-            self.store_rows(s, bid, tid)
+            left = [st for st in self.p.work[number] if st in self.p.inner]
+            if self.s.once and number < last:
+                self.combine(left, everyone=self.params.get(rows, "rows"))
+            elif self.p.row_stores and number == last and not self.last_stores(number):
+                with self.narrow() if self.s.once else nullcontext():
+                    s, bid, tid = self.launch(self.row_tiles(), self.s.threads, "results of rows", "rows", 1, 2)
+                    self.store_rows(s, bid, tid)
         self.epilogue()
+
+    def last_stores(self, number: int) -> bool:
+        """Whether the last block of a row stores what there is once for it: not where combining that takes many."""
+        left = any(st in self.p.inner for st in self.p.work[number])
+        return self.s.finish and number == max(self.p.work) and not (self.s.once and left)
+
+    @contextmanager
+    def narrow(self) -> Iterator[None]:
+        """The schedule of launches that only combine what chunks have left: they wait for memory and do little else, so
+        there are many blocks, with as few rows as fill a sector."""
+        whole = self.s
+        lanes = self.width if self.row_vector else 1
+        smallest = min((buf.dtype.itemsize for buf in self.partial.values()), default=4)
+        rt = min(whole.row_threads, max(1, SECTOR // (lanes * smallest)))
+        self.s = replace(whole, row_threads=rt, col_threads=THREADS // rt)
+        yield
+        self.s = whole
+
+    def combine(self, stages: list[Stage], everyone: Arg) -> None:
+        """Combine what all chunks have left of each row, for all blocks of the next pass."""
+        if not stages:
+            return
+        lanes = self.width if self.row_vector else 1
+        with self.narrow():
+            s, bid, tid = self.launch(self.row_tiles(), self.s.threads, "combine what chunks have left", "sums", 1, 2)
+            row, col = self.place_thread(s, tid)
+            step, valid = self.place_row(s, bid, row)
+            self.total_rows(s, {st.name for st in stages}, step, col)
+            first = self.prim(s, "eq", col, self.imm(0)) if self.s.col_threads > 1 else None
+            at = self.mul(s, step, self.imm(lanes))
+            found = [st for st in self.p.inner if st.name in s.stages]
+            for st in found:
+                buf = self.totals[st.name] = Buf(f"total_{st.name}", compute_type(st.dtype))
+                self.func.allocs.append(Alloc(buf, everyone, "grid"))
+            stores: list[Stmt] = [
+                Store(self.totals[st.name], at, self.splat(s, s.stages[st.name], lanes), None, "aligned" * (lanes > 1))
+                for st in found
+            ]
+            self.only(s, first, valid).extend(stores)
 
     def store_rows(self, s: Scope, tile: Arg, tid: Arg) -> None:
         """Combine what the chunks of a tile of rows have left, and store what comes of it."""
@@ -86,7 +137,7 @@ class Split(Outer):
                 value = self.cast(s, self.splat(s, value, lanes), self.partial[name].dtype)
                 stores.append(self.leave(name, at, value))
             self.only(s, first, valid).extend(stores)
-        if self.p.row_stores and self.s.finish and number == max(self.p.work):
+        if self.p.row_stores and self.last_stores(number):
             tiles = self.params.get(self.row_tiles(), "row tiles")
             x = self.last_block(s, bid, tid, tile, splits, tiles)
             self.store_rows(x, self.own(x, tile), tid)
@@ -104,6 +155,11 @@ class Split(Outer):
             return self.mul(c, self.add(c, self.mul(c, t, self.row_steps()), step), self.imm(lanes))
 
         wanted = [st for st in self.p.inner if st.name in needed]
+        for st in wanted:
+            if st.name in self.totals:
+                buf, at = self.totals[st.name], self.mul(s, step, self.imm(lanes))
+                s.stages[st.name] = self.let(s, "load", (at,), buf.dtype, lanes, buf, "aligned" if lanes > 1 else None)
+        wanted = [st for st in wanted if st.name not in self.totals]
         plain = [st for st in wanted if not self.is_rescaled(st) and not self.is_moments(st)]
         found = dict(zip(plain, self.add_parts(s, plain, lanes, self.chunks(col), where), strict=True))
         for st in wanted:

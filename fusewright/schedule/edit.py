@@ -323,6 +323,8 @@ class Edit:
         if mode != "tile":
             own["whole"] = False
         own["finish"] = mode == "split" or (isinstance(s, GpuSchedule) and s.resident and s.finish)
+        if mode != "split":
+            own["once"] = False
         if mode != "persistent":
             own |= {"keep_in": "registers", "ahead": False}
         return self.changed(mode=mode, **own, **{known[k]: n for k, n in fields.items()})
@@ -436,6 +438,16 @@ class Edit:
         """
         self._only(GpuSchedule, f"finish({on})")
         return self.changed(finish=bool(on))
+
+    def combine(self, on: bool = True) -> Edit:
+        """What chunks of columns leave is combined by a launch before the next pass, not by every block of that:
+
+            for block: t = sum(parts); S(t)    becomes    t = sum(parts); for block: S(t)
+
+        Legal: in mode "split".
+        """
+        self._only(GpuSchedule, f"combine({on})")
+        return self.changed(once=bool(on))
 
     def resident(self, on: bool = True) -> Edit:
         """Only as many blocks as the GPU runs at once, each over many rows: `row = block` becomes

@@ -54,7 +54,20 @@ from .gpu_base import (
     power_up,
     resident_blocks,
 )
-from .gpu_fit import ALONE, CHUNK, CLUSTERS, THREADS, Held, by_columns, dear_values, holds, narrowed, row_bytes, shares
+from .gpu_fit import (
+    ALONE,
+    CHUNK,
+    CLUSTERS,
+    THREADS,
+    TOGETHER,
+    Held,
+    by_columns,
+    dear_values,
+    holds,
+    narrowed,
+    row_bytes,
+    shares,
+)
 from .gpu_tile import Tiles
 
 
@@ -152,7 +165,9 @@ class _Planner(Tiles):
             aligned=aligned,
             anchor=anchor,
         )
-        once = _passes(f, set(cols), online(f, set(cols)))
+        running = online(f, set(cols))
+        once = _passes(f, set(cols), running)
+        moments = any(o.kind == "moments" for o in running.values())
         numbers = [] if over_rows or anchor else gpu_interleave.several(f, self.hint, rows, cols, unit)
         base = replace(base, interleaved=bool(numbers))
         n = numbers[0] if numbers else 1  # neighbouring rows that a block has at least
@@ -167,9 +182,11 @@ class _Planner(Tiles):
             if found is not None and unit is not None and not anchor:
                 found, narrow = narrowed(f, set(rows), set(cols), found, lanes, self.gpu)
                 base = replace(base, lanes=narrow)
-        elif once > 1:  # else one pass does it, and nothing is kept
+        elif once > 1 or moments:  # else one pass does it, and nothing is kept
             values, loads = (lanes * w for w in self._words(f, set(cols)))
-            clusters = CLUSTERS if self.gpu.clusters else (1,)
+            clusters: tuple[int, ...] = CLUSTERS if self.gpu.clusters else (1,)
+            if once == 1:  # moments of a row that is held take less arithmetic, but one pass is all that they need
+                clusters = clusters[:2]
             size = 0 if not rows or anchor else row_bytes(f, base)
 
             def hold(n: int) -> Held | None:
@@ -182,11 +199,12 @@ class _Planner(Tiles):
         whole = over_rows or finds_positions(f.reductions())
         if not whole and few and nc >= CHUNK and not enough:
             n = numbers[0] if numbers else 1
-            splits = min(self.gpu.sms * PIECES // -(-nr // n), -(-vectors * n // (2 * THREADS)), 1024)
+            threads = THREADS if rows else 2 * THREADS
+            splits = min(self.gpu.sms * PIECES // -(-nr // n), -(-vectors * n // (2 * threads)), 1024)
             family = "full reduction" if not rows else "inner reduction, split"
-            s = replace(base, family=family, mode="split", row_threads=n, col_threads=THREADS // n)
+            s = replace(base, family=family, mode="split", row_threads=n, col_threads=threads // n)
             s = replace(s, steps=4, finish=True)
-            return f, s, {"splits": splits}
+            return f, replace(s, once=self._once(f, s, splits)), {"splits": splits}
         if found is not None:
             cluster, ct, steps, keep, place = found
             if n > 1:
@@ -230,16 +248,20 @@ class _Planner(Tiles):
     def _down(self, f: Fusion, rows: list[Atom], cols: list[Atom], unit: Atom, passes: int) -> Settled:
         """Rows are neighbours in memory: threads side by side along them, each taking some of the columns."""
         lanes, aligned = self._lanes(f, unit, exact=True)
-        across = self.size([unit]) // lanes
-        rt = power_up(across, 32)
-        ct = max(1, THREADS // rt)
-        steps_rows = self.size(rows) // lanes
-        tiles = -(-steps_rows // rt)
         nc = self.size(cols)
         names = tuple(a.name for a in rows), tuple(a.name for a in cols)
-        base = GpuSchedule(*names, unit.name, lanes, "outer reduction", "loop", rt, ct, 4, aligned=aligned)
+
+        def based(lanes: int) -> tuple[GpuSchedule, int]:
+            """A loop with such vectors, and tiles of rows."""
+            vectors = self.size(rows) // lanes
+            rt = self._side_by_side(power_up(self.size([unit]) // lanes, 32), lanes, vectors)
+            ct = max(1, THREADS // rt)
+            s = GpuSchedule(*names, unit.name, lanes, "outer reduction", "loop", rt, ct, 4, aligned=aligned)
+            return replace(s, family="outer persistent" if passes > 1 else s.family), -(-vectors // rt)
+
+        base, tiles = based(lanes)
+        rt, ct = base.row_threads, base.col_threads
         if passes > 1:
-            base = replace(base, family="outer persistent")
             words = lanes * self._words(f, set(cols))[0]
             for c, wide in itertools.product(self._clusters(f, set(cols)), (ct, 2 * ct, 4 * ct)):
                 steps = -(-nc // (c * wide))
@@ -247,13 +269,30 @@ class _Planner(Tiles):
                     return f, replace(base, mode="persistent", col_threads=wide, steps=steps, cluster=c), {}
         few = self.gpu.sms * (PIECES // 2 if passes == 1 else 1)  # so few blocks do not keep memory busy
         if tiles < few and nc >= 4 * ct and not finds_positions(f.reductions()):
+            if lanes == 8 and (passes > 1 or online(f, set(cols))):  # these take registers
+                base, tiles = based(4)
+                ct = base.col_threads
             splits = min(self.gpu.sms * PIECES // tiles, -(-nc // (4 * ct)), 1024)
             if splits > 1:
-                steps = 8 if lanes == 8 and nc >= 16 * ct * splits else 4  # sums of more elements wait longer
+                steps = 8 if lanes == 8 and nc >= 16 * ct * splits else 4  # 16-bit elements wait longer
                 s = replace(base, family=base.family + ", split", mode="split", steps=steps, finish=True)
-                return f, s, {"splits": splits}
+                return f, replace(s, once=self._once(f, s, splits)), {"splits": splits}
         steps = max(1, min(4, nc // ct))
         return f, replace(base, steps=1 << (steps.bit_length() - 1)), {}
+
+    def _side_by_side(self, most: int, lanes: int, vectors: int) -> int:
+        """How many vectors of rows a block has, at most so many: as many as leave the fewest threads without one, and
+        sectors of memory whole."""
+        least = min(most, max(8, 32 // lanes))
+        choices = [most >> k for k in range(most.bit_length()) if most >> k >= least]
+        return min(choices, key=lambda n: -(-vectors // n) * n)
+
+    def _once(self, f: Fusion, s: GpuSchedule, splits: int) -> bool:
+        """Whether what chunks leave of the rows of a block is more than every block should read."""
+        moments = online(f, {a for a in f.axes if a.name in s.cols})
+        each = sum(3 if r.name in moments else 1 for r in f.reductions())
+        rows = s.row_threads * (s.lanes if s.vector in s.rows else 1)
+        return splits * rows * each * 4 > TOGETHER
 
     def scanning(self) -> Settled:
         """Running totals: a thread walks along a row where neighbouring rows are neighbours in memory; else, or where

@@ -48,7 +48,8 @@ class GpuSchedule:
     "registers" or in "shared" memory; `ahead`: a resident block has room there for a second row, which it asks for
     while it works on one; `repeat`: the row axis of which a thread of a tile takes `repeats` points, so that what does
     not vary along it is read once for them; `finish`: the last block combines what blocks leave, and not another
-    launch; `anchor`: vectors start where those of this buffer are aligned, in each row (`gpu_anchor.py`);
+    launch; `once`: what chunks of columns leave is combined by a launch before the next pass, and not by every block
+    of that; `anchor`: vectors start where those of this buffer are aligned, in each row (`gpu_anchor.py`);
     `interleaved`: the neighbours of a thread have the rows beside its own, not the columns (`gpu_interleave.py`).
     """
 
@@ -77,6 +78,7 @@ class GpuSchedule:
     repeat: str = name("reuse({axis}, registers)", "")
     repeats: int = number("unroll(rows, {n})", 1)
     finish: bool = flag("finish(block)")
+    once: bool = flag("combine(launch)")
     anchor: str = name("align(rows, {buffer})", "")
     interleaved: bool = flag("interleave(rows)")
     split: tuple[tuple[str, int], ...] = ()

@@ -14,6 +14,7 @@ from .gpu_base import ACCESS, DEAR, GpuSchedule, accesses, power_up, row_load
 
 THREADS = 256  # of a block, where nothing asks for more or fewer
 WORDS = 32  # 32-bit registers of a thread for values kept between passes, in blocks of 1024 threads; twice in smaller
+ROOM = 48  # of them that leave room for other blocks, in blocks of 256 threads: much on its way at once counts for more
 STEPS = 16  # vectors of a row per thread, at most
 BESIDE = 12  # besides those of `demand`
 DRAWING = 8  # of them while random words are drawn
@@ -24,8 +25,10 @@ OTHERS = 28  # registers of a thread besides those it keeps values in, roughly
 SHARED_STEPS = 32  # vectors of a row in shared memory per thread, at most
 ASYNCHRONOUS = (8, 0)  # the compute capability from which on shared memory is filled without registers
 CHUNK = 1 << 15  # points of a row under which cutting it over blocks does not pay
-SHARE = 32 << 10  # bytes of a row that a block holds best (measured on an H200): a longer row has a cluster of blocks
+ALL = 48 << 10  # bytes of a row that one block holds in registers: a longer row has a cluster of blocks, if it can
+SHARE = 32 << 10  # bytes of a row that each of those holds best (both measured on an H200)
 ALONE = 8 << 10  # bytes of parts that one block combines in no more than the time that another launch takes
+TOGETHER = 32 << 10  # bytes of parts that all blocks read in no more than the time that another launch takes
 CLUSTERS = (1, 2, 4, 8)  # blocks of a cluster
 OTHER_SHARED = 4 << 10  # bytes of shared memory left for what reductions need
 SYSTEM_SHARED = 1 << 10  # bytes of it that the system takes of every block; a processor has so many more than a block
@@ -106,7 +109,10 @@ def _in_registers(
         if found is None:
             continue
         ct, steps, keep = found
-        good = 4 * share * loads <= SHARE and _blocks(gpu, (ct, steps), values if keep == "values" else loads) > 1
+        good = (
+            4 * share * loads <= (ALL if c == 1 else SHARE)
+            and _blocks(gpu, (ct, steps), values if keep == "values" else loads) > 1
+        )
         best = Held(c, *found)
         if good and (rows * c >= gpu.sms or share * lanes < CHUNK // 2):
             break
@@ -226,7 +232,10 @@ def _fit_words(gpu: Gpu, vectors: int, words: float, rows: int) -> tuple[int, in
         if not holds(ct, steps, words):
             continue
         best = (ct, steps)
-        roomy = steps * words <= WORDS and (ct >= 256 or steps <= (4 if ct >= 128 else 3))
+        few = 4 if ct >= 128 else 3  # vectors, of four registers: or as much in narrower ones
+        roomy = steps * words <= (ROOM if ct <= THREADS else WORDS) and (
+            ct >= 256 or steps <= few or steps * words <= 4 * few
+        )
         if (roomy and rows * ct >= gpu.sms * 512) or steps == 1:
             break
     return best

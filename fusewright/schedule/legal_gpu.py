@@ -204,6 +204,8 @@ def _check_counts(f: Fusion, s: GpuSchedule, sizes: Sizes) -> None:
         raise Illegal("ahead(rows, shared)", "rows", why, "no ahead", "ahead")
     if s.finish and not s.resident and s.mode != "split":
         raise Illegal("finish(block)", "block", "blocks leave nothing to be combined", "no finish", "finish")
+    if s.once and s.mode != "split":
+        raise Illegal("combine(launch)", "launch", "no chunks of columns leave anything", "no combine", "once")
     _check_repeat(s)
     _check_interleaved(f, s)
     if s.split:

@@ -61,7 +61,7 @@ def _near(f: Fusion, s: GpuSchedule, sizes: Sizes) -> Iterator[GpuSchedule]:
         case "collect":
             yield from _collected(s)
     once = frozenset(b for b, o, _ in accesses(f) if o.axes() == set(f.axes))
-    if once and s.mode != "loop":
+    if once:
         yield replace(s, stream=once)
 
 
@@ -94,7 +94,7 @@ def _shared(f: Fusion, s: GpuSchedule, cols: int) -> Iterator[GpuSchedule]:
 def _interleaved(s: GpuSchedule, cols: int) -> Iterator[GpuSchedule]:
     """Neighbouring rows in memory: how many of them a block has, and how it holds them."""
     yield replace(s, interleaved=False)
-    t = replace(s, mode="persistent", finish=s.resident and s.finish, ahead=False)
+    t = replace(s, mode="persistent", finish=s.resident and s.finish, ahead=False, once=False)
     for rt, cluster, threads in itertools.product((8, 4, 16, 2), CLUSTERS[::-1], (512, 256)):
         ct = threads // rt
         steps = -(-cols // (cluster * ct))
@@ -155,10 +155,13 @@ def _walked(s: GpuSchedule, cols: int) -> Iterator[GpuSchedule]:
 def _cut(s: GpuSchedule) -> Iterator[GpuSchedule]:
     """Rows cut over blocks that combine their parts in another launch."""
     row_vector = s.vector in s.rows
-    for threads, steps in itertools.product((128, 256, 512), (1, 2, 4, 8)):
-        rt = min(32, s.row_threads) if row_vector or s.interleaved else 1
-        s = replace(s, mode="split", cluster=1, finish=True, **REGISTERS)
-        yield replace(s, row_threads=rt, col_threads=threads // rt, steps=steps)
+    s = replace(s, mode="split", cluster=1, finish=True, **REGISTERS)
+    widths = {s.lanes, max(1, s.lanes // 2)} if row_vector else {s.lanes}
+    across = {min(32, s.row_threads), 8} if row_vector else {s.row_threads} if s.interleaved else {1}
+    for once, lanes, rt in itertools.product((True, False), sorted(widths), sorted(across, reverse=True)):
+        for threads, steps in itertools.product((128, 256, 512), (1, 2, 4, 8)):
+            t = replace(s, once=once, lanes=lanes, row_threads=rt, col_threads=threads // rt)
+            yield replace(t, steps=steps)
 
 
 def _collected(s: GpuSchedule) -> Iterator[GpuSchedule]:

@@ -57,7 +57,7 @@ def families(graphs: list[GraphRecord]) -> list[str]:
     return [g.plan.schedule.family for graph in graphs for g in graph.groups if g.plan.schedule is not None]
 
 
-X = torch.randn(9, 40)
+X = torch.randn(9, 40, generator=torch.Generator().manual_seed(0))
 
 
 def softmax(x: torch.Tensor) -> torch.Tensor:
@@ -348,7 +348,8 @@ def test_everything_off_at_once() -> None:
     off = {row.name: False for row in TABLE if row.metadata["kind"] == "switch" and row.default and row.name != "pool"}
     off["grouping"] = True
     compiled(softmax, X, **off)
-    compiled(lambda x: (x * 2).sum(0).exp() + x.t().sum(), X, **off)
+    # small sums: the exponential of a sum near 10 has two ulps more for each of the sum's
+    compiled(lambda x: (x / 4).sum(0).exp() + x.t().sum(), X, **off)
     with emulated_gpu():
         compiled(softmax, X, **off)
 

@@ -34,6 +34,7 @@ from tests.loop.test_gpu_lowering import softmax16
 
 N, M = sym("n"), sym("m")
 ONE = Gpu((9, 0), 1, 1 << 20, 227 << 10)  # one processor: whole rows are held
+NARROW = Gpu((7, 0), 1, 1 << 20, 4 << 10)  # no clusters, and next to no shared memory
 MACHINES = ({}, {"machine": run_emulated}) if COMPILER else ({},)
 
 
@@ -64,7 +65,7 @@ def group_norm(dtype: DType, groups: int, run: int, weights: bool = True):
 
 
 def moments(dtype: DType, groups: int, run: int):
-    """The mean and variance over dims 1 and 3: one pass, on the fly."""
+    """The mean and variance over dims 1 and 3: one pass, on the fly where rows are not held."""
 
     def program(b: Builder) -> list[Value]:
         x = b.cast(b.input(dtype, (N, M, groups, run)), f32)
@@ -103,8 +104,9 @@ CASES = {
     "one pixel": (group_norm(f32, 6, 4), (7, 1), ONE, {"mode": "persistent"}),
     "few groups": (group_norm(bf16, 2, 8, False), (3, 77), ONE, {"mode": "persistent"}),
     "split": (group_norm(bf16, 8, 8), (1, 9000), Gpu((8, 0), 16, 1 << 20, 164 << 10), {"mode": "split"}),
-    "moments": (moments(bf16, 8, 8), (5, 70), SMALL, {"mode": "loop", "row_threads": 8}),
-    "moments, odd": (moments(f32, 5, 7), (4, 33), SMALL, {"mode": "loop", "row_threads": 4, "lanes": 1}),
+    "moments": (moments(bf16, 8, 8), (5, 70), SMALL, {"mode": "persistent", "row_threads": 8}),
+    "moments, long": (moments(bf16, 8, 8), (1, 9000), NARROW, {"mode": "loop", "row_threads": 4}),
+    "moments, odd": (moments(f32, 5, 7), (1, 2401), NARROW, {"mode": "loop", "row_threads": 2, "lanes": 1}),
     "moments, split": (moments(bf16, 8, 4), (1, 9001), Gpu((9, 0), 16, 1 << 20, 227 << 10), {"mode": "split"}),
     "softmax": (softmax(bf16, 16, 4), (2, 100), ONE, {"mode": "persistent", "row_threads": 16}),
     "softmax, long": (softmax(f32, 4, 4), (1, 40000), Gpu((8, 0), 1, 1 << 20, 4 << 10), {"mode": "loop"}),

@@ -54,8 +54,8 @@ __device__ __forceinline__ float fw_sum_f32x4(const float* v) {
   return x[0];
 }
 
-// sum over groups of 256 threads
-__device__ __forceinline__ float fw_sum_f32_256x1(float x, unsigned char* scratch) {
+// sum over groups of 512 threads
+__device__ __forceinline__ float fw_sum_f32_512x1(float x, unsigned char* scratch) {
   float* const s = reinterpret_cast<float*>(scratch);
   const unsigned t = threadIdx.x;
   #pragma unroll
@@ -65,9 +65,9 @@ __device__ __forceinline__ float fw_sum_f32_256x1(float x, unsigned char* scratc
   }
   if (t % 32 == 0) s[t / 32] = x;
   __syncthreads();
-  x = s[t % 8];
+  x = s[t % 16];
   #pragma unroll
-  for (int d = 1; d <= 4; d *= 2) {
+  for (int d = 1; d <= 8; d *= 2) {
     const float y = __shfl_xor_sync(0xffffffffu, x, d);
     x = x + y;
   }
@@ -75,7 +75,7 @@ __device__ __forceinline__ float fw_sum_f32_256x1(float x, unsigned char* scratc
 }
 
 // pass 0 over the columns
-extern "C" __global__ void __launch_bounds__(256, 4) full_sum_0(
+extern "C" __global__ void __launch_bounds__(512, 2) full_sum_0(
     const float* __restrict__ in0,
     const float* __restrict__ in1,
     float* __restrict__ out2,
@@ -88,8 +88,8 @@ extern "C" __global__ void __launch_bounds__(256, 4) full_sum_0(
     int* __restrict__ counters) {
   const int bid0 = blockIdx.x;
   const int tid0 = threadIdx.x;
-  __shared__ __align__(16) unsigned char fw_scratch0[32];
-  __shared__ __align__(16) unsigned char fw_scratch1[32];
+  __shared__ __align__(16) unsigned char fw_scratch0[64];
+  __shared__ __align__(16) unsigned char fw_scratch1[64];
   const int v1 = fw_udiv(bid0, n1);
   const int v2 = v1 * n1;
   const int v3 = bid0 - v2;
@@ -103,17 +103,17 @@ extern "C" __global__ void __launch_bounds__(256, 4) full_sum_0(
     acc8[l] = 0.0f;
   }
   const int v9 = v7 - v5;
-  const int v10 = fw_udiv(v9, 1024);
-  const int v11 = v10 * 1024;
+  const int v10 = fw_udiv(v9, 2048);
+  const int v11 = v10 * 2048;
   const int v12 = v5 + v11;
-  for (int c13 = v5; c13 < v12; c13 += 1024) {
+  for (int c13 = v5; c13 < v12; c13 += 2048) {
     const int v14 = c13 + tid0;
     const int v15 = v14 * 4;
-    const int v16 = v14 + 256;
+    const int v16 = v14 + 512;
     const int v17 = v16 * 4;
-    const int v18 = v14 + 512;
+    const int v18 = v14 + 1024;
     const int v19 = v18 * 4;
-    const int v20 = v14 + 768;
+    const int v20 = v14 + 1536;
     const int v21 = v20 * 4;
     float v22[4];
     fw_load_f32x4_ldg(in0 + v15, v22);
@@ -147,7 +147,7 @@ extern "C" __global__ void __launch_bounds__(256, 4) full_sum_0(
       acc8[l] = v37;
     }
   }
-  for (int c38 = v12; c38 < v7; c38 += 256) {
+  for (int c38 = v12; c38 < v7; c38 += 512) {
     const int v39 = c38 + tid0;
     const bool v45 = v39 < v7;
     if (v45) {
@@ -170,7 +170,7 @@ extern "C" __global__ void __launch_bounds__(256, 4) full_sum_0(
     v46[l] = acc8[l];
   }
   const float v47 = fw_sum_f32x4(v46);
-  const float sum48 = fw_sum_f32_256x1(v47, fw_scratch0);
+  const float sum48 = fw_sum_f32_512x1(v47, fw_scratch0);
   const bool v49 = tid0 == 0;
   if (v49) {
     part_r0[v3] = sum48;
@@ -179,17 +179,17 @@ extern "C" __global__ void __launch_bounds__(256, 4) full_sum_0(
   if (last50) {
     float total51 = 0.0f;
     const int v52 = n1 + (-1);
-    for (int t53 = tid0; t53 < n1; t53 += 1024) {
+    for (int t53 = tid0; t53 < n1; t53 += 2048) {
       const float v54 = __ldcg(part_r0 + t53);
-      const int v55 = t53 + 256;
+      const int v55 = t53 + 512;
       const bool v56 = v55 < n1;
       const int v57 = v55 < v52 ? v55 : v52;
       const float v58 = __ldcg(part_r0 + v57);
-      const int v59 = t53 + 512;
+      const int v59 = t53 + 1024;
       const bool v60 = v59 < n1;
       const int v61 = v59 < v52 ? v59 : v52;
       const float v62 = __ldcg(part_r0 + v61);
-      const int v63 = t53 + 768;
+      const int v63 = t53 + 1536;
       const bool v64 = v63 < n1;
       const int v65 = v63 < v52 ? v63 : v52;
       const float v66 = __ldcg(part_r0 + v65);
@@ -206,7 +206,7 @@ extern "C" __global__ void __launch_bounds__(256, 4) full_sum_0(
       total51 = v73;
     }
     const float v74 = total51;
-    const float sum75 = fw_sum_f32_256x1(v74, fw_scratch1);
+    const float sum75 = fw_sum_f32_512x1(v74, fw_scratch1);
     const bool v76 = tid0 == 0;
     if (v76) {
       out2[0] = sum75;

@@ -1,0 +1,206 @@
+"""Programs of one kernel in shapes drawn at random: what no heuristic can have been tuned on.
+
+`python benchmarks/drawn_shapes.py --seed 3 --count 2 --json run.json` draws two shapes and element types for each kind
+of program (the kinds of the suites `gpu` and `gpu-more`) and measures them as `fusewright bench --device cuda` does,
+beside eager and TorchInductor. The same seed draws the same shapes. On one H200 about two seconds per program. Rows
+where Fusewright is more than 3 % slower than the best peer say so.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import random
+import sys
+import warnings
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import torch
+import torch.nn.functional as F
+from rich.console import Console
+
+from fusewright.bench import cases_gpu as g
+from fusewright.bench import cases_more as more
+from fusewright.bench import measure, report, runner
+from fusewright.bench.cases import Case, Tensors, layer_norm, rows, softmax
+
+SUITE = "gpu-drawn"
+TYPES = {torch.bfloat16: "bf16", torch.float16: "f16", torch.float32: "f32"}
+
+
+class Draw:
+    """Sizes and element types, by one generator."""
+
+    def __init__(self, seed: int) -> None:
+        self.random = random.Random(seed)
+
+    def dtype(self) -> torch.dtype:
+        return self.random.choices(list(TYPES), (5, 2, 4))[0]
+
+    def extent(self, least: int, most: int) -> int:
+        """Log-uniform; a power of two, a multiple of 128 or of 8, or any number."""
+        n = least * (most / least) ** self.random.random()
+        unit = self.random.choices((0, 128, 8, 1), (3, 4, 2, 1))[0]
+        n = 2 ** round(torch.tensor(n).log2().item()) if unit == 0 else max(unit, round(n / unit) * unit)
+        return int(min(max(n, least), most))
+
+    def matrix(self, least: int = 64, most: int = 200_000) -> tuple[int, int]:
+        """Rows of a length within the bounds, of 20 to 300 million elements in all."""
+        m = self.extent(least, most)
+        return max(1, self.extent(20_000_000, 300_000_000) // m), m
+
+    def images(self) -> tuple[int, int, int, int]:
+        c = 32 * self.random.randint(1, 20)
+        side = self.random.choice((7, 14, 28, 32, 56, 64, 112, 128))
+        return max(1, self.extent(20_000_000, 100_000_000) // (c * side * side)), c, side, side
+
+
+def _cat(a: torch.Tensor, b: torch.Tensor, c: torch.Tensor) -> torch.Tensor:
+    return torch.cat([a, b, c], 1).relu()
+
+
+# name, program, vectors beside the large tensors, large tensors, bounds of the last extent
+ROWS: tuple[tuple[str, Callable[..., Any], int, int, tuple[int, int]], ...] = (
+    ("bias+gelu", g.bias_gelu, 1, 1, (64, 20_000)),
+    ("silu*mul", g.silu_mul, 0, 2, (64, 50_000)),
+    ("softmax", softmax, 0, 1, (64, 200_000)),
+    ("log softmax", lambda x: F.log_softmax(x, -1), 0, 1, (64, 200_000)),
+    ("rmsnorm", g.rms_norm, 1, 1, (64, 200_000)),
+    ("layernorm", layer_norm, 2, 1, (64, 60_000)),
+    ("add+RMS norm", more.add_rms_norm, 1, 2, (256, 20_000)),
+    ("layernorm+gelu", more.layer_norm_gelu, 2, 1, (64, 20_000)),
+    ("swiglu", more.swiglu, 0, 1, (256, 50_000)),
+    ("sum all", lambda x: x.sum(), 0, 1, (64, 20_000)),
+    ("sum dim 0", lambda x: x.sum(0), 0, 1, (64, 20_000)),
+    ("sum dim 1", lambda x: x.sum(1), 0, 1, (64, 200_000)),
+    ("std", lambda x: x.std(-1), 0, 1, (64, 60_000)),
+    ("transpose", lambda x: x.t().contiguous(), 0, 1, (512, 20_000)),
+    ("cat of 3 + relu", _cat, 0, 3, (64, 10_000)),
+    ("KL divergence", more.kl, 0, 2, (1_000, 100_000)),
+)
+IMAGES: tuple[tuple[str, Callable[..., Any], bool], ...] = (
+    ("batchnorm", g.batch_norm, False),
+    ("batchnorm+relu channels last", more.batch_norm_relu, True),
+    ("groupnorm+silu", g.group_norm_silu, False),
+    ("groupnorm+silu channels last", g.group_norm_silu, True),
+)
+
+
+def drawn(draw: Draw) -> Iterator[Case]:
+    """One case of each kind."""
+
+    def case(
+        name: str, fn: Callable, make: Callable[[str, bool], Tensors], dtype: torch.dtype, *shape: int, first: float = 1
+    ) -> Case:
+        return Case(f"{name} {'x'.join(map(str, shape))} {TYPES[dtype]}", SUITE, fn, make, 0, first=first)
+
+    for name, fn, vectors, big, bounds in ROWS:
+        shape, dtype = draw.matrix(*bounds), draw.dtype()
+        shape = (max(1, shape[0] // big), shape[1] // 2 * 2)
+        yield case(name, fn, rows(shape, more.TINY, big=big, vectors=vectors, dtype=dtype), dtype, *shape)
+    for name, fn, last in IMAGES:
+        images, dtype = draw.images(), draw.dtype()
+        make = rows(images, (3, 32, 4, 4), vectors=2, axis=1, dtype=dtype)
+        yield case(name, fn, more._channels_last(make) if last else make, dtype, *images)
+
+    n, m = draw.matrix(500, 200_000)
+    yield case("cross-entropy", g.cross_entropy, g._classes(n, m), torch.bfloat16, n, m)
+    middle = (draw.extent(4, 64), draw.extent(200, 5_000), draw.extent(64, 2_000))
+    dtype = draw.dtype()
+    yield case("var_mean dim 1", lambda x: torch.var_mean(x, 1), rows(middle, (2, 8, 16), dtype=dtype), dtype, *middle)
+    a, b, c = draw.extent(4, 32), draw.extent(32, 200), draw.extent(128, 2_000)
+    wide = g._shapes((a, 1, b, c), (a, b, 1, c), dtype=torch.float32, small=((2, 1, 4, 16), (2, 4, 1, 16)))
+    yield case("outer add", g.outer_add, wide, torch.float32, a, b, b, c)
+    yield _rope(draw)
+    yield _embedding(draw)
+    yield _gradient(draw)
+
+
+def _rope(draw: Draw) -> Case:
+    heads, tokens = draw.extent(4, 40), draw.extent(500, 10_000)
+    width = draw.random.choice((64, 80, 96, 128, 256))
+    size, dtype = (max(1, 80_000_000 // (heads * tokens * width)), heads, tokens, width), draw.dtype()
+
+    def make(device: str, quick: bool) -> Tensors:
+        shape = (2, 2, 8, 16) if quick else size
+        c = torch.randn(shape[-2:], device=device)
+        return torch.randn(shape, device=device, dtype=dtype), c, c.sin()
+
+    return Case(f"rope {'x'.join(map(str, size))} {TYPES[dtype]}", SUITE, g.rope, make, 0)
+
+
+def _embedding(draw: Draw) -> Case:
+    n, width, k, dtype = draw.extent(1_000, 200_000), draw.extent(64, 8_000), draw.extent(5_000, 100_000), draw.dtype()
+    k = min(k, 200_000_000 // width)
+
+    def make(device: str, quick: bool) -> Tensors:
+        words, size, ids = (64, 32, 50) if quick else (n, width, k)
+        return torch.randn(words, size, device=device, dtype=dtype), torch.randint(0, words, (ids,), device=device)
+
+    return Case(f"embedding*2 {k} of {n}x{width} {TYPES[dtype]}", SUITE, g.embedding, make, 0, first=min(1, k / n))
+
+
+def _gradient(draw: Draw) -> Case:
+    n, m = draw.matrix(256, 16_000)
+    dtype = draw.dtype()
+
+    def make(device: str, quick: bool) -> Tensors:
+        shape = (16, 64) if quick else (n, m)
+        grad, x = (torch.randn(shape, device=device, dtype=dtype) for _ in range(2))
+        f = x.float()
+        rstd = f.var(-1, keepdim=True).add(1e-5).rsqrt()
+        return grad, x, torch.randn(shape[-1], device=device, dtype=dtype), f.mean(-1, keepdim=True), rstd
+
+    return Case(f"layernorm backward {n}x{m} {TYPES[dtype]}", SUITE, g.layer_norm_backward, make, 0)
+
+
+def _measured(case: Case, names: list[str], args: argparse.Namespace, roof: float) -> dict[str, Any]:
+    """One row; said as soon as it is there, and where a peer is faster."""
+    row = runner.run_case(case, names, args.device, args.quick, roof, lambda _: None)
+    mine = row["seconds"].get(report.OURS)
+    best = min(t for t in row["seconds"].values())
+    told = " ".join(f"{name} {t * 1e6:.1f} ({row['share'][name]:.2f})" for name, t in row["seconds"].items())
+    remark = "failed" if mine is None else "slower" if mine > 1.03 * best else ""
+    print(f"{case.name}: {told} {remark} {row['failed'] or ''}".rstrip(), flush=True)
+    return row
+
+
+def main(argv: list[str]) -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--count", type=int, default=1, help="shapes for each kind of program")
+    parser.add_argument("--device", default="cuda")
+    parser.add_argument("--only", default="", metavar="SUBSTR", help="only programs whose name contains this")
+    parser.add_argument("--peers", default="eager,inductor")
+    parser.add_argument("--list", action="store_true", help="print what is drawn, and end")
+    parser.add_argument("--quick", action="store_true", help="tiny sizes: tries the program, not speed")
+    parser.add_argument("--json", type=Path, metavar="FILE")
+    args = parser.parse_args(argv)
+    draw = Draw(args.seed)
+    cases = tuple(c for _ in range(args.count) for c in drawn(draw) if args.only in c.name)
+    if args.list:
+        print(*(c.name for c in cases), sep="\n")
+        return 0
+    warnings.simplefilter("ignore")  # peers warn about settings that do not matter here
+    names = list(dict.fromkeys([runner.EAGER, *filter(None, args.peers.split(",")), report.OURS]))
+    roof = measure.copy_roof(args.device, args.quick)
+    rows = [_measured(case, names, args, roof) for case in cases]
+    run: dict[str, Any] = {
+        "device": args.device,
+        "allocator": "default",
+        "machine": measure.machine(args.device),
+        "copy_roof_bytes_per_s": roof,
+        "rows": rows,
+    }
+    console = Console(width=200)
+    report.show_machine(console, run["machine"])
+    report.show(console, run, names, [SUITE])
+    if args.json:
+        args.json.write_text(json.dumps({"implementations": names, "runs": [run]}, indent=1) + "\n")
+    return 1 if any(report.OURS in row["failed"] for row in run["rows"]) else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

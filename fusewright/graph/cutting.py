@@ -1,0 +1,86 @@
+"""Where a group is cut in two: behind its reductions. The second part computes large values before those again.
+
+That is for groups that are better off as two kernels although each has to read the inputs (`schedule/crossing.py`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import NamedTuple
+
+from .ir import Eqn, Value
+
+MOST = 64  # equations that are computed again, at most
+_AGAIN = frozenset(("map", "cast", "const", "scalar", "affine", "reshape", "iota"))
+
+
+class Cut(NamedTuple):
+    """Units of the first and of the second group, and those of the first that the second computes again."""
+
+    first: list[int]
+    second: list[int]
+    again: set[int]
+
+
+def cut(
+    units: Sequence[int],
+    reads: Mapping[int, Sequence[Value]],
+    results: Callable[[int], Sequence[Value]],
+    eqns: Callable[[int], Sequence[Eqn]],
+    bytes_of: Callable[[Value], int],
+) -> Cut | None:
+    """The units of a group, in order, as two groups; None where there are no two, or where more would be kept or
+    computed again than small values and cheap ones.
+
+    The first has the reductions, what they are made of, and what is made of them and no larger. `reads`: what each
+    unit reads, through views.
+    """
+    owner = {v: u for u in units for v in results(u)}
+    needs = {u: [owner[v] for v in reads[u] if v in owner] for u in units}
+    reducing = [u for u in units if any(e.op == "reduce" for e in eqns(u))]
+    if not reducing or any(e.op == "scan" for u in units for e in eqns(u)):
+        return None
+    size = {u: max((bytes_of(v) for v in results(u)), default=0) for u in units}
+    large = max([*size.values(), *(bytes_of(v) for u in units for v in reads[u])]) // 16
+    wanted = _closure(reducing, needs)
+    after: set[int] = set()  # units with a reduction before them
+    for u in units:
+        if any(p in after or p in reducing for p in needs[u]):
+            after.add(u)
+    first = set(wanted)
+    most = max(size[u] for u in reducing)
+    for u in units:
+        if u in after and size[u] <= most and all(p in first for p in needs[u]):
+            first.add(u)
+    second = [u for u in units if u not in first]
+    if not second:
+        return None
+    # what the second reads of the first: small values stay in memory, large ones are computed again
+    again: set[int] = set()
+    stack = [p for u in second for p in needs[u]]
+    while stack:
+        u = stack.pop()
+        if u in again or u not in first or size[u] < large:
+            continue
+        if any(e.op not in _AGAIN for e in eqns(u)):
+            return None
+        again.add(u)
+        stack.extend(needs[u])
+    if sum(len(eqns(u)) for u in again) > MOST:
+        return None
+    return Cut([u for u in units if u in first], second, again)
+
+
+def _closure(units: Sequence[int], needs: Mapping[int, Sequence[int]]) -> set[int]:
+    """`units` and all that they need."""
+    out: set[int] = set()
+    stack = list(units)
+    while stack:
+        u = stack.pop()
+        if u not in out:
+            out.add(u)
+            stack.extend(needs[u])
+    return out
+
+
+__all__ = ["Cut", "cut"]

@@ -1,0 +1,51 @@
+"""Rows that are read along one axis and written along another.
+
+A tile of shared memory turns them where nothing is reduced; rows of a reduction have none, and one of both accesses
+takes single elements of lines. Two kernels, one that reduces and one that turns, read the rows once more, but in whole
+lines. (Group norm of channels-last memory, whose result is contiguous: 281 us as one kernel, see docs/performance.md.)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from ..fusion.ir import Fusion
+from ..index.expr import ONE, Atom, Ix
+from ..index.layout import product
+from .analysis import Analysis
+from .gpu_base import accesses
+
+LEAST = 4 << 20  # bytes of a tensor from which on another launch costs less
+SIDE = 16  # neighbouring points along each of the axes: with fewer, no tile is turned
+
+
+def crossed(f: Fusion, hint: Callable[[Ix], int]) -> bool:
+    """Whether rows whose reductions are wanted for all of their points are read along one axis and written along
+    another, in tensors so large that it matters."""
+    if not Analysis(f, hint).row_used(f.reductions()):
+        return False
+    stored = {s.offset for s in f.stores()}
+    found: list[tuple[int, bool, set[Atom]]] = []
+    for _, o, d in accesses(f):
+        size = hint(product(a.extent for a in o.axes())) * d.itemsize
+        found.append((size, o in stored, {a for a in o.axes() if _run(o, a, hint) >= SIDE}))
+    most = max((size for size, _, _ in found), default=0)
+    if most < LEAST:
+        return False
+    read, written = ([along for size, w, along in found if w == how and 4 * size >= most] for how in (False, True))
+    return any(r and w and not r & w for r in read for w in written)
+
+
+def _run(o: Ix, a: Atom, hint: Callable[[Ix], int]) -> int:
+    """Points that are neighbours in memory from the axis `a` on, 0 if its own are not."""
+    if a.extent is None or o.coefficient(a, within=True) is not ONE:
+        return 0
+    n = hint(a.extent)
+    strides = {hint(c): b for b in o.axes() - {a} if (c := o.coefficient(b)) is not None}
+    while n in strides:
+        b = strides.pop(n)
+        n *= hint(b.extent) if b.extent is not None else 1
+    return n
+
+
+__all__ = ["crossed"]

@@ -1,0 +1,105 @@
+"""Groups that are cut behind their reductions: which units are in which part, what is kept and computed again."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from fusewright.core.dtypes import BY_NAME, f32
+from fusewright.graph.grouping import Group, Grouping, group
+from fusewright.graph.ir import Value
+from fusewright.graph.verify import verify, verify_groups
+from tests.graph.test_grouping import M, N, Program
+
+I64 = BY_NAME["i64"]
+
+
+class Cut(Program):
+    def cut(self, *outputs: Value, better: Any = lambda g: True) -> Grouping:
+        self.graph.outputs = list(outputs)
+        verify(self.graph)
+        out = group(self.graph, self.schedulable, {}, self.size, better_cut=better)
+        again = {u for g in out.groups for u in g.again}
+        verify_groups(self.graph, [g.eqns for g in out.groups if g.kernel], again)
+        return out
+
+    def size(self, v: Value) -> int:
+        return int(v.numel.evaluate({"n": 100, "m": 1000})) * v.dtype.itemsize
+
+
+def test_what_reads_the_results_is_the_second() -> None:
+    p = Cut()
+    x = p.input(N, M)
+    mean = p.sum(x, 1)
+    scale = p.map("rsqrt", mean)
+    y = p.map("mul", p.map("sub", x, mean), scale)
+    got = p.cut(y)
+    assert p.names(got) == ["sum+rsqrt", "sub+mul"]
+    first, second = (g for g in got.groups if g.kernel)
+    assert set(first.outputs) == {mean, scale}
+    assert second.outputs == [y]
+    assert {v for e in second.eqns for v in e.inputs} - {e.out for e in second.eqns} == {x, mean, scale}
+
+
+def test_large_values_are_computed_again() -> None:
+    """A softmax of scaled scores: neither the scores nor their exponentials are stored."""
+    p = Cut()
+    x = p.input(N, M)
+    scores = p.map("mul", x, x)
+    top = p.map("neg", p.sum(scores, 1))
+    e = p.map("exp", p.map("add", scores, top))
+    total = p.sum(e, 1)
+    got = p.cut(p.map("div", e, total))
+    first, second = (g for g in got.groups if g.kernel)
+    assert set(first.outputs) == {top, total}
+    assert [p.graph.units[u].name for u in sorted(second.again)] == ["mul", "add", "exp"]
+    assert [k.params[0] for k in second.eqns if k.op == "map"] == ["mul", "add", "exp", "div"]
+    assert {v for k in second.eqns for v in k.inputs} - {k.out for k in second.eqns} == {x, top, total}
+
+
+def test_what_others_read_is_stored_by_the_first() -> None:
+    p = Cut()
+    x = p.input(N, M)
+    square = p.map("mul", x, x)
+    total = p.sum(square, 1)
+    y = p.map("div", square, total)
+    got = p.cut(y, square, total)
+    first, second = (g for g in got.groups if g.kernel)
+    assert set(first.outputs) == {square, total} and second.outputs == [y]
+
+
+def test_both_parts_have_all_groups_before_them() -> None:
+    p = Cut()
+    x = p.input(N, M)
+    y = p.map("mul", p.opaque("mm", x), p.sum(x, 1))
+    got = p.cut(p.opaque("mm", p.map("add", y, x)))
+    order = [k for g in got.groups for k in g.units]
+    assert [p.graph.units[u].name for u in order].index("mul") > [p.graph.units[u].name for u in order].index("mm")
+    assert [g.order for g in got.groups] == sorted(g.order for g in got.groups)
+
+
+def test_nothing_is_cut_that_is_not_better_so() -> None:
+    p = Cut()
+    x = p.input(N, M)
+    y = p.map("div", x, p.sum(x, 1))
+    asked: list[Group] = []
+    got = p.cut(y, better=lambda g: bool(asked.append(g)))
+    assert p.names(got) == ["sum+div"] and len(asked) == 1 and asked[0].outputs == [y]
+
+
+def test_groups_that_cannot_be_cut() -> None:
+    p = Cut()
+    x = p.input(N, M)
+    assert p.names(p.cut(p.map("exp", p.map("neg", x)))) == ["neg+exp"]  # nothing is reduced
+    p = Cut()
+    x = p.input(N, M)
+    assert p.names(p.cut(p.map("exp", p.sum(p.map("neg", x), 1)))) == ["neg+sum+exp"]  # all of it is the first
+
+
+def test_random_numbers_are_not_drawn_again() -> None:
+    """They would be the same: but a seed is used up for each of them."""
+    p = Cut()
+    x = p.input(N, M)
+    drawn = p.unit("rand", lambda seeds: p.b.random(seeds, 0, (N, M), "uniform", f32), p.b.input(I64, (1,)))
+    noisy = p.map("add", x, drawn)
+    got = p.cut(p.map("div", noisy, p.sum(noisy, 1)))
+    assert len([g for g in got.groups if g.kernel]) == 1

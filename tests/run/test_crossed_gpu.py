@@ -1,0 +1,149 @@
+"""Rows that are read along one axis and written along another become two kernels on a GPU, and what runs is eager's.
+
+The kernels are emulated on the CPU.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+import torch
+import torch.nn.functional as F
+
+import fusewright
+from fusewright.core.errors import FusewrightWarning
+from fusewright.debug import record
+from fusewright.debug.record import GraphRecord
+from fusewright.schedule import crossing
+from tests.emulate.cuda import COMPILER
+from tests.emulate.driver import emulated_gpu
+from tests.support import clone_like, counted, counters
+
+pytestmark = pytest.mark.skipif(not COMPILER, reason="no C++ compiler")
+
+
+@pytest.fixture(autouse=True)
+def small(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Small tensors are cut as large ones are."""
+    monkeypatch.setattr(crossing, "LEAST", 1)
+    torch._dynamo.reset()
+    yield
+    torch._dynamo.reset()
+
+
+def last(*shape: int, dtype: torch.dtype = torch.float32) -> torch.Tensor:
+    x = torch.randn(shape, dtype=dtype, generator=torch.Generator().manual_seed(0))
+    return x.to(memory_format=torch.channels_last) if len(shape) == 4 else x
+
+
+def compiled(fn: Callable[..., Any], *args: torch.Tensor, **options: Any) -> tuple[Any, GraphRecord]:
+    torch._dynamo.reset()
+    with emulated_gpu(), fusewright.options(disk_cache=False, fallback=False, **options), record.recording() as graphs:
+        with torch.no_grad():
+            out = torch.compile(fn, backend="fusewright")(*clone_like(args))
+    return out, graphs[0]
+
+
+def group_norm(x: torch.Tensor, w: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
+    """As on CUDA: of the contiguous input, whatever its layout is."""
+    return F.silu(F.group_norm(x.contiguous(), 4, w, b))
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16, torch.float16])
+@pytest.mark.parametrize("shape", [(2, 32, 8, 8), (3, 24, 5, 7), (1, 64, 16, 16), (2, 16, 17, 1)])
+def test_group_norm_of_channels_last(shape: tuple[int, ...], dtype: torch.dtype) -> None:
+    x, w, b = last(*shape, dtype=dtype), last(shape[1], dtype=dtype), last(shape[1], dtype=dtype)
+    got, graph = compiled(group_norm, x, w, b)
+    want = group_norm(x, w, b)
+    exact = group_norm(x.double(), w.double(), b.double())
+    assert got.dtype == want.dtype and got.stride() == want.stride()
+    error, theirs = ((t.double() - exact).abs().max() for t in (got, want))
+    assert error <= max(theirs * 1.5, 1e-6), (error, theirs)
+    runs = shape[2] * shape[3] >= crossing.SIDE
+    assert len(graph.groups) == (2 if runs else 1)
+    if runs:
+        stored = sum(v.numel.evaluate({}) for v in graph.groups[0].plan.group.outputs)
+        assert stored <= 2 * shape[0] * 4, "the first kernel leaves what groups have once"
+
+
+@pytest.mark.parametrize("shape", [(32, 64), (40, 20), (17, 33)])
+def test_softmax_of_the_transposed(shape: tuple[int, int]) -> None:
+    def fn(x: torch.Tensor) -> torch.Tensor:
+        return torch.softmax(x.t() * 2.0, -1).contiguous()
+
+    x = last(*shape)
+    got, graph = compiled(fn, x)
+    torch.testing.assert_close(got, fn(x), rtol=1e-6, atol=1e-7)
+    assert got.is_contiguous() and len(graph.groups) == 2
+    assert graph.groups[1].plan.group.again
+
+
+def test_not_numbers_are_where_eager_has_them() -> None:
+    x = last(2, 32, 8, 8)
+    x[0, 3, 2, 2], x[1, 9, 0, 0] = float("nan"), float("inf")
+    w, b = last(32), last(32)
+    got, graph = compiled(group_norm, x, w, b)
+    assert len(graph.groups) == 2
+    torch.testing.assert_close(got, group_norm(x, w, b), equal_nan=True, rtol=1e-5, atol=1e-5)
+
+
+def test_sizes_change() -> None:
+    """The same two kernels' rules, for other sizes; where there is nothing to turn any more, too."""
+    with emulated_gpu(), fusewright.options(disk_cache=False, fallback=False), torch.no_grad():
+        f = torch.compile(group_norm, backend="fusewright", dynamic=True)
+        for shape in ((2, 32, 8, 8), (3, 32, 6, 10), (2, 32, 1, 1), (5, 32, 16, 3)):
+            x, w, b = last(*shape), last(32), last(32)
+            torch.testing.assert_close(f(x, w, b), group_norm(x, w, b), rtol=1e-5, atol=1e-5)
+
+
+def test_one_layout_is_one_kernel() -> None:
+    w, b = last(32), last(32)
+    x = torch.randn(2, 32, 8, 8)
+    assert len(compiled(group_norm, x, w, b)[1].groups) == 1
+    y = last(2, 32, 8, 8)
+    one = compiled(lambda x, w, b: F.relu(F.batch_norm(x, None, None, w, b, True)), y, w, b)[1]
+    assert len(one.groups) == 1
+
+
+def test_little_data_is_one_kernel(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Another launch would cost more."""
+    monkeypatch.setattr(crossing, "LEAST", 1 << 20)
+    assert len(compiled(group_norm, last(2, 32, 8, 8), last(32), last(32))[1].groups) == 1
+
+
+def test_through_torch_when_a_kernel_cannot_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The second computes what it needs of the first's large values through torch, too."""
+    x, w, b = last(2, 32, 8, 8), last(32), last(32)
+    want = group_norm(x, w, b)
+    for k in (0, 1):
+        got, _ = compiled(group_norm, x, w, b, disable=f"group:inference0.g{k}")
+        torch.testing.assert_close(got, want, rtol=1e-5, atol=1e-5)
+
+
+def test_gradients() -> None:
+    x, w, b = (t.requires_grad_() for t in (last(2, 32, 8, 8), last(32), last(32)))
+    with emulated_gpu(), fusewright.options(disk_cache=False, fallback=False):
+        out = torch.compile(group_norm, backend="fusewright")(x, w, b)
+        grad = torch.randn_like(out)
+        mine = torch.autograd.grad(out, (x, w, b), grad)
+    theirs = torch.autograd.grad(group_norm(x, w, b), (x, w, b), grad)
+    for a, e in zip(mine, theirs, strict=True):
+        torch.testing.assert_close(a, e, rtol=1e-4, atol=1e-4)
+        assert a.stride() == e.stride()
+
+
+def test_checked_and_explained() -> None:
+    """Check mode compares both with torch; the report has two kernels."""
+    x, w, b = last(2, 32, 8, 8), last(32), last(32)
+    with emulated_gpu(), fusewright.options(disk_cache=False, fallback=False), torch.no_grad():
+        report = fusewright.explain(group_norm, x, w, b)
+    assert len(report.kernels) == 2
+    before = counters()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", FusewrightWarning)
+        compiled(group_norm, x, w, b, check=True)
+    got = counted(before)
+    assert (got["checks"], got["deviations"]) == (2, 0)
