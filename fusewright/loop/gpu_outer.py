@@ -9,7 +9,7 @@ from ..core.dtypes import bool_, compute_type, i32
 from ..fusion.ir import Stage
 from ..index.expr import ix
 from ..index.layout import product
-from ..schedule.gpu_base import ACCESS, SECTOR, power_up
+from ..schedule.gpu_base import ACCESS, LINE, SECTOR, power_up
 from ..schedule.gpu_fit import THREADS
 from .gpu_nest import BLOCKS
 from .gpu_rows import ALL, BESIDE, Rows
@@ -17,7 +17,6 @@ from .ir import Alloc, Arg, Buf, For, If, Let, Reg, Set, Stmt, Store, Var
 from .scope import Scope
 
 TILES = 256  # blocks that combine column sums, from which on they take more columns than a sector of memory has
-LINE = 128  # bytes of a cache line: no block takes more columns
 
 
 class Outer(Rows):

@@ -29,7 +29,10 @@ class Tiles(Moved):
 
     # --- plain tiles ---
     def tiles(self) -> None:
-        """A block takes `row_threads` rows by `col_threads * steps` vectors; only the last vectors are checked."""
+        """A block takes `row_threads` rows by `col_threads * steps` vectors; only the last vectors are checked.
+
+        Vectors of several column axes follow each other, and are all whole.
+        """
         n = self.s.col_threads * self.s.steps
         col_tiles = (product(self.steps(a) for a in self.cols) + n - 1) // ix(n)
         self.again = next((a for a in self.rows if a.name == self.s.repeat), None)
@@ -51,8 +54,6 @@ class Tiles(Moved):
         if self.again is not None:
             across, self.turn = self.divmod(s, across, self.params.divisor(count_again, "repeated tiles"))
         _, valid = self.place_row(s, across, row)
-        (v,) = self.cols
-        assert v.extent is not None
         start = self.mul(s, tile, self.imm(n))
         first = self.add(s, start, col)
         if self.start is not None:
@@ -61,6 +62,8 @@ class Tiles(Moved):
         if self.s.whole:
             self.whole_tile(s, first, valid)
             return
+        (v,) = self.cols
+        assert v.extent is not None
         extent = self.params.get(v.extent, ("extent", v.name))
         end = self.mul(s, self.add(s, start, self.imm(n)), self.imm(self.width))
         whole = self.prim(s, "le", end, extent)

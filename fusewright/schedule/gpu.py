@@ -43,6 +43,7 @@ from .device import Gpu
 from .gpu_anchor import count
 from .gpu_base import (
     ACCESS,
+    LINE,
     PIECES,
     WARP,
     GpuSchedule,
@@ -250,11 +251,12 @@ class _Planner(Tiles):
         lanes, aligned = self._lanes(f, unit, exact=True)
         nc = self.size(cols)
         names = tuple(a.name for a in rows), tuple(a.name for a in cols)
+        smallest = min((d.itemsize for _, o, d in accesses(f, stores=False) if unit in o.axes()), default=ACCESS)
 
         def based(lanes: int) -> tuple[GpuSchedule, int]:
             """A loop with such vectors, and tiles of rows."""
             vectors = self.size(rows) // lanes
-            rt = self._side_by_side(power_up(self.size([unit]) // lanes, 32), lanes, vectors)
+            rt = self._side_by_side(power_up(self.size([unit]) // lanes, 32), lanes * smallest, vectors)
             ct = max(1, THREADS // rt)
             s = GpuSchedule(*names, unit.name, lanes, "outer reduction", "loop", rt, ct, 4, aligned=aligned)
             return replace(s, family="outer persistent" if passes > 1 else s.family), -(-vectors // rt)
@@ -280,12 +282,13 @@ class _Planner(Tiles):
         steps = max(1, min(4, nc // ct))
         return f, replace(base, steps=1 << (steps.bit_length() - 1)), {}
 
-    def _side_by_side(self, most: int, lanes: int, vectors: int) -> int:
-        """How many vectors of rows a block has, at most so many: as many as leave the fewest threads without one, and
-        sectors of memory whole."""
-        least = min(most, max(8, 32 // lanes))
+    def _side_by_side(self, most: int, size: int, vectors: int) -> int:
+        """How many vectors (of so many bytes) of rows a block has, at most so many: as many as leave few threads
+        without one, and lines of memory whole."""
+        least = min(most, max(8, LINE // size))
         choices = [most >> k for k in range(most.bit_length()) if most >> k >= least]
-        return min(choices, key=lambda n: -(-vectors // n) * n)
+        fewest = min(-(-vectors // n) * n for n in choices)
+        return next(n for n in choices if 16 * -(-vectors // n) * n <= 17 * fewest)
 
     def _once(self, f: Fusion, s: GpuSchedule, splits: int) -> bool:
         """Whether what chunks leave of the rows of a block is more than every block should read."""

@@ -23,6 +23,7 @@ FLIGHT = 64  # bytes a thread should have on their way at once
 DEAR = 32  # instructions per point from which on a value is rather kept than computed again: an exponential is less
 REUSE = 0.2  # share of a tile's traffic that has to stay the same along an axis, for a thread to take several points
 SECTOR = 32  # bytes that memory gives at once
+LINE = 128  # bytes of a line of the caches
 APART = 8  # bytes between what neighbouring threads read of strided elements, at most: beyond, sectors are read again
 STAGE = 64  # side of a tile that passes through shared memory
 WARP = 32  # threads of a warp

@@ -14,10 +14,8 @@ from collections.abc import Callable, Sequence
 from ..fusion.ir import Fusion
 from ..index.expr import ONE, Atom, Ix
 from .device import Gpu
-from .gpu_base import SECTOR, WARP, Hint, accesses, power_up
+from .gpu_base import LINE, SECTOR, WARP, Hint, accesses, power_up
 from .gpu_fit import Held, alone
-
-LINE = 128  # bytes of neighbouring rows, side by side, that a block has at best
 
 
 def several(f: Fusion, hint: Hint, rows: Sequence[Atom], cols: Sequence[Atom], unit: Atom | None) -> list[int]:

@@ -13,6 +13,7 @@ from .gpu_base import FLIGHT, REUSE, STAGE, WARP, GpuSchedule, Settled, accesses
 from .gpu_fit import THREADS
 
 WASTE = 16  # at most one of so many vectors of a row's tiles is beyond its end, if that can be
+UNUSED = 8  # more than one of so many makes rows follow each other in a tile
 HALF = THREADS // 2  # threads of a block in which each has several rows
 
 
@@ -43,19 +44,35 @@ class Tiles(Anchors):
         again, times = self._repeat(f, rows, v, lanes)
         while times > 1 and self.size(rows) * vectors < times * HALF * self.gpu.sms * 4:
             times //= 2
+        whole = bool(rows) and self.size([v]) % lanes == 0
         if again is not None and times > 1:
             others = [a for a in rows if a is not again]
-            ct = _wasting_little(min(ct, HALF), 1, vectors)
-            rt = min(HALF // ct, power_up(self.size(others), HALF))
-            return f, replace(base, row_threads=rt, col_threads=ct, repeat=again.name, repeats=times), {}
-        steps = max(1, min(4, FLIGHT // max(flight, 1), vectors // ct))
-        while steps > 1 and self.size(rows) * vectors < steps * ct * rt * self.gpu.sms * 2:
-            steps //= 2
-        steps = 1 << (steps.bit_length() - 1)
+            narrow = _wasting_little(min(ct, HALF), 1, vectors)
+            s = replace(base, repeat=again.name, repeats=times)
+            if not (whole and _wastes(narrow, 1, vectors)):
+                rt = min(HALF // narrow, power_up(self.size(others), HALF))
+                return f, replace(s, row_threads=rt, col_threads=narrow), {}
+            if others:
+                return f, self._joined(s, [again, *others], v, HALF, 1), {}
+        steps = max(1, min(4, FLIGHT // max(flight, 1)))
+        if whole and _wastes(_wasting_little(ct, 1, vectors), 1, vectors):
+            return f, self._joined(base, rows, v, THREADS, self._busy(steps, self.size(rows) * vectors)), {}
+        steps = self._busy(max(1, min(steps, vectors // ct)), self.size(rows) * vectors, ct * rt)
         if rows:
             ct = _wasting_little(ct, steps, vectors)
             rt = THREADS // ct
         return f, replace(base, row_threads=rt, col_threads=ct, steps=steps), {}
+
+    def _busy(self, steps: int, vectors: int, threads: int = THREADS) -> int:
+        """Vectors of a thread at a time, a power of two: not so many that processors are idle."""
+        while steps > 1 and vectors < steps * threads * self.gpu.sms * 2:
+            steps //= 2
+        return 1 << (steps.bit_length() - 1)
+
+    def _joined(self, s: GpuSchedule, rows: list[Atom], v: Atom, threads: int, steps: int) -> GpuSchedule:
+        """Tiles of several rows one after the other, where the vectors of one would leave many threads without any."""
+        names = tuple(a.name for a in rows)
+        return replace(s, rows=names[:-1], cols=(names[-1], v.name), row_threads=1, col_threads=threads, steps=steps)
 
     def _anchored(self, f: Fusion, rows: list[Atom], v: Atom, moved: tuple[int, str, frozenset[str]]) -> Settled:
         """Tiles whose vectors are aligned row by row: few threads of which are beyond the end of a row."""
@@ -108,6 +125,11 @@ class Tiles(Anchors):
             aligned=aligned,
         )
         return f, s, {}
+
+
+def _wastes(ct: int, steps: int, vectors: int) -> bool:
+    """Whether many threads of a row are beyond its end in the last of its tiles."""
+    return UNUSED * (-vectors % (ct * steps)) > vectors
 
 
 def _wasting_little(ct: int, steps: int, vectors: int) -> int:

@@ -295,8 +295,8 @@ def _no_reductions(s: GpuSchedule) -> None:
 
 def _tile(f: Fusion, s: GpuSchedule, sizes: Sizes, rows: list[Atom], cols: list[Atom], v: Atom | None) -> None:
     _no_reductions(s)
-    if len(cols) > 1 or (rows and not cols):
-        why = "a tile has one column axis"
+    if (len(cols) > 1 and (not s.whole or v is not cols[-1])) or (rows and not cols):
+        why = "a tile has one column axis, or several that are walked in whole vectors of the last"
         fail(s, "cols" if cols else "rows", (s.cols or s.rows)[:1], why, "one axis bound to threads")
     if v in rows:
         fail(s, "vector", [s.vector, s.lanes], "a tile is vectorised along its columns", listed(s.cols))

@@ -231,10 +231,10 @@ def test_no_windows(offset) -> None:
 
 
 def test_facts_are_checked() -> None:
-    c = compiled("pairs", bf16, 48)
+    c = compiled("pairs", bf16, 256)
     f, s = c.built.fusion, c.schedule
     assert s.permuted and s.whole
-    here, there = (Sizes(hint_of({"n": 5, "m": m}), H200, lambda b: 16) for m in (48, 49))  # type: ignore[arg-type]
+    here, there = (Sizes(hint_of({"n": 5, "m": m}), H200, lambda b: 16) for m in (256, 257))  # type: ignore[arg-type]
     check(f, s, here)
     _, other, _ = settle(f, s, there)
     assert not other.permuted and not other.whole
@@ -248,14 +248,14 @@ def test_facts_are_checked() -> None:
 
 
 def test_tiles_without_partial_vectors_have_no_masks() -> None:
-    c = compiled("pairs", bf16, 48)
+    c = compiled("pairs", bf16, 256)
     assert c.schedule.whole
     assert "lanemask" not in ops(c)
     assert all(s.hint == "aligned" for s in walk(c.kernel.func.body) if isinstance(s, Store))
     masked = lower_gpu(c.built.fusion, replace(c.schedule, whole=False), "kernel")
     verify(masked.func)
     assert "lanemask" in dump(masked.func)
-    check_gpu(c.graph, {"n": 5, "m": 48}, compiled=replace(c, kernel=masked))
+    check_gpu(c.graph, {"n": 5, "m": 256}, compiled=replace(c, kernel=masked))
 
 
 # --- the operation ---

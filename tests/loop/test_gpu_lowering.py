@@ -76,9 +76,9 @@ def shifted(b: Builder) -> Value:
         (768, 32, 8),  # 96 vectors: three tiles, and not one of 128 threads
         (11008, 128, 8),
         (4096, 256, 8),
-        (40, 32, 8),  # fewer vectors than a warp has threads
+        (248, 32, 8),  # fewer vectors than a warp has threads
         (4000, 256, 8),
-        (27, 32, 1),
+        (31, 32, 1),
     ],
 )
 def test_tiles_without_partial_vectors(m: int, threads: int, lanes: int) -> None:
@@ -89,6 +89,33 @@ def test_tiles_without_partial_vectors(m: int, threads: int, lanes: int) -> None
         check_gpu(graph, {"n": n, "m": m}, machine=run_sized, compiled=c)
         assert c.schedule.mode == "tile" and c.schedule.whole and c.schedule.lanes == lanes
         assert c.schedule.col_threads <= threads and "lanemask" not in dump(c.kernel.func)
+
+
+@pytest.mark.parametrize("name", ["shifted", "embedding", "dropout", "rope"])
+@pytest.mark.parametrize("m", [40, 24, 296, 6])
+def test_rows_of_a_tile_follow_each_other(name: str, m: int) -> None:
+    """Where the vectors of one row would leave many threads without any."""
+    graph = graph_of(CASES[name].program if name in CASES else {"shifted": shifted, "rope": rope}[name])
+    for n in (1, 7, 300):
+        sizes = {"n": n, "m": m}
+        c = check_gpu(graph, sizes, gpu=H200)
+        check_gpu(graph, sizes, machine=run_sized, compiled=c)
+        if n > 1 and name != "dropout":  # whose rows and columns are one axis
+            assert len(c.schedule.cols) == 2 and c.schedule.whole and "lanemask" not in dump(c.kernel.func)
+
+
+def test_rows_that_are_reused_are_not_among_those_that_follow_each_other() -> None:
+    """The heads of a rotary embedding, 10 vectors wide: a tile has neighbouring tokens, and several heads of each."""
+
+    def turned(b: Builder) -> Value:
+        q = b.cast(b.input(bf16, (N, 40, M, 80)), f32)
+        low, high = (b.slice(q, 3, k, 1, 40) for k in (0, 40))
+        c = b.input(f32, (M, 80))
+        return b.cast(b.mul(b.cat([b.neg(high), low], 3), c), bf16)
+
+    sizes = {"n": 2, "m": 37}
+    c = check_gpu(graph_of(turned), sizes, gpu=Gpu((9, 0), 1, 1 << 20, 227 << 10))
+    assert c.schedule.repeat and c.schedule.repeat not in c.schedule.cols and len(c.schedule.cols) == 2
 
 
 @pytest.mark.parametrize(("m", "whole"), [(100_000, True), (100_001, False)])

@@ -62,60 +62,52 @@ extern "C" __global__ void __launch_bounds__(256) embedding_0(
     int n5) {
   const int bid0 = blockIdx.x;
   const int tid0 = threadIdx.x;
-  const int v1 = fw_udiv(tid0, 8);
-  const int v2 = v1 * 8;
-  const int v3 = tid0 - v2;
-  const int v4 = bid0;
-  const int v5 = bid0 - v4;
-  const int v6 = v4 * 32;
-  const int v7 = v6 + v1;
-  const bool v8 = v7 < n1;
-  const int v9 = n1 + (-1);
-  const int v10 = v7 < v9 ? v7 : v9;
-  const int v11 = v5 * 8;
-  const int v12 = v11 + v3;
-  const int v13 = n2 + (-1);
-  const bool v14 = v12 < n2;
-  const int v15 = v12 < v13 ? v12 : v13;
-  const int v16 = v15 * 4;
-  const bool v17 = v14 && v8;
-  const long long v18 = __ldg(in0 + v10);
-  const bool v19 = v18 < 0ll;
-  const long long v20 = (long long)n3;
-  const long long v21 = v18 + v20;
-  const long long v22 = v19 ? v21 : v18;
-  const bool v23 = v22 >= 0ll;
-  const bool v24 = v22 < v20;
-  const bool v25 = v23 && v24;
-  const bool v26 = !v17;
-  const bool v27 = v25 || v26;
-  if (!v27) {
+  const int v1 = bid0 * 256;
+  const int v2 = v1 + tid0;
+  const int v3 = n1 + (-1);
+  const bool v4 = v2 < n1;
+  const int v5 = v2 < v3 ? v2 : v3;
+  const int v6 = fw_udiv(v5, n2);
+  const int v7 = v6 * n2;
+  const int v8 = v5 - v7;
+  const int v9 = v8 * 4;
+  const long long v10 = __ldg(in0 + v6);
+  const bool v11 = v10 < 0ll;
+  const long long v12 = (long long)n3;
+  const long long v13 = v10 + v12;
+  const long long v14 = v11 ? v13 : v10;
+  const bool v15 = v14 >= 0ll;
+  const bool v16 = v14 < v12;
+  const bool v17 = v15 && v16;
+  const bool v18 = !v4;
+  const bool v19 = v17 || v18;
+  if (!v19) {
     fw_fail();
   }
-  const int v28 = (int)v22;
-  const int v29 = v28 * n4;
-  const int v30 = v29 + v16;
-  float maybe32[4];
+  const int v20 = (int)v14;
+  const int v21 = v20 * n4;
+  const int v22 = v21 + v9;
+  float maybe24[4];
   #pragma unroll
   for (int l = 0; l < 4; ++l) {
-    maybe32[l] = 0.0f;
+    maybe24[l] = 0.0f;
   }
-  if (v25) {
-    float v33[4];
-    fw_load_f32x4_ldg(in1 + v30, v33);
+  if (v17) {
+    float v25[4];
+    fw_load_f32x4_ldg(in1 + v22, v25);
     #pragma unroll
     for (int l = 0; l < 4; ++l) {
-      maybe32[l] = v33[l];
+      maybe24[l] = v25[l];
     }
   }
-  float v34[4];
+  float v26[4];
   #pragma unroll
   for (int l = 0; l < 4; ++l) {
-    v34[l] = maybe32[l] * 2.0f;
+    v26[l] = maybe24[l] * 2.0f;
   }
-  const int v35 = v10 * n5;
-  const int v36 = v35 + v16;
-  if (v17) {
-    fw_store_f32x4(out2 + v36, v34);
+  const int v27 = v6 * n5;
+  const int v28 = v27 + v9;
+  if (v4) {
+    fw_store_f32x4(out2 + v28, v26);
   }
 }

@@ -89,63 +89,53 @@ extern "C" __global__ void __launch_bounds__(256) pairs_0(
     int n3,
     int n4,
     int n5,
-    int n6,
-    int n7) {
+    int n6) {
   const int bid0 = blockIdx.x;
   const int tid0 = threadIdx.x;
-  const int v1 = fw_udiv(tid0, 16);
-  const int v2 = v1 * 16;
-  const int v3 = tid0 - v2;
-  const int v4 = fw_udiv(bid0, n1);
-  const int v5 = v4 * n1;
-  const int v6 = bid0 - v5;
-  const int v7 = v4 * 16;
-  const int v8 = v7 + v1;
-  const bool v9 = v8 < n2;
-  const int v10 = n2 + (-1);
-  const int v11 = v8 < v10 ? v8 : v10;
-  const int v12 = v6 * 16;
-  const int v13 = v12 + v3;
-  const int v14 = n3 + (-1);
-  const bool v15 = v13 < n3;
-  const int v16 = v13 < v14 ? v13 : v14;
-  const int v17 = v16 * 8;
-  const bool v18 = v15 && v9;
-  const int v19 = v11 * n4;
-  const int v20 = v19 + v17;
-  float v21[8];
-  fw_load_bf16x8_ldg(in0 + v20, v21);
-  const float v22[8] = {v21[0], 0.0f, v21[2], 0.0f, v21[4], 0.0f, v21[6], 0.0f};
-  const int v23 = fw_udiv(v17, n5);
-  float v24[4];
-  fw_load_f32x4_ldg(in1 + v23, v24);
-  const float v25[8] = {v24[0], 0.0f, v24[1], 0.0f, v24[2], 0.0f, v24[3], 0.0f};
-  const float v26[8] = {v21[1], 0.0f, v21[3], 0.0f, v21[5], 0.0f, v21[7], 0.0f};
-  const int v27 = fw_udiv(v17, n6);
-  float v28[4];
-  fw_load_f32x4_ldg(in2 + v27, v28);
-  const float v29[8] = {v28[0], 0.0f, v28[1], 0.0f, v28[2], 0.0f, v28[3], 0.0f};
-  float v32[8];
+  const int v1 = bid0 * 256;
+  const int v2 = v1 + tid0;
+  const int v3 = n1 + (-1);
+  const bool v4 = v2 < n1;
+  const int v5 = v2 < v3 ? v2 : v3;
+  const int v6 = fw_udiv(v5, n2);
+  const int v7 = v6 * n2;
+  const int v8 = v5 - v7;
+  const int v9 = v8 * 8;
+  const int v10 = v6 * n3;
+  const int v11 = v10 + v9;
+  float v12[8];
+  fw_load_bf16x8_ldg(in0 + v11, v12);
+  const float v13[8] = {v12[0], 0.0f, v12[2], 0.0f, v12[4], 0.0f, v12[6], 0.0f};
+  const int v14 = fw_udiv(v9, n4);
+  float v15[4];
+  fw_load_f32x4_ldg(in1 + v14, v15);
+  const float v16[8] = {v15[0], 0.0f, v15[1], 0.0f, v15[2], 0.0f, v15[3], 0.0f};
+  const float v17[8] = {v12[1], 0.0f, v12[3], 0.0f, v12[5], 0.0f, v12[7], 0.0f};
+  const int v18 = fw_udiv(v9, n5);
+  float v19[4];
+  fw_load_f32x4_ldg(in2 + v18, v19);
+  const float v20[8] = {v19[0], 0.0f, v19[1], 0.0f, v19[2], 0.0f, v19[3], 0.0f};
+  float v23[8];
   #pragma unroll
   for (int l = 0; l < 8; ++l) {
-    const float v30 = v26[l] * v29[l];
-    const float v31 = -v30;
-    v32[l] = ::fmaf(v22[l], v25[l], v31);
+    const float v21 = v17[l] * v20[l];
+    const float v22 = -v21;
+    v23[l] = ::fmaf(v13[l], v16[l], v22);
   }
-  const float v33[8] = {0.0f, v21[1], 0.0f, v21[3], 0.0f, v21[5], 0.0f, v21[7]};
-  const float v34[8] = {0.0f, v24[0], 0.0f, v24[1], 0.0f, v24[2], 0.0f, v24[3]};
-  const float v35[8] = {0.0f, v21[0], 0.0f, v21[2], 0.0f, v21[4], 0.0f, v21[6]};
-  const float v36[8] = {0.0f, v28[0], 0.0f, v28[1], 0.0f, v28[2], 0.0f, v28[3]};
-  float v38[8];
+  const float v24[8] = {0.0f, v12[1], 0.0f, v12[3], 0.0f, v12[5], 0.0f, v12[7]};
+  const float v25[8] = {0.0f, v15[0], 0.0f, v15[1], 0.0f, v15[2], 0.0f, v15[3]};
+  const float v26[8] = {0.0f, v12[0], 0.0f, v12[2], 0.0f, v12[4], 0.0f, v12[6]};
+  const float v27[8] = {0.0f, v19[0], 0.0f, v19[1], 0.0f, v19[2], 0.0f, v19[3]};
+  float v29[8];
   #pragma unroll
   for (int l = 0; l < 8; ++l) {
-    const float v37 = v35[l] * v36[l];
-    v38[l] = ::fmaf(v33[l], v34[l], v37);
+    const float v28 = v26[l] * v27[l];
+    v29[l] = ::fmaf(v24[l], v25[l], v28);
   }
-  const float v39[8] = {v32[0], v38[1], v32[2], v38[3], v32[4], v38[5], v32[6], v38[7]};
-  const int v40 = v11 * n7;
-  const int v41 = v40 + v17;
-  if (v18) {
-    fw_store_bf16x8(out3 + v41, v39);
+  const float v30[8] = {v23[0], v29[1], v23[2], v29[3], v23[4], v29[5], v23[6], v29[7]};
+  const int v31 = v6 * n6;
+  const int v32 = v31 + v9;
+  if (v4) {
+    fw_store_bf16x8(out3 + v32, v30);
   }
 }
