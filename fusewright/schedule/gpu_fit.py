@@ -10,7 +10,7 @@ from ..fusion.ir import Fusion
 from ..fusion.scalar import Expr
 from ..index.expr import Atom
 from .device import H200, Gpu
-from .gpu_base import ACCESS, DEAR, GpuSchedule, accesses, power_up, row_load
+from .gpu_base import ACCESS, DEAR, WARP, GpuSchedule, accesses, power_up, row_load
 
 THREADS = 256  # of a block, where nothing asks for more or fewer
 WORDS = 32  # 32-bit registers of a thread for values kept between passes, in blocks of 1024 threads; twice in smaller
@@ -232,10 +232,9 @@ def _fit_words(gpu: Gpu, vectors: int, words: float, rows: int) -> tuple[int, in
         if not holds(ct, steps, words):
             continue
         best = (ct, steps)
-        few = 4 if ct >= 128 else 3  # vectors, of four registers: or as much in narrower ones
-        roomy = steps * words <= (ROOM if ct <= THREADS else WORDS) and (
-            ct >= 256 or steps <= few or steps * words <= 4 * few
-        )
+        few = 4 if ct >= 128 else 3  # vectors of four registers; of a warp or more, as much in narrower ones
+        much = steps <= few or (ct >= WARP and steps * words <= 4 * few)
+        roomy = steps * words <= (ROOM if ct <= THREADS else WORDS) and (ct >= 256 or much)
         if (roomy and rows * ct >= gpu.sms * 512) or steps == 1:
             break
     return best

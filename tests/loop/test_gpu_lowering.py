@@ -91,6 +91,22 @@ def test_tiles_without_partial_vectors(m: int, threads: int, lanes: int) -> None
         assert c.schedule.col_threads <= threads and "lanemask" not in dump(c.kernel.func)
 
 
+@pytest.mark.parametrize(
+    ("m", "threads", "steps", "cluster"),
+    [
+        (17, 8, 3, 1),  # single elements: as many threads as fill a sector, though a few more steps would do with two
+        (526, 64, 5, 1),  # vectors of two: more steps of them, not threads without any
+        (512, 64, 2, 1),
+        (2048, 128, 4, 1),
+        (12288, 256, 12, 1),  # much on its way in each thread, and no cluster
+        (20000, 256, 5, 4),
+    ],
+)
+def test_threads_of_a_row(m: int, threads: int, steps: int, cluster: int) -> None:
+    s = gpu_kernel(graph_of(CASES["softmax"].program), {"n": 300_000, "m": m}, H200).schedule
+    assert (s.col_threads, s.steps, s.cluster) == (threads, steps, cluster)
+
+
 @pytest.mark.parametrize("name", ["shifted", "embedding", "dropout", "rope"])
 @pytest.mark.parametrize("m", [40, 24, 296, 6])
 def test_rows_of_a_tile_follow_each_other(name: str, m: int) -> None:
