@@ -158,8 +158,10 @@ class _Compilation:
         show("graph", about, lambda: text.dump(graph))
         with record.stage("group", self.name):
             seen = stages.merged(about, graph) if shown() else None
-            siblings = self.options.siblings
-            grouping = group(graph, self.accepts, self.traced.after, self.bytes, siblings, seen, self.better_cut)
+            places = {u.device for u in graph.units if u.kind == "fused"}
+            on_gpu = any(devices.driver_for(torch.device(d)) is not None for d in places)
+            cut, siblings = self.better_cut if on_gpu else None, self.options.siblings
+            grouping = group(graph, self.accepts, self.traced.after, self.bytes, siblings, seen, cut)
         plans: list[GroupPlan] = []
         self.compile_ahead(grouping.groups)
         for g in grouping.groups:

@@ -28,12 +28,13 @@ def cut(
     results: Callable[[int], Sequence[Value]],
     eqns: Callable[[int], Sequence[Eqn]],
     bytes_of: Callable[[Value], int],
+    stored: Callable[[Value], bool],
 ) -> Cut | None:
     """The units of a group, in order, as two groups; None where there are no two, or where more would be kept or
     computed again than small values and cheap ones.
 
     The first has the reductions, what they are made of, and what is made of them and no larger. `reads`: what each
-    unit reads, through views.
+    unit reads, through views; `stored`: whether a value is stored anyway.
     """
     owner = {v: u for u in units for v in results(u)}
     needs = {u: [owner[v] for v in reads[u] if v in owner] for u in units}
@@ -55,12 +56,12 @@ def cut(
     second = [u for u in units if u not in first]
     if not second:
         return None
-    # what the second reads of the first: small values stay in memory, large ones are computed again
+    # what the second reads of the first: small values are in memory, large ones are computed again if they are not
     again: set[int] = set()
     stack = [p for u in second for p in needs[u]]
     while stack:
         u = stack.pop()
-        if u in again or u not in first or size[u] < large:
+        if u in again or u not in first or size[u] < large or all(map(stored, results(u))):
             continue
         if any(e.op not in _AGAIN for e in eqns(u)):
             return None

@@ -256,7 +256,14 @@ class _Grouper:
         if len(g.units) == 1 or not self._fused(g.units[0]):
             return []
         units = self.graph.units
-        found = cut(g.units, self.reads, lambda u: units[u].results, lambda u: self.by_unit[u], self.hint)
+        found = cut(
+            g.units,
+            self.reads,
+            lambda u: units[u].results,
+            lambda u: self.by_unit[u],
+            self.hint,
+            lambda v: v in self.exported,
+        )
         if found is None:
             return []
         self.fill(g)

@@ -30,7 +30,8 @@ def assign(groups: list[Any], traced: Any) -> tuple[dict[Value, Node], set[int]]
 
     `groups` are the plan's groups in execution order (`GroupPlan`), `traced` the trace layer's `Traced`.
     """
-    place = {u: k for k, g in enumerate(groups) for u in g.group.units}
+    # where a unit is computed for the last time, if several groups do
+    place = {u: k for k, g in enumerate(groups) for u in (*g.group.units, *g.group.again)}
     home = {v: k for k, g in enumerate(groups) if g.ours for v in g.group.outputs}
     returned = {traced.values.get(a) for a in traced.outputs if isinstance(a, Node)}
     into: dict[Value, Node] = {}

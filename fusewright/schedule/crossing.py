@@ -24,16 +24,15 @@ def crossed(f: Fusion, hint: Callable[[Ix], int]) -> bool:
     another, in tensors so large that it matters."""
     if not Analysis(f, hint).row_used(f.reductions()):
         return False
-    stored = {s.offset for s in f.stores()}
-    found: list[tuple[int, bool, set[Atom]]] = []
-    for _, o, d in accesses(f):
-        size = hint(product(a.extent for a in o.axes())) * d.itemsize
-        found.append((size, o in stored, {a for a in o.axes() if _run(o, a, hint) >= SIDE}))
-    most = max((size for size, _, _ in found), default=0)
+    read = [(o, d.itemsize) for _, o, d in accesses(f, stores=False)]
+    written = [(s.offset, s.dtype.itemsize) for s in f.stores() if s.offset is not None]
+    size = {o: hint(product(a.extent for a in o.axes())) * n for o, n in (*read, *written)}
+    most = max(size.values(), default=0)
     if most < LEAST:
         return False
-    read, written = ([along for size, w, along in found if w == how and 4 * size >= most] for how in (False, True))
-    return any(r and w and not r & w for r in read for w in written)
+    sides = {o: {a for a in o.axes() if _run(o, a, hint) >= SIDE} for o, n in size.items() if 4 * n >= most}
+    reads, writes = ([sides[o] for o, _ in found if sides.get(o)] for found in (read, written))
+    return any(not r & w for r in reads for w in writes)
 
 
 def _run(o: Ix, a: Atom, hint: Callable[[Ix], int]) -> int:

@@ -65,6 +65,7 @@ def test_what_others_read_is_stored_by_the_first() -> None:
     got = p.cut(y, square, total)
     first, second = (g for g in got.groups if g.kernel)
     assert set(first.outputs) == {square, total} and second.outputs == [y]
+    assert not second.again and {v for e in second.eqns for v in e.inputs} == {square, total}
 
 
 def test_both_parts_have_all_groups_before_them() -> None:

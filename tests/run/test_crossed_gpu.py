@@ -90,6 +90,38 @@ def test_not_numbers_are_where_eager_has_them() -> None:
     torch.testing.assert_close(got, group_norm(x, w, b), equal_nan=True, rtol=1e-5, atol=1e-5)
 
 
+def copied(x: torch.Tensor) -> torch.Tensor:
+    y = x * 2.0
+    out = torch.softmax(y.t(), -1).contiguous()
+    x.copy_(y)
+    return out
+
+
+def doubled(x: torch.Tensor) -> torch.Tensor:
+    x.mul_(2.0)
+    return torch.softmax(x.t(), -1).contiguous()
+
+
+def doubled_after(x: torch.Tensor) -> torch.Tensor:
+    """The old contents are wanted again after the new ones are there."""
+    old = x + 1.0
+    x.mul_(2.0)
+    return torch.softmax(x.t() * old.t(), -1).contiguous()
+
+
+@pytest.mark.parametrize("fn", [copied, doubled, doubled_after])
+def test_an_input_that_is_written(fn: Callable[[torch.Tensor], torch.Tensor]) -> None:
+    """What the second computes again it computes of the input as it was."""
+    torch._dynamo.reset()
+    x = last(32, 64)
+    mine, theirs = x.clone(), x.clone()
+    with emulated_gpu(), fusewright.options(disk_cache=False, fallback=False), record.recording() as graphs:
+        got = torch.compile(fn, backend="fusewright")(mine)
+    assert len(graphs[0].groups) == 2
+    torch.testing.assert_close(got, fn(theirs), rtol=1e-6, atol=1e-7)
+    torch.testing.assert_close(mine, theirs)
+
+
 def test_sizes_change() -> None:
     """The same two kernels' rules, for other sizes; where there is nothing to turn any more, too."""
     with emulated_gpu(), fusewright.options(disk_cache=False, fallback=False), torch.no_grad():
