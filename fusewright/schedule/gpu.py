@@ -29,18 +29,18 @@ thread has to wait for: long rows leave registers free, so that other blocks run
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import replace
 
 from ..core.errors import Refusal
 from ..fusion.collapse import collapse
 from ..fusion.ir import Fusion, Stage
-from ..fusion.online import Online, online
+from ..fusion.online import online
 from ..index.expr import Atom
-from . import gpu_interleave, gpu_scatter
+from . import gpu_scatter
 from .analysis import Analysis
 from .device import Gpu
-from .gpu_anchor import count
+from .gpu_along import Along, passes_of
 from .gpu_base import (
     ACCESS,
     LINE,
@@ -50,26 +50,15 @@ from .gpu_base import (
     Hint,
     Settled,
     accesses,
-    beside,
     finds_positions,
     power_up,
-    resident_blocks,
 )
 from .gpu_fit import (
-    ALONE,
     CHUNK,
     CLUSTERS,
     THREADS,
-    TOGETHER,
-    Held,
-    by_columns,
-    dear_values,
     holds,
-    narrowed,
-    row_bytes,
-    shares,
 )
-from .gpu_tile import Tiles
 
 
 def plan(f: Fusion, hint: Hint, gpu: Gpu, alignment: Callable[[str], int] = lambda buffer: ACCESS) -> Settled:
@@ -85,7 +74,7 @@ def plan(f: Fusion, hint: Hint, gpu: Gpu, alignment: Callable[[str], int] = lamb
     return planner.run()
 
 
-class _Planner(Tiles):
+class _Planner(Along):
     def run(self) -> Settled:
         for s in self.f.stages:
             if s.kind not in ("store", "reduce", "scan"):
@@ -115,7 +104,7 @@ class _Planner(Tiles):
         over_rows = [r for r in f.reductions() if set(r.raxes) != set(col_order) or set(r.axes) != set(row_order)]
         if finds_positions(over_rows):
             raise Refusal("schedule", "the position of an extreme over rows")
-        passes = _passes(f, set(col_order))
+        passes = passes_of(f, set(col_order))
         unit = facts.unit
         if unit is not None and unit in row_order and not over_rows:
             row_order = [a for a in row_order if a is not unit] + [unit]
@@ -124,7 +113,7 @@ class _Planner(Tiles):
             col_order = [a for a in col_order if a is not unit] + [unit]
         else:
             unit = None
-        return self._along(f, row_order, col_order, unit, passes, over_rows)
+        return self.along(f, row_order, col_order, unit, passes, over_rows)
 
     def _columns(self, reductions: list[Stage]) -> set[Atom]:
         """The axes to be columns when no reduction's result is needed within its row."""
@@ -137,114 +126,10 @@ class _Planner(Tiles):
         main = min(with_unit or reductions, key=lambda r: len(r.raxes))
         return set(main.raxes)
 
-    def _along(
-        self,
-        f: Fusion,
-        rows: list[Atom],
-        cols: list[Atom],
-        unit: Atom | None,
-        passes: int,
-        over_rows: list[Stage],
-    ) -> Settled:
-        """Rows whose columns are contiguous: threads side by side along a row."""
-        lanes, aligned = self._lanes(f, unit, exact=True) if unit is not None else (1, frozenset[str]())
-        nr, nc = self.size(rows), self.size(cols)
-        by_column = [r for r in over_rows if r.axes]
-        moved = self.anchored(f, cols, unit, lanes) if unit is not None else None
-        anchor = ""
-        vectors = -(-nc // lanes)
-        if unit is not None and moved is not None:
-            lanes, anchor, aligned = moved
-            vectors = self.size([a for a in cols if a is not unit]) * count(self.size([unit]), lanes)
-        base = GpuSchedule(
-            tuple(a.name for a in rows),
-            tuple(a.name for a in cols),
-            unit.name if unit is not None else "",
-            lanes,
-            "inner reduction",
-            "loop",
-            aligned=aligned,
-            anchor=anchor,
-        )
-        running = online(f, set(cols))
-        once = _passes(f, set(cols), running)
-        moments = any(o.kind == "moments" for o in running.values())
-        numbers = [] if over_rows or anchor else gpu_interleave.several(f, self.hint, rows, cols, unit)
-        base = replace(base, interleaved=bool(numbers))
-        n = numbers[0] if numbers else 1  # neighbouring rows that a block has at least
-        found = None
-        if by_column or (over_rows and once > 1):
-            words = lanes * self._words(f, set(cols))[0]
-            found = by_columns(
-                self.gpu, vectors, words, lanes * len(by_column), row_bytes(f, base) if rows and not anchor else 0
-            )
-            if found is None and by_column:
-                raise Refusal("schedule", "columns too long to be summed beside a reduction of rows")
-            if found is not None and unit is not None and not anchor:
-                found, narrow = narrowed(f, set(rows), set(cols), found, lanes, self.gpu)
-                base = replace(base, lanes=narrow)
-        elif once > 1 or moments:  # else one pass does it, and nothing is kept
-            values, loads = (lanes * w for w in self._words(f, set(cols)))
-            clusters: tuple[int, ...] = CLUSTERS if self.gpu.clusters else (1,)
-            if once == 1:  # moments of a row that is held take less arithmetic, but one pass is all that they need
-                clusters = clusters[:2]
-            size = 0 if not rows or anchor else row_bytes(f, base)
-
-            def hold(n: int) -> Held | None:
-                return shares(self.gpu, clusters, n * vectors, values, loads, -(-nr // n), lanes, size)
-
-            n, found = gpu_interleave.held(self.gpu, numbers or [1], nr, (values, loads), hold)
-        tiles = -(-nr // n)
-        enough = found is not None and found.cluster * tiles >= self.gpu.sms
-        few = tiles * (1 if numbers and found is None else 4) < self.gpu.sms
-        whole = over_rows or finds_positions(f.reductions())
-        if not whole and few and nc >= CHUNK and not enough:
-            n = numbers[0] if numbers else 1
-            threads = THREADS if rows else 2 * THREADS
-            splits = min(self.gpu.sms * PIECES // -(-nr // n), -(-vectors * n // (2 * threads)), 1024)
-            family = "full reduction" if not rows else "inner reduction, split"
-            s = replace(base, family=family, mode="split", row_threads=n, col_threads=threads // n)
-            s = replace(s, steps=4, finish=True)
-            return f, replace(s, once=self._once(f, s, splits)), {"splits": splits}
-        if found is not None:
-            cluster, ct, steps, keep, place = found
-            if n > 1:
-                ct = max(1, ct // n)
-                steps = -(-vectors // (cluster * ct))
-            rt = max(n, 128 // ct)
-            if by_column:  # few blocks, since each leaves sums of all columns
-                rt = 2 * THREADS // ct if ct < THREADS or base.lanes < lanes else 1
-            rt = min(rt, power_up(nr, 1024))
-            family = "inner+outer reduction" if over_rows else "inner persistent" if passes > 1 else "inner reduction"
-            s = replace(base, family=family, mode="persistent", row_threads=rt, col_threads=ct, steps=steps)
-            s = replace(s, keep=keep, keep_in=place, cluster=cluster)
-            return self._resident(f, s, nr, nc * len(by_column)) if over_rows else (f, s, {})
-        passes = once
-        n = next((k for k in numbers if k * self.gpu.sms * 2 <= nr), numbers[-1] if numbers else 1)
-        few = -(-nr // n) < self.gpu.sms * 2
-        share = 32 if over_rows and passes == 1 else 1 if few else 4  # resident blocks are few: each has many rows
-        ct = power_up(-(-vectors // share), (1024 if passes > 1 or few else THREADS) // n)
-        rt = min(max(n, 128 // ct), power_up(nr, 1024))
-        steps = max(1, min(4, vectors // ct))
-        s = replace(base, row_threads=rt, col_threads=ct, steps=1 << (steps.bit_length() - 1))
-        return self._resident(f, s, nr, 0) if over_rows else (f, s, {})
-
-    def _resident(self, f: Fusion, s: GpuSchedule, rows: int, sums: int) -> Settled:
-        """`sums`: how many sums of columns each block leaves, 0 if it leaves numbers only."""
-        blocks = resident_blocks(s, -(-rows // s.row_threads), self.gpu.sms * beside(s.threads))
-        return f, replace(s, resident=True, finish=4 * max(1, sums) * blocks <= ALONE), {"blocks": blocks}
-
     def _clusters(self, f: Fusion, cols: set[Atom]) -> tuple[int, ...]:
         """How many blocks may hold a row: several, if it would be read again otherwise."""
-        again = _passes(f, cols, online(f, cols)) > 1
+        again = passes_of(f, cols, online(f, cols)) > 1
         return CLUSTERS if again and self.gpu.clusters else (1,)
-
-    def _words(self, f: Fusion, cols: set[Atom]) -> tuple[float, float]:
-        """Registers per point of a row that later passes want kept, estimated: (with dear values, of loads only)."""
-        whole = set(f.axes)
-        loads = {(b, o): d for b, o, d in accesses(f, stores=False) if o.axes() == whole}
-        words = sum(max(d.itemsize, 2) / 4 for d in loads.values())
-        return max(words, dear_values(f, cols), 0.5), max(words, 0.5)
 
     def _down(self, f: Fusion, rows: list[Atom], cols: list[Atom], unit: Atom, passes: int) -> Settled:
         """Rows are neighbours in memory: threads side by side along them, each taking some of the columns."""
@@ -290,13 +175,6 @@ class _Planner(Tiles):
         fewest = min(-(-vectors // n) * n for n in choices)
         return next(n for n in choices if 16 * -(-vectors // n) * n <= 17 * fewest)
 
-    def _once(self, f: Fusion, s: GpuSchedule, splits: int) -> bool:
-        """Whether what chunks leave of the rows of a block is more than every block should read."""
-        moments = online(f, {a for a in f.axes if a.name in s.cols})
-        each = sum(3 if r.name in moments else 1 for r in f.reductions())
-        rows = s.row_threads * (s.lanes if s.vector in s.rows else 1)
-        return splits * rows * each * 4 > TOGETHER
-
     def scanning(self) -> Settled:
         """Running totals: a thread walks along a row where neighbouring rows are neighbours in memory; else, or where
         there are few rows, threads share one."""
@@ -338,19 +216,3 @@ class _Planner(Tiles):
             aligned=aligned if lanes > 1 else frozenset(),
         )
         return f, s, {}
-
-
-def _passes(f: Fusion, cols: set[Atom], running: Mapping[str, Online] | None = None) -> int:
-    """How many times the columns of a row are walked over, when the reductions in `running` are combined on the fly."""
-    level: dict[str, int] = {}
-    most = 1
-    for s in f.stages:
-        operand = running[s.name].of if running and s.name in running else s.body
-        n = max((level.get(name, 0) for name in operand.stages), default=0)
-        if s.kind == "reduce":
-            level[s.name] = n + 1 if set(s.raxes) == cols else n
-            if {*s.axes, *s.raxes} & cols:
-                most = max(most, n + 1)
-        elif set(s.axes) & cols:
-            most = max(most, n + 1)
-    return most

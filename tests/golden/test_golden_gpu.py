@@ -30,6 +30,7 @@ from tests.loop import test_gpu_moved as moved
 from tests.loop import test_gpu_scans as scans
 from tests.loop import test_gpu_scatter as scatters
 from tests.loop import test_gpu_shared as shared
+from tests.loop import test_gpu_split as split
 
 HERE = Path(__file__).parent / "gpu"
 FEW = Gpu((9, 0), 8, 1 << 20, 227 << 10)
@@ -58,6 +59,7 @@ GOLDENS: dict[str, tuple[Program, tuple[int, int], str]] = {
     "log_sum_exp": (programs.log_sum_exp, (20, 40000), "loop"),
     "full_sum": (cases.full_sum, (512, 256), "split"),
     "column_moments": (programs.column_moments, (4000, 24), "split"),
+    "batch_norm_split": (split.batch_norm(), (4000, 128), "split"),
     "softmax_cluster": (programs.softmax16, (4, 32768), "persistent"),
     "batch_norm_cluster": (clusters.batch_norm, (40, 20000), "persistent"),
     "norm_shared": (shared.norm32, (2, 200704), "persistent"),
@@ -70,7 +72,8 @@ GOLDENS: dict[str, tuple[Program, tuple[int, int], str]] = {
     "index_copy": (scatters.index_copy, (50, 96), "collect"),
 }
 SIZED = ("layer_norm", "rope")  # also as kernels for these sizes only, `<name>_sized`
-LIMITS = {"column_moments": 72}  # registers, where they are not 64: at most so many let 1024 threads run
+# registers, where they are not 64: at most so many let 1024 threads run, or two blocks of 256 that only combine
+LIMITS = {"column_moments": 72, "batch_norm_split": 128}
 
 
 def golden(name: str) -> GpuCompiled:

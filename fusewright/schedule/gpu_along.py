@@ -1,0 +1,201 @@
+"""Schedules of rows whose columns are contiguous: threads side by side along a row. The modes: see `gpu.py`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from ..core.errors import Refusal
+from ..fusion.ir import Fusion, Stage
+from ..fusion.online import Online, online
+from ..index.expr import Atom
+from . import gpu_interleave
+from .gpu_anchor import count
+from .gpu_base import PIECES, GpuSchedule, Settled, accesses, beside, finds_positions, power_up, resident_blocks
+from .gpu_fit import (
+    ALONE,
+    CHUNK,
+    CLUSTERS,
+    THREADS,
+    TOGETHER,
+    Held,
+    by_columns,
+    dear_values,
+    narrowed,
+    row_bytes,
+    shares,
+)
+from .gpu_tile import Tiles
+
+
+@dataclass(frozen=True, slots=True)
+class Rows:
+    """Rows of a fusion, and a schedule to begin with: a loop.
+
+    `count`: how many; `columns`, `vectors`: of a row; `over`: what is reduced over rows; `passes`, `once`: how many
+    times the columns are walked over, and if what can be is combined on the fly; `numbers`: how many neighbouring rows
+    a block may have where they alternate in memory, the most first; `held`: how blocks hold rows, `together` of them.
+    """
+
+    f: Fusion
+    base: GpuSchedule
+    rows: tuple[Atom, ...]
+    cols: frozenset[Atom]
+    count: int
+    columns: int
+    vectors: int
+    over: tuple[Stage, ...]
+    passes: int
+    once: int
+    numbers: tuple[int, ...]
+    held: Held | None = None
+    together: int = 1
+
+    @property
+    def by_column(self) -> int:
+        """How many sums of columns there are."""
+        return sum(bool(r.axes) for r in self.over)
+
+
+class Along(Tiles):
+    """Kernels whose threads are side by side along rows."""
+
+    def along(
+        self, f: Fusion, rows: list[Atom], cols: list[Atom], unit: Atom | None, passes: int, over_rows: list[Stage]
+    ) -> Settled:
+        lanes, aligned = self._lanes(f, unit, exact=True) if unit is not None else (1, frozenset[str]())
+        moved = self.anchored(f, cols, unit, lanes) if unit is not None else None
+        anchor = ""
+        vectors = -(-self.size(cols) // lanes)
+        if unit is not None and moved is not None:
+            lanes, anchor, aligned = moved
+            vectors = self.size([a for a in cols if a is not unit]) * count(self.size([unit]), lanes)
+        numbers = [] if over_rows or anchor else gpu_interleave.several(f, self.hint, rows, cols, unit)
+        base = GpuSchedule(
+            tuple(a.name for a in rows),
+            tuple(a.name for a in cols),
+            unit.name if unit is not None else "",
+            lanes,
+            "inner reduction",
+            "loop",
+            aligned=aligned,
+            anchor=anchor,
+            interleaved=bool(numbers),
+        )
+        once = passes_of(f, set(cols), online(f, set(cols)))
+        sizes = (self.size(rows), self.size(cols), vectors)
+        r = Rows(f, base, tuple(rows), frozenset(cols), *sizes, tuple(over_rows), passes, once, tuple(numbers))
+        r = self._beside_sums(r) if r.by_column or (over_rows and once > 1) else self._shared(r)
+        return self._chunks(r) or (self._held(r) if r.held is not None else self._walked(r))
+
+    def _beside_sums(self, r: Rows) -> Rows:
+        """How a resident block holds a row, beside what it has of results over rows."""
+        lanes = r.base.lanes
+        words = lanes * self._words(r.f, set(r.cols))[0]
+        size = row_bytes(r.f, r.base) if r.rows and not r.base.anchor else 0
+        found = by_columns(self.gpu, r.vectors, words, lanes * r.by_column, size)
+        if found is None and r.by_column:
+            raise Refusal("schedule", "columns too long to be summed beside a reduction of rows")
+        base = r.base
+        if found is not None and base.vector and not base.anchor:
+            found, narrow = narrowed(r.f, set(r.rows), set(r.cols), found, lanes, self.gpu)
+            base = replace(base, lanes=narrow)
+        return replace(r, base=base, held=found)
+
+    def _shared(self, r: Rows) -> Rows:
+        """How blocks hold rows, where more than one pass wants them, alone or several together."""
+        moments = any(o.kind == "moments" for o in online(r.f, set(r.cols)).values())
+        together = r.numbers[0] if r.numbers else 1
+        if r.once == 1 and not moments:  # one pass does it, and nothing is kept
+            return replace(r, together=together)
+        lanes = r.base.lanes
+        values, loads = (lanes * w for w in self._words(r.f, set(r.cols)))
+        clusters: tuple[int, ...] = CLUSTERS if self.gpu.clusters else (1,)
+        if r.once == 1:  # moments of a row that is held take less arithmetic, but one pass is all that they need
+            clusters = clusters[:2]
+        size = 0 if not r.rows or r.base.anchor else row_bytes(r.f, r.base)
+
+        def hold(n: int) -> Held | None:
+            return shares(self.gpu, clusters, n * r.vectors, values, loads, -(-r.count // n), lanes, size)
+
+        n, found = gpu_interleave.held(self.gpu, r.numbers or [1], r.count, (values, loads), hold)
+        return replace(r, held=found, together=n)
+
+    def _chunks(self, r: Rows) -> Settled | None:
+        """Few long rows, cut over blocks; None where they are not few, or fill the device as they are held."""
+        tiles = -(-r.count // r.together)
+        enough = r.held is not None and r.held.cluster * tiles >= self.gpu.sms
+        few = tiles * (1 if r.numbers and r.held is None else 4) < self.gpu.sms
+        if r.over or finds_positions(r.f.reductions()) or not few or r.columns < CHUNK or enough:
+            return None
+        n = r.numbers[0] if r.numbers else 1
+        threads = THREADS if r.rows else 2 * THREADS
+        splits = min(self.gpu.sms * PIECES // -(-r.count // n), -(-r.vectors * n // (2 * threads)), 1024)
+        family = "full reduction" if not r.rows else "inner reduction, split"
+        s = replace(r.base, family=family, mode="split", row_threads=n, col_threads=threads // n, steps=4, finish=True)
+        return r.f, replace(s, once=self._once(r.f, s, splits)), {"splits": splits}
+
+    def _held(self, r: Rows) -> Settled:
+        """Rows that blocks hold."""
+        assert r.held is not None
+        cluster, ct, steps, keep, place = r.held
+        n = r.together
+        if n > 1:
+            ct = max(1, ct // n)
+            steps = -(-r.vectors // (cluster * ct))
+        rt = max(n, 128 // ct)
+        if r.by_column:  # few blocks, since each leaves sums of all columns
+            narrow = r.vectors * r.base.lanes < r.columns
+            rt = 2 * THREADS // ct if ct < THREADS or narrow else 1
+        rt = min(rt, power_up(r.count, 1024))
+        family = "inner+outer reduction" if r.over else "inner persistent" if r.passes > 1 else "inner reduction"
+        s = replace(r.base, family=family, mode="persistent", row_threads=rt, col_threads=ct, steps=steps)
+        s = replace(s, keep=keep, keep_in=place, cluster=cluster)
+        return self._resident(r.f, s, r.count, r.columns * r.by_column) if r.over else (r.f, s, {})
+
+    def _walked(self, r: Rows) -> Settled:
+        """Rows that every pass reads."""
+        numbers = r.numbers
+        n = next((k for k in numbers if k * self.gpu.sms * 2 <= r.count), numbers[-1] if numbers else 1)
+        few = -(-r.count // n) < self.gpu.sms * 2
+        share = 32 if r.over and r.once == 1 else 1 if few else 4  # resident blocks are few: each has many rows
+        ct = power_up(-(-r.vectors // share), (1024 if r.once > 1 or few else THREADS) // n)
+        rt = min(max(n, 128 // ct), power_up(r.count, 1024))
+        steps = max(1, min(4, r.vectors // ct))
+        s = replace(r.base, row_threads=rt, col_threads=ct, steps=1 << (steps.bit_length() - 1))
+        return self._resident(r.f, s, r.count, 0) if r.over else (r.f, s, {})
+
+    def _resident(self, f: Fusion, s: GpuSchedule, rows: int, sums: int) -> Settled:
+        """`sums`: how many sums of columns each block leaves, 0 if it leaves numbers only."""
+        blocks = resident_blocks(s, -(-rows // s.row_threads), self.gpu.sms * beside(s.threads))
+        return f, replace(s, resident=True, finish=4 * max(1, sums) * blocks <= ALONE), {"blocks": blocks}
+
+    def _words(self, f: Fusion, cols: set[Atom]) -> tuple[float, float]:
+        """Registers per point of a row that later passes want kept, estimated: (with dear values, of loads only)."""
+        whole = set(f.axes)
+        loads = {(b, o): d for b, o, d in accesses(f, stores=False) if o.axes() == whole}
+        words = sum(max(d.itemsize, 2) / 4 for d in loads.values())
+        return max(words, dear_values(f, cols), 0.5), max(words, 0.5)
+
+    def _once(self, f: Fusion, s: GpuSchedule, splits: int) -> bool:
+        """Whether what chunks leave of the rows of a block is more than every block should read."""
+        moments = online(f, {a for a in f.axes if a.name in s.cols})
+        each = sum(3 if r.name in moments else 1 for r in f.reductions())
+        rows = s.row_threads * (s.lanes if s.vector in s.rows else 1)
+        return splits * rows * each * 4 > TOGETHER
+
+
+def passes_of(f: Fusion, cols: set[Atom], running: Mapping[str, Online] | None = None) -> int:
+    """How many times the columns of a row are walked over, when the reductions in `running` are combined on the fly."""
+    level: dict[str, int] = {}
+    most = 1
+    for s in f.stages:
+        operand = running[s.name].of if running and s.name in running else s.body
+        n = max((level.get(name, 0) for name in operand.stages), default=0)
+        if s.kind == "reduce":
+            level[s.name] = n + 1 if set(s.raxes) == cols else n
+            if {*s.axes, *s.raxes} & cols:
+                most = max(most, n + 1)
+        elif set(s.axes) & cols:
+            most = max(most, n + 1)
+    return most
