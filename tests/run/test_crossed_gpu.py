@@ -155,13 +155,23 @@ def test_through_torch_when_a_kernel_cannot_run(monkeypatch: pytest.MonkeyPatch)
         torch.testing.assert_close(got, want, rtol=1e-5, atol=1e-5)
 
 
-def test_gradients() -> None:
-    x, w, b = (t.requires_grad_() for t in (last(2, 32, 8, 8), last(32), last(32)))
+def tokens(x: torch.Tensor, w: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
+    """Of a convolution's result, as vision models normalise it."""
+    return F.layer_norm(x.flatten(2).transpose(1, 2), (x.shape[1],), w, b)
+
+
+@pytest.mark.parametrize("fn", [group_norm, tokens])
+def test_gradients(fn: Callable[..., torch.Tensor]) -> None:
+    image = last(2, 32, 8, 8) if fn is group_norm else last(2, 32, 8, 8).contiguous()
+    x, w, b = (t.requires_grad_() for t in (image, last(32), last(32)))
     with emulated_gpu(), fusewright.options(disk_cache=False, fallback=False):
-        out = torch.compile(group_norm, backend="fusewright")(x, w, b)
+        out = torch.compile(fn, backend="fusewright")(x, w, b)
         grad = torch.randn_like(out)
         mine = torch.autograd.grad(out, (x, w, b), grad)
-    theirs = torch.autograd.grad(group_norm(x, w, b), (x, w, b), grad)
+    want = fn(x, w, b)
+    assert out.stride() == want.stride()
+    torch.testing.assert_close(out, want, rtol=1e-5, atol=1e-5)
+    theirs = torch.autograd.grad(want, (x, w, b), grad)
     for a, e in zip(mine, theirs, strict=True):
         torch.testing.assert_close(a, e, rtol=1e-4, atol=1e-4)
         assert a.stride() == e.stride()
