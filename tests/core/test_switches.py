@@ -35,7 +35,7 @@ def test_primitives_are_those_of_the_table():
 def test_families_are_those_of_the_schedulers():
     words = ("pointwise", "transpose", "scan", "scatter")
     found: set[str] = set()
-    for name in ("cpu.py", "gpu.py"):
+    for name in ("cpu.py", "gpu.py", "gpu_along.py"):
         for node in ast.walk(ast.parse((PACKAGE / "schedule" / name).read_text())):
             if isinstance(node, ast.Constant) and isinstance(node.value, str) and "\n" not in node.value:
                 text = node.value
