@@ -122,38 +122,21 @@ def _rope(draw: Draw) -> Case:
     heads, tokens = draw.extent(4, 40), draw.extent(500, 10_000)
     width = draw.random.choice((64, 80, 96, 128, 256))
     size, dtype = (max(1, 80_000_000 // (heads * tokens * width)), heads, tokens, width), draw.dtype()
-
-    def make(device: str, quick: bool) -> Tensors:
-        shape = (2, 2, 8, 16) if quick else size
-        c = torch.randn(shape[-2:], device=device)
-        return torch.randn(shape, device=device, dtype=dtype), c, c.sin()
-
-    return Case(f"rope {'x'.join(map(str, size))} {TYPES[dtype]}", SUITE, g.rope, make, 0)
+    return Case(f"rope {'x'.join(map(str, size))} {TYPES[dtype]}", SUITE, g.rope, g._heads(*size, dtype=dtype), 0)
 
 
 def _embedding(draw: Draw) -> Case:
     n, width, k, dtype = draw.extent(1_000, 200_000), draw.extent(64, 8_000), draw.extent(5_000, 100_000), draw.dtype()
     k = min(k, 200_000_000 // width)
-
-    def make(device: str, quick: bool) -> Tensors:
-        words, size, ids = (64, 32, 50) if quick else (n, width, k)
-        return torch.randn(words, size, device=device, dtype=dtype), torch.randint(0, words, (ids,), device=device)
-
-    return Case(f"embedding*2 {k} of {n}x{width} {TYPES[dtype]}", SUITE, g.embedding, make, 0, first=min(1, k / n))
+    name = f"embedding*2 {k} of {n}x{width} {TYPES[dtype]}"
+    return Case(name, SUITE, g.embedding, g._words(n, width, k, dtype), 0, first=min(1, k / n))
 
 
 def _gradient(draw: Draw) -> Case:
     n, m = draw.matrix(256, 16_000)
     dtype = draw.dtype()
-
-    def make(device: str, quick: bool) -> Tensors:
-        shape = (16, 64) if quick else (n, m)
-        grad, x = (torch.randn(shape, device=device, dtype=dtype) for _ in range(2))
-        f = x.float()
-        rstd = f.var(-1, keepdim=True).add(1e-5).rsqrt()
-        return grad, x, torch.randn(shape[-1], device=device, dtype=dtype), f.mean(-1, keepdim=True), rstd
-
-    return Case(f"layernorm backward {n}x{m} {TYPES[dtype]}", SUITE, g.layer_norm_backward, make, 0)
+    name = f"layernorm backward {n}x{m} {TYPES[dtype]}"
+    return Case(name, SUITE, g.layer_norm_backward, g._norm_gradient(n, m, dtype), 0)
 
 
 def _measured(case: Case, names: list[str], args: argparse.Namespace, roof: float) -> dict[str, Any]:

@@ -96,23 +96,38 @@ def _classes(n: int, m: int) -> Callable[[str, bool], Tensors]:
     return make
 
 
-def _rope(device: str, quick: bool) -> Tensors:
-    size = (2, 2, 8, 16) if quick else (8, 32, 4096, 128)
-    c = torch.randn(size[-2:], device=device)
-    return torch.randn(size, device=device, dtype=BF16), c, c.sin()
+def _heads(*size: int, dtype: torch.dtype = BF16) -> Callable[[str, bool], Tensors]:
+    """Queries of a rotary embedding (batch, heads, tokens, width), and its tables."""
+
+    def make(device: str, quick: bool) -> Tensors:
+        shape = (2, 2, 8, 16) if quick else size
+        c = torch.randn(shape[-2:], device=device)
+        return torch.randn(shape, device=device, dtype=dtype), c, c.sin()
+
+    return make
 
 
-def _embedding(device: str, quick: bool) -> Tensors:
-    n, m, k = (64, 32, 50) if quick else (131072, 1024, 65536)
-    return torch.randn(n, m, device=device, dtype=BF16), torch.randint(0, n, (k,), device=device)
+def _words(n: int, m: int, k: int, dtype: torch.dtype = BF16) -> Callable[[str, bool], Tensors]:
+    """A table of n rows of m, and k indices."""
+
+    def make(device: str, quick: bool) -> Tensors:
+        a, b, c = (64, 32, 50) if quick else (n, m, k)
+        return torch.randn(a, b, device=device, dtype=dtype), torch.randint(0, a, (c,), device=device)
+
+    return make
 
 
-def _norm_gradient(device: str, quick: bool) -> Tensors:
-    n, m = (16, 64) if quick else (32768, 4096)
-    g, x = (torch.randn(n, m, device=device, dtype=BF16) for _ in range(2))
-    f = x.float()
-    rstd = f.var(-1, keepdim=True).add(1e-5).rsqrt()
-    return g, x, torch.randn(m, device=device, dtype=BF16), f.mean(-1, keepdim=True), rstd
+def _norm_gradient(n: int, m: int, dtype: torch.dtype = BF16) -> Callable[[str, bool], Tensors]:
+    """What the backward pass of a layer norm of n rows of m reads."""
+
+    def make(device: str, quick: bool) -> Tensors:
+        a, b = (16, 64) if quick else (n, m)
+        g, x = (torch.randn(a, b, device=device, dtype=dtype) for _ in range(2))
+        f = x.float()
+        rstd = f.var(-1, keepdim=True).add(1e-5).rsqrt()
+        return g, x, torch.randn(b, device=device, dtype=dtype), f.mean(-1, keepdim=True), rstd
+
+    return make
 
 
 def micro() -> Iterator[Case]:
@@ -147,9 +162,9 @@ def micro() -> Iterator[Case]:
     yield case("transpose+add 8192x8192 f32", lambda x, y: x.t() + y, rows((8192, 8192), (32, 32), big=2))
     three = rows((16384, 2048), tiny, big=3, dtype=BF16)
     yield case("cat of 3 + relu 16384x2048 bf16", lambda a, b, c: torch.cat([a, b, c], 1).relu(), three)
-    yield case("rope 8x32x4096x128 bf16", rope, _rope)
-    yield case("embedding*2 65536 rows of 1024 bf16", embedding, _embedding, read=0.5)
-    yield case("layernorm backward 32768x4096 bf16", layer_norm_backward, _norm_gradient)
+    yield case("rope 8x32x4096x128 bf16", rope, _heads(8, 32, 4096, 128))
+    yield case("embedding*2 65536 rows of 1024 bf16", embedding, _words(131072, 1024, 65536), read=0.5)
+    yield case("layernorm backward 32768x4096 bf16", layer_norm_backward, _norm_gradient(32768, 4096))
 
 
 def tutorial() -> Iterator[Case]:

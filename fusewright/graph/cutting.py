@@ -43,12 +43,11 @@ def cut(
         return None
     size = {u: max((bytes_of(v) for v in results(u)), default=0) for u in units}
     large = max([*size.values(), *(bytes_of(v) for u in units for v in reads[u])]) // 16
-    wanted = _closure(reducing, needs)
+    first = _closure(reducing, needs)
     after: set[int] = set()  # units with a reduction before them
     for u in units:
         if any(p in after or p in reducing for p in needs[u]):
             after.add(u)
-    first = set(wanted)
     most = max(size[u] for u in reducing)
     for u in units:
         if u in after and size[u] <= most and all(p in first for p in needs[u]):

@@ -264,10 +264,7 @@ class _Grouper:
             self.hint,
             lambda v: v in self.exported,
         )
-        if found is None:
-            return []
-        self.fill(g)
-        if not better(g):
+        if found is None or not better(g):
             return []
         first, second = Group(found.first), Group(found.second, again=frozenset(found.again))
         self.fill(second)

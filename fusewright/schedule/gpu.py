@@ -53,12 +53,7 @@ from .gpu_base import (
     finds_positions,
     power_up,
 )
-from .gpu_fit import (
-    CHUNK,
-    CLUSTERS,
-    THREADS,
-    holds,
-)
+from .gpu_fit import CHUNK, CLUSTERS, THREADS, holds
 
 
 def plan(f: Fusion, hint: Hint, gpu: Gpu, alignment: Callable[[str], int] = lambda buffer: ACCESS) -> Settled:

@@ -33,8 +33,9 @@ class Rows:
     """Rows of a fusion, and a schedule to begin with: a loop.
 
     `count`: how many; `columns`, `vectors`: of a row; `over`: what is reduced over rows; `passes`, `once`: how many
-    times the columns are walked over, and if what can be is combined on the fly; `numbers`: how many neighbouring rows
-    a block may have where they alternate in memory, the most first; `held`: how blocks hold rows, `together` of them.
+    times the columns are walked over, and if what can be is combined on the fly; `moments`: whether some of that are;
+    `numbers`: how many neighbouring rows a block may have where they alternate in memory, the most first; `held`: how
+    blocks hold rows, `together` of them.
     """
 
     f: Fusion
@@ -47,6 +48,7 @@ class Rows:
     over: tuple[Stage, ...]
     passes: int
     once: int
+    moments: bool
     numbers: tuple[int, ...]
     held: Held | None = None
     together: int = 1
@@ -82,9 +84,22 @@ class Along(Tiles):
             anchor=anchor,
             interleaved=bool(numbers),
         )
-        once = passes_of(f, set(cols), online(f, set(cols)))
-        sizes = (self.size(rows), self.size(cols), vectors)
-        r = Rows(f, base, tuple(rows), frozenset(cols), *sizes, tuple(over_rows), passes, once, tuple(numbers))
+        running = online(f, set(cols))
+        once, moments = passes_of(f, set(cols), running), any(o.kind == "moments" for o in running.values())
+        r = Rows(
+            f,
+            base,
+            tuple(rows),
+            frozenset(cols),
+            count=self.size(rows),
+            columns=self.size(cols),
+            vectors=vectors,
+            over=tuple(over_rows),
+            passes=passes,
+            once=once,
+            moments=moments,
+            numbers=tuple(numbers),
+        )
         r = self._beside_sums(r) if r.by_column or (over_rows and once > 1) else self._shared(r)
         return self._chunks(r) or (self._held(r) if r.held is not None else self._walked(r))
 
@@ -104,9 +119,8 @@ class Along(Tiles):
 
     def _shared(self, r: Rows) -> Rows:
         """How blocks hold rows, where more than one pass wants them, alone or several together."""
-        moments = any(o.kind == "moments" for o in online(r.f, set(r.cols)).values())
         together = r.numbers[0] if r.numbers else 1
-        if r.once == 1 and not moments:  # one pass does it, and nothing is kept
+        if r.once == 1 and not r.moments:  # one pass does it, and nothing is kept
             return replace(r, together=together)
         lanes = r.base.lanes
         values, loads = (lanes * w for w in self._words(r.f, set(r.cols)))

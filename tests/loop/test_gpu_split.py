@@ -14,7 +14,7 @@ from fusewright.graph.ir import Value
 from fusewright.index.expr import sym
 from fusewright.interp import gpu as machine
 from fusewright.loop.gpu import lower_gpu
-from fusewright.loop.ir import Grid, Let, Stmt
+from fusewright.loop.ir import Let, Stmt
 from fusewright.loop.verify import verify
 from fusewright.schedule.device import H200, Gpu
 from fusewright.schedule.edit import Illegal, on_gpu
@@ -23,6 +23,7 @@ from fusewright.schedule.legal_gpu import Sizes
 from tests.kernels import graph_of
 from tests.kernels_gpu import GpuCompiled, check_gpu, gpu_kernel, hint_of
 from tests.loop import test_gpu_lowering as programs
+from tests.loop.test_gpu_combine import launches
 
 N, M = sym("n"), sym("m")
 bf16 = BY_NAME["bf16"]
@@ -86,10 +87,6 @@ def made(name: str, **changes: object) -> tuple[GpuCompiled, dict[str, int]]:
     c.kernel = lower_gpu(c.built.fusion, c.schedule, "kernel")
     verify(c.kernel.func)
     return c, sizes
-
-
-def launches(c: GpuCompiled) -> list[Grid]:
-    return [g for g in c.kernel.func.body if isinstance(g, Grid)]
 
 
 @pytest.mark.parametrize(("once", "finish"), itertools.product((False, True), repeat=2))
