@@ -8,13 +8,14 @@ and one size of the same trace. "20 small sizes" are of a few kilobytes, where n
     python benchmarks/fuse.py --device cuda --json run.json      # about 90 seconds
     python benchmarks/fuse.py --device null                      # without a GPU: the host's work for one, and no launch
     python benchmarks/fuse.py --device cuda --profile            # where the host's time goes, by function
-    python benchmarks/fuse.py --device cuda --one-thread         # autograd without a thread for each device
+    python benchmarks/fuse.py --device cuda --one-thread         # autograd without a thread for the device, for all
 
-All implementations of a row take turns, in one process; *wall* is the time until the device has finished, *host* until
-the calls have returned. On a GPU numbers are medians; elsewhere the best of the rounds, because other load on a CPU is
-part of what is measured (`--clock cpu` counts processor time; use it with OMP_NUM_THREADS=1). On a CPU with the C
-library's defaults most of eager's time on large tensors is page faults of fresh memory: measure with
-MALLOC_MMAP_THRESHOLD_ and MALLOC_TRIM_THRESHOLD_ raised, too.
+All implementations of a row take turns, in one process, each with autograd's thread for the device or without it as in
+a program of its own (ours do without on a machine with one GPU, `fusewright/run/own_thread.py`); *wall* is the time
+until the device has finished, *host* until the calls have returned. On a GPU numbers are medians; elsewhere the best of
+the rounds, because other load on a CPU is part of what is measured (`--clock cpu` counts processor time; use it with
+OMP_NUM_THREADS=1). On a CPU with the C library's defaults most of eager's time on large tensors is page faults of fresh
+memory: measure with MALLOC_MMAP_THRESHOLD_ and MALLOC_TRIM_THRESHOLD_ raised, too.
 """
 
 from __future__ import annotations
@@ -40,9 +41,11 @@ import fusewright
 from fusewright.bench.measure import private_copy, synchronize
 from fusewright.bench.null import NullDriver
 from fusewright.bench.runner import _hand_written
+from fusewright.core import options
 from fusewright.run import devices
 
-NAMES = ("eager", "hand-written", "aot_eager", "inductor", "fusewright", "fuse")
+OURS = ("fusewright", "fuse")
+NAMES = ("eager", "hand-written", "aot_eager", "inductor", *OURS)
 FORMS = ("layer_norm", "written_out", "rms")
 P = 0.1
 Size = tuple[int, int, int]
@@ -79,9 +82,9 @@ def rms(x: torch.Tensor, residual: torch.Tensor, w: torch.Tensor, b1: torch.Tens
 class Bench:
     """Measures on one device and prints rows as they come."""
 
-    def __init__(self, device: str, names: tuple[str, ...], clock: Callable[[], float], json_file: Path | None):
+    def __init__(self, device: str, names: tuple[str, ...], clock: Callable[[], float], args: argparse.Namespace):
         self.device = "cuda" if device.startswith("cuda") else "cpu"
-        self.names, self.clock, self.file = names, clock, json_file
+        self.names, self.clock, self.file, self.one_thread = names, clock, args.json, args.one_thread
         self.pick: Callable[[list[float]], float] = statistics.median if self.device == "cuda" else min
         self.rows: dict[str, Times] = {}
 
@@ -101,28 +104,36 @@ class Bench:
                 made[name] = torch.compile(copy, backend=backend, dynamic=dynamic)
         return made
 
-    def turn(self, call: Call, number: int) -> tuple[float, float]:
+    def threads(self, name: str) -> Any:
+        """Whether backward passes of an implementation run in autograd's thread for the device, for a block."""
+        ours = name.partition(" ")[0] in OURS and options.current().own_thread
+        alone = ours and self.device == "cuda" and torch.cuda.device_count() == 1
+        return torch.autograd.set_multithreading_enabled(not (alone or self.one_thread))
+
+    def turn(self, name: str, call: Call, number: int) -> tuple[float, float]:
         """Seconds per call of `number` calls: until the device is done, and until they have returned."""
         synchronize(self.device)
-        began = self.clock()
-        for _ in range(number):
-            call()
-        host = self.clock() - began
-        synchronize(self.device)
-        return (self.clock() - began) / number, host / number
+        with self.threads(name):
+            began = self.clock()
+            for _ in range(number):
+                call()
+            host = self.clock() - began
+            synchronize(self.device)
+            return (self.clock() - began) / number, host / number
 
     def times(self, calls: dict[str, Call], number: int, rounds: int, warm: int = 3) -> Times:
         """Each call's times, of `rounds` turns of `number` calls."""
-        for call in calls.values():
-            for _ in range(warm):
-                call()
+        for name, call in calls.items():
+            with self.threads(name):
+                for _ in range(warm):
+                    call()
         taken: dict[str, list[tuple[float, float]]] = {name: [] for name in calls}
         gc.collect()
         gc.disable()
         try:
             for _ in range(rounds):
                 for name, call in calls.items():
-                    taken[name].append(self.turn(call, number))
+                    taken[name].append(self.turn(name, call, number))
         finally:
             gc.enable()
         return {n: (self.pick([w for w, _ in t]), self.pick([h for _, h in t])) for n, t in taken.items()}
@@ -180,7 +191,7 @@ class Bench:
             }
             same: dict[str, Call] = {n: lambda f=f: [step(f, *sets[0]) for _ in sizes] for n, f in fns.items()}
             self.times(same, 1, 1)
-            first = {n: self.turn(call, 1) for n, call in passes.items()}
+            first = {n: self.turn(n, call, 1) for n, call in passes.items()}
             self.row(f"{form}, {what}, first pass", _each(first))
             both = {f"{n} {k}": c for k, calls in enumerate((passes, same)) for n, c in calls.items()}
             later = _each(self.times(both, 1, 7, warm=1))
@@ -237,7 +248,7 @@ def main() -> int:
     parser.add_argument("--form", action="append", choices=FORMS, help="of the block; repeatable")
     parser.add_argument("--size", default="64,128,1024", help="of the block")
     parser.add_argument("--profile", action="store_true", help="cProfile of 2000 calls of each of our paths")
-    parser.add_argument("--one-thread", action="store_true", help="backward passes run in the calling thread")
+    parser.add_argument("--one-thread", action="store_true", help="all backward passes run in the calling thread")
     parser.add_argument("--clock", choices=("wall", "cpu"), default="wall")
     parser.add_argument("--json", type=Path)
     args = parser.parse_args()
@@ -245,12 +256,10 @@ def main() -> int:
     a, b, c = map(int, args.size.split(","))
     rows = args.rows or ("tiny", "block", "sizes")
     forms = args.form or FORMS
-    ours = ("fusewright", "fuse")
-    names = tuple(args.only or (ours if args.profile or args.device == "null" else NAMES))
-    bench = Bench(args.device, names, clock, args.json)
+    names = tuple(args.only or (OURS if args.profile or args.device == "null" else NAMES))
+    bench = Bench(args.device, names, clock, args)
     null = devices.use("cpu", NullDriver()) if args.device == "null" else contextlib.nullcontext()
-    threads = torch.autograd.set_multithreading_enabled(not args.one_thread)
-    with null, threads, fusewright.options(disk_cache=args.device != "null"):
+    with null, fusewright.options(disk_cache=args.device != "null"):
         if args.profile:
             bench.profile(2000)
             return 0

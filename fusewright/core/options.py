@@ -118,6 +118,12 @@ class Options:
         "GPUs where results are rounded to 16 bits, and in sums; off: every product is rounded.",
         code=True,
     )
+    own_thread: bool = _option(
+        True,
+        "switch",
+        "With one GPU, let a thread that calls fused programs run its backward passes itself, as "
+        "`torch.autograd.set_multithreading_enabled(False)` does; off: autograd's own thread for the GPU does.",
+    )
     parallel: bool = _option(True, "switch", "Compile the GPU kernels of a graph in several threads at once.")
     native_launch: bool = _option(True, "switch", "Launch GPU kernels from machine code; off: from Python.")
     dependent_launch: bool = _option(

@@ -16,6 +16,8 @@ from typing import Any
 import torch
 from torch.autograd.function import Function
 
+from . import own_thread
+
 BOXED = hasattr(Function, "boxed_grads_call")
 FEW = 16  # results up to which one after the other is the quickest way to take them from a list
 _ASKED = ("setup_context", "clear_saved_tensors_on_access")
@@ -31,6 +33,7 @@ class NodeShape:
     tensor ("tensor"), a view of an intermediate ("view") or a number ("number"). `views`: outputs that are views of
     intermediates. `fixed`: outputs without gradient. `tangents`: outputs whose gradients the backward pass takes.
     `curved`: whether a saved value was computed from an input that requires a gradient (and is none itself).
+    `own_thread`: whether the thread that runs the forward pass is to run its backward passes itself (`own_thread.py`).
     """
 
     tensors: tuple[bool, ...]
@@ -40,6 +43,7 @@ class NodeShape:
     fixed: tuple[int, ...]
     tangents: tuple[int, ...]
     curved: bool = True
+    own_thread: bool = False
 
 
 def source(shape: NodeShape) -> str:
@@ -56,6 +60,7 @@ def source(shape: NodeShape) -> str:
     tensors = [v for v, kind in zip(values, shape.saved, strict=True) if kind != "number"]
     numbers = [v for v, kind in zip(values, shape.saved, strict=True) if kind == "number"]
     lines = [f"def forward({', '.join(['ctx', 'n', *args])}):"]
+    lines += ["    if not here.decided: decide()"] * shape.own_thread
     lines.append(f"    {_unpack([*outs, *values])}compiled([{', '.join(flat)}])")
     lines += [f"    o{k} = unsafe_view(o{k}, o{k}.shape)" for k in shape.views]
     lines += [
@@ -129,6 +134,8 @@ def make_node(
         "grad_enabled": torch.is_grad_enabled,
         "twice": twice,
         "explain": explain,
+        "here": own_thread.here,
+        "decide": own_thread.decide,
         "unsafe_view": torch.ops.aten._unsafe_view.default,
     }
     exec(compile(source(shape), f"<fusewright {name}>", "exec"), scope)

@@ -16,6 +16,7 @@ from torch._functorch import config as functorch_config
 from torch.fx import GraphModule
 from torch.utils._python_dispatch import is_traceable_wrapper_subclass
 
+from ..run import own_thread
 from ..run.node import NodeShape, make_node
 from . import frames
 
@@ -54,7 +55,8 @@ def node_shape(forward: GraphModule, backward: GraphModule, meta: Any, tensors: 
     )
     views = tuple(meta.unsafe_view_out_indices)
     kinds = tuple(map(_kind, saved))  # type: ignore[arg-type]
-    return NodeShape(tuple(tensors), outputs, kinds, views, fixed, tangents, _curved(forward, saved, meta))
+    own = own_thread.wanted([n.meta["val"] for n in results[:outputs] if _is_tensor(n)])  # type: ignore[index, union-attr, misc]
+    return NodeShape(tuple(tensors), outputs, kinds, views, fixed, tangents, _curved(forward, saved, meta), own)
 
 
 def _curved(forward: GraphModule, saved: Any, meta: Any) -> bool:
@@ -75,6 +77,10 @@ def _curved(forward: GraphModule, saved: Any, meta: Any) -> bool:
 def _has_tangent(o: Any) -> bool:
     """Whether the backward pass takes the gradient of an output; torch 2.11 does not tell that from requiring one."""
     return bool(getattr(o, "requires_grad_for_backward", o.requires_grad))
+
+
+def _is_tensor(n: Any) -> bool:
+    return hasattr(n, "meta") and isinstance(n.meta.get("val"), torch.Tensor)
 
 
 def _kind(n: Any) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import threading
+
 import pytest
 import torch
 import torch.nn.functional as F
@@ -29,6 +31,28 @@ def test_the_current_stream_is_used(cuda: str) -> None:
         out = compiled(x, y)
     side.synchronize()
     torch.testing.assert_close(out, norm(x, y))
+
+
+@pytest.mark.parametrize("own", [True, False])
+def test_the_thread_of_the_backward_pass(cuda: str, own: bool) -> None:
+    """The caller's with one GPU, autograd's with several or without the switch; the same gradients in each."""
+    x, y = (t.requires_grad_() for t in pair(cuda))
+    want = torch.autograd.grad(norm(x, y).square().sum(), (x, y))
+    seen: list[int] = []
+
+    def run() -> None:
+        with fusewright.options(own_thread=own):
+            out = fusewright.fuse(norm)(x, y)
+        seen.append(threading.get_ident())
+        out.register_hook(lambda g: seen.append(threading.get_ident()))
+        got = torch.autograd.grad(out.square().sum(), (x, y))
+        torch.testing.assert_close(got, want, rtol=1e-4, atol=1e-4)
+
+    thread = threading.Thread(target=run)  # its state is its own
+    thread.start()
+    thread.join()
+    caller, hook = seen
+    assert (hook == caller) is (own and torch.cuda.device_count() == 1)
 
 
 def test_capture_in_a_graph(cuda: str) -> None:
