@@ -26,7 +26,7 @@ from .run import hot, specialize, tune
 from .run.devices import Driver
 from .run.gpu import GpuGroup, kernel_for
 from .schedule import gpu, gpu_scatter
-from .schedule.crossing import crossed
+from .schedule.apart import better_apart
 
 Hint = Callable[[Ix], int]
 
@@ -80,4 +80,4 @@ def compile_group(
     return k, chosen
 
 
-__all__ = ["build", "compile_ahead", "compile_group", "crossed", "family", "group"]
+__all__ = ["better_apart", "build", "compile_ahead", "compile_group", "family", "group"]

@@ -249,8 +249,9 @@ class _Compilation:
             self.merging = False
 
     def better_cut(self, g: Group) -> bool:
-        """Whether a group should be two kernels, of which the first reduces: where rows are turned, on a GPU."""
-        return self.driver(g) is not None and compile_gpu.crossed(self.built(g)[0].fusion, self.hint)
+        """Whether a group should be two kernels, of which the first reduces: on a GPU, see `schedule/apart.py`."""
+        driver = self.driver(g)
+        return driver is not None and compile_gpu.better_apart(self.built(g)[0].fusion, self.hint, driver.gpu)
 
     def group(self, g: Group) -> list[GroupPlan]:
         """The plans of a group: a kernel, or its units one by one through torch."""

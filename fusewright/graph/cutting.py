@@ -1,6 +1,6 @@
 """Where a group is cut in two: behind its reductions. The second part computes large values before those again.
 
-That is for groups that are better off as two kernels although each has to read the inputs (`schedule/crossing.py`).
+That is for groups that are better off as two kernels although each has to read the inputs (`schedule/apart.py`).
 """
 
 from __future__ import annotations

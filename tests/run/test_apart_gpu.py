@@ -1,4 +1,5 @@
-"""Rows that are read along one axis and written along another become two kernels on a GPU, and what runs is eager's.
+"""Rows that are read along one axis and written along another, and rows in strips that are walked twice, become two
+kernels on a GPU, and what runs is eager's.
 
 The kernels are emulated on the CPU.
 """
@@ -17,7 +18,7 @@ import fusewright
 from fusewright.core.errors import FusewrightWarning
 from fusewright.debug import record
 from fusewright.debug.record import GraphRecord
-from fusewright.schedule import crossing
+from fusewright.schedule import apart
 from tests.emulate.cuda import COMPILER
 from tests.emulate.driver import emulated_gpu
 from tests.support import clone_like, counted, counters
@@ -28,7 +29,7 @@ pytestmark = pytest.mark.skipif(not COMPILER, reason="no C++ compiler")
 @pytest.fixture(autouse=True)
 def small(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Small tensors are cut as large ones are."""
-    monkeypatch.setattr(crossing, "LEAST", 1)
+    monkeypatch.setattr(apart, "LEAST", 1)
     torch._dynamo.reset()
     yield
     torch._dynamo.reset()
@@ -62,7 +63,7 @@ def test_group_norm_of_channels_last(shape: tuple[int, ...], dtype: torch.dtype)
     assert got.dtype == want.dtype and got.stride() == want.stride()
     error, theirs = ((t.double() - exact).abs().max() for t in (got, want))
     assert error <= max(theirs * 1.5, 1e-6), (error, theirs)
-    runs = shape[2] * shape[3] >= crossing.SIDE
+    runs = shape[2] * shape[3] >= apart.SIDE
     assert len(graph.groups) == (2 if runs else 1)
     if runs:
         stored = sum(v.numel.evaluate({}) for v in graph.groups[0].plan.group.outputs)
@@ -136,13 +137,60 @@ def test_one_layout_is_one_kernel() -> None:
     x = torch.randn(2, 32, 8, 8)
     assert len(compiled(group_norm, x, w, b)[1].groups) == 1
     y = last(2, 32, 8, 8)
-    one = compiled(lambda x, w, b: F.relu(F.batch_norm(x, None, None, w, b, True)), y, w, b)[1]
-    assert len(one.groups) == 1
+    assert len(compiled(batch_norm, y, w, b)[1].groups) == 1
+
+
+def batch_norm(x: torch.Tensor, w: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
+    return F.relu(F.batch_norm(x, None, None, w, b, True))
+
+
+@pytest.mark.parametrize(
+    ("shape", "dtype"),
+    [
+        ((2, 100, 37, 41), torch.float32),
+        ((3, 20, 70, 70), torch.float32),
+        ((9, 20, 70, 71), torch.float16),
+        ((5, 100, 61, 53), torch.bfloat16),
+    ],
+)
+def test_strips_that_are_walked_twice(shape: tuple[int, ...], dtype: torch.dtype, monkeypatch: Any) -> None:
+    """A batch norm of channels-last memory, of more than the L2 cache has: statistics first, then the rest."""
+    x, w, b = last(*shape, dtype=dtype), last(shape[1]), last(shape[1])
+    monkeypatch.setattr(apart, "MUCH", 1000)
+    assert len(compiled(batch_norm, x, w, b)[1].groups) == 1
+    monkeypatch.setattr(apart, "MUCH", 0)
+    got, graph = compiled(batch_norm, x, w, b)
+    first, second = (g.plan.group for g in graph.groups)
+    assert sum(v.numel.evaluate({}) for v in first.outputs) <= 2 * shape[1] and not any(
+        e.op == "reduce" for e in second.eqns
+    )
+    exact = batch_norm(x.double(), w.double(), b.double())
+    want = batch_norm(x, w, b)
+    assert got.dtype == want.dtype and got.stride() == want.stride()
+    error, theirs = ((t.double() - exact).abs().max() for t in (got, want))
+    assert error <= max(theirs * 1.5, 1e-6), (error, theirs)
+
+
+def test_strips_of_a_backward_pass(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(apart, "MUCH", 0)
+    x, w, b = (t.requires_grad_() for t in (last(3, 20, 70, 70), last(20), last(20)))
+    with emulated_gpu(), fusewright.options(disk_cache=False, fallback=False), record.recording() as graphs:
+        out = torch.compile(batch_norm, backend="fusewright")(x, w, b)
+        grad = last(*out.shape)
+        mine = torch.autograd.grad(out, (x, w, b), grad)
+    assert [len(g.groups) for g in graphs] == [2, 2]
+    theirs = torch.autograd.grad(batch_norm(x, w, b), (x, w, b), grad)
+    doubles = [t.detach().double().requires_grad_() for t in (x, w, b)]
+    exact = torch.autograd.grad(batch_norm(*doubles), doubles, grad.double())
+    for got, want, e in zip(mine, theirs, exact, strict=True):
+        error, eagers = ((t.double() - e).abs().max() for t in (got, want))
+        assert error <= max(2 * eagers, 1e-6 * e.abs().max()), (error, eagers)
+        assert got.stride() == want.stride()
 
 
 def test_little_data_is_one_kernel(monkeypatch: pytest.MonkeyPatch) -> None:
     """Another launch would cost more."""
-    monkeypatch.setattr(crossing, "LEAST", 1 << 20)
+    monkeypatch.setattr(apart, "LEAST", 1 << 20)
     assert len(compiled(group_norm, last(2, 32, 8, 8), last(32), last(32))[1].groups) == 1
 
 

@@ -1,0 +1,67 @@
+"""Fusions that are faster as two kernels, of which the first reduces, although both read the inputs.
+
+Rows that are read along one axis and written along another: a tile of shared memory turns them where nothing is
+reduced; rows of a reduction have none, and one of both accesses takes single elements of lines. (Group norm of
+channels-last memory, whose result is contiguous: 281 us as one kernel, see docs/performance.md.)
+
+Rows that are cut over blocks, of more than the L2 cache holds: a second pass reads them again in any case, and goes
+through memory in strips that blocks move along, where an elementwise kernel goes straight. (Batch norm of channels-last
+memory, 346 MB: 288 us as one kernel, 262 as two.)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from ..fusion.ir import Fusion
+from ..index.expr import ONE, Atom, Ix
+from ..index.layout import product
+from .analysis import Analysis
+from .device import Gpu
+from .gpu import plan
+from .gpu_base import accesses
+
+MUCH = 2  # L2 caches: a second pass goes backwards, and finds what fills one of them
+LEAST = 4 << 20  # bytes of a tensor from which on another launch costs less
+SIDE = 16  # neighbouring points along each of the axes: with fewer, no tile is turned
+
+
+def better_apart(f: Fusion, hint: Callable[[Ix], int], gpu: Gpu) -> bool:
+    """Whether a fusion should be cut behind its reductions, which are wanted for all points of their rows."""
+    return bool(Analysis(f, hint).row_used(f.reductions())) and (crossed(f, hint) or strips(f, hint, gpu))
+
+
+def strips(f: Fusion, hint: Callable[[Ix], int], gpu: Gpu) -> bool:
+    """Whether what would be read again is more than the L2 cache has, by blocks that share rows."""
+    point = sum(d.itemsize for _, o, d in set(accesses(f, stores=False)) if o.axes() == set(f.axes))
+    if point * hint(product(a.extent for a in f.axes)) < MUCH * gpu.l2:
+        return False
+    return plan(f, hint, gpu)[1].mode == "split"
+
+
+def crossed(f: Fusion, hint: Callable[[Ix], int]) -> bool:
+    """Whether rows are read along one axis and written along another, in tensors so large that it matters."""
+    read = [(o, d.itemsize) for _, o, d in accesses(f, stores=False)]
+    written = [(s.offset, s.dtype.itemsize) for s in f.stores() if s.offset is not None]
+    size = {o: hint(product(a.extent for a in o.axes())) * n for o, n in (*read, *written)}
+    most = max(size.values(), default=0)
+    if most < LEAST:
+        return False
+    sides = {o: {a for a in o.axes() if _run(o, a, hint) >= SIDE} for o, n in size.items() if 4 * n >= most}
+    reads, writes = ([sides[o] for o, _ in found if sides.get(o)] for found in (read, written))
+    return any(not r & w for r in reads for w in writes)
+
+
+def _run(o: Ix, a: Atom, hint: Callable[[Ix], int]) -> int:
+    """Points that are neighbours in memory from the axis `a` on, 0 if its own are not."""
+    if a.extent is None or o.coefficient(a, within=True) is not ONE:
+        return 0
+    n = hint(a.extent)
+    strides = {hint(c): b for b in o.axes() - {a} if (c := o.coefficient(b)) is not None}
+    while n in strides:
+        b = strides.pop(n)
+        n *= hint(b.extent) if b.extent is not None else 1
+    return n
+
+
+__all__ = ["better_apart"]
