@@ -16,10 +16,12 @@ STAGED = 2  # operands that pass through shared memory at most; the others are r
 
 
 class Tiles(Moved):
-    """Kernels without reductions. `again`: the repeated axis; `turn`: which points of it the block has."""
+    """Kernels without reductions. `again`: the repeated axis; `turn`: which points of it the block has; `own_row`: its
+    threads' rows, if those are rows of that axis, too."""
 
     again: Atom | None = None
     turn: Arg
+    own_row: Arg | None = None
 
     def run(self) -> None:
         if self.s.mode == "staged":
@@ -31,18 +33,22 @@ class Tiles(Moved):
     def tiles(self) -> None:
         """A block takes `row_threads` rows by `col_threads * steps` vectors; only the last vectors are checked.
 
-        Vectors of several column axes follow each other, and are all whole.
+        Vectors of several column axes follow each other, and are all whole. Where the repeated axis is the only one of
+        the rows, a block has `row_threads * repeats` points of it, and a thread every `row_threads`-th of those.
         """
         n = self.s.col_threads * self.s.steps
         col_tiles = (product(self.steps(a) for a in self.cols) + n - 1) // ix(n)
         self.again = next((a for a in self.rows if a.name == self.s.repeat), None)
         self.rows = [a for a in self.rows if a is not self.again]
         count_again = ix(1)
+        alone = self.again is not None and not self.rows and self.s.row_threads > 1
         if self.again is not None:
             assert self.again.extent is not None
-            count_again = (self.again.extent + self.s.repeats - 1) // ix(self.s.repeats)
+            points = self.s.repeats * (self.s.row_threads if alone else 1)
+            count_again = (self.again.extent + points - 1) // ix(points)
         s, bid, tid = self.launch(self.row_tiles() * count_again * col_tiles, self.s.threads, self.s.family, "tiles")
         row, col = self.place_thread(s, tid)
+        self.own_row = row if alone else None
         if not self.cols:
             self.points([s], [self.prim(s, "eq", tid, self.imm(0)) if self.s.threads > 1 else None])
             return
@@ -166,6 +172,8 @@ class Tiles(Moved):
         assert self.again is not None and self.again.extent is not None
         x = Scope(p, p.body)
         at = self.add(p, self.mul(p, self.turn, self.imm(self.s.repeats)), u)
+        if self.own_row is not None:
+            at = self.add(p, self.mul(p, at, self.imm(self.s.row_threads)), self.own_row)
         end = self.params.get(self.again.extent, ("extent", self.again.name))
         x.axes[self.again] = self.own(x, self.prim(p, "min", at, self.add(p, end, self.imm(-1))))
         return x, self.prim(p, "lt", at, end)

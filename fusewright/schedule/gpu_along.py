@@ -66,7 +66,9 @@ class Along(Tiles):
         self, f: Fusion, rows: list[Atom], cols: list[Atom], unit: Atom | None, passes: int, over_rows: list[Stage]
     ) -> Settled:
         lanes, aligned = self._lanes(f, unit, exact=True) if unit is not None else (1, frozenset[str]())
-        moved = self.anchored(f, cols, unit, lanes) if unit is not None else None
+        running = online(f, set(cols))
+        once, moments = passes_of(f, set(cols), running), any(o.kind == "moments" for o in running.values())
+        moved = self.anchored(f, cols, unit, lanes, again=once > 1 or moments) if unit is not None else None
         anchor = ""
         vectors = -(-self.size(cols) // lanes)
         if unit is not None and moved is not None:
@@ -84,8 +86,6 @@ class Along(Tiles):
             anchor=anchor,
             interleaved=bool(numbers),
         )
-        running = online(f, set(cols))
-        once, moments = passes_of(f, set(cols), running), any(o.kind == "moments" for o in running.values())
         r = Rows(
             f,
             base,

@@ -19,7 +19,11 @@ from ..index.expr import ONE, Atom, Ix, ix
 from .gpu_base import ACCESS, Vectors, Walk, accesses, on_positions, widest
 from .quotients import multiple
 
-LONG = 96  # vectors of a row from which on it pays to treat two of them on their own
+# Vectors of a row from which on it pays to treat two of them on their own (measured on an H200):
+LONG = 96  # where threads meet them again
+FEWEST = 3  # where it is summed up in one pass
+SHORT = 16  # in an elementwise kernel that has to read where the row is
+MANY = 32  # in others
 
 
 def count(extent: int, lanes: int) -> int:
@@ -34,6 +38,11 @@ def start(f: Fusion, v: Atom, buffer: str) -> Ix | None:
             p = _start(offset, v)
             return None if p is None or any(a.kind == "value" for a in p.atoms()) else p
     return None
+
+
+def finds_places(f: Fusion, v: Atom) -> bool:
+    """Whether a row along `v` is read at a place that has to be read itself: one of a table, say."""
+    return any(v in o.axes() and any(a.kind == "value" for a in o.atoms()) for _, o, _ in accesses(f, stores=False))
 
 
 def _start(offset: Ix, v: Atom) -> Ix | None:
@@ -82,12 +91,16 @@ def refusal(f: Fusion, cols: Iterable[Atom]) -> str:
 class Anchors(Vectors):
     """Finds what rows can be aligned by."""
 
-    def anchored(self, f: Fusion, cols: list[Atom], v: Atom, lanes: int) -> tuple[int, str, frozenset[str]] | None:
-        """(lanes, anchor, buffers whose vectors are aligned) if that makes vectors a lot wider than `lanes`."""
+    def anchored(
+        self, f: Fusion, cols: list[Atom], v: Atom, lanes: int, again: bool = False
+    ) -> tuple[int, str, frozenset[str]] | None:
+        """(lanes, anchor, buffers whose vectors are aligned) if that makes vectors a lot wider than `lanes`. `again`:
+        whether threads meet the vectors of a row more than once."""
+        least = LONG if again else FEWEST if f.reductions() else SHORT if finds_places(f, v) else MANY
         walks = self.walks(f, v, None)
         large = self.large(walks)
         most = widest(d for _, _, d, _ in large)
-        if 4 * lanes > most or self.size([v]) < LONG * most or refusal(f, cols):
+        if 4 * lanes > most or self.size([v]) < least * most or refusal(f, cols):
             return None
         if self._strided(f, v, walks):  # which is why vectors are narrow
             return None

@@ -8,12 +8,13 @@ from ..core.errors import Refusal
 from ..fusion.collapse import collapse
 from ..fusion.ir import Fusion
 from ..index.expr import Atom
-from .gpu_anchor import Anchors, count
-from .gpu_base import FLIGHT, REUSE, STAGE, WARP, GpuSchedule, Settled, accesses, every_axis, power_up
+from .gpu_anchor import Anchors, count, finds_places
+from .gpu_base import ACCESS, FLIGHT, REUSE, STAGE, WARP, GpuSchedule, Settled, accesses, every_axis, power_up
 from .gpu_fit import THREADS
 
 WASTE = 16  # at most one of so many vectors of a row's tiles is beyond its end, if that can be
-UNUSED = 8  # more than one of so many makes rows follow each other in a tile
+UNUSED = 8  # more than one of so many makes rows follow each other in a tile, or tiles narrower
+NARROW = 4  # threads of a row whose vectors are aligned, at least: two sectors side by side
 HALF = THREADS // 2  # threads of a block in which each has several rows
 
 
@@ -50,14 +51,16 @@ class Tiles(Anchors):
             narrow = _wasting_little(min(ct, HALF), 1, vectors)
             s = replace(base, repeat=again.name, repeats=times)
             if not (whole and _wastes(narrow, 1, vectors)):
-                rt = min(HALF // narrow, power_up(self.size(others), HALF))
+                rt = min(HALF // narrow, power_up(self.size(others or [again]), HALF))
                 return f, replace(s, row_threads=rt, col_threads=narrow), {}
             if others:
                 return f, self._joined(s, [again, *others], v, HALF, 1), {}
-        steps = max(1, min(4, FLIGHT // max(flight, 1)))
-        if whole and _wastes(_wasting_little(ct, 1, vectors), 1, vectors):
-            return f, self._joined(base, rows, v, THREADS, self._busy(steps, self.size(rows) * vectors)), {}
-        steps = self._busy(max(1, min(steps, vectors // ct)), self.size(rows) * vectors, ct * rt)
+        most = max(1, min(4, FLIGHT // max(flight, 1)))
+        steps = max(1, min(most, vectors // ct))
+        few = steps < most and steps * flight < ACCESS  # bytes on their way to a thread
+        if whole and (few or _wastes(_wasting_little(ct, 1, vectors), 1, vectors)):
+            return f, self._joined(base, rows, v, THREADS, self._busy(most, self.size(rows) * vectors)), {}
+        steps = self._busy(steps, self.size(rows) * vectors, ct * rt)
         if rows:
             ct = _wasting_little(ct, steps, vectors)
             rt = THREADS // ct
@@ -75,15 +78,16 @@ class Tiles(Anchors):
         return replace(s, rows=names[:-1], cols=(names[-1], v.name), row_threads=1, col_threads=threads, steps=steps)
 
     def _anchored(self, f: Fusion, rows: list[Atom], v: Atom, moved: tuple[int, str, frozenset[str]]) -> Settled:
-        """Tiles whose vectors are aligned row by row: few threads of which are beyond the end of a row."""
+        """Tiles whose vectors are aligned row by row: few threads of which are beyond the end of a row, or, where
+        addresses have to be waited for as well, several vectors for each thread."""
         lanes, anchor, aligned = moved
         vectors = count(self.size([v]), lanes)
         flight = sum(lanes * d.itemsize for _, o, d in accesses(f, stores=False) if o.axes() >= {v})
-        steps = max(1, min(4, FLIGHT // max(flight, 1)))
-        steps = 1 << (steps.bit_length() - 1)
-        while steps > 1 and self.size(rows) * vectors < steps * THREADS * self.gpu.sms * 2:
-            steps //= 2
-        ct = _wasting_little(power_up(-(-vectors // steps), THREADS), steps, vectors)
+        steps = self._busy(max(1, min(4, FLIGHT // max(flight, 1))), self.size(rows) * vectors)
+        if finds_places(f, v):
+            ct = _wasting_little(power_up(-(-vectors // steps), THREADS), steps, vectors)
+        else:
+            steps, ct = _few_beyond(steps, vectors)
         rt = min(THREADS // ct, power_up(self.size(rows), THREADS)) if rows else 1
         names = tuple(a.name for a in rows)
         s = GpuSchedule(names, (v.name,), v.name, lanes, "pointwise", "tile", rt, ct, steps, aligned=aligned)
@@ -125,6 +129,16 @@ class Tiles(Anchors):
             aligned=aligned,
         )
         return f, s, {}
+
+
+def _few_beyond(most: int, vectors: int) -> tuple[int, int]:
+    """(vectors of a thread, at most so many, threads of a row): the widest tile that is hardly beyond a row's end, or
+    that is the least. Of the same width, two vectors of a thread were the fastest."""
+    threads = [1 << k for k in range(NARROW.bit_length() - 1, THREADS.bit_length())]
+    choices = [(n, ct) for n in (2, 1, 4) if n <= most for ct in threads]
+    choices.sort(key=lambda c: c[0] * c[1], reverse=True)
+    beyond = {(n, ct): -vectors % (n * ct) for n, ct in choices}
+    return next((c for c in choices if UNUSED * beyond[c] <= vectors), min(choices, key=beyond.__getitem__))
 
 
 def _wastes(ct: int, steps: int, vectors: int) -> bool:

@@ -78,7 +78,7 @@ def shifted(b: Builder) -> Value:
         (4096, 256, 8),
         (248, 32, 8),  # fewer vectors than a warp has threads
         (4000, 256, 8),
-        (31, 32, 1),
+        (31, 256, 1),  # narrow vectors: rows follow each other, so that a thread has several
     ],
 )
 def test_tiles_without_partial_vectors(m: int, threads: int, lanes: int) -> None:
@@ -132,6 +132,23 @@ def test_rows_that_are_reused_are_not_among_those_that_follow_each_other() -> No
     sizes = {"n": 2, "m": 37}
     c = check_gpu(graph_of(turned), sizes, gpu=Gpu((9, 0), 1, 1 << 20, 227 << 10))
     assert c.schedule.repeat and c.schedule.repeat not in c.schedule.cols and len(c.schedule.cols) == 2
+
+
+@pytest.mark.parametrize("m", [8, 32, 40, 96, 1024, 1000])
+def test_a_block_of_rows_that_are_reused_has_several(m: int) -> None:
+    """Of an image whose channels are few and come last: its weights are read once for several points."""
+
+    def scaled(b: Builder) -> Value:
+        x, w, c = b.cast(b.input(bf16, (N, M)), f32), b.input(f32, (M,)), b.input(f32, (M,))
+        return b.cast(b.add(b.mul(x, w), c), bf16)
+
+    graph = graph_of(scaled)
+    s = gpu_kernel(graph, {"n": 100_000, "m": m}, H200).schedule
+    assert s.threads in (128, 256), "no blocks of a few threads"
+    for n in (1, 65, 700, 1031):
+        c = check_gpu(graph, {"n": n, "m": m})
+        check_gpu(graph, {"n": n, "m": m}, machine=run_sized, compiled=c)
+    assert not (c.schedule.repeat and 2 * m // 8 <= 64) or c.schedule.row_threads > 1
 
 
 @pytest.mark.parametrize(("m", "whole"), [(100_000, True), (100_001, False)])

@@ -39,7 +39,8 @@ Program = Callable[[Builder], "Value | list[Value]"]
 @pytest.fixture(autouse=True)
 def short_rows(monkeypatch: pytest.MonkeyPatch) -> None:
     """Rows of a few vectors are moved, too."""
-    monkeypatch.setattr(gpu_anchor, "LONG", 1)
+    for name in ("LONG", "FEWEST", "SHORT", "MANY"):
+        monkeypatch.setattr(gpu_anchor, name, 1)
 
 
 def bias_relu(b: Builder) -> Value:
@@ -51,6 +52,12 @@ def norm16(b: Builder) -> Value:
     x, weight, bias = b.input(bf16, (N, M)), b.input(bf16, (M,)), b.input(f32, (M,))
     y, _ = cases._normalised(b, b.cast(x, f32))
     return b.cast(b.add(b.mul(y, b.cast(weight, f32)), bias), bf16)
+
+
+def rows_of_a_table(b: Builder) -> Value:
+    table, at = b.input(bf16, (N, M)), b.input(i64, (N,))
+    rows = b.gather(table, [at], (N, M), [("at", 0, (0,)), ("dim", 1)])
+    return b.cast(b.mul(b.cast(rows, f32), b.const(2.0, f32)), bf16)
 
 
 def sums16(b: Builder) -> Value:
@@ -132,6 +139,7 @@ def framed(b: Builder) -> Value:
 
 MOVED: dict[str, tuple[Program, Gpu]] = {
     "tile": (bias_relu, SMALL),
+    "table": (rows_of_a_table, SMALL),
     "persistent": (programs.softmax16, SMALL),
     "norm": (norm16, SMALL),
     "sums": (sums16, SMALL),
@@ -162,6 +170,8 @@ def inputs_of(name: str, graph: Graph, sizes: dict[str, int]) -> list[np.ndarray
     inputs = random_inputs(graph, sizes)
     if name == "loss":
         inputs[1] %= sizes["m"]
+    if name == "table":
+        inputs[1] %= sizes["n"]
     return inputs
 
 
@@ -176,6 +186,26 @@ def test_every_length_and_remainder(name: str) -> None:
         c = check_gpu(graph, sizes, inputs_of(name, graph, sizes), gpu=gpu)
         seen += bool(c.schedule.anchor)
     assert seen > 5, f"only {seen} lengths were moved"
+
+
+@pytest.mark.parametrize(
+    ("name", "least"),
+    [("tile", 256), ("table", 128), ("sums", 24), ("extremes", 24), ("persistent", 768), ("norm", 768)],
+)
+def test_rows_that_are_too_short(name: str, least: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Those that are held, or are walked over more than once, want more vectors than those that are summed up once."""
+    monkeypatch.undo()
+    graph = graph_of(MOVED[name][0])
+    for m in range(least - 9, least + 9):
+        c = gpu_kernel(graph, {"n": 100_000, "m": m}, H200)
+        assert bool(c.schedule.anchor) == (m >= least and bool(m % 4)), m
+
+
+def test_tiles_of_moved_rows_are_hardly_wider_than_these() -> None:
+    for m in (301, 333, 571, 771, 1153, 4099):
+        s = moved(graph_of(bias_relu), 100_000, m, H200).schedule
+        width = s.col_threads * s.steps * s.lanes
+        assert -(-m // width) * width <= 1.25 * m, (m, s.col_threads, s.steps)
 
 
 @NEEDS_COMPILER

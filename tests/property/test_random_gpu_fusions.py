@@ -38,7 +38,8 @@ def attempt(pick: Pick) -> bool:
     inputs = whole(graph, sizes, pick(range(3)))
     options = {"alignment": pick([16, 16, 4]), "eager": eager, "without": pick(WITHOUT)}
     try:
-        with patch.object(gpu_anchor, "LONG", pick([1, 16])):  # rows of a few vectors are moved, too
+        least = dict.fromkeys(("LONG", "FEWEST", "SHORT", "MANY"), pick([1, 16]))
+        with patch.multiple(gpu_anchor, **least):  # rows of a few vectors are moved, too
             compiled = gpu_kernel(graph, sizes, pick(GPUS), **options)
     except Refusal:
         return False
