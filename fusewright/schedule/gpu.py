@@ -45,6 +45,7 @@ from .gpu_base import (
     ACCESS,
     LINE,
     PIECES,
+    SECTOR,
     WARP,
     GpuSchedule,
     Hint,
@@ -53,7 +54,7 @@ from .gpu_base import (
     finds_positions,
     power_up,
 )
-from .gpu_fit import CHUNK, CLUSTERS, THREADS, holds
+from .gpu_fit import CHUNK, CLUSTERS, HALF, THREADS, holds
 
 
 def plan(f: Fusion, hint: Hint, gpu: Gpu, alignment: Callable[[str], int] = lambda buffer: ACCESS) -> Settled:
@@ -145,10 +146,15 @@ class _Planner(Along):
         rt, ct = base.row_threads, base.col_threads
         if passes > 1:
             words = lanes * self._words(f, set(cols))[0]
-            for c, wide in itertools.product(self._clusters(f, set(cols)), (ct, 2 * ct, 4 * ct)):
+            ways = list(itertools.product([rt], self._clusters(f, set(cols)), (ct, 2 * ct, 4 * ct)))
+            narrow = self._spread(rt, lanes * smallest, self.size(rows) // lanes)
+            if narrow < rt:
+                ways = [(narrow, 1, HALF // narrow), (narrow, 1, THREADS // narrow), *ways]
+            for n, c, wide in ways:
                 steps = -(-nc // (c * wide))
-                if wide * rt <= 1024 and holds(wide * rt, steps, words):
-                    return f, replace(base, mode="persistent", col_threads=wide, steps=steps, cluster=c), {}
+                if wide * n <= 1024 and holds(wide * n, steps, words):
+                    s = replace(base, mode="persistent", row_threads=n, col_threads=wide, steps=steps, cluster=c)
+                    return f, s, {}
         few = self.gpu.sms * (PIECES // 2 if passes == 1 else 1)  # so few blocks do not keep memory busy
         if tiles < few and nc >= 4 * ct and not finds_positions(f.reductions()):
             if lanes == 8 and (passes > 1 or online(f, set(cols))):  # these take registers
@@ -161,6 +167,14 @@ class _Planner(Along):
                 return f, replace(s, once=self._once(f, s, splits)), {"splits": splits}
         steps = max(1, min(4, nc // ct))
         return f, replace(base, steps=1 << (steps.bit_length() - 1)), {}
+
+    def _spread(self, rt: int, size: int, vectors: int) -> int:
+        """Vectors (of so many bytes) of rows in a block that holds them. Where those make fewer blocks than there are
+        processors: fewer, down to a sector, if that makes blocks for most."""
+        n = rt
+        while n * size > SECTOR and n > 1 and -(-vectors // n) < self.gpu.sms:
+            n //= 2
+        return rt if 2 * -(-vectors // n) < self.gpu.sms else n
 
     def _side_by_side(self, most: int, size: int, vectors: int) -> int:
         """How many vectors (of so many bytes) of rows a block has, at most so many: as many as leave few threads

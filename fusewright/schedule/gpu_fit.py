@@ -13,6 +13,7 @@ from .device import H200, Gpu
 from .gpu_base import ACCESS, DEAR, WARP, GpuSchedule, accesses, power_up, row_load
 
 THREADS = 256  # of a block, where nothing asks for more or fewer
+HALF = THREADS // 2  # of one whose threads have several rows, or little to do
 WORDS = 32  # 32-bit registers of a thread for values kept between passes, in blocks of 1024 threads; twice in smaller
 ROOM = 48  # of them that leave room for other blocks, in blocks of 256 threads: much on its way at once counts for more
 STEPS = 16  # vectors of a row per thread, at most

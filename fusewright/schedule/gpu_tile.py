@@ -10,12 +10,11 @@ from ..fusion.ir import Fusion
 from ..index.expr import Atom
 from .gpu_anchor import Anchors, count, finds_places
 from .gpu_base import ACCESS, FLIGHT, REUSE, STAGE, WARP, GpuSchedule, Settled, accesses, every_axis, power_up
-from .gpu_fit import THREADS
+from .gpu_fit import HALF, THREADS
 
 WASTE = 16  # at most one of so many vectors of a row's tiles is beyond its end, if that can be
 UNUSED = 8  # more than one of so many makes rows follow each other in a tile, or tiles narrower
 NARROW = 4  # threads of a row whose vectors are aligned, at least: two sectors side by side
-HALF = THREADS // 2  # threads of a block in which each has several rows
 
 
 class Tiles(Anchors):

@@ -134,6 +134,30 @@ def test_rows_that_are_reused_are_not_among_those_that_follow_each_other() -> No
     assert c.schedule.repeat and c.schedule.repeat not in c.schedule.cols and len(c.schedule.cols) == 2
 
 
+@pytest.mark.parametrize(
+    ("k", "n", "m", "blocks"),
+    [
+        (16, 512, 128, 256),  # of 4 vectors there would be 128
+        (4, 100, 1024, 256),
+        (64, 100, 4096, 2048),  # enough of 32
+        (1, 100, 512, 4),  # too few to fill processors, however they are spread
+    ],
+)
+def test_few_rows_side_by_side(k: int, n: int, m: int, blocks: int) -> None:
+    """Where the rows that lie side by side make few blocks, those have fewer of them: a sector's, at least."""
+
+    def centred(b: Builder) -> Value:
+        x = b.input(f32, (k, N, M))
+        return b.sub(x, b.reduce("max", x, [1], keepdim=True))
+
+    c = gpu_kernel(graph_of(centred), {"n": n, "m": m}, H200)
+    s = c.schedule
+    assert s.mode == "persistent" and s.row_threads * s.lanes * 4 >= 32
+    assert k * -(-m // (s.row_threads * s.lanes)) == blocks
+    sizes = {"n": 37, "m": m // 16}
+    check_gpu(graph_of(centred), sizes, gpu=H200)
+
+
 @pytest.mark.parametrize("m", [8, 32, 40, 96, 1024, 1000])
 def test_a_block_of_rows_that_are_reused_has_several(m: int) -> None:
     """Of an image whose channels are few and come last: its weights are read once for several points."""

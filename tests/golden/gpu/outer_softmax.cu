@@ -41,56 +41,62 @@ __device__ __forceinline__ void fw_load_f32x4_ldg(const float* p, float* v) {
   fw_unpack_f32x4(w, v);
 }
 
-// max over groups of 8 threads that are 32 apart, 4 values at a time
-__device__ __forceinline__ void fw_max_f32x4_8x32(float* v, unsigned char* scratch) {
+// max over groups of 16 threads that are 8 apart, 4 values at a time
+__device__ __forceinline__ void fw_max_f32x4_16x8(float* v, unsigned char* scratch) {
   float* const s = reinterpret_cast<float*>(scratch);
   const unsigned t = threadIdx.x;
   #pragma unroll
   for (int l = 0; l < 4; ++l) {
     float x = v[l];
-    s[t + l * 256] = x;
+    #pragma unroll
+    for (int d = 8; d <= 16; d *= 2) {
+      const float y = __shfl_xor_sync(0xffffffffu, x, d);
+      x = fw_max(x, y);
+    }
+    if (t % 32 < 8) s[t / 32 * 8 + t % 32 + l * 32] = x;
   }
   __syncthreads();
   #pragma unroll
   for (int l = 0; l < 4; ++l) {
     float x = v[l];
-    const unsigned mine = t;
-    const unsigned first = mine % 32 + l * 256;
-    float y[8];
+    const unsigned mine = t / 32 * 8 + t % 8;
+    const unsigned first = mine % 8 + l * 32;
+    float y[4];
     #pragma unroll
-    for (int j = 0; j < 8; ++j) y[j] = s[first + j * 32];
+    for (int j = 0; j < 4; ++j) y[j] = s[first + j * 8];
     #pragma unroll
-    for (int j = 0; j < 8; j += 2) y[j] = fw_max(y[j], y[j + 1]);
-    #pragma unroll
-    for (int j = 0; j < 8; j += 4) y[j] = fw_max(y[j], y[j + 2]);
-    x = fw_max(y[0], y[4]);
+    for (int j = 0; j < 4; j += 2) y[j] = fw_max(y[j], y[j + 1]);
+    x = fw_max(y[0], y[2]);
     v[l] = x;
   }
 }
 
-// sum over groups of 8 threads that are 32 apart, 4 values at a time
-__device__ __forceinline__ void fw_sum_f32x4_8x32(float* v, unsigned char* scratch) {
+// sum over groups of 16 threads that are 8 apart, 4 values at a time
+__device__ __forceinline__ void fw_sum_f32x4_16x8(float* v, unsigned char* scratch) {
   float* const s = reinterpret_cast<float*>(scratch);
   const unsigned t = threadIdx.x;
   #pragma unroll
   for (int l = 0; l < 4; ++l) {
     float x = v[l];
-    s[t + l * 256] = x;
+    #pragma unroll
+    for (int d = 8; d <= 16; d *= 2) {
+      const float y = __shfl_xor_sync(0xffffffffu, x, d);
+      x = x + y;
+    }
+    if (t % 32 < 8) s[t / 32 * 8 + t % 32 + l * 32] = x;
   }
   __syncthreads();
   #pragma unroll
   for (int l = 0; l < 4; ++l) {
     float x = v[l];
-    const unsigned mine = t;
-    const unsigned first = mine % 32 + l * 256;
-    float y[8];
+    const unsigned mine = t / 32 * 8 + t % 8;
+    const unsigned first = mine % 8 + l * 32;
+    float y[4];
     #pragma unroll
-    for (int j = 0; j < 8; ++j) y[j] = s[first + j * 32];
+    for (int j = 0; j < 4; ++j) y[j] = s[first + j * 8];
     #pragma unroll
-    for (int j = 0; j < 8; j += 2) y[j] = y[j] + y[j + 1];
-    #pragma unroll
-    for (int j = 0; j < 8; j += 4) y[j] = y[j] + y[j + 2];
-    x = y[0] + y[4];
+    for (int j = 0; j < 4; j += 2) y[j] = y[j] + y[j + 1];
+    x = y[0] + y[2];
     v[l] = x;
   }
 }
@@ -109,7 +115,7 @@ __device__ __forceinline__ void fw_store_f32x4(float* p, const float* v) {
 }
 
 // outer persistent
-extern "C" __global__ void __launch_bounds__(256) outer_softmax_0(
+extern "C" __global__ void __launch_bounds__(128) outer_softmax_0(
     const float* __restrict__ in0,
     float* __restrict__ out1,
     int n0,
@@ -119,13 +125,13 @@ extern "C" __global__ void __launch_bounds__(256) outer_softmax_0(
     int n4) {
   const int bid0 = blockIdx.x;
   const int tid0 = threadIdx.x;
-  float kept0[32];
-  __shared__ __align__(16) unsigned char fw_scratch0[4096];
-  __shared__ __align__(16) unsigned char fw_scratch1[4096];
-  const int v1 = fw_udiv(tid0, 32);
-  const int v2 = v1 * 32;
+  float kept0[16];
+  __shared__ __align__(16) unsigned char fw_scratch0[512];
+  __shared__ __align__(16) unsigned char fw_scratch1[512];
+  const int v1 = fw_udiv(tid0, 8);
+  const int v2 = v1 * 8;
   const int v3 = tid0 - v2;
-  const int v4 = bid0 * 32;
+  const int v4 = bid0 * 8;
   const int v5 = v4 + v3;
   const bool v6 = v5 < n1;
   const int v7 = n1 + (-1);
@@ -137,8 +143,8 @@ extern "C" __global__ void __launch_bounds__(256) outer_softmax_0(
     acc10[l] = (-fw_inff);
   }
   #pragma unroll
-  for (int k11 = 0; k11 < 8; ++k11) {
-    const int v12 = k11 * 8;
+  for (int k11 = 0; k11 < 4; ++k11) {
+    const int v12 = k11 * 16;
     const int v13 = v12 + v1;
     const bool v18 = v13 < n3;
     if (v18) {
@@ -154,8 +160,8 @@ extern "C" __global__ void __launch_bounds__(256) outer_softmax_0(
     }
   }
   #pragma unroll
-  for (int k19 = 0; k19 < 8; ++k19) {
-    const int v20 = k19 * 8;
+  for (int k19 = 0; k19 < 4; ++k19) {
+    const int v20 = k19 * 16;
     const int v21 = v20 + v1;
     const bool v25 = v21 < n3;
     if (v25) {
@@ -176,15 +182,15 @@ extern "C" __global__ void __launch_bounds__(256) outer_softmax_0(
   float max27[4];
   #pragma unroll
   for (int l = 0; l < 4; ++l) max27[l] = v26[l];
-  fw_max_f32x4_8x32(max27, fw_scratch0);
+  fw_max_f32x4_16x8(max27, fw_scratch0);
   float acc28[4];
   #pragma unroll
   for (int l = 0; l < 4; ++l) {
     acc28[l] = (-0.0f);
   }
   #pragma unroll
-  for (int k29 = 0; k29 < 8; ++k29) {
-    const int v30 = k29 * 8;
+  for (int k29 = 0; k29 < 4; ++k29) {
+    const int v30 = k29 * 16;
     const int v31 = v30 + v1;
     const bool v37 = v31 < n3;
     if (v37) {
@@ -208,10 +214,10 @@ extern "C" __global__ void __launch_bounds__(256) outer_softmax_0(
   float sum40[4];
   #pragma unroll
   for (int l = 0; l < 4; ++l) sum40[l] = v39[l];
-  fw_sum_f32x4_8x32(sum40, fw_scratch1);
+  fw_sum_f32x4_16x8(sum40, fw_scratch1);
   #pragma unroll
-  for (int k41 = 0; k41 < 8; ++k41) {
-    const int v42 = k41 * 8;
+  for (int k41 = 0; k41 < 4; ++k41) {
+    const int v42 = k41 * 16;
     const int v43 = v42 + v1;
     const bool v51 = v43 < n3;
     if (v51) {
