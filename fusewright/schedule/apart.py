@@ -4,8 +4,8 @@ Rows that are read along one axis and written along another: a tile of shared me
 reduced; rows of a reduction have none, and one of both accesses takes single elements of lines. (Group norm of
 channels-last memory, whose result is contiguous: 281 us as one kernel, see docs/performance.md.)
 
-Rows that are cut over blocks, of more than the L2 cache holds: a second pass reads them again in any case, and goes
-through memory in strips that blocks move along, where an elementwise kernel goes straight. (Batch norm of channels-last
+Rows that no block holds, of more than the L2 cache holds: a second pass reads them again in any case, and goes through
+memory in as many places as there are blocks, where an elementwise kernel goes straight. (Batch norm of channels-last
 memory, 346 MB: 288 us as one kernel, 262 as two.)
 """
 
@@ -19,7 +19,7 @@ from ..index.layout import product
 from .analysis import Analysis
 from .device import Gpu
 from .gpu import plan
-from .gpu_base import accesses
+from .gpu_base import accesses, beside
 
 MUCH = 2  # L2 caches: a second pass goes backwards, and finds what fills one of them
 LEAST = 4 << 20  # bytes of a tensor from which on another launch costs less
@@ -28,15 +28,22 @@ SIDE = 16  # neighbouring points along each of the axes: with fewer, no tile is 
 
 def better_apart(f: Fusion, hint: Callable[[Ix], int], gpu: Gpu) -> bool:
     """Whether a fusion should be cut behind its reductions, which are wanted for all points of their rows."""
-    return bool(Analysis(f, hint).row_used(f.reductions())) and (crossed(f, hint) or strips(f, hint, gpu))
+    return bool(Analysis(f, hint).row_used(f.reductions())) and (crossed(f, hint) or read_again(f, hint, gpu))
 
 
-def strips(f: Fusion, hint: Callable[[Ix], int], gpu: Gpu) -> bool:
-    """Whether what would be read again is more than the L2 cache has, by blocks that share rows."""
+def read_again(f: Fusion, hint: Callable[[Ix], int], gpu: Gpu) -> bool:
+    """Whether a second pass over rows reads more again than the L2 cache can have: rows that blocks share, or those of
+    all blocks that run at once."""
     point = sum(d.itemsize for _, o, d in set(accesses(f, stores=False)) if o.axes() == set(f.axes))
-    if point * hint(product(a.extent for a in f.axes)) < MUCH * gpu.l2:
+    size = point * hint(product(a.extent for a in f.axes))
+    if size < MUCH * gpu.l2:
         return False
-    return plan(f, hint, gpu)[1].mode == "split"
+    s = plan(f, hint, gpu)[1]
+    if s.mode == "loop" and not s.resident:
+        rows = hint(product(a.extent for a in f.axes if a.name in s.rows))
+        at_once = gpu.sms * beside(s.threads) * s.row_threads * (s.lanes if s.vector in s.rows else 1)
+        return size * min(rows, at_once) >= MUCH * gpu.l2 * rows
+    return s.mode == "split"
 
 
 def crossed(f: Fusion, hint: Callable[[Ix], int]) -> bool:

@@ -19,8 +19,9 @@ from fusewright.core.errors import FusewrightWarning
 from fusewright.debug import record
 from fusewright.debug.record import GraphRecord
 from fusewright.schedule import apart
+from fusewright.schedule.device import Gpu
 from tests.emulate.cuda import COMPILER
-from tests.emulate.driver import emulated_gpu
+from tests.emulate.driver import SMALL, emulated_gpu
 from tests.support import clone_like, counted, counters
 
 pytestmark = pytest.mark.skipif(not COMPILER, reason="no C++ compiler")
@@ -40,9 +41,13 @@ def last(*shape: int, dtype: torch.dtype = torch.float32) -> torch.Tensor:
     return x.to(memory_format=torch.channels_last) if len(shape) == 4 else x
 
 
-def compiled(fn: Callable[..., Any], *args: torch.Tensor, **options: Any) -> tuple[Any, GraphRecord]:
+def compiled(fn: Callable[..., Any], *args: torch.Tensor, gpu: Gpu = SMALL, **options: Any) -> tuple[Any, GraphRecord]:
     torch._dynamo.reset()
-    with emulated_gpu(), fusewright.options(disk_cache=False, fallback=False, **options), record.recording() as graphs:
+    with (
+        emulated_gpu(gpu),
+        fusewright.options(disk_cache=False, fallback=False, **options),
+        record.recording() as graphs,
+    ):
         with torch.no_grad():
             out = torch.compile(fn, backend="fusewright")(*clone_like(args))
     return out, graphs[0]
@@ -169,6 +174,15 @@ def test_strips_that_are_walked_twice(shape: tuple[int, ...], dtype: torch.dtype
     assert got.dtype == want.dtype and got.stride() == want.stride()
     error, theirs = ((t.double() - exact).abs().max() for t in (got, want))
     assert error <= max(theirs * 1.5, 1e-6), (error, theirs)
+
+
+@pytest.mark.parametrize(("shape", "apart_"), [((7, 3, 120, 119), True), ((7, 3, 40, 30), False)])
+def test_rows_that_are_read_again(shape: tuple[int, ...], apart_: bool) -> None:
+    """A batch norm of contiguous memory, whose rows no block holds: all at once are more than the L2 cache has."""
+    x, w, b = torch.randn(shape, generator=torch.Generator().manual_seed(1)), last(3), last(3)
+    got, graph = compiled(batch_norm, x, w, b, gpu=Gpu((7, 0), 2, 1 << 17, 48 << 10))
+    assert len(graph.groups) == 1 + apart_
+    torch.testing.assert_close(got, batch_norm(x, w, b), rtol=1e-5, atol=1e-5)
 
 
 def test_strips_of_a_backward_pass(monkeypatch: pytest.MonkeyPatch) -> None:
