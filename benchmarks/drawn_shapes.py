@@ -3,7 +3,9 @@
 `python benchmarks/drawn_shapes.py --seed 3 --count 2 --json run.json` draws two shapes and element types for each kind
 of program (the kinds of the suites `gpu` and `gpu-more`) and measures them as `fusewright bench --device cuda` does,
 beside eager and TorchInductor. The same seed draws the same shapes. On one H200 about two seconds per program. Rows
-where Fusewright is more than 3 % slower than the best peer say so.
+where Fusewright is more than 3 % slower than the best peer say so. `--kinds others` has short rows of any length,
+operands that are the same for many rows, and softmax and sums that do not go along memory; `--kinds training` forward
+and backward passes (`drawn_others.py`).
 """
 
 from __future__ import annotations
@@ -17,6 +19,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import drawn_others
 import torch
 import torch.nn.functional as F
 from rich.console import Console
@@ -139,6 +142,9 @@ def _gradient(draw: Draw) -> Case:
     return Case(name, SUITE, g.layer_norm_backward, g._norm_gradient(n, m, dtype), 0)
 
 
+KINDS = {"first": drawn, "others": drawn_others.others, "training": drawn_others.training}
+
+
 def _measured(case: Case, names: list[str], args: argparse.Namespace, roof: float) -> dict[str, Any]:
     """One row; said as soon as it is there, and where a peer is faster."""
     row = runner.run_case(case, names, args.device, args.quick, roof, lambda _: None)
@@ -154,6 +160,7 @@ def main(argv: list[str]) -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--count", type=int, default=1, help="shapes for each kind of program")
+    parser.add_argument("--kinds", choices=tuple(KINDS), default="first", help="of programs (default: first)")
     parser.add_argument("--device", default="cuda")
     parser.add_argument("--only", default="", metavar="SUBSTR", help="only programs whose name contains this")
     parser.add_argument("--peers", default="eager,inductor")
@@ -162,7 +169,7 @@ def main(argv: list[str]) -> int:
     parser.add_argument("--json", type=Path, metavar="FILE")
     args = parser.parse_args(argv)
     draw = Draw(args.seed)
-    cases = tuple(c for _ in range(args.count) for c in drawn(draw) if args.only in c.name)
+    cases = tuple(c for _ in range(args.count) for c in KINDS[args.kinds](draw) if args.only in c.name)
     if args.list:
         print(*(c.name for c in cases), sep="\n")
         return 0

@@ -157,12 +157,16 @@ class _Planner(Along):
                     return f, s, {}
         few = self.gpu.sms * (PIECES // 2 if passes == 1 else 1)  # so few blocks do not keep memory busy
         if tiles < few and nc >= 4 * ct and not finds_positions(f.reductions()):
-            if lanes == 8 and (passes > 1 or online(f, set(cols))):  # these take registers
+            loads = {(b, o): d.itemsize for b, o, d in accesses(f, stores=False) if o.axes() & set(cols)}
+            point = sum(loads.values())
+            several = lanes * point > ACCESS and len(f.reductions()) > 1
+            if lanes == 8 and (passes > 1 or several or online(f, set(cols))):  # these take registers
                 base, tiles = based(4)
                 ct = base.col_threads
             splits = min(self.gpu.sms * PIECES // tiles, -(-nc // (4 * ct)), 1024)
             if splits > 1:
-                steps = 8 if lanes == 8 and nc >= 16 * ct * splits else 4  # 16-bit elements wait longer
+                longer = lanes == 8 and base.lanes * point <= ACCESS  # 16-bit elements wait longer; of one tensor
+                steps = 8 if longer and nc >= 16 * ct * splits else 4
                 s = replace(base, family=base.family + ", split", mode="split", steps=steps, finish=True)
                 return f, replace(s, once=self._once(f, s, splits)), {"splits": splits}
         steps = max(1, min(4, nc // ct))

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
-from fusewright.core.dtypes import BY_NAME, DType, f32
+from fusewright.build import nvrtc
+from fusewright.core.dtypes import BY_NAME, DType, f16, f32
+from fusewright.emit.cuda import emit_cuda
+from fusewright.emit.cuda_types import CudaTarget
 from fusewright.graph.builder import Builder
 from fusewright.graph.ir import Value
 from fusewright.index.expr import sym
@@ -28,6 +32,35 @@ from tests.loop.test_gpu_combine import launches
 N, M = sym("n"), sym("m")
 bf16 = BY_NAME["bf16"]
 SOME = Gpu((8, 0), 16, 1 << 20, 4 << 10)
+
+
+def gradients(b: Builder) -> list[Value]:
+    """Of a batch norm's weight and bias, behind an activation."""
+    x, grad, out = (b.cast(b.input(bf16, (N, M)), f32) for _ in range(3))
+    mean, scale = b.input(f32, (M,)), b.input(f32, (M,))
+    grad = b.where(b.lt(b.const(0.0, f32), out), grad, b.const(0.0, f32))
+    return [b.reduce("sum", grad, [0]), b.reduce("sum", b.mul(grad, b.mul(b.sub(x, mean), scale)), [0])]
+
+
+def gelu_bias(b: Builder) -> Value:
+    """The gradient of a bias in front of a GELU."""
+    x, grad = (b.cast(b.input(f16, (N, M)), f32) for _ in range(2))
+    y = b.add(x, b.input(f32, (M,)))
+    cdf = b.mul(b.add(b.erf(b.mul(y, b.const(0.7071, f32))), b.const(1.0, f32)), b.const(0.5, f32))
+    density = b.mul(b.exp(b.mul(b.mul(y, y), b.const(-0.5, f32))), b.const(0.3989, f32))
+    return b.reduce("sum", b.mul(grad, b.add(cdf, b.mul(y, density))), [0])
+
+
+@pytest.mark.skipif(not nvrtc.available(), reason="needs NVRTC")
+@pytest.mark.parametrize("program", [gradients, gelu_bias])
+def test_sums_of_several_tensors_hardly_spill(program: Callable[[Builder], Value | list[Value]]) -> None:
+    """As much on its way in each thread as one tensor has, and no more sums than registers hold."""
+    c = gpu_kernel(graph_of(program), {"n": 300_000, "m": 256}, H200)
+    assert c.schedule.mode == "split" and c.schedule.steps == 4
+    cubin, _ = nvrtc.compile(emit_cuda(c.kernel.func, CudaTarget(9, 0)), "sm_90")
+    reports = nvrtc.report(cubin)
+    assert len(reports) == 2 and max(r.stack for r in reports) <= 8  # 256 with vectors and steps as for one
+    check_gpu(graph_of(program), {"n": 700, "m": 48}, gpu=SOME)
 
 
 def batch_norm(dtype: DType = f32):
