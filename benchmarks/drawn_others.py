@@ -3,22 +3,15 @@ softmax and sums that do not go along memory; and training steps."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
 
 import torch
 import torch.nn.functional as F
+from draw import Draw, Program, case, images
 
 from fusewright.bench import cases_gpu as g
 from fusewright.bench import cases_more as more
 from fusewright.bench.cases import Case, layer_norm, rows, softmax
-
-if TYPE_CHECKING:
-    from drawn_shapes import Draw
-
-NAMES = {torch.bfloat16: "bf16", torch.float16: "f16", torch.float32: "f32"}
-SUITE = "gpu-drawn"
-Program = Callable[..., torch.Tensor]
 
 
 def eval_norm(x: torch.Tensor, w: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
@@ -65,38 +58,28 @@ MIDDLE: tuple[tuple[str, Program], ...] = (
 )
 
 
-def _case(
-    name: str, fn: Program, make: Any, dtype: torch.dtype, *shape: int, large: float = 0, grads: Any = ()
-) -> Case:
-    title = f"{name} {'x'.join(map(str, shape))} {NAMES[dtype]}"
-    return Case(title + " fwd+bwd" * bool(grads), SUITE, fn, make, large, tuple(grads))
-
-
 def others(draw: Draw) -> Iterator[Case]:
     """One case of each kind, forward."""
     for name, fn, large, vectors in SHORT:
         m, dtype = _short(draw), draw.dtype()
         n = draw.extent(10_000_000, 80_000_000) // m // large
-        yield _case(name, fn, rows((n, m), (8, 6), big=large, vectors=vectors, dtype=dtype), dtype, n, m)
+        yield case(name, fn, rows((n, m), (8, 6), big=large, vectors=vectors, dtype=dtype), dtype, n, m)
     for name, fn in MIDDLE:
         k, n, dtype = draw.extent(2, 200), draw.extent(20, 2_000), draw.dtype()
         m = max(8, draw.extent(10_000_000, 80_000_000) // k // n)
-        yield _case(name, fn, rows((k, n, m), (2, 8, 16), dtype=dtype), dtype, k, n, m)
+        yield case(name, fn, rows((k, n, m), (2, 8, 16), dtype=dtype), dtype, k, n, m)
     for last in (False, True):
-        images, dtype = draw.images(), draw.dtype()
-        make = rows(images, (3, 32, 4, 4), vectors=2, axis=1, dtype=dtype)
-        name = "eval norm" + " channels last" * last
-        yield _case(name, eval_norm, more._channels_last(make) if last else make, dtype, *images)
+        yield images(draw, "eval norm" + " channels last" * last, eval_norm, last)
     n, m, dtype = draw.extent(5_000, 500_000), draw.extent(16, 4_000), draw.dtype()
     n = min(n, 80_000_000 // m)
-    yield _case("row scale", row_scale, g._shapes((n, m), (n, 1), dtype=dtype, small=((5, 8), (5, 1))), dtype, n, m)
+    yield case("row scale", row_scale, g._shapes((n, m), (n, 1), dtype=dtype, small=((5, 8), (5, 1))), dtype, n, m)
     b, h, t, dtype = draw.extent(1, 32), draw.extent(4, 32), draw.extent(64, 2_000), draw.dtype()
     b = max(1, min(b, 80_000_000 // (h * t * t)))
     scores = g._shapes((b, h, t, t), (b, 1, 1, t), dtype=dtype, small=((2, 3, 4, 4), (2, 1, 1, 4)))
-    yield _case("masked softmax", masked, scores, dtype, b, h, t, t)
+    yield case("masked softmax", masked, scores, dtype, b, h, t, t)
     w, n, dtype = _short(draw), draw.extent(1_000, 200_000), draw.dtype()
     k = 40_000_000 // w
-    yield _case("embedding*2", g.embedding, g._words(n, w, k, dtype), dtype, k, n, w)
+    yield case("embedding*2", g.embedding, g._words(n, w, k, dtype), dtype, k, n, w)
 
 
 def training(draw: Draw) -> Iterator[Case]:
@@ -113,18 +96,15 @@ def training(draw: Draw) -> Iterator[Case]:
         (n, m), dtype = draw.matrix(64, 8_000), draw.dtype()
         n, m = max(1, n // 2), m // 2 * 2
         make = rows((n, m), more.TINY, vectors=vectors, dtype=dtype)
-        yield _case(name, fn, make, dtype, n, m, large=large, grads=range(1 + vectors))
+        yield case(name, fn, make, dtype, n, m, large=large, grads=range(1 + vectors))
     n, m = draw.matrix(500, 100_000)
-    yield _case("cross-entropy", g.cross_entropy, g._classes(n, m), torch.bfloat16, n, m, large=3, grads=(0,))
+    yield case("cross-entropy", g.cross_entropy, g._classes(n, m), torch.bfloat16, n, m, large=3, grads=(0,))
     for name, fn, last in (
         ("batchnorm+relu", more.batch_norm_relu, False),
         ("batchnorm+relu channels last", more.batch_norm_relu, True),
         ("groupnorm+silu", g.group_norm_silu, False),
     ):
-        images, dtype = draw.images(), draw.dtype()
-        make = rows(images, (3, 32, 4, 4), vectors=2, axis=1, dtype=dtype)
-        make = more._channels_last(make) if last else make
-        yield _case(name, fn, make, dtype, *images, large=8, grads=(0, 1, 2))
+        yield images(draw, name, fn, last, large=8, grads=(0, 1, 2))
 
 
 def _short(draw: Draw) -> int:

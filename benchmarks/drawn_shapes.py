@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import random
 import sys
 import warnings
 from collections.abc import Callable, Iterator
@@ -22,42 +21,13 @@ from typing import Any
 import drawn_others
 import torch
 import torch.nn.functional as F
+from draw import SUITE, TYPES, Draw, case, images
 from rich.console import Console
 
 from fusewright.bench import cases_gpu as g
 from fusewright.bench import cases_more as more
 from fusewright.bench import measure, report, runner
-from fusewright.bench.cases import Case, Tensors, layer_norm, rows, softmax
-
-SUITE = "gpu-drawn"
-TYPES = {torch.bfloat16: "bf16", torch.float16: "f16", torch.float32: "f32"}
-
-
-class Draw:
-    """Sizes and element types, by one generator."""
-
-    def __init__(self, seed: int) -> None:
-        self.random = random.Random(seed)
-
-    def dtype(self) -> torch.dtype:
-        return self.random.choices(list(TYPES), (5, 2, 4))[0]
-
-    def extent(self, least: int, most: int) -> int:
-        """Log-uniform; a power of two, a multiple of 128 or of 8, or any number."""
-        n = least * (most / least) ** self.random.random()
-        unit = self.random.choices((0, 128, 8, 1), (3, 4, 2, 1))[0]
-        n = 2 ** round(torch.tensor(n).log2().item()) if unit == 0 else max(unit, round(n / unit) * unit)
-        return int(min(max(n, least), most))
-
-    def matrix(self, least: int = 64, most: int = 200_000) -> tuple[int, int]:
-        """Rows of a length within the bounds, of 20 to 300 million elements in all."""
-        m = self.extent(least, most)
-        return max(1, self.extent(20_000_000, 300_000_000) // m), m
-
-    def images(self) -> tuple[int, int, int, int]:
-        c = 32 * self.random.randint(1, 20)
-        side = self.random.choice((7, 14, 28, 32, 56, 64, 112, 128))
-        return max(1, self.extent(20_000_000, 100_000_000) // (c * side * side)), c, side, side
+from fusewright.bench.cases import Case, layer_norm, rows, softmax
 
 
 def _cat(a: torch.Tensor, b: torch.Tensor, c: torch.Tensor) -> torch.Tensor:
@@ -94,20 +64,12 @@ IMAGES: tuple[tuple[str, Callable[..., Any], bool], ...] = (
 def drawn(draw: Draw) -> Iterator[Case]:
     """One case of each kind."""
 
-    def case(
-        name: str, fn: Callable, make: Callable[[str, bool], Tensors], dtype: torch.dtype, *shape: int, first: float = 1
-    ) -> Case:
-        return Case(f"{name} {'x'.join(map(str, shape))} {TYPES[dtype]}", SUITE, fn, make, 0, first=first)
-
     for name, fn, vectors, big, bounds in ROWS:
         shape, dtype = draw.matrix(*bounds), draw.dtype()
         shape = (max(1, shape[0] // big), shape[1] // 2 * 2)
         yield case(name, fn, rows(shape, more.TINY, big=big, vectors=vectors, dtype=dtype), dtype, *shape)
     for name, fn, last in IMAGES:
-        images, dtype = draw.images(), draw.dtype()
-        make = rows(images, (3, 32, 4, 4), vectors=2, axis=1, dtype=dtype)
-        yield case(name, fn, more._channels_last(make) if last else make, dtype, *images)
-
+        yield images(draw, name, fn, last)
     n, m = draw.matrix(500, 200_000)
     yield case("cross-entropy", g.cross_entropy, g._classes(n, m), torch.bfloat16, n, m)
     middle = (draw.extent(4, 64), draw.extent(200, 5_000), draw.extent(64, 2_000))
@@ -125,7 +87,7 @@ def _rope(draw: Draw) -> Case:
     heads, tokens = draw.extent(4, 40), draw.extent(500, 10_000)
     width = draw.random.choice((64, 80, 96, 128, 256))
     size, dtype = (max(1, 80_000_000 // (heads * tokens * width)), heads, tokens, width), draw.dtype()
-    return Case(f"rope {'x'.join(map(str, size))} {TYPES[dtype]}", SUITE, g.rope, g._heads(*size, dtype=dtype), 0)
+    return case("rope", g.rope, g._heads(*size, dtype=dtype), dtype, *size)
 
 
 def _embedding(draw: Draw) -> Case:
@@ -138,8 +100,7 @@ def _embedding(draw: Draw) -> Case:
 def _gradient(draw: Draw) -> Case:
     n, m = draw.matrix(256, 16_000)
     dtype = draw.dtype()
-    name = f"layernorm backward {n}x{m} {TYPES[dtype]}"
-    return Case(name, SUITE, g.layer_norm_backward, g._norm_gradient(n, m, dtype), 0)
+    return case("layernorm backward", g.layer_norm_backward, g._norm_gradient(n, m, dtype), dtype, n, m)
 
 
 KINDS = {"first": drawn, "others": drawn_others.others, "training": drawn_others.training}

@@ -41,8 +41,7 @@ import fusewright
 from fusewright.bench.measure import private_copy, synchronize
 from fusewright.bench.null import NullDriver
 from fusewright.bench.runner import _hand_written
-from fusewright.core import options
-from fusewright.run import devices
+from fusewright.run import devices, own_thread
 
 OURS = ("fusewright", "fuse")
 NAMES = ("eager", "hand-written", "aot_eager", "inductor", *OURS)
@@ -106,8 +105,7 @@ class Bench:
 
     def threads(self, name: str) -> Any:
         """Whether backward passes of an implementation run in autograd's thread for the device, for a block."""
-        ours = name.partition(" ")[0] in OURS and options.current().own_thread
-        alone = ours and self.device == "cuda" and torch.cuda.device_count() == 1
+        alone = name.partition(" ")[0] in OURS and own_thread.wanted([torch.device(self.device)])
         return torch.autograd.set_multithreading_enabled(not (alone or self.one_thread))
 
     def turn(self, name: str, call: Call, number: int) -> tuple[float, float]:

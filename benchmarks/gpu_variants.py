@@ -20,6 +20,7 @@ from typing import Any
 
 import drawn_shapes
 import torch
+from draw import Draw
 
 import fusewright
 from fusewright.bench import measure
@@ -152,7 +153,7 @@ def main() -> None:
         change(name, int(value))
     cases: tuple[Case, ...] = (*GPU_CASES, *ODD_CASES, *MORE_CASES)
     if args.drawn is not None:
-        draw = drawn_shapes.Draw(args.drawn)
+        draw = Draw(args.drawn)
         cases = tuple(c for _ in range(2) for c in drawn_shapes.drawn(draw))
     roof = measure.copy_roof("cuda")
     print(f"copy roof {roof / 1e9:.0f} GB/s")

@@ -9,7 +9,7 @@ a thread of the program; what is computed, and in which order, stays the same, a
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterable
 
 import torch
 
@@ -31,7 +31,8 @@ def decide() -> None:
     torch.autograd.set_multithreading_enabled(False)
 
 
-def wanted(outputs: Sequence[torch.Tensor]) -> bool:
-    """Whether a graph's backward pass should run in the caller's thread: its `outputs` are on the only GPU."""
-    on_gpu = any(t.device.type == "cuda" for t in outputs)
+def wanted(places: Iterable[torch.device]) -> bool:
+    """Whether a graph's backward pass should run in the caller's thread: one of `places`, where its results are, is the
+    only GPU."""
+    on_gpu = any(d.type == "cuda" for d in places)
     return on_gpu and current().own_thread and torch.cuda.device_count() == 1

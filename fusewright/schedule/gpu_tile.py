@@ -38,7 +38,6 @@ class Tiles(Anchors):
         vectors = -(-self.size([v]) // lanes)
         ct = power_up(vectors, THREADS)
         rt = THREADS // ct if rows else 1
-        flight = sum(lanes * d.itemsize for _, o, d in accesses(f, stores=False) if o.axes() >= {v})
         names = tuple(a.name for a in rows)
         base = GpuSchedule(names, (v.name,), v.name, lanes, "pointwise", "tile", aligned=aligned)
         again, times = self._repeat(f, rows, v, lanes)
@@ -54,7 +53,7 @@ class Tiles(Anchors):
                 return f, replace(s, row_threads=rt, col_threads=narrow), {}
             if others:
                 return f, self._joined(s, [again, *others], v, HALF, 1), {}
-        most = max(1, min(4, FLIGHT // max(flight, 1)))
+        flight, most = _ahead(f, v, lanes)
         steps = max(1, min(most, vectors // ct))
         few = steps < most and steps * flight < ACCESS  # bytes on their way to a thread
         if whole and (few or _wastes(_wasting_little(ct, 1, vectors), 1, vectors)):
@@ -81,8 +80,7 @@ class Tiles(Anchors):
         addresses have to be waited for as well, several vectors for each thread."""
         lanes, anchor, aligned = moved
         vectors = count(self.size([v]), lanes)
-        flight = sum(lanes * d.itemsize for _, o, d in accesses(f, stores=False) if o.axes() >= {v})
-        steps = self._busy(max(1, min(4, FLIGHT // max(flight, 1))), self.size(rows) * vectors)
+        steps = self._busy(_ahead(f, v, lanes)[1], self.size(rows) * vectors)
         if finds_places(f, v):
             ct = _wasting_little(power_up(-(-vectors // steps), THREADS), steps, vectors)
         else:
@@ -130,14 +128,20 @@ class Tiles(Anchors):
         return f, s, {}
 
 
+def _ahead(f: Fusion, v: Atom, lanes: int) -> tuple[int, int]:
+    """(bytes that a thread reads for a vector, vectors that it should ask for at a time)."""
+    flight = sum(lanes * d.itemsize for _, o, d in accesses(f, stores=False) if o.axes() >= {v})
+    return flight, max(1, min(4, FLIGHT // max(flight, 1)))
+
+
 def _few_beyond(most: int, vectors: int) -> tuple[int, int]:
     """(vectors of a thread, at most so many, threads of a row): the widest tile that is hardly beyond a row's end, or
     that is the least. Of the same width, two vectors of a thread were the fastest."""
     threads = [1 << k for k in range(NARROW.bit_length() - 1, THREADS.bit_length())]
     choices = [(n, ct) for n in (2, 1, 4) if n <= most for ct in threads]
     choices.sort(key=lambda c: c[0] * c[1], reverse=True)
-    beyond = {(n, ct): -vectors % (n * ct) for n, ct in choices}
-    return next((c for c in choices if UNUSED * beyond[c] <= vectors), min(choices, key=beyond.__getitem__))
+    least = min(choices, key=lambda c: -vectors % (c[0] * c[1]))
+    return next((c for c in choices if not _wastes(c[1], c[0], vectors)), least)
 
 
 def _wastes(ct: int, steps: int, vectors: int) -> bool:

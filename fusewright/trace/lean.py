@@ -55,7 +55,8 @@ def node_shape(forward: GraphModule, backward: GraphModule, meta: Any, tensors: 
     )
     views = tuple(meta.unsafe_view_out_indices)
     kinds = tuple(map(_kind, saved))  # type: ignore[arg-type]
-    own = own_thread.wanted([n.meta["val"] for n in results[:outputs] if _is_tensor(n)])  # type: ignore[index, union-attr, misc]
+    given: Any = results[:outputs]  # type: ignore[index]
+    own = own_thread.wanted(n.meta["val"].device for n in given if _is_tensor(n))
     return NodeShape(tuple(tensors), outputs, kinds, views, fixed, tangents, _curved(forward, saved, meta), own)
 
 
@@ -80,6 +81,7 @@ def _has_tangent(o: Any) -> bool:
 
 
 def _is_tensor(n: Any) -> bool:
+    """Whether an argument or result of a graph, which may be a constant, is a node of a tensor."""
     return hasattr(n, "meta") and isinstance(n.meta.get("val"), torch.Tensor)
 
 
@@ -129,7 +131,7 @@ class Parts:
         takes = [] if graph is None else [n for n in graph.graph.nodes if n.op == "placeholder"]
         if forward is None or len(takes) != len(inputs):
             return whole
-        tensors = [isinstance(n.meta.get("val"), torch.Tensor) for n in takes]
+        tensors = [_is_tensor(n) for n in takes]
         args = [f"a{k}" for k in range(len(inputs))]
         scope: dict[str, Any] = {"_whole": whole, "_transforms": _transforms}
         if "inference" in self.compiled:
