@@ -158,9 +158,10 @@ def test_few_rows_side_by_side(k: int, n: int, m: int, blocks: int) -> None:
     check_gpu(graph_of(centred), sizes, gpu=H200)
 
 
-@pytest.mark.parametrize("m", [8, 32, 40, 96, 1024, 1000])
-def test_a_block_of_rows_that_are_reused_has_several(m: int) -> None:
-    """Of an image whose channels are few and come last: its weights are read once for several points."""
+@pytest.mark.parametrize(("m", "side"), [(8, 0), (16, 64), (32, 32), (40, 0), (96, 0), (1024, 1), (1000, 1)])
+def test_a_block_of_rows_that_are_reused_has_several(m: int, side: int) -> None:
+    """Of an image whose channels are few and come last: its weights are read once for several points. `side`: so many
+    rows side by side, 0 where none is reused."""
 
     def scaled(b: Builder) -> Value:
         x, w, c = b.cast(b.input(bf16, (N, M)), f32), b.input(f32, (M,)), b.input(f32, (M,))
@@ -172,7 +173,7 @@ def test_a_block_of_rows_that_are_reused_has_several(m: int) -> None:
     for n in (1, 65, 700, 1031):
         c = check_gpu(graph, {"n": n, "m": m})
         check_gpu(graph, {"n": n, "m": m}, machine=run_sized, compiled=c)
-    assert not (c.schedule.repeat and 2 * m // 8 <= 64) or c.schedule.row_threads > 1
+    assert bool(c.schedule.repeat) == bool(side) and (not side or c.schedule.row_threads == side)
 
 
 @pytest.mark.parametrize(("m", "whole"), [(100_000, True), (100_001, False)])
