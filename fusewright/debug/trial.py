@@ -316,7 +316,7 @@ def _environment(k: _Subject) -> dict[str, int]:
     every = [n for b in (*f.buffers, *f.scratch) for n in (*b.shape, *b.strides)] + k.plan.kernel.sizes
     every += [a.extent for a in f.axes if a.extent is not None]
     symbols = {a for e in every for a in e.atoms() if a.kind == "sym"}
-    return {a.name: k.hint(a.ix) for a in symbols if a.name not in ("threads", "blocks", "splits", *LAUNCH)}
+    return {a.name: k.hint(a.ix) for a in symbols if a.name not in ("threads", "blocks", "splits", "rounds", *LAUNCH)}
 
 
 def _inputs(

@@ -84,6 +84,8 @@ def _gpu(s: GpuSchedule) -> str:
     out.append(f"blocks of {s.row_threads} x {s.col_threads} threads (rows x columns), {s.steps} vectors each")
     if s.interleaved:
         out.append("neighbouring threads have neighbouring rows, which are interleaved in memory")
+    if s.runs:
+        out.append(f"rows of {_list(sorted(s.runs))} pass through shared memory, many of them as one run")
     if s.vector:
         out.append(f"{s.lanes} lanes lie along {s.vector}")
     if s.resident:

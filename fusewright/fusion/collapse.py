@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from ..index.expr import ZERO, Atom, Ix, axis
+from ..index.expr import ZERO, Atom, Ix, axis, ix
 from . import scalar as sc
 from .ir import Fusion, Origin, Stage, Target
 from .scalar import Expr
@@ -37,6 +37,24 @@ def merged(f: Fusion, order: list[Atom]) -> tuple[Fusion, list[Atom]]:
         else:
             k += 1
     return f, order
+
+
+def as_one(f: Fusion, order: list[Atom]) -> tuple[Fusion, Atom]:
+    """Walk several axes (outermost first) of an elementwise fusion as one, whatever its accesses do: where one of them
+    does not walk through memory along it, positions are quotients and remainders."""
+    extent, env, name = ix(1), dict[Atom, Ix](), "".join(a.name for a in order)
+    for a in order:
+        assert a.extent is not None
+        extent = extent * a.extent
+    one = axis(name, extent)
+    inner, rest = ix(1), one
+    for a in order[::-1]:
+        assert a.extent is not None
+        inner = inner * a.extent
+        outer = one // inner if a is not order[0] else ZERO
+        env[a] = rest - outer * a.extent
+        rest = outer
+    return substitute(f, env), one.terms[0][0][0]
 
 
 def mergeable(f: Fusion, a: Atom, b: Atom) -> bool:

@@ -60,6 +60,10 @@ class _Rows(Scans):
 
     # --- whole rows ---
     def whole_rows(self) -> None:
+        if self.s.runs:
+            self.all_rounds(self.passes)
+            self.epilogue()
+            return
         s, bid, tid = self.launch(
             BLOCKS if self.s.resident else self.row_tiles(), self.s.threads, self.s.family, "rows", self.s.cluster
         )

@@ -14,8 +14,8 @@ from ..fusion import scalar as sc
 from ..fusion.ir import Fusion, Stage
 from ..fusion.scalar import Expr
 from ..schedule.gpu_base import GpuSchedule, row_load
-from .gpu_moved import Moved
 from .gpu_nest import Point
+from .gpu_runs import Runs
 from .ir import Alloc, Arg, Buf, Commit, Copy, For, If, Reg, Stmt, Store, Var, Wait
 from .scope import Scope
 
@@ -34,7 +34,7 @@ def at_places(e: Expr) -> bool:
     return any(x.kind == "load" and any(a.kind == "value" for a in x.data[1].atoms()) for x in sc.walk([e]))
 
 
-class Held(Moved):
+class Held(Runs):
     """`keep`: what threads hold, with its arrays; `early`: loads that come before the passes that want them; `ahead`:
     what is read of the next row into registers, while a resident block works on one; `once`: what it has once."""
 

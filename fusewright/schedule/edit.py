@@ -431,6 +431,15 @@ class Edit:
         self._only(GpuSchedule, f"interleave({on})")
         return self.changed(interleaved=bool(on))
 
+    def run(self, *buffers: str) -> Edit:
+        """Rows of these buffers, of all a block has, pass through shared memory as one run: `for row: S(x[row, :])`
+        becomes `t = x[rows, :]; barrier; for row in rows: S(t[row, :])`. None: no buffer's.
+
+        Legal: in modes "persistent" and "loop", rows that follow each other in memory, a multiple of 16 in a block.
+        """
+        self._only(GpuSchedule, f"run({', '.join(buffers)})")
+        return self.changed(runs=frozenset(buffers))
+
     def finish(self, on: bool = True) -> Edit:
         """The block that is the last to leave its part combines all parts, and not another launch.
 

@@ -40,9 +40,10 @@ from ..index.expr import Atom
 from . import gpu_scatter
 from .analysis import Analysis
 from .device import Gpu
-from .gpu_along import Along, passes_of
+from .gpu_along import passes_of
 from .gpu_base import (
     ACCESS,
+    FLIGHT,
     LINE,
     PIECES,
     SECTOR,
@@ -55,6 +56,7 @@ from .gpu_base import (
     power_up,
 )
 from .gpu_fit import CHUNK, CLUSTERS, HALF, THREADS, holds
+from .gpu_runs import Runs
 
 
 def plan(f: Fusion, hint: Hint, gpu: Gpu, alignment: Callable[[str], int] = lambda buffer: ACCESS) -> Settled:
@@ -70,7 +72,7 @@ def plan(f: Fusion, hint: Hint, gpu: Gpu, alignment: Callable[[str], int] = lamb
     return planner.run()
 
 
-class _Planner(Along):
+class _Planner(Runs):
     def run(self) -> Settled:
         for s in self.f.stages:
             if s.kind not in ("store", "reduce", "scan"):
@@ -102,6 +104,9 @@ class _Planner(Along):
             raise Refusal("schedule", "the position of an extreme over rows")
         passes = passes_of(f, set(col_order))
         unit = facts.unit
+        short = None if over_rows else self.runs(f, row_order, col_order, passes)
+        if short is not None:
+            return short
         if unit is not None and unit in row_order and not over_rows:
             row_order = [a for a in row_order if a is not unit] + [unit]
             return self._down(f, row_order, col_order, unit, passes)
@@ -169,8 +174,20 @@ class _Planner(Along):
                 steps = 8 if longer and nc >= 16 * ct * splits else 4
                 s = replace(base, family=base.family + ", split", mode="split", steps=steps, finish=True)
                 return f, replace(s, once=self._once(f, s, splits)), {"splits": splits}
-        steps = max(1, min(4, nc // ct))
-        return f, replace(base, steps=1 << (steps.bit_length() - 1)), {}
+        return f, replace(base, steps=self._in_turn(f, set(cols), base, nc)), {}
+
+    def _in_turn(self, f: Fusion, cols: set[Atom], s: GpuSchedule, columns: int) -> int:
+        """Vectors of a thread at a time: enough of narrow ones to keep memory busy, and so many that a thread waits for
+        memory as few times as can be (those that are left over come one by one)."""
+        loads = {(b, o): d.itemsize for b, o, d in accesses(f, stores=False) if o.axes() & cols}
+        size = s.lanes * max(1, sum(loads.values()))
+        most = max(4, min(16, FLIGHT // size))
+        most = 2 * most if 2 * most * size <= 2 * FLIGHT else most
+
+        def waits(n: int) -> int:
+            return columns // (s.col_threads * n) + -(-(columns % (s.col_threads * n)) // s.col_threads)
+
+        return min(range(1, most + 1), key=lambda n: (waits(n), n))
 
     def _spread(self, rt: int, size: int, vectors: int) -> int:
         """Vectors (of so many bytes) of rows in a block that holds them. Where those make fewer blocks than there are
@@ -197,6 +214,9 @@ class _Planner(Along):
         nr, nc = self.size(rows), self.size([col])
         if nr == 1 and nc >= CHUNK:  # libraries scan one long row with all processors, a block has one
             raise Refusal("schedule", "a scan of one long row")
+        short = self.runs(f, rows, [col], passes=1)
+        if short is not None:
+            return short
         lanes, aligned = self._lanes(f, unit, exact=True) if unit is not None else (1, frozenset[str]())
         ct, rt, steps = 1, THREADS, 2  # more would take more registers than they hide latency
         if unit is not None and unit in rows:

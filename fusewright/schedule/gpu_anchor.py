@@ -16,7 +16,7 @@ from ..fusion import scalar as sc
 from ..fusion.ir import Fusion
 from ..fusion.scalar import Expr
 from ..index.expr import ONE, Atom, Ix, ix
-from .gpu_base import ACCESS, Vectors, Walk, accesses, on_positions, widest
+from .gpu_base import ACCESS, Vectors, Walk, accesses, draws, on_positions, widest
 from .quotients import multiple
 
 # Vectors of a row from which on it pays to treat two of them on their own (measured on an H200):
@@ -83,7 +83,7 @@ def refusal(f: Fusion, cols: Iterable[Atom]) -> str:
         return "a scan visits columns in order"
     if any(set(s.axes) & set(cols) and set(s.axes) != set(f.axes) for s in f.stages):
         return "a thread's columns differ from row to row, and sums of columns stay with a thread"
-    if any(e.kind == "random" for e in sc.walk([s.body for s in f.stages])):
+    if draws(f):
         return "random numbers are drawn four columns at a time"
     return ""
 

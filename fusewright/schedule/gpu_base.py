@@ -51,7 +51,8 @@ class GpuSchedule:
     not vary along it is read once for them; `finish`: the last block combines what blocks leave, and not another
     launch; `once`: what chunks of columns leave is combined by a launch before the next pass, and not by every block
     of that; `anchor`: vectors start where those of this buffer are aligned, in each row (`gpu_anchor.py`);
-    `interleaved`: the neighbours of a thread have the rows beside its own, not the columns (`gpu_interleave.py`).
+    `interleaved`: the neighbours of a thread have the rows beside its own, not the columns (`gpu_interleave.py`);
+    `runs`: buffers of which a block's rows pass through shared memory as one run of memory (`gpu_runs.py`).
     """
 
     rows: tuple[str, ...] = field(metadata=axes("bind({axis}, grid)"))
@@ -82,6 +83,7 @@ class GpuSchedule:
     once: bool = flag("combine(launch)")
     anchor: str = name("align(rows, {buffer})", "")
     interleaved: bool = flag("interleave(rows)")
+    runs: frozenset[str] = names("run({buffer}, shared)")
     split: tuple[tuple[str, int], ...] = ()
 
     @property
@@ -276,6 +278,26 @@ def resident_blocks(s: GpuSchedule, tiles: int, fit: int) -> int:
         most = max(fit, PARTS)
         fit = -(-tiles // max(1, -(-tiles // most)))
     return max(1, min(tiles, fit))
+
+
+def linear(axes: Sequence[Atom]) -> Ix:
+    """The number of a point among all points of `axes`, outermost first."""
+    out = ix(0)
+    for a in axes:
+        assert a.extent is not None
+        out = out * a.extent + a.ix
+    return out
+
+
+def begin(offset: Ix, axes: Sequence[Atom]) -> Ix | None:
+    """Where an access begins that takes memory in the order of `axes`, without gaps; None if this one does not."""
+    rest = offset - linear(axes)
+    return None if any(a.kind != "sym" for a in rest.atoms()) else rest
+
+
+def draws(f: Fusion) -> bool:
+    """Whether there are random numbers."""
+    return any(e.kind == "random" for e in sc.walk([s.body for s in f.stages]))
 
 
 def every_axis(o: Ix) -> set[Atom]:

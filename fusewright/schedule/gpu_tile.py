@@ -5,15 +5,32 @@ from __future__ import annotations
 from dataclasses import replace
 
 from ..core.errors import Refusal
-from ..fusion.collapse import collapse
+from ..fusion.collapse import as_one, collapse
 from ..fusion.ir import Fusion
 from ..index.expr import Atom
 from .gpu_anchor import Anchors, count, finds_places
-from .gpu_base import ACCESS, FLIGHT, REUSE, STAGE, WARP, GpuSchedule, Settled, accesses, every_axis, power_up
+from .gpu_base import (
+    ACCESS,
+    FLIGHT,
+    REUSE,
+    STAGE,
+    WARP,
+    GpuSchedule,
+    Settled,
+    accesses,
+    begin,
+    draws,
+    every_axis,
+    power_up,
+    widest,
+)
 from .gpu_fit import HALF, THREADS
+from .quotients import multiple
 
 WASTE = 16  # at most one of so many vectors of a row's tiles is beyond its end, if that can be
 UNUSED = 8  # more than one of so many makes rows follow each other in a tile, or tiles narrower
+AS_ONE = 1 << 30  # vectors of a row, at most, if rows are to be walked as one
+OTHERS = 4  # operands that are read lane by lane then, at most
 NARROW = 4  # threads of a row whose vectors are aligned, at least: two sectors side by side
 
 
@@ -32,6 +49,9 @@ class Tiles(Anchors):
             return self._transpose(f, order, v, across)
         lanes, aligned = self._lanes(f, v, exact=False)
         rows = order[:-1]
+        flat = self._as_one(f, order, lanes)
+        if flat is not None:
+            return flat
         moved = self.anchored(f, [v], v, lanes)
         if moved is not None:
             return self._anchored(f, rows, v, moved)
@@ -63,6 +83,30 @@ class Tiles(Anchors):
             ct = _wasting_little(ct, steps, vectors)
             rt = THREADS // ct
         return f, replace(base, row_threads=rt, col_threads=ct, steps=steps), {}
+
+    def _as_one(self, f: Fusion, order: list[Atom], lanes: int) -> Settled | None:
+        """Rows whose vectors would be narrow, but which follow each other in memory in all large operands, are walked
+        as one: their vectors are whole, and lie across the ends of rows. What is read of others is read lane by lane,
+        which costs instructions, but hardly traffic. None: they are not such rows."""
+        every = {(b, o): d for b, o, d in accesses(f)}
+        traffic = {k: self.size(list(k[1].axes())) for k in every}
+        large = [k for k in every if 4 * traffic[k] >= max(traffic.values())]
+        most = widest(every[k] for k in large)
+        if len(order) < 2 or lanes >= most or len(every) - len(large) > OTHERS or draws(f):
+            return None
+        if -(-self.size(order[-1:]) // most) > AS_ONE:
+            return None
+        for b, o in large:
+            at = begin(o, order)
+            if at is None or self.alignment(b) % ACCESS or not multiple(at, most, self.hint):
+                return None
+        flight = sum(most * every[k].itemsize for k in large if k in {(b, o) for b, o, _ in accesses(f, stores=False)})
+        f, v = as_one(f, order)
+        vectors = -(-self.size([v]) // most)
+        steps = self._busy(max(1, min(4, FLIGHT // max(flight, 1))), vectors)
+        aligned = frozenset(b for b, _ in large)
+        s = GpuSchedule((), (v.name,), v.name, most, "pointwise", "tile", 1, THREADS, steps, aligned=aligned)
+        return f, s, {}
 
     def _busy(self, steps: int, vectors: int, threads: int = THREADS) -> int:
         """Vectors of a thread at a time, a power of two: not so many that processors are idle."""

@@ -13,13 +13,14 @@ from typing import Any, NoReturn
 
 from ..core.errors import Refusal
 from ..fusion import scalar as sc
-from ..fusion.collapse import merged
+from ..fusion.collapse import as_one, merged
 from ..fusion.ir import Fusion, Stage
 from ..index.expr import ONE, Atom
 from ..prims.table import ARG_MONOIDS
 from .analysis import Analysis
 from .cpu import Schedule, _aligned
 from .forms import Illegal, spelled
+from .gpu_base import GpuSchedule
 
 LANES = (2, 4, 8, 16, 32)  # widths of vectors: whole registers, halves of them, or several at a time
 RUN = 64  # columns whose random numbers are drawn together: pieces of a vectorised axis start at multiples of it
@@ -71,6 +72,9 @@ def _as_one(f: Fusion, s: Any, field: str, name: str) -> Fusion:
     if atoms is None:
         fail(s, field, [name], "the fusion has no such axis", listed(a.name for a in f.axes))
     f, order = merged(f, atoms)
+    if len(order) > 1 and isinstance(s, GpuSchedule) and s.mode == "tile" and all(x.kind == "store" for x in f.stages):
+        f, one = as_one(f, order)
+        order = [one]
     if len(order) != 1:
         why = "these axes cannot be one: some access does not walk them together"
         fail(s, field, [name], why, listed(a.name for a in order))

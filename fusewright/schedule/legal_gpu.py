@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 
 from ..fusion.ir import Fusion, Stage
 from ..index.expr import Atom
-from . import gpu_scatter
+from . import gpu_runs, gpu_scatter
 from .device import Gpu
 from .forms import Illegal, spelled
 from .gpu_anchor import Anchors, refusal, start
@@ -67,7 +67,7 @@ def settle(f: Fusion, s: GpuSchedule, sizes: Sizes) -> Settled:
         steady=s.steady and steady(f, s, sizes),
         whole=s.whole and whole(f, s, sizes),
     )
-    s = replace(s, permuted=s.permuted & permuted(f, s, sizes))
+    s = replace(s, permuted=s.permuted & permuted(f, s, sizes), runs=s.runs & runs(f, s, sizes))
     check(f, s, sizes)
     return f, s, launch_sizes(f, s, sizes)
 
@@ -84,6 +84,8 @@ def launch_sizes(f: Fusion, s: GpuSchedule, sizes: Sizes) -> dict[str, int]:
         if s.keep_in == "shared":
             together = max(1, min(together, room_for(row_bytes(f, s), sizes.gpu)))
         return {"blocks": resident_blocks(s, tiles, sizes.gpu.sms * together)}
+    if s.runs:
+        return {"rounds": gpu_runs.rounds(s, rows, _columns(f, s, sizes), gpu_runs.room(f, s.runs), sizes.gpu)}
     return {}
 
 
@@ -115,6 +117,12 @@ def permuted(f: Fusion, s: GpuSchedule, sizes: Sizes) -> frozenset[str]:
     return Vectors(f, sizes.hint, sizes.gpu, sizes.alignment)._permuted(f, s)
 
 
+def runs(f: Fusion, s: GpuSchedule, sizes: Sizes) -> frozenset[str]:
+    """The buffers of which a block's rows are one run of memory, from a multiple of 16 bytes on."""
+    by_name = {a.name: a for a in f.axes}
+    return gpu_runs.found(f, [by_name[n] for n in (*s.rows, *s.cols)], sizes.hint, sizes.alignment)
+
+
 def whole(f: Fusion, s: GpuSchedule, sizes: Sizes) -> bool:
     """Whether no vector of a tile of `s` is partial."""
     return Vectors(f, sizes.hint, sizes.gpu, sizes.alignment)._whole(f, s)
@@ -132,6 +140,11 @@ def _steps(f: Fusion, s: GpuSchedule, sizes: Sizes) -> tuple[int, int]:
         return max(1, n)
 
     return count(s.rows), count(s.cols)
+
+
+def _columns(f: Fusion, s: GpuSchedule, sizes: Sizes) -> int:
+    """Points of a row."""
+    return Vectors(f, sizes.hint, sizes.gpu, sizes.alignment).size([a for a in f.axes if a.name in s.cols])
 
 
 def check(f: Fusion, s: GpuSchedule, sizes: Sizes) -> Fusion:
@@ -208,6 +221,7 @@ def _check_counts(f: Fusion, s: GpuSchedule, sizes: Sizes) -> None:
         raise Illegal("combine(launch)", "launch", "no chunks of columns leave anything", "no combine", "once")
     _check_repeat(s)
     _check_interleaved(f, s)
+    _check_runs(f, s, sizes)
     if s.split:
         raise Illegal("split", "", "pieces of a GPU's columns are those of mode(split)", "mode(split)", "split")
 
@@ -225,6 +239,27 @@ def _check_interleaved(f: Fusion, s: GpuSchedule) -> None:
         why = "where vectors are along rows, so are neighbouring threads"
     if why:
         raise Illegal("interleave(rows)", "rows", why, "no interleave", "interleaved")
+
+
+def _check_runs(f: Fusion, s: GpuSchedule, sizes: Sizes) -> None:
+    """Short rows that pass through shared memory."""
+    if not s.runs:
+        return
+    holds = runs(f, s, sizes)
+    for b in sorted(s.runs - holds):
+        why = "its rows do not follow each other, from a multiple of 16 bytes on"
+        fail(s, "runs", [b], why, listed(sorted(holds)))
+    why = "" if s.rows else "the kernel has no rows"
+    if s.mode not in ("persistent", "loop") or s.resident or s.cluster > 1:
+        why = "only blocks that have whole rows of their own read many of them at a time"
+    elif s.anchor or s.interleaved or s.vector in s.rows or s.keep_in != "registers":
+        why = "in shared memory rows follow each other, and vectors and threads are along them"
+    elif s.row_threads % gpu_runs.ROWS:
+        why = f"a run is a multiple of 16 bytes if it is of a multiple of {gpu_runs.ROWS} rows"
+    elif s.row_threads * _columns(f, s, sizes) > gpu_runs.room(f, s.runs):
+        why = f"a run has no more than {gpu_runs.room(f, s.runs)} elements"
+    if why:
+        fail(s, "runs", sorted(s.runs)[:1], why, "no run")
 
 
 def _places(s: GpuSchedule) -> str:
@@ -403,4 +438,16 @@ def _loaded(f: Fusion) -> float:
     return max(0.5, sum(max(d.itemsize, 2) / 4 for d in loads.values()))
 
 
-__all__ = ["Sizes", "Stage", "aligned", "check", "launch_sizes", "permuted", "settle", "steady", "uniform", "whole"]
+__all__ = [
+    "Sizes",
+    "Stage",
+    "aligned",
+    "check",
+    "launch_sizes",
+    "permuted",
+    "runs",
+    "settle",
+    "steady",
+    "uniform",
+    "whole",
+]

@@ -46,6 +46,9 @@ def _near(f: Fusion, s: GpuSchedule, sizes: Sizes) -> Iterator[GpuSchedule]:
             for rt in (4, 8, 16, 32):
                 yield replace(s, row_threads=rt)
         case "persistent" | "loop":
+            if s.runs:
+                yield from _runs(s, cols)
+                s = replace(s, runs=frozenset())
             if s.interleaved:
                 yield from _interleaved(s, cols)
             yield from _shared(f, s, cols)
@@ -150,6 +153,13 @@ def _walked(s: GpuSchedule, cols: int) -> Iterator[GpuSchedule]:
             if ct * 64 < cols and s.vector in s.cols:
                 continue  # too few threads for a row so long
             yield replace(s, mode="loop", row_threads=rt, col_threads=ct, steps=steps, cluster=1, **REGISTERS)
+
+
+def _runs(s: GpuSchedule, cols: int) -> Iterator[GpuSchedule]:
+    """Rows that pass through shared memory: threads of a row, rows of a block."""
+    for mode, threads, ct in itertools.product(("persistent", "loop"), (128, 256, 64), (1, 2, 4, 8)):
+        steps = -(-cols // ct) if mode == "persistent" else max(1, min(4, cols // ct))
+        yield replace(s, mode=mode, row_threads=threads // ct, col_threads=ct, steps=steps)
 
 
 def _cut(s: GpuSchedule) -> Iterator[GpuSchedule]:

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from fusewright.core.errors import Refusal
 from fusewright.loop.gpu import lower_gpu
 from fusewright.loop.verify import verify
-from fusewright.schedule import gpu_anchor
+from fusewright.schedule import gpu_anchor, gpu_runs
 from fusewright.schedule.device import Gpu
 from fusewright.schedule.forms import Illegal
 from fusewright.schedule.gpu_base import GpuSchedule
@@ -39,13 +39,14 @@ def attempt(pick: Pick) -> bool:
     options = {"alignment": pick([16, 16, 4]), "eager": eager, "without": pick(WITHOUT)}
     try:
         least = dict.fromkeys(("LONG", "FEWEST", "SHORT", "MANY"), pick([1, 16]))
-        with patch.multiple(gpu_anchor, **least):  # rows of a few vectors are moved, too
+        # rows of a few vectors are moved, too, and few of them pass through shared memory
+        with patch.multiple(gpu_anchor, **least), patch.object(gpu_runs, "FEW", pick([0, 0, 128])):
             compiled = gpu_kernel(graph, sizes, pick(GPUS), **options)
     except Refusal:
         return False
     check_gpu(graph, sizes, inputs, compiled=compiled, eager=eager)
     check_gpu(graph, sizes, inputs, compiled=compiled, eager=eager, machine=run_sized)
-    if compiled.schedule.mode == "persistent" and not compiled.schedule.resident:
+    if compiled.schedule.mode == "persistent" and not compiled.schedule.resident and not compiled.schedule.runs:
         check_gpu(graph, sizes, inputs, compiled=_shared(compiled, pick([2, 4, 8])), eager=eager)
     _check_in_memory(pick, compiled, sizes, inputs, eager)
     _check_rows(pick, compiled, sizes, inputs, eager)

@@ -348,7 +348,7 @@ def test_every_field_of_a_gpu_schedule_has_a_rule() -> None:
     ruled = {"rows", "cols", "vector", "lanes", "mode", "row_threads", "col_threads", "steps", "resident", "cluster"}
     ruled |= {"across", "index", "aligned", "stream", "uniform", "keep", "split", "family"}
     ruled |= {"repeat", "repeats", "steady", "keep_in", "ahead", "finish", "anchor", "permuted", "whole", "interleaved"}
-    ruled |= {"once"}
+    ruled |= {"once", "runs"}
     assert {f.name for f in dataclasses.fields(GpuSchedule)} == ruled
 
 
