@@ -56,7 +56,7 @@ from .gpu_base import (
     power_up,
 )
 from .gpu_fit import CHUNK, CLUSTERS, HALF, THREADS, holds
-from .gpu_runs import Runs
+from .gpu_runs import WAVES, Runs
 
 
 def plan(f: Fusion, hint: Hint, gpu: Gpu, alignment: Callable[[str], int] = lambda buffer: ACCESS) -> Settled:
@@ -142,7 +142,10 @@ class _Planner(Runs):
         def based(lanes: int) -> tuple[GpuSchedule, int]:
             """A loop with such vectors, and tiles of rows."""
             vectors = self.size(rows) // lanes
-            rt = self._side_by_side(power_up(self.size([unit]) // lanes, 32), lanes * smallest, vectors)
+            most, size = WARP, lanes * smallest
+            while passes == 1 and most * size < 2 * LINE and vectors > 2 * most * self.gpu.sms * WAVES:
+                most *= 2  # lines are whole but for the first and the last of a block's
+            rt = self._side_by_side(power_up(self.size([unit]) // lanes, most), size, vectors)
             ct = max(1, THREADS // rt)
             s = GpuSchedule(*names, unit.name, lanes, "outer reduction", "loop", rt, ct, 4, aligned=aligned)
             return replace(s, family="outer persistent" if passes > 1 else s.family), -(-vectors // rt)

@@ -27,6 +27,7 @@ RUN = 8 << 10  # bytes of a run of the widest elements
 ROOM = 32 << 10  # bytes of all runs of a block, in and out
 ROWS = 16  # rows of a block at a time, at least: that many make a multiple of 16 bytes
 FEW = 128  # rows for each multiprocessor, at least: of fewer, threads that share a row keep more of the GPU busy
+WHOLE = 0
 WAVES = 8  # blocks for each multiprocessor, at least, before a block takes more rows
 
 
@@ -78,7 +79,7 @@ class Runs(Along):
         most = lanes = widest(every[k] for k in large)
         while self.size([v]) % lanes:
             lanes //= 2
-        if lanes == most or count < FEW * self.gpu.sms:
+        if count < FEW * self.gpu.sms or (lanes == most and columns > WHOLE * lanes):
             return None
         names_of = tuple(a.name for a in rows), tuple(a.name for a in cols)
         scan = any(s.kind == "scan" for s in f.stages)
@@ -90,6 +91,8 @@ class Runs(Along):
             rt, ct = rt // 2, 1 if scan else ct * 2
             if rt < (2 * ROWS if scan else ROWS):
                 return None
+        if held and ct > 1 and 2 * lanes == most:  # wide enough where they are
+            return None
         vectors = -(-columns // lanes)
         steps = -(-vectors // ct)
         family = "scan" if scan else "inner persistent" if held else "inner reduction"

@@ -5,12 +5,14 @@ from __future__ import annotations
 from dataclasses import replace
 
 from ..core.errors import Refusal
+from ..fusion import scalar as sc
 from ..fusion.collapse import as_one, collapse
 from ..fusion.ir import Fusion
 from ..index.expr import Atom
 from .gpu_anchor import Anchors, count, finds_places
 from .gpu_base import (
     ACCESS,
+    DEAR,
     FLIGHT,
     REUSE,
     STAGE,
@@ -27,9 +29,10 @@ from .gpu_base import (
 from .gpu_fit import HALF, THREADS
 from .quotients import multiple
 
+ONE_OF = False
 WASTE = 16  # at most one of so many vectors of a row's tiles is beyond its end, if that can be
 UNUSED = 8  # more than one of so many makes rows follow each other in a tile, or tiles narrower
-AS_ONE = 1 << 30  # vectors of a row, at most, if rows are to be walked as one
+AS_ONE = 64  # vectors of a row, at most, if rows are to be walked as one where a point takes much arithmetic besides
 OTHERS = 4  # operands that are read lane by lane then, at most
 NARROW = 4  # threads of a row whose vectors are aligned, at least: two sectors side by side
 
@@ -89,12 +92,12 @@ class Tiles(Anchors):
         as one: their vectors are whole, and lie across the ends of rows. What is read of others is read lane by lane,
         which costs instructions, but hardly traffic. None: they are not such rows."""
         every = {(b, o): d for b, o, d in accesses(f)}
-        traffic = {k: self.size(list(k[1].axes())) for k in every}
-        large = [k for k in every if 4 * traffic[k] >= max(traffic.values())]
+        large = [k for k in every if every_axis(k[1]) >= set(order)]
         most = widest(every[k] for k in large)
-        if len(order) < 2 or lanes >= most or len(every) - len(large) > OTHERS or draws(f):
+        if len(order) < 2 or not large or 2 * lanes >= most or len(every) - len(large) > OTHERS or draws(f):
             return None
-        if -(-self.size(order[-1:]) // most) > AS_ONE:
+        arithmetic = sum(e.cost for e in sc.walk([s.body for s in f.stores()]))
+        if arithmetic >= DEAR and self.size(order[-1:]) > AS_ONE * most:
             return None
         for b, o in large:
             at = begin(o, order)
@@ -175,6 +178,10 @@ class Tiles(Anchors):
 def _ahead(f: Fusion, v: Atom, lanes: int) -> tuple[int, int]:
     """(bytes that a thread reads for a vector, vectors that it should ask for at a time)."""
     flight = sum(lanes * d.itemsize for _, o, d in accesses(f, stores=False) if o.axes() >= {v})
+    if ONE_OF:
+        found = {e for e in sc.walk([s.body for s in f.stores()]) if e.kind == "load" and v in e.data[1].axes()}
+        sizes = [[lanes * e.data[2].itemsize for e in found if bool(e.args) == m] for m in (False, True)]
+        flight = sum(sizes[0]) + max(sizes[1], default=0)
     return flight, max(1, min(4, FLIGHT // max(flight, 1)))
 
 

@@ -19,7 +19,7 @@ from fusewright.interp.values import InterpError
 from fusewright.loop.gpu import lower_gpu
 from fusewright.loop.text import dump, parse
 from fusewright.loop.verify import verify
-from fusewright.schedule import gpu_anchor
+from fusewright.schedule import gpu_anchor, gpu_tile
 from fusewright.schedule.device import H200, Gpu
 from fusewright.schedule.legal_gpu import Sizes, settle
 from tests.emulate.checks import stored_values
@@ -41,6 +41,7 @@ def short_rows(monkeypatch: pytest.MonkeyPatch) -> None:
     """Rows of a few vectors are moved, too."""
     for name in ("LONG", "FEWEST", "SHORT", "MANY"):
         monkeypatch.setattr(gpu_anchor, name, 1)
+    monkeypatch.setattr(gpu_tile, "OTHERS", -1)  # nor are they walked as one
 
 
 def bias_relu(b: Builder) -> Value:
@@ -195,9 +196,10 @@ def test_every_length_and_remainder(name: str) -> None:
 def test_rows_that_are_too_short(name: str, least: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Those that are held, or are walked over more than once, want more vectors than those that are summed up once."""
     monkeypatch.undo()
+    monkeypatch.setattr(gpu_tile, "OTHERS", -1)
     graph = graph_of(MOVED[name][0])
     for m in range(least - 9, least + 9):
-        c = gpu_kernel(graph, {"n": 100_000, "m": m}, H200)
+        c = gpu_kernel(graph, {"n": 10_000, "m": m}, H200)
         assert bool(c.schedule.anchor) == (m >= least and bool(m % 4)), m
 
 

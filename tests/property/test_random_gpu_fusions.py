@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from fusewright.core.errors import Refusal
 from fusewright.loop.gpu import lower_gpu
 from fusewright.loop.verify import verify
-from fusewright.schedule import gpu_anchor, gpu_runs
+from fusewright.schedule import gpu_anchor, gpu_runs, gpu_tile
 from fusewright.schedule.device import Gpu
 from fusewright.schedule.forms import Illegal
 from fusewright.schedule.gpu_base import GpuSchedule
@@ -40,7 +40,8 @@ def attempt(pick: Pick) -> bool:
     try:
         least = dict.fromkeys(("LONG", "FEWEST", "SHORT", "MANY"), pick([1, 16]))
         # rows of a few vectors are moved, too, and few of them pass through shared memory
-        with patch.multiple(gpu_anchor, **least), patch.object(gpu_runs, "FEW", pick([0, 0, 128])):
+        few, others = patch.object(gpu_runs, "FEW", pick([0, 128])), patch.object(gpu_tile, "OTHERS", pick([4, -1]))
+        with patch.multiple(gpu_anchor, **least), few, others:
             compiled = gpu_kernel(graph, sizes, pick(GPUS), **options)
     except Refusal:
         return False

@@ -1,0 +1,111 @@
+"""Rows of elementwise GPU kernels that are walked as one, whatever their length, interpreted and emulated."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import pytest
+
+from fusewright.core.dtypes import BY_NAME, bf16, f16, f32
+from fusewright.graph.builder import Builder
+from fusewright.graph.ir import Value
+from fusewright.index.expr import ix, sym
+from fusewright.loop.gpu import lower_gpu
+from fusewright.loop.text import dump, parse
+from fusewright.schedule.device import H200
+from fusewright.schedule.legal_gpu import Sizes, settle
+from tests.emulate.cuda import COMPILER, MISSING, run_emulated
+from tests.kernels import fusion_of, graph_of
+from tests.kernels_gpu import GpuCompiled, check_gpu, gpu_kernel, hint_of
+from tests.loop import test_gpu_moved as moved
+
+N, M = sym("n"), sym("m")
+Program = Callable[[Builder], "Value | list[Value]"]
+
+
+def scaled(b: Builder) -> Value:
+    """An operand of every column, one of every row, and one number."""
+    x, w, s, a = b.input(bf16, (N, M)), b.input(bf16, (M,)), b.input(f32, (N, 1)), b.input(f32, (1, 1))
+    y = b.mul(b.add(b.mul(b.cast(x, f32), b.cast(w, f32)), s), a)
+    return b.cast(y, bf16)
+
+
+def several_axes(b: Builder) -> Value:
+    """Operands that lack the first, the middle, or the last axis."""
+    shapes = [(N, ix(5), M), (ix(5), M), (N, ix(1), M), (N, ix(5), ix(1))]
+    x, *others = (b.cast(b.input(f16, s), f32) for s in shapes)
+    for y in others:
+        x = b.add(b.mul(x, b.const(0.5, f32)), y)
+    return b.cast(x, f16)
+
+
+def mixed(b: Builder) -> list[Value]:
+    x, y, z = b.input(f32, (N, M)), b.input(bf16, (N, M)), b.input(BY_NAME["u8"], (N, M))
+    s = b.add(b.mul(b.mul(x, b.cast(y, f32)), b.input(f32, (M,))), b.cast(z, f32))
+    return [s, b.lt(s, x), b.cast(s, bf16)]
+
+
+PROGRAMS: dict[str, Program] = {
+    "bias": moved.bias_relu,
+    "scaled": scaled,
+    "several axes": several_axes,
+    "mixed": mixed,
+}
+
+
+def as_one(program: Program, n: int, m: int, **kwargs: object) -> GpuCompiled | None:
+    """The kernel, if its rows are walked as one."""
+    c = gpu_kernel(graph_of(program), {"n": n, "m": m}, H200, **kwargs)
+    return c if len(c.schedule.cols) == 1 and not c.schedule.rows and c.schedule.lanes > 1 else None
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_every_length(name: str) -> None:
+    """Rows of 1 to 40 columns, fewer of them than a vector has lanes, and more than a block has points."""
+    program, graph = PROGRAMS[name], graph_of(PROGRAMS[name])
+    seen = 0
+    for m in (*range(1, 20), 31, 37, 333):
+        for n in (1, 2, 7, 90):
+            check_gpu(graph, {"n": n, "m": m}, gpu=H200)
+            seen += as_one(program, n, m) is not None
+    assert seen > 12, f"only {seen} are walked as one"
+
+
+@pytest.mark.skipif(COMPILER is None, reason=MISSING)
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_in_the_emulation(name: str) -> None:
+    for n, m in ((30, 13), (41, 3), (7, 333)):
+        c = as_one(PROGRAMS[name], n, m)
+        assert c is not None
+        check_gpu(c.graph, {"n": n, "m": m}, compiled=c, machine=run_emulated)
+
+
+def test_when_rows_are_walked_as_one() -> None:
+    assert as_one(scaled, 10_000, 13) and as_one(scaled, 10_000, 1153)
+    assert not as_one(scaled, 10_000, 16) and not as_one(scaled, 10_000, 12)  # vectors are wide, or half as wide
+    assert not as_one(moved.apart, 10_000, 13)  # there are gaps between rows
+    assert not as_one(scaled, 10_000, 13, alignment=8)
+    assert as_one(gelu, 10_000, 131) and not as_one(gelu, 10_000, 1153)  # much arithmetic besides that of positions
+
+
+def gelu(b: Builder) -> Value:
+    x, bias = b.input(bf16, (N, M)), b.input(bf16, (M,))
+    x = b.add(b.cast(x, f32), b.cast(bias, f32))
+    return b.cast(b.mul(x, b.erf(b.mul(x, b.erf(x)))), bf16)
+
+
+@pytest.mark.parametrize("name", ["bias", "scaled", "several axes", "mixed"])
+def test_schedules_can_be_written_down(name: str) -> None:
+    """What is walked as one is named after its axes: a schedule means the same when it is read again."""
+    sizes = {"n": 9, "m": 13}
+    c = as_one(PROGRAMS[name], **sizes)
+    assert c is not None
+    fusion = fusion_of(c.graph).fusion
+    for change in ({}, {"index": 64}, {"steps": 4, "col_threads": 64}, {"lanes": 2, "aligned": frozenset()}):
+        f, s, launch = settle(fusion, replace(c.schedule, **change), Sizes(hint_of(sizes), H200))
+        assert launch == {} and s.cols == c.schedule.cols
+        kernel = lower_gpu(f, s, "kernel")
+        assert dump(parse(dump(kernel.func))) == dump(kernel.func)
+        built = replace(c.built, fusion=f)
+        check_gpu(c.graph, sizes, compiled=replace(c, built=built, schedule=s, kernel=kernel))
