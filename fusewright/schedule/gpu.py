@@ -56,7 +56,9 @@ from .gpu_base import (
     power_up,
 )
 from .gpu_fit import CHUNK, CLUSTERS, HALF, THREADS, holds
-from .gpu_runs import WAVES, Runs
+from .gpu_runs import Runs
+
+WIDE = 0
 
 
 def plan(f: Fusion, hint: Hint, gpu: Gpu, alignment: Callable[[str], int] = lambda buffer: ACCESS) -> Settled:
@@ -143,7 +145,7 @@ class _Planner(Runs):
             """A loop with such vectors, and tiles of rows."""
             vectors = self.size(rows) // lanes
             most, size = WARP, lanes * smallest
-            while passes == 1 and most * size < 2 * LINE and vectors > 2 * most * self.gpu.sms * WAVES:
+            while passes > 1 and most * size < WIDE * LINE and vectors > 2 * most * self.gpu.sms * 8:
                 most *= 2  # lines are whole but for the first and the last of a block's
             rt = self._side_by_side(power_up(self.size([unit]) // lanes, most), size, vectors)
             ct = max(1, THREADS // rt)

@@ -27,7 +27,7 @@ RUN = 8 << 10  # bytes of a run of the widest elements
 ROOM = 32 << 10  # bytes of all runs of a block, in and out
 ROWS = 16  # rows of a block at a time, at least: that many make a multiple of 16 bytes
 FEW = 128  # rows for each multiprocessor, at least: of fewer, threads that share a row keep more of the GPU busy
-WHOLE = 0
+WHOLE = (2, 3, 5)  # whole vectors of a row that is held, of which threads side by side are too few, or often idle
 WAVES = 8  # blocks for each multiprocessor, at least, before a block takes more rows
 
 
@@ -79,17 +79,19 @@ class Runs(Along):
         most = lanes = widest(every[k] for k in large)
         while self.size([v]) % lanes:
             lanes //= 2
-        if count < FEW * self.gpu.sms or (lanes == most and columns > WHOLE * lanes):
+        if count < FEW * self.gpu.sms:
             return None
         names_of = tuple(a.name for a in rows), tuple(a.name for a in cols)
         scan = any(s.kind == "scan" for s in f.stages)
         held = passes > 1 and not scan
+        if lanes == most and not (held and columns // lanes in WHOLE):
+            return None
         words = lanes * self._words(f, set(cols))[0]
         elements = room(f, names)
         rt, ct = HALF, 1
         while rt * columns > elements or (held and not holds(HALF, -(-columns // (lanes * ct)), words)):
             rt, ct = rt // 2, 1 if scan else ct * 2
-            if rt < (2 * ROWS if scan else ROWS):
+            if rt < (HALF // 2 if scan else ROWS):
                 return None
         if held and ct > 1 and 2 * lanes == most:  # wide enough where they are
             return None

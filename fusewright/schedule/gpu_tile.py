@@ -29,7 +29,6 @@ from .gpu_base import (
 from .gpu_fit import HALF, THREADS
 from .quotients import multiple
 
-ONE_OF = False
 WASTE = 16  # at most one of so many vectors of a row's tiles is beyond its end, if that can be
 UNUSED = 8  # more than one of so many makes rows follow each other in a tile, or tiles narrower
 AS_ONE = 64  # vectors of a row, at most, if rows are to be walked as one where a point takes much arithmetic besides
@@ -177,11 +176,9 @@ class Tiles(Anchors):
 
 def _ahead(f: Fusion, v: Atom, lanes: int) -> tuple[int, int]:
     """(bytes that a thread reads for a vector, vectors that it should ask for at a time)."""
-    flight = sum(lanes * d.itemsize for _, o, d in accesses(f, stores=False) if o.axes() >= {v})
-    if ONE_OF:
-        found = {e for e in sc.walk([s.body for s in f.stores()]) if e.kind == "load" and v in e.data[1].axes()}
-        sizes = [[lanes * e.data[2].itemsize for e in found if bool(e.args) == m] for m in (False, True)]
-        flight = sum(sizes[0]) + max(sizes[1], default=0)
+    loads = {e for e in sc.walk([s.body for s in f.stores()]) if e.kind == "load" and v in e.data[1].axes()}
+    always, maybe = ({e.data[:2]: lanes * e.data[2].itemsize for e in loads if bool(e.args) == m} for m in (0, 1))
+    flight = sum(always.values()) + max(maybe.values(), default=0)  # pieces of a cat: one of them is read
     return flight, max(1, min(4, FLIGHT // max(flight, 1)))
 
 
