@@ -58,8 +58,6 @@ from .gpu_base import (
 from .gpu_fit import CHUNK, CLUSTERS, HALF, THREADS, holds
 from .gpu_runs import Runs
 
-WIDE = 0
-
 
 def plan(f: Fusion, hint: Hint, gpu: Gpu, alignment: Callable[[str], int] = lambda buffer: ACCESS) -> Settled:
     """Choose a schedule: (the fusion with collapsed axes, its schedule, sizes of the launch).
@@ -144,10 +142,7 @@ class _Planner(Runs):
         def based(lanes: int) -> tuple[GpuSchedule, int]:
             """A loop with such vectors, and tiles of rows."""
             vectors = self.size(rows) // lanes
-            most, size = WARP, lanes * smallest
-            while passes > 1 and most * size < WIDE * LINE and vectors > 2 * most * self.gpu.sms * 8:
-                most *= 2  # lines are whole but for the first and the last of a block's
-            rt = self._side_by_side(power_up(self.size([unit]) // lanes, most), size, vectors)
+            rt = self._side_by_side(power_up(self.size([unit]) // lanes, WARP), lanes * smallest, vectors)
             ct = max(1, THREADS // rt)
             s = GpuSchedule(*names, unit.name, lanes, "outer reduction", "loop", rt, ct, 4, aligned=aligned)
             return replace(s, family="outer persistent" if passes > 1 else s.family), -(-vectors // rt)
@@ -160,6 +155,8 @@ class _Planner(Runs):
             narrow = self._spread(rt, lanes * smallest, self.size(rows) // lanes)
             if narrow < rt:
                 ways = [(narrow, 1, HALF // narrow), (narrow, 1, THREADS // narrow), *ways]
+            broad = self._broad(self.size([unit]) // lanes, lanes * smallest, self.size(rows) // lanes)
+            ways = [(n, 1, k * THREADS // n) for n in (broad, broad // 2) if n > rt for k in (1, 2, 4)] + ways
             for n, c, wide in ways:
                 steps = -(-nc // (c * wide))
                 if wide * n <= 1024 and holds(wide * n, steps, words):
@@ -182,17 +179,16 @@ class _Planner(Runs):
         return f, replace(base, steps=self._in_turn(f, set(cols), base, nc)), {}
 
     def _in_turn(self, f: Fusion, cols: set[Atom], s: GpuSchedule, columns: int) -> int:
-        """Vectors of a thread at a time: enough of narrow ones to keep memory busy, and so many that a thread waits for
-        memory as few times as can be (those that are left over come one by one)."""
+        """Vectors of a thread at a time: more of narrow ones, and so many that a thread waits for memory as few times
+        as can be (those that are left over come one by one)."""
         loads = {(b, o): d.itemsize for b, o, d in accesses(f, stores=False) if o.axes() & cols}
         size = s.lanes * max(1, sum(loads.values()))
-        most = max(4, min(16, FLIGHT // size))
-        most = 2 * most if 2 * most * size <= 2 * FLIGHT else most
+        choices = [n for n in (1, 2, 4, 8, 16) if n <= 4 or n * size <= 2 * FLIGHT]
 
         def waits(n: int) -> int:
             return columns // (s.col_threads * n) + -(-(columns % (s.col_threads * n)) // s.col_threads)
 
-        return min(range(1, most + 1), key=lambda n: (waits(n), n))
+        return min(choices, key=waits)
 
     def _spread(self, rt: int, size: int, vectors: int) -> int:
         """Vectors (of so many bytes) of rows in a block that holds them. Where those make fewer blocks than there are
@@ -201,6 +197,14 @@ class _Planner(Runs):
         while n * size > SECTOR and n > 1 and -(-vectors // n) < self.gpu.sms:
             n //= 2
         return rt if 2 * -(-vectors // n) < self.gpu.sms else n
+
+    def _broad(self, most: int, size: int, vectors: int) -> int:
+        """Vectors (of so many bytes) of rows in a block, at most so many, where a warp's are few bytes: so many that
+        most lines that a block reads and writes are all its own, wherever they begin, and there are blocks for all."""
+        n = WARP
+        while n * size < 2 * LINE and vectors >= 2 * n * self.gpu.sms * PIECES:
+            n *= 2
+        return self._side_by_side(power_up(most, n), size, vectors)
 
     def _side_by_side(self, most: int, size: int, vectors: int) -> int:
         """How many vectors (of so many bytes) of rows a block has, at most so many: as many as leave few threads

@@ -19,7 +19,7 @@ from ..fusion.ir import Fusion
 from ..index.expr import Atom, Ix
 from .device import Gpu
 from .gpu_along import Along
-from .gpu_base import ACCESS, GpuSchedule, Hint, Settled, accesses, begin, loads, widest
+from .gpu_base import ACCESS, WARP, GpuSchedule, Hint, Settled, accesses, begin, loads, widest
 from .gpu_fit import HALF, holds
 from .quotients import multiple
 
@@ -27,7 +27,7 @@ RUN = 8 << 10  # bytes of a run of the widest elements
 ROOM = 32 << 10  # bytes of all runs of a block, in and out
 ROWS = 16  # rows of a block at a time, at least: that many make a multiple of 16 bytes
 FEW = 128  # rows for each multiprocessor, at least: of fewer, threads that share a row keep more of the GPU busy
-WHOLE = (2, 3, 5)  # whole vectors of a row that is held, of which threads side by side are too few, or often idle
+WHOLE = (2, 3, 5)  # whole vectors of a row that is held and stored, for which a thread of its own is better, too
 WAVES = 8  # blocks for each multiprocessor, at least, before a block takes more rows
 
 
@@ -84,14 +84,15 @@ class Runs(Along):
         names_of = tuple(a.name for a in rows), tuple(a.name for a in cols)
         scan = any(s.kind == "scan" for s in f.stages)
         held = passes > 1 and not scan
-        if lanes == most and not (held and columns // lanes in WHOLE):
+        back = any(s.buffer in names for s in f.stores())
+        if lanes == most and not (held and back and columns // lanes in WHOLE):
             return None
         words = lanes * self._words(f, set(cols))[0]
         elements = room(f, names)
         rt, ct = HALF, 1
         while rt * columns > elements or (held and not holds(HALF, -(-columns // (lanes * ct)), words)):
             rt, ct = rt // 2, 1 if scan else ct * 2
-            if rt < (HALF // 2 if scan else ROWS):
+            if rt < (WARP if scan else ROWS):
                 return None
         if held and ct > 1 and 2 * lanes == most:  # wide enough where they are
             return None

@@ -60,6 +60,14 @@ def main() -> None:
             torch._dynamo.reset()
             last = last.to(memory_format=torch.channels_last)
             compare("group norm, channels last", lambda x: F.silu(F.group_norm(x, 8)), [last], grad=True)
+        for size, dtype in (((30_001, 13), F32), ((20_003, 7), BF16)):  # short rows: runs of memory, rows walked as one
+            for name, fn in (("softmax", lambda x: x.softmax(-1)), ("sums", lambda x: x.sum(-1)), ("sine", torch.sin)):
+                torch._dynamo.reset()
+                compare(
+                    f"{name} {size}",
+                    lambda x, w, fn=fn: fn(x + w),
+                    [t.to(dtype) for t in (torch.randn(size), torch.randn(size[1]))],
+                )
         compare("batch norm", lambda x: F.batch_norm(x, None, None, training=True).relu(), [images], grad=True)
         compare("transpose", lambda x: x.t().contiguous() * 2, [torch.randn(513, 301).bfloat16()])
         words, table = torch.randint(0, 50, (700,)), torch.randn(50, 96)

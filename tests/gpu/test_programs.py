@@ -7,6 +7,7 @@ Without a CUDA device the kernels are emulated on the CPU, in fewer sizes.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
 
 import pytest
@@ -14,6 +15,7 @@ import torch
 import torch.nn.functional as F
 
 import fusewright
+from fusewright.schedule import gpu_runs
 from tests.support import counted, counters, no_fallbacks
 
 REAL = torch.cuda.is_available()
@@ -144,6 +146,36 @@ def test_rows_that_are_interleaved_in_memory(dtype: torch.dtype, device: str) ->
         with no_fallbacks(), torch.no_grad():
             got = torch.compile(fn, backend="fusewright")(x)
         assert_as_good(got, fn(x), fn(x.double()), f"group norm {size} {dtype}")
+
+
+SHORT = {
+    "softmax": lambda x, w: torch.softmax(x, -1),
+    "layer norm": lambda x, w: F.layer_norm(x, x.shape[-1:], w, w),
+    "sums": lambda x, w: (x.sum(-1), x.amax(-1), x.var(-1)),
+    "argmax": lambda x, w: x.argmax(-1),
+    "cumsum": lambda x, w: x.cumsum(-1),
+    "scaled": lambda x, w: (x + x.sign() * w).relu(),
+}
+
+
+@pytest.mark.parametrize("name", SHORT)
+def test_short_rows_of_any_length(name: str, device: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """They pass through shared memory as one run of memory, or are walked as one."""
+    monkeypatch.setattr(gpu_runs, "FEW", 0)
+    fn = SHORT[name]
+    rows = [17003, 333_333] if REAL else [259]
+    for n, m in itertools.product(rows, (2, 3, 7, 12, 13, 20, 33, 67, 131) if REAL else (3, 13)):
+        for dtype in (torch.float32, torch.bfloat16, torch.float16):
+            torch._dynamo.reset()
+            x, w = torch.randn(n, m).to(device, dtype), torch.randn(m).to(device, dtype)
+            with no_fallbacks(), torch.no_grad():
+                got = as_list(torch.compile(fn, backend="fusewright")(x, w))
+            want, exact = as_list(fn(x, w)), as_list(fn(x.double(), w.double()))
+            for k, (a, b, c) in enumerate(zip(got, want, exact, strict=True)):
+                if a.dtype is torch.int64:
+                    assert torch.equal(a, b), (name, n, m, dtype)
+                else:
+                    assert_as_good(a, b, c, f"{name} {n}x{m} {dtype}, result {k}")
 
 
 @pytest.mark.parametrize("name", ["pointwise", "softmax", "layer norm", "rms norm", "pieces", "turned", "masked"])

@@ -78,7 +78,7 @@ def shifted(b: Builder) -> Value:
         (4096, 256, 8),
         (248, 32, 8),  # fewer vectors than a warp has threads
         (4000, 256, 8),
-        (31, 256, 1),  # narrow vectors: rows follow each other, so that a thread has several
+        (28, 256, 4),  # narrow vectors: rows follow each other, so that a thread has several
     ],
 )
 def test_tiles_without_partial_vectors(m: int, threads: int, lanes: int) -> None:
@@ -103,7 +103,7 @@ def test_tiles_without_partial_vectors(m: int, threads: int, lanes: int) -> None
     ],
 )
 def test_threads_of_a_row(m: int, threads: int, steps: int, cluster: int) -> None:
-    s = gpu_kernel(graph_of(CASES["softmax"].program), {"n": 300_000, "m": m}, H200).schedule
+    s = gpu_kernel(graph_of(CASES["softmax"].program), {"n": 16_000, "m": m}, H200).schedule
     assert (s.col_threads, s.steps, s.cluster) == (threads, steps, cluster)
 
 
@@ -116,7 +116,8 @@ def test_rows_of_a_tile_follow_each_other(name: str, m: int) -> None:
         sizes = {"n": n, "m": m}
         c = check_gpu(graph, sizes, gpu=H200)
         check_gpu(graph, sizes, machine=run_sized, compiled=c)
-        if n > 1 and name != "dropout":  # whose rows and columns are one axis
+        one = name == "dropout" or (name, m) == ("shifted", 6)  # rows and columns are one axis
+        if n > 1 and not one:
             assert len(c.schedule.cols) == 2 and c.schedule.whole and "lanemask" not in dump(c.kernel.func)
 
 

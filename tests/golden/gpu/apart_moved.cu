@@ -1,4 +1,4 @@
-// bias_moved, made by Fusewright
+// apart_moved, made by Fusewright
 
 #ifndef FUSEWRIGHT_EMULATION
 
@@ -8,19 +8,7 @@ __device__ __forceinline__ long long fw_udiv(long long a, long long b) {
   return (long long)((unsigned long long)a / (unsigned long long)b);
 }
 
-__device__ __forceinline__ float fw_max(float a, float b) {
-  float r;
-  asm("max.NaN.f32 %0, %1, %2;" : "=f"(r) : "f"(a), "f"(b));
-  return r;
-}
-
 template <class T> __device__ __forceinline__ void fw_write(T* p, T x) { *p = x; }
-
-__device__ __forceinline__ unsigned fw_pack_bf16(float low, float high) {
-  unsigned r;
-  asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(r) : "f"(high), "f"(low));
-  return r;
-}
 
 #endif
 
@@ -126,42 +114,48 @@ template <class I> __device__ __forceinline__ void fw_load_bf16x8_across_ldg(con
   fw_unpack_bf16x8(w, v);
 }
 
-__device__ __forceinline__ void fw_pack_bf16x8(const float* v, unsigned* w) {
-  w[0] = fw_pack_bf16(v[0], v[1]);
-  w[1] = fw_pack_bf16(v[2], v[3]);
-  w[2] = fw_pack_bf16(v[4], v[5]);
-  w[3] = fw_pack_bf16(v[6], v[7]);
+__device__ __forceinline__ void fw_pack_f32x8(const float* v, unsigned* w) {
+  w[0] = __float_as_uint(v[0]);
+  w[1] = __float_as_uint(v[1]);
+  w[2] = __float_as_uint(v[2]);
+  w[3] = __float_as_uint(v[3]);
+  w[4] = __float_as_uint(v[4]);
+  w[5] = __float_as_uint(v[5]);
+  w[6] = __float_as_uint(v[6]);
+  w[7] = __float_as_uint(v[7]);
 }
 
-__device__ __forceinline__ void fw_store_bf16x8(unsigned short* p, const float* v) {
-  unsigned w[4];
-  fw_pack_bf16x8(v, w);
+__device__ __forceinline__ void fw_store_f32x8(float* p, const float* v) {
+  unsigned w[8];
+  fw_pack_f32x8(v, w);
   fw_write((uint4*)p, uint4{w[0], w[1], w[2], w[3]});
+  fw_write((uint4*)p + 1, uint4{w[4], w[5], w[6], w[7]});
 }
 
-template <class I> __device__ __forceinline__ void fw_store_bf16x8_range(unsigned short* p, I at, I n, const float* v) {
+template <class I> __device__ __forceinline__ void fw_store_f32x8_range(float* p, I at, I n, const float* v) {
   if (at >= 0 && at + 8 <= n) {
-    fw_store_bf16x8(p, v);
+    fw_store_f32x8(p, v);
   } else {
-    unsigned w[4];
-    fw_pack_bf16x8(v, w);
-    unsigned short* const q = (unsigned short*)p;
-    if (at >= 0 && at < n) q[0] = (unsigned short)w[0];
-    if (at + 1 >= 0 && at + 1 < n) q[1] = (unsigned short)(w[0] >> 16);
-    if (at + 2 >= 0 && at + 2 < n) q[2] = (unsigned short)w[1];
-    if (at + 3 >= 0 && at + 3 < n) q[3] = (unsigned short)(w[1] >> 16);
-    if (at + 4 >= 0 && at + 4 < n) q[4] = (unsigned short)w[2];
-    if (at + 5 >= 0 && at + 5 < n) q[5] = (unsigned short)(w[2] >> 16);
-    if (at + 6 >= 0 && at + 6 < n) q[6] = (unsigned short)w[3];
-    if (at + 7 >= 0 && at + 7 < n) q[7] = (unsigned short)(w[3] >> 16);
+    unsigned w[8];
+    fw_pack_f32x8(v, w);
+    unsigned* const q = (unsigned*)p;
+    if (at >= 0 && at < n) q[0] = w[0];
+    if (at + 1 >= 0 && at + 1 < n) q[1] = w[1];
+    if (at + 2 >= 0 && at + 2 < n) q[2] = w[2];
+    if (at + 3 >= 0 && at + 3 < n) q[3] = w[3];
+    if (at + 4 >= 0 && at + 4 < n) q[4] = w[4];
+    if (at + 5 >= 0 && at + 5 < n) q[5] = w[5];
+    if (at + 6 >= 0 && at + 6 < n) q[6] = w[6];
+    if (at + 7 >= 0 && at + 7 < n) q[7] = w[7];
   }
 }
 
 // pointwise
-extern "C" __global__ void __launch_bounds__(256) bias_moved_0(
+extern "C" __global__ void __launch_bounds__(256) apart_moved_0(
     const unsigned short* __restrict__ in0,
     const unsigned short* __restrict__ in1,
-    unsigned short* __restrict__ out2,
+    const unsigned short* __restrict__ in2,
+    float* __restrict__ out3,
     int n0,
     int n1,
     int n2,
@@ -169,7 +163,8 @@ extern "C" __global__ void __launch_bounds__(256) bias_moved_0(
     int n4,
     int n5,
     int n6,
-    int n7) {
+    int n7,
+    int n8) {
   const int bid0 = blockIdx.x;
   const int tid0 = threadIdx.x;
   const int v1 = fw_udiv(tid0, 128);
@@ -188,9 +183,11 @@ extern "C" __global__ void __launch_bounds__(256) bias_moved_0(
   const int v15 = (int)((unsigned)v11 * (unsigned)n4);
   const int v16 = v15 & 7;
   const int v23 = v11 * n5;
-  const int v29 = v11 * n6;
-  const bool v31 = v13 < n7;
-  if (v31) {
+  const int v26 = v11 * n6;
+  const int v27 = v26 + 1;
+  const int v33 = v11 * n7;
+  const bool v35 = v13 < n8;
+  if (v35) {
     const int v14 = v13 * 8;
     const int v17 = v14 - v16;
     const int v18 = (int)((unsigned)n3 + (unsigned)(-8));
@@ -199,18 +196,21 @@ extern "C" __global__ void __launch_bounds__(256) bias_moved_0(
     const bool v21 = v20 || v19;
     const int v24 = v23 + v17;
     float v25[8];
-    fw_load_bf16x8_range_ldg(in0 + v24, v17, n3, v25);
-    float v26[8];
-    fw_load_bf16x8_across_ldg(in1, in1 + v17, v17, n3, v26);
-    float v28[8];
+    fw_load_bf16x8_range_ldg(in1 + v24, v17, n3, v25);
+    const int v28 = v27 + v17;
+    float v29[8];
+    fw_load_bf16x8_across_ldg(in0, in0 + v28, v17, n3, v29);
+    float v30[8];
+    fw_load_bf16x8_across_ldg(in2, in2 + v17, v17, n3, v30);
+    float v32[8];
     #pragma unroll
     for (int l = 0; l < 8; ++l) {
-      const float v27 = v25[l] + v26[l];
-      v28[l] = fw_max(v27, 0.0f);
+      const float v31 = v25[l] + v30[l];
+      v32[l] = v29[l] + v31;
     }
-    const int v30 = v29 + v17;
+    const int v34 = v33 + v17;
     if (v9) {
-      fw_store_bf16x8_range(out2 + v30, v17, n3, v28);
+      fw_store_f32x8_range(out3 + v34, v17, n3, v32);
     }
   }
 }
