@@ -341,7 +341,7 @@ class Body:
         types: list[DType] = [a.dtype for a in s.args]
         args = [self.arg(a) for a in s.args]
         lane = "l" if s.dst.lanes > 1 else "0"
-        if s.op == "udiv" and isinstance(s.args[1], Reg) and s.args[1].name in self.inverses:
+        if s.op == "udiv" and s.dst.dtype.itemsize == 4 and args[1] in map(self.names, self.inverses):
             return f"{self.prelude.need('fw_udiv_by')}({args[0]}, {args[1]}, {args[1]}_inverse)"
         return expression(Op(self.prelude, args, types, s.dst.dtype, s.attr, s.dst.name in self.linear, lane), s.op)
 

@@ -12,13 +12,16 @@ _LINEAR = ("add", "sub", "mul", "splat", "iota", "cast", "where", "max", "min") 
 
 
 def divisors(body: list[Stmt], sizes: Sequence[Reg]) -> list[str]:
-    """The size parameters that 32-bit indices are divided by more than once."""
+    """The size parameters that 32-bit indices are divided by more than once, lanes of vectors included."""
     times: Counter[str] = Counter()
+    splats = {s.dst.name: s.args[0] for s in walk(body) if isinstance(s, Let) and s.op == "splat"}
 
     def count(body: list[Stmt], each: int) -> None:
         for s in body:
             if isinstance(s, Let) and s.op == "udiv" and s.dst.dtype.itemsize == 4 and isinstance(s.args[1], Reg):
-                times[s.args[1].name] += each * s.dst.lanes
+                by = splats.get(s.args[1].name, s.args[1])
+                if isinstance(by, Reg):
+                    times[by.name] += each * s.dst.lanes
             elif isinstance(s, For):
                 count(s.body, 2 * each)
             elif isinstance(s, If):

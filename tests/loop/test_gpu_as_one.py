@@ -8,6 +8,8 @@ from dataclasses import replace
 import pytest
 
 from fusewright.core.dtypes import BY_NAME, bf16, f16, f32
+from fusewright.emit.cuda import emit_cuda
+from fusewright.emit.cuda_types import CudaTarget
 from fusewright.graph.builder import Builder
 from fusewright.graph.ir import Value
 from fusewright.index.expr import ix, sym
@@ -93,6 +95,15 @@ def gelu(b: Builder) -> Value:
     x, bias = b.input(bf16, (N, M)), b.input(bf16, (M,))
     x = b.add(b.cast(x, f32), b.cast(bias, f32))
     return b.cast(b.mul(x, b.erf(b.mul(x, b.erf(x)))), bf16)
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_no_lane_is_divided(name: str) -> None:
+    """Its row is found by a multiplication: a division takes twenty instructions."""
+    c = as_one(PROGRAMS[name], 90, 13)
+    assert c is not None
+    text = emit_cuda(c.kernel.func, CudaTarget(9, 0))
+    assert "_inverse" in text and "fw_udiv(" not in text
 
 
 @pytest.mark.parametrize("name", ["bias", "scaled", "several axes", "mixed"])

@@ -2,12 +2,6 @@
 
 #ifndef FUSEWRIGHT_EMULATION
 
-// of non-negative numbers
-__device__ __forceinline__ int fw_udiv(int a, int b) { return (int)((unsigned)a / (unsigned)b); }
-__device__ __forceinline__ long long fw_udiv(long long a, long long b) {
-  return (long long)((unsigned long long)a / (unsigned long long)b);
-}
-
 __device__ __forceinline__ float fw_max(float a, float b) {
   float r;
   asm("max.NaN.f32 %0, %1, %2;" : "=f"(r) : "f"(a), "f"(b));
@@ -23,6 +17,12 @@ __device__ __forceinline__ unsigned fw_pack_bf16(float low, float high) {
 }
 
 #endif
+
+// a / b of non-negative numbers; `inverse`: (2^32 - 1) / b, with which the quotient is at most 1 too small
+__device__ __forceinline__ int fw_udiv_by(int a, int b, unsigned inverse) {
+  const unsigned q = __umulhi((unsigned)a, inverse);
+  return (int)(q + ((unsigned)a - q * (unsigned)b >= (unsigned)b));
+}
 
 __device__ __forceinline__ float fw_bf16_f32(unsigned short x) { return __uint_as_float((unsigned)x << 16); }
 
@@ -75,6 +75,7 @@ extern "C" __global__ void __launch_bounds__(256) bias_as_one_0(
     int n3) {
   const int bid0 = blockIdx.x;
   const int tid0 = threadIdx.x;
+  const unsigned n2_inverse = 0xffffffffu / (unsigned)n2;
   const int v1 = bid0 * 256;
   const int v2 = v1 + tid0;
   const int v3 = n1 + (-1);
@@ -87,7 +88,7 @@ extern "C" __global__ void __launch_bounds__(256) bias_as_one_0(
   #pragma unroll
   for (int l = 0; l < 8; ++l) {
     const int v8 = v6 + l;
-    const int v10 = fw_udiv(v8, n2);
+    const int v10 = fw_udiv_by(v8, n2, n2_inverse);
     const int v12 = v10 * n3;
     const int v13 = v12 + v8;
     const float v14 = fw_bf16_f32(__ldg(in1 + v13));
