@@ -126,7 +126,7 @@ class Tiles(Anchors):
         addresses have to be waited for as well, several vectors for each thread."""
         lanes, anchor, aligned = moved
         vectors = count(self.size([v]), lanes)
-        steps = self._busy(_ahead(f, v, lanes)[1], self.size(rows) * vectors)
+        steps = self._busy(_ahead(f, v, lanes, moved=True)[1], self.size(rows) * vectors)
         if finds_places(f, v):
             ct = _wasting_little(power_up(-(-vectors // steps), THREADS), steps, vectors)
         else:
@@ -174,11 +174,12 @@ class Tiles(Anchors):
         return f, s, {}
 
 
-def _ahead(f: Fusion, v: Atom, lanes: int) -> tuple[int, int]:
-    """(bytes that a thread reads for a vector, vectors that it should ask for at a time)."""
+def _ahead(f: Fusion, v: Atom, lanes: int, moved: bool = False) -> tuple[int, int]:
+    """(bytes that a thread reads for a vector, vectors that it should ask for at a time). Of the pieces of a cat a
+    vector is one, unless rows are `moved`: then it may lie across two, and each is looked at on its own."""
     loads = {e for e in sc.walk([s.body for s in f.stores()]) if e.kind == "load" and v in e.data[1].axes()}
     always, maybe = ({e.data[:2]: lanes * e.data[2].itemsize for e in loads if bool(e.args) == m} for m in (0, 1))
-    flight = sum(always.values()) + max(maybe.values(), default=0)  # pieces of a cat: one of them is read
+    flight = sum(always.values()) + (sum if moved else max)((0, *maybe.values()))
     return flight, max(1, min(4, FLIGHT // max(flight, 1)))
 
 
