@@ -98,6 +98,13 @@ def test_every_length(name: str) -> None:
     assert seen > 10, f"only {seen} lengths passed through shared memory"
 
 
+@pytest.mark.parametrize("name", ["sums", "softmax", "moments", "cumsum", "several axes"])
+@pytest.mark.parametrize(("n", "m"), [(0, 13), (300, 0), (0, 0)])
+def test_nothing(name: str, n: int, m: int) -> None:
+    """No rows, or rows without columns."""
+    check_gpu(graph_of(PASSING[name]), {"n": n, "m": m}, gpu=H200)
+
+
 @NEEDS_COMPILER
 @pytest.mark.parametrize("name", PASSING)
 def test_in_the_emulation(name: str) -> None:
