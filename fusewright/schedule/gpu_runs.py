@@ -69,23 +69,24 @@ class Runs(Along):
 
     def runs(self, f: Fusion, rows: list[Atom], cols: list[Atom], passes: int) -> Settled | None:
         """Rows through shared memory, where vectors along them would be narrow; None where they would not be."""
-        names = found(f, [*rows, *cols], self.hint, self.alignment)
+        count = self.size(rows)
+        if not rows or not cols or count < FEW * self.gpu.sms:
+            return None
         every = {(b, o): d for b, o, d in accesses(f)}
         traffic = {k: self.size(list(k[1].axes())) for k in every}
         large = [k for k in every if 4 * traffic[k] >= max(traffic.values()) and k[1].axes() & set(cols)]
-        if not rows or not large or any(b not in names or begin(o, [*rows, *cols]) is None for b, o in large):
-            return None
-        v, columns, count = cols[-1], self.size(cols), self.size(rows)
+        v, columns = cols[-1], self.size(cols)
         most = lanes = widest(every[k] for k in large)
         while self.size([v]) % lanes:
             lanes //= 2
-        if count < FEW * self.gpu.sms:
-            return None
-        names_of = tuple(a.name for a in rows), tuple(a.name for a in cols)
         scan = any(s.kind == "scan" for s in f.stages)
         held = passes > 1 and not scan
-        back = any(s.buffer in names for s in f.stores())
-        if lanes == most and not (held and back and columns // lanes in WHOLE):
+        if lanes == most and not (held and columns // lanes in WHOLE):
+            return None
+        names = found(f, [*rows, *cols], self.hint, self.alignment)
+        if not large or any(b not in names or begin(o, [*rows, *cols]) is None for b, o in large):
+            return None
+        if lanes == most and not any(s.buffer in names for s in f.stores()):
             return None
         words = lanes * self._words(f, set(cols))[0]
         elements = room(f, names)
@@ -96,11 +97,12 @@ class Runs(Along):
                 return None
         if held and ct > 1 and 2 * lanes == most:  # wide enough where they are
             return None
+        axes = tuple(a.name for a in rows), tuple(a.name for a in cols)
         vectors = -(-columns // lanes)
         steps = -(-vectors // ct)
         family = "scan" if scan else "inner persistent" if held else "inner reduction"
         walks = self.walks(f, v, None) if lanes > 1 else []
         aligned = frozenset(w[0] for w in walks) - {w[0] for w in walks if not self._fits(*w, lanes)}
-        s = GpuSchedule(*names_of, v.name, lanes, family, "persistent" if held else "loop", rt, ct, aligned=aligned)
+        s = GpuSchedule(*axes, v.name, lanes, family, "persistent" if held else "loop", rt, ct, aligned=aligned)
         s = replace(s, steps=steps if held else 1 << (max(1, min(4, vectors // ct)).bit_length() - 1), runs=names)
         return f, s, {"rounds": rounds(s, count, columns, elements, self.gpu)}
