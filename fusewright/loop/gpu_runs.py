@@ -15,7 +15,7 @@ from ..fusion.scalar import Expr
 from ..index.expr import Ix, sym
 from ..index.layout import product
 from ..schedule import gpu_runs
-from ..schedule.gpu_base import ACCESS, GpuSchedule, accesses, begin, linear
+from ..schedule.gpu_base import ACCESS, GpuSchedule, begin, linear, loads
 from .gpu_moved import Moved
 from .ir import Alloc, Arg, Barrier, Buf, For, If, Stmt, Store
 from .scope import Scope
@@ -33,24 +33,24 @@ class Runs(Moved):
         super().__init__(f, schedule, name)
         self.filled: dict[str, Buf] = {}
         self.drained: dict[str, Buf] = {}
+        self.begins: dict[str, Ix] = {}
         if not schedule.runs:
             return
         self.room = gpu_runs.room(f, schedule.runs)
-        self.begins: dict[str, Ix] = {}
+        found = gpu_runs.begins(f, [*self.rows, *self.cols])
+        self.begins = {b: next(iter(found[b])) for b in sorted(schedule.runs)}
+        read = {e.data[0] for e in loads(f) if self.passes_through(e)}
         stored = {st.buffer for st in f.stores()}
-        read = {b for b, o, _ in accesses(f, stores=False) if self.passes_through(b, o)}
-        for b, offset, _ in accesses(f):
-            at = begin(offset, [*self.rows, *self.cols])
-            if b in schedule.runs and at is not None:
-                self.begins[b] = at
-        for b in sorted(schedule.runs):
-            for where, what, names in ((self.filled, "run", read), (self.drained, "result", stored)):
+        for where, what, names in ((self.filled, "run", read), (self.drained, "result", stored)):
+            for b in self.begins:
                 if b in names:
                     buf = where[b] = Buf(f"{what}_{b}", self.bufs[b].dtype)
                     self.func.allocs.append(Alloc(buf, self.imm(self.room), "block"))
 
-    def passes_through(self, buffer: str, offset: Ix) -> bool:
-        return buffer in self.s.runs and begin(offset, [*self.rows, *self.cols]) is not None
+    def passes_through(self, e: Expr) -> bool:
+        """Whether what a load reads is in a run."""
+        name, offset, _ = e.data
+        return not e.args and name in self.begins and begin(offset, [*self.rows, *self.cols]) is not None
 
     # --- what is read and stored at a point ---
     def in_run(self, s: Scope) -> Arg:
@@ -59,8 +59,8 @@ class Runs(Moved):
         return self.add(s, self.first, at)
 
     def _load(self, s: Scope, e: Expr, lanes: int) -> Arg:
-        name, offset, dtype = e.data
-        if e.args or not self.passes_through(name, offset):
+        name, _, dtype = e.data
+        if not self.passes_through(e):
             return super()._load(s, e, lanes)
         mark = "aligned" if lanes > 1 else None
         return self.let(s, "load", (self.in_run(s),), compute_type(dtype), lanes, self.filled[name], mark)

@@ -198,8 +198,11 @@ class Vectors(Analysis):
             lanes //= 2
         if lanes == 1:
             return 1, frozenset()
-        bad = {w[0] for w in walks if not self._fits(*w, lanes)}
-        return lanes, frozenset(w[0] for w in walks) - bad
+        return lanes, self.aligned(walks, lanes)
+
+    def aligned(self, walks: list[Walk], lanes: int) -> frozenset[str]:
+        """The buffers of these accesses all vectors of which are aligned."""
+        return frozenset(w[0] for w in walks) - {w[0] for w in walks if not self._fits(*w, lanes)}
 
     def _strided(self, f: Fusion, v: Atom, walks: list[Walk], lanes: int = 1) -> list[int]:
         """Bytes between neighbours along `v` in large accesses that take some of the elements of a sector only, and

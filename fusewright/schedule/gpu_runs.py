@@ -31,18 +31,23 @@ WHOLE = (2, 3, 5)  # whole vectors of a row that is held and stored, for which a
 WAVES = 8  # blocks for each multiprocessor, at least, before a block takes more rows
 
 
+def begins(f: Fusion, axes: Sequence[Atom]) -> dict[str, set[Ix]]:
+    """Where in a buffer its accesses begin that take memory in the order of `axes`, on no condition."""
+    out: dict[str, set[Ix]] = {}
+    plain = [e.data[:2] for e in loads(f) if not e.args]
+    for name, offset in [*plain, *((s.buffer, s.offset) for s in f.stores() if s.offset is not None)]:
+        at = begin(offset, axes)
+        if at is not None:
+            out.setdefault(name, set()).add(at)
+    return out
+
+
 def found(f: Fusion, axes: Sequence[Atom], hint: Hint, alignment: Callable[[str], int]) -> frozenset[str]:
     """The buffers that can pass through shared memory as runs, in the order of rows and columns."""
-    begins: dict[str, set[Ix]] = {}
-    sizes = {b: d.itemsize for b, _, d in accesses(f)}
-    masked = {e.data[:2] for e in loads(f) if e.args}
-    for name, offset, _ in accesses(f):
-        at = begin(offset, axes)
-        if at is not None and (name, offset) not in masked:
-            begins.setdefault(name, set()).add(at)
+    sizes = {b.name: b.dtype.itemsize for b in f.buffers}
     return frozenset(
         name
-        for name, at in begins.items()
+        for name, at in begins(f, axes).items()
         if len(at) == 1
         and alignment(name) % ACCESS == 0
         and multiple(next(iter(at)), max(1, ACCESS // sizes[name]), hint)
@@ -72,11 +77,10 @@ class Runs(Along):
         count = self.size(rows)
         if not rows or not cols or count < FEW * self.gpu.sms:
             return None
-        every = {(b, o): d for b, o, d in accesses(f)}
-        traffic = {k: self.size(list(k[1].axes())) for k in every}
-        large = [k for k in every if 4 * traffic[k] >= max(traffic.values()) and k[1].axes() & set(cols)]
+        every = [(b, o, d, cols[-1]) for b, o, d in accesses(f)]
+        large = [w for w in self.large(every) if w[1].axes() & set(cols)]
         v, columns = cols[-1], self.size(cols)
-        most = lanes = widest(every[k] for k in large)
+        most = lanes = widest(d for _, _, d, _ in large)
         while self.size([v]) % lanes:
             lanes //= 2
         scan = any(s.kind == "scan" for s in f.stages)
@@ -84,7 +88,7 @@ class Runs(Along):
         if lanes == most and not (held and columns // lanes in WHOLE):
             return None
         names = found(f, [*rows, *cols], self.hint, self.alignment)
-        if not large or any(b not in names or begin(o, [*rows, *cols]) is None for b, o in large):
+        if not large or any(b not in names or begin(o, [*rows, *cols]) is None for b, o, _, _ in large):
             return None
         if lanes == most and not any(s.buffer in names for s in f.stores()):
             return None
@@ -101,8 +105,7 @@ class Runs(Along):
         vectors = -(-columns // lanes)
         steps = -(-vectors // ct)
         family = "scan" if scan else "inner persistent" if held else "inner reduction"
-        walks = self.walks(f, v, None) if lanes > 1 else []
-        aligned = frozenset(w[0] for w in walks) - {w[0] for w in walks if not self._fits(*w, lanes)}
+        aligned = self.aligned(self.walks(f, v, None), lanes) if lanes > 1 else frozenset[str]()
         s = GpuSchedule(*axes, v.name, lanes, family, "persistent" if held else "loop", rt, ct, aligned=aligned)
         s = replace(s, steps=steps if held else 1 << (max(1, min(4, vectors // ct)).bit_length() - 1), runs=names)
         return f, s, {"rounds": rounds(s, count, columns, elements, self.gpu)}

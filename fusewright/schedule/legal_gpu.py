@@ -98,8 +98,7 @@ def aligned(f: Fusion, s: GpuSchedule, sizes: Sizes) -> frozenset[str]:
     planner = Anchors(f, sizes.hint, sizes.gpu, sizes.alignment)
     if s.anchor:
         return planner.held(f, v, s.anchor, s.lanes)
-    walks = planner.walks(f, v, by_name.get(s.across))
-    return frozenset(w[0] for w in walks) - {w[0] for w in walks if not planner._fits(*w, s.lanes)}
+    return planner.aligned(planner.walks(f, v, by_name.get(s.across)), s.lanes)
 
 
 def uniform(f: Fusion, s: GpuSchedule, sizes: Sizes) -> bool:
@@ -249,6 +248,7 @@ def _check_runs(f: Fusion, s: GpuSchedule, sizes: Sizes) -> None:
     for b in sorted(s.runs - holds):
         why = "its rows do not follow each other, from a multiple of 16 bytes on"
         fail(s, "runs", [b], why, listed(sorted(holds)))
+    room = gpu_runs.room(f, s.runs)
     why = "" if s.rows else "the kernel has no rows"
     if s.mode not in ("persistent", "loop") or s.resident or s.cluster > 1:
         why = "only blocks that have whole rows of their own read many of them at a time"
@@ -256,8 +256,8 @@ def _check_runs(f: Fusion, s: GpuSchedule, sizes: Sizes) -> None:
         why = "in shared memory rows follow each other, and vectors and threads are along them"
     elif s.row_threads % gpu_runs.ROWS:
         why = f"a run is a multiple of 16 bytes if it is of a multiple of {gpu_runs.ROWS} rows"
-    elif s.row_threads * _columns(f, s, sizes) > gpu_runs.room(f, s.runs):
-        why = f"a run has no more than {gpu_runs.room(f, s.runs)} elements"
+    elif s.row_threads * _columns(f, s, sizes) > room:
+        why = f"a run has no more than {room} elements"
     if why:
         fail(s, "runs", sorted(s.runs)[:1], why, "no run")
 

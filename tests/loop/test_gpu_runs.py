@@ -63,6 +63,14 @@ def shifted(b: Builder) -> list[Value]:
     return [b.reduce("sum", b.cast(x, f32), [1]), b.reduce("sum", b.cast(y, f32), [1])]
 
 
+def beside(b: Builder, later: bool) -> Value:
+    """An element, and the one before it in its row or 0, which is read on a condition, where it is."""
+    x = b.input(f32, (N, M))
+    before = b.pad(b.slice(x, 1, 0, 1, M - 1), [0, 1], [0, 0], b.const(0.0, f32))
+    pair = (before, b.add(x, b.const(1.0, f32)))
+    return b.reduce("sum", b.mul(*(pair if later else pair[::-1])), [1])
+
+
 PASSING: dict[str, Program] = {
     "softmax": programs.softmax16,
     "norm": moved.norm16,
@@ -77,6 +85,8 @@ PASSING: dict[str, Program] = {
     "weighted": weighted,
     "cumsum": scans.along,
     "several axes": several_axes,
+    "before": lambda b: beside(b, False),
+    "after": lambda b: beside(b, True),
 }
 
 
