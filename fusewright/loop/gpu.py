@@ -4,10 +4,11 @@ What rows leave to be combined (`resident` schedules), or chunks of columns (`sp
 next launch, or the block that is the last to leave something, adds it up in a fixed order, so that results are the same
 from run to run.
 
-The lowering is a chain of classes, each with one concern: where threads are (`gpu_nest.py`), sums on the fly
-(`gpu_online.py`), passes over a row (`gpu_rows.py`), results of many rows (`gpu_outer.py`), rows cut over blocks
-(`gpu_split.py`), running totals (`gpu_scan.py`). Kernels without reductions are tiles (`gpu_tiles.py`). Scatters sort
-their points (`gpu_sort.py`), then collect them (`gpu_collect.py`).
+The lowering is a chain of classes, each with one concern: where threads are (`gpu_nest.py`), short rows that pass
+through shared memory (`gpu_runs.py`), sums on the fly (`gpu_online.py`), passes over a row (`gpu_rows.py`), results of
+many rows (`gpu_outer.py`), rows cut over blocks (`gpu_split.py`), running totals (`gpu_scan.py`). Kernels without
+reductions are tiles (`gpu_tiles.py`). Scatters sort their points (`gpu_sort.py`), then collect them
+(`gpu_collect.py`).
 """
 
 from __future__ import annotations

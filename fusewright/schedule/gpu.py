@@ -22,6 +22,8 @@ a launch (`blocks`, `splits`) are arguments of the kernel, not part of it.
 shared memory; the c-th block's thread of column t has the vectors (k * cluster + c) * col_threads + t, k < steps.
 `interleaved`: the t-th thread of a block has its row t % row_threads, so that neighbouring threads have neighbouring
 rows: where short runs of them alternate in memory (`gpu_interleave.py`).
+`runs`: short rows of these buffers, as many as a block has, pass through shared memory as one run (`gpu_runs.py`); how
+many times it has `row_threads` of them (`rounds`) is a size of the launch, too.
 `keep_in`: a persistent row is held in registers, or what is read of it in shared memory, which copies fill that no
 thread has to wait for: long rows leave registers free, so that other blocks run beside and compute meanwhile.
 """
@@ -63,7 +65,7 @@ def plan(f: Fusion, hint: Hint, gpu: Gpu, alignment: Callable[[str], int] = lamb
     """Choose a schedule: (the fusion with collapsed axes, its schedule, sizes of the launch).
 
     `hint` gives (or estimates) a size, `alignment` the bytes to which a buffer's address is aligned (at most 16). The
-    sizes of the launch are values for the kernel's symbols "blocks" (resident) and "splits".
+    sizes of the launch are values for the kernel's symbols "blocks" (resident), "splits" and "rounds" (runs).
     Raises Refusal when no GPU nest can run the fusion.
     """
     if gpu_scatter.collected(f) is not None:
@@ -152,10 +154,11 @@ class _Planner(Runs):
         if passes > 1:
             words = lanes * self._words(f, set(cols))[0]
             ways = list(itertools.product([rt], self._clusters(f, set(cols)), (ct, 2 * ct, 4 * ct)))
-            narrow = self._spread(rt, lanes * smallest, self.size(rows) // lanes)
+            size, vectors = lanes * smallest, self.size(rows) // lanes
+            narrow = self._spread(rt, size, vectors)
             if narrow < rt:
                 ways = [(narrow, 1, HALF // narrow), (narrow, 1, THREADS // narrow), *ways]
-            broad = self._broad(self.size([unit]) // lanes, lanes * smallest, self.size(rows) // lanes)
+            broad = self._broad(self.size([unit]) // lanes, size, vectors)
             ways = [(n, 1, k * THREADS // n) for n in (broad, broad // 2) if n > rt for k in (1, 2, 4)] + ways
             for n, c, wide in ways:
                 steps = -(-nc // (c * wide))

@@ -102,10 +102,10 @@ class Tiles(Anchors):
             at = begin(o, order)
             if at is None or self.alignment(b) % ACCESS or not multiple(at, most, self.hint):
                 return None
-        flight = sum(most * every[k].itemsize for k in large if k in {(b, o) for b, o, _ in accesses(f, stores=False)})
+        read = {(b, o) for b, o, _ in accesses(f, stores=False)}
+        flight = sum(most * every[k].itemsize for k in large if k in read)
         f, v = as_one(f, order)
-        vectors = -(-self.size([v]) // most)
-        steps = self._busy(max(1, min(4, FLIGHT // max(flight, 1))), vectors)
+        steps = self._busy(_at_a_time(flight), -(-self.size([v]) // most))
         aligned = frozenset(b for b, _ in large)
         s = GpuSchedule((), (v.name,), v.name, most, "pointwise", "tile", 1, THREADS, steps, aligned=aligned)
         return f, s, {}
@@ -180,7 +180,12 @@ def _ahead(f: Fusion, v: Atom, lanes: int, moved: bool = False) -> tuple[int, in
     loads = {e for e in sc.walk([s.body for s in f.stores()]) if e.kind == "load" and v in e.data[1].axes()}
     always, maybe = ({e.data[:2]: lanes * e.data[2].itemsize for e in loads if bool(e.args) == m} for m in (0, 1))
     flight = sum(always.values()) + (sum if moved else max)((0, *maybe.values()))
-    return flight, max(1, min(4, FLIGHT // max(flight, 1)))
+    return flight, _at_a_time(flight)
+
+
+def _at_a_time(flight: int) -> int:
+    """Vectors that a thread asks for at a time, if it reads so many bytes for each."""
+    return max(1, min(4, FLIGHT // max(flight, 1)))
 
 
 def _few_beyond(most: int, vectors: int) -> tuple[int, int]:

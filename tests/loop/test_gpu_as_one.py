@@ -74,6 +74,34 @@ def test_every_length(name: str) -> None:
     assert seen > 12, f"only {seen} are walked as one"
 
 
+def framed(b: Builder) -> Value:
+    """A border of another value, one element wide, around what is inside."""
+    x, y, w = b.input(bf16, (N, M)), b.input(bf16, (N, M)), b.input(bf16, (M,))
+    inside = b.slice(b.slice(y, 0, 1, 1, N - 2), 1, 1, 1, M - 2)
+    return b.add(b.mul(b.pad(inside, [1, 1], [1, 1], b.const(2.0, bf16)), w), x)
+
+
+def moved_down(b: Builder) -> Value:
+    """Elements beside those eight rows above, or 0."""
+    x, w = b.input(bf16, (N, M)), b.input(bf16, (M,))
+    above = b.pad(b.slice(x, 0, 0, 1, N - 8), [8, 0], [0, 0], b.const(0.0, bf16))
+    return b.add(b.mul(above, w), x)
+
+
+def thirds(b: Builder) -> Value:
+    """The pieces of a cat have lanes of their own."""
+    x, w = b.input(bf16, (N, M, ix(3))), b.input(bf16, (M, ix(3)))
+    return b.mul(b.cat([b.slice(x, 2, 0, 1, 1), b.neg(b.slice(x, 2, 1, 1, 2))], 2), w)
+
+
+@pytest.mark.parametrize("program", [framed, moved_down, thirds])
+def test_conditions_on_positions(program: Program) -> None:
+    for n, m in ((60, 3), (41, 13), (9, 31)):
+        c = as_one(program, n, m)
+        assert c is not None
+        check_gpu(c.graph, {"n": n, "m": m}, compiled=c)
+
+
 @pytest.mark.skipif(COMPILER is None, reason=MISSING)
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_in_the_emulation(name: str) -> None:

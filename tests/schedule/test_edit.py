@@ -14,7 +14,7 @@ from fusewright.core.errors import UserError
 from fusewright.graph.builder import Builder
 from fusewright.graph.ir import Value
 from fusewright.index.expr import sym
-from fusewright.schedule import edit, gpu_anchor
+from fusewright.schedule import edit, gpu_anchor, gpu_runs
 from fusewright.schedule.cpu import Machine
 from fusewright.schedule.device import V100
 from fusewright.schedule.edit import Edit
@@ -341,6 +341,16 @@ def test_gpu_clusters() -> None:
     sizes = Sizes(hint_of({"n": 64, "m": 4096}), V100)  # type: ignore[arg-type]
     old = edit.on_gpu(s.fusion, sizes).mode("persistent", rows=1, columns=256, unroll=4)
     assert refused(lambda: old.cluster(2)).why == "the GPU has no clusters"
+
+
+def test_gpu_runs(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(gpu_runs, "FEW", 0)
+    s = on_gpu("softmax", m=13)
+    assert _s(s).runs == {"in0", "out1"} and "run(in0, shared)" in s.text()
+    assert _s(s.run("in0")).runs == {"in0"} and not _s(s.run()).runs
+    assert refused(lambda: s.run("in7")).legal == "in0, out1"
+    assert "multiple of 16 rows" in refused(lambda: s.mode("persistent", rows=8, columns=16, unroll=1)).why
+    assert "whole rows of their own" in refused(lambda: s.cluster(2)).why
 
 
 def test_every_field_of_a_gpu_schedule_has_a_rule() -> None:
