@@ -57,8 +57,12 @@ from .gpu_base import (
     finds_positions,
     power_up,
 )
+from .gpu_caches import passing
 from .gpu_fit import CHUNK, CLUSTERS, HALF, THREADS, holds
 from .gpu_runs import Runs
+
+EACH = 8  # columns of a thread, at least, where it costs much to combine what threads have found
+LONG = 64  # columns from which on half a warp has rows side by side, and more threads share a column
 
 
 def plan(f: Fusion, hint: Hint, gpu: Gpu, alignment: Callable[[str], int] = lambda buffer: ACCESS) -> Settled:
@@ -84,8 +88,9 @@ class _Planner(Runs):
             f, schedule, launch = self.scanning()
         else:
             f, schedule, launch = self.reducing(reductions) if reductions else self.pointwise()
+        schedule = self.facts(f, schedule)
         index = 32 if self._small(f) else 64
-        return f, replace(self.facts(f, schedule), index=index), launch
+        return f, replace(schedule, index=index, stream=passing(f, schedule, self.gpu, self.hint)), launch
 
     # --- families ---
     def reducing(self, reductions: list[Stage]) -> Settled:
@@ -141,11 +146,13 @@ class _Planner(Runs):
         names = tuple(a.name for a in rows), tuple(a.name for a in cols)
         smallest = min((d.itemsize for _, o, d in accesses(f, stores=False) if unit in o.axes()), default=ACCESS)
 
-        def based(lanes: int) -> tuple[GpuSchedule, int]:
-            """A loop with such vectors, and tiles of rows."""
+        def based(lanes: int, most: int = WARP) -> tuple[GpuSchedule, int]:
+            """A loop with such vectors, at most so many of rows in a block, and tiles of rows."""
             vectors = self.size(rows) // lanes
-            rt = self._side_by_side(power_up(self.size([unit]) // lanes, WARP), lanes * smallest, vectors)
+            rt = self._side_by_side(power_up(self.size([unit]) // lanes, most), lanes * smallest, vectors)
             ct = max(1, THREADS // rt)
+            if finds_positions(f.reductions()):  # what threads have found is dear to combine
+                ct = max(1, min(ct, power_up(nc // EACH + 1, 2 * ct) // 2))
             s = GpuSchedule(*names, unit.name, lanes, "outer reduction", "loop", rt, ct, 4, aligned=aligned)
             return replace(s, family="outer persistent" if passes > 1 else s.family), -(-vectors // rt)
 
@@ -179,6 +186,10 @@ class _Planner(Runs):
                 steps = 8 if longer and nc >= 16 * ct * splits else 4
                 s = replace(base, family=base.family + ", split", mode="split", steps=steps, finish=True)
                 return f, replace(s, once=self._once(f, s, splits)), {"splits": splits}
+        if (
+            passes == 1 and nc >= LONG and WARP // 2 * lanes * smallest >= LINE
+        ):  # more threads along columns, of fewer rows side by side
+            base, _ = based(lanes, WARP // 2)
         return f, replace(base, steps=self._in_turn(f, set(cols), base, nc)), {}
 
     def _in_turn(self, f: Fusion, cols: set[Atom], s: GpuSchedule, columns: int) -> int:
@@ -186,7 +197,8 @@ class _Planner(Runs):
         as can be (those that are left over come one by one)."""
         loads = {(b, o): d.itemsize for b, o, d in accesses(f, stores=False) if o.axes() & cols}
         size = s.lanes * max(1, sum(loads.values()))
-        choices = [n for n in (1, 2, 4, 8, 16) if n <= 4 or n * size <= 2 * FLIGHT]
+        most = FLIGHT if online(f, cols) else 2 * FLIGHT  # what is combined on the fly takes registers
+        choices = [n for n in (1, 2, 4, 8, 16) if n <= 4 or n * size <= most]
 
         def waits(n: int) -> int:
             return columns // (s.col_threads * n) + -(-(columns % (s.col_threads * n)) // s.col_threads)

@@ -172,10 +172,12 @@ class Along(Tiles):
         numbers = r.numbers
         n = next((k for k in numbers if k * self.gpu.sms * 2 <= r.count), numbers[-1] if numbers else 1)
         few = -(-r.count // n) < self.gpu.sms * 2
-        share = 32 if r.over and r.once == 1 else 1 if few else 4  # resident blocks are few: each has many rows
-        ct = power_up(-(-r.vectors // share), (1024 if r.once > 1 or few else THREADS) // n)
-        rt = min(max(n, 128 // ct), power_up(r.count, 1024))
-        steps = max(1, min(4, r.vectors // ct))
+        sums = r.once == 1 and not r.over and not r.base.anchor and not numbers  # a few vectors, and the row is done
+        share = 32 if r.over and r.once == 1 else 1 if few else 2 if sums else 4  # resident blocks have many rows
+        most = 2 * THREADS if sums and r.vectors < 8 * THREADS else 1024 if sums or r.once > 1 or few else THREADS
+        ct = power_up(-(-r.vectors // share), most // n)
+        rt = min(max(n, (THREADS if sums else 128) // ct), power_up(r.count, 1024))
+        steps = max(1, min(2 if sums else 4, r.vectors // ct))
         s = replace(r.base, row_threads=rt, col_threads=ct, steps=1 << (steps.bit_length() - 1))
         return self._resident(r.f, s, r.count, 0) if r.over else (r.f, s, {})
 

@@ -42,7 +42,7 @@ class GpuSchedule:
     `steps`, `row_threads`, `col_threads`: see above; `across`: the row axis of a staged tile; `index`: bits of an
     index; `aligned`: buffers whose vectors all lie at multiples of their size (up to 16 bytes); `permuted`: those of
     which lanes are taken out of aligned vectors (`windows.py`); `stream`: buffers whose lines leave the caches first
-    (never chosen here: it cost 3 to 10 % on an H200); `uniform`: conditions on positions (pieces of a cat, a border)
+    (`gpu_caches.py`); `uniform`: conditions on positions (pieces of a cat, a border)
     never divide a vector; `steady`: nor do the boundaries of quotients of positions (a view that splits an axis): all
     lanes have the same; `whole`: lanes divide the columns of a tile: no vector is partial; `keep`: what a persistent
     row keeps for later passes, all dear "values" or only its "loads"; `keep_in`: where it keeps the latter, in

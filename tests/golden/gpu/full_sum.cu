@@ -23,8 +23,8 @@ __device__ __forceinline__ bool fw_last(int* counter, int count) {
   return last;
 }
 
-__device__ __forceinline__ void fw_fetch_f32x4_ldg(const float* p, unsigned* w) {
-  const uint4 a0 = __ldg((const uint4*)p);
+__device__ __forceinline__ void fw_fetch_f32x4_ldcs(const float* p, unsigned* w) {
+  const uint4 a0 = __ldcs((const uint4*)p);
   w[0] = a0.x;
   w[1] = a0.y;
   w[2] = a0.z;
@@ -38,9 +38,9 @@ __device__ __forceinline__ void fw_unpack_f32x4(const unsigned* w, float* v) {
   v[3] = __uint_as_float(w[3]);
 }
 
-__device__ __forceinline__ void fw_load_f32x4_ldg(const float* p, float* v) {
+__device__ __forceinline__ void fw_load_f32x4_ldcs(const float* p, float* v) {
   unsigned w[4];
-  fw_fetch_f32x4_ldg(p, w);
+  fw_fetch_f32x4_ldcs(p, w);
   fw_unpack_f32x4(w, v);
 }
 
@@ -116,21 +116,21 @@ extern "C" __global__ void __launch_bounds__(512, 2) full_sum_0(
     const int v20 = v14 + 1536;
     const int v21 = v20 * 4;
     float v22[4];
-    fw_load_f32x4_ldg(in0 + v15, v22);
+    fw_load_f32x4_ldcs(in0 + v15, v22);
     float v23[4];
-    fw_load_f32x4_ldg(in1 + v15, v23);
+    fw_load_f32x4_ldcs(in1 + v15, v23);
     float v25[4];
-    fw_load_f32x4_ldg(in0 + v17, v25);
+    fw_load_f32x4_ldcs(in0 + v17, v25);
     float v26[4];
-    fw_load_f32x4_ldg(in1 + v17, v26);
+    fw_load_f32x4_ldcs(in1 + v17, v26);
     float v28[4];
-    fw_load_f32x4_ldg(in0 + v19, v28);
+    fw_load_f32x4_ldcs(in0 + v19, v28);
     float v29[4];
-    fw_load_f32x4_ldg(in1 + v19, v29);
+    fw_load_f32x4_ldcs(in1 + v19, v29);
     float v31[4];
-    fw_load_f32x4_ldg(in0 + v21, v31);
+    fw_load_f32x4_ldcs(in0 + v21, v31);
     float v32[4];
-    fw_load_f32x4_ldg(in1 + v21, v32);
+    fw_load_f32x4_ldcs(in1 + v21, v32);
     #pragma unroll
     for (int l = 0; l < 4; ++l) {
       const float v24 = v22[l] - v23[l];
@@ -153,9 +153,9 @@ extern "C" __global__ void __launch_bounds__(512, 2) full_sum_0(
     if (v45) {
       const int v40 = v39 * 4;
       float v41[4];
-      fw_load_f32x4_ldg(in0 + v40, v41);
+      fw_load_f32x4_ldcs(in0 + v40, v41);
       float v42[4];
-      fw_load_f32x4_ldg(in1 + v40, v42);
+      fw_load_f32x4_ldcs(in1 + v40, v42);
       #pragma unroll
       for (int l = 0; l < 4; ++l) {
         const float v43 = v41[l] - v42[l];

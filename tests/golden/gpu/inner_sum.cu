@@ -1,15 +1,5 @@
 // inner_sum, made by Fusewright
 
-#ifndef FUSEWRIGHT_EMULATION
-
-// of non-negative numbers
-__device__ __forceinline__ int fw_udiv(int a, int b) { return (int)((unsigned)a / (unsigned)b); }
-__device__ __forceinline__ long long fw_udiv(long long a, long long b) {
-  return (long long)((unsigned long long)a / (unsigned long long)b);
-}
-
-#endif
-
 __device__ __forceinline__ void fw_fetch_f32x4_ldg(const float* p, unsigned* w) {
   const uint4 a0 = __ldg((const uint4*)p);
   w[0] = a0.x;
@@ -41,8 +31,8 @@ __device__ __forceinline__ float fw_sum_f32x4(const float* v) {
   return x[0];
 }
 
-// sum over groups of 128 threads
-__device__ __forceinline__ float fw_sum_f32_128x1(float x, unsigned char* scratch) {
+// sum over groups of 256 threads
+__device__ __forceinline__ float fw_sum_f32_256x1(float x, unsigned char* scratch) {
   float* const s = reinterpret_cast<float*>(scratch);
   const unsigned t = threadIdx.x;
   #pragma unroll
@@ -52,18 +42,17 @@ __device__ __forceinline__ float fw_sum_f32_128x1(float x, unsigned char* scratc
   }
   if (t % 32 == 0) s[t / 32] = x;
   __syncthreads();
-  const unsigned first = 0;
-  float y[4];
+  x = s[t % 8];
   #pragma unroll
-  for (int j = 0; j < 4; ++j) y[j] = s[first + j * 1];
-  #pragma unroll
-  for (int j = 0; j < 4; j += 2) y[j] = y[j] + y[j + 1];
-  x = y[0] + y[2];
+  for (int d = 1; d <= 4; d *= 2) {
+    const float y = __shfl_xor_sync(0xffffffffu, x, d);
+    x = x + y;
+  }
   return x;
 }
 
 // inner reduction
-extern "C" __global__ void __launch_bounds__(128) inner_sum_0(
+extern "C" __global__ void __launch_bounds__(256) inner_sum_0(
     const float* __restrict__ in0,
     float* __restrict__ out1,
     int n0,
@@ -71,58 +60,37 @@ extern "C" __global__ void __launch_bounds__(128) inner_sum_0(
     int n2) {
   const int bid0 = blockIdx.x;
   const int tid0 = threadIdx.x;
-  __shared__ __align__(16) unsigned char fw_scratch0[16];
+  __shared__ __align__(16) unsigned char fw_scratch0[32];
   float acc1[4];
   #pragma unroll
   for (int l = 0; l < 4; ++l) {
     acc1[l] = 0.0f;
   }
-  const int v2 = fw_udiv(n1, 256);
-  const int v3 = v2 * 256;
-  const int v9 = bid0 * n2;
-  for (int c4 = 0; c4 < v3; c4 += 256) {
-    const int v5 = c4 + tid0;
-    const int v6 = v5 * 4;
-    const int v7 = v5 + 128;
-    const int v8 = v7 * 4;
-    const int v10 = v9 + v6;
-    float v11[4];
-    fw_load_f32x4_ldg(in0 + v10, v11);
-    const int v12 = v9 + v8;
-    float v13[4];
-    fw_load_f32x4_ldg(in0 + v12, v13);
-    #pragma unroll
-    for (int l = 0; l < 4; ++l) {
-      const float v14 = ::fmaf(v11[l], v11[l], acc1[l]);
-      acc1[l] = v14;
-      const float v15 = ::fmaf(v13[l], v13[l], acc1[l]);
-      acc1[l] = v15;
-    }
-  }
-  for (int c16 = v3; c16 < n1; c16 += 128) {
-    const int v17 = c16 + tid0;
-    const bool v22 = v17 < n1;
-    if (v22) {
-      const int v18 = v17 * 4;
-      const int v19 = v9 + v18;
-      float v20[4];
-      fw_load_f32x4_ldg(in0 + v19, v20);
+  const int v5 = bid0 * n2;
+  for (int c2 = 0; c2 < n1; c2 += 256) {
+    const int v3 = c2 + tid0;
+    const bool v9 = v3 < n1;
+    if (v9) {
+      const int v4 = v3 * 4;
+      const int v6 = v5 + v4;
+      float v7[4];
+      fw_load_f32x4_ldg(in0 + v6, v7);
       #pragma unroll
       for (int l = 0; l < 4; ++l) {
-        const float v21 = ::fmaf(v20[l], v20[l], acc1[l]);
-        acc1[l] = v21;
+        const float v8 = ::fmaf(v7[l], v7[l], acc1[l]);
+        acc1[l] = v8;
       }
     }
   }
-  float v23[4];
+  float v10[4];
   #pragma unroll
   for (int l = 0; l < 4; ++l) {
-    v23[l] = acc1[l];
+    v10[l] = acc1[l];
   }
-  const float v24 = fw_sum_f32x4(v23);
-  const float sum25 = fw_sum_f32_128x1(v24, fw_scratch0);
-  const bool v26 = tid0 == 0;
-  if (v26) {
-    out1[bid0] = sum25;
+  const float v11 = fw_sum_f32x4(v10);
+  const float sum12 = fw_sum_f32_256x1(v11, fw_scratch0);
+  const bool v13 = tid0 == 0;
+  if (v13) {
+    out1[bid0] = sum12;
   }
 }

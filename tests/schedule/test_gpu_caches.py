@@ -1,0 +1,85 @@
+"""Which GPU kernels read past the L2 cache, and how many threads share the rows of a sum."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from fusewright.core.dtypes import bf16, f32
+from fusewright.graph.builder import Builder
+from fusewright.graph.ir import Value
+from fusewright.index.expr import sym
+from fusewright.schedule.device import A100, H200, Gpu
+from fusewright.schedule.gpu_base import GpuSchedule
+from tests.kernels import graph_of
+from tests.kernels_gpu import check_gpu, gpu_kernel
+
+Program = Callable[[Builder], Value]
+N, M = sym("n"), sym("m")
+SIZES = {"n": 4096, "m": 8192}
+
+
+def sums(b: Builder) -> Value:
+    return b.reduce("sum", b.cast(b.input(bf16, (N, M)), f32), (1,))
+
+
+def sums_of_columns(b: Builder) -> Value:
+    return b.reduce("sum", b.cast(b.input(bf16, (N, M)), f32), (0,))
+
+
+def weighted(b: Builder) -> Value:
+    """A second operand, which every row reads again."""
+    return b.reduce("sum", b.mul(b.cast(b.input(bf16, (N, M)), f32), b.input(f32, (M,))), (1,))
+
+
+def softmax(b: Builder) -> Value:
+    x = b.cast(b.input(bf16, (N, M)), f32)
+    e = b.exp(b.sub(x, b.reduce("max", x, (1,), keepdim=True)))
+    return b.cast(b.div(e, b.reduce("sum", e, (1,), keepdim=True)), bf16)
+
+
+def doubled(b: Builder) -> Value:
+    return b.mul(b.input(bf16, (N, M)), b.const(2.0, bf16))
+
+
+def schedule(program: Program, n: int, m: int, gpu: Gpu = H200) -> GpuSchedule:
+    return gpu_kernel(graph_of(program), {"n": n, "m": m}, gpu).schedule
+
+
+def test_sums_of_more_than_the_cache_holds_pass_by_it() -> None:
+    for program in (sums, sums_of_columns, weighted):
+        assert schedule(program, 4096, 8192).stream == {"in0"}, program
+
+
+def test_of_less_or_much_more_they_do_not() -> None:
+    assert schedule(sums, 3000, 8192).stream == frozenset(), "49 MB: the next kernel may find them in the cache"
+    assert schedule(sums, 12_000, 8192).stream == {"in0"}
+    assert schedule(sums, 16_000, 8192).stream == frozenset(), "262 MB: nothing of what was in the cache is left"
+    assert schedule(sums, 3000, 8192, gpu=A100).stream == {"in0"}, "a smaller cache"
+
+
+def test_what_is_written_as_well_or_read_twice_does_not() -> None:
+    for program in (softmax, doubled):
+        assert schedule(program, 4096, 8192).stream == frozenset(), program
+    assert schedule(sums, 4096, 8191).stream <= schedule(sums, 4096, 8191).aligned, "only aligned vectors have marks"
+
+
+@pytest.mark.parametrize("program", [sums, sums_of_columns, weighted])
+def test_results(program: Program) -> None:
+    """The kernels for large tensors, on small ones."""
+    graph = graph_of(program)
+    kernel = gpu_kernel(graph, SIZES, H200)
+    assert kernel.schedule.stream
+    for n, m in ((5, 8192), (3, 1024), (70, 8)):
+        check_gpu(graph, {"n": n, "m": m}, compiled=kernel)
+
+
+@pytest.mark.parametrize(
+    ("columns", "threads"),
+    [(128, (32, 8)), (1024, (4, 64)), (4096, (1, 256)), (8192, (1, 512)), (32768, (1, 1024)), (10_000, (1, 512))],
+)
+def test_threads_that_share_a_row(columns: int, threads: tuple[int, int]) -> None:
+    """Two vectors of a row for each thread, until a row has a block of 1024 threads; of 1024 only where it fills them."""
+    s = schedule(sums, 40_000_000 // columns, columns)
+    assert (s.row_threads, s.col_threads) == threads and s.mode == "loop"
