@@ -10,6 +10,7 @@ from ..core.dtypes import u32 as U32
 from ..core.errors import Refusal
 from ..fusion.scalar import Expr
 from ..index.expr import ONE, ZERO, Atom, Ix, ix
+from .factors import all_axes, of_sizes, stages_of
 from .ir import Arg, Buf, Func, Imm, Let, Reg, Stmt
 from .uniform import compared
 
@@ -178,7 +179,7 @@ class Emitter:
     def index(self, s: Scope, p: Ix, role: Any) -> tuple[Arg, bool]:
         """(register, contiguous): a scalar base with unit stride along the vector axis, or scalar / vector index."""
         v = next((c for c in s.chain() if c.vector is not None), None)
-        if v is not None and v.vector is not None and v.vector in _all_axes(p):
+        if v is not None and v.vector is not None and v.vector in all_axes(p):
             c = p.coefficient(v.vector, within=self.steady)
             if c is ONE:
                 base = self.scalar_index(s, p.without(v.vector), role)
@@ -206,8 +207,8 @@ class Emitter:
         """Sum the terms from the outermost scope inwards, so that invariant parts are computed once."""
         groups: dict[tuple[Atom, ...], Ix] = {}
         for m, c in p.terms:
-            sizes = tuple(a for a in m if a.kind == "sym")
-            rest = tuple(a for a in m if a.kind != "sym")
+            sizes = tuple(a for a in m if of_sizes(a))
+            rest = tuple(a for a in m if not of_sizes(a))
             coeff = ix(c)
             for a in sizes:
                 coeff = coeff * a.ix
@@ -219,8 +220,8 @@ class Emitter:
                 continue
             axes: set[Atom] = set()
             for a in rest:
-                axes |= _all_axes(a.ix)
-            home = self.level(s, axes, {n for a in rest for n in _stages(a)})
+                axes |= all_axes(a.ix)
+            home = self.level(s, axes, {n for a in rest for n in stages_of(a)})
             term: Arg = self.imm(1)
             for a in rest:
                 term = self.mul(home, term, self.atom(home, a, role))
@@ -267,9 +268,9 @@ class Emitter:
             coeff = ix(c)
             term: Arg = self.imm(1)
             for a in m:
-                if a.kind == "sym":
+                if of_sizes(a):
                     coeff = coeff * a.ix
-                elif v.vector in _all_axes(a.ix) and not (self.steady and a.kind == "div"):
+                elif v.vector in all_axes(a.ix) and not (self.steady and a.kind == "div"):
                     term = self.mul(s, term, self.vector_atom(s, a, role, v))
                 else:
                     term = self.mul(s, term, self.scalar_index(s, a.ix, role))
@@ -464,25 +465,6 @@ class Emitter:
             return r
         scaled = self.prim(s, "mul", self.let(s, "cast", (r,), F32, lanes), Imm(2.0**-32, F32))
         return self.prim(s, "add", scaled, Imm(2.0**-33, F32))
-
-
-def _all_axes(p: Ix) -> set[Atom]:
-    """Axes, also those inside run-time values."""
-    out: set[Atom] = set()
-    for a in p.atoms():
-        if a.kind == "axis":
-            out.add(a)
-        elif a.kind == "value":
-            out |= a.aux.axes
-    return out
-
-
-def _stages(a: Atom) -> frozenset[str]:
-    out: frozenset[str] = frozenset()
-    for x in a.ix.atoms():
-        if x.kind == "value":
-            out |= x.aux.stages
-    return out
 
 
 def _fold(op: str, args: tuple[Arg, ...], dtype: DType, lanes: int, index: DType) -> Arg | None:

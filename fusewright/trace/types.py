@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import sympy
@@ -34,8 +35,10 @@ _printer = PythonPrinter()
 class Symbols:
     """Turns torch's symbolic sizes into index expressions and remembers how to compute each symbol.
 
-    `sources[name]` is a sympy expression over torch's own symbols for every symbol that is not one of them
-    (what the index grammar cannot express, and quotients of what may be negative, become symbols of their own).
+    `sources[name]` is a sympy expression over torch's own symbols for every symbol that is not one of them: what the
+    index grammar cannot express, and quotients of what may be negative, become symbols of their own. A symbol of the
+    grammar is at least 1, as sizes are; an integer of the program is written as one that is, or as the difference of
+    two: what tracing has found (its guards) bounds it, or nothing does.
     """
 
     def __init__(self) -> None:
@@ -46,8 +49,8 @@ class Symbols:
         self._sympy: dict[str, sympy.Expr] = {}
         self._env: Any = None
 
-    def ix(self, v: Any) -> Ix:
-        """An int, SymInt or sympy expression as an index expression."""
+    def ix(self, v: Any, size: bool = False) -> Ix:
+        """An int, SymInt or sympy expression as an index expression. `size`: it is the extent of something."""
         if isinstance(v, int):
             return ix(int(v))
         if isinstance(v, torch.SymInt):
@@ -58,7 +61,7 @@ class Symbols:
             self._env = node.shape_env
         found = self._memo.get(v)
         if found is None:
-            found = self._memo[v] = self._convert(v)
+            found = self._memo[v] = self._convert(v, size)
         return found
 
     def hint(self, e: Ix) -> int:
@@ -94,12 +97,12 @@ class Symbols:
         return e.text() if all(a.kind != "sym" or a.name in bound for a in e.atoms()) else ""
 
     def shape(self, sizes: Any) -> tuple[Ix, ...]:
-        return tuple(self.ix(s) for s in sizes)
+        return tuple(self.ix(s, size=True) for s in sizes)
 
-    def _convert(self, e: Any) -> Ix:
+    def _convert(self, e: Any, size: bool) -> Ix:
         if e.is_Integer:
             return ix(int(e))
-        if e.is_Symbol:
+        if e.is_Symbol and (e.is_nonnegative or self._range(e)[0] >= 1):
             self._sympy[str(e)] = e
             return sym(str(e))
         if e.is_Add:
@@ -127,10 +130,36 @@ class Symbols:
                 return mod(num, den)
         found = self._opaque.get(e)
         if found is None:
-            name = f"x{len(self._opaque)}"
-            self.sources[name] = self._sympy[name] = e
-            found = self._opaque[e] = sym(name)
+            found = self._opaque[e] = self._symbol(e) if size else self._own(e)
         return found
+
+    def _own(self, e: sympy.Expr) -> Ix:
+        """`e` as a symbol of its own, or as the difference of two that are at least 1."""
+        low, high = self._range(e)
+        if low >= 1:
+            return self._symbol(e)
+        if low > -math.inf:
+            return self._symbol(e - int(low) + 1) + int(low) - 1
+        if high < math.inf:
+            return ix(int(high) + 1) - self._symbol(int(high) + 1 - e)
+        return self._symbol(sympy.Max(e, 0) + 1) - self._symbol(sympy.Max(-e, 0) + 1)
+
+    def _symbol(self, e: sympy.Expr) -> Ix:
+        name = f"x{len(self.sources)}"
+        self.sources[name] = self._sympy[name] = e
+        return sym(name)
+
+    def _range(self, e: sympy.Expr) -> tuple[float, float]:
+        """The bounds of `e` that tracing has found: nothing is known beyond them."""
+        try:
+            found = self._env.bound_sympy(e)
+            return _number(found.lower, -math.inf), _number(found.upper, math.inf)
+        except Exception:  # nothing is known of some functions, or of what has no environment
+            return -math.inf, math.inf
+
+
+def _number(bound: Any, otherwise: float) -> float:
+    return int(bound) if bound.is_Integer else otherwise
 
 
 def _positive(e: Any) -> bool:

@@ -83,8 +83,7 @@ def wrap_index(index: IxLike, size: Ix) -> Ix:
     i = ix(index)
     if nonnegative(i):
         return i
-    known = i.as_int()
-    if known is None:
+    if not nonnegative(-i):
         raise Refusal("index", f"the sign of {i} is not known")
     return i + size
 

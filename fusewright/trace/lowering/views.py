@@ -89,10 +89,10 @@ def slice_start(start: Any, size: Ix, length: Ix) -> Ix:
         return ix(min(max(known + extent if known < 0 else known, 0), extent))
     if nonnegative(begin):
         return begin  # the slice is not empty, so it begins inside
-    if known is not None:
-        begin = size + known
-        if nonnegative(begin) or length is ix(-known):
-            return begin
+    if nonnegative(-begin):
+        behind = size + begin
+        if nonnegative(behind) or length is -begin:
+            return behind
     raise Refusal("index", f"the start {start} of a slice of {size} elements is not known")
 
 
