@@ -62,6 +62,7 @@ else:  # for groups on GPUs, for failures, and for what people ask to see or to 
 
 SINGLE_OP_BYTES = 1 << 20  # a lone operation is compiled when its result is large enough for memory reuse to pay
 SINGLE_SCATTER_BYTES = 1 << 14  # a lone scatter is, when result or source are: eager visits points or rows one by one
+INSTEAD = "it runs through PyTorch instead"
 
 _warned: set[str] = set()
 _serial = itertools.count()
@@ -222,7 +223,7 @@ class _Compilation:
         f, s = plan(b.fusion, self.hint, self.machine)
         self.allow(s.family)
         if self.merging and own and quotients is not None and (v := divides(b.fusion, s)) is not None:
-            lost = next((x for x, at, reads in quotients() if x in own and spared(v, s.lanes, at, reads)), None)
+            lost = next((x for x, at, reads in quotients(own) if spared(v, s.lanes, at, reads)), None)
             if lost is not None:
                 raise Refusal("profit", f"lanes would divide to find what {lost} is made of, and not if it were stored")
         b.fusion = f
@@ -242,8 +243,7 @@ class _Compilation:
         except Refusal:
             raise
         except Exception as e:
-            if not self.options.fallback:
-                raise self.failure(g, e) from e
+            self.failed(g, e, self.name, "it runs in parts")
             raise Refusal("failure", f"{type(e).__name__}: {e}") from e
         finally:
             self.merging = False
@@ -408,7 +408,7 @@ class _Compilation:
         """`e` as the error users see: with the stage and their line."""
         return as_compiler_error(e, "compile a group", self.where(g))
 
-    def failed(self, g: Group, e: Exception, name: str) -> None:
+    def failed(self, g: Group, e: Exception, name: str, instead: str = INSTEAD) -> None:
         if isinstance(e, Refusal) and e.code == "option":  # sizes for which the schedule is one that is not wanted
             LOG.info("%s runs through PyTorch: %s", name, e)
             return
@@ -418,7 +418,7 @@ class _Compilation:
         b = self.memo.get(_key(g), (None, None))[0]
         with using(self.options):
             what = f"a group of operations at {self.where(g) or 'an unknown line'}"
-            warn_once(f"{type(e).__name__}: {e}", what, lambda: repro.of_failure(self.traced, g, b, name, e))
+            warn_once(f"{type(e).__name__}: {e}", what, lambda: repro.of_failure(self.traced, g, b, name, e), instead)
 
 
 def _key(g: Group) -> Hashable:
@@ -437,13 +437,13 @@ def as_compiler_error(e: Exception, stage: str, where: str = "") -> FusewrightEr
     return CompilerError(f"{type(e).__name__}: {e}", stage, where)
 
 
-def warn_once(cause: str, what: str, more: Callable[[], str] = str) -> None:
+def warn_once(cause: str, what: str, more: Callable[[], str] = str, instead: str = INSTEAD) -> None:
     """One warning per cause: what could not be compiled, why, what runs instead, how to see the failure, and `more`."""
     if cause in _warned:
         return
     _warned.add(cause)
     message = (
-        f"Fusewright could not compile {what} ({cause}); it runs through PyTorch instead. Set "
+        f"Fusewright could not compile {what} ({cause}); {instead}. Set "
         f"FUSEWRIGHT_DISABLE=fallback to raise the failure. {more()}"
     ).rstrip()
     LOG.warning(message)

@@ -31,6 +31,19 @@ PROGRAMS: dict[str, Callable[[torch.Tensor, torch.Tensor], object]] = {
 }
 
 
+def every_second(x: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
+    t = x * 2 + b
+    t.view(-1)[::2] = 0.25
+    return t
+
+
+# a value within an operation, which has no place in memory: a failure when groups were merged, seen by nobody
+PROGRAMS["every second is set"] = every_second
+PROGRAMS["every second of what is gathered"] = lambda x, b: (
+    x.gather(1, (b[:64, None] > 0).long().expand(64, 10))[:, ::2] * 2 + b[:5]
+)
+
+
 @pytest.mark.parametrize("dynamic", [False, True])
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_agrees_with_eager(name: str, dynamic: bool) -> None:

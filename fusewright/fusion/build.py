@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 
@@ -38,7 +38,7 @@ class Built:
     fusion: Fusion
     sources: dict[str, Value]
     repeats: tuple[Repeat, ...] = ()
-    quotients: Callable[[], list[Divided]] | None = None
+    quotients: Callable[[Iterable[Value]], list[Divided]] | None = None
     windows: dict[str, Window] = field(default_factory=dict)
     original: Fusion = field(init=False)
     _hash: str = field(default="", init=False)
@@ -191,7 +191,7 @@ class Phase:
             outs.append(b)
         f = self.finish(outs)
         again = repeats(self.memo, self.mine, self.certain)
-        quotients = partial(divided, self.memo, self.mine, self.lies)
+        quotients = partial(divided, self.memo, self.lies)
         return Built(f, self.sources, again, quotients, named(self.windows, self.sources))
 
     def lies(self, v: Value, idx: tuple[Ix, ...]) -> Ix:

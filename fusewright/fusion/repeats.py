@@ -51,12 +51,12 @@ def repeats(memo: Memo, stored: Iterable[Value], certain: Container[Expr | None]
     return tuple(out)
 
 
-def divided(memo: Memo, stored: Iterable[Value], place: Callable[[Value, tuple[Ix, ...]], Ix]) -> list[Divided]:
-    """The values, of those in `stored`, that are computed at quotients of positions, of operands at such positions.
+def divided(memo: Memo, place: Callable[[Value, tuple[Ix, ...]], Ix], results: Iterable[Value]) -> list[Divided]:
+    """The values, of those in `results`, that are computed at quotients of positions, of operands at such positions.
 
-    `place(value, at)`: where an element lies in memory, if the value is stored.
+    `place(value, at)`: where an element lies in memory, if the value is stored; `results`: what has a place in memory.
     """
-    wanted = set(stored)
+    wanted = set(results)
     out: list[Divided] = []
     for (v, at, _), e in memo.items():
         if v in wanted and e.args and e.kind != "load" and any(map(_has_quotient, at)):

@@ -80,6 +80,6 @@ def test_results(program: Program) -> None:
     [(128, (32, 8)), (1024, (4, 64)), (4096, (1, 256)), (8192, (1, 512)), (32768, (1, 1024)), (10_000, (1, 512))],
 )
 def test_threads_that_share_a_row(columns: int, threads: tuple[int, int]) -> None:
-    """Two vectors of a row for each thread, until a row has a block of 1024 threads; of 1024 only where it fills them."""
+    """Two vectors of a row for each thread, up to 512 of them, or 1024 that all have two."""
     s = schedule(sums, 40_000_000 // columns, columns)
     assert (s.row_threads, s.col_threads) == threads and s.mode == "loop"
