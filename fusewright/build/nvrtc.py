@@ -25,6 +25,7 @@ from .store import default_directory
 
 OLDEST = (12, 0)
 OPTIONS = ("-fmad=false", "--std=c++17", "-default-device", "--ptxas-options=-v")
+MINIMAL = (12, 4)  # knows `--minimal`: no textures and no device runtime; the same code, a few milliseconds earlier
 LINEINFO = "-lineinfo"
 NAME = "kernel.cu"  # of a source that is in no file
 _FOLDERS = ("nvidia/cu*/lib", "nvidia/cuda_nvrtc/lib", "nvidia/cu*/bin", "nvidia/cuda_nvrtc/bin")
@@ -150,8 +151,8 @@ def compile(source: str, arch: str = "sm_90", lineinfo: bool = False) -> tuple[b
     `sources` of the disk cache's directory). Raises CompilerError with the compiler's first errors, and
     UserError when there is no NVRTC or it is too old.
     """
-    lines = [LINEINFO] if lineinfo else []
-    return _compile(source, arch, [f"-arch={arch}", *OPTIONS, *lines], "CUBIN", _kept(source) if lineinfo else NAME)
+    more = [LINEINFO] * lineinfo + ["--minimal"] * (version() >= MINIMAL)
+    return _compile(source, arch, [f"-arch={arch}", *OPTIONS, *more], "CUBIN", _kept(source) if lineinfo else NAME)
 
 
 def _kept(source: str) -> str:
