@@ -276,6 +276,9 @@ def test_layouts(name: str, dynamic: bool) -> None:
 WRONG: dict[str, Callable[[torch.Tensor, torch.Tensor], torch.Tensor]] = {
     "scatter_add": lambda x, i: x.scatter_add(0, i[:, None].expand(-1, 4), x[: len(i)] * 2),
     "scatter": lambda x, i: x.scatter(0, i[:, None].expand(-1, 4), x[: len(i)] * 2),
+    "scatter_add one write a line": lambda x, i: x[: len(i)].scatter_add(1, i[:, None], x[: len(i), :1] * 2),
+    "scatter one write a line": lambda x, i: (x[: len(i)] * 2).scatter(1, i[:, None], 9.0),
+    "scatter a number in one line": lambda x, i: (x[:, : len(i)] * 2).scatter(0, i[None], 9.0),
     "scatter_reduce": lambda x, i: x.scatter_reduce(0, i[:, None].expand(-1, 4), x[: len(i)] * 2, "amin"),
     "index_add": lambda x, i: x.index_add(0, i, x[: len(i)] * 2),
     "index_put": lambda x, i: x.index_put((i,), x[: len(i)] * 2),

@@ -126,7 +126,10 @@ def single_write(ctx: Context, x: Value, dim: int, index: Value, source: Any, ho
         value = b.cast(source, x.dtype)
     else:
         value = exact(ctx, source, x.dtype)
-    hit = b.eq(position(b, x.rank, dim, x.shape[dim]), index_of(ctx, index))
+    # read out of the positions there are, which checks it
+    places = b.iota([x.shape[dim]], 0)
+    at = b.gather(places, [positive_index(ctx, index)], index.shape, [("at", 0, tuple(range(x.rank)))])
+    hit = b.eq(position(b, x.rank, dim, x.shape[dim]), at)
     if how != "set":
         value = b.map(MONOIDS[how].combine, x, value)
     return b.where(hit, value, x)
