@@ -246,7 +246,7 @@ def _integer_divide(ctx: Context, prim: str, x: Any, y: Any) -> Value:
     v = compute(ctx, x)
     if v.dtype.is_bool:
         raise Refusal("dtype", "division of booleans")
-    if y == -1:  # the most negative integer divided by -1 traps on some machines
+    if y == -1 and v.dtype.kind == "i":  # the most negative integer divided by -1 traps on some machines
         return ctx.b.neg(v) if prim in ("floordiv", "truncdiv") else ctx.b.mul(v, like(ctx.b, v, 0))
     return ctx.b.map(prim, v, compute(ctx, y))
 

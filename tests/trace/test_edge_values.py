@@ -1,0 +1,50 @@
+"""Operands at the edges of their types' ranges and of eager's rules, end to end: the values eager has, bit for bit."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+import torch
+
+import fusewright
+from tests.support import BACKEND, compiled, is_ours, no_fallbacks, same_bits
+
+pytestmark = [
+    pytest.mark.usefixtures("fresh_dynamo"),
+    pytest.mark.skipif(not is_ours(BACKEND), reason="options of our own backend"),
+]
+
+Fn = Callable[..., torch.Tensor]
+
+
+def ours(fn: Fn, *args: torch.Tensor) -> torch.Tensor:
+    """`fn` in kernels, even if it is one operation."""
+    with no_fallbacks(), fusewright.options(single_op_groups=True):
+        got: torch.Tensor = compiled(fn)(*args)
+        return got
+
+
+def assert_as_eager(fn: Fn, *args: torch.Tensor) -> None:
+    got, want = ours(fn, *args), fn(*args)
+    assert same_bits(got, want), f"{got}, eager gives {want}"
+
+
+DIVISIONS: dict[str, Fn] = {
+    "floor": lambda x: x // -1,
+    "truncated": lambda x: torch.div(x, -1, rounding_mode="trunc"),
+    "remainder": lambda x: x % -1,
+    "fmod": lambda x: torch.fmod(x, -1),
+}
+
+
+@pytest.mark.parametrize("dtype", [torch.uint8, torch.int8, torch.int32, torch.int64], ids=str)
+@pytest.mark.parametrize("name", DIVISIONS)
+def test_integers_divided_by_minus_one(name: str, dtype: torch.dtype) -> None:
+    """-1 is 255 to uint8; the most negative integer of a signed type wraps."""
+    info = torch.iinfo(dtype)
+    x = torch.tensor([0, 1, 2, 127, info.max - 1, info.max, info.min, info.min + 1], dtype=dtype)
+    fn = DIVISIONS[name]
+    if dtype.is_signed and name in ("floor", "truncated"):  # eager traps or wraps at the lowest, by machine
+        x = x[x != info.min]
+    assert_as_eager(fn, x)
