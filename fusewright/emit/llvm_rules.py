@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 from ..core.dtypes import DType
@@ -318,6 +319,24 @@ def _special(name: str) -> Rule:
 
 for _name in SLEEF:
     RULES[_name] = _special(_name)
+
+
+def _whole_range(name: str) -> Rule:
+    """asinh and acosh, which SLEEF squares the operand for: log(2x), where that is all of them, from sqrt(x)'s."""
+
+    def emit(o: Op) -> None:
+        x, size = o.a[0], o.t(o.intrinsic("fabs", o.a[0])) if name == "asinh" else o.a[0]
+        far = o.t(f"fcmp ogt {o.ty} {size}, {o.const(2.0**63 if o.operand.name == 'f32' else 2.0**511)}")
+        near = o.t(o.select(far, o.t(o.intrinsic("sqrt", size)), x))
+        out = o.t(o.ops.special(replace(o, a=[near]), name))
+        twice = o.t(f"fsub {o.ty} {o.t(f'fadd {o.ty} {out}, {out}')}, {o.const(math.log(2))}")
+        o.done(o.select(far, o.t(o.intrinsic("copysign", twice, x)), out))
+
+    return emit
+
+
+for _name in ("asinh", "acosh"):
+    RULES[_name] = _whole_range(_name)
 
 # no hardware to make these faster
 for _name in ("exp2", "reciprocal", "div", "sqrt", "erfc", "expm1", "log", "log1p"):

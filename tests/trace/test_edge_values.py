@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 
 import pytest
@@ -48,3 +49,21 @@ def test_integers_divided_by_minus_one(name: str, dtype: torch.dtype) -> None:
     if dtype.is_signed and name in ("floor", "truncated"):  # eager traps or wraps at the lowest, by machine
         x = x[x != info.min]
     assert_as_eager(fn, x)
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.bfloat16], ids=str)
+@pytest.mark.parametrize("name", ["asinh", "acosh"])
+def test_inverse_hyperbolic_functions_of_large_numbers(name: str, dtype: torch.dtype) -> None:
+    """Finite as far as the type goes, although the square is not, and as accurate as eager's."""
+    info = torch.finfo(dtype)
+    some = torch.logspace(0, math.log10(info.max) - 0.01, 20001, dtype=torch.float64).to(dtype)
+    x = torch.cat([some, torch.tensor([0.0, 2.0**63, 2.0**64, info.max, math.inf, math.nan], dtype=dtype)])
+    x = torch.cat([x, -x])
+    fn = getattr(torch, name)
+    got, want = ours(fn, x), fn(x)
+    exact = fn(x.double())
+    assert torch.equal(got.isfinite(), want.isfinite())
+    assert torch.equal(got.nan_to_num().signbit(), want.nan_to_num().signbit())
+    there = exact.isfinite()
+    error, theirs = ((t.double() - exact)[there].abs() / exact[there].abs().clamp_min(1e-30) for t in (got, want))
+    assert error.max() <= max(theirs.max().item(), info.eps)
