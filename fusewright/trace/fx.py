@@ -194,7 +194,8 @@ class _Translator:
             with self.b.transaction(unit.index):
                 kind = unit.device.partition(":")[0]
                 fma = self.fma and contracts(kind)
-                ctx = Context(self.b, dtypes, shapes, self.exact_rounding, self.rng, fma, kind)
+                positive = self.out.symbols.positive
+                ctx = Context(self.b, dtypes, shapes, self.exact_rounding, self.rng, fma, kind, positive)
                 got = self.apply(rule, ctx, self.argument(node.args), self.argument(node.kwargs))
                 if shapes and all(ZERO in s for s in shapes):
                     got = self.nothing(got)

@@ -12,7 +12,7 @@ from torch.utils._sympy.printers import PythonPrinter
 
 from ..core import dtypes as dt
 from ..core.dtypes import DType
-from ..index.expr import ONE, Ix, floordiv, ix, mod, sym
+from ..index.expr import ONE, Ix, floordiv, ix, mod, nonnegative, sym
 
 FROM_TORCH: dict[torch.dtype, DType] = {
     torch.float64: dt.f64,
@@ -84,6 +84,17 @@ class Symbols:
             return int(self._env.size_hint(e, allow_none=True) or UNKNOWN_SIZE)
         except Exception:  # an unbacked size may have no hint: any guess will do
             return UNKNOWN_SIZE
+
+    def positive(self, e: Ix) -> bool:
+        """Whether an extent is at least 1 in every call: one that depends on data, or a difference, may be 0."""
+        names = [a.name for a in e.atoms() if a.kind == "sym"]
+        return nonnegative(e - ONE) and all(self._positive_symbol(name) for name in names)
+
+    def _positive_symbol(self, name: str) -> bool:
+        known = self._sympy.get(name)
+        if known is None or self._env is None:
+            return True
+        return bool(self._env.bound_sympy(known).lower >= 1)
 
     def host_source(self, name: str) -> str:
         """Python source that computes symbol `name` from torch's own symbols."""

@@ -9,7 +9,7 @@ import pytest
 import torch
 
 import fusewright
-from tests.support import BACKEND, compiled, is_ours, no_fallbacks, same_bits
+from tests.support import BACKEND, compiled, counted, counters, is_ours, no_fallbacks, same_bits
 
 pytestmark = [
     pytest.mark.usefixtures("fresh_dynamo"),
@@ -67,3 +67,52 @@ def test_inverse_hyperbolic_functions_of_large_numbers(name: str, dtype: torch.d
     there = exact.isfinite()
     error, theirs = ((t.double() - exact)[there].abs() / exact[there].abs().clamp_min(1e-30) for t in (got, want))
     assert error.max() <= max(theirs.max().item(), info.eps)
+
+
+def refuse_alike(fn: Fn, *args: torch.Tensor) -> None:
+    """Eager raises an error, and so do we: of the same type, and with the same words."""
+    with pytest.raises((RuntimeError, IndexError, TypeError, NotImplementedError)) as theirs:
+        fn(*args)
+    with pytest.raises(theirs.type) as mine:
+        compiled(fn)(*args)
+    assert str(theirs.value).splitlines()[0] in str(mine.value)
+
+
+EXTREMES: dict[str, Fn] = {
+    "max": lambda x: (x * 2).max() + 1,
+    "min": lambda x: (x * 2).min() + 1,
+    "max of rows": lambda x: (x * 2).max(-1).values + 1,
+    "min of rows": lambda x: (x * 2).min(-1, keepdim=True).values + 1,
+    "where the max is": lambda x: (x * 2).max(-1).indices + 1,
+}
+
+
+@pytest.mark.parametrize("shape", [(3, 0), (0, 0), (0,)], ids=str)
+@pytest.mark.parametrize("name", EXTREMES)
+def test_extremes_of_nothing(name: str, shape: tuple[int, ...]) -> None:
+    refuse_alike(EXTREMES[name], torch.ones(shape))
+
+
+@pytest.mark.parametrize("name", EXTREMES)
+def test_extremes_of_what_may_be_nothing(name: str) -> None:
+    """An extent of a slice, and one that depends on data: 0 in some calls."""
+    chosen = lambda x: EXTREMES[name](x[x > 0])
+    with torch._dynamo.config.patch(capture_dynamic_output_shape_ops=True):
+        assert_as_eager(chosen, torch.tensor([1.0, -2.0, 3.0]))
+        refuse_alike(chosen, -torch.ones(5))
+    sliced = lambda x: EXTREMES[name](x[2:])
+    call = compiled(sliced, dynamic=True)
+    for n in (7, 3, 2, 9):
+        x = torch.arange(n) - 4.5
+        if n > 2:
+            assert same_bits(call(x), sliced(x))
+        else:
+            with pytest.raises((RuntimeError, IndexError), match="Expected reduction dim"):
+                call(x)
+
+
+@pytest.mark.parametrize("name", EXTREMES)
+def test_extremes_over_a_dynamic_extent_are_compiled(name: str) -> None:
+    before = counters()
+    compiled(EXTREMES[name], dynamic=True)(torch.randn(5, 6))
+    assert counted(before)["groups_formed"] and not counted(before).get("opaque_calls", 0)

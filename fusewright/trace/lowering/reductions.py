@@ -99,15 +99,36 @@ def _count_nonzero_dim(ctx: Context, x: Value, dim: int | None = None) -> Value:
 # --- extremes --------------------------------------------------------------------------------------
 
 
+def nonempty(ctx: Context, x: Value, axes: list[int]) -> None:
+    """Eager raises where there is nothing to reduce: extents that may be 0 are left to it."""
+    if not all(ctx.positive(x.shape[d]) for d in axes):
+        raise Refusal("shape", "there may be nothing to reduce")
+
+
 def _extreme(monoid: str) -> Rule:
+    """Tracing sees to it that there is something to reduce."""
+
     def rule(ctx: Context, x: Value, dim: Any = None, keepdim: bool = False) -> Value:
         return ctx.b.reduce(monoid, x, axes_of(ctx, dim, x.rank), keepdim)
 
     return rule
 
 
-lower(aten.amax.default, aten.max.default)(_extreme("max"))
-lower(aten.amin.default, aten.min.default)(_extreme("min"))
+lower(aten.amax.default)(_extreme("max"))
+lower(aten.amin.default)(_extreme("min"))
+
+
+def _extreme_of_all(monoid: str) -> Rule:
+    def rule(ctx: Context, x: Value) -> Value:
+        axes = list(range(x.rank))
+        nonempty(ctx, x, axes)
+        return ctx.b.reduce(monoid, x, axes)
+
+    return rule
+
+
+lower(aten.max.default)(_extreme_of_all("max"))
+lower(aten.min.default)(_extreme_of_all("min"))
 
 
 @lower(aten.aminmax.default)
@@ -129,7 +150,9 @@ def _arg(ctx: Context, monoid: str, x: Value, dim: int | None, keepdim: bool, sh
 
 def _extreme_with_index(monoid: str) -> Rule:
     def rule(ctx: Context, x: Value, dim: int, keepdim: bool = False) -> tuple[Value, Value]:
-        values = ctx.b.reduce(monoid, x, axes_of(ctx, dim, x.rank), keepdim)
+        axes = axes_of(ctx, dim, x.rank)
+        nonempty(ctx, x, axes)
+        values = ctx.b.reduce(monoid, x, axes, keepdim)
         return values, _arg(ctx, f"arg{monoid}", x, dim, keepdim, ctx.shapes[1])
 
     return rule

@@ -20,7 +20,7 @@ from ...core.dtypes import DType, bool_
 from ...core.errors import Refusal
 from ...graph.builder import Builder
 from ...graph.ir import Shape, Value
-from ...index.expr import Ix
+from ...index.expr import ONE, Ix, nonnegative
 from ..types import FROM_TORCH, TO_TORCH
 
 Rule = Callable[..., Any]
@@ -57,7 +57,7 @@ class Context:
 
     `b` builds equations. `dtypes`, `shapes`: of the traced results, in order. `exact_rounding`: the option
     precision="eager". `rng`: "philox" or "eager". `fma`: whether a product joins a sum unrounded where it does in
-    eager. `device`: the kind of device, "cpu" or "cuda".
+    eager. `device`: the kind of device, "cpu" or "cuda". `positive`: whether an extent is known never to be 0.
     """
 
     b: Builder
@@ -67,6 +67,7 @@ class Context:
     rng: str = "philox"
     fma: bool = True
     device: str = "cpu"
+    positive: Callable[[Ix], bool] = lambda n: nonnegative(n - ONE)
 
     @property
     def dtype(self) -> DType:
