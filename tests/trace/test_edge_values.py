@@ -19,6 +19,7 @@ pytestmark = [
 Fn = Callable[..., torch.Tensor]
 
 
+
 def ours(fn: Fn, *args: torch.Tensor) -> torch.Tensor:
     """`fn` in kernels, even if it is one operation."""
     with no_fallbacks(), fusewright.options(single_op_groups=True):
@@ -116,3 +117,39 @@ def test_extremes_over_a_dynamic_extent_are_compiled(name: str) -> None:
     before = counters()
     compiled(EXTREMES[name], dynamic=True)(torch.randn(5, 6))
     assert counted(before)["groups_formed"] and not counted(before).get("opaque_calls", 0)
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float32, torch.float64], ids=str)
+@pytest.mark.parametrize("power", [0.5, -0.5])
+@pytest.mark.parametrize("size", [5, 100])
+def test_roots_of_negative_zero_and_infinity(size: int, power: float, dtype: torch.dtype) -> None:
+    """Eager calls pow for float16, and takes the root of other types."""
+    x = torch.tensor([-0.0, -math.inf, math.inf, 0.0, -1.0, 4.0, math.nan] * 15, dtype=dtype)[:size]
+    assert_as_eager(lambda x: x**power, x)
+
+
+ROUNDED_DIVISIONS: dict[str, Fn] = {
+    "floor": lambda x, y: x // y,
+    "rounded to the floor": lambda x, y: torch.div(x, y, rounding_mode="floor"),
+    "truncated": lambda x, y: torch.div(x, y, rounding_mode="trunc"),
+    "remainder": lambda x, y: x % y,
+    "fmod": lambda x, y: torch.fmod(x, y),
+}
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16], ids=str)
+@pytest.mark.parametrize("name", ROUNDED_DIVISIONS)
+def test_integers_are_rounded_to_16_bits_before_a_division_decides(name: str, dtype: torch.dtype) -> None:
+    i = torch.tensor([2049, 4099, 1000, -257, 255, -13], dtype=torch.int32)
+    h = torch.tensor([1.0, 0.1, -7.0, 1.1, 2.0, -0.3]).to(dtype)
+    fn = ROUNDED_DIVISIONS[name]
+    assert_as_eager(fn, i, h)
+    assert_as_eager(fn, h, i)
+
+
+@pytest.mark.parametrize("divisor", [2049, 0.1, [2049], [0.1]], ids=str)
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16], ids=str)
+@pytest.mark.parametrize("name", ["floor", "truncated"])
+def test_one_divisor_for_16_bit_numbers_is_not_rounded(name: str, dtype: torch.dtype, divisor: object) -> None:
+    x = torch.tensor([2048.0, 0.1, 3.0, -7.0, 0.3, 1.1, 1000.0, -77.0] * 9).to(dtype)
+    assert_as_eager(ROUNDED_DIVISIONS[name], x, torch.tensor(divisor))

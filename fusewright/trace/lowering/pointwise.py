@@ -12,10 +12,10 @@ from typing import Any
 
 import torch
 
-from ...core.dtypes import bool_, compute_type
+from ...core.dtypes import bool_, compute_type, f16
 from ...core.errors import Refusal
 from ...graph.ir import Value
-from ...index.expr import Ix, nonnegative
+from ...index.expr import ONE, Ix, nonnegative
 from ..types import TO_TORCH
 from .common import compute, exact, finish, like, multiply_add, number
 from .registry import Context, Rule, lower
@@ -256,10 +256,26 @@ def _div(ctx: Context, x: Any, y: Any) -> Value:
     return finish(ctx, ctx.b.div(compute(ctx, x), compute(ctx, y)))
 
 
+def _rounded_tensor(ctx: Context, x: Any) -> Value:
+    """A tensor of another type that eager rounds to the 16-bit result type before a step decides."""
+    if isinstance(x, Value) and ctx.dtype.is_reduced:
+        x = ctx.b.cast(x, ctx.dtype, round=True)
+    return compute(ctx, x)
+
+
+def _one_divisor(ctx: Context, y: Any) -> bool:
+    """Whether there is one divisor for all elements, with which eager's kernels divide in float32."""
+    return not isinstance(y, Value) or (ctx.device == "cpu" and y.numel is ONE)
+
+
+def _divisor(ctx: Context, y: Any) -> Value:
+    return compute(ctx, y) if _one_divisor(ctx, y) else _rounded_tensor(ctx, y)
+
+
 @lower(aten.floor_divide.default, aten.floor_divide.Scalar)
 def _floor_divide(ctx: Context, x: Any, y: Any) -> Value:
     if ctx.dtype.is_float:
-        return finish(ctx, ctx.b.floordiv(compute(ctx, x), compute(ctx, y)))
+        return finish(ctx, ctx.b.floordiv(_rounded_tensor(ctx, x), _divisor(ctx, y)))
     return _integer_divide(ctx, "floordiv", x, y)
 
 
@@ -270,8 +286,8 @@ def _div_mode(ctx: Context, x: Any, y: Any, *, rounding_mode: str | None) -> Val
     if rounding_mode == "floor":
         return _floor_divide(ctx, x, y)
     if ctx.dtype.is_float:
-        q = ctx.b.div(compute(ctx, x), compute(ctx, y))
-        if ctx.dtype.is_reduced and not number(y):  # eager rounds this quotient before it truncates
+        q = ctx.b.div(_rounded_tensor(ctx, x), _divisor(ctx, y))
+        if ctx.dtype.is_reduced and not _one_divisor(ctx, y):  # eager rounds this quotient before it truncates
             q = ctx.b.cast(ctx.b.cast(q, ctx.dtype, round=True), q.dtype)
         return finish(ctx, ctx.b.trunc(q))
     return _integer_divide(ctx, "truncdiv", x, y)
@@ -292,6 +308,15 @@ lower(aten.remainder.Tensor, aten.remainder.Scalar, aten.remainder.Scalar_Tensor
 lower(aten.fmod.Tensor, aten.fmod.Scalar)(_modulus("fmod"))
 
 
+def _radicand(ctx: Context, v: Value) -> Value:
+    """What to take the root of for x ** 0.5. Of float16, eager calls pow on CPUs, to which -0 and -inf have no sign."""
+    if ctx.dtype is not f16 or ctx.device != "cpu":
+        return v
+    b = ctx.b
+    unsigned = b.or_(b.eq(v, like(b, v, 0)), b.eq(v, like(b, v, -math.inf)))
+    return b.where(unsigned, b.abs(v), v)
+
+
 @lower(aten.pow.Tensor_Scalar)
 def _pow_scalar(ctx: Context, x: Value, n: Any) -> Value:
     """Exponents that eager's kernel treats specially are multiplications, roots and divisions."""
@@ -310,10 +335,8 @@ def _pow_scalar(ctx: Context, x: Value, n: Any) -> Value:
     if n == 3:
         return finish(ctx, b.mul(b.mul(v, v), v))
     if ctx.dtype.is_float:
-        if n == 0.5:
-            return finish(ctx, b.sqrt(v))
-        if n == -0.5:
-            return finish(ctx, b.rsqrt(v))
+        if abs(n) == 0.5:
+            return finish(ctx, b.map("sqrt" if n > 0 else "rsqrt", _radicand(ctx, v)))
         if n == -1:
             return finish(ctx, b.reciprocal(v))
         if n == -2:
