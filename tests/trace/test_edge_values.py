@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 import pytest
 import torch
+import torch.nn.functional as F
 
 import fusewright
 from tests.support import BACKEND, compiled, counted, counters, is_ours, no_fallbacks, same_bits
@@ -17,7 +18,6 @@ pytestmark = [
 ]
 
 Fn = Callable[..., torch.Tensor]
-
 
 
 def ours(fn: Fn, *args: torch.Tensor) -> torch.Tensor:
@@ -153,3 +153,46 @@ def test_integers_are_rounded_to_16_bits_before_a_division_decides(name: str, dt
 def test_one_divisor_for_16_bit_numbers_is_not_rounded(name: str, dtype: torch.dtype, divisor: object) -> None:
     x = torch.tensor([2048.0, 0.1, 3.0, -7.0, 0.3, 1.1, 1000.0, -77.0] * 9).to(dtype)
     assert_as_eager(ROUNDED_DIVISIONS[name], x, torch.tensor(divisor))
+
+
+def gradient(fn: Fn, x: torch.Tensor) -> torch.Tensor:
+    x = x.detach().requires_grad_(True)
+    (got,) = torch.autograd.grad(fn(x), x, torch.ones_like(x))
+    return got
+
+
+BOUNDS: dict[str, Fn] = {
+    "threshold": lambda x: F.threshold(x, 0.2, -3.0),
+    "threshold between": lambda x: F.threshold(x, 0.3, 0.7),
+    "hardtanh": lambda x: F.hardtanh(x, -0.7, 0.3),
+    "hardshrink": lambda x: F.hardshrink(x, 0.2),
+    "relu6": F.relu6,
+}
+
+
+@pytest.mark.parametrize("size", [5, 100])
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float32, torch.float64], ids=str)
+@pytest.mark.parametrize("name", BOUNDS)
+def test_numbers_at_the_bounds(name: str, dtype: torch.dtype, size: int) -> None:
+    """A bound that the type does not have exactly: which side of it the nearest number is on."""
+    x = torch.tensor([0.2, -0.7, 0.3, 6.0, -0.2] * 20, dtype=dtype)[:size]
+    fn = BOUNDS[name]
+    assert_as_eager(fn, x)
+    with fusewright.options(single_op_groups=True):
+        assert same_bits(gradient(compiled(fn), x), gradient(fn, x))
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.bfloat16], ids=str)
+@pytest.mark.parametrize("name", ["hardtanh", "relu6", "elu", "celu", "selu", "hardswish"])
+def test_derivatives_at_nan(name: str, dtype: torch.dtype) -> None:
+    """What eager's vector kernels give: there are no last elements."""
+    x = torch.full((128,), math.nan, dtype=dtype)
+    fn = getattr(F, name)
+    with fusewright.options(single_op_groups=True):
+        assert same_bits(gradient(compiled(fn), x), gradient(fn, x))
+
+
+def test_shrinking_derivative_at_nan() -> None:
+    x = torch.full((128,), math.nan)
+    for op in (torch.ops.aten.hardshrink_backward, torch.ops.aten.softshrink_backward):
+        assert_as_eager(lambda g, x, op=op: op(g, x, 0.5), torch.ones(128), x)

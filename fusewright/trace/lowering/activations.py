@@ -1,4 +1,8 @@
-"""Rules for activation functions and their derivatives, in the order of operations of eager's kernels."""
+"""Rules for activation functions and their derivatives, in the order of operations of eager's kernels.
+
+The derivative at NaN of those with pieces is what eager's vector kernels give on CPUs, which is another than the scalar
+code for a tensor's last elements gives there, and eager's kernels on GPUs.
+"""
 
 from __future__ import annotations
 
@@ -28,16 +32,21 @@ def _relu(ctx: Context, x: Value) -> Value:
     return ctx.b.max(like(ctx.b, x, 0), x) if not x.dtype.is_bool else x
 
 
+def _at_most(ctx: Context, x: Value, threshold: Any) -> Value:
+    """Eager's kernels round the threshold to 16 bits on GPUs, not on CPUs."""
+    if ctx.device == "cpu":
+        return ctx.b.le(compute(ctx, x, x.dtype), compute(ctx, threshold, x.dtype))
+    return ctx.b.le(x, exact(ctx, threshold, x.dtype))
+
+
 @lower(aten.threshold.default)
 def _threshold(ctx: Context, x: Value, threshold: Any, value: Any) -> Value:
-    b = ctx.b
-    return b.where(b.le(x, exact(ctx, threshold, x.dtype)), exact(ctx, value, x.dtype), x)
+    return ctx.b.where(_at_most(ctx, x, threshold), exact(ctx, value, x.dtype), x)
 
 
 @lower(aten.threshold_backward.default)
 def _threshold_backward(ctx: Context, grad: Value, x: Value, threshold: Any) -> Value:
-    b = ctx.b
-    return b.where(b.le(x, exact(ctx, threshold, x.dtype)), like(b, grad, 0), grad)
+    return ctx.b.where(_at_most(ctx, x, threshold), like(ctx.b, grad, 0), grad)
 
 
 @lower(aten.sigmoid.default)
@@ -154,7 +163,10 @@ def _elu_backward(
         negative = b.mul(b.mul(g, inner), b.add(v, coefficient))
     else:
         negative = b.mul(b.mul(b.mul(g, inner), coefficient), b.exp(b.mul(v, inner)))
-    return finish(ctx, b.where(b.le(v, like(b, v, 0)), negative, b.mul(g, compute(ctx, scale))))
+    positive, zero = b.mul(g, compute(ctx, scale)), like(b, v, 0)
+    if ctx.device == "cpu":  # NaN, see the top
+        return finish(ctx, b.where(b.gt(v, zero), positive, negative))
+    return finish(ctx, b.where(b.le(v, zero), negative, positive))
 
 
 @lower(aten.hardtanh.default)
@@ -170,9 +182,11 @@ def _relu6(ctx: Context, x: Value) -> Value:
 
 @lower(aten.hardtanh_backward.default)
 def _hardtanh_backward(ctx: Context, grad: Value, x: Value, low: Any, high: Any) -> Value:
-    b = ctx.b
-    outside = b.or_(b.le(x, exact(ctx, low, x.dtype)), b.ge(x, exact(ctx, high, x.dtype)))
-    return b.where(outside, like(b, grad, 0), grad)
+    b, zero = ctx.b, like(ctx.b, grad, 0)
+    v, least, most = (compute(ctx, a, x.dtype) for a in (x, low, high))
+    if ctx.device == "cpu":  # NaN, see the top
+        return b.where(b.and_(b.gt(v, least), b.lt(v, most)), grad, zero)
+    return b.where(b.or_(b.le(v, least), b.ge(v, most)), zero, grad)
 
 
 def _ramp(b: Builder, v: Value) -> Value:
@@ -191,7 +205,8 @@ def _hardswish_backward(ctx: Context, grad: Value, x: Value) -> Value:
     b, g, v = ctx.b, compute(ctx, grad), compute(ctx, x)
     three = like(b, v, 3)
     middle = b.mul(g, b.add(b.div(v, three), like(b, v, 0.5)))
-    out = b.where(b.lt(v, three), middle, g)
+    # NaN, see the top
+    out = b.where(b.ge(v, three), g, middle) if ctx.device == "cpu" else b.where(b.lt(v, three), middle, g)
     return finish(ctx, b.where(b.le(v, like(b, v, -3)), like(b, v, 0), out))
 
 
@@ -272,9 +287,11 @@ def _hardshrink(ctx: Context, x: Value, bound: Any = 0.5) -> Value:
 
 @lower(aten.hardshrink_backward.default, aten.softshrink_backward.default)
 def _shrink_backward(ctx: Context, grad: Value, x: Value, bound: Any) -> Value:
-    b = ctx.b
-    inside = b.and_(b.ge(x, exact(ctx, -bound, x.dtype)), b.le(x, exact(ctx, bound, x.dtype)))
-    return b.where(inside, like(b, grad, 0), grad)
+    b, zero = ctx.b, like(ctx.b, grad, 0)
+    low, high = exact(ctx, -bound, x.dtype), exact(ctx, bound, x.dtype)
+    if ctx.device == "cpu":  # NaN, see the top
+        return b.where(b.or_(b.lt(x, low), b.gt(x, high)), grad, zero)
+    return b.where(b.and_(b.ge(x, low), b.le(x, high)), zero, grad)
 
 
 @lower(aten.softshrink.default)
