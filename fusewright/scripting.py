@@ -164,7 +164,7 @@ class Script:
         source = write_driver(self.split, self.program.body, head, names, "forward", parameters)
         scope.update({**source.scope, **globals_})
         scope.update({name: functools.partial(self._module_at, path) for name, path in holders(source).items()})
-        if clash := scope.keys() & self.program.names.keys():
+        if clash := (scope.keys() | source.called()) & self.program.names.keys():
             raise Refusal("name", f"a parameter is called {', '.join(sorted(clash))}")
         self.source = source
         made_driver = self._driver(parameters, source.lines[1:], scope)

@@ -265,6 +265,7 @@ def written(d: Defined, given: Mapping[str, Any], results: Sequence[torch.Tensor
 # --- generated code ------------------------------------------------------------------------------------
 
 SCOPE: dict[str, Any] = {"_ad": forward_ad, "_options": current, "_grad": torch.is_grad_enabled, "_apart": apart}
+SCOPE.update(_type=type, _int=int, _float=float, _bool=bool)  # arguments may be called like what is Python's
 
 
 def block(
@@ -291,11 +292,11 @@ def block(
     for a in d.arguments:
         if a.kind == "scalar":
             assert a.dtype is not None
-            conditions.append(f"type({a.name}) is {python_type(a.dtype).__name__}")
+            conditions.append(f"_type({a.name}) is _{python_type(a.dtype).__name__}")
             if python_type(a.dtype) is int:
                 conditions.append(f"-9223372036854775808 <= {a.name} <= 9223372036854775807")
         elif a.kind == "size":
-            conditions.append(f"type({a.name}) is int")
+            conditions.append(f"_type({a.name}) is _int")
     lines.append(f"if not ({' and '.join(conditions)}): break")
     bound = {(b.argument, b.what, b.dim) for b in checks.bindings}
     conditions, local = [], {}

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import contextlib
 import math
-import re
 import sys
 import traceback
 from collections.abc import Callable, Iterator
@@ -36,10 +35,9 @@ from torch.nn.utils.stateless import _reparametrize_module
 from torch.overrides import TorchFunctionMode
 from torch.utils import _pytree as pytree
 from torch.utils._sympy.functions import CleanDiv, FloorDiv, Mod, PythonMod
-from torch.utils._sympy.printers import PythonPrinter
 
 from ..core.errors import Refusal, UserError
-from . import frames
+from . import frames, printing
 from .lean import aot_settings
 from .signature import Described, Layout, Node, rebuild
 from .state import unchanged
@@ -446,7 +444,7 @@ def _capture(
         [divisors.get((k, d), 1) if what == "size" else 1 for k, what, d in tracer.symbols],
         tracer.integers,
         list(layouts),
-        _guards(tracer.env, names),
+        printing.conditions([g.expr for g in tracer.env.guards], names),
         tracer.result,
         autocast,
     )
@@ -456,17 +454,6 @@ def _symbol_names(tracer: _Tracer, count: int, integers: list[Any]) -> dict[str,
     """Symbol -> the name of the flat input that is its value. They were made in the order of the inputs."""
     assert len(tracer.env.names) == count + len(integers)
     return {s: f"_s{k}" for k, s in enumerate(tracer.env.names)}
-
-
-def _guards(env: ShapeEnv, names: dict[str, str]) -> list[str]:
-    """What tracing assumed about sizes, as Python conditions over the flat integers."""
-    printer = PythonPrinter()
-    out = []
-    for g in env.guards:
-        text = printer.doprint(g.expr)
-        text = re.sub(r"\b[A-Za-z_]\w*\b", lambda m: names.get(m[0], m[0]), text)
-        out.append(f"({text})" if re.search(r"\b(or|and|if)\b", text) else text)  # they will be joined by `and`
-    return list(dict.fromkeys(t for t in out if t != "True"))
 
 
 def _explained(e: Exception, tracer: _Tracer) -> Exception:

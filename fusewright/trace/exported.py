@@ -33,11 +33,11 @@ from torch.export.graph_signature import (
 )
 from torch.fx import Graph, GraphModule, Node
 from torch.fx.node import map_arg
-from torch.utils._sympy.printers import PythonPrinter
 
 from ..core.errors import CompilerError, UserError
 from ..run.convention import Argument, Convention, Output, Result, Spec, Symbol, spec_of
 from ..run.program import Held
+from . import printing
 from .fx import user_line
 
 aten = torch.ops.aten
@@ -52,7 +52,6 @@ _EXTREMES = (
 )
 _WITH_EFFECTS = torch.ops.higher_order.with_effects
 _BIG = 1 << 62  # limits beyond it are none
-_printer = PythonPrinter()
 
 
 @dataclass(slots=True)
@@ -319,7 +318,7 @@ class _Preparation:
             if e is not sympy.true and names <= set(self.symbols):
                 sizes = [s for s in e.free_symbols if self.symbols[str(s)].dim is not None]
                 if len(sizes) < len(names) or not _holds_from_two(e, sizes):
-                    out.append(_printer.doprint(e))
+                    out.append(printing.source(e))
         for size in self.positive:
             if {str(s) for s in size.node.expr.free_symbols} <= set(self.symbols):
                 out.append(f"{_size(size)} != 0")
@@ -431,7 +430,7 @@ def _size(s: Any) -> int | str:
     """A size: a number, or Python source over symbols."""
     if isinstance(s, torch.SymInt):
         e = s.node.expr
-        return int(e) if e.is_Integer else str(_printer.doprint(e))
+        return int(e) if e.is_Integer else printing.source(e)
     return int(s)
 
 

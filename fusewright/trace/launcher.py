@@ -23,6 +23,7 @@ those very sizes and strides, which takes the place of all conditions on them.
 
 from __future__ import annotations
 
+import math
 import types
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -96,7 +97,7 @@ class _Block:
         if n.kind in ("tensor", "int"):
             self.found[n.data] = e = self.local(e)
             if n.kind == "int" and check:
-                self.unless(f"type({e}) is int", f"not -2 < {e} < 2")
+                self.unless(f"_type({e}) is _int", f"not -2 < {e} < 2")
         elif n.kind in ("value", "object", "slice", "method"):
             if check:
                 self.unless(*self.same(n, e))
@@ -111,11 +112,11 @@ class _Block:
             e = self.local(e)
             kind = self.constant(n.data if n.kind == "named" else _TYPES[n.kind], "y")
             if check:
-                self.unless(f"type({e}) is {kind}")
+                self.unless(f"_type({e}) is {kind}")
                 if n.kind == "dict":
-                    self.unless(f"tuple({e}) == {self.constant(n.data, 'k')}")
+                    self.unless(f"_tuple({e}) == {self.constant(n.data, 'k')}")
                 elif n.kind != "named":
-                    self.unless(f"len({e}) == {n.data}")
+                    self.unless(f"_len({e}) == {n.data}")
             for k, c in enumerate(n.children):
                 item = f"{e}[{n.data[k]!r}]" if n.kind == "dict" else f"{e}[{k}]"
                 self.node(c, item, check)
@@ -124,24 +125,24 @@ class _Block:
         if n.kind == "object":
             return [f"{self.constant(n.data.get, 'w')}() is {e}"]
         if n.kind == "method":
-            own = f"type({e}) is {self.constant(types.MethodType, 'y')}"
+            own = f"_type({e}) is {self.constant(types.MethodType, 'y')}"
             of = zip(n.data, ("__func__", "__self__"), strict=True)
             return [own, *(f"{self.constant(s.get, 'w')}() is {e}.{part}" for s, part in of)]
         if n.kind == "slice":
-            return [f"type({e}) is slice", f"({e}.start, {e}.stop, {e}.step) == {n.data!r}"]
+            return [f"_type({e}) is _slice", f"({e}.start, {e}.stop, {e}.step) == {n.data!r}"]
         kind, value = n.data
         if value is None or kind is bool:
             return [f"{e} is {value}"]
         if kind is float:
             return (
-                [f"type({e}) is float", f"repr({e}) == {value!r}"]
+                [f"_type({e}) is _float", f"_repr({e}) == {value!r}"]
                 if float(value) in (0.0,) or value == "nan"
                 else [
-                    f"type({e}) is float",
+                    f"_type({e}) is _float",
                     f"{e} == {self.constant(float(value), 'v')}",
                 ]
             )
-        return [f"type({e}) is {self.constant(kind, 'y')}", f"{e} == {self.constant(value, 'v')}"]
+        return [f"_type({e}) is {self.constant(kind, 'y')}", f"{e} == {self.constant(value, 'v')}"]
 
     # --- tensors ---
     def tensors(self) -> None:
@@ -309,6 +310,9 @@ SCOPE: dict[str, Any] = {
     "_no_autocast": torch._C._DisableAutocast,
     "_Size": torch.Size,
     "_unflatten": pytree.tree_unflatten,
+    # parameters may be called like what is Python's
+    **{f"_{f.__name__}": f for f in (abs, float, int, len, max, min, repr, round, slice, tuple, type)},
+    "_math": math,
 }
 
 
@@ -414,7 +418,7 @@ def integers(captured: Captured, leaves: list[Any]) -> list[int] | None:
 
 def condition(guards: Sequence[str], count: int) -> Callable[[list[int]], bool]:
     """A function of the flat integers: whether what a trace assumed holds."""
-    scope: dict[str, Any] = {}
+    scope = dict(SCOPE)
     unpack = f"    {', '.join(f'_s{i}' for i in range(count))}, = _n\n" if count else ""
     exec(f"def holds(_n):\n{unpack}    return bool({' and '.join(f'({g})' for g in guards) or True})", scope)
     holds: Callable[[list[int]], bool] = scope["holds"]

@@ -15,7 +15,7 @@ import torch
 
 from ..core.errors import Refusal
 from .torchscript import Block, Const, Op, Program, Var, prune
-from .torchscript_rules import Rule, operator_rule, overload, rule_for, size_rule
+from .torchscript_rules import PYTHON, Rule, operator_rule, overload, rule_for, size_rule
 
 _RULES = {kind: Rule(kind, "") for kind in ("make", "read", "if", "loop", "with")}
 _RULES["unpack"] = Rule("pure", "{0}")
@@ -121,7 +121,7 @@ class _Reader:
     def name(self, wanted: str) -> str:
         """A Python identifier that is like `wanted` and not yet taken."""
         base = re.sub(r"\W", "_", wanted.split(".")[0] if not wanted[0].isdigit() else f"v{wanted}").lstrip("_") or "v"
-        base = f"v{base}" if base[0].isdigit() else f"{base}_" if keyword.iskeyword(base) else base
+        base = f"v{base}" if base[0].isdigit() else f"{base}_" if keyword.iskeyword(base) or base in PYTHON else base
         out, k = base, 1
         while out in self.taken:
             out, k = f"{base}_{k}", k + 1

@@ -39,6 +39,9 @@ class Rule:
     why: str = ""
 
 
+# What the texts of rules call by the names that Python has for it: no value is called like that.
+PYTHON = frozenset(("abs", "all", "any", "bool", "dict", "float", "int", "len", "list", "max", "min", "range", "sum"))
+PYTHON |= {"isinstance", "round", "str", "tuple", "type"}
 _NUMBERS = frozenset(("int", "float", "bool", "number", "Scalar"))
 
 

@@ -31,6 +31,10 @@ class Source:
     def text(self) -> str:
         return "\n".join([*self.lines, ""])
 
+    def called(self) -> set[str]:
+        """What the lines call by name."""
+        return {name for line in self.lines for name in re.findall(r"(?<![\w.])([a-z]+)\(", line)}
+
 
 class Writer:
     """Writes blocks. `regions`: what each region's function is called in `source.scope`; `pieces` as in `Split`.

@@ -8,11 +8,11 @@ from typing import Any
 import sympy
 import torch
 from torch.utils._sympy.functions import CleanDiv, FloorDiv, Mod, PythonMod
-from torch.utils._sympy.printers import PythonPrinter
 
 from ..core import dtypes as dt
 from ..core.dtypes import DType
 from ..index.expr import ONE, Ix, floordiv, ix, mod, nonnegative, sym
+from . import printing
 
 FROM_TORCH: dict[torch.dtype, DType] = {
     torch.float64: dt.f64,
@@ -29,7 +29,6 @@ FROM_TORCH: dict[torch.dtype, DType] = {
 TO_TORCH: dict[DType, torch.dtype] = {v: k for k, v in FROM_TORCH.items()}
 
 UNKNOWN_SIZE = 64  # the estimate of a size that tracing knows nothing about
-_printer = PythonPrinter()
 
 
 class Symbols:
@@ -98,7 +97,7 @@ class Symbols:
 
     def host_source(self, name: str) -> str:
         """Python source that computes symbol `name` from torch's own symbols."""
-        return _printer.doprint(self.sources[name])
+        return printing.source(self.sources[name])
 
     def known(self, v: Any, bound: set[str]) -> str:
         """Python source of a symbolic integer that is made of symbols in `bound` only, else ""."""

@@ -36,6 +36,15 @@ def norm_in_torch(x, w, eps):
 # --- sizes -------------------------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize("name", ["type", "int", "float"])
+def test_arguments_with_names_of_builtins(name):
+    d = define("f")
+    x, k = d.tensor("x", d.sizes("n"), "f32"), d.scalar(name, float)
+    d.output(x * k)
+    for n in (4, 4, 3):
+        assert torch.equal(d(torch.ones(n), 3.0), torch.full((n,), 3.0))
+
+
 def test_new_sizes_reuse_the_kernel_and_the_generated_code():
     d = norm()
     d(torch.randn(4, 64), torch.randn(64), 1e-5)

@@ -233,3 +233,29 @@ def test_threads_call_the_same_function():
 def test_bad_names_to_specialise():
     with pytest.raises(fusewright.UserError, match="typed has no parameter 'z', only x, a, k"):
         fusewright.fuse(typed, specialize="z")
+
+
+@torch.jit.script
+def like_builtins(x, list: List[int], range: float, max: float, sum: Tensor):  # noqa: UP006
+    y = x.clamp(max=max) + range * len(list)
+    for k in list:
+        y = y * k + x.size(0) / 2
+    for k in [1, 2]:
+        y = y + range * k
+    return y + sum
+
+
+@torch.jit.script
+def like_a_builtin(x, type: int):
+    return x * type + 1
+
+
+def test_parameters_with_names_of_builtins():
+    fused = fusewright.fuse(like_builtins)
+    assert not script_of(fused).refused
+    for n in (4, 4, 7):
+        args = r(n), [2, 3], 2.5, 0.5, r(n, seed=1)
+        torch.testing.assert_close(fused(*args), like_builtins(*args))
+    with pytest.warns(fusewright.FusewrightWarning, match="a parameter is called type"):
+        fused = fusewright.fuse(like_a_builtin)  # whose checks of arguments ask for the type of it
+    assert torch.equal(fused(r(4), type=3), like_a_builtin(r(4), 3))
