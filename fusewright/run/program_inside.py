@@ -19,6 +19,7 @@ import threading
 import weakref
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from types import SimpleNamespace
 from typing import Any
 
 import torch
@@ -98,13 +99,16 @@ class Inside:
         return returned([restride(t, s[1]) for t, s in zip(_tensors(out), _layouts(self.c, env), strict=True)])
 
 
+_SYMBOLIC_MATH = SimpleNamespace(**{n: getattr(torch, f"_sym_{n}", f) for n, f in vars(math).items()})
+
+
 def _tensors(results: Any) -> list[torch.Tensor]:
     return [t for t in results if isinstance(t, torch.Tensor)]
 
 
 def _sizes(c: Convention, leaves: Any) -> dict[str, Any]:
     """The size symbols, symbolic ones too."""
-    env: dict[str, Any] = {"math": math}
+    env: dict[str, Any] = {"math": _SYMBOLIC_MATH, "float": torch.sym_float}
     for s in c.symbols:
         x = leaves[s.argument]
         env[s.name] = eval(s.source, {"n": x if s.dim is None else x.shape[s.dim]})

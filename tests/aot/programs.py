@@ -6,6 +6,7 @@ call k: new tensors every time, because programs may write into them.
 
 from __future__ import annotations
 
+import math
 from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -193,6 +194,14 @@ class Dropping(nn.Module):
         return F.dropout(x, 0.4, True) * 2, torch.randn_like(x) + x
 
 
+class Scaled(nn.Module):
+    """Sizes that are rounded floats."""
+
+    def forward(self, x: Tensor) -> tuple[Tensor, Tensor]:
+        root = x.new_ones(math.floor(torch.sym_sqrt(x.shape[0])))
+        return F.interpolate(x[None, None], scale_factor=1.5)[0, 0] * 2, root + x.sum()
+
+
 class NoArguments(nn.Module):
     def __init__(self) -> None:
         super().__init__()
@@ -311,6 +320,7 @@ CASES: dict[str, Case] = {
     "image": Case(lambda: Image().eval(), lambda n: ((_rows(n, 3, 8, 8),), {}), [(2,), (1,), (5,)], {"x": {0: BATCH}}),
     "any arguments": Case(AnyArguments, lambda n: ((_rows(n), _rows(n)), {"b": _rows(n)}), [(3,)]),
     "number": Case(Number, lambda n: ((_rows(n, 4),), {}), [(3,), (5,)], {"x": {0: BATCH}}),
+    "scaled": Case(Scaled, lambda n: ((_rows(n),), {}), [(16,), (33,), (8,)], {"x": {0: Dim("n", min=6, max=99)}}),
     "no arguments": Case(NoArguments, lambda: ((), {}), [()]),
     "empty": Case(
         Empty, lambda n, m: ((_rows(n, m),), {}), [(3, 5), (0, 5), (7, 2), (1, 1)], {"x": {0: BATCH, 1: Dim("m")}}

@@ -38,7 +38,10 @@ def same(got: object, want: object) -> None:
 @pytest.mark.parametrize("backend", ["eager", "aot_eager"])
 @pytest.mark.parametrize(
     "name",
-    [*("mlp", "gpt", "counting", "batch norm, training", "sizes", "derived", "ordered", "any arguments"), "empty"],
+    [
+        *("mlp", "gpt", "counting", "batch norm, training", "sizes", "derived", "ordered", "any arguments", "scaled"),
+        "empty",
+    ],
 )
 def test_part_of_the_graph(name: str, backend: str, tmp_path: Path) -> None:
     """State and arguments that are written, nested structure, sizes among the results; loaded, and compiled here."""
