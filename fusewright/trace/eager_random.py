@@ -27,7 +27,7 @@ from ..run import devices
 from ..run.eager_states import STATES
 from ..schedule.device import Gpu
 from .effects import effectful
-from .random import RANDOM
+from .random import RANDOM, nothing_kept
 
 aten = torch.ops.aten
 
@@ -42,10 +42,15 @@ def _dropout_backward(grad: torch.Tensor, mask: torch.Tensor, scale: float) -> t
     return (grad * mask * scale).clone(memory_format=torch.contiguous_format)
 
 
+def _native_dropout(x: torch.Tensor, p: float, train: bool | None) -> Any:
+    """With p=1, where `torch.dropout` draws nothing, though the operator that torch traces it to does on CPUs."""
+    return nothing_kept(x) if p == 1 and train is not False else NotImplemented
+
+
 @cache
 def decompositions() -> dict[Any, Callable[..., Any]]:
     """Decompositions under rng="eager"; what is drawn is replaced later, by `replace_random`."""
-    return {aten.native_dropout_backward.default: _dropout_backward}
+    return {aten.native_dropout_backward.default: _dropout_backward, aten.native_dropout.default: _native_dropout}
 
 
 @dataclass(slots=True)

@@ -35,9 +35,14 @@ def _native_dropout(x: torch.Tensor, p: float, train: bool | None) -> tuple[torc
     if train is False or p == 0:
         return x.clone(), torch.ones_like(x, dtype=torch.bool)
     if p == 1:
-        return torch.zeros_like(x), torch.zeros_like(x, dtype=torch.bool)
+        return nothing_kept(x)
     keep = aten.rand.default(x.shape, dtype=torch.float32, device=x.device) >= p
     return x * keep * (1.0 / (1.0 - p)), keep
+
+
+def nothing_kept(x: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    """What `torch.dropout` is with p=1, which draws no numbers, and its mask."""
+    return x * 0.0, torch.zeros_like(x, dtype=torch.bool)
 
 
 def _bernoulli(x: torch.Tensor, p: Any = None, generator: Any = None) -> torch.Tensor:

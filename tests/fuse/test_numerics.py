@@ -298,6 +298,26 @@ def test_eager_random_numbers():
     assert torch.equal(mine, F.dropout(x, 0.5) * 2)
 
 
+@pytest.mark.parametrize("rng", ["eager", "philox"])
+@pytest.mark.parametrize("needs", [False, True])
+def test_dropout_of_everything_draws_nothing(rng, needs):
+    """And multiplies by zero, which what is not finite shows."""
+
+    def f(x):
+        return F.dropout(x, 1.0, True) * 2 + torch.randn_like(x) * 0, torch.rand_like(x)
+
+    x = torch.tensor([1.0, -1.0, torch.inf, torch.nan], requires_grad=needs)
+    results = []
+    for g in (f, fusewright.fuse(f, rng=rng), torch.compile(f, backend="fusewright", options={"rng": rng})):
+        torch.manual_seed(0)
+        y, drawn = g(x)
+        grad = torch.autograd.grad(y[:2].sum(), x)[0] if needs else x
+        results.append((y.detach(), grad, drawn, torch.get_rng_state()))
+    for r in results[1:]:
+        for k in range(4 if rng == "eager" else 2):
+            torch.testing.assert_close(r[k], results[0][k], rtol=0, atol=0, equal_nan=True)
+
+
 def test_precision_option():
     def f(x):
         return (x * 1.1 + 0.3) * x
