@@ -28,7 +28,7 @@ from .debug import record
 from .pipeline import as_compiler_error, warn_once
 from .run.internals import default_device, dispatch_modes, without_default_device
 from .run.node import make_node
-from .trace import frames
+from .trace import frames, questions
 from .trace.capture import Captured, capture
 from .trace.launcher import SCOPE, Entry, amp_state, apart, block, condition, inlinable, integers, launcher, write
 from .trace.lean import is_lean, node_shape
@@ -175,6 +175,8 @@ class Fused:
     def find(self, key: Any, leaves: list[Any]) -> _Plan | None:
         for plan in self.plans.get(key, ()):
             e = plan.entry
+            if e.captured.modes not in (None, questions.modes()):
+                continue
             numbers = integers(e.captured, leaves)
             if numbers is not None and plan.holds(numbers):
                 tensors = tuple(leaves[k] for k in e.layouts)

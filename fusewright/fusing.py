@@ -42,9 +42,12 @@ def fuse(
 
     The function is traced when a signature is first seen: element types, devices, ranks, orders of strides, which
     extents are 0 or 1, which tensors require gradients, the values of arguments that are not tensors or integers, and
-    the default device. Every other size reuses the trace, unless Python conditions on sizes turn out otherwise. Python
+    the default device. Every other size reuses the trace, unless Python conditions on sizes turn out otherwise, and
+    every grad mode, unless the function asks (`torch.is_grad_enabled()`) or there are gradients to record. Python
     code in it runs while it is traced only, which may take several runs (sizes found to be multiples are traced again
-    as such), and values that are no arguments (globals, attributes of objects) are read then.
+    as such), and values that are no arguments (globals, attributes of objects) are read then. It sees a tensor of its own
+    for each argument: `x is y` is False for one that is given twice. If it asks where a tensor lies in memory or what
+    autograd noted about an argument (`storage_offset()`, `is_leaf`, ...), the plain function runs.
 
     specialize: names of parameters (or True: all) whose sizes and integers are fixed in a trace instead of symbolic,
         for Python control flow that depends on them.

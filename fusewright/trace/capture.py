@@ -37,7 +37,7 @@ from torch.utils import _pytree as pytree
 from torch.utils._sympy.functions import CleanDiv, FloorDiv, Mod, PythonMod
 
 from ..core.errors import Refusal, UserError
-from . import frames, printing
+from . import frames, printing, questions
 from .lean import aot_settings
 from .signature import Described, Layout, Node, rebuild
 from .state import unchanged
@@ -57,7 +57,7 @@ class Captured:
     of each; `whole`: AOTAutograd's own callable of the flat inputs; `meta`: its description of aliases and mutations.
     `symbols[k]`: (leaf number, "size" or "stride", dimension) of flat input k, which is what is found there divided by
     `factors[k]`. `guards`: Python conditions over `_s<k>`, the flat integers, symbols first. `result`: a pytree whose
-    leaves are `Out`s.
+    leaves are `Out`s. `modes`: those that it is for, if the function has asked for them.
     """
 
     forward: Any
@@ -73,6 +73,7 @@ class Captured:
     guards: list[str]
     result: Any
     autocast: bool = False
+    modes: questions.Modes | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,16 +162,18 @@ class _Flat(torch.nn.Module):
 class _Lines(TorchFunctionMode):
     """Notes the user's line of each call of torch, or its module, for the nodes it is traced to.
 
-    `values`: the arguments of the traced function.
+    `values`: the arguments of the traced function; `leaves`: the tensors in their places.
     """
 
-    def __init__(self, values: tuple[Any, ...]):
+    def __init__(self, values: tuple[Any, ...], leaves: list[Any]):
         super().__init__()
+        self.leaves = leaves
         modules = [v for v in values if isinstance(v, torch.nn.Module)]
         self.modules = {id(m): name for v in modules for name, m in v.named_modules()}
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         frames.note(fx_traceback.current_meta, sys._getframe(1), self.modules)
+        questions.check(func, args, self.leaves)
         if func in _CHUNKS:
             return _chunk(*args, **(kwargs or {}))
         return func(*args, **(kwargs or {}))
@@ -206,6 +209,8 @@ class _Tracer:
         self.integers = [k for k, x in enumerate(described.leaves) if k not in layouts]
         self.result: Any = None
         self.differentiable = False  # whether a result has a gradient
+        self.modes = questions.modes()
+        self.asked = False  # whether it asks for these
 
     # --- inputs ---
     def symbol(self, value: int, what: str, positive: bool = True) -> Any:
@@ -242,6 +247,9 @@ class _Tracer:
         return out.requires_grad_() if lay.requires_grad else out
 
     # --- the function ---
+    def ask(self) -> None:
+        self.asked = True
+
     def run(self, *flat: Any) -> list[Any]:
         leaves: list[Any] = [None] * len(self.described.leaves)
         given = flat[len(self.symbols) :]
@@ -254,7 +262,8 @@ class _Tracer:
             stack.enter_context(fx_traceback.preserve_node_meta())
             if self.device is not None:
                 stack.enter_context(self.device)
-            stack.enter_context(_Lines(self.values))
+            stack.enter_context(questions.answered(self.modes[1], self.ask))
+            stack.enter_context(_Lines(self.values, leaves))
             with unchanged(self.described.structure, args):
                 out = self.fn(*args)
             for c in check:
@@ -447,6 +456,7 @@ def _capture(
         printing.conditions([g.expr for g in tracer.env.guards], names),
         tracer.result,
         autocast,
+        tracer.modes if tracer.asked else None,
     )
 
 

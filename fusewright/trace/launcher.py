@@ -154,8 +154,11 @@ class _Block:
         conditions.append("not _modes()" if en.device is None else f"_device() == {self.constant(en.device, 'd')}")
         conditions.append(f"_options() is {self.constant(en.options, 'o')}")
         conditions.append(f"_default() is {self.constant(torch.get_default_dtype(), 't')}")
-        if any(en.leaves[k].requires_grad for k in en.layouts):
+        modes = en.captured.modes
+        if modes is not None or any(en.leaves[k].requires_grad for k in en.layouts):
             conditions.append("_grad()" if torch.is_grad_enabled() else "not _grad()")
+        if modes is not None:
+            conditions.append("_inference()" if modes[1] else "not _inference()")
         if en.amp:
             conditions.append(f"_amp() == {self.constant(en.amp, 'm')}")
         self.unless(*conditions)
@@ -305,6 +308,7 @@ SCOPE: dict[str, Any] = {
     "_modes": function_modes,
     "_device": default_device,
     "_grad": torch.is_grad_enabled,
+    "_inference": torch.is_inference_mode_enabled,
     "_default": torch.get_default_dtype,
     "_options": current,
     "_no_autocast": torch._C._DisableAutocast,

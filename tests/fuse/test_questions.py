@@ -1,0 +1,107 @@
+"""What functions ask beside values: modes, memory, autograd's notes. Results are eager's, whoever answers."""
+
+from __future__ import annotations
+
+import threading
+
+import pytest
+import torch
+
+import fusewright
+from tests.support import counted, counters
+
+MODES = (torch.enable_grad, torch.no_grad, torch.inference_mode)
+
+
+@pytest.mark.parametrize("needs", [False, True])
+@pytest.mark.parametrize("first", range(3))
+@pytest.mark.parametrize("name", ["is_grad_enabled", "is_inference_mode_enabled"])
+def test_modes_that_a_function_asks_for(name, first, needs):
+    def f(x):
+        return x * 2 + 1 if getattr(torch, name)() else x * 3 + 5
+
+    fused, before = fusewright.fuse(f), counters()
+    x = torch.ones(3, requires_grad=needs)
+    for mode in (MODES[first], *MODES, *MODES):
+        with mode():
+            got, want = fused(x), f(x)
+            assert torch.equal(got, want) and got.requires_grad == want.requires_grad
+    assert counted(before)["fuse_traces"] == 3
+
+
+def test_modes_inside_a_function_are_its_own():
+    def f(x):
+        with torch.no_grad():
+            y = x * (2 if torch.is_grad_enabled() else 3)
+        return x + y
+
+    fused, x = fusewright.fuse(f), torch.ones(3, requires_grad=True)
+    for _ in range(2):
+        assert torch.equal(fused(x), f(x)) and fused(x).requires_grad
+        with torch.no_grad():
+            assert torch.equal(fused(x), f(x))
+
+
+def test_one_trace_serves_all_modes_if_nobody_asks():
+    fused, before = fusewright.fuse(lambda x: torch.nn.functional.dropout(x, 0.5, False) * 2), counters()
+    for mode in (*MODES, *MODES):
+        with mode():
+            fused(torch.ones(3))
+    assert counted(before)["fuse_traces"] == 1
+    assert torch.is_grad_enabled.__module__ != "fusewright.trace.questions"
+
+
+def test_other_threads_may_ask_meanwhile():
+    asked = threading.Event()
+
+    def other():
+        torch.is_grad_enabled()
+        asked.set()
+
+    def f(x):
+        threading.Thread(target=other).start()
+        asked.wait()
+        return x * 2
+
+    fused, before = fusewright.fuse(f), counters()
+    for mode in MODES:
+        with mode():
+            assert torch.equal(fused(torch.ones(3)), torch.full((3,), 2.0))
+    assert counted(before)["fuse_traces"] == 1
+
+
+@pytest.mark.parametrize(
+    "fn",
+    [
+        lambda x: x * 2 + x.storage_offset(),
+        lambda x: x * 2 + x[1:2].storage_offset(),
+        lambda x: x.as_strided((3,), (1,), x.storage_offset() + 1) * 2,
+        lambda x: x * 2 + x.untyped_storage().nbytes(),
+        lambda x: x * 2 + x.data_ptr() % 16,
+        lambda x: x * 2 + x.is_leaf,
+        lambda x: x * 2 + (x.grad_fn is None),
+        lambda x: x * 2 + (0 if x.grad is None else x.grad),
+        lambda x: x * 2 + x.is_inference(),
+        lambda x: x * 2 + (x._base is None),
+        lambda x: x * 2 + x._is_view(),
+    ],
+)
+@pytest.mark.filterwarnings("ignore:The .grad attribute")
+def test_what_no_signature_says(fn):
+    leaf = torch.arange(6.0).requires_grad_()
+    leaf.sum().backward()
+    base = torch.arange(12.0)
+    with torch.inference_mode():
+        inference = torch.arange(6.0)
+    fused = fusewright.fuse(fn)
+    for x in (base[:6], base[2:8], base[2:8], base[3:9].clone(), leaf, leaf * 1, inference):
+        got, want = fused(x), fn(x)
+        assert torch.equal(got, want) and got.requires_grad == want.requires_grad
+
+
+def test_what_is_noted_about_intermediate_values_is_known():
+    fused, before = fusewright.fuse(lambda x: x * 2 if (x * 3).grad_fn is None else x * 4), counters()
+    for needs in (False, True, False, True):
+        x = torch.ones(3, requires_grad=needs)
+        assert torch.equal(fused(x), x * 4 if needs else x * 2)
+    assert counted(before)["fuse_traces"] == 2
