@@ -40,7 +40,7 @@ from .graph.operations import Operations
 from .graph.symbolic import Size, SizeLike, Tensor, TensorLike, as_ix, as_shape
 from .graph.units import dtype_of
 from .index.expr import sym
-from .pipeline import as_compiler_error, compile_traced, warn_once
+from .pipeline import compile_traced, fail, warn_once
 from .run.internals import dispatch_modes
 from .trace import operators
 from .trace.calling import SCOPE, Checks, block, compiled, kinds_of, plainly, write, written
@@ -396,7 +396,7 @@ class Definition(Operations):
                 count("definitions_compiled")
             except Exception as e:
                 if not options.fallback:
-                    raise as_compiler_error(e, f"compile definition '{self.name}'") from e
+                    fail(e, f"compile definition '{self.name}'")
                 count("fallbacks")
                 warn_once(f"{type(e).__name__}: {e}", f"the definition '{self.name}'")
             self._plans[key] = plan, variant

@@ -27,7 +27,7 @@ from .core.options import Options, from_mapping, using
 from .debug import record
 from .debug.dump import About as Of
 from .debug.dump import show, timeline
-from .pipeline import as_compiler_error, compile_graph
+from .pipeline import compile_graph, fail
 from .run.plan import Plan
 from .run.program import About, Program
 from .trace import executors
@@ -69,7 +69,7 @@ class Compiled:
             except FusewrightError:
                 raise
             except Exception as e:
-                raise as_compiler_error(e, "compile an exported program") from e
+                fail(e, "compile an exported program")
 
     def program(self) -> Program:
         """The program, compiled for this machine."""
@@ -133,7 +133,7 @@ def prepared(program: ExportedProgram, options: Options) -> Compiled:
     except FusewrightError:
         raise
     except Exception as e:
-        raise as_compiler_error(e, "take an exported program apart") from e
+        fail(e, "take an exported program apart")
     _replace_random(options.rng, exported.module)
     for n in exported.module.graph.nodes:
         if str(n.target) == "fusewright.eager_states.default":

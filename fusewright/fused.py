@@ -25,7 +25,7 @@ from .core.counters import count
 from .core.errors import FusewrightError, Refusal, UserError
 from .core.options import Options, current, from_mapping, using
 from .debug import record
-from .pipeline import as_compiler_error, warn_once
+from .pipeline import fail, warn_once
 from .run.internals import default_device, dispatch_modes, without_default_device
 from .run.node import make_node
 from .trace import frames, questions
@@ -224,7 +224,7 @@ class Fused:
         if isinstance(e, (Refusal, UserError)):
             count("fuse_declined")
         elif not options.fallback:
-            raise as_compiler_error(e, f"trace {self.title}") from e
+            fail(e, f"trace {self.title}")
         else:
             count("fallbacks")
             warn_once(f"{type(e).__name__}: {e}", f"the fused function {self.title}")

@@ -45,9 +45,9 @@ def fuse(
     the default device. Every other size reuses the trace, unless Python conditions on sizes turn out otherwise, and
     every grad mode, unless the function asks (`torch.is_grad_enabled()`) or there are gradients to record. Python
     code in it runs while it is traced only, which may take several runs (sizes found to be multiples are traced again
-    as such), and values that are no arguments (globals, attributes of objects) are read then. It sees a tensor of its own
-    for each argument: `x is y` is False for one that is given twice. If it asks where a tensor lies in memory or what
-    autograd noted about an argument (`storage_offset()`, `is_leaf`, ...), the plain function runs.
+    as such), and values that are no arguments (globals, attributes of objects) are read then. It sees a tensor of its
+    own for each argument: `x is y` is False for one that is given twice. If it asks where a tensor lies in memory or
+    what autograd noted about an argument (`storage_offset()`, `is_leaf`, ...), the plain function runs.
 
     specialize: names of parameters (or True: all) whose sizes and integers are fixed in a trace instead of symbolic,
         for Python control flow that depends on them.

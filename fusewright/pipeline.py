@@ -9,7 +9,7 @@ import warnings
 from collections.abc import Callable, Hashable, Mapping
 from functools import partial
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import torch
 from functorch.compile import make_boxed_func
@@ -99,7 +99,7 @@ def _compile_fx(gm: GraphModule, kind: str, name: str, o: Options) -> Callable[[
         return _planned(traced, name)
     except Exception as e:
         if not o.fallback:
-            raise as_compiler_error(e, "compile a graph") from e
+            fail(e, "compile a graph")
         count("fallbacks")
         record.failed(name, f"{type(e).__name__}: {e}")
         warn_once(f"{type(e).__name__}: {e}", "a whole graph", partial(repro.of_graph_failure, gm, name, e))
@@ -404,16 +404,16 @@ class _Compilation:
         """The user's line behind a group."""
         return next((w for u in g.units if (w := self.traced.graph.units[u].where)), "")
 
-    def failure(self, g: Group, e: Exception) -> FusewrightError:
-        """`e` as the error users see: with the stage and their line."""
-        return as_compiler_error(e, "compile a group", self.where(g))
+    def fail(self, g: Group, e: Exception) -> NoReturn:
+        """Raise `e` as the error users see: with the stage and their line."""
+        fail(e, "compile a group", self.where(g))
 
     def failed(self, g: Group, e: Exception, name: str, instead: str = INSTEAD) -> None:
         if isinstance(e, Refusal) and e.code == "option":  # sizes for which the schedule is one that is not wanted
             LOG.info("%s runs through PyTorch: %s", name, e)
             return
         if not self.options.fallback:
-            raise self.failure(g, e) from e
+            self.fail(g, e)
         count("fallbacks")
         b = self.memo.get(_key(g), (None, None))[0]
         with using(self.options):
@@ -435,6 +435,14 @@ def as_compiler_error(e: Exception, stage: str, where: str = "") -> FusewrightEr
         e.stage, e.where = e.stage or stage, e.where or where
         return e
     return CompilerError(f"{type(e).__name__}: {e}", stage, where)
+
+
+def fail(e: Exception, stage: str, where: str = "") -> NoReturn:
+    """Raise what `as_compiler_error` makes of `e`, which must not become its own cause."""
+    error = as_compiler_error(e, stage, where)
+    if error is e:
+        raise error
+    raise error from e
 
 
 def warn_once(cause: str, what: str, more: Callable[[], str] = str, instead: str = INSTEAD) -> None:

@@ -11,10 +11,8 @@ from __future__ import annotations
 import contextlib
 import math
 import sys
-import traceback
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from pathlib import Path
 from types import FrameType
 from typing import Any
 
@@ -23,29 +21,23 @@ import torch
 from torch._dynamo.source import ConstantSource
 from torch._functorch.aot_autograd import aot_module_simplified
 from torch._guards import TracingContext, tracing
-from torch._subclasses.fake_tensor import (
-    DataDependentOutputException,
-    DynamicOutputShapeException,
-    FakeTensor,
-    FakeTensorMode,
-)
+from torch._subclasses.fake_tensor import FakeTensor, FakeTensorMode
 from torch.fx import traceback as fx_traceback
-from torch.fx.experimental.symbolic_shapes import DimDynamic, GuardOnDataDependentSymNode, ShapeEnv
+from torch.fx.experimental.symbolic_shapes import DimDynamic, ShapeEnv
 from torch.nn.utils.stateless import _reparametrize_module
 from torch.overrides import TorchFunctionMode
 from torch.utils import _pytree as pytree
 from torch.utils._sympy.functions import CleanDiv, FloorDiv, Mod, PythonMod
 
-from ..core.errors import Refusal, UserError
+from ..core.errors import Refusal
 from . import frames, printing, questions
+from .failures import PACKAGE, TORCH, explained, line_at
 from .lean import aot_settings
 from .signature import Described, Layout, Node, rebuild
 from .state import unchanged
 
-_TORCH = str(Path(torch.__file__).parent)
-_PACKAGE = str(Path(__file__).parent.parent)
 # Frames between a number's use and the code that uses it.
-_SYMBOLIC = (f"{_TORCH}/fx/experimental", f"{_TORCH}/utils/_sympy", f"{_TORCH}/__init__.py", f"{_TORCH}/fx/traceback")
+_SYMBOLIC = (f"{TORCH}/fx/experimental", f"{TORCH}/utils/_sympy", f"{TORCH}/__init__.py", f"{TORCH}/fx/traceback")
 _CONSTANTS = (int, float, bool, str, complex, torch.dtype, torch.device, torch.layout, torch.memory_format)
 
 
@@ -129,23 +121,9 @@ def _users_line(frame: FrameType | None) -> str:
             break
         converted |= frame.f_code.co_name in ("__bool__", "__int__", "__index__", "__float__")
         frame = frame.f_back
-    if frame is None or not converted or frame.f_code.co_filename.startswith((_TORCH, _PACKAGE, frames.FILE)):
+    if frame is None or not converted or frame.f_code.co_filename.startswith((TORCH, PACKAGE, frames.FILE)):
         return ""  # operators, and generated code, may fix a size: that is a condition on the trace
-    return _line(frame.f_code.co_filename, frame.f_lineno)
-
-
-def _line(file: str, number: int) -> str:
-    found = traceback.FrameSummary(file, number, "").line
-    return f"{file}:{number} ({found})" if found else f"{file}:{number}"
-
-
-def innermost_user_line(e: BaseException) -> str:
-    """The last line outside torch and this package in an exception's traceback; "" if there is none."""
-    out = ""
-    for frame, number in traceback.walk_tb(e.__traceback__):
-        if not frame.f_code.co_filename.startswith((_TORCH, _PACKAGE, "<")):
-            out = _line(frame.f_code.co_filename, number)
-    return out
+    return line_at(frame.f_code.co_filename, frame.f_lineno)
 
 
 class _Flat(torch.nn.Module):
@@ -415,6 +393,7 @@ def _capture(
 
         return compiler
 
+    failure: Exception | None = None
     cached, grad = torch.is_autocast_cache_enabled(), torch.is_grad_enabled()
     try:
         torch.set_autocast_cache_enabled(False)  # it would keep fake weights
@@ -437,10 +416,15 @@ def _capture(
     except _Multiple:
         raise
     except Exception as e:
-        raise _explained(e, tracer) from e
+        failure = explained(e, tracer.env.pinned)
     finally:
         torch.set_autocast_cache_enabled(cached)
         tracer.values, tracer.described = (), Described()  # what was compiled may keep the tracer
+    if failure is not None:  # raised here, not there: it may be a cause of what was caught, which it must not get
+        try:
+            raise failure
+        finally:
+            del failure
     names = _symbol_names(tracer, len(tracer.sizes), integers)
     return Captured(
         made.forward,
@@ -466,31 +450,4 @@ def _symbol_names(tracer: _Tracer, count: int, integers: list[Any]) -> dict[str,
     return {s: f"_s{k}" for k, s in enumerate(tracer.env.names)}
 
 
-def _explained(e: Exception, tracer: _Tracer) -> Exception:
-    """`e`, or the UserError or Refusal behind it."""
-    if tracer.env.pinned:
-        return UserError(
-            f"{tracer.env.pinned}, so that one trace cannot serve all sizes. Pass specialize=(...) with the names of "
-            "those arguments (or True) to fuse: then each value has a trace of its own."
-        )
-    cause: BaseException | None = e
-    seen: set[int] = set()  # chains of exceptions may be circular
-    while cause is not None and id(cause) not in seen:
-        seen.add(id(cause))
-        if isinstance(cause, (Refusal, UserError)):
-            return cause
-        if isinstance(cause, (DataDependentOutputException, DynamicOutputShapeException, GuardOnDataDependentSymNode)):
-            return UserError(
-                f"{innermost_user_line(e) or 'the function'} needs the value of a tensor, which a trace does not know. "
-                "Express it with torch.where or leave it outside the fused function."
-            )
-        cause = cause.__cause__ or cause.__context__
-    if "convert all Tensors to FakeTensors" in str(e):
-        return UserError(
-            f"{innermost_user_line(e) or 'the function'} uses a tensor that is no argument of the fused function: pass "
-            "it as one, or fuse the module that holds it."
-        )
-    return e
-
-
-__all__ = ["Captured", "FakeTensor", "Out", "capture", "innermost_user_line"]
+__all__ = ["Captured", "FakeTensor", "Out", "capture"]

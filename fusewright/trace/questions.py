@@ -11,15 +11,14 @@ import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Any
 
 import torch
 
 from ..core.errors import Refusal
+from .failures import TORCH
 
 Modes = tuple[bool, bool]
-_TORCH = str(Path(torch.__file__).parent)
 _T: Any = torch.Tensor
 # Asked of any tensor, as it may be a view of an argument; and of arguments.
 _MEMORY = {
@@ -43,7 +42,7 @@ def answered(inference: bool, asked: Callable[[], None]) -> Iterator[None]:
     plain, thread = (torch.is_grad_enabled, torch.is_inference_mode_enabled), threading.get_ident()
 
     def users() -> bool:
-        own = threading.get_ident() == thread and not sys._getframe(2).f_code.co_filename.startswith(_TORCH)
+        own = threading.get_ident() == thread and not sys._getframe(2).f_code.co_filename.startswith(TORCH)
         if own:
             asked()
         return own

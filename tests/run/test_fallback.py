@@ -11,7 +11,7 @@ import torch
 
 import fusewright
 from fusewright import pipeline
-from fusewright.core.errors import CompilerError, FusewrightWarning, RuntimeFault, VerifyError
+from fusewright.core.errors import CompilerError, FusewrightWarning, RuntimeFault, UserError, VerifyError
 from fusewright.run import kernels
 from tests.support import assert_agrees, clone_like, counted, counters
 
@@ -113,6 +113,7 @@ def test_without_fallback_it_raises(stage: str, monkeypatch: pytest.MonkeyPatch)
     found = _ours(raised.value)
     assert found is not None, repr(raised.value)
     assert f"planted in {stage}" in str(found) and found.stage
+    assert _ends(raised.value)
     if stage not in WHOLE_GRAPH:
         assert "test_fallback.py:" in found.where
 
@@ -126,6 +127,27 @@ def _ours(e: BaseException | None) -> CompilerError | None:
             return e
         e = getattr(e, "inner_exception", None) or e.__cause__ or e.__context__
     return None
+
+
+def _ends(e: BaseException | None) -> bool:
+    """Whether following causes comes to an end."""
+    steps = 0
+    while e is not None and steps < 100:
+        e, steps = e.__cause__ or e.__context__, steps + 1
+    return e is None
+
+
+def test_causes_of_what_tracing_raises_end() -> None:
+    def branches(x: torch.Tensor) -> torch.Tensor:
+        return x * 2 if x.sum() > 0 else x
+
+    def counts(x: torch.Tensor) -> torch.Tensor:
+        return sum((x * k for k in range(x.size(0))), x)
+
+    for f in (branches, counts):
+        with pytest.raises(UserError) as raised:
+            fusewright.fuse(f)(X)
+        assert _ends(raised.value) and raised.value.__cause__ is not None
 
 
 def test_options_of_one_function(monkeypatch: pytest.MonkeyPatch) -> None:

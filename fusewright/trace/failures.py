@@ -1,0 +1,69 @@
+"""What a failure of tracing means to users: the line, and what to do about it."""
+
+from __future__ import annotations
+
+import traceback
+from pathlib import Path
+
+import torch
+from torch._subclasses.fake_tensor import DataDependentOutputException, DynamicOutputShapeException
+from torch.fx.experimental.symbolic_shapes import GuardOnDataDependentSymNode
+
+from ..core.errors import Refusal, UserError
+
+TORCH = str(Path(torch.__file__).parent)
+PACKAGE = str(Path(__file__).parent.parent)
+
+
+def line_at(file: str, number: int) -> str:
+    """A line as messages show it."""
+    found = traceback.FrameSummary(file, number, "").line
+    return f"{file}:{number} ({found})" if found else f"{file}:{number}"
+
+
+def innermost_user_line(e: BaseException) -> str:
+    """The last line outside torch and this package in an exception's traceback; "" if there is none."""
+    out = ""
+    for frame, number in traceback.walk_tb(e.__traceback__):
+        if not frame.f_code.co_filename.startswith((TORCH, PACKAGE, "<")):
+            out = line_at(frame.f_code.co_filename, number)
+    return out
+
+
+def _user_error(message: str, cause: Exception) -> UserError:
+    out = UserError(message)
+    out.__cause__ = cause
+    return out
+
+
+def explained(e: Exception, pinned: str) -> Exception:
+    """`e`, or the UserError or Refusal behind it. `pinned`: the line that needs a size as a number, or ""."""
+    if pinned:
+        return _user_error(
+            f"{pinned}, so that one trace cannot serve all sizes. Pass specialize=(...) with the names of "
+            "those arguments (or True) to fuse: then each value has a trace of its own.",
+            e,
+        )
+    cause: BaseException | None = e
+    seen: set[int] = set()  # chains of exceptions may be circular
+    while cause is not None and id(cause) not in seen:
+        seen.add(id(cause))
+        if isinstance(cause, (Refusal, UserError)):
+            return cause
+        if isinstance(cause, (DataDependentOutputException, DynamicOutputShapeException, GuardOnDataDependentSymNode)):
+            return _user_error(
+                f"{innermost_user_line(e) or 'the function'} needs the value of a tensor, which a trace does not know. "
+                "Express it with torch.where or leave it outside the fused function.",
+                e,
+            )
+        cause = cause.__cause__ or cause.__context__
+    if "convert all Tensors to FakeTensors" in str(e):
+        return _user_error(
+            f"{innermost_user_line(e) or 'the function'} uses a tensor that is no argument of the fused function: pass "
+            "it as one, or fuse the module that holds it.",
+            e,
+        )
+    return e
+
+
+__all__ = ["PACKAGE", "TORCH", "explained", "line_at"]
