@@ -9,7 +9,7 @@ output strides.
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cache
+from functools import cache, wraps
 from typing import Any
 
 import torch
@@ -89,11 +89,24 @@ def _group_norm(
     return out.to(x.dtype), mean.reshape(n, groups).to(x.dtype), rstd.reshape(n, groups).to(x.dtype)
 
 
+def _of_floats(how: Callable[..., Any]) -> Callable[..., Any]:
+    """`how`, for floats: of integers and booleans the operator stays whole, to raise eager's error."""
+
+    @wraps(how)
+    def take_apart(x: torch.Tensor, *args: Any, **kwargs: Any) -> Any:
+        return how(x, *args, **kwargs) if x.is_floating_point() else NotImplemented
+
+    return take_apart
+
+
 @cache
 def table() -> dict[Any, Callable[..., Any]]:
     """The decompositions for `aot_autograd(decompositions=...)`."""
+    found = get_decompositions([*_FOR_PARTITIONER, *_FOR_RULES])
+    floats = (aten._softmax.default, aten._log_softmax.default, aten.glu.default)
     return {
-        **get_decompositions([*_FOR_PARTITIONER, *_FOR_RULES]),
+        **found,
+        **{op: _of_floats(found[op]) for op in floats},
         aten.native_group_norm.default: _group_norm,
     }
 

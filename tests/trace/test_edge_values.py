@@ -196,3 +196,51 @@ def test_shrinking_derivative_at_nan() -> None:
     x = torch.full((128,), math.nan)
     for op in (torch.ops.aten.hardshrink_backward, torch.ops.aten.softshrink_backward):
         assert_as_eager(lambda g, x, op=op: op(g, x, 0.5), torch.ones(128), x)
+
+
+B, N = torch.tensor([True, False, True]), torch.tensor([1, 2, 3])
+X, H, AT = torch.ones(3), torch.ones(3, dtype=torch.float16), torch.tensor([0, 1, 0])
+REFUSED: dict[str, tuple[Fn, tuple[torch.Tensor, ...]]] = {
+    **{
+        op.__name__: (lambda b, op=op: op(~b), (B,))
+        for op in (torch.abs, torch.floor, torch.ceil, torch.trunc, torch.round, torch.relu, torch.argmax, torch.argmin)
+    },
+    "clamp by tensors": (lambda b: torch.clamp(~b, b, b), (B,)),
+    "clamp": (lambda b: torch.clamp(~b, False, True), (B,)),
+    "threshold": (lambda b: torch.threshold(~b, 0, 1), (B,)),
+    "minus a bool": (lambda x, b: x * 2 - b, (X, B)),
+    "1 minus a bool": (lambda b: 1 - (~b), (B,)),
+    "a bool minus 1": (lambda b: (~b) - 1, (B,)),
+    "a bool minus a bool": (lambda b: (~b) - b, (B,)),
+    "minus True": (lambda x: (x * 2) - True, (X,)),
+    "rsub": (lambda x, b: torch.rsub(b, x * 2), (X, B)),
+    "softmax": (lambda i: (i * 2).softmax(0), (N,)),
+    "softmax of bools": (lambda b: (~b).softmax(0), (B,)),
+    "log_softmax": (lambda i: (i * 2).log_softmax(0), (N,)),
+    "glu": (lambda i: F.glu(i[:2] * 2), (N,)),
+    "prelu": (lambda i: F.prelu(i * 2, i[:1]), (N,)),
+    "gelu": (lambda i: F.gelu(i * 2), (N,)),
+    "lerp": (lambda i: torch.lerp(i * 2, i, 0.5), (N,)),
+    "var": (lambda i: (i * 2).var(), (N,)),
+    "addcmul": (lambda b: torch.addcmul(~b, b, b), (B,)),
+    "bits of floats": (lambda x: (x * 2) & x, (X,)),
+    "index_add": (lambda x, h, at: (x * 2).index_add(0, at, h), (X, H, AT)),
+    "index_copy": (lambda x, h, at: (x * 2).index_copy(0, at, h), (X, H, AT)),
+    "index_put": (lambda x, h, at: (x * 2).index_put((at,), h), (X, H, AT)),
+    "index_put accumulate": (lambda x, h, at: (x * 2).index_put((at,), h, accumulate=True), (X, H, AT)),
+    "index_reduce": (lambda x, h, at: (x * 2).index_reduce(0, at, h, "prod"), (X, H, AT)),
+    "put": (lambda x, h, at: (x * 2).put(at, h), (X, H, AT)),
+    "heaviside": (lambda x, h: torch.heaviside(x * 2, h), (X, H)),
+    "add, alpha True": (lambda x: torch.add(x * 2, 1, alpha=True), (X,)),
+    "sub, alpha True": (lambda x: torch.sub(x * 2, 1, alpha=True), (X,)),
+}
+
+
+@pytest.mark.filterwarnings("error::fusewright.core.errors.FusewrightWarning")
+@pytest.mark.parametrize("single", [False, True])
+@pytest.mark.parametrize("name", REFUSED)
+def test_what_eager_refuses(name: str, single: bool) -> None:
+    """Types that eager has no kernel for, and arguments that it takes for other types."""
+    fn, args = REFUSED[name]
+    with no_fallbacks(), fusewright.options(single_op_groups=single):
+        refuse_alike(fn, *args)

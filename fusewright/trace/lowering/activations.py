@@ -26,10 +26,10 @@ def logistic(b: Builder, v: Value) -> Value:
     return b.reciprocal(b.add(like(b, v, 1), b.exp(b.neg(v))))
 
 
-@lower(aten.relu.default)
+@lower(aten.relu.default, takes="fiu")
 def _relu(ctx: Context, x: Value) -> Value:
     # of two equal operands max gives the second: relu(-0.0) is -0.0, as in eager
-    return ctx.b.max(like(ctx.b, x, 0), x) if not x.dtype.is_bool else x
+    return ctx.b.max(like(ctx.b, x, 0), x)
 
 
 def _at_most(ctx: Context, x: Value, threshold: Any) -> Value:
@@ -39,7 +39,7 @@ def _at_most(ctx: Context, x: Value, threshold: Any) -> Value:
     return ctx.b.le(x, exact(ctx, threshold, x.dtype))
 
 
-@lower(aten.threshold.default)
+@lower(aten.threshold.default, takes="fiu")
 def _threshold(ctx: Context, x: Value, threshold: Any, value: Any) -> Value:
     return ctx.b.where(_at_most(ctx, x, threshold), exact(ctx, value, x.dtype), x)
 
@@ -66,13 +66,13 @@ def _tanh_backward(ctx: Context, grad: Value, out: Value) -> Value:
     return finish(ctx, b.mul(g, b.sub(like(b, y, 1), b.mul(y, y))))
 
 
-@lower(aten.silu.default)
+@lower(aten.silu.default, takes="f")
 def _silu(ctx: Context, x: Value) -> Value:
     b, v = ctx.b, compute(ctx, x)
     return finish(ctx, b.div(v, b.add(like(b, v, 1), b.exp(b.neg(v)))))
 
 
-@lower(aten.silu_backward.default)
+@lower(aten.silu_backward.default, takes="f")
 def _silu_backward(ctx: Context, grad: Value, x: Value) -> Value:
     b, g, v = ctx.b, compute(ctx, grad), compute(ctx, x)
     one = like(b, v, 1)
@@ -83,7 +83,7 @@ def _silu_backward(ctx: Context, grad: Value, x: Value) -> Value:
 _GELU_TANH = math.sqrt(2) * (2 / math.sqrt(math.pi)) * 0.5
 
 
-@lower(aten.gelu.default)
+@lower(aten.gelu.default, takes="f")
 def _gelu(ctx: Context, x: Value, *, approximate: str = "none") -> Value:
     b, v = ctx.b, compute(ctx, x)
     one, half = like(b, v, 1), like(b, v, 0.5)
@@ -94,7 +94,7 @@ def _gelu(ctx: Context, x: Value, *, approximate: str = "none") -> Value:
     return finish(ctx, b.mul(b.mul(v, half), b.add(one, b.erf(b.mul(v, like(b, v, math.sqrt(0.5)))))))
 
 
-@lower(aten.gelu_backward.default)
+@lower(aten.gelu_backward.default, takes="f")
 def _gelu_backward(ctx: Context, grad: Value, x: Value, *, approximate: str = "none") -> Value:
     b, g, v = ctx.b, compute(ctx, grad), compute(ctx, x)
     one, half = like(b, v, 1), like(b, v, 0.5)
@@ -126,7 +126,7 @@ def _leaky_relu_backward(ctx: Context, grad: Value, x: Value, slope: Any, is_res
     return finish(ctx, b.where(b.gt(v, like(b, v, 0)), g, b.mul(g, compute(ctx, slope))))
 
 
-@lower(aten._prelu_kernel.default)
+@lower(aten._prelu_kernel.default, takes="f")
 def _prelu(ctx: Context, x: Value, weight: Value) -> Value:
     b, v = ctx.b, compute(ctx, x)
     return finish(ctx, b.where(b.gt(v, like(b, v, 0)), v, b.mul(compute(ctx, weight), v)))
@@ -141,14 +141,14 @@ def _prelu_backward(ctx: Context, grad: Value, x: Value, weight: Value) -> tuple
     return finish(ctx, d_x), finish(ctx, d_weight, 1)
 
 
-@lower(aten.elu.default)
+@lower(aten.elu.default, takes="f")
 def _elu(ctx: Context, x: Value, alpha: Any = 1, scale: Any = 1, input_scale: Any = 1) -> Value:
     b, v = ctx.b, compute(ctx, x)
     negative = b.mul(b.expm1(b.mul(v, compute(ctx, input_scale))), like(b, v, float(alpha) * float(scale)))
     return finish(ctx, b.where(b.lt(v, like(b, v, 0)), negative, b.mul(v, compute(ctx, scale))))
 
 
-@lower(aten.celu.default)
+@lower(aten.celu.default, takes="f")
 def _celu(ctx: Context, x: Value, alpha: Any = 1) -> Value:
     return _elu(ctx, x, alpha, 1, 1 / float(alpha))
 
@@ -194,7 +194,7 @@ def _ramp(b: Builder, v: Value) -> Value:
     return b.min(b.max(b.add(v, like(b, v, 3)), like(b, v, 0)), like(b, v, 6))
 
 
-@lower(aten.hardswish.default)
+@lower(aten.hardswish.default, takes="f")
 def _hardswish(ctx: Context, x: Value) -> Value:
     b, v = ctx.b, compute(ctx, x)
     return finish(ctx, b.div(b.mul(v, _ramp(b, v)), like(b, v, 6)))
@@ -210,7 +210,7 @@ def _hardswish_backward(ctx: Context, grad: Value, x: Value) -> Value:
     return finish(ctx, b.where(b.le(v, like(b, v, -3)), like(b, v, 0), out))
 
 
-@lower(aten.hardsigmoid.default)
+@lower(aten.hardsigmoid.default, takes="f")
 def _hardsigmoid(ctx: Context, x: Value) -> Value:
     b, v = ctx.b, compute(ctx, x)
     return finish(ctx, b.div(_ramp(b, v), like(b, v, 6)))
@@ -226,7 +226,7 @@ def _hardsigmoid_backward(ctx: Context, grad: Value, x: Value) -> Value:
     return finish(ctx, b.where(inside, b.mul(g, like(b, g, _SIXTH)), like(b, g, 0)))
 
 
-@lower(aten.softplus.default)
+@lower(aten.softplus.default, takes="f")
 def _softplus(ctx: Context, x: Value, beta: Any = 1, threshold: Any = 20) -> Value:
     b, v = ctx.b, compute(ctx, x)
     scaled, slope = b.mul(v, compute(ctx, beta)), compute(ctx, beta)
@@ -242,7 +242,7 @@ def _softplus_backward(ctx: Context, grad: Value, x: Value, beta: Any, threshold
     return finish(ctx, b.where(b.gt(scaled, compute(ctx, threshold)), g, some))
 
 
-@lower(aten.mish.default)
+@lower(aten.mish.default, takes="f")
 def _mish(ctx: Context, x: Value) -> Value:
     b, v = ctx.b, compute(ctx, x)
     return finish(ctx, b.mul(v, b.tanh(b.log1p(b.exp(v)))))

@@ -47,6 +47,8 @@ def _logical_not(ctx: Context, x: Value) -> Value:
 
 def _bitwise(prim: str) -> Rule:
     def rule(ctx: Context, x: Any, y: Any) -> Value:
+        if ctx.dtype.is_float:
+            raise Refusal("dtype", "bits of floats")
         return ctx.b.map(prim, exact(ctx, x, ctx.dtype), exact(ctx, y, ctx.dtype))
 
     return rule
@@ -94,6 +96,8 @@ def _masked_fill(ctx: Context, x: Value, mask: Value, value: Any) -> Value:
 @lower(aten.clamp.default, aten.clamp.Tensor)
 def _clamp(ctx: Context, x: Value, low: Any = None, high: Any = None) -> Value:
     b, v = ctx.b, ctx.b.cast(x, ctx.dtype)
+    if v.dtype.is_bool:
+        raise Refusal("dtype", "eager does not clamp booleans")
     # a NaN bound makes the whole result NaN, and max/min propagate it; of two equal operands (zeros of either sign)
     # they give the second, as eager's clamp does
     if low is not None:

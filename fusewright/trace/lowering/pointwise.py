@@ -18,7 +18,7 @@ from ...graph.ir import Value
 from ...index.expr import ONE, Ix, nonnegative
 from ..types import TO_TORCH
 from .common import compute, exact, finish, like, multiply_add, number
-from .registry import Context, Rule, lower
+from .registry import Context, HostFloat, Rule, lower
 
 aten = torch.ops.aten
 
@@ -47,7 +47,7 @@ def _rounding(prim: str) -> Rule:
 
 
 for _name in "floor ceil trunc round".split():
-    lower(getattr(aten, _name).default)(_rounding(_name))
+    lower(getattr(aten, _name).default, takes="fiu")(_rounding(_name))
 
 
 @lower(aten.round.decimals)
@@ -69,9 +69,9 @@ def _neg(ctx: Context, x: Value) -> Value:
     return ctx.b.neg(x)
 
 
-@lower(aten.abs.default)
+@lower(aten.abs.default, takes="fiu")
 def _abs(ctx: Context, x: Value) -> Value:
-    return x if x.dtype.kind in "ub" else ctx.b.abs(x)
+    return x if x.dtype.kind == "u" else ctx.b.abs(x)
 
 
 @lower(aten.sign.default, aten.sgn.default)
@@ -101,7 +101,7 @@ def _copy_into(ctx: Context, into: Value, source: Value, non_blocking: bool = Fa
     return ctx.b.expand(ctx.b.cast(source, into.dtype, round=into.dtype.is_reduced), into.shape)
 
 
-@lower(aten.frac.default)
+@lower(aten.frac.default, takes="f")
 def _frac(ctx: Context, x: Value) -> Value:
     v = compute(ctx, x)
     return finish(ctx, ctx.b.sub(v, ctx.b.trunc(v)))
@@ -199,8 +199,16 @@ def _factor(ctx: Context, alpha: Any) -> Value:
     return _rounded_number(ctx, alpha) if ctx.device == "cpu" else compute(ctx, alpha)
 
 
+def _check_alpha(ctx: Context, alpha: Any) -> None:
+    if isinstance(alpha, bool) and not ctx.dtype.is_bool:
+        raise Refusal("argument", "eager takes no boolean alpha here")
+    if isinstance(alpha, (float, HostFloat)) and not ctx.dtype.is_float:
+        raise Refusal("argument", "eager takes no fractional alpha here")
+
+
 @lower(aten.add.Tensor, aten.add.Scalar)
 def _add(ctx: Context, x: Any, y: Any, alpha: Any = 1) -> Value:
+    _check_alpha(ctx, alpha)
     if ctx.dtype.is_bool:
         if alpha != 1:
             raise Refusal("argument", "alpha on booleans")
@@ -211,6 +219,9 @@ def _add(ctx: Context, x: Any, y: Any, alpha: Any = 1) -> Value:
 
 @lower(aten.sub.Tensor, aten.sub.Scalar)
 def _sub(ctx: Context, x: Any, y: Any, alpha: Any = 1) -> Value:
+    _check_alpha(ctx, alpha)
+    if any(isinstance(v, bool) or (isinstance(v, Value) and v.dtype.is_bool) for v in (x, y)):
+        raise Refusal("dtype", "eager does not subtract booleans")
     b, p, q = ctx.b, _rounded_number(ctx, x), _rounded_number(ctx, y)
     if alpha == 1:
         return finish(ctx, b.sub(p, q))
@@ -372,7 +383,7 @@ def _float_binary(prim: str) -> Rule:
 
 
 lower(aten.atan2.default)(_float_binary("atan2"))
-lower(aten.hypot.default)(_float_binary("hypot"))
+lower(aten.hypot.default, takes="f")(_float_binary("hypot"))
 lower(aten.copysign.Tensor, aten.copysign.Scalar)(_float_binary("copysign"))
 
 
@@ -418,19 +429,20 @@ def _logaddexp(base2: bool) -> Rule:
     return rule
 
 
-lower(aten.logaddexp.default)(_logaddexp(False))
-lower(aten.logaddexp2.default)(_logaddexp(True))
+lower(aten.logaddexp.default, takes="f")(_logaddexp(False))
+lower(aten.logaddexp2.default, takes="f")(_logaddexp(True))
 
 
 @lower(aten.heaviside.default)
 def _heaviside(ctx: Context, x: Value, values: Value) -> Value:
-    b = ctx.b
-    v, at_zero = b.cast(x, ctx.dtype), b.cast(values, ctx.dtype)
+    b, v, at_zero = ctx.b, x, values
+    if x.dtype is not values.dtype:
+        raise Refusal("dtype", "heaviside of two types")
     zero = like(b, v, 0)
     return b.where(b.eq(v, zero), at_zero, b.cast(b.gt(v, zero), ctx.dtype))
 
 
-@lower(aten.addcmul.default)
+@lower(aten.addcmul.default, takes="fiu")
 def _addcmul(ctx: Context, x: Value, p: Value, q: Value, *, value: Any = 1) -> Value:
     b, t = ctx.b, compute(ctx, p)
     if value != 1:
@@ -446,7 +458,7 @@ def _addcdiv(ctx: Context, x: Value, p: Value, q: Value, *, value: Any = 1) -> V
     return finish(ctx, b.add(compute(ctx, x), b.div(t, compute(ctx, q))))
 
 
-@lower(aten.lerp.Tensor, aten.lerp.Scalar)
+@lower(aten.lerp.Tensor, aten.lerp.Scalar, takes="f")
 def _lerp(ctx: Context, x: Value, end: Value, weight: Any) -> Value:
     """Counted from the nearer end, as eager does."""
     b = ctx.b

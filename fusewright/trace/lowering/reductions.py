@@ -169,8 +169,8 @@ def _arg_extreme(monoid: str) -> Rule:
     return rule
 
 
-lower(aten.argmax.default)(_arg_extreme("argmax"))
-lower(aten.argmin.default)(_arg_extreme("argmin"))
+lower(aten.argmax.default, takes="fiu")(_arg_extreme("argmax"))
+lower(aten.argmin.default, takes="fiu")(_arg_extreme("argmin"))
 
 
 def _logical(monoid: str) -> Rule:
@@ -203,17 +203,17 @@ def variance(ctx: Context, x: Value, dim: Any, correction: Any, keepdim: bool) -
     return b.div(total, divisor), mean if keepdim else b.squeeze(mean, axes)
 
 
-@lower(aten.var.correction)
+@lower(aten.var.correction, takes="f")
 def _var(ctx: Context, x: Value, dim: Any = None, *, correction: Any = None, keepdim: bool = False) -> Value:
     return finish(ctx, variance(ctx, x, dim, correction, keepdim)[0])
 
 
-@lower(aten.std.correction)
+@lower(aten.std.correction, takes="f")
 def _std(ctx: Context, x: Value, dim: Any = None, *, correction: Any = None, keepdim: bool = False) -> Value:
     return finish(ctx, ctx.b.sqrt(variance(ctx, x, dim, correction, keepdim)[0]))
 
 
-@lower(aten.var_mean.correction)
+@lower(aten.var_mean.correction, takes="f")
 def _var_mean(
     ctx: Context, x: Value, dim: Any = None, *, correction: Any = None, keepdim: bool = False
 ) -> tuple[Value, Value]:
@@ -221,7 +221,7 @@ def _var_mean(
     return finish(ctx, var), finish(ctx, mean, 1)
 
 
-@lower(aten.std_mean.correction)
+@lower(aten.std_mean.correction, takes="f")
 def _std_mean(
     ctx: Context, x: Value, dim: Any = None, *, correction: Any = None, keepdim: bool = False
 ) -> tuple[Value, Value]:

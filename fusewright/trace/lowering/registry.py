@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import wraps
 from typing import Any
 
 import torch
@@ -29,19 +30,34 @@ RULES: dict[Any, Rule] = {}
 VIEWS: set[Any] = set()
 
 
-def lower(*ops: Any, view: bool = False) -> Callable[[Rule], Rule]:
-    """Register a rule for operator overloads; `view` marks those that only alias their input."""
+def lower(*ops: Any, view: bool = False, takes: str = "") -> Callable[[Rule], Rule]:
+    """Register a rule for operator overloads; `view` marks those that only alias their input.
+
+    `takes`: the kinds of element type (`DType.kind`) that eager has the operators for, where that is not all: tensors
+    of others are left to it, for its own error.
+    """
 
     def register(rule: Rule) -> Rule:
         for op in ops:
             if op in RULES:
                 raise ValueError(f"{op} has two lowering rules")
-            RULES[op] = rule
+            RULES[op] = _of_kinds(rule, takes) if takes else rule
             if view:
                 VIEWS.add(op)
         return rule
 
     return register
+
+
+def _of_kinds(rule: Rule, takes: str) -> Rule:
+    @wraps(rule)
+    def checked(ctx: Context, *args: Any, **kwargs: Any) -> Any:
+        for a in args:
+            if isinstance(a, Value) and a.dtype.kind not in takes:
+                raise Refusal("dtype", f"eager does not take {a.dtype}")
+        return rule(ctx, *args, **kwargs)
+
+    return checked
 
 
 @dataclass(frozen=True, slots=True)

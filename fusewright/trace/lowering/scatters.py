@@ -40,6 +40,11 @@ def _rounds_every_step(ctx: Context) -> None:
         raise Refusal("precision", "eager rounds after every addition")
 
 
+def _same_type(x: Value, source: Value) -> None:
+    if x.dtype is not source.dtype:
+        raise Refusal("dtype", f"eager does not store {source.dtype} in {x.dtype} here")
+
+
 def _scatter(
     ctx: Context,
     x: Value,
@@ -127,6 +132,7 @@ def _slices(
 
 @lower(aten.index_add.default)
 def _index_add(ctx: Context, x: Value, dim: int, index: Value, source: Value, *, alpha: Any = 1) -> Value:
+    _same_type(x, source)
     _rounds_every_step(ctx)
     b = ctx.b
     if alpha != 1:
@@ -140,12 +146,14 @@ def _index_add(ctx: Context, x: Value, dim: int, index: Value, source: Value, *,
 def _index_reduce(
     ctx: Context, x: Value, dim: int, index: Value, source: Value, reduce: str, *, include_self: bool = True
 ) -> Value:
+    _same_type(x, source)
     _rounds_every_step(ctx)
     return _slices(ctx, x, dim, positive_index(ctx, index), source, _how(x.dtype, reduce), include_self)
 
 
 @lower(aten.index_copy.default)
 def _index_copy(ctx: Context, x: Value, dim: int, index: Value, source: Value) -> Value:
+    _same_type(x, source)
     return _slices(ctx, x, dim, positive_index(ctx, index), source, "set")
 
 
@@ -168,6 +176,7 @@ def _index_fill(ctx: Context, x: Value, dim: int, index: Value, value: Any) -> V
 def _index_put(ctx: Context, x: Value, indices: Any, values: Value, accumulate: bool = False) -> Value:
     """The counterpart of `index`: the points are those of x[indices], to which `values` is broadcast."""
     b = ctx.b
+    _same_type(x, values)
     if accumulate:
         _rounds_every_step(ctx)
     at = [d for d, i in enumerate(indices) if i is not None]
@@ -199,6 +208,7 @@ def _index_put(ctx: Context, x: Value, indices: Any, values: Value, accumulate: 
 def _put(ctx: Context, x: Value, index: Value, source: Value, accumulate: bool = False) -> Value:
     """The index is a position in row-major order: taken apart into one for each dim."""
     b = ctx.b
+    _same_type(x, source)
     if x.rank == 0:
         raise Refusal("index", "put into a 0-d operand")
     if accumulate:
