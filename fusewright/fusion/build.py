@@ -287,8 +287,17 @@ class Phase:
     def eval(self, v: Value, idx: tuple[Ix, ...], mask: Expr | None) -> Expr:
         key = (v, idx, mask)
         found = self.memo.get(key)
-        if found is None:
-            found = self._eval(v, idx, mask)
+        keys = []
+        while found is None:
+            keys.append(key)
+            e = self.eqn.get(v)
+            if e is None or e.op not in _VIEWS:
+                found = self._eval(v, idx, mask)
+            else:  # one after the other: there may be more of them than Python has frames
+                v, idx = e.inputs[0], _VIEWS[e.op](e, idx)
+                key = (v, idx, mask)
+                found = self.memo.get(key)
+        for key in reversed(keys):
             self.memo[key] = found
         return found
 
@@ -327,19 +336,6 @@ class Phase:
             return sc.cast(sc.size_value(v), e.out.dtype)
         self.fusion.hosts[v] = e.out.dtype
         return sc.host(v, e.out.dtype)
-
-    def _affine(self, e: Eqn, idx: tuple[Ix, ...], mask: Expr | None) -> Expr:
-        src = []
-        for offset, coeffs in e.params[0]:
-            j = offset
-            for k, c in coeffs:
-                j = j + idx[k] * c
-            src.append(j)
-        return self.eval(e.inputs[0], tuple(src), mask)
-
-    def _reshape(self, e: Eqn, idx: tuple[Ix, ...], mask: Expr | None) -> Expr:
-        x = e.inputs[0]
-        return self.eval(x, unflatten(flatten(idx, e.out.shape), x.shape), mask)
 
     def _pad(self, e: Eqn, idx: tuple[Ix, ...], mask: Expr | None) -> Expr:
         x, fill = e.inputs
@@ -467,6 +463,24 @@ class Phase:
         if e.out in self.rounded and e.out.dtype.is_reduced:
             out = sc.round_to(out, e.out.dtype)
         return out
+
+
+def _affine(e: Eqn, idx: tuple[Ix, ...]) -> tuple[Ix, ...]:
+    """Where a view's element is in what it views."""
+    src = []
+    for offset, coeffs in e.params[0]:
+        j = offset
+        for k, c in coeffs:
+            j = j + idx[k] * c
+        src.append(j)
+    return tuple(src)
+
+
+def _reshape(e: Eqn, idx: tuple[Ix, ...]) -> tuple[Ix, ...]:
+    return unflatten(flatten(idx, e.out.shape), e.inputs[0].shape)
+
+
+_VIEWS = {"affine": _affine, "reshape": _reshape}
 
 
 def _in_range(j: Ix, n: Ix) -> Expr:

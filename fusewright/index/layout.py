@@ -33,7 +33,9 @@ def flatten(index: tuple[Ix, ...], shape: tuple[Ix, ...]) -> Ix:
 
 
 def unflatten(flat: Ix, shape: tuple[Ix, ...]) -> tuple[Ix, ...]:
-    """The multi-index of a row-major linear position."""
+    """The multi-index of a row-major linear position. Where an extent is 0 there is none, and any will do."""
+    if any(n is ZERO for n in shape):
+        return (ZERO,) * len(shape)
     out = []
     for n, s in zip(shape, row_major(shape), strict=True):
         out.append(ZERO if n is ONE else mod(floordiv(flat, s), n))

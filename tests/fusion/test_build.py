@@ -102,6 +102,36 @@ fusion over i0<16 * n
     )
 
 
+def test_reshape_of_nothing() -> None:
+    """There is no position in it, whatever the other extents."""
+    body = """
+        in %1: f32[n, 1]
+        %2: f32[n, 1] = map neg(%1)
+        %3: f32[n, 0] = affine [$0, $1](%2)
+        %4: f32[0] = reshape(%3)
+        out (%4)
+    """
+    assert_expected_inline(
+        fusion(body),
+        """\
+fusion over i0<0
+  in in0: f32[n, 1] strides (1, 1)
+  out out1: f32[0] strides (1)
+  store out1[i0] over (i0) = neg(in0[0])""",
+    )
+
+
+@pytest.mark.parametrize("view", ["affine [$1, $0]", "reshape"])
+def test_more_views_than_python_has_frames(view: str) -> None:
+    shapes = [("n", "8"), ("8", "n")]
+    lines = ["in %1: f32[n, 8]"]
+    for k in range(2, 2002):
+        lines.append(f"%{k}: f32[{', '.join(shapes[(k - 1) % 2])}] = {view}(%{k - 1})")
+    lines += ["%2002: f32[n, 8] = map neg(%2001)", "out (%2002)"]
+    text = fusion("\n".join(lines))
+    assert text.endswith("store out1[8 * i0 + i1] over (i0, i1) = neg(in0[8 * i0 + i1])")
+
+
 def test_reduction_and_its_reader() -> None:
     """The reduction is a stage; what reads it within the row refers to the stage by name."""
     body = """
