@@ -197,7 +197,8 @@ class _Planner(Runs):
         as can be (those that are left over come one by one)."""
         loads = {(b, o): d.itemsize for b, o, d in accesses(f, stores=False) if o.axes() & cols}
         size = s.lanes * max(1, sum(loads.values()))
-        most = FLIGHT if online(f, cols) else 2 * FLIGHT  # what is combined on the fly takes registers
+        running = s.lanes == 8 and online(f, cols)  # what is combined on the fly takes registers, here many
+        most = FLIGHT if running else 2 * FLIGHT
         choices = [n for n in (1, 2, 4, 8, 16) if n <= 4 or n * size <= most]
 
         def waits(n: int) -> int:
