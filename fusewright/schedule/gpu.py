@@ -30,7 +30,6 @@ thread has to wait for: long rows leave registers free, so that other blocks run
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Callable
 from dataclasses import replace
 
@@ -62,6 +61,7 @@ from .gpu_fit import CHUNK, CLUSTERS, HALF, THREADS, holds
 from .gpu_runs import Runs
 
 EACH = 8  # columns of a thread, at least, where it costs much to combine what threads have found
+BRIEF = 512  # columns up to which half as many threads share those whose moments are combined, which is dear
 LONG = 64  # columns from which on half a warp has rows side by side, and more threads share a column
 
 
@@ -158,15 +158,18 @@ class _Planner(Runs):
 
         base, tiles = based(lanes)
         rt, ct = base.row_threads, base.col_threads
+        running = online(f, set(cols))
+        moments = any(o.kind == "moments" for o in running.values()) and passes_of(f, set(cols), running) == 1
         if passes > 1:
             words = lanes * self._words(f, set(cols))[0]
-            ways = list(itertools.product([rt], self._clusters(f, set(cols)), (ct, 2 * ct, 4 * ct)))
+            more = (1,) if moments else (1, 2, 4)  # one pass does it: rows that take many threads are not held
+            ways = [(rt, c, k * ct) for c in self._clusters(f, set(cols)) for k in more]
             size, vectors = lanes * smallest, self.size(rows) // lanes
             narrow = self._spread(rt, size, vectors)
             if narrow < rt:
                 ways = [(narrow, 1, HALF // narrow), (narrow, 1, THREADS // narrow), *ways]
             broad = self._broad(self.size([unit]) // lanes, size, vectors)
-            ways = [(n, 1, k * THREADS // n) for n in (broad, broad // 2) if n > rt for k in (1, 2, 4)] + ways
+            ways = [(n, 1, k * THREADS // n) for n in (broad, broad // 2) if n > rt for k in more] + ways
             for n, c, wide in ways:
                 steps = -(-nc // (c * wide))
                 if wide * n <= 1024 and holds(wide * n, steps, words):
@@ -177,7 +180,7 @@ class _Planner(Runs):
             loads = {(b, o): d.itemsize for b, o, d in accesses(f, stores=False) if o.axes() & set(cols)}
             point = sum(loads.values())
             several = lanes * point > ACCESS and len(f.reductions()) > 1
-            if lanes == 8 and (passes > 1 or several or online(f, set(cols))):  # these take registers
+            if lanes == 8 and (passes > 1 or several or running):  # these take registers
                 base, tiles = based(4)
                 ct = base.col_threads
             splits = min(self.gpu.sms * PIECES // tiles, -(-nc // (4 * ct)), 1024)
@@ -186,10 +189,10 @@ class _Planner(Runs):
                 steps = 8 if longer and nc >= 16 * ct * splits else 4
                 s = replace(base, family=base.family + ", split", mode="split", steps=steps, finish=True)
                 return f, replace(s, once=self._once(f, s, splits)), {"splits": splits}
-        if (
-            passes == 1 and nc >= LONG and WARP // 2 * lanes * smallest >= LINE
-        ):  # more threads along columns, of fewer rows side by side
-            base, _ = based(lanes, WARP // 2)
+        if passes == 1 and nc >= LONG and WARP // 2 * lanes * smallest >= LINE:
+            base, _ = based(lanes, WARP // 2)  # more threads along columns, of fewer rows side by side
+        if moments and nc <= BRIEF:
+            base = replace(base, col_threads=max(1, ct // 2))
         return f, replace(base, steps=self._in_turn(f, set(cols), base, nc)), {}
 
     def _in_turn(self, f: Fusion, cols: set[Atom], s: GpuSchedule, columns: int) -> int:
@@ -197,7 +200,7 @@ class _Planner(Runs):
         as can be (those that are left over come one by one)."""
         loads = {(b, o): d.itemsize for b, o, d in accesses(f, stores=False) if o.axes() & cols}
         size = s.lanes * max(1, sum(loads.values()))
-        running = s.lanes == 8 and online(f, cols)  # what is combined on the fly takes registers, here many
+        running = (s.lanes == 8 or columns <= BRIEF) and online(f, cols)  # which takes registers
         most = FLIGHT if running else 2 * FLIGHT
         choices = [n for n in (1, 2, 4, 8, 16) if n <= 4 or n * size <= most]
 

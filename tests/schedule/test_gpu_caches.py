@@ -1,4 +1,4 @@
-"""Which GPU kernels read past the L2 cache, and how many threads share the rows of a sum."""
+"""Which GPU kernels read past the L2 cache, and how many threads share the rows of a sum, or moments of columns."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from fusewright.schedule.device import A100, H200, Gpu
 from fusewright.schedule.gpu_base import GpuSchedule
 from tests.kernels import graph_of
 from tests.kernels_gpu import check_gpu, gpu_kernel
+from tests.loop.test_gpu_lowering import column_moments
 
 Program = Callable[[Builder], Value]
 N, M = sym("n"), sym("m")
@@ -83,3 +84,17 @@ def test_threads_that_share_a_row(columns: int, threads: tuple[int, int]) -> Non
     """Two vectors of a row for each thread, up to 512 of them, or 1024 that all have two."""
     s = schedule(sums, 40_000_000 // columns, columns)
     assert (s.row_threads, s.col_threads) == threads and s.mode == "loop"
+
+
+@pytest.mark.parametrize(
+    ("columns", "mode", "threads"),
+    [(64, "persistent", (32, 8)), (256, "loop", (32, 4)), (500, "loop", (32, 4)), (2000, "loop", (32, 8))],
+)
+def test_moments_of_columns(columns: int, mode: str, threads: tuple[int, int]) -> None:
+    """Held where few threads can hold them; else one pass combines them, of short ones with few threads."""
+    s = schedule(column_moments, columns, 64 * 1024)
+    assert (s.mode, s.row_threads, s.col_threads) == (mode, *threads)
+    graph = graph_of(column_moments)
+    compiled = gpu_kernel(graph, {"n": columns, "m": 64 * 1024}, H200)
+    for n in (columns, columns - 5, 1) + (2 * columns + 3,) * (mode == "loop"):  # blocks hold no more than was planned
+        check_gpu(graph, {"n": n, "m": 8}, compiled=compiled)
