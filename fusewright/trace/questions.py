@@ -36,30 +36,64 @@ def modes() -> Modes:
     return torch.is_grad_enabled(), torch.is_inference_mode_enabled()
 
 
+class _Asked:
+    """The functions of torch that ask for a mode, while there are traces: they tell the trace of their thread.
+
+    `plain`: torch's own, by name. `traces`: by thread, whom to tell and the inference mode that is to be seen.
+    """
+
+    def __init__(self) -> None:
+        self.lock = threading.Lock()
+        self.traces: dict[int, list[tuple[Callable[[], None], bool]]] = {}
+        self.plain: dict[str, Callable[[], bool]] = {}
+
+    def begin(self, asked: Callable[[], None], inference: bool) -> None:
+        module: Any = torch
+        with self.lock:
+            if not self.traces:
+                for f in (self.is_grad_enabled, self.is_inference_mode_enabled):
+                    self.plain[f.__name__] = getattr(module, f.__name__)
+                    setattr(module, f.__name__, f)
+            self.traces.setdefault(threading.get_ident(), []).append((asked, inference))
+
+    def end(self) -> None:
+        with self.lock:
+            mine = self.traces[threading.get_ident()]
+            mine.pop()
+            if not mine:
+                del self.traces[threading.get_ident()]
+            if not self.traces:
+                for name, f in self.plain.items():
+                    setattr(torch, name, f)
+
+    def seen(self) -> bool | None:
+        """The inference mode that code sees which is not torch's, in a thread that traces; else None."""
+        mine = self.traces.get(threading.get_ident())
+        if not mine or sys._getframe(2).f_code.co_filename.startswith(TORCH):
+            return None
+        asked, inference = mine[-1]
+        asked()
+        return inference
+
+    def is_grad_enabled(self) -> bool:
+        self.seen()
+        return self.plain["is_grad_enabled"]()
+
+    def is_inference_mode_enabled(self) -> bool:
+        return bool(self.seen()) or self.plain["is_inference_mode_enabled"]()
+
+
+_asked = _Asked()
+
+
 @contextmanager
 def answered(inference: bool, asked: Callable[[], None]) -> Iterator[None]:
     """Call `asked` whenever code that is not torch's asks for a mode. `inference`: the mode that is to be seen."""
-    plain, thread = (torch.is_grad_enabled, torch.is_inference_mode_enabled), threading.get_ident()
-
-    def users() -> bool:
-        own = threading.get_ident() == thread and not sys._getframe(2).f_code.co_filename.startswith(TORCH)
-        if own:
-            asked()
-        return own
-
-    def is_grad_enabled() -> bool:
-        users()
-        return plain[0]()
-
-    def is_inference_mode_enabled() -> bool:
-        return (users() and inference) or plain[1]()
-
-    module: Any = torch
-    module.is_grad_enabled, module.is_inference_mode_enabled = is_grad_enabled, is_inference_mode_enabled
+    _asked.begin(asked, inference)
     try:
         yield
     finally:
-        module.is_grad_enabled, module.is_inference_mode_enabled = plain
+        _asked.end()
 
 
 def check(func: Any, args: Sequence[Any], arguments: Sequence[Any]) -> None:

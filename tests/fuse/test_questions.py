@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import threading
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 import torch
 
 import fusewright
+from fusewright.trace import questions
 from tests.support import counted, counters
 
 MODES = (torch.enable_grad, torch.no_grad, torch.inference_mode)
@@ -48,7 +50,7 @@ def test_one_trace_serves_all_modes_if_nobody_asks():
         with mode():
             fused(torch.ones(3))
     assert counted(before)["fuse_traces"] == 1
-    assert torch.is_grad_enabled.__module__ != "fusewright.trace.questions"
+    assert type(torch.is_grad_enabled).__name__ == "builtin_function_or_method", "torch's own"
 
 
 def test_other_threads_may_ask_meanwhile():
@@ -105,3 +107,18 @@ def test_what_is_noted_about_intermediate_values_is_known():
         x = torch.ones(3, requires_grad=needs)
         assert torch.equal(fused(x), x * 4 if needs else x * 2)
     assert counted(before)["fuse_traces"] == 2
+
+
+def test_traces_of_two_threads_that_overlap() -> None:
+    """The first to begin is the first to end: what was there before is there again, and each is told of its own."""
+    plain, told = (torch.is_grad_enabled, torch.is_inference_mode_enabled), []
+    first, second = (questions.answered(False, lambda n=n: told.append(n)) for n in (1, 2))
+    first.__enter__()
+    with ThreadPoolExecutor(1) as other:
+        other.submit(second.__enter__).result()
+        assert torch.is_grad_enabled() and told == [1]
+        first.__exit__(None, None, None)
+        assert torch.is_grad_enabled() and told == [1], "this thread traces no more"
+        assert other.submit(lambda: torch.is_inference_mode_enabled()).result() is False and told == [1, 2]
+        other.submit(second.__exit__, None, None, None).result()
+    assert (torch.is_grad_enabled, torch.is_inference_mode_enabled) == plain
