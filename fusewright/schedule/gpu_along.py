@@ -172,8 +172,9 @@ class Along(Tiles):
         numbers = r.numbers
         n = next((k for k in numbers if k * self.gpu.sms * 2 <= r.count), numbers[-1] if numbers else 1)
         few = -(-r.count // n) < self.gpu.sms * 2
-        sums = r.once == 1 and not r.over and not r.base.anchor and not numbers  # a few vectors, and the row is done
-        share = 32 if r.over and r.once == 1 else 1 if few else 2 if sums else 4  # resident blocks have many rows
+        sums = r.passes == 1 and not (r.over or r.base.anchor or numbers or finds_positions(r.f.reductions()))
+        # resident blocks are few: each has many rows; sums are cheap to combine, of threads that ask for little each
+        share = 32 if r.over and r.once == 1 else 1 if few else 2 if sums else 4
         most = 2 * THREADS if sums and r.vectors < 8 * THREADS else 1024 if sums or r.once > 1 or few else THREADS
         ct = power_up(-(-r.vectors // share), most // n)
         rt = min(max(n, (THREADS if sums else 128) // ct), power_up(r.count, 1024))

@@ -86,6 +86,12 @@ def test_threads_that_share_a_row(columns: int, threads: tuple[int, int]) -> Non
     assert (s.row_threads, s.col_threads) == threads and s.mode == "loop"
 
 
+def test_threads_that_find_a_position() -> None:
+    """Those are dear to combine: four vectors for each thread, 256 of them at most."""
+    s = schedule(lambda b: b.reduce("argmax", b.cast(b.input(bf16, (N, M)), f32), (1,)), 8192, 8192)
+    assert (s.row_threads, s.col_threads, s.steps) == (1, 256, 4)
+
+
 @pytest.mark.parametrize(
     ("columns", "mode", "threads"),
     [(64, "persistent", (32, 8)), (256, "loop", (32, 4)), (500, "loop", (32, 4)), (2000, "loop", (32, 8))],

@@ -68,8 +68,8 @@ __device__ __forceinline__ float fw_sum_f32x4(const float* v) {
   return x[0];
 }
 
-// max over groups of 1024 threads
-__device__ __forceinline__ float fw_max_f32_1024x1(float x, unsigned char* scratch) {
+// max over groups of 256 threads
+__device__ __forceinline__ float fw_max_f32_256x1(float x, unsigned char* scratch) {
   float* const s = reinterpret_cast<float*>(scratch);
   const unsigned t = threadIdx.x;
   #pragma unroll
@@ -79,17 +79,17 @@ __device__ __forceinline__ float fw_max_f32_1024x1(float x, unsigned char* scrat
   }
   if (t % 32 == 0) s[t / 32] = x;
   __syncthreads();
-  x = s[t % 32];
+  x = s[t % 8];
   #pragma unroll
-  for (int d = 1; d <= 16; d *= 2) {
+  for (int d = 1; d <= 4; d *= 2) {
     const float y = __shfl_xor_sync(0xffffffffu, x, d);
     x = fw_max(x, y);
   }
   return x;
 }
 
-// sum over groups of 1024 threads
-__device__ __forceinline__ float fw_sum_f32_1024x1(float x, unsigned char* scratch) {
+// sum over groups of 256 threads
+__device__ __forceinline__ float fw_sum_f32_256x1(float x, unsigned char* scratch) {
   float* const s = reinterpret_cast<float*>(scratch);
   const unsigned t = threadIdx.x;
   #pragma unroll
@@ -99,9 +99,9 @@ __device__ __forceinline__ float fw_sum_f32_1024x1(float x, unsigned char* scrat
   }
   if (t % 32 == 0) s[t / 32] = x;
   __syncthreads();
-  x = s[t % 32];
+  x = s[t % 8];
   #pragma unroll
-  for (int d = 1; d <= 16; d *= 2) {
+  for (int d = 1; d <= 4; d *= 2) {
     const float y = __shfl_xor_sync(0xffffffffu, x, d);
     x = x + y;
   }
@@ -109,7 +109,7 @@ __device__ __forceinline__ float fw_sum_f32_1024x1(float x, unsigned char* scrat
 }
 
 // inner reduction
-extern "C" __global__ void __launch_bounds__(1024) log_sum_exp_0(
+extern "C" __global__ void __launch_bounds__(256) log_sum_exp_0(
     const float* __restrict__ in0,
     float* __restrict__ out1,
     int n0,
@@ -117,99 +117,119 @@ extern "C" __global__ void __launch_bounds__(1024) log_sum_exp_0(
     int n2) {
   const int bid0 = blockIdx.x;
   const int tid0 = threadIdx.x;
-  __shared__ __align__(16) unsigned char fw_scratch0[128];
-  __shared__ __align__(16) unsigned char fw_scratch1[128];
+  __shared__ __align__(16) unsigned char fw_scratch0[32];
+  __shared__ __align__(16) unsigned char fw_scratch1[32];
   float run1 = (-fw_inff);
   float run2 = 0.0f;
-  const int v3 = fw_udiv(n1, 2048);
-  const int v4 = v3 * 2048;
-  const int v10 = bid0 * n2;
-  for (int c5 = 0; c5 < v4; c5 += 2048) {
+  const int v3 = fw_udiv(n1, 1024);
+  const int v4 = v3 * 1024;
+  const int v14 = bid0 * n2;
+  for (int c5 = 0; c5 < v4; c5 += 1024) {
     const int v6 = c5 + tid0;
     const int v7 = v6 * 4;
-    const int v8 = v6 + 1024;
+    const int v8 = v6 + 256;
     const int v9 = v8 * 4;
-    const int v11 = v10 + v7;
-    float v12[4];
-    fw_load_f32x4_ldcs(in0 + v11, v12);
-    const int v13 = v10 + v9;
-    float v14[4];
-    fw_load_f32x4_ldcs(in0 + v13, v14);
-    float v15[4];
+    const int v10 = v6 + 512;
+    const int v11 = v10 * 4;
+    const int v12 = v6 + 768;
+    const int v13 = v12 * 4;
+    const int v15 = v14 + v7;
+    float v16[4];
+    fw_load_f32x4_ldcs(in0 + v15, v16);
+    const int v17 = v14 + v9;
+    float v18[4];
+    fw_load_f32x4_ldcs(in0 + v17, v18);
+    const int v19 = v14 + v11;
+    float v20[4];
+    fw_load_f32x4_ldcs(in0 + v19, v20);
+    const int v21 = v14 + v13;
+    float v22[4];
+    fw_load_f32x4_ldcs(in0 + v21, v22);
+    float v25[4];
     #pragma unroll
     for (int l = 0; l < 4; ++l) {
-      v15[l] = fw_max(v12[l], v14[l]);
+      const float v23 = fw_max(v16[l], v18[l]);
+      const float v24 = fw_max(v23, v20[l]);
+      v25[l] = fw_max(v24, v22[l]);
     }
-    const float v16 = fw_max_f32x4(v15);
-    const float v17 = fw_max(run1, v16);
-    float v26[4];
+    const float v26 = fw_max_f32x4(v25);
+    const float v27 = fw_max(run1, v26);
+    float v44[4];
     #pragma unroll
     for (int l = 0; l < 4; ++l) {
-      const float v19 = fw_max(v17, (-3.4028235e+38f));
-      const float v20 = v12[l] - v19;
-      const float v21 = v20 * 1.442695f;
-      const float v22 = fw_fast_exp2(v21);
-      const float v23 = v14[l] - v19;
-      const float v24 = v23 * 1.442695f;
-      const float v25 = fw_fast_exp2(v24);
-      v26[l] = v22 + v25;
+      const float v29 = fw_max(v27, (-3.4028235e+38f));
+      const float v30 = v16[l] - v29;
+      const float v31 = v30 * 1.442695f;
+      const float v32 = fw_fast_exp2(v31);
+      const float v33 = v18[l] - v29;
+      const float v34 = v33 * 1.442695f;
+      const float v35 = fw_fast_exp2(v34);
+      const float v36 = v20[l] - v29;
+      const float v37 = v36 * 1.442695f;
+      const float v38 = fw_fast_exp2(v37);
+      const float v39 = v22[l] - v29;
+      const float v40 = v39 * 1.442695f;
+      const float v41 = fw_fast_exp2(v40);
+      const float v42 = v32 + v35;
+      const float v43 = v42 + v38;
+      v44[l] = v43 + v41;
     }
-    const float v27 = fw_max(v17, (-3.4028235e+38f));
-    const float v28 = run1 - v27;
-    const float v29 = v28 * 1.442695f;
-    const float v30 = fw_fast_exp2(v29);
-    const float v31 = run2 * v30;
-    const float v32 = fw_sum_f32x4(v26);
-    const float v33 = v31 + v32;
-    run2 = v33;
-    run1 = v17;
+    const float v45 = fw_max(v27, (-3.4028235e+38f));
+    const float v46 = run1 - v45;
+    const float v47 = v46 * 1.442695f;
+    const float v48 = fw_fast_exp2(v47);
+    const float v49 = run2 * v48;
+    const float v50 = fw_sum_f32x4(v44);
+    const float v51 = v49 + v50;
+    run2 = v51;
+    run1 = v27;
   }
-  for (int c34 = v4; c34 < n1; c34 += 1024) {
-    const int v35 = c34 + tid0;
-    const bool v53 = v35 < n1;
-    if (v53) {
-      const int v36 = v35 * 4;
-      const int v37 = v10 + v36;
-      float v38[4];
-      fw_load_f32x4_ldcs(in0 + v37, v38);
-      const float v39 = fw_max_f32x4(v38);
-      const float v40 = fw_max(run1, v39);
-      float v45[4];
+  for (int c52 = v4; c52 < n1; c52 += 256) {
+    const int v53 = c52 + tid0;
+    const bool v71 = v53 < n1;
+    if (v71) {
+      const int v54 = v53 * 4;
+      const int v55 = v14 + v54;
+      float v56[4];
+      fw_load_f32x4_ldcs(in0 + v55, v56);
+      const float v57 = fw_max_f32x4(v56);
+      const float v58 = fw_max(run1, v57);
+      float v63[4];
       #pragma unroll
       for (int l = 0; l < 4; ++l) {
-        const float v42 = fw_max(v40, (-3.4028235e+38f));
-        const float v43 = v38[l] - v42;
-        const float v44 = v43 * 1.442695f;
-        v45[l] = fw_fast_exp2(v44);
+        const float v60 = fw_max(v58, (-3.4028235e+38f));
+        const float v61 = v56[l] - v60;
+        const float v62 = v61 * 1.442695f;
+        v63[l] = fw_fast_exp2(v62);
       }
-      const float v46 = fw_max(v40, (-3.4028235e+38f));
-      const float v47 = run1 - v46;
-      const float v48 = v47 * 1.442695f;
-      const float v49 = fw_fast_exp2(v48);
-      const float v50 = run2 * v49;
-      const float v51 = fw_sum_f32x4(v45);
-      const float v52 = v50 + v51;
-      run2 = v52;
-      run1 = v40;
+      const float v64 = fw_max(v58, (-3.4028235e+38f));
+      const float v65 = run1 - v64;
+      const float v66 = v65 * 1.442695f;
+      const float v67 = fw_fast_exp2(v66);
+      const float v68 = run2 * v67;
+      const float v69 = fw_sum_f32x4(v63);
+      const float v70 = v68 + v69;
+      run2 = v70;
+      run1 = v58;
     }
   }
-  const float v54 = run1;
-  const float v55 = run2;
-  const float max56 = fw_max_f32_1024x1(v54, fw_scratch0);
-  const float v57 = fw_max(max56, (-3.4028235e+38f));
-  const float v58 = v54 - v57;
-  const float v59 = v58 * 1.442695f;
-  const float v60 = fw_fast_exp2(v59);
-  const float v61 = v55 * v60;
-  const float sum62 = fw_sum_f32_1024x1(v61, fw_scratch1);
-  const bool v63 = max56 == (-fw_inff);
-  const bool v64 = n1 > 0;
-  const bool v65 = v63 && v64;
-  const float v66 = v65 ? fw_nanf : sum62;
-  const bool v67 = tid0 == 0;
-  const float v68 = ::logf(v66);
-  const float v69 = v68 + max56;
-  if (v67) {
-    out1[bid0] = v69;
+  const float v72 = run1;
+  const float v73 = run2;
+  const float max74 = fw_max_f32_256x1(v72, fw_scratch0);
+  const float v75 = fw_max(max74, (-3.4028235e+38f));
+  const float v76 = v72 - v75;
+  const float v77 = v76 * 1.442695f;
+  const float v78 = fw_fast_exp2(v77);
+  const float v79 = v73 * v78;
+  const float sum80 = fw_sum_f32_256x1(v79, fw_scratch1);
+  const bool v81 = max74 == (-fw_inff);
+  const bool v82 = n1 > 0;
+  const bool v83 = v81 && v82;
+  const float v84 = v83 ? fw_nanf : sum80;
+  const bool v85 = tid0 == 0;
+  const float v86 = ::logf(v84);
+  const float v87 = v86 + max74;
+  if (v85) {
+    out1[bid0] = v87;
   }
 }
