@@ -15,26 +15,7 @@ _BUILTINS = ("KeyError", "abs", "bool", "float", "int", "len", "max", "min", "ro
 _METHODS = (
     *("bit_length", "clear", "copy_", "data_ptr", "dim", "is_contiguous", "make", "numel", "shape", "size", "stride"),
 )
-_MATH = (
-    *(
-        "acos",
-        "asin",
-        "asinh",
-        "atan",
-        "ceil",
-        "cos",
-        "cosh",
-        "exp",
-        "floor",
-        "inf",
-        "log",
-        "log2",
-        "nan",
-        "pow",
-        "sin",
-    ),
-    *("sinh", "sqrt", "tan", "tanh", "trunc"),
-)
+_MATH = tuple("acos asin asinh atan ceil cos cosh exp floor inf log log2 nan pow sin sinh sqrt tan tanh trunc".split())
 _ATTRIBUTES = frozenset((*_METHODS, *_MATH))
 
 
