@@ -193,15 +193,15 @@ class _Planner(Runs):
             base, _ = based(lanes, WARP // 2)  # more threads along columns, of fewer rows side by side
         if moments and nc <= BRIEF:
             base = replace(base, col_threads=max(1, ct // 2))
-        return f, replace(base, steps=self._in_turn(f, set(cols), base, nc)), {}
+        return f, replace(base, steps=self._in_turn(f, set(cols), base, nc, bool(running))), {}
 
-    def _in_turn(self, f: Fusion, cols: set[Atom], s: GpuSchedule, columns: int) -> int:
+    def _in_turn(self, f: Fusion, cols: set[Atom], s: GpuSchedule, columns: int, running: bool) -> int:
         """Vectors of a thread at a time: more of narrow ones, and so many that a thread waits for memory as few times
-        as can be (those that are left over come one by one)."""
+        as can be (those that are left over come one by one). `running`: what is combined on the fly, which takes
+        registers."""
         loads = {(b, o): d.itemsize for b, o, d in accesses(f, stores=False) if o.axes() & cols}
         size = s.lanes * max(1, sum(loads.values()))
-        running = (s.lanes == 8 or columns <= BRIEF) and online(f, cols)  # which takes registers
-        most = FLIGHT if running else 2 * FLIGHT
+        most = FLIGHT if running and (s.lanes == 8 or columns <= BRIEF) else 2 * FLIGHT
         choices = [n for n in (1, 2, 4, 8, 16) if n <= 4 or n * size <= most]
 
         def waits(n: int) -> int:

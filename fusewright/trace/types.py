@@ -91,9 +91,7 @@ class Symbols:
 
     def _positive_symbol(self, name: str) -> bool:
         known = self._sympy.get(name)
-        if known is None or self._env is None:
-            return True
-        return bool(self._env.bound_sympy(known).lower >= 1)
+        return known is None or self._env is None or self._range(known)[0] >= 1
 
     def host_source(self, name: str) -> str:
         """Python source that computes symbol `name` from torch's own symbols."""
