@@ -36,33 +36,15 @@ from dataclasses import replace
 from ..core.errors import Refusal
 from ..fusion.collapse import collapse
 from ..fusion.ir import Fusion, Stage
-from ..fusion.online import online
 from ..index.expr import Atom
 from . import gpu_scatter
 from .analysis import Analysis
 from .device import Gpu
 from .gpu_along import passes_of
-from .gpu_base import (
-    ACCESS,
-    FLIGHT,
-    LINE,
-    PIECES,
-    SECTOR,
-    WARP,
-    GpuSchedule,
-    Hint,
-    Settled,
-    accesses,
-    finds_positions,
-    power_up,
-)
+from .gpu_base import ACCESS, WARP, GpuSchedule, Hint, Settled, finds_positions, power_up
 from .gpu_caches import passing
-from .gpu_fit import CHUNK, CLUSTERS, HALF, THREADS, holds
-from .gpu_runs import Runs
-
-EACH = 8  # columns of a thread, at least, where it costs much to combine what threads have found
-BRIEF = 512  # columns up to which half as many threads share those whose moments are combined, which is dear
-LONG = 64  # columns from which on half a warp has rows side by side, and more threads share a column
+from .gpu_down import Down
+from .gpu_fit import CHUNK, THREADS
 
 
 def plan(f: Fusion, hint: Hint, gpu: Gpu, alignment: Callable[[str], int] = lambda buffer: ACCESS) -> Settled:
@@ -78,7 +60,7 @@ def plan(f: Fusion, hint: Hint, gpu: Gpu, alignment: Callable[[str], int] = lamb
     return planner.run()
 
 
-class _Planner(Runs):
+class _Planner(Down):
     def run(self) -> Settled:
         for s in self.f.stages:
             if s.kind not in ("store", "reduce", "scan"):
@@ -116,7 +98,7 @@ class _Planner(Runs):
             return short
         if unit is not None and unit in row_order and not over_rows:
             row_order = [a for a in row_order if a is not unit] + [unit]
-            return self._down(f, row_order, col_order, unit, passes)
+            return self.down(f, row_order, col_order, unit, passes)
         if unit in col_order and unit is not None:
             col_order = [a for a in col_order if a is not unit] + [unit]
         else:
@@ -133,105 +115,6 @@ class _Planner(Runs):
         with_unit = [r for r in reductions if self.unit in r.raxes]
         main = min(with_unit or reductions, key=lambda r: len(r.raxes))
         return set(main.raxes)
-
-    def _clusters(self, f: Fusion, cols: set[Atom]) -> tuple[int, ...]:
-        """How many blocks may hold a row: several, if it would be read again otherwise."""
-        again = passes_of(f, cols, online(f, cols)) > 1
-        return CLUSTERS if again and self.gpu.clusters else (1,)
-
-    def _down(self, f: Fusion, rows: list[Atom], cols: list[Atom], unit: Atom, passes: int) -> Settled:
-        """Rows are neighbours in memory: threads side by side along them, each taking some of the columns."""
-        lanes, aligned = self._lanes(f, unit, exact=True)
-        nc = self.size(cols)
-        names = tuple(a.name for a in rows), tuple(a.name for a in cols)
-        smallest = min((d.itemsize for _, o, d in accesses(f, stores=False) if unit in o.axes()), default=ACCESS)
-
-        def based(lanes: int, most: int = WARP) -> tuple[GpuSchedule, int]:
-            """A loop with such vectors, at most so many of rows in a block, and tiles of rows."""
-            vectors = self.size(rows) // lanes
-            rt = self._side_by_side(power_up(self.size([unit]) // lanes, most), lanes * smallest, vectors)
-            ct = max(1, THREADS // rt)
-            if finds_positions(f.reductions()):  # what threads have found is dear to combine
-                ct = max(1, min(ct, power_up(nc // EACH + 1, 2 * ct) // 2))
-            s = GpuSchedule(*names, unit.name, lanes, "outer reduction", "loop", rt, ct, 4, aligned=aligned)
-            return replace(s, family="outer persistent" if passes > 1 else s.family), -(-vectors // rt)
-
-        base, tiles = based(lanes)
-        rt, ct = base.row_threads, base.col_threads
-        running = online(f, set(cols))
-        moments = any(o.kind == "moments" for o in running.values()) and passes_of(f, set(cols), running) == 1
-        if passes > 1:
-            words = lanes * self._words(f, set(cols))[0]
-            more = (1,) if moments else (1, 2, 4)  # one pass does it: rows that take many threads are not held
-            ways = [(rt, c, k * ct) for c in self._clusters(f, set(cols)) for k in more]
-            size, vectors = lanes * smallest, self.size(rows) // lanes
-            narrow = self._spread(rt, size, vectors)
-            if narrow < rt:
-                ways = [(narrow, 1, HALF // narrow), (narrow, 1, THREADS // narrow), *ways]
-            broad = self._broad(self.size([unit]) // lanes, size, vectors)
-            ways = [(n, 1, k * THREADS // n) for n in (broad, broad // 2) if n > rt for k in more] + ways
-            for n, c, wide in ways:
-                steps = -(-nc // (c * wide))
-                if wide * n <= 1024 and holds(wide * n, steps, words):
-                    s = replace(base, mode="persistent", row_threads=n, col_threads=wide, steps=steps, cluster=c)
-                    return f, s, {}
-        few = self.gpu.sms * (PIECES // 2 if passes == 1 else 1)  # so few blocks do not keep memory busy
-        if tiles < few and nc >= 4 * ct and not finds_positions(f.reductions()):
-            loads = {(b, o): d.itemsize for b, o, d in accesses(f, stores=False) if o.axes() & set(cols)}
-            point = sum(loads.values())
-            several = lanes * point > ACCESS and len(f.reductions()) > 1
-            if lanes == 8 and (passes > 1 or several or running):  # these take registers
-                base, tiles = based(4)
-                ct = base.col_threads
-            splits = min(self.gpu.sms * PIECES // tiles, -(-nc // (4 * ct)), 1024)
-            if splits > 1:
-                longer = lanes == 8 and base.lanes * point <= ACCESS  # 16-bit elements wait longer; of one tensor
-                steps = 8 if longer and nc >= 16 * ct * splits else 4
-                s = replace(base, family=base.family + ", split", mode="split", steps=steps, finish=True)
-                return f, replace(s, once=self._once(f, s, splits)), {"splits": splits}
-        if passes == 1 and nc >= LONG and WARP // 2 * lanes * smallest >= LINE:
-            base, _ = based(lanes, WARP // 2)  # more threads along columns, of fewer rows side by side
-        if moments and nc <= BRIEF:
-            base = replace(base, col_threads=max(1, ct // 2))
-        return f, replace(base, steps=self._in_turn(f, set(cols), base, nc, bool(running))), {}
-
-    def _in_turn(self, f: Fusion, cols: set[Atom], s: GpuSchedule, columns: int, running: bool) -> int:
-        """Vectors of a thread at a time: more of narrow ones, and so many that a thread waits for memory as few times
-        as can be (those that are left over come one by one). `running`: what is combined on the fly, which takes
-        registers."""
-        loads = {(b, o): d.itemsize for b, o, d in accesses(f, stores=False) if o.axes() & cols}
-        size = s.lanes * max(1, sum(loads.values()))
-        most = FLIGHT if running and (s.lanes == 8 or columns <= BRIEF) else 2 * FLIGHT
-        choices = [n for n in (1, 2, 4, 8, 16) if n <= 4 or n * size <= most]
-
-        def waits(n: int) -> int:
-            return columns // (s.col_threads * n) + -(-(columns % (s.col_threads * n)) // s.col_threads)
-
-        return min(choices, key=waits)
-
-    def _spread(self, rt: int, size: int, vectors: int) -> int:
-        """Vectors (of so many bytes) of rows in a block that holds them. Where those make fewer blocks than there are
-        processors: fewer, down to a sector, if that makes blocks for most."""
-        n = rt
-        while n * size > SECTOR and n > 1 and -(-vectors // n) < self.gpu.sms:
-            n //= 2
-        return rt if 2 * -(-vectors // n) < self.gpu.sms else n
-
-    def _broad(self, most: int, size: int, vectors: int) -> int:
-        """Vectors (of so many bytes) of rows in a block, at most so many, where a warp's are few bytes: so many that
-        most lines that a block reads and writes are all its own, wherever they begin, and there are blocks for all."""
-        n = WARP
-        while n * size < 2 * LINE and vectors >= 2 * n * self.gpu.sms * PIECES:
-            n *= 2
-        return self._side_by_side(power_up(most, n), size, vectors)
-
-    def _side_by_side(self, most: int, size: int, vectors: int) -> int:
-        """How many vectors (of so many bytes) of rows a block has, at most so many: as many as leave few threads
-        without one, and lines of memory whole."""
-        least = min(most, max(8, LINE // size))
-        choices = [most >> k for k in range(most.bit_length()) if most >> k >= least]
-        fewest = min(-(-vectors // n) * n for n in choices)
-        return next(n for n in choices if 16 * -(-vectors // n) * n <= 17 * fewest)
 
     def scanning(self) -> Settled:
         """Running totals: a thread walks along a row where neighbouring rows are neighbours in memory; else, or where

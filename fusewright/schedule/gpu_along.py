@@ -11,7 +11,7 @@ from ..fusion.online import Online, online
 from ..index.expr import Atom
 from . import gpu_interleave
 from .gpu_anchor import count
-from .gpu_base import PIECES, GpuSchedule, Settled, accesses, beside, finds_positions, power_up, resident_blocks
+from .gpu_base import PIECES, WARP, GpuSchedule, Settled, accesses, beside, finds_positions, power_up, resident_blocks
 from .gpu_fit import (
     ALONE,
     CHUNK,
@@ -21,6 +21,8 @@ from .gpu_fit import (
     Held,
     by_columns,
     dear_values,
+    holds,
+    in_warp,
     narrowed,
     row_bytes,
     shares,
@@ -130,6 +132,10 @@ class Along(Tiles):
         size = 0 if not r.rows or r.base.anchor else row_bytes(r.f, r.base)
 
         def hold(n: int) -> Held | None:
+            if r.base.anchor:
+                found = in_warp(self.gpu, r.vectors, values, r.count, lanes)
+                if found is not None:
+                    return found
             return shares(self.gpu, clusters, n * r.vectors, values, loads, -(-r.count // n), lanes, size)
 
         n, found = gpu_interleave.held(self.gpu, r.numbers or [1], r.count, (values, loads), hold)
@@ -172,15 +178,59 @@ class Along(Tiles):
         numbers = r.numbers
         n = next((k for k in numbers if k * self.gpu.sms * 2 <= r.count), numbers[-1] if numbers else 1)
         few = -(-r.count // n) < self.gpu.sms * 2
-        sums = r.passes == 1 and not (r.over or r.base.anchor or numbers or finds_positions(r.f.reductions()))
+        positions = finds_positions(r.f.reductions())
+        if r.passes == 1 and not (r.over or few or numbers):
+            found = self._positions(r) if positions else self._moved_sums(r) if r.base.anchor else None
+            if found is not None:
+                return found
+        sums = r.passes == 1 and not (r.over or r.base.anchor or numbers or positions)
         # resident blocks are few: each has many rows; sums are cheap to combine, of threads that ask for little each
         share = 32 if r.over and r.once == 1 else 1 if few else 2 if sums else 4
+        if sums and not few and self._narrow(r) and r.vectors <= 3 * WARP:  # cheap, but more than reading so few bytes
+            share = 4
         most = 2 * THREADS if sums and r.vectors < 8 * THREADS else 1024 if sums or r.once > 1 or few else THREADS
         ct = power_up(-(-r.vectors // share), most // n)
         rt = min(max(n, (THREADS if sums else 128) // ct), power_up(r.count, 1024))
         steps = max(1, min(2 if sums else 4, r.vectors // ct))
         s = replace(r.base, row_threads=rt, col_threads=ct, steps=1 << (steps.bit_length() - 1))
         return self._resident(r.f, s, r.count, 0) if r.over else (r.f, s, {})
+
+    def _narrow(self, r: Rows) -> bool:
+        """Whether rows are of elements of 16 bits or less."""
+        sizes = [d.itemsize for _, o, d in accesses(r.f, stores=False) if o.axes() & r.cols]
+        return 0 < max(sizes, default=0) <= 2
+
+    def _positions(self, r: Rows) -> Settled | None:
+        """Positions of extremes. What threads have found is dear to combine, so that few share a row, and each looks
+        at all of its vectors in turn; of wide elements it asks for all of them at once. None: the row is too long."""
+        narrow = self._narrow(r)
+        each = 136 // r.base.lanes if narrow else 6
+        ct = power_up(-(-r.vectors // each), 1024)
+        if narrow and r.vectors > 8:
+            ct = max(ct, 2)
+        if ct > THREADS:
+            return None
+        rt = min(max(1, 128 // ct), power_up(r.count, 1024))
+        s = replace(r.base, row_threads=rt, col_threads=ct)
+        steps = -(-r.vectors // ct)
+        if narrow:
+            return r.f, replace(s, steps=1 << (min(8, steps).bit_length() - 1)), {}
+        return self._at_once(r, s)
+
+    def _moved_sums(self, r: Rows) -> Settled | None:
+        """Sums and extremes of rows that are moved to where vectors are aligned: a thread asks for its few vectors at
+        once, since what is left over by a loop would meet the partial ones. None: the row is too long."""
+        ct = power_up(-(-r.vectors // (5 if self._narrow(r) else 3)), 1024)
+        if ct > THREADS:
+            return None
+        rt = min(max(1, 128 // ct), power_up(r.count, 1024))
+        return self._at_once(r, replace(r.base, row_threads=rt, col_threads=ct))
+
+    def _at_once(self, r: Rows, s: GpuSchedule) -> Settled | None:
+        """Threads that ask for all their vectors of a row before they look at one, if they have registers for that."""
+        steps = -(-r.vectors // s.col_threads)
+        words = s.lanes * self._words(r.f, set(r.cols))[0]
+        return (r.f, replace(s, mode="persistent", steps=steps), {}) if holds(s.threads, steps, words) else None
 
     def _resident(self, f: Fusion, s: GpuSchedule, rows: int, sums: int) -> Settled:
         """`sums`: how many sums of columns each block leaves, 0 if it leaves numbers only."""

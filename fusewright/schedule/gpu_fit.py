@@ -120,6 +120,19 @@ def _in_registers(
     return best
 
 
+def in_warp(gpu: Gpu, vectors: int, words: float, rows: int, lanes: int) -> Held | None:
+    """How a warp, or a part of one, holds a row that is moved to where vectors are aligned; None if it is too long.
+
+    The lanes of partial vectors are read one by one, and a whole warp waits for that: the fewer threads a row has, the
+    more of their vectors are not at its ends.
+    """
+    for ct in (4, 8, 16, WARP):
+        steps = -(-vectors // ct)
+        if steps <= 3 + lanes // 2 and steps * words <= WORDS and rows * ct >= gpu.sms * 512:
+            return Held(1, ct, steps, "values")
+    return None
+
+
 def fit(gpu: Gpu, vectors: int, values: float, loads: float, rows: int) -> tuple[int, int, str] | None:
     """(threads of a row, vectors of each, what is kept) for a row held in registers; None if it is too long.
 

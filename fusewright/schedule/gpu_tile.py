@@ -58,8 +58,8 @@ class Tiles(Anchors):
         if moved is not None:
             return self._anchored(f, rows, v, moved)
         vectors = -(-self.size([v]) // lanes)
-        ct = power_up(vectors, THREADS)
-        rt = THREADS // ct if rows else 1
+        ct = power_up(vectors, HALF)
+        rt = HALF // ct if rows else 1
         names = tuple(a.name for a in rows)
         base = GpuSchedule(names, (v.name,), v.name, lanes, "pointwise", "tile", aligned=aligned)
         again, times = self._repeat(f, rows, v, lanes)
@@ -79,11 +79,11 @@ class Tiles(Anchors):
         steps = max(1, min(most, vectors // ct))
         few = steps < most and steps * flight < ACCESS  # bytes on their way to a thread
         if whole and (few or _wastes(_wasting_little(ct, 1, vectors), 1, vectors)):
-            return f, self._joined(base, rows, v, THREADS, self._busy(most, self.size(rows) * vectors)), {}
+            return f, self._joined(base, rows, v, HALF, self._busy(most, self.size(rows) * vectors)), {}
         steps = self._busy(steps, self.size(rows) * vectors, ct * rt)
         if rows:
             ct = _wasting_little(ct, steps, vectors)
-            rt = THREADS // ct
+            rt = HALF // ct
         return f, replace(base, row_threads=rt, col_threads=ct, steps=steps), {}
 
     def _as_one(self, f: Fusion, order: list[Atom], lanes: int) -> Settled | None:
@@ -107,10 +107,10 @@ class Tiles(Anchors):
         f, v = as_one(f, order)
         steps = self._busy(_at_a_time(flight), -(-self.size([v]) // most))
         aligned = frozenset(b for b, _ in large)
-        s = GpuSchedule((), (v.name,), v.name, most, "pointwise", "tile", 1, THREADS, steps, aligned=aligned)
+        s = GpuSchedule((), (v.name,), v.name, most, "pointwise", "tile", 1, HALF, steps, aligned=aligned)
         return f, s, {}
 
-    def _busy(self, steps: int, vectors: int, threads: int = THREADS) -> int:
+    def _busy(self, steps: int, vectors: int, threads: int = HALF) -> int:
         """Vectors of a thread at a time, a power of two: not so many that processors are idle."""
         while steps > 1 and vectors < steps * threads * self.gpu.sms * 2:
             steps //= 2
@@ -128,10 +128,10 @@ class Tiles(Anchors):
         vectors = count(self.size([v]), lanes)
         steps = self._busy(_ahead(f, v, lanes, moved=True)[1], self.size(rows) * vectors)
         if finds_places(f, v):
-            ct = _wasting_little(power_up(-(-vectors // steps), THREADS), steps, vectors)
+            ct = _wasting_little(power_up(-(-vectors // steps), HALF), steps, vectors)
         else:
             steps, ct = _few_beyond(steps, vectors)
-        rt = min(THREADS // ct, power_up(self.size(rows), THREADS)) if rows else 1
+        rt = min(HALF // ct, power_up(self.size(rows), HALF)) if rows else 1
         names = tuple(a.name for a in rows)
         s = GpuSchedule(names, (v.name,), v.name, lanes, "pointwise", "tile", rt, ct, steps, aligned=aligned)
         return f, replace(s, anchor=anchor), {}
@@ -180,18 +180,18 @@ def _ahead(f: Fusion, v: Atom, lanes: int, moved: bool = False) -> tuple[int, in
     loads = {e for e in sc.walk([s.body for s in f.stores()]) if e.kind == "load" and v in e.data[1].axes()}
     always, maybe = ({e.data[:2]: lanes * e.data[2].itemsize for e in loads if bool(e.args) == m} for m in (0, 1))
     flight = sum(always.values()) + (sum if moved else max)((0, *maybe.values()))
-    return flight, _at_a_time(flight)
+    return flight, _at_a_time(flight, FLIGHT if moved else FLIGHT // 2)
 
 
-def _at_a_time(flight: int) -> int:
-    """Vectors that a thread asks for at a time, if it reads so many bytes for each."""
-    return max(1, min(4, FLIGHT // max(flight, 1)))
+def _at_a_time(flight: int, most: int = FLIGHT // 2) -> int:
+    """Vectors that a thread asks for at a time, if it reads so many bytes for each, and at most so many of all."""
+    return max(1, min(4, most // max(flight, 1)))
 
 
 def _few_beyond(most: int, vectors: int) -> tuple[int, int]:
     """(vectors of a thread, at most so many, threads of a row): the widest tile that is hardly beyond a row's end, or
     that is the least. Of the same width, two vectors of a thread were the fastest."""
-    threads = [1 << k for k in range(NARROW.bit_length() - 1, THREADS.bit_length())]
+    threads = [1 << k for k in range(NARROW.bit_length() - 1, HALF.bit_length())]
     choices = [(n, ct) for n in (2, 1, 4) if n <= most for ct in threads]
     choices.sort(key=lambda c: c[0] * c[1], reverse=True)
     least = min(choices, key=lambda c: -vectors % (c[0] * c[1]))

@@ -277,7 +277,7 @@ def test_gpu_moved_rows(monkeypatch: pytest.MonkeyPatch) -> None:
     s = on_gpu("softmax", m=255)
     assert _s(s).anchor == "in0" and _s(s).lanes == 4 and _s(s).aligned == {"in0", "out1"}
     assert "align(rows, in0)" in s.text()
-    assert not _s(s.unroll(8).bind("i1", "vector", 1)).anchor
+    assert not _s(s.unroll(16).bind("i1", "vector", 1)).anchor
     e = refused(lambda: s.align("rows", ""))
     assert "lanes divide the extent" in e.why
     assert _s(s.align("rows", "out1")).aligned == {"in0", "out1"}
@@ -285,7 +285,7 @@ def test_gpu_moved_rows(monkeypatch: pytest.MonkeyPatch) -> None:
     assert refused(lambda: s.align("rows", "other")).legal == "in0, out1"
     other = on_gpu("softmax", m=256)
     assert _s(other.unroll(8).align("rows", "in0")).aligned == {"in0", "out1"}
-    assert "only vectors" in refused(lambda: s.unroll(8).bind("i1", "vector", 1).align("rows", "in0")).why
+    assert "only vectors" in refused(lambda: s.unroll(16).bind("i1", "vector", 1).align("rows", "in0")).why
     assert "sums of columns" in refused(lambda: on_gpu("rms_norm_backward").align("rows", "in0")).why
     assert "scan" in refused(lambda: on_gpu("cumulative").align("rows", "in0")).why
     assert "random" in refused(lambda: on_gpu("dropout").align("rows", "in0")).why

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 import pytest
 
-from fusewright.core.dtypes import bf16, f32
+from fusewright.core.dtypes import DType, bf16, f32
 from fusewright.graph.builder import Builder
 from fusewright.graph.ir import Value
 from fusewright.index.expr import sym
@@ -34,10 +35,13 @@ def weighted(b: Builder) -> Value:
     return b.reduce("sum", b.mul(b.cast(b.input(bf16, (N, M)), f32), b.input(f32, (M,))), (1,))
 
 
-def softmax(b: Builder) -> Value:
-    x = b.cast(b.input(bf16, (N, M)), f32)
-    e = b.exp(b.sub(x, b.reduce("max", x, (1,), keepdim=True)))
-    return b.cast(b.div(e, b.reduce("sum", e, (1,), keepdim=True)), bf16)
+def softmax(b: Builder, dtype: DType = bf16, dim: int = 1) -> Value:
+    x = b.cast(b.input(dtype, (N, M)), f32)
+    e = b.exp(b.sub(x, b.reduce("max", x, (dim,), keepdim=True)))
+    return b.cast(b.div(e, b.reduce("sum", e, (dim,), keepdim=True)), dtype)
+
+
+softmax_down = partial(softmax, dim=0)
 
 
 def doubled(b: Builder) -> Value:
@@ -76,20 +80,86 @@ def test_results(program: Program) -> None:
         check_gpu(graph, {"n": n, "m": m}, compiled=kernel)
 
 
-@pytest.mark.parametrize(
-    ("columns", "threads"),
-    [(128, (32, 8)), (1024, (4, 64)), (4096, (1, 256)), (8192, (1, 512)), (32768, (1, 1024)), (10_000, (1, 512))],
-)
+WIDE = [(4096, (1, 256)), (8192, (1, 512)), (10_000, (1, 512)), (32768, (1, 1024))]
+
+
+@pytest.mark.parametrize(("columns", "threads"), [(128, (64, 4)), (520, (8, 32)), (1024, (4, 64)), *WIDE])
 def test_threads_that_share_a_row(columns: int, threads: tuple[int, int]) -> None:
-    """Two vectors of a row for each thread, up to 512 of them, or 1024 that all have two."""
+    """Two vectors of a row for each thread (four, where that leaves less than a warp), up to 512 of them, or 1024 that
+    all have two."""
     s = schedule(sums, 40_000_000 // columns, columns)
     assert (s.row_threads, s.col_threads) == threads and s.mode == "loop"
 
 
-def test_threads_that_find_a_position() -> None:
-    """Those are dear to combine: four vectors for each thread, 256 of them at most."""
-    s = schedule(lambda b: b.reduce("argmax", b.cast(b.input(bf16, (N, M)), f32), (1,)), 8192, 8192)
-    assert (s.row_threads, s.col_threads, s.steps) == (1, 256, 4)
+@pytest.mark.parametrize(
+    ("dtype", "columns", "expected"),
+    [
+        (bf16, 40, ("loop", 128, 1, 4)),
+        (bf16, 72, ("loop", 64, 2, 4)),
+        (bf16, 520, ("loop", 32, 4, 8)),
+        (bf16, 777, ("loop", 16, 8, 8)),
+        (bf16, 8192, ("loop", 2, 64, 8)),
+        (bf16, 64_000, ("loop", 1, 256, 4)),
+        (f32, 60, ("persistent", 32, 4, 4)),
+        (f32, 500, ("persistent", 4, 32, 4)),
+        (f32, 5000, ("persistent", 1, 256, 5)),
+        (f32, 9001, ("loop", 1, 256, 4)),
+    ],
+)
+def test_threads_that_find_a_position(dtype: DType, columns: int, expected: tuple[str, int, int, int]) -> None:
+    """Those are dear to combine: few threads, which have 17 vectors of 8 elements each, or six of 4 at once."""
+    graph = graph_of(lambda b: b.reduce("argmax", b.cast(b.input(dtype, (N, M)), f32), (1,)))
+    kernel = gpu_kernel(graph, {"n": 40_000_000 // columns, "m": columns}, H200)
+    s = kernel.schedule
+    assert (s.mode, s.row_threads, s.col_threads, s.steps) == expected
+    for m in (columns, columns - 8):
+        check_gpu(graph, {"n": 3, "m": m}, compiled=kernel)
+
+
+@pytest.mark.parametrize(("dtype", "columns", "threads"), [(f32, 235, (4, 32, 2)), (bf16, 777, (4, 32, 4))])
+def test_sums_of_moved_rows(dtype: DType, columns: int, threads: tuple[int, int, int]) -> None:
+    """A thread asks for all its vectors at once."""
+    graph = graph_of(lambda b: b.reduce("max", b.cast(b.input(dtype, (N, M)), f32), (1,)))
+    kernel = gpu_kernel(graph, {"n": 40_000_000 // columns, "m": columns}, H200)
+    s = kernel.schedule
+    assert s.anchor and s.mode == "persistent" and (s.row_threads, s.col_threads, s.steps) == threads
+    for m in (columns, columns - 7, 1):
+        check_gpu(graph, {"n": 9, "m": m}, compiled=kernel)
+
+
+@pytest.mark.parametrize(
+    ("dtype", "columns", "threads"), [(f32, 425, (4, 32, 4)), (f32, 1501, (1, 128, 3)), (bf16, 777, (8, 16, 7))]
+)
+def test_held_rows_that_are_moved(dtype: DType, columns: int, threads: tuple[int, int, int]) -> None:
+    """A warp has them, or half of one, if it can: all its threads wait for partial vectors."""
+    graph = graph_of(partial(softmax, dtype=dtype))
+    kernel = gpu_kernel(graph, {"n": 40_000_000 // columns, "m": columns}, H200)
+    s = kernel.schedule
+    assert s.anchor and s.mode == "persistent" and (s.row_threads, s.col_threads, s.steps) == threads
+    for m in (columns, columns - 7, 1):
+        check_gpu(graph, {"n": 9, "m": m}, compiled=kernel)
+
+
+@pytest.mark.parametrize(
+    ("columns", "rows", "expected"),
+    [
+        (32, 1_200_000, (32, 4, 8, 1)),
+        (64, 500_000, (16, 8, 8, 1)),
+        (128, 120_000, (8, 16, 8, 1)),
+        (256, 120_000, (8, 32, 8, 1)),
+        (900, 24_000, (4, 64, 15, 1)),
+        (1500, 32_000, (4, 64, 12, 2)),
+        (333, 81_823, (32, 16, 11, 2)),
+    ],
+)
+def test_rows_side_by_side(columns: int, rows: int, expected: tuple[int, int, int, int]) -> None:
+    """Held by blocks of few threads, that have a line of the caches of rows, or half of one."""
+    graph = graph_of(softmax_down)
+    kernel = gpu_kernel(graph, {"n": columns, "m": rows}, H200)
+    s = kernel.schedule
+    assert s.mode == "persistent" and (s.row_threads, s.col_threads, s.steps, s.cluster) == expected
+    for n in (columns, columns - 5, 1):
+        check_gpu(graph, {"n": n, "m": 24 if s.lanes > 1 else 23}, compiled=kernel)
 
 
 @pytest.mark.parametrize(

@@ -151,7 +151,7 @@ template <class I> __device__ __forceinline__ void fw_store_f32x8_range(float* p
 }
 
 // pointwise
-extern "C" __global__ void __launch_bounds__(256) apart_moved_0(
+extern "C" __global__ void __launch_bounds__(128) apart_moved_0(
     const unsigned short* __restrict__ in0,
     const unsigned short* __restrict__ in1,
     const unsigned short* __restrict__ in2,
@@ -163,54 +163,43 @@ extern "C" __global__ void __launch_bounds__(256) apart_moved_0(
     int n4,
     int n5,
     int n6,
-    int n7,
-    int n8) {
+    int n7) {
   const int bid0 = blockIdx.x;
   const int tid0 = threadIdx.x;
-  const int v1 = fw_udiv(tid0, 128);
-  const int v2 = v1 * 128;
-  const int v3 = tid0 - v2;
-  const int v4 = fw_udiv(bid0, n1);
-  const int v5 = v4 * n1;
-  const int v6 = bid0 - v5;
-  const int v7 = v4 * 2;
-  const int v8 = v7 + v1;
-  const bool v9 = v8 < n2;
-  const int v10 = n2 + (-1);
-  const int v11 = v8 < v10 ? v8 : v10;
-  const int v12 = v6 * 128;
-  const int v13 = v12 + v3;
-  const int v15 = (int)((unsigned)v11 * (unsigned)n4);
-  const int v16 = v15 & 7;
-  const int v23 = v11 * n5;
-  const int v26 = v11 * n6;
-  const int v27 = v26 + 1;
-  const int v33 = v11 * n7;
-  const bool v35 = v13 < n8;
-  if (v35) {
-    const int v14 = v13 * 8;
-    const int v17 = v14 - v16;
-    const int v18 = (int)((unsigned)n3 + (unsigned)(-8));
-    const bool v19 = v17 > v18;
-    const bool v20 = v17 < 0;
-    const bool v21 = v20 || v19;
-    const int v24 = v23 + v17;
-    float v25[8];
-    fw_load_bf16x8_range_ldg(in1 + v24, v17, n3, v25);
-    const int v28 = v27 + v17;
-    float v29[8];
-    fw_load_bf16x8_across_ldg(in0, in0 + v28, v17, n3, v29);
-    float v30[8];
-    fw_load_bf16x8_across_ldg(in2, in2 + v17, v17, n3, v30);
-    float v32[8];
+  const int v1 = fw_udiv(bid0, n1);
+  const int v2 = v1 * n1;
+  const int v3 = bid0 - v2;
+  const int v4 = v3 * 128;
+  const int v5 = v4 + tid0;
+  const int v7 = (int)((unsigned)v1 * (unsigned)n3);
+  const int v8 = v7 & 7;
+  const int v15 = v1 * n4;
+  const int v18 = v1 * n5;
+  const int v19 = v18 + 1;
+  const int v25 = v1 * n6;
+  const bool v27 = v5 < n7;
+  if (v27) {
+    const int v6 = v5 * 8;
+    const int v9 = v6 - v8;
+    const int v10 = (int)((unsigned)n2 + (unsigned)(-8));
+    const bool v11 = v9 > v10;
+    const bool v12 = v9 < 0;
+    const bool v13 = v12 || v11;
+    const int v16 = v15 + v9;
+    float v17[8];
+    fw_load_bf16x8_range_ldg(in1 + v16, v9, n2, v17);
+    const int v20 = v19 + v9;
+    float v21[8];
+    fw_load_bf16x8_across_ldg(in0, in0 + v20, v9, n2, v21);
+    float v22[8];
+    fw_load_bf16x8_across_ldg(in2, in2 + v9, v9, n2, v22);
+    float v24[8];
     #pragma unroll
     for (int l = 0; l < 8; ++l) {
-      const float v31 = v25[l] + v30[l];
-      v32[l] = v29[l] + v31;
+      const float v23 = v17[l] + v22[l];
+      v24[l] = v21[l] + v23;
     }
-    const int v34 = v33 + v17;
-    if (v9) {
-      fw_store_f32x8_range(out3 + v34, v17, n3, v32);
-    }
+    const int v26 = v25 + v9;
+    fw_store_f32x8_range(out3 + v26, v9, n2, v24);
   }
 }

@@ -100,7 +100,7 @@ template <class I> __device__ __forceinline__ void fw_store_f32x4_range(float* p
 }
 
 // pointwise
-extern "C" __global__ void __launch_bounds__(256) cat_pad_0(
+extern "C" __global__ void __launch_bounds__(128) cat_pad_0(
     const float* __restrict__ in0,
     const float* __restrict__ in1,
     float* __restrict__ out2,
@@ -128,7 +128,7 @@ extern "C" __global__ void __launch_bounds__(256) cat_pad_0(
   const int v4 = fw_udiv(bid0, n1);
   const int v5 = v4 * n1;
   const int v6 = bid0 - v5;
-  const int v7 = v4 * 32;
+  const int v7 = v4 * 16;
   const int v8 = v7 + v1;
   const bool v9 = v8 < n2;
   const int v10 = n2 + (-1);

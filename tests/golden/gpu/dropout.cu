@@ -85,7 +85,7 @@ __device__ __forceinline__ void fw_store_boolx4(unsigned char* p, const bool* v)
 }
 
 // pointwise
-extern "C" __global__ void __launch_bounds__(256) dropout_0(
+extern "C" __global__ void __launch_bounds__(128) dropout_0(
     const long long* __restrict__ in0,
     const float* __restrict__ in1,
     float* __restrict__ out2,
@@ -95,51 +95,41 @@ extern "C" __global__ void __launch_bounds__(256) dropout_0(
     int n2,
     int n3,
     int n4,
-    int n5,
-    int n6) {
+    int n5) {
   const int bid0 = blockIdx.x;
   const int tid0 = threadIdx.x;
-  const int v1 = fw_udiv(tid0, 128);
-  const int v2 = v1 * 128;
-  const int v3 = tid0 - v2;
-  const int v4 = fw_udiv(bid0, n1);
-  const int v5 = v4 * n1;
-  const int v6 = bid0 - v5;
-  const int v7 = v4 * 2;
-  const int v8 = v7 + v1;
-  const bool v9 = v8 < n2;
-  const int v10 = n2 + (-1);
-  const int v11 = v8 < v10 ? v8 : v10;
-  const int v12 = v6 * 128;
-  const int v13 = v12 + v3;
-  const int v14 = n3 + (-1);
-  const bool v15 = v13 < n3;
-  const int v16 = v13 < v14 ? v13 : v14;
-  const int v17 = v16 * 4;
-  const bool v18 = v15 && v9;
-  const long long v19 = __ldg(in0 + 0);
-  unsigned v20[4];
-  fw_philox_quad(v19, v11, (unsigned)(v17 >> 2), 0, v20);
-  const int v22 = v11 * n4;
-  const int v23 = v22 + v17;
-  float v24[4];
-  fw_load_f32x4_ldg(in1 + v23, v24);
-  bool v21[4];
-  float v26[4];
+  const int v1 = fw_udiv(bid0, n1);
+  const int v2 = v1 * n1;
+  const int v3 = bid0 - v2;
+  const int v4 = v3 * 128;
+  const int v5 = v4 + tid0;
+  const int v6 = n2 + (-1);
+  const bool v7 = v5 < n2;
+  const int v8 = v5 < v6 ? v5 : v6;
+  const int v9 = v8 * 4;
+  const long long v10 = __ldg(in0 + 0);
+  unsigned v11[4];
+  fw_philox_quad(v10, v1, (unsigned)(v9 >> 2), 0, v11);
+  const int v13 = v1 * n3;
+  const int v14 = v13 + v9;
+  float v15[4];
+  fw_load_f32x4_ldg(in1 + v14, v15);
+  bool v12[4];
+  float v17[4];
   #pragma unroll
   for (int l = 0; l < 4; ++l) {
-    v21[l] = v20[l] >= 1073741824u;
-    const float v25 = v24[l] * 1.3333334f;
-    v26[l] = v21[l] ? v25 : 0.0f;
+    v12[l] = v11[l] >= 1073741824u;
+    const float v16 = v15[l] * 1.3333334f;
+    v17[l] = v12[l] ? v16 : 0.0f;
   }
-  const int v27 = v11 * n5;
-  const int v28 = v27 + v17;
-  if (v18) {
-    fw_store_f32x4(out2 + v28, v26);
+  const int v18 = v1 * n4;
+  const int v19 = v18 + v9;
+  if (v7) {
+    fw_store_f32x4(out2 + v19, v17);
   }
-  const int v29 = v11 * n6;
-  const int v30 = v29 + v17;
-  if (v18) {
-    fw_store_boolx4(out3 + v30, v21);
+  const int v20 = v1 * n5;
+  const int v21 = v20 + v9;
+  if (v7) {
+    fw_store_boolx4(out3 + v21, v12);
   }
 }

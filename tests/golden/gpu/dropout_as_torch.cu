@@ -119,7 +119,7 @@ __device__ __forceinline__ void fw_store_f32x4(float* p, const float* v) {
 }
 
 // pointwise
-extern "C" __global__ void __launch_bounds__(256) dropout_as_torch_0(
+extern "C" __global__ void __launch_bounds__(128) dropout_as_torch_0(
     const long long* __restrict__ in0,
     const float* __restrict__ in1,
     float* __restrict__ out2,
@@ -134,13 +134,13 @@ extern "C" __global__ void __launch_bounds__(256) dropout_as_torch_0(
     int n7) {
   const int bid0 = blockIdx.x;
   const int tid0 = threadIdx.x;
-  const int v1 = bid0 * 512;
+  const int v1 = bid0 * 256;
   const int v2 = v1 + tid0;
   const int v3 = n1 + (-1);
   const bool v4 = v2 < n1;
   const int v5 = v2 < v3 ? v2 : v3;
   const int v6 = v5 * 4;
-  const int v7 = v2 + 256;
+  const int v7 = v2 + 128;
   const bool v8 = v7 < n1;
   const int v9 = v7 < v3 ? v7 : v3;
   const int v10 = v9 * 4;

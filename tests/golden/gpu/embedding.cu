@@ -50,7 +50,7 @@ __device__ __forceinline__ void fw_store_f32x4(float* p, const float* v) {
 }
 
 // pointwise
-extern "C" __global__ void __launch_bounds__(256) embedding_0(
+extern "C" __global__ void __launch_bounds__(128) embedding_0(
     const long long* __restrict__ in0,
     const float* __restrict__ in1,
     float* __restrict__ out2,
@@ -62,7 +62,7 @@ extern "C" __global__ void __launch_bounds__(256) embedding_0(
     int n5) {
   const int bid0 = blockIdx.x;
   const int tid0 = threadIdx.x;
-  const int v1 = bid0 * 256;
+  const int v1 = bid0 * 128;
   const int v2 = v1 + tid0;
   const int v3 = n1 + (-1);
   const bool v4 = v2 < n1;

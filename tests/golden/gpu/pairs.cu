@@ -78,7 +78,7 @@ __device__ __forceinline__ void fw_store_bf16x8(unsigned short* p, const float* 
 }
 
 // pointwise
-extern "C" __global__ void __launch_bounds__(256) pairs_0(
+extern "C" __global__ void __launch_bounds__(128) pairs_0(
     const unsigned short* __restrict__ in0,
     const float* __restrict__ in1,
     const float* __restrict__ in2,
@@ -92,7 +92,7 @@ extern "C" __global__ void __launch_bounds__(256) pairs_0(
     int n6) {
   const int bid0 = blockIdx.x;
   const int tid0 = threadIdx.x;
-  const int v1 = bid0 * 256;
+  const int v1 = bid0 * 128;
   const int v2 = v1 + tid0;
   const int v3 = n1 + (-1);
   const bool v4 = v2 < n1;

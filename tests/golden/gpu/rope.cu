@@ -87,7 +87,7 @@ __device__ __forceinline__ void fw_store_bf16x8(unsigned short* p, const float* 
 }
 
 // pointwise
-extern "C" __global__ void __launch_bounds__(256) rope_0(
+extern "C" __global__ void __launch_bounds__(128) rope_0(
     const unsigned short* __restrict__ in0,
     const float* __restrict__ in1,
     const float* __restrict__ in2,
@@ -110,7 +110,7 @@ extern "C" __global__ void __launch_bounds__(256) rope_0(
   const int v4 = fw_udiv(bid0, n1);
   const int v5 = v4 * n1;
   const int v6 = bid0 - v5;
-  const int v7 = v4 * 16;
+  const int v7 = v4 * 8;
   const int v8 = v7 + v1;
   const bool v9 = v8 < n2;
   const int v10 = n2 + (-1);

@@ -87,7 +87,7 @@ __device__ __forceinline__ void fw_store_bf16x8(unsigned short* p, const float* 
 }
 
 // pointwise
-extern "C" __global__ void __launch_bounds__(256) rope_sized_0(
+extern "C" __global__ void __launch_bounds__(128) rope_sized_0(
     const unsigned short* __restrict__ in0,
     const float* __restrict__ in1,
     const float* __restrict__ in2,
@@ -97,7 +97,7 @@ extern "C" __global__ void __launch_bounds__(256) rope_sized_0(
   const int v1 = fw_udiv(tid0, 16);
   const int v2 = v1 * 16;
   const int v3 = tid0 - v2;
-  const int v7 = bid0 * 16;
+  const int v7 = bid0 * 8;
   const int v8 = v7 + v1;
   const int v17 = v3 * 8;
   const long long v19 = (long long)v17;

@@ -1,0 +1,174 @@
+"""Schedules of rows that are neighbours in memory, as in a reduction over the middle: threads side by side along rows,
+each taking some of the columns. The modes: see `gpu.py`."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from ..fusion.ir import Fusion
+from ..fusion.online import online
+from ..index.expr import Atom
+from .gpu_along import passes_of
+from .gpu_base import (
+    ACCESS,
+    FLIGHT,
+    LINE,
+    PIECES,
+    SECTOR,
+    WARP,
+    GpuSchedule,
+    Settled,
+    accesses,
+    finds_positions,
+    power_up,
+)
+from .gpu_fit import CLUSTERS, HALF, STEPS, THREADS, holds
+from .gpu_runs import Runs
+
+EACH = 8  # columns of a thread, at least, where it costs much to combine what threads have found
+BRIEF = 512  # columns up to which half as many threads share those whose moments are combined, which is dear
+LONG = 64  # columns from which on half a warp has rows side by side, and more threads share a column
+PART = 8  # bytes of a vector from which on blocks that hold rows have no more of them than a line of the caches has
+HELD = 56, 48, 64  # registers of a thread for values: in blocks of half the threads, of all, of all with half a line
+BROAD = 4 * WARP  # vectors of rows side by side in a block, at most
+
+
+class Down(Runs):
+    """Kernels whose threads are side by side along rows."""
+
+    def down(self, f: Fusion, rows: list[Atom], cols: list[Atom], unit: Atom, passes: int) -> Settled:
+        lanes, aligned = self._lanes(f, unit, exact=True)
+        nc = self.size(cols)
+        names = tuple(a.name for a in rows), tuple(a.name for a in cols)
+        smallest = min((d.itemsize for _, o, d in accesses(f, stores=False) if unit in o.axes()), default=ACCESS)
+
+        def based(lanes: int, most: int = WARP) -> tuple[GpuSchedule, int]:
+            """A loop with such vectors, at most so many of rows in a block, and tiles of rows."""
+            vectors = self.size(rows) // lanes
+            rt = self._side_by_side(power_up(self.size([unit]) // lanes, most), lanes * smallest, vectors)
+            ct = max(1, THREADS // rt)
+            if finds_positions(f.reductions()):  # what threads have found is dear to combine
+                ct = max(1, min(ct, power_up(nc // EACH + 1, 2 * ct) // 2))
+            s = GpuSchedule(*names, unit.name, lanes, "outer reduction", "loop", rt, ct, 4, aligned=aligned)
+            return replace(s, family="outer persistent" if passes > 1 else s.family), -(-vectors // rt)
+
+        base, tiles = based(lanes)
+        ct = base.col_threads
+        running = online(f, set(cols))
+        moments = any(o.kind == "moments" for o in running.values()) and passes_of(f, set(cols), running) == 1
+        if passes > 1:
+            held = self._held_rows(f, base, rows, cols, unit, lanes * smallest, moments)
+            if held is not None:
+                return f, held, {}
+        few = self.gpu.sms * (PIECES // 2 if passes == 1 else 1)  # so few blocks do not keep memory busy
+        if tiles < few and nc >= 4 * ct and not finds_positions(f.reductions()):
+            loads = {(b, o): d.itemsize for b, o, d in accesses(f, stores=False) if o.axes() & set(cols)}
+            point = sum(loads.values())
+            several = lanes * point > ACCESS and len(f.reductions()) > 1
+            if lanes == 8 and (passes > 1 or several or running):  # these take registers
+                base, tiles = based(4)
+                ct = base.col_threads
+            splits = min(self.gpu.sms * PIECES // tiles, -(-nc // (4 * ct)), 1024)
+            if splits > 1:
+                longer = lanes == 8 and base.lanes * point <= ACCESS  # 16-bit elements wait longer; of one tensor
+                steps = 8 if longer and nc >= 16 * ct * splits else 4
+                s = replace(base, family=base.family + ", split", mode="split", steps=steps, finish=True)
+                return f, replace(s, once=self._once(f, s, splits)), {"splits": splits}
+        if passes == 1 and nc >= LONG and WARP // 2 * lanes * smallest >= LINE:
+            base, _ = based(lanes, WARP // 2)  # more threads along columns, of fewer rows side by side
+        if moments and nc <= BRIEF:
+            base = replace(base, col_threads=max(1, ct // 2))
+        if passes > 1 and not moments and lanes * smallest < PART and self.size(rows) // lanes >= 2 * WARP:
+            return f, replace(base, row_threads=2 * WARP, col_threads=2 * THREADS // WARP), {}  # whole lines, or nearly
+        return f, replace(base, steps=self._in_turn(f, set(cols), base, nc, bool(running))), {}
+
+    def _held_rows(
+        self, f: Fusion, base: GpuSchedule, rows: list[Atom], cols: list[Atom], unit: Atom, size: int, moments: bool
+    ) -> GpuSchedule | None:
+        """Rows that blocks hold, in vectors of so many bytes; None where they cannot. `moments`: one pass would do."""
+        nc, lanes, vectors = self.size(cols), base.lanes, self.size(rows) // base.lanes
+        words = lanes * self._words(f, set(cols))[0]
+        clusters = self._clusters(f, set(cols))
+        rt, ct = base.row_threads, base.col_threads
+        ways: list[tuple[int, int, int]] = []  # vectors of rows, blocks that share them, threads of a row
+        if size >= PART and not moments and self.size([unit]) * size >= LINE * lanes:
+            found = self._lines(LINE // size, vectors, clusters, nc, words)
+            ways = [] if found is None else [found]
+        more = (1,) if moments else (1, 2, 4)  # one pass does it: rows that take many threads are not held
+        narrow = self._spread(rt, size, vectors)
+        if narrow < rt:
+            ways += [(narrow, 1, HALF // narrow), (narrow, 1, THREADS // narrow)]
+        broad = self._broad(self.size([unit]) // lanes, size, vectors)
+        ways += [(n, 1, k * THREADS // n) for n in (broad, broad // 2) if n > rt for k in more if n * k <= 2 * BROAD]
+        ways += [(rt, c, k * ct) for c in clusters for k in more]
+        for n, c, wide in ways:
+            steps = -(-nc // (c * wide))
+            parts = wide * n == 1024 and n * size < LINE  # of lines, by so many threads: reading rows again is faster
+            if wide * n <= 1024 and holds(wide * n, steps, words) and not parts:
+                return replace(base, mode="persistent", row_threads=n, col_threads=wide, steps=steps, cluster=c)
+        return None
+
+    def _lines(
+        self, line: int, vectors: int, clusters: tuple[int, ...], columns: int, words: float
+    ) -> tuple[int, int, int] | None:
+        """(vectors of rows of a block, blocks that share them, threads of a row) for blocks of few threads: rows of one
+        line of the caches, of more where columns are few, of half a line where they are many; beyond, clusters of such
+        blocks. None: there are few rows, or columns are too many. (Threads that hold as much in larger blocks, or less
+        in blocks of 512, were slower by up to a half on an H200.)"""
+
+        def fits(n: int, cluster: int, threads: int, most: float) -> bool:
+            steps = -(-columns * n // (cluster * threads))
+            return steps <= STEPS and steps * words <= most and -(-vectors // n) >= self.gpu.sms
+
+        n = WARP
+        while n >= line:
+            if fits(n, 1, HALF, HELD[0]) and (n == line or vectors >= PIECES * n * self.gpu.sms):
+                return n, 1, HALF // n
+            n //= 2
+        if fits(line, 1, THREADS, HELD[1]):
+            return line, 1, THREADS // line
+        half = max(1, line // 2)
+        return next(((half, c, THREADS // half) for c in clusters[:3] if fits(half, c, THREADS, HELD[2])), None)
+
+    def _clusters(self, f: Fusion, cols: set[Atom]) -> tuple[int, ...]:
+        """How many blocks may hold a row: several, if it would be read again otherwise."""
+        again = passes_of(f, cols, online(f, cols)) > 1
+        return CLUSTERS if again and self.gpu.clusters else (1,)
+
+    def _in_turn(self, f: Fusion, cols: set[Atom], s: GpuSchedule, columns: int, running: bool) -> int:
+        """Vectors of a thread at a time: more of narrow ones, and so many that a thread waits for memory as few times
+        as can be (those that are left over come one by one). `running`: what is combined on the fly, which takes
+        registers."""
+        loads = {(b, o): d.itemsize for b, o, d in accesses(f, stores=False) if o.axes() & cols}
+        size = s.lanes * max(1, sum(loads.values()))
+        most = FLIGHT if running and (s.lanes == 8 or columns <= BRIEF) else 2 * FLIGHT
+        choices = [n for n in (1, 2, 4, 8, 16) if n <= 4 or n * size <= most]
+
+        def waits(n: int) -> int:
+            return columns // (s.col_threads * n) + -(-(columns % (s.col_threads * n)) // s.col_threads)
+
+        return min(choices, key=waits)
+
+    def _spread(self, rt: int, size: int, vectors: int) -> int:
+        """Vectors (of so many bytes) of rows in a block that holds them. Where those make fewer blocks than there are
+        processors: fewer, down to a sector, if that makes blocks for most."""
+        n = rt
+        while n * size > SECTOR and n > 1 and -(-vectors // n) < self.gpu.sms:
+            n //= 2
+        return rt if 2 * -(-vectors // n) < self.gpu.sms else n
+
+    def _broad(self, most: int, size: int, vectors: int) -> int:
+        """Vectors (of so many bytes) of rows in a block, at most so many, where a warp's are few bytes: so many that
+        most lines that a block reads and writes are all its own, wherever they begin, and there are blocks for all."""
+        n = WARP
+        while n * size < (4 if size == 4 else 2) * LINE and n < BROAD and vectors >= 2 * n * self.gpu.sms * PIECES:
+            n *= 2
+        return self._side_by_side(power_up(most, n), size, vectors)
+
+    def _side_by_side(self, most: int, size: int, vectors: int) -> int:
+        """How many vectors (of so many bytes) of rows a block has, at most so many: as many as leave few threads
+        without one, and lines of memory whole."""
+        least = min(most, max(8, LINE // size))
+        choices = [most >> k for k in range(most.bit_length()) if most >> k >= least]
+        fewest = min(-(-vectors // n) * n for n in choices)
+        return next(n for n in choices if 16 * -(-vectors // n) * n <= 17 * fewest)
