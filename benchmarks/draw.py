@@ -17,10 +17,18 @@ Make = Callable[[str, bool], Tensors]
 
 
 class Draw:
-    """Sizes and element types, by one generator."""
+    """Sizes and element types, by one generator. `scale`: tensors have so many times the elements."""
 
-    def __init__(self, seed: int) -> None:
+    def __init__(self, seed: int, scale: float = 1) -> None:
         self.random = random.Random(seed)
+        self.scale = scale
+
+    def elements(self, least: int, most: int) -> int:
+        """Of a large tensor, within bounds that are to be scaled."""
+        return self.scaled(self.extent(least, most))
+
+    def scaled(self, elements: int) -> int:
+        return max(1, round(elements * self.scale))
 
     def dtype(self) -> torch.dtype:
         return self.random.choices(list(TYPES), (5, 2, 4))[0]
@@ -35,12 +43,12 @@ class Draw:
     def matrix(self, least: int = 64, most: int = 200_000) -> tuple[int, int]:
         """Rows of a length within the bounds, of 20 to 300 million elements in all."""
         m = self.extent(least, most)
-        return max(1, self.extent(20_000_000, 300_000_000) // m), m
+        return max(1, self.elements(20_000_000, 300_000_000) // m), m
 
     def images(self) -> tuple[int, int, int, int]:
         c = 32 * self.random.randint(1, 20)
         side = self.random.choice((7, 14, 28, 32, 56, 64, 112, 128))
-        return max(1, self.extent(20_000_000, 100_000_000) // (c * side * side)), c, side, side
+        return max(1, self.elements(20_000_000, 100_000_000) // (c * side * side)), c, side, side
 
 
 def case(

@@ -62,23 +62,23 @@ def others(draw: Draw) -> Iterator[Case]:
     """One case of each kind, forward."""
     for name, fn, large, vectors in SHORT:
         m, dtype = _short(draw), draw.dtype()
-        n = draw.extent(10_000_000, 80_000_000) // m // large
+        n = max(1, draw.elements(10_000_000, 80_000_000) // m // large)
         yield case(name, fn, rows((n, m), (8, 6), big=large, vectors=vectors, dtype=dtype), dtype, n, m)
     for name, fn in MIDDLE:
         k, n, dtype = draw.extent(2, 200), draw.extent(20, 2_000), draw.dtype()
-        m = max(8, draw.extent(10_000_000, 80_000_000) // k // n)
+        m = max(8, draw.elements(10_000_000, 80_000_000) // k // n)
         yield case(name, fn, rows((k, n, m), (2, 8, 16), dtype=dtype), dtype, k, n, m)
     for last in (False, True):
         yield images(draw, "eval norm" + " channels last" * last, eval_norm, last)
     n, m, dtype = draw.extent(5_000, 500_000), draw.extent(16, 4_000), draw.dtype()
-    n = min(n, 80_000_000 // m)
+    n = min(n, draw.scaled(80_000_000) // m)
     yield case("row scale", row_scale, g._shapes((n, m), (n, 1), dtype=dtype, small=((5, 8), (5, 1))), dtype, n, m)
     b, h, t, dtype = draw.extent(1, 32), draw.extent(4, 32), draw.extent(64, 2_000), draw.dtype()
-    b = max(1, min(b, 80_000_000 // (h * t * t)))
+    b = max(1, min(b, draw.scaled(80_000_000) // (h * t * t)))
     scores = g._shapes((b, h, t, t), (b, 1, 1, t), dtype=dtype, small=((2, 3, 4, 4), (2, 1, 1, 4)))
     yield case("masked softmax", masked, scores, dtype, b, h, t, t)
     w, n, dtype = _short(draw), draw.extent(1_000, 200_000), draw.dtype()
-    k = 40_000_000 // w
+    k = draw.scaled(40_000_000) // w
     yield case("embedding*2", g.embedding, g._words(n, w, k, dtype), dtype, k, n, w)
 
 

@@ -5,7 +5,7 @@ of program (the kinds of the suites `gpu` and `gpu-more`) and measures them as `
 beside eager and TorchInductor. The same seed draws the same shapes. On one H200 about two seconds per program. Rows
 where Fusewright is more than 3 % slower than the best peer say so. `--kinds others` has short rows of any length,
 operands that are the same for many rows, and softmax and sums that do not go along memory; `--kinds training` forward
-and backward passes (`drawn_others.py`).
+and backward passes (`drawn_others.py`). On a CPU: `--device cpu --scale 0.1`.
 """
 
 from __future__ import annotations
@@ -72,10 +72,10 @@ def drawn(draw: Draw) -> Iterator[Case]:
         yield images(draw, name, fn, last)
     n, m = draw.matrix(500, 200_000)
     yield case("cross-entropy", g.cross_entropy, g._classes(n, m), torch.bfloat16, n, m)
-    middle = (draw.extent(4, 64), draw.extent(200, 5_000), draw.extent(64, 2_000))
+    middle = (draw.elements(4, 64), draw.extent(200, 5_000), draw.extent(64, 2_000))
     dtype = draw.dtype()
     yield case("var_mean dim 1", lambda x: torch.var_mean(x, 1), rows(middle, (2, 8, 16), dtype=dtype), dtype, *middle)
-    a, b, c = draw.extent(4, 32), draw.extent(32, 200), draw.extent(128, 2_000)
+    a, b, c = draw.elements(4, 32), draw.extent(32, 200), draw.extent(128, 2_000)
     wide = g._shapes((a, 1, b, c), (a, b, 1, c), dtype=torch.float32, small=((2, 1, 4, 16), (2, 4, 1, 16)))
     yield case("outer add", g.outer_add, wide, torch.float32, a, b, b, c)
     yield _rope(draw)
@@ -86,13 +86,13 @@ def drawn(draw: Draw) -> Iterator[Case]:
 def _rope(draw: Draw) -> Case:
     heads, tokens = draw.extent(4, 40), draw.extent(500, 10_000)
     width = draw.random.choice((64, 80, 96, 128, 256))
-    size, dtype = (max(1, 80_000_000 // (heads * tokens * width)), heads, tokens, width), draw.dtype()
+    size, dtype = (max(1, draw.scaled(80_000_000) // (heads * tokens * width)), heads, tokens, width), draw.dtype()
     return case("rope", g.rope, g._heads(*size, dtype=dtype), dtype, *size)
 
 
 def _embedding(draw: Draw) -> Case:
     n, width, k, dtype = draw.extent(1_000, 200_000), draw.extent(64, 8_000), draw.extent(5_000, 100_000), draw.dtype()
-    k = min(k, 200_000_000 // width)
+    k = min(k, draw.scaled(200_000_000) // width)
     name = f"embedding*2 {k} of {n}x{width} {TYPES[dtype]}"
     return Case(name, SUITE, g.embedding, g._words(n, width, k, dtype), 0, first=min(1, k / n))
 
@@ -123,13 +123,14 @@ def main(argv: list[str]) -> int:
     parser.add_argument("--count", type=int, default=1, help="shapes for each kind of program")
     parser.add_argument("--kinds", choices=tuple(KINDS), default="first", help="of programs (default: first)")
     parser.add_argument("--device", default="cuda")
+    parser.add_argument("--scale", type=float, default=1, help="so many times the elements: 0.1 for a CPU")
     parser.add_argument("--only", default="", metavar="SUBSTR", help="only programs whose name contains this")
     parser.add_argument("--peers", default="eager,inductor")
     parser.add_argument("--list", action="store_true", help="print what is drawn, and end")
     parser.add_argument("--quick", action="store_true", help="tiny sizes: tries the program, not speed")
     parser.add_argument("--json", type=Path, metavar="FILE")
     args = parser.parse_args(argv)
-    draw = Draw(args.seed)
+    draw = Draw(args.seed, args.scale)
     cases = tuple(c for _ in range(args.count) for c in KINDS[args.kinds](draw) if args.only in c.name)
     if args.list:
         print(*(c.name for c in cases), sep="\n")
