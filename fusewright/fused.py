@@ -31,7 +31,7 @@ from .run.node import make_node
 from .trace import frames, questions
 from .trace.capture import Captured, capture
 from .trace.launcher import SCOPE, Entry, amp_state, apart, block, condition, inlinable, integers, launcher, write
-from .trace.lean import is_lean, node_shape
+from .trace.lean import below_autograd, is_lean, node_shape
 from .trace.signature import Described, Layout, describe, layout
 
 ENTRIES = 16  # signatures that the generated code tries one after the other; the others are looked up by key
@@ -279,7 +279,8 @@ def _entry(c: Captured, described: Described, layouts: dict[int, Layout], title:
     if not is_lean(meta) or c.forward is None:
         return entry
     if c.backward_graph is None:
-        entry.how, entry.run = "plain", c.forward
+        requiring = any(lay.requires_grad for lay in layouts.values())
+        entry.how, entry.run = "plain", below_autograd(c.forward) if requiring else c.forward
         return entry
     tensors = [False] * (len(c.symbols) + len(c.integers)) + [True] * len(c.tensors)
     shape = node_shape(c.forward_graph, c.backward_graph, meta, tensors)

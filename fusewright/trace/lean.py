@@ -93,6 +93,24 @@ def _kind(n: Any) -> str:
     return "view" if viewed else "tensor"
 
 
+def below_autograd(run: Callable[[list[Any]], list[Any]]) -> Callable[[list[Any]], list[Any]]:
+    """`run` with gradients off: a graph without a backward pass may be given tensors that require them.
+
+    Operations that are left to torch would be recorded otherwise, although the program has them under `no_grad`.
+    """
+
+    def unrecorded(args: list[Any]) -> list[Any]:
+        if not torch.is_grad_enabled():
+            return run(args)
+        torch._C._set_grad_enabled(False)
+        try:
+            return run(args)
+        finally:
+            torch._C._set_grad_enabled(True)
+
+    return unrecorded
+
+
 @contextmanager
 def aot_settings() -> Iterator[None]:
     """Settings of AOTAutograd for our node: compile the backward pass now; do not free what a retained graph needs."""
@@ -135,7 +153,7 @@ class Parts:
         args = [f"a{k}" for k in range(len(inputs))]
         scope: dict[str, Any] = {"_whole": whole, "_transforms": _transforms}
         if "inference" in self.compiled:
-            scope["_run"] = forward
+            scope["_run"] = below_autograd(forward) if any(i.requires_grad for i in self.meta.input_info) else forward
             call = f"_run([{', '.join(args)}])"
         else:
             backward, backward_graph = self.compiled.get("backward", (None, None))

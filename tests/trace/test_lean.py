@@ -89,6 +89,47 @@ def test_without_gradients(kinds):
     assert all(kinds)
 
 
+UNRECORDED = {
+    "matrix product": lambda x: torch.mm(x, x),
+    "clone": lambda x: x.clone(),
+    "sort": lambda x: torch.sort(x)[0],
+    "behind a kernel": lambda x: torch.mm(torch.relu(x * 2) + 1, x),
+}
+
+
+@pytest.mark.parametrize("detached", [False, True], ids=["no_grad", "detach"])
+@pytest.mark.parametrize("name", UNRECORDED)
+@pytest.mark.parametrize("way", ["compile", "fuse"])
+def test_what_is_not_to_be_differentiated(way, name, detached, kinds):
+    """Operations that torch runs are not recorded either, where the whole graph has no gradients."""
+
+    def fn(x):
+        with torch.no_grad():
+            return UNRECORDED[name](x.detach() if detached else x)
+
+    x = torch.randn(5, 5, requires_grad=True)
+    ours = torch.compile(fn, backend="fusewright", fullgraph=True) if way == "compile" else fusewright.fuse(fn)
+    with no_fallbacks():
+        for _ in range(2):
+            y = ours(x)
+            same([y, torch.is_grad_enabled()], [fn(x), True])
+            (y * x).sum().backward()
+            torch.testing.assert_close(x.grad, y)
+            x.grad = None
+    assert kinds == [True] * (way == "compile")
+
+
+@pytest.mark.parametrize("way", ["compile", "fuse"])
+def test_an_error_without_gradients_leaves_the_mode_alone(way):
+    fn = lambda x: torch.linalg.cholesky(x.detach())
+    ours = torch.compile(fn, backend="fusewright") if way == "compile" else fusewright.fuse(fn)
+    assert not ours(torch.eye(3, requires_grad=True)).requires_grad
+    with pytest.raises(RuntimeError, match="positive-definite"):
+        ours((-torch.eye(3)).requires_grad_())
+    assert torch.is_grad_enabled()
+    torch._dynamo.reset()
+
+
 def test_a_module_with_shared_and_frozen_parameters(kinds):
     net = torch.nn.Sequential(torch.nn.Linear(8, 8), torch.nn.GELU(), torch.nn.LayerNorm(8), torch.nn.Linear(8, 8))
     net[3].weight = net[0].weight
