@@ -48,6 +48,9 @@ def nothing_kept(x: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
 def _bernoulli(x: torch.Tensor, p: Any = None, generator: Any = None) -> torch.Tensor:
     if generator is not None:
         return NotImplemented
+    # a probability that is none raises in eager: of a tensor on a CPU that is known when it is looked at
+    if x.device.type == "cpu" if p is None else not 0 <= p <= 1:
+        return NotImplemented
     u = aten.rand.default(x.shape, dtype=torch.float32, device=x.device)
     return (u < (x if p is None else p)).to(x.dtype)
 

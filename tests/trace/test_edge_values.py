@@ -244,3 +244,63 @@ def test_what_eager_refuses(name: str, single: bool) -> None:
     fn, args = REFUSED[name]
     with no_fallbacks(), fusewright.options(single_op_groups=single):
         refuse_alike(fn, *args)
+
+
+NUMBERS: dict[str, Callable[[torch.Tensor, float], torch.Tensor]] = {
+    "masked_fill": lambda x, n: x.masked_fill(x > 0, n),
+    "full_like": lambda x, n: torch.full_like(x, n) + x,
+    "clamp": lambda x, n: x.clamp(-n, n),
+    "clamp_min": lambda x, n: x.clamp_min(-n),
+    "hardtanh": lambda x, n: F.hardtanh(x, -n, n),
+    "threshold": lambda x, n: F.threshold(x, 0, n),
+    "pad": lambda x, n: F.pad(x, (1, 1), value=n),
+    "scatter": lambda x, n: x.scatter(0, torch.tensor([0]), n),
+    "pow": lambda x, n: x.pow(n) if x.dtype != torch.float32 else x.masked_fill(x > 0, n),
+}
+FACTORS: dict[str, Callable[[torch.Tensor, float], torch.Tensor]] = {
+    "leaky_relu": F.leaky_relu,
+    "elu": F.elu,
+    "softplus": F.softplus,
+    "lerp": lambda x, n: torch.lerp(x, x * 2, n),
+}
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float32], ids=str)
+@pytest.mark.parametrize("name", [*NUMBERS, *FACTORS])
+def test_numbers_that_their_type_cannot_hold(name: str, dtype: torch.dtype) -> None:
+    """Eager raises where a kernel would make infinities of them. The largest of a type, and infinities, are taken."""
+    x = torch.tensor([0.5, -1.0, 2.0], dtype=dtype)
+    if name in FACTORS:  # in float32, whatever the operand's type
+        fn, largest = FACTORS[name], torch.finfo(torch.float32).max
+    else:
+        fn, largest = NUMBERS[name], torch.finfo(dtype).max
+    for number in (largest * (1 + 2**-12), 1e39):
+        for f in (fn, lambda x, n: fn(x * 2, n) + 1):
+            with pytest.raises(RuntimeError, match="without overflow"):
+                f(x, number)
+            with pytest.raises(RuntimeError, match="without overflow"):
+                ours(lambda x: f(x, number), x)
+    if name in NUMBERS and name != "pow":
+        assert_as_eager(lambda x: fn(x, largest), x)
+        assert_as_eager(lambda x: fn(x, math.inf), x)
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.float32], ids=str)
+def test_numbers_that_become_infinities(dtype: torch.dtype) -> None:
+    """Arithmetic and comparisons take any number: it is a tensor of no dimensions there, and rounded."""
+    x = torch.tensor([0.5, -1.0, math.inf, -math.inf, math.nan], dtype=dtype)
+    for fn in (torch.lt, torch.ge, torch.eq, torch.add, torch.sub, torch.fmod):
+        assert_as_eager(lambda x: fn(x, 1e39), x)
+        assert_as_eager(lambda x: fn(x * 2, -1e39).to(torch.int8) * 2, x)
+
+
+@pytest.mark.parametrize("p", [2.0, -0.5, math.nan])
+def test_probabilities_that_are_none(p: float) -> None:
+    """Eager looks at them, as numbers and in a tensor."""
+    x = torch.rand(4, 6)
+    for fn in (lambda x: torch.bernoulli(x, p) * 2 + x, lambda x: torch.bernoulli(x.clamp(p, p)) * 2 + x):
+        for f in (fn, compiled(fn)):
+            with pytest.raises(RuntimeError, match=r"p_in >= 0|expects p to be in"):
+                f(x)
+    drawn = compiled(lambda x: torch.bernoulli(x.clamp(0.25, 0.25)) * 2)(torch.rand(10000))
+    assert set(drawn.unique().tolist()) == {0.0, 2.0} and 0.4 < drawn.mean() < 0.6

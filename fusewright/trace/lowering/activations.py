@@ -15,7 +15,7 @@ import torch
 from ...core.errors import Refusal
 from ...graph.builder import Builder
 from ...graph.ir import Value
-from .common import compute, exact, finish, like
+from .common import compute, exact, finish, in_range, like
 from .registry import Context, lower
 
 aten = torch.ops.aten
@@ -144,6 +144,7 @@ def _prelu_backward(ctx: Context, grad: Value, x: Value, weight: Value) -> tuple
 @lower(aten.elu.default, takes="f")
 def _elu(ctx: Context, x: Value, alpha: Any = 1, scale: Any = 1, input_scale: Any = 1) -> Value:
     b, v = ctx.b, compute(ctx, x)
+    in_range(alpha, v.dtype)
     negative = b.mul(b.expm1(b.mul(v, compute(ctx, input_scale))), like(b, v, float(alpha) * float(scale)))
     return finish(ctx, b.where(b.lt(v, like(b, v, 0)), negative, b.mul(v, compute(ctx, scale))))
 
@@ -158,6 +159,7 @@ def _elu_backward(
     ctx: Context, grad: Value, alpha: Any, scale: Any, input_scale: Any, is_result: bool, x: Value
 ) -> Value:
     b, g, v = ctx.b, compute(ctx, grad), compute(ctx, x)
+    in_range(alpha, v.dtype)
     coefficient, inner = like(b, v, float(alpha) * float(scale)), compute(ctx, input_scale)
     if is_result:
         negative = b.mul(b.mul(g, inner), b.add(v, coefficient))

@@ -20,9 +20,16 @@ def number(x: Any) -> bool:
     return isinstance(x, (bool, int, float, Ix, HostFloat))
 
 
+_LARGEST = {f16: 65504.0, bf16: float.fromhex("0x1.fep127"), f32: float.fromhex("0x1.fffffep127")}
+
+
 def in_range(x: Any, dtype: DType) -> None:
-    """Refuse a number that `dtype` cannot hold: eager wraps or raises, depending on the operator."""
-    if dtype.is_int and isinstance(x, (int, float)):
+    """Refuse a number that `dtype` cannot hold: eager wraps, makes an infinity of it or raises, by the operator."""
+    if not isinstance(x, (int, float)):
+        return
+    if (largest := _LARGEST.get(dtype)) is not None and abs(x) > largest and abs(x) != math.inf:
+        raise Refusal("range", f"{x} does not fit {dtype}")
+    if dtype.is_int:
         low = 0 if dtype.kind == "u" else -(1 << (8 * dtype.itemsize - 1))
         high = (1 << (8 * dtype.itemsize - (dtype.kind == "i"))) - 1
         if not math.isfinite(x) or not low <= int(x) <= high:

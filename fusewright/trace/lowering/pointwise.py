@@ -17,7 +17,7 @@ from ...core.errors import Refusal
 from ...graph.ir import Value
 from ...index.expr import ONE, Ix, nonnegative
 from ..types import TO_TORCH
-from .common import compute, exact, finish, like, multiply_add, number
+from .common import compute, exact, finish, in_range, like, multiply_add, number
 from .registry import Context, HostFloat, Rule, lower
 
 aten = torch.ops.aten
@@ -352,6 +352,7 @@ def _pow_scalar(ctx: Context, x: Value, n: Any) -> Value:
             return finish(ctx, b.reciprocal(v))
         if n == -2:
             return finish(ctx, b.reciprocal(b.mul(v, v)))
+        in_range(n, ctx.dtype)
         return finish(ctx, b.pow(v, _rounded_number(ctx, n)))
     if not 0 < n <= 64:
         raise Refusal("argument", f"integer power {n}")
