@@ -116,10 +116,15 @@ def _plain(n: Node) -> torch.Tensor | None:
 
 
 def _storage(n: Node) -> int:
-    address: int = n.meta["val"].untyped_storage()._cdata
+    return memory(n.meta["val"])
+
+
+def memory(t: torch.Tensor) -> int:
+    """Which memory a traced tensor is on. What has another layout, as sparse tensors, is none's view and has none."""
+    address: int = t.untyped_storage()._cdata if t.layout is torch.strided else id(t)
     return address
 
 
 def same_storage(a: torch.Tensor, b: torch.Tensor) -> bool:
     """Whether one was traced as a view of the other. (What looks like a view may copy, as a reshape does.)"""
-    return a.untyped_storage()._cdata == b.untyped_storage()._cdata
+    return memory(a) == memory(b)

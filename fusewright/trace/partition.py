@@ -68,6 +68,6 @@ def mark_private(forward: GraphModule, backward: GraphModule, outputs: int) -> N
 
 
 def _memory(n: Any) -> int:
-    """The storage that a tensor was traced with; 0 if that is no tensor."""
+    """The storage that a tensor was traced with; 0 if that is no tensor, or not a strided one."""
     val = n.meta.get("val") if isinstance(n, Node) else None
-    return val.untyped_storage()._cdata if isinstance(val, torch.Tensor) else 0
+    return val.untyped_storage()._cdata if isinstance(val, torch.Tensor) and val.layout is torch.strided else 0

@@ -13,7 +13,7 @@ import torch
 import torch.nn.functional as F
 from torch.testing._internal.two_tensor import TwoTensor
 
-from tests.support import BACKEND, assert_agrees, compiled
+from tests.support import BACKEND, assert_agrees, compiled, no_fallbacks
 
 pytestmark = pytest.mark.usefixtures("fresh_dynamo")
 
@@ -32,6 +32,21 @@ def test_sparse() -> None:
     fn = lambda s, x: torch.sparse.mm(s, x) * 2 + 1
     x = torch.randn(5, 3)
     assert_agrees(compiled(fn)(s, x), fn(s, x))
+
+
+@pytest.mark.parametrize("make", [torch.nn.Embedding, torch.nn.EmbeddingBag])
+def test_sparse_gradients(make) -> None:
+    """A backward pass with sparse results, which have no storage."""
+    table = make(10, 4, sparse=True)
+    index = torch.tensor([[1, 3], [3, 2]])
+    grads = []
+    with no_fallbacks():
+        for fn in (lambda i: table(i).sin().sum(), compiled(lambda i: table(i).sin().sum())):
+            fn(index).backward()
+            grads.append(table.weight.grad)
+            table.weight.grad = None
+    assert grads[0].is_sparse and grads[1].is_sparse
+    assert_agrees(grads[1].to_dense(), grads[0].to_dense())
 
 
 @pytest.mark.filterwarnings("ignore")
