@@ -36,6 +36,7 @@ else:  # where executors are registered
     claims = lazy_import("fusewright.trace.claims")
 
 EXPLAINED = "fusewright_explained"  # the function around the user's in `fusewright.explain`: no line of theirs
+_OF_LAYOUT = frozenset(("sym_size", "sym_stride", "sym_numel", "sym_storage_offset"))  # operators that read no element
 _TORCH = os.path.join(os.path.dirname(torch.__file__), "")
 
 
@@ -164,6 +165,8 @@ class _Translator:
         elif val is not None and not isinstance(val, (torch.Tensor, list, tuple)):
             unit.kind = "host"
             self.bind(node, None)
+            if getattr(target, "_opname", "") not in _OF_LAYOUT:
+                unit.reads = self.operands(node)
         else:
             self.lower(node, unit, val)
         self.out.nodes.append(node)
@@ -181,6 +184,8 @@ class _Translator:
                 raise Refusal("operator", f"{node.target} has no lowering rule")
             if self.disable and (entry := disables_operator(self.disable, str(node.target))):
                 raise Refusal("option", f"{entry} is disabled")
+            if node.meta.get("unbacked_bindings"):
+                raise Refusal("size", "a size that is known when it has run")
             for n in node.all_input_nodes:
                 self.check(n)
             for t in vals:
@@ -211,12 +216,12 @@ class _Translator:
             self.bind(node, self.fresh(node))
         result = self.out.values[node]
         unit.results = tuple(v for v in (result if isinstance(result, tuple) else (result,)) if v is not None)
-        unit.reads = tuple(
-            v
-            for n in node.all_input_nodes
-            for v in (lambda x: x if isinstance(x, tuple) else (x,))(self.out.values.get(n))
-            if isinstance(v, Value)
-        )
+        unit.reads = self.operands(node)
+
+    def operands(self, node: Node) -> tuple[Value, ...]:
+        """The tensors that a node reads."""
+        found = (self.out.values.get(n) for n in node.all_input_nodes)
+        return tuple(v for x in found for v in (x if isinstance(x, tuple) else (x,)) if isinstance(v, Value))
 
     def claim(self, node: Node, ahead: bool) -> None:
         """Raises Refusal if an executor claims a node's operator."""
