@@ -37,7 +37,7 @@ from ..core.options import current
 from ..run.internals import default_device, exact_check, function_modes, tensor_check
 from . import frames
 from .capture import Captured, Out
-from .signature import Layout, ModuleState, Node
+from .signature import LARGEST, LOOSE, Layout, ModuleState, Node
 
 
 @dataclass(slots=True)
@@ -97,7 +97,7 @@ class _Block:
         if n.kind in ("tensor", "int"):
             self.found[n.data] = e = self.local(e)
             if n.kind == "int" and check:
-                self.unless(f"_type({e}) is _int", f"not -2 < {e} < 2")
+                self.unless(f"_type({e}) is _int", f"(1 < {e} < {LARGEST} or {-LARGEST} < {e} < -1)")
         elif n.kind in ("value", "object", "slice", "method"):
             if check:
                 self.unless(*self.same(n, e))
@@ -114,7 +114,8 @@ class _Block:
             if check:
                 self.unless(f"_type({e}) is {kind}")
                 if n.kind == "dict":
-                    self.unless(f"_tuple({e}) == {self.constant(n.data, 'k')}")
+                    alike = f"_tuple({e}) == {self.constant(tuple(n.data), 'k')}"
+                    self.unless(alike if n.data.names else f"_repr(_tuple({e})) == {repr(n.data)!r}")
                 elif n.kind != "named":
                     self.unless(f"_len({e}) == {n.data}")
             for k, c in enumerate(n.children):
@@ -142,6 +143,8 @@ class _Block:
                     f"{e} == {self.constant(float(value), 'v')}",
                 ]
             )
+        if kind in LOOSE:
+            return [f"_type({e}) is {self.constant(kind, 'y')}", f"_repr({e}) == {value!r}"]
         return [f"_type({e}) is {self.constant(kind, 'y')}", f"{e} == {self.constant(value, 'v')}"]
 
     # --- tensors ---

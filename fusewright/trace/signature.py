@@ -31,6 +31,8 @@ PLAIN = (
     *(torch.dtype, torch.device, torch.layout, torch.memory_format),
 )
 _FIXED = {-1, 0, 1}  # integers that programs compare with most (dimensions, switches): never symbolic
+LARGEST = 1 << 62  # larger integers are never symbolic either: arithmetic in traces has 64 bits
+LOOSE = (complex, range)  # whose == takes different values to be equal; their repr tells them apart
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +85,7 @@ class Node:
 
     kind      data                        children
     "tensor", "int"  the leaf's number
-    "value"   (type, repr or value)
+    "value"   (type, repr (of floats, `LOOSE`) or value)
     "object"  `Same`
     "method"  `Same` of function and object
     "slice"   (start, stop, step)
@@ -102,6 +104,30 @@ class Node:
         yield self
         for c in self.children:
             yield from c.walk()
+
+
+class Keys(tuple[Any, ...]):
+    """The keys of a dictionary, literals of Python, in their order: 1 and True are different ones."""
+
+    __slots__ = ()
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Keys) and repr(self) == repr(other)
+
+    def __ne__(self, other: object) -> bool:
+        return not self == other
+
+    def __hash__(self) -> int:
+        return tuple.__hash__(self)
+
+    @property
+    def names(self) -> bool:
+        """Whether all are strings, which == tells apart."""
+        return all(type(k) is str for k in self)
+
+
+def _literal(key: Any) -> bool:
+    return type(key) in (str, int, bool) or (type(key) is tuple and all(map(_literal, key)))
 
 
 class Same:
@@ -178,7 +204,7 @@ def _node(x: Any, out: Described, name: str, fixed: bool) -> Node:
     if isinstance(x, torch.Tensor):
         raise Refusal("argument", f"{name} is a {t.__name__}, a subclass of torch.Tensor")
     if t is int:
-        if fixed or x in _FIXED:
+        if fixed or x in _FIXED or not -LARGEST < x < LARGEST:
             return Node("value", (int, x))
         return Node("int", _leaf(x, out, name, fixed))
     if x is None or t is bool or t is int:
@@ -186,14 +212,14 @@ def _node(x: Any, out: Described, name: str, fixed: bool) -> Node:
     if t is float:
         return Node("value", (float, repr(x)))
     if isinstance(x, PLAIN):
-        return Node("value", (t, x))
+        return Node("value", (t, repr(x) if t in LOOSE else x))
     if t is tuple or t is list:
         return Node(t.__name__, len(x), tuple(_node(y, out, f"{name}[{k}]", fixed) for k, y in enumerate(x)))
     if t is dict:
-        items = tuple(_node(y, out, f"{name}[{k!r}]", fixed) for k, y in x.items())
-        if not all(type(k) in (str, int, bool, tuple) for k in x):
+        if not all(map(_literal, x)):
             raise Refusal("argument", f"{name} has keys that are neither strings nor integers")
-        return Node("dict", tuple(x), items)
+        items = tuple(_node(y, out, f"{name}[{k!r}]", fixed) for k, y in x.items())
+        return Node("dict", Keys(tuple(x)), items)
     if t is torch.Size:
         return Node("size", len(x), tuple(_node(y, out, f"{name}[{k}]", fixed) for k, y in enumerate(x)))
     if t is slice and all(y is None or type(y) is int for y in (x.start, x.stop, x.step)):

@@ -48,3 +48,55 @@ def test_lazy_modules():
     for _ in range(3):
         torch.testing.assert_close(fused(x), m(x))
     assert type(m[0]) is nn.Linear and counted(before)["fuse_traces"] == 1
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        (2, 2.0, 1, 1.0, True, 0, 0.0, -0.0, False),
+        (complex(1, 0.0), complex(1, -0.0), complex(0, float("nan")), complex(0, float("nan"))),
+        (range(0, 3, 2), range(0, 4, 2)),
+        ({1: 2.0}, {True: 2.0}, {"1": 2.0}),
+        ({(1,): 2.0}, {(True,): 2.0}, {(1.0,): 2.0}),
+        ({("a", 1): 2.0}, {("a", True): 2.0}, {"a": 2.0}),
+    ],
+    ids=["numbers", "complex", "ranges", "keys", "tuples", "pairs"],
+)
+def test_values_that_are_equal_and_not_the_same(values):
+    """Each has a trace of its own, and a call that the generated code knows finds it."""
+
+    @fusewright.fuse
+    def f(x, v):
+        text = str(isinstance(v, bool)) if isinstance(v, int) else repr(v)
+        return x * 2 + sum(map(ord, text)), v if isinstance(v, (int, float, complex)) else 0
+
+    x = random_tensor((3,))
+    for _ in range(3):
+        for v in values:
+            (got, same), (want, again) = f(x, v), f.__wrapped__(x, v)
+            assert torch.equal(got, want) and (type(same), repr(same)) == (type(again), repr(again))
+
+
+@pytest.mark.parametrize("n", [2**62, 2**63 - 1, 2**63, 10**30, -(2**62), -(2**63), -(2**63) - 1])
+def test_integers_that_a_trace_has_no_room_for(n):
+    """Sums and products of sizes and integers have 64 bits in a kernel; errors are eager's."""
+
+    def f(x, n):
+        return x.expand(n, 2) + 1 if n < 10 else (x * 2 + n, n + 1, n * n)
+
+    def outcome(g, *args):
+        try:
+            return repr(g(*args))
+        except Exception as e:
+            return type(e).__name__, str(e)[:40]
+
+    fused, x = fusewright.fuse(f), torch.ones(2)
+    fused(x, 12), fused(x, 13)
+    assert outcome(fused, x, n) == outcome(f, x, n)
+    fused, i = fusewright.fuse(lambda x, n: (x + n) * 2), torch.arange(3)
+    fused(i, 5)
+    assert outcome(fused, i, n) == outcome(fused.__wrapped__, i, n)
+    if not 0 < n < 2**63:
+        fused = fusewright.fuse(lambda x, n: x.expand(n, 2).sum(0) * 2)
+        fused(x, 5)
+        assert outcome(fused, x, n) == outcome(fused.__wrapped__, x, n)
