@@ -1,22 +1,28 @@
 """What a traced function asks about its surroundings and arguments beside values, and what becomes of it.
 
 The grad mode and the inference mode are answered, and such a trace is for calls in the same modes only. Where a tensor
-lies in memory and what autograd noted about an argument are no part of a signature: the plain function runs.
-Whether two arguments are one tensor (`x is y`) nobody can notice being asked.
+lies in memory and what autograd noted about an argument are no part of a signature, and the text of a size or a tensor
+is another one in each call: the plain function runs. A symbolic number is an instance of `int`, `float` or `bool` to
+code that is not torch's. Whether two arguments are one tensor (`x is y`), and the `type` of something, nobody can
+notice being asked.
 """
 
 from __future__ import annotations
 
+import abc
+import os
 import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from types import FrameType
 from typing import Any
 
 import torch
+from torch._subclasses.functional_tensor import FunctionalTensor
 
 from ..core.errors import Refusal
-from .failures import TORCH
+from .failures import PACKAGE, TORCH
 
 Modes = tuple[bool, bool]
 _T: Any = torch.Tensor
@@ -36,25 +42,46 @@ def modes() -> Modes:
     return torch.is_grad_enabled(), torch.is_inference_mode_enabled()
 
 
-class _Asked:
-    """The functions of torch that ask for a mode, while there are traces: they tell the trace of their thread.
+_NUMBERS = {torch.SymInt: int, torch.SymFloat: float, torch.SymBool: bool}
+_LIBRARY = os.path.dirname(abc.__file__)  # Python's own modules, whose callers count
 
-    `plain`: torch's own, by name. `traces`: by thread, whom to tell and the inference mode that is to be seen.
+
+def _users(frame: FrameType | None) -> bool:
+    """Whether this code, or what called it by way of Python's own modules, is neither torch's nor ours."""
+    while frame is not None:
+        name = frame.f_code.co_filename
+        if not name.startswith((_LIBRARY, "<frozen ")) or name.startswith((TORCH, PACKAGE)) or "-packages" in name:
+            return not name.startswith((TORCH, PACKAGE))
+        frame = frame.f_back
+    return False
+
+
+class _Asked:
+    """What answers code that asks for a mode, or for the text or the class of a number, while there are traces.
+
+    `plain`: torch's own, by owner and name. `traces`: by thread, whom to tell that a mode was asked for and the
+    inference mode that is to be seen.
     """
 
     def __init__(self) -> None:
         self.lock = threading.Lock()
         self.traces: dict[int, list[tuple[Callable[[], None], bool]]] = {}
-        self.plain: dict[str, Callable[[], bool]] = {}
+        self.plain: dict[tuple[Any, str], Any] = {}
 
     def begin(self, asked: Callable[[], None], inference: bool) -> None:
-        module: Any = torch
         with self.lock:
             if not self.traces:
                 for f in (self.is_grad_enabled, self.is_inference_mode_enabled):
-                    self.plain[f.__name__] = getattr(module, f.__name__)
-                    setattr(module, f.__name__, f)
+                    self.replace(torch, f.__name__, f)
+                for t in (*_NUMBERS, FunctionalTensor):
+                    self.replace(t, "__repr__", self.text(vars(t)["__repr__"]))
+                for t, number in _NUMBERS.items():
+                    self.replace(t, "__getattribute__", self.attribute(number))
             self.traces.setdefault(threading.get_ident(), []).append((asked, inference))
+
+    def replace(self, owner: Any, name: str, f: Any) -> None:
+        self.plain[owner, name] = vars(owner).get(name)
+        setattr(owner, name, f)
 
     def end(self) -> None:
         with self.lock:
@@ -63,8 +90,12 @@ class _Asked:
             if not mine:
                 del self.traces[threading.get_ident()]
             if not self.traces:
-                for name, f in self.plain.items():
-                    setattr(torch, name, f)
+                for (owner, name), f in self.plain.items():
+                    if f is None:
+                        delattr(owner, name)
+                    else:
+                        setattr(owner, name, f)
+                self.plain.clear()
 
     def seen(self) -> bool | None:
         """The inference mode that code sees which is not torch's, in a thread that traces; else None."""
@@ -77,12 +108,31 @@ class _Asked:
 
     def is_grad_enabled(self) -> bool:
         self.seen()
-        return self.plain["is_grad_enabled"]()
+        return _plain_grad_enabled()
 
     def is_inference_mode_enabled(self) -> bool:
-        return bool(self.seen()) or self.plain["is_inference_mode_enabled"]()
+        return bool(self.seen()) or _plain_inference_enabled()
+
+    def text(self, plain: Callable[[Any], str]) -> Callable[[Any], str]:
+        def __repr__(x: Any) -> str:
+            if threading.get_ident() in self.traces and _users(sys._getframe(1)):
+                what = "a tensor" if isinstance(x, torch.Tensor) else "a size or a number"
+                raise Refusal("argument", f"it turns {what} into text, which a trace does not know")
+            return plain(x)
+
+        return __repr__
+
+    def attribute(self, number: type) -> Callable[[Any, str], Any]:
+        def __getattribute__(x: Any, name: str) -> Any:
+            if name == "__class__" and threading.get_ident() in self.traces and _users(sys._getframe(1)):
+                return number  # this is what isinstance looks at if the type is another one
+            return _plain_attribute(x, name)
+
+        return __getattribute__
 
 
+_plain_attribute = object.__getattribute__
+_plain_grad_enabled, _plain_inference_enabled = torch.is_grad_enabled, torch.is_inference_mode_enabled
 _asked = _Asked()
 
 
@@ -98,6 +148,8 @@ def answered(inference: bool, asked: Callable[[], None]) -> Iterator[None]:
 
 def check(func: Any, args: Sequence[Any], arguments: Sequence[Any]) -> None:
     """Raises Refusal if this call asks what no trace knows. `arguments`: those of the traced function."""
+    if func is _T.__format__:
+        raise Refusal("argument", "it turns a tensor into text, which a trace does not know")
     name = _MEMORY.get(func)
     if name is None and func in _HISTORY and any(args[0] is t for t in arguments):
         name = _HISTORY[func]

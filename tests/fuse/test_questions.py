@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numbers
+import pprint
 import threading
 from concurrent.futures import ThreadPoolExecutor
 
@@ -122,3 +124,63 @@ def test_traces_of_two_threads_that_overlap() -> None:
         assert other.submit(lambda: torch.is_inference_mode_enabled()).result() is False and told == [1, 2]
         other.submit(second.__exit__, None, None, None).result()
     assert (torch.is_grad_enabled, torch.is_inference_mode_enabled) == plain
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        lambda x, n: str(x.shape[0]),
+        lambda x, n: f"{x.shape}",
+        lambda x, n: f"{n * 2} {x.shape[0] / 2}",
+        lambda x, n: f"{[n]!s}",
+        lambda x, n: "n={0}".replace("{0}", str(n)),
+        lambda x, n: repr(x),
+        lambda x, n: f"{x}",
+        lambda x, n: str((x * 2)[0]),
+        lambda x, n: pprint.pformat({"n": n}),
+    ],
+)
+def test_texts_are_those_of_the_call(text):
+    """A trace has symbols for sizes, and tensors without values: the plain function runs."""
+
+    def f(x, n):
+        return x * 2 + 1, text(x, n)
+
+    fused = fusewright.fuse(f)
+    for x, n in ((torch.ones(3, 2), 5), (torch.ones(4, 2), 6), (torch.zeros(3, 2), 5)):
+        assert fused(x, n)[1] == f(x, n)[1]
+    assert type(torch.SymInt.__getattribute__).__name__ == "wrapper_descriptor", "as it was"
+    assert torch.SymInt.__repr__.__module__ == "torch"
+
+
+def test_an_error_has_the_text_of_the_call():
+    def f(x):
+        if x.shape[0] < 5:
+            raise ValueError(f"too small: {x.shape}")
+        return x * 2 + 1
+
+    with pytest.raises(ValueError, match=r"too small: torch\.Size\(\[3\]\)"):
+        fusewright.fuse(f)(torch.ones(3))
+
+
+@pytest.mark.parametrize("kind", [int, float, bool, (int, float), numbers.Number, numbers.Integral, torch.Tensor])
+def test_numbers_of_a_trace_have_the_classes_of_numbers(kind):
+    def f(x, n):
+        found = [isinstance(v, kind) for v in (n, n * 2, x.shape[0], x.numel() + 1, n / 2, x.shape[0] / n)]
+        return (x * 2 + sum(b << k for k, b in enumerate(found)), *found)
+
+    fused, before = fusewright.fuse(f), counters()
+    for size, n in ((3, 5), (4, 5), (4, 6)):
+        (got, *classes), (want, *theirs) = fused(torch.ones(size), n), f(torch.ones(size), n)
+        assert torch.equal(got, want) and classes == theirs
+    assert counted(before)["fuse_traces"] == 1
+
+
+def test_a_dimension_or_several():
+    def f(x, dim):
+        dims = (dim,) if isinstance(dim, int) else tuple(dim)
+        return (x * 2 + 1).sum(dims)
+
+    fused, x = fusewright.fuse(f), torch.arange(24.0).view(2, 3, 4)
+    for dim in (2, 0, -2, (0, 2), [1, 2]):
+        assert torch.equal(fused(x, dim), f(x, dim))
