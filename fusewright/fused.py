@@ -279,8 +279,7 @@ def _entry(c: Captured, described: Described, layouts: dict[int, Layout], title:
     if not is_lean(meta) or c.forward is None:
         return entry
     if c.backward_graph is None:
-        requiring = any(lay.requires_grad for lay in layouts.values())
-        entry.how, entry.run = "plain", below_autograd(c.forward) if requiring else c.forward
+        entry.how, entry.run = "plain", below_autograd(c.forward, meta)
         return entry
     tensors = [False] * (len(c.symbols) + len(c.integers)) + [True] * len(c.tensors)
     shape = node_shape(c.forward_graph, c.backward_graph, meta, tensors)

@@ -38,6 +38,27 @@ def is_lean(meta: Any) -> bool:
     )
 
 
+def below_autograd(run: Callable[[list[Any]], list[Any]], meta: Any) -> Callable[[list[Any]], list[Any]]:
+    """`run`, the plan of a graph whose results need no gradients, so that autograd does not record what torch runs in it.
+
+    That is for graphs with inputs that require gradients: a `detach` or a `no_grad` of the program is no operation of a
+    graph, or has been dropped from it.
+    """
+    if not any(i.requires_grad for i in meta.input_info):
+        return run
+
+    def quiet(args: list[Any]) -> list[Any]:
+        if not torch.is_grad_enabled():
+            return run(args)
+        torch._C._set_grad_enabled(False)
+        try:
+            return run(args)
+        finally:
+            torch._C._set_grad_enabled(True)
+
+    return quiet
+
+
 def node_shape(forward: GraphModule, backward: GraphModule, meta: Any, tensors: Sequence[bool]) -> NodeShape | None:
     """What the node of a traced forward and backward pass hands around; None if the graphs are not as expected.
 
@@ -93,24 +114,6 @@ def _kind(n: Any) -> str:
     return "view" if viewed else "tensor"
 
 
-def below_autograd(run: Callable[[list[Any]], list[Any]]) -> Callable[[list[Any]], list[Any]]:
-    """`run` with gradients off: a graph without a backward pass may be given tensors that require them.
-
-    Operations that are left to torch would be recorded otherwise, although the program has them under `no_grad`.
-    """
-
-    def unrecorded(args: list[Any]) -> list[Any]:
-        if not torch.is_grad_enabled():
-            return run(args)
-        torch._C._set_grad_enabled(False)
-        try:
-            return run(args)
-        finally:
-            torch._C._set_grad_enabled(True)
-
-    return unrecorded
-
-
 @contextmanager
 def aot_settings() -> Iterator[None]:
     """Settings of AOTAutograd for our node: compile the backward pass now; do not free what a retained graph needs."""
@@ -153,7 +156,7 @@ class Parts:
         args = [f"a{k}" for k in range(len(inputs))]
         scope: dict[str, Any] = {"_whole": whole, "_transforms": _transforms}
         if "inference" in self.compiled:
-            scope["_run"] = below_autograd(forward) if any(i.requires_grad for i in self.meta.input_info) else forward
+            scope["_run"] = below_autograd(forward, self.meta)
             call = f"_run([{', '.join(args)}])"
         else:
             backward, backward_graph = self.compiled.get("backward", (None, None))

@@ -254,3 +254,33 @@ def test_the_node_s_source():
     assert "return (None, r[0], r[2])" in text and "args = [*ctx.numbers, *ctx.saved_tensors, g[0]]" in text
     text = source(NodeShape((False, False, True), 2, ("tensor",), (), (1,), (0,)))
     assert "compiled([*n, a2])" in text and "return (None, r[2])" in text
+
+
+def _without_grad(x, y):
+    with torch.no_grad():
+        return x * 3
+
+
+@pytest.mark.parametrize("way", ["fuse", "compile"])
+@pytest.mark.parametrize(
+    "fn",
+    [
+        _without_grad,
+        lambda x, y: x.detach() * 3,
+        lambda x, y: (y * 2 + 1, x.detach() * 3, x > 0),
+        lambda x, y: x.detach() @ y.t(),
+        lambda x, y: torch.sort(x.detach())[0],
+        lambda x, y: (y + 1).exp() * torch.sort(x.detach() + 1)[0].detach(),
+    ],
+)
+def test_results_that_need_no_gradient_have_none(fn, way):
+    """Even if PyTorch runs an operation of the graph, on an argument that requires one."""
+    torch._dynamo.reset()
+    call = fusewright.fuse(fn) if way == "fuse" else torch.compile(fn, backend="fusewright")
+    x, y = torch.randn(4, 5, requires_grad=True), torch.randn(4, 5)
+    for _ in range(2):
+        out, want = call(x, y), fn(x, y)
+        for a, b in zip(*(t if isinstance(t, tuple) else (t,) for t in (out, want)), strict=True):
+            assert not a.requires_grad and not b.requires_grad and a.is_leaf
+            torch.testing.assert_close(a, b)
+        assert torch.is_grad_enabled()
