@@ -184,3 +184,36 @@ def test_a_dimension_or_several():
     fused, x = fusewright.fuse(f), torch.arange(24.0).view(2, 3, 4)
     for dim in (2, 0, -2, (0, 2), [1, 2]):
         assert torch.equal(fused(x, dim), f(x, dim))
+
+
+def _grads_of(f, *needs):
+    x, y = (torch.full((3,), k + 2.0).requires_grad_(n) for k, n in enumerate(needs))
+    out = f(x, y)
+    leaves = [t for t in (x, y, *out) if t.is_leaf and t.requires_grad]
+    if any(t.requires_grad for t in out):
+        sum(t.sum() for t in out if t.requires_grad).backward()
+    return [(t.requires_grad, t.is_leaf) for t in (x, y, *out)], [t.grad for t in leaves]
+
+
+@pytest.mark.parametrize("needs", [(False, False), (False, True), (True, False), (True, True)])
+@pytest.mark.parametrize(
+    "mark",
+    [
+        lambda x: x.requires_grad_(),
+        lambda x: setattr(x, "requires_grad", True),
+        lambda x: x.requires_grad and x.register_hook(lambda g: g * 2),
+        lambda x: x.retain_grad() if x.requires_grad else None,
+        lambda x: x.detach().requires_grad_(),
+    ],
+)
+def test_what_autograd_is_told_about_an_argument_reaches_it(mark, needs):
+    """Also where another argument needs a gradient, so that the result does."""
+
+    def f(x, y):
+        made = mark(x)
+        return (x * 2 + y * 3, *([made] if isinstance(made, torch.Tensor) else []))
+
+    (kinds, got), (same, want) = _grads_of(fusewright.fuse(f), *needs), _grads_of(f, *needs)
+    assert kinds == same and len(got) == len(want)
+    for a, b in zip(got, want, strict=True):
+        assert torch.equal(a, b)
