@@ -12,7 +12,7 @@ import copy
 import functools
 import inspect
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import Any
 
@@ -292,7 +292,10 @@ def _entry(c: Captured, described: Described, layouts: dict[int, Layout], title:
 def _names(specialize: Any, parameters: tuple[str, ...], title: str) -> frozenset[str] | bool:
     if isinstance(specialize, bool):
         return specialize
-    names = frozenset([specialize] if isinstance(specialize, str) else specialize)
+    given = [specialize] if isinstance(specialize, str) else specialize
+    names = frozenset(given if isinstance(given, Iterable) else [given])
+    if not all(isinstance(name, str) for name in names):
+        raise UserError(f"specialize: names of parameters of {title}, or True, are needed, not {specialize!r}")
     for name in sorted(names):
         if name not in parameters:
             raise UserError(f"specialize: {title} has no parameter '{name}', only {', '.join(parameters) or 'none'}")

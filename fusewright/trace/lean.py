@@ -39,7 +39,7 @@ def is_lean(meta: Any) -> bool:
 
 
 def below_autograd(run: Callable[[list[Any]], list[Any]], meta: Any) -> Callable[[list[Any]], list[Any]]:
-    """`run`, the plan of a graph whose results need no gradients, so that autograd does not record what torch runs in it.
+    """`run`, the plan of a graph whose results need no gradients; autograd records nothing of it.
 
     That is for graphs with inputs that require gradients: a `detach` or a `no_grad` of the program is no operation of a
     graph, or has been dropped from it.

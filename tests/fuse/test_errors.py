@@ -173,6 +173,9 @@ def test_tensors_that_are_no_arguments():
 def test_options_are_checked():
     with pytest.raises(UserError, match="specialize: add has no parameter 'z', only x, y, scale"):
         fusewright.fuse(add, specialize=("z",))
+    for wrong in (None, 0, (0,)):
+        with pytest.raises(UserError, match="specialize: names of parameters of add, or True, are needed, not"):
+            fusewright.fuse(add, specialize=wrong)
     with pytest.raises(UserError, match="option 'rng' cannot be 'none'"):
         fusewright.fuse(add, rng="none")
     with pytest.raises(UserError, match="fuse: a function or a module is needed, not 3"):
