@@ -280,7 +280,7 @@ def _out(x: Any, outputs: list[Any], positions: dict[int, int]) -> Out:
         k = positions.get(id(x))
         if k is not None:
             return Out("input", k)
-        if x.requires_grad and x.grad_fn is None:
+        if x.requires_grad and x.grad_fn is None and torch.is_grad_enabled():
             raise Refusal("result", "a tensor in the result that is itself to have a gradient")
     elif isinstance(x, torch.Size):
         return Out("size", None, tuple(_out(n, outputs, positions) for n in x))
