@@ -17,6 +17,7 @@ from torch.fx import GraphModule
 
 from .build.pins import steered
 from .core.counters import count
+from .core.dtypes import bf16
 from .core.errors import CompilerError, FusewrightError, FusewrightWarning, Refusal, UserError
 from .core.lazy import lazy_import
 from .core.log import LOG
@@ -33,6 +34,7 @@ from .graph.ir import Value
 from .graph.verify import verify
 from .index.expr import Ix
 from .loop.lower import Kernel, lower
+from .prims.table import ARG_MONOIDS
 from .run import devices, inplace
 from .run.kernels import CompiledKernel, kernel_for, target
 from .run.launch import last_level_cache
@@ -61,7 +63,7 @@ else:  # for groups on GPUs, for failures, and for what people ask to see or to 
     claims = lazy_import("fusewright.trace.claims")
 
 SINGLE_OP_BYTES = 1 << 20  # a lone operation is compiled when its result is large enough for memory reuse to pay
-SINGLE_SCATTER_BYTES = 1 << 14  # a lone scatter is, when result or source are: eager visits points or rows one by one
+SINGLE_SLOW_BYTES = 1 << 14  # one that torch does point by point is, when what it reads is: a scatter, a variance
 INSTEAD = "it runs through PyTorch instead"
 
 _warned: set[str] = set()
@@ -374,14 +376,38 @@ class _Compilation:
             return ""
         if self.driver(g) is not None:
             return self.leave_on_gpu(g)
+        if self.slow_alone(g):
+            return ""
         ops = {e.op for e in g.eqns}
         if ops & {"gather", "scan", "cat", "pad"} or all(e.op in ("affine", "reshape", "const") for e in g.eqns):
             return "single operation"
         if max(self.bytes(v) for v in g.outputs) >= SINGLE_OP_BYTES:
             return ""
-        if any(e.op == "scatter" and max(map(self.bytes, e.inputs[:2])) >= SINGLE_SCATTER_BYTES for e in g.eqns):
+        if any(e.op == "scatter" and max(map(self.bytes, e.inputs[:2])) >= SINGLE_SLOW_BYTES for e in g.eqns):
             return ""
         return "single operation"
+
+    def slow_alone(self, g: Group) -> bool:
+        """Whether torch is slow at a lone reduction or scan on a CPU. It has vectors for sums and extremes of wide
+        elements, and sums of bfloat16, along memory; what else there is it visits point by point, or in two passes."""
+        found = [e for e in g.eqns if e.op in ("reduce", "scan")]
+        made = {e.out: e for e in g.eqns}
+        read = [v for e in g.eqns for v in e.inputs if v not in made]
+        if not found or max(map(self.bytes, read), default=0) < SINGLE_SLOW_BYTES:
+            return False
+        (x,), (monoid, *_) = found[0].inputs, found[0].params
+        if found[0].op == "reduce":
+            cast = made.get(x)
+            sums = monoid == "sum" and cast is not None and cast.op == "cast" and cast.inputs[0].dtype is bf16
+            plain = sums or (x.dtype.itemsize >= 4 and (cast is None or cast.op == "affine"))
+            if len(found) > 1 or monoid in ARG_MONOIDS or not plain:
+                return True
+        try:
+            s = self.built(g)[1]
+        except Refusal:
+            return False
+        across = s is not None and (s.family.startswith("outer") or s.vector in s.rows)
+        return across and max(map(self.bytes, read)) >= SINGLE_OP_BYTES
 
     def leave_on_gpu(self, g: Group) -> str:
         """Why a single operation is left to torch. Large reductions and transposes of ours are faster."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from ..core.dtypes import DType, bool_, compute_type, f32, f64, i64
 from ..fusion.ir import Stage
 from ..fusion.scalar import Expr
@@ -13,10 +15,20 @@ from .passes import Passes
 from .scope import Emitter, Scope
 
 THREADS = sym("threads")
-BLOCK_ROWS = 64  # rows summed before their column sums join the thread's: keeps rounding errors from piling up
+BLOCK_ROWS = 64  # rows summed before their column sums join the thread's, in f64: errors do not pile up
+BLOCK = 64  # points, or vectors of them, that an accumulator sums up before that joins a sum in f64
 LAST = (1 << 63) - 1
 
 Accumulator = tuple[Reg, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Sums:
+    """Accumulators of sums in f32, what they had at the ends of blocks, in f64, and how many points each has seen."""
+
+    accs: tuple[Reg, ...] = ()
+    totals: tuple[Reg, ...] = ()
+    count: Reg | None = None
 
 
 class Reductions(Emitter):
@@ -87,6 +99,41 @@ class Reductions(Emitter):
         pos = self.reg(i64, self.width, "pos")
         s.body.append(Var(pos, Imm(LAST, i64, self.width)))
         return (acc, pos)
+
+    # --- sums of many points: errors of f32 pile up within a block only ---
+    def sums(self, s: Scope, accs: list[Reg]) -> Sums:
+        accs = [a for a in accs if a.dtype is f32]
+        if not accs:
+            return Sums()
+        totals = [self.reg(f64, a.lanes, "total") for a in accs]
+        s.body += [Var(r, Imm(0.0, f64, r.lanes)) for r in totals]
+        count = self.reg(i64, prefix="count")
+        s.body.append(Var(count, imm(0)))
+        return Sums(tuple(accs), tuple(totals), count)
+
+    def end_block(self, s: Scope, sums: Sums) -> None:
+        """At the end of an iteration: every `BLOCK` of them, accumulators join the totals and begin anew."""
+        if sums.count is None:
+            return
+        s.body.append(Set(sums.count, self.prim(s, "add", sums.count, imm(1))))
+        phase = self.prim(s, "and", sums.count, imm(BLOCK - 1))
+        inside: list[Stmt] = []
+        c = Scope(s, inside)
+        for acc, total in zip(sums.accs, sums.totals, strict=True):
+            inside.append(Set(total, self.prim(c, "add", total, self.cast(c, acc, f64))))
+            inside.append(Set(acc, Imm(MONOIDS["sum"].identity(f32), f32, acc.lanes)))
+        s.body.append(If(self.prim(s, "eq", phase, imm(0)), inside))
+
+    def add_blocks(self, s: Scope, sums: Sums) -> None:
+        """After all points: what blocks have left joins the accumulators."""
+        if sums.count is None:
+            return
+        inside: list[Stmt] = []
+        c = Scope(s, inside)
+        for acc, total in zip(sums.accs, sums.totals, strict=True):
+            both = self.prim(c, "add", total, self.cast(c, acc, f64))
+            inside.append(Set(acc, self.cast(c, both, f32)))
+        s.body.append(If(self.prim(s, "ge", sums.count, imm(BLOCK)), inside))
 
     def factors(self, st: Stage) -> tuple[Expr, ...]:
         """What a point computes for a stage: its operand, or the factors of a product that joins the sum unrounded."""
@@ -195,10 +242,11 @@ class Reductions(Emitter):
         base = self.mul(s, tid, columns)
         for st in self.p.outer_vec:
             dtype = compute_type(st.body.dtype)
-            buf = self.partial[st.name] = Buf(f"part_{st.name}", dtype)
+            blocks = dtype.is_float and st.monoid == "sum"
+            buf = self.partial[st.name] = Buf(f"part_{st.name}", f64 if blocks else dtype)
             self.func.allocs.append(Alloc(buf, everyone, "shared"))
             self._fill(s, buf, base, self.mul(s, end, columns), st)
-            if dtype.is_float and st.monoid == "sum":
+            if blocks:
                 block = self.block[st.name] = Buf(f"block_{st.name}", dtype)
                 self.func.allocs.append(Alloc(block, columns))
                 self._fill(s, block, imm(0), columns, st)
@@ -236,9 +284,9 @@ class Reductions(Emitter):
             mine = self.add(x, self._mine(x), at)
             for name, block in self.block.items():
                 total = self.partial[name]
-                a = self.let(x, "load", (mine,), block.dtype, lanes, total)
+                a = self.let(x, "load", (mine,), total.dtype, lanes, total)
                 b = self.let(x, "load", (at,), block.dtype, lanes, block)
-                x.body.append(Store(total, mine, self.prim(x, "add", a, b)))
+                x.body.append(Store(total, mine, self.prim(x, "add", a, self.cast(x, b, total.dtype))))
                 x.body.append(Store(block, at, Imm(0.0, block.dtype, lanes)))
 
         whole = self.mul(c, self.let(c, "udiv", (columns, imm(self.width)), i64), imm(self.width))

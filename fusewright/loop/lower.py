@@ -19,7 +19,7 @@ from ..index.layout import product
 from ..prims.table import MONOIDS
 from ..schedule.cpu import Schedule
 from ..schedule.quotients import steady
-from .accumulate import BLOCK_ROWS, THREADS, Accumulator
+from .accumulate import BLOCK_ROWS, THREADS, Accumulator, Sums
 from .ir import Alloc, Arg, Buf, For, Func, If, Imm, Parallel, Prefetch, Reg, Set, Stmt, Store, Var, imm
 from .passes import Passes
 from .scatter import Scatters
@@ -75,6 +75,7 @@ class _Pass:
     unroll: int
     accs: dict[tuple[str, int], Accumulator]
     scans: dict[str, Reg]
+    sums: Sums
 
 
 class _Lower(Scatters):
@@ -204,8 +205,10 @@ class _Lower(Scatters):
         reduces = [st for st in stages if st.kind == "reduce" and st not in self.p.outer_vec]
         unroll = self._unroll(stages)
         accs = {(st.name, u): self.accumulator(s, st) for st in reduces for u in range(unroll)}
-        p = _Pass(number, stages, unroll, accs, self._scan_registers(s, stages))
+        sums = self.sums(s, [accs[st.name, u][0] for st in reduces if st.monoid == "sum" for u in range(unroll)])
+        p = _Pass(number, stages, unroll, accs, self._scan_registers(s, stages), sums)
         self._loops(s, 0, p)
+        self.add_blocks(s, sums)
         for st in reduces:
             self.finish(s, st, [accs[st.name, u] for u in range(unroll)])
 
@@ -246,10 +249,12 @@ class _Lower(Scatters):
             c = Scope(s, inside)
             c.axes[a] = self.own(c, var)
             self._loops(c, depth + 1, p)
+            if depth + 1 == len(self.cols):
+                self.end_block(c, p.sums)
             s.body.append(For(var, lo, hi, imm(1), inside))
             return
         # the vectorised axis is the innermost
-        end = self._vector_loop(s, lo, hi, p.unroll, lambda x, u: self._point(x, p, u))
+        end = self._vector_loop(s, lo, hi, p.unroll, lambda x, u: self._point(x, p, u), p.sums)
         self._tail(s, end, hi, p.unroll, lambda x: self._point(x, p, 0))
 
     def _range(self, s: Scope, a: Atom) -> tuple[Arg, Arg]:
@@ -263,7 +268,9 @@ class _Lower(Scatters):
         lo = self.mul(s, self.at_chunk[a], size)
         return lo, self.prim(s, "min", self.add(s, lo, size), extent)
 
-    def _vector_loop(self, s: Scope, lo: Arg, hi: Arg, unroll: int, body: Callable[[Scope, int], None]) -> Arg:
+    def _vector_loop(
+        self, s: Scope, lo: Arg, hi: Arg, unroll: int, body: Callable[[Scope, int], None], sums: Sums | None = None
+    ) -> Arg:
         """Whole vectors along the vector axis, `unroll` at a time; returns where they end."""
         assert self.v is not None
         step = self.width * unroll
@@ -281,6 +288,8 @@ class _Lower(Scatters):
             if step == 64:
                 x.run = (self.v, var, u * self.width)
             body(x, u)
+        if sums is not None:
+            self.end_block(c, sums)
         s.body.append(For(var, lo, end, imm(step), inside))
         return end
 

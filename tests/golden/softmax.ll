@@ -21,10 +21,15 @@ entry:
   %acc42.slot = alloca <16 x float>
   %acc43.slot = alloca <16 x float>
   %acc44.slot = alloca <16 x float>
-  %c45.slot = alloca i64
-  %c70.slot = alloca i64
-  %c84.slot = alloca i64
-  %c107.slot = alloca i64
+  %total45.slot = alloca <16 x double>
+  %total46.slot = alloca <16 x double>
+  %total47.slot = alloca <16 x double>
+  %total48.slot = alloca <16 x double>
+  %count49.slot = alloca i64
+  %c50.slot = alloca i64
+  %c86.slot = alloca i64
+  %c113.slot = alloca i64
+  %c136.slot = alloca i64
   %ctx.0 = getelementptr i64, ptr %ctx, i64 0
   %in0 = load ptr, ptr %ctx.0
   %ctx.1 = getelementptr i64, ptr %ctx, i64 1
@@ -178,179 +183,252 @@ loop.33.exit:
   store <16 x float> splat (float 0x0000000000000000), ptr %acc42.slot
   store <16 x float> splat (float 0x0000000000000000), ptr %acc43.slot
   store <16 x float> splat (float 0x0000000000000000), ptr %acc44.slot
+  store <16 x double> splat (double 0x0000000000000000), ptr %total45.slot
+  store <16 x double> splat (double 0x0000000000000000), ptr %total46.slot
+  store <16 x double> splat (double 0x0000000000000000), ptr %total47.slot
+  store <16 x double> splat (double 0x0000000000000000), ptr %total48.slot
+  store i64 0, ptr %count49.slot
   %t.59 = insertelement <16 x float> poison, float %v40, i64 0
-  %v48 = shufflevector <16 x float> %t.59, <16 x float> poison, <16 x i32> zeroinitializer
-  store i64 0, ptr %c45.slot
+  %v53 = shufflevector <16 x float> %t.59, <16 x float> poison, <16 x i32> zeroinitializer
+  store i64 0, ptr %c50.slot
   br label %loop.60.head
 loop.60.head:
-  %c45 = load i64, ptr %c45.slot
-  %t.61 = icmp slt i64 %c45, %v11
+  %c50 = load i64, ptr %c50.slot
+  %t.61 = icmp slt i64 %c50, %v11
   br i1 %t.61, label %loop.60.body, label %loop.60.exit
 loop.60.body:
-  %v46 = add i64 %v13, %c45
-  %p.62 = getelementptr inbounds float, ptr %in0, i64 %v46
-  %v47 = load <16 x float>, ptr %p.62, align 4
-  %v49 = fsub <16 x float> %v47, %v48
-  %v50 = call <16 x float> @Sleef_expf16_u10(<16 x float> %v49)
-  %p.63 = getelementptr inbounds float, ptr %kept0, i64 %c45
-  store <16 x float> %v50, ptr %p.63, align 4
+  %v51 = add i64 %v13, %c50
+  %p.62 = getelementptr inbounds float, ptr %in0, i64 %v51
+  %v52 = load <16 x float>, ptr %p.62, align 4
+  %v54 = fsub <16 x float> %v52, %v53
+  %v55 = call <16 x float> @Sleef_expf16_u10(<16 x float> %v54)
+  %p.63 = getelementptr inbounds float, ptr %kept0, i64 %c50
+  store <16 x float> %v55, ptr %p.63, align 4
   %t.64 = load <16 x float>, ptr %acc41.slot
-  %v51 = fadd <16 x float> %t.64, %v50
-  store <16 x float> %v51, ptr %acc41.slot
-  %v52 = add i64 %c45, 16
-  %v53 = add i64 %v13, %v52
-  %p.65 = getelementptr inbounds float, ptr %in0, i64 %v53
-  %v54 = load <16 x float>, ptr %p.65, align 4
-  %v55 = fsub <16 x float> %v54, %v48
-  %v56 = call <16 x float> @Sleef_expf16_u10(<16 x float> %v55)
-  %p.66 = getelementptr inbounds float, ptr %kept0, i64 %v52
-  store <16 x float> %v56, ptr %p.66, align 4
+  %v56 = fadd <16 x float> %t.64, %v55
+  store <16 x float> %v56, ptr %acc41.slot
+  %v57 = add i64 %c50, 16
+  %v58 = add i64 %v13, %v57
+  %p.65 = getelementptr inbounds float, ptr %in0, i64 %v58
+  %v59 = load <16 x float>, ptr %p.65, align 4
+  %v60 = fsub <16 x float> %v59, %v53
+  %v61 = call <16 x float> @Sleef_expf16_u10(<16 x float> %v60)
+  %p.66 = getelementptr inbounds float, ptr %kept0, i64 %v57
+  store <16 x float> %v61, ptr %p.66, align 4
   %t.67 = load <16 x float>, ptr %acc42.slot
-  %v57 = fadd <16 x float> %t.67, %v56
-  store <16 x float> %v57, ptr %acc42.slot
-  %v58 = add i64 %c45, 32
-  %v59 = add i64 %v13, %v58
-  %p.68 = getelementptr inbounds float, ptr %in0, i64 %v59
-  %v60 = load <16 x float>, ptr %p.68, align 4
-  %v61 = fsub <16 x float> %v60, %v48
-  %v62 = call <16 x float> @Sleef_expf16_u10(<16 x float> %v61)
-  %p.69 = getelementptr inbounds float, ptr %kept0, i64 %v58
-  store <16 x float> %v62, ptr %p.69, align 4
+  %v62 = fadd <16 x float> %t.67, %v61
+  store <16 x float> %v62, ptr %acc42.slot
+  %v63 = add i64 %c50, 32
+  %v64 = add i64 %v13, %v63
+  %p.68 = getelementptr inbounds float, ptr %in0, i64 %v64
+  %v65 = load <16 x float>, ptr %p.68, align 4
+  %v66 = fsub <16 x float> %v65, %v53
+  %v67 = call <16 x float> @Sleef_expf16_u10(<16 x float> %v66)
+  %p.69 = getelementptr inbounds float, ptr %kept0, i64 %v63
+  store <16 x float> %v67, ptr %p.69, align 4
   %t.70 = load <16 x float>, ptr %acc43.slot
-  %v63 = fadd <16 x float> %t.70, %v62
-  store <16 x float> %v63, ptr %acc43.slot
-  %v64 = add i64 %c45, 48
-  %v65 = add i64 %v13, %v64
-  %p.71 = getelementptr inbounds float, ptr %in0, i64 %v65
-  %v66 = load <16 x float>, ptr %p.71, align 4
-  %v67 = fsub <16 x float> %v66, %v48
-  %v68 = call <16 x float> @Sleef_expf16_u10(<16 x float> %v67)
-  %p.72 = getelementptr inbounds float, ptr %kept0, i64 %v64
-  store <16 x float> %v68, ptr %p.72, align 4
+  %v68 = fadd <16 x float> %t.70, %v67
+  store <16 x float> %v68, ptr %acc43.slot
+  %v69 = add i64 %c50, 48
+  %v70 = add i64 %v13, %v69
+  %p.71 = getelementptr inbounds float, ptr %in0, i64 %v70
+  %v71 = load <16 x float>, ptr %p.71, align 4
+  %v72 = fsub <16 x float> %v71, %v53
+  %v73 = call <16 x float> @Sleef_expf16_u10(<16 x float> %v72)
+  %p.72 = getelementptr inbounds float, ptr %kept0, i64 %v69
+  store <16 x float> %v73, ptr %p.72, align 4
   %t.73 = load <16 x float>, ptr %acc44.slot
-  %v69 = fadd <16 x float> %t.73, %v68
-  store <16 x float> %v69, ptr %acc44.slot
-  %t.74 = add nsw i64 %c45, 64
-  store i64 %t.74, ptr %c45.slot
+  %v74 = fadd <16 x float> %t.73, %v73
+  store <16 x float> %v74, ptr %acc44.slot
+  %t.74 = load i64, ptr %count49.slot
+  %v75 = add i64 %t.74, 1
+  store i64 %v75, ptr %count49.slot
+  %t.75 = load i64, ptr %count49.slot
+  %v76 = and i64 %t.75, 63
+  %v85 = icmp eq i64 %v76, 0
+  br i1 %v85, label %if.76.then, label %if.76.else
+if.76.then:
+  %t.77 = load <16 x float>, ptr %acc41.slot
+  %v77 = fpext <16 x float> %t.77 to <16 x double>
+  %t.78 = load <16 x double>, ptr %total45.slot
+  %v78 = fadd <16 x double> %t.78, %v77
+  store <16 x double> %v78, ptr %total45.slot
+  store <16 x float> splat (float 0x0000000000000000), ptr %acc41.slot
+  %t.79 = load <16 x float>, ptr %acc42.slot
+  %v79 = fpext <16 x float> %t.79 to <16 x double>
+  %t.80 = load <16 x double>, ptr %total46.slot
+  %v80 = fadd <16 x double> %t.80, %v79
+  store <16 x double> %v80, ptr %total46.slot
+  store <16 x float> splat (float 0x0000000000000000), ptr %acc42.slot
+  %t.81 = load <16 x float>, ptr %acc43.slot
+  %v81 = fpext <16 x float> %t.81 to <16 x double>
+  %t.82 = load <16 x double>, ptr %total47.slot
+  %v82 = fadd <16 x double> %t.82, %v81
+  store <16 x double> %v82, ptr %total47.slot
+  store <16 x float> splat (float 0x0000000000000000), ptr %acc43.slot
+  %t.83 = load <16 x float>, ptr %acc44.slot
+  %v83 = fpext <16 x float> %t.83 to <16 x double>
+  %t.84 = load <16 x double>, ptr %total48.slot
+  %v84 = fadd <16 x double> %t.84, %v83
+  store <16 x double> %v84, ptr %total48.slot
+  store <16 x float> splat (float 0x0000000000000000), ptr %acc44.slot
+  br label %if.76.end
+if.76.else:
+  br label %if.76.end
+if.76.end:
+  %t.85 = add nsw i64 %c50, 64
+  store i64 %t.85, ptr %c50.slot
   br label %loop.60.head
 loop.60.exit:
-  store i64 %v11, ptr %c70.slot
-  br label %loop.75.head
-loop.75.head:
-  %c70 = load i64, ptr %c70.slot
-  %t.76 = icmp slt i64 %c70, %n3
-  br i1 %t.76, label %loop.75.body, label %loop.75.exit
-loop.75.body:
-  %v71 = sub i64 %n3, %c70
-  %t.77 = call i64 @llvm.smin.i64(i64 %v71, i64 16)
-  %t.78 = trunc i64 %t.77 to i32
-  %t.79 = insertelement <16 x i32> poison, i32 %t.78, i64 0
-  %t.80 = shufflevector <16 x i32> %t.79, <16 x i32> poison, <16 x i32> zeroinitializer
-  %v72 = icmp slt <16 x i32> <i32 0, i32 1, i32 2, i32 3, i32 4, i32 5, i32 6, i32 7, i32 8, i32 9, i32 10, i32 11, i32 12, i32 13, i32 14, i32 15>, %t.80
-  %v73 = add i64 %v13, %c70
-  %p.81 = getelementptr inbounds float, ptr %in0, i64 %v73
-  %v74 = call <16 x float> @llvm.masked.load.v16f32.p0(ptr %p.81, i32 4, <16 x i1> %v72, <16 x float> zeroinitializer)
-  %v75 = fsub <16 x float> %v74, %v48
-  %v76 = call <16 x float> @Sleef_expf16_u10(<16 x float> %v75)
-  %p.82 = getelementptr inbounds float, ptr %kept0, i64 %c70
-  call void @llvm.masked.store.v16f32.p0(<16 x float> %v76, ptr %p.82, i32 4, <16 x i1> %v72)
-  %t.83 = load <16 x float>, ptr %acc41.slot
-  %v77 = fadd <16 x float> %t.83, %v76
-  %t.84 = load <16 x float>, ptr %acc41.slot
-  %v78 = select <16 x i1> %v72, <16 x float> %v77, <16 x float> %t.84
-  store <16 x float> %v78, ptr %acc41.slot
-  %t.85 = add nsw i64 %c70, 16
-  store i64 %t.85, ptr %c70.slot
-  br label %loop.75.head
-loop.75.exit:
-  %t.86 = load <16 x float>, ptr %acc41.slot
-  %t.87 = load <16 x float>, ptr %acc42.slot
-  %v79 = fadd <16 x float> %t.86, %t.87
-  %t.88 = load <16 x float>, ptr %acc43.slot
-  %v80 = fadd <16 x float> %v79, %t.88
-  %t.89 = load <16 x float>, ptr %acc44.slot
-  %v81 = fadd <16 x float> %v80, %t.89
-  %v82 = call reassoc float @llvm.vector.reduce.fadd.v16f32(float -0.0, <16 x float> %v81)
-  %v83 = select i1 true, float %v82, float %v82
-  %v85 = add i64 %n4, %v13
-  %t.90 = insertelement <16 x float> poison, float %v83, i64 0
-  %v88 = shufflevector <16 x float> %t.90, <16 x float> poison, <16 x i32> zeroinitializer
-  %v90 = mul i64 %row, %n5
-  store i64 0, ptr %c84.slot
-  br label %loop.91.head
-loop.91.head:
-  %c84 = load i64, ptr %c84.slot
-  %t.92 = icmp slt i64 %c84, %v11
-  br i1 %t.92, label %loop.91.body, label %loop.91.exit
-loop.91.body:
-  %v86 = add i64 %v85, %c84
-  %p.93 = getelementptr float, ptr %in0, i64 %v86
-  call void @llvm.prefetch.p0(ptr %p.93, i32 0, i32 2, i32 1)
-  %p.94 = getelementptr inbounds float, ptr %kept0, i64 %c84
-  %v87 = load <16 x float>, ptr %p.94, align 4
-  %v89 = fdiv <16 x float> %v87, %v88
-  %v91 = add i64 %v90, %c84
-  %p.95 = getelementptr inbounds float, ptr %out1, i64 %v91
-  store <16 x float> %v89, ptr %p.95, align 4
-  %v92 = add i64 %c84, 16
-  %v93 = add i64 %v85, %v92
-  %p.96 = getelementptr float, ptr %in0, i64 %v93
-  call void @llvm.prefetch.p0(ptr %p.96, i32 0, i32 2, i32 1)
-  %p.97 = getelementptr inbounds float, ptr %kept0, i64 %v92
-  %v94 = load <16 x float>, ptr %p.97, align 4
-  %v95 = fdiv <16 x float> %v94, %v88
-  %v96 = add i64 %v90, %v92
-  %p.98 = getelementptr inbounds float, ptr %out1, i64 %v96
-  store <16 x float> %v95, ptr %p.98, align 4
-  %v97 = add i64 %c84, 32
-  %v98 = add i64 %v85, %v97
-  %p.99 = getelementptr float, ptr %in0, i64 %v98
-  call void @llvm.prefetch.p0(ptr %p.99, i32 0, i32 2, i32 1)
-  %p.100 = getelementptr inbounds float, ptr %kept0, i64 %v97
-  %v99 = load <16 x float>, ptr %p.100, align 4
-  %v100 = fdiv <16 x float> %v99, %v88
-  %v101 = add i64 %v90, %v97
-  %p.101 = getelementptr inbounds float, ptr %out1, i64 %v101
-  store <16 x float> %v100, ptr %p.101, align 4
-  %v102 = add i64 %c84, 48
-  %v103 = add i64 %v85, %v102
-  %p.102 = getelementptr float, ptr %in0, i64 %v103
-  call void @llvm.prefetch.p0(ptr %p.102, i32 0, i32 2, i32 1)
-  %p.103 = getelementptr inbounds float, ptr %kept0, i64 %v102
-  %v104 = load <16 x float>, ptr %p.103, align 4
-  %v105 = fdiv <16 x float> %v104, %v88
-  %v106 = add i64 %v90, %v102
-  %p.104 = getelementptr inbounds float, ptr %out1, i64 %v106
-  store <16 x float> %v105, ptr %p.104, align 4
-  %t.105 = add nsw i64 %c84, 64
-  store i64 %t.105, ptr %c84.slot
-  br label %loop.91.head
-loop.91.exit:
-  store i64 %v11, ptr %c107.slot
-  br label %loop.106.head
-loop.106.head:
-  %c107 = load i64, ptr %c107.slot
-  %t.107 = icmp slt i64 %c107, %n3
-  br i1 %t.107, label %loop.106.body, label %loop.106.exit
-loop.106.body:
-  %v108 = sub i64 %n3, %c107
-  %t.108 = call i64 @llvm.smin.i64(i64 %v108, i64 16)
-  %t.109 = trunc i64 %t.108 to i32
-  %t.110 = insertelement <16 x i32> poison, i32 %t.109, i64 0
-  %t.111 = shufflevector <16 x i32> %t.110, <16 x i32> poison, <16 x i32> zeroinitializer
-  %v109 = icmp slt <16 x i32> <i32 0, i32 1, i32 2, i32 3, i32 4, i32 5, i32 6, i32 7, i32 8, i32 9, i32 10, i32 11, i32 12, i32 13, i32 14, i32 15>, %t.111
-  %p.112 = getelementptr inbounds float, ptr %kept0, i64 %c107
-  %v110 = call <16 x float> @llvm.masked.load.v16f32.p0(ptr %p.112, i32 4, <16 x i1> %v109, <16 x float> zeroinitializer)
-  %v111 = fdiv <16 x float> %v110, %v88
-  %v112 = add i64 %v90, %c107
-  %p.113 = getelementptr inbounds float, ptr %out1, i64 %v112
-  call void @llvm.masked.store.v16f32.p0(<16 x float> %v111, ptr %p.113, i32 4, <16 x i1> %v109)
-  %t.114 = add nsw i64 %c107, 16
-  store i64 %t.114, ptr %c107.slot
-  br label %loop.106.head
-loop.106.exit:
-  %t.115 = add nsw i64 %row, 1
-  store i64 %t.115, ptr %row.slot
+  store i64 %v11, ptr %c86.slot
+  br label %loop.86.head
+loop.86.head:
+  %c86 = load i64, ptr %c86.slot
+  %t.87 = icmp slt i64 %c86, %n3
+  br i1 %t.87, label %loop.86.body, label %loop.86.exit
+loop.86.body:
+  %v87 = sub i64 %n3, %c86
+  %t.88 = call i64 @llvm.smin.i64(i64 %v87, i64 16)
+  %t.89 = trunc i64 %t.88 to i32
+  %t.90 = insertelement <16 x i32> poison, i32 %t.89, i64 0
+  %t.91 = shufflevector <16 x i32> %t.90, <16 x i32> poison, <16 x i32> zeroinitializer
+  %v88 = icmp slt <16 x i32> <i32 0, i32 1, i32 2, i32 3, i32 4, i32 5, i32 6, i32 7, i32 8, i32 9, i32 10, i32 11, i32 12, i32 13, i32 14, i32 15>, %t.91
+  %v89 = add i64 %v13, %c86
+  %p.92 = getelementptr inbounds float, ptr %in0, i64 %v89
+  %v90 = call <16 x float> @llvm.masked.load.v16f32.p0(ptr %p.92, i32 4, <16 x i1> %v88, <16 x float> zeroinitializer)
+  %v91 = fsub <16 x float> %v90, %v53
+  %v92 = call <16 x float> @Sleef_expf16_u10(<16 x float> %v91)
+  %p.93 = getelementptr inbounds float, ptr %kept0, i64 %c86
+  call void @llvm.masked.store.v16f32.p0(<16 x float> %v92, ptr %p.93, i32 4, <16 x i1> %v88)
+  %t.94 = load <16 x float>, ptr %acc41.slot
+  %v93 = fadd <16 x float> %t.94, %v92
+  %t.95 = load <16 x float>, ptr %acc41.slot
+  %v94 = select <16 x i1> %v88, <16 x float> %v93, <16 x float> %t.95
+  store <16 x float> %v94, ptr %acc41.slot
+  %t.96 = add nsw i64 %c86, 16
+  store i64 %t.96, ptr %c86.slot
+  br label %loop.86.head
+loop.86.exit:
+  %t.97 = load i64, ptr %count49.slot
+  %v107 = icmp sge i64 %t.97, 64
+  br i1 %v107, label %if.98.then, label %if.98.else
+if.98.then:
+  %t.99 = load <16 x float>, ptr %acc41.slot
+  %v95 = fpext <16 x float> %t.99 to <16 x double>
+  %t.100 = load <16 x double>, ptr %total45.slot
+  %v96 = fadd <16 x double> %t.100, %v95
+  %v97 = fptrunc <16 x double> %v96 to <16 x float>
+  store <16 x float> %v97, ptr %acc41.slot
+  %t.101 = load <16 x float>, ptr %acc42.slot
+  %v98 = fpext <16 x float> %t.101 to <16 x double>
+  %t.102 = load <16 x double>, ptr %total46.slot
+  %v99 = fadd <16 x double> %t.102, %v98
+  %v100 = fptrunc <16 x double> %v99 to <16 x float>
+  store <16 x float> %v100, ptr %acc42.slot
+  %t.103 = load <16 x float>, ptr %acc43.slot
+  %v101 = fpext <16 x float> %t.103 to <16 x double>
+  %t.104 = load <16 x double>, ptr %total47.slot
+  %v102 = fadd <16 x double> %t.104, %v101
+  %v103 = fptrunc <16 x double> %v102 to <16 x float>
+  store <16 x float> %v103, ptr %acc43.slot
+  %t.105 = load <16 x float>, ptr %acc44.slot
+  %v104 = fpext <16 x float> %t.105 to <16 x double>
+  %t.106 = load <16 x double>, ptr %total48.slot
+  %v105 = fadd <16 x double> %t.106, %v104
+  %v106 = fptrunc <16 x double> %v105 to <16 x float>
+  store <16 x float> %v106, ptr %acc44.slot
+  br label %if.98.end
+if.98.else:
+  br label %if.98.end
+if.98.end:
+  %t.107 = load <16 x float>, ptr %acc41.slot
+  %t.108 = load <16 x float>, ptr %acc42.slot
+  %v108 = fadd <16 x float> %t.107, %t.108
+  %t.109 = load <16 x float>, ptr %acc43.slot
+  %v109 = fadd <16 x float> %v108, %t.109
+  %t.110 = load <16 x float>, ptr %acc44.slot
+  %v110 = fadd <16 x float> %v109, %t.110
+  %v111 = call reassoc float @llvm.vector.reduce.fadd.v16f32(float -0.0, <16 x float> %v110)
+  %v112 = select i1 true, float %v111, float %v111
+  %v114 = add i64 %n4, %v13
+  %t.111 = insertelement <16 x float> poison, float %v112, i64 0
+  %v117 = shufflevector <16 x float> %t.111, <16 x float> poison, <16 x i32> zeroinitializer
+  %v119 = mul i64 %row, %n5
+  store i64 0, ptr %c113.slot
+  br label %loop.112.head
+loop.112.head:
+  %c113 = load i64, ptr %c113.slot
+  %t.113 = icmp slt i64 %c113, %v11
+  br i1 %t.113, label %loop.112.body, label %loop.112.exit
+loop.112.body:
+  %v115 = add i64 %v114, %c113
+  %p.114 = getelementptr float, ptr %in0, i64 %v115
+  call void @llvm.prefetch.p0(ptr %p.114, i32 0, i32 2, i32 1)
+  %p.115 = getelementptr inbounds float, ptr %kept0, i64 %c113
+  %v116 = load <16 x float>, ptr %p.115, align 4
+  %v118 = fdiv <16 x float> %v116, %v117
+  %v120 = add i64 %v119, %c113
+  %p.116 = getelementptr inbounds float, ptr %out1, i64 %v120
+  store <16 x float> %v118, ptr %p.116, align 4
+  %v121 = add i64 %c113, 16
+  %v122 = add i64 %v114, %v121
+  %p.117 = getelementptr float, ptr %in0, i64 %v122
+  call void @llvm.prefetch.p0(ptr %p.117, i32 0, i32 2, i32 1)
+  %p.118 = getelementptr inbounds float, ptr %kept0, i64 %v121
+  %v123 = load <16 x float>, ptr %p.118, align 4
+  %v124 = fdiv <16 x float> %v123, %v117
+  %v125 = add i64 %v119, %v121
+  %p.119 = getelementptr inbounds float, ptr %out1, i64 %v125
+  store <16 x float> %v124, ptr %p.119, align 4
+  %v126 = add i64 %c113, 32
+  %v127 = add i64 %v114, %v126
+  %p.120 = getelementptr float, ptr %in0, i64 %v127
+  call void @llvm.prefetch.p0(ptr %p.120, i32 0, i32 2, i32 1)
+  %p.121 = getelementptr inbounds float, ptr %kept0, i64 %v126
+  %v128 = load <16 x float>, ptr %p.121, align 4
+  %v129 = fdiv <16 x float> %v128, %v117
+  %v130 = add i64 %v119, %v126
+  %p.122 = getelementptr inbounds float, ptr %out1, i64 %v130
+  store <16 x float> %v129, ptr %p.122, align 4
+  %v131 = add i64 %c113, 48
+  %v132 = add i64 %v114, %v131
+  %p.123 = getelementptr float, ptr %in0, i64 %v132
+  call void @llvm.prefetch.p0(ptr %p.123, i32 0, i32 2, i32 1)
+  %p.124 = getelementptr inbounds float, ptr %kept0, i64 %v131
+  %v133 = load <16 x float>, ptr %p.124, align 4
+  %v134 = fdiv <16 x float> %v133, %v117
+  %v135 = add i64 %v119, %v131
+  %p.125 = getelementptr inbounds float, ptr %out1, i64 %v135
+  store <16 x float> %v134, ptr %p.125, align 4
+  %t.126 = add nsw i64 %c113, 64
+  store i64 %t.126, ptr %c113.slot
+  br label %loop.112.head
+loop.112.exit:
+  store i64 %v11, ptr %c136.slot
+  br label %loop.127.head
+loop.127.head:
+  %c136 = load i64, ptr %c136.slot
+  %t.128 = icmp slt i64 %c136, %n3
+  br i1 %t.128, label %loop.127.body, label %loop.127.exit
+loop.127.body:
+  %v137 = sub i64 %n3, %c136
+  %t.129 = call i64 @llvm.smin.i64(i64 %v137, i64 16)
+  %t.130 = trunc i64 %t.129 to i32
+  %t.131 = insertelement <16 x i32> poison, i32 %t.130, i64 0
+  %t.132 = shufflevector <16 x i32> %t.131, <16 x i32> poison, <16 x i32> zeroinitializer
+  %v138 = icmp slt <16 x i32> <i32 0, i32 1, i32 2, i32 3, i32 4, i32 5, i32 6, i32 7, i32 8, i32 9, i32 10, i32 11, i32 12, i32 13, i32 14, i32 15>, %t.132
+  %p.133 = getelementptr inbounds float, ptr %kept0, i64 %c136
+  %v139 = call <16 x float> @llvm.masked.load.v16f32.p0(ptr %p.133, i32 4, <16 x i1> %v138, <16 x float> zeroinitializer)
+  %v140 = fdiv <16 x float> %v139, %v117
+  %v141 = add i64 %v119, %c136
+  %p.134 = getelementptr inbounds float, ptr %out1, i64 %v141
+  call void @llvm.masked.store.v16f32.p0(<16 x float> %v140, ptr %p.134, i32 4, <16 x i1> %v138)
+  %t.135 = add nsw i64 %c136, 16
+  store i64 %t.135, ptr %c136.slot
+  br label %loop.127.head
+loop.127.exit:
+  %t.136 = add nsw i64 %row, 1
+  store i64 %t.136, ptr %row.slot
   br label %loop.8.head
 loop.8.exit:
   ret void

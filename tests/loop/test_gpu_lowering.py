@@ -140,7 +140,7 @@ def test_rows_that_are_reused_are_not_among_those_that_follow_each_other() -> No
     [
         (16, 512, 128, 256),  # of 4 vectors there would be 128
         (4, 100, 1024, 256),
-        (64, 100, 4096, 2048),  # enough of 32
+        (64, 100, 4096, 4096),  # enough of 16, which one block holds
         (1, 100, 512, 4),  # too few to fill processors, however they are spread
     ],
 )

@@ -1,0 +1,82 @@
+"""Operations that are alone in their group, on a CPU: those that torch visits point by point are compiled."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+import torch
+
+import fusewright
+from tests.support import BACKEND, compiled, is_ours, no_fallbacks
+
+pytestmark = [
+    pytest.mark.usefixtures("fresh_dynamo"),
+    pytest.mark.skipif(not is_ours(BACKEND), reason="counts our kernels"),
+]
+
+Program = Callable[[torch.Tensor], torch.Tensor]
+
+OURS: dict[str, tuple[Program, torch.dtype]] = {
+    "variance": (lambda x: x.var(1), torch.float32),
+    "of all": (lambda x: x.std(), torch.float64),
+    "position": (lambda x: x.argmax(1), torch.float32),
+    "position down": (lambda x: x.argmin(0), torch.bfloat16),
+    "16-bit extremes": (lambda x: x.amax(1), torch.bfloat16),
+    "float16 means": (lambda x: x.mean(1), torch.float16),
+    "sums of integers": (lambda x: x.sum(1), torch.int32),
+    "sums of bytes": (lambda x: x.sum(), torch.uint8),
+    "any": (lambda x: x.any(1), torch.bool),
+    "count": (lambda x: x.count_nonzero(), torch.float32),
+    "sums down": (lambda x: x.sum(0), torch.float32),
+    "transposed": (lambda x: x.t().amax(1), torch.float32),
+    "running sums down": (lambda x: x.cumsum(0), torch.float32),
+}
+TORCHS: dict[str, tuple[Program, torch.dtype]] = {
+    "sums": (lambda x: x.sum(1), torch.float32),
+    "sums of all": (lambda x: x.sum(), torch.float64),
+    "sums of bfloat16": (lambda x: x.sum(1), torch.bfloat16),
+    "extremes": (lambda x: x.amax(1), torch.float32),
+    "running sums": (lambda x: x.cumsum(1), torch.float32),
+    "transpose": (lambda x: x[:100].t().contiguous(), torch.float32),
+}
+
+
+def some(dtype: torch.dtype, *shape: int) -> torch.Tensor:
+    x = torch.randn(*shape) * 10
+    return x.abs().to(dtype) if dtype is torch.uint8 else x > 5 if dtype is torch.bool else x.to(dtype)
+
+
+def kernels(fn: Program, x: torch.Tensor) -> tuple[int, torch.Tensor]:
+    before = fusewright.counters()["groups_formed"]
+    with no_fallbacks():
+        got = compiled(fn)(x)
+    return fusewright.counters()["groups_formed"] - before, got
+
+
+@pytest.mark.parametrize("name", OURS)
+def test_what_torch_does_point_by_point(name: str) -> None:
+    fn, dtype = OURS[name]
+    x = some(dtype, 2100, 260)
+    count, got = kernels(fn, x)
+    want = fn(x)
+    assert count == 1 and got.dtype == want.dtype and got.stride() == want.stride()
+    if got.is_floating_point():
+        exact = fn(x.double())
+        error, eager = ((t.double() - exact).abs().max().item() for t in (got, want))
+        assert error <= max(2 * eager, 4 * torch.finfo(dtype).eps * exact.abs().max().item())
+    else:
+        assert torch.equal(got, want)
+
+
+@pytest.mark.parametrize("name", TORCHS)
+def test_what_torch_does_in_vectors(name: str) -> None:
+    fn, dtype = TORCHS[name]
+    x = some(dtype, 2100, 260)
+    count, got = kernels(fn, x)
+    assert count == 0 and torch.equal(got, fn(x))
+
+
+def test_what_is_little() -> None:
+    assert kernels(lambda x: x.var(1), torch.randn(9, 100))[0] == 0
+    assert kernels(lambda x: x.var(1), torch.randn(41, 100))[0] == 1
