@@ -140,18 +140,21 @@ class _Flat(torch.nn.Module):
 class _Lines(TorchFunctionMode):
     """Notes the user's line of each call of torch, or its module, for the nodes it is traced to.
 
-    `values`: the arguments of the traced function; `leaves`: the tensors in their places.
+    `values`: the arguments of the traced function; `leaves`: the tensors in their places; `ask`: whom to tell that what
+    it does depends on the grad mode.
     """
 
-    def __init__(self, values: tuple[Any, ...], leaves: list[Any]):
+    def __init__(self, values: tuple[Any, ...], leaves: list[Any], ask: Callable[[], None]):
         super().__init__()
-        self.leaves = leaves
+        self.leaves, self.ask = leaves, ask
         modules = [v for v in values if isinstance(v, torch.nn.Module)]
         self.modules = {id(m): name for v in modules for name, m in v.named_modules()}
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         frames.note(fx_traceback.current_meta, sys._getframe(1), self.modules)
         questions.check(func, args, self.leaves)
+        if func in questions.MARKS or (kwargs and kwargs.get("requires_grad")):
+            self.ask()  # what is computed from a leaf of its own has a gradient in one mode, and none in the other
         if func in _CHUNKS:
             return _chunk(*args, **(kwargs or {}))
         return func(*args, **(kwargs or {}))
@@ -241,7 +244,7 @@ class _Tracer:
             if self.device is not None:
                 stack.enter_context(self.device)
             stack.enter_context(questions.answered(self.modes[1], self.ask))
-            stack.enter_context(_Lines(self.values, leaves))
+            stack.enter_context(_Lines(self.values, leaves, self.ask))
             with unchanged(self.described.structure, args):
                 out = self.fn(*args)
             for c in check:
@@ -280,7 +283,7 @@ def _out(x: Any, outputs: list[Any], positions: dict[int, int]) -> Out:
         k = positions.get(id(x))
         if k is not None:
             return Out("input", k)
-        if x.requires_grad and x.grad_fn is None and torch.is_grad_enabled():
+        if x.requires_grad and x.grad_fn is None and not _view_in_no_grad(x, positions):
             raise Refusal("result", "a tensor in the result that is itself to have a gradient")
     elif isinstance(x, torch.Size):
         return Out("size", None, tuple(_out(n, outputs, positions) for n in x))
@@ -293,6 +296,15 @@ def _out(x: Any, outputs: list[Any], positions: dict[int, int]) -> Out:
             return Out("output", k)
     outputs.append(x)
     return Out("output", len(outputs) - 1)
+
+
+def _view_in_no_grad(x: torch.Tensor, positions: dict[int, int]) -> bool:
+    """Whether a tensor requires a gradient as a view of an argument that does: it looks like a leaf then."""
+    if torch.is_grad_enabled():
+        return False
+    with torch._C.DisableTorchFunction():  # the program may not ask for it
+        base = x._base
+    return base is not None and base.requires_grad and id(base) in positions
 
 
 Divisors = dict[tuple[int, int], int]  # (leaf, dimension) -> what the size is a multiple of

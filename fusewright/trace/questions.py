@@ -35,7 +35,7 @@ _HISTORY = {
     **{getattr(_T, name).__get__: name for name in ("grad", "grad_fn", "is_leaf", "_version")},
     _T.is_inference: "is_inference",
 }
-_MARKS = {_T.requires_grad_, _T.requires_grad.__set__, _T.retain_grad, _T.register_hook}  # tell autograd
+MARKS = {_T.requires_grad_, _T.requires_grad.__set__, _T.retain_grad, _T.register_hook}  # tell autograd
 
 
 def modes() -> Modes:
@@ -154,10 +154,10 @@ def check(func: Any, args: Sequence[Any], arguments: Sequence[Any]) -> None:
     name = _MEMORY.get(func)
     if name is None and func in _HISTORY and any(args[0] is t for t in arguments):
         name = _HISTORY[func]
-    if func in _MARKS and any(args[0] is t for t in arguments):
+    if func in MARKS and any(args[0] is t for t in arguments):
         raise Refusal("argument", f"it calls {func.__name__} of an argument, which has to reach the argument itself")
     if name is not None:
         raise Refusal("argument", f"it asks for {name} of a tensor, which a trace does not know")
 
 
-__all__ = ["Modes", "answered", "check", "modes"]
+__all__ = ["MARKS", "Modes", "answered", "check", "modes"]

@@ -217,3 +217,36 @@ def test_what_autograd_is_told_about_an_argument_reaches_it(mark, needs):
     assert kinds == same and len(got) == len(want)
     for a, b in zip(got, want, strict=True):
         assert torch.equal(a, b)
+
+
+def _leaf(x):
+    y = x * 2
+    y.requires_grad_()
+    return y
+
+
+@pytest.mark.parametrize("needs", [False, True])
+@pytest.mark.parametrize("first", range(2))
+@pytest.mark.parametrize(
+    "f",
+    [
+        _leaf,
+        lambda x: _leaf(x).view(3, 1),
+        lambda x: x.detach().requires_grad_(),
+        lambda x: (torch.zeros(3, requires_grad=True), x * 2),
+        lambda x: torch.nn.Parameter(x * 2),
+        lambda x: x.detach().requires_grad_() * 3 + 1,
+        lambda x: torch.ones(3, requires_grad=True) * 3 + x,
+        lambda x: x[1:],
+        lambda x: x.view(1, 3).t(),
+    ],
+)
+def test_leaves_that_a_function_makes(f, first, needs):
+    """In any mode: what is computed from them has a gradient where one is recorded."""
+    fused, x = fusewright.fuse(f), torch.ones(3, requires_grad=needs)
+    for mode in (MODES[first], *MODES[:2], *MODES[:2]):
+        with mode():
+            got, want = (out if isinstance(out, tuple) else (out,) for out in (fused(x), f(x)))
+        for a, b in zip(got, want, strict=True):
+            assert torch.equal(a, b) and type(a) is type(b)
+            assert (a.requires_grad, a.is_leaf) == (b.requires_grad, b.is_leaf)
