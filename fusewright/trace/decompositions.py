@@ -99,6 +99,13 @@ def _of_floats(how: Callable[..., Any]) -> Callable[..., Any]:
     return take_apart
 
 
+def _pow(x: torch.Tensor, n: Any) -> Any:
+    """Booleans to the power of one are booleans in eager, but int64 where torch traces it."""
+    if x.dtype is not torch.bool or not isinstance(n, bool):
+        return NotImplemented
+    return x.clone() if n else torch.ones_like(x)
+
+
 @cache
 def table() -> dict[Any, Callable[..., Any]]:
     """The decompositions for `aot_autograd(decompositions=...)`."""
@@ -108,6 +115,7 @@ def table() -> dict[Any, Callable[..., Any]]:
         **found,
         **{op: _of_floats(found[op]) for op in floats},
         aten.native_group_norm.default: _group_norm,
+        aten.pow.Tensor_Scalar: _pow,
     }
 
 

@@ -304,3 +304,19 @@ def test_probabilities_that_are_none(p: float) -> None:
                 f(x)
     drawn = compiled(lambda x: torch.bernoulli(x.clamp(0.25, 0.25)) * 2)(torch.rand(10000))
     assert set(drawn.unique().tolist()) == {0.0, 2.0} and 0.4 < drawn.mean() < 0.6
+
+
+@pytest.mark.parametrize("single", [False, True])
+@pytest.mark.parametrize("power", [False, True, 0, 1, 2])
+def test_powers_of_booleans(power: int, single: bool) -> None:
+    """torch traces int64 where eager has booleans."""
+
+    def fn(x: torch.Tensor) -> tuple[torch.Tensor, ...]:
+        y = x**power
+        return y, y * 2, y * 2.5, torch.sort(y)[0]
+
+    x = torch.tensor([True, False, True])
+    with fusewright.options(single_op_groups=single):
+        for f in (fn, lambda x: (x.pow(power),)):
+            for got, want in zip(compiled(f)(x), f(x), strict=True):
+                assert got.dtype == want.dtype and torch.equal(got, want)
