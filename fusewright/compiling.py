@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch.export import ExportedProgram
 
-from .core.errors import UserError
+from .core.errors import UserError, flag
 from .core.lazy import lazy_import
 from .core.options import from_mapping
 
@@ -46,6 +46,9 @@ def compile(obj: Any = None, *, dynamic: bool | None = None, fullgraph: bool = F
     Raises UserError for what is none of these, and for unknown options.
     """
     from_mapping(options)
+    flag("compile", fullgraph=fullgraph)
+    if dynamic is not None:
+        flag("compile", dynamic=dynamic)
     if obj is None:
         return lambda f: compile(f, dynamic=dynamic, fullgraph=fullgraph, **options)
     if isinstance(obj, ExportedProgram):

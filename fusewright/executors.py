@@ -19,10 +19,11 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import torch
+from torch.utils import _pytree as pytree
 
 from .backend import _decompositions, partition
 from .core.dtypes import f64
-from .core.errors import Refusal, UserError
+from .core.errors import Refusal, UserError, VerifyError
 from .core.options import current
 from .defining import Definition
 from .graph.defined import Argument, Defined, Result, verify_defined
@@ -100,11 +101,15 @@ def register(
         raise UserError(f"register: the checker of executor {name} must be a function, not {checker!r}")
     if isinstance(priority, bool) or not isinstance(priority, int) or priority == 0:
         raise UserError(f"register: a priority is an integer above or below 0, not {priority!r}")
+    if not isinstance(devices, Iterable):
+        raise UserError(f"register: devices are 'cpu' and 'cuda', not {devices!r}")
     places = (devices,) if isinstance(devices, str) else tuple(devices)
     for d in places:
         if d not in ("cpu", "cuda"):
             raise UserError(f"register: devices are 'cpu' and 'cuda', not {d!r}")
     found = [_claimable(w) for w in (what if isinstance(what, (list, tuple)) else [what])]
+    if not found:
+        raise UserError(f"register: executor {name} needs an operator or a pattern, the list is empty")
     if priority < 0 and any(isinstance(w, Pattern) for w in found):
         raise UserError("register: patterns are of operations that have kernels: their priority must be above 0")
     entries = [Executor(name, w, fn, checker, priority, places, given) for w in found]
@@ -161,16 +166,37 @@ def pattern(fn: Callable[..., Any], *examples: Any, name: str = "") -> Pattern:
 
     Raises UserError if it uses operators without primitives, mutates, or depends on a float in other ways.
     """
+    if not callable(fn):
+        raise UserError(f"pattern: a function is needed, not {fn!r}")
+    if not isinstance(name, str):
+        raise UserError(f"pattern: name must be a string, not {name!r}")
     name = name or getattr(fn, "__name__", "pattern")
+    _parameters(fn, examples, name)
     traced = [_trace(fn, tuple(given), name) for given in (examples, _moved(examples))]
     first, second = traced
-    names = list(inspect.signature(fn).parameters)[: len(examples)]
+    names = _parameters(fn, examples, name)
     numbers = {n: (x, y) for n, x, y in zip(names, examples, _moved(examples), strict=True) if isinstance(x, float)}
     defined = _defined(name, first, [n for n, x in zip(names, examples, strict=True) if isinstance(x, torch.Tensor)])
     _with_scalars(defined, second.graph, numbers)
     defined.arguments.sort(key=lambda a: names.index(a.name))
-    verify_defined(defined)
+    try:
+        verify_defined(defined)
+    except VerifyError as error:
+        raise UserError(f"pattern '{name}': {error.args[0]}") from error
     return Pattern(defined)
+
+
+def _parameters(fn: Callable[..., Any], examples: Sequence[Any], name: str) -> list[str]:
+    """The names of the parameters that examples are for. Raises UserError unless each is for one."""
+    try:
+        signature = inspect.signature(fn)
+        signature.bind(*examples)
+    except (TypeError, ValueError) as e:
+        raise UserError(f"pattern '{name}': {e}: give an example for each parameter") from None
+    kinds = {p.kind for p in signature.parameters.values()}
+    if inspect.Parameter.VAR_POSITIONAL in kinds:
+        raise UserError(f"pattern '{name}': its parameters need names, which those of *args have not")
+    return list(signature.parameters)[: len(examples)]
 
 
 def _moved(examples: Sequence[Any]) -> list[Any]:
@@ -182,7 +208,8 @@ def _trace(fn: Callable[..., Any], values: tuple[Any, ...], name: str) -> Traced
     """The trace of a function, without executors."""
     names = tuple(list(inspect.signature(fn).parameters)[: len(values)])
     try:
-        described = describe(values, names, False)
+        fixed = frozenset(n for n, x in zip(names, values, strict=True) if not isinstance(x, torch.Tensor))
+        described = describe(values, names, fixed)
     except Refusal as r:
         raise UserError(f"pattern '{name}': {r.detail}") from None
     layouts = {k: layout(t.detach(), False) for k, t in enumerate(described.leaves) if isinstance(t, torch.Tensor)}
@@ -198,6 +225,9 @@ def _trace(fn: Callable[..., Any], values: tuple[Any, ...], name: str) -> Traced
         captured = capture(fn, values, described, layouts, how)
     if any(i.mutates_data for i in captured.meta.input_info):
         raise UserError(f"pattern '{name}': it writes into an argument")
+    results = pytree.tree_leaves(captured.result)
+    if not results or [r.data for r in results if r.kind == "output"] != list(range(len(results))):
+        raise UserError(f"pattern '{name}': its results must be tensors that it computes, each another one")
     out = translate(kept[0], False, "philox", (), current().fma)
     for u in out.graph.units:
         if u.kind == "torch":

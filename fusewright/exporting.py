@@ -114,6 +114,10 @@ def _exported(program: Any, args: Any, kwargs: Any, dynamic_shapes: Any, what: s
         raise UserError(f"{what}: an ExportedProgram or a module is needed, not a {type(program).__name__}")
     if args is None:
         raise UserError(f"{what}: a module needs example arguments to be exported with, args=(...)")
+    if isinstance(args, (list, dict)):
+        raise UserError(f"{what}: args must be a tuple of example arguments, not a {type(args).__name__}")
+    if kwargs is not None and not isinstance(kwargs, Mapping):
+        raise UserError(f"{what}: kwargs must be a dictionary of example arguments, not {kwargs!r}")
     given = args if isinstance(args, tuple) else (args,)
     return torch.export.export(program, given, dict(kwargs or {}), dynamic_shapes=dynamic_shapes)
 

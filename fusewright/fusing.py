@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
-from .core.errors import UserError
+from .core.errors import UserError, flag
 from .core.lazy import lazy_import
 from .core.options import from_mapping
 from .fused import Fused, FusedModule
@@ -63,6 +63,7 @@ def fuse(
     given = {"rng": rng, "precision": precision, "autotune": autotune, "cuda_graphs": cuda_graphs}
     overrides = {k: v for k, v in given.items() if v is not None}
     from_mapping(overrides)  # raises UserError for what it does not know
+    flag("fuse", dynamic=dynamic)
     how = specialize if dynamic else True
 
     def decorate(f: Any) -> Any:
@@ -101,7 +102,9 @@ def memory_efficient_fusion(
     if static_argnums is not None:
         target = fn.forward if isinstance(fn, torch.nn.Module) else fn
         parameters = list(inspect.signature(target).parameters)
-        numbers = [static_argnums] if isinstance(static_argnums, int) else list(static_argnums)
+        numbers = list(static_argnums) if isinstance(static_argnums, Iterable) else [static_argnums]
+        if not all(isinstance(k, int) and not isinstance(k, bool) for k in numbers):
+            raise UserError(f"static_argnums: positions of parameters are needed, not {static_argnums!r}")
         if any(not -len(parameters) <= k < len(parameters) for k in numbers):
             raise UserError(f"static_argnums: {numbers} for {len(parameters)} parameters")
         names = tuple(parameters[k] for k in numbers)

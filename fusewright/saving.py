@@ -20,7 +20,7 @@ from torch.fx import Graph
 
 from . import __version__
 from .build import cpus
-from .core.errors import CompilerError, UserError
+from .core.errors import CompilerError, UserError, flag
 from .core.lazy import lazy_import
 from .core.options import current, using
 from .exporting import Compiled, devices_of, prepared
@@ -66,14 +66,24 @@ def aot_save(
     Raises UserError for arguments that make no sense, for what cannot be saved, and when `path` cannot be written; then
     what was there before is still there.
     """
+    flag("aot_save", weights=weights)
+    if not isinstance(path, (str, os.PathLike)):
+        raise UserError(f"aot_save: path must be a path, not {path!r}")
     target = os.fspath(path)
     if os.path.isdir(target):
         raise UserError(f"cannot write {target}: it is a directory")
     names = [architectures] if isinstance(architectures, str) else architectures
-    machines = _machines(devices_of(_graph(program)), None if names is None else list(names))
+    names = list(names) if isinstance(names, Iterable) else names
+    if names is not None and not (isinstance(names, list) and all(isinstance(n, str) for n in names)):
+        raise UserError(f"aot_save: architectures must be a list of names, not {architectures!r}")
+    if sizes is not None and not isinstance(sizes, (list, tuple)):
+        raise UserError(f"aot_save: sizes must be a list of dictionaries or of example arguments, not {sizes!r}")
+    machines = _machines(devices_of(_graph(program)), names)
     compiled = _compiled(program, machines[0])
     with using(compiled.options):
         file = _File(compiled)
+        if sizes is not None:
+            saving_gpu.given(compiled.exported.convention, sizes)  # also where all kernels are for CPUs
         for machine in machines:
             file.add(machine, sizes)
         manifest, data = file.manifest(weights)

@@ -155,6 +155,11 @@ def chosen(c: Convention, hints: Mapping[str, int], sizes: Sequence[Any] | None)
     return list(unique.values())[:MOST]
 
 
+def given(c: Convention, sizes: Sequence[Any]) -> None:
+    """Raises UserError unless these are sizes of the program."""
+    chosen(c, {s.name: s.low or 0 for s in c.symbols}, sizes)
+
+
 def scattered(c: Convention, hints: Mapping[str, int]) -> list[dict[str, int]]:
     """Sets of sizes all over their ranges: all combinations of a few values if there are few symbols, else some."""
     steps = {s.name: [0] * (s.low == 0) + (_steps(s) or [hints[s.name]]) for s in c.symbols}
@@ -199,7 +204,11 @@ def _given(c: Convention, hints: Mapping[str, int], s: Any) -> dict[str, int]:
         for x in c.symbols:
             leaf = leaves[x.argument]
             if leaf is not None:
-                n = leaf if x.dim is None else (leaf.shape if isinstance(leaf, torch.Tensor) else leaf)[x.dim]
+                shape = leaf.shape if isinstance(leaf, torch.Tensor) else [leaf] if x.dim is None else leaf
+                name, dim = c.arguments[x.argument].name, x.dim or 0
+                n = shape[dim] if isinstance(shape, (list, tuple)) and dim < len(shape) else None
+                if isinstance(n, bool) or not isinstance(n, int):
+                    raise UserError(f"sizes: {name} must be an example, its shape or None, not {leaf!r}")
                 env[x.name] = int(eval(x.source, {"n": n}))
     for x in c.symbols:
         n = env[x.name]

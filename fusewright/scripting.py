@@ -27,7 +27,7 @@ from typing import Any
 import torch
 
 from .core.counters import count
-from .core.errors import FusewrightWarning, Refusal, UserError
+from .core.errors import FusewrightWarning, Refusal, UserError, flag
 from .core.log import LOG
 from .core.options import Options, current, from_mapping, options
 from .fused import Fused, FusedModule
@@ -422,8 +422,10 @@ class fuser:
     def __init__(self, *, enabled: bool = True, **changes: Any):
         if "disable" in changes:
             given = changes["disable"]
-            names = [given] if isinstance(given, str) else list(given)
-            changes["disable"] = [f"op:{n.replace('::', '.')}" if "::" in str(n) else n for n in names]
+            names = [given] if isinstance(given, str) else given
+            if isinstance(names, Iterable):  # else it is refused below
+                changes["disable"] = [f"op:{n.replace('::', '.')}" if "::" in str(n) else n for n in names]
+        flag("fuser", enabled=enabled)
         self.enabled, self.options = enabled, options(**changes)
 
     def __enter__(self) -> None:

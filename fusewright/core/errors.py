@@ -21,6 +21,13 @@ class UserError(FusewrightError):
     """A bad argument, option or environment variable."""
 
 
+def flag(call: str, **given: object) -> None:
+    """Raise a UserError that names the argument of `call` that is neither True nor False."""
+    for name, value in given.items():
+        if not isinstance(value, bool):
+            raise UserError(f"{call}: {name} must be True or False, not {value!r}")
+
+
 class CompilerError(FusewrightError):
     """A stage failed on a program it should have handled.
 

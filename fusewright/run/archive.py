@@ -101,6 +101,8 @@ class Archive:
 
     def __init__(self, path: str | os.PathLike[str]):
         """Raises UserError when this is no saved program, or one that this version cannot read."""
+        if not isinstance(path, (str, os.PathLike)):
+            raise UserError(f"aot_load: path must be a path, not {path!r}")
         self.path = os.fspath(path)
         try:
             with open(self.path, "rb") as file:

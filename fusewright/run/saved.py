@@ -29,7 +29,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from ..core.counters import count
-from ..core.errors import FusewrightError, FusewrightWarning, RuntimeFault, UserError
+from ..core.errors import FusewrightError, FusewrightWarning, RuntimeFault, UserError, flag
 from ..core.lazy import lazy_import
 from ..core.options import current
 from ..core.switches import RUN_STAGES, dumps
@@ -89,6 +89,9 @@ def aot_load(
     Raises UserError, naming the file and what to do, when it is damaged or foreign, or made for other machines, other
     operators or a newer Fusewright.
     """
+    flag("aot_load", mmap=mmap)
+    if weights is not None and not isinstance(weights, Mapping):
+        raise UserError(f"aot_load: weights must be a dictionary of tensors by name, not {weights!r}")
     archive = Archive(path)
     try:
         program = Loader(archive, weights, mmap).program()

@@ -416,3 +416,11 @@ def test_matches():
         d.output(d.exp(x))
 
     assert found(square) == []
+
+
+def test_integers_of_an_example_are_part_of_the_pattern():
+    made = executors.pattern(lambda x, dim, n: (x * n).exp().sum(dim), torch.randn(4, 5), 1, 3)
+    with executors.register("mine", made, lambda x: (x * 3).exp().sum(1)):
+        x = torch.randn(6, 7)
+        reports = [str(fusewright.explain(lambda x, k=k: (x * k).exp().sum(1) + 1, x)) for k in (3, 2)]
+    assert ["claimed by executor mine" in r for r in reports] == [True, False]
