@@ -34,7 +34,7 @@ def reinterpret(w: _Writer, n: Node) -> bool:
     base = n.all_input_nodes[0]
     while (counted or base not in w.emitted) and _is_view(w, base):
         base = base.all_input_nodes[0]
-    root = _plain(base)
+    root = None if base.meta.get("any_strides") else _plain(base)
     if root is None or root.dtype != val.dtype or not same_storage(root, val):
         return False
     ix, shape = w.symbols.ix, w.symbols.shape

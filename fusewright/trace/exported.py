@@ -156,6 +156,7 @@ class _Preparation:
         self.new: dict[Node, Node] = {}  # of the program -> ours
         self.tensors: dict[Node, int] = {}  # arguments of the program -> leaf
         self.seen: dict[int, Node] = {}  # leaf -> the argument as it was given
+        self.views: dict[Node, Node] = {}  # views in results, of these
 
     def run(self) -> Exported:
         held, arguments = self.held(), self.arguments()
@@ -342,6 +343,7 @@ class _Preparation:
                 if root is not n and root in self.tensors and self.tensors[root] not in self.seen:
                     k = self.tensors[root]
                     self.seen[k] = self.input(f"in{k}_seen", root.meta["val"])
+                    self.seen[k].meta["any_strides"] = True
 
     def finish(self, arguments: list[Argument], written: dict[Node, Node], state: dict[Node, str]) -> list[Result]:
         """Write what is written, and return the results."""
@@ -407,10 +409,15 @@ class _Preparation:
             return self.new[n]
         if n is root:
             return base
-        first = n.args[0]
-        assert isinstance(first, Node)
-        of = self.view(first, into)
-        return self.graph.node_copy(n, lambda x: of if x is first else self.new[x])
+        if n not in self.views:
+            first = n.args[0]
+            assert isinstance(first, Node)
+            of = self.view(first, into)
+            made = self.views[n] = self.graph.node_copy(n, lambda x: of if x is first else self.new[x])
+            made.meta["any_strides"] = True
+            if made.target is aten.view.default:  # what was a reshape may have to copy
+                made.target = aten.reshape.default
+        return self.views[n]
 
 
 _PLAIN = (torch.Tensor, torch.nn.Parameter, torch.nn.Buffer)
@@ -418,8 +425,10 @@ _PLAIN = (torch.Tensor, torch.nn.Parameter, torch.nn.Buffer)
 
 def _base(n: Node, stop: dict[Node, Node]) -> Node:
     """The node whose memory `n` aliases, through views, up to those in `stop`."""
-    while n not in stop and n.op == "call_function" and isinstance(n.target, torch._ops.OpOverload):
-        first = n.args[0] if n.target.is_view and n.args else None
+    while n not in stop and n.op == "call_function":
+        made = n.args[0] if n.target is operator.getitem else n  # a piece of a split
+        viewed = isinstance(made, Node) and isinstance(made.target, torch._ops.OpOverload) and made.target.is_view
+        first = made.args[0] if viewed and made.args else None  # type: ignore[union-attr]
         if not isinstance(first, Node):
             break
         n = first

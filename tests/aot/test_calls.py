@@ -167,6 +167,38 @@ def test_results_that_are_arguments_and_views_of_them() -> None:
     assert cache["seen"].item() == 1
 
 
+VIEWS: dict[str, Any] = {
+    "transposed": lambda x: (x.t(), x * 2),
+    "sliced": lambda x: x[1:, ::2],
+    "a chain": lambda x: x.t()[1:].unsqueeze(1).transpose(0, 2),
+    "pieces": lambda x: (*x.split(2, 1), *x.unbind(1)),
+    "of another type": lambda x: x.view(torch.int32)[1:],
+    "flattened": lambda x: x.flatten(),
+    "expanded": lambda x: x.unsqueeze(0).expand(3, -1, -1),
+    "of what is written": lambda x: (x.mul_(3), x.t(), x[0]),
+}
+
+
+@pytest.mark.parametrize("name", VIEWS)
+def test_views_of_arguments_with_other_strides(name: str) -> None:
+    class M(nn.Module):
+        def forward(self, x: Any) -> Any:
+            return VIEWS[name](x)
+
+    dims = {"x": {0: Dim("n", max=99)}} if name == "transposed" else None
+    program = fusewright.aot_compile(M(), (torch.randn(6, 4),), dynamic_shapes=dims)
+    for layout in (lambda x: x[3:9], lambda x: x[::2], lambda x: x.view(4, 12)[:, 3:9].t()):
+        ours, eagers = (layout(torch.arange(48.0).view(12, 4)) for _ in range(2))
+        got, want = ([*out] if isinstance(out, tuple) else [out] for out in (program(ours), M()(eagers)))
+        assert torch.equal(ours, eagers)
+        for a, b in zip(got, want, strict=True):
+            assert torch.equal(a, b) and a.dtype == b.dtype
+            shared = b.untyped_storage()._cdata == eagers.untyped_storage()._cdata
+            assert (a.untyped_storage()._cdata == ours.untyped_storage()._cdata) is shared
+            if shared:
+                assert (a.stride(), a.storage_offset()) == (b.stride(), b.storage_offset())
+
+
 def test_arguments_with_other_strides_are_written_all_the_same() -> None:
     program = compiled("writing")
     x, base = torch.randn(3, 4), torch.randn(4, 3)
