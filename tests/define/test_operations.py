@@ -336,3 +336,18 @@ def test_indices_inside_what_is_padded_or_joined():
     assert torch.equal(b, torch.cat([t.reshape(-1)[at], t]) * 2)
     with pytest.raises(IndexError):
         d(t, at + 90)
+
+
+@pytest.mark.parametrize("monoid", ["max", "min", "argmax", "argmin"])
+@pytest.mark.parametrize("dtype", ["f32", "i32", "u8"])
+def test_extremes_of_no_elements(monoid, dtype):
+    d = define()
+    d.output(d.reduce(monoid, d.tensor("x", "n, m", dtype), 1))
+    x = torch.empty(2, 0, dtype=TO_TORCH[BY_NAME[dtype]])
+    if monoid.startswith("arg"):
+        with pytest.raises(IndexError, match="Expected reduction dim 1 to have non-zero size"):
+            d(x)
+        return
+    info = torch.finfo(x.dtype) if x.is_floating_point() else torch.iinfo(x.dtype)
+    low, high = (-math.inf, math.inf) if x.is_floating_point() else (info.min, info.max)
+    assert d(x).tolist() == [low if monoid == "max" else high] * 2
