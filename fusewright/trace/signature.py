@@ -236,7 +236,7 @@ def _node(x: Any, out: Described, name: str, fixed: bool) -> Node:
         return Node("pytree", (t, repr(context)), parts)
     if t.__module__ == "numpy":
         raise Refusal("argument", f"{name} is a NumPy array")
-    if isinstance(x, (torch.SymInt, torch.SymFloat, torch.SymBool, torch.Generator)):
+    if isinstance(x, (torch.SymInt, torch.SymFloat, torch.SymBool, torch.Generator, torch.fx.Proxy)):
         raise Refusal("argument", f"{name} is a {t.__name__}")
     return Node("object", Same(x))
 

@@ -100,3 +100,22 @@ def test_integers_that_a_trace_has_no_room_for(n):
         fused = fusewright.fuse(lambda x, n: x.expand(n, 2).sum(0) * 2)
         fused(x, 5)
         assert outcome(fused, x, n) == outcome(fused.__wrapped__, x, n)
+
+
+def test_symbolic_traces_of_fx_see_the_plain_function():
+    """Nothing of ours is tried, and so nothing fails that would be warned of."""
+    f, net = fusewright.fuse(lambda x, y: torch.sin(x * 2 + y)), nn.Linear(3, 3)
+
+    class Outer(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.inner = fusewright.fuse(net)
+
+        def forward(self, x):
+            return self.inner(f(x, x[0]))
+
+    x = random_tensor((3, 3))
+    with fusewright.options(fallback=False):
+        graph = torch.fx.symbolic_trace(Outer())
+        torch.testing.assert_close(graph(x), net(torch.sin(x * 2 + x[0])))
+    assert "sin" in graph.code
