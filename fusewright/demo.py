@@ -21,7 +21,7 @@ from rich.console import Console
 from rich.table import Table
 
 import fusewright
-from fusewright.bench.measure import interleaved, private_copy, seconds
+from fusewright.bench.measure import check_names, interleaved, private_copy, seconds
 
 Tensors = list[torch.Tensor]
 P = 0.1
@@ -307,6 +307,7 @@ def main(argv: list[str]) -> int:
     parser.add_argument("--quick", action="store_true", help="tiny sizes: shows that it works, not how fast")
     parser.add_argument("--backend", default="fusewright", help="another backend of torch.compile in our place")
     args = parser.parse_args(argv)
+    check_names(args.device, [args.backend])
     console = Console()
     if not console.is_terminal:
         console = Console(width=180)

@@ -81,6 +81,10 @@ def test_options(capsys, monkeypatch):
         (["cache"], "the following arguments are required: action"),
         (["cache", "shrink"], "invalid choice: 'shrink'"),
         (["options", "extra"], "unrecognized arguments: extra"),
+        (["demo", "--device", "abacus"], "fusewright: --device abacus: Expected one of"),
+        (["demo", "--backend", "abacus"], "no backend of torch.compile is named 'abacus'"),
+        (["bench", "--device", "abacus"], "fusewright: --device abacus: Expected one of"),
+        (["bench", "--peers", "abacus"], "no backend of torch.compile is named 'abacus'"),
     ],
 )
 def test_mistakes(arguments, message, capsys):

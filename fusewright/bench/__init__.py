@@ -84,6 +84,7 @@ def main(argv: list[str]) -> int:
         parser.error(f"--suite: no suite '{unknown[0]}'; known: {', '.join(KNOWN)}")
     if args.device.startswith("cuda") and not torch.cuda.is_available():
         parser.error(f"--device: PyTorch finds no CUDA device for '{args.device}'")
+    measure.check_names(args.device, _names(args))
     if args.child is not None:
         args.child.write_text(json.dumps(_measure(args, suites, args.allocator)))
         return 0

@@ -11,15 +11,31 @@ import statistics
 import subprocess
 import time
 import types
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 import torch
+from torch._dynamo.backends.registry import lookup_backend
+from torch._dynamo.exc import InvalidBackend
 
 import fusewright
+from fusewright.core.errors import UserError
 
 Step = Callable[[], Any]
+
+
+def check_names(device: str, backends: Iterable[str]) -> None:
+    """Raises UserError unless there is such a device, and such backends of torch.compile."""
+    try:
+        torch.empty(0, device=device)
+    except (RuntimeError, AssertionError, NotImplementedError) as e:
+        raise UserError(f"--device {device}: {str(e).splitlines()[0]}") from None
+    for name in backends:
+        try:
+            lookup_backend(name)
+        except InvalidBackend as e:
+            raise UserError(f"no backend of torch.compile is named '{name}'") from e
 
 
 def synchronize(device: str) -> None:

@@ -23,6 +23,8 @@ from ..core.errors import UserError
 from ..core.options import child_environment
 from .fuel import LIST
 
+_NOT_RUN = (126, 127)  # a shell's exit statuses where a command cannot be run, or does not exist
+
 
 @dataclass(slots=True)
 class Bisection:
@@ -84,6 +86,8 @@ class _Script:
         if self.check is None:
             return done.returncode != 0, done.stdout
         judged = subprocess.run(self.check, shell=True, input=done.stdout, text=True, check=False)
+        if judged.returncode in _NOT_RUN:
+            raise UserError(f"--check: there is no command to run in '{self.check}'")
         return judged.returncode != 0, done.stdout
 
 
@@ -151,6 +155,8 @@ def main(argv: Sequence[str]) -> int:
     given = parser.parse_args(argv)
     if not Path(given.script).is_file():
         raise UserError(f"there is no script {given.script}")
+    if given.timeout is not None and not given.timeout > 0:
+        raise UserError(f"--timeout is a number of seconds above 0, not {given.timeout}")
     with tempfile.TemporaryDirectory(prefix="fusewright-bisect-") as folder:
         place = Path(folder) / "repro.py"
         found = bisect([sys.executable, given.script, *given.arguments], given.check, given.timeout, place)

@@ -160,6 +160,12 @@ def test_a_check(script: Path) -> None:
     assert bisect.bisect(command(script, 6, 3, "--quiet")).group is None, "the exit status alone says nothing"
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="a POSIX shell")
+def test_a_check_that_cannot_be_run(script: Path) -> None:
+    with pytest.raises(UserError, match="--check: there is no command to run in 'no-such-command -q'"):
+        bisect.bisect(command(script, 1, 1), check="no-such-command -q")
+
+
 def test_a_run_without_end_fails(tmp_path: Path) -> None:
     path = tmp_path / "script.py"
     path.write_text(SCRIPT.replace("print(", "import time\nif ran >= guilty: time.sleep(60)\nprint("))
@@ -170,6 +176,8 @@ def test_a_run_without_end_fails(tmp_path: Path) -> None:
 def test_mistakes(tmp_path: Path, script: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main(["bisect", str(tmp_path / "missing.py")]) == 2
     assert "there is no script" in capsys.readouterr().err
+    assert cli.main(["bisect", "--timeout", "0", str(script)]) == 2
+    assert "--timeout is a number of seconds above 0, not 0.0" in capsys.readouterr().err
     assert cli.main(["bisect", str(script), "5", "99"]) == 1
     assert "the script does not fail (1 runs)" in capsys.readouterr().out
 
