@@ -36,7 +36,7 @@ _serials = itertools.count()
 class Atom:
     """A leaf of an index expression; interned."""
 
-    __slots__ = ("__weakref__", "aux", "extent", "kind", "name", "num", "order", "serial")
+    __slots__ = ("__weakref__", "_top", "aux", "extent", "kind", "name", "num", "order", "serial")
     kind: str  # "sym" | "axis" | "div" | "value"
     name: str
     extent: Ix | None  # axis, value: exclusive upper bound
@@ -44,6 +44,7 @@ class Atom:
     aux: Any  # div: divisor; value: the scalar expression
     serial: int
     order: tuple[str, str, int]  # terms are sorted by this: the same in every process for symbols and axes
+    _top: Ix | None  # what `_atom_upper` found, once it has
 
     def __repr__(self) -> str:
         if self.kind == "div":
@@ -76,9 +77,14 @@ IxLike = Union["Ix", int]
 class Ix(Meaning):
     """An interned polynomial over atoms. `terms` maps a monomial (sorted atoms) to its coefficient."""
 
-    __slots__ = ("__weakref__", "_hash", "terms")
+    __slots__ = ("__weakref__", "_hash", "_nonnegative", "_quotients", "_upper", "terms")
     terms: tuple[tuple[tuple[Atom, ...], int], ...]
     _hash: int
+    # What `nonnegative`, `upper` and `floordiv` found, once they have. They call each other on the parts of nested
+    # divisions, several times at each level: the time is exponential in the depth if nothing is kept.
+    _nonnegative: bool
+    _upper: Ix | None
+    _quotients: dict[Ix, Ix]
 
     def __hash__(self) -> int:
         return self._hash
@@ -131,37 +137,6 @@ class Ix(Meaning):
         return mod(self, ix(other))
 
     # --- inspection ---
-    def as_int(self) -> int | None:
-        """The value when it is a constant, else None."""
-        if not self.terms:
-            return 0
-        if len(self.terms) == 1 and not self.terms[0][0]:
-            return self.terms[0][1]
-        return None
-
-    def as_axis(self) -> Atom | None:
-        """The axis when the expression is exactly one axis, else None."""
-        if len(self.terms) == 1:
-            (m, c) = self.terms[0]
-            if c == 1 and len(m) == 1 and m[0].kind == "axis":
-                return m[0]
-        return None
-
-    def atoms(self) -> set[Atom]:
-        """All atoms, through FloorDiv (but not into run-time values)."""
-        out: set[Atom] = set()
-        for m, _ in self.terms:
-            for a in m:
-                if a not in out:
-                    out.add(a)
-                    if a.kind == "div":
-                        assert a.num is not None
-                        out |= a.num.atoms() | a.aux.atoms()
-        return out
-
-    def axes(self) -> set[Atom]:
-        return {a for a in self.atoms() if a.kind == "axis"}
-
     def coefficient(self, axis: Atom, within: bool = False) -> Ix | None:
         """The coefficient of `axis` if the expression is affine in it, else None. within: quotients do not change."""
         acc: dict[tuple[Atom, ...], int] = {}
@@ -324,6 +299,15 @@ def floordiv(p: Ix, d: Ix) -> Ix:
         return ZERO
     if p is d:
         return ONE
+    if not hasattr(p, "_quotients"):
+        p._quotients = {}
+    known = p._quotients
+    if d not in known:
+        known[d] = _floordiv(p, d)
+    return known[d]
+
+
+def _floordiv(p: Ix, d: Ix) -> Ix:
     q: dict[tuple[Atom, ...], int] = {}
     r: dict[tuple[Atom, ...], int] = {}
     if len(d.terms) == 1:
@@ -423,6 +407,12 @@ def _remainder(p: Ix) -> tuple[Ix, Ix] | None:
 
 def upper(p: Ix) -> Ix | None:
     """An inclusive upper bound free of axes, or None when none is evident."""
+    if not hasattr(p, "_upper"):
+        p._upper = _upper(p)
+    return p._upper
+
+
+def _upper(p: Ix) -> Ix | None:
     if (parts := _remainder(p)) is not None and (top := upper(parts[1])) is not None:
         return parts[0] + top
     out = ZERO
@@ -448,9 +438,11 @@ def _atom_upper(a: Atom) -> Ix | None:
     if a.kind in ("axis", "value"):
         assert a.extent is not None
         return a.extent - 1
-    assert a.num is not None
-    top = upper(a.num)
-    return None if top is None else floordiv(top, a.aux)
+    if not hasattr(a, "_top"):
+        assert a.num is not None
+        top = upper(a.num)
+        a._top = None if top is None else floordiv(top, a.aux)
+    return a._top
 
 
 def _atom_nonnegative(a: Atom) -> bool:
@@ -460,6 +452,12 @@ def _atom_nonnegative(a: Atom) -> bool:
 
 def nonnegative(p: Ix) -> bool:
     """Whether p >= 0 can be shown from: sizes >= 1, extents, remainders of divisions."""
+    if not hasattr(p, "_nonnegative"):
+        p._nonnegative = _nonnegative(p)
+    return p._nonnegative
+
+
+def _nonnegative(p: Ix) -> bool:
     if (parts := _remainder(p)) is not None and nonnegative(parts[1]):
         return True
     # Lower bound: a negative term is bounded below by its atoms' upper bounds.

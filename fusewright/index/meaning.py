@@ -1,4 +1,4 @@
-"""What an index expression says: its value for given numbers, and its text."""
+"""What an index expression says: what occurs in it, its value for given numbers, and its text."""
 
 from __future__ import annotations
 
@@ -11,6 +11,36 @@ class Meaning:
 
     __slots__ = ()
     terms: tuple[tuple[tuple[Any, ...], int], ...]
+
+    def as_int(self) -> int | None:
+        """The value when it is a constant, else None."""
+        if not self.terms:
+            return 0
+        if len(self.terms) == 1 and not self.terms[0][0]:
+            return self.terms[0][1]
+        return None
+
+    def as_axis(self) -> Any:
+        """The axis when the expression is exactly one axis, else None."""
+        if len(self.terms) == 1:
+            (m, c) = self.terms[0]
+            if c == 1 and len(m) == 1 and m[0].kind == "axis":
+                return m[0]
+        return None
+
+    def atoms(self) -> set[Any]:
+        """All atoms, through FloorDiv (but not into run-time values)."""
+        out: set[Any] = set()
+        for m, _ in self.terms:
+            for a in m:
+                if a not in out:
+                    out.add(a)
+                    if a.kind == "div":
+                        out |= a.num.atoms() | a.aux.atoms()
+        return out
+
+    def axes(self) -> set[Any]:
+        return {a for a in self.atoms() if a.kind == "axis"}
 
     def evaluate(self, env: Mapping[str, Any]) -> Any:
         """The value under `env` (names of symbols and axes to integers or integer arrays)."""

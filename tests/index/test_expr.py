@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from fusewright.index import expr
 from fusewright.index.expr import ONE, ZERO, Ix, axis, floordiv, ix, mod, nonnegative, sym, upper, within
 from fusewright.index.layout import flatten, product, row_major, unflatten
 
@@ -200,3 +202,21 @@ def test_remainders() -> None:
     wide = x - (N + 2) * floordiv(x, N + 2)
     assert within(wide, N + 2) and not within(wide, N + 1)
     assert not nonnegative(wide - 1)
+
+
+def test_the_work_of_nested_divisions_is_not_exponential_in_their_depth(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Extents that are quotients themselves, as those of strided convolutions of a varying image, nest divisions."""
+    made = 0
+    poly = expr._poly
+
+    def counted(terms: Any) -> Ix:
+        nonlocal made
+        made += 1
+        return poly(terms)
+
+    monkeypatch.setattr(expr, "_poly", counted)
+    p = axis("deep", N)
+    for k in range(8):
+        p = mod(p, sym(f"deep{k}") + 1) * 2 + (p + 1) // 3
+    nonnegative(p)
+    assert made < 5000  # 1000; half a million if each level looks at the one below several times
