@@ -320,3 +320,17 @@ def test_powers_of_booleans(power: int, single: bool) -> None:
         for f in (fn, lambda x: (x.pow(power),)):
             for got, want in zip(compiled(f)(x), f(x), strict=True):
                 assert got.dtype == want.dtype and torch.equal(got, want)
+
+
+@pytest.mark.parametrize("moment", [torch.std, torch.std_mean, torch.var, torch.var_mean])
+@pytest.mark.parametrize("scale, mean", [(1e-25, 0.0), (1e-20, 0.0), (1e25, 0.0), (1.0, 1e6), (1.0, -3e4)])
+def test_moments_of_extreme_numbers(moment: Callable, scale: float, mean: float) -> None:
+    """In float32 their squares are 0 or infinite, or the mean's rounding is more than the deviations are."""
+    x = torch.randn(6, 300) * scale + mean
+    for dim in (0, 1, None):
+        expected = moment(x.double(), dim)  # of a whole tensor eager's float32 is off, too
+        actual = compiled(lambda x, dim=dim: moment(x * 1, dim))(x)
+        if isinstance(actual, torch.Tensor):
+            actual, expected = (actual,), (expected,)
+        for a, e in zip(actual, expected, strict=True):
+            torch.testing.assert_close(a, e.float(), rtol=1e-6, atol=1e-44)

@@ -190,9 +190,15 @@ lower(aten.all.default, aten.all.dim, aten.all.dims)(_logical("all"))
 
 
 def variance(ctx: Context, x: Value, dim: Any, correction: Any, keepdim: bool) -> tuple[Value, Value]:
-    """(variance, mean) in the computation type."""
+    """(variance, mean) in the computation type; on CPUs in float64, as eager's kernels.
+
+    In float32 a rounded mean is off by more than the deviations if these are small, and the square of a deviation
+    underflows or overflows where its root, a standard deviation, is an ordinary number.
+    """
     b = ctx.b
     v, axes = compute(ctx, x, x.dtype), axes_of(ctx, dim, x.rank)
+    if ctx.device == "cpu":
+        v = b.cast(v, f64)
     mean = mean_of(b, v, axes, True)
     deviation = b.sub(v, mean)
     total = b.reduce("sum", b.mul(deviation, deviation), axes, keepdim)
