@@ -189,15 +189,17 @@ lower(aten.all.default, aten.all.dim, aten.all.dims)(_logical("all"))
 # --- moments ---------------------------------------------------------------------------------------
 
 
-def variance(ctx: Context, x: Value, dim: Any, correction: Any, keepdim: bool) -> tuple[Value, Value]:
-    """(variance, mean) in the computation type; on CPUs in float64, as eager's kernels.
+def variance(
+    ctx: Context, x: Value, dim: Any, correction: Any, keepdim: bool, wide: bool = True
+) -> tuple[Value, Value]:
+    """(variance, mean) in the computation type; if `wide`, on CPUs in float64, as eager's kernels.
 
     In float32 a rounded mean is off by more than the deviations if these are small, and the square of a deviation
     underflows or overflows where its root, a standard deviation, is an ordinary number.
     """
     b = ctx.b
     v, axes = compute(ctx, x, x.dtype), axes_of(ctx, dim, x.rank)
-    if ctx.device == "cpu":
+    if wide and ctx.device == "cpu":
         v = b.cast(v, f64)
     mean = mean_of(b, v, axes, True)
     deviation = b.sub(v, mean)
@@ -223,7 +225,8 @@ def _std(ctx: Context, x: Value, dim: Any = None, *, correction: Any = None, kee
 def _var_mean(
     ctx: Context, x: Value, dim: Any = None, *, correction: Any = None, keepdim: bool = False
 ) -> tuple[Value, Value]:
-    var, mean = variance(ctx, x, dim, correction, keepdim)
+    norms = keepdim and correction == 0  # as norms are taken apart: eager's have their moments in float32
+    var, mean = variance(ctx, x, dim, correction, keepdim, wide=not norms)
     return finish(ctx, var), finish(ctx, mean, 1)
 
 
