@@ -152,7 +152,7 @@ def batch_norm(x: torch.Tensor, w: torch.Tensor, b: torch.Tensor) -> torch.Tenso
 @pytest.mark.parametrize(
     ("shape", "dtype"),
     [
-        ((2, 100, 37, 41), torch.float32),
+        ((4, 100, 37, 41), torch.float32),
         ((3, 20, 70, 70), torch.float32),
         ((9, 20, 70, 71), torch.float16),
         ((5, 100, 61, 53), torch.bfloat16),

@@ -19,7 +19,6 @@ PROGRAMS: dict[str, Callable[[torch.Tensor, int], torch.Tensor]] = {
 }
 
 
-@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
 @pytest.mark.parametrize(
     ("n", "m", "dim"), [(2, 500_003, 1), (60_001, 33, 0), (50_000, 7, 0), (3, 70, 1), (64, 129, 0)]
 )
