@@ -393,7 +393,8 @@ class _Compilation:
         found = [e for e in g.eqns if e.op in ("reduce", "scan")]
         made = {e.out: e for e in g.eqns}
         read = [v for e in g.eqns for v in e.inputs if v not in made]
-        if not found or max(map(self.bytes, read), default=0) < SINGLE_SLOW_BYTES:
+        much = max(map(self.bytes, read), default=0)
+        if not found or much < SINGLE_SLOW_BYTES:
             return False
         (x,), (monoid, *_) = found[0].inputs, found[0].params
         if found[0].op == "reduce":
@@ -402,12 +403,13 @@ class _Compilation:
             plain = sums or (x.dtype.itemsize >= 4 and (cast is None or cast.op == "affine"))
             if len(found) > 1 or monoid in ARG_MONOIDS or not plain:
                 return True
+        if much < SINGLE_OP_BYTES:
+            return False
         try:
             s = self.built(g)[1]
         except Refusal:
             return False
-        across = s is not None and (s.family.startswith("outer") or s.vector in s.rows)
-        return across and max(map(self.bytes, read)) >= SINGLE_OP_BYTES
+        return s is not None and (s.family.startswith("outer") or s.vector in s.rows)
 
     def leave_on_gpu(self, g: Group) -> str:
         """Why a single operation is left to torch. Large reductions and transposes of ours are faster."""

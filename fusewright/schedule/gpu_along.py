@@ -16,6 +16,7 @@ from .gpu_fit import (
     ALONE,
     CHUNK,
     CLUSTERS,
+    HALF,
     THREADS,
     TOGETHER,
     Held,
@@ -210,11 +211,9 @@ class Along(Tiles):
             ct = max(ct, 2)
         if ct > THREADS:
             return None
-        rt = min(max(1, 128 // ct), power_up(r.count, 1024))
-        s = replace(r.base, row_threads=rt, col_threads=ct)
-        steps = -(-r.vectors // ct)
+        s = self._rows_of(r, ct)
         if narrow:
-            return r.f, replace(s, steps=1 << (min(8, steps).bit_length() - 1)), {}
+            return r.f, replace(s, steps=1 << (min(8, -(-r.vectors // ct)).bit_length() - 1)), {}
         return self._at_once(r, s)
 
     def _moved_sums(self, r: Rows) -> Settled | None:
@@ -223,8 +222,12 @@ class Along(Tiles):
         ct = power_up(-(-r.vectors // (5 if self._narrow(r) else 3)), 1024)
         if ct > THREADS:
             return None
-        rt = min(max(1, 128 // ct), power_up(r.count, 1024))
-        return self._at_once(r, replace(r.base, row_threads=rt, col_threads=ct))
+        return self._at_once(r, self._rows_of(r, ct))
+
+    @staticmethod
+    def _rows_of(r: Rows, ct: int) -> GpuSchedule:
+        """Blocks of as many rows as half the threads of a block are for, `ct` for each."""
+        return replace(r.base, row_threads=min(max(1, HALF // ct), power_up(r.count, 1024)), col_threads=ct)
 
     def _at_once(self, r: Rows, s: GpuSchedule) -> Settled | None:
         """Threads that ask for all their vectors of a row before they look at one, if they have registers for that."""

@@ -9,7 +9,7 @@ import pytest
 
 from fusewright.core.dtypes import DType, bf16, f32
 from fusewright.graph.builder import Builder
-from fusewright.graph.ir import Value
+from fusewright.graph.ir import Graph, Value
 from fusewright.index.expr import sym
 from fusewright.schedule.device import A100, H200, Gpu
 from fusewright.schedule.gpu_base import GpuSchedule
@@ -116,15 +116,20 @@ def test_threads_that_find_a_position(dtype: DType, columns: int, expected: tupl
         check_gpu(graph, {"n": 3, "m": m}, compiled=kernel)
 
 
-@pytest.mark.parametrize(("dtype", "columns", "threads"), [(f32, 235, (4, 32, 2)), (bf16, 777, (4, 32, 4))])
-def test_sums_of_moved_rows(dtype: DType, columns: int, threads: tuple[int, int, int]) -> None:
-    """A thread asks for all its vectors at once."""
-    graph = graph_of(lambda b: b.reduce("max", b.cast(b.input(dtype, (N, M)), f32), (1,)))
+def check_moved(graph: Graph, columns: int, threads: tuple[int, int, int]) -> None:
+    """Rows that are moved and held by so many threads: rows of a block, threads of each, vectors of each of those."""
     kernel = gpu_kernel(graph, {"n": 40_000_000 // columns, "m": columns}, H200)
     s = kernel.schedule
     assert s.anchor and s.mode == "persistent" and (s.row_threads, s.col_threads, s.steps) == threads
     for m in (columns, columns - 7, 1):
         check_gpu(graph, {"n": 9, "m": m}, compiled=kernel)
+
+
+@pytest.mark.parametrize(("dtype", "columns", "threads"), [(f32, 235, (4, 32, 2)), (bf16, 777, (4, 32, 4))])
+def test_sums_of_moved_rows(dtype: DType, columns: int, threads: tuple[int, int, int]) -> None:
+    """A thread asks for all its vectors at once."""
+    graph = graph_of(lambda b: b.reduce("max", b.cast(b.input(dtype, (N, M)), f32), (1,)))
+    check_moved(graph, columns, threads)
 
 
 @pytest.mark.parametrize(
@@ -133,11 +138,7 @@ def test_sums_of_moved_rows(dtype: DType, columns: int, threads: tuple[int, int,
 def test_held_rows_that_are_moved(dtype: DType, columns: int, threads: tuple[int, int, int]) -> None:
     """A warp has them, or half of one, if it can: all its threads wait for partial vectors."""
     graph = graph_of(partial(softmax, dtype=dtype))
-    kernel = gpu_kernel(graph, {"n": 40_000_000 // columns, "m": columns}, H200)
-    s = kernel.schedule
-    assert s.anchor and s.mode == "persistent" and (s.row_threads, s.col_threads, s.steps) == threads
-    for m in (columns, columns - 7, 1):
-        check_gpu(graph, {"n": 9, "m": m}, compiled=kernel)
+    check_moved(graph, columns, threads)
 
 
 @pytest.mark.parametrize(
