@@ -4,6 +4,7 @@
     python benchmarks/models.py --device cuda --profile out/      # and what every kernel took, a file for each
     python benchmarks/models.py --device cpu --small              # does it run at all
     python benchmarks/models.py --cuda-graphs --only "GPT, 12"    # with CUDA graphs: ours, and TorchInductor's
+    python benchmarks/models.py --more                            # the models of `models_more.py`
 
 A step is the forward pass, cross-entropy over the vocabulary, the backward pass and AdamW; parameters are bfloat16.
 All implementations of a model take turns of a few steps, in one process, from the same weights and on the same tokens;
@@ -27,6 +28,7 @@ from typing import Any
 
 import torch
 import torch.nn.functional as F
+from models_more import MORE, SMALL, Model
 from torch import Tensor, nn
 from torch.profiler import ProfilerActivity
 from torch.profiler import profile as profiler
@@ -158,22 +160,27 @@ class Llama(nn.Module):
         return F.cross_entropy(self.head(self.norm(x)).float().flatten(0, 1), targets.flatten())
 
 
-MODELS: dict[str, tuple[Callable[[Shape], nn.Module], Shape]] = {
-    "GPT-2 small, 8x1024 tokens": (GPT, Shape(12, 12, 768, 3072, 50257, 8, 1024)),
-    "GPT-2 small, dropout 0.1, 8x1024 tokens": (GPT, Shape(12, 12, 768, 3072, 50257, 8, 1024, 0.1)),
-    "Llama-style, 8 layers, 4x2048 tokens": (Llama, Shape(8, 16, 2048, 5632, 32000, 4, 2048)),
-    "GPT, 12 layers, 1x128 tokens": (GPT, Shape(12, 12, 768, 3072, 50257, 1, 128)),
+def decoder(kind: Callable[[Shape], nn.Module], s: Shape) -> Model:
+    data = lambda: tuple(torch.randint(s.vocabulary, (s.batch, s.tokens)) for _ in range(2))
+    return Model(lambda: kind(s), data, s.batch * s.tokens)
+
+
+MODELS: dict[str, Model] = {
+    "GPT-2 small, 8x1024 tokens": decoder(GPT, Shape(12, 12, 768, 3072, 50257, 8, 1024)),
+    "GPT-2 small, dropout 0.1, 8x1024 tokens": decoder(GPT, Shape(12, 12, 768, 3072, 50257, 8, 1024, 0.1)),
+    "Llama-style, 8 layers, 4x2048 tokens": decoder(Llama, Shape(8, 16, 2048, 5632, 32000, 4, 2048)),
+    "GPT, 12 layers, 1x128 tokens": decoder(GPT, Shape(12, 12, 768, 3072, 50257, 1, 128)),
 }
 TINY = {
-    "GPT": (GPT, Shape(2, 2, 64, 256, 211, 2, 32, 0.1)),
-    "Llama-style": (Llama, Shape(2, 2, 64, 160, 211, 2, 32)),
+    "GPT": decoder(GPT, Shape(2, 2, 64, 256, 211, 2, 32, 0.1)),
+    "Llama-style": decoder(Llama, Shape(2, 2, 64, 160, 211, 2, 32)),
 }
 
 
 class Run:
     """One implementation of one model: its parameters, its optimizer, and the compiled loss."""
 
-    def __init__(self, model: nn.Module, backend: str, data: tuple[Tensor, Tensor]):
+    def __init__(self, model: nn.Module, backend: str, data: tuple[Tensor, ...]):
         self.model = copy.deepcopy(model)
         self.data = data
         self.optimizer = torch.optim.AdamW(self.model.parameters(), lr=1e-4, fused=data[0].is_cuda)
@@ -244,21 +251,22 @@ def pauses(p: Any) -> str:
     return f"{total:.0f} us ({worst})"
 
 
-def measure(name: str, backends: list[str], device: str, small: bool, out: Path | None, rounds: int) -> dict[str, Any]:
-    make, shape = (TINY if small else MODELS)[name]
+def measure(
+    name: str, made: Model, backends: list[str], device: str, out: Path | None, rounds: int
+) -> dict[str, Any]:
     torch.manual_seed(0)
     torch._dynamo.reset()
     with torch.device(device):
-        model = make(shape)
+        model = made.make()
         for parameter in model.parameters():
             if parameter.dim() > 1:
                 nn.init.normal_(parameter, std=0.02)
-        model.to(torch.bfloat16)
-        data = tuple(torch.randint(shape.vocabulary, (shape.batch, shape.tokens)) for _ in range(2))
+        model.to(dtype=None if made.autocast else torch.bfloat16, memory_format=torch.channels_last)
+        data = made.data()
     rows: dict[str, Any] = {}
     runs: dict[str, Run] = {}
     for backend in backends:
-        runs[backend] = Run(model, backend, data)  # type: ignore[arg-type]
+        runs[backend] = Run(model, backend, data)
         fusewright.reset_counters()
         first, losses = first_steps(runs[backend], device)
         rows[backend] = {"first": first, "losses": losses, "fallbacks": fusewright.counters()["fallbacks"]}
@@ -280,12 +288,13 @@ def measure(name: str, backends: list[str], device: str, small: bool, out: Path 
     for backend, run in runs.items():
         row = rows[backend]
         row["step"] = statistics.median(times[backend][untimed:])
-        row["tokens/s"] = shape.batch * shape.tokens / row["step"]
+        row["tokens/s"] = made.items / row["step"]
         if device == "cuda":
             row["peak MB"] = peak(run)
             row["reserved MB"] = torch.cuda.memory_reserved() / 1e6
             if out is not None:
-                row["device"] = profile(run, out / f"{name.replace(' ', '_').replace(',', '')}-{backend}.txt")
+                file = name.replace(" ", "_").replace(",", "").replace("/", "-")
+                row["device"] = profile(run, out / f"{file}-{backend}.txt")
         notes = [f"{k} {v:,.4g}" for k, v in row.items() if k != "losses"]
         print(f"  {backend:17s} {row['step'] * 1e3:9.3f} ms  " + "  ".join(notes), flush=True)
     if "fusewright_graphs" in runs:
@@ -300,6 +309,7 @@ def main() -> None:
     parser.add_argument("--backends", default="eager,inductor,fusewright", help=f"of {', '.join(BACKENDS)}")
     parser.add_argument("--cuda-graphs", action="store_true", help="also inductor and fusewright from CUDA graphs")
     parser.add_argument("--only", default="", help="models whose name contains this")
+    parser.add_argument("--more", action="store_true", help="images, masks, a U-Net, experts, a state-space model")
     parser.add_argument("--small", action="store_true", help="models of a few layers and tokens")
     parser.add_argument("--rounds", type=int, default=8, help="turns that are timed")
     parser.add_argument("--profile", type=Path, help="a directory for what each kernel took")
@@ -311,10 +321,11 @@ def main() -> None:
     backends += [b for b in GRAPHS if args.cuda_graphs and b not in backends]
     torch.set_float32_matmul_precision("high")
     results = {}
-    for name in TINY if args.small else MODELS:
+    models = (SMALL if args.small else MORE) if args.more else (TINY if args.small else MODELS)
+    for name, made in models.items():
         if args.only in name:
             print(name, flush=True)
-            results[name] = measure(name, backends, args.device, args.small, args.profile, args.rounds)
+            results[name] = measure(name, made, backends, args.device, args.profile, args.rounds)
             gc.collect()
             if args.device == "cuda":
                 torch.cuda.empty_cache()

@@ -8,7 +8,9 @@ output strides.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
+from contextvars import ContextVar
 from functools import cache, wraps
 from typing import Any
 
@@ -17,11 +19,7 @@ from torch._decomp import get_decompositions
 
 aten = torch.ops.aten
 
-# The pieces let the partitioner save the statistics and recompute the rest.
-_FOR_PARTITIONER = (
-    aten._softmax,
-    aten._log_softmax,
-    aten._safe_softmax,
+_NORMS = (
     aten.native_layer_norm,
     aten.native_batch_norm,
     aten._native_batch_norm_legit,
@@ -30,6 +28,14 @@ _FOR_PARTITIONER = (
     aten._batch_norm_with_update,
     aten._batch_norm_with_update_functional,
     aten._batch_norm_no_update,
+)
+
+# The pieces let the partitioner save the statistics and recompute the rest.
+_FOR_PARTITIONER = (
+    *_NORMS,
+    aten._softmax,
+    aten._log_softmax,
+    aten._safe_softmax,
     aten._fused_rms_norm,
     aten.glu,
     aten.mse_loss,
@@ -62,6 +68,38 @@ _FOR_RULES = (
     aten.trace,
 )
 
+# The correction of a norm's moments, as a program's own `var_mean` never has it: zero, too. Eager's norms have their
+# moments in float32 on a CPU, its `var_mean` in float64.
+OF_NORM = -0.0
+
+_taking_norm_apart: ContextVar[bool] = ContextVar("_taking_norm_apart", default=False)
+
+
+def _norm(how: Callable[..., Any]) -> Callable[..., Any]:
+    """`how`, whose `var_mean` is that of a norm."""
+
+    @wraps(how)
+    def take_apart(*args: Any, **kwargs: Any) -> Any:
+        token = _taking_norm_apart.set(True)
+        try:
+            return how(*args, **kwargs)
+        finally:
+            _taking_norm_apart.reset(token)
+
+    return take_apart
+
+
+def _var_mean(x: torch.Tensor, dim: Any = None, *, correction: Any = None, keepdim: bool = False) -> Any:
+    if not _taking_norm_apart.get() or is_of_norm(correction):
+        return NotImplemented
+    assert correction == 0, "the moments of a norm are those of the population"
+    return aten.var_mean.correction(x, dim, correction=OF_NORM, keepdim=keepdim)
+
+
+def is_of_norm(correction: Any) -> bool:
+    """Whether it is the correction of a norm's moments."""
+    return isinstance(correction, float) and correction == 0 and math.copysign(1, correction) < 0
+
 
 def _group_norm(
     x: torch.Tensor,
@@ -76,7 +114,7 @@ def _group_norm(
     """native_group_norm as x * scale + shift, like eager's kernel. torch's own decomposition goes through storage."""
     wide = x.to(torch.float32) if x.dtype in (torch.float16, torch.bfloat16) else x
     grouped = wide.reshape(n, groups, channels // groups, inner)
-    variance, mean = torch.var_mean(grouped, dim=(2, 3), correction=0, keepdim=True)
+    variance, mean = torch.var_mean(grouped, dim=(2, 3), correction=OF_NORM, keepdim=True)
     rstd = torch.rsqrt(variance + eps)
     per_channel = (1, groups, channels // groups, 1)
     scale = rstd if weight is None else rstd * weight.reshape(per_channel)
@@ -114,6 +152,8 @@ def table() -> dict[Any, Callable[..., Any]]:
     return {
         **found,
         **{op: _of_floats(found[op]) for op in floats},
+        **{op: _norm(how) for op, how in found.items() if op.overloadpacket in _NORMS},
+        aten.var_mean.correction: _var_mean,
         aten.native_group_norm.default: _group_norm,
         aten.pow.Tensor_Scalar: _pow,
     }

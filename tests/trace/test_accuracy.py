@@ -39,3 +39,14 @@ def test_infinities_and_nans_pass_through() -> None:
     assert got[0] == torch.inf and got[1:3].isnan().all() and got[3] == 40_000
     big = torch.full((2, 20_000), 3e38)
     assert compiled(lambda x: x.sum(1) * 2)(big).isposinf().all(), "as in eager, though the sum in float64 is finite"
+
+
+@pytest.mark.parametrize("correction", [0, 1])
+def test_moments_far_off_zero(correction: int) -> None:
+    """Also as norms ask for theirs: a mean in float32 is off by more than a hundredth of these deviations."""
+    x = 1e4 + torch.randn(5, 3000, generator=torch.Generator().manual_seed(1)) * 1e-2
+
+    def fn(x: torch.Tensor) -> torch.Tensor:
+        return torch.var_mean(x, 1, correction=correction, keepdim=True)[0] + 0
+
+    assert torch.allclose(compiled(fn)(x).double(), fn(x.double()), rtol=1e-6, atol=0)

@@ -16,6 +16,7 @@ from ...graph.builder import Builder
 from ...graph.ir import Value
 from ...index.expr import ONE, Ix
 from ...index.layout import product
+from ..decompositions import is_of_norm
 from .common import compute, finish, like, size_value
 from .registry import Context, Rule, lower, truth
 
@@ -225,8 +226,8 @@ def _std(ctx: Context, x: Value, dim: Any = None, *, correction: Any = None, kee
 def _var_mean(
     ctx: Context, x: Value, dim: Any = None, *, correction: Any = None, keepdim: bool = False
 ) -> tuple[Value, Value]:
-    norms = keepdim and correction == 0  # as norms are taken apart: eager's have their moments in float32
-    var, mean = variance(ctx, x, dim, correction, keepdim, wide=not norms)
+    norm = is_of_norm(correction)
+    var, mean = variance(ctx, x, dim, 0 if norm else correction, keepdim, wide=not norm)
     return finish(ctx, var), finish(ctx, mean, 1)
 
 
