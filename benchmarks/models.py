@@ -251,9 +251,7 @@ def pauses(p: Any) -> str:
     return f"{total:.0f} us ({worst})"
 
 
-def measure(
-    name: str, made: Model, backends: list[str], device: str, out: Path | None, rounds: int
-) -> dict[str, Any]:
+def measure(name: str, made: Model, backends: list[str], device: str, out: Path | None, rounds: int) -> dict[str, Any]:
     torch.manual_seed(0)
     torch._dynamo.reset()
     with torch.device(device):

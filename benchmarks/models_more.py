@@ -264,7 +264,7 @@ class StateSpace(nn.Module):
 
 @dataclass(frozen=True)
 class Model:
-    """`make()` a model, and `data()` a batch for it, both on the default device; `autocast`: with float32 parameters."""
+    """`make()` a model, `data()` a batch for it, both on the default device; `autocast`: parameters are float32."""
 
     make: Callable[[], nn.Module]
     data: Callable[[], tuple[Tensor, ...]]

@@ -20,6 +20,7 @@ from .trace import decompositions as decomp
 from .trace import executors
 from .trace import random as rnd
 from .trace.aliases import drop_detached
+from .trace.convolutions import open_convolutions
 from .trace.lean import Parts, aot_settings
 from .trace.lowering import check_operators
 from .trace.padding import pad_products
@@ -49,6 +50,9 @@ def partition(joint: GraphModule, inputs: Any, **kwargs: Any) -> tuple[GraphModu
     if padded(o):
         with around("padding", about, text):
             pad_products(joint)
+    if o.convolutions:
+        with around("convolutions", about, text):
+            open_convolutions(joint)
     if o.recompute:
         with recomputing(_RECOMPUTED):
             passes = min_cut_rematerialization_partition(joint, inputs, **kwargs)
@@ -89,6 +93,8 @@ def _compiler(kind: str, opts: Options) -> Callable[[GraphModule, Sequence[Any]]
                 passes["random"] = partial(_replace_random, opts.rng)
                 if padded(opts):
                     passes["padding"] = pad_products
+                if opts.convolutions:
+                    passes["convolutions"] = open_convolutions
             return compile_fx(gm, kind, passes)
 
     return compiler

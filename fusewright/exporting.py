@@ -31,6 +31,7 @@ from .pipeline import compile_graph, fail
 from .run.plan import Plan
 from .run.program import About, Program
 from .trace import executors
+from .trace.convolutions import open_convolutions
 from .trace.exported import Exported, prepare
 from .trace.fx import translate
 from .trace.lowering import check_operators
@@ -144,6 +145,8 @@ def prepared(program: ExportedProgram, options: Options) -> Compiled:
             n.update_arg(5, eager_states.Blocks(n.args[5], n.args[6]))
     if padded(options):
         pad_products(exported.module)
+    if options.convolutions:
+        open_convolutions(exported.module)
     return Compiled(exported, options, f"export{next(_serial)}", executors.order(options))
 
 

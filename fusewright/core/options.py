@@ -85,6 +85,12 @@ class Options:
         "On GPUs, compute 16-bit matrix products of odd extents in extents that are multiples of 16 bytes.",
         code=True,
     )
+    convolutions: bool = _option(
+        True,
+        "switch",
+        "On GPUs, let our kernels add biases of convolutions, sum their gradients, and write channels-last operands.",
+        code=True,
+    )
     recompute: bool = _option(
         True, "switch", "Compute cheap values again in the backward pass; off: save them all.", code=True
     )

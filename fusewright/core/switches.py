@@ -33,6 +33,7 @@ STAGES: dict[str, str] = {
     "random": "pass: random draws become pure functions of what is drawn once",
     "detach": "pass: what reads `detach(x)` reads x",
     "padding": "pass, on a GPU: matrix products of odd extents are computed in wider ones",
+    "convolutions": "pass, on a GPU: biases and layouts of convolutions' operands are left to our kernels",
     "torch": "the ATen graph as it arrives from AOTAutograd",
     "shared_gradients": "pass: a gradient that two inputs share is returned twice",
     "graph": "Graph IR: the primitives, with units and the user's lines",
@@ -59,7 +60,8 @@ STAGES: dict[str, str] = {
 }
 RUN_STAGES = frozenset(("timeline", "launch", "arguments", "bandwidth"))
 PASSES: tuple[str, ...] = (
-    *("random", "detach", "padding", "shared_gradients", "grouping", "siblings", "collapse", "relaxed", "online"),
+    *("random", "detach", "padding", "convolutions", "shared_gradients", "grouping", "siblings", "collapse"),
+    *("relaxed", "online"),
 )
 ALIASES: dict[str, tuple[str, ...]] = {
     "primitives": ("graph", "grouping", "siblings"),

@@ -152,7 +152,7 @@ def table() -> dict[Any, Callable[..., Any]]:
     return {
         **found,
         **{op: _of_floats(found[op]) for op in floats},
-        **{op: _norm(how) for op, how in found.items() if op.overloadpacket in _NORMS},
+        **{op: _norm(how) for op, how in found.items() if getattr(op, "overloadpacket", None) in _NORMS},
         aten.var_mean.correction: _var_mean,
         aten.native_group_norm.default: _group_norm,
         aten.pow.Tensor_Scalar: _pow,

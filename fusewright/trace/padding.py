@@ -59,13 +59,13 @@ def _padded(n: Node) -> bool:
         return False
     with n.graph.inserting_before(n):
         a, b = _pad(n, a, (m, k)), _pad(n, b, (k, rest))
-        wide = _call(n, n.target, *([] if bias is None else [_pad(n, bias, (rest,))]), a, b)
+        wide = call_like(n, n.target, *([] if bias is None else [_pad(n, bias, (rest,))]), a, b)
         part = wide
         for d, (extra, size) in enumerate(zip((m, rest), out.shape, strict=True)):
             if extra:
-                part = _call(n, aten.slice.Tensor, part, d, 0, size)
+                part = call_like(n, aten.slice.Tensor, part, d, 0, size)
         if part.meta["val"].stride() != out.stride() and _seen(n):
-            part = _call(n, aten.clone.default, part, memory_format=torch.contiguous_format)
+            part = call_like(n, aten.clone.default, part, memory_format=torch.contiguous_format)
     n.replace_all_uses_with(part)
     n.graph.erase_node(n)
     return True
@@ -89,7 +89,7 @@ def _worth(a: Node, b: Node, changes: tuple[int, int]) -> bool:
     m, k, n = (_hint(s) for s in (*x.shape, y.shape[1]))
     size = x.dtype.itemsize
     product = max(2 * m * k * n / COMPUTE, (m * k + k * n + m * n) * size / BANDWIDTH)
-    copied = [_hint(t.meta["val"].numel()) for t, more in zip((a, b), changes, strict=True) if more and not _ours(t)]
+    copied = [_hint(t.meta["val"].numel()) for t, more in zip((a, b), changes, strict=True) if more and not is_ours(t)]
     return SLOWER * product > sum(LAUNCH + 2 * c * size / BANDWIDTH for c in copied)
 
 
@@ -98,7 +98,7 @@ def _hint(n: Any) -> int:
     return n if isinstance(n, int) else n.node.hint or 1
 
 
-def _ours(n: Node) -> bool:
+def is_ours(n: Node) -> bool:
     """Whether a tensor comes out of a kernel of ours, seen through views."""
     while n.target in VIEWS and n.all_input_nodes:
         n = n.all_input_nodes[0]
@@ -111,21 +111,21 @@ def _pad(n: Node, x: Node, more: tuple[int, ...]) -> Node:
         return x
     val = x.meta["val"]
     if len(more) == 2 and val.stride(0) == 1 and val.stride(1) != 1:
-        return _call(n, aten.t.default, _pad(n, _transposed(n, x), more[::-1]))
-    return _call(n, aten.constant_pad_nd.default, x, [p for m in reversed(more) for p in (0, m)], 0.0)
+        return call_like(n, aten.t.default, _pad(n, _transposed(n, x), more[::-1]))
+    return call_like(n, aten.constant_pad_nd.default, x, [p for m in reversed(more) for p in (0, m)], 0.0)
 
 
 def _transposed(n: Node, x: Node) -> Node:
     if x.target is aten.t.default or (x.target is aten.permute.default and list(x.args[1]) == [1, 0]):  # type: ignore[call-overload, arg-type]
         return x.args[0]  # type: ignore[return-value]
-    return _call(n, aten.t.default, x)
+    return call_like(n, aten.t.default, x)
 
 
-def _call(like: Node, target: Any, *args: Any, **kwargs: Any) -> Node:
+def call_like(like: Node, target: Any, *args: Any, **kwargs: Any) -> Node:
     """A new node at the same line of the program."""
     node = like.graph.call_function(target, args, kwargs)
     values = torch.fx.node.map_arg((args, kwargs), lambda a: a.meta["val"])
-    with like.meta["val"].fake_mode:
+    with next(a.meta["val"] for a in node.all_input_nodes).fake_mode:
         node.meta = {**like.meta, "val": target(*values[0], **values[1])}
     node.meta.pop("tensor_meta", None)
     return node

@@ -25,7 +25,7 @@ from tests.emulate.driver import emulated_gpu
 X, W = torch.randn(7, 12), torch.randn(12, 5)
 ON_GPU = {"cuda", "relaxed", "online"}
 TRAINING = {"joint", "detach", "shared_gradients"}
-PRODUCTS = {"padding"}  # of matrices, on a GPU
+PRODUCTS = {"padding", "convolutions"}  # of matrices, and others, on a GPU
 
 
 def fn(x: torch.Tensor, w: torch.Tensor) -> torch.Tensor:
