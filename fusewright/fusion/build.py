@@ -12,7 +12,7 @@ from ..core.errors import Refusal
 from ..graph.ir import Eqn, Value
 from ..index import expr as index
 from ..index.expr import ONE, ZERO, Atom, Ix, nonnegative
-from ..index.layout import flatten, row_major, unflatten
+from ..index.layout import flatten, reshaped, row_major
 from . import scalar as sc
 from .decisions import deciding
 from .domain import Domain
@@ -477,7 +477,7 @@ def _affine(e: Eqn, idx: tuple[Ix, ...]) -> tuple[Ix, ...]:
 
 
 def _reshape(e: Eqn, idx: tuple[Ix, ...]) -> tuple[Ix, ...]:
-    return unflatten(flatten(idx, e.out.shape), e.inputs[0].shape)
+    return reshaped(idx, e.out.shape, e.inputs[0].shape)
 
 
 _VIEWS = {"affine": _affine, "reshape": _reshape}

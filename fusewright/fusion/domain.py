@@ -13,7 +13,7 @@ from collections.abc import Callable
 from ..core.errors import Refusal
 from ..graph.ir import Eqn, Value
 from ..index.expr import ONE, ZERO, Atom, Ix, axis
-from ..index.layout import flatten, product, unflatten
+from ..index.layout import product, reshaped
 
 Index = tuple[Ix | None, ...]
 
@@ -235,8 +235,7 @@ def _affine_backward(e: Eqn, out: Index) -> list[Index | None]:
 def _reshape(idx: Index, src: Value, dst: Value) -> Index | None:
     if any(i is None and n is not ONE for i, n in zip(idx, src.shape, strict=True)):
         return None
-    flat = flatten(tuple(i if i is not None else ZERO for i in idx), src.shape)
-    return unflatten(flat, dst.shape)
+    return reshaped(tuple(i if i is not None else ZERO for i in idx), src.shape, dst.shape)
 
 
 def _reduce_forward(e: Eqn, known: list[Index | None]) -> Index | None:

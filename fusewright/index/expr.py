@@ -194,7 +194,8 @@ def _order(a: Atom) -> tuple[str, str, int]:
 
 
 def _poly(acc: Mapping[tuple[Atom, ...], int]) -> Ix:
-    terms = tuple(sorted(((m, c) for m, c in acc.items() if c), key=_term_key))
+    kept = [t for t in acc.items() if t[1]]
+    terms = tuple(sorted(kept, key=_term_key) if len(kept) > 1 else kept)
     found = _polys.get(terms)
     if found is not None:
         return found

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import lru_cache
 
 from .expr import ONE, ZERO, Ix, IxLike, floordiv, mod
 
@@ -40,3 +41,12 @@ def unflatten(flat: Ix, shape: tuple[Ix, ...]) -> tuple[Ix, ...]:
     for n, s in zip(shape, row_major(shape), strict=True):
         out.append(ZERO if n is ONE else mod(floordiv(flat, s), n))
     return tuple(out)
+
+
+@lru_cache(maxsize=8192)
+def reshaped(index: tuple[Ix, ...], old: tuple[Ix, ...], new: tuple[Ix, ...]) -> tuple[Ix, ...]:
+    """The multi-index, in a tensor of shape `new`, of the same elements in row-major order.
+
+    Remembered, because a group is built again with each operation that may join it.
+    """
+    return unflatten(flatten(index, old), new)
