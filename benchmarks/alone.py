@@ -7,14 +7,13 @@ Each as `fusewright bench` measures it. A line ends with "<" where a peer is fas
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import torch
 import torch.nn.functional as F
+from reductions import main
 
-from fusewright.bench import measure, report, runner
 from fusewright.bench.cases import Case
 
 BF16, F16, F32, I32, U8, BOOL = (
@@ -79,23 +78,5 @@ def cases() -> Iterator[Case]:
     yield case("rotated", lambda x: x.roll(3, 1), 3000, 1000)
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--device", default="cpu")
-    parser.add_argument("--peers", default="eager,inductor")
-    parser.add_argument("--quick", action="store_true", help="tiny sizes: tries the programs, not speed")
-    parser.add_argument("only", nargs="?", default="")
-    args = parser.parse_args()
-    roof = measure.copy_roof(args.device, args.quick)
-    names = [*filter(None, args.peers.split(",")), report.OURS]
-    for c in cases():
-        if args.only in c.name:
-            row = runner.run_case(c, names, args.device, args.quick, roof, lambda _: None)
-            seconds = row["seconds"]
-            slow = seconds[report.OURS] > 1.03 * min(seconds.values())
-            times = ", ".join(f"{n} {s * 1e6:,.0f}" for n, s in seconds.items())
-            print(f"{c.name}: {times} us {row['failed'] or ''}{' <' * slow}", flush=True)
-
-
 if __name__ == "__main__":
-    main()
+    main(__doc__, cases(), "cpu")

@@ -3,12 +3,13 @@
     python benchmarks/reductions.py [--device cuda] [--peers eager,inductor] [--quick] [part of a case's name]
 
 Each as `fusewright bench --device cuda` measures it; in parentheses the share of the copy roof.
+A line ends with "<" where a peer is faster by more than 3 %.
 """
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import torch
@@ -55,21 +56,24 @@ def cases() -> list[Case]:
     return out
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--device", default="cuda")
+def main(about: str | None, cases: Iterable[Case], device: str) -> None:
+    """Measure `cases` as the command line says, by default on `device`, and print a line for each."""
+    parser = argparse.ArgumentParser(description=about, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--device", default=device)
     parser.add_argument("--peers", default="eager,inductor")
     parser.add_argument("--quick", action="store_true", help="tiny sizes: tries the programs, not speed")
     parser.add_argument("only", nargs="?", default="")
     args = parser.parse_args()
     roof = measure.copy_roof(args.device, args.quick)
     names = [*filter(None, args.peers.split(",")), report.OURS]
-    for c in cases():
+    for c in cases:
         if args.only in c.name:
             row = runner.run_case(c, names, args.device, args.quick, roof, lambda _: None)
-            times = (f"{n} {s * 1e6:.1f} us ({row['share'][n]:.2f})" for n, s in row["seconds"].items())
-            print(f"{c.name}: {', '.join(times)} {row['failed'] or ''}", flush=True)
+            seconds = row["seconds"]
+            slow = seconds[report.OURS] > 1.03 * min(seconds.values())
+            times = (f"{n} {s * 1e6:,.1f} us ({row['share'][n]:.2f})" for n, s in seconds.items())
+            print(f"{c.name}: {', '.join(times)} {row['failed'] or ''}{' <' * slow}", flush=True)
 
 
 if __name__ == "__main__":
-    main()
+    main(__doc__, cases(), "cuda")
