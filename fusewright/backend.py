@@ -47,12 +47,9 @@ def partition(joint: GraphModule, inputs: Any, **kwargs: Any) -> tuple[GraphModu
     if o.detach:
         with around("detach", about, text):
             drop_detached(joint)
-    if padded(o):
-        with around("padding", about, text):
-            pad_products(joint)
-    if o.convolutions:
-        with around("convolutions", about, text):
-            open_convolutions(joint)
+    for name, rewrite in rewrites(o).items():
+        with around(name, about, text):
+            rewrite(joint)
     if o.recompute:
         with recomputing(_RECOMPUTED):
             passes = min_cut_rematerialization_partition(joint, inputs, **kwargs)
@@ -62,9 +59,14 @@ def partition(joint: GraphModule, inputs: Any, **kwargs: Any) -> tuple[GraphModu
     return passes
 
 
-def padded(o: Options) -> bool:
-    """Whether products are padded. Wider ones may add up in another order: not where results are to be eager's."""
-    return o.padding and o.precision != "eager"
+def rewrites(o: Options) -> dict[str, Callable[[GraphModule], None]]:
+    """The passes over operations that PyTorch runs, by stage."""
+    passes: dict[str, Callable[[GraphModule], None]] = {}
+    if o.padding and o.precision != "eager":  # wider products may add up in another order than eager's
+        passes["padding"] = pad_products
+    if o.convolutions:
+        passes["convolutions"] = open_convolutions
+    return passes
 
 
 @cache
@@ -91,10 +93,7 @@ def _compiler(kind: str, opts: Options) -> Callable[[GraphModule, Sequence[Any]]
             passes: dict[str, Callable[[GraphModule], None]] = {}
             if kind == "inference":  # others had them before they were cut in two
                 passes["random"] = partial(_replace_random, opts.rng)
-                if padded(opts):
-                    passes["padding"] = pad_products
-                if opts.convolutions:
-                    passes["convolutions"] = open_convolutions
+                passes |= rewrites(opts)
             return compile_fx(gm, kind, passes)
 
     return compiler

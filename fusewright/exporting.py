@@ -20,7 +20,7 @@ import torch
 from torch.export import ExportedProgram
 from torch.fx import Graph
 
-from .backend import _replace_random, decompositions, padded
+from .backend import _replace_random, decompositions, rewrites
 from .core.errors import FusewrightError, UserError
 from .core.lazy import lazy_import
 from .core.options import Options, from_mapping, using
@@ -31,11 +31,9 @@ from .pipeline import compile_graph, fail
 from .run.plan import Plan
 from .run.program import About, Program
 from .trace import executors
-from .trace.convolutions import open_convolutions
 from .trace.exported import Exported, prepare
 from .trace.fx import translate
 from .trace.lowering import check_operators
-from .trace.padding import pad_products
 
 if TYPE_CHECKING:
     from .run import eager_states
@@ -143,10 +141,8 @@ def prepared(program: ExportedProgram, options: Options) -> Compiled:
     for n in exported.module.graph.nodes:
         if str(n.target) == "fusewright.eager_states.default":
             n.update_arg(5, eager_states.Blocks(n.args[5], n.args[6]))
-    if padded(options):
-        pad_products(exported.module)
-    if options.convolutions:
-        open_convolutions(exported.module)
+    for rewrite in rewrites(options).values():
+        rewrite(exported.module)
     return Compiled(exported, options, f"export{next(_serial)}", executors.order(options))
 
 

@@ -32,13 +32,14 @@ _LAST = torch.channels_last
 def open_convolutions(gm: GraphModule) -> None:
     """Rewrite the convolutions of a functional graph in place."""
     copies: dict[Node, Node] = {}
+    before = len(gm.graph.nodes)
     changed = False
     for n in list(gm.graph.nodes):
         if n.target is aten.convolution.default and not n.kwargs:
             changed |= _forward(n, copies)
         elif n.target is aten.convolution_backward.default and not n.kwargs:
             changed |= _backward(n, copies)
-    if changed:
+    if changed or len(gm.graph.nodes) != before:  # what was tried in vain is dead code
         gm.graph.eliminate_dead_code()
         gm.graph.lint()
         gm.recompile()
@@ -53,8 +54,6 @@ def _forward(n: Node, copies: dict[Node, Node]) -> bool:
         if bias is None and operand is x:
             return False
         out = call_like(n, n.target, operand, w, None, *rest)
-        if _strides(out) != _strides(n):
-            return False
         if bias is not None:
             for _ in range(n.meta["val"].dim() - 2):
                 bias = call_like(n, aten.unsqueeze.default, bias, -1)
