@@ -84,13 +84,14 @@ def build(
     one = phase(outputs)
     built = one.run()
     f = built.fusion
-    if one.picked and all(s.kind == "store" for s in f.stages):
-        if len({s.axes for s in f.stages}) == 1:
-            f.axes = f.stages[0].axes  # without those that only the sums had
-        else:  # rows beside points are one kernel only if there is a loop over the row
+    if one.picked:
+        if all(s.kind == "store" for s in f.stages) and len({s.axes for s in f.stages}) > 1:
+            # rows beside points are one kernel only if there is a loop over the row
             again = phase(outputs)
             again.picks = False
-            built = again.run()
+            return again.run()
+        walked = {a for s in f.stages for a in (*s.axes, *s.raxes)}
+        f.axes = tuple(a for a in f.axes if a in walked)  # without those that only the sums had
     return built
 
 
@@ -436,14 +437,7 @@ class Phase:
             src = self.domain.complete_index(x) if x in self.domain.index else None
             if src is None or None in src:
                 raise Refusal("domain", f"operand of {e.out} has no place")
-            raxes: list[Atom] = []
-            for d in dims:
-                if x.shape[d] is ONE:
-                    continue
-                a = src[d].as_axis()
-                if a is None:
-                    raise Refusal("domain", f"{kind} over {src[d]}, which is not a loop axis")
-                raxes.append(a)
+            raxes = self.domain.walked(kind, monoid, [(src[d], x.shape[d]) for d in dims if x.shape[d] is not ONE])
             for d in range(x.rank):
                 if d not in dims and src[d] is not home[d]:
                     raise Refusal("domain", f"{e.out} and its operand disagree on dim {d}")
@@ -458,7 +452,7 @@ class Phase:
                 return sc.cast(one, e.out.dtype)
             name = self.names[e.out] = f"r{len(self.names)}"
             dtype = e.out.dtype
-            self.stages.append(Stage(kind, name, axes, tuple(raxes), monoid, body, dtype))
+            self.stages.append(Stage(kind, name, axes, raxes, monoid, body, dtype))
         out = sc.stage_value(name, e.out.dtype, frozenset(axes))
         if e.out in self.rounded and e.out.dtype.is_reduced:
             out = sc.round_to(out, e.out.dtype)

@@ -153,6 +153,22 @@ class Domain:
     def complete_index(self, v: Value) -> tuple[Ix, ...]:
         return self.index[v]  # type: ignore[return-value]
 
+    def walked(self, kind: str, monoid: str, dims: list[tuple[Ix, Ix]]) -> tuple[Atom, ...]:
+        """The axes that a reduction or scan walks, along dims of these indices and extents.
+
+        Each dim is an axis, or all of them together are all points of some axes, as those of a reshaped operand are.
+        Such axes are walked in another order than the dims: not by scans, nor where a position is asked for.
+        """
+        alone = [i.as_axis() for i, _ in dims]
+        if None not in alone:
+            return tuple(a for a in alone if a is not None)
+        found = {a for i, _ in dims for a in i.axes()}
+        whole = product(a.extent for a in found) is product(n for _, n in dims)
+        if kind == "scan" or monoid in ("argmax", "argmin") or not whole:
+            index = next(i for i, _ in dims if i.as_axis() is None)
+            raise Refusal("domain", f"{kind} over {index}, which is not a loop axis")
+        return tuple(a for a in self.axes if a in found)
+
 
 def _larger(a: Ix, b: Ix) -> bool:
     """Whether a > b, judged with every size symbol taken as 64 (a tie-break only: any answer is legal)."""

@@ -13,8 +13,14 @@ def picked(body: Expr, axis: Atom) -> Expr | None:
 
     It is `where(0 <= t < extent and ..., x, 0)`. None when `body` is something else.
 
-    Exact: what else is added is zero. A float adds one, as the sum does, which makes 0.0 of -0.0.
+    Exact: what else is added is zero. A float adds one, as the sum does, which makes 0.0 of -0.0. Zeros that are
+    rounded, or of another float type, are zeros.
     """
+    if body.kind in ("round", "cast") and body.dtype.is_float and body.args[0].dtype.is_float:
+        inner = picked(body.args[0], axis)
+        if inner is None:
+            return None
+        return sc.round_to(inner, body.data) if body.kind == "round" else sc.cast(inner, body.dtype)
     if body.kind != "op" or body.data != "where":
         return None
     cond, x, other = body.args

@@ -151,6 +151,48 @@ fusion over i0<n, i1<m
     )
 
 
+def test_reductions_over_axes_and_over_their_reshaped_form() -> None:
+    """One walks rows and columns, the other the pixels that they make: they are the same points."""
+    body = """
+        in %1: f32[k, n, m]
+        %2: f32[k, 1, 1] = reduce sum [1, 2](%1)
+        %3: f32[k, n * m] = reshape(%1)
+        %4: f32[k, 1] = reduce max [1](%3)
+        out (%2, %4)
+    """
+    assert_expected_inline(
+        fusion(body),
+        """\
+fusion over i0<k, i1<n, i2<m
+  in in0: f32[k, n, m] strides (m * n, m, 1)
+  out out1: f32[k, 1, 1] strides (1, 1, 1)
+  out out2: f32[k, 1] strides (1, 1)
+  reduce r0 over (i0): sum of (i1, i2) = in0[i0 * m * n + i1 * m + i2]
+  store out1[i0] over (i0) = r0
+  reduce r1 over (i0): max of (i1, i2) = in0[i0 * m * n + i1 * m + i2]
+  store out2[i0] over (i0) = r1""",
+    )
+
+
+def test_what_only_a_one_hot_sum_walks_is_no_axis() -> None:
+    """A row's one-hot sum needs no loop, and a reduction over the padded rows does not have its axis either."""
+    body = """
+        in %1: f32[n, m]
+        in %2: i64[n, 1]
+        in %11: f32[n, 1]
+        %3: i64[1, m] = iota 1()
+        %4: bool[n, m] = map eq(%2, %3)
+        %5: f32[] = const 0.0()
+        %6: f32[n, m] = map where(%4, %11, %5)
+        %7: f32[n, 1] = reduce sum [1](%6)
+        %8: f32[n, m] = map mul(%1, %7)
+        %9: f32[n, m + 4] = pad [0, 0](%8, %5)
+        %10: f32[1, m + 4] = reduce sum [0](%9)
+        out (%9, %10)
+    """
+    assert fusion(body).startswith("fusion over i0<n, i1<m + 4\n")
+
+
 def test_masks_of_pad_and_cat() -> None:
     """Only the conditions that can fail are tested; loads happen only where they hold."""
     body = """
@@ -255,11 +297,25 @@ REFUSED = {
         %4: f32[n, m] = map mul(%1, %3)
         out (%4)
     """,
-    "a reduction over part of a flattened axis": """
+    "a position along a flattened axis": """
         in %1: f32[n, m]
         %2: f32[1, m] = reduce sum [0](%1)
         %3: f32[n * m] = reshape(%1)
-        %4: f32[1] = reduce max [0](%3)
+        %4: i64[1] = reduce argmax [0](%3)
+        out (%2, %4)
+    """,
+    "a scan along a flattened axis": """
+        in %1: f32[n, m]
+        %2: f32[1, m] = reduce sum [0](%1)
+        %3: f32[n * m] = reshape(%1)
+        %4: f32[n * m] = scan sum 0(%3)
+        out (%2, %4)
+    """,
+    "a reduction over part of a flattened axis": """
+        in %1: f32[n, 4, m]
+        %2: f32[n, 1, m] = reduce sum [1](%1)
+        %3: f32[n * 2, 2 * m] = reshape(%1)
+        %4: f32[n * 2, 1] = reduce sum [1](%3)
         out (%2, %4)
     """,
 }

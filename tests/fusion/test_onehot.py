@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from fusewright.core.dtypes import f32, i64
+from fusewright.core.dtypes import bf16, f32, i64
 from fusewright.graph.builder import Builder
 from fusewright.graph.ir import Value
 from fusewright.index.expr import sym
@@ -26,10 +26,27 @@ def gradient(b: Builder) -> list[Value]:
     return [b.sub(b.mul(b.exp(x), total), hot)]
 
 
+def rounded(b: Builder) -> list[Value]:
+    """The same under autocast: the one-hot is rounded before it is summed up."""
+    x, t, w = b.input(f32, (N, M)), b.input(i64, (N, 1)), b.input(f32, (N, 1))
+    hot = b.where(b.eq(b.iota((N, M), 1), t), w, b.const(0.0, f32))
+    hot = b.cast(b.cast(hot, bf16, round=True), f32)
+    return [b.sub(b.mul(b.exp(x), b.reduce("sum", hot, (1,), True)), hot)]
+
+
 def inputs_for(graph, n: int, m: int) -> list[np.ndarray]:
     x, t, w = random_inputs(graph, {"n": n, "m": m})
     t[:] = np.arange(n)[:, None] % (m + 2) - 1  # some before the row, some after it
     return [x, t, w]
+
+
+@pytest.mark.parametrize(("n", "m"), [(7, 5), (9, 130)])
+def test_rounded_gradient(n: int, m: int) -> None:
+    graph = graph_of(rounded)
+    f = fusion_of(graph).fusion
+    assert [s.kind for s in f.stages] == ["store"] and "round_bf16" in f.text()
+    check(graph, {"n": n, "m": m}, inputs=inputs_for(graph, n, m))
+    check_gpu(graph, {"n": n, "m": m}, inputs_for(graph, n, m))
 
 
 @pytest.mark.parametrize(("n", "m"), [(1, 1), (7, 5), (40, 3), (9, 130)])
