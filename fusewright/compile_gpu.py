@@ -14,6 +14,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import torch
 
+from .core.errors import Refusal
 from .core.options import current
 from .debug import sources, stages, steer
 from .debug.dump import About
@@ -26,7 +27,7 @@ from .run import hot, specialize, tune
 from .run.devices import Driver
 from .run.gpu import GpuGroup, kernel_for
 from .schedule import gpu, gpu_scatter
-from .schedule.apart import better_apart
+from .schedule.apart import at_odds, better_apart
 
 Hint = Callable[[Ix], int]
 
@@ -36,6 +37,12 @@ def family(f: Fusion, hint: Hint, driver: Driver) -> str:
     if not (current().single_op_groups or torch.are_deterministic_algorithms_enabled()):
         gpu_scatter.worth(f, hint)
     return gpu.plan(f, hint, driver.gpu)[1].family
+
+
+def check_merge(f: Fusion, hint: Hint) -> None:
+    """Raises Refusal where a merge would be slower than its parts."""
+    if at_odds(f, hint):
+        raise Refusal("profit", "large results that are contiguous along different axes")
 
 
 def group(f: Fusion, driver: Driver, notes: list[str], allow: Callable[[str], None]) -> GpuGroup:

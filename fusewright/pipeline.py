@@ -164,7 +164,8 @@ class _Compilation:
             places = {u.device for u in graph.units if u.kind == "fused"}
             on_gpu = any(devices.driver_for(torch.device(d)) is not None for d in places)
             cut, siblings = self.better_cut if on_gpu else None, self.options.siblings
-            grouping = group(graph, self.accepts, self.traced.after, self.bytes, siblings, seen, cut)
+            again, side = on_gpu and self.options.rematerialize, on_gpu and self.options.horizontal
+            grouping = group(graph, self.accepts, self.traced.after, self.bytes, siblings, seen, cut, again, side)
         plans: list[GroupPlan] = []
         self.compile_ahead(grouping.groups)
         for g in grouping.groups:
@@ -214,7 +215,8 @@ class _Compilation:
         make = build if driver is None else compile_gpu.build
         b = make(g.eqns, g.outputs, self.producers, set(), strides, exact, self.without)
         b.quotients, quotients = None, b.quotients  # what is built may be kept for long
-        own = {v for u in g.units for v in self.traced.graph.units[u].results} if len(g.units) > 1 else set()
+        units = (*g.units, *g.again)
+        own = {v for u in units for v in self.traced.graph.units[u].results} if len(units) > 1 else set()
         dear = too_dear((r for r in b.repeats if r.value in own), b.fusion.axes, self.hint)
         if dear is not None:
             n = sum(map(self.hint, dear.places)) / max(self.hint(dear.value.numel), 1)
@@ -241,7 +243,9 @@ class _Compilation:
             raise Refusal("option", "grouping is disabled")
         self.merging = True
         try:
-            self.built(g)
+            b, _ = self.built(g)
+            if self.driver(g) is not None and not g.again:
+                compile_gpu.check_merge(b.fusion, self.hint)
         except Refusal:
             raise
         except Exception as e:

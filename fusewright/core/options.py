@@ -73,6 +73,18 @@ class Options:
     siblings: bool = _option(
         True, "switch", "Fuse groups that read the same large tensor and do not depend on each other.", code=True
     )
+    horizontal: bool = _option(
+        True,
+        "switch",
+        "On GPUs, run small operations of the same shapes in one kernel although they have no data in common.",
+        code=True,
+    )
+    rematerialize: bool = _option(
+        True,
+        "switch",
+        "On GPUs, compute large values again in every kernel that reads them, where that moves fewer bytes.",
+        code=True,
+    )
     detach: bool = _option(
         True,
         "switch",

@@ -39,6 +39,8 @@ STAGES: dict[str, str] = {
     "graph": "Graph IR: the primitives, with units and the user's lines",
     "grouping": "pass: producers join their consumers; Graph IR by groups",
     "siblings": "pass: groups join that read the same large tensor",
+    "horizontal": "pass, on a GPU: small groups of the same shapes join",
+    "rematerialize": "pass, on a GPU: large values that every reader computes again are not stored",
     "fusion": "the algorithm of each kernel, as it was built",
     "collapse": "pass: axes that every access walks as one become one",
     "schedule": "its schedule: family, directives, and what the heuristic went by",
@@ -60,11 +62,11 @@ STAGES: dict[str, str] = {
 }
 RUN_STAGES = frozenset(("timeline", "launch", "arguments", "bandwidth"))
 PASSES: tuple[str, ...] = (
-    *("random", "detach", "padding", "convolutions", "shared_gradients", "grouping", "siblings", "collapse"),
-    *("relaxed", "online"),
+    *("random", "detach", "padding", "convolutions", "shared_gradients", "grouping", "siblings"),
+    *("horizontal", "rematerialize", "collapse", "relaxed", "online"),
 )
 ALIASES: dict[str, tuple[str, ...]] = {
-    "primitives": ("graph", "grouping", "siblings"),
+    "primitives": ("graph", "grouping", "siblings", "horizontal", "rematerialize"),
     "source": ("llvm", "cuda"),
     "ptx": ("assembly",),
     "sass": ("assembly",),

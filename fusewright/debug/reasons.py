@@ -134,11 +134,9 @@ class Reasons:
         at = self.plan_of.get(u.index)
         if at is None:  # a free unit: no group holds it
             if inside:
-                return (
-                    "inline",
-                    inside,
-                    f"costs nothing to compute: each reader does it for itself: {', '.join(inside)}",
-                )
+                again = any(u.index in p.group.again for p in self.plans)
+                why = "to compute it moves fewer bytes than to store it" if again else "costs nothing to compute"
+                return "inline", inside, f"{why}: each reader does it for itself: {', '.join(inside)}"
             if not any(v in n.reads for n in self.units for v in u.results):
                 return "unused", (), "unused: nothing reads its result"
             return "torch", (), "its readers run through torch, which computes it for them"

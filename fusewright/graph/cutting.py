@@ -11,7 +11,7 @@ from typing import NamedTuple
 from .ir import Eqn, Value
 
 MOST = 64  # equations that are computed again, at most
-_AGAIN = frozenset(("map", "cast", "const", "scalar", "affine", "reshape", "iota"))
+AGAIN = frozenset(("map", "cast", "const", "scalar", "affine", "reshape", "iota"))
 
 
 class Cut(NamedTuple):
@@ -62,7 +62,7 @@ def cut(
         u = stack.pop()
         if u in again or u not in first or size[u] < large or all(map(stored, results(u))):
             continue
-        if any(e.op not in _AGAIN for e in eqns(u)):
+        if any(e.op not in AGAIN for e in eqns(u)):
             return None
         again.add(u)
         stack.extend(needs[u])
@@ -83,4 +83,4 @@ def _closure(units: Sequence[int], needs: Mapping[int, Sequence[int]]) -> set[in
     return out
 
 
-__all__ = ["Cut", "cut"]
+__all__ = ["AGAIN", "MOST", "Cut", "cut"]

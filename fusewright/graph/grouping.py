@@ -3,22 +3,27 @@
 Greedy merging on the data-flow graph, kept acyclic: first producers into consumers, then those that no one consumer
 could take into all of theirs at once (nothing of them need be stored then), then siblings that read the same large
 tensor. A merge is legal when `accepts` (the scheduler's opinion) says so; it saves memory traffic whenever it is legal,
-because what was written and read back stays in registers. Every refusal is recorded with its reason.
+because what was written and read back stays in registers. Every refusal is recorded with its reason. On GPUs, small
+groups of the same shapes merge although they have no data in common (`horizontal.py`).
 
 Units that cost nothing to compute again (constants, indices, casts of something that exists anyway) join every group
-that reads them rather than being stored once.
+that reads them rather than being stored once. On GPUs others do, where that moves fewer bytes (`rematerialize.py`).
 """
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 
 from ..core.errors import Refusal
 from .cutting import cut
+from .horizontal import LEAST as HORIZONTAL_LEAST
+from .horizontal import MOST as HORIZONTAL_MOST
+from .horizontal import alike
 from .ir import Eqn, Graph, Shape, Unit, Value
+from .rematerialize import LEAST, Program
 
 MAX_UNITS = 96  # per group: bounds compile time and register pressure
 SHARED_BYTES = 4096  # size of a tensor from which on it pays to merge groups that only read it both
@@ -74,16 +79,30 @@ def group(
     siblings: bool = True,
     seen: Seen | None = None,
     better_cut: Callable[[Group], bool] | None = None,
+    again: bool = False,
+    horizontal: bool = False,
 ) -> Grouping:
     """Partition the fused units of `graph`.
 
     `accepts(group)` raises Refusal when the units cannot be one kernel. `after[u]`: units that must run before unit u
     although no value says so (mutation, effects). `hint(value)`: its size in bytes, estimated. `siblings`: whether
     groups merge that only read the same tensor. `better_cut(group)`: whether a group is better off as two, if it can be
-    cut behind its reductions. `seen(name, before, after)` is told of each pass, "grouping", "siblings" and "cutting":
-    the units of all groups, in order.
+    cut behind its reductions. `again`: whether groups compute values of others again where that moves fewer bytes.
+    `horizontal`: whether small groups merge that have nothing in common but their shapes. `seen(name, before, after)`
+    is told of each pass, "grouping", "siblings", "horizontal", "cutting" and "rematerialize": the units of all groups,
+    in order.
     """
-    return _Grouper(graph, accepts, after, hint).run(siblings, seen, better_cut)
+    grouper = _Grouper(graph, accepts, after, hint)
+    passes: dict[str, Callable[[], None]] = {"grouping": grouper._producers}
+    if siblings:
+        passes["siblings"] = grouper._siblings
+    if horizontal:
+        passes["horizontal"] = grouper._horizontal
+    if better_cut is not None:
+        passes["cutting"] = partial(grouper._cut, better_cut)
+    if again:
+        passes["rematerialize"] = grouper._rematerialize
+    return grouper.run(passes, seen)
 
 
 class _Grouper:
@@ -100,9 +119,9 @@ class _Grouper:
             for v in u.results:
                 self.owner[v] = u.index
         # what an effect must wait for is computed where it stands, not inlined into later readers
-        pinned = {p for ps in after.values() for p in ps}
+        self.fixed = {p for ps in after.values() for p in ps}
         self.free: set[int] = set()
-        pinned |= self._wanted_in_memory()
+        pinned = self.fixed | self._wanted_in_memory()
         self.free = {u.index for u in graph.units if u.index not in pinned and self._is_free(u)}
         self.reads: dict[int, list[Value]] = {}
         self.preds: dict[int, set[int]] = {}
@@ -155,7 +174,7 @@ class _Grouper:
         return list(out)
 
     # --- the group graph ---
-    def run(self, siblings: bool, seen: Seen | None, better_cut: Callable[[Group], bool] | None) -> Grouping:
+    def run(self, passes: dict[str, Callable[[], None]], seen: Seen | None) -> Grouping:
         self.group_of: dict[int, Group] = {}
         self.shared: set[int] = set()  # first units of groups that were refused because others read them too
         self.slots: list[Group | None] = []  # topological order; merging leaves gaps
@@ -179,11 +198,6 @@ class _Grouper:
             if unit.kind in ("torch", "host"):
                 self.exported.update(unit.reads)
                 self.exported.update(self._roots(unit.reads))
-        passes: dict[str, Callable[[], None]] = {"grouping": self._producers}
-        if siblings:
-            passes["siblings"] = self._siblings
-        if better_cut is not None:
-            passes["cutting"] = partial(self._cut, better_cut)
         for name, merge in passes.items():
             before = self._units() if seen is not None else []
             merge()
@@ -238,8 +252,29 @@ class _Grouper:
                 if ga is not gb:
                     self._try(*((ga, gb) if ga.order < gb.order else (gb, ga)))
 
+    def _horizontal(self) -> None:
+        """Small groups that do the same to tensors of the same shapes, and do not depend on each other."""
+        found: dict[Hashable, list[Group]] = {}
+        for g in self.slots:
+            if g is None or not self._fused(g.units[0]):
+                continue
+            if not g.eqns:
+                self.fill(g)
+            key = alike(g.eqns, g.outputs, self.hint)
+            if key is not None:
+                found.setdefault((self.graph.units[g.units[0]].device, key), []).append(g)
+        for groups in found.values():
+            while len(groups) >= HORIZONTAL_LEAST:
+                together: list[Group] = []
+                for g in sorted(groups, key=lambda g: g.order):
+                    if len(together) < HORIZONTAL_MOST and self._between((*together, g)) is not None:
+                        together.append(g)
+                groups = [g for g in groups if g not in together]
+                if len(together) >= HORIZONTAL_LEAST:
+                    self._try(*together)
+
     def _cut(self, better: Callable[[Group], bool]) -> None:
-        """Groups that are better off as two; the last pass."""
+        """Groups that are better off as two; nothing is merged after it."""
         slots: list[Group | None] = []
         for g in self.slots:
             parts = [] if g is None else self._halves(g, better)
@@ -284,6 +319,46 @@ class _Grouper:
             self._refuse(first, second, f"not cut: {r}")
             return []
         return [first, second]
+
+    def _rematerialize(self) -> None:
+        """Large values that all their readers compute again; the last pass."""
+        groups = [g for g in self.slots if g is not None and self._fused(g.units[0])]
+        for g in groups:
+            if not g.eqns:
+                self.fill(g)
+        known = Program(self.owner, self.reads, self.readers, lambda u: self.by_unit[u], self.hint, self.fixed)
+        for a in groups:
+            for v in sorted(a.outputs, key=lambda v: -self.hint(v)):
+                if v in self.exported or self.hint(v) < LEAST:
+                    continue
+                need = known.made_of(v, {*a.units, *a.again}, set(a.outputs) - {v})
+                if need is None:
+                    continue
+                users = [g for g in groups if g is not a and v in known.read((*g.units, *g.again))]
+                if known.gain(v, need, ((*g.units, *g.again) for g in users)) > 0:
+                    self._again(a, v, need, users)
+        self.slots = [g if g is None or g.units else None for g in self.slots]
+
+    def _again(self, a: Group, v: Value, need: set[int], users: Sequence[Group]) -> None:
+        """Let `users` compute `v`, which `a` stores, by the units `need`, if the scheduler agrees."""
+        left = Group(a.units, [x for x in a.outputs if x is not v], order=a.order, again=a.again)
+        parts = [left, *(Group(g.units, g.outputs, order=g.order, again=g.again | need) for g in users)]
+        wanted = set(left.outputs)
+        left.units = []
+        for u in reversed(a.units):
+            if any(x in wanted for x in self.graph.units[u].results):
+                left.units.insert(0, u)
+                wanted.update(self.reads[u])
+        for part in parts:
+            part.eqns = self._eqns(part)
+        try:
+            for part in parts if left.units else parts[1:]:
+                self.accepts(part)
+        except Refusal as r:
+            self._refuse(a, users[0], f"not computed again: {r}")
+            return
+        for old, new in zip((a, *users), parts, strict=True):
+            old.units, old.outputs, old.eqns, old.again = new.units, new.outputs, new.eqns, new.again
 
     def _try(self, *groups: Group) -> None:
         """Merge groups, which are in order, if no path between them leads around and the scheduler agrees."""
@@ -370,9 +445,18 @@ class _Grouper:
             self.before[g].add(merged)
 
     def fill(self, g: Group) -> None:
-        """Equations (with those of units that are free, or computed again) and outputs of a group."""
+        """Equations and outputs of a group."""
         mine = set(g.units)
-        units = set(mine)
+        g.eqns = self._eqns(g)
+        g.outputs = []
+        for u in g.units:
+            for v in self.graph.units[u].results:
+                if v in self.exported or any(r not in mine for r in self.readers.get(v, ())):
+                    g.outputs.append(v)
+
+    def _eqns(self, g: Group) -> list[Eqn]:
+        """Its equations, with those of units that are free, or computed again."""
+        units = set(g.units)
         stack = [v for u in g.units for v in self.graph.units[u].reads]
         while stack:
             v = stack.pop()
@@ -384,9 +468,4 @@ class _Grouper:
             ):
                 units.add(u)
                 stack.extend(self.graph.units[u].reads)
-        g.eqns = [e for u in sorted(units) for e in self.by_unit.get(u, ())]
-        g.outputs = []
-        for u in g.units:
-            for v in self.graph.units[u].results:
-                if v in self.exported or any(r not in mine for r in self.readers.get(v, ())):
-                    g.outputs.append(v)
+        return [e for u in sorted(units) for e in self.by_unit.get(u, ())]

@@ -11,6 +11,8 @@ from ..index.expr import ONE, Atom, Ix
 from ..index.layout import product
 from ..prims.table import ARG_MONOIDS
 
+LARGE = 16  # one of so many bytes of the largest access of a kernel, at least, has a large one
+
 
 class Analysis:
     """Facts of a fusion. `hint` estimates a size; `unit`: the axis with unit stride in the most memory traffic."""
@@ -96,10 +98,13 @@ class Analysis:
 
     def across(self, f: Fusion, order: list[Atom], v: Atom) -> Atom | None:
         """The axis that some large access walks side by side while it strides along `v`."""
-        offsets = [e.data[1] for e in sc.walk([s.body for s in f.stages]) if e.kind == "load"]
-        offsets += [s.offset for s in f.stores() if s.offset is not None]
-        for o in offsets:
-            if v in o.axes() and o.coefficient(v, within=True) is not ONE:
+        offsets = [(e.data[1], e.data[2]) for e in sc.walk([s.body for s in f.stages]) if e.kind == "load"]
+        offsets += [(s.offset, s.dtype) for s in f.stores() if s.offset is not None]
+        size = {(o, d): self.hint(product(a.extent for a in o.axes())) * d.itemsize for o, d in offsets}
+        most = max(size.values(), default=0)
+        for o, d in offsets:
+            large = LARGE * size[o, d] >= most
+            if large and v in o.axes() and o.coefficient(v, within=True) is not ONE:
                 for a in order:
                     if a is not v and o.coefficient(a) is ONE:
                         return a

@@ -11,6 +11,7 @@ memory, 346 MB: 288 us as one kernel, 262 as two.)
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
 
 from ..fusion.ir import Fusion
@@ -46,6 +47,18 @@ def read_again(f: Fusion, hint: Callable[[Ix], int], gpu: Gpu) -> bool:
     return s.mode == "split"
 
 
+def at_odds(f: Fusion, hint: Callable[[Ix], int]) -> bool:
+    """Whether two large results of an elementwise fusion are written along different axes: a tile of shared memory
+    turns what is read, and one of them would be written in single elements. Two kernels read what they share twice."""
+    if f.reductions():
+        return False
+    sides = []
+    for s in f.stores():
+        if s.offset is not None and hint(product(a.extent for a in s.offset.axes())) * s.dtype.itemsize >= LEAST:
+            sides.append({a for a in s.offset.axes() if _run(s.offset, a, hint) >= SIDE})
+    return any(x and y and not x & y for x, y in itertools.combinations(sides, 2))
+
+
 def crossed(f: Fusion, hint: Callable[[Ix], int]) -> bool:
     """Whether rows are read along one axis and written along another, in tensors so large that it matters."""
     read = [(o, d.itemsize) for _, o, d in accesses(f, stores=False)]
@@ -71,4 +84,4 @@ def _run(o: Ix, a: Atom, hint: Callable[[Ix], int]) -> int:
     return n
 
 
-__all__ = ["better_apart"]
+__all__ = ["at_odds", "better_apart"]

@@ -185,7 +185,8 @@ def test_directories_hold_for_what_is_before_them():
 
 def test_filters_and_aliases():
     assert parse_dump("loop@forward0.g3@softmax:C:\\dumps") == (Dump("loop", ("forward0.g3", "softmax"), "C:\\dumps"),)
-    assert [d.stage for d in parse_dump("source,primitives")] == ["graph", "grouping", "siblings", "llvm", "cuda"]
+    passes = ["grouping", "siblings", "horizontal", "rematerialize"]
+    assert [d.stage for d in parse_dump("source,primitives")] == ["graph", *passes, "llvm", "cuda"]
     assert [d.stage for d in parse_dump("all")] == list(switches.STAGES)
     assert parse_dump("") == () and parse_dump(",loop,") == (Dump("loop"),)
 

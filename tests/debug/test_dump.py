@@ -23,7 +23,7 @@ from fusewright.schedule.device import Gpu
 from tests.emulate.driver import emulated_gpu
 
 X, W = torch.randn(7, 12), torch.randn(12, 5)
-ON_GPU = {"cuda", "relaxed", "online"}
+ON_GPU = {"horizontal", "rematerialize", "cuda", "relaxed", "online"}
 TRAINING = {"joint", "detach", "shared_gradients"}
 PRODUCTS = {"padding", "convolutions"}  # of matrices, and others, on a GPU
 

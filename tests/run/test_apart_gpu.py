@@ -17,7 +17,7 @@ import torch.nn.functional as F
 import fusewright
 from fusewright.core.errors import FusewrightWarning
 from fusewright.debug import record
-from fusewright.debug.record import GraphRecord
+from fusewright.debug.record import GraphRecord, GroupRecord
 from fusewright.schedule import apart
 from fusewright.schedule.device import Gpu
 from tests.emulate.cuda import COMPILER
@@ -253,3 +253,47 @@ def test_checked_and_explained() -> None:
         compiled(group_norm, x, w, b, check=True)
     got = counted(before)
     assert (got["checks"], got["deviations"]) == (2, 0)
+
+
+def family(g: GroupRecord) -> str:
+    assert g.plan.gpu is not None and g.plan.gpu.schedule is not None
+    return g.plan.gpu.schedule.family
+
+
+def both_ways(x: torch.Tensor, scale: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    """Two results of the same elements, contiguous along different axes."""
+    y = x * scale
+    return torch.exp(y), torch.sin(y.transpose(1, 2).contiguous())
+
+
+def test_results_along_different_axes() -> None:
+    x, scale = last(3, 32, 48), last(3, 32, 1)
+    got, graph = compiled(both_ways, x, scale, single_op_groups=True)
+    for a, b in zip(got, both_ways(x, scale), strict=True):
+        torch.testing.assert_close(a, b)
+        assert a.stride() == b.stride()
+    assert len(graph.groups) == 2
+    assert sorted(map(family, graph.groups)) == ["pointwise", "transpose"]
+
+
+def test_small_results_along_different_axes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Another launch would cost more than lines that are written twice."""
+    monkeypatch.setattr(apart, "LEAST", 1 << 20)
+    x, scale = last(3, 32, 48), last(3, 32, 1)
+    got, graph = compiled(both_ways, x, scale, single_op_groups=True)
+    for a, b in zip(got, both_ways(x, scale), strict=True):
+        torch.testing.assert_close(a, b)
+    assert len(graph.groups) == 1
+
+
+def test_a_small_operand_is_not_worth_a_tile() -> None:
+    """It is contiguous along another axis than all that is large: it is read as it lies."""
+
+    def fn(x: torch.Tensor, decay: torch.Tensor) -> torch.Tensor:
+        return torch.exp(x) * decay.permute(0, 2, 1)[:, :, None]
+
+    for rows, expected in ((32, "pointwise"), (2, "transpose")):
+        x, decay = torch.randn(2, 16, rows, 32), torch.randn(2, 32, 16)
+        got, graph = compiled(fn, x, decay)
+        torch.testing.assert_close(got, fn(x, decay))
+        assert family(graph.groups[0]) == expected

@@ -1,0 +1,61 @@
+"""Large values that each kernel which reads them computes again, where that moves fewer bytes than storing them.
+
+Two kernels that cannot be one (the second needs what the first reduces) often have much in common: the gradient of a
+normalization is made of the same elementwise values as the sums it needs. What the first would write and the second
+read may cost more memory traffic than what it is made of.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from .cutting import AGAIN, MOST
+from .ir import Eqn, Value
+
+LEAST = 1 << 20  # bytes of a value from which on it is worth the time to look
+
+
+@dataclass(frozen=True)
+class Program:
+    """What is known of the units. `reads`: the stored values that each comes down to; `readers`: the units that read a
+    value; `fixed`: units that have to run where they stand."""
+
+    owner: Mapping[Value, int]
+    reads: Mapping[int, Sequence[Value]]
+    readers: Mapping[Value, Sequence[int]]
+    eqns: Callable[[int], Sequence[Eqn]]
+    bytes_of: Callable[[Value], int]
+    fixed: Collection[int]
+
+    def made_of(self, v: Value, inside: Collection[int], stored: Collection[Value]) -> set[int] | None:
+        """The units of `inside` that compute `v` from values of others and from what is `stored`; None if it cannot be
+        computed at another place, or not cheaply."""
+        out: set[int] = set()
+        stack = [self.owner[v]]
+        while stack:
+            u = stack.pop()
+            if u in out:
+                continue
+            if u in self.fixed or any(e.op not in AGAIN for e in self.eqns(u)):
+                return None
+            out.add(u)
+            stack += [self.owner[r] for r in self.reads[u] if r not in stored and self.owner.get(r) in inside]
+        return out if sum(len(self.eqns(u)) for u in out) <= MOST else None
+
+    def read(self, units: Iterable[int]) -> set[Value]:
+        """What units that run together read from memory."""
+        inside = set(units)
+        return {r for u in inside for r in self.reads[u] if self.owner.get(r) not in inside}
+
+    def gain(self, v: Value, need: set[int], users: Iterable[Iterable[int]]) -> int:
+        """Bytes that are not moved if `users`, groups by all of their units, compute `v` instead of reading it."""
+        saved = self.bytes_of(v)
+        for units in users:
+            before = self.read(units)
+            after = self.read({*units, *need})
+            saved += sum(map(self.bytes_of, before - after)) - sum(map(self.bytes_of, after - before))
+        return saved
+
+
+__all__ = ["LEAST", "Program"]
