@@ -21,6 +21,7 @@ from .trace import executors
 from .trace import random as rnd
 from .trace.aliases import drop_detached
 from .trace.convolutions import open_convolutions
+from .trace.known_indices import follow_known_indices
 from .trace.lean import Parts, aot_settings
 from .trace.lowering import check_operators
 from .trace.padding import pad_products
@@ -60,8 +61,10 @@ def partition(joint: GraphModule, inputs: Any, **kwargs: Any) -> tuple[GraphModu
 
 
 def rewrites(o: Options) -> dict[str, Callable[[GraphModule], None]]:
-    """The passes over operations that PyTorch runs, by stage."""
+    """The passes over operations that are dear as they stand, by stage."""
     passes: dict[str, Callable[[GraphModule], None]] = {}
+    if o.known_indices:
+        passes["known_indices"] = follow_known_indices
     if o.padding and o.precision != "eager":  # wider products may add up in another order than eager's
         passes["padding"] = pad_products
     if o.convolutions:

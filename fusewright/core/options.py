@@ -91,6 +91,12 @@ class Options:
         "Let what reads `detach(x)` read x where that is the same, which spares calls of torch.",
         code=True,
     )
+    known_indices: bool = _option(
+        True,
+        "switch",
+        "Read what an index repeats as a view, where the index is known while tracing (nearest-neighbour upsampling).",
+        code=True,
+    )
     padding: bool = _option(
         True,
         "switch",

@@ -32,6 +32,7 @@ STAGES: dict[str, str] = {
     "joint": "the ATen graph of forward and backward pass together, before it is cut in two",
     "random": "pass: random draws become pure functions of what is drawn once",
     "detach": "pass: what reads `detach(x)` reads x",
+    "known_indices": "pass: gathers and scatters that repeat elements evenly become views and sums",
     "padding": "pass, on a GPU: matrix products of odd extents are computed in wider ones",
     "convolutions": "pass, on a GPU: biases and layouts of convolutions' operands are left to our kernels",
     "torch": "the ATen graph as it arrives from AOTAutograd",
@@ -62,7 +63,7 @@ STAGES: dict[str, str] = {
 }
 RUN_STAGES = frozenset(("timeline", "launch", "arguments", "bandwidth"))
 PASSES: tuple[str, ...] = (
-    *("random", "detach", "padding", "convolutions", "shared_gradients", "grouping", "siblings"),
+    *("random", "detach", "known_indices", "padding", "convolutions", "shared_gradients", "grouping", "siblings"),
     *("horizontal", "rematerialize", "collapse", "relaxed", "online"),
 )
 ALIASES: dict[str, tuple[str, ...]] = {

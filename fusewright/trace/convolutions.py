@@ -9,7 +9,8 @@ Before the graph is cut into forward and backward pass
 
 and an operand that comes out of one of our kernels, and would be copied, is written in channels-last memory by it
 instead. What the convolution computes, and the strides of its results, stay as they were. Grouped convolutions
-may be computed by PyTorch's own kernels, which round once with the bias in it: they stay whole.
+may be computed by PyTorch's own kernels, which round once with the bias in it: they stay whole, or become elementwise
+as a whole (`depthwise.py`).
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from torch._prims_common import suggest_memory_format
 from torch.fx import GraphModule, Node
 
 from ..run import devices
+from . import depthwise
 from .padding import call_like, is_ours
 
 aten = torch.ops.aten
@@ -36,9 +38,9 @@ def open_convolutions(gm: GraphModule) -> None:
     changed = False
     for n in list(gm.graph.nodes):
         if n.target is aten.convolution.default and not n.kwargs:
-            changed |= _forward(n, copies)
+            changed |= depthwise.open_forward(n) or _forward(n, copies)
         elif n.target is aten.convolution_backward.default and not n.kwargs:
-            changed |= _backward(n, copies)
+            changed |= depthwise.open_backward(n) or _backward(n, copies)
     if changed or len(gm.graph.nodes) != before:  # what was tried in vain is dead code
         gm.graph.eliminate_dead_code()
         gm.graph.lint()

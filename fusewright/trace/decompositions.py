@@ -17,6 +17,8 @@ from typing import Any
 import torch
 from torch._decomp import get_decompositions
 
+from . import pooling
+
 aten = torch.ops.aten
 
 _NORMS = (
@@ -156,6 +158,7 @@ def table() -> dict[Any, Callable[..., Any]]:
         aten.var_mean.correction: _var_mean,
         aten.native_group_norm.default: _group_norm,
         aten.pow.Tensor_Scalar: _pow,
+        **pooling.TABLE,
     }
 
 

@@ -39,6 +39,9 @@ def pad_products(gm: GraphModule) -> None:
             changed |= _padded(n)
     if changed:
         gm.graph.eliminate_dead_code()
+        for n in list(gm.graph.nodes):
+            if n.target is aten.sum.dim_IntList:
+                _sum_of_padded(n)
         gm.graph.lint()
         gm.recompile()
 
@@ -69,6 +72,37 @@ def _padded(n: Node) -> bool:
     n.replace_all_uses_with(part)
     n.graph.erase_node(n)
     return True
+
+
+def _sum_of_padded(n: Node) -> None:
+    """Let the sum of a product's operand, as for the gradient of a bias, read the padded one: a kernel that adds up
+    what it computes for the product writes it once. What is added up are other dimensions than those padded."""
+    x, dims, *rest = _arguments(n)
+    val = x.meta["val"]
+    for p in x.users:
+        if p.target is not aten.constant_pad_nd.default or not is_ours(x) or p.args[2] != 0.0:
+            continue
+        more = list(_arguments(p)[1]) + [0] * (2 * val.dim() - len(_arguments(p)[1]))
+        padded = [d for d in range(val.dim()) if any(more[2 * (val.dim() - 1 - d) :][:2])]
+        over = {d % val.dim() for d in dims or ()}
+        if not over or over & set(padded) or any(more[::2]) or any(m < 0 for m in more):
+            continue
+        with n.graph.inserting_after(p):
+            out = call_like(n, n.target, p, dims, *rest, **n.kwargs)
+        for d in padded:
+            at = d if rest and rest[0] else d - sum(k < d for k in over)
+            with n.graph.inserting_after(out):
+                out = call_like(n, aten.slice.Tensor, out, at, 0, val.shape[d])
+        if out.meta["val"].stride() != n.meta["val"].stride() and _seen(n):
+            with n.graph.inserting_after(out):
+                out = call_like(n, aten.clone.default, out, memory_format=torch.contiguous_format)
+        n.replace_all_uses_with(out)
+        n.graph.erase_node(n)
+        return
+
+
+def _arguments(n: Node) -> tuple[Any, ...]:
+    return n.args
 
 
 def _suits(out: Any) -> bool:

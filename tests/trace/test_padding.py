@@ -91,6 +91,42 @@ def test_the_numbers(bias: bool, recompute: bool) -> None:
             assert a.grad is not None and a.grad.stride() == b.grad.stride()
 
 
+def test_the_gradient_of_a_bias_is_summed_up_by_the_kernel_that_pads(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The gradient of the logits is written once, padded."""
+    x, w, t = head()
+    b = torch.randn(V, **HALF).requires_grad_()
+
+    def fn(x: torch.Tensor, w: torch.Tensor, t: torch.Tensor) -> torch.Tensor:
+        return F.cross_entropy(F.linear(x, w, b).float(), t)
+
+    (joint,) = graphs(fn, x, w, t, monkeypatch=monkeypatch)
+    sums = [n for n in joint.graph.nodes if n.target is aten.sum.dim_IntList]
+    (total,) = (n for n in sums if n.args[0].target is aten.constant_pad_nd.default)
+    assert tuple(total.meta["val"].shape) == (1, 1008)
+    torch._dynamo.reset()
+    with devices.use("cpu", NullDriver()), fusewright.options(disk_cache=False):
+        report = fusewright.explain(torch.compile(fn, backend="fusewright"), x, w, t)
+    kernels = [k for k in report.graphs[-1].kernels if "exp" in k.title]
+    written = [[layout.split(" strides")[0] for _, how, layout in k.buffers if how == "out"] for k in kernels]
+    assert written == [["bf16[16, 1008]", "bf16[1, 1008]"]]
+
+
+@pytest.mark.parametrize("dims", [[0], [1], [0, 1], []])
+@pytest.mark.parametrize("keepdim", [False, True])
+def test_sums_of_padded_operands(dims: list[int], keepdim: bool) -> None:
+    """Along the padded dimension and along the other, of a product's operand."""
+    torch.manual_seed(0)
+    x, w = torch.randn(16, V, **HALF), torch.randn(V, 24, **HALF)
+
+    def fn(x: torch.Tensor, w: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        y = torch.relu(x)
+        return y @ w, y.sum(dims, keepdim=keepdim)
+
+    for got, want in zip(compiled(fn, x, w), fn(x, w), strict=True):
+        torch.testing.assert_close(got, want)
+        assert got.stride() == want.stride()
+
+
 @pytest.mark.parametrize("grad", [False, True])
 def test_what_the_program_gets_keeps_its_strides(grad: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     def fn(x: torch.Tensor, w: torch.Tensor, t: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:

@@ -1,0 +1,101 @@
+"""Average pooling in terms of elementwise operations, which join what is before and behind them.
+
+A window's elements are strided slices of the (padded) operand, added up in the order of the window in the type that
+eager's kernels add in. Where windows tile the operand, the gradient is an expanded view.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Sequence
+from functools import reduce
+from itertools import product
+from typing import Any
+
+import torch
+import torch.nn.functional as F
+from torch._prims_common import suggest_memory_format
+
+from ..run import devices
+
+aten = torch.ops.aten
+
+MOST = 25  # elements of a window: of more, an elementwise kernel reads each of them as often
+
+
+def avg_pool2d(
+    x: torch.Tensor,
+    kernel_size: Sequence[int],
+    stride: Sequence[int] = (),
+    padding: Sequence[int] = (0,),
+    ceil_mode: bool = False,
+    count_include_pad: bool = True,
+    divisor_override: int | None = None,
+) -> Any:
+    """aten.avg_pool2d. `x`: (..., H, W)."""
+    kernel, step, pad = _pairs(x, kernel_size, stride, padding)
+    size = [(n + 2 * p - k) // s + 1 for n, k, s, p in zip(x.shape[-2:], kernel, step, pad, strict=True)]
+    known = all(isinstance(n, int) and n > 0 for n in size)
+    if not _suits(x, kernel, pad, ceil_mode, count_include_pad) or not known or divisor_override == 0:
+        return NotImplemented
+    wide = torch.promote_types(x.dtype, torch.float32)
+    y = F.pad(x, (pad[1], pad[1], pad[0], pad[0])) if any(pad) else x
+    parts = []
+    for at in product(*map(range, kernel)):
+        part = y
+        for d, (a, n, s) in enumerate(zip(at, size, step, strict=True), x.dim() - 2):
+            part = aten.slice.Tensor(part, d, a, a + (n - 1) * s + 1, s)
+        parts.append(part.to(wide))
+    out = reduce(operator.add, parts) / (divisor_override or kernel[0] * kernel[1])
+    return out.to(x.dtype).contiguous(memory_format=suggest_memory_format(x))
+
+
+def avg_pool2d_backward(
+    grad: torch.Tensor,
+    x: torch.Tensor,
+    kernel_size: Sequence[int],
+    stride: Sequence[int],
+    padding: Sequence[int],
+    ceil_mode: bool,
+    count_include_pad: bool,
+    divisor_override: int | None,
+) -> Any:
+    """aten.avg_pool2d_backward, of windows side by side. `grad`: (..., H', W'); the result is like `x`, (..., H, W)."""
+    kernel, step, pad = _pairs(x, kernel_size, stride, padding)
+    known = all(isinstance(n, int) and n > 0 for n in x.shape[-2:])
+    if not _suits(x, kernel, pad, ceil_mode, count_include_pad) or any(pad) or kernel != step or not known:
+        return NotImplemented
+    if divisor_override == 0:
+        return NotImplemented
+    wide = torch.promote_types(x.dtype, torch.float32)
+    h, w = grad.shape[-2:]
+    each = (grad.to(wide) / (divisor_override or kernel[0] * kernel[1])).to(x.dtype)
+    whole = (*grad.shape[:-2], h, kernel[0], w, kernel[1])
+    out = each.unsqueeze(-1).unsqueeze(-3).expand(whole).reshape(*grad.shape[:-2], h * kernel[0], w * kernel[1])
+    rest = [n - m for n, m in zip(x.shape[-2:], out.shape[-2:], strict=True)]
+    if any(rest):
+        out = F.pad(out, (0, rest[1], 0, rest[0]))
+    return out.contiguous(memory_format=suggest_memory_format(x))
+
+
+def _pairs(x: torch.Tensor, *args: Sequence[int]) -> tuple[list[int], list[int], list[int]]:
+    """Kernel, stride (the kernel's, if there is none) and padding, for both dimensions."""
+    kernel, stride, padding = (list(a) * (2 if len(a) == 1 else 1) for a in args)
+    return kernel, stride or kernel, padding
+
+
+def _suits(x: torch.Tensor, kernel: list[int], pad: list[int], ceil_mode: bool, count_include_pad: bool) -> bool:
+    """Whether windows are small, of equally many elements each, and in bounds as eager wants them."""
+    if not x.is_floating_point() or x.dim() not in (3, 4) or devices.driver_for(x.device) is None:
+        return False
+    if any(2 * p > k for k, p in zip(kernel, pad, strict=True)) or min(kernel) < 1 or kernel[0] * kernel[1] > MOST:
+        return False  # the operator stays whole, to raise eager's error
+    return not ceil_mode and (count_include_pad or not any(pad))
+
+
+TABLE: dict[Any, Callable[..., Any]] = {
+    aten.avg_pool2d.default: avg_pool2d,
+    aten.avg_pool2d_backward.default: avg_pool2d_backward,
+}
+
+__all__ = ["TABLE"]

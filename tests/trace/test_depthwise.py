@@ -1,0 +1,159 @@
+"""Depthwise convolutions along one dimension as elementwise operations on a GPU: eager's results and layouts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+import torch
+import torch.nn.functional as F
+
+import fusewright
+from fusewright.run import devices
+from tests.emulate.driver import EmulatedDriver
+
+
+@pytest.fixture(autouse=True)
+def _emulated() -> Iterator[None]:
+    torch._dynamo.reset()
+    with devices.use("cpu", EmulatedDriver()), fusewright.options(disk_cache=False, fallback=False):
+        yield
+
+
+def tensors(b: int, c: int, t: int, taps: int, dtype: torch.dtype = torch.float32, turned: bool = False) -> list[Any]:
+    gen = torch.Generator().manual_seed(0)
+    x = torch.randn(b, t, c, generator=gen).transpose(1, 2) if turned else torch.randn(b, c, t, generator=gen)
+    others = [torch.randn(s, generator=gen) for s in ((c, 1, taps), (c,))]
+    return [y.to(dtype).detach().requires_grad_() for y in (x, *others)]
+
+
+def compare(inputs: list[Any], opened: bool = True, **kwargs: Any) -> None:
+    groups = inputs[0].shape[1]
+
+    def f(x: torch.Tensor, w: torch.Tensor, b: torch.Tensor | None) -> torch.Tensor:
+        return F.silu(F.conv1d(x * 2, w, b, groups=groups, **kwargs))
+
+    def run(fn: Any, at: Any) -> list[torch.Tensor]:
+        out = fn(*at)
+        weight = torch.linspace(-1, 1, out.numel(), dtype=out.dtype).view(out.shape)
+        return [out, *torch.autograd.grad((out * weight).sum(), [t for t in at if t is not None])]
+
+    report = fusewright.explain(torch.compile(f, backend="fusewright"), *inputs)
+    left = [o.target for g in report.graphs for o in g.operations if "convolution" in o.target]
+    assert left == ["aten.convolution.default"] * (not opened) + ["aten.convolution_backward.default"]
+    torch._dynamo.reset()
+    got, want = run(torch.compile(f, backend="fusewright"), inputs), run(f, inputs)
+    exact = run(f, [None if t is None else t.detach().double().requires_grad_() for t in inputs])
+    for a, e, x in zip(got, want, exact, strict=True):
+        assert a.dtype == e.dtype and a.shape == e.shape and a.stride() == e.stride()
+        mine, theirs = ((y.double() - x).abs().max() for y in (a, e))
+        assert mine <= 1.5 * theirs + 1e-6 * x.abs().max(), (mine, theirs)
+
+
+@pytest.mark.parametrize("turned", [False, True])
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16, torch.float64])
+@pytest.mark.parametrize("taps", [1, 2, 4])
+def test_causal(taps: int, dtype: torch.dtype, turned: bool) -> None:
+    """As in state-space models: as many zeros in front as there are taps before the last."""
+    compare(tensors(2, 6, 9, taps, dtype, turned), padding=taps - 1)
+
+
+@pytest.mark.parametrize(("padding", "dilation"), [(0, 1), (1, 1), (2, 2), (5, 1), (0, 3), (7, 2)])
+def test_padding_and_dilation(padding: int, dilation: int) -> None:
+    compare(tensors(2, 3, 11, 4), padding=padding, dilation=dilation)
+
+
+@pytest.mark.parametrize("t", [1, 2, 3])
+def test_rows_shorter_than_the_kernel(t: int) -> None:
+    compare(tensors(1, 3, t, 4), padding=3)
+
+
+def test_without_a_bias() -> None:
+    x, w, _ = tensors(2, 3, 8, 3)
+    compare([x, w, None], padding=1)
+
+
+def test_what_stays() -> None:
+    compare(tensors(2, 4, 9, 9), opened=False, padding=4)
+    compare(tensors(2, 4, 9, 3), opened=False, stride=2)
+
+
+@pytest.mark.parametrize("grad", [(True, False, False), (False, True, False), (False, False, True)])
+def test_some_gradients(grad: tuple[bool, ...]) -> None:
+    inputs = [t.detach().requires_grad_(on) for t, on in zip(tensors(2, 3, 8, 4), grad, strict=True)]
+
+    def f(*args: Any) -> torch.Tensor:
+        out = torch.tanh(F.conv1d(*args, padding=3, groups=3))
+        return torch.autograd.grad(out.square().sum(), [t for t in args if t.requires_grad])[0]
+
+    def loss(*args: Any) -> torch.Tensor:
+        return torch.tanh(F.conv1d(*args, padding=3, groups=3)).square().sum()
+
+    (got,) = torch.autograd.grad(
+        torch.compile(loss, backend="fusewright")(*inputs), [t for t in inputs if t.requires_grad]
+    )
+    torch.testing.assert_close(got, f(*inputs))
+
+
+def test_infinities_are_not_spread_by_zeros() -> None:
+    """What is beyond the ends is left out: eager multiplies nothing by it."""
+    x, w, b = (t.detach() for t in tensors(1, 2, 6, 4))
+    w[0, 0, 0], x[0, 1, 2], x[0, 1, 4] = torch.inf, torch.nan, -torch.inf
+
+    def f(x: torch.Tensor, w: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
+        return torch.relu(F.conv1d(x, w, b, padding=3, groups=2))
+
+    want = torch.relu(sum_of_taps(x, w, b))
+    torch.testing.assert_close(torch.compile(f, backend="fusewright")(x, w, b), want, equal_nan=True)
+
+
+def sum_of_taps(x: torch.Tensor, w: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
+    out = b[:, None].expand(*x.shape[:2], x.shape[2] + 3).clone()
+    for k in range(4):
+        out[:, :, 3 - k : 3 - k + x.shape[2]] += w[:, 0, k, None] * x
+    return out
+
+
+def conv(x: torch.Tensor, w: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
+    return F.conv1d(x, w, b, padding=3, groups=x.shape[1])[..., : x.shape[2]]
+
+
+READERS = {
+    "what reads it along the channels": lambda y: F.layer_norm(y.transpose(1, 2), y.shape[1:2]).exp(),
+    "the program itself": lambda y: y,
+    "a view of its memory": lambda y: y.contiguous().view(y.shape[0], -1).sin(),
+    "a view of part of it": lambda y: y.transpose(1, 2).unflatten(2, (2, -1)).cos(),
+    "a library": lambda y: y.transpose(1, 2) @ y,
+    "several": lambda y: (y.relu(), y.transpose(1, 2).exp(), y.flatten(1)),
+}
+
+
+@pytest.mark.parametrize("turned", [False, True])
+@pytest.mark.parametrize("reader", READERS)
+def test_strides_of_what_is_made_of_it(reader: str, turned: bool) -> None:
+    """The result may lie in another order than eager's, but nothing that the program gets."""
+    inputs = tensors(2, 6, 9, 4, turned=turned)
+
+    def f(*args: Any) -> Any:
+        return READERS[reader](conv(*args))
+
+    def run(fn: Any) -> list[torch.Tensor]:
+        out = fn(*inputs)
+        results = list(out) if isinstance(out, tuple) else [out]
+        return [*results, *torch.autograd.grad(sum(y.square().sum() for y in results), inputs)]
+
+    for a, e in zip(run(torch.compile(f, backend="fusewright")), run(f), strict=True):
+        torch.testing.assert_close(a, e, rtol=1e-4, atol=1e-5)
+        assert a.stride() == e.stride()
+
+
+def test_it_lies_as_its_operand_does() -> None:
+    """Channels are neighbours in memory from the operand to the result: nothing is transposed."""
+    x, w, b = (t.detach() for t in tensors(4, 64, 128, 4, turned=True))
+
+    def f(x: torch.Tensor, w: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
+        return F.silu(conv(x * 2, w, b).transpose(1, 2)).contiguous()
+
+    report = fusewright.explain(torch.compile(f, backend="fusewright"), x, w, b)
+    assert [k.family for g in report.graphs for k in g.kernels] == ["pointwise"]

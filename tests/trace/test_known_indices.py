@@ -1,0 +1,123 @@
+"""Indices that are known while tracing: views and sums in their place, with eager's results and strides."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+import torch
+import torch.nn.functional as F
+
+import fusewright
+from tests.emulate.driver import emulated_gpu
+
+aten = torch.ops.aten
+GATHERS = ("aten.index.Tensor", "aten._unsafe_index.Tensor", "aten.index_put.default", "aten._unsafe_index_put.default")
+
+
+def up(**kwargs: Any) -> Callable[[torch.Tensor], torch.Tensor]:
+    return lambda x: torch.tanh(F.interpolate(torch.sin(x), mode="nearest", **kwargs))
+
+
+def compare(f: Callable[[torch.Tensor], torch.Tensor], x: torch.Tensor, viewed: bool = True, gpu: bool = True) -> None:
+    if gpu:
+        with emulated_gpu():
+            return compare(f, x, viewed, False)
+    torch._dynamo.reset()
+    x = x.clone().requires_grad_()
+    want = f(x)
+    (grad,) = torch.autograd.grad(want.float().square().sum(), x)
+    report = fusewright.explain(torch.compile(f, backend="fusewright"), x)
+    found = [o.target for g in report.graphs for o in g.operations if o.target in GATHERS]
+    assert (not found) == viewed
+    torch._dynamo.reset()
+    with fusewright.options(fallback=False):
+        got = torch.compile(f, backend="fusewright")(x)
+        (mine,) = torch.autograd.grad(got.float().square().sum(), x)
+    torch.testing.assert_close(got, want)
+    torch.testing.assert_close(mine, grad)
+    assert got.stride() == want.stride()
+
+
+@pytest.mark.parametrize("last", [False, True])
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16, torch.float64])
+@pytest.mark.parametrize("factor", [2, 3, (1, 2)])
+def test_upsampling(factor: Any, dtype: torch.dtype, last: bool) -> None:
+    x = torch.randn(2, 5, 4, 3, dtype=dtype)
+    compare(up(scale_factor=factor), x.contiguous(memory_format=torch.channels_last) if last else x)
+
+
+@pytest.mark.parametrize("shape", [(2, 3, 7), (1, 2, 3, 1, 2)])
+def test_other_ranks(shape: tuple[int, ...]) -> None:
+    compare(up(scale_factor=2), torch.randn(shape))
+
+
+def test_to_a_size() -> None:
+    compare(up(size=(8, 15)), torch.randn(1, 2, 4, 3))
+    compare(up(size=(7, 6)), torch.randn(1, 2, 4, 3), viewed=False)
+    compare(up(size=(2, 3)), torch.randn(1, 2, 4, 3), viewed=False)
+
+
+def test_many_of_a_window_are_a_reduction() -> None:
+    compare(up(scale_factor=5), torch.randn(1, 2, 3, 4))
+
+
+def test_on_a_cpu() -> None:
+    """Channels that are neighbours in memory move in vectors; single elements that are repeated are gathered."""
+    x = torch.randn(2, 5, 4, 3)
+    compare(up(scale_factor=2), x.contiguous(memory_format=torch.channels_last), gpu=False)
+    compare(up(scale_factor=2), x, viewed=False, gpu=False)
+    compare(up(scale_factor=(2, 1)), x, gpu=False)
+
+
+def test_an_index_of_the_programs_own() -> None:
+    def f(x: torch.Tensor) -> torch.Tensor:
+        rows = torch.arange(12) // 3
+        return torch.sin(x)[:, rows] * 2
+
+    compare(f, torch.randn(3, 4, 5))
+
+
+@pytest.mark.parametrize(
+    "index",
+    [
+        lambda x: torch.arange(8) % 4,
+        lambda x: torch.arange(8) // 4,
+        lambda x: torch.arange(8) // 2 - 4,
+        lambda x: (torch.arange(8) // 2).clamp(max=2),
+        lambda x: (torch.arange(8) // 2) + (x[0, 0, 0] > 1e9),
+        lambda x: torch.arange(8).view(4, 2) // 2,
+    ],
+    ids=["tiled", "in part", "negative", "another operation", "of data", "of two dimensions"],
+)
+def test_other_indices_stay(index: Callable[[torch.Tensor], torch.Tensor]) -> None:
+    compare(lambda x: torch.sin(x)[:, index(x)] * 2, torch.randn(3, 4, 5), viewed=False)
+
+
+def test_positions_that_are_apart_stay() -> None:
+    def f(x: torch.Tensor) -> torch.Tensor:
+        i = torch.arange(8) // 2
+        return torch.sin(x)[i, :, i] * 2
+
+    compare(f, torch.randn(4, 3, 4), viewed=False)
+
+
+def test_what_is_put_into_other_values_stays() -> None:
+    def f(x: torch.Tensor) -> torch.Tensor:
+        return torch.ones(4, 3).index_put((torch.arange(8) // 2,), torch.sin(x), accumulate=True)
+
+    compare(f, torch.randn(8, 3), viewed=False)
+
+
+def test_switched_off() -> None:
+    with fusewright.options(known_indices=False):
+        compare(up(scale_factor=2), torch.randn(1, 2, 3, 4), viewed=False)
+
+
+def test_sizes_that_vary() -> None:
+    with emulated_gpu():
+        f = torch.compile(up(scale_factor=2), backend="fusewright", dynamic=True)
+        for size in ((3, 4), (5, 2)):
+            x = torch.randn(2, 3, *size)
+            torch.testing.assert_close(f(x), up(scale_factor=2)(x))

@@ -1,0 +1,96 @@
+"""Average pooling as elementwise operations on a GPU: eager's results, strides and errors."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+import torch
+import torch.nn.functional as F
+
+import fusewright
+from fusewright.run import devices
+from tests.emulate.driver import EmulatedDriver
+
+LAST = torch.channels_last
+
+
+@pytest.fixture(autouse=True)
+def _emulated() -> Iterator[None]:
+    torch._dynamo.reset()
+    with devices.use("cpu", EmulatedDriver()), fusewright.options(disk_cache=False, fallback=False):
+        yield
+
+
+def compare(x: torch.Tensor, *args: Any, apart: bool = True, **kwargs: Any) -> None:
+    def f(x: torch.Tensor) -> torch.Tensor:
+        return torch.sin(F.avg_pool2d(torch.cos(x), *args, **kwargs))
+
+    x = x.clone().requires_grad_()
+    want = f(x)
+    (grad,) = torch.autograd.grad(want.float().square().sum(), x)
+    report = fusewright.explain(torch.compile(f, backend="fusewright"), x)
+    left = [o.target for g in report.graphs for o in g.operations if o.place == "torch"]
+    assert (not any("avg_pool2d.default" in t for t in left)) == apart
+    torch._dynamo.reset()
+    got = torch.compile(f, backend="fusewright")(x)
+    (mine,) = torch.autograd.grad(got.float().square().sum(), x)
+    torch.testing.assert_close(got, want)
+    torch.testing.assert_close(mine, grad)
+    assert got.stride() == want.stride() and mine.stride() == grad.stride()
+
+
+@pytest.mark.parametrize("last", [False, True])
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.bfloat16])
+def test_windows_side_by_side(last: bool, dtype: torch.dtype) -> None:
+    x = torch.randn(2, 5, 7, 6, dtype=dtype)
+    compare(x.contiguous(memory_format=LAST) if last else x, 2)
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        {"kernel_size": (1, 3)},
+        {"kernel_size": 3, "stride": 1},
+        {"kernel_size": 3, "stride": 2, "padding": 1},
+        {"kernel_size": (2, 3), "stride": (1, 2), "padding": (1, 0)},
+        {"kernel_size": 2, "divisor_override": 3},
+        {"kernel_size": 2, "stride": 4},
+    ],
+)
+def test_windows_of_all_kinds(arguments: dict[str, Any]) -> None:
+    compare(torch.randn(2, 3, 8, 9), **arguments)
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        {"kernel_size": 2, "ceil_mode": True},
+        {"kernel_size": 3, "padding": 1, "count_include_pad": False},
+        {"kernel_size": 6},
+    ],
+)
+def test_what_stays_whole(arguments: dict[str, Any]) -> None:
+    compare(torch.randn(2, 3, 7, 9), **arguments, apart=False)
+
+
+def test_without_a_batch() -> None:
+    compare(torch.randn(3, 4, 6), 2)
+
+
+def test_special_values() -> None:
+    x = torch.randn(1, 1, 4, 6)
+    x[0, 0, 0, 0], x[0, 0, 3, 3], x[0, 0, 0, 4] = torch.inf, -torch.inf, torch.nan
+    f = torch.compile(lambda x: F.avg_pool2d(x, 2) + 1, backend="fusewright")
+    torch.testing.assert_close(f(x), F.avg_pool2d(x, 2) + 1, equal_nan=True)
+
+
+@pytest.mark.parametrize("arguments", [(2, 2, 2), (9,), (0,)])
+def test_errors_are_eagers(arguments: tuple[int, ...]) -> None:
+    x = torch.randn(1, 1, 4, 4)
+    with pytest.raises(RuntimeError) as want:
+        F.avg_pool2d(x, *arguments)
+    with pytest.raises(Exception) as got:
+        torch.compile(lambda x: F.avg_pool2d(x + 1, *arguments), backend="fusewright")(x)
+    assert str(want.value).split("\n")[0][:40] in str(got.value)
