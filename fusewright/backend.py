@@ -24,6 +24,7 @@ from .trace.convolutions import open_convolutions
 from .trace.known_indices import follow_known_indices
 from .trace.lean import Parts, aot_settings
 from .trace.lowering import check_operators
+from .trace.max_pooling import open_max_pooling
 from .trace.padding import pad_products
 from .trace.partition import mark_private, recomputing
 
@@ -65,6 +66,8 @@ def rewrites(o: Options) -> dict[str, Callable[[GraphModule], None]]:
     passes: dict[str, Callable[[GraphModule], None]] = {}
     if o.known_indices:
         passes["known_indices"] = follow_known_indices
+    if o.max_pooling:
+        passes["max_pooling"] = open_max_pooling
     if o.padding and o.precision != "eager":  # wider products may add up in another order than eager's
         passes["padding"] = pad_products
     if o.convolutions:

@@ -97,6 +97,12 @@ class Options:
         "Read what an index repeats as a view, where the index is known while tracing (nearest-neighbour upsampling).",
         code=True,
     )
+    max_pooling: bool = _option(
+        True,
+        "switch",
+        "On GPUs, let max pooling be elementwise operations, which fuse; what it saves is a byte instead of an index.",
+        code=True,
+    )
     padding: bool = _option(
         True,
         "switch",

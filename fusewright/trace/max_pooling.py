@@ -1,0 +1,204 @@
+"""Max pooling on GPUs as elementwise operations, which join what is before and behind them.
+
+Forward, the elements of a window are strided slices of the padded operand. Each is compared with the largest so far, in
+the order of the window as in PyTorch's kernels: the first of equal ones stays, the last NaN wins. Where it was in its
+window is a byte, from which the index is computed if the program asks for it; the backward pass reads the byte, which
+is an eighth of the index. There an element of the gradient adds up what the few windows give that hold the element, if
+the byte says it was theirs, in the order of PyTorch's kernels:
+
+    dx[h] = sum over j of g[(h + p) // s - j], where the largest of that window was its element (h + p) % s + j s
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import product
+from math import prod
+from typing import Any, NamedTuple
+
+import torch
+import torch.nn.functional as F
+from torch._prims_common import suggest_memory_format
+from torch.fx import GraphModule, Node
+from torch.utils.checkpoint import CheckpointPolicy
+
+from ..run import devices
+from .inline import inline
+
+aten = torch.ops.aten
+
+MOST = 27  # elements of a window: of more, an elementwise kernel reads each of them as often
+_RANK = {aten.max_pool2d_with_indices.default: 2, aten.max_pool3d_with_indices.default: 3}
+_BACKWARD = (aten.max_pool2d_with_indices_backward.default, aten.max_pool3d_with_indices_backward.default)
+
+
+class Windows(NamedTuple):
+    """A pooling: for each of its dimensions, extents of operand and result, window, stride and padding."""
+
+    size: tuple[int, ...]
+    out: tuple[int, ...]
+    kernel: tuple[int, ...]
+    stride: tuple[int, ...]
+    pad: tuple[int, ...]
+
+    @property
+    def rank(self) -> int:
+        return len(self.size)
+
+    def several(self, d: int) -> int:
+        """The window's extent along d, or the next multiple of the stride: so far are numbers of elements apart.
+
+        What the first so many positions are in windows with strides between them, is another number for each.
+        """
+        return -(-self.kernel[d] // self.stride[d]) * self.stride[d]
+
+    def step(self, d: int) -> int:
+        return prod(map(self.several, range(d + 1, self.rank)))
+
+    def number(self, element: Sequence[int]) -> int:
+        """Of an element of the window, as a byte holds it."""
+        return sum(e * self.step(d) for d, e in enumerate(element))
+
+
+def open_max_pooling(gm: GraphModule) -> None:
+    """Rewrite the max poolings of a functional graph, and their gradients, in place."""
+    before = len(gm.graph.nodes)
+    for n in list(gm.graph.nodes):
+        windows = _windows(n) if n.target in _RANK and not n.kwargs else None
+        if windows is not None:
+            _open(n, windows)
+    if len(gm.graph.nodes) != before:
+        gm.graph.eliminate_dead_code()
+        gm.graph.lint()
+        gm.recompile()
+
+
+def _windows(n: Node) -> Windows | None:
+    """What a pooling does; None where it stays whole."""
+    x, kernel, *rest = _arguments(n)
+    val, rank = x.meta["val"], _RANK[n.target]  # type: ignore[index]
+    stride, pad, dilation = (rest[k] if k < len(rest) else default for k, default in enumerate(([], [0], [1])))
+    size, out = (tuple(v.shape[-rank:]) for v in (val, n.meta["val"][0]))
+    if not all(isinstance(s, int) and s > 0 for s in (*val.shape, *out)) or any(d != 1 for d in dilation):
+        return None
+    w = Windows(size, out, *(tuple(a) * (rank if len(a) == 1 else 1) for a in (kernel, stride or kernel, pad)))
+    if not val.is_floating_point() or devices.driver_for(val.device) is None:
+        return None
+    return w if prod(w.kernel) <= MOST and w.step(-1) <= 128 else None
+
+
+def _open(n: Node, w: Windows) -> None:
+    with n.graph.inserting_before(n):
+        largest, at = inline(n, lambda x: forward(x, w), n.args[0])
+    if _strides(largest) != n.meta["val"][0].stride():
+        return
+    for user in list(n.users):
+        if user.args[1] == 0:
+            _replace(user, largest)
+            continue
+        for back in [b for b in user.users if b.target in _BACKWARD and b.args[1] is n.args[0]]:
+            with back.graph.inserting_before(back):
+                (grad,) = inline(back, lambda g, k: (backward(g, k, w),), back.args[0], at)
+            if _strides(grad) == _strides(back):
+                _replace(back, grad)
+                at.meta["recompute"] = CheckpointPolicy.MUST_SAVE  # nothing is compared again
+        if user.users:
+            with user.graph.inserting_before(user):
+                (places,) = inline(n, lambda k: (indices(k, w),), at)
+            _replace(user, places)
+
+
+def forward(x: torch.Tensor, w: Windows) -> tuple[torch.Tensor, torch.Tensor]:
+    """The largest element of each window, and as a byte which element of the window that is."""
+    beyond = [(o - 1) * s + k - size - p for size, o, k, s, p in zip(*w, strict=True)]
+    pads = [(p, max(b, 0)) for p, b in zip(w.pad, beyond, strict=True)]
+    y = F.pad(x, [p for pair in reversed(pads) for p in pair], value=-torch.inf) if any(map(any, pads)) else x
+    parts = []
+    for element in product(*map(range, w.kernel)):
+        steps = zip(element, w.out, w.stride, strict=True)
+        at: Any = (..., *(slice(e, e + (o - 1) * s + 1, s) for e, o, s in steps))
+        parts.append((w.number(element), y[at]))
+    largest, at = parts[0][1], _first(x, w).expand(parts[0][1].shape)
+    for number, part in parts[1:]:
+        better = (part > largest) | part.isnan()
+        at = torch.where(better, number, at)
+        # The last as it is written makes the byte part of the forward pass: what is not, cannot be marked to be saved.
+        largest = torch.where(better if number < parts[-1][0] else at == number, part, largest)
+    form = suggest_memory_format(x)
+    return largest.contiguous(memory_format=form), at.contiguous(memory_format=form)
+
+
+def _first(x: torch.Tensor, w: Windows) -> torch.Tensor:
+    """The first element of each window that is no padding: what stays if all are minus infinity."""
+    at = torch.zeros((), dtype=torch.int8, device=x.device)
+    for d in range(w.rank):
+        if w.pad[d]:
+            first = (w.pad[d] - _line(w.out[d], d, w, x) * w.stride[d]).clamp(min=0)
+            at = at + (first * w.step(d)).to(torch.int8)
+    return at
+
+
+def indices(at: torch.Tensor, w: Windows) -> torch.Tensor:
+    """Positions in the operand, counted along its pooled dimensions, of what `forward` says."""
+    out = torch.zeros((), dtype=torch.int64, device=at.device)
+    for d in range(w.rank):
+        element = at // w.step(d) % w.several(d)
+        place = _line(w.out[d], d, w, at) * w.stride[d] - w.pad[d] + element
+        out = out + place.to(torch.int64) * prod(w.size[d + 1 :])
+    return out.contiguous(memory_format=suggest_memory_format(at))
+
+
+def backward(grad: torch.Tensor, at: torch.Tensor, w: Windows) -> torch.Tensor:
+    """The gradient of the operand, from that of the result."""
+    wide = _around(grad.to(torch.promote_types(grad.dtype, torch.float32)), 0.0, w)
+    which = _around(at, -1, w)
+    lines = [(_line(w.size[d], d, w, at) + w.pad[d]) % w.stride[d] * w.step(d) for d in range(w.rank)]
+    element = sum(lines[1:], lines[0]).to(torch.int8)  # of the last window that begins there or before
+    total: Any = None
+    for back in product(*(reversed(range(w.several(d) // w.stride[d])) for d in range(w.rank))):
+        number = w.number([b * s for b, s in zip(back, w.stride, strict=True)])
+        part = torch.where(_windows_of(which, back, w) == element + number, _windows_of(wide, back, w), 0.0)
+        total = part if total is None else total + part
+    return total.to(grad.dtype).contiguous(memory_format=suggest_memory_format(grad))
+
+
+def _around(t: torch.Tensor, value: float, w: Windows) -> torch.Tensor:
+    """`t` with windows before and behind it, to which positions near the ends would belong."""
+    pads = []
+    for d in reversed(range(w.rank)):
+        before = w.several(d) // w.stride[d] - 1 - w.pad[d] // w.stride[d]
+        pads += [before, (w.size[d] - 1 + w.pad[d]) // w.stride[d] + 1 - w.out[d]]
+    return F.pad(t, pads, value=value) if any(pads) else t
+
+
+def _windows_of(t: torch.Tensor, back: tuple[int, ...], w: Windows) -> torch.Tensor:
+    """For each position of the operand, what `t`, see `_around`, has for the window `back` before the last."""
+    for d in range(w.rank):
+        dim, step = t.dim() - w.rank + d, w.stride[d]
+        count = (w.size[d] - 1 + w.pad[d]) // step - w.pad[d] // step + 1
+        t = t.narrow(dim, w.several(d) // step - 1 - back[d], count)
+        if step > 1:
+            t = t.unsqueeze(dim + 1).expand(*t.shape[: dim + 1], step, *t.shape[dim + 1 :]).flatten(dim, dim + 1)
+        t = t.narrow(dim, w.pad[d] % step, w.size[d])
+    return t
+
+
+def _line(size: int, d: int, w: Windows, like: torch.Tensor) -> torch.Tensor:
+    """0, 1, ... along dimension d of those that are pooled."""
+    return torch.arange(size, dtype=torch.int32, device=like.device).view(-1, *(1,) * (w.rank - 1 - d))
+
+
+def _arguments(n: Node) -> tuple[Any, ...]:
+    return n.args
+
+
+def _strides(n: Node) -> tuple[int, ...]:
+    return tuple(n.meta["val"].stride())
+
+
+def _replace(old: Node, new: Node) -> None:
+    old.replace_all_uses_with(new)
+    old.graph.erase_node(old)
+
+
+__all__ = ["open_max_pooling"]

@@ -1,0 +1,197 @@
+"""Max pooling as elementwise operations on a GPU: eager's results to the bit, indices, gradients, strides, errors."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+import torch
+import torch.nn.functional as F
+
+import fusewright
+from fusewright.run import devices
+from tests.emulate.driver import EmulatedDriver
+
+LAST = torch.channels_last
+
+
+@pytest.fixture(autouse=True)
+def _emulated() -> Iterator[None]:
+    torch._dynamo.reset()
+    with devices.use("cpu", EmulatedDriver()), fusewright.options(disk_cache=False, fallback=False):
+        yield
+
+
+def random(*shape: int, dtype: torch.dtype = torch.float32, last: bool = False) -> torch.Tensor:
+    """With few different numbers, so that there are equal ones in a window."""
+    x = torch.randint(-4, 4, shape, generator=torch.Generator().manual_seed(0)).to(dtype)
+    return x.contiguous(memory_format=LAST) if last else x
+
+
+def left(fn: Any, *args: Any) -> list[str]:
+    """What runs as an operation of torch's."""
+    report = fusewright.explain(torch.compile(fn, backend="fusewright"), *args)
+    torch._dynamo.reset()
+    return [o.target for g in report.graphs for o in g.operations if "pool" in o.target]
+
+
+def compare(x: torch.Tensor, *args: Any, opened: bool = True, pool: Any = F.max_pool2d, **kwargs: Any) -> None:
+    def f(x: torch.Tensor) -> torch.Tensor:
+        return pool(x * 2, *args, **kwargs) + 1
+
+    def both(fn: Any) -> tuple[torch.Tensor, torch.Tensor]:
+        out = fn(x)
+        weight = torch.linspace(-1, 1, out.numel(), dtype=torch.float64).view(out.shape).to(out.dtype)
+        return out, torch.autograd.grad((out * weight).sum(), x)[0]
+
+    x = x.clone().requires_grad_()
+    assert (left(f, x) == []) == opened
+    for got, want in zip(both(torch.compile(f, backend="fusewright")), both(f), strict=True):
+        torch.testing.assert_close(got, want, rtol=0, atol=0)
+        assert got.stride() == want.stride()
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        {"kernel_size": 2},
+        {"kernel_size": 3, "stride": 2, "padding": 1},
+        {"kernel_size": 3, "stride": 1, "padding": 1},
+        {"kernel_size": (2, 3), "stride": (3, 1), "padding": (1, 0)},
+        {"kernel_size": 3, "stride": 2, "ceil_mode": True},
+        {"kernel_size": 2, "stride": 5},
+        {"kernel_size": 1, "stride": 2},
+        {"kernel_size": (1, 5), "stride": (1, 4), "padding": (0, 2)},
+    ],
+)
+def test_windows_of_all_kinds(arguments: dict[str, Any]) -> None:
+    compare(random(2, 3, 8, 9), **arguments)
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+def test_channels_last(dtype: torch.dtype) -> None:
+    compare(random(2, 3, 8, 9, dtype=dtype, last=True), 3, 2, 1)
+    compare(random(2, 8, 8, 9, dtype=dtype, last=True), 2, 1)
+
+
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
+def test_gradients_are_added_up_in_float32(dtype: torch.dtype) -> None:
+    """An element that is the largest of several windows: their sum is rounded once."""
+
+    def f(x: torch.Tensor, g: torch.Tensor) -> torch.Tensor:
+        return torch.autograd.grad(F.max_pool2d(x, 3, 1, 1), x, g)[0]
+
+    x = torch.zeros(1, 2, 7, 7, dtype=dtype)
+    x[:, :, 2, 3] = x[:, :, 5, 5] = 1
+    x.requires_grad_()
+    g = torch.rand(1, 2, 7, 7, generator=torch.Generator().manual_seed(1)).to(dtype)
+    exact = f(x.detach().double().requires_grad_(), g.double()).to(dtype)
+    out = torch.compile(lambda x: F.max_pool2d(x + 0, 3, 1, 1), backend="fusewright")(x)
+    torch.testing.assert_close(torch.autograd.grad(out, x, g)[0], exact, rtol=0, atol=0)
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 5])
+def test_small_operands(size: int) -> None:
+    compare(random(1, 1, size, 1), 3, 2, 1)
+    compare(random(1, 2, size, size), 4, 1, 2)
+
+
+def test_without_a_batch() -> None:
+    compare(random(3, 4, 6), 2)
+
+
+def test_one_and_three_dimensions() -> None:
+    compare(random(2, 3, 11), 3, 2, 1, pool=F.max_pool1d)
+    compare(random(2, 3, 4, 5, 6), 2, 1, 1, pool=F.max_pool3d)
+    compare(random(2, 3, 5, 5, 5), 3, 2, 1, pool=F.max_pool3d)
+
+
+@pytest.mark.parametrize("arguments", [(6,), (3, 1, 0, 2), (3, 2, 1, 2)])
+def test_what_stays_whole(arguments: tuple[int, ...]) -> None:
+    """Large windows, and those with holes."""
+    compare(random(2, 3, 9, 9), *arguments, opened=False)
+
+
+@pytest.mark.parametrize("last", [False, True])
+@pytest.mark.parametrize("training", [False, True])
+def test_indices(training: bool, last: bool) -> None:
+    """As the program gets them, also where nothing asks for a gradient, and with it."""
+
+    def f(x: torch.Tensor) -> Any:
+        return F.max_pool2d(x, 3, 2, 1, return_indices=True)
+
+    x = random(2, 3, 8, 9, last=last).requires_grad_(training)
+    got, want = torch.compile(f, backend="fusewright")(x), f(x)
+    for a, e in zip(got, want, strict=True):
+        torch.testing.assert_close(a, e, rtol=0, atol=0)
+        assert a.stride() == e.stride()
+    if training:
+        (a,), (e,) = (torch.autograd.grad(y.square().sum(), x) for y, _ in (got, want))
+        torch.testing.assert_close(a, e)
+
+
+def test_indices_go_back() -> None:
+    def f(x: torch.Tensor) -> torch.Tensor:
+        y, at = F.max_pool2d(x.sin(), 2, return_indices=True)
+        return F.max_unpool2d(y * 2, at, 2).cos()
+
+    x = torch.randn(2, 3, 8, 6)
+    torch.testing.assert_close(torch.compile(f, backend="fusewright")(x), f(x))
+
+
+@pytest.mark.parametrize("last", [False, True])
+def test_special_values(last: bool) -> None:
+    """The last NaN of a window wins, minus infinity is found, zeros of both signs are equal."""
+    x = random(1, 2, 8, 8, last=last)
+    x[0, 0, 1, 1], x[0, 0, 2, 2], x[0, 0, 6, 6] = torch.nan, torch.nan, torch.inf
+    x[0, 1, :5, :] = -torch.inf
+    x[0, 1, 5:, 4:] = torch.tensor([0.0, -0.0, 0.0, -0.0])
+
+    def f(x: torch.Tensor) -> Any:
+        y, at = F.max_pool2d(x, 3, 2, 1, return_indices=True)
+        return y + 0, at, y.signbit()
+
+    x.requires_grad_()
+    got, want = torch.compile(f, backend="fusewright")(x), f(x)
+    for a, e in zip(got, want, strict=True):
+        torch.testing.assert_close(a, e, rtol=0, atol=0, equal_nan=True)
+    (a,), (e,) = (torch.autograd.grad(y[0].sum(), x) for y in (got, want))
+    torch.testing.assert_close(a, e, rtol=0, atol=0)
+
+
+def test_a_byte_is_saved_for_the_backward_pass() -> None:
+    saved: list[torch.Tensor] = []
+
+    def pack(t: torch.Tensor) -> torch.Tensor:
+        saved.append(t)
+        return t
+
+    f = torch.compile(lambda x: F.max_pool2d(x.exp(), 3, 2, 1).sin(), backend="fusewright")
+    with torch.autograd.graph.saved_tensors_hooks(pack, lambda t: t):
+        f(random(2, 3, 8, 8).requires_grad_())
+    assert torch.int64 not in {t.dtype for t in saved}
+    assert [t.shape for t in saved if t.dtype is torch.int8] == [(2, 3, 4, 4)]
+
+
+def test_sizes_that_vary() -> None:
+    f = torch.compile(lambda x: F.max_pool2d(x * 2, 2) + 1, backend="fusewright", dynamic=True)
+    for n in (4, 6, 7):
+        x = random(2, 3, n, n + 1)
+        torch.testing.assert_close(f(x), F.max_pool2d(x * 2, 2) + 1, rtol=0, atol=0)
+
+
+@pytest.mark.parametrize("arguments", [(2, 2, 2), (9,), (0,)])
+def test_errors_are_eagers(arguments: tuple[int, ...]) -> None:
+    x = torch.randn(1, 1, 4, 4)
+    with pytest.raises(RuntimeError) as want:
+        F.max_pool2d(x, *arguments)
+    with pytest.raises(Exception) as got:
+        torch.compile(lambda x: F.max_pool2d(x + 1, *arguments), backend="fusewright")(x)
+    assert str(want.value).split("\n")[0][:40] in str(got.value)
+
+
+def test_the_option() -> None:
+    x = random(1, 2, 6, 6)
+    with fusewright.options(max_pooling=False):
+        assert left(lambda x: F.max_pool2d(x * 2, 2) + 1, x) == ["aten.max_pool2d_with_indices.default"]
