@@ -17,6 +17,7 @@ from . import scalar as sc
 from .decisions import deciding
 from .domain import Domain
 from .ir import Buffer, Fusion, Stage, Target
+from .masks import loosen
 from .onehot import picked
 from .repeats import Divided, Repeat, divided, repeats
 from .scalar import Expr
@@ -61,12 +62,14 @@ def build(
     layout: Layout,
     round_every_op: bool = False,
     without: frozenset[str] = frozenset(),
+    loose: bool = False,
 ) -> Built:
     """The Fusion of `eqns` that stores `outputs`.
 
     `producers`: the equation behind any value of the graph; `views`: units that are metadata only, looked
     through when they feed the group; `layout(value)`: strides in elements of a value that lives in memory; `without`:
-    passes that are switched off for it. Raises Refusal when the group has no common iteration domain.
+    passes that are switched off for it; `loose`: whether to mark what is not rounded to 16 bits. Raises Refusal when
+    the group has no common iteration domain.
     """
     scatters = [e for e in eqns if e.op == "scatter"]
     if any(e.inputs[0] is not before.out for before, e in itertools.pairwise(scatters)):
@@ -76,7 +79,7 @@ def build(
 
     def phase(values: Sequence[Value], also: Sequence[Value] = (), prefix: str = "i") -> Phase:
         out = Phase(eqns, values, producers, views, layout, round_every_op, also, prefix)
-        out.fusion.without = without
+        out.fusion.without, out.loose = without, loose
         return out
 
     if scatters:
@@ -87,11 +90,13 @@ def build(
     if one.picked:
         if all(s.kind == "store" for s in f.stages) and len({s.axes for s in f.stages}) > 1:
             # rows beside points are one kernel only if there is a loop over the row
-            again = phase(outputs)
-            again.picks = False
-            return again.run()
+            one = phase(outputs)
+            one.picks = False
+            built = one.run()
+            f = built.fusion
         walked = {a for s in f.stages for a in (*s.axes, *s.raxes)}
         f.axes = tuple(a for a in f.axes if a in walked)  # without those that only the sums had
+    loosen(f)
     return built
 
 
@@ -180,6 +185,7 @@ class Phase:
         self.depth = 0  # of pads and cats around what is being evaluated
         self.picks = True  # sums of what is zero but at one place need no loop
         self.picked = False
+        self.loose = False  # what is rounded in the program only, is marked where it becomes float32
         self.certain: set[Expr | None] = {None}  # masks that hold everywhere, or the kernel reports failure
 
     def run(self) -> Built:
@@ -326,6 +332,8 @@ class Phase:
         out = sc.cast(x, to)
         if to.is_reduced and e.inputs[0].dtype is not to and (keep_rounding or e.out in self.rounded):
             out = sc.round_to(out, to)
+        elif self.loose and e.inputs[0].dtype.is_reduced and to.is_float:
+            out = sc.loose(out)
         return out
 
     def _const(self, e: Eqn, idx: tuple[Ix, ...], mask: Expr | None) -> Expr:

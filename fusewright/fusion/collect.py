@@ -36,7 +36,7 @@ def build(
     """As `build.build`, but what is scattered is collected. Raises Refusal."""
     chain = [e for e in eqns if e.op == "scatter"]
     if not chain:
-        return plain.build(eqns, outputs, producers, views, layout, round_every_op, without)
+        return plain.build(eqns, outputs, producers, views, layout, round_every_op, without, loose=True)
     given = _Given(eqns, producers, views, layout, round_every_op, without)
     main = chain[-1]
     first = given.cleared(chain) if len(chain) > 1 else main

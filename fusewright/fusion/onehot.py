@@ -20,7 +20,7 @@ def picked(body: Expr, axis: Atom) -> Expr | None:
         inner = picked(body.args[0], axis)
         if inner is None:
             return None
-        return sc.round_to(inner, body.data) if body.kind == "round" else sc.cast(inner, body.dtype)
+        return sc.rebuild(body, (inner,)) if body.kind == "round" else sc.cast(inner, body.dtype)
     if body.kind != "op" or body.data != "where":
         return None
     cond, x, other = body.args

@@ -14,6 +14,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ..index.expr import Atom
+from . import scalar as sc
 from .ir import Fusion, Stage
 from .scalar import Expr
 
@@ -41,7 +42,7 @@ def online(f: Fusion, cols: set[Atom]) -> dict[str, Online]:
     out: dict[str, Online] = {}
     for s in rows.values():
         if s.monoid == "sum" and s.body.dtype.is_float:
-            found = _rescaled(s.body, rows) or _moments(s.body, rows, cols)
+            found = _rescaled(sc.bare(s.body), rows) or _moments(sc.bare(s.body), rows, cols)
             if found is not None:
                 out[s.name] = found
     return out

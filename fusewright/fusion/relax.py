@@ -1,7 +1,8 @@
 """Cheaper arithmetic for a GPU where nobody can see it: `relax(fusion)`.
 
 A float32 value is *relaxed* if whatever becomes of it ends, through continuous operations only, in a number that is
-rounded to 16 bits. It may be off by a few units in the last place of float32. All else is strict:
+rounded to 16 bits: here, or in the program, where we go on in float32 (`scalar.loose`). It may be off by a few units in
+the last place of float32. All else is strict:
 
 - what is stored as it is (float32, float64, integers), or becomes float64;
 - what decides something: comparisons, conditions, rounding to integers, casts to integers, indices, masks, positions of
@@ -58,9 +59,7 @@ _JOINS = ("sum", "prod", "max", "min")  # monoids that are continuous
 
 
 def relax(f: Fusion) -> Fusion:
-    """`f` with the cheaper forms; `f` itself if it is `exact`, is to do without them, or has nothing to relax."""
-    if f.exact or "relaxed" in f.without:
-        return f
+    """`f` without what `scalar.loose` made, and with the cheaper forms, if it is not `exact` nor to do without them."""
     rewriter = _Rewriter(f)
     stages = [rewriter.stage(s) for s in f.stages]
     return f if all(a is b for a, b in zip(stages, f.stages, strict=True)) else replace(f, stages=stages)
@@ -124,6 +123,7 @@ def _below(roots: list[Expr], bodies: dict[str, Stage], rounded: bool) -> set[Ex
 
 class _Rewriter:
     def __init__(self, f: Fusion):
+        self.off = f.exact or "relaxed" in f.without
         self.decides, exact = _strict(f)
         self.strict = self.decides | exact
         self.fma = "fma" not in f.without
@@ -136,11 +136,12 @@ class _Rewriter:
         self.memo: dict[Expr, Expr] = {}
 
     def stage(self, s: Stage) -> Stage:
-        body = self.new(s.body)
-        if s.kind == "reduce" and s.monoid == "sum" and s.body.dtype is f32 and self.uses[s.body] == 1:
-            if self.share(s.body) and self.rows[self.lead(s.body)].raxes == s.raxes:
-                body = self.power(s.body.args[0], True)
-            elif self.fma and s.body not in self.decides and _is(s.body, "mul"):
+        body, was = self.new(s.body), sc.bare(s.body)
+        summed = s.kind == "reduce" and s.monoid == "sum" and was.dtype is f32 and not self.off
+        if summed and self.uses[s.body] == self.uses[was] == 1:
+            if self.share(was) and self.rows[self.lead(was)].raxes == s.raxes:
+                body = self.power(was.args[0], True)
+            elif self.fma and was not in self.decides and _is(was, "mul"):
                 return replace(s, body=body, fused=True)
         return s if body is s.body else replace(s, body=body)
 
@@ -169,7 +170,9 @@ class _Rewriter:
         return found
 
     def _new(self, e: Expr) -> Expr:
-        if e.kind == "op" and e.dtype is f32 and e not in self.strict:
+        if sc.bare(e) is not e:
+            return self.new(sc.bare(e))
+        if e.kind == "op" and e.dtype is f32 and e not in self.strict and not self.off:
             rule = _RULES.get(e.data)
             out = rule(self, e) if rule is not None else None
             if out is not None:

@@ -20,7 +20,7 @@ import threading
 from typing import Any
 from weakref import WeakValueDictionary
 
-from ..core.dtypes import DType, bool_, compute_type, i64
+from ..core.dtypes import DType, bool_, compute_type, f32, i64
 from ..index import expr as index
 from ..index.expr import Atom, Ix
 from ..prims.table import PRIMS
@@ -155,6 +155,16 @@ def round_to(x: Expr, dtype: DType) -> Expr:
     if x.kind == "round" and x.data is dtype:
         return x
     return _make("round", x.dtype, (x,), dtype, 4)
+
+
+def loose(x: Expr) -> Expr:
+    """`x`, where the program has it rounded to 16 bits and it is not: it may be off by less than those hold."""
+    return _make("round", x.dtype, (x,), f32, 0) if x.kind in ("op", "stage") and x.dtype is f32 else x
+
+
+def bare(x: Expr) -> Expr:
+    """What `loose` was given."""
+    return x.args[0] if x.kind == "round" and x.data is f32 else x
 
 
 def stage_value(name: str, dtype: DType, axes: frozenset[Atom]) -> Expr:

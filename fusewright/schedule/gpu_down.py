@@ -30,6 +30,7 @@ BRIEF = 512  # columns up to which half as many threads share those whose moment
 LONG = 64  # columns from which on half a warp has rows side by side, and more threads share a column
 PART = 8  # bytes of a vector from which on blocks that hold rows have no more of them than a line of the caches has
 HELD = 56, 48, 64  # registers of a thread for values: in blocks of half the threads, of all, of all with half a line
+FLYING, STAYING = 56, 46  # words of a thread on their way; with half of those, words that it keeps
 BROAD = 4 * WARP  # vectors of rows side by side in a block, at most
 
 
@@ -65,13 +66,15 @@ class Down(Runs):
             loads = {(b, o): d.itemsize for b, o, d in accesses(f, stores=False) if o.axes() & set(cols)}
             point = sum(loads.values())
             several = lanes * point > ACCESS and len(f.reductions()) > 1
-            if lanes == 8 and (passes > 1 or several or running):  # these take registers
-                base, tiles = based(4)
+            narrow = lanes == 8 and (passes > 1 or several or running)  # these take registers
+            longer = lanes == 8 and (4 if narrow else 8) * point <= ACCESS  # 16-bit elements wait longer; of one tensor
+            wide, steps = self._unspilled(f, set(cols), unit, 4 if narrow else lanes, 8 if longer else 4)
+            if wide < lanes:
+                base, tiles = based(wide)
                 ct = base.col_threads
             splits = min(self.gpu.sms * PIECES // tiles, -(-nc // (4 * ct)), 1024)
             if splits > 1:
-                longer = lanes == 8 and base.lanes * point <= ACCESS  # 16-bit elements wait longer; of one tensor
-                steps = 8 if longer and nc >= 16 * ct * splits else 4
+                steps = min(steps, 8 if nc >= 16 * ct * splits else 4)
                 s = replace(base, family=base.family + ", split", mode="split", steps=steps, finish=True)
                 return f, replace(s, once=self._once(f, s, splits)), {"splits": splits}
         if passes == 1 and nc >= LONG and WARP // 2 * lanes * smallest >= LINE:
@@ -134,6 +137,21 @@ class Down(Runs):
         """How many blocks may hold a row: several, if it would be read again otherwise."""
         again = passes_of(f, cols, online(f, cols)) > 1
         return CLUSTERS if again and self.gpu.clusters else (1,)
+
+    def _unspilled(self, f: Fusion, cols: set[Atom], unit: Atom, lanes: int, steps: int) -> tuple[int, int]:
+        """(lanes, vectors of a thread at a time): so many, at most, as do not spill registers."""
+        loads = [(o.axes(), d.itemsize) for _, o, d in {(b, o, d) for b, o, d in accesses(f, stores=False)}]
+        moving = sum(n / 4 for axes, n in loads if axes & cols and unit in axes)
+        alone = sum(n / 4 for axes, n in loads if axes & cols and unit not in axes)
+        staying = sum(n / 4 for axes, n in loads if not axes & cols and unit in axes) + len(f.reductions())
+
+        def fits(lanes: int, steps: int) -> bool:
+            moved = steps * (lanes * moving + alone)
+            return moved <= FLYING and moved / 2 + lanes * staying <= STAYING
+
+        widths = (lanes, 4) if lanes > 4 else (lanes,)
+        found = ((n, k) for n in widths for k in (8, 4, 2) if k <= steps and fits(n, k))
+        return next(found, (widths[-1], 1))
 
     def _in_turn(self, f: Fusion, cols: set[Atom], s: GpuSchedule, columns: int, running: bool) -> int:
         """Vectors of a thread at a time: more of narrow ones, and so many that a thread waits for memory as few times

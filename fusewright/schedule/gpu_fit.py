@@ -188,18 +188,22 @@ def narrowed(f: Fusion, rows: set[Atom], cols: set[Atom], held: Held, lanes: int
     fit a processor.
     """
     room = gpu.registers // 1024 + SPARE
-    if held.place != "registers" or demand(f, rows, cols, held, lanes) + BY_ROW * (held.threads < THREADS) <= room:
+    most = demand(f, rows, cols, held, lanes)
+    if held.place != "registers" or most + BY_ROW * (held.threads < THREADS) <= room:
         return held, lanes
     small = min((d.itemsize for _, o, d in accesses(f) if cols & o.axes()), default=ACCESS)
+    best = 2 * most / 3, held, lanes  # what spills either way, spills less
     n = lanes // 2
     while n * small >= PIECE:
         for threads in (held.threads, held.threads * (lanes // n)):
             found = held._replace(threads=threads, steps=held.steps * lanes * held.threads // (n * threads))
-            more = BY_ROW * (threads < 2 * THREADS)
-            if threads <= 2 * THREADS and demand(f, rows, cols, found, n) + more <= room:
+            wanted = demand(f, rows, cols, found, n) + BY_ROW * (threads < 2 * THREADS)
+            if threads <= 2 * THREADS and wanted <= room:
                 return found, n
+            if threads <= 2 * THREADS and wanted < best[0]:
+                best = wanted, found, n
         n //= 2
-    return held, lanes
+    return best[1:]
 
 
 def demand(f: Fusion, rows: set[Atom], cols: set[Atom], held: Held, lanes: int) -> float:

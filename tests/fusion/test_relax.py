@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 import pytest
 
 from fusewright.core.dtypes import DType, bf16, f16, f32, f64, i64, round_bf16
+from fusewright.fusion import collect
 from fusewright.fusion.bounds import Bounds
+from fusewright.fusion.online import online
 from fusewright.fusion.relax import relax
 from fusewright.graph.builder import Builder
 from fusewright.graph.ir import Value
@@ -39,9 +41,9 @@ def logistic(b: Builder, v: Value) -> Value:
     return b.reciprocal(b.add(one(b, v), b.exp(b.neg(v))))
 
 
-def text(program: Callable[[Builder], object], eager: bool = False) -> str:
+def text(program: Callable[[Builder], object], eager: bool = False, without: Sequence[str] = ()) -> str:
     """The relaxed fusion of a program, without its head."""
-    f = relax(fusion_of(graph_of(program), eager=eager).fusion)  # type: ignore[arg-type]
+    f = relax(fusion_of(graph_of(program), eager=eager, without=without, make=collect.build).fusion)  # type: ignore[arg-type]
     return "\n".join(line for line in f.text().splitlines() if line.strip().startswith(("store", "reduce", "let")))
 
 
@@ -125,6 +127,65 @@ def test_what_is_rounded_is_relaxed_whatever_becomes_of_it() -> None:
         return b.cast(b.cast(b.sqrt(wide(b)), bf16, round=True), f32)
 
     assert cheap(program) == ["fast_sqrt"]
+
+
+# --- what the program rounds, and we do not ------------------------------------------------------------------------
+
+
+def half_logistic(b: Builder) -> Value:
+    """Of 16-bit numbers in every step, and then in float32: as an activation's gradient in front of a float32 sum."""
+    return b.cast(logistic(b, b.input(bf16, (N, M))), f32)
+
+
+def test_what_only_the_program_rounds() -> None:
+    for program in (half_logistic, lambda b: b.reduce("sum", half_logistic(b), [0])):
+        assert cheap(program) == ["fast_exp2", "fast_reciprocal", "fma"]
+        assert "round" not in text(program)
+        for exact in (text(program, without=["relaxed"]), text(program, eager=True)):
+            assert not CHEAP.search(exact) and "round_f32" not in exact
+
+
+def test_sums_of_what_only_the_program_rounds() -> None:
+    """As near to the sum of what float64 has as float32 sums are; eager's has three digits."""
+    program = graph_of(lambda b: b.reduce("sum", half_logistic(b), [0]))
+    sizes = {"n": 400, "m": 24}
+    rng = np.random.default_rng(0)
+    x = round_bf16(rng.standard_normal((400, 24)).astype(np.float32) * 4)
+    (got,) = run_gpu(gpu_kernel(program, sizes), [x], sizes).values()
+    np.testing.assert_allclose(got, (1 / (1 + np.exp(-x.astype(np.float64)))).sum(0), rtol=1e-6)
+
+
+def test_the_same_value_in_float32_is_exact() -> None:
+    """The program has it twice, and sees all digits of one."""
+
+    def program(b: Builder) -> list[Value]:
+        x = b.input(bf16, (N, M))
+        return [b.reduce("sum", b.cast(b.sqrt(x), f32), [0]), b.sqrt(b.cast(x, f32))]
+
+    assert cheap(program) == []
+
+
+def test_what_decides_is_exact_though_the_program_rounds_it() -> None:
+    def program(b: Builder) -> Value:
+        return b.cast(b.lt(half_logistic(b), one(b, wide(b), 0.5)), f32)
+
+    assert cheap(program) == []
+
+
+def test_products_and_exponentials_join_sums_though_the_program_rounds_them() -> None:
+    def squares(b: Builder) -> Value:
+        x = b.input(bf16, (N, M))
+        return b.reduce("sum", b.cast(b.mul(x, x), f32), [1])
+
+    def exponentials(b: Builder) -> Value:
+        x = b.input(bf16, (N, M))
+        e = b.exp(b.sub(x, b.reduce("max", x, [1], True)))
+        return b.reduce("sum", b.cast(e, f32), [1])
+
+    assert cheap(squares) == ["fused"]
+    assert cheap(exponentials) == ["fast_exp2"]
+    f = fusion_of(graph_of(exponentials), make=collect.build).fusion
+    assert [o.kind for o in online(f, set(f.reductions()[0].raxes)).values()] == ["rescaled"]
 
 
 @pytest.mark.parametrize("name", ["sin", "log", "acos", "atanh", "log1p", "lgamma"])
