@@ -3,8 +3,9 @@
 Greedy merging on the data-flow graph, kept acyclic: first producers into consumers, then those that no one consumer
 could take into all of theirs at once (nothing of them need be stored then), then siblings that read the same large
 tensor. A merge is legal when `accepts` (the scheduler's opinion) says so; it saves memory traffic whenever it is legal,
-because what was written and read back stays in registers. Every refusal is recorded with its reason. On GPUs, small
-groups of the same shapes merge although they have no data in common (`horizontal.py`).
+because what was written and read back stays in registers. Every refusal is recorded with its reason. Where an
+elementwise operation continues what a group computes, `accepts` is asked once the group has grown (`elementwise.py`).
+On GPUs, small groups of the same shapes merge although they have no data in common (`horizontal.py`).
 
 Units that cost nothing to compute again (constants, indices, casts of something that exists anyway) join every group
 that reads them rather than being stored once. On GPUs others do, where that moves fewer bytes (`rematerialize.py`).
@@ -19,10 +20,11 @@ from functools import partial
 
 from ..core.errors import Refusal
 from .cutting import cut
+from .elementwise import Elementwise
 from .horizontal import LEAST as HORIZONTAL_LEAST
 from .horizontal import MOST as HORIZONTAL_MOST
 from .horizontal import alike
-from .ir import Eqn, Graph, Shape, Unit, Value
+from .ir import Eqn, Graph, Unit, Value
 from .rematerialize import LEAST, Program
 
 MAX_UNITS = 96  # per group: bounds compile time and register pressure
@@ -68,7 +70,6 @@ class Grouping:
 
 
 _FREE_OPS = frozenset(("const", "scalar", "iota", "affine"))
-_POINTWISE = frozenset(("map", "cast", "const", "scalar", "affine", "iota", "random"))
 
 
 def group(
@@ -174,7 +175,10 @@ class _Grouper:
         return list(out)
 
     # --- the group graph ---
-    def run(self, passes: dict[str, Callable[[], None]], seen: Seen | None) -> Grouping:
+    def _start(self) -> None:
+        """Every unit a group of its own."""
+        self.refused = []
+        self.unproven: dict[Group, None] = {}  # groups that `accepts` was not asked about
         self.group_of: dict[int, Group] = {}
         self.shared: set[int] = set()  # first units of groups that were refused because others read them too
         self.slots: list[Group | None] = []  # topological order; merging leaves gaps
@@ -189,6 +193,11 @@ class _Grouper:
                 a, b = self.group_of[p], self.group_of[u]
                 self.before[b].add(a)
                 self.next[a].add(b)
+
+    def run(self, passes: dict[str, Callable[[], None]], seen: Seen | None) -> Grouping:
+        self.careful: set[int] = set()  # units for which `accepts` is asked at every step
+        self.elementwise = Elementwise(self.graph, self.by_unit, self.owner, self.reads, self._roots)
+        self._start()
         self.readers: dict[Value, list[int]] = {}
         for u, vs in self.reads.items():
             for v in vs:
@@ -226,6 +235,18 @@ class _Grouper:
                     if maker is not None and self._fused(maker):
                         self._try(self.group_of[maker], self.group_of[u])
         self._together()
+        wrong = [g for g in self.unproven if not self._accepted(g)]
+        if wrong:
+            self.careful.update(u for g in wrong for u in g.units)
+            self._start()
+            self._producers()
+
+    def _accepted(self, g: Group) -> bool:
+        try:
+            self.accepts(g)
+        except Refusal:
+            return False
+        return True
 
     def _together(self) -> None:
         """Groups that were refused because others read them too, with all of their readers at once.
@@ -379,7 +400,8 @@ class _Grouper:
             return
         merged = Group(sorted(u for g in groups for u in g.units))
         self.fill(merged)
-        if not self._obvious(groups):
+        sure = self.elementwise.alike(merged.units)
+        if not sure and not self._likely(groups):
             try:
                 self.accepts(merged)
             except Refusal as r:
@@ -387,25 +409,21 @@ class _Grouper:
                 if any(self.owner[v] in a.units for v in merged.outputs):
                     self.shared.add(a.units[0])
                 return
+            sure = True
         self._merge(groups, merged, reach)
+        for g in groups:
+            self.unproven.pop(g, None)
+        if not sure:
+            self.unproven[merged] = None
+
+    def _likely(self, groups: Sequence[Group]) -> bool:
+        """Whether to ask later: of so many steps of a group that grows, most would be accepted."""
+        a, b = groups[0], groups[-1]
+        known = all(self.careful.isdisjoint(g.units) for g in groups)
+        return known and len(groups) == 2 and self.elementwise.joins(a.units, b.units)
 
     def _refuse(self, a: Group, b: Group, reason: str) -> None:
         self.refused.append(Refused(a.units[0], b.units[0], reason))
-
-    def _obvious(self, groups: Sequence[Group]) -> bool:
-        """Elementwise units of one shape always make one kernel, if none reads another's result at other places."""
-        shapes: set[Shape] = set()
-        mine = {u for g in groups for u in g.units}
-        for g in groups:
-            for u in g.units:
-                views = [v for v in self.graph.units[u].reads if self.owner.get(v) not in self.reads]
-                if any(self.owner.get(v) in mine for v in self._roots(views)):
-                    return False
-                for e in self.by_unit[u]:
-                    if e.op not in _POINTWISE:
-                        return False
-                shapes.update(v.shape for v in self.graph.units[u].results)
-        return len(shapes) == 1
 
     def _between(self, groups: Sequence[Group]) -> set[Group] | None:
         """Groups up to the last of `groups` that depend on one of them; None when one of these leads to one of them."""

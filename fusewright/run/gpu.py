@@ -22,7 +22,7 @@ from ..emit.cuda import emit_cuda, launches
 from ..emit.cuda_types import CudaTarget
 from ..fusion import scalar as sc
 from ..fusion.ir import Fusion
-from ..index.expr import Ix
+from ..index.expr import Ix, sym
 from ..index.traced import Trace, Traced, settled, source
 from ..loop.gpu import lower_gpu, overlapped
 from ..loop.ir import Arg, Func, Grid, Imm
@@ -186,6 +186,7 @@ class GpuGroup:
         self.lowered: dict[GpuSchedule, Kernel] = {}
         self.symbols = sorted(_symbols(fusion))
         self.schedule: GpuSchedule | None = None
+        self.latest: tuple[tuple[int, ...], Settled] | None = None  # what was planned last, for which sizes
         self.options = current()
         self.allow: Callable[[str], None] = lambda family: None
         self.made: Callable[[GpuSchedule], None] = lambda schedule: None
@@ -218,9 +219,18 @@ class GpuGroup:
 
     def scheduled(self, hint: Callable[[Ix], int], alignment: int = ACCESS) -> Settled:
         """What people have chosen for these sizes, else what the scheduler says, of plain numbers."""
-        chosen = None if self.choose is None else self.choose(hint, alignment)
-        f, schedule, extra = chosen or plan(self.fusion, hint, self.driver.gpu, lambda b: alignment)
-        return f, _settled(schedule), extra
+        if self.choose is not None and (chosen := self.choose(hint, alignment)) is not None:
+            f, schedule, extra = chosen
+            return f, _settled(schedule), extra
+        sizes = (alignment, *(hint(sym(s)) for s in self.symbols))
+        seen = any(isinstance(n, Traced) for n in sizes)  # by somebody who wants to see how it is decided
+        if not seen and self.latest is not None and self.latest[0] == sizes:
+            return self.latest[1]  # groups that are alike ask one after the other
+        f, schedule, extra = plan(self.fusion, hint, self.driver.gpu, lambda b: alignment)
+        found = f, _settled(schedule), extra
+        if not seen:
+            self.latest = sizes, found
+        return found
 
     def lowering(self, f: Fusion, schedule: GpuSchedule) -> Kernel:
         """The Loop IR of a schedule, made once. Raises Refusal for a family that is not wanted."""

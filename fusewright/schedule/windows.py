@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable
+from functools import lru_cache
 from typing import NamedTuple
 
 from ..fusion.ir import Buffer, Fusion
@@ -106,6 +107,7 @@ def loads(f: Fusion) -> list[Expr]:
     return [e for e in walk_exprs([s.body for s in f.stages]) if e.kind == "load"]
 
 
+@lru_cache(4096)  # groups are planned again with every operation that joins them
 def _lanes(p: Ix, v: Atom, lanes: int) -> tuple[Ix, Ix, list[int]] | None:
     """What `p` is in the first lane of the k-th vector, in terms of k and in terms of v, and what each lane adds to it.
     None if that differs from vector to vector."""
