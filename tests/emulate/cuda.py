@@ -58,6 +58,23 @@ def _prefix() -> str:
     return "".join(p.read_text() for p in _PARTS)
 
 
+@cache
+def _header(arch: int) -> Path:
+    """The emulation, compiled ahead: half of what a kernel takes is reading it."""
+    folder = _folder() / f"sm_{arch}"
+    folder.mkdir()
+    for p in _PARTS:
+        shutil.copy(p, folder)
+    header = folder / _HEADER.name
+    command = [str(COMPILER), *_options(arch), "-x", "c++-header", "-o", f"{header}.gch", str(header)]
+    subprocess.run(command, capture_output=True, check=False)  # without it the header is read as it is
+    return header
+
+
+def _options(arch: int) -> tuple[str, ...]:
+    return (*_OPTIONS, f"-DEMU_ARCH={arch}")
+
+
 def build(source: str, target: CudaTarget = H100) -> ctypes.CDLL:
     """The shared object of a C++ source that includes the emulation."""
     return _built(source, target.major * 10 + target.minor)
@@ -70,7 +87,7 @@ def _built(source: str, arch: int) -> ctypes.CDLL:
     digest = hashlib.sha256(f"{arch} {_prefix()}{source}".encode()).hexdigest()[:24]
     out, text = _folder() / f"{digest}.so", _folder() / f"{digest}.cc"
     text.write_text(source)
-    command = [COMPILER, *_OPTIONS, f"-DEMU_ARCH={arch}", "-include", str(_HEADER), "-o", str(out), str(text)]
+    command = [COMPILER, *_options(arch), "-include", str(_header(arch)), "-o", str(out), str(text)]
     done = subprocess.run(command, capture_output=True, text=True)
     if done.returncode:
         raise CompilerError(f"the C++ compiler rejected the kernel:\n{done.stderr[:4000]}", "emulation")

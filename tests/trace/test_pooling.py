@@ -27,18 +27,22 @@ def compare(x: torch.Tensor, *args: Any, apart: bool = True, **kwargs: Any) -> N
     def f(x: torch.Tensor) -> torch.Tensor:
         return torch.sin(F.avg_pool2d(torch.cos(x), *args, **kwargs))
 
+    def both(fn: Any, x: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        x = x.detach().requires_grad_()
+        out = fn(x)
+        return out, torch.autograd.grad(out.float().square().sum(), x)[0]
+
     x = x.clone().requires_grad_()
-    want = f(x)
-    (grad,) = torch.autograd.grad(want.float().square().sum(), x)
     report = fusewright.explain(torch.compile(f, backend="fusewright"), x)
     left = [o.target for g in report.graphs for o in g.operations if o.place == "torch"]
     assert (not any("avg_pool2d.default" in t for t in left)) == apart
     torch._dynamo.reset()
-    got = torch.compile(f, backend="fusewright")(x)
-    (mine,) = torch.autograd.grad(got.float().square().sum(), x)
-    torch.testing.assert_close(got, want)
-    torch.testing.assert_close(mine, grad)
-    assert got.stride() == want.stride() and mine.stride() == grad.stride()
+    for got, want, exact in zip(
+        both(torch.compile(f, backend="fusewright"), x), both(f, x), both(f, x.double()), strict=True
+    ):
+        assert got.dtype == want.dtype and got.stride() == want.stride()
+        mine, theirs = ((y.double() - exact).abs().max() for y in (got, want))
+        assert mine <= 1.5 * theirs + 1e-6, (mine, theirs)
 
 
 @pytest.mark.parametrize("last", [False, True])
