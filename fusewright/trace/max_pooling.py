@@ -46,13 +46,14 @@ class Windows(NamedTuple):
         return len(self.size)
 
     def several(self, d: int) -> int:
-        """The window's extent along d, or the next multiple of the stride: so far are numbers of elements apart.
+        """The window's extent along d, rounded up to a multiple of the stride.
 
-        What the first so many positions are in windows with strides between them, is another number for each.
+        Elements are numbered as if windows were that large, so that what lies behind a window has numbers of its own.
         """
         return -(-self.kernel[d] // self.stride[d]) * self.stride[d]
 
     def step(self, d: int) -> int:
+        """How far the numbers of neighbours along d are apart; -1: of windows."""
         return prod(map(self.several, range(d + 1, self.rank)))
 
     def number(self, element: Sequence[int]) -> int:
@@ -101,7 +102,7 @@ def _open(n: Node, w: Windows) -> None:
                 (grad,) = inline(back, lambda g, k: (backward(g, k, w),), back.args[0], at)
             if _strides(grad) == _strides(back):
                 _replace(back, grad)
-                at.meta["recompute"] = CheckpointPolicy.MUST_SAVE  # nothing is compared again
+                at.meta.setdefault("recompute", CheckpointPolicy.MUST_SAVE)  # nothing is compared again
         if user.users:
             with user.graph.inserting_before(user):
                 (places,) = inline(n, lambda k: (indices(k, w),), at)

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 import torch
 import torch.nn.functional as F
+from torch.utils.checkpoint import checkpoint
 
 import fusewright
 from fusewright.run import devices
@@ -172,6 +173,20 @@ def test_a_byte_is_saved_for_the_backward_pass() -> None:
         f(random(2, 3, 8, 8).requires_grad_())
     assert torch.int64 not in {t.dtype for t in saved}
     assert [t.shape for t in saved if t.dtype is torch.int8] == [(2, 3, 4, 4)]
+
+
+def test_checkpointed() -> None:
+    """What is computed again is as the program says."""
+
+    def part(x: torch.Tensor) -> torch.Tensor:
+        return F.max_pool2d(x.sin(), 3, 2, 1).cos()
+
+    def f(x: torch.Tensor) -> torch.Tensor:
+        return checkpoint(part, x * 2, use_reentrant=False).square()
+
+    x = torch.randn(2, 3, 8, 9, requires_grad=True)
+    got, want = (torch.autograd.grad(fn(x).sum(), x)[0] for fn in (torch.compile(f, backend="fusewright"), f))
+    torch.testing.assert_close(got, want)
 
 
 def test_sizes_that_vary() -> None:
