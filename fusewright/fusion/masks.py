@@ -9,8 +9,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from ..index import expr as index
-from ..index.expr import Atom, Ix
+from ..index.expr import Ix
 from . import scalar as sc
 from .ir import Fusion
 from .scalar import Expr
@@ -27,22 +26,11 @@ def _rewritten(e: Expr, memo: dict[Expr, Expr]) -> Expr:
     for x in sc.walk([e]):  # operands first
         if x not in memo:
             args = tuple(memo[a] for a in x.args)
-            if x.kind == "load":
-                buffer, offset, dtype = x.data
-                memo[x] = sc.load(buffer, _moved(offset, memo), dtype, _needed(args[0], offset) if args else None)
-            else:
-                memo[x] = x if args == x.args else sc.rebuild(x, args)
+            if x.kind == "load" and args:
+                mask = _needed(args[0], x.data[1])
+                args = () if mask is None else (mask,)
+            memo[x] = sc.rebuild(x, args, memo)
     return memo[e]
-
-
-def _moved(offset: Ix, memo: dict[Expr, Expr]) -> Ix:
-    """An offset with what its run-time values have become."""
-
-    def value(a: Atom) -> Atom:
-        assert a.extent is not None
-        return index.value(memo[a.aux], a.extent).terms[0][0][0]
-
-    return offset.subst({}, value)
 
 
 def _needed(mask: Expr, offset: Ix) -> Expr | None:

@@ -60,7 +60,14 @@ _JOINS = ("sum", "prod", "max", "min")  # monoids that are continuous
 
 def relax(f: Fusion) -> Fusion:
     """`f` without what `scalar.loose` made, and with the cheaper forms, if it is not `exact` nor to do without them."""
-    rewriter = _Rewriter(f)
+    decides, exact = _strict(f)
+    plain = sc.without_loose([*(s.body for s in f.stages), *(c for c, _ in f.checks), *decides, *exact])
+    if any(a is not b for a, b in plain.items()):
+        checks = [(plain[c], axes) for c, axes in f.checks]
+        f = replace(f, stages=[replace(s, body=plain[s.body]) for s in f.stages], checks=checks)
+    if f.exact or "relaxed" in f.without:
+        return f
+    rewriter = _Rewriter(f, *({plain[e] for e in s if sc.bare(e) is e} for s in (decides, exact)))
     stages = [rewriter.stage(s) for s in f.stages]
     return f if all(a is b for a, b in zip(stages, f.stages, strict=True)) else replace(f, stages=stages)
 
@@ -122,10 +129,9 @@ def _below(roots: list[Expr], bodies: dict[str, Stage], rounded: bool) -> set[Ex
 
 
 class _Rewriter:
-    def __init__(self, f: Fusion):
-        self.off = f.exact or "relaxed" in f.without
-        self.decides, exact = _strict(f)
-        self.strict = self.decides | exact
+    def __init__(self, f: Fusion, decides: set[Expr], exact: set[Expr]):
+        self.decides = decides
+        self.strict = decides | exact
         self.fma = "fma" not in f.without
         self.rows = {s.name: s for s in f.reductions()}
         self.bounds = Bounds(f)
@@ -136,12 +142,11 @@ class _Rewriter:
         self.memo: dict[Expr, Expr] = {}
 
     def stage(self, s: Stage) -> Stage:
-        body, was = self.new(s.body), sc.bare(s.body)
-        summed = s.kind == "reduce" and s.monoid == "sum" and was.dtype is f32 and not self.off
-        if summed and self.uses[s.body] == self.uses[was] == 1:
-            if self.share(was) and self.rows[self.lead(was)].raxes == s.raxes:
-                body = self.power(was.args[0], True)
-            elif self.fma and was not in self.decides and _is(was, "mul"):
+        body = self.new(s.body)
+        if s.kind == "reduce" and s.monoid == "sum" and s.body.dtype is f32 and self.uses[s.body] == 1:
+            if self.share(s.body) and self.rows[self.lead(s.body)].raxes == s.raxes:
+                body = self.power(s.body.args[0], True)
+            elif self.fma and s.body not in self.decides and _is(s.body, "mul"):
                 return replace(s, body=body, fused=True)
         return s if body is s.body else replace(s, body=body)
 
@@ -170,9 +175,7 @@ class _Rewriter:
         return found
 
     def _new(self, e: Expr) -> Expr:
-        if sc.bare(e) is not e:
-            return self.new(sc.bare(e))
-        if e.kind == "op" and e.dtype is f32 and e not in self.strict and not self.off:
+        if e.kind == "op" and e.dtype is f32 and e not in self.strict:
             rule = _RULES.get(e.data)
             out = rule(self, e) if rule is not None else None
             if out is not None:

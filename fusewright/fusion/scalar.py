@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import itertools
 import threading
+from collections.abc import Mapping
 from typing import Any
 from weakref import WeakValueDictionary
 
@@ -167,6 +168,15 @@ def bare(x: Expr) -> Expr:
     return x.args[0] if x.kind == "round" and x.data is f32 else x
 
 
+def without_loose(roots: list[Expr]) -> dict[Expr, Expr]:
+    """What all expressions below `roots` are without the marks of `loose`."""
+    memo: dict[Expr, Expr] = {}
+    for x in walk(roots):  # operands first
+        args = tuple(memo[a] for a in x.args)
+        memo[x] = args[0] if bare(x) is not x else rebuild(x, args, memo)
+    return memo
+
+
 def stage_value(name: str, dtype: DType, axes: frozenset[Atom]) -> Expr:
     """The value of stage `name` at the current point; `axes` are those the stage is defined over."""
     return _make("stage", compute_type(dtype), (), (name, axes), 0)
@@ -178,11 +188,25 @@ def random(kind: str, seed: Expr | tuple[Expr, ...], row: Ix, column: Ix, dtype:
     return _make("random", compute_type(dtype), seeds, (kind, row, column), 60)
 
 
-def rebuild(e: Expr, args: tuple[Expr, ...]) -> Expr:
-    """`e` with other operands of the same types; what its offsets depend on stays."""
+def rebuild(e: Expr, args: tuple[Expr, ...], memo: Mapping[Expr, Expr] | None = None) -> Expr:
+    """`e` with other operands of the same types; `memo`: what the values in its offsets have become, if they have."""
+    if e.kind == "load" and memo is not None:
+        return load(e.data[0], with_values(e.data[1], memo), e.data[2], args[0] if args else None)
+    if args == e.args:
+        return e
     if e.kind == "op":
         return op(e.data, *args)
     return _make(e.kind, e.dtype, args, e.data, e.cost)
+
+
+def with_values(i: Ix, memo: Mapping[Expr, Expr]) -> Ix:
+    """An index with what its run-time values have become."""
+
+    def value(a: Atom) -> Atom:
+        assert a.extent is not None
+        return index.value(memo[a.aux], a.extent).terms[0][0][0]
+
+    return i.subst({}, value)
 
 
 def rewrite_index(i: Ix, axes: dict[Atom, Ix], memo: dict[Expr, Expr]) -> Ix:

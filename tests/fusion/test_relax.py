@@ -172,6 +172,29 @@ def test_what_decides_is_exact_though_the_program_rounds_it() -> None:
     assert cheap(program) == []
 
 
+def test_products_join_sums_of_two_though_the_program_rounds_them() -> None:
+    """As if the program had said nothing of 16 bits on the way: `x y + z` is one operation."""
+
+    def program(b: Builder) -> Value:
+        x, y = b.input(bf16, (N, M)), b.input(bf16, (N, M))
+        return b.cast(b.add(b.cast(b.mul(x, y), f32), wide(b)), bf16)
+
+    assert cheap(program) == ["fma"]
+
+
+def test_an_index_may_be_what_the_program_rounds() -> None:
+    """Nothing of the mark is left in what is looked up."""
+
+    def program(b: Builder) -> Value:
+        x = b.input(bf16, (N,))
+        at = b.cast(b.cast(b.mul(x, x), f32), i64)
+        return b.cast(b.gather(b.input(f32, (M,)), [at], (N,), [("at", 0, (0,))]), bf16)
+
+    graph = graph_of(program)
+    x = np.arange(5, dtype=np.float32) / 2
+    check_gpu(graph, {"n": 5, "m": 7}, [x, np.arange(7, dtype=np.float32)])
+
+
 def test_products_and_exponentials_join_sums_though_the_program_rounds_them() -> None:
     def squares(b: Builder) -> Value:
         x = b.input(bf16, (N, M))
