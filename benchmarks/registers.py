@@ -12,18 +12,20 @@ from __future__ import annotations
 import argparse
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 import torch
 from models import MODELS
 from models_more import MORE, Model
+from torch._dynamo.exc import BackendCompilerFailed
 
 import fusewright
 from fusewright import backend
+from fusewright.bench.null import NullDriver
 from fusewright.build import nvrtc
-from fusewright.emit.cuda import CudaTarget, emit_cuda, launches
+from fusewright.emit.cuda import CudaTarget, emit_cuda
 from fusewright.loop.ir import Func
 from fusewright.run import devices
 from fusewright.schedule.device import H200
@@ -35,29 +37,21 @@ class Traced(Exception):
     """Everything is compiled."""
 
 
-class Absent:
-    """A driver (`fusewright.run.devices.Driver`) that remembers what it should have compiled."""
+class Absent(NullDriver):
+    """Remembers what it should have compiled: CUDA C++, and what it was emitted for."""
 
     def __init__(self) -> None:
-        self.gpu = H200
+        super().__init__(H200)
         self.kernels: dict[str, Func] = {}
-
-    def versions(self) -> str:
-        return "absent"
 
     def compile(self, func: Func) -> bytes:
         self.kernels.setdefault(emit_cuda(func, TARGET), func)
-        return b""
-
-    def load(self, code: bytes, func: Func) -> list[Any]:
-        return [None] * len(launches(func))
+        return super().compile(func)
 
 
-def traced(model: Model) -> tuple[Absent, float]:
-    """What is compiled for a step of a model, and the seconds that the backend takes for that, but for NVRTC."""
-    torch.manual_seed(0)
+def compiled(fn: Callable[..., Any], inputs: Sequence[Any]) -> tuple[Absent, float]:
+    """What is compiled for a function, forward and backward, and the seconds that the backend takes without NVRTC."""
     torch._dynamo.reset()
-    module = model.make().to(dtype=None if model.autocast else torch.bfloat16, memory_format=torch.channels_last)
     driver, took = Absent(), 0.0
 
     def compile_only(gm: torch.fx.GraphModule, inputs: Sequence[Any]) -> Any:
@@ -67,13 +61,20 @@ def traced(model: Model) -> tuple[Absent, float]:
         took += time.perf_counter() - began
         raise Traced
 
-    with devices.use("cpu", driver), fusewright.options(disk_cache=False, fallback=False):  # type: ignore[arg-type]
+    with devices.use("cpu", driver), fusewright.options(disk_cache=False, fallback=False):
         try:
-            torch.compile(module, backend=compile_only)(*model.data())
-        except Exception as e:
-            if not isinstance(e.__cause__ or e, Traced) and "Traced" not in repr(e):
+            torch.compile(fn, backend=compile_only)(*inputs)
+        except BackendCompilerFailed as e:
+            if not isinstance(e.inner_exception, Traced):
                 raise
     return driver, took
+
+
+def traced(model: Model) -> tuple[Absent, float]:
+    """`compiled`, of a step of a model."""
+    torch.manual_seed(0)
+    module = model.make().to(dtype=None if model.autocast else torch.bfloat16, memory_format=torch.channels_last)
+    return compiled(module, model.data())
 
 
 def main(argv: Sequence[str] | None = None) -> None:

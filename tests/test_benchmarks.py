@@ -65,6 +65,20 @@ def test_names_of_the_package_are_there(path: Path) -> None:
     assert not missing
 
 
+def test_kernels_for_a_gpu_that_is_not_there() -> None:
+    """Forward and backward are compiled, and nothing is run."""
+    x = torch.randn(64, 1000, requires_grad=True)
+    driver, _ = script("registers").compiled(lambda x: (x.sin().softmax(-1) * x).exp(), (x,))
+    assert len(driver.kernels) == 2 and all("__global__" in text for text in driver.kernels)
+    assert driver.launched == 0
+
+
+def test_sources_of_a_case(tmp_path: Path) -> None:
+    script("gpu_sources").main([str(tmp_path), "--only", "softmax 13x"])
+    (path,) = tmp_path.iterdir()
+    assert "__global__" in path.read_text()
+
+
 def test_every_script_is_in_the_table() -> None:
     text = (FOLDER / "README.md").read_text()
     assert [p.name for p in FOLDER.glob("*.py") if f"`{p.name}`" not in text] == []
