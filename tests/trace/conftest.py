@@ -7,6 +7,9 @@ from collections.abc import Iterator
 import pytest
 import torch
 
+import fusewright
+from fusewright.run import devices
+from tests.emulate.driver import EmulatedDriver
 from tests.support import no_fallbacks
 
 
@@ -18,3 +21,11 @@ def fresh_dynamo() -> Iterator[None]:
     with no_fallbacks():
         yield
     torch._dynamo.reset()
+
+
+@pytest.fixture
+def emulated() -> Iterator[None]:
+    """Kernels for CPU tensors are a GPU's, emulated; nothing is kept, and nothing falls back."""
+    torch._dynamo.reset()
+    with devices.use("cpu", EmulatedDriver()), fusewright.options(disk_cache=False, fallback=False):
+        yield

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -10,15 +9,8 @@ import torch
 import torch.nn.functional as F
 
 import fusewright
-from fusewright.run import devices
-from tests.emulate.driver import EmulatedDriver
 
-
-@pytest.fixture(autouse=True)
-def _emulated() -> Iterator[None]:
-    torch._dynamo.reset()
-    with devices.use("cpu", EmulatedDriver()), fusewright.options(disk_cache=False, fallback=False):
-        yield
+pytestmark = pytest.mark.usefixtures("emulated")
 
 
 def tensors(b: int, c: int, t: int, taps: int, dtype: torch.dtype = torch.float32, turned: bool = False) -> list[Any]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -11,17 +10,10 @@ import torch.nn.functional as F
 from torch.utils.checkpoint import checkpoint
 
 import fusewright
-from fusewright.run import devices
-from tests.emulate.driver import EmulatedDriver
+
+pytestmark = pytest.mark.usefixtures("emulated")
 
 LAST = torch.channels_last
-
-
-@pytest.fixture(autouse=True)
-def _emulated() -> Iterator[None]:
-    torch._dynamo.reset()
-    with devices.use("cpu", EmulatedDriver()), fusewright.options(disk_cache=False, fallback=False):
-        yield
 
 
 def random(*shape: int, dtype: torch.dtype = torch.float32, last: bool = False) -> torch.Tensor:

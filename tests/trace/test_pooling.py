@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -10,17 +9,10 @@ import torch
 import torch.nn.functional as F
 
 import fusewright
-from fusewright.run import devices
-from tests.emulate.driver import EmulatedDriver
+
+pytestmark = pytest.mark.usefixtures("emulated")
 
 LAST = torch.channels_last
-
-
-@pytest.fixture(autouse=True)
-def _emulated() -> Iterator[None]:
-    torch._dynamo.reset()
-    with devices.use("cpu", EmulatedDriver()), fusewright.options(disk_cache=False, fallback=False):
-        yield
 
 
 def compare(x: torch.Tensor, *args: Any, apart: bool = True, **kwargs: Any) -> None:
