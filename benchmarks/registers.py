@@ -85,6 +85,8 @@ def main(argv: Sequence[str] | None = None) -> None:
     args = parser.parse_args(argv)
     if not nvrtc.available():
         sys.exit("registers.py needs NVRTC: pip install nvidia-cuda-nvrtc")
+    if args.sources is not None:
+        args.sources.mkdir(parents=True, exist_ok=True)
     for name, model in {**MODELS, **MORE}.items():
         if not any(part in name for part in args.names):
             continue
@@ -92,7 +94,6 @@ def main(argv: Sequence[str] | None = None) -> None:
         seconds, spilled = 0.0, 0
         for k, (source, func) in enumerate(driver.kernels.items()):
             if args.sources is not None:
-                args.sources.mkdir(parents=True, exist_ok=True)
                 (args.sources / f"{name.split()[0].strip(',')}-{k:03d}-{func.name}.cu").write_text(source)
             began = time.perf_counter()
             cubin, _ = nvrtc.compile(source, TARGET.arch)

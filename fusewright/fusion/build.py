@@ -17,7 +17,7 @@ from . import scalar as sc
 from .decisions import deciding
 from .domain import Domain
 from .ir import Buffer, Fusion, Stage, Target
-from .masks import loosen
+from .masks import trim_masks
 from .onehot import picked
 from .repeats import Divided, Repeat, divided, repeats
 from .scalar import Expr
@@ -96,7 +96,7 @@ def build(
             f = built.fusion
         walked = {a for s in f.stages for a in (*s.axes, *s.raxes)}
         f.axes = tuple(a for a in f.axes if a in walked)  # without those that only the sums had
-    loosen(f)
+    trim_masks(f)
     return built
 
 

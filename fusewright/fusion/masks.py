@@ -15,22 +15,18 @@ from .ir import Fusion
 from .scalar import Expr
 
 
-def loosen(f: Fusion) -> None:
+def trim_masks(f: Fusion) -> None:
     """Let the loads of a fusion ask for no more than they need."""
-    memo: dict[Expr, Expr] = {}
-    f.stages = [replace(s, body=_rewritten(s.body, memo)) for s in f.stages]
-    f.checks = [(_rewritten(must, memo), axes) for must, axes in f.checks]
+    memo = sc.transformed([*(s.body for s in f.stages), *(must for must, _ in f.checks)], _trimmed)
+    f.stages = [replace(s, body=memo[s.body]) for s in f.stages]
+    f.checks = [(memo[must], axes) for must, axes in f.checks]
 
 
-def _rewritten(e: Expr, memo: dict[Expr, Expr]) -> Expr:
-    for x in sc.walk([e]):  # operands first
-        if x not in memo:
-            args = tuple(memo[a] for a in x.args)
-            if x.kind == "load" and args:
-                mask = _needed(args[0], x.data[1])
-                args = () if mask is None else (mask,)
-            memo[x] = sc.rebuild(x, args, memo)
-    return memo[e]
+def _trimmed(e: Expr) -> Expr:
+    if e.kind != "load" or not e.args:
+        return e
+    buffer, offset, dtype = e.data
+    return sc.load(buffer, offset, dtype, _needed(e.args[0], offset))
 
 
 def _needed(mask: Expr, offset: Ix) -> Expr | None:
@@ -41,4 +37,4 @@ def _needed(mask: Expr, offset: Ix) -> Expr | None:
     return None if mask.axes and not mask.axes & where else mask
 
 
-__all__ = ["loosen"]
+__all__ = ["trim_masks"]

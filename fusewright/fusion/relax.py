@@ -61,7 +61,7 @@ _JOINS = ("sum", "prod", "max", "min")  # monoids that are continuous
 def relax(f: Fusion) -> Fusion:
     """`f` without what `scalar.loose` made, and with the cheaper forms, if it is not `exact` nor to do without them."""
     decides, exact = _strict(f)
-    plain = sc.without_loose([*(s.body for s in f.stages), *(c for c, _ in f.checks), *decides, *exact])
+    plain = sc.transformed([*(s.body for s in f.stages), *(c for c, _ in f.checks), *decides, *exact], sc.bare)
     if any(a is not b for a, b in plain.items()):
         checks = [(plain[c], axes) for c, axes in f.checks]
         f = replace(f, stages=[replace(s, body=plain[s.body]) for s in f.stages], checks=checks)

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import itertools
 import threading
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 from weakref import WeakValueDictionary
 
@@ -168,15 +168,6 @@ def bare(x: Expr) -> Expr:
     return x.args[0] if x.kind == "round" and x.data is f32 else x
 
 
-def without_loose(roots: list[Expr]) -> dict[Expr, Expr]:
-    """What all expressions below `roots` are without the marks of `loose`."""
-    memo: dict[Expr, Expr] = {}
-    for x in walk(roots):  # operands first
-        args = tuple(memo[a] for a in x.args)
-        memo[x] = args[0] if bare(x) is not x else rebuild(x, args, memo)
-    return memo
-
-
 def stage_value(name: str, dtype: DType, axes: frozenset[Atom]) -> Expr:
     """The value of stage `name` at the current point; `axes` are those the stage is defined over."""
     return _make("stage", compute_type(dtype), (), (name, axes), 0)
@@ -191,7 +182,7 @@ def random(kind: str, seed: Expr | tuple[Expr, ...], row: Ix, column: Ix, dtype:
 def rebuild(e: Expr, args: tuple[Expr, ...], memo: Mapping[Expr, Expr] | None = None) -> Expr:
     """`e` with other operands of the same types; `memo`: what the values in its offsets have become, if they have."""
     if e.kind == "load" and memo is not None:
-        return load(e.data[0], with_values(e.data[1], memo), e.data[2], args[0] if args else None)
+        return load(e.data[0], _with_values(e.data[1], memo), e.data[2], args[0] if args else None)
     if args == e.args:
         return e
     if e.kind == "op":
@@ -199,7 +190,7 @@ def rebuild(e: Expr, args: tuple[Expr, ...], memo: Mapping[Expr, Expr] | None = 
     return _make(e.kind, e.dtype, args, e.data, e.cost)
 
 
-def with_values(i: Ix, memo: Mapping[Expr, Expr]) -> Ix:
+def _with_values(i: Ix, memo: Mapping[Expr, Expr]) -> Ix:
     """An index with what its run-time values have become."""
 
     def value(a: Atom) -> Atom:
@@ -207,6 +198,15 @@ def with_values(i: Ix, memo: Mapping[Expr, Expr]) -> Ix:
         return index.value(memo[a.aux], a.extent).terms[0][0][0]
 
     return i.subst({}, value)
+
+
+def transformed(roots: list[Expr], change: Callable[[Expr], Expr]) -> dict[Expr, Expr]:
+    """What all expressions below `roots`, also in offsets of loads, are when each has been given to `change`, operands
+    first."""
+    memo: dict[Expr, Expr] = {}
+    for x in walk(roots):
+        memo[x] = change(rebuild(x, tuple(memo[a] for a in x.args), memo))
+    return memo
 
 
 def rewrite_index(i: Ix, axes: dict[Atom, Ix], memo: dict[Expr, Expr]) -> Ix:

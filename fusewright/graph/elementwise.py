@@ -5,7 +5,7 @@ Every answer of the scheduler takes a fusion and a schedule, and a group grows b
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping
 
 from .ir import Eqn, Graph, Shape, Value
 
@@ -38,22 +38,23 @@ class Elementwise:
         ops = {e.op for u in units for e in self.by_unit[u]}
         return ops <= _POINTWISE and len(self._shapes(units)) == 1 and not self._elsewhere(units, units)
 
-    def joins(self, first: Sequence[int], second: Sequence[int]) -> bool:
+    def joins(self, first: Collection[int], second: Collection[int]) -> bool:
         """Whether one of two groups that make a kernel each surely is no obstacle to the other: it is elementwise, of
-        one shape, and the other has elementwise units of that shape, too, where they meet."""
-        return any(self._continues(a, b, first, second) for a, b in ((first, second), (second, first)))
-
-    def _continues(self, one: Sequence[int], other: Sequence[int], first: Sequence[int], second: Sequence[int]) -> bool:
-        shapes = self._shapes(one)
-        if len(shapes) != 1 or any(e.op not in _EVERYWHERE for u in one for e in self.by_unit[u]):
+        one shape, and where the second reads the first, both have elementwise units of that shape."""
+        if self._elsewhere(first, second):
             return False
-        (shape,) = shapes
-        made = {v for u in first if self._of(u, shape) for v in self.units[u].results}
-        meet = [v for u in second if self._of(u, shape) for v in self.units[u].reads if v in made]
-        return bool(meet) and not self._elsewhere(first, second) and any(self._of(u, shape) for u in other)
+        shapes = [s for units in (first, second) if (s := self._shape(units)) is not None]
+        return any(self._meet(first, second, s) for s in shapes)
 
-    def _of(self, unit: int, shape: Shape) -> bool:
-        return all(e.op in _EVERYWHERE for e in self.by_unit[unit]) and self._shapes([unit]) == {shape}
+    def _meet(self, first: Iterable[int], second: Iterable[int], shape: Shape) -> bool:
+        made = {v for u in first if self._shape([u]) == shape for v in self.units[u].results}
+        return any(v in made for u in second if self._shape([u]) == shape for v in self.units[u].reads)
+
+    def _shape(self, units: Collection[int]) -> Shape | None:
+        """The one shape of units that are elementwise; else None."""
+        shapes = self._shapes(units)
+        plain = all(e.op in _EVERYWHERE for u in units for e in self.by_unit[u])
+        return shapes.pop() if plain and len(shapes) == 1 else None
 
     def _shapes(self, units: Iterable[int]) -> set[Shape]:
         return {v.shape for u in units for v in self.units[u].results}

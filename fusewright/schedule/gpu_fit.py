@@ -196,11 +196,13 @@ def narrowed(f: Fusion, rows: set[Atom], cols: set[Atom], held: Held, lanes: int
     n = lanes // 2
     while n * small >= PIECE:
         for threads in (held.threads, held.threads * (lanes // n)):
+            if threads > 2 * THREADS:
+                continue
             found = held._replace(threads=threads, steps=held.steps * lanes * held.threads // (n * threads))
             wanted = demand(f, rows, cols, found, n) + BY_ROW * (threads < 2 * THREADS)
-            if threads <= 2 * THREADS and wanted <= room:
+            if wanted <= room:
                 return found, n
-            if threads <= 2 * THREADS and wanted < best[0]:
+            if wanted < best[0]:
                 best = wanted, found, n
         n //= 2
     return best[1:]

@@ -23,7 +23,8 @@ from torch.fx import GraphModule, Node
 
 from ..run import devices
 from . import depthwise
-from .padding import call_like, is_ours
+from .padding import is_ours
+from .rewriting import arguments, call_like, replace, tidy
 
 aten = torch.ops.aten
 
@@ -41,14 +42,12 @@ def open_convolutions(gm: GraphModule) -> None:
             changed |= depthwise.open_forward(n) or _forward(n, copies)
         elif n.target is aten.convolution_backward.default and not n.kwargs:
             changed |= depthwise.open_backward(n) or _backward(n, copies)
-    if changed or len(gm.graph.nodes) != before:  # what was tried in vain is dead code
-        gm.graph.eliminate_dead_code()
-        gm.graph.lint()
-        gm.recompile()
+    if changed or len(gm.graph.nodes) != before:
+        tidy(gm)
 
 
 def _forward(n: Node, copies: dict[Node, Node]) -> bool:
-    x, w, bias, *rest = _arguments(n)
+    x, w, bias, *rest = arguments(n)
     if not _suits(x, w, rest[-1]):
         return False
     with n.graph.inserting_before(n):
@@ -62,13 +61,12 @@ def _forward(n: Node, copies: dict[Node, Node]) -> bool:
             out = call_like(n, aten.add.Tensor, out, bias)
     if _strides(out) != _strides(n):
         return False
-    n.replace_all_uses_with(out)
-    n.graph.erase_node(n)
+    replace(n, out)
     return True
 
 
 def _backward(n: Node, copies: dict[Node, Node]) -> bool:
-    grad, x, w, sizes, *rest, groups, mask = _arguments(n)
+    grad, x, w, sizes, *rest, groups, mask = arguments(n)
     if not _suits(x, w, groups):
         return False
     with n.graph.inserting_before(n):
@@ -83,10 +81,9 @@ def _backward(n: Node, copies: dict[Node, Node]) -> bool:
             over = [0, *range(2, grad.meta["val"].dim())]
             total = call_like(n, aten.sum.dim_IntList, g, over)
     for user in list(n.users):
-        k = _arguments(user)[1]
+        k = arguments(user)[1]
         if total is not None and k == 2:
-            user.replace_all_uses_with(total)
-            user.graph.erase_node(user)
+            replace(user, total)
         else:
             user.args = (both, k)
     n.graph.erase_node(n)
@@ -117,10 +114,6 @@ def _laid_out(n: Node, t: Node, x: Node, w: Node, copies: dict[Node, Node]) -> N
 def _is_last(val: torch.Tensor) -> bool:
     known = all(isinstance(s, int) for s in (*val.shape, *val.stride()))
     return known and suggest_memory_format(val) == _LAST
-
-
-def _arguments(n: Node) -> tuple[Any, ...]:
-    return n.args
 
 
 def _strides(n: Node, k: int | None = None) -> Any:

@@ -16,7 +16,7 @@ from torch.fx import Node
 
 from ..run import devices
 from .layouts import relayout
-from .padding import call_like
+from .rewriting import arguments, call_like
 
 aten = torch.ops.aten
 
@@ -28,7 +28,7 @@ _FLOATS = (torch.float16, torch.bfloat16, torch.float32, torch.float64)
 
 def open_forward(n: Node) -> bool:
     """Replace a convolution, if it is one of these; whether it was."""
-    x, w, bias, stride, (pad, *_), (step, *_), transposed, _, groups = _arguments(n)
+    x, w, bias, stride, (pad, *_), (step, *_), transposed, _, groups = arguments(n)
     if not _suits(x, w, stride, transposed, groups):
         return False
     size, taps = n.meta["val"].shape[2], w.meta["val"].shape[2]
@@ -45,7 +45,7 @@ def open_forward(n: Node) -> bool:
 def open_backward(n: Node) -> bool:
     """Replace the gradients of a convolution, if it is one of these; whether they were. The weights' stays a library's:
     a sum for each tap, of what has to be made of all taps first, took three times as long as PyTorch's kernel."""
-    g, x, w, _, stride, (pad, *_), (step, *_), transposed, _, groups, mask = _arguments(n)
+    g, x, w, _, stride, (pad, *_), (step, *_), transposed, _, groups, mask = arguments(n)
     if not _suits(x, w, stride, transposed, groups):
         return False
     size, taps = x.meta["val"].shape[2], w.meta["val"].shape[2]
@@ -59,7 +59,7 @@ def open_backward(n: Node) -> bool:
         if mask[2]:
             found[2] = call_like(n, aten.sum.dim_IntList, g, [0, 2])
         for user in list(n.users):
-            new = found.get(_arguments(user)[1])
+            new = found.get(arguments(user)[1])
             if new is not None and not relayout(user, new):
                 relayout(user, _contiguous(n, new))
     if not n.users:
@@ -137,10 +137,6 @@ def _sum(n: Node, terms: list[Node]) -> Node:
 
 def _contiguous(n: Node, x: Node) -> Node:
     return call_like(n, aten.clone.default, x, memory_format=torch.contiguous_format)
-
-
-def _arguments(n: Node) -> tuple[Any, ...]:
-    return n.args
 
 
 __all__ = ["open_backward", "open_forward"]

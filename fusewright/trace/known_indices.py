@@ -18,7 +18,7 @@ from torch.fx import GraphModule, Node
 from torch.utils._python_dispatch import _disable_current_modes
 
 from ..run import devices
-from .padding import call_like
+from .rewriting import arguments, call_like, replace, tidy
 
 aten = torch.ops.aten
 
@@ -45,14 +45,12 @@ def follow_known_indices(gm: GraphModule) -> None:
             _gather(n, values)
         elif n.target in _SCATTERS and len(n.args) == 4 and n.args[3] is True:
             _scatter(n, values)
-    if len(gm.graph.nodes) != before:  # what was tried in vain is dead code
-        gm.graph.eliminate_dead_code()
-        gm.graph.lint()
-        gm.recompile()
+    if len(gm.graph.nodes) != before:
+        tidy(gm)
 
 
 def _gather(n: Node, values: dict[Node, torch.Tensor | None]) -> None:
-    x, indices = _arguments(n)
+    x, indices = arguments(n)
     times = _times(x, indices, values)
     if times is None or _along_lanes(x, times):
         return
@@ -69,7 +67,7 @@ def _gather(n: Node, values: dict[Node, torch.Tensor | None]) -> None:
 
 
 def _scatter(n: Node, values: dict[Node, torch.Tensor | None]) -> None:
-    zeros, indices, grad, _ = _arguments(n)
+    zeros, indices, grad, _ = arguments(n)
     if not isinstance(zeros, Node) or zeros.target not in _ZEROS or not isinstance(grad, Node):
         return
     times = _times(zeros, indices, values)
@@ -111,8 +109,7 @@ def _replace(n: Node, out: Node) -> None:
             continue
         new = out if how is None else call_like(n, aten.clone.default, out, memory_format=how)
         if new.meta["val"].stride() == want.stride():
-            n.replace_all_uses_with(new)
-            n.graph.erase_node(n)
+            replace(n, new)
             return
 
 
@@ -148,10 +145,6 @@ def _times(x: Any, indices: Any, values: dict[Node, torch.Tensor | None]) -> lis
         if found != [k // times[d] for k in range(count)]:
             return None
     return times if max(times) > 1 else None
-
-
-def _arguments(n: Node) -> tuple[Any, ...]:
-    return n.args
 
 
 def _value(n: Any, values: dict[Node, torch.Tensor | None]) -> torch.Tensor | None:

@@ -12,7 +12,7 @@ from typing import Any
 import torch
 from torch.fx import Node
 
-from .padding import call_like
+from .rewriting import call_like, replace
 
 aten = torch.ops.aten
 
@@ -50,8 +50,7 @@ def _replace(old: Node, new: Node, changed: dict[Node, Any], kept: list[tuple[No
     for n, value in changed.items():
         n.meta["val"] = value
         n.meta.pop("tensor_meta", None)
-    old.replace_all_uses_with(new)
-    old.graph.erase_node(old)
+    replace(old, new)
     return True
 
 

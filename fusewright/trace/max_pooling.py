@@ -23,7 +23,8 @@ from torch.fx import GraphModule, Node
 from torch.utils.checkpoint import CheckpointPolicy
 
 from ..run import devices
-from .inline import inline
+from .pooling import elements
+from .rewriting import arguments, inline, replace, tidy
 
 aten = torch.ops.aten
 
@@ -69,14 +70,12 @@ def open_max_pooling(gm: GraphModule) -> None:
         if windows is not None:
             _open(n, windows)
     if len(gm.graph.nodes) != before:
-        gm.graph.eliminate_dead_code()
-        gm.graph.lint()
-        gm.recompile()
+        tidy(gm)
 
 
 def _windows(n: Node) -> Windows | None:
     """What a pooling does; None where it stays whole."""
-    x, kernel, *rest = _arguments(n)
+    x, kernel, *rest = arguments(n)
     val, rank = x.meta["val"], _RANK[n.target]  # type: ignore[index]
     stride, pad, dilation = (rest[k] if k < len(rest) else default for k, default in enumerate(([], [0], [1])))
     size, out = (tuple(v.shape[-rank:]) for v in (val, n.meta["val"][0]))
@@ -95,18 +94,18 @@ def _open(n: Node, w: Windows) -> None:
         return
     for user in list(n.users):
         if user.args[1] == 0:
-            _replace(user, largest)
+            replace(user, largest)
             continue
         for back in [b for b in user.users if b.target in _BACKWARD and b.args[1] is n.args[0]]:
             with back.graph.inserting_before(back):
                 (grad,) = inline(back, lambda g, k: (backward(g, k, w),), back.args[0], at)
             if _strides(grad) == _strides(back):
-                _replace(back, grad)
+                replace(back, grad)
                 at.meta.setdefault("recompute", CheckpointPolicy.MUST_SAVE)  # nothing is compared again
         if user.users:
             with user.graph.inserting_before(user):
                 (places,) = inline(n, lambda k: (indices(k, w),), at)
-            _replace(user, places)
+            replace(user, places)
 
 
 def forward(x: torch.Tensor, w: Windows) -> tuple[torch.Tensor, torch.Tensor]:
@@ -114,11 +113,7 @@ def forward(x: torch.Tensor, w: Windows) -> tuple[torch.Tensor, torch.Tensor]:
     beyond = [(o - 1) * s + k - size - p for size, o, k, s, p in zip(*w, strict=True)]
     pads = [(p, max(b, 0)) for p, b in zip(w.pad, beyond, strict=True)]
     y = F.pad(x, [p for pair in reversed(pads) for p in pair], value=-torch.inf) if any(map(any, pads)) else x
-    parts = []
-    for element in product(*map(range, w.kernel)):
-        steps = zip(element, w.out, w.stride, strict=True)
-        at: Any = (..., *(slice(e, e + (o - 1) * s + 1, s) for e, o, s in steps))
-        parts.append((w.number(element), y[at]))
+    parts = [(w.number(element), part) for element, part in elements(y, w.kernel, w.out, w.stride)]
     largest, at = parts[0][1], _first(x, w).expand(parts[0][1].shape)
     for number, part in parts[1:]:
         better = (part > largest) | part.isnan()
@@ -189,17 +184,8 @@ def _line(size: int, d: int, w: Windows, like: torch.Tensor) -> torch.Tensor:
     return torch.arange(size, dtype=torch.int32, device=like.device).view(-1, *(1,) * (w.rank - 1 - d))
 
 
-def _arguments(n: Node) -> tuple[Any, ...]:
-    return n.args
-
-
 def _strides(n: Node) -> tuple[int, ...]:
     return tuple(n.meta["val"].stride())
-
-
-def _replace(old: Node, new: Node) -> None:
-    old.replace_all_uses_with(new)
-    old.graph.erase_node(old)
 
 
 __all__ = ["open_max_pooling"]

@@ -19,6 +19,7 @@ from torch.fx import GraphModule, Node
 
 from ..run import devices
 from .lowering import RULES, VIEWS
+from .rewriting import arguments, call_like, replace
 
 aten = torch.ops.aten
 
@@ -69,20 +70,19 @@ def _padded(n: Node) -> bool:
                 part = call_like(n, aten.slice.Tensor, part, d, 0, size)
         if part.meta["val"].stride() != out.stride() and _seen(n):
             part = call_like(n, aten.clone.default, part, memory_format=torch.contiguous_format)
-    n.replace_all_uses_with(part)
-    n.graph.erase_node(n)
+    replace(n, part)
     return True
 
 
 def _sum_of_padded(n: Node) -> None:
     """Let the sum of a product's operand, as for the gradient of a bias, read the padded one: a kernel that adds up
     what it computes for the product writes it once. What is added up are other dimensions than those padded."""
-    x, dims, *rest = _arguments(n)
+    x, dims, *rest = arguments(n)
     val = x.meta["val"]
     for p in x.users:
         if p.target is not aten.constant_pad_nd.default or not is_ours(x) or p.args[2] != 0.0:
             continue
-        more = list(_arguments(p)[1]) + [0] * (2 * val.dim() - len(_arguments(p)[1]))
+        more = list(arguments(p)[1]) + [0] * (2 * val.dim() - len(arguments(p)[1]))
         padded = [d for d in range(val.dim()) if any(more[2 * (val.dim() - 1 - d) :][:2])]
         over = {d % val.dim() for d in dims or ()}
         if not over or over & set(padded) or any(more[::2]) or any(m < 0 for m in more):
@@ -96,13 +96,8 @@ def _sum_of_padded(n: Node) -> None:
         if out.meta["val"].stride() != n.meta["val"].stride() and _seen(n):
             with n.graph.inserting_after(out):
                 out = call_like(n, aten.clone.default, out, memory_format=torch.contiguous_format)
-        n.replace_all_uses_with(out)
-        n.graph.erase_node(n)
+        replace(n, out)
         return
-
-
-def _arguments(n: Node) -> tuple[Any, ...]:
-    return n.args
 
 
 def _suits(out: Any) -> bool:
@@ -153,16 +148,6 @@ def _transposed(n: Node, x: Node) -> Node:
     if x.target is aten.t.default or (x.target is aten.permute.default and list(x.args[1]) == [1, 0]):  # type: ignore[call-overload, arg-type]
         return x.args[0]  # type: ignore[return-value]
     return call_like(n, aten.t.default, x)
-
-
-def call_like(like: Node, target: Any, *args: Any, **kwargs: Any) -> Node:
-    """A new node at the same line of the program."""
-    node = like.graph.call_function(target, args, kwargs)
-    values = torch.fx.node.map_arg((args, kwargs), lambda a: a.meta["val"])
-    with next(a.meta["val"] for a in node.all_input_nodes).fake_mode:
-        node.meta = {**like.meta, "val": target(*values[0], **values[1])}
-    node.meta.pop("tensor_meta", None)
-    return node
 
 
 def _seen(n: Node) -> bool:

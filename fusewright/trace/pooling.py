@@ -7,7 +7,7 @@ eager's kernels add in. Where windows tile the operand, the gradient is an expan
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import reduce
 from itertools import product
 from typing import Any
@@ -40,12 +40,7 @@ def avg_pool2d(
         return NotImplemented
     wide = torch.promote_types(x.dtype, torch.float32)
     y = F.pad(x, (pad[1], pad[1], pad[0], pad[0])) if any(pad) else x
-    parts = []
-    for at in product(*map(range, kernel)):
-        part = y
-        for d, (a, n, s) in enumerate(zip(at, size, step, strict=True), x.dim() - 2):
-            part = aten.slice.Tensor(part, d, a, a + (n - 1) * s + 1, s)
-        parts.append(part.to(wide))
+    parts = (part.to(wide) for _, part in elements(y, kernel, size, step))
     out = reduce(operator.add, parts) / (divisor_override or kernel[0] * kernel[1])
     return out.to(x.dtype).contiguous(memory_format=suggest_memory_format(x))
 
@@ -78,6 +73,17 @@ def avg_pool2d_backward(
     return out.contiguous(memory_format=suggest_memory_format(x))
 
 
+def elements(
+    x: torch.Tensor, kernel: Sequence[int], out: Sequence[int], stride: Sequence[int]
+) -> Iterator[tuple[tuple[int, ...], torch.Tensor]]:
+    """Each place in a window along the last dimensions of `x`, in order, and what all windows have there."""
+    for at in product(*map(range, kernel)):
+        part = x
+        for d, (a, n, s) in enumerate(zip(at, out, stride, strict=True), x.dim() - len(at)):
+            part = aten.slice.Tensor(part, d, a, a + (n - 1) * s + 1, s)
+        yield at, part
+
+
 def _pairs(x: torch.Tensor, *args: Sequence[int]) -> tuple[list[int], list[int], list[int]]:
     """Kernel, stride (the kernel's, if there is none) and padding, for both dimensions."""
     kernel, stride, padding = (list(a) * (2 if len(a) == 1 else 1) for a in args)
@@ -98,4 +104,4 @@ TABLE: dict[Any, Callable[..., Any]] = {
     aten.avg_pool2d_backward.default: avg_pool2d_backward,
 }
 
-__all__ = ["TABLE"]
+__all__ = ["TABLE", "elements"]
