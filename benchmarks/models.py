@@ -21,7 +21,7 @@ import gc
 import json
 import statistics
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -218,31 +218,43 @@ def peak(run: Run) -> float:
     return (torch.cuda.max_memory_allocated() - before) / 1e6
 
 
+def spans(p: Any) -> list[tuple[float, float, str]]:
+    """(begin, end, name) of what ran on the device, in microseconds, in the order of beginnings."""
+    events = (e for e in p.events() if e.device_type.name == "CUDA" and not e.name.startswith("Optimizer."))  # a range
+    return sorted((e.time_range.start, e.time_range.end, e.name) for e in events)
+
+
+def exclusive(ran: Iterable[tuple[float, float, str]]) -> list[tuple[str, float]]:
+    """(name, time) of each; while several ran, that time counts for the one that began first."""
+    out, before = [], float("-inf")
+    for start, stop, name in ran:
+        out.append((name, max(0.0, stop - max(start, before))))
+        before = max(before, stop)
+    return out
+
+
 def profile(run: Run, path: Path) -> float:
-    """Write what each kernel of a step took to `path`; the sum in seconds."""
+    """Write what each kernel of a step took to `path`; for how long any ran, in seconds."""
+    steps = 3
     with profiler(activities=[ProfilerActivity.CUDA, ProfilerActivity.CPU]) as p:
-        for _ in range(3):
+        for _ in range(steps):
             run.step()
         torch.cuda.synchronize()
-    kernels = [e for e in p.key_averages() if e.self_device_time_total > 0 and e.device_type.name == "CUDA"]
-    kernels.sort(key=lambda e: -e.self_device_time_total)
-    kernels = [e for e in kernels if not e.key.startswith("Optimizer.")]  # a range, not a kernel
-    total = sum(e.self_device_time_total for e in kernels) / 3
-    lines = [f"{e.self_device_time_total / 3:10.1f} us {e.count / 3:6.1f} calls  {e.key[:150]}" for e in kernels]
-    path.write_text("\n".join([f"{total:10.1f} us in all, idle: {pauses(p)}", *lines]) + "\n")
+    ran = spans(p)
+    times: dict[str, list[float]] = {}
+    for name, took in exclusive(ran):
+        times.setdefault(name, []).append(took)
+    total = sum(map(sum, times.values())) / steps
+    slowest = sorted(times.items(), key=lambda item: -sum(item[1]))
+    lines = [f"{sum(t) / steps:10.1f} us {len(t) / steps:6.1f} calls  {name[:150]}" for name, t in slowest]
+    path.write_text("\n".join([f"{total:10.1f} us in all, idle: {pauses(ran[-len(ran) // steps :])}", *lines]) + "\n")
     return total * 1e-6
 
 
-def pauses(p: Any) -> str:
-    """When the device had nothing to do for long, in the last of the profiled steps."""
-    spans = sorted(
-        (e.time_range.start, e.time_range.end, e.name)
-        for e in p.events()
-        if e.device_type.name == "CUDA" and not e.name.startswith("Optimizer.")
-    )
-    spans = spans[-len(spans) // 3 :]
-    end, total, longest = spans[0][1], 0.0, []
-    for start, stop, name in spans[1:]:
+def pauses(ran: list[tuple[float, float, str]]) -> str:
+    """When the device had nothing to do for long."""
+    end, total, longest = ran[0][1], 0.0, []
+    for start, stop, name in ran[1:]:
         if start > end:
             total += start - end
             longest.append((start - end, name))
@@ -251,16 +263,21 @@ def pauses(p: Any) -> str:
     return f"{total:.0f} us ({worst})"
 
 
-def measure(name: str, made: Model, backends: list[str], device: str, out: Path | None, rounds: int) -> dict[str, Any]:
-    torch.manual_seed(0)
-    torch._dynamo.reset()
+def initialized(made: Model, device: str) -> tuple[nn.Module, tuple[Tensor, ...]]:
+    """A model and its data."""
     with torch.device(device):
         model = made.make()
         for parameter in model.parameters():
             if parameter.dim() > 1:
                 nn.init.normal_(parameter, std=0.02)
         model.to(dtype=None if made.autocast else torch.bfloat16, memory_format=torch.channels_last)
-        data = made.data()
+        return model, made.data()
+
+
+def measure(name: str, made: Model, backends: list[str], device: str, out: Path | None, rounds: int) -> dict[str, Any]:
+    torch.manual_seed(0)
+    torch._dynamo.reset()
+    model, data = initialized(made, device)
     rows: dict[str, Any] = {}
     runs: dict[str, Run] = {}
     for backend in backends:

@@ -133,6 +133,22 @@ def test_loops_of_machine_code() -> None:
     assert sass.histogram(code).startswith("5: BRA 2")
 
 
+def test_what_launches_share_counts_once() -> None:
+    """A dependent launch begins early, and waits: that time is not its own."""
+    spans = [
+        (0.0, 10.0, "sum_0"),
+        (4.0, 13.0, "sum_1"),
+        (13.0, 14.0, "library"),
+        (15.0, 16.0, "sum_0"),
+        (15.5, 17.0, "sum_1"),
+    ]
+    ran = script("models").exclusive(spans)
+    assert ran == [("sum_0", 10.0), ("sum_1", 3.0), ("library", 1.0), ("sum_0", 1.0), ("sum_1", 1.0)]
+    assert script("traffic").calls(ran, {"sum"}) == [("sum", 13.0), ("sum", 2.0)]
+    with pytest.raises(RuntimeError, match="sum_1 was launched behind nothing"):
+        script("traffic").calls(ran[1:], {"sum"})
+
+
 @pytest.mark.skipif(not nvrtc.available(), reason="NVRTC is not installed")
 @pytest.mark.parametrize("backward", [False, True])
 def test_kernels_of_a_case(backward: bool) -> None:
