@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 import contextvars
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 
 import torch
@@ -27,7 +27,7 @@ from .run import hot, specialize, tune
 from .run.devices import Driver
 from .run.gpu import GpuGroup, kernel_for
 from .schedule import gpu, gpu_scatter
-from .schedule.apart import at_odds, better_apart
+from .schedule.apart import at_odds, better_apart, reads_across
 
 Hint = Callable[[Ix], int]
 
@@ -39,10 +39,12 @@ def family(f: Fusion, hint: Hint, driver: Driver) -> str:
     return gpu.plan(f, hint, driver.gpu)[1].family
 
 
-def check_merge(f: Fusion, hint: Hint) -> None:
-    """Raises Refusal where a merge would be slower than its parts."""
+def check_merge(f: Fusion, hint: Hint, parts: Callable[[], Iterable[Fusion | None]]) -> None:
+    """Raises Refusal where a merge would be slower than its parts (those that have a schedule)."""
     if at_odds(f, hint):
         raise Refusal("profit", "large results that are contiguous along different axes")
+    if reads_across(f, hint) and not any(p is not None and reads_across(p, hint) for p in parts()):
+        raise Refusal("profit", "a reduction would read large tensors that are contiguous along different axes")
 
 
 def group(f: Fusion, driver: Driver, notes: list[str], allow: Callable[[str], None]) -> GpuGroup:

@@ -40,7 +40,7 @@ class Group:
 
     `outputs`: values others need; `eqns`: what computes them; `kernel`: whether it is ours to compile (a single opaque
     or host unit is a group too, so that the groups in order are the whole program); `again`: units of a group before
-    it that it computes again.
+    it that it computes again; `parts`: the groups it is merged from, until the scheduler has agreed.
     """
 
     units: list[int]
@@ -49,6 +49,7 @@ class Group:
     order: int = 0
     kernel: bool = False
     again: frozenset[int] = frozenset()
+    parts: tuple[Group, ...] = ()
 
 
 @dataclass(slots=True)
@@ -398,7 +399,7 @@ class _Grouper:
             self._refuse(a, b, "another operation lies between them")
             self.shared.add(a.units[0])
             return
-        merged = Group(sorted(u for g in groups for u in g.units))
+        merged = Group(sorted(u for g in groups for u in g.units), parts=self._proven(groups))
         self.fill(merged)
         sure = self.elementwise.alike(merged.units)
         if not sure and not self._likely(groups):
@@ -410,11 +411,20 @@ class _Grouper:
                     self.shared.add(a.units[0])
                 return
             sure = True
+        merged.parts = () if sure else merged.parts
         self._merge(groups, merged, reach)
         for g in groups:
             self.unproven.pop(g, None)
         if not sure:
             self.unproven[merged] = None
+
+    def _proven(self, groups: Sequence[Group]) -> tuple[Group, ...]:
+        """The groups that the scheduler has agreed to which these are made of."""
+        parts = tuple(p for g in groups for p in g.parts or (g,))
+        for g in parts:
+            if not g.eqns:
+                self.fill(g)
+        return parts
 
     def _likely(self, groups: Sequence[Group]) -> bool:
         """Whether to ask later: of so many steps of a group that grows, most would be accepted."""

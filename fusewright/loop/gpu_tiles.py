@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from ..core.dtypes import bool_
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+
+from ..core.dtypes import DType, bool_
 from ..fusion import scalar as sc
 from ..fusion.scalar import Expr
 from ..index.expr import ONE, Atom, ix
@@ -12,7 +16,7 @@ from .gpu_moved import Moved
 from .ir import Alloc, Arg, Barrier, Buf, For, If, Stmt, Store
 from .scope import Scope
 
-STAGED = 2  # operands that pass through shared memory at most; the others are read across
+ROOM = 48 << 10  # bytes of shared memory that tiles take at most: what else is turned is read across
 
 
 class Tiles(Moved):
@@ -182,7 +186,7 @@ class Tiles(Moved):
     def transpose(self) -> None:
         """A block takes a square of STAGE points a side along `across` and the vector axis.
 
-        What is contiguous along `across` is read that way and left in shared memory, from where it is read across.
+        What is contiguous along `across` is computed that way and left in shared memory, from where it is read across.
         """
         v = self.v
         a = next(x for x in self.rows if x.name == self.s.across)
@@ -206,36 +210,49 @@ class Tiles(Moved):
         end_a = self.params.get(a.extent, ("extent", a.name))
         staged = self.crossing(a, v)
         for k, e in enumerate(staged):
-            pad = max(1, 4 // e.data[2].itemsize)
-            tile = Buf(f"tile{k}", e.data[2])
-            self.func.allocs.append(Alloc(tile, self.imm(STAGE * (STAGE + pad)), "block"))
-            self.stage_in(s, e, tile, STAGE + pad, a, v, tid, (at_a, at_v), (end_a, end_v))
+            tile = Buf(f"tile{k}", _stored(e))
+            self.func.allocs.append(Alloc(tile, self.imm(STAGE * _pitch(tile.dtype)), "block"))
+            self.stage_in(s, e, tile, a, v, tid, (at_a, at_v), (end_a, end_v))
         if staged:
             s.body.append(Barrier("the tiles are complete"))
         self.across_tile(s, staged, a, v, tid, (at_a, at_v), (end_a, end_v))
 
     def crossing(self, a: Atom, v: Atom) -> list[Expr]:
-        """Loads that are contiguous along `a` and strided along `v`."""
-        out = []
-        for e in sc.walk([st.body for st in self.f.stores()]):
-            if e.kind == "load" and not e.args and {a, v} <= e.data[1].axes():
-                if e.data[1].coefficient(a) is ONE and e.data[1].coefficient(v) is not ONE:
-                    out.append(e)
-        return out[:STAGED]
+        """What passes through shared memory: values that are made of what is contiguous along `a` and strided along
+        `v`, and of what has not both axes. Of a value and what it is made of, whichever takes fewer bytes."""
+        known: dict[Expr, tuple[bool, frozenset[Expr]]] = {}  # (can be computed along `a`, what of it to stage)
+        order = sc.walk([st.body for st in self.f.stores()])
+        for e in order:
+            below = [known[x] for x in e.children()]
+            turns = all(t for t, _ in below) and e.kind not in ("random", "stage")
+            parts = frozenset[Expr]().union(*(staged for _, staged in below))
+            if e.kind == "load" and {a, v} <= e.data[1].axes():
+                crosses = e.data[1].coefficient(a) is ONE and e.data[1].coefficient(v) is not ONE
+                turns = turns and crosses and len(e.children()) == len(e.args)
+                parts = frozenset({e}) if turns else parts
+            elif turns and (_bytes([e]), 1) < (_bytes(parts), len(parts)):
+                parts = frozenset({e})
+            known[e] = turns, parts
+        wanted = frozenset[Expr]().union(*(known[st.body][1] for st in self.f.stores()))
+        room, out = ROOM, []
+        for e in order:
+            if e in wanted and _bytes([e]) <= room:
+                room -= _bytes([e])
+                out.append(e)
+        return out
 
     def stage_in(
         self,
         s: Scope,
         e: Expr,
         tile: Buf,
-        pitch: int,
         a: Atom,
         v: Atom,
         tid: Arg,
         at: tuple[Arg, Arg],
         end: tuple[Arg, Arg],
     ) -> None:
-        """Read a tile in vectors along `a`; tile[v][a] = e."""
+        """Compute a tile in vectors along `a`; tile[v][a] = e."""
         per_row = STAGE // self.width
         stride = self.s.threads // per_row
         y, x = self.divide(s, tid, per_row)
@@ -251,10 +268,21 @@ class Tiles(Moved):
         p.axes[v] = self.own(p, self.add(c, at[1], row))
         p.vector, p.lanes = a, self.width
         here = self.prim(c, "and", self.prim(c, "lt", p.axes[a], end[0]), self.prim(c, "lt", p.axes[v], end[1]))
-        value = self.splat(p, self.emit(p, e), self.width)
-        body.append(Store(tile, self.add(p, self.mul(p, row, self.imm(pitch)), col), value))
+        with self.turned(a):
+            value = self.splat(p, self.emit(p, e), self.width)
+        body.append(Store(tile, self.add(p, self.mul(p, row, self.imm(_pitch(tile.dtype))), col), value))
         inside.append(If(here, body))
         s.body.append(For(var, self.imm(0), self.imm(STAGE // stride), self.imm(1), inside, True))
+
+    @contextmanager
+    def turned(self, a: Atom) -> Iterator[None]:
+        """Vectors are along `a`: what the schedule knows of those along its own axis does not hold for them."""
+        before = self.v, self.s, self.steady
+        self.v, self.s, self.steady = a, replace(self.s, uniform=False, steady=False, permuted=frozenset()), False
+        try:
+            yield
+        finally:
+            self.v, self.s, self.steady = before
 
     def across_tile(
         self,
@@ -281,8 +309,8 @@ class Tiles(Moved):
         p.vector, p.lanes = v, self.width
         here = self.prim(c, "and", self.prim(c, "lt", p.axes[a], end[0]), self.prim(c, "lt", p.axes[v], end[1]))
         for k, e in enumerate(staged):
-            tile = Buf(f"tile{k}", e.data[2])
-            pitch = STAGE + max(1, 4 // e.data[2].itemsize)
+            tile = Buf(f"tile{k}", _stored(e))
+            pitch = _pitch(tile.dtype)
             where = self.add(p, self.mul(p, col, self.imm(pitch)), row)
             if self.width == 1:
                 p.memo[e] = self.let(p, "load", (where,), e.dtype, 1, tile)
@@ -294,3 +322,18 @@ class Tiles(Moved):
         self.points([p], [None])
         inside.append(If(here, body))
         s.body.append(For(var, self.imm(0), self.imm(STAGE // self.s.row_threads), self.imm(1), inside, True))
+
+
+def _stored(e: Expr) -> DType:
+    """The narrowest type that holds a value: what is read or rounded as 16 bits is f32 in registers only."""
+    return e.data[2] if e.kind == "load" else e.data if e.kind == "round" else e.dtype
+
+
+def _pitch(dtype: DType) -> int:
+    """Elements from one row of a tile to the next: columns are in different banks."""
+    return STAGE + max(1, 4 // dtype.itemsize)
+
+
+def _bytes(values: Iterable[Expr]) -> int:
+    """What the tiles of these values take."""
+    return sum(STAGE * _pitch(_stored(e)) * _stored(e).itemsize for e in values)

@@ -59,6 +59,17 @@ def at_odds(f: Fusion, hint: Callable[[Ix], int]) -> bool:
     return any(x and y and not x & y for x, y in itertools.combinations(sides, 2))
 
 
+def reads_across(f: Fusion, hint: Callable[[Ix], int]) -> bool:
+    """Whether a fusion that reduces reads large tensors along different axes: some of them in single elements of lines,
+    which a tile of shared memory turns where nothing is reduced."""
+    if not f.reductions():
+        return False
+    size = {o: hint(product(a.extent for a in o.axes())) * d.itemsize for _, o, d in accesses(f, stores=False)}
+    most = max(size.values(), default=0)
+    sides = [{a for a in o.axes() if _run(o, a, hint) >= SIDE} for o, n in size.items() if n >= max(LEAST, most // 4)]
+    return any(x and y and not x & y for x, y in itertools.combinations(sides, 2))
+
+
 def crossed(f: Fusion, hint: Callable[[Ix], int]) -> bool:
     """Whether rows are read along one axis and written along another, in tensors so large that it matters."""
     read = [(o, d.itemsize) for _, o, d in accesses(f, stores=False)]
@@ -84,4 +95,4 @@ def _run(o: Ix, a: Atom, hint: Callable[[Ix], int]) -> int:
     return n
 
 
-__all__ = ["at_odds", "better_apart"]
+__all__ = ["at_odds", "better_apart", "reads_across"]
