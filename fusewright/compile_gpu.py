@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 import contextvars
 import os
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 
 import torch
@@ -21,6 +21,7 @@ from .debug.dump import About
 from .fusion.build import Built
 from .fusion.collect import build
 from .fusion.ir import Fusion
+from .graph.grouping import Group
 from .index.expr import Ix, sym
 from .loop.lower import Kernel
 from .run import hot, specialize, tune
@@ -39,12 +40,17 @@ def family(f: Fusion, hint: Hint, driver: Driver) -> str:
     return gpu.plan(f, hint, driver.gpu)[1].family
 
 
-def check_merge(f: Fusion, hint: Hint, parts: Callable[[], Iterable[Fusion | None]]) -> None:
-    """Raises Refusal where a merge would be slower than its parts (those that have a schedule)."""
+def check_merge(f: Fusion, hint: Hint, parts: Sequence[Group], fusion_of: Callable[[Group], Fusion]) -> None:
+    """Raises Refusal where a merge of groups, of which one may have no schedule, would be slower than its parts."""
     if at_odds(f, hint):
         raise Refusal("profit", "large results that are contiguous along different axes")
-    if reads_across(f, hint) and not any(p is not None and reads_across(p, hint) for p in parts()):
-        raise Refusal("profit", "a reduction would read large tensors that are contiguous along different axes")
+    if not reads_across(f, hint):
+        return
+    for part in parts:
+        with contextlib.suppress(Refusal):
+            if reads_across(fusion_of(part), hint):
+                return
+    raise Refusal("profit", "a reduction would read large tensors that are contiguous along different axes")
 
 
 def group(f: Fusion, driver: Driver, notes: list[str], allow: Callable[[str], None]) -> GpuGroup:

@@ -245,7 +245,7 @@ class _Compilation:
         try:
             b, _ = self.built(g)
             if self.driver(g) is not None and not g.again:
-                compile_gpu.check_merge(b.fusion, self.hint, lambda: map(self.fusion, g.parts))
+                compile_gpu.check_merge(b.fusion, self.hint, g.parts, lambda p: self.built(p)[0].fusion)
         except Refusal:
             raise
         except Exception as e:
@@ -253,13 +253,6 @@ class _Compilation:
             raise Refusal("failure", f"{type(e).__name__}: {e}") from e
         finally:
             self.merging = False
-
-    def fusion(self, g: Group) -> Fusion | None:
-        """A group's fusion, if it has a schedule."""
-        try:
-            return self.built(g)[0].fusion
-        except Refusal:
-            return None
 
     def better_cut(self, g: Group) -> bool:
         """Whether a group should be two kernels, of which the first reduces: on a GPU, see `schedule/apart.py`."""
