@@ -252,37 +252,37 @@ class Tiles(Moved):
         at: tuple[Arg, Arg],
         end: tuple[Arg, Arg],
     ) -> None:
-        """Compute a tile in vectors along `a`; tile[v][a] = e."""
-        per_row = STAGE // self.width
+        """Compute a tile in vectors along `a`; tile[v][a] = e. What is beyond the end is something else, and not used:
+        without conditions all of a thread's loads are on their way at once."""
+        lanes = self.s.turned
+        per_row = STAGE // lanes
         stride = self.s.threads // per_row
         y, x = self.divide(s, tid, per_row)
-        col = self.mul(s, x, self.imm(self.width))
+        col = self.mul(s, x, self.imm(lanes))
         var = self.reg(self.ix, prefix="k")
         inside: list[Stmt] = []
         c = Scope(s, inside)
         self.own(c, var)
         row = self.add(c, y, self.mul(c, var, self.imm(stride)))
-        body: list[Stmt] = []
-        p = Scope(c, body)
-        p.axes[a] = self.own(p, self.add(s, at[0], col))
-        p.axes[v] = self.own(p, self.add(c, at[1], row))
-        p.vector, p.lanes = a, self.width
-        here = self.prim(c, "and", self.prim(c, "lt", p.axes[a], end[0]), self.prim(c, "lt", p.axes[v], end[1]))
+        p = Scope(c, inside)
+        p.axes[a] = self.own(s, self.prim(s, "min", self.add(s, at[0], col), self.add(s, end[0], self.imm(-lanes))))
+        p.axes[v] = self.own(p, self.prim(c, "min", self.add(c, at[1], row), self.add(s, end[1], self.imm(-1))))
+        p.vector, p.lanes = a, lanes
         with self.turned(a):
-            value = self.splat(p, self.emit(p, e), self.width)
-        body.append(Store(tile, self.add(p, self.mul(p, row, self.imm(_pitch(tile.dtype))), col), value))
-        inside.append(If(here, body))
+            value = self.splat(p, self.emit(p, e), lanes)
+        inside.append(Store(tile, self.add(p, self.mul(p, row, self.imm(_pitch(tile.dtype))), col), value))
         s.body.append(For(var, self.imm(0), self.imm(STAGE // stride), self.imm(1), inside, True))
 
     @contextmanager
     def turned(self, a: Atom) -> Iterator[None]:
         """Vectors are along `a`: what the schedule knows of those along its own axis does not hold for them."""
-        before = self.v, self.s, self.steady
-        self.v, self.s, self.steady = a, replace(self.s, uniform=False, steady=False, permuted=frozenset()), False
+        before = self.v, self.s, self.steady, self.width
+        other = replace(self.s, uniform=False, steady=False, permuted=frozenset())
+        self.v, self.s, self.steady, self.width = a, other, False, self.s.turned
         try:
             yield
         finally:
-            self.v, self.s, self.steady = before
+            self.v, self.s, self.steady, self.width = before
 
     def across_tile(
         self,
@@ -294,7 +294,8 @@ class Tiles(Moved):
         at: tuple[Arg, Arg],
         end: tuple[Arg, Arg],
     ) -> None:
-        """Compute and store the tile in vectors along `v`."""
+        """Compute the tile in vectors along `v`, and store what exists: beyond the end are the last ones once more, so
+        that nothing read has to wait for a condition."""
         y, x = self.divide(s, tid, self.s.col_threads)
         col = self.mul(s, x, self.imm(self.width))
         var = self.reg(self.ix, prefix="k")
@@ -302,12 +303,13 @@ class Tiles(Moved):
         c = Scope(s, inside)
         self.own(c, var)
         row = self.add(c, y, self.mul(c, var, self.imm(self.s.row_threads)))
-        body: list[Stmt] = []
-        p = Scope(c, body)
-        p.axes[a] = self.own(c, self.add(c, at[0], row))
-        p.axes[v] = self.own(s, self.add(s, at[1], col))
+        left = [self.prim(s, "sub", e, x) for e, x in zip(end, at, strict=True)]
+        here = self.prim(c, "and", self.prim(c, "lt", row, left[0]), self.prim(s, "lt", col, left[1]))
+        row = self.own(c, self.prim(c, "min", row, self.add(s, left[0], self.imm(-1))))
+        col = self.own(s, self.prim(s, "min", col, self.add(s, left[1], self.imm(-self.width))))
+        p = Scope(c, inside)
+        p.axes[a], p.axes[v] = self.own(p, self.add(p, at[0], row)), self.own(s, self.add(s, at[1], col))
         p.vector, p.lanes = v, self.width
-        here = self.prim(c, "and", self.prim(c, "lt", p.axes[a], end[0]), self.prim(c, "lt", p.axes[v], end[1]))
         for k, e in enumerate(staged):
             tile = Buf(f"tile{k}", _stored(e))
             pitch = _pitch(tile.dtype)
@@ -319,8 +321,7 @@ class Tiles(Moved):
             lanes = self.prim(p, "mul", lanes, self.imm(pitch))
             index = self.prim(p, "add", self.splat(p, where, self.width), lanes)
             p.memo[e] = self.let(p, "gather", (index,), e.dtype, self.width, tile)
-        self.points([p], [None])
-        inside.append(If(here, body))
+        self.points([p], [here])
         s.body.append(For(var, self.imm(0), self.imm(STAGE // self.s.row_threads), self.imm(1), inside, True))
 
 

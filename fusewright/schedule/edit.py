@@ -391,16 +391,18 @@ class Edit:
             raise Illegal(directive, str(where), "values are kept nowhere else", "registers")
         return self.changed(repeat=axis if n > 1 else "", repeats=n, **({"anchor": ""} if n > 1 else {}))
 
-    def stage_in(self, axis: str, where: str = "shared") -> Edit:
+    def stage_in(self, axis: str, where: str = "shared", lanes: int | None = None) -> Edit:
         """Pass what is contiguous along `axis` through a tile of shared memory:
 
             for i, j: y[i, j] = S(x[j, i])
         becomes
             for tile: { t[j, i] = x[j, i]; barrier; y[i, j] = S(t[j, i]) }
 
-        Legal: no reductions; `axis` is a row axis, the vector axis the only column; lanes divide both extents.
+        Legal: no reductions; `axis` is a row axis, the vector axis the only column; the vector's lanes divide its
+        extent, and `lanes` (as many, if None) that of `axis`, along which memory is read.
         """
-        directive = f"stage_in({axis}, {where})"
+        turned = self.schedule.lanes if lanes is None else lanes
+        directive = f"stage_in({axis}, {where}, {turned})"
         self._only(GpuSchedule, directive)
         self._axis(directive, axis)
         if where != "shared":
@@ -408,7 +410,7 @@ class Edit:
         s = self.schedule
         ct = legal_gpu.STAGE // max(1, s.lanes)
         other = {"col_threads": ct, "row_threads": 256 // ct, "steps": 1, "repeat": "", "repeats": 1}
-        return self.changed(across=axis, mode="staged", anchor="", whole=False, **other)
+        return self.changed(across=axis, turned=turned, mode="staged", anchor="", whole=False, **other)
 
     def align(self, what: str, buffer: str) -> Edit:
         """Vectors of a row start where those of a buffer are aligned; "" for `buffer`: at the row's first column.

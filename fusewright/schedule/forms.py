@@ -113,15 +113,25 @@ def word(pattern: str, default: str) -> Any:
     return _field(Form((pattern,), lambda v, s: [(pattern, (v,))], _set(lambda v: v[0])), default)
 
 
-def kept(pattern: str, default: str) -> Any:
-    """A word together with that of the field `keep_in`, which has no line of its own; always written."""
+def _together(pattern: str, other: str, always: bool = False) -> Form:
+    """A field together with the field `other`, which has no line of its own."""
 
     def take(state: dict[str, Any], name: str, pattern: str, values: Values) -> None:
         if name in state:
             raise ValueError("given twice")
-        state[name], state["keep_in"] = values
+        state[name], state[other] = values
 
-    return _field(Form((pattern,), lambda v, s: [(pattern, (v, s.keep_in))], take), default)
+    return Form((pattern,), lambda v, s: [(pattern, (v, getattr(s, other)))] if v or always else [], take)
+
+
+def kept(pattern: str, default: str) -> Any:
+    """A word together with that of the field `keep_in`; always written."""
+    return _field(_together(pattern, "keep_in", True), default)
+
+
+def staged(pattern: str) -> Any:
+    """An axis, or "", together with the field `turned`."""
+    return _field(_together(pattern, "turned"), "")
 
 
 def number(pattern: str, default: int) -> Any:
@@ -146,14 +156,8 @@ def sizes(pattern: str) -> dict[str, Form]:
 
 
 def vector(pattern: str) -> dict[str, Form]:
-    """The vector axis together with the field `lanes`, which has no line of its own."""
-
-    def take(state: dict[str, Any], name: str, pattern: str, values: Values) -> None:
-        if name in state:
-            raise ValueError("given twice")
-        state[name], state["lanes"] = values
-
-    return {"form": Form((pattern,), lambda v, s: [(pattern, (v, s.lanes))] if v else [], take)}
+    """The vector axis together with the field `lanes`."""
+    return {"form": _together(pattern, "lanes")}
 
 
 def owner(by_name: str, by_number: str) -> Any:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from ..core.dtypes import DType, bool_
@@ -14,7 +14,7 @@ from ..index.expr import ONE, ZERO, Atom, Ix, ix
 from ..prims.table import ARG_MONOIDS
 from .analysis import Analysis
 from .device import Gpu
-from .forms import axes, choice, flag, kept, name, names, number, render, vector
+from .forms import axes, choice, flag, kept, name, names, number, render, staged, vector
 from .quotients import multiple, steady, steady_in
 from .windows import Windows, fit, loads, windows_of
 
@@ -39,12 +39,12 @@ class GpuSchedule:
     """How a Fusion runs on a GPU. Axis names refer to the (collapsed) fusion it comes with.
 
     `rows`, `cols`: axes outermost first; `vector`, `lanes`: the vectorised axis and its width; `mode`, `resident`,
-    `steps`, `row_threads`, `col_threads`: see above; `across`: the row axis of a staged tile; `index`: bits of an
-    index; `aligned`: buffers whose vectors all lie at multiples of their size (up to 16 bytes); `permuted`: those of
-    which lanes are taken out of aligned vectors (`windows.py`); `stream`: buffers whose lines leave the caches first
-    (`gpu_caches.py`); `uniform`: conditions on positions (pieces of a cat, a border)
-    never divide a vector; `steady`: nor do the boundaries of quotients of positions (a view that splits an axis): all
-    lanes have the same; `whole`: lanes divide the columns of a tile: no vector is partial; `keep`: what a persistent
+    `steps`, `row_threads`, `col_threads`: see above; `across`: the row axis of a staged tile, `turned`: lanes along
+    that; `index`: bits of an index; `aligned`: buffers whose vectors all lie at multiples of their size (up to 16
+    bytes); `permuted`: those of which lanes are taken out of aligned vectors (`windows.py`); `stream`: buffers whose
+    lines leave the caches first (`gpu_caches.py`); `uniform`: conditions on positions (pieces of a cat, a border) never
+    divide a vector; `steady`: nor do the boundaries of quotients of positions (a view that splits an axis): all lanes
+    have the same; `whole`: lanes divide the columns of a tile: no vector is partial; `keep`: what a persistent
     row keeps for later passes, all dear "values" or only its "loads"; `keep_in`: where it keeps the latter, in
     "registers" or in "shared" memory; `ahead`: a resident block has room there for a second row, which it asks for
     while it works on one; `repeat`: the row axis of which a thread of a tile takes `repeats` points, so that what does
@@ -66,7 +66,8 @@ class GpuSchedule:
     steps: int = number("unroll(columns, {n})", 1)
     resident: bool = flag("resident(grid)")
     cluster: int = number("cluster(columns, {n})", 1)
-    across: str = name("stage_in({axis}, shared)", "")
+    across: str = staged("stage_in({axis}, shared, {n})")
+    turned: int = 1
     index: int = number("index({n})", 32)
     aligned: frozenset[str] = names("hint({buffer}, aligned)")
     permuted: frozenset[str] = names("hint({buffer}, permuted)")
@@ -176,19 +177,22 @@ class Vectors(Analysis):
         return replace(s, permuted=self._permuted(f, s))
 
     # --- vectors ---
-    def _lanes(self, f: Fusion, v: Atom, exact: bool, other: Atom | None = None) -> tuple[int, frozenset[str]]:
+    def _lanes(self, f: Fusion, v: Atom, exact: bool) -> tuple[int, frozenset[str]]:
         """(width of the vectors along `v`, buffers whose vectors are aligned).
 
         As wide as 16 bytes of the narrowest type that matters, but no wider than what keeps the large accesses aligned.
-        exact: the width divides the extent of `v`. `other`: an axis along which memory is read in vectors, too.
+        exact: the width divides the extent of `v`.
         """
-        walks = self.walks(f, v, other)
+        walks = self.walks(f, v, None)
+        lanes = self._width(f, v, walks, exact)
+        return lanes, self.aligned(walks, {v: lanes})
+
+    def _width(self, f: Fusion, v: Atom, walks: list[Walk], exact: bool) -> int:
+        """The width of vectors along `v`, see above, of which `walks` are the accesses."""
         large = self.large(walks)
         lanes = widest(d for _, _, d, _ in large)
         extent = self.hint(v.extent) if v.extent is not None else 1
         while lanes > 1 and exact and extent % lanes:
-            lanes //= 2
-        while lanes > 1 and other is not None and other.extent is not None and self.hint(other.extent) % lanes:
             lanes //= 2
         while lanes > 1 and not exact and extent < lanes:
             lanes //= 2
@@ -196,13 +200,12 @@ class Vectors(Analysis):
             lanes //= 2
         while lanes > 1 and any(lanes * n > APART for n in self._strided(f, v, walks, lanes)):
             lanes //= 2
-        if lanes == 1:
-            return 1, frozenset()
-        return lanes, self.aligned(walks, lanes)
+        return lanes
 
-    def aligned(self, walks: list[Walk], lanes: int) -> frozenset[str]:
-        """The buffers of these accesses all vectors of which are aligned."""
-        return frozenset(w[0] for w in walks) - {w[0] for w in walks if not self._fits(*w, lanes)}
+    def aligned(self, walks: list[Walk], lanes: Mapping[Atom, int]) -> frozenset[str]:
+        """The buffers of these accesses all vectors of which are aligned, so many `lanes` along each axis."""
+        vectors = [w for w in walks if lanes[w[3]] > 1]
+        return frozenset(w[0] for w in vectors) - {w[0] for w in vectors if not self._fits(*w, lanes[w[3]])}
 
     def _strided(self, f: Fusion, v: Atom, walks: list[Walk], lanes: int = 1) -> list[int]:
         """Bytes between neighbours along `v` in large accesses that take some of the elements of a sector only, and

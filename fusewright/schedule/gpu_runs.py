@@ -105,7 +105,7 @@ class Runs(Along):
         vectors = -(-columns // lanes)
         steps = -(-vectors // ct)
         family = "scan" if scan else "inner persistent" if held else "inner reduction"
-        aligned = self.aligned(self.walks(f, v, None), lanes) if lanes > 1 else frozenset[str]()
+        aligned = self.aligned(self.walks(f, v, None), {v: lanes})
         s = GpuSchedule(*axes, v.name, lanes, family, "persistent" if held else "loop", rt, ct, aligned=aligned)
         s = replace(s, steps=steps if held else 1 << (max(1, min(4, vectors // ct)).bit_length() - 1), runs=names)
         return f, s, {"rounds": rounds(s, count, columns, elements, self.gpu)}

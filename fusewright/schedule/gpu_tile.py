@@ -154,8 +154,9 @@ class Tiles(Anchors):
         return axis, min(4, max(2, 1 << max(0, few.bit_length() - 1)), power_up(self.size([axis]), 4))
 
     def _transpose(self, f: Fusion, order: list[Atom], v: Atom, across: Atom) -> Settled:
-        lanes, aligned = self._lanes(f, v, exact=True, other=across)
-        lanes = min(lanes, 8)
+        walks = self.walks(f, v, across)
+        width = {a: min(8, self._width(f, a, [w for w in walks if w[3] is a], exact=True)) for a in (v, across)}
+        lanes = width[v]
         rows = tuple(a.name for a in order if a is not v and a is not across) + (across.name,)
         ct = STAGE // lanes
         s = GpuSchedule(
@@ -169,7 +170,8 @@ class Tiles(Anchors):
             ct,
             1,
             across=across.name,
-            aligned=aligned,
+            turned=width[across],
+            aligned=self.aligned(walks, width),
         )
         return f, s, {}
 

@@ -93,12 +93,14 @@ def aligned(f: Fusion, s: GpuSchedule, sizes: Sizes) -> frozenset[str]:
     """The buffers whose vectors under `s` all lie at multiples of their size."""
     by_name = {a.name: a for a in f.axes}
     v = by_name.get(s.vector)
-    if s.lanes == 1 or v is None:
+    if max(s.lanes, s.turned) == 1 or v is None:
         return frozenset()
     planner = Anchors(f, sizes.hint, sizes.gpu, sizes.alignment)
     if s.anchor:
         return planner.held(f, v, s.anchor, s.lanes)
-    return planner.aligned(planner.walks(f, v, by_name.get(s.across)), s.lanes)
+    across = by_name.get(s.across)
+    widths = {v: s.lanes} if across is None else {v: s.lanes, across: s.turned}
+    return planner.aligned(planner.walks(f, v, across), widths)
 
 
 def uniform(f: Fusion, s: GpuSchedule, sizes: Sizes) -> bool:
@@ -336,7 +338,7 @@ def _tile(f: Fusion, s: GpuSchedule, sizes: Sizes, rows: list[Atom], cols: list[
     if v in rows:
         fail(s, "vector", [s.vector, s.lanes], "a tile is vectorised along its columns", listed(s.cols))
     if s.across:
-        fail(s, "across", [s.across], "only mode(staged) has a tile in shared memory", "mode(staged)")
+        fail(s, "across", [s.across, s.turned], "only mode(staged) has a tile in shared memory", "mode(staged)")
 
 
 def _staged(f: Fusion, s: GpuSchedule, sizes: Sizes, rows: list[Atom], cols: list[Atom], v: Atom | None) -> None:
@@ -345,11 +347,20 @@ def _staged(f: Fusion, s: GpuSchedule, sizes: Sizes, rows: list[Atom], cols: lis
         fail(s, "vector", [s.vector, s.lanes], "a staged tile has one column axis, which is the vectorised one", "")
     if s.across not in s.rows:
         fail(
-            s, "across", [s.across or "axis"], "a staged tile needs the row axis along which it is read", listed(s.rows)
+            s,
+            "across",
+            [s.across or "axis", s.turned],
+            "a staged tile needs the row axis along which it is read",
+            listed(s.rows),
         )
+    why = "a staged tile is read in whole vectors both ways: lanes divide the extents"
+    _divides(s, v, sizes, why)
     across = next(a for a in rows if a.name == s.across)
-    for a in (v, across):
-        _divides(s, a, sizes, "a staged tile is read in whole vectors both ways: lanes divide the extents")
+    n = sizes.hint(across.extent) if across.extent is not None else s.turned
+    if s.turned not in LANES or n % s.turned:
+        directive = spelled(GpuSchedule, "across", (s.across, s.turned))
+        legal = listed(k for k in LANES if n % k == 0)
+        raise Illegal(directive, str(s.turned), f"{why} ({n})", legal, "across")
     want = STAGE // s.lanes
     if s.col_threads != want:
         directive = spelled(GpuSchedule, "col_threads", (s.col_threads,))
@@ -366,7 +377,7 @@ def _rows(f: Fusion, s: GpuSchedule, sizes: Sizes, rows: list[Atom], cols: list[
     if not cols:
         fail(s, "rows", s.rows[:1], "a row has columns", legal_nests(f))
     if s.across:
-        fail(s, "across", [s.across], "only mode(staged) has a tile in shared memory", "mode(staged)")
+        fail(s, "across", [s.across, s.turned], "only mode(staged) has a tile in shared memory", "mode(staged)")
     outer = over_rows(f, rows, cols)
     if v is not None and not s.anchor:
         _divides(s, v, sizes, "the vectors of a row are whole: lanes divide the extent")

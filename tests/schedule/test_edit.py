@@ -356,7 +356,7 @@ def test_gpu_runs(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_every_field_of_a_gpu_schedule_has_a_rule() -> None:
     """A new field needs one: `schedule/legal_gpu.py` is to say when its values are legal."""
     ruled = {"rows", "cols", "vector", "lanes", "mode", "row_threads", "col_threads", "steps", "resident", "cluster"}
-    ruled |= {"across", "index", "aligned", "stream", "uniform", "keep", "split", "family"}
+    ruled |= {"across", "turned", "index", "aligned", "stream", "uniform", "keep", "split", "family"}
     ruled |= {"repeat", "repeats", "steady", "keep_in", "ahead", "finish", "anchor", "permuted", "whole", "interleaved"}
     ruled |= {"once", "runs"}
     assert {f.name for f in dataclasses.fields(GpuSchedule)} == ruled
@@ -373,6 +373,10 @@ def test_gpu_transposes() -> None:
     e = refused(lambda: on_gpu("broadcast", 63, 256).stage_in("i0"))
     assert "63" in e.why
     assert _s(on_gpu("broadcast", 64, 256).stage_in("i0")).across == "i0"
+    narrow = on_gpu("broadcast", 63, 256).stage_in("i0", lanes=1)
+    assert (_s(narrow).lanes, _s(narrow).turned) == (8, 1) and "stage_in(i0, shared, 1)" in narrow.text()
+    e = refused(lambda: on_gpu("broadcast", 64, 256).stage_in("i0", lanes=3))
+    assert (e.argument, e.legal) == ("3", "1, 2, 4, 8")
 
 
 def test_gpu_reuse() -> None:

@@ -11,6 +11,7 @@ from torch import Tensor
 
 import fusewright
 from fusewright.loop.ir import Func
+from fusewright.loop.text import dump
 from fusewright.run import devices
 from tests.emulate.driver import EmulatedDriver
 from tests.support import same_bits
@@ -68,7 +69,7 @@ PROGRAMS: dict[str, tuple[Program, list[str]]] = {
 }
 
 
-@pytest.mark.parametrize("shape", [(64, 128), (72, 8), (67, 129), (200, 65)], ids=str)
+@pytest.mark.parametrize("shape", [(64, 128), (72, 8), (67, 129), (200, 65), (67, 72)], ids=str)
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16, torch.int64], ids=str)
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_results(name: str, dtype: torch.dtype, shape: tuple[int, int], seen: Seen) -> None:
@@ -81,6 +82,32 @@ def test_results(name: str, dtype: torch.dtype, shape: tuple[int, int], seen: Se
     name = {torch.float32: "f32", torch.bfloat16: "bf16", torch.int64: "i64"}[dtype]
     room = 1 if dtype is torch.int64 else 2  # tiles
     assert tiles(seen) == [[t.format(name) for t in want[:room]]]
+
+
+@pytest.mark.parametrize("lanes", [(128, 64, 4, 4), (72, 67, 4, 1), (67, 72, 1, 4)], ids=str)
+def test_each_side_of_a_tile_has_vectors_of_its_own(lanes: tuple[int, int, int, int], seen: Seen) -> None:
+    rows, cols, read, written = lanes
+    a, y = torch.randn(rows, cols), torch.randn(cols, rows)
+    got = torch.compile(lambda a, y: torch.relu(y + a.t()), backend="fusewright")(y, a)
+    assert same_bits(got, torch.relu(a + y.t()))
+    (made,) = seen.made
+    lines = [x.strip() for x in dump(made).splitlines()]
+    loads = [x for x in lines if "= load(in" in x]
+    assert [": f32x4 " in x for x in loads] == [read == 4, written == 4]
+
+
+def test_places_beyond_the_end_are_those_of_one_point(seen: Seen) -> None:
+    """A condition read one way and an index read the other, both of the last point: not of two of them."""
+    table, y = torch.randn(9), torch.randn(66, 70)
+    ok = torch.arange(66)[:, None] == 65  # of the last row only
+    index = torch.where(ok.expand(66, 70), 3, 10**6).t().contiguous()
+    ok = ok.expand(66, 70).contiguous()
+
+    def f(index: Tensor, ok: Tensor, table: Tensor, y: Tensor) -> Tensor:
+        return y * table[torch.where(ok, index.t(), 0)]
+
+    got = torch.compile(f, backend="fusewright")(index, ok, table, y)
+    assert same_bits(got, f(index, ok, table, y)) and tiles(seen) == [["i64"]]
 
 
 def kernels(seen: Seen) -> list[str]:

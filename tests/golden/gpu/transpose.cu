@@ -93,56 +93,61 @@ extern "C" __global__ void __launch_bounds__(256) transpose_0(
   const int v11 = tid0 - v10;
   const int v12 = v11 * 4;
   const int v16 = v8 + v12;
+  const int v17 = n4 + (-4);
+  const int v18 = v16 < v17 ? v16 : v17;
+  const int v20 = n3 + (-1);
   #pragma unroll
   for (int k13 = 0; k13 < 4; ++k13) {
     const int v14 = k13 * 16;
     const int v15 = v9 + v14;
-    const int v17 = v7 + v15;
-    const bool v18 = v16 < n4;
-    const bool v19 = v17 < n3;
-    const bool v20 = v18 && v19;
-    if (v20) {
-      const int v21 = v17 * n5;
-      const int v22 = v21 + v16;
-      float v23[4];
-      fw_load_f32x4_ldg(in1 + v22, v23);
-      const int v24 = v15 * 65;
-      const int v25 = v24 + v12;
-      #pragma unroll
-      for (int l = 0; l < 4; ++l) {
-        tile0[v25 + l] = v23[l];
-      }
+    const int v19 = v7 + v15;
+    const int v21 = v19 < v20 ? v19 : v20;
+    const int v22 = v21 * n5;
+    const int v23 = v22 + v18;
+    float v24[4];
+    fw_load_f32x4_ldg(in1 + v23, v24);
+    const int v25 = v15 * 65;
+    const int v26 = v25 + v12;
+    #pragma unroll
+    for (int l = 0; l < 4; ++l) {
+      tile0[v26 + l] = v24[l];
     }
   }
   __syncthreads();  // the tiles are complete
-  const int v30 = v7 + v12;
+  const int v30 = n4 - v8;
+  const int v31 = n3 - v7;
+  const bool v33 = v12 < v31;
+  const int v35 = v30 + (-1);
+  const int v37 = v31 + (-4);
+  const int v38 = v12 < v37 ? v12 : v37;
+  const int v40 = v7 + v38;
   #pragma unroll
-  for (int k26 = 0; k26 < 4; ++k26) {
-    const int v27 = k26 * 16;
-    const int v28 = v9 + v27;
-    const int v29 = v8 + v28;
-    const bool v31 = v29 < n4;
-    const bool v32 = v30 < n3;
-    const bool v33 = v31 && v32;
-    if (v33) {
-      const int v34 = v12 * 65;
-      const int v35 = v34 + v28;
-      const int v41 = v29 * n6;
-      const int v42 = v41 + v30;
-      bool v43[4];
-      fw_load_boolx4_ldg(in0 + v42, v43);
-      float v44[4];
-      #pragma unroll
-      for (int l = 0; l < 4; ++l) {
-        const int v36 = l;
-        const int v37 = v36 * 65;
-        const int v39 = v35 + v37;
-        const float v40 = tile0[v39];
-        v44[l] = v43[l] ? v40 : 0.0f;
-      }
-      const int v45 = v29 * n7;
-      const int v46 = v45 + v30;
-      fw_store_f32x4(out2 + v46, v44);
+  for (int k27 = 0; k27 < 4; ++k27) {
+    const int v28 = k27 * 16;
+    const int v29 = v9 + v28;
+    const bool v32 = v29 < v30;
+    const bool v34 = v32 && v33;
+    const int v36 = v29 < v35 ? v29 : v35;
+    const int v39 = v8 + v36;
+    const int v41 = v38 * 65;
+    const int v42 = v41 + v36;
+    const int v48 = v39 * n6;
+    const int v49 = v48 + v40;
+    bool v50[4];
+    fw_load_boolx4_ldg(in0 + v49, v50);
+    float v51[4];
+    #pragma unroll
+    for (int l = 0; l < 4; ++l) {
+      const int v43 = l;
+      const int v44 = v43 * 65;
+      const int v46 = v42 + v44;
+      const float v47 = tile0[v46];
+      v51[l] = v50[l] ? v47 : 0.0f;
+    }
+    const int v52 = v39 * n7;
+    const int v53 = v52 + v40;
+    if (v34) {
+      fw_store_f32x4(out2 + v53, v51);
     }
   }
 }
