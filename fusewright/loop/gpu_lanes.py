@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from ..core.dtypes import compute_type
 from ..fusion.scalar import Expr
-from ..index.expr import Ix
 from ..schedule.windows import Windows, constant_lanes, windows_of
 from .gpu_nest import Nest
-from .ir import Arg, Imm
+from .ir import Arg, Imm, Let, Set, Stmt, Var
 from .scope import Scope
 
 
@@ -34,14 +33,20 @@ class Lanes(Nest):
     def _load(self, s: Scope, e: Expr, lanes: int) -> Arg:
         if e.data[0] in self.s.permuted and self.from_multiples(s, lanes) and self.tail(s) is None:
             assert self.v is not None
-            w = windows_of(e, self.v, lanes, self.steady)
-            if w is not None:
-                return self.permuted(s, e, w, lanes)
+            w = windows_of(e, self.v, lanes, self.steady, self.s.uniform)
+            guards = [] if w is None else self.guards(s, e, lanes)
+            if w is not None and all(g.lanes == 1 for g in guards):
+                return self.permuted(s, e, w, lanes, guards)
         return super()._load(s, e, lanes)
 
-    def permuted(self, s: Scope, e: Expr, w: Windows, lanes: int) -> Arg:
+    def guards(self, s: Scope, e: Expr, lanes: int) -> list[Arg]:
+        """The conditions of a load that are not constants in each lane."""
+        assert self.v is not None
+        return [self.emit(s, a) for a in e.args if constant_lanes(a, self.v, lanes) is None]
+
+    def permuted(self, s: Scope, e: Expr, w: Windows, lanes: int, guards: list[Arg]) -> Arg:
         dtype = compute_type(e.data[2])
-        parts = [self.window(s, e, start, w.width) for start in w.starts]
+        parts = self.windows(s, e, w, guards)
         if w.lanes == tuple(range(len(parts) * w.width)) and len(parts) == 1:
             return parts[0]
         order = w.lanes
@@ -53,14 +58,26 @@ class Lanes(Nest):
             return self.splat(s, parts[0], lanes)
         return self.let(s, "permute", tuple(parts), dtype, lanes, attr=order)
 
-    def window(self, s: Scope, e: Expr, start: Ix, width: int) -> Arg:
-        """A whole window; loads that take lanes out of the same one share it."""
+    def windows(self, s: Scope, e: Expr, w: Windows, guards: list[Arg]) -> list[Arg]:
+        """Windows, or nothing where a condition is false. Loads that take lanes out of the same ones share them."""
         name, _, dtype = e.data
-        key = ("window", name, start, width)
-        for c in s.chain():
-            if key in c.memo:
-                return c.memo[key]
-        mark = None if width == 1 else "aligned stream" if name in self.s.stream else "aligned"
-        at = self.scalar_index(s, start, name)
-        out = s.memo[key] = self.let(s, "load", (at,), compute_type(dtype), width, self.bufs[name], mark)
-        return out
+        keys = [("window", name, start, w.width, *guards) for start in w.starts]
+        known = {key: c.memo[key] for c in reversed(s.chain()) for key in keys if key in c.memo}
+        new = [(key, start) for key, start in zip(keys, w.starts, strict=True) if key not in known]
+        mark = None if w.width == 1 else "aligned stream" if name in self.s.stream else "aligned"
+        at = [self.scalar_index(s, start, name) for _, start in new]
+        dtype = compute_type(dtype)
+        got = [self.reg(dtype, w.width) for _ in new]
+        loads: list[Stmt] = [Let(r, "load", (a,), self.bufs[name], mark) for r, a in zip(got, at, strict=True)]
+        if guards and new:
+            nothing = Imm(False if dtype.is_bool else 0.0 if dtype.is_float else 0, dtype, w.width)
+            held = [self.reg(dtype, w.width, "maybe") for _ in new]
+            sets = [Set(h, r) for h, r in zip(held, got, strict=True)]
+            s.body += [Var(h, nothing) for h in held]
+            self.only(s, *guards).extend([*loads, *sets])
+            got = held
+        else:
+            s.body += loads
+        for (key, _), r in zip(new, got, strict=True):
+            known[key] = s.memo[key] = self.own(s, r)
+        return [known[key] for key in keys]

@@ -10,8 +10,9 @@ from ..fusion.online import Online, online
 from ..fusion.scalar import Expr
 from ..index.expr import Atom, Ix, ix, sym
 from ..index.layout import product
-from ..schedule.gpu_base import DEAR, GpuSchedule, beside, on_positions
+from ..schedule.gpu_base import DEAR, GpuSchedule, beside
 from ..schedule.gpu_fit import room_for, row_bytes
+from ..schedule.windows import on_positions, one_for_all
 from .accumulate import Reductions
 from .ir import Arg, Buf, For, Func, Grid, If, Imm, Let, Reg, Set, Stmt, Store, Var
 from .passes import Passes
@@ -243,7 +244,7 @@ class Nest(Reductions):
 
     def emit(self, s: Scope, e: Expr) -> Arg:
         """Conditions on positions are the same for all lanes of a vector, where the schedule says so."""
-        if self.s.uniform and self.v is not None and self.v in e.axes and self.one_for_all(e):
+        if self.s.uniform and self.v is not None and self.v in e.axes and one_for_all(e, self.v):
             for c in s.chain():
                 if e in c.memo:
                     return c.memo[e]
@@ -253,12 +254,6 @@ class Nest(Reductions):
                 out = home.memo[e] = self.prim(home, e.data, *args)
                 return out
         return super().emit(s, e)
-
-    def one_for_all(self, e: Expr) -> bool:
-        """Whether all lanes agree on a condition, given that they do on positions."""
-        if e.kind == "op" and e.data in ("and", "or", "not") and e.dtype.is_bool:
-            return all(self.v not in a.axes or self.one_for_all(a) for a in e.args)
-        return on_positions(e)
 
     def at_first_lane(self, s: Scope, e: Expr) -> Arg:
         if e.kind == "index":

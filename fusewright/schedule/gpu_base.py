@@ -16,7 +16,7 @@ from .analysis import Analysis
 from .device import Gpu
 from .forms import axes, choice, flag, kept, name, names, number, render, staged, vector
 from .quotients import multiple, steady, steady_in
-from .windows import Windows, fit, loads, windows_of
+from .windows import Windows, fewer, fit, loads, on_positions, windows_of
 
 ACCESS = 16  # bytes of the widest memory access
 FLIGHT = 64  # bytes a thread should have on their way at once
@@ -153,12 +153,19 @@ class Vectors(Analysis):
 
     def _permuted(self, f: Fusion, s: GpuSchedule) -> frozenset[str]:
         """The buffers of which lanes are taken out of whole vectors, all of those aligned."""
-        v = next((a for a in f.axes if a.name == s.vector), None)
-        if v is None or s.lanes == 1 or s.anchor or s.mode == "collect":
+        if s.anchor or s.mode == "collect":
             return frozenset()
-        found = [(e.data[0], windows_of(e, v, s.lanes, s.steady)) for e in loads(f)]
-        held = [(b, self._inside(f, b, w)) for b, w in found if w is not None]
-        return frozenset(b for b, _ in held) - {b for b, fits in held if not fits}
+        along = {s.vector: (s.lanes, s.steady, s.uniform), s.across: (s.turned, False, False)}
+        fits: dict[str, bool] = {}
+        for v in [a for a in f.axes if along.get(a.name, (1,))[0] > 1]:
+            found: dict[str, list[Windows]] = {}
+            for e in loads(f):
+                w = windows_of(e, v, *along[v.name])
+                if w is not None:
+                    found.setdefault(e.data[0], []).append(w)
+            for b, ways in found.items():
+                fits[b] = fits.get(b, True) and fewer(ways) and all(self._inside(f, b, w) for w in ways)
+        return frozenset(b for b, all_fit in fits.items() if all_fit)
 
     def _inside(self, f: Fusion, buffer: str, w: Windows) -> bool:
         """Whether windows are aligned, and all of their elements in the buffer."""
@@ -228,8 +235,8 @@ class Vectors(Analysis):
 
     def _taken(self, f: Fusion, e: Expr, v: Atom, lanes: int) -> bool:
         """Whether the lanes of a load can be taken out of whole vectors."""
-        w = windows_of(e, v, lanes, True)
-        return w is not None and self._inside(f, e.data[0], w)
+        w = windows_of(e, v, lanes, steady=True, uniform=False)
+        return w is not None and fewer([w]) and self._inside(f, e.data[0], w)
 
     def large(self, walks: list[Walk]) -> list[Walk]:
         """Those that matter: as large as others, about."""
@@ -259,13 +266,6 @@ def widest(dtypes: Iterable[DType]) -> int:
     """Lanes of vectors of 16 bytes of the narrowest of these types."""
     itemsizes = [d.itemsize for d in dtypes if d is not bool_] or [4]
     return max(1, min(8, ACCESS // min(itemsizes), 2 * ACCESS // max(itemsizes)))
-
-
-def on_positions(e: Expr) -> bool:
-    """Whether an expression compares a position with another, or with a number."""
-    if e.kind != "op" or e.data not in ("lt", "le", "gt", "ge"):
-        return False
-    return all(a.kind in ("index", "const") for a in e.args) and any(a.kind == "index" for a in e.args)
 
 
 def beside(threads: int) -> int:

@@ -3,14 +3,15 @@ and flips leave behind.
 
 With v = lanes * k + l, the offset `2 * (v // 2) + 1` is, for 8 lanes, `8 * k` plus 1, 1, 3, 3, 5, 5, 7 and 7. So the
 lanes of every vector are at the same places of a *window*: elements side by side, as many as a power of two, from a
-multiple of that on. Windows, two at most, are read whole, and lanes are taken out of them. Likewise a condition on
+multiple of that on. Windows, a few at most, are read whole, and lanes are taken out of them, those of several loads
+out of the same ones: the taps of a convolution, whose weights of a channel lie side by side. Likewise a condition on
 positions may be a constant in each lane: `v - 2 * (v // 2) < 1` is true in even ones.
 """
 
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -20,7 +21,7 @@ from ..fusion.scalar import walk as walk_exprs
 from ..index.expr import ONE, ZERO, Atom, Ix, axis, ix, value_axes
 from .quotients import Size, multiple
 
-MOST = 2  # windows that are read for a vector
+MOST = 4  # windows that are read for a vector
 BYTES = 16  # of a window, at most: one access
 _HOLDS: dict[str, Callable[[int, int], bool]] = {
     "lt": operator.lt,
@@ -43,22 +44,42 @@ class Windows(NamedTuple):
     base: Ix
 
 
-def windows_of(e: Expr, v: Atom, lanes: int, steady: bool) -> Windows | None:
-    """The windows of a load; None if lanes are read one by one, or side by side as they are, or are all the same."""
+def on_positions(e: Expr) -> bool:
+    """Whether an expression compares a position with another, or with a number."""
+    if e.kind != "op" or e.data not in ("lt", "le", "gt", "ge"):
+        return False
+    return all(a.kind in ("index", "const") for a in e.args) and any(a.kind == "index" for a in e.args)
+
+
+def one_for_all(e: Expr, v: Atom | None) -> bool:
+    """Whether all lanes along `v` agree on a condition, given that they do on positions."""
+    if v not in e.axes:
+        return True
+    if e.kind == "op" and e.data in ("and", "or", "not") and e.dtype.is_bool:
+        return all(one_for_all(a, v) for a in e.args)
+    return on_positions(e)
+
+
+def windows_of(e: Expr, v: Atom, lanes: int, steady: bool, uniform: bool) -> Windows | None:
+    """The windows of a load; None if lanes are read one by one, or side by side as they are, or are all the same.
+
+    A condition may be constant in each lane or the same in all of them; `uniform`: those on positions are.
+    """
     _, offset, dtype = e.data
     if lanes == 1 or v not in offset.axes() or offset.coefficient(v, within=steady) in (ONE, ZERO):
         return None
-    on: tuple[bool, ...] | None = (True,) * lanes
+    on = (True,) * lanes
     for a in e.args:
-        on = constant_lanes(a, v, lanes)
-        if on is None:
+        some = constant_lanes(a, v, lanes)
+        if some is None and not (one_for_all(a, v) if uniform else v not in a.axes):
             return None
-    assert on is not None
+        on = on if some is None else tuple(map(operator.and_, on, some))
     return windows(offset, v, lanes, dtype.itemsize, on)
 
 
 def windows(offset: Ix, v: Atom, lanes: int, itemsize: int, on: tuple[bool, ...]) -> Windows | None:
-    """The fewest windows that hold the elements of the lanes that are `on`, and of those the narrowest ones."""
+    """The fewest windows that hold the elements of the lanes that are `on`, and of those the narrowest; the widest,
+    which other loads may share, where each lane has its own."""
     found = _lanes(offset, v, lanes)
     if found is None or not any(on):
         return None
@@ -66,10 +87,11 @@ def windows(offset: Ix, v: Atom, lanes: int, itemsize: int, on: tuple[bool, ...]
     read = {p for p, x in zip(places, on, strict=True) if x}
     constant = next((c for m, c in first.terms if not m), 0)
     widths = [1 << n for n in range(max(1, BYTES // itemsize).bit_length())]
-    width = min(widths, key=lambda w: len({(p + constant % w) // w for p in read}))
+    count = {w: len({(p + constant % w) // w for p in read}) for w in widths}
+    width = widths[-1] if 1 < min(count.values()) == len(read) else min(widths, key=count.__getitem__)
     rest = constant % width
     blocks = sorted({(p + rest) // width for p in read})
-    if len(blocks) > MOST or 1 < len(blocks) == len(read):
+    if len(blocks) > MOST:
         return None
     at = [blocks.index((p + rest) // width) * width + (p + rest) % width if p in read else -1 for p in places]
     at = [n if x else -1 for n, x in zip(at, on, strict=True)]
@@ -93,6 +115,13 @@ def constant_lanes(e: Expr, v: Atom, lanes: int) -> tuple[bool, ...] | None:
     found = _lanes(a - b, v, lanes)
     n = None if found is None else found[0].as_int()
     return None if found is None or n is None else tuple(_HOLDS[e.data](n + p, 0) for p in found[2])
+
+
+def fewer(found: Iterable[Windows]) -> bool:
+    """Whether these windows of one buffer, each read once, are fewer accesses than the lanes one by one."""
+    ways = list(found)
+    blocks = {(start, w.width) for w in ways for start in w.starts}
+    return all(len(w.starts) == 1 for w in ways) or len(blocks) < sum(k >= 0 for w in ways for k in w.lanes)
 
 
 def fit(w: Windows, b: Buffer, address: int, size: Size = None) -> bool:
@@ -142,4 +171,4 @@ def _in_terms_of(v: Atom, p: Ix, k: Ix, lanes: int) -> Ix | None:
     return out
 
 
-__all__ = ["Windows", "constant_lanes", "fit", "loads", "windows", "windows_of"]
+__all__ = ["Windows", "constant_lanes", "fewer", "fit", "loads", "on_positions", "one_for_all", "windows", "windows_of"]

@@ -85,6 +85,23 @@ def padded(b: Builder, dtype: DType) -> Value:
     return b.add(b.pad(b.slice(x, 1, 0, 2, M), [0, 0], [0, 3], b.const(1.0, dtype)), y)
 
 
+def taps(b: Builder, dtype: DType) -> Value:
+    """A convolution of each channel on its own: its weights lie side by side."""
+    x, w, y = b.input(dtype, (N, M)), b.input(dtype, (M, 4)), b.input(dtype, (N, M))
+    for k in range(4):
+        y = b.add(y, b.mul(x, b.select(w, 1, k)))
+    return y
+
+
+def guarded(b: Builder, dtype: DType) -> Value:
+    """The taps behind something else, which is a multiple of every vector wide."""
+    x, w, y = b.input(dtype, (N, M)), b.input(dtype, (M, 2)), b.input(dtype, (N, 16))
+    z = x
+    for k in range(2):
+        z = b.add(z, b.select(w, 1, k))
+    return b.neg(b.cat([y, z], 1))
+
+
 def softmax_of_pairs(b: Builder, dtype: DType) -> Value:
     x = b.cast(b.input(dtype, (N, 2 * M)), f32)
     halves = [b.unsqueeze(b.slice(x, 1, k, 2, M), 2) for k in (1, 0)]
@@ -94,7 +111,20 @@ def softmax_of_pairs(b: Builder, dtype: DType) -> Value:
 
 
 PROGRAMS = {
-    p.__name__: p for p in (pairs, swapped, every_second, repeated, thrice, flipped, shuffled, padded, softmax_of_pairs)
+    p.__name__: p
+    for p in (
+        pairs,
+        swapped,
+        every_second,
+        repeated,
+        thrice,
+        flipped,
+        shuffled,
+        padded,
+        taps,
+        guarded,
+        softmax_of_pairs,
+    )
 }
 
 
@@ -139,6 +169,9 @@ def test_emulated(name: str, m: int, dtype: DType) -> None:
         ("repeated", 48, bf16, 2),
         ("flipped", 64, f16, 2),
         ("shuffled", 64, bf16, 3),
+        ("taps", 64, bf16, 6),
+        ("taps", 64, f32, 6),
+        ("guarded", 64, bf16, 4),
     ],
 )
 def test_whole_vectors_are_read(name: str, m: int, dtype: DType, loads: int) -> None:
@@ -210,6 +243,8 @@ def _atom(p):
         (lambda v: 63 - v, 8, 2, 8, 1, (7, 6, 5, 4, 3, 2, 1, 0)),
         (lambda v: 62 - v, 8, 2, 8, 2, (14, 13, 12, 11, 10, 9, 8, 7)),
         (lambda v: v // 8, 8, 2, 1, 1, (0,) * 8),
+        (lambda v: 3 * v + 2, 8, 2, 8, 3, tuple(range(2, 24, 3))),
+        (lambda v: 4 * v + 1, 8, 2, 8, 4, tuple(range(1, 32, 4))),
     ],
 )
 def test_windows(offset, lanes: int, itemsize: int, width: int, count: int, places: tuple[int, ...]) -> None:
@@ -224,7 +259,7 @@ def test_windows(offset, lanes: int, itemsize: int, width: int, count: int, plac
             assert start + place % w.width == offset(lanes * k + n)
 
 
-@pytest.mark.parametrize("offset", [lambda v: v // 3, lambda v: 3 * v, lambda v: v * v, lambda v: 64 * v])
+@pytest.mark.parametrize("offset", [lambda v: v // 3, lambda v: 5 * v, lambda v: v * v, lambda v: 64 * v])
 def test_no_windows(offset) -> None:
     v = axis("v", 64)
     assert windows(offset(v), _atom(v), 8, 2, (True,) * 8) is None
