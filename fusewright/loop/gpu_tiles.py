@@ -12,6 +12,7 @@ from ..fusion.scalar import Expr
 from ..index.expr import ONE, Atom, ix
 from ..index.layout import product
 from ..schedule.gpu_base import STAGE
+from ..schedule.windows import on_positions
 from .gpu_moved import Moved
 from .ir import Alloc, Arg, Barrier, Buf, For, If, Stmt, Store
 from .scope import Scope
@@ -271,13 +272,37 @@ class Tiles(Moved):
         with self.turned(a):
             value = self.splat(p, self.emit(p, e), lanes)
         inside.append(Store(tile, self.add(p, self.mul(p, row, self.imm(_pitch(tile.dtype))), col), value))
-        s.body.append(For(var, self.imm(0), self.imm(STAGE // stride), self.imm(1), inside, True))
+        rows = For(var, self.imm(0), self.imm(STAGE // stride), self.imm(1), inside, True)
+        self.only(s, *self.needed(s, e, {a: at[0], v: at[1]})).append(rows)
+
+    def needed(self, s: Scope, e: Expr, at: dict[Atom, Arg]) -> list[Arg]:
+        """Conditions on a tile that begins `at` these places, without which none of its points needs a value: where
+        something else is taken in its place, as in the other pieces of a cat, and nothing is read."""
+        bodies = [st.body for st in self.f.stores()]
+        found = set(needs(bodies)[e])
+        if e.kind == "load":
+            found.update(x for a in e.args for x in conjuncts(a))
+        return [c for x in sc.walk(bodies) if x in found for c in self.somewhere(s, x, at)]
+
+    def somewhere(self, s: Scope, e: Expr, at: dict[Atom, Arg]) -> list[Arg]:
+        """Whether a condition on positions holds anywhere in a tile, if that can be seen at one of its corners."""
+        if not on_positions(e):
+            return []
+        left, right = (x.data if x.kind == "index" else ix(x.data) for x in e.args)
+        slopes = {x: c.as_int() if (c := (left - right).coefficient(x)) is not None else None for x in at}
+        if None in slopes.values():
+            return []
+        far = {x for x, n in slopes.items() if n and (n > 0) == (e.data in ("gt", "ge"))}
+        corner = Scope(s, s.body)
+        for x, begin in at.items():
+            corner.axes[x] = self.own(corner, self.add(s, begin, self.imm(STAGE - 1)) if x in far else begin)
+        return [self.emit(corner, e)]
 
     @contextmanager
     def turned(self, a: Atom) -> Iterator[None]:
         """Vectors are along `a`: what the schedule knows of those along its own axis does not hold for them."""
         before = self.v, self.s, self.steady, self.width
-        other = replace(self.s, uniform=False, steady=False, permuted=frozenset())
+        other = replace(self.s, uniform=False, steady=False)
         self.v, self.s, self.steady, self.width = a, other, False, self.s.turned
         try:
             yield
@@ -323,6 +348,23 @@ class Tiles(Moved):
             p.memo[e] = self.let(p, "gather", (index,), e.dtype, self.width, tile)
         self.points([p], [here])
         s.body.append(For(var, self.imm(0), self.imm(STAGE // self.s.row_threads), self.imm(1), inside, True))
+
+
+def conjuncts(e: Expr) -> list[Expr]:
+    """What must hold for a condition to hold."""
+    return [x for a in e.args for x in conjuncts(a)] if e.kind == "op" and e.data == "and" else [e]
+
+
+def needs(bodies: list[Expr]) -> dict[Expr, frozenset[Expr]]:
+    """Conditions that hold wherever some use of a value by these takes it, and not something else in its place."""
+    known = dict.fromkeys(bodies, frozenset[Expr]())
+    for x in reversed(sc.walk(bodies)):
+        for child in x.children():
+            own = known[x]
+            if x.kind == "op" and x.data == "where" and child not in (x.args[0], x.args[2]):
+                own |= frozenset(conjuncts(x.args[0]))
+            known[child] = known.get(child, own) & own
+    return known
 
 
 def _stored(e: Expr) -> DType:

@@ -10,7 +10,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 import fusewright
-from fusewright.loop.ir import Func
+from fusewright.loop.ir import For, Func, Grid, If
 from fusewright.loop.text import dump
 from fusewright.run import devices
 from tests.emulate.driver import EmulatedDriver
@@ -82,6 +82,23 @@ def test_results(name: str, dtype: torch.dtype, shape: tuple[int, int], seen: Se
     name = {torch.float32: "f32", torch.bfloat16: "bf16", torch.int64: "i64"}[dtype]
     room = 1 if dtype is torch.int64 else 2  # tiles
     assert tiles(seen) == [[t.format(name) for t in want[:room]]]
+
+
+@pytest.mark.parametrize("sizes", [(200, 130, 70), (64, 64, 64), (3, 65, 300), (128, 5, 2)], ids=str)
+def test_tiles_are_computed_where_a_piece_of_a_cat_is(sizes: tuple[int, int, int], seen: Seen) -> None:
+    before, own, after = sizes
+    x, y, z = torch.randn(own, 90), torch.randn(90, before), torch.randn(90, after)
+
+    def f(x: Tensor, y: Tensor, z: Tensor) -> Tensor:
+        return torch.cat([y, (x * 2).t() + 1, z], 1)
+
+    got = torch.compile(f, backend="fusewright")(x, y, z)
+    assert same_bits(got, f(x, y, z))
+    (made,) = seen.made
+    grid = made.body[-1]
+    assert isinstance(grid, Grid)
+    checked = [s for s in grid.body if isinstance(s, If) and any(isinstance(x, For) for x in s.then)]
+    assert len(checked) == len(tiles(seen)) == 1
 
 
 @pytest.mark.parametrize("lanes", [(128, 64, 4, 4), (72, 67, 4, 1), (67, 72, 1, 4)], ids=str)
