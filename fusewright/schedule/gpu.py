@@ -36,12 +36,12 @@ from dataclasses import replace
 from ..core.errors import Refusal
 from ..fusion.collapse import collapse
 from ..fusion.ir import Fusion, Stage
-from ..index.expr import Atom
+from ..index.expr import ONE, Atom, Ix
 from . import gpu_scatter
 from .analysis import Analysis
 from .device import Gpu
 from .gpu_along import passes_of
-from .gpu_base import ACCESS, WARP, GpuSchedule, Hint, Settled, finds_positions, power_up
+from .gpu_base import ACCESS, SECTOR, WARP, GpuSchedule, Hint, Settled, accesses, finds_positions, power_up
 from .gpu_caches import passing
 from .gpu_down import Down
 from .gpu_fit import CHUNK, THREADS
@@ -103,7 +103,23 @@ class _Planner(Down):
             col_order = [a for a in col_order if a is not unit] + [unit]
         else:
             unit = None
+        if not over_rows:
+            row_order = self.side_by_side(f, row_order, unit)
         return self.along(f, row_order, col_order, unit, passes, over_rows)
+
+    def side_by_side(self, f: Fusion, rows: list[Atom], unit: Atom | None) -> list[Atom]:
+        """The rows in such an order that threads of neighbouring ones read neighbours of what is large and lies across
+        the columns, if what lies along them fills sectors of memory in any order."""
+        along: dict[tuple[str, Ix], int] = {(b, o): self.size(list(o.axes())) * d.itemsize for b, o, d in accesses(f)}
+        large = {k: n for k, n in along.items() if 4 * n >= max(along.values())}
+        across = dict.fromkeys(rows, 0)
+        for (_, o), n in large.items():
+            for a in rows if unit is None or o.coefficient(unit) is not ONE else ():
+                across[a] += n if o.coefficient(a) is ONE else 0
+        last = max(reversed(rows), key=across.__getitem__, default=None)
+        if last is None or (unit is not None and self.size([unit]) < SECTOR):
+            return rows
+        return [a for a in rows if a is not last] + [last]
 
     def _columns(self, reductions: list[Stage]) -> set[Atom]:
         """The axes to be columns when no reduction's result is needed within its row."""
