@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 
@@ -209,14 +209,29 @@ class Tiles(Moved):
         at_v, at_a = self.mul(s, tile_v, self.imm(STAGE)), self.mul(s, tile_a, self.imm(STAGE))
         end_v = self.params.get(v.extent, ("extent", v.name))
         end_a = self.params.get(a.extent, ("extent", a.name))
+        place = (at_a, at_v), (end_a, end_v)
+        inside = [self.prim(s, "le", self.add(s, b, self.imm(STAGE)), e) for b, e in zip(*place, strict=True)]
+        whole = self.prim(s, "and", *inside)
         staged = self.crossing(a, v)
-        for k, e in enumerate(staged):
-            tile = Buf(f"tile{k}", _stored(e))
+        tiles = [Buf(f"tile{k}", _stored(e)) for k, e in enumerate(staged)]
+        for tile in tiles:
             self.func.allocs.append(Alloc(tile, self.imm(STAGE * _pitch(tile.dtype)), "block"))
-            self.stage_in(s, e, tile, a, v, tid, (at_a, at_v), (end_a, end_v))
+
+        def both_ways(emit: Callable[[Scope, bool], None]) -> None:
+            fast, slow = Scope(s, []), Scope(s, [])
+            emit(fast, True)
+            emit(slow, False)
+            s.body.append(If(whole, fast.body, slow.body))
+
+        def stage(x: Scope, whole: bool) -> None:
+            for e, tile in zip(staged, tiles, strict=True):
+                self.stage_in(x, e, tile, a, v, tid, *place, whole)
+
         if staged:
+            both_ways(stage)
             s.body.append(Barrier("the tiles are complete"))
-        self.across_tile(s, staged, a, v, tid, (at_a, at_v), (end_a, end_v))
+        held = dict(zip(staged, tiles, strict=True))
+        both_ways(lambda x, whole: self.across_tile(x, held, a, v, tid, *place, whole))
 
     def crossing(self, a: Atom, v: Atom) -> list[Expr]:
         """What passes through shared memory: values that are made of what is contiguous along `a` and strided along
@@ -252,6 +267,7 @@ class Tiles(Moved):
         tid: Arg,
         at: tuple[Arg, Arg],
         end: tuple[Arg, Arg],
+        whole: bool,
     ) -> None:
         """Compute a tile in vectors along `a`; tile[v][a] = e. What is beyond the end is something else, and not used:
         without conditions all of a thread's loads are on their way at once."""
@@ -266,13 +282,17 @@ class Tiles(Moved):
         self.own(c, var)
         row = self.add(c, y, self.mul(c, var, self.imm(stride)))
         p = Scope(c, inside)
-        p.axes[a] = self.own(s, self.prim(s, "min", self.add(s, at[0], col), self.add(s, end[0], self.imm(-lanes))))
-        p.axes[v] = self.own(p, self.prim(c, "min", self.add(c, at[1], row), self.add(s, end[1], self.imm(-1))))
+        p.axes[a], p.axes[v] = self.add(s, at[0], col), self.add(c, at[1], row)
+        if not whole:
+            p.axes[a] = self.prim(s, "min", p.axes[a], self.add(s, end[0], self.imm(-lanes)))
+            p.axes[v] = self.prim(c, "min", p.axes[v], self.add(s, end[1], self.imm(-1)))
+        self.own(s, p.axes[a])
+        self.own(p, p.axes[v])
         p.vector, p.lanes = a, lanes
         with self.turned(a):
             value = self.splat(p, self.emit(p, e), lanes)
         inside.append(Store(tile, self.add(p, self.mul(p, row, self.imm(_pitch(tile.dtype))), col), value))
-        rows = For(var, self.imm(0), self.imm(STAGE // stride), self.imm(1), inside, True)
+        rows = For(var, self.imm(0), self.imm(STAGE // stride), self.imm(1), inside, whole)
         self.only(s, *self.needed(s, e, {a: at[0], v: at[1]})).append(rows)
 
     def needed(self, s: Scope, e: Expr, at: dict[Atom, Arg]) -> list[Arg]:
@@ -312,12 +332,13 @@ class Tiles(Moved):
     def across_tile(
         self,
         s: Scope,
-        staged: list[Expr],
+        staged: dict[Expr, Buf],
         a: Atom,
         v: Atom,
         tid: Arg,
         at: tuple[Arg, Arg],
         end: tuple[Arg, Arg],
+        whole: bool,
     ) -> None:
         """Compute the tile in vectors along `v`, and store what exists: beyond the end are the last ones once more, so
         that nothing read has to wait for a condition."""
@@ -328,15 +349,16 @@ class Tiles(Moved):
         c = Scope(s, inside)
         self.own(c, var)
         row = self.add(c, y, self.mul(c, var, self.imm(self.s.row_threads)))
-        left = [self.prim(s, "sub", e, x) for e, x in zip(end, at, strict=True)]
-        here = self.prim(c, "and", self.prim(c, "lt", row, left[0]), self.prim(s, "lt", col, left[1]))
-        row = self.own(c, self.prim(c, "min", row, self.add(s, left[0], self.imm(-1))))
-        col = self.own(s, self.prim(s, "min", col, self.add(s, left[1], self.imm(-self.width))))
+        here = None
+        if not whole:
+            left = [self.prim(s, "sub", e, x) for e, x in zip(end, at, strict=True)]
+            here = self.prim(c, "and", self.prim(c, "lt", row, left[0]), self.prim(s, "lt", col, left[1]))
+            row = self.own(c, self.prim(c, "min", row, self.add(s, left[0], self.imm(-1))))
+            col = self.own(s, self.prim(s, "min", col, self.add(s, left[1], self.imm(-self.width))))
         p = Scope(c, inside)
         p.axes[a], p.axes[v] = self.own(p, self.add(p, at[0], row)), self.own(s, self.add(s, at[1], col))
         p.vector, p.lanes = v, self.width
-        for k, e in enumerate(staged):
-            tile = Buf(f"tile{k}", _stored(e))
+        for e, tile in staged.items():
             pitch = _pitch(tile.dtype)
             where = self.add(p, self.mul(p, col, self.imm(pitch)), row)
             if self.width == 1:
@@ -347,7 +369,7 @@ class Tiles(Moved):
             index = self.prim(p, "add", self.splat(p, where, self.width), lanes)
             p.memo[e] = self.let(p, "gather", (index,), e.dtype, self.width, tile)
         self.points([p], [here])
-        s.body.append(For(var, self.imm(0), self.imm(STAGE // self.s.row_threads), self.imm(1), inside, True))
+        s.body.append(For(var, self.imm(0), self.imm(STAGE // self.s.row_threads), self.imm(1), inside, whole))
 
 
 def conjuncts(e: Expr) -> list[Expr]:

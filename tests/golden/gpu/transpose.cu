@@ -88,66 +88,129 @@ extern "C" __global__ void __launch_bounds__(256) transpose_0(
   const int v6 = v1 - v5;
   const int v7 = v3 * 64;
   const int v8 = v6 * 64;
-  const int v9 = fw_udiv(tid0, 16);
-  const int v10 = v9 * 16;
-  const int v11 = tid0 - v10;
-  const int v12 = v11 * 4;
-  const int v16 = v8 + v12;
-  const int v17 = n4 + (-4);
-  const int v18 = v16 < v17 ? v16 : v17;
-  const int v20 = n3 + (-1);
-  #pragma unroll
-  for (int k13 = 0; k13 < 4; ++k13) {
-    const int v14 = k13 * 16;
-    const int v15 = v9 + v14;
-    const int v19 = v7 + v15;
-    const int v21 = v19 < v20 ? v19 : v20;
-    const int v22 = v21 * n5;
-    const int v23 = v22 + v18;
-    float v24[4];
-    fw_load_f32x4_ldg(in1 + v23, v24);
-    const int v25 = v15 * 65;
-    const int v26 = v25 + v12;
+  const int v9 = v8 + 64;
+  const bool v10 = v9 <= n4;
+  const int v11 = v7 + 64;
+  const bool v12 = v11 <= n3;
+  const bool v13 = v10 && v12;
+  if (v13) {
+    const int v14 = fw_udiv(tid0, 16);
+    const int v15 = v14 * 16;
+    const int v16 = tid0 - v15;
+    const int v17 = v16 * 4;
+    const int v21 = v8 + v17;
     #pragma unroll
-    for (int l = 0; l < 4; ++l) {
-      tile0[v26 + l] = v24[l];
+    for (int k18 = 0; k18 < 4; ++k18) {
+      const int v19 = k18 * 16;
+      const int v20 = v14 + v19;
+      const int v22 = v7 + v20;
+      const int v23 = v22 * n5;
+      const int v24 = v23 + v21;
+      float v25[4];
+      fw_load_f32x4_ldg(in1 + v24, v25);
+      const int v26 = v20 * 65;
+      const int v27 = v26 + v17;
+      #pragma unroll
+      for (int l = 0; l < 4; ++l) {
+        tile0[v27 + l] = v25[l];
+      }
+    }
+  } else {
+    const int v28 = fw_udiv(tid0, 16);
+    const int v29 = v28 * 16;
+    const int v30 = tid0 - v29;
+    const int v31 = v30 * 4;
+    const int v35 = v8 + v31;
+    const int v37 = n4 + (-4);
+    const int v38 = v35 < v37 ? v35 : v37;
+    const int v39 = n3 + (-1);
+    for (int k32 = 0; k32 < 4; ++k32) {
+      const int v33 = k32 * 16;
+      const int v34 = v28 + v33;
+      const int v36 = v7 + v34;
+      const int v40 = v36 < v39 ? v36 : v39;
+      const int v41 = v40 * n5;
+      const int v42 = v41 + v38;
+      float v43[4];
+      fw_load_f32x4_ldg(in1 + v42, v43);
+      const int v44 = v34 * 65;
+      const int v45 = v44 + v31;
+      #pragma unroll
+      for (int l = 0; l < 4; ++l) {
+        tile0[v45 + l] = v43[l];
+      }
     }
   }
   __syncthreads();  // the tiles are complete
-  const int v30 = n4 - v8;
-  const int v31 = n3 - v7;
-  const bool v33 = v12 < v31;
-  const int v35 = v30 + (-1);
-  const int v37 = v31 + (-4);
-  const int v38 = v12 < v37 ? v12 : v37;
-  const int v40 = v7 + v38;
-  #pragma unroll
-  for (int k27 = 0; k27 < 4; ++k27) {
-    const int v28 = k27 * 16;
-    const int v29 = v9 + v28;
-    const bool v32 = v29 < v30;
-    const bool v34 = v32 && v33;
-    const int v36 = v29 < v35 ? v29 : v35;
-    const int v39 = v8 + v36;
-    const int v41 = v38 * 65;
-    const int v42 = v41 + v36;
-    const int v48 = v39 * n6;
-    const int v49 = v48 + v40;
-    bool v50[4];
-    fw_load_boolx4_ldg(in0 + v49, v50);
-    float v51[4];
+  if (v13) {
+    const int v46 = fw_udiv(tid0, 16);
+    const int v47 = v46 * 16;
+    const int v48 = tid0 - v47;
+    const int v49 = v48 * 4;
+    const int v54 = v7 + v49;
     #pragma unroll
-    for (int l = 0; l < 4; ++l) {
-      const int v43 = l;
-      const int v44 = v43 * 65;
-      const int v46 = v42 + v44;
-      const float v47 = tile0[v46];
-      v51[l] = v50[l] ? v47 : 0.0f;
+    for (int k50 = 0; k50 < 4; ++k50) {
+      const int v51 = k50 * 16;
+      const int v52 = v46 + v51;
+      const int v53 = v8 + v52;
+      const int v55 = v49 * 65;
+      const int v56 = v55 + v52;
+      const int v62 = v53 * n6;
+      const int v63 = v62 + v54;
+      bool v64[4];
+      fw_load_boolx4_ldg(in0 + v63, v64);
+      float v65[4];
+      #pragma unroll
+      for (int l = 0; l < 4; ++l) {
+        const int v57 = l;
+        const int v58 = v57 * 65;
+        const int v60 = v56 + v58;
+        const float v61 = tile0[v60];
+        v65[l] = v64[l] ? v61 : 0.0f;
+      }
+      const int v66 = v53 * n7;
+      const int v67 = v66 + v54;
+      fw_store_f32x4(out2 + v67, v65);
     }
-    const int v52 = v39 * n7;
-    const int v53 = v52 + v40;
-    if (v34) {
-      fw_store_f32x4(out2 + v53, v51);
+  } else {
+    const int v68 = fw_udiv(tid0, 16);
+    const int v69 = v68 * 16;
+    const int v70 = tid0 - v69;
+    const int v71 = v70 * 4;
+    const int v75 = n4 - v8;
+    const int v76 = n3 - v7;
+    const bool v78 = v71 < v76;
+    const int v80 = v75 + (-1);
+    const int v82 = v76 + (-4);
+    const int v83 = v71 < v82 ? v71 : v82;
+    const int v85 = v7 + v83;
+    for (int k72 = 0; k72 < 4; ++k72) {
+      const int v73 = k72 * 16;
+      const int v74 = v68 + v73;
+      const bool v77 = v74 < v75;
+      const bool v79 = v77 && v78;
+      const int v81 = v74 < v80 ? v74 : v80;
+      const int v84 = v8 + v81;
+      const int v86 = v83 * 65;
+      const int v87 = v86 + v81;
+      const int v93 = v84 * n6;
+      const int v94 = v93 + v85;
+      bool v95[4];
+      fw_load_boolx4_ldg(in0 + v94, v95);
+      float v96[4];
+      #pragma unroll
+      for (int l = 0; l < 4; ++l) {
+        const int v88 = l;
+        const int v89 = v88 * 65;
+        const int v91 = v87 + v89;
+        const float v92 = tile0[v91];
+        v96[l] = v95[l] ? v92 : 0.0f;
+      }
+      const int v97 = v84 * n7;
+      const int v98 = v97 + v85;
+      if (v79) {
+        fw_store_f32x4(out2 + v98, v96);
+      }
     }
   }
 }
