@@ -214,6 +214,30 @@ fusion over i0<m + n + 2
     )
 
 
+@pytest.mark.parametrize(
+    ("width", "start", "pads", "masked"),
+    [
+        (16, "$1", (0, 3), False),  # a row's last columns, which are there
+        (16, "3 + $1", (3, 0), False),
+        (16, "2 + $1", (2, 1), False),
+        (13, "$1", (0, 3), True),  # there is no more
+        (16, "2 + $1", (3, 0), True),  # the first row would begin before the first element
+        (64, "$1", (0, 40), True),  # much more would be read
+        (16, "12 + $1 * (-1)", (0, 3), True),
+    ],
+)
+def test_what_is_there_is_read_without_a_condition(width: int, start: str, pads: tuple[int, int], masked: bool) -> None:
+    body = f"""
+        in %1: f32[n, {width}]
+        %2: f32[n, 13] = affine [$0, {start}](%1)
+        %3: f32[] = const 1.0()
+        %4: f32[n, {13 + sum(pads)}] = pad [0, {pads[0]}](%2, %3)
+        out (%4)
+    """
+    store = fusion(body).partition("where(")[2]
+    assert ("in0[" in store, " if " in store) == (True, masked)
+
+
 def test_gather_checks_its_indices() -> None:
     body = """
         in %1: f32[m, 8]
