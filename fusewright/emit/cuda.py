@@ -13,9 +13,9 @@ they lose `__restrict__`, and the read-only cache if one of them is stored to.
 
 A launch that is `dependent` begins by waiting for the one before: memory changes while its blocks are there. So none
 of its pointers is `__restrict__`, for the compiler would take it that only this kernel writes there, and could read
-before the wait; nor does it read through the read-only cache. The launch before lets it begin as soon as all of its own
-blocks are there (it can keep none of them out), but not before it has waited itself: who waits for it waits for all
-before it.
+before the wait; nor does it read through the read-only cache. The launch before lets it begin when all of its own
+blocks are at their end: blocks that came earlier would take room, and wait longer. It has waited itself by then, so
+that who waits for it waits for all before it.
 """
 
 from __future__ import annotations
@@ -169,19 +169,15 @@ class _Module:
         bounds = f"{grid.threads}, {grid.beside}" if self.bounded and grid.beside > 1 else str(grid.threads)
         head = f'extern "C" __global__ void {cluster}__launch_bounds__({bounds}) {_function(f)}_{k}('
         params = ",\n    ".join(self.params(grid))
-        begin = self.order(grid, next(iter(_grids(f)[k + 1 :]), None))
-        return "\n".join(
-            [*what, f"{head}\n    {params}) {{", *begin, *self.declarations(grid, shared, body), *text, "}"]
-        )
-
-    def order(self, grid: Grid, following: Grid | None) -> list[str]:
-        """How a launch goes on after the one before it, and lets the next one begin."""
-        out = []
+        begin, end = [], []
         if grid.dependent:
-            out.append(f"  {self.prelude.need('fw_after_launch')}();  // all that the launch before has left is there")
+            begin.append(f"  {self.prelude.need('fw_after_launch')}();  // what the launch before has left is there")
+        following = next(iter(_grids(f)[k + 1 :]), None)
         if following is not None and following.dependent:
-            out.append(f"  {self.prelude.need('fw_next_launch')}();  // may begin, and waits for this one")
-        return out
+            end.append(f"  {self.prelude.need('fw_next_launch')}();  // may begin, and waits for this one")
+        return "\n".join(
+            [*what, f"{head}\n    {params}) {{", *begin, *self.declarations(grid, shared, body), *text, *end, "}"]
+        )
 
     def whole(self, a: Alloc) -> str:
         """The name of scratch in shared memory, of all threads."""
