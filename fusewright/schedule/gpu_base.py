@@ -234,9 +234,9 @@ class Vectors(Analysis):
         return out
 
     def _taken(self, f: Fusion, e: Expr, v: Atom, lanes: int) -> bool:
-        """Whether the lanes of a load can be taken out of whole vectors."""
+        """Whether the lanes of a load of something large can be taken out of two whole vectors, or one."""
         w = windows_of(e, v, lanes, steady=True, uniform=False)
-        return w is not None and fewer([w]) and self._inside(f, e.data[0], w)
+        return w is not None and len(w.starts) <= 2 and fewer([w]) and self._inside(f, e.data[0], w)
 
     def large(self, walks: list[Walk]) -> list[Walk]:
         """Those that matter: as large as others, about."""

@@ -394,9 +394,9 @@ def test_pieces_that_do_not_divide_a_vector_are_read_whole(m: int, uniform: bool
 
 
 def padded(b: Builder) -> Value:
-    """[n, m] out of rows of m + 3, with three ones behind each row."""
-    x = b.slice(b.input(f32, (N, M + 3)), 1, 0, 1, M)
-    return b.exp(b.pad(x, [0, 0], [0, 3], b.const(1.0, f32)))
+    """[n, m] out of rows of m + 35, with so many ones behind each row, too many to read what is there all the same."""
+    x = b.slice(b.input(f32, (N, M + 35)), 1, 0, 1, M)
+    return b.exp(b.pad(x, [0, 0], [0, 35], b.const(1.0, f32)))
 
 
 @pytest.mark.parametrize("m", [1, 5, 57, 129])
@@ -404,3 +404,14 @@ def test_vectors_on_a_border_are_read_lane_by_lane_and_others_whole(m: int) -> N
     compiled = check_gpu(graph_of(padded), {"n": 9, "m": m})
     assert (compiled.schedule.lanes, compiled.schedule.uniform) == (4, False)
     assert "maybe" in dump(compiled.kernel.func)
+
+
+@pytest.mark.parametrize("m", [1, 5, 57, 129])
+def test_a_few_columns_that_are_there_are_read_without_a_condition(m: int) -> None:
+    def program(b: Builder) -> Value:
+        x = b.slice(b.input(f32, (N, M + 3)), 1, 0, 1, M)
+        return b.exp(b.pad(x, [0, 0], [0, 3], b.const(1.0, f32)))
+
+    compiled = check_gpu(graph_of(program), {"n": 9, "m": m})
+    assert compiled.schedule.lanes == 4
+    assert "maybe" not in dump(compiled.kernel.func)
