@@ -32,7 +32,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 
 from ..core.dtypes import DType
-from ..index.expr import Atom, Ix
+from ..index.expr import ZERO, Atom, Ix
 from ..index.layout import product
 from .scalar import Expr, walk
 
@@ -53,6 +53,11 @@ class Buffer:
     @property
     def numel(self) -> Ix:
         return product(self.shape)
+
+    @property
+    def last(self) -> Ix:
+        """The offset of the last element."""
+        return sum(((n - 1) * s for n, s in zip(self.shape, self.strides, strict=True)), ZERO)
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from ..index.expr import ONE, ZERO, Ix, ix
+from ..index.expr import ONE, Ix
 from . import scalar as sc
 from .ir import Buffer, Fusion
 from .scalar import Expr
@@ -58,7 +58,7 @@ def _nearly_everywhere(e: Expr) -> bool:
     """Whether a condition on a position is that it is not one of the first few, or of the last."""
     if e.kind != "op" or e.data not in ("lt", "ge") or any(x.kind not in ("index", "const") for x in e.args):
         return False
-    position, bound = (x.data if x.kind == "index" else ix(x.data) for x in e.args)
+    position, bound = sc.sides(e)
     axes = list(position.axes())
     if len(axes) != 1 or axes[0].extent is None or position.coefficient(axes[0]) is not ONE or bound.axes():
         return False
@@ -77,8 +77,7 @@ def _inside(offset: Ix, b: Buffer) -> bool:
         if step is None or a.extent is None or any(c < 0 for _, c in step.terms):
             return False
         first, last = first.without(a), last.without(a) + step * (a.extent - 1)
-    end = sum(((n - 1) * s for n, s in zip(b.shape, b.strides, strict=True)), ZERO)
-    low, room = first.as_int(), (end - last).as_int()
+    low, room = first.as_int(), (b.last - last).as_int()
     return low is not None and low >= 0 and room is not None and room >= 0
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..core.dtypes import bool_, i64
+from ..core.dtypes import i64
 from ..index.expr import Atom
 from . import scalar as sc
 from .scalar import Expr
@@ -27,7 +27,7 @@ def picked(body: Expr, axis: Atom) -> Expr | None:
     if other.kind != "const" or other.data != 0 or axis in x.axes or axis not in cond.axes:
         return None
     place, rest = None, []
-    for c in _terms(cond):
+    for c in sc.conjuncts(cond):
         if axis not in c.axes:
             rest.append(c)
         elif place is None:
@@ -42,13 +42,6 @@ def picked(body: Expr, axis: Atom) -> Expr | None:
         inside = sc.op("and", c, inside)
     out = sc.op("where", inside, x, other)
     return sc.op("add", out, sc.const(0.0, x.dtype)) if x.dtype.is_float else out
-
-
-def _terms(c: Expr) -> list[Expr]:
-    """The conditions that a conjunction consists of."""
-    if c.kind == "op" and c.data == "and" and c.dtype is bool_:
-        return [t for a in c.args for t in _terms(a)]
-    return [c]
 
 
 def _place(c: Expr, axis: Atom) -> Expr | None:

@@ -23,7 +23,7 @@ from weakref import WeakValueDictionary
 
 from ..core.dtypes import DType, bool_, compute_type, f32, i64
 from ..index import expr as index
-from ..index.expr import Atom, Ix
+from ..index.expr import Atom, Ix, ix
 from ..prims.table import PRIMS
 
 _lock = threading.Lock()
@@ -244,6 +244,17 @@ def rewrite(e: Expr, axes: dict[Atom, Ix], memo: dict[Expr, Expr]) -> Expr:
         new = _make(e.kind, e.dtype, args, e.data, e.cost)
     memo[e] = new
     return new
+
+
+def conjuncts(e: Expr) -> list[Expr]:
+    """The conditions that a conjunction consists of."""
+    return [x for a in e.args for x in conjuncts(a)] if e.kind == "op" and e.data == "and" and e.dtype.is_bool else [e]
+
+
+def sides(e: Expr) -> tuple[Ix, Ix]:
+    """What a comparison of positions, or of one with a number, compares."""
+    a, b = (x.data if x.kind == "index" else ix(x.data) for x in e.args)
+    return a, b
 
 
 def walk(roots: list[Expr]) -> list[Expr]:

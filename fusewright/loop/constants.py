@@ -44,6 +44,7 @@ from .ir import (
     Wait,
     operands,
     walk,
+    zeros,
 )
 from .ranges import Range, holds, number, span_of
 
@@ -278,8 +279,7 @@ class _Constants:
         if s.buf is not None:
             if s.op != "last" and len(args) == 2 and isinstance(mask := args[1], Imm):
                 if not mask.value:
-                    zero = False if s.dst.dtype.is_bool else 0.0 if s.dst.dtype.is_float else 0
-                    self.now[s.dst.name] = Imm(zero, s.dst.dtype, s.dst.lanes)
+                    self.now[s.dst.name] = zeros(s.dst.dtype, s.dst.lanes)
                     return
                 args = args[:1]
             out.append(Let(self.define(s.dst), s.op, args, s.buf, s.attr))

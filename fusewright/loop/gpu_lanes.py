@@ -6,7 +6,7 @@ from ..core.dtypes import compute_type
 from ..fusion.scalar import Expr
 from ..schedule.windows import Windows, constant_lanes, windows_of
 from .gpu_nest import Nest
-from .ir import Arg, Imm, Let, Set, Stmt, Var
+from .ir import Arg, Let, Set, Stmt, Var, zeros
 from .scope import Scope
 
 
@@ -51,9 +51,8 @@ class Lanes(Nest):
             return parts[0]
         order = w.lanes
         if -1 in order:  # it is 0 where nothing is read
-            nothing = False if dtype.is_bool else 0.0 if dtype.is_float else 0
             order = tuple(len(parts) * w.width if k < 0 else k for k in order)
-            parts.append(Imm(nothing, dtype, w.width))
+            parts.append(zeros(dtype, w.width))
         if len(parts) == w.width == 1:
             return self.splat(s, parts[0], lanes)
         return self.let(s, "permute", tuple(parts), dtype, lanes, attr=order)
@@ -70,10 +69,9 @@ class Lanes(Nest):
         got = [self.reg(dtype, w.width) for _ in new]
         loads: list[Stmt] = [Let(r, "load", (a,), self.bufs[name], mark) for r, a in zip(got, at, strict=True)]
         if guards and new:
-            nothing = Imm(False if dtype.is_bool else 0.0 if dtype.is_float else 0, dtype, w.width)
             held = [self.reg(dtype, w.width, "maybe") for _ in new]
             sets = [Set(h, r) for h, r in zip(held, got, strict=True)]
-            s.body += [Var(h, nothing) for h in held]
+            s.body += [Var(h, zeros(dtype, w.width)) for h in held]
             self.only(s, *guards).extend([*loads, *sets])
             got = held
         else:

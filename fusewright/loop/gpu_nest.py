@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from ..core.dtypes import compute_type, i32, i64
+from ..fusion import scalar as sc
 from ..fusion.ir import Fusion, Stage
 from ..fusion.online import Online, online
 from ..fusion.scalar import Expr
@@ -14,7 +15,7 @@ from ..schedule.gpu_base import DEAR, GpuSchedule, beside
 from ..schedule.gpu_fit import room_for, row_bytes
 from ..schedule.windows import on_positions, one_for_all
 from .accumulate import Reductions
-from .ir import Arg, Buf, For, Func, Grid, If, Imm, Let, Reg, Set, Stmt, Store, Var
+from .ir import Arg, Buf, For, Func, Grid, If, Imm, Let, Reg, Set, Stmt, Store, Var, zeros
 from .passes import Passes
 from .scope import Scope
 
@@ -266,9 +267,8 @@ class Nest(Reductions):
         dtype = compute_type(buf.dtype)
         dst = self.reg(dtype, lanes, "maybe")
         got = self.reg(dtype, lanes)
-        nothing = False if dtype.is_bool else 0.0 if dtype.is_float else 0
         load = Let(got, "load", (base,), buf, self.mark(buffer, offset))
-        s.body += [Var(dst, Imm(nothing, dtype, lanes)), If(mask, [load, Set(dst, got)])]
+        s.body += [Var(dst, zeros(dtype, lanes)), If(mask, [load, Set(dst, got)])]
         return self.own(s, dst)
 
     def border_load(self, s: Scope, e: Expr, mask: Arg, base: Arg, lanes: int) -> Arg | None:
@@ -280,10 +280,9 @@ class Nest(Reductions):
         dtype = compute_type(buf.dtype)
         dst = self.reg(dtype, lanes, "maybe")
         got, some = self.reg(dtype, lanes), self.reg(dtype, lanes)
-        nothing = False if dtype.is_bool else 0.0 if dtype.is_float else 0
         whole: list[Stmt] = [Let(got, "load", (base,), buf, self.mark(name, offset)), Set(dst, got)]
         single: list[Stmt] = [Let(some, "load", (base, mask), buf), Set(dst, some)]
-        s.body += [Var(dst, Imm(nothing, dtype, lanes)), If(self.prim(s, "and", *ends), whole, single)]
+        s.body += [Var(dst, zeros(dtype, lanes)), If(self.prim(s, "and", *ends), whole, single)]
         return self.own(s, dst)
 
     def between_borders(self, e: Expr) -> bool:
@@ -294,7 +293,7 @@ class Nest(Reductions):
             return all(map(self.between_borders, e.args))
         if not on_positions(e) or self.v is None:
             return False
-        a, b = (x.data if x.kind == "index" else ix(x.data) for x in e.args)
+        a, b = sc.sides(e)
         c = (a - b).coefficient(self.v, within=self.steady)
         return c is not None and c.as_int() is not None
 

@@ -217,6 +217,8 @@ class Tiles(Moved):
         for tile in tiles:
             self.func.allocs.append(Alloc(tile, self.imm(STAGE * _pitch(tile.dtype)), "block"))
 
+        needed = needs([st.body for st in self.f.stores()])
+
         def both_ways(emit: Callable[[Scope, bool], None]) -> None:
             fast, slow = Scope(s, []), Scope(s, [])
             emit(fast, True)
@@ -225,7 +227,7 @@ class Tiles(Moved):
 
         def stage(x: Scope, whole: bool) -> None:
             for e, tile in zip(staged, tiles, strict=True):
-                self.stage_in(x, e, tile, a, v, tid, *place, whole)
+                self.stage_in(x, e, tile, a, v, tid, *place, whole, needed[e])
 
         if staged:
             both_ways(stage)
@@ -268,9 +270,11 @@ class Tiles(Moved):
         at: tuple[Arg, Arg],
         end: tuple[Arg, Arg],
         whole: bool,
+        needed: frozenset[Expr],
     ) -> None:
-        """Compute a tile in vectors along `a`; tile[v][a] = e. What is beyond the end is something else, and not used:
-        without conditions all of a thread's loads are on their way at once."""
+        """Compute a tile in vectors along `a`, if one of its points may want it (`needed`: what has to hold for that);
+        tile[v][a] = e. What is beyond the end is something else, and not used: without conditions all of a thread's
+        loads are on their way at once."""
         lanes = self.s.turned
         per_row = STAGE // lanes
         stride = self.s.threads // per_row
@@ -293,22 +297,16 @@ class Tiles(Moved):
             value = self.splat(p, self.emit(p, e), lanes)
         inside.append(Store(tile, self.add(p, self.mul(p, row, self.imm(_pitch(tile.dtype))), col), value))
         rows = For(var, self.imm(0), self.imm(STAGE // stride), self.imm(1), inside, whole)
-        self.only(s, *self.needed(s, e, {a: at[0], v: at[1]})).append(rows)
-
-    def needed(self, s: Scope, e: Expr, at: dict[Atom, Arg]) -> list[Arg]:
-        """Conditions on a tile that begins `at` these places, without which none of its points needs a value: where
-        something else is taken in its place, as in the other pieces of a cat, and nothing is read."""
-        bodies = [st.body for st in self.f.stores()]
-        found = set(needs(bodies)[e])
-        if e.kind == "load":
-            found.update(x for a in e.args for x in conjuncts(a))
-        return [c for x in sc.walk(bodies) if x in found for c in self.somewhere(s, x, at)]
+        given = {x for c in e.args for x in sc.conjuncts(c)} if e.kind == "load" else set()
+        corners = {a: at[0], v: at[1]}
+        conditions = [x for x in sc.walk([st.body for st in self.f.stores()]) if x in needed or x in given]
+        self.only(s, *(c for x in conditions for c in self.somewhere(s, x, corners))).append(rows)
 
     def somewhere(self, s: Scope, e: Expr, at: dict[Atom, Arg]) -> list[Arg]:
         """Whether a condition on positions holds anywhere in a tile, if that can be seen at one of its corners."""
         if not on_positions(e):
             return []
-        left, right = (x.data if x.kind == "index" else ix(x.data) for x in e.args)
+        left, right = sc.sides(e)
         slopes = {x: c.as_int() if (c := (left - right).coefficient(x)) is not None else None for x in at}
         if None in slopes.values():
             return []
@@ -372,11 +370,6 @@ class Tiles(Moved):
         s.body.append(For(var, self.imm(0), self.imm(STAGE // self.s.row_threads), self.imm(1), inside, whole))
 
 
-def conjuncts(e: Expr) -> list[Expr]:
-    """What must hold for a condition to hold."""
-    return [x for a in e.args for x in conjuncts(a)] if e.kind == "op" and e.data == "and" else [e]
-
-
 def needs(bodies: list[Expr]) -> dict[Expr, frozenset[Expr]]:
     """Conditions that hold wherever some use of a value by these takes it, and not something else in its place."""
     known = dict.fromkeys(bodies, frozenset[Expr]())
@@ -384,7 +377,7 @@ def needs(bodies: list[Expr]) -> dict[Expr, frozenset[Expr]]:
         for child in x.children():
             own = known[x]
             if x.kind == "op" and x.data == "where" and child not in (x.args[0], x.args[2]):
-                own |= frozenset(conjuncts(x.args[0]))
+                own |= frozenset(sc.conjuncts(x.args[0]))
             known[child] = known.get(child, own) & own
     return known
 

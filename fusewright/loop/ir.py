@@ -351,4 +351,9 @@ def imm(value: int) -> Imm:
     return Imm(value, i64)
 
 
+def zeros(dtype: DType, lanes: int = 1) -> Imm:
+    """What a load gives where its condition is false."""
+    return Imm(False if dtype.is_bool else 0.0 if dtype.is_float else 0, dtype, lanes)
+
+
 TRUE = Imm(True, bool_)

@@ -111,7 +111,8 @@ class _Planner(Down):
         """The rows in such an order that threads of neighbouring ones read neighbours of what is large and lies across
         the columns, if what lies along them fills sectors of memory in any order."""
         along: dict[tuple[str, Ix], int] = {(b, o): self.size(list(o.axes())) * d.itemsize for b, o, d in accesses(f)}
-        large = {k: n for k, n in along.items() if 4 * n >= max(along.values())}
+        most = max(along.values(), default=0)
+        large = {k: n for k, n in along.items() if 4 * n >= most}
         across = dict.fromkeys(rows, 0)
         for (_, o), n in large.items():
             for a in rows if unit is None or o.coefficient(unit) is not ONE else ():

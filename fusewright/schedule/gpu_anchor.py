@@ -15,7 +15,7 @@ from ..core.dtypes import bool_
 from ..fusion import scalar as sc
 from ..fusion.ir import Fusion
 from ..fusion.scalar import Expr
-from ..index.expr import ONE, Atom, Ix, ix
+from ..index.expr import ONE, Atom, Ix
 from .gpu_base import ACCESS, Vectors, Walk, accesses, draws, widest
 from .quotients import multiple
 from .windows import on_positions
@@ -64,7 +64,7 @@ def bounds(e: Expr, v: Atom) -> tuple[list[Ix], list[Ix], list[Expr]] | None:
         return list(chain(*lows)), list(chain(*highs)), list(chain(*others))
     if not on_positions(e):
         return None
-    a, b = (x.data if x.kind == "index" else ix(x.data) for x in e.args)
+    a, b = sc.sides(e)
     c = (a - b).coefficient(v)
     n = None if c is None else c.as_int()
     if n not in (1, -1) or any(x.kind in ("div", "value") for x in (a - b).atoms()):

@@ -131,7 +131,7 @@ class Vectors(Analysis):
 
     def _one_side(self, e: Expr, v: Atom, lanes: int) -> bool:
         """`v + rest < 0` or `v + rest >= 0`, where `rest` is a multiple of the lanes, as v is at a vector's start."""
-        a, b = (x.data if x.kind == "index" else ix(x.data) for x in e.args)
+        a, b = sc.sides(e)
         d = a - b
         c = d.coefficient(v, within=True)
         if not steady_in(d, v, lanes, self.hint):

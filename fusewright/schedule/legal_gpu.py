@@ -316,13 +316,16 @@ def _check_facts(f: Fusion, s: GpuSchedule, sizes: Sizes) -> None:
         raise Illegal("uniform(quotients)", "quotients", "a quotient may change within a vector", "no steady", "steady")
 
 
-def _divides(s: GpuSchedule, a: Atom | None, sizes: Sizes, why: str) -> None:
+def _divides(
+    s: GpuSchedule, a: Atom | None, sizes: Sizes, why: str, field: str = "vector", width: str = "lanes"
+) -> None:
+    """Whether vectors of the axis that `field` names, as wide as `width` says, are whole."""
     if a is None or a.extent is None:
         return
-    n = sizes.hint(a.extent)
-    if n % s.lanes:
+    n, lanes = sizes.hint(a.extent), getattr(s, width)
+    if lanes not in LANES or n % lanes:
         legal = listed(k for k in LANES if n % k == 0)
-        raise Illegal(spelled(GpuSchedule, "vector", (a.name, s.lanes)), str(s.lanes), f"{why} ({n})", legal, "vector")
+        raise Illegal(spelled(GpuSchedule, field, (a.name, lanes)), str(lanes), f"{why} ({n})", legal, field)
 
 
 def _no_reductions(s: GpuSchedule) -> None:
@@ -355,12 +358,7 @@ def _staged(f: Fusion, s: GpuSchedule, sizes: Sizes, rows: list[Atom], cols: lis
         )
     why = "a staged tile is read in whole vectors both ways: lanes divide the extents"
     _divides(s, v, sizes, why)
-    across = next(a for a in rows if a.name == s.across)
-    n = sizes.hint(across.extent) if across.extent is not None else s.turned
-    if s.turned not in LANES or n % s.turned:
-        directive = spelled(GpuSchedule, "across", (s.across, s.turned))
-        legal = listed(k for k in LANES if n % k == 0)
-        raise Illegal(directive, str(s.turned), f"{why} ({n})", legal, "across")
+    _divides(s, next(a for a in rows if a.name == s.across), sizes, why, "across", "turned")
     want = STAGE // s.lanes
     if s.col_threads != want:
         directive = spelled(GpuSchedule, "col_threads", (s.col_threads,))

@@ -15,9 +15,9 @@ from collections.abc import Callable, Iterable
 from functools import lru_cache
 from typing import NamedTuple
 
+from ..fusion import scalar as sc
 from ..fusion.ir import Buffer, Fusion
 from ..fusion.scalar import Expr
-from ..fusion.scalar import walk as walk_exprs
 from ..index.expr import ONE, ZERO, Atom, Ix, axis, ix, value_axes
 from .quotients import Size, multiple
 
@@ -111,7 +111,7 @@ def constant_lanes(e: Expr, v: Atom, lanes: int) -> tuple[bool, ...] | None:
         return tuple(join(x) for x in zip(*known, strict=True))
     if e.data not in _HOLDS or not all(a.kind == "index" or (a.kind == "const" and a.dtype.is_int) for a in e.args):
         return None
-    a, b = (x.data if x.kind == "index" else ix(x.data) for x in e.args)
+    a, b = sc.sides(e)
     found = _lanes(a - b, v, lanes)
     n = None if found is None else found[0].as_int()
     return None if found is None or n is None else tuple(_HOLDS[e.data](n + p, 0) for p in found[2])
@@ -129,11 +129,11 @@ def fit(w: Windows, b: Buffer, address: int, size: Size = None) -> bool:
     each holds an element of it, so that one that is beyond its end is cut by it."""
     if address % (w.width * b.dtype.itemsize) or not multiple(w.base, w.width, size):
         return False
-    return multiple(sum(((n - 1) * s for n, s in zip(b.shape, b.strides, strict=True)), ONE), w.width, size)
+    return multiple(b.last + 1, w.width, size)
 
 
 def loads(f: Fusion) -> list[Expr]:
-    return [e for e in walk_exprs([s.body for s in f.stages]) if e.kind == "load"]
+    return [e for e in sc.walk([s.body for s in f.stages]) if e.kind == "load"]
 
 
 @lru_cache(4096)  # groups are planned again with every operation that joins them
