@@ -21,6 +21,7 @@ from .trace import executors
 from .trace import random as rnd
 from .trace.aliases import drop_detached
 from .trace.convolutions import open_convolutions
+from .trace.guard_timing import skip_timing
 from .trace.known_indices import follow_known_indices
 from .trace.lean import Parts, aot_settings
 from .trace.lowering import check_operators
@@ -115,6 +116,7 @@ def fusewright(gm: GraphModule, example_inputs: Sequence[Any], **kwargs: Any) ->
     check_operators(opts.disable)
     parts = Parts()
     with using(opts), aot_settings():
+        skip_timing()
         whole = aot_autograd(
             fw_compiler=parts.keep("forward", _compiler("forward", opts)),
             bw_compiler=parts.keep("backward", _compiler("backward", opts)),

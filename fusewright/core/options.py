@@ -171,6 +171,9 @@ class Options:
     lineinfo: bool = _option(
         False, "switch", "Keep line numbers of the source in GPU kernels, for profilers and debuggers.", code=True
     )
+    guard_timing: bool = _option(
+        False, "switch", "Let Dynamo time the guards of what it compiles with us, for its logs: 20 to 40 ms a frame."
+    )
     autotune: bool = _option(
         False,
         "switch",
