@@ -28,6 +28,8 @@ Beside relaxed values, because sums of float32 are not eager's bit for bit anywa
   rounding less, and sums of products that float32 has exactly stay exact; not where the sum decides something;
 - `exp(x - max x)` whose only use is to be summed over the row may be off by a unit in the last place wherever the sum
   goes, for the sum is at least 1.
+
+Relaxed sums that wait for other ones are taken apart, where that saves a pass (`linear.py`).
 """
 
 from __future__ import annotations
@@ -40,6 +42,7 @@ from ..core.dtypes import DType, f32
 from . import scalar as sc
 from .bounds import Bounds
 from .ir import Fusion, Stage
+from .linear import independent
 from .online import shifted
 from .scalar import Expr
 
@@ -61,11 +64,15 @@ _JOINS = ("sum", "prod", "max", "min")  # monoids that are continuous
 def relax(f: Fusion) -> Fusion:
     """`f` without what `scalar.loose` made, and with the cheaper forms, if it is not `exact` nor to do without them."""
     decides, exact = _strict(f)
+    plainly = f.exact or "relaxed" in f.without
+    apart = f if plainly else independent(f, decides | exact)
+    if apart is not f:
+        f, (decides, exact) = apart, _strict(apart)
     plain = sc.transformed([*(s.body for s in f.stages), *(c for c, _ in f.checks), *decides, *exact], sc.bare)
     if any(a is not b for a, b in plain.items()):
         checks = [(plain[c], axes) for c, axes in f.checks]
         f = replace(f, stages=[replace(s, body=plain[s.body]) for s in f.stages], checks=checks)
-    if f.exact or "relaxed" in f.without:
+    if plainly:
         return f
     rewriter = _Rewriter(f, *({plain[e] for e in s if sc.bare(e) is e} for s in (decides, exact)))
     stages = [rewriter.stage(s) for s in f.stages]
