@@ -99,7 +99,7 @@ class Nest(Reductions):
         if not self.s.resident or self.s.mode == "loop":
             return 1
         room = room_for(row_bytes(self.f, self.s)) if self.s.keep_in == "shared" else threads
-        return max(1, min(room, beside(threads)))
+        return max(1, min(room, beside(self.s)))
 
     def divide(self, s: Scope, a: Arg, n: int) -> tuple[Arg, Arg]:
         """(a // n, a % n) for a number n."""

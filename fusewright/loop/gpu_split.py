@@ -106,7 +106,7 @@ class Split(Outer):
         stages = self.p.work[number]
         splits = self.params.get(SPLITS, "splits")
         what = f"pass {number} over the columns"
-        together = beside(self.s.threads)  # there are about so many
+        together = beside(self.s)  # there are about so many
         s, bid, tid = self.launch(self.row_tiles() * SPLITS, self.s.threads, what, "split", 1, together)
         row, col = self.place_thread(s, tid)
         tile, part = self.divmod(s, bid, splits)

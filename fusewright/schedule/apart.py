@@ -42,7 +42,7 @@ def read_again(f: Fusion, hint: Callable[[Ix], int], gpu: Gpu) -> bool:
     s = plan(f, hint, gpu)[1]
     if s.mode == "loop" and not s.resident:
         rows = hint(product(a.extent for a in f.axes if a.name in s.rows))
-        at_once = gpu.sms * beside(s.threads) * s.row_threads * (s.lanes if s.vector in s.rows else 1)
+        at_once = gpu.sms * beside(s) * s.row_threads * (s.lanes if s.vector in s.rows else 1)
         return size * min(rows, at_once) >= MUCH * gpu.l2 * rows
     return s.mode == "split"
 

@@ -326,7 +326,7 @@ class Edit:
         if mode != "split":
             own["once"] = False
         if mode != "persistent":
-            own |= {"keep_in": "registers", "ahead": False}
+            own |= {"keep_in": "registers", "ahead": False, "alone": False}
         return self.changed(mode=mode, **own, **{known[k]: n for k, n in fields.items()})
 
     def threads(self, rows: int | None = None, columns: int | None = None) -> Edit:
@@ -464,7 +464,15 @@ class Edit:
         """Only as many blocks as the GPU runs at once, each over many rows: `row = block` becomes
         `for row in range(block, rows, blocks)`. Legal: exactly when something is reduced over rows."""
         self._only(GpuSchedule, f"resident({on})")
-        return self.changed(resident=bool(on)) if on else self.changed(resident=False, finish=False)
+        return self.changed(resident=True) if on else self.changed(resident=False, finish=False, alone=False)
+
+    def alone(self, on: bool = True) -> Edit:
+        """One block for each multiprocessor, whose threads have the registers that those of others would have.
+
+        Legal: with `resident`, in mode "persistent".
+        """
+        self._only(GpuSchedule, f"alone({on})")
+        return self.changed(alone=bool(on))
 
     def index(self, bits: int) -> Edit:
         """The width of index arithmetic. Legal: 64; 32 while no position can exceed it."""

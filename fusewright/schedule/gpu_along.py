@@ -116,7 +116,7 @@ class Along(Tiles):
             raise Refusal("schedule", "columns too long to be summed beside a reduction of rows")
         base = r.base
         if found is not None and base.vector and not base.anchor:
-            found, narrow = narrowed(r.f, set(r.rows), set(r.cols), found, lanes, self.gpu)
+            found, narrow = narrowed(r.f, set(r.rows), set(r.cols), found, r.vectors, lanes, self.gpu)
             base = replace(base, lanes=narrow)
         return replace(r, base=base, held=found)
 
@@ -159,7 +159,7 @@ class Along(Tiles):
     def _held(self, r: Rows) -> Settled:
         """Rows that blocks hold."""
         assert r.held is not None
-        cluster, ct, steps, keep, place = r.held
+        cluster, ct, steps, keep, place, alone = r.held
         n = r.together
         if n > 1:
             ct = max(1, ct // n)
@@ -167,11 +167,11 @@ class Along(Tiles):
         rt = max(n, 128 // ct)
         if r.by_column:  # few blocks, since each leaves sums of all columns
             narrow = r.vectors * r.base.lanes < r.columns
-            rt = 2 * THREADS // ct if ct < THREADS or narrow else 1
+            rt = 2 * THREADS // ct if ct < THREADS or narrow or alone else 1
         rt = min(rt, power_up(r.count, 1024))
         family = "inner+outer reduction" if r.over else "inner persistent" if r.passes > 1 else "inner reduction"
         s = replace(r.base, family=family, mode="persistent", row_threads=rt, col_threads=ct, steps=steps)
-        s = replace(s, keep=keep, keep_in=place, cluster=cluster)
+        s = replace(s, keep=keep, keep_in=place, cluster=cluster, alone=alone)
         return self._resident(r.f, s, r.count, r.columns * r.by_column) if r.over else (r.f, s, {})
 
     def _walked(self, r: Rows) -> Settled:
@@ -237,7 +237,7 @@ class Along(Tiles):
 
     def _resident(self, f: Fusion, s: GpuSchedule, rows: int, sums: int) -> Settled:
         """`sums`: how many sums of columns each block leaves, 0 if it leaves numbers only."""
-        blocks = resident_blocks(s, -(-rows // s.row_threads), self.gpu.sms * beside(s.threads))
+        blocks = resident_blocks(s, -(-rows // s.row_threads), self.gpu.sms * beside(s))
         return f, replace(s, resident=True, finish=4 * max(1, sums) * blocks <= ALONE), {"blocks": blocks}
 
     def _words(self, f: Fusion, cols: set[Atom]) -> tuple[float, float]:

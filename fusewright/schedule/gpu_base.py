@@ -52,7 +52,8 @@ class GpuSchedule:
     launch; `once`: what chunks of columns leave is combined by a launch before the next pass, and not by every block
     of that; `anchor`: vectors start where those of this buffer are aligned, in each row (`gpu_anchor.py`);
     `interleaved`: the neighbours of a thread have the rows beside its own, not the columns (`gpu_interleave.py`);
-    `runs`: buffers of which a block's rows pass through shared memory as one run of memory (`gpu_runs.py`).
+    `runs`: buffers of which a block's rows pass through shared memory as one run of memory (`gpu_runs.py`); `alone`:
+    resident blocks have a multiprocessor each, and the registers that others would have.
     """
 
     rows: tuple[str, ...] = field(metadata=axes("bind({axis}, grid)"))
@@ -85,6 +86,7 @@ class GpuSchedule:
     anchor: str = name("align(rows, {buffer})", "")
     interleaved: bool = flag("interleave(rows)")
     runs: frozenset[str] = names("run({buffer}, shared)")
+    alone: bool = flag("alone(blocks)")
     split: tuple[tuple[str, int], ...] = ()
 
     @property
@@ -268,9 +270,9 @@ def widest(dtypes: Iterable[DType]) -> int:
     return max(1, min(8, ACCESS // min(itemsizes), 2 * ACCESS // max(itemsizes)))
 
 
-def beside(threads: int) -> int:
-    """Resident blocks of so many threads for each multiprocessor. Their registers are bounded, so that all do fit."""
-    return max(1, 1024 // threads)
+def beside(s: GpuSchedule) -> int:
+    """Resident blocks for each multiprocessor. Their registers are bounded, so that all do fit."""
+    return 1 if s.alone else max(1, 1024 // s.threads)
 
 
 def resident_blocks(s: GpuSchedule, tiles: int, fit: int) -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from ..fusion import relax
 from ..fusion import scalar as sc
 from ..fusion.ir import Fusion
 from ..fusion.scalar import Expr
@@ -21,6 +22,8 @@ BESIDE = 12  # besides those of `demand`
 DRAWING = 8  # of them while random words are drawn
 BY_ROW = 4  # of them where a block has several rows at a time
 SPARE = 2  # by which that estimate may be too high
+EASY = 6  # registers to spare, where nothing else than narrower vectors is needed
+EACH = 32  # bytes of each tensor that a thread has of a row, in a block that has a processor for itself
 PIECE = 8  # bytes of a vector, at least, where vectors are narrower than they could be
 OTHERS = 28  # registers of a thread besides those it keeps values in, roughly
 SHARED_STEPS = 32  # vectors of a row in shared memory per thread, at most
@@ -36,13 +39,15 @@ SYSTEM_SHARED = 1 << 10  # bytes of it that the system takes of every block; a p
 
 
 class Held(NamedTuple):
-    """How a row is held: in so many blocks, the threads of each, vectors of each of those, what is kept, and where."""
+    """How a row is held: in so many blocks, the threads of each, vectors of each of those, what is kept, and where;
+    whether a block has a multiprocessor for itself."""
 
     cluster: int
     threads: int
     steps: int
     keep: str
     place: str = "registers"
+    alone: bool = False
 
 
 def shares(
@@ -181,17 +186,33 @@ def by_columns(gpu: Gpu, vectors: int, values: float, sums: float, size: int) ->
     return best
 
 
-def narrowed(f: Fusion, rows: set[Atom], cols: set[Atom], held: Held, lanes: int, gpu: Gpu) -> tuple[Held, int]:
-    """How a row is held beside sums of columns, and lanes: narrower vectors, where wider ones would spill registers.
+def narrowed(
+    f: Fusion, rows: set[Atom], cols: set[Atom], held: Held, vectors: int, lanes: int, gpu: Gpu
+) -> tuple[Held, int]:
+    """How a row of so many vectors is held beside sums of columns, and lanes, where threads would spill registers.
 
-    A thread works on them one after the other; if that is not enough, twice the threads have a row. Two blocks should
-    fit a processor.
+    Two blocks should fit a processor. If they do not, a block has it alone, and its threads twice the registers. Rows
+    that are too short or too long for that are held in narrower vectors, on which a thread works one after the other;
+    if that is not enough, by twice the threads.
     """
+    f = relax.taken_apart(f)
     room = gpu.registers // 1024 + SPARE
-    most = demand(f, rows, cols, held, lanes)
-    if held.place != "registers" or most + BY_ROW * (held.threads < THREADS) <= room:
-        return held, lanes
     small = min((d.itemsize for _, o, d in accesses(f) if cols & o.axes()), default=ACCESS)
+    most = demand(f, rows, cols, held, lanes)
+    if held.place == "registers" and most + BY_ROW * (held.threads < THREADS) <= room:
+        return held, lanes
+    narrow = held._replace(steps=2 * held.steps)
+    if held.place == "registers" and lanes // 2 * small >= PIECE:
+        if demand(f, rows, cols, narrow, lanes // 2) + BY_ROW * (held.threads < 2 * THREADS) <= room - EASY:
+            return narrow, lanes // 2
+    if held.place != "registers" and dear_values(f, cols):  # many threads for the arithmetic
+        return held, lanes
+    alone, n = _alone(held, vectors * lanes, lanes, small)
+    if 2 * WARP <= alone.threads <= 2 * THREADS:
+        if demand(f, rows, cols, alone, n) <= gpu.registers // (2 * THREADS) + SPARE:
+            return alone, n
+    if held.place != "registers":
+        return held, lanes
     best = 2 * most / 3, held, lanes  # what spills either way, spills less
     n = lanes // 2
     while n * small >= PIECE:
@@ -206,6 +227,15 @@ def narrowed(f: Fusion, rows: set[Atom], cols: set[Atom], held: Held, lanes: int
                 best = wanted, found, n
         n //= 2
     return best[1:]
+
+
+def _alone(held: Held, points: int, lanes: int, small: int) -> tuple[Held, int]:
+    """How a block that has a processor alone holds a row of so many points, and lanes: a thread asks for `EACH` bytes
+    of every tensor at once, in vectors of four."""
+    n = min(lanes, 4)
+    threads = power_up(-(-points * small // EACH), 1 << 30)
+    steps = -(-points // (n * threads))
+    return held._replace(threads=threads, steps=steps, keep="values", place="registers", alone=True), n
 
 
 def demand(f: Fusion, rows: set[Atom], cols: set[Atom], held: Held, lanes: int) -> float:

@@ -80,7 +80,7 @@ def launch_sizes(f: Fusion, s: GpuSchedule, sizes: Sizes) -> dict[str, int]:
         most = min(-(-cols // (s.col_threads * s.steps)), BLOCK)
         return {"splits": max(1, min(sizes.gpu.sms * PIECES // tiles, most))}
     if s.resident:
-        together = beside(s.threads)
+        together = beside(s)
         if s.keep_in == "shared":
             together = max(1, min(together, room_for(row_bytes(f, s), sizes.gpu)))
         return {"blocks": resident_blocks(s, tiles, sizes.gpu.sms * together)}
@@ -220,6 +220,9 @@ def _check_counts(f: Fusion, s: GpuSchedule, sizes: Sizes) -> None:
         raise Illegal("finish(block)", "block", "blocks leave nothing to be combined", "no finish", "finish")
     if s.once and s.mode != "split":
         raise Illegal("combine(launch)", "launch", "no chunks of columns leave anything", "no combine", "once")
+    if s.alone and not (s.resident and s.mode == "persistent"):
+        why = "only resident blocks that keep their rows are as many as multiprocessors"
+        raise Illegal("alone(blocks)", "blocks", why, "no alone", "alone")
     _check_repeat(s)
     _check_interleaved(f, s)
     _check_runs(f, s, sizes)

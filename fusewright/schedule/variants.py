@@ -18,7 +18,8 @@ from .legal_gpu import Sizes, _steps, settle
 
 MOST_STEPS = 16  # vectors of a row that a thread holds in registers, in what is tried
 MOST_SHARED = 56  # and in shared memory
-REGISTERS: dict[str, Any] = {"keep": "values", "keep_in": "registers", "ahead": False}
+REGISTERS: dict[str, Any] = {"keep": "values", "keep_in": "registers", "ahead": False, "alone": False}
+ALONE = 512  # threads of a block that has a multiprocessor for itself
 
 
 def variants(f: Fusion, s: GpuSchedule, sizes: Sizes) -> Iterator[Settled]:
@@ -85,7 +86,7 @@ def _shared(f: Fusion, s: GpuSchedule, cols: int) -> Iterator[GpuSchedule]:
         return
     dear = dear_values(f, {a for a in f.axes if a.name in s.cols}) > 0
     kept = ("loads", "values") if dear else ("loads",)
-    t = replace(s, mode="persistent", keep_in="shared", row_threads=1, finish=s.resident and s.finish)
+    t = replace(s, mode="persistent", keep_in="shared", row_threads=1, finish=s.resident and s.finish, alone=False)
     for ct, cluster, ahead, keep in itertools.product((512, 256, 1024, 128), CLUSTERS, (True, False), kept):
         steps = -(-cols // (cluster * ct))
         if steps > (MOST_STEPS if keep == "values" else MOST_SHARED) or 2 * cols <= cluster * ct:
@@ -132,9 +133,12 @@ def _held(s: GpuSchedule, cols: int) -> Iterator[GpuSchedule]:
             if row_vector and rt > 32:
                 continue
             if rt * ct == threads and s.rows:
-                yield replace(
+                t = replace(
                     s, mode="persistent", row_threads=rt, col_threads=ct, steps=steps, cluster=cluster, keep=keep
                 )
+                yield t
+                if s.resident and threads == ALONE:
+                    yield replace(t, alone=True)
             elif not s.rows and rt == 1:
                 yield replace(s, mode="persistent", col_threads=ct, steps=steps, cluster=cluster, keep=keep)
 

@@ -23,7 +23,7 @@ from fusewright.loop.text import dump, parse
 from fusewright.loop.verify import verify
 from fusewright.schedule.device import A100, H200, V100, Gpu
 from fusewright.schedule.forms import Illegal
-from fusewright.schedule.gpu_fit import in_shared, row_bytes
+from fusewright.schedule.gpu_fit import Held, in_shared, row_bytes
 from fusewright.schedule.legal_gpu import Sizes, settle
 from fusewright.schedule.variants import variants
 from tests.emulate.checks import both, execute
@@ -302,7 +302,7 @@ def test_sums_of_columns_leave_no_registers_for_long_rows() -> None:
     assert {m: (c.schedule.keep_in, c.schedule.threads) for m, c in found.items()} == COLUMNS
 
 
-COLUMNS = {1024: ("registers", 256), 2048: ("registers", 512), 4096: ("shared", 512), 8192: ("shared", 512)}
+COLUMNS = {1024: ("registers", 256), 2048: ("registers", 512), 4096: ("registers", 512), 8192: ("shared", 512)}
 
 
 @NEEDS_NVRTC
@@ -319,7 +319,7 @@ def test_only_what_is_filled_asynchronously() -> None:
     for gpu, found in ((H200, True), (A100, True), (V100, False)):
         assert (in_shared(gpu, (1,), 4096, 16, 4096) is not None) is found
     assert in_shared(H200, (1,), 8192, 16, 4096) is None  # 128 KiB: two do not fit
-    assert in_shared(H200, (1, 2), 8192, 16, 4096) == (2, 512, 8, "loads", "shared")
+    assert in_shared(H200, (1, 2), 8192, 16, 4096) == Held(2, 512, 8, "loads", "shared")
     held = in_shared(H200, (1, 2, 4, 8), 4096, 16, 20)  # few rows: more blocks for each
     assert held is not None
     assert held.cluster == 8

@@ -271,6 +271,15 @@ def test_gpu_finish() -> None:
     assert _s(on_gpu("rms_norm_backward")).finish and "finish" not in on_gpu("rms_norm_backward").finish(False).text()
 
 
+def test_gpu_blocks_that_are_alone() -> None:
+    s = on_gpu("rms_norm_backward")
+    assert _s(s).resident and not _s(s).alone
+    t = s.alone()
+    assert _s(t).alone and "alone(blocks)" in t.text() and not _s(t.alone(False)).alone
+    e = refused(lambda: on_gpu("softmax").alone())
+    assert "resident blocks that keep their rows" in e.why and e.legal == "no alone"
+
+
 def test_gpu_moved_rows(monkeypatch: pytest.MonkeyPatch) -> None:
     assert not _s(on_gpu("softmax", m=255)).anchor  # too short to pay
     monkeypatch.setattr(gpu_anchor, "LONG", 16)
@@ -358,7 +367,7 @@ def test_every_field_of_a_gpu_schedule_has_a_rule() -> None:
     ruled = {"rows", "cols", "vector", "lanes", "mode", "row_threads", "col_threads", "steps", "resident", "cluster"}
     ruled |= {"across", "turned", "index", "aligned", "stream", "uniform", "keep", "split", "family"}
     ruled |= {"repeat", "repeats", "steady", "keep_in", "ahead", "finish", "anchor", "permuted", "whole", "interleaved"}
-    ruled |= {"once", "runs"}
+    ruled |= {"once", "runs", "alone"}
     assert {f.name for f in dataclasses.fields(GpuSchedule)} == ruled
 
 
