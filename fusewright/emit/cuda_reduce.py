@@ -28,6 +28,7 @@ _FN = "__device__ __forceinline__"
 _WARP = 32
 TURNS = 2  # parts of the scratch that successive collectives share
 HALF = 1024  # bytes of scratch of which a reduction has two halves, at most, rather than wait at one more barrier
+_PACKED = 4  # values of each thread that share their shuffles, at most
 SCRATCH = 8192  # bytes of scratch that one reduction uses at most, unless one value of each thread takes more
 
 
@@ -79,11 +80,13 @@ class Shape:
         return max(1, min(self.lanes, SCRATCH // (self.values * self.dtype.itemsize)))
 
     @property
-    def paired(self) -> bool:
-        """Whether two values take little more than one: after the first step half of the threads go on with each.
+    def packed(self) -> bool:
+        """Whether two to four values take little more than one: after each of the first steps half of the threads go on
+        with one half of them.
 
         Only for what does not depend on the order of two operands."""
-        return self.lanes == self.chunk == 2 and self.shuffles and self.stride == 1 and self.monoid in ("sum", "prod")
+        few = 1 < self.lanes == self.chunk <= _PACKED
+        return few and self.shuffles and self.stride == 1 and self.monoid in ("sum", "prod")
 
     @property
     def name(self) -> str:
@@ -174,8 +177,8 @@ class _Text:
         base = "" if s.chunk == 1 else f" + (l - {start}) * {s.values}" if start else f" + l * {s.values}"
         if _power(s.group) and not s.shuffles:
             self.exchanges(start, stop, base)
-        elif s.paired:
-            self.pair()
+        elif s.packed:
+            self.pack()
         elif _power(s.group):
             self.across_warps(start, stop, base)
         else:
@@ -224,43 +227,71 @@ class _Text:
         lines.append(f"x = {self.join('y[0]', f'y[{n}]')};")
         self.each_lane(start, stop, lines, True)
 
-    def pair(self) -> None:
-        """`across_warps` for two values of each thread: even lanes go on with the first, odd ones with the second."""
+    def pack(self) -> None:
+        """`across_warps` for few values of each thread, `n` of them, if need be with zeros.
+
+        At distance 1 odd threads go on with the second half of them, and hand over the first; likewise at distance 2,
+        until a thread has one. So value l is with the threads whose last bits are those of l, in reverse order.
+        """
         s = self.shape
         t = value_type(s.dtype)
         count = s.group // _WARP
+        n = 1 << (s.lanes - 1).bit_length()
+        values = [f"v[{k}]" if k < s.lanes else f"({t})0" for k in range(n)]
+        distance = 1
+        while len(values) > 1:
+            half = len(values) // 2
+            self.add(f"const bool second{distance} = t & {distance};")
+            kept = []
+            for k, (a, b) in enumerate(zip(values[:half], values[half:], strict=True)):
+                mine, give, got = f"x{distance}{k}", f"give{distance}{k}", f"got{distance}{k}"
+                self.add(
+                    f"const {t} {give} = second{distance} ? {a} : {b};",
+                    f"const {t} {got} = {self.shuffled(str(distance), give)};",
+                    f"const {t} {mine} = {self.join(f'(second{distance} ? {b} : {a})', got)};",
+                )
+                kept.append(mine)
+            values, distance = kept, 2 * distance
+        which = "t % 2" if n == 2 else "(t % 2 * 2 + t / 2 % 2)"
         self.add(
-            "const bool odd = t & 1;",
-            f"const {t} give = odd ? v[0] : v[1];",
-            f"{t} x = odd ? v[1] : v[0];",
-            f"const {t} got = {self.shuffled('1', 'give')};",
-            f"x = {self.join('x', 'got')};",
-            *self.shuffles(2, _WARP // 2),
-            f"if (t % {_WARP} < 2) s[t / {_WARP} + t % 2 * {s.values}] = x;",
+            f"{t} x = {values[0]};",
+            *self.shuffles(n, _WARP // 2),
+            f"if (t % {_WARP} < {s.lanes}) s[t / {_WARP} + {which} * {s.values}] = x;",
             "__syncthreads();",
         )
         first = f"t / {s.group} * {count}"
-        if 4 < count <= _WARP // 2:  # a lane for each value of the group
+        if 4 < count <= _WARP // n:  # a lane for each value of the group
+            mine = f"t / {count} % {n}" + f" % {s.lanes}" * (s.lanes < n)
             self.add(
-                f"x = s[{first} + t / {count} % 2 * {s.values} + t % {count}];",
+                f"x = s[{first} + {mine} * {s.values} + t % {count}];",
                 *self.shuffles(1, count // 2),
-                f"v[0] = {self.shuffled('0', how='idx')};",
-                f"v[1] = {self.shuffled(str(count), how='idx')};",
+                *(f"v[{k}] = {self.shuffled(str(k * count), how='idx')};" for k in range(s.lanes)),
             )
             return
-        self.add(
+        lines = self.of_warps(first, count)
+        self.add("#pragma unroll", f"for (int l = 0; l < {s.lanes}; ++l) {{", *(f"  {line}" for line in lines), "}")
+
+    def of_warps(self, first: str, count: int) -> list[str]:
+        """What the warps of a group have left of value `l` is combined: by lanes of a warp, or by every thread."""
+        s = self.shape
+        t = value_type(s.dtype)
+        if 4 < count <= _WARP:
+            return [
+                f"{t} x = s[{first} + t % {count} + l * {s.values}];",
+                *self.shuffles(1, count // 2),
+                "v[l] = x;",
+            ]
+        lines = [
+            f"{t} y[{count}];",
             "#pragma unroll",
-            "for (int l = 0; l < 2; ++l) {",
-            f"  {t} y[{count}];",
-            "  #pragma unroll",
-            f"  for (int j = 0; j < {count}; ++j) y[j] = s[{first} + j + l * {s.values}];",
-        )
+            f"for (int j = 0; j < {count}; ++j) y[j] = s[{first} + j + l * {s.values}];",
+        ]
         n = 1
         while n < count:
             step = self.join("y[j]", f"y[j + {n}]")
-            self.add("  #pragma unroll", f"  for (int j = 0; j < {count}; j += {2 * n}) y[j] = {step};")
+            lines += ["#pragma unroll", f"for (int j = 0; j < {count}; j += {2 * n}) y[j] = {step};"]
             n *= 2
-        self.add("  v[l] = y[0];", "}")
+        return [*lines, "v[l] = y[0];"]
 
     def in_order(self, start: int, stop: int, base: str) -> None:
         """One after the other: groups that are no power of two."""
