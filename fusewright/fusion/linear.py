@@ -35,21 +35,24 @@ class _Term:
     minus: bool = False
 
 
+def waits(f: Fusion) -> bool:
+    """Whether there are sums that wait for another reduction of their row."""
+    rows = {s.name: s for s in f.reductions()}
+    return all(s.kind in ("reduce", "store") for s in f.stages) and any(_before(s, rows) for s in rows.values())
+
+
 def independent(f: Fusion, strict: set[Expr]) -> Fusion:
-    """`f` with sums taken apart so that rows are done in fewer passes; `f` itself where none would be saved.
+    """`f`, in which sums wait, with those taken apart so that rows are done in fewer passes; `f` where none is saved.
 
     `strict`: values that are to be computed as they are.
     """
-    if any(s.kind not in ("reduce", "store") for s in f.stages):
-        return f
     rows = {s.name: s for s in f.reductions()}
     values: dict[str, Expr] = {}  # what has become of sums
     stages: list[Stage] = []
     for s in f.stages:
         terms = None
-        if s.kind == "reduce" and s.monoid == "sum" and s.dtype is f32 and s.body not in strict:
-            before = {n for n, r in rows.items() if (r.axes, set(r.raxes)) == (s.axes, set(s.raxes))}
-            terms = _terms(s.body, frozenset(s.raxes)) if s.body.stages & before else None
+        if s.kind == "reduce" and s.body not in strict and _before(s, rows):
+            terms = _terms(s.body, frozenset(s.raxes))
         if terms is None:
             stages.append(s)
             continue
@@ -60,6 +63,13 @@ def independent(f: Fusion, strict: set[Expr]) -> Fusion:
         return f
     out = _substituted(replace(f, stages=stages), values)
     return out if _depth(out) < _depth(f) else f
+
+
+def _before(s: Stage, rows: dict[str, Stage]) -> bool:
+    """Whether a stage is a sum that waits for another reduction of its row."""
+    others = (rows[n] for n in s.body.stages if n in rows)
+    same = any((r.axes, set(r.raxes)) == (s.axes, set(s.raxes)) for r in others)
+    return same and s.monoid == "sum" and s.dtype is f32
 
 
 def _terms(e: Expr, row: frozenset[Atom]) -> list[_Term] | None:
@@ -77,15 +87,14 @@ def _linear(e: Expr, row: frozenset[Atom]) -> list[_Term] | None:
     e = sc.bare(e)
     if not e.axes & row or e.dtype is not f32:
         return None
-    if not e.stages:
-        return [_Term(e)]
+    alone = None if e.stages else [_Term(e)]
     if e.kind != "op":
-        return None
+        return alone
     a, b = (*e.args, *e.args)[:2]
     match e.data:
         case "neg":
             return _each(_linear(a, row), lambda t: replace(t, minus=not t.minus))
-        case "add" | "sub":
+        case "add" | "sub" if e.stages:
             left, right = _linear(a, row), _linear(b, row)
             right = _each(right, lambda t: replace(t, minus=not t.minus)) if e.data == "sub" else right
             return None if left is None or right is None else left + right
@@ -95,7 +104,7 @@ def _linear(e: Expr, row: frozenset[Atom]) -> list[_Term] | None:
         case "div" if not b.axes & row:
             one = sc.const(1.0, f32)
             return _each(_linear(a, row), lambda t: replace(t, factor=sc.op("div", t.factor or one, b)))
-    return None
+    return alone
 
 
 def _each(terms: list[_Term] | None, change: Callable[[_Term], _Term]) -> list[_Term] | None:

@@ -18,7 +18,7 @@ A value with relaxed and strict uses is strict. What is relaxed gets these forms
     sqrt, expm1, log, log1p  `fast_sqrt`, ...
     1 + erf(x)           `fast_erfc`(-x); 1 - erf(x) is `fast_erfc`(x): without cancellation where the sum is small
     1 + tanh(x)          2 / (1 + exp(-2x))
-    a * b + c            `fma`, if nothing else uses the product, unless the option `fma` is off
+    a * b + c            `fma`, if nothing else uses the product (or quotient), unless the option `fma` is off
 
 A reciprocal of what belongs to a row is computed once for the row. Infinities, NaN and zeros come out as from the exact
 forms.
@@ -28,12 +28,15 @@ Beside relaxed values, because sums of float32 are not eager's bit for bit anywa
   rounding less, and sums of products that float32 has exactly stay exact; not where the sum decides something;
 - `exp(x - max x)` whose only use is to be summed over the row may be off by a unit in the last place wherever the sum
   goes, for the sum is at least 1.
+- a strict quotient by what belongs to the row, or by a number, is a product with the reciprocal and its correction
+  (`_Rewriter.quotient`), which is the quotient rounded to nearest, without a branch.
 
 Relaxed sums that wait for other ones are taken apart, where that saves a pass (`linear.py`).
 """
 
 from __future__ import annotations
 
+import math
 import struct
 from collections import Counter
 from dataclasses import replace
@@ -42,12 +45,14 @@ from ..core.dtypes import DType, f32
 from . import scalar as sc
 from .bounds import Bounds
 from .ir import Fusion, Stage
-from .linear import independent
+from .linear import independent, waits
 from .online import shifted
 from .scalar import Expr
 
 LOG2E = 1.4426950216293335  # as float32 has it
 FAR = 2.0**126  # reciprocals of numbers up to here are normal
+TINY = 2.0**-100  # of smaller numbers the reciprocal may be infinite
+UP = 2.0**64  # what makes them larger
 NEAR = 2.0**-60  # of constants that an exponential is added to
 
 # Operations that carry a small relative error of these operands over to their result (all operands: None)
@@ -64,19 +69,25 @@ _JOINS = ("sum", "prod", "max", "min")  # monoids that are continuous
 def relax(f: Fusion) -> Fusion:
     """`f` without what `scalar.loose` made, and with the cheaper forms, if it is not `exact` nor to do without them."""
     decides, exact = _strict(f)
-    plainly = f.exact or "relaxed" in f.without
-    apart = f if plainly else independent(f, decides | exact)
+    apart = taken_apart(f)
     if apart is not f:
         f, (decides, exact) = apart, _strict(apart)
     plain = sc.transformed([*(s.body for s in f.stages), *(c for c, _ in f.checks), *decides, *exact], sc.bare)
     if any(a is not b for a, b in plain.items()):
         checks = [(plain[c], axes) for c, axes in f.checks]
         f = replace(f, stages=[replace(s, body=plain[s.body]) for s in f.stages], checks=checks)
-    if plainly:
+    if f.exact or "relaxed" in f.without:
         return f
     rewriter = _Rewriter(f, *({plain[e] for e in s if sc.bare(e) is e} for s in (decides, exact)))
     stages = [rewriter.stage(s) for s in f.stages]
     return f if all(a is b for a, b in zip(stages, f.stages, strict=True)) else replace(f, stages=stages)
+
+
+def taken_apart(f: Fusion) -> Fusion:
+    """`f` with the reductions that its relaxed form has."""
+    if f.exact or "relaxed" in f.without or not waits(f):
+        return f
+    return independent(f, strict(f))
 
 
 def strict(f: Fusion) -> set[Expr]:
@@ -147,6 +158,8 @@ class _Rewriter:
         self.uses.update(s.body for s in f.stages)
         self.uses.update(c for c, _ in f.checks)
         self.memo: dict[Expr, Expr] = {}
+        divisions = [e for e in sc.walk([s.body for s in f.stages]) if _is(e, "div") and e.dtype is f32]
+        self.inverted = {e.args[1] for e in divisions if e not in self.strict and self.by_row(e)}
 
     def stage(self, s: Stage) -> Stage:
         body = self.new(s.body)
@@ -158,6 +171,10 @@ class _Rewriter:
         return s if body is s.body else replace(s, body=body)
 
     # --- what is known ---
+    def by_row(self, e: Expr) -> bool:
+        """Whether a quotient is by what a row has once."""
+        return e.args[1].kind != "const" and self.last in e.axes and self.last not in e.args[1].axes
+
     def lead(self, e: Expr) -> str:
         """The stage of the maximum in exp(x - max x), or ""."""
         found = shifted(e, self.rows)
@@ -170,9 +187,15 @@ class _Rewriter:
         """Whether a relaxed value has one use, which may do without it."""
         return self.uses[e] == 1 and e not in self.strict
 
-    def product(self, e: Expr, of: Expr) -> bool:
-        """Whether `e` is a product that its one use, `of`, may take unrounded; not what a row has once anyway."""
-        return self.fma and _is(e, "mul") and self.once(e) and e.axes == of.axes
+    def product(self, e: Expr, of: Expr) -> tuple[Expr, Expr] | None:
+        """The factors of `e`, if that is a product, or a quotient by what is inverted, that its one use, `of`, may take
+        unrounded; None of what a row has once anyway."""
+        if not (self.fma and self.once(e) and e.axes == of.axes):
+            return None
+        if _is(e, "mul"):
+            return self.new(e.args[0]), self.new(e.args[1])
+        q = self.div(e) if _is(e, "div") else None
+        return (q.args[0], q.args[1]) if q is not None and _is(q, "mul") else None
 
     # --- rewriting ---
     def new(self, e: Expr) -> Expr:
@@ -182,8 +205,8 @@ class _Rewriter:
         return found
 
     def _new(self, e: Expr) -> Expr:
-        if e.kind == "op" and e.dtype is f32 and e not in self.strict:
-            rule = _RULES.get(e.data)
+        if e.kind == "op" and e.dtype is f32:
+            rule = _RULES.get(e.data) if e not in self.strict else _Rewriter.quotient if e.data == "div" else None
             out = rule(self, e) if rule is not None else None
             if out is not None:
                 return out
@@ -236,14 +259,48 @@ class _Rewriter:
     def div(self, e: Expr) -> Expr:
         a, b = e.args
         inverse = self.inverse(b)
-        if inverse is None and b.kind != "const" and self.last in e.axes and self.last not in b.axes:
-            inverse, scale = self.scaled_inverse(b)
-            return sc.op("mul", sc.op("mul", self.new(a), inverse), scale)
         if inverse is None:
-            return sc.op("fast_div", self.new(a), self.new(b))
+            by, times = b, None
+            if _is(b, "mul") and b.args[1].kind == "const" and (times := self.inverse(b.args[1])) is not None:
+                by = b.args[0]
+            if by not in self.inverted:  # of the row, and of each of its points: one reciprocal does for all
+                return sc.op("fast_div", self.new(a), self.new(b))
+            inverse, scale = self.scaled_inverse(by)
+            q = sc.op("mul", sc.op("mul", self.new(a), inverse), scale)
+            return q if times is None else sc.op("mul", q, times)
         if a.kind == "const" and a.data == 1:
             return inverse
         return sc.op("mul", self.new(a), inverse)
+
+    def quotient(self, e: Expr) -> Expr | None:
+        """a / b rounded to nearest, by the reciprocal r of b: q = a r, then q + (a - q b) r, both with `fma`.
+
+        That is the quotient but for subnormal numbers, of which it may be a unit in the last place off (Brisebarre,
+        Muller and Raina, "Accelerating correctly rounded floating-point division when the divisor is known in
+        advance", 2004). A q that is zero, infinite or NaN has no correction.
+        """
+        a, b = e.args
+        if not self.fma or not (b.kind == "const" or self.by_row(e)):
+            return None
+        scale = None
+        if b.kind != "const":
+            by = self.new(b)
+            scale = sc.op("where", sc.op("lt", sc.op("abs", by), number(TINY)), number(UP), number(1.0))
+            by = sc.op("mul", by, scale)
+            inverse = sc.op("reciprocal", by)
+        elif TINY <= abs(b.data) <= 1.0 / TINY:
+            by, inverse = b, number(1.0 / b.data)
+        else:
+            return None
+        x = self.new(a)
+        q = sc.op("mul", x, inverse)
+        if by.kind == "const" and math.frexp(by.data)[0] in (0.5, -0.5):
+            return q
+        exact = sc.op("fma", sc.op("fma", sc.op("neg", q), by, x), inverse, q)
+        size = sc.op("abs", q)
+        finite = sc.op("and", sc.op("gt", size, number(0.0)), sc.op("lt", size, number(math.inf)))
+        q = sc.op("where", finite, exact, q)
+        return q if scale is None else sc.op("mul", q, scale)
 
     def reciprocal(self, e: Expr) -> Expr:
         inverse = self.inverse(e.args[0])
@@ -261,19 +318,18 @@ class _Rewriter:
                     quarter = sc.op("add", self.power(x.args[0], True, -2.0, -2.0), number(0.25))
                     return sc.op("mul", sc.op("fast_reciprocal", quarter), number(0.5))
         for c, x in _either(e):
-            if self.product(x, e):
-                return sc.op("fma", *map(self.new, x.args), self.new(c))
+            if (found := self.product(x, e)) is not None:
+                return sc.op("fma", *found, self.new(c))
         return None
 
     def sub(self, e: Expr) -> Expr | None:
         a, b = e.args
         if a.kind == "const" and a.data == 1 and _is(b, "erf") and self.once(b):
             return sc.op("fast_erfc", self.new(b.args[0]))
-        if self.product(a, e):
-            return sc.op("fma", *map(self.new, a.args), sc.op("neg", self.new(b)))
-        if self.product(b, e):
-            x, y = b.args
-            return sc.op("fma", sc.op("neg", self.new(x)), self.new(y), self.new(a))
+        if (found := self.product(a, e)) is not None:
+            return sc.op("fma", *found, sc.op("neg", self.new(b)))
+        if (found := self.product(b, e)) is not None:
+            return sc.op("fma", sc.op("neg", found[0]), found[1], self.new(a))
         return None
 
 
@@ -301,4 +357,4 @@ def number(value: float, dtype: DType = f32) -> Expr:
     return sc.const(struct.unpack("f", struct.pack("f", value))[0], dtype)
 
 
-__all__ = ["LOG2E", "relax", "strict"]
+__all__ = ["LOG2E", "relax", "strict", "taken_apart"]

@@ -452,6 +452,65 @@ def test_quotients_by_any_number_of_a_row(machine: Callable[..., bool]) -> None:
     assert apart.max() <= 1
 
 
+def exact_quotient(b: Builder) -> Value:
+    return b.div(b.input(f32, (N, M)), b.input(f32, (N, 1)))
+
+
+def units_apart(got: np.ndarray, want: np.ndarray) -> np.ndarray:
+    """Units in the last place of float32; NaN and NaN are none, as are zeros of one sign."""
+    same = (np.isnan(got) & np.isnan(want)) | (np.signbit(got) == np.signbit(want))
+    assert same.all()
+    number = [np.where(np.isnan(x), 0, x).astype(np.float32).view(np.int32).astype(np.int64) for x in (got, want)]
+    return np.abs(number[0] - number[1])
+
+
+@pytest.mark.parametrize("machine", [run_loop, *([run_emulated] if COMPILER is not None else [])])
+def test_exact_quotients_by_what_a_row_has(machine: Callable[..., bool]) -> None:
+    """Rounded to nearest, as a division is; subnormal numbers may be a unit off."""
+    assert cheap(exact_quotient) == ["fma"]
+    random = np.random.default_rng(0)
+    n, m = 300, 400
+    by = np.exp2(random.uniform(-120, 120, (n, 1))).astype(np.float32) * random.choice([-1, 1], (n, 1)).astype(
+        np.float32
+    )
+    by[: len(EDGES), 0] = EDGES
+    by[50:100, 0] = 2.0 - np.arange(1, 51, dtype=np.float32) * 2.0**-23  # whose reciprocals are worst
+    with np.errstate(all="ignore"):
+        x = by * random.uniform(0.25, 4, (n, m)).astype(np.float32)
+    x[:, :100] = np.exp2(random.uniform(-149, 127, (n, 100)))
+    x[:, 100 : 100 + len(EDGES)] = EDGES
+    x[50:100, 200:300] = by[50:100] - random.integers(0, 1 << 20, (50, 100)) * np.float32(2.0**-23)
+    sizes = {"n": n, "m": m}
+    (got,) = run_gpu(gpu_kernel(graph_of(exact_quotient), sizes), [x, by], sizes, machine).values()
+    with np.errstate(all="ignore"):
+        want = x / by
+    off = units_apart(got, want)
+    assert off.max() <= 1 and not off[(np.abs(want) >= 2.0**-126) & (np.abs(x) >= 2.0**-100)].any()
+
+
+@pytest.mark.parametrize("by", [3.0, -0.1, 8.0, -0.5, 1e-20, 1e30, 2.0**-110, 0.0, math.inf])
+def test_exact_quotients_by_numbers(by: float) -> None:
+    program = lambda b: b.div(b.input(f32, (N, M)), b.const(by, f32))
+    assert ("div" in text(program)) is (by in (2.0**-110, 0.0, math.inf))
+    random = np.random.default_rng(0)
+    x = np.exp2(random.uniform(-90, 90, (40, 500))).astype(np.float32)
+    x[0, : len(EDGES)] = EDGES
+    sizes = {"n": 40, "m": 500}
+    (got,) = run_gpu(gpu_kernel(graph_of(program), sizes), [x], sizes).values()
+    with np.errstate(all="ignore"):
+        want = x / np.float32(by)
+    off = units_apart(got, want)
+    assert off.max() <= 1 and not off[1:].any()
+
+
+def test_quotients_that_stay() -> None:
+    """By what differs from column to column, in float64, with the option `fma` off, and under `precision="eager"`."""
+    assert cheap(lambda b: b.div(b.input(f32, (N, M)), b.input(f32, (N, M)))) == []
+    assert cheap(lambda b: b.div(b.input(f64, (N, M)), b.input(f64, (N, 1)))) == []
+    assert "fma" not in text(exact_quotient, without=("fma",))
+    assert "fma" not in text(exact_quotient, eager=True)
+
+
 def test_the_reciprocal_of_a_row_is_made_once() -> None:
     """Outside the loop over its columns."""
 

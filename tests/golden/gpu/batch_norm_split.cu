@@ -31,6 +31,8 @@ __device__ __forceinline__ bool fw_last(int* counter, int count) {
   return last;
 }
 
+#define fw_inff __int_as_float(0x7f800000)
+
 __device__ __forceinline__ void fw_fetch_f32x4_ldg(const float* p, unsigned* w) {
   const uint4 a0 = __ldg((const uint4*)p);
   w[0] = a0.x;
@@ -572,20 +574,34 @@ extern "C" __global__ void __launch_bounds__(256, 2) batch_norm_split_1(
   fw_sum_f32x4_128x2(sum229, fw_scratch1);
   const long long v230 = (long long)n9;
   const float v231 = (float)v230;
-  float v237[4];
+  const float v232 = ::fabsf(v231);
+  const bool v233 = v232 < 7.888609e-31f;
+  const float v234 = v233 ? 1.8446744e+19f : 1.0f;
+  const float v235 = v231 * v234;
+  const float v236 = 1.0f / v235;
+  float v253[4];
   #pragma unroll
   for (int l = 0; l < 4; ++l) {
-    const float v233 = sum162[l] / v231;
-    const float v234 = v199[l] - v233;
-    const float v235 = v234 * sum195[l];
-    const float v236 = v235 * v234;
-    v237[l] = sum229[l] + v236;
+    const float v238 = sum162[l] * v236;
+    const float v239 = ::fabsf(v238);
+    const bool v240 = v239 > 0.0f;
+    const bool v241 = v239 < fw_inff;
+    const bool v242 = v240 && v241;
+    const float v243 = -v238;
+    const float v245 = ::fmaf(v243, v235, sum162[l]);
+    const float v246 = ::fmaf(v245, v236, v238);
+    const float v247 = v242 ? v246 : v238;
+    const float v249 = v247 * v234;
+    const float v250 = v199[l] - v249;
+    const float v251 = v250 * sum195[l];
+    const float v252 = v251 * v250;
+    v253[l] = sum229[l] + v252;
   }
-  const bool v238 = v114 == 0;
-  const bool v239 = v238 && v119;
-  if (v239) {
+  const bool v254 = v114 == 0;
+  const bool v255 = v254 && v119;
+  if (v255) {
     fw_store_f32x4(total_r0 + v122, sum162);
-    fw_store_f32x4(total_r1 + v122, v237);
+    fw_store_f32x4(total_r1 + v122, v253);
   }
 }
 
@@ -619,185 +635,231 @@ extern "C" __global__ void __launch_bounds__(256, 4) batch_norm_split_2(
     int* __restrict__ counters) {
   const int bid2 = blockIdx.x;
   const int tid2 = threadIdx.x;
-  const int v240 = fw_udiv(tid2, 32);
-  const int v241 = v240 * 32;
-  const int v242 = tid2 - v241;
-  const int v243 = fw_udiv(bid2, n1);
-  const int v244 = v243 * n1;
-  const int v245 = bid2 - v244;
-  const int v246 = v243 * 32;
-  const int v247 = v246 + v242;
-  const bool v248 = v247 < n3;
-  const int v249 = n3 + (-1);
-  const int v250 = v247 < v249 ? v247 : v249;
-  const int v251 = v250 * 4;
-  float v252[4];
-  fw_load_f32x4_ldg(total_r0 + v251, v252);
-  float v253[4];
-  fw_load_f32x4_ldg(total_r1 + v251, v253);
-  const int v254 = v245 * n5;
-  const int v255 = v254 < n4 ? v254 : n4;
-  const int v256 = v255 + n5;
-  const int v257 = v256 < n4 ? v256 : n4;
-  const int v258 = v255 + v257;
-  const int v259 = v258 + (-1);
-  const int v260 = v257 - v255;
-  const int v261 = fw_udiv(v260, 32);
-  const int v262 = v261 * 32;
-  const int v263 = v255 + v262;
-  const long long v276 = (long long)n9;
-  const float v277 = (float)v276;
-  float v279[4];
-  float v283[4];
+  const int v256 = fw_udiv(tid2, 32);
+  const int v257 = v256 * 32;
+  const int v258 = tid2 - v257;
+  const int v259 = fw_udiv(bid2, n1);
+  const int v260 = v259 * n1;
+  const int v261 = bid2 - v260;
+  const int v262 = v259 * 32;
+  const int v263 = v262 + v258;
+  const bool v264 = v263 < n3;
+  const int v265 = n3 + (-1);
+  const int v266 = v263 < v265 ? v263 : v265;
+  const int v267 = v266 * 4;
+  float v268[4];
+  fw_load_f32x4_ldg(total_r0 + v267, v268);
+  float v269[4];
+  fw_load_f32x4_ldg(total_r1 + v267, v269);
+  const int v270 = v261 * n5;
+  const int v271 = v270 < n4 ? v270 : n4;
+  const int v272 = v271 + n5;
+  const int v273 = v272 < n4 ? v272 : n4;
+  const int v274 = v271 + v273;
+  const int v275 = v274 + (-1);
+  const int v276 = v273 - v271;
+  const int v277 = fw_udiv(v276, 32);
+  const int v278 = v277 * 32;
+  const int v279 = v271 + v278;
+  const long long v292 = (long long)n9;
+  const float v293 = (float)v292;
+  const float v294 = ::fabsf(v293);
+  const bool v295 = v294 < 7.888609e-31f;
+  const float v296 = v295 ? 1.8446744e+19f : 1.0f;
+  const float v297 = v293 * v296;
+  const float v298 = 1.0f / v297;
+  float v311[4];
+  float v324[4];
   #pragma unroll
   for (int l = 0; l < 4; ++l) {
-    v279[l] = v252[l] / v277;
-    const float v281 = v253[l] / v277;
-    const float v282 = v281 + 1.0e-05f;
-    v283[l] = ::rsqrtf(v282);
+    const float v300 = v268[l] * v298;
+    const float v301 = ::fabsf(v300);
+    const bool v302 = v301 > 0.0f;
+    const bool v303 = v301 < fw_inff;
+    const bool v304 = v302 && v303;
+    const float v305 = -v300;
+    const float v307 = ::fmaf(v305, v297, v268[l]);
+    const float v308 = ::fmaf(v307, v298, v300);
+    const float v309 = v304 ? v308 : v300;
+    v311[l] = v309 * v296;
+    const float v313 = v269[l] * v298;
+    const float v314 = ::fabsf(v313);
+    const bool v315 = v314 > 0.0f;
+    const bool v316 = v314 < fw_inff;
+    const bool v317 = v315 && v316;
+    const float v318 = -v313;
+    const float v319 = ::fmaf(v318, v297, v269[l]);
+    const float v320 = ::fmaf(v319, v298, v313);
+    const float v321 = v317 ? v320 : v313;
+    const float v322 = v321 * v296;
+    const float v323 = v322 + 1.0e-05f;
+    v324[l] = ::rsqrtf(v323);
   }
-  float v285[4];
-  fw_load_f32x4_ldg(in1 + v251, v285);
-  float v287[4];
-  fw_load_f32x4_ldg(in2 + v251, v287);
-  for (int c264 = v255; c264 < v263; c264 += 32) {
-    const int v265 = c264 + v240;
-    const int v266 = v259 - v265;
-    const int v267 = v265 + 8;
-    const int v268 = v259 - v267;
-    const int v269 = v265 + 16;
-    const int v270 = v259 - v269;
-    const int v271 = v265 + 24;
-    const int v272 = v259 - v271;
-    const int v273 = v266 * n6;
-    const int v274 = v273 + v251;
-    float v275[4];
-    fw_load_f32x4_ldg(in0 + v274, v275);
-    const int v289 = v268 * n6;
-    const int v290 = v289 + v251;
+  float v326[4];
+  fw_load_f32x4_ldg(in1 + v267, v326);
+  float v328[4];
+  fw_load_f32x4_ldg(in2 + v267, v328);
+  for (int c280 = v271; c280 < v279; c280 += 32) {
+    const int v281 = c280 + v256;
+    const int v282 = v275 - v281;
+    const int v283 = v281 + 8;
+    const int v284 = v275 - v283;
+    const int v285 = v281 + 16;
+    const int v286 = v275 - v285;
+    const int v287 = v281 + 24;
+    const int v288 = v275 - v287;
+    const int v289 = v282 * n6;
+    const int v290 = v289 + v267;
     float v291[4];
     fw_load_f32x4_ldg(in0 + v290, v291);
-    const int v296 = v270 * n6;
-    const int v297 = v296 + v251;
-    float v298[4];
-    fw_load_f32x4_ldg(in0 + v297, v298);
-    const int v303 = v272 * n6;
-    const int v304 = v303 + v251;
-    float v305[4];
-    fw_load_f32x4_ldg(in0 + v304, v305);
-    float v288[4];
-    float v295[4];
-    float v302[4];
-    float v309[4];
+    const int v330 = v284 * n6;
+    const int v331 = v330 + v267;
+    float v332[4];
+    fw_load_f32x4_ldg(in0 + v331, v332);
+    const int v337 = v286 * n6;
+    const int v338 = v337 + v267;
+    float v339[4];
+    fw_load_f32x4_ldg(in0 + v338, v339);
+    const int v344 = v288 * n6;
+    const int v345 = v344 + v267;
+    float v346[4];
+    fw_load_f32x4_ldg(in0 + v345, v346);
+    float v329[4];
+    float v336[4];
+    float v343[4];
+    float v350[4];
     #pragma unroll
     for (int l = 0; l < 4; ++l) {
-      const float v280 = v275[l] - v279[l];
-      const float v284 = v280 * v283[l];
-      const float v286 = v284 * v285[l];
-      v288[l] = v286 + v287[l];
-      const float v292 = v291[l] - v279[l];
-      const float v293 = v292 * v283[l];
-      const float v294 = v293 * v285[l];
-      v295[l] = v294 + v287[l];
-      const float v299 = v298[l] - v279[l];
-      const float v300 = v299 * v283[l];
-      const float v301 = v300 * v285[l];
-      v302[l] = v301 + v287[l];
-      const float v306 = v305[l] - v279[l];
-      const float v307 = v306 * v283[l];
-      const float v308 = v307 * v285[l];
-      v309[l] = v308 + v287[l];
+      const float v312 = v291[l] - v311[l];
+      const float v325 = v312 * v324[l];
+      const float v327 = v325 * v326[l];
+      v329[l] = v327 + v328[l];
+      const float v333 = v332[l] - v311[l];
+      const float v334 = v333 * v324[l];
+      const float v335 = v334 * v326[l];
+      v336[l] = v335 + v328[l];
+      const float v340 = v339[l] - v311[l];
+      const float v341 = v340 * v324[l];
+      const float v342 = v341 * v326[l];
+      v343[l] = v342 + v328[l];
+      const float v347 = v346[l] - v311[l];
+      const float v348 = v347 * v324[l];
+      const float v349 = v348 * v326[l];
+      v350[l] = v349 + v328[l];
     }
-    const int v310 = v266 * n10;
-    const int v311 = v310 + v251;
-    if (v248) {
-      fw_store_f32x4(out3 + v311, v288);
+    const int v351 = v282 * n10;
+    const int v352 = v351 + v267;
+    if (v264) {
+      fw_store_f32x4(out3 + v352, v329);
     }
-    const int v312 = v268 * n10;
-    const int v313 = v312 + v251;
-    if (v248) {
-      fw_store_f32x4(out3 + v313, v295);
+    const int v353 = v284 * n10;
+    const int v354 = v353 + v267;
+    if (v264) {
+      fw_store_f32x4(out3 + v354, v336);
     }
-    const int v314 = v270 * n10;
-    const int v315 = v314 + v251;
-    if (v248) {
-      fw_store_f32x4(out3 + v315, v302);
+    const int v355 = v286 * n10;
+    const int v356 = v355 + v267;
+    if (v264) {
+      fw_store_f32x4(out3 + v356, v343);
     }
-    const int v316 = v272 * n10;
-    const int v317 = v316 + v251;
-    if (v248) {
-      fw_store_f32x4(out3 + v317, v309);
+    const int v357 = v288 * n10;
+    const int v358 = v357 + v267;
+    if (v264) {
+      fw_store_f32x4(out3 + v358, v350);
     }
   }
-  for (int c318 = v263; c318 < v257; c318 += 8) {
-    const int v319 = c318 + v240;
-    const bool v330 = v319 < v257;
-    if (v330) {
-      const int v320 = v259 - v319;
-      const int v321 = v320 * n6;
-      const int v322 = v321 + v251;
-      float v323[4];
-      fw_load_f32x4_ldg(in0 + v322, v323);
-      float v327[4];
+  for (int c359 = v279; c359 < v273; c359 += 8) {
+    const int v360 = c359 + v256;
+    const bool v371 = v360 < v273;
+    if (v371) {
+      const int v361 = v275 - v360;
+      const int v362 = v361 * n6;
+      const int v363 = v362 + v267;
+      float v364[4];
+      fw_load_f32x4_ldg(in0 + v363, v364);
+      float v368[4];
       #pragma unroll
       for (int l = 0; l < 4; ++l) {
-        const float v324 = v323[l] - v279[l];
-        const float v325 = v324 * v283[l];
-        const float v326 = v325 * v285[l];
-        v327[l] = v326 + v287[l];
+        const float v365 = v364[l] - v311[l];
+        const float v366 = v365 * v324[l];
+        const float v367 = v366 * v326[l];
+        v368[l] = v367 + v328[l];
       }
-      const int v328 = v320 * n10;
-      const int v329 = v328 + v251;
-      if (v248) {
-        fw_store_f32x4(out3 + v329, v327);
+      const int v369 = v361 * n10;
+      const int v370 = v369 + v267;
+      if (v264) {
+        fw_store_f32x4(out3 + v370, v368);
       }
     }
   }
-  const bool v331 = v240 == 0;
-  const int v332 = (int)((unsigned)v245 * (unsigned)n3);
-  const int v333 = (int)((unsigned)v332 + (unsigned)v250);
-  const int v334 = (int)((unsigned)v333 * (unsigned)4);
-  const bool last335 = fw_last(counters + v243, (int)n1);
-  if (last335) {
-    const int v336 = fw_udiv(tid2, 32);
-    const int v337 = v336 * 32;
-    const int v338 = tid2 - v337;
-    const int v339 = v243 * 32;
-    const int v340 = v339 + v338;
-    const bool v341 = v340 < n3;
-    const int v342 = n3 + (-1);
-    const int v343 = v340 < v342 ? v340 : v342;
-    const int v344 = v343 * 4;
-    float v345[4];
-    fw_load_f32x4_ldg(total_r0 + v344, v345);
-    float v346[4];
-    fw_load_f32x4_ldg(total_r1 + v344, v346);
-    const bool v347 = v336 == 0;
-    const long long v348 = (long long)n9;
-    const float v349 = (float)v348;
-    float v353[4];
+  const bool v372 = v256 == 0;
+  const int v373 = (int)((unsigned)v261 * (unsigned)n3);
+  const int v374 = (int)((unsigned)v373 + (unsigned)v266);
+  const int v375 = (int)((unsigned)v374 * (unsigned)4);
+  const bool last376 = fw_last(counters + v259, (int)n1);
+  if (last376) {
+    const int v377 = fw_udiv(tid2, 32);
+    const int v378 = v377 * 32;
+    const int v379 = tid2 - v378;
+    const int v380 = v259 * 32;
+    const int v381 = v380 + v379;
+    const bool v382 = v381 < n3;
+    const int v383 = n3 + (-1);
+    const int v384 = v381 < v383 ? v381 : v383;
+    const int v385 = v384 * 4;
+    float v386[4];
+    fw_load_f32x4_ldg(total_r0 + v385, v386);
+    float v387[4];
+    fw_load_f32x4_ldg(total_r1 + v385, v387);
+    const bool v388 = v377 == 0;
+    const long long v389 = (long long)n9;
+    const float v390 = (float)v389;
+    const float v391 = ::fabsf(v390);
+    const bool v392 = v391 < 7.888609e-31f;
+    const float v393 = v392 ? 1.8446744e+19f : 1.0f;
+    const float v394 = v390 * v393;
+    const float v395 = 1.0f / v394;
+    float v410[4];
     #pragma unroll
     for (int l = 0; l < 4; ++l) {
-      const float v351 = v346[l] / v349;
-      const float v352 = v351 + 1.0e-05f;
-      v353[l] = ::rsqrtf(v352);
+      const float v397 = v387[l] * v395;
+      const float v398 = ::fabsf(v397);
+      const bool v399 = v398 > 0.0f;
+      const bool v400 = v398 < fw_inff;
+      const bool v401 = v399 && v400;
+      const float v402 = -v397;
+      const float v404 = ::fmaf(v402, v394, v387[l]);
+      const float v405 = ::fmaf(v404, v395, v397);
+      const float v406 = v401 ? v405 : v397;
+      const float v408 = v406 * v393;
+      const float v409 = v408 + 1.0e-05f;
+      v410[l] = ::rsqrtf(v409);
     }
-    const bool v354 = v347 && v341;
-    if (v354) {
-      fw_store_f32x4(out4 + v344, v353);
+    const bool v411 = v388 && v382;
+    if (v411) {
+      fw_store_f32x4(out4 + v385, v410);
     }
-    float v355[4];
-    fw_load_f32x4_ldg(in3 + v344, v355);
-    float v359[4];
+    float v412[4];
+    fw_load_f32x4_ldg(in3 + v385, v412);
+    float v425[4];
     #pragma unroll
     for (int l = 0; l < 4; ++l) {
-      const float v356 = v355[l] * 0.9f;
-      const float v357 = v345[l] / v349;
-      const float v358 = v357 * 0.1f;
-      v359[l] = v356 + v358;
+      const float v413 = v412[l] * 0.9f;
+      const float v414 = v386[l] * v395;
+      const float v415 = ::fabsf(v414);
+      const bool v416 = v415 > 0.0f;
+      const bool v417 = v415 < fw_inff;
+      const bool v418 = v416 && v417;
+      const float v419 = -v414;
+      const float v420 = ::fmaf(v419, v394, v386[l]);
+      const float v421 = ::fmaf(v420, v395, v414);
+      const float v422 = v418 ? v421 : v414;
+      const float v423 = v422 * v393;
+      const float v424 = v423 * 0.1f;
+      v425[l] = v413 + v424;
     }
-    if (v354) {
-      fw_store_f32x4(out6 + v344, v359);
+    if (v411) {
+      fw_store_f32x4(out6 + v385, v425);
     }
   }
 }

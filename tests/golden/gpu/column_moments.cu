@@ -31,6 +31,8 @@ __device__ __forceinline__ bool fw_last(int* counter, int count) {
   return last;
 }
 
+#define fw_inff __int_as_float(0x7f800000)
+
 __device__ __forceinline__ void fw_fetch_f32x4_ldg(const float* p, unsigned* w) {
   const uint4 a0 = __ldg((const uint4*)p);
   w[0] = a0.x;
@@ -526,19 +528,33 @@ extern "C" __global__ void __launch_bounds__(256, 4) column_moments_0(
     fw_sum_f32x4_32x8(sum230, fw_scratch1);
     const long long v231 = (long long)n8;
     const float v232 = (float)v231;
-    float v238[4];
+    const float v233 = ::fabsf(v232);
+    const bool v234 = v233 < 7.888609e-31f;
+    const float v235 = v234 ? 1.8446744e+19f : 1.0f;
+    const float v236 = v232 * v235;
+    const float v237 = 1.0f / v236;
+    float v254[4];
     #pragma unroll
     for (int l = 0; l < 4; ++l) {
-      const float v234 = sum163[l] / v232;
-      const float v235 = v200[l] - v234;
-      const float v236 = v235 * sum196[l];
-      const float v237 = v236 * v235;
-      v238[l] = sum230[l] + v237;
+      const float v239 = sum163[l] * v237;
+      const float v240 = ::fabsf(v239);
+      const bool v241 = v240 > 0.0f;
+      const bool v242 = v240 < fw_inff;
+      const bool v243 = v241 && v242;
+      const float v244 = -v239;
+      const float v246 = ::fmaf(v244, v236, sum163[l]);
+      const float v247 = ::fmaf(v246, v237, v239);
+      const float v248 = v243 ? v247 : v239;
+      const float v250 = v248 * v235;
+      const float v251 = v200[l] - v250;
+      const float v252 = v251 * sum196[l];
+      const float v253 = v252 * v251;
+      v254[l] = sum230[l] + v253;
     }
-    const bool v239 = v115 == 0;
-    const bool v240 = v239 && v120;
-    if (v240) {
-      fw_store_f32x4(out1 + v123, v238);
+    const bool v255 = v115 == 0;
+    const bool v256 = v255 && v120;
+    if (v256) {
+      fw_store_f32x4(out1 + v123, v254);
     }
   }
 }

@@ -438,16 +438,15 @@ extern "C" __global__ void __launch_bounds__(128) norm_moved_0(
       }
     }
   }
-  const float v102 = sum74 * v63;
-  const float v103 = v102 + 1.0e-05f;
-  const float v104 = ::rsqrtf(v103);
-  const int v110 = v8 * n7;
+  const float v102 = ::fmaf(sum74, v63, 1.0e-05f);
+  const float v103 = ::rsqrtf(v102);
+  const int v109 = v8 * n7;
   #pragma unroll
   for (int k89 = 0; k89 < 2; ++k89) {
     const int v90 = k89 * 64;
     const int v91 = v90 + v3;
-    const bool v112 = v91 < n5;
-    if (v112) {
+    const bool v111 = v91 < n5;
+    if (v111) {
       const int v92 = v91 * 8;
       const int v93 = v92 - v15;
       const int v94 = (int)((unsigned)n2 + (unsigned)(-8));
@@ -457,21 +456,21 @@ extern "C" __global__ void __launch_bounds__(128) norm_moved_0(
       const int v99 = k89 * 8;
       float v100[8];
       fw_unpack_bf16x8(kept0 + v99 / 2, v100);
-      float v107[8];
-      fw_unpack_bf16x8(kept1 + v99 / 2, v107);
-      float v109[8];
+      float v106[8];
+      fw_unpack_bf16x8(kept1 + v99 / 2, v106);
+      float v108[8];
       #pragma unroll
       for (int l = 0; l < 8; ++l) {
         const float v101 = v100[l] - v64;
-        const float v106 = v101 * v104;
-        const float v108 = kept2[v99 + l];
-        v109[l] = ::fmaf(v106, v107[l], v108);
+        const float v105 = v101 * v103;
+        const float v107 = kept2[v99 + l];
+        v108[l] = ::fmaf(v105, v106[l], v107);
       }
-      const int v111 = v110 + v93;
+      const int v110 = v109 + v93;
       if (v6) {
-        fw_store_bf16x8_range(out3 + v111, v93, n2, v109);
+        fw_store_bf16x8_range(out3 + v110, v93, n2, v108);
       }
     }
   }
-  const bool v113 = v3 == 0;
+  const bool v112 = v3 == 0;
 }

@@ -200,26 +200,40 @@ extern "C" __global__ void __launch_bounds__(128) softmax_0(
   const float v35 = fw_sum_f32x4(v34);
   const float v36 = v35 + 0.0f;
   const float sum37 = fw_sum_f32_128x1(v36, fw_scratch1);
-  const int v48 = bid0 * n3;
+  const float v46 = ::fabsf(sum37);
+  const bool v47 = v46 < 7.888609e-31f;
+  const float v48 = v47 ? 1.8446744e+19f : 1.0f;
+  const float v49 = sum37 * v48;
+  const float v50 = 1.0f / v49;
+  const int v64 = bid0 * n3;
   #pragma unroll
   for (int k38 = 0; k38 < 2; ++k38) {
     const int v39 = k38 * 128;
     const int v40 = v39 + tid0;
-    const bool v50 = v40 < n2;
-    if (v50) {
+    const bool v66 = v40 < n2;
+    if (v66) {
       const int v41 = v40 * 4;
       const int v42 = k38 * 4;
-      float v47[4];
+      float v63[4];
       #pragma unroll
       for (int l = 0; l < 4; ++l) {
         const float v43 = kept0[v42 + l];
         const float v44 = v43 - max21;
         const float v45 = ::expf(v44);
-        v47[l] = v45 / sum37;
+        const float v52 = v45 * v50;
+        const float v53 = ::fabsf(v52);
+        const bool v54 = v53 > 0.0f;
+        const bool v55 = v53 < fw_inff;
+        const bool v56 = v54 && v55;
+        const float v57 = -v52;
+        const float v59 = ::fmaf(v57, v49, v45);
+        const float v60 = ::fmaf(v59, v50, v52);
+        const float v61 = v56 ? v60 : v52;
+        v63[l] = v61 * v48;
       }
-      const int v49 = v48 + v41;
-      fw_store_f32x4(out1 + v49, v47);
+      const int v65 = v64 + v41;
+      fw_store_f32x4(out1 + v65, v63);
     }
   }
-  const bool v51 = tid0 == 0;
+  const bool v67 = tid0 == 0;
 }
