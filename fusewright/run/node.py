@@ -16,7 +16,7 @@ from typing import Any
 import torch
 from torch.autograd.function import Function
 
-from . import own_thread
+from . import own_thread, steps
 
 BOXED = hasattr(Function, "boxed_grads_call")
 FEW = 16  # results up to which one after the other is the quickest way to take them from a list
@@ -111,15 +111,6 @@ def twice(backward: Callable[[list[Any]], list[Any]], args: list[Any], curved: b
     return tuple(next(out) if _real(g) else g for g in grads)
 
 
-def explain(e: RuntimeError) -> None:
-    """Raise what a failure of a backward pass means, if that is batched tensors, which have no memory for kernels."""
-    if "Cannot access data pointer" in str(e):
-        raise RuntimeError(
-            "a fused function's backward pass cannot be batched (vmap, is_grads_batched=True, vectorize=True): call "
-            "the plain function for that"
-        ) from e
-
-
 def _real(g: Any) -> bool:
     return isinstance(g, torch.Tensor) and (g.is_floating_point() or g.is_complex())
 
@@ -133,7 +124,7 @@ def make_node(
         "compiled_backward": backward,
         "grad_enabled": torch.is_grad_enabled,
         "twice": twice,
-        "explain": explain,
+        "explain": steps.explain,
         "here": own_thread.here,
         "decide": own_thread.decide,
         "unsafe_view": torch.ops.aten._unsafe_view.default,
