@@ -59,7 +59,8 @@ def write(w: _Writer) -> None:
     alone = [n for n in asked if n not in together]
     w.places.update((n, f"_at{k}") for k, n in enumerate(n for n in alone if n in read))
     if asked:
-        w.scope["_apart"] = steps.instead(w.traced.module)
+        module = w.traced.module
+        w.scope["_apart"] = steps.instead(getattr(module, "plain", module))  # executors take tensors as traced
     if alone:
         places = [f"{w.places[n]} = {n.name}.data_ptr()" if n in w.places else f"{n.name}.data_ptr()" for n in alone]
         lines = [f"try: {'; '.join(places)}", "except RuntimeError as _e: return _apart(_e, args)"]

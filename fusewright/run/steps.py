@@ -9,8 +9,9 @@ such steps, too (`second.py`).
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any, NoReturn
 
 import torch
@@ -80,16 +81,27 @@ def _filled(a: Any, values: list[Any]) -> Any:
     return a
 
 
-def steps_of(gm: GraphModule) -> Steps:
+def steps_of(gm: GraphModule, instead: Mapping[Any, Callable[..., Any]] = MappingProxyType({})) -> Steps:
     """The steps of a graph. Raises Refusal for a graph that writes into arguments, or asks for strides."""
     nodes = [n for n in gm.graph.nodes if n.op != "output"]
     output = next(n for n in reversed(gm.graph.nodes) if n.op == "output")
-    return steps(gm, [n for n in nodes if n.op == "placeholder"], nodes, output.args[0])
+    return steps(gm, [n for n in nodes if n.op == "placeholder"], nodes, output.args[0], instead=instead)
 
 
-def steps(gm: GraphModule, takes: Sequence[Node], nodes: Sequence[Node], gives: Any) -> Steps:
-    """The steps that make `gives` of the values of `takes`. `nodes`: in order, those that are needed and not given."""
-    number = {n: k for k, n in enumerate(takes)}
+def steps(
+    gm: GraphModule,
+    takes: Sequence[Any],
+    nodes: Sequence[Node],
+    gives: Any,
+    fixed: Mapping[Node, tuple[Callable[..., Any], Any, bool]] = MappingProxyType({}),
+    instead: Mapping[Any, Callable[..., Any]] = MappingProxyType({}),
+) -> Steps:
+    """The steps that make `gives` of the values of `takes` (nodes, and others); `nodes`: in order, to be computed.
+
+    `fixed`: for some of these (a function, one of `takes`, whether it takes a node's first operand and not its value):
+    that function of both values takes the place of theirs. `instead`: what is called for some operators.
+    """
+    number: dict[Any, int] = {n: k for k, n in enumerate(takes)}
     made: list[tuple[Callable[..., Any], tuple[Any, ...], dict[str, Any]]] = []
     last: dict[int, int] = {}
 
@@ -113,8 +125,15 @@ def steps(gm: GraphModule, takes: Sequence[Node], nodes: Sequence[Node], gives: 
         if n in number or n.op in ("placeholder", "get_attr"):
             continue
         check(n)
-        call: Any = _INSTEAD.get(n.target, n.target)
-        made.append((call, tuple(map(refer, n.args)), {k: refer(a) for k, a in n.kwargs.items()}))
+        target: Any = n.target
+        call: Any = instead.get(target) or _INSTEAD.get(target, target)
+        f, value, operand = fixed.get(n, (None, None, False))
+        if not operand:
+            made.append((call, tuple(map(refer, n.args)), {k: refer(a) for k, a in n.kwargs.items()}))
+        if f is not None:
+            before = refer(n.args[0]) if operand else Ref(len(takes) + len(made) - 1)
+            last[before.k] = last[number[value]] = len(made)
+            made.append((f, (before, Ref(number[value])), {}))
         number[n] = len(takes) + len(made) - 1
     results = tuple(map(refer, gives))
     dead: dict[int, list[int]] = {}
