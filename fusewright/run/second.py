@@ -101,14 +101,15 @@ class Second:
     `backward`: the backward pass, of its arguments in their order; `forward`: makes the arguments `known`, which are
     intermediates of the forward pass, of `sources`: ("arg", k), argument k of the backward pass; ("size", k, d), an
     extent of it; ("leaf", j, k), input j of the forward pass among those that are tensors. That is a leaf, of which
-    argument k is a view; or k is None, and its value does not matter. `depends`: for each gradient, the arguments that
-    it depends on.
+    argument k is a view; or k is None, and its value does not matter. `linked`: arguments whose history autograd is to
+    know. `depends`: for each gradient, the arguments that it depends on.
     """
 
     backward: Steps
     forward: Steps | None
     sources: tuple[tuple[Any, ...], ...]
     known: tuple[int, ...]
+    linked: tuple[int, ...]
     depends: tuple[frozenset[int], ...]
 
     def leaves(self, ctx: Any, args: Sequence[Any]) -> list[torch.Tensor] | None:
@@ -152,7 +153,7 @@ def twice(second: Second | None, why: str, curved: bool) -> Callable[[Backward, 
         if second is None:
             return delayed(backward, args, ctx, why)
         leaves = second.leaves(ctx, args)
-        if leaves is None:
+        if leaves is None or not all(args[k].requires_grad for k in second.linked):
             return delayed(backward, args, ctx, "an argument that is needed for that is not saved")
         batched = steps.bare(*(a for a in args if isinstance(a, torch.Tensor)))
         if batched or torch._C._are_functorch_transforms_active():
@@ -223,12 +224,14 @@ def _merged(numbers: Sequence[Any], tensors: Sequence[torch.Tensor]) -> tuple[li
 
 def delayed(backward: Backward, args: list[Any], ctx: Any, why: str) -> Sequence[Any]:
     """Gradients that raise when they are differentiated again."""
+    message = f"a fused function cannot be differentiated twice here ({why}): call the plain function for that"
+    if steps.bare(*(a for a in args if isinstance(a, torch.Tensor))):
+        raise RuntimeError(message)  # batches have no history that could be cut off
     roots = [a for a in args if isinstance(a, torch.Tensor) and a.requires_grad]
     inputs = (getattr(n, "variable", None) for n, _ in ctx.next_functions)  # leaves
     roots += [v for v in inputs if v is not None and not any(v is a for a in roots)]
     with torch.no_grad():
         grads = backward([a.detach() if isinstance(a, torch.Tensor) else a for a in args])
-    message = f"a fused function cannot be differentiated twice here ({why}): call the plain function for that"
     leaves = [g.detach().requires_grad_() for g in grads if _real(g)]
     # of all that they depend on, so that whoever asks for the second derivative of one of these gets there
     fail = torch._C._functions.DelayedError(message.encode(), len(leaves) + len(roots))

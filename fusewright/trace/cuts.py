@@ -15,6 +15,7 @@ from torch.fx import GraphModule, Node
 
 _aten = torch.ops.aten
 _T: Any = torch.Tensor
+_grad_enabled = torch.is_grad_enabled  # torch's own: to ask by name is noted while there are traces (`questions.py`)
 _GRADIENTS = {torch.autograd.grad: "computes gradients", torch.autograd.backward: "computes gradients"}
 _CALLS = {_T.backward: "computes gradients", _T.register_hook: "registers a hook", _T.requires_grad_: "makes a leaf"}
 
@@ -33,7 +34,7 @@ class Cuts:
         if func is torch._C._set_grad_enabled:
             if not args[0]:
                 self.note("computes something without gradients")
-        elif not torch.is_grad_enabled():
+        elif not _grad_enabled():
             self.note("computes something without gradients")
         elif func in _GRADIENTS or func in _CALLS:
             self.note(_GRADIENTS.get(func) or _CALLS[func])

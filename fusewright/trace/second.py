@@ -97,7 +97,9 @@ class _Finder:
             differentiable(n)
         known = [k for k, n in enumerate(self.args) if self.is_intermediate(n)]
         forward, sources = self.forward(known, takes) if known else (None, ())
-        return Second(made, forward, tuple(sources), tuple(known), depends(self.backward_module, takes))
+        linked = [k for k, n in enumerate(self.args) if n in self.wanted or (n in self.outputs and n in self.reached)]
+        on = depends(self.backward_module, takes)
+        return Second(made, forward, tuple(sources), tuple(known), tuple(linked), on)
 
     def is_intermediate(self, n: Node) -> bool:
         """Whether a saved value has a history that autograd does not know."""

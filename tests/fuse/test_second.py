@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import pytest
 import torch
 import torch.nn.functional as F
@@ -11,11 +13,14 @@ from torch.fx.experimental.proxy_tensor import make_fx
 from torch.utils.checkpoint import checkpoint
 
 import fusewright
-from fusewright.run.second import with_value
+from fusewright.run.second import Second, twice, with_value
+from fusewright.run.steps import Ref, Steps
 from fusewright.trace.cuts import Cuts
 from fusewright.trace.second import undone
+from tests.run.test_native import Emulated, emulated
 from tests.support import is_ours, no_fallbacks, random_tensor
 
+__all__ = ["emulated"]  # a fixture
 pytestmark = pytest.mark.skipif(not is_ours(), reason="Fusewright's own parts")
 REFUSED = "cannot be differentiated twice here"
 
@@ -497,6 +502,56 @@ def test_autocast():
         first = torch.autograd.grad(out.float().sum(), args, create_graph=True)
         results.append([*first, *torch.autograd.grad(sum(g.sum() for g in first), args)])
     torch.testing.assert_close(*results, rtol=0.1, atol=0.3)
+
+
+def test_large_tensors_are_not_overwritten():
+    """The compiled pass may take over memory that only it sees: not that of what is needed again."""
+    fn = lambda x, w: F.softmax(x * w, -1) * x
+    fused, args = fusewright.fuse(fn), [r(128, 512), r(512, seed=1)]
+    for _ in range(3):
+        torch.testing.assert_close(second(fused, args), second(fn, args), rtol=1e-3, atol=1e-3)
+
+
+def test_on_a_gpu(emulated: Emulated):
+    for name in ("elementwise", "weighted softmax", "norm behind a sum"):
+        fn, shapes = PROGRAMS[name]
+        fused, args = fusewright.fuse(fn), [r(*s, seed=k) for k, s in enumerate(shapes)]
+        for _ in range(3):
+            before = emulated.launched
+            same(second(fused, args), second(fn, args), rtol=1e-3, atol=1e-3)
+            assert emulated.launched > before
+    assert emulated.natively
+
+
+def test_results_that_autograd_does_not_know():
+    """Where a saved result is another object than the one that was given out: refused, not taken for a constant."""
+    fused, x = fusewright.fuse(lambda x: x.exp()), r(4)
+    with torch.autograd.graph.saved_tensors_hooks(lambda t: t, lambda t: t):
+        out = fused(x)
+    (g,) = torch.autograd.grad(out.sum(), x, create_graph=True)
+    torch.testing.assert_close(torch.autograd.grad(g.sum(), x)[0], x.exp())
+    call, ctx = (
+        twice(Second(Steps(1, (), (Ref(0),)), None, (), (), (0,), ()), "", True),
+        SimpleNamespace(next_functions=[]),
+    )
+    (g,) = call(lambda args: [args[0] * 2], [torch.ones(4)], ctx)
+    with pytest.raises(RuntimeError, match=REFUSED):
+        g.sum().backward()
+
+
+def test_a_trace_is_for_all_modes():
+    """To look for what stops gradients asks nothing in the program's name."""
+    fused, x = fusewright.fuse(gated), r(4)
+    fused(x, x)
+    (plan,) = next(iter(fused._fusewright.plans.values()))
+    assert plan.entry.captured.modes is None
+
+
+def test_batches_that_cannot_be_differentiated_say_so():
+    x = r(3, 4)
+    out = fusewright.fuse(lambda x: x.detach() * x)(x)
+    with pytest.raises(RuntimeError, match=REFUSED):
+        torch.autograd.grad(out, x, torch.ones(2, 3, 4), is_grads_batched=True, create_graph=True)
 
 
 def test_torch_compile_refuses():
