@@ -28,10 +28,12 @@ from .debug import record
 from .pipeline import fail, warn_once
 from .run.internals import default_device, dispatch_modes, without_default_device
 from .run.node import make_node
+from .run.second import twice
 from .trace import frames, questions
 from .trace.capture import Captured, capture
 from .trace.launcher import SCOPE, Entry, amp_state, apart, block, condition, inlinable, integers, launcher, write
 from .trace.lean import below_autograd, is_lean, node_shape
+from .trace.second import second_of
 from .trace.signature import Described, Layout, describe, layout
 
 ENTRIES = 16  # signatures that the generated code tries one after the other; the others are looked up by key
@@ -284,7 +286,8 @@ def _entry(c: Captured, described: Described, layouts: dict[int, Layout], title:
     tensors = [False] * (len(c.symbols) + len(c.integers)) + [True] * len(c.tensors)
     shape = node_shape(c.forward_graph, c.backward_graph, meta, tensors)
     if shape is not None:
-        entry.how, entry.run = "node", make_node(c.forward, c.backward, shape, title)
+        second = twice(*second_of(c.forward_graph, c.backward_graph, meta, tensors, shape, c.cut), shape.curved)
+        entry.how, entry.run = "node", make_node(c.forward, c.backward, shape, title, second)
         entry.returns = shape.outputs
     return entry
 

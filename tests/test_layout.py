@@ -81,9 +81,9 @@ LAZY = {
     "run/devices.py": {"fusewright.run.cuda", "fusewright.run.cuda_launch"},  # tensors on a GPU
     "run/plan.py": {
         "fusewright.run.cuda_graphs",  # option cuda_graphs
-        "fusewright.run.handles",  # kernels for GPUs
-        "fusewright.run.plan_gpu",
+        "fusewright.run.plan_gpu",  # kernels for GPUs
     },
+    "run/plan_head.py": {"fusewright.run.handles"},  # kernels for GPUs; gradients that torch reads through views
     "run/views.py": {"fusewright.run.handles"},
     "run/saved.py": {
         "fusewright.build.cpus",  # kernels for CPUs

@@ -16,7 +16,7 @@ DIMS = 16  # that a view may have
 VIEW_NAME = "fusewright_view"
 # What each names: functions in C, and two classes.
 VIEW = ("reinterpret", "delete", "wrap", "tensor", "parameter")
-DENSE = ("is_contiguous", "tensor", "parameter", "yes", "no")
+DENSE = ("is_contiguous", "data_ptr", "tensor", "parameter", "yes", "no")
 
 
 def view_text() -> str:
@@ -56,9 +56,9 @@ def view_text() -> str:
 
 
 def _dense_text() -> str:
-    """Whether all arguments are contiguous tensors, as LLVM IR."""
+    """Whether all arguments are contiguous tensors with memory, as LLVM IR."""
     t = Text()
-    for name in ("counter", "answer"):
+    for name in ("counter", "answer", "place"):
         t.put(f"%{name} = alloca i64")
     words = t.let(f"call ptr @PyLong_AsVoidPtr(ptr {t.let('call ptr @PyTuple_GetItem(ptr %self, i64 0)')})")
     of = {name: t.load(words, k, "ptr") for k, name in enumerate(DENSE)}
@@ -69,6 +69,8 @@ def _dense_text() -> str:
     status = t.let(f"call i32 {of['is_contiguous']}(ptr {t.byte(arg, TENSOR)}, ptr %answer)")
     t.when(f"icmp ne i32 {status}, 0", "no")
     t.when(f"icmp eq i64 {t.let('load i64, ptr %answer')}, 0", "no")
+    status = t.let(f"call i32 {of['data_ptr']}(ptr {t.byte(arg, TENSOR)}, ptr %place)")
+    t.when(f"icmp ne i32 {status}, 0", "no")
     t.again("tensors", k)
     for result in ("yes", "no"):
         if result == "no":
@@ -84,7 +86,7 @@ def view(numbers: Sequence[int], *keep: object) -> Any:
 
 
 def dense(numbers: Sequence[int], *keep: object) -> Any:
-    """A function of tensors: whether all are contiguous. False for what is more than a tensor, too.
+    """A function of tensors: whether all are contiguous. False for what is more than a tensor or has no memory, too.
 
     `numbers`: as `DENSE` says, without the last two.
     """

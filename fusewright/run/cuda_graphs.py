@@ -32,6 +32,7 @@ from . import internals
 from .recordable import Facts, facts, watched
 from .recorder import Recorder, recorder_for
 from .replay import Operands, Replay, _storage
+from .steps import no_memory
 
 if TYPE_CHECKING:
     from .plan import Plan
@@ -166,6 +167,7 @@ class Graphs:
             "_entries": self.entries,
             "_run": self.run,
             "_slow": self.slow,
+            "_no_memory": no_memory,
             **{f"_c{k}": c for k, c in enumerate(self.about.constants)},
         }
         lines = []
@@ -179,8 +181,12 @@ class Graphs:
             f"key = ({''.join(f'{s}, ' for s in ('_state()', '_inference()', *self.about.key))})",
             "e = _entries.get(key)",
             "if e is not None and e.closed: return _plain(args)",
-            f"if e is None or not e.ready: return _slow(key, args, [{', '.join(operands)}])",
-            f"return _run(e, key, args, [{', '.join(operands)}])",
+            "try:",
+            f"    if e is None or not e.ready: return _slow(key, args, [{', '.join(operands)}])",
+            f"    return _run(e, key, args, [{', '.join(operands)}])",
+            "except RuntimeError as x:",  # batches of gradients are nowhere in memory: the plan knows what to do
+            "    if not _no_memory(x) or not args: raise",
+            "return _plain(args)",
         ]
         source = "def call(args):\n" + "\n".join(f"    {s}" for s in lines)
         exec(compile(source, f"<fusewright graphs of {self.name}>", "exec"), scope)

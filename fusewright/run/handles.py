@@ -99,12 +99,12 @@ def view() -> Any:
 
 @cache
 def dense() -> Any:
-    """Whether all of some tensors are contiguous: True, or it has to be asked of each; None without machine code."""
+    """Whether all of some tensors are contiguous and in memory: True, or each is asked; None without machine code."""
     f = functions()
     if f is None:
         return None
     try:
-        made = tensor_calls.dense([f.is_contiguous, *map(id, CLASSES)], *CLASSES)
+        made = tensor_calls.dense([f.is_contiguous, f.data_ptr, *map(id, CLASSES)], *CLASSES)
     except Exception as e:
         LOG.warning("strides are checked by Python, which takes longer: %s", e)
         return None

@@ -16,7 +16,7 @@ from typing import Any
 import torch
 from torch.autograd.function import Function
 
-from . import own_thread
+from . import own_thread, steps
 
 BOXED = hasattr(Function, "boxed_grads_call")
 FEW = 16  # results up to which one after the other is the quickest way to take them from a list
@@ -80,8 +80,7 @@ def source(shape: NodeShape) -> str:
     lines.append(f"def backward(ctx, {'g' if BOXED else '*g'}):")
     lines.append(f"    args = [{', '.join([*parts, *(f'g[{k}]' for k in shape.tangents)])}]")
     lines += ["    g.clear()"] * BOXED + ["    ctx.maybe_clear_saved_tensors()"]
-    again = f"twice(compiled_backward, args, {shape.curved})"
-    lines.append(f"    try: r = {again} if grad_enabled() else compiled_backward(args)")
+    lines.append("    try: r = twice(compiled_backward, args, ctx) if grad_enabled() else compiled_backward(args)")
     lines += ["    except RuntimeError as e:", "        explain(e)", "        raise"]
     own = ", ".join(f"r[{k}]" for k, is_tensor in enumerate(shape.tensors) if is_tensor)
     own = f"*r[{first}:]" if apart and len(args) > FEW else own
@@ -93,47 +92,23 @@ def _unpack(names: Sequence[str]) -> str:
     return f"{', '.join(names)}, = " if names else ""
 
 
-def twice(backward: Callable[[list[Any]], list[Any]], args: list[Any], curved: bool) -> Sequence[Any]:
-    """The backward pass under create_graph=True: its results raise when they are differentiated again.
-
-    Unless they are constants: they depend on nothing that requires a gradient, saved (`curved`, of `NodeShape`) or not.
-    """
-    roots = [a for a in args if isinstance(a, torch.Tensor) and a.requires_grad]
-    with torch.no_grad():
-        grads = backward([a.detach() if isinstance(a, torch.Tensor) else a for a in args])
-    if not roots and not curved:
-        return grads
-    message = b"a fused function cannot be differentiated twice: call the plain function for that"
-    leaves = [g.detach().requires_grad_() for g in grads if _real(g)]
-    # of all that they depend on, so that whoever asks for the second derivative of one of these gets there
-    fail = torch._C._functions.DelayedError(message, len(leaves) + len(roots))
-    out = iter(fail(*leaves, *roots)) if len(leaves) + len(roots) > 1 else iter([fail(*leaves)] if leaves else [])
-    return tuple(next(out) if _real(g) else g for g in grads)
-
-
-def explain(e: RuntimeError) -> None:
-    """Raise what a failure of a backward pass means, if that is batched tensors, which have no memory for kernels."""
-    if "Cannot access data pointer" in str(e):
-        raise RuntimeError(
-            "a fused function's backward pass cannot be batched (vmap, is_grads_batched=True, vectorize=True): call "
-            "the plain function for that"
-        ) from e
-
-
-def _real(g: Any) -> bool:
-    return isinstance(g, torch.Tensor) and (g.is_floating_point() or g.is_complex())
-
-
 def make_node(
-    forward: Callable[[list[Any]], list[Any]], backward: Callable[[list[Any]], list[Any]], shape: NodeShape, name: str
+    forward: Callable[[list[Any]], list[Any]],
+    backward: Callable[[list[Any]], list[Any]],
+    shape: NodeShape,
+    name: str,
+    twice: Callable[..., Any],
 ) -> Callable[..., Any]:
-    """`apply` of a node that runs `forward` and `backward` (boxed, as plans are): takes the numbers, then tensors."""
+    """`apply` of a node that runs `forward` and `backward` (boxed, as plans are): takes the numbers, then tensors.
+
+    `twice`: the backward pass under create_graph=True (`second.twice`).
+    """
     scope: dict[str, Any] = {
         "compiled": forward,
         "compiled_backward": backward,
         "grad_enabled": torch.is_grad_enabled,
         "twice": twice,
-        "explain": explain,
+        "explain": steps.explain,
         "here": own_thread.here,
         "decide": own_thread.decide,
         "unsafe_view": torch.ops.aten._unsafe_view.default,

@@ -28,17 +28,16 @@ from ..index.layout import product, row_major
 from ..loop.lower import Kernel
 from ..loop.overwrite import overwritable
 from ..schedule.cpu import Schedule
-from . import direct, inplace, internals, plan_eager, pool, reuse, views
+from . import direct, inplace, internals, plan_eager, plan_head, pool, reuse, views
 from .chance import Chance
 from .kernels import CompiledKernel, size_table
 from .launch import bump, number, restride, threads, watched
 
 if TYPE_CHECKING:
-    from . import cuda_graphs, handles, plan_gpu
+    from . import cuda_graphs, plan_gpu
     from .gpu import GpuGroup
 else:
     cuda_graphs = lazy_import("fusewright.run.cuda_graphs")
-    handles = lazy_import("fusewright.run.handles")
     plan_gpu = lazy_import("fusewright.run.plan_gpu")
 
 POOLED = pool.THRESHOLD
@@ -132,6 +131,7 @@ class _Writer:
         self.actions: list[_Action] = []
         self.functions: list[str] = []
         self.emitted: set[Node] = set()
+        self.places: dict[Node, str] = {}  # variables that say where an argument is
         self.trusted: set[Node] = set()  # strides are as traced: arguments that were checked, what is checked here
         self.results = {a for a in self.traced.outputs if isinstance(a, Node)}
         self.bound: set[str] = set()
@@ -161,31 +161,7 @@ class _Writer:
 
     # --- the function ---
     def write(self) -> str:
-        placeholders = [n for n in self.traced.module.graph.nodes if n.op == "placeholder"]
-        names = [n.name for n in placeholders]
-        head = []
-        if len(self.gpus) == 1:  # allocations and launches below are on the current device
-            (gpu,) = self.gpus
-            self.scope.update(_device=internals.current_cuda, _there=internals.call_on)
-            head.append(f"if _device() != {gpu.index}: return _there({gpu.index}, call, args)")
-        if names:
-            head.append(f"{', '.join(names)}{',' if len(names) == 1 else ''} = args")
-        head.append("args.clear()")
-        for n in self.traced.module.graph.nodes:
-            if n.op == "get_attr":
-                self.scope[n.name] = operator.attrgetter(n.target)(self.traced.module)
-                self.emitted.add(n)
-        self.emitted.update(placeholders)
-        self.trusted.update(n for n in placeholders if not self.backward)
-        self.actions.append(_Action(head, set(), set(names)))
-        given = []
-        for n in placeholders:
-            self.bind(n)
-            if n.name.startswith("tangents") and not n.name.startswith("tangents_token"):  # a token of effects is None
-                given.append(n)
-            elif self.backward and n in self.consumed:  # hooks on saved tensors may give them back in other layouts
-                given.append(n)
-        self.check_all_strides(given)
+        plan_head.write(self)
         if any(g.compiled for g in self.plan.groups):
             self.actions.append(_Action(["nt = _threads()"], set(), set()))
         for g in self.plan.groups:
@@ -326,20 +302,6 @@ class _Writer:
             self.scope[name] = a
         return name
 
-    def check_all_strides(self, nodes: Sequence[Node]) -> None:
-        """`check_strides` of each; those that should be contiguous are asked together."""
-        together = [n for n in nodes if self.traced.values.get(n) is not None and self.dense(n)]
-        if len(together) < 2 or not self.quick or not self.guards or handles.dense() is None:
-            together = []
-        for n in nodes:
-            if n not in together:
-                self.check_strides(n)
-        if together:
-            self.scope["_dense"] = handles.dense()
-            names = {n.name for n in together}
-            lines = [f"    {self.stride_check(n)}" for n in together]
-            self.actions.append(_Action([f"if not _dense({', '.join(sorted(names))}):", *lines], names, names))
-
     def check_strides(self, n: Node) -> None:
         """A kernel was compiled for the traced strides: copy in the rare case that the real ones differ."""
         if self.traced.values.get(n) is None:
@@ -354,7 +316,8 @@ class _Writer:
         self.trusted.add(n)
         strides = self.tuple(self.symbols.shape(n.meta["val"].stride()))
         differs = f"not {n.name}.is_contiguous()" if self.dense(n) else f"{n.name}.stride() != {strides}"
-        return f"if {differs}: {n.name} = _restride({n.name}, {strides})"
+        again = f"; {self.places[n]} = {n.name}.data_ptr()" if n in self.places else ""
+        return f"if {differs}: {n.name} = _restride({n.name}, {strides}){again}"
 
     def tuple(self, xs: tuple[Ix, ...]) -> str:
         items = [self.size(x) for x in xs]
@@ -423,7 +386,8 @@ class _Writer:
     def pointer(self, built: Built, b: Buffer, n: Node) -> str:
         """Source of the address at which a kernel finds a buffer."""
         start = built.windows.get(b.name, (0, 0))[0] * b.dtype.itemsize
-        return f"{n.name}.data_ptr() + {start}" if start else f"{n.name}.data_ptr()"
+        at = self.places.get(n) or f"{n.name}.data_ptr()"
+        return f"{at} + {start}" if start else at
 
     def seen(self, built: Built, b: Buffer, n: Node) -> str:
         """Source of the tensor that a kernel has for a buffer."""

@@ -31,6 +31,7 @@ from torch.utils._sympy.functions import CleanDiv, FloorDiv, Mod, PythonMod
 
 from ..core.errors import Refusal
 from . import frames, printing, questions
+from .cuts import Cuts
 from .failures import PACKAGE, TORCH, explained, line_at
 from .lean import aot_settings
 from .signature import Described, Layout, Node, rebuild
@@ -49,7 +50,8 @@ class Captured:
     of each; `whole`: AOTAutograd's own callable of the flat inputs; `meta`: its description of aliases and mutations.
     `symbols[k]`: (leaf number, "size" or "stride", dimension) of flat input k, which is what is found there divided by
     `factors[k]`. `guards`: Python conditions over `_s<k>`, the flat integers, symbols first. `result`: a pytree whose
-    leaves are `Out`s. `modes`: those that it is for, if the function has asked for them.
+    leaves are `Out`s. `modes`: those that it is for, if the function has asked for them. `cut`: how gradients are
+    stopped in it (`cuts.py`), or "".
     """
 
     forward: Any
@@ -66,6 +68,7 @@ class Captured:
     result: Any
     autocast: bool = False
     modes: questions.Modes | None = None
+    cut: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,18 +144,20 @@ class _Lines(TorchFunctionMode):
     """Notes the user's line of each call of torch, or its module, for the nodes it is traced to.
 
     `values`: the arguments of the traced function; `leaves`: the tensors in their places; `ask`: whom to tell that what
-    it does depends on the grad mode.
+    it does depends on the grad mode; `cuts`: of gradients, if there are any.
     """
 
-    def __init__(self, values: tuple[Any, ...], leaves: list[Any], ask: Callable[[], None]):
+    def __init__(self, values: tuple[Any, ...], leaves: list[Any], ask: Callable[[], None], cuts: Cuts | None):
         super().__init__()
-        self.leaves, self.ask = leaves, ask
+        self.leaves, self.ask, self.cuts = leaves, ask, cuts
         modules = [v for v in values if isinstance(v, torch.nn.Module)]
         self.modules = {id(m): name for v in modules for name, m in v.named_modules()}
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         frames.note(fx_traceback.current_meta, sys._getframe(1), self.modules)
         questions.check(func, args, self.leaves)
+        if self.cuts is not None:
+            self.cuts.call(func, args)
         if func in questions.MARKS or (kwargs and kwargs.get("requires_grad")):
             self.ask()  # what is computed from a leaf of its own has a gradient in one mode, and none in the other
         if func in _CHUNKS:
@@ -192,6 +197,7 @@ class _Tracer:
         self.differentiable = False  # whether a result has a gradient
         self.modes = questions.modes()
         self.asked = False  # whether it asks for these
+        self.cuts = Cuts()
 
     # --- inputs ---
     def symbol(self, value: int, what: str, positive: bool = True) -> Any:
@@ -244,7 +250,7 @@ class _Tracer:
             if self.device is not None:
                 stack.enter_context(self.device)
             stack.enter_context(questions.answered(self.modes[1], self.ask))
-            stack.enter_context(_Lines(self.values, leaves, self.ask))
+            stack.enter_context(_Lines(self.values, leaves, self.ask, self.cuts if self.modes[0] else None))
             with unchanged(self.described.structure, args):
                 out = self.fn(*args)
             for c in check:
@@ -254,6 +260,7 @@ class _Tracer:
         whole = lambda x: isinstance(x, torch.Size)
         self.result = pytree.tree_map(lambda x: _out(x, outputs, positions), out, is_leaf=whole)
         self.differentiable |= any(isinstance(x, torch.Tensor) and x.grad_fn is not None for x in outputs)
+        self.cuts.history(outputs)
         return outputs
 
 
@@ -407,6 +414,10 @@ def _capture(
 
         return compiler
 
+    def partition(joint: torch.fx.GraphModule, inputs: Any, **kwargs: Any) -> Any:
+        tracer.cuts.joint(joint, kwargs["num_fwd_outputs"])
+        return compilers["partition"](joint, inputs, **kwargs)
+
     failure: Exception | None = None
     cached, grad = torch.is_autocast_cache_enabled(), torch.is_grad_enabled()
     try:
@@ -423,7 +434,7 @@ def _capture(
                 fw_compiler=keep("forward"),
                 bw_compiler=keep("backward"),
                 inference_compiler=keep("inference"),
-                partition_fn=compilers["partition"],
+                partition_fn=partition,
                 decompositions=compilers["decompositions"],
                 keep_inference_input_mutations=True,
             )
@@ -455,6 +466,7 @@ def _capture(
         tracer.result,
         autocast,
         tracer.modes if tracer.asked else None,
+        tracer.cuts.why,
     )
 
 

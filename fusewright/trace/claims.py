@@ -70,10 +70,10 @@ class Copied:
         self.graph = Graph()
         result = self.graph.graph_copy(gm.graph, {})
         self.graph.output(result)
-        self._module = gm
+        self.plain = gm  # without claims
 
     def __getattr__(self, name: str) -> Any:
-        return getattr(self.__dict__["_module"], name)
+        return getattr(self.__dict__["plain"], name)
 
 
 def claim_operator(node: Node, o: Order, ahead: bool, symbols: Symbols, where: str) -> tuple[str, list[str]]:

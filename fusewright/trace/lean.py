@@ -16,7 +16,7 @@ from torch._functorch import config as functorch_config
 from torch.fx import GraphModule
 from torch.utils._python_dispatch import is_traceable_wrapper_subclass
 
-from ..run import own_thread
+from ..run import own_thread, second
 from ..run.node import NodeShape, make_node
 from . import frames
 
@@ -163,7 +163,8 @@ class Parts:
             shape = None if backward_graph is None else node_shape(graph, backward_graph, self.meta, tensors)  # type: ignore[arg-type]
             if shape is None:
                 return whole
-            scope["_run"] = make_node(forward, backward, shape, name)  # type: ignore[arg-type]
+            again = second.twice(None, "under torch.compile", shape.curved)
+            scope["_run"] = make_node(forward, backward, shape, name, again)  # type: ignore[arg-type]
             call = _node_call("_run", args, shape)
         lines = [f"def call({', '.join(args)}):", f"    if _transforms(): return _whole({', '.join(args)})"]
         dims = {k: o.dynamic_dims for k, o in enumerate(self.meta.output_info) if o.dynamic_dims}

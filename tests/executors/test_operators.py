@@ -254,8 +254,19 @@ def test_an_executor_in_programs_that_write_fail_and_are_differentiated_twice():
             grown = x.clone().requires_grad_()
             smooth = way(lambda x: torch.nn.functional.gelu(x) * x)
             (g,) = torch.autograd.grad(smooth(grown).sum(), grown, create_graph=True)
-            with pytest.raises(RuntimeError, match=r"differentiated twice|double backward"):
-                g.sum().backward()
+            batch = torch.randn(4, 6, 3)
+            got = torch.autograd.grad(smooth(grown), grown, batch, is_grads_batched=True)
+            plain = torch.nn.functional.gelu(grown) * grown
+            want = torch.autograd.grad(plain, grown, batch, is_grads_batched=True, retain_graph=True)
+            torch.testing.assert_close(got, want)
+            if way is compiled:
+                with pytest.raises(RuntimeError, match=r"differentiated twice|double backward"):
+                    g.sum().backward()
+            else:
+                (want,) = torch.autograd.grad(
+                    torch.autograd.grad(plain.sum(), grown, create_graph=True)[0].sum(), grown
+                )
+                torch.testing.assert_close(torch.autograd.grad(g.sum(), grown)[0], want)
     assert mine.calls
 
 

@@ -1,4 +1,4 @@
-"""Rare arguments and ways to differentiate."""
+"""Rare arguments."""
 
 from __future__ import annotations
 
@@ -8,27 +8,6 @@ from torch import nn
 
 import fusewright
 from tests.support import counted, counters, random_tensor
-
-
-@fusewright.fuse
-def gated(x, y):
-    return torch.sigmoid(x) * torch.tanh(y) + x
-
-
-plain = gated.__wrapped__
-
-
-def test_batches_of_gradients_are_refused():
-    x, eye = random_tensor((3,)).requires_grad_(), torch.eye(3)
-    with pytest.raises(RuntimeError, match=r"cannot be batched .* call the plain function"):
-        torch.autograd.grad(gated(x, x), x, eye, is_grads_batched=True)
-    out = gated(x, x)
-    with pytest.raises(RuntimeError, match=r"cannot be batched .* call the plain function"):
-        torch.func.vmap(lambda g: torch.autograd.grad(out, x, g)[0])(eye)
-    with pytest.raises(RuntimeError, match=r"cannot be batched .* call the plain function"):
-        torch.autograd.functional.jacobian(lambda x: gated(x, x), x, vectorize=True)
-    mine, theirs = (torch.autograd.functional.jacobian(lambda x, f=f: f(x, x), x) for f in (gated, plain))
-    torch.testing.assert_close(mine, theirs)
 
 
 @pytest.mark.parametrize("layout", [torch.strided, torch.jagged])

@@ -94,36 +94,6 @@ def test_retained_graphs_and_freed_ones():
         out.sum().backward()
 
 
-def test_second_derivatives_raise():
-    x = random_tensor((4, 6)).requires_grad_()
-    (g,) = torch.autograd.grad(gated(x, x).sum(), x, create_graph=True)
-    (want,) = torch.autograd.grad(plain(x, x).sum(), x)
-    torch.testing.assert_close(g, want)
-    with pytest.raises(RuntimeError, match="cannot be differentiated twice"):
-        g.sum().backward()
-
-
-@pytest.mark.parametrize("recompute", [True, False])
-@pytest.mark.parametrize("way", [fusewright.fuse, fusewright.compile])
-def test_a_second_derivative_is_never_lost(recompute, way):
-    """Where only intermediate results are saved, too, which autograd does not connect with the arguments."""
-    torch.compiler.reset()
-    with fusewright.options(recompute=recompute):
-        for f in (torch.exp, lambda x: torch.sigmoid(x).exp() * 2, lambda x: torch.mm(x.tanh(), x.tanh()).exp()):
-            x = random_tensor((4, 4)).requires_grad_()
-            fused = way(f)
-            (g,) = torch.autograd.grad(fused(x).sum(), x, create_graph=True)
-            assert g.requires_grad
-            with pytest.raises(RuntimeError, match="cannot be differentiated twice"):
-                (x.sum() + g.square().sum()).backward()  # a gradient penalty
-    y = random_tensor((4, 4), seed=1)
-    x = random_tensor((4, 4)).requires_grad_()
-    (g,) = torch.autograd.grad(
-        way(lambda x: x * y.exp() if way is fusewright.compile else x * 2)(x).sum(), x, create_graph=True
-    )
-    assert not g.requires_grad  # a constant
-
-
 def test_a_second_derivative_that_is_zero_through_the_function_is_not_an_error():
     fused = fusewright.fuse(lambda x: x * 2 + 1)
     x = random_tensor((4,)).requires_grad_()
