@@ -1,7 +1,8 @@
-"""What every test shares: a disk cache of its own, and the switch that rewrites golden files."""
+"""What every test shares: a disk cache of its own, the switch that rewrites golden files, and what saves time."""
 
 from __future__ import annotations
 
+import gc
 import os
 import tempfile
 from collections.abc import Iterator
@@ -13,6 +14,27 @@ import pytest
 if not os.environ.get("FUSEWRIGHT_CACHE_DIR"):
     os.environ["FUSEWRIGHT_CACHE_DIR"] = os.path.join(tempfile.mkdtemp(prefix="fusewright-tests-"), "cache")
 
+# What Inductor computes around our kernels need not be fast: it does not try which vectors the C++ compiler can make.
+os.environ.setdefault("TORCHINDUCTOR_VEC_ISA_OK", "0")
+
+
+def pytest_collection_finish(session: pytest.Session) -> None:
+    _freeze()
+
+
+def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> None:
+    if nextitem is not None and nextitem.path != item.path:
+        _freeze()
+
+
+def _freeze() -> None:
+    """What is there before a file's tests stays: no later collection of garbage looks at it again.
+
+    Some tests ask for dozens, each of which took a second after an hour of others.
+    """
+    gc.collect()
+    gc.freeze()
+
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--update-goldens", action="store_true", help="write tests/golden/* instead of comparing")
@@ -22,6 +44,13 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         action="store_true",
         help="make GPU kernels for CPU tensors and emulate them (needs g++); for end-to-end tests",
     )
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _guards_not_timed() -> None:
+    from tests.support import guards_not_timed
+
+    guards_not_timed()
 
 
 @pytest.fixture(autouse=True)

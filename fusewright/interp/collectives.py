@@ -5,7 +5,8 @@ x: [blocks, groups, positions, stride, lanes].
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, NoReturn
 
 import numpy as np
 
@@ -47,4 +48,16 @@ def tscan(x: np.ndarray, monoid: str, identity: Any) -> np.ndarray:
     return np.stack([out, total], -1).reshape(blocks, groups, group, stride, 2)
 
 
-__all__ = ["treduce", "tscan"]
+def creduce(x: np.ndarray, monoid: str, fail: Callable[[str, int], NoReturn]) -> np.ndarray:
+    """Of the blocks of a cluster. `fail` is told of a group's values that are not the same."""
+    first = x[:, :, :1]
+    bad = np.flatnonzero(((x != first) & ((x == x) | (first == first))).any(-1))
+    if len(bad):
+        fail("creduce of a value that differs from that of other threads of its group", int(bad[0]))
+    total = x[:1]
+    for k in range(1, len(x)):
+        total = MONOIDS[monoid].numpy(total, x[k : k + 1])
+    return np.broadcast_to(total, x.shape)
+
+
+__all__ = ["creduce", "treduce", "tscan"]

@@ -53,9 +53,11 @@ from ..loop.ir import (
 )
 from ..loop.text import head
 from ..prims.table import MONOIDS
-from .collectives import treduce, tscan
+from .collectives import creduce, treduce, tscan
 from .gpu_memory import MANY, NOBODY, Own, Shared
-from .values import InterpError, Memory, bind, narrow, operate, scalars
+from .values import InterpError, Memory, bind, literal, narrow, operate, scalars
+
+_FIRST = np.zeros(1, np.int64)
 
 
 def run(
@@ -114,7 +116,7 @@ class _Machine:
     # --- values ---
     def value(self, a: Arg) -> np.ndarray:
         if isinstance(a, Imm):
-            return np.full((1, a.lanes), a.value, numpy_type(a.dtype))
+            return literal(a)[None]
         found = self.regs.get(a.name)
         if found is None:
             self.error(f"register '{a.name}' has no value")
@@ -133,7 +135,7 @@ class _Machine:
         return out
 
     def all_rows(self, v: np.ndarray, rows: int) -> np.ndarray:
-        return np.broadcast_to(v, (rows, v.shape[1]))
+        return v if len(v) == rows else np.broadcast_to(v, (rows, v.shape[1]))
 
     # --- statements ---
     def launch(self, s: Stmt) -> None:
@@ -280,31 +282,34 @@ class _Machine:
         rows = len(self.active)
         at = self.all_rows(self.here(self.value(index)).astype(np.int64), rows)
         if "aligned" in marks:
-            unit = min(lanes, max(16 // b.dtype.itemsize, 1))
-            bad = np.flatnonzero(at[:, 0] % unit)
-            if len(bad):
-                first = int(bad[0])
-                self.error(
-                    f"index {at[first, 0]} of '{b.name}' is no multiple of {unit} elements", int(self.active[first])
-                )
-        if isinstance(self.memory[b.name], Own) and (at[:, 0] % lanes).any():
-            first = int(np.flatnonzero(at[:, 0] % lanes)[0])
-            self.error(f"index {at[first, 0]} of '{b.name}' is no multiple of {lanes}", int(self.active[first]))
-        if at.shape[1] == 1:
+            self.multiple(b, at[:, 0], min(lanes, max(16 // b.dtype.itemsize, 1)), " elements")
+        if isinstance(self.memory[b.name], Own):
+            self.multiple(b, at[:, 0], lanes, "")
+        if at.shape[1] == 1 and lanes > 1:
             at = at + np.arange(lanes)
-        on = self.all_rows(np.ones((1, lanes), bool) if mask is None else self.here(self.value(mask)), rows)
         if marks == "across":
             self.reads_across(b, at[:, 0], mask, rows)
-        who = np.broadcast_to(self.active[:, None], on.shape)[on]
-        at = at[on]
+        if mask is None:
+            on, at = np.ones((rows, lanes), bool), at.reshape(-1)
+            who = self.active if lanes == 1 else np.repeat(self.active, lanes)
+        else:
+            on = self.all_rows(self.here(self.value(mask)), rows)
+            who = np.broadcast_to(self.active[:, None], on.shape)[on]
+            at = at[on]
         m = self.memory[b.name]
         apart = m.apart if isinstance(m, Shared) else None
         size = m.data.shape[-1] if apart is None else apart
-        bad = np.flatnonzero((at < 0) | (at >= size))
-        if len(bad):
-            first = int(bad[0])
+        if len(at) and (at.min() < 0 or at.max() >= size):
+            first = int(np.flatnonzero((at < 0) | (at >= size))[0])
             self.error(f"index {at[first]} is outside buffer '{b.name}' of {size} elements", int(who[first]))
-        return on, at if apart is None else at + who // self.block_threads * apart, who
+        if apart is not None and len(self.blocks) > 1:
+            at = at + who // self.block_threads * apart
+        return on, at, who
+
+    def multiple(self, b: Buf, at: np.ndarray, unit: int, what: str) -> None:
+        if (odd := at % unit).any():
+            first = int(np.flatnonzero(odd)[0])
+            self.error(f"index {at[first]} of '{b.name}' is no multiple of {unit}{what}", int(self.active[first]))
 
     def reads_across(self, b: Buf, at: np.ndarray, mask: Arg | None, rows: int) -> None:
         """Report a row of which not all elements exist."""
@@ -323,6 +328,10 @@ class _Machine:
         apart = m.apart if isinstance(m, Shared) else None
         return f"element {at[k] if apart is None else at[k] % apart} of '{b.name}'"
 
+    def of(self, who: np.ndarray) -> np.ndarray:
+        """The running blocks that threads belong to, by their positions: one for all where there is only one."""
+        return who // self.block_threads if len(self.blocks) > 1 else _FIRST
+
     def conflict(self, b: Buf, at: np.ndarray, who: np.ndarray, did: str, verb: str) -> None:
         """Report an access of `at` by threads `who` to what others have written (`did`: "wrote") or read."""
         m = self.memory[b.name]
@@ -332,16 +341,18 @@ class _Machine:
             if did == "wrote"
             else (m.read_block, m.read_epoch, m.read_thread)
         )
-        block, mine = blocks[at], self.blocks[who // self.block_threads]
-        bad = np.flatnonzero((block != NOBODY) & (block != mine))
-        if len(bad):
-            first = int(bad[0])
+        ours = self.of(who)
+        block, mine = blocks[at], self.blocks[ours]
+        bad = (block != NOBODY) & (block != mine)
+        if bad.any():
+            first = int(np.flatnonzero(bad)[0])
+            mine = np.broadcast_to(mine, block.shape)
             by = "several blocks" if block[first] == MANY else f"block {block[first]}"
             message = f"race: block {mine[first]} {verb} {self.element(b, at, first)}, which {by} {did}"
             self.error(f"{message} in this launch", int(who[first]))
-        bad = np.flatnonzero((epochs[at] == self.epoch[who // self.block_threads]) & (threads[at] != who))
-        if len(bad):
-            self.race(b, at, who, threads[at], int(bad[0]), did, verb)
+        bad = (epochs[at] == self.epoch[ours]) & (threads[at] != who)
+        if bad.any():
+            self.race(b, at, who, threads[at], int(np.flatnonzero(bad)[0]), did, verb)
 
     def race(
         self, b: Buf, at: np.ndarray, who: np.ndarray, other: np.ndarray, first: int, did: str, verb: str
@@ -357,22 +368,26 @@ class _Machine:
         on, at, who = self.where(b, s.args[0], lanes, s.args[1] if len(s.args) > 1 else None, s.attr or "")
         place: Any = at if isinstance(m, Shared) else (who, at)
         self.settled(b, at, who, "read")
-        empty = np.flatnonzero(~m.held[place])
-        if len(empty):
-            first = int(empty[0])
+        held = m.held[place]
+        if not held.all():
+            first = int(np.flatnonzero(~held)[0])
             self.error(f"{self.element(b, at, first)} is read before it is written", int(who[first]))
         if isinstance(m, Shared) and m.watched:
             self.conflict(b, at, who, "wrote", "reads")
-            ours = who // self.block_threads
+            ours = self.of(who)
             seen = np.where(m.read_epoch[at] == self.epoch[ours], m.read_thread[at], NOBODY)
             mine = np.where((seen == NOBODY) | (seen == who), who, MANY)
             m.read_thread[at] = mine
-            m.read_thread[at[m.read_thread[at] != mine]] = MANY  # several threads at once
+            if (others := m.read_thread[at] != mine).any():
+                m.read_thread[at[others]] = MANY  # several threads at once
             m.read_epoch[at] = self.epoch[ours]
             block = m.read_block[at]
             us = np.where((block == NOBODY) | (block == self.blocks[ours]), self.blocks[ours], MANY)
             m.read_block[at] = us
-            m.read_block[at[m.read_block[at] != us]] = MANY  # several blocks of a cluster at once
+            if len(self.blocks) > 1:
+                m.read_block[at[m.read_block[at] != us]] = MANY  # several blocks of a cluster at once
+        if len(s.args) < 2:
+            return self.spread(m.data[place].astype(numpy_type(s.dst.dtype), copy=False).reshape(on.shape))
         out: np.ndarray = np.zeros(on.shape, numpy_type(s.dst.dtype))
         out[on] = m.data[place]
         return self.spread(out)
@@ -386,13 +401,15 @@ class _Machine:
             self.conflict(b, at, who, "wrote", "writes")
             self.conflict(b, at, who, "read", "writes")
             m.write_thread[at] = who
-            twice = np.flatnonzero(m.write_thread[at] != who)
-            if len(twice):
-                self.race(b, at, who, m.write_thread[at], int(twice[0]), "wrote", "writes")
-            m.write_epoch[at] = self.epoch[who // self.block_threads]
-            m.write_block[at] = self.blocks[who // self.block_threads]
+            twice = m.write_thread[at] != who
+            if twice.any():
+                self.race(b, at, who, m.write_thread[at], int(np.flatnonzero(twice)[0]), "wrote", "writes")
+            ours = self.of(who)
+            m.write_epoch[at] = self.epoch[ours]
+            m.write_block[at] = self.blocks[ours]
         self.settled(b, at, who, "written")
-        m.data[place] = narrow(self.all_rows(self.here(self.value(s.value)), len(on))[on], b)
+        value = self.all_rows(self.here(self.value(s.value)), len(on))
+        m.data[place] = narrow(value.reshape(-1) if s.mask is None else value[on], b)
         m.held[place] = True
 
     # --- copies ---
@@ -477,15 +494,5 @@ class _Machine:
         if s.op == "tscan":
             x = tscan(x, monoid, MONOIDS[monoid].identity(s.dst.dtype))
         else:
-            x = self.creduce(x, monoid) if s.op == "creduce" else treduce(x, monoid)
+            x = creduce(x, monoid, self.error) if s.op == "creduce" else treduce(x, monoid)
         return np.ascontiguousarray(x).reshape(self.threads, -1).astype(v.dtype, copy=False)
-
-    def creduce(self, x: np.ndarray, monoid: str) -> np.ndarray:
-        first = x[:, :, :1]
-        bad = np.flatnonzero(((x != first) & ((x == x) | (first == first))).any(-1))
-        if len(bad):
-            self.error("creduce of a value that differs from that of other threads of its group", int(bad[0]))
-        total = x[:1]
-        for k in range(1, len(x)):
-            total = MONOIDS[monoid].numpy(total, x[k : k + 1])
-        return np.broadcast_to(total, x.shape)

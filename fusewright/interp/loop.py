@@ -22,7 +22,7 @@ from ..core.dtypes import numpy_type
 from ..loop.ir import Alloc, Arg, Buf, Fail, For, Func, If, Imm, Let, Parallel, Prefetch, Set, Stmt, Store, Var
 from ..loop.text import head
 from . import gpu
-from .values import InterpError, Memory, bind, narrow, operate, scalars
+from .values import InterpError, Memory, bind, literal, narrow, operate, scalars
 
 __all__ = ["InterpError", "run"]
 
@@ -90,7 +90,7 @@ class _Machine:
     # --- values ---
     def value(self, a: Arg) -> np.ndarray:
         if isinstance(a, Imm):
-            return np.full(a.lanes, a.value, numpy_type(a.dtype))
+            return literal(a)
         found = self.regs.get(a.name)
         if found is None:
             self.error(f"register '{a.name}' has no value")
@@ -156,16 +156,16 @@ class _Machine:
                 m.settle()
 
     # --- memory ---
-    def where(self, b: Buf, index: np.ndarray, lanes: int, mask: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
-        """(lanes that are on, their positions). Reports positions outside the buffer."""
-        at = index[0] + np.arange(lanes) if len(index) == 1 else index
-        on = np.ones(lanes, bool) if mask is None else mask
-        at = at[on]
+    def where(self, b: Buf, index: np.ndarray, lanes: int, mask: np.ndarray | None) -> np.ndarray:
+        """The positions of the lanes that are on. Reports those outside the buffer."""
+        at = index[0] + np.arange(lanes) if len(index) == 1 < lanes else index
+        if mask is not None:
+            at = at[mask]
         size = self.memory[b.name].data.size
-        outside = at[(at < 0) | (at >= size)]
-        if outside.size:
+        if at.size and (at.min() < 0 or at.max() >= size):
+            outside = at[(at < 0) | (at >= size)]
             self.error(f"index {outside[0]} is outside buffer '{b.name}' of {size} elements")
-        return on, at
+        return at
 
     def conflict(self, b: Buf, at: np.ndarray, who: np.ndarray, verb: str, did: str) -> None:
         """Report an element at which `who` names another thread of this region."""
@@ -180,16 +180,18 @@ class _Machine:
         assert b is not None
         m = self.memory[b.name]
         mask = self.value(s.args[1]) if len(s.args) > 1 else None
-        on, at = self.where(b, self.value(s.args[0]), lanes, mask)
-        empty = at[~m.held[at]]
-        if empty.size:
-            self.error(f"element {empty[0]} of '{b.name}' is read before it is written")
+        at = self.where(b, self.value(s.args[0]), lanes, mask)
+        held = m.held[at]
+        if not held.all():
+            self.error(f"element {at[~held][0]} of '{b.name}' is read before it is written")
         if self.thread is not None:
             self.conflict(b, at, m.writer, "reads", "wrote")
             seen = m.reader[at]
             m.reader[at] = np.where((seen == _NOBODY) | (seen == self.thread), self.thread, _MANY)
+        if mask is None:
+            return m.data[at].astype(numpy_type(s.dst.dtype), copy=False)
         out: np.ndarray = np.zeros(lanes, numpy_type(s.dst.dtype))
-        out[on] = m.data[at]
+        out[mask] = m.data[at]
         return out
 
     def store(self, s: Store) -> None:
@@ -197,12 +199,12 @@ class _Machine:
         m = self.memory[b.name]
         value = self.value(s.value)
         mask = self.value(s.mask) if s.mask is not None else None
-        on, at = self.where(b, self.value(s.index), len(value), mask)
+        at = self.where(b, self.value(s.index), len(value), mask)
         if self.thread is not None:
             self.conflict(b, at, m.writer, "writes", "wrote")
             self.conflict(b, at, m.reader, "writes", "read")
             m.writer[at] = self.thread
-        m.data[at] = narrow(value[on], b)
+        m.data[at] = narrow(value if mask is None else value[mask], b)
         m.held[at] = True
 
     # --- operations ---

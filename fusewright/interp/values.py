@@ -7,13 +7,14 @@ has one more, for the threads of a block, of length 1 where all threads hold the
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 from typing import Any, NoReturn, TypeVar
 
 import numpy as np
 
 from ..core.dtypes import bf16, f16, numpy_type, round_bf16
 from ..core.errors import CompilerError
-from ..loop.ir import Buf, Func, Let
+from ..loop.ir import Buf, Func, Imm, Let
 from ..prims import curand, philox
 from ..prims.table import MONOIDS, PRIMS
 
@@ -76,6 +77,21 @@ def scalars(func: Func, sizes: dict[str, int], hosts: dict[str, Any]) -> dict[st
             except OverflowError:
                 raise CompilerError(f"{kind} '{r.name}' of kernel '{func.name}' does not fit {r.dtype}") from None
     return out
+
+
+@lru_cache(4096)
+def _literal(value: Any, kind: type, lanes: int) -> np.ndarray:
+    out: np.ndarray = np.full(lanes, value, kind)
+    out.flags.writeable = False
+    return out
+
+
+def literal(a: Imm) -> np.ndarray:
+    """The value of a literal, which is not to be written to."""
+    kind = numpy_type(a.dtype)
+    if not a.value and not isinstance(a.value, int):  # zeros are equal, whatever their sign
+        return np.full(a.lanes, a.value, kind)
+    return _literal(a.value, kind, a.lanes)
 
 
 def narrow(values: np.ndarray, b: Buf) -> np.ndarray:

@@ -33,7 +33,8 @@ MISSING = "no C++ compiler to emulate CUDA with"  # the reason to skip tests whe
 H100 = CudaTarget(9, 0)
 
 _HEADER = Path(__file__).with_name("cuda_emulation.h")
-_PARTS = (_HEADER, *(Path(__file__).with_name(f"cuda_emulation_{part}.h") for part in ("cluster", "copies", "memory")))
+_CODE = _HEADER.with_suffix(".cc")
+_PARTS = (_HEADER, _CODE, *(_HEADER.with_name(f"cuda_emulation_{part}.h") for part in ("cluster", "copies", "memory")))
 _OPTIONS = ("-O1", "-std=c++17", "-shared", "-fPIC", "-w", "-ffp-contract=off", "-fno-strict-aliasing")
 _CTYPES = {
     **{"f64": ctypes.c_double, "f32": ctypes.c_float, "i64": ctypes.c_int64, "i32": ctypes.c_int32},
@@ -59,16 +60,18 @@ def _prefix() -> str:
 
 
 @cache
-def _header(arch: int) -> Path:
-    """The emulation, compiled ahead: half of what a kernel takes is reading it."""
+def _ahead(arch: int) -> tuple[Path, Path]:
+    """The emulation, compiled ahead, which takes longer than a kernel: its header, and the object to link."""
     folder = _folder() / f"sm_{arch}"
     folder.mkdir()
     for p in _PARTS:
         shutil.copy(p, folder)
-    header = folder / _HEADER.name
+    header, code = folder / _HEADER.name, folder / "emulation.o"
+    command = [str(COMPILER), *_options(arch), "-c", "-o", str(code), str(folder / _CODE.name)]
+    subprocess.run(command, capture_output=True, check=True)
     command = [str(COMPILER), *_options(arch), "-x", "c++-header", "-o", f"{header}.gch", str(header)]
     subprocess.run(command, capture_output=True, check=False)  # without it the header is read as it is
-    return header
+    return header, code
 
 
 def _options(arch: int) -> tuple[str, ...]:
@@ -87,7 +90,8 @@ def _built(source: str, arch: int) -> ctypes.CDLL:
     digest = hashlib.sha256(f"{arch} {_prefix()}{source}".encode()).hexdigest()[:24]
     out, text = _folder() / f"{digest}.so", _folder() / f"{digest}.cc"
     text.write_text(source)
-    command = [COMPILER, *_options(arch), "-include", str(_header(arch)), "-o", str(out), str(text)]
+    header, code = _ahead(arch)
+    command = [COMPILER, *_options(arch), "-include", str(header), "-o", str(out), str(text), str(code)]
     done = subprocess.run(command, capture_output=True, text=True)
     if done.returncode:
         raise CompilerError(f"the C++ compiler rejected the kernel:\n{done.stderr[:4000]}", "emulation")

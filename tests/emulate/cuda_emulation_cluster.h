@@ -62,46 +62,16 @@ struct emu_place {
 };
 
 static const int EMU_MOST_MBARRIERS = 1024;
-static emu_place emu_made[EMU_MOST_MBARRIERS];
-static emu_message* emu_sent;
-static int emu_made_count, emu_sent_count, emu_sent_room;
+inline emu_place emu_made[EMU_MOST_MBARRIERS];
+inline emu_message* emu_sent;
+inline int emu_made_count, emu_sent_count, emu_sent_room;
 
-// Shared memory of a block of the cluster: what kernels declare, then dynamic shared memory.
-static char* emu_memory(int block, size_t at) {
-  if (block != emu_shared_of) return emu_saved[block] + at;
-  return at < emu_shared_bytes ? __start_emu_shared + at : emu_dynamic + (at - emu_shared_bytes);
-}
-
-// Where something of so many bytes is in it.
-static size_t emu_shared_at(const void* p, size_t bytes) {
-  if ((uintptr_t)p % bytes) emu_report("%d bytes of shared memory at %p, which is misaligned", (int)bytes, p);
-  const size_t fixed = (const char*)p - __start_emu_shared, dynamic = (const char*)p - emu_dynamic;
-  if (fixed < emu_shared_bytes) return fixed;
-  if (dynamic < emu_dynamic_bytes) return emu_shared_bytes + dynamic;
-  emu_report("a place for another block's data that is not in shared memory");
-  return 0;
-}
-
-static emu_mbarrier& emu_mbarrier_at(int block, size_t at) {
-  static emu_mbarrier none;
-  emu_mbarrier& m = *(emu_mbarrier*)emu_memory(block, at);
-  if (m.made == EMU_MADE) return m;
-  emu_report("an mbarrier of block %u is used and was not made", emu_first_block + block);
-  return none = {EMU_MADE, 1, 1, 1, 0};
-}
-
-static emu_mbarrier& emu_own(const unsigned long long* m) {
-  if (!emu_fibers[emu_now].met) emu_report("a thread uses an mbarrier before it has waited for its cluster");
-  return emu_mbarrier_at(emu_shared_of, emu_shared_at(m, 8));
-}
-
-// Whether an mbarrier's phase ends.
-static bool emu_complete(emu_mbarrier& m) {
-  if (m.pending || m.bytes) return false;
-  m.pending = m.count;
-  ++m.phase;
-  return true;
-}
+char* emu_memory(int block, size_t at);
+size_t emu_shared_at(const void* p, size_t bytes);
+emu_mbarrier& emu_own(const unsigned long long* m);
+bool emu_complete(emu_mbarrier& m);
+bool emu_passed(int t);
+bool emu_deliver();
 
 static inline void fw_mbarrier_init(unsigned long long* p, int count) {
   const size_t at = emu_shared_at(p, 8);
@@ -121,9 +91,6 @@ static inline void fw_mbarrier_expect(unsigned long long* p, int bytes) {
   emu_complete(m);
 }
 
-static bool emu_passed(int t) {  // the first phase
-  return emu_mbarrier_at(t / emu_block_threads, emu_fibers[t].mbarrier).phase % 2;
-}
 static inline void fw_mbarrier_wait(unsigned long long* p) {
   emu_own(p);
   emu_fiber& f = emu_fibers[emu_now];
@@ -131,21 +98,6 @@ static inline void fw_mbarrier_wait(unsigned long long* p) {
   if (emu_passed(emu_now)) return;
   f.state = EMU_MBARRIER;
   emu_leave();
-}
-
-// What has been sent arrives, until an mbarrier's phase ends. Returns whether one has.
-static bool emu_deliver() {
-  while (emu_sent_count) {
-    const emu_message& s = emu_sent[--emu_sent_count];
-    for (int t = s.block * emu_block_threads; t < (s.block + 1) * emu_block_threads; ++t)
-      if (emu_fibers[t].state == EMU_DONE)
-        emu_report("block %u has ended when what was sent to it arrives", emu_first_block + s.block);
-    emu_mbarrier& m = emu_mbarrier_at(s.block, s.mbarrier);
-    memcpy(emu_memory(s.block, s.at), s.value, s.bytes);
-    m.bytes -= s.bytes;
-    if (emu_complete(m)) return true;
-  }
-  return false;
 }
 
 template <class T> static void fw_cluster_send(T* p, T x, unsigned long long* m, int rank) {
@@ -162,17 +114,4 @@ template <class T> static void fw_cluster_send(T* p, T x, unsigned long long* m,
   s = {rank, (int)sizeof x, emu_shared_at(p, sizeof x), emu_shared_at(m, 8)};
   memcpy(s.value, &x, sizeof x);
   if (emu_first_block / (emu_count / emu_block_threads) % 2) emu_deliver();
-}
-
-static void emu_begin_mbarriers() { emu_made_count = emu_sent_count = 0; }
-
-// The state in which mbarriers are left.
-static void emu_end_mbarriers() {
-  for (int k = 0; k < emu_made_count; ++k) {
-    const emu_mbarrier& m = emu_mbarrier_at(emu_made[k].block, emu_made[k].at);
-    if (m.bytes || m.pending != m.count)
-      emu_report("an mbarrier of block %u lacks %d arrivals and %d bytes", emu_first_block + emu_made[k].block,
-                 (int)m.pending, (int)m.bytes);
-    if (m.phase > 1) emu_report("an mbarrier of block %u is used twice", emu_first_block + emu_made[k].block);
-  }
 }

@@ -17,11 +17,7 @@ struct emu_copies {  // of a thread, those that have not come
   int count, room, groups;
 };
 
-static emu_copies emu_copying[EMU_THREADS];
-
-static void emu_begin_copies() {
-  for (int t = 0; t < emu_count; ++t) emu_copying[t].count = emu_copying[t].groups = 0;
-}
+inline emu_copies emu_copying[EMU_THREADS];
 
 template <int N> static void fw_copy_async(void* to, const void* from) {
   static_assert(N == 4 || N == 8 || N == 16, "bytes that a GPU copies");
@@ -56,9 +52,4 @@ template <int N> static void fw_copy_wait() {
       c.list[left++] = x;
   }
   c.count = left;
-}
-
-static void emu_end_copies() {
-  if (emu_copying[emu_now].count)
-    emu_report("a thread ends before %d copies have come", emu_copying[emu_now].count);
 }
