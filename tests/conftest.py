@@ -46,13 +46,6 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     )
 
 
-@pytest.fixture(autouse=True, scope="session")
-def _guards_not_timed() -> None:
-    from tests.support import guards_not_timed
-
-    guards_not_timed()
-
-
 @pytest.fixture(autouse=True)
 def _emulated(request: pytest.FixtureRequest) -> Iterator[None]:
     if not request.config.getoption("--emulate-gpu"):

@@ -64,14 +64,6 @@ def compiled(fn: Callable, backend: str = BACKEND, **kwargs: Any) -> Callable:
     return torch.compile(fn, backend=backend, **kwargs)
 
 
-def guards_not_timed() -> None:
-    """Keep Dynamo from timing the guards of all that it compiles: it flushes the caches for it, for a line in a log."""
-    from torch._dynamo import guards
-
-    if hasattr(guards, "profile_guard_manager"):
-        guards.profile_guard_manager = lambda *args: 0.0
-
-
 # ---- comparisons ---------------------------------------------------------------------------------
 
 

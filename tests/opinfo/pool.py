@@ -18,8 +18,6 @@ from typing import Any
 
 import torch
 
-from tests.support import guards_not_timed
-
 MARK = "@result "
 
 
@@ -69,7 +67,6 @@ def _serve(settings: Settings) -> None:
     from tests.opinfo.harness import check, operators
 
     torch.set_num_threads(1)  # the samples are tiny, and every core has a worker of its own
-    guards_not_timed()
     ops = operators(getattr(torch, settings.dtype), settings.backward)
     for line in sys.stdin:
         op = ops[int(line)]

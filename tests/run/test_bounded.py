@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from fusewright.build import nvrtc
 from fusewright.emit.cuda import emit_cuda
 from fusewright.emit.cuda_types import CudaTarget
+from fusewright.loop.gpu import lower_gpu
 from fusewright.loop.ir import Func, Grid
 from fusewright.loop.text import dump, parse
 from fusewright.run import gpu
@@ -15,14 +18,18 @@ from fusewright.schedule.device import H200
 from fusewright.schedule.gpu_base import beside
 from tests.golden.cases import CASES
 from tests.kernels import graph_of
-from tests.kernels_gpu import gpu_kernel
+from tests.kernels_gpu import GpuCompiled, gpu_kernel
 
 H100 = CudaTarget(9, 0)
 
 
-def resident() -> Func:
+def scheduled() -> GpuCompiled:
     """The gradient of a norm: columns are summed over the rows that a block has."""
-    c = gpu_kernel(graph_of(CASES["rms_norm_backward"].program), {"n": 32768, "m": 2048}, H200)
+    return gpu_kernel(graph_of(CASES["rms_norm_backward"].program), {"n": 32768, "m": 2048}, H200)
+
+
+def resident() -> Func:
+    c = scheduled()
     assert c.schedule.resident
     return c.kernel.func
 
@@ -30,7 +37,7 @@ def resident() -> Func:
 def test_the_first_launch_says_how_many_blocks_are_beside_each_other() -> None:
     first, second = resident().body
     assert isinstance(first, Grid) and isinstance(second, Grid)
-    assert first.beside == beside(first.threads) > 1 and second.beside == 2  # which combines
+    assert first.beside == 1024 // first.threads > 1 and second.beside == 2  # which combines
     func = resident()
     assert parse(dump(func)).body[0].beside == first.beside  # type: ignore[union-attr]
     text = emit_cuda(func, H100)
@@ -66,4 +73,13 @@ def test_the_bound_is_kept() -> None:
 
 @pytest.mark.parametrize("threads", [32, 128, 512, 1024])
 def test_blocks_of_a_multiprocessor(threads: int) -> None:
-    assert threads * beside(threads) == 1024
+    s = replace(scheduled().schedule, row_threads=1, col_threads=threads)
+    assert threads * beside(s) == 1024 and beside(replace(s, alone=True)) == 1
+
+
+def test_a_block_that_is_alone_has_all_registers() -> None:
+    c = scheduled()
+    func = lower_gpu(c.built.fusion, replace(c.schedule, alone=True), "kernel").func
+    first = func.body[0]
+    assert isinstance(first, Grid) and first.beside == 1
+    assert f"__launch_bounds__({first.threads}) " in emit_cuda(func, H100)
