@@ -164,4 +164,4 @@ def _depth(f: Fusion) -> int:
     return max(level.values(), default=0)
 
 
-__all__ = ["independent"]
+__all__ = ["independent", "waits"]

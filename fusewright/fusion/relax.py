@@ -260,14 +260,13 @@ class _Rewriter:
         a, b = e.args
         inverse = self.inverse(b)
         if inverse is None:
-            by, times = b, None
-            if _is(b, "mul") and b.args[1].kind == "const" and (times := self.inverse(b.args[1])) is not None:
-                by = b.args[0]
-            if by not in self.inverted:  # of the row, and of each of its points: one reciprocal does for all
-                return sc.op("fast_div", self.new(a), self.new(b))
-            inverse, scale = self.scaled_inverse(by)
-            q = sc.op("mul", sc.op("mul", self.new(a), inverse), scale)
-            return q if times is None else sc.op("mul", q, times)
+            x = self.new(a)
+            if b not in self.inverted and _is(b, "mul") and b.args[0] in self.inverted and _few(b.args[1]):
+                x, b = sc.op("mul", x, number(1.0 / b.args[1].data)), b.args[0]
+            if b not in self.inverted:
+                return sc.op("fast_div", x, self.new(b))
+            inverse, scale = self.scaled_inverse(b)  # one reciprocal of the row does for all quotients
+            return sc.op("mul", sc.op("mul", x, inverse), scale)
         if a.kind == "const" and a.data == 1:
             return inverse
         return sc.op("mul", self.new(a), inverse)
@@ -345,6 +344,12 @@ _RULES = {
 
 def _is(e: Expr, prim: str) -> bool:
     return e.kind == "op" and e.data == prim
+
+
+def _few(e: Expr) -> bool:
+    """Whether this is a number from 1 to 4: what is divided by it is no larger, and has all its digits if it is normal
+    but for the last."""
+    return e.kind == "const" and 1.0 <= abs(e.data) <= 4.0
 
 
 def _either(e: Expr) -> tuple[tuple[Expr, Expr], ...]:

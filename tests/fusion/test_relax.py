@@ -464,6 +464,30 @@ def units_apart(got: np.ndarray, want: np.ndarray) -> np.ndarray:
     return np.abs(number[0] - number[1])
 
 
+@pytest.mark.parametrize("times", [2.0, 1e6, 1e-6])
+def test_quotients_by_multiples_of_what_is_inverted(times: float) -> None:
+    """One reciprocal serves both, where nothing overflows in between that is finite in the end."""
+
+    def program(b: Builder) -> list[Value]:
+        x, y = wide(b), b.cast(b.input(bf16, (N, 1)), f32)
+        row = b.div(b.reduce("sum", x, [1], True), b.mul(y, one(b, y, times)))
+        return [b.cast(b.div(x, y), bf16), b.cast(row, bf16)]
+
+    assert ("fast_div" in text(program)) is (times != 2.0)
+    n = 64
+    by = round_bf16(np.exp2(np.linspace(-120, 120, n)).astype(np.float32))[:, None]
+    top = np.minimum(by.astype(np.float64) * times * 3e38 / max(times, 1.0), 3e38)
+    x = round_bf16(np.maximum(top, 2.0**-120).astype(np.float32))
+    sizes = {"n": n, "m": 1}
+    c = gpu_kernel(graph_of(program), sizes)
+    got = run_gpu(c, [x, by], sizes)[c.graph.outputs[1]]
+    with np.errstate(all="ignore"):
+        want = round_bf16(x / (by * np.float32(times)))
+    np.testing.assert_array_equal(np.isinf(got), np.isinf(want))
+    finite = np.isfinite(want)
+    np.testing.assert_allclose(got[finite], want[finite], rtol=2**-7, atol=2.0**-126)
+
+
 @pytest.mark.parametrize("machine", [run_loop, *([run_emulated] if COMPILER is not None else [])])
 def test_exact_quotients_by_what_a_row_has(machine: Callable[..., bool]) -> None:
     """Rounded to nearest, as a division is; subnormal numbers may be a unit off."""
