@@ -205,7 +205,7 @@ def narrowed(
     if held.place == "registers" and lanes // 2 * small >= PIECE:
         if demand(f, rows, cols, narrow, lanes // 2) + BY_ROW * (held.threads < 2 * THREADS) <= room - EASY:
             return narrow, lanes // 2
-    if held.place != "registers" and dear_values(f, cols):  # many threads for the arithmetic
+    if held.place != "registers" and small >= 4 and dear_values(f, cols):  # exact functions: many threads for them
         return held, lanes
     alone, n = _alone(held, vectors * lanes, lanes, small)
     if 2 * WARP <= alone.threads <= 2 * THREADS:

@@ -155,6 +155,8 @@ def test_dear_arithmetic_has_many_threads() -> None:
     """Rows of a GELU, in float32, stay in shared memory, which leaves registers to more of them."""
     c, _ = made(norm_backward(f32, False, gelu=True), 8192, 4096)
     assert not c.schedule.alone and c.schedule.keep_in == "shared"
+    c, _ = made(norm_backward(bf16, False, gelu=True), 8192, 8192)  # whose functions are cheaper
+    assert c.schedule.alone and c.schedule.keep_in == "registers"
 
 
 def test_narrower_vectors_compute_the_same() -> None:
