@@ -467,10 +467,8 @@ class Edit:
         return self.changed(resident=True) if on else self.changed(resident=False, finish=False, alone=False)
 
     def alone(self, on: bool = True) -> Edit:
-        """One block for each multiprocessor, whose threads have the registers that those of others would have.
-
-        Legal: with `resident`, in mode "persistent".
-        """
+        """One block for each multiprocessor, whose threads have the registers that those of others would have. Legal:
+        with `resident`, in mode "persistent"."""
         self._only(GpuSchedule, f"alone({on})")
         return self.changed(alone=bool(on))
 
