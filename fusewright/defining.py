@@ -274,7 +274,9 @@ class Definition(Operations):
         return self
 
     def __reduce__(self) -> Any:
-        return _restored, (str(self.finish()), str(self.device), self._backward)
+        how = self._backward
+        how = how.definition if isinstance(how, operators.Backward) else how
+        return _restored, (str(self.finish()), str(self.device), how)
 
     def backward(self, how: Callable[..., Any] | Definition) -> Any:
         """Say how its gradients are computed; gives `how`, so that it may be a decorator. Raises UserError.
@@ -469,7 +471,7 @@ class Definition(Operations):
 def _restored(text: str, device: str, backward: Any) -> Definition:
     out = Definition.parse(text, device)
     if backward is not None:
-        out.backward(backward.definition if isinstance(backward, operators.Backward) else backward)
+        out.backward(backward)
     return out
 
 
