@@ -68,10 +68,8 @@ _JOINS = ("sum", "prod", "max", "min")  # monoids that are continuous
 
 def relax(f: Fusion) -> Fusion:
     """`f` without what `scalar.loose` made, and with the cheaper forms, if it is not `exact` nor to do without them."""
+    f = taken_apart(f)
     decides, exact = _strict(f)
-    apart = taken_apart(f)
-    if apart is not f:
-        f, (decides, exact) = apart, _strict(apart)
     plain = sc.transformed([*(s.body for s in f.stages), *(c for c, _ in f.checks), *decides, *exact], sc.bare)
     if any(a is not b for a, b in plain.items()):
         checks = [(plain[c], axes) for c, axes in f.checks]
