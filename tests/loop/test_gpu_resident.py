@@ -139,7 +139,8 @@ def test_vectors_are_as_wide_as_registers_allow(
         cubin, _ = nvrtc.compile(emit_cuda(c.kernel.func, CudaTarget(9, 0)), "sm_90")
     except Exception:
         pytest.skip("needs NVRTC")
-    assert nvrtc.report(cubin)[0].stack <= 24
+    # with all the registers that a thread can have there, a few words do not matter (0.94 of the copy speed)
+    assert nvrtc.report(cubin)[0].stack <= (24 if s.alone else 0)
 
 
 def test_blocks_that_are_alone_compute_the_same() -> None:
