@@ -14,6 +14,7 @@ import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
 
 from ..build import nvrtc
 from ..core.counters import count
@@ -44,8 +45,8 @@ RULES = 8  # remembered per group and alignment
 SPILLED = 96  # bytes of a thread: as measured, resident blocks beside each other gain more than that costs
 
 _lock = threading.Lock()
-_kernels: dict[tuple[int, str], GpuKernel] = {}
-_making: dict[tuple[int, str], threading.Lock] = {}
+_kernels: WeakKeyDictionary[Driver, dict[str, GpuKernel]] = WeakKeyDictionary()
+_making: WeakKeyDictionary[Driver, dict[str, threading.Lock]] = WeakKeyDictionary()
 
 
 @dataclass(slots=True)
@@ -106,17 +107,17 @@ def key_of(func: Func, driver: Driver) -> str:
 def kernel_for(func: Func, driver: Driver) -> GpuKernel:
     """The compiled form of `func`; compiles at most once per content. Raises CompilerError or RuntimeFault."""
     key = key_of(func, driver)
-    at = (id(driver), key)
     if not current().kernel_reuse:
         return _make(key, func, driver)
-    found = _kernels.get(at)
+    with _lock:
+        there = _kernels.setdefault(driver, {})
+        found = there.get(key)
+        mine = _making.setdefault(driver, {}).setdefault(key, threading.Lock())
     if found is None:
-        with _lock:
-            mine = _making.setdefault(at, threading.Lock())
         with mine:  # one lock for each kernel: different ones are compiled at the same time
-            found = _kernels.get(at)
+            found = there.get(key)
             if found is None:
-                found = _kernels[at] = _make(key, func, driver)
+                found = there[key] = _make(key, func, driver)
                 return found
     count("kernels_reused")
     return found

@@ -8,6 +8,7 @@ and what comes next (AOTAutograd, `make_fx`) runs it on its own tensors, and see
 from __future__ import annotations
 
 import functools
+import itertools
 import types
 import weakref
 from typing import Any
@@ -20,6 +21,7 @@ from ..run.internals import dispatch_modes
 from .torchscript import Block
 from .torchscript_types import UNKNOWN, convert
 
+_serial = itertools.count()
 _scripts: weakref.WeakValueDictionary[str, Any] = weakref.WeakValueDictionary()  # of the modules that Dynamo has seen
 _live: weakref.WeakSet[Attributes] = weakref.WeakSet()
 _NONE = "<None of a script>"  # stands for None, which a call in a graph does not take
@@ -40,7 +42,7 @@ class Attributes:
         self.script = weakref.ref(script)
         self.values: list[Any] = []
         self.facts = ""
-        self.key = f"{script.title}.{id(script)}"
+        self.key = f"{script.title}.{next(_serial)}"
         self.why = script.refused or _assigned(script.module) or _host(script.program.body)
         if not self.why:
             _watch()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import threading
+import weakref
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -20,13 +21,14 @@ from fusewright.loop.ir import Grid
 from fusewright.loop.text import parse
 from fusewright.run import devices, hot
 from fusewright.run.cuda_graphs import Graphs
-from fusewright.run.gpu import GpuGroup, GpuKernel
+from fusewright.run.gpu import GpuGroup, GpuKernel, kernel_for
 from fusewright.run.hot import Hot
 from fusewright.run.prepared import Prepared
 from fusewright.run.specialize import worker
 from fusewright.schedule.device import H200, Gpu
 from tests.emulate.cuda import COMPILER, MISSING
 from tests.emulate.driver import SMALL, EmulatedDriver
+from tests.loop import cuda_kernels
 from tests.support import counted, counters, no_fallbacks
 
 pytestmark = pytest.mark.skipif(COMPILER is None, reason=MISSING)
@@ -114,6 +116,24 @@ def kinds(group: GpuGroup) -> list[str]:
         return "special" if handles in specials else "general"
 
     return [kind(e) for e in group.memo.values()]
+
+
+def test_kernels_are_those_of_their_driver() -> None:
+    """One that is no more leaves nothing to the next, which may have its address."""
+    func = parse(cuda_kernels.POINTWISE)
+    addresses = []
+    with fusewright.options(disk_cache=False):
+        while len(addresses) == len(set(addresses)) < 500:
+            before = counters()
+            driver = EmulatedDriver(SMALL)
+            addresses.append(id(driver))
+            kernel_for(func, driver)
+            kernel_for(func, driver)
+            seen = counted(before)
+            assert seen["kernels_compiled"] == seen["kernels_reused"] == 1
+            gone = weakref.ref(driver)
+            del driver
+            assert gone() is None
 
 
 def test_adopted_where_it_is_faster(groups: list[GpuGroup]) -> None:
