@@ -32,7 +32,7 @@ from fusewright.core.errors import CompilerError
 from fusewright.loop.constants import with_sizes
 from fusewright.loop.ir import Func, walk
 from fusewright.loop.verify import verify
-from fusewright.run import gpu, hot, internals
+from fusewright.run import gpu, hot, internals, special
 
 DEVICE = "cuda"
 
@@ -99,7 +99,7 @@ def compare(group: gpu.GpuGroup, key: tuple[int, ...], pointers: Any, hosts: Any
     compiled = time.perf_counter() - began
     plain = gpu.kernel_for(kernel.func, group.driver)
     kernels = [plain, code]
-    tight = hot.tightened(hot.Special(func, code), plain, group.driver.gpu)
+    tight = special.tightened(special.Special(func, code), plain, group.driver.gpu)
     if tight is not None:
         kernels.append(gpu.kernel_for(tight, group.driver))
     launches = [

@@ -11,22 +11,24 @@ import contextvars
 import os
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 
 import torch
 
+from .build.pins import steered
 from .core.errors import Refusal
 from .core.options import current
-from .debug import sources, stages, steer
-from .debug.dump import About
+from .debug import record, sources, stages, steer
+from .debug.dump import About, shown
 from .fusion.build import Built
 from .fusion.collect import build
 from .fusion.ir import Fusion
 from .graph.grouping import Group
 from .index.expr import Ix, sym
 from .loop.lower import Kernel
-from .run import hot, specialize, tune
+from .run import first, hot, tune
 from .run.devices import Driver
-from .run.gpu import GpuGroup, kernel_for
+from .run.gpu import Ahead, GpuGroup, kernel_for
 from .schedule import gpu, gpu_scatter
 from .schedule.apart import at_odds, better_apart, reads_across
 
@@ -61,37 +63,47 @@ def group(f: Fusion, driver: Driver, notes: list[str], allow: Callable[[str], No
 
 
 def compile_ahead(groups: Sequence[Callable[[], GpuGroup]], hint: Hint) -> None:
-    """Compile the kernels of groups at once, those with sizes as arguments and those with sizes as numbers.
+    """Begin to compile the kernels of groups, all at once: those with sizes as arguments, those with sizes as numbers.
 
     Whatever fails will fail again in its turn.
     """
-    with ThreadPoolExecutor(min(2 * len(groups), os.cpu_count() or 1)) as pool:
-        for make in groups:
-            with contextlib.suppress(Exception):
-                g = make()
+    pool = ThreadPoolExecutor(min(2 * len(groups), os.cpu_count() or 1), "fusewright-compile")
+    begun: list[GpuGroup] = []
+    for make in groups:
+        with contextlib.suppress(Exception):
+            g = make()
+            if g.ahead is None:  # groups that are alike share one
                 k, _, launch = g.lower(hint)
-                pool.submit(contextvars.copy_context().run, kernel_for, k.func, g.driver)
+                general = pool.submit(contextvars.copy_context().run, kernel_for, k.func, g.driver)
                 numbers = k.evaluate({**{s: hint(sym(s)) for s in g.symbols}, **launch})
-                moved = hot.traffic(g, hint)
-                pool.submit(contextvars.copy_context().run, hot.ahead, g, k, numbers, moved)
+                g.ahead = Ahead(k, numbers, general, None)
+                begun.append(g)
+    for g in begun:  # after what must be there
+        with contextlib.suppress(Exception):
+            assert g.ahead is not None
+            special = hot.ahead(pool, g, g.ahead.kernel, g.ahead.numbers, hot.traffic(g, hint))
+            g.ahead = replace(g.ahead, special=special)
+    pool.shutdown(wait=False)  # it goes on with what it has been given
 
 
 def compile_group(
     g: GpuGroup, b: Built, about: About, hint: Hint, failed: Callable[[Exception], None]
 ) -> tuple[Kernel, str]:
-    """(the kernel for the sizes of `hint`, compiled; where its schedule is from: "" is the heuristic).
+    """(the kernel for the sizes of `hint`; where its schedule is from: "" is the heuristic).
 
-    `failed` is told when a kernel for other sizes cannot be made later.
+    It is compiled unless somebody does that already: then the first launch waits for it. `failed` is told when a kernel
+    cannot be made later.
     """
     g.failed = failed
     g.made = lambda schedule: stages.gpu_kernel(about, g, schedule, hint)
     g.choose, chosen = steer.on_gpu(b, about, g.driver.gpu)
     g.compile = sources.gpu_compiler(about)
-    g.meanwhile = specialize.begin
+    g.meanwhile = first.meanwhile
     g.hot = hot.begin
     g.made_special = lambda special: stages.gpu_special(about, g, special.func, special.code)
     g.tune = tune.begin if current().autotune else None
-    k, _, _ = g.kernel(hint)
+    looks = shown() or steered() or record.current() is not None or current().external_source is not None
+    k, _, _ = g.kernel(hint) if g.ahead is None or looks or g.tune is not None else g.lower(hint)
     return k, chosen
 
 

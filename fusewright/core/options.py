@@ -249,7 +249,7 @@ class Options:
         "hot",
         "choice",
         "GPU kernels for new sizes: `hot`: the first sizes of a program get kernels in which they are numbers, "
-        "compiled together with general ones; for later sizes a kernel that is there runs at once, those that come "
+        "compiled beside general ones; for later sizes a kernel that is there runs at once, those that come "
         "again get the best one, compiled in the background, and those that the device is busy with for long one in "
         "which they are numbers, if it is faster; `never`: only general kernels that are there; `always`: compile the "
         "best one first, with sizes as numbers.",

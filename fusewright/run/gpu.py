@@ -12,6 +12,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import Future
 from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
@@ -162,6 +163,17 @@ class Decision:
     rule: str | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class Ahead:
+    """What is being compiled for the first sizes: `kernel`, and perhaps one in which its size parameters, `numbers`,
+    are numbers."""
+
+    kernel: Kernel
+    numbers: list[int]
+    general: Future[GpuKernel]
+    special: Future[Func] | None
+
+
 class GpuGroup:
     """How one group's fusion runs on a device.
 
@@ -173,7 +185,8 @@ class GpuGroup:
     what can be launched for new sizes without compiling, or None; `tune` what is called in place of a prepared launch,
     until it has found a better one. `hot(group, key, found, entry)` gives what is called in place of the launch `entry`
     of a general kernel (`found`: what `known` gives), until it is known whether one for these sizes only is faster;
-    `special`: those that are, by key; `made_special(special)` is told of every one that is compiled.
+    `special`: those that are, by key; `made_special(special)` is told of every one that is compiled. `ahead`: what
+    others compile for the first launch.
     """
 
     def __init__(self, fusion: Fusion, driver: Driver, failed: Callable[[Exception], None], notes: list[str]):
@@ -197,6 +210,7 @@ class GpuGroup:
         self.hot: Callable[[GpuGroup, tuple[int, ...], Found, Prepared], Any] | None = None
         self.special: dict[tuple[int, ...], Any] = {}
         self.made_special: Callable[[Any], None] = lambda special: None
+        self.ahead: Ahead | None = None
         self.tune: Callable[[GpuGroup, tuple[int, ...], Prepared, Hint, int], Any] | None = None
 
     def kernel(self, hint: Callable[[Ix], int], alignment: int = ACCESS) -> tuple[Kernel, GpuKernel, dict[str, int]]:
@@ -247,6 +261,10 @@ class GpuGroup:
             overlapped(k.func)
         k.func.notes = self.notes
         return k
+
+    def takes_scratch(self) -> bool:
+        """Whether a kernel takes memory of its own on the device."""
+        return any(a.scope == "grid" for k in self.lowered.values() for a in k.func.allocs)
 
     def prepared(self, kernel: Kernel, code: GpuKernel, numbers: list[int]) -> Prepared:
         """The launch of a kernel whose size parameters are `numbers`."""

@@ -89,7 +89,7 @@ def _native(w: _Writer, g: GroupPlan, group: GpuGroup, nodes: dict[str, Node], k
     fusion = g.built.fusion
     device = nodes[fusion.buffers[0].name].meta["val"].device
     here = w.gpus == {device} or device.type == "cpu"
-    room = _room(w, calls) if here and _takes_scratch(group) else None
+    room = _room(w, calls) if here and group.takes_scratch() else None
     aligned, hosts = _aligned(g.built), [number(h, dtype.kind) for h, dtype in fusion.hosts.items()]
     if calls is not None:
         w.scope[f"_l{k}"] = native.site(group, calls, aligned, len(hosts), here, room)
@@ -105,14 +105,10 @@ def _native(w: _Writer, g: GroupPlan, group: GpuGroup, nodes: dict[str, Node], k
     return [f"if _l{k}({', '.join([*pointers, *group.symbols, *hosts, *memory])}): {eager}"]
 
 
-def _takes_scratch(group: GpuGroup) -> bool:
-    return any(code.takes.scratch for _, code in group.kernels.values())
-
-
 def _room(w: _Writer, calls: Calls | None) -> native.Room | None:
     """The scratch memory of the plan, `R`; None where only one group takes any."""
     if "_room" not in w.scope:
-        if sum(g.gpu is not None and _takes_scratch(g.gpu) for g in w.plan.groups) < 2:
+        if sum(g.gpu is not None and g.gpu.takes_scratch() for g in w.plan.groups) < 2:
             return None
         w.scope["_room"] = native.Room(calls)
         w.add(["R = _room()"], set(), set())

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from concurrent.futures import wait
 
 import pytest
 import torch
 import torch.nn.functional as F
 
 import fusewright
-from fusewright.run import hot
+from fusewright.run import hot, special
+from fusewright.run.first import Waiting
 from fusewright.run.gpu import GpuGroup
 from fusewright.run.hot import Hot
 from fusewright.run.specialize import worker
@@ -38,8 +40,13 @@ def groups(monkeypatch: pytest.MonkeyPatch) -> list[GpuGroup]:
     monkeypatch.setattr(hot, "STAKE", 0)
     monkeypatch.setattr(hot, "LAUNCHES", 4)
     monkeypatch.setattr(hot, "POLL", 0)  # it is asked every time whether the special kernel is there
-    monkeypatch.setattr(hot.Kind, "wants", lambda kind, group: False)  # as if others had come before
-    hot._kinds.clear()
+    monkeypatch.setattr(special.Kind, "wants", lambda kind, group: False)  # as if others had come before
+    special._kinds.clear()
+    return launched(monkeypatch)
+
+
+def launched(monkeypatch: pytest.MonkeyPatch) -> list[GpuGroup]:
+    """Groups that have launched."""
     found: list[GpuGroup] = []
     make = GpuGroup.make
 
@@ -56,9 +63,10 @@ def decided(groups: list[GpuGroup]) -> bool:
     return all(not isinstance(e, Hot) for g in groups for e in g.memo.values())
 
 
-def test_the_first_sizes(cuda: str) -> None:
-    """The kernel for them is launched from the first call on, by machine code, and others run the general one."""
-    hot._kinds.clear()
+def test_the_first_sizes(cuda: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The kernel for them stays, and is launched by machine code; others run the general one."""
+    special._kinds.clear()
+    groups = launched(monkeypatch)
     with torch.no_grad(), no_fallbacks(), fusewright.options(disk_cache=False):
         torch._dynamo.reset()
         f = torch.compile(norm, backend="fusewright", dynamic=True)
@@ -67,6 +75,7 @@ def test_the_first_sizes(cuda: str) -> None:
             before = counters()
             for _ in range(3):
                 torch.testing.assert_close(f(x, w), norm(x, w), rtol=1e-5, atol=1e-5)
+                wait([e.other for g in groups for e in g.memo.values() if isinstance(e, Waiting)])
             assert counted(before)["kernels_adopted"] == adopted
             assert adopted or not counted(before)["kernels_specialized"]
 

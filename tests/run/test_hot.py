@@ -19,7 +19,7 @@ from fusewright.emit.cuda import emit_cuda
 from fusewright.emit.cuda_types import CudaTarget
 from fusewright.loop.ir import Grid
 from fusewright.loop.text import parse
-from fusewright.run import devices, hot
+from fusewright.run import devices, hot, special
 from fusewright.run.cuda_graphs import Graphs
 from fusewright.run.gpu import GpuGroup, GpuKernel, kernel_for
 from fusewright.run.hot import Hot
@@ -59,7 +59,7 @@ def eager_to_try(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(hot, "SMALL", 0)
     monkeypatch.setattr(hot, "STAKE", 0)
     monkeypatch.setattr(hot, "LAUNCHES", LAUNCHES)
-    monkeypatch.setattr(hot.Kind, "wants", lambda kind, group: False)
+    monkeypatch.setattr(special.Kind, "wants", lambda kind, group: False)
 
 
 @pytest.fixture
@@ -235,12 +235,12 @@ def test_kernels_that_do_not_gain_are_given_up(groups: list[GpuGroup]) -> None:
         for n in range(7):
             calls(f, (9, 256 - 4 * n))
             calls(f, (9, 256 - 4 * n), n=1)
-    assert driver.asked == hot.LOST == counted(before)["kernels_specialized"]
+    assert driver.asked == special.LOST == counted(before)["kernels_specialized"]
     assert kinds(groups[0]) == ["general"] * 7
 
 
 def test_bounded(groups: list[GpuGroup], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(hot, "SIZES", 3)
+    monkeypatch.setattr(special, "SIZES", 3)
     with on(Timed(0.5)) as driver:
         f = compiled()
         for n in range(6):
@@ -318,7 +318,7 @@ def test_always_with_a_failure(what: str, groups: list[GpuGroup], monkeypatch: p
     def broken(*args: object) -> Any:
         raise RuntimeError("planted")
 
-    monkeypatch.setattr(hot, "made" if what == "kernel" else "specialised", broken)
+    monkeypatch.setattr(special, "made" if what == "kernel" else "specialised", broken)
     with on(Timed(0.5), specialize="always"):
         calls(compiled(), n=2)
     assert kinds(groups[0]) == ["general"]
@@ -373,7 +373,7 @@ def test_blocks_beside_each_other(
     def blocks(kernel: GpuKernel, gpu: Gpu) -> dict[str, int]:
         return {x.name: 6 if len(kernel.func.sizes) > 1 else 5 for x in kernel.takes.launches}
 
-    monkeypatch.setattr(hot, "_blocks", blocks)
+    monkeypatch.setattr(special, "_blocks", blocks)
     with on(Timed(*ratios)) as driver:
         f = compiled()
         calls(f)
@@ -390,10 +390,10 @@ def test_how_many_blocks_run_at_once() -> None:
     kernel = GpuKernel("k", func, [], "compiled", 0.0, code=code)
     (report,) = nvrtc.report(code)
     assert 0 < report.registers <= 16
-    assert hot._blocks(kernel, H200) == {"k_0": 21}
+    assert special._blocks(kernel, H200) == {"k_0": 21}
     few = dataclasses.replace(H200, registers=5 * 96 * (8 if report.registers <= 8 else 16) + 100)
-    assert hot._blocks(kernel, few) == {"k_0": 5}
-    assert hot._blocks(GpuKernel("k", func, [], "compiled", 0.0, code=b"emulated"), H200) == {}
+    assert special._blocks(kernel, few) == {"k_0": 5}
+    assert special._blocks(GpuKernel("k", func, [], "compiled", 0.0, code=b"emulated"), H200) == {}
 
 
 def test_threads(groups: list[GpuGroup]) -> None:

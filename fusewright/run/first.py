@@ -1,0 +1,128 @@
+"""The first launches of a group, while its kernels are being compiled.
+
+Two are: the general one, and one for the first sizes only (`special.py`). Whichever is there first is launched, until
+the other one is there, too. Then the special one is, unless its registers let clearly fewer blocks run at once.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from concurrent.futures import FIRST_COMPLETED, Future, wait
+from typing import Any
+
+from ..core.log import LOG
+from ..core.options import using
+from ..loop.ir import Func
+from . import special as specials
+from . import specialize
+from .gpu import Ahead, Decision, Found, GpuGroup, Prepared
+from .special import Kind, Special, adopted, at_once, crowded, kind_of, launch_of, pattern
+
+
+def meanwhile(group: GpuGroup, key: tuple[int, ...], decision: Decision) -> Any:
+    """A launch for new sizes that does not wait for the general kernel, or None: see `GpuGroup.meanwhile`."""
+    return specialize.begin(group, key, decision) if group.kernels else first(group, key, decision)
+
+
+def first(group: GpuGroup, key: tuple[int, ...], decision: Decision) -> First | None:
+    """The first launch of a group, of a special kernel; None if that is not there before the general one."""
+    a = group.ahead
+    if a is None or a.special is None or group.options.specialize != "hot" or group.choose is not None:
+        return None
+    with using(group.options):
+        kernel = group.lowering(decision.fusion, decision.schedule)
+    if kernel is not a.kernel or kernel.evaluate({**decision.env, **decision.launch}) != a.numbers:
+        return None
+    either: list[Future[Any]] = [a.general, a.special]
+    wait(either, return_when=FIRST_COMPLETED)
+    if a.general.done() or a.special.exception() is not None:
+        return None
+    try:
+        return First(group, key, decision, specials.made(group, a.special.result()), a)
+    except Exception as e:
+        LOG.info("no kernel for the first sizes of %s: %s", kernel.func.name, e)
+        return None
+
+
+class Waiting:
+    """Launches one of the two kernels for the first sizes until the other one is compiled."""
+
+    __slots__ = ("entry", "group", "key", "lock", "other")
+    waiting = True  # there will soon be a decision
+
+    def __init__(self, group: GpuGroup, key: tuple[int, ...], entry: Prepared, other: Future[Any]):
+        self.group, self.key, self.entry, self.other = group, key, entry, other
+        self.lock = threading.Lock()
+
+    def __call__(self, *pointers: int, hosts: tuple[float, ...] = ()) -> None:
+        self.decide()(*pointers, hosts=hosts)
+
+    def decide(self) -> Prepared:
+        """What to launch this time. What a CUDA graph records stays, so that a recording waits for the best."""
+        group = self.group
+        if not self.other.done() and group.driver.can_time():
+            return self.entry
+        with self.lock:
+            now: Any = group.memo.get(self.key)
+            if now is self:
+                now = group.memo[self.key] = self.settled()
+        return now if isinstance(now, Prepared) else self.entry
+
+    def settled(self) -> Prepared:
+        """The launch from now on."""
+        raise NotImplementedError
+
+    def judged(self, found: Found, special: Callable[[Kind], Special | None]) -> Special | None:
+        """The special kernel, if it is to be launched; it is `special` of what is known, if anybody can make it."""
+        kernel, code, numbers = found
+        kind = kind_of(self.group, code.key)
+        known, best = kind.find(numbers)
+        if not known:
+            tried = best = special(kind)
+            if best is not None and crowded(best.code, code, self.group.driver.gpu):
+                best = None
+            kind.judge(pattern(kernel.func, numbers, tried.func if tried else kernel.func), best)
+        kind.known(numbers)
+        return best
+
+
+class Soon(Waiting):
+    """Launches the general kernel until the special one is there, which takes over if it is not `crowded`."""
+
+    __slots__ = ("found",)
+
+    def __init__(self, group: GpuGroup, key: tuple[int, ...], found: Found, entry: Prepared, special: Future[Func]):
+        super().__init__(group, key, entry, special)
+        self.found = found
+
+    def settled(self) -> Prepared:
+        best = self.judged(self.found, lambda kind: at_once(self.group, kind, self.found))
+        return self.entry if best is None else adopted(self.group, self.key, best, self.entry)
+
+
+class First(Waiting):
+    """Launches the special kernel until the general one is there, which shows whether it was `crowded`.
+
+    It is for these sizes only, so that the group has no kernel for others before that.
+    """
+
+    __slots__ = ("decision", "special")
+
+    def __init__(self, group: GpuGroup, key: tuple[int, ...], decision: Decision, special: Special, a: Ahead):
+        sizes = dict(zip((r.name for r in a.kernel.func.sizes), a.numbers, strict=True))
+        super().__init__(group, key, launch_of(group, special, sizes), a.general)
+        self.decision, self.special = decision, special
+
+    def settled(self) -> Prepared:
+        group = self.group
+        try:
+            found = group.new(self.decision)
+        except Exception as e:  # which other sizes will have to do with
+            LOG.info("only a kernel for the first sizes: %s", e)
+            return self.entry
+        best = self.judged(found, lambda kind: self.special)
+        return group.prepared(*found) if best is None else adopted(group, self.key, best, group.prepared(*found))
+
+
+__all__ = ["First", "Soon", "Waiting", "first", "meanwhile"]
