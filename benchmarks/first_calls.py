@@ -22,9 +22,11 @@ from typing import Any
 import torch
 
 import fusewright
+from fusewright import compile_gpu
 from fusewright.bench.cases import Case
 from fusewright.bench.cases_gpu import GPU_CASES
 from fusewright.bench.measure import synchronize
+from fusewright.bench.null import NullDriver
 from fusewright.build import nvrtc
 from fusewright.emit.cuda_types import CudaTarget
 from fusewright.loop.ir import Func
@@ -32,10 +34,9 @@ from fusewright.run import devices, gpu
 from fusewright.schedule.device import H200
 
 
-class Compiling:
-    """A driver that compiles as one for a GPU does, and launches nothing."""
+class Compiling(NullDriver):
+    """Compiles as the driver of a GPU does, and launches nothing."""
 
-    gpu = H200
     target = CudaTarget(*H200.capability)
 
     def versions(self) -> str:
@@ -45,22 +46,10 @@ class Compiling:
         return gpu.cubin_of(func, self.target, lambda text: nvrtc.compile(text, self.target.arch)[0])
 
     def load(self, code: bytes, func: Func) -> list[Any]:
-        return [None for _ in gpu.interface(func).launches]
+        return self.restore(code, gpu.interface(func).launches)
 
     def can_time(self) -> bool:
         return True
-
-    def scratch(self, nbytes: int) -> torch.Tensor:
-        return torch.empty(nbytes, dtype=torch.uint8)
-
-    def counters(self, count: int, stream: int) -> torch.Tensor:
-        return torch.zeros(count, dtype=torch.int32)
-
-    def enter(self) -> int:
-        return 0
-
-    def launch(self, handle: Any, blocks: int, threads: int, shared: int, args: int, stream: int) -> None:
-        pass
 
 
 @contextlib.contextmanager
@@ -101,7 +90,7 @@ def main() -> int:
         for case in cases:
             found.append(first_call(case, device))
             print(f"{found[-1] * 1e3:6.0f} ms  {case.name}", flush=True)
-            time.sleep(0.5)  # what is compiled in the background belongs to this call
+            compile_gpu.settle()  # what is compiled in the background belongs to this call
     rest = found[1:] or found
     mean, median = statistics.mean(rest), statistics.median(rest)
     print(f"{len(rest)} calls but the first: mean {mean:.3f} s, median {median:.3f} s")

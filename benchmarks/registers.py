@@ -22,7 +22,7 @@ from models_more import MORE, Model
 from torch._dynamo.exc import BackendCompilerFailed
 
 import fusewright
-from fusewright import backend
+from fusewright import backend, compile_gpu
 from fusewright.bench.null import NullDriver
 from fusewright.build import nvrtc
 from fusewright.emit.cuda import CudaTarget, emit_cuda
@@ -67,6 +67,7 @@ def compiled(fn: Callable[..., Any], inputs: Sequence[Any]) -> tuple[Absent, flo
         except BackendCompilerFailed as e:
             if not isinstance(e.inner_exception, Traced):
                 raise
+        compile_gpu.settle()
     return driver, took
 
 

@@ -10,8 +10,10 @@ import contextlib
 import contextvars
 import os
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import replace
+from typing import Any
+from weakref import WeakSet
 
 import torch
 
@@ -33,6 +35,8 @@ from .schedule import gpu, gpu_scatter
 from .schedule.apart import at_odds, better_apart, reads_across
 
 Hint = Callable[[Ix], int]
+
+_begun: WeakSet[Future[Any]] = WeakSet()  # kernels that are, or were, compiled ahead
 
 
 def family(f: Fusion, hint: Hint, driver: Driver) -> str:
@@ -77,13 +81,21 @@ def compile_ahead(groups: Sequence[Callable[[], GpuGroup]], hint: Hint) -> None:
                 general = pool.submit(contextvars.copy_context().run, kernel_for, k.func, g.driver)
                 numbers = k.evaluate({**{s: hint(sym(s)) for s in g.symbols}, **launch})
                 g.ahead = Ahead(k, numbers, general, None)
+                _begun.add(general)
                 begun.append(g)
     for g in begun:  # after what must be there
         with contextlib.suppress(Exception):
             assert g.ahead is not None
             special = hot.ahead(pool, g, g.ahead.kernel, g.ahead.numbers, hot.traffic(g, hint))
             g.ahead = replace(g.ahead, special=special)
+            if special is not None:
+                _begun.add(special)
     pool.shutdown(wait=False)  # it goes on with what it has been given
+
+
+def settle() -> None:
+    """Wait for all kernels that are being compiled ahead."""
+    wait(list(_begun))
 
 
 def compile_group(
@@ -107,4 +119,4 @@ def compile_group(
     return k, chosen
 
 
-__all__ = ["better_apart", "build", "compile_ahead", "compile_group", "family", "group"]
+__all__ = ["better_apart", "build", "compile_ahead", "compile_group", "family", "group", "settle"]

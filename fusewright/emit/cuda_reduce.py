@@ -187,7 +187,6 @@ class _Text:
     def across_warps(self, start: int, stop: int, base: str) -> None:
         """Shuffles within warps, then each warp's results, `kept` values apart, then the steps at larger distances."""
         s = self.shape
-        t = value_type(s.dtype)
         kept = s.kept
         count = s.group * s.stride // max(_WARP, s.stride)  # values to combine
         apart = kept * max(s.stride // _WARP, 1)  # their distance in shared memory
@@ -215,17 +214,23 @@ class _Text:
         lines = [
             *([f"const unsigned mine = {mine};"] if first else []),
             f"const unsigned first = {(first + base).removeprefix(' + ') or '0'};",
-            f"{t} y[{count}];",
+            *self.by_each_thread(count, f"first + j * {apart}", "x"),
+        ]
+        self.each_lane(start, stop, lines, True)
+
+    def by_each_thread(self, count: int, at: str, into: str) -> list[str]:
+        """The values s[at], for j = 0, 1, ... `count` - 1, are combined: by every thread, in pairs."""
+        lines = [
+            f"{value_type(self.shape.dtype)} y[{count}];",
             "#pragma unroll",
-            f"for (int j = 0; j < {count}; ++j) y[j] = s[first + j * {apart}];",
+            f"for (int j = 0; j < {count}; ++j) y[j] = s[{at}];",
         ]
         n = 1
         while 2 * n < count:
             step = self.join("y[j]", f"y[j + {n}]")
             lines += ["#pragma unroll", f"for (int j = 0; j < {count}; j += {2 * n}) y[j] = {step};"]
             n *= 2
-        lines.append(f"x = {self.join('y[0]', f'y[{n}]')};")
-        self.each_lane(start, stop, lines, True)
+        return [*lines, f"{into} = {self.join('y[0]', f'y[{n}]')};"]
 
     def pack(self) -> None:
         """`across_warps` for few values of each thread, `n` of them, if need be with zeros.
@@ -281,17 +286,7 @@ class _Text:
                 *self.shuffles(1, count // 2),
                 "v[l] = x;",
             ]
-        lines = [
-            f"{t} y[{count}];",
-            "#pragma unroll",
-            f"for (int j = 0; j < {count}; ++j) y[j] = s[{first} + j + l * {s.values}];",
-        ]
-        n = 1
-        while n < count:
-            step = self.join("y[j]", f"y[j + {n}]")
-            lines += ["#pragma unroll", f"for (int j = 0; j < {count}; j += {2 * n}) y[j] = {step};"]
-            n *= 2
-        return [*lines, "v[l] = y[0];"]
+        return self.by_each_thread(count, f"{first} + j + l * {s.values}", "v[l]")
 
     def in_order(self, start: int, stop: int, base: str) -> None:
         """One after the other: groups that are no power of two."""

@@ -295,6 +295,15 @@ def test_a_report_has_the_general_kernel() -> None:
 
 
 @pytest.mark.parametrize("slow", ["special", "general"])
+def test_all_that_has_begun_can_be_waited_for(slow: str, groups: list[GpuGroup]) -> None:
+    with on(Slow(slow)) as driver:
+        compiled(False)(torch.randn(9, 256))
+        threading.Timer(0.2, driver.go.set).start()
+        compile_gpu.settle()
+        assert driver.go.is_set() and next(iter(groups[0].memo.values())).other.done()
+
+
+@pytest.mark.parametrize("slow", ["special", "general"])
 def test_threads_settle_once(slow: str, groups: list[GpuGroup]) -> None:
     before = counters()
     with on(Slow(slow)) as driver:
