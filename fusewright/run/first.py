@@ -83,7 +83,7 @@ class Waiting:
             if best is not None and crowded(best.code, code, self.group.driver.gpu):
                 best = None
             kind.judge(pattern(kernel.func, numbers, tried.func if tried else kernel.func), best)
-        kind.known(numbers)
+        kind.forget(numbers)
         return best
 
 

@@ -66,7 +66,7 @@ def begin(group: GpuGroup, key: tuple[int, ...], found: Found, entry: Prepared) 
     kind = kind_of(group, code.key)
     if how == "always":
         special = at_once(group, kind, found)
-        kind.known(numbers)
+        kind.forget(numbers)
         return entry if special is None else adopted(group, key, special, entry)
     known, special = kind.find(numbers)
     if known:

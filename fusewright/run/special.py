@@ -60,8 +60,8 @@ class Kind:
                 return True, special
         return False, None
 
-    def known(self, numbers: Sequence[int]) -> None:
-        """Nobody waits for that any more."""
+    def forget(self, numbers: Sequence[int]) -> None:
+        """Nobody waits for the compilation for these numbers any more."""
         with _lock:
             self.ahead.pop(tuple(numbers), None)
 
