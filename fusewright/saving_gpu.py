@@ -33,7 +33,7 @@ from .loop.lower import Kernel
 from .loop.text import dump as loop_text
 from .run import devices, kernels, saved_native
 from .run.convention import Convention, Symbol
-from .run.gpu import GpuKernel, _settled, _traced, cubin_of, interface, sizes_of
+from .run.gpu import GpuKernel, cubin_of, interface, plain, sizes_of, traced
 from .run.plan import GroupPlan, Plan
 from .run.prepared import Launch
 from .schedule.device import Gpu, typical
@@ -367,8 +367,8 @@ class _Rules:
         g = self.group
         trace = Trace(g.symbols)
         try:
-            _, same, launch = settle(g.fusion, s, Sizes(_traced(trace, env), g.driver.gpu, lambda buffer: alignment))
-            if _settled(same) != s:
+            _, same, launch = settle(g.fusion, s, Sizes(traced(trace, env), g.driver.gpu, lambda buffer: alignment))
+            if plain(same) != s:
                 return None
         except (Illegal, Refusal, ArithmeticError):
             return None

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import itertools
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 from weakref import WeakValueDictionary
 
@@ -34,7 +34,7 @@ _serials = itertools.count()
 class Expr:
     """An interned scalar expression. `axes` are the loop variables it depends on; `stages` the stages it reads."""
 
-    __slots__ = ("__weakref__", "args", "axes", "cost", "data", "dtype", "kind", "serial", "stages")
+    __slots__ = ("__weakref__", "args", "axes", "below", "cost", "data", "dtype", "kind", "serial", "stages")
     kind: str
     dtype: DType
     args: tuple[Expr, ...]
@@ -43,6 +43,7 @@ class Expr:
     stages: frozenset[str]
     cost: int
     serial: int
+    below: tuple[Expr, ...] | None  # of `walk`, once somebody has asked
 
     def __repr__(self) -> str:
         return f"e{self.serial}"
@@ -68,6 +69,7 @@ def _make(kind: str, dtype: DType, args: tuple[Expr, ...], data: Any, cost: int)
     if found is not None:
         return found
     e = Expr()
+    e.below = None
     e.kind, e.dtype, e.args, e.data, e.cost = kind, dtype, args, data, cost
     axes: set[Atom] = set()
     stages: set[str] = set()
@@ -257,11 +259,20 @@ def sides(e: Expr) -> tuple[Ix, Ix]:
     return a, b
 
 
-def walk(roots: list[Expr]) -> list[Expr]:
-    """All expressions below `roots`, operands first."""
+def walk(roots: Iterable[Expr]) -> list[Expr]:
+    """All expressions below `roots`, operands first, and these. What is below one is kept: schedulers ask often."""
+    found: dict[Expr, None] = {}
+    for r in roots:
+        if r not in found:
+            found.update(dict.fromkeys(_below(r) if r.below is None else r.below))
+            found[r] = None
+    return list(found)
+
+
+def _below(root: Expr) -> tuple[Expr, ...]:
     seen: set[Expr] = set()
     out: list[Expr] = []
-    stack: list[tuple[Expr, bool]] = [(r, False) for r in reversed(roots)]
+    stack: list[tuple[Expr, bool]] = [(root, False)]
     while stack:
         e, done = stack.pop()
         if done:
@@ -274,7 +285,8 @@ def walk(roots: list[Expr]) -> list[Expr]:
         for c in reversed(e.children()):
             if c not in seen:
                 stack.append((c, False))
-    return out
+    root.below = tuple(out[:-1])
+    return root.below
 
 
 index.set_value_axes(lambda e: set(e.axes))

@@ -1,7 +1,9 @@
 """The first launches of a group, while its kernels are being compiled.
 
 Two are: the general one, and one for the first sizes only (`special.py`). Whichever is there first is launched, until
-the other one is there, too. Then the special one is, unless its registers let clearly fewer blocks run at once.
+the other one is there, too. Then the special one is, unless its registers let clearly fewer blocks run at once. Where
+sizes are symbolic, the first launch waits for the general one: a program that was traced for all sizes is likely to be
+called with the next ones at once.
 """
 
 from __future__ import annotations
@@ -26,9 +28,9 @@ def meanwhile(group: GpuGroup, key: tuple[int, ...], decision: Decision) -> Any:
 
 
 def first(group: GpuGroup, key: tuple[int, ...], decision: Decision) -> First | None:
-    """The first launch of a group, of a special kernel; None if that is not there before the general one."""
+    """The first launch of a group, of a special kernel; None to wait for the general one, or if that is there first."""
     a = group.ahead
-    if a is None or a.special is None or group.options.specialize != "hot" or group.choose is not None:
+    if group.symbols or a is None or a.special is None or group.options.specialize != "hot" or group.choose is not None:
         return None
     with using(group.options):
         kernel = group.lowering(decision.fusion, decision.schedule)

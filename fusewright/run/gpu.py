@@ -41,6 +41,8 @@ from .prepared import Interface, Launch, Prepared
 if TYPE_CHECKING:
     import torch
 
+    from .specialize import StandIn
+
 MEMO_LIMIT = 4096  # prepared launches remembered per group
 RULES = 8  # remembered per group and alignment
 SPILLED = 96  # bytes of a thread: as measured, resident blocks beside each other gain more than that costs
@@ -186,7 +188,8 @@ class GpuGroup:
     until it has found a better one. `hot(group, key, found, entry)` gives what is called in place of the launch `entry`
     of a general kernel (`found`: what `known` gives), until it is known whether one for these sizes only is faster;
     `special`: those that are, by key; `made_special(special)` is told of every one that is compiled. `ahead`: what
-    others compile for the first launch.
+    others compile for the first launch. `stand_ins`: by alignment, the latest first; what `meanwhile` has found for
+    other sizes and may do for these.
     """
 
     def __init__(self, fusion: Fusion, driver: Driver, failed: Callable[[Exception], None], notes: list[str]):
@@ -211,6 +214,7 @@ class GpuGroup:
         self.special: dict[tuple[int, ...], Any] = {}
         self.made_special: Callable[[Any], None] = lambda special: None
         self.ahead: Ahead | None = None
+        self.stand_ins: dict[int, list[StandIn]] = {}
         self.tune: Callable[[GpuGroup, tuple[int, ...], Prepared, Hint, int], Any] | None = None
 
     def kernel(self, hint: Callable[[Ix], int], alignment: int = ACCESS) -> tuple[Kernel, GpuKernel, dict[str, int]]:
@@ -236,13 +240,13 @@ class GpuGroup:
         """What people have chosen for these sizes, else what the scheduler says, of plain numbers."""
         if self.choose is not None and (chosen := self.choose(hint, alignment)) is not None:
             f, schedule, extra = chosen
-            return f, _settled(schedule), extra
+            return f, plain(schedule), extra
         sizes = (alignment, *(hint(sym(s)) for s in self.symbols))
         seen = any(isinstance(n, Traced) for n in sizes)  # by somebody who wants to see how it is decided
         if not seen and self.latest is not None and self.latest[0] == sizes:
             return self.latest[1]  # groups that are alike ask one after the other
         f, schedule, extra = plan(self.fusion, hint, self.driver.gpu, lambda b: alignment)
-        found = f, _settled(schedule), extra
+        found = f, plain(schedule), extra
         if not seen:
             self.latest = sizes, found
         return found
@@ -296,6 +300,8 @@ class GpuGroup:
         try:
             found = self.known(key[:-1], alignment)
             if found is None:
+                entry = next((e for x in self.stand_ins.get(alignment, ()) if (e := x.launch(self, key))), None)
+            if found is None and entry is None:
                 decision = self.decide(env, alignment)
                 if self.meanwhile is not None and self.tune is None:
                     entry = self.meanwhile(self, key, decision)
@@ -321,13 +327,10 @@ class GpuGroup:
     def known(self, values: Sequence[int], alignment: int) -> Found | None:
         """The kernel for sizes like others before, and its numbers."""
         for rule in self.rules.get(alignment, ()):
-            try:
-                numbers = rule.numbers(*values)
-            except (ArithmeticError, ValueError):  # as the scheduler will
-                continue
+            numbers = rule.at(values)
             if numbers is not None:
                 self.schedule = rule.schedule
-                return rule.kernel, rule.code, list(numbers)
+                return rule.kernel, rule.code, numbers
         return None
 
     def decide(self, env: dict[str, int], alignment: int) -> Decision:
@@ -336,7 +339,7 @@ class GpuGroup:
             if self.choose is not None:
                 return Decision(env, alignment, *self.scheduled(sizes_of(env), alignment))
             trace = Trace(self.symbols)
-            f, schedule, extra = self.scheduled(_traced(trace, env), alignment)
+            f, schedule, extra = self.scheduled(traced(trace, env), alignment)
             lines = [*trace.lines, *(f"{name} = {source(n)}" for name, n in extra.items())]
             launch = {name: n.value if isinstance(n, Traced) else n for name, n in extra.items()}
             # Decisions may be kept for long, and many are the same: one text for them all, and none of the trace.
@@ -367,14 +370,22 @@ class Rule:
         texts = [e.text() for e in kernel.sizes]
         self.numbers = trace.function([f"max({t}, 1)" if k in kernel.divisors else t for k, t in enumerate(texts)])
 
+    def at(self, sizes: Sequence[int]) -> list[int] | None:
+        """The size parameters for these sizes; None if they are others."""
+        try:
+            numbers = self.numbers(*sizes)
+        except (ArithmeticError, ValueError):  # as the scheduler will
+            return None
+        return None if numbers is None else list(numbers)
 
-def _settled(s: GpuSchedule) -> GpuSchedule:
+
+def plain(s: GpuSchedule) -> GpuSchedule:
     """A schedule of plain numbers."""
     plain = {f.name: settled(getattr(s, f.name)) for f in fields(s)}
     return s if all(x is getattr(s, name) for name, x in plain.items()) else replace(s, **plain)
 
 
-def _traced(trace: Trace, env: Mapping[str, int]) -> Callable[[Ix], Any]:
+def traced(trace: Trace, env: Mapping[str, int]) -> Callable[[Ix], Any]:
     """Sizes that record what is done with them."""
     size = sizes_of(env)
 

@@ -13,14 +13,18 @@ import contextvars
 import math
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from typing import Any
+
+import torch
 
 from ..core.errors import FusewrightError
 from ..core.log import LOG
 from ..core.options import using
+from ..index.traced import Trace, source
 from ..schedule.gpu_base import GpuSchedule
 from ..schedule.legal_gpu import Sizes, settle
-from .gpu import Decision, GpuGroup, Prepared, sizes_of
+from .gpu import RULES, Decision, GpuGroup, Prepared, Rule, plain, traced
 
 FEW = 1 << 16  # points of a tensor that any kernel is fast enough for
 HOT = 4  # launches with the same sizes after which they deserve a kernel of their own
@@ -30,20 +34,30 @@ _workers: list[ThreadPoolExecutor] = []
 
 
 def begin(group: GpuGroup, key: tuple[int, ...], decision: Decision) -> Any:
-    """A launch for new sizes that needs no compilation, or None: then the kernel decided on is to be had at once."""
+    """A launch for new sizes that needs no compilation, or None: then the kernel decided on is to be had at once.
+
+    For which sizes the same would be found is left with the group as a `StandIn`.
+    """
     how = group.options.specialize
-    if how == "always" or group.choose is not None or not group.kernels:
+    if how == "always" or decision.rule is None or not group.kernels:
         return None
     wanted = decision.schedule
     if wanted in group.kernels:
         return None
-    hint = sizes_of(decision.env)
+    trace = Trace(group.symbols)
+    hint = traced(trace, decision.env)
     sizes = Sizes(hint, group.driver.gpu, lambda buffer: decision.alignment)
     points = math.prod(max(1, hint(a.extent)) for a in group.fusion.axes if a.extent is not None)
-    for s in reversed(list(group.kernels)):
-        entry = _fitting(group, s, sizes, decision.env) if _alike(s, wanted, points) else None
-        if entry is not None:
-            return entry if how == "never" else Meanwhile(group, key, decision, entry)
+    there = list(reversed(group.kernels))
+    alike = [s for s in there if _alike(s, wanted, points)]
+    for s in alike if how == "never" else [*alike, *(s for s in there if s not in alike)]:
+        extra = _fitting(group, s, sizes)
+        if extra is not None:
+            lines = [decision.rule, *trace.lines, *(f"{name} = {source(n)}" for name, n in extra.items())]
+            found = StandIn(Rule(group.symbols, "\n".join(lines), *group.kernels[s], s), decision)
+            others = group.stand_ins.get(decision.alignment, ())
+            group.stand_ins[decision.alignment] = [found, *others][:RULES]
+            return found.launch(group, key)
     return None
 
 
@@ -58,16 +72,29 @@ def _alike(s: GpuSchedule, wanted: GpuSchedule, points: int) -> bool:
     return same and 2 * s.col_threads >= wanted.col_threads and 2 * s.threads >= wanted.threads
 
 
-def _fitting(group: GpuGroup, s: GpuSchedule, sizes: Sizes, env: dict[str, int]) -> Prepared | None:
-    """A launch of a schedule's kernel for other sizes than it was made for; None where it is not legal for them."""
+def _fitting(group: GpuGroup, s: GpuSchedule, sizes: Sizes) -> dict[str, Any] | None:
+    """The sizes of a launch of a schedule's kernel for other sizes than it was made for; None where it is not legal."""
     try:
         _, same, extra = settle(group.fusion, s, sizes)
     except FusewrightError:
         return None
-    if same != s:
-        return None
-    kernel, code = group.kernels[s]
-    return group.prepared(kernel, code, kernel.evaluate({**env, **extra}))
+    return extra if plain(same) == s else None
+
+
+@dataclass(frozen=True, slots=True)
+class StandIn:
+    """A kernel that is launched for the sizes of `rule` until the one of `decision`, which they all want, is there."""
+
+    rule: Rule
+    decision: Decision
+
+    def launch(self, group: GpuGroup, key: tuple[int, ...]) -> Any:
+        """The launch for a key of the group's memo; None if it is not of these sizes, or there must be no stand-in."""
+        numbers = self.rule.at(key[:-1])
+        if numbers is None or torch.are_deterministic_algorithms_enabled():
+            return None
+        entry = group.prepared(self.rule.kernel, self.rule.code, numbers)
+        return entry if group.options.specialize == "never" else Meanwhile(group, key, self.decision, entry)
 
 
 class Meanwhile:
@@ -100,9 +127,14 @@ class Meanwhile:
             self.failed(e)
 
     def adopt(self) -> None:
-        group = self.group
+        group, sizes, alignment = self.group, self.key[:-1], self.decision.alignment
         try:
-            group.memo[self.key] = group.launched(self.key, group.new(self.decision))
+            found = group.known(sizes, alignment)
+            if found is None:  # other sizes may have decided the same
+                group.new(self.decision)
+                found = group.known(sizes, alignment)
+            if found is not None:
+                group.memo[self.key] = group.launched(self.key, found)
         except Exception as e:
             self.failed(e)
 
@@ -118,4 +150,4 @@ def worker() -> ThreadPoolExecutor:
         return _workers[0]
 
 
-__all__ = ["HOT", "Meanwhile", "begin", "worker"]
+__all__ = ["HOT", "Meanwhile", "StandIn", "begin", "worker"]

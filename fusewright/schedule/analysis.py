@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cached_property
 
 from ..core.errors import Refusal
 from ..fusion import scalar as sc
@@ -15,14 +16,14 @@ LARGE = 16  # one of so many bytes of the largest access of a kernel, at least, 
 
 
 class Analysis:
-    """Facts of a fusion. `hint` estimates a size; `unit`: the axis with unit stride in the most memory traffic."""
+    """Facts of a fusion. `hint` estimates a size."""
 
     def __init__(self, f: Fusion, hint: Callable[[Ix], int]):
         self.f = f
         self.hint = hint
-        self.unit = self._unit_axis()
 
-    def _unit_axis(self) -> Atom | None:
+    @cached_property
+    def unit(self) -> Atom | None:
         """The axis with unit stride in the most bytes of memory traffic."""
         weight: dict[Atom, int] = {}
         for e in sc.walk([s.body for s in self.f.stages]):

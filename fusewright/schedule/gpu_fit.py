@@ -153,10 +153,11 @@ def fit(gpu: Gpu, vectors: int, values: float, loads: float, rows: int) -> tuple
     return None if best is None else (*best, "values")
 
 
-def _blocks(gpu: Gpu, found: tuple[int, int], words: float) -> int:
+def _blocks(gpu: Gpu, found: tuple[int, int], words: float) -> float:
     """Blocks that a multiprocessor can run at once."""
     threads = max(found[0], 128)
-    return min(gpu.threads // threads, gpu.registers // int(threads * (OTHERS + found[1] * words)))
+    registers = threads * (OTHERS + found[1] * words) // 1  # no `int`, after which a rule is for one number only
+    return min(gpu.threads // threads, gpu.registers // registers)
 
 
 def alone(gpu: Gpu, found: Held, values: float, loads: float) -> bool:

@@ -10,6 +10,7 @@ import torch
 
 import fusewright
 from fusewright.run import gpu as run_gpu
+from fusewright.run import specialize
 from fusewright.run.gpu import GpuGroup
 from fusewright.run.specialize import HOT, worker
 from tests.emulate.cuda import COMPILER, MISSING
@@ -73,7 +74,7 @@ def planned(monkeypatch: pytest.MonkeyPatch) -> list[object]:
 
 @pytest.mark.parametrize("how", ["hot", "never", "always"])
 def test_new_sizes_are_planned_once(how: str, planned: list[object]) -> None:
-    """What was decided at the first call is what is compiled when the sizes have come again, and leaves a rule."""
+    """What was decided at the first call is what is compiled when the sizes have come again; both leave a rule."""
     with fusewright.options(specialize=how, kernel_reuse=False, disk_cache=False):
         f = torch.compile(softmax, backend="fusewright", dynamic=True)
         compiled_at(f, FIRST)
@@ -84,8 +85,8 @@ def test_new_sizes_are_planned_once(how: str, planned: list[object]) -> None:
         worker().submit(lambda: None).result()
         compiled_at(f, OTHER, 2)
         assert len(planned) == 1
-        compiled_at(f, (OTHER[0] + 1, OTHER[1]))  # only what has been compiled has a rule
-        assert len(planned) == (2 if how == "never" else 1)
+        compiled_at(f, (OTHER[0] + 1, OTHER[1]))
+        assert len(planned) == 1
 
 
 def test_new_sizes_whose_kernel_is_there_are_planned_once(
@@ -98,6 +99,49 @@ def test_new_sizes_whose_kernel_is_there_are_planned_once(
         planned.clear()
         assert compiled_at(f, (FIRST[0] + 1, FIRST[1])) == 0
         assert len(planned) == 1
+
+
+def test_more_sizes_that_want_the_same_kernel_are_not_planned(planned: list[object]) -> None:
+    """Each has it compiled, or finds it compiled, when it has come a few times."""
+    with fusewright.options(kernel_reuse=False, disk_cache=False):
+        f = torch.compile(softmax, backend="fusewright", dynamic=True)
+        compiled_at(f, FIRST)
+        planned.clear()
+        sizes = [OTHER, *((OTHER[0] + n, OTHER[1]) for n in range(1, 4))]
+        assert [compiled_at(f, size) for size in sizes] == [0] * 4 and len(planned) == 1
+        before = counters()
+        for size in sizes:
+            compiled_at(f, size, HOT)
+        worker().submit(lambda: None).result()
+        assert counted(before)["kernels_compiled"] == 1 and len(planned) == 1
+
+
+@pytest.mark.parametrize(("how", "at_once", "later"), [("hot", 0, 1), ("never", 1, 0)])
+def test_what_is_right_but_of_another_kind(how: str, at_once: int, later: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Rows of single elements, as odd ones want them, are right for even ones, where vectors are wanted."""
+    monkeypatch.setattr(specialize, "FEW", 0)
+    with fusewright.options(specialize=how, kernel_reuse=False, disk_cache=False):
+        f = torch.compile(softmax, backend="fusewright", dynamic=True)
+        assert compiled_at(f, (9, 255)) == 1
+        assert compiled_at(f, (9, 252)) == at_once
+        before = counters()
+        compiled_at(f, (9, 252), HOT)
+        worker().submit(lambda: None).result()
+        assert counted(before)["kernels_compiled"] == later
+
+
+def test_results_do_not_depend_on_the_compiler_where_they_must_not() -> None:
+    """Neither new sizes nor such as others have found a kernel for have one that another takes the place of."""
+    with fusewright.options(kernel_reuse=False, disk_cache=False):
+        f = torch.compile(softmax, backend="fusewright", dynamic=True)
+        compiled_at(f, FIRST)
+        compiled_at(f, OTHER)
+        torch.use_deterministic_algorithms(True)
+        try:
+            assert compiled_at(f, (OTHER[0] + 1, OTHER[1])) == 1
+            assert compiled_at(f, (9, 255)) == 1
+        finally:
+            torch.use_deterministic_algorithms(False)
 
 
 def test_a_kernel_that_does_not_fit_is_not_used() -> None:
