@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable
 
 import pytest
@@ -21,10 +22,11 @@ def on_gpu(batch: Callable[[int], Batch]) -> Callable[[int], Batch]:
 @pytest.mark.parametrize("name", sorted(MODELS))
 def test_ten_training_steps(name: str) -> None:
     model, batch = build(name)
-    model, batch = model.cuda(), on_gpu(batch)
-    exact, eager = train(model, batch, "sgd", torch.float64), train(model, batch, "sgd")
+    model, batch = model.cuda().train(), on_gpu(batch)
+    eager = train(copy.deepcopy(model), batch, "sgd")
+    exact = train(copy.deepcopy(model).double(), batch, "sgd")
     with no_fallbacks():
         before = counters()["groups_formed"]
-        got = train(model, batch, "sgd", wrap=lambda m: compiled(m))
+        got = train(model, batch, "sgd", compiled(model))
         assert counters()["groups_formed"] > before, "nothing was fused"
     compare(got, eager, exact)
