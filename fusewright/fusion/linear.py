@@ -9,10 +9,18 @@ walk over the row. The rule looks at what is computed, not at names.
 It changes how errors add up: where `a` and `k b` cancel, that is after the summation and not before. So it is for sums
 that `relax.py` may compute with small errors, those that end in 16 bits. Of what `k` belongs to, 2^-20 of each value is
 summed, so that the sum of a million is finite where the values are, as those of `k b` may be.
+
+For the same sums what belongs to the row divides once, and not each value, where that is a quotient already, which is
+what the gradient of a quotient by a deviation is made of:
+
+    sum (a ((b / k) / l))  is  (sum (a (b / k))) / l      where nothing else uses (b / k) / l
+
+(Not of b / k: what makes large numbers small must do so before they are multiplied and summed.)
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
@@ -63,6 +71,49 @@ def independent(f: Fusion, strict: set[Expr]) -> Fusion:
         return f
     out = _substituted(replace(f, stages=stages), values)
     return out if _depth(out) < _depth(f) else f
+
+
+def divided_later(f: Fusion, strict: set[Expr]) -> Fusion:
+    """`f`, in which sums are divided by what belongs to their row, in place of what they are sums of; `f` if none is.
+
+    `strict`: as of `independent`.
+    """
+    roots = [*(s.body for s in f.stages), *(c for c, _ in f.checks)]
+    uses = Counter([*roots, *(c for e in sc.walk(roots) for c in e.children())])
+    values: dict[str, Expr] = {}
+    stages: list[Stage] = []
+    for s in f.stages:
+        by: list[Expr] = []
+        if s.kind == "reduce" and s.monoid == "sum" and s.dtype is f32 and s.body not in strict:
+            body = _undivided(s.body, frozenset(s.raxes), uses, by)
+            if by:
+                x = sc.stage_value(s.name, s.dtype, frozenset(s.axes))
+                for k in by:
+                    x = sc.op("div", x, k)
+                values[s.name] = x
+                s = replace(s, body=body)
+        stages.append(s)
+    return _substituted(replace(f, stages=stages), values) if values else f
+
+
+def _undivided(e: Expr, row: frozenset[Atom], uses: Counter[Expr], by: list[Expr]) -> Expr:
+    """A product without what divides quotients in it, belongs to the row, and has no other use: that joins `by`."""
+
+    def quotient(x: Expr) -> bool:
+        return x.kind == "op" and x.data == "div" and not x.args[1].axes & row and x.args[1].kind != "const"
+
+    x = sc.bare(e)
+    if x.kind != "op" or x.dtype is not f32 or uses[e] > 1 or uses[x] > 1:
+        return e
+    match x.data:
+        case "mul":
+            return sc.op("mul", *(_undivided(a, row, uses, by) for a in x.args))
+        case "neg":
+            return sc.op("neg", _undivided(x.args[0], row, uses, by))
+        case "div" if quotient(x) and quotient(sc.bare(x.args[0])):
+            by.append(x.args[1])
+            return _undivided(x.args[0], row, uses, by)
+    return e
 
 
 def _before(s: Stage, rows: dict[str, Stage]) -> bool:
@@ -164,4 +215,4 @@ def _depth(f: Fusion) -> int:
     return max(level.values(), default=0)
 
 
-__all__ = ["independent", "waits"]
+__all__ = ["divided_later", "independent", "waits"]

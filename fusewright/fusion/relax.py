@@ -19,6 +19,7 @@ A value with relaxed and strict uses is strict. What is relaxed gets these forms
     1 + erf(x)           `fast_erfc`(-x); 1 - erf(x) is `fast_erfc`(x): without cancellation where the sum is small
     1 + tanh(x)          2 / (1 + exp(-2x))
     a * b + c            `fma`, if nothing else uses the product (or quotient), unless the option `fma` is off
+    a + k b + k b        a + (2 k) b; a + k b + c, where k and c are made of sums of the row: a + (k b + c)
 
 A reciprocal of what belongs to a row is computed once for the row. Infinities, NaN and zeros come out as from the exact
 forms.
@@ -31,7 +32,8 @@ Beside relaxed values, because sums of float32 are not eager's bit for bit anywa
 - a strict quotient by what belongs to the row, or by a number, is a product with the reciprocal and its correction
   (`_Rewriter.quotient`), which is the quotient rounded to nearest, without a branch.
 
-Relaxed sums that wait for other ones are taken apart, where that saves a pass (`linear.py`).
+Relaxed sums that wait for other ones are taken apart, where that saves a pass, and what belongs to the row divides
+them and not each value (`linear.py`).
 """
 
 from __future__ import annotations
@@ -45,7 +47,7 @@ from ..core.dtypes import DType, f32
 from . import scalar as sc
 from .bounds import Bounds
 from .ir import Fusion, Stage
-from .linear import independent, waits
+from .linear import divided_later, independent, waits
 from .online import shifted
 from .scalar import Expr
 
@@ -70,6 +72,9 @@ def relax(f: Fusion) -> Fusion:
     """`f` without what `scalar.loose` made, and with the cheaper forms, if it is not `exact` nor to do without them."""
     f = taken_apart(f)
     decides, exact = _strict(f)
+    if not (f.exact or "relaxed" in f.without) and (divided := divided_later(f, decides | exact)) is not f:
+        f = divided
+        decides, exact = _strict(f)
     plain = sc.transformed([*(s.body for s in f.stages), *(c for c, _ in f.checks), *decides, *exact], sc.bare)
     if any(a is not b for a, b in plain.items()):
         checks = [(plain[c], axes) for c, axes in f.checks]
@@ -314,10 +319,53 @@ class _Rewriter:
                 if _is(x, "tanh"):
                     quarter = sc.op("add", self.power(x.args[0], True, -2.0, -2.0), number(0.25))
                     return sc.op("mul", sc.op("fast_reciprocal", quarter), number(0.5))
+        if self.fma and (together := self.together(e)) is not None:
+            return together
         for c, x in _either(e):
             if (found := self.product(x, e)) is not None:
                 return sc.op("fma", *found, self.new(c))
         return None
+
+    def together(self, e: Expr) -> Expr | None:
+        """a + k b + k b + c, in any order, as a + (2 k b + c), without a product of its own.
+
+        `c`, where there is one, and `k` are made of sums of the row: they are off by at least as much as another order
+        of the additions is. Without `c` it may be any k b; `a` may be missing.
+        """
+        terms = Counter(self.terms(e))
+        row = [t for t in terms if self.last not in t.axes]
+        rest = [t for t in terms if t not in row]
+        for x in rest:
+            n = terms[x]
+            others = [t for t in rest if t is not x]
+            if x in self.strict or self.uses[x] != n or len(others) > 1 or any(terms[t] > 1 for t in (*others, *row)):
+                continue
+            factors = [(k, b) for k, b in (x.args, x.args[::-1]) if self.last not in k.axes] if _is(x, "mul") else []
+            if not factors or n > 2 or (n == 1 and not row):
+                continue
+            (k, b), *_ = factors
+            if row and not all(self.of_sums(t) for t in (k, *row)):
+                continue
+            by = self.new(k) if n == 1 else sc.op("mul", self.new(k), number(2.0))
+            if row:
+                c = self.new(row[0])
+                for t in row[1:]:
+                    c = sc.op("add", c, self.new(t))
+                inner = sc.op("fma", by, self.new(b), c)
+                if not others:
+                    return inner
+                found = self.product(others[0], e)
+                return sc.op("fma", *found, inner) if found else sc.op("add", self.new(others[0]), inner)
+            return sc.op("fma", by, self.new(b), self.new(others[0])) if others else None
+        return None
+
+    def terms(self, e: Expr) -> list[Expr]:
+        """What is added up, of additions that are for this one only."""
+        return [t for a in e.args for t in (self.terms(a) if _is(a, "add") and self.once(a) else [a])]
+
+    def of_sums(self, e: Expr) -> bool:
+        """Whether a value belongs to the row, and is made of what was reduced over it."""
+        return self.last not in e.axes and bool(e.stages & self.rows.keys())
 
     def sub(self, e: Expr) -> Expr | None:
         a, b = e.args

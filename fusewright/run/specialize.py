@@ -63,7 +63,8 @@ def _alike(s: GpuSchedule, wanted: GpuSchedule, points: int) -> bool:
     """Whether a schedule is not much worse than the one wanted: as parallel, with sums about as long.
 
     Of what is less parallel a sum is not only slow, but its rounding errors are larger: a block that adds up 16 million
-    elements is off by forty times as much as the kernel that is wanted for them. For few points it only has to be of the same mode: the launch takes longer than the kernel.
+    elements is off by forty times as much as the kernel that is wanted for them. For few points it only has to be of
+    the same mode: the launch takes longer than the kernel.
     """
     same = (s.mode, s.vector, s.resident) == (wanted.mode, wanted.vector, wanted.resident)
     if points > FEW:

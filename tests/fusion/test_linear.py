@@ -12,6 +12,7 @@ from fusewright.fusion import collect
 from fusewright.fusion.ir import Stage, expression
 from fusewright.fusion.linear import SCALE
 from fusewright.fusion.relax import relax
+from fusewright.fusion.scalar import walk
 from fusewright.graph.builder import Builder
 from fusewright.graph.ir import Value
 from fusewright.index.expr import sym
@@ -231,3 +232,39 @@ def test_errors_are_below_those_of_16_bits() -> None:
     exact = plain(x, x, float(np.float32(scale)), np.float64)
     rounded = np.abs(round_bf16(exact.astype(np.float32)) - exact).max()
     assert np.abs(got - exact).max() <= 1.05 * rounded
+
+
+# --- what divides once ---------------------------------------------------------------------------------------------
+
+
+def spread(b: Builder, dtype: DType = bf16, shared: bool = False) -> list[Value]:
+    """sum (g ((x / k) / l)), with x / k a result as well; `shared`: so is (x / k) / l."""
+    g, x, k, l = wide(b), wide(b), wide(b, columns=False), wide(b, columns=False)  # noqa: E741
+    once = b.div(x, b.add(b.abs(k), b.const(0.5, f32)))
+    twice = b.div(once, b.add(b.abs(l), b.const(0.5, f32)))
+    total = b.reduce("sum", b.mul(b.neg(g), twice), [1], True)
+    return [b.cast(total, dtype), b.cast(once, bf16), *([b.cast(twice, bf16)] if shared else [])]
+
+
+@pytest.mark.parametrize("dtype", [bf16, f16, f32])
+@pytest.mark.parametrize("shared", [False, True])
+def test_a_quotient_of_a_quotient_is_divided_after_the_sum(dtype: DType, shared: bool) -> None:
+    """Where the sum is relaxed, and nothing else needs what it is of."""
+    program = lambda b: spread(b, dtype, shared)
+    (stage,) = relaxed(program)
+    inverses = {e for e in walk([stage.body]) if e.kind == "op" and e.data in ("fast_reciprocal", "reciprocal")}
+    assert len(inverses) == (2 if shared or dtype is f32 else 1)
+    for sizes in ({"n": 5, "m": 37}, {"n": 3, "m": 256}):
+        check_gpu(graph_of(program), sizes)
+
+
+def test_what_makes_large_numbers_small_stays_in_the_sum() -> None:
+    """The sum of x / k is 64 where the sum of x is infinite."""
+
+    def program(b: Builder) -> Value:
+        return b.cast(b.reduce("sum", b.div(wide(b), wide(b, columns=False)), [1], True), bf16)
+
+    x, k = np.full((3, 64), 2.0**127, np.float32), np.full((3, 1), 2.0**127, np.float32)
+    sizes = {"n": 3, "m": 64}
+    (got,) = run_gpu(gpu_kernel(graph_of(program), sizes), [round_bf16(x), round_bf16(k)], sizes).values()
+    assert (got == 64).all()

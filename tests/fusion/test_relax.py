@@ -14,6 +14,7 @@ from fusewright.fusion import collect
 from fusewright.fusion.bounds import Bounds
 from fusewright.fusion.online import online
 from fusewright.fusion.relax import relax
+from fusewright.fusion.scalar import walk
 from fusewright.graph.builder import Builder
 from fusewright.graph.ir import Value
 from fusewright.index.expr import Ix, sym
@@ -303,6 +304,44 @@ def test_a_product_of_the_row_is_made_once() -> None:
         return b.cast(b.add(x, b.mul(row, b.neg(row))), bf16)
 
     assert cheap(program) == []
+
+
+def added(b: Builder, how: str) -> Value:
+    """What gradients of squares add up: a, k x, k x and c; `k` and `c` are made of a sum of the row, or given."""
+    x, y, a = wide(b), wide(b), wide(b)
+    total = b.reduce("sum", x, [1], True)
+    k, c = b.mul(total, b.const(0.5, f32)), b.neg(total)
+    if how.startswith("given"):
+        k = b.cast(b.input(bf16, (N, 1)), f32)
+    back = b.mul(k, x)
+    twice = b.add(b.add(b.mul(a, y), back), back)
+    out = {
+        "given twice": lambda: twice,
+        "twice": lambda: twice,
+        "twice and c": lambda: b.add(twice, c),
+        "once and c": lambda: b.add(b.add(b.mul(a, y), back), c),
+        "alone and c": lambda: b.add(c, b.add(back, back)),
+        "given and c": lambda: b.add(b.add(b.mul(a, y), back), c),
+        "two others": lambda: b.add(b.add(b.add(a, y), back), c),
+        "used again": lambda: b.add(twice, b.exp(back)),
+    }[how]()
+    return b.cast(out, bf16)
+
+
+TOGETHER = {"given twice": 1, "twice": 1, "twice and c": 2, "once and c": 2, "alone and c": 1}  # additions left
+APART = {"given and c": 2, "two others": 3, "used again": 3}
+
+
+@pytest.mark.parametrize("how", [*TOGETHER, *APART])
+def test_products_by_what_the_row_has_are_added_once(how: str) -> None:
+    """With what is as uncertain as they are first; what was given may cancel exactly, and is added as it stands."""
+    f = relax(fusion_of(graph_of(lambda b: added(b, how)), make=collect.build).fusion)
+    (store,) = (s for s in f.stages if s.kind == "store")
+    sums = [e for e in walk([store.body]) if e.kind == "op" and e.data in ("add", "fma")]
+    assert len(sums) == (TOGETHER | APART)[how], text(lambda b: added(b, how))
+    assert (all(e.data == "fma" for e in sums)) == (how in TOGETHER)
+    for sizes in ({"n": 5, "m": 37}, {"n": 3, "m": 256}):
+        check_gpu(graph_of(lambda b: added(b, how)), sizes)
 
 
 @pytest.mark.parametrize("dtype", [bf16, f32])
