@@ -198,12 +198,14 @@ class _Compilation:
         if key not in self.memo:
             like = likeness(g.eqns, g.outputs, lambda v: (self.traced.strides(v), v in self.copied))
             about = (self.traced.graph.units[g.units[0]].device, like.key)
-            if about not in self.alike:
+            known = self.alike.get(about)  # a long key, hashed anew each time
+            if known is None:
                 try:
-                    self.alike[about] = (like, self._built(g))
+                    known = (like, self._built(g))
                 except Refusal as r:
-                    self.alike[about] = (like, r)
-            then, found = self.alike[about]
+                    known = (like, r)
+                self.alike[about] = known
+            then, found = known
             if isinstance(found, Refusal):
                 raise refused_again(found, then, like)
             self.memo[key] = (renamed(found[0], then, like), found[1])

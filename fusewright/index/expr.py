@@ -21,6 +21,7 @@ from __future__ import annotations
 import itertools
 import threading
 from collections.abc import Callable, Mapping
+from functools import lru_cache
 from math import gcd
 from typing import Any, Union
 from weakref import WeakValueDictionary
@@ -121,10 +122,13 @@ class Ix(Meaning):
             return self
         if self is ONE:
             return other
+        if len(self.terms) == 1 == len(other.terms):
+            ((m1, c1),), ((m2, c2),) = self.terms, other.terms
+            return _interned(((_monomial(m1, m2), c1 * c2),))
         acc: dict[tuple[Atom, ...], int] = {}
         for m1, c1 in self.terms:
             for m2, c2 in other.terms:
-                m = tuple(sorted(m1 + m2, key=_order)) if m1 and m2 else (m1 or m2)
+                m = _monomial(m1, m2)
                 acc[m] = acc.get(m, 0) + c1 * c2
         return _poly(acc)
 
@@ -193,9 +197,17 @@ def _order(a: Atom) -> tuple[str, str, int]:
     return a.order
 
 
+def _monomial(a: tuple[Atom, ...], b: tuple[Atom, ...]) -> tuple[Atom, ...]:
+    return tuple(sorted(a + b, key=_order)) if a and b else (a or b)
+
+
 def _poly(acc: Mapping[tuple[Atom, ...], int]) -> Ix:
     kept = [t for t in acc.items() if t[1]]
-    terms = tuple(sorted(kept, key=_term_key) if len(kept) > 1 else kept)
+    return _interned(tuple(sorted(kept, key=_term_key) if len(kept) > 1 else kept))
+
+
+def _interned(terms: tuple[tuple[tuple[Atom, ...], int], ...]) -> Ix:
+    """The sum of terms: none is zero, and they are in the order of `_term_key`."""
     found = _polys.get(terms)
     if found is not None:
         return found
@@ -215,9 +227,12 @@ def _term_key(t: tuple[tuple[Atom, ...], int]) -> tuple[int, tuple[tuple[str, st
 
 def ix(v: IxLike) -> Ix:
     """Coerce an int."""
-    if isinstance(v, Ix):
-        return v
-    return _poly({(): int(v)})
+    return v if isinstance(v, Ix) else _number(int(v))
+
+
+@lru_cache(1 << 12)
+def _number(n: int) -> Ix:
+    return _poly({(): n})
 
 
 ZERO = _poly({})

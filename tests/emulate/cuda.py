@@ -40,7 +40,7 @@ _CTYPES = {
     **{"f64": ctypes.c_double, "f32": ctypes.c_float, "i64": ctypes.c_int64, "i32": ctypes.c_int32},
     **{"i16": ctypes.c_int16, "i8": ctypes.c_int8, "u8": ctypes.c_uint8, "u32": ctypes.c_uint32, "bool": ctypes.c_bool},
 }
-_lock = threading.Lock()
+_lock, _once = threading.Lock(), threading.Lock()
 
 
 class EmulationError(Exception):
@@ -88,9 +88,10 @@ def _built(source: str, arch: int) -> ctypes.CDLL:
     if COMPILER is None:
         raise RuntimeError(MISSING)
     digest = hashlib.sha256(f"{arch} {_prefix()}{source}".encode()).hexdigest()[:24]
-    out, text = _folder() / f"{digest}.so", _folder() / f"{digest}.cc"
+    with _once:  # kernels are compiled in threads, and a cache lets two of them compute the same
+        out, text = _folder() / f"{digest}.so", _folder() / f"{digest}.cc"
+        header, code = _ahead(arch)
     text.write_text(source)
-    header, code = _ahead(arch)
     command = [COMPILER, *_options(arch), "-include", str(header), "-o", str(out), str(text), str(code)]
     done = subprocess.run(command, capture_output=True, text=True)
     if done.returncode:

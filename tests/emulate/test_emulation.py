@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
+
 import numpy as np
 import pytest
 
+from fusewright.emit.cuda_types import CudaTarget
 from fusewright.loop.text import parse
-from tests.emulate.cuda import COMPILER, MISSING, EmulationError, run_emulated
+from tests.emulate.cuda import COMPILER, MISSING, EmulationError, build, run_emulated
 
 pytestmark = pytest.mark.skipif(COMPILER is None, reason=MISSING)
 
@@ -47,3 +50,12 @@ def test_the_emulation_reports_a_shuffle_of_part_of_a_warp() -> None:
     text = "c: bool = lt(t, 7) if c { s: f32 = treduce(1.0:f32) {sum, 8, 1} }"
     with pytest.raises(EmulationError, match="0 of 32 threads wait at a barrier, 25 have ended, 7 wait for their warp"):
         run_emulated(parse(f"func k cuda i32 () {{ grid b of 1, t of 32 {{ {text} }} }}"), {})
+
+
+def test_the_first_kernels_for_an_architecture_may_be_compiled_at_once() -> None:
+    """The second thread once found the folder that the first one was making, and gave up."""
+    target = CudaTarget(8, 7)  # of no other test
+    sources = [f'extern "C" int emu_number() {{ return {k}; }}' for k in range(3)]
+    with ThreadPoolExecutor(3) as pool:
+        libraries = list(pool.map(lambda s: build(s, target), sources))
+    assert [x.emu_number() for x in libraries] == [0, 1, 2]
