@@ -27,6 +27,7 @@ from typing import Any, Union
 from weakref import WeakValueDictionary
 
 from .meaning import Meaning
+from .monomial import divided, multiplied, term_key
 
 _lock = threading.Lock()
 _atoms: WeakValueDictionary[Any, Atom] = WeakValueDictionary()
@@ -124,11 +125,11 @@ class Ix(Meaning):
             return other
         if len(self.terms) == 1 == len(other.terms):
             ((m1, c1),), ((m2, c2),) = self.terms, other.terms
-            return _interned(((_monomial(m1, m2), c1 * c2),))
+            return _interned(((multiplied(m1, m2), c1 * c2),))
         acc: dict[tuple[Atom, ...], int] = {}
         for m1, c1 in self.terms:
             for m2, c2 in other.terms:
-                m = _monomial(m1, m2)
+                m = multiplied(m1, m2)
                 acc[m] = acc.get(m, 0) + c1 * c2
         return _poly(acc)
 
@@ -193,21 +194,13 @@ class Ix(Meaning):
         return out if changed else self
 
 
-def _order(a: Atom) -> tuple[str, str, int]:
-    return a.order
-
-
-def _monomial(a: tuple[Atom, ...], b: tuple[Atom, ...]) -> tuple[Atom, ...]:
-    return tuple(sorted(a + b, key=_order)) if a and b else (a or b)
-
-
 def _poly(acc: Mapping[tuple[Atom, ...], int]) -> Ix:
     kept = [t for t in acc.items() if t[1]]
-    return _interned(tuple(sorted(kept, key=_term_key) if len(kept) > 1 else kept))
+    return _interned(tuple(sorted(kept, key=term_key) if len(kept) > 1 else kept))
 
 
 def _interned(terms: tuple[tuple[tuple[Atom, ...], int], ...]) -> Ix:
-    """The sum of terms: none is zero, and they are in the order of `_term_key`."""
+    """The sum of terms: none is zero, and they are in the order of `term_key`."""
     found = _polys.get(terms)
     if found is not None:
         return found
@@ -219,10 +212,6 @@ def _interned(terms: tuple[tuple[tuple[Atom, ...], int], ...]) -> Ix:
             found._hash = hash(terms)
             _polys[terms] = found
     return found
-
-
-def _term_key(t: tuple[tuple[Atom, ...], int]) -> tuple[int, tuple[tuple[str, str, int], ...]]:
-    return (-len(t[0]), tuple(a.order for a in t[0]))
 
 
 def ix(v: IxLike) -> Ix:
@@ -271,23 +260,12 @@ def value_axes(a: Atom) -> set[Atom]:
 # --- division -------------------------------------------------------------------------------------
 
 
-def _divide_term(m: tuple[Atom, ...], c: int, dm: tuple[Atom, ...], dc: int) -> tuple[tuple[Atom, ...], int] | None:
-    if c % dc:
-        return None
-    rest = list(m)
-    for a in dm:
-        if a not in rest:
-            return None
-        rest.remove(a)
-    return tuple(rest), c // dc
-
-
 def _divide_terms(p: Ix, dm: tuple[Atom, ...], dc: int) -> tuple[Ix, Ix]:
     """(q, r): the terms of `p` that dc * dm divides, divided, and the others."""
     q: dict[tuple[Atom, ...], int] = {}
     r: dict[tuple[Atom, ...], int] = {}
     for m, c in p.terms:
-        got = _divide_term(m, c, dm, dc)
+        got = divided(m, c, dm, dc)
         if got is None:
             r[m] = c
         else:
@@ -329,7 +307,7 @@ def _floordiv(p: Ix, d: Ix) -> Ix:
     if len(d.terms) == 1:
         ((dm, dc),) = d.terms
         for m, c in p.terms:
-            got = _divide_term(m, c, dm, dc)
+            got = divided(m, c, dm, dc)
             if got is not None:
                 q[got[0]] = q.get(got[0], 0) + got[1]
             elif not dm and abs(c) >= dc and all(a.kind != "div" for a in m):
@@ -391,7 +369,7 @@ def _long_division(p: Ix, d: Ix) -> tuple[Ix, Ix]:
     dm, dc = d.terms[0]
     for _ in range(8):
         for m, c in rest.terms:
-            got = _divide_term(m, c, dm, dc)
+            got = divided(m, c, dm, dc)
             if got is not None:
                 step = _poly({got[0]: got[1]})
                 q = q + step
