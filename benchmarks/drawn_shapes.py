@@ -11,7 +11,6 @@ and backward passes (`drawn_others.py`). On a CPU: `--device cpu --scale 0.1`.
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 import warnings
 from collections.abc import Callable, Iterator
@@ -26,7 +25,7 @@ from rich.console import Console
 
 from fusewright.bench import cases_gpu as g
 from fusewright.bench import cases_more as more
-from fusewright.bench import measure, report, runner
+from fusewright.bench import measure, report, runner, write
 from fusewright.bench.cases import Case, layer_norm, rows, softmax
 
 
@@ -138,7 +137,7 @@ def main(argv: list[str]) -> int:
     warnings.simplefilter("ignore")  # peers warn about settings that do not matter here
     names = list(dict.fromkeys([runner.EAGER, *filter(None, args.peers.split(",")), report.OURS]))
     roof = measure.copy_roof(args.device, args.quick)
-    rows = [_measured(case, names, args, roof) for case in cases]
+    rows: list[dict[str, Any]] = []
     run: dict[str, Any] = {
         "device": args.device,
         "allocator": "default",
@@ -146,11 +145,13 @@ def main(argv: list[str]) -> int:
         "copy_roof_bytes_per_s": roof,
         "rows": rows,
     }
+    for program in cases:
+        rows.append(_measured(program, names, args, roof))
+        if args.json:
+            write(args.json, names, [run])
     console = Console(width=200)
     report.show_machine(console, run["machine"])
     report.show(console, run, names, [SUITE])
-    if args.json:
-        args.json.write_text(json.dumps({"implementations": names, "runs": [run]}, indent=1) + "\n")
     return 1 if any(report.OURS in row["failed"] for row in run["rows"]) else 0
 
 

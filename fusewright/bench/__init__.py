@@ -37,7 +37,7 @@ def _parser() -> argparse.ArgumentParser:
     p.add_argument("--backend", default=report.OURS, help="the backend that is measured against the peers")
     p.add_argument("--allocator", choices=("both", *measure.ALLOCATORS), default="both")
     p.add_argument("--memory", action="store_true", help="also the peak memory of training steps (a process for each)")
-    p.add_argument("--json", type=Path, metavar="FILE", help="write everything measured")
+    p.add_argument("--json", type=Path, metavar="FILE", help="write everything measured, again after each case")
     p.add_argument("--plot", type=Path, metavar="FILE", help="draw the shares of the roof (needs matplotlib)")
     p.add_argument("--quick", action="store_true", help="tiny sizes and few repetitions: tries the program, not speed")
     p.add_argument("--child", type=Path, help=argparse.SUPPRESS)
@@ -49,8 +49,16 @@ def _names(args: argparse.Namespace) -> list[str]:
     return list(dict.fromkeys([EAGER, *filter(None, args.peers.split(",")), args.backend]))
 
 
-def _measure(args: argparse.Namespace, suites: list[str], allocator: str) -> dict[str, Any]:
-    """Run in this process, saying on stderr what is going on."""
+def write(path: Path, names: list[str], runs: list[dict[str, Any]]) -> None:
+    """The document of `--json`, in place of what was there; never half of it."""
+    new = path.with_name(path.name + ".new")
+    new.write_text(json.dumps({"implementations": names, "runs": runs}, indent=1) + "\n")
+    new.replace(path)
+
+
+def _measure(args: argparse.Namespace, suites: list[str], earlier: list[dict[str, Any]]) -> dict[str, Any]:
+    """Run in this process, saying on stderr what is going on; `earlier` runs are written beside it."""
+    allocator = args.allocator
     console = Console(stderr=True)
     names = _names(args)
     warnings.simplefilter("ignore")  # peers warn about settings that do not matter here
@@ -61,16 +69,21 @@ def _measure(args: argparse.Namespace, suites: list[str], allocator: str) -> dic
             if not console.is_terminal:
                 console.print(f"allocator {allocator}, {text}", highlight=False)
 
-        return run_all(suites, args.only, names, args.device, args.quick, allocator, args.memory, say)
+        def keep(run: dict[str, Any]) -> None:
+            if args.json:
+                write(args.json, names, [*earlier, run])
+
+        return run_all(suites, args.only, names, args.device, args.quick, allocator, args.memory, say, keep)
 
 
-def _elsewhere(argv: list[str], allocator: str) -> dict[str, Any]:
+def _elsewhere(argv: list[str], allocator: str, earlier: list[dict[str, Any]]) -> dict[str, Any]:
     """Run in a new process whose allocator is set up as asked, and bring back what it measured."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "run.json"
+        path.write_text(json.dumps(earlier))
         command = [sys.executable, "-c", _AGAIN, *argv, "--allocator", allocator, "--child", str(path)]
         code = subprocess.run(command, env=measure.allocator_environment(allocator)).returncode
-        if code != 0 or not path.exists():
+        if code != 0:
             raise SystemExit(f"fusewright bench: the process for allocator '{allocator}' ended with status {code}")
         return json.loads(path.read_text())
 
@@ -86,20 +99,20 @@ def main(argv: list[str]) -> int:
         parser.error(f"--device: PyTorch finds no CUDA device for '{args.device}'")
     measure.check_names(args.device, _names(args))
     if args.child is not None:
-        args.child.write_text(json.dumps(_measure(args, suites, args.allocator)))
+        args.child.write_text(json.dumps(_measure(args, suites, json.loads(args.child.read_text()))))
         return 0
     settings = list(measure.ALLOCATORS) if args.allocator == "both" else [args.allocator]
     if args.device != "cpu" or not sys.platform.startswith("linux"):
         settings = ["default"]  # the variables are glibc's, and a GPU's memory comes from torch's own cache
-    runs = [_elsewhere(argv, allocator) for allocator in settings]
+    runs: list[dict[str, Any]] = []
+    for allocator in settings:
+        runs.append(_elsewhere(argv, allocator, runs))
     names, console = _names(args), Console()
     if not console.is_terminal:
         console = Console(width=200)
     report.show_machine(console, runs[0]["machine"])
     for run in runs:
         report.show(console, run, names, suites)
-    if args.json:
-        args.json.write_text(json.dumps({"implementations": names, "runs": runs}, indent=1) + "\n")
     if args.plot and not report.plot(runs, names, args.plot):
         console.print("no plot: matplotlib is not installed (pip install 'fusewright[bench]')", markup=False)
     return 1 if any(args.backend in row["failed"] for run in runs for row in run["rows"]) else 0

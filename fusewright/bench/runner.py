@@ -265,12 +265,25 @@ def run_all(
     allocator: str,
     memory: bool,
     say: Say,
+    keep: Callable[[dict[str, Any]], None],
 ) -> dict[str, Any]:
-    """Every selected row in this process, whose allocator is already set up as `allocator` says."""
+    """Every selected row in this process, whose allocator is already set up as `allocator` says.
+
+    `keep` is given what there is after each row, so that a run that is cut short has not been for nothing.
+    """
     began = time.perf_counter()
     say("copy roof")
     roof = measure.copy_roof(device, quick)
-    rows = []
+    rows: list[dict[str, Any]] = []
+    run: dict[str, Any] = {
+        "allocator": allocator,
+        "device": device,
+        "quick": quick,
+        "finished": False,
+        "machine": measure.machine(device),
+        "copy_roof_bytes_per_s": roof,
+        "rows": rows,
+    }
     for case in CASES:
         if case.suite in suites and only.lower() in case.name.lower():
             row = run_case(case, names, device, quick, roof, say)
@@ -278,14 +291,9 @@ def run_all(
                 say(f"{case.name}: memory")
                 row["peak_bytes"] = {name: memory_of(case, name, device, quick) for name in names}
             rows.append(row)
+            keep(run)
     if "overhead" in suites and device == "cpu" and only.lower() in "call overhead add of 4 elements":
         rows += run_overhead(names, quick, say)
-    return {
-        "allocator": allocator,
-        "device": device,
-        "quick": quick,
-        "machine": measure.machine(device),
-        "copy_roof_bytes_per_s": roof,
-        "seconds": time.perf_counter() - began,
-        "rows": rows,
-    }
+    run["finished"], run["seconds"] = True, time.perf_counter() - began
+    keep(run)
+    return run
