@@ -53,6 +53,9 @@ class Compiling:
     def enter(self) -> int:
         return 0
 
+    def can_time(self) -> bool:
+        return False
+
     def launch(self, handle: Any, blocks: int, threads: int, shared: int, args: int, stream: int) -> None:
         self.launches.append(f"{blocks}x{threads}")
 

@@ -1,7 +1,7 @@
 """Times many legal schedules of the kernels of the GPU cases, to see what the heuristics leave on the table.
 
     python benchmarks/gpu_variants.py [--json FILE] [--most N] [--set NAME=NUMBER ...] [--general]
-        [--drawn SEED] [part of a case's name ...]
+        [--drawn SEED [--kinds KINDS]] [part of a case's name ...]
 
 Each kernel of a case's first run is launched again with its own tensors under every schedule of `schedule/variants.py`
 (at most N, 60 by default), from a cold L2 cache, in turns. Printed: share of the copy roof (or microseconds, where a
@@ -65,7 +65,7 @@ class Recorder:
 
 
 def kept(s: Any) -> str:
-    where = " shared" * (s.keep_in == "shared") + " ahead" * s.ahead
+    where = " shared" * (s.keep_in == "shared") + f" ahead{s.ahead}" * (s.ahead > 0) + " alone" * s.alone
     return f" {s.keep}{where}" if s.mode == "persistent" else ""
 
 
@@ -146,6 +146,7 @@ def main() -> None:
     parser.add_argument("--set", action="append", default=[], metavar="NAME=NUMBER")
     parser.add_argument("--general", action="store_true", help="sizes as arguments")
     parser.add_argument("--drawn", type=int, metavar="SEED")
+    parser.add_argument("--kinds", choices=tuple(drawn_shapes.KINDS), default="first", help="of programs drawn")
     parser.add_argument("only", nargs="*")
     args = parser.parse_args()
     for text in args.set:
@@ -154,7 +155,7 @@ def main() -> None:
     cases: tuple[Case, ...] = (*GPU_CASES, *ODD_CASES, *MORE_CASES)
     if args.drawn is not None:
         draw = Draw(args.drawn)
-        cases = tuple(c for _ in range(2) for c in drawn_shapes.drawn(draw))
+        cases = tuple(c for _ in range(2) for c in drawn_shapes.KINDS[args.kinds](draw))
     roof = measure.copy_roof("cuda")
     print(f"copy roof {roof / 1e9:.0f} GB/s")
     results = []

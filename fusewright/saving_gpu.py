@@ -419,7 +419,7 @@ def _plain_forms(s: GpuSchedule) -> Iterator[GpuSchedule]:
         s, vector="", lanes=1, index=64, aligned=frozenset(), stream=frozenset(), uniform=False, cluster=1, across=""
     )
     plain = replace(plain, steady=False, permuted=frozenset(), whole=False)
-    plain = replace(plain, keep_in="registers", ahead=False, finish=False)
+    plain = replace(plain, keep_in="registers", ahead=0, finish=False)
     plain = replace(plain, repeat="", repeats=1, steps=1, row_threads=1, family=f"plain {s.family}")
     if s.mode in ("tile", "staged"):
         yield replace(plain, mode="tile", col_threads=256)

@@ -115,7 +115,7 @@ class _Shared:
         own = _used(func, grid, "own")
         self.blocks = [*_used(func, grid, "block"), *own]
         self.counts = [max(1, number(a.count) or 0) * (grid.threads if a in own else 1) for a in self.blocks]
-        self.scratch = plan_scratch(grid)
+        self.scratch = plan_scratch(grid, len(own) == len(self.blocks))
         self.slots = [cuda_cluster.shape_of(s, grid) for s in cuda_cluster.reductions(grid)]
         self.offsets: list[int] = []
         total = 0

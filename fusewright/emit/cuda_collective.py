@@ -33,7 +33,7 @@ def write(b: Body, s: Let, *more: Let) -> None:
         scratch = f", fw_slot{b.slots}, fw_mbarrier" + (f" + {b.slots}" if b.slots else "")
         b.slots += 1
     else:
-        fn = reduction(b.prelude, shape_of(s, b.grid.threads, 1 + len(more)))
+        fn = reduction(b.prelude, shape_of(s, b.grid.threads, 1 + len(more), b.scratch.apart))
     if more:
         values = ", ".join(b.arg(x.args[0]) for x in (s, *more))
         array = b.names(f"{s.dst.name}_all", "together")

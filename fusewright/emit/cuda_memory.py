@@ -167,6 +167,9 @@ def divisors(body: list[Stmt]) -> dict[str, int]:
     for s in walk(body):
         if isinstance(s, (Var, Set)):
             sources.setdefault(s.dst.name, set()).add(s.init if isinstance(s, Var) else s.src)
+            found[s.dst.name] = 0  # of what is put there later nothing is known yet that it does not divide
+        elif isinstance(s, (Let, For)):
+            found[(s.dst if isinstance(s, Let) else s.var).name] = 0
     while True:  # what a loop's next round finds in them may have fewer divisors
         before = dict(found)
         _divide(body, found, sources)
@@ -182,7 +185,7 @@ def _divide(body: list[Stmt], found: dict[str, int], sources: dict[str, set[Arg]
         return found.get(a.name, 1)
 
     def note(r: Reg, n: int) -> None:
-        found[r.name] = math.gcd(found[r.name], n) if r.name in found else n
+        found[r.name] = math.gcd(found[r.name], n)
 
     for s in walk(body):
         if isinstance(s, Let):

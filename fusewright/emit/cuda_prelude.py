@@ -259,6 +259,14 @@ PORTABLE["fw_mind"] = (
 )
 
 DEVICE: dict[str, tuple[tuple[str, ...], str]] = {
+    "fw_group_barrier": (
+        (),
+        """\
+// waits for the others of N neighbouring threads
+template <int N> {fn} void fw_group_barrier() {
+  asm volatile("bar.sync %0, %1;" ::"r"(threadIdx.x / N + 1), "n"(N) : "memory");
+}""",
+    ),
     "fw_f16_f32": (
         (),
         """\

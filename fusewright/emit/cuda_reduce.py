@@ -9,13 +9,17 @@ A function leaves its scratch being read by slower threads, so the next one that
 `plan_scratch` gives successive reductions different parts of the scratch, whose own barriers then are enough; one that
 is alone in a loop has two halves of its own, and uses them in turn. A scan that is alone in a loop waits at a barrier.
 
+Groups of whole warps side by side, each with a row, wait each for itself (`apart`), so that one can compute while
+another one waits for memory. Their scratch is nobody else's, two halves that they use in turn, since their barrier says
+nothing of other groups.
+
 Reductions of the same kind that follow each other are one, of several values (`together`): they share its barrier.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ..core.dtypes import DType
 from ..loop.ir import Barrier, For, Grid, If, Let, Reg, Stmt
@@ -27,6 +31,8 @@ from .cuda_types import value_type
 _FN = "__device__ __forceinline__"
 _WARP = 32
 TURNS = 2  # parts of the scratch that successive collectives share
+BARRIERS = 15  # of a block, besides that of `__syncthreads`
+APART = 512  # threads of a block that has so many: a multiprocessor has 64, and no room for more such blocks either
 HALF = 1024  # bytes of scratch of which a reduction has two halves, at most, rather than wait at one more barrier
 _PACKED = 4  # values of each thread that share their shuffles, at most
 SCRATCH = 8192  # bytes of scratch that one reduction uses at most, unless one value of each thread takes more
@@ -38,7 +44,10 @@ def _power(n: int) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """A reduction of `lanes` values in each of `threads` threads over groups of `group` threads `stride` apart."""
+    """A reduction of `lanes` values in each of `threads` threads over groups of `group` threads `stride` apart.
+
+    `apart`: each group waits for itself.
+    """
 
     monoid: str
     dtype: DType
@@ -46,6 +55,7 @@ class Shape:
     stride: int
     lanes: int
     threads: int
+    apart: bool = False
 
     @property
     def shuffles(self) -> bool:
@@ -92,13 +102,21 @@ class Shape:
     def name(self) -> str:
         lanes = f"x{self.lanes}" if self.lanes > 1 else ""
         block = "" if not self.scratch or self.whole else f"_of{self.threads}"
-        return f"fw_{self.monoid}_{self.dtype}{lanes}_{self.group}x{self.stride}{block}"
+        return f"fw_{self.monoid}_{self.dtype}{lanes}_{self.group}x{self.stride}{block}{'_apart' * self.apart}"
+
+    @property
+    def separable(self) -> bool:
+        """Whether groups are whole warps, so few that each has a barrier, and what goes through memory is little."""
+        several = self.threads >= APART and 1 < self.threads // self.group <= BARRIERS
+        whole = self.stride == 1 and self.group % _WARP == 0 and _power(self.group)
+        return several and whole and 0 < self.scratch <= HALF
 
 
-def shape_of(s: Let, threads: int, count: int = 1) -> Shape:
-    """Of `count` reductions like `s`, done at once."""
+def shape_of(s: Let, threads: int, count: int = 1, apart: bool = False) -> Shape:
+    """Of `count` reductions like `s`, done at once; `apart`: by each group for itself, if it can."""
     monoid, group, stride = s.attr
-    return Shape(monoid, s.dst.dtype, group, stride, s.dst.lanes * count, threads)
+    found = Shape(monoid, s.dst.dtype, group, stride, s.dst.lanes * count, threads)
+    return replace(found, apart=True) if apart and found.separable else found
 
 
 def reduction(prelude: Prelude, shape: Shape) -> str:
@@ -184,6 +202,12 @@ class _Text:
         else:
             self.in_order(start, stop, base)
 
+    def meet(self) -> str:
+        """What is in shared memory is seen by all: the block, or the group."""
+        if not self.shape.apart:
+            return "__syncthreads();"
+        return f"{self.prelude.need('fw_group_barrier')}<{self.shape.group}>();"
+
     def across_warps(self, start: int, stop: int, base: str) -> None:
         """Shuffles within warps, then each warp's results, `kept` values apart, then the steps at larger distances."""
         s = self.shape
@@ -198,7 +222,7 @@ class _Text:
             if kept == 1:
                 put = f"if (t % {_WARP} == 0) s[t / {_WARP}{base}] = x;"
             self.each_lane(start, stop, [*inside, put], False)
-        self.add("__syncthreads();")
+        self.add(self.meet())
         mine = "t" if kept == _WARP else f"t / {_WARP} * {kept} + t % {kept}" if kept > 1 else f"t / {_WARP}"
         if kept * count <= _WARP and count > 4:  # a lane for each value of the group
             group = "" if s.whole else f"t / {count * _WARP} * {count * kept} + "
@@ -262,7 +286,7 @@ class _Text:
             f"{t} x = {values[0]};",
             *self.shuffles(n, _WARP // 2),
             f"if (t % {_WARP} < {s.lanes}) s[t / {_WARP} + {which} * {s.values}] = x;",
-            "__syncthreads();",
+            self.meet(),
         )
         first = f"t / {s.group} * {count}"
         if 4 < count <= _WARP // n:  # a lane for each value of the group
@@ -351,29 +375,40 @@ def over_lanes(prelude: Prelude, monoid: str, d: DType, lanes: int) -> str:
 class Scratch:
     """`place[id(statement)]`: (which part of the scratch a collective uses, whether a barrier must come first).
 
-    `sizes`: bytes of each part; from part TURNS on they are halves, which one reduction uses in turn.
+    `sizes`: bytes of each part; from part TURNS on they are halves, which one reduction uses in turn. `apart`: groups
+    wait each for itself, where they can.
     """
 
     place: dict[int, tuple[int, bool]]
     sizes: list[int]
+    apart: bool = False
 
 
-def plan_scratch(grid: Grid) -> Scratch:
-    """Where each `treduce` and `tscan` of a launch has its scratch."""
-    plan = Scratch({}, [0] * TURNS)
+def plan_scratch(grid: Grid, apart: bool = False) -> Scratch:
+    """Where each `treduce` and `tscan` of a launch has its scratch.
+
+    `apart`: nothing else is written to shared memory by one thread and read by another, which a reduction's barrier
+    would have to order.
+    """
+    plan = Scratch({}, [0] * TURNS, apart)
     _walk(grid.body, frozenset(), grid.threads, plan)
     for body in _bodies(grid.body):
         for first, count in collectives(body):
-            if id(first) not in plan.place:
+            own = apart and _apart(first, grid.threads, count)
+            if id(first) not in plan.place and not own:
                 continue
-            k, barrier = plan.place[id(first)]
+            k, barrier = plan.place.get(id(first), (0, True))
             size = _scratch(first, grid.threads, count)
-            if barrier and first.op == "treduce" and size <= HALF:
+            if own or (barrier and first.op == "treduce" and size <= HALF):
                 plan.place[id(first)] = len(plan.sizes), False
                 plan.sizes.append(2 * ((size + 15) & -16))
             else:
                 plan.sizes[k] = max(plan.sizes[k], size)
     return plan
+
+
+def _apart(s: Let, threads: int, count: int) -> bool:
+    return s.op == "treduce" and shape_of(s, threads, count, True).apart
 
 
 def collectives(body: list[Stmt]) -> Iterator[tuple[Let, int]]:
@@ -428,6 +463,8 @@ def _walk(body: list[Stmt], busy: frozenset[int], threads: int, plan: Scratch) -
     for s in body:
         if isinstance(s, Barrier):  # a creduce would do as well, but tools that look for races do not see it
             busy = frozenset()
+        elif isinstance(s, Let) and plan.apart and _apart(s, threads, counts.get(id(s), 1)):
+            continue
         elif isinstance(s, Let) and id(s) in counts and _scratch(s, threads, counts[id(s)]):
             k = 0 if 0 not in busy else 1 if 1 not in busy else 0
             plan.place[id(s)] = (k, k in busy)

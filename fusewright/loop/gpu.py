@@ -24,7 +24,7 @@ from .gpu_held import at_places
 from .gpu_nest import BLOCKS
 from .gpu_scan import Scans
 from .gpu_tiles import Tiles
-from .ir import Arg, For, Func, Grid, If, Set, Stmt
+from .ir import Arg, Commit, For, Func, Grid, If, Set, Stmt
 from .lower import Kernel
 from .scope import Scope
 
@@ -82,6 +82,9 @@ class _Rows(Scans):
         self.fetch_steady(s, col)
         self.look_ahead(s)
         tiles, blocks = self.params.get(self.row_tiles(), "row tiles"), self.params.get(BLOCKS, "blocks")
+        for n in range(self.s.ahead):
+            self.half = self.imm(n * self.s.steps * self.width)
+            self.ask_ahead(s, self.add(s, bid, self.mul(s, blocks, self.imm(n))), tiles, row, col)
         self.ask(s, bid, tiles, row, col)
         tile = self.reg(self.ix, prefix="tile")
         inside: list[Stmt] = []
@@ -89,14 +92,16 @@ class _Rows(Scans):
         self.own(x, tile)
         _, valid = self.place_row(x, tile, row)
         following = self.turn_over(x, col)
-        here, self.half = self.half, following
         self.ask(x, self.add(x, tile, blocks), tiles, row, col)
-        self.half = here
+        if self.s.ahead:
+            here, self.half = self.half, following
+            self.ask_ahead(x, self.add(x, tile, self.mul(x, blocks, self.imm(self.s.ahead))), tiles, row, col)
+            self.half = here
         if self.shared and not self.s.ahead:
             self.copy_row(x, col)
         self.passes(x, col, valid)
         if self.s.ahead:
-            x.body.append(Set(self.turn, following))
+            x.body.append(Set(self.turn, self.next_to(x, self.half, back=False)))
         s.body.append(For(tile, bid, tiles, blocks, inside))
         self.publish(s, bid, tid, row, col)
         if self.s.finish:
@@ -105,11 +110,17 @@ class _Rows(Scans):
             self.epilogue()
 
     def ask(self, s: Scope, tile: Arg, tiles: Arg, row: Arg, col: Arg) -> None:
-        """Ask for what is read of a tile of rows, if there is such a tile."""
+        """Ask for what is read into registers of a tile of rows, if there is such a tile."""
         there: list[Stmt] = []
         self.fetch_row(Scope(s, there), tile, row, col)
         if there:
             s.body.append(If(self.prim(s, "lt", tile, tiles), there))
+
+    def ask_ahead(self, s: Scope, tile: Arg, tiles: Arg, row: Arg, col: Arg) -> None:
+        """Ask for what is held in shared memory of a tile of rows, if there is such a tile."""
+        there: list[Stmt] = []
+        self.fetch_ahead(Scope(s, there), tile, row, col)
+        s.body += [If(self.prim(s, "lt", tile, tiles), there), Commit()]  # an empty group counts, too
 
     def passes(self, s: Scope, col: Arg, valid: Arg | None) -> None:
         """All passes over a row, then what is stored or counted once for it."""

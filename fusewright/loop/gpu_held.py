@@ -69,7 +69,7 @@ class Held(Runs):
             buf = self.keep[e] = Buf(f"kept{len(self.keep)}", e.data[2] if e.kind == "load" else e.dtype)
             scope, steps = "register", ROLL if self.rolled else self.s.steps
             if self.in_shared(e):
-                scope, steps = "own", self.s.steps * (2 if self.s.ahead else 1)
+                scope, steps = "own", self.s.steps * (1 + self.s.ahead)
             self.func.allocs.append(Alloc(buf, self.imm(steps * self.width), scope))
         return buf
 
@@ -214,7 +214,8 @@ class Held(Runs):
                     self.rounds(s, col, lo, hi, walks)
                 else:
                     self.held_steps(s, col, lo, hi, walks[0])
-                s.body.append(Commit())
+                if not self.s.ahead:  # else the whole row is a group (`ask` of `gpu.py`)
+                    s.body.append(Commit())
                 found.append((p, lo, hi))
         self.early |= asked
         if not self.s.ahead:
@@ -278,14 +279,17 @@ class Held(Runs):
 
     def fetch_row(self, s: Scope, tile: Arg, row: Arg, col: Arg) -> None:
         """Ask for what `look_ahead` found, of a row: while a resident block works on the row before."""
-        if self.ahead or self.once or self.s.ahead:
+        if self.ahead or self.once:
             self.place_row(s, tile, row)
         for e, into in self.once.items():
             s.body.append(Store(into, self.imm(0), self._load(s, e, 1)))
         if self.ahead:
             self.held_steps(s, col, 0, self.s.steps, self.reader(self.ahead))
-        if self.s.ahead:
-            self.copy_row(s, col)
+
+    def fetch_ahead(self, s: Scope, tile: Arg, row: Arg, col: Arg) -> None:
+        """Ask for a row in shared memory: while a resident block works on one of the rows before."""
+        self.place_row(s, tile, row)
+        self.copy_row(s, col)
 
     def turn_over(self, s: Scope, col: Arg) -> Arg:
         """The row that was asked for becomes the row to work on; returns where in shared memory the next one goes."""
@@ -302,6 +306,15 @@ class Held(Runs):
             self.held_steps(s, col, 0, self.s.steps, move)
         if not self.s.ahead:
             return self.imm(0)
-        s.body.append(Wait(0))
+        s.body.append(Wait(self.s.ahead - 1))  # rows after this one may still be on their way
         self.half = self.own(s, self.freeze(s, self.turn))
-        return self.prim(s, "sub", self.imm(self.s.steps * self.width), self.half)
+        return self.next_to(s, self.half, back=True)
+
+    def next_to(self, s: Scope, turn: Arg, back: bool) -> Arg:
+        """The place in shared memory after `turn`, of the ring of places for rows, or before it."""
+        size, last = self.imm(self.s.steps * self.width), self.imm(self.s.ahead * self.s.steps * self.width)
+        if self.s.ahead == 1:  # either way
+            return self.prim(s, "sub", size, turn)
+        end, other = (self.imm(0), last) if back else (last, self.imm(0))
+        step = self.prim(s, "sub", turn, size) if back else self.add(s, turn, size)
+        return self.prim(s, "where", self.prim(s, "eq", turn, end), other, step)

@@ -326,7 +326,7 @@ class Edit:
         if mode != "split":
             own["once"] = False
         if mode != "persistent":
-            own |= {"keep_in": "registers", "ahead": False, "alone": False}
+            own |= {"keep_in": "registers", "ahead": 0, "alone": False}
         return self.changed(mode=mode, **own, **{known[k]: n for k, n in fields.items()})
 
     def threads(self, rows: int | None = None, columns: int | None = None) -> Edit:
@@ -370,14 +370,14 @@ class Edit:
         in registers; in shared memory where the row fits it and vectors are along the columns.
         """
         self._only(GpuSchedule, f"keep({what}, {where})")
-        return self.changed(keep=what, keep_in=where, **({} if where == "shared" else {"ahead": False}))
+        return self.changed(keep=what, keep_in=where, **({} if where == "shared" else {"ahead": 0}))
 
-    def ahead(self, on: bool = True) -> Edit:
-        """A resident block asks for its next row while it works on one: `for row: { x = load(row); S(x) }` becomes
-        `y = load(first); for row: { x = y; y = load(next); S(x) }`. Legal: where rows are kept in shared memory and
-        two fit it; blocks that are not resident have one row."""
-        self._only(GpuSchedule, f"ahead({on})")
-        return self.changed(ahead=bool(on))
+    def ahead(self, n: int = 1) -> Edit:
+        """A resident block asks for its next n rows while it works on one: `for row: { x = load(row); S(x) }` becomes
+        `y = load(first); for row: { x = y; y = load(next); S(x) }` for one. Legal: 0 to 7, where rows are kept in
+        shared memory and one more than n fit it; blocks that are not resident have one row."""
+        self._only(GpuSchedule, f"ahead({n})")
+        return self.changed(ahead=n)
 
     def reuse(self, axis: str, n: int, where: str = "registers") -> Edit:
         """A thread of a tile takes n points along a row axis: `x = a[i]; for j: S(x, j)` reads a[i] once for n of them.

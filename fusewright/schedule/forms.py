@@ -144,6 +144,11 @@ def flag(pattern: str) -> Any:
     return _field(Form((pattern,), lambda v, s: [(pattern, ())] if v else [], _set(lambda v: True)), False)
 
 
+def some(pattern: str) -> Any:
+    """A number, written when it is not zero."""
+    return _field(Form((pattern,), lambda v, s: [(pattern, (v,))] if v else [], _set(lambda v: v[0])), 0)
+
+
 def names(pattern: str) -> Any:
     """A set of names, a line for each."""
     form = Form((pattern,), lambda v, s: [(pattern, (n,)) for n in sorted(v)], _append(lambda v: v[0]))

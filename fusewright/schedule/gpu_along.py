@@ -116,7 +116,8 @@ class Along(Tiles):
             raise Refusal("schedule", "columns too long to be summed beside a reduction of rows")
         base = r.base
         if found is not None and base.vector and not base.anchor:
-            found, narrow = narrowed(r.f, set(r.rows), set(r.cols), found, r.vectors, lanes, self.gpu)
+            ring = size if r.by_column else 0
+            found, narrow = narrowed(r.f, set(r.rows), set(r.cols), found, r.vectors, lanes, ring, r.count, self.gpu)
             base = replace(base, lanes=narrow)
         return replace(r, base=base, held=found)
 
@@ -159,7 +160,7 @@ class Along(Tiles):
     def _held(self, r: Rows) -> Settled:
         """Rows that blocks hold."""
         assert r.held is not None
-        cluster, ct, steps, keep, place, alone = r.held
+        cluster, ct, steps, keep, place, alone, ahead = r.held
         n = r.together
         if n > 1:
             ct = max(1, ct // n)
@@ -171,7 +172,7 @@ class Along(Tiles):
         rt = min(rt, power_up(r.count, 1024))
         family = "inner+outer reduction" if r.over else "inner persistent" if r.passes > 1 else "inner reduction"
         s = replace(r.base, family=family, mode="persistent", row_threads=rt, col_threads=ct, steps=steps)
-        s = replace(s, keep=keep, keep_in=place, cluster=cluster, alone=alone)
+        s = replace(s, keep=keep, keep_in=place, cluster=cluster, alone=alone, ahead=ahead)
         return self._resident(r.f, s, r.count, r.columns * r.by_column) if r.over else (r.f, s, {})
 
     def _walked(self, r: Rows) -> Settled:

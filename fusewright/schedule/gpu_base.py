@@ -14,7 +14,7 @@ from ..index.expr import ONE, ZERO, Atom, Ix, ix
 from ..prims.table import ARG_MONOIDS
 from .analysis import Analysis
 from .device import Gpu
-from .forms import axes, choice, flag, kept, name, names, number, render, staged, vector
+from .forms import axes, choice, flag, kept, name, names, number, render, some, staged, vector
 from .quotients import multiple, steady, steady_in
 from .windows import Windows, fewer, fit, loads, on_positions, windows_of
 
@@ -46,11 +46,11 @@ class GpuSchedule:
     divide a vector; `steady`: nor do the boundaries of quotients of positions (a view that splits an axis): all lanes
     have the same; `whole`: lanes divide the columns of a tile: no vector is partial; `keep`: what a persistent
     row keeps for later passes, all dear "values" or only its "loads"; `keep_in`: where it keeps the latter, in
-    "registers" or in "shared" memory; `ahead`: a resident block has room there for a second row, which it asks for
-    while it works on one; `repeat`: the row axis of which a thread of a tile takes `repeats` points, so that what does
-    not vary along it is read once for them; `finish`: the last block combines what blocks leave, and not another
-    launch; `once`: what chunks of columns leave is combined by a launch before the next pass, and not by every block
-    of that; `anchor`: vectors start where those of this buffer are aligned, in each row (`gpu_anchor.py`);
+    "registers" or in "shared" memory; `ahead`: a resident block has room there for so many rows more, which are on
+    their way while it works on one; `repeat`: the row axis of which a thread of a tile takes `repeats` points, so that
+    what does not vary along it is read once for them; `finish`: the last block combines what blocks leave, and not
+    another launch; `once`: what chunks of columns leave is combined by a launch before the next pass, and not by every
+    block of that; `anchor`: vectors start where those of this buffer are aligned, in each row (`gpu_anchor.py`);
     `interleaved`: the neighbours of a thread have the rows beside its own, not the columns (`gpu_interleave.py`);
     `runs`: buffers of which a block's rows pass through shared memory as one run of memory (`gpu_runs.py`); `alone`:
     resident blocks have a multiprocessor each, and the registers that others would have.
@@ -78,7 +78,7 @@ class GpuSchedule:
     whole: bool = flag("whole(vectors)")
     keep: str = kept("keep({what}, {where})", "values")
     keep_in: str = "registers"
-    ahead: bool = flag("ahead(rows, shared)")
+    ahead: int = some("ahead(rows, {n})")
     repeat: str = name("reuse({axis}, registers)", "")
     repeats: int = number("unroll(rows, {n})", 1)
     finish: bool = flag("finish(block)")

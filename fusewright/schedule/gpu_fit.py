@@ -23,6 +23,11 @@ DRAWING = 8  # of them while random words are drawn
 BY_ROW = 4  # of them where a block has several rows at a time
 SPARE = 2  # by which that estimate may be too high
 EASY = 6  # registers to spare, where nothing else than narrower vectors is needed
+COLUMNS = 16  # columns of a thread at best, in a block that has a processor for itself and rows in shared memory
+FLIGHT = 48 << 10  # bytes that such a block has on their way, at least: what comes in the time that memory takes
+ROUNDS = 16  # rows that each group of its threads has at least; of fewer the sums of several groups do not pay
+LEFT = 16  # of its registers left, besides those of `demand`
+LOOSE = 0.1  # of the threads that may be idle, rather than have narrower vectors or more columns
 EACH = 32  # bytes of each tensor that a thread has of a row, in a block that has a processor for itself
 PIECE = 8  # bytes of a vector, at least, where vectors are narrower than they could be
 OTHERS = 28  # registers of a thread besides those it keeps values in, roughly
@@ -35,12 +40,13 @@ ALONE = 8 << 10  # bytes of parts that one block combines in no more than the ti
 TOGETHER = 32 << 10  # bytes of parts that all blocks read in no more than the time that another launch takes
 CLUSTERS = (1, 2, 4, 8)  # blocks of a cluster
 OTHER_SHARED = 4 << 10  # bytes of shared memory left for what reductions need
+SUMS = 16 << 10  # and where sums of columns pass through it (twice `SCRATCH` of `emit/cuda_reduce.py`)
 SYSTEM_SHARED = 1 << 10  # bytes of it that the system takes of every block; a processor has so many more than a block
 
 
 class Held(NamedTuple):
     """How a row is held: in so many blocks, the threads of each, vectors of each of those, what is kept, and where;
-    whether a block has a multiprocessor for itself."""
+    whether a block has a multiprocessor for itself; how many rows more are on their way."""
 
     cluster: int
     threads: int
@@ -48,6 +54,7 @@ class Held(NamedTuple):
     keep: str
     place: str = "registers"
     alone: bool = False
+    ahead: int = 0
 
 
 def shares(
@@ -100,7 +107,7 @@ def row_bytes(f: Fusion, s: GpuSchedule) -> int:
     rows, cols = ([a for a in f.axes if a.name in names] for names in (s.rows, s.cols))
     loads = {e for e in sc.walk([x.body for x in f.stages]) if row_load(e, rows, cols)}
     point = sum(e.data[2].itemsize for e in loads)
-    return s.threads * s.steps * (s.lanes if s.vector else 1) * point * (2 if s.ahead else 1)
+    return s.threads * s.steps * (s.lanes if s.vector else 1) * point * (1 + s.ahead)
 
 
 def _in_registers(
@@ -188,33 +195,91 @@ def by_columns(gpu: Gpu, vectors: int, values: float, sums: float, size: int) ->
 
 
 def narrowed(
-    f: Fusion, rows: set[Atom], cols: set[Atom], held: Held, vectors: int, lanes: int, gpu: Gpu
+    f: Fusion, rows: set[Atom], cols: set[Atom], held: Held, vectors: int, lanes: int, size: int, count: int, gpu: Gpu
 ) -> tuple[Held, int]:
-    """How a row of so many vectors is held beside sums of columns, and lanes, where threads would spill registers.
+    """How one of `count` rows of so many vectors is held beside sums of columns, and lanes.
 
-    Two blocks should fit a processor. If they do not, a block has it alone, and its threads twice the registers. Rows
-    that are too short or too long for that are held in narrower vectors, on which a thread works one after the other;
-    if that is not enough, by twice the threads.
+    `held`: as a block would have it in whole vectors; `size`: as for `by_columns`. Two blocks may fit a processor in
+    registers; else, or if there is much to compute while nothing is asked for, a block has it alone, and its threads
+    twice the registers. Its rows are in a ring of shared memory; in registers if that leaves fewer threads idle, or the
+    ring had one row at a time. What is left are rows that are too short or too long for either: they are held in
+    narrower vectors, on which a thread works one after the other, or by twice the threads.
     """
     f = relax.taken_apart(f)
-    room = gpu.registers // 1024 + SPARE
     small = min((d.itemsize for _, o, d in accesses(f) if cols & o.axes()), default=ACCESS)
-    most = demand(f, rows, cols, held, lanes)
-    if held.place == "registers" and most + BY_ROW * (held.threads < THREADS) <= room:
-        return held, lanes
-    narrow = held._replace(steps=2 * held.steps)
-    if held.place == "registers" and lanes // 2 * small >= PIECE:
-        if demand(f, rows, cols, narrow, lanes // 2) + BY_ROW * (held.threads < 2 * THREADS) <= room - EASY:
-            return narrow, lanes // 2
-    if held.place != "registers" and small >= 4 and dear_values(f, cols):  # exact functions: many threads for them
+    use = lambda h, n: vectors * lanes / (h.threads * h.steps * n)
+    ring = in_ring(f, rows, cols, vectors, lanes, size, gpu)
+    two = _two_blocks(f, rows, cols, held, lanes, small, gpu)
+    if two is not None:
+        brief = ring is None or count * ring.threads < ROUNDS * gpu.sms * 2 * THREADS
+        if ring is None or (use(*two) > use(ring, lanes) - LOOSE and (brief or not _much(f, cols))):
+            return two
+    if ring is None and held.place != "registers" and small >= 4 and dear_values(f, cols):  # many threads for them
         return held, lanes
     alone, n = _alone(held, vectors * lanes, lanes, small)
-    if 2 * WARP <= alone.threads <= 2 * THREADS:
-        if demand(f, rows, cols, alone, n) <= gpu.registers // (2 * THREADS) + SPARE:
+    fits = 2 * WARP <= alone.threads <= 2 * THREADS
+    if fits and demand(f, rows, cols, alone, n) <= gpu.registers // (2 * THREADS) + SPARE:
+        full = ring is not None and ring.threads <= THREADS and use(ring, lanes) >= use(alone, n)
+        if ring is None or (small < 4 and not full):
             return alone, n
+    if ring is not None:
+        return ring, lanes
+    return (held, lanes) if held.place != "registers" else _narrower(f, rows, cols, held, lanes, small, gpu)
+
+
+def _much(f: Fusion, cols: set[Atom]) -> bool:
+    """Whether there is much to compute for a column."""
+    here = [e for e in sc.walk([s.body for s in f.stages]) if e.axes & cols and e.kind != "load"]
+    return sum(e.cost for e in here) >= DEAR
+
+
+def _two_blocks(
+    f: Fusion, rows: set[Atom], cols: set[Atom], held: Held, lanes: int, small: int, gpu: Gpu
+) -> tuple[Held, int] | None:
+    """A row in registers, and lanes, where a processor has room for two blocks; None if it has not."""
     if held.place != "registers":
+        return None
+    room = gpu.registers // 1024 + SPARE
+    if demand(f, rows, cols, held, lanes) + BY_ROW * (held.threads < THREADS) <= room:
         return held, lanes
-    best = 2 * most / 3, held, lanes  # what spills either way, spills less
+    narrow = held._replace(steps=2 * held.steps)
+    wanted = demand(f, rows, cols, narrow, lanes // 2) + BY_ROW * (held.threads < 2 * THREADS)
+    return (narrow, lanes // 2) if lanes // 2 * small >= PIECE and wanted <= room - EASY else None
+
+
+def in_ring(f: Fusion, rows: set[Atom], cols: set[Atom], vectors: int, lanes: int, size: int, gpu: Gpu) -> Held | None:
+    """Blocks of 512 threads that have a processor alone, with each row of theirs the next ones in shared memory.
+
+    None if that has no room for it, or rows are short. A thread has 9 to 24 columns of a row, 16 at best: fewer are
+    little beside what is to be done for a row, of more the sums take too many registers. It may have more of rows that
+    are long. The warps of a row do not wait for those of others (`apart` of `emit/cuda_reduce.py`).
+    """
+    if not size or gpu.capability < ASYNCHRONOUS:
+        return None
+    best: tuple[float, Held] | None = None
+    for ct in (2 * WARP, 4 * WARP, THREADS, 2 * THREADS):
+        steps = -(-vectors // ct)
+        bytes_of = 2 * THREADS * steps * size  # one row of each group of threads
+        h = Held(1, ct, steps, "loads", "shared", True, 1 if bytes_of >= FLIGHT else 2)
+        each, last = steps * lanes, ct == 2 * THREADS and best is None
+        if not COLUMNS < 2 * each <= (4 if last else 3) * COLUMNS:
+            continue
+        if bytes_of * (1 + h.ahead) > gpu.shared - OTHER_SHARED - SUMS:
+            continue
+        if not last and demand(f, rows, cols, h, lanes) > gpu.registers // (2 * THREADS) - LEFT:
+            continue
+        good = vectors / (ct * steps) - LOOSE * (each > COLUMNS)
+        if best is None or good > best[0]:
+            best = good, h
+    return best[1] if best is not None else None
+
+
+def _narrower(
+    f: Fusion, rows: set[Atom], cols: set[Atom], held: Held, lanes: int, small: int, gpu: Gpu
+) -> tuple[Held, int]:
+    """Rows in narrower vectors, or by more threads, that spill least of registers."""
+    room = gpu.registers // 1024 + SPARE
+    best = 2 * demand(f, rows, cols, held, lanes) / 3, held, lanes  # what spills either way, spills less
     n = lanes // 2
     while n * small >= PIECE:
         for threads in (held.threads, held.threads * (lanes // n)):

@@ -33,7 +33,7 @@ from .gpu_base import (
     finds_positions,
     resident_blocks,
 )
-from .gpu_fit import CLUSTERS, OTHER_SHARED, room_for, row_bytes
+from .gpu_fit import CLUSTERS, OTHER_SHARED, SUMS, room_for, row_bytes
 from .legal import check_vector, conform, fail, legal_nests, listed, nest_error, over_rows
 
 MODES = ("tile", "staged", "persistent", "loop", "split")
@@ -41,6 +41,7 @@ KEEP = ("values", "loads")
 PLACES = ("registers", "shared")
 LANES = (1, 2, 4, 8)  # widths of vectors: up to 16 bytes of the narrowest types
 BLOCK = 1024  # threads of a block, at most
+AHEAD = 7  # rows that are on their way, at most
 UNROLL = 64  # steps of a thread written out, at most
 REGISTERS = 255  # 32-bit registers of a thread
 
@@ -215,7 +216,9 @@ def _check_counts(f: Fusion, s: GpuSchedule, sizes: Sizes) -> None:
         raise Illegal(spelled(GpuSchedule, "keep", (s.keep, s.keep_in)), s.keep_in, why, _places(s), "keep_in")
     if s.ahead and not (s.resident and s.keep_in == "shared"):
         why = "only a resident block that keeps its rows in shared memory has another row to ask for"
-        raise Illegal("ahead(rows, shared)", "rows", why, "no ahead", "ahead")
+        wrong("ahead", s.ahead, why, "0")
+    if not 0 <= s.ahead <= AHEAD:
+        wrong("ahead", s.ahead, "not a number of rows that are on their way", f"0 to {AHEAD}")
     if s.finish and not s.resident and s.mode != "split":
         raise Illegal("finish(block)", "block", "blocks leave nothing to be combined", "no finish", "finish")
     if s.once and s.mode != "split":
@@ -438,7 +441,7 @@ def _in_shared(f: Fusion, s: GpuSchedule, sizes: Sizes) -> None:
         raise Illegal(directive, "shared", why, "registers", "keep_in")
     need, have = row_bytes(f, s), sizes.gpu.shared - OTHER_SHARED
     if s.resident:
-        have -= 8 * s.threads * s.lanes  # sums of columns pass through shared memory
+        have -= min(SUMS, 8 * s.threads * s.lanes)
     if need > have:
         why = f"a block would need {need} bytes of shared memory, of {max(0, have)}"
         raise Illegal(directive, "shared", why, "registers, or fewer threads and unroll", "keep_in")

@@ -18,7 +18,7 @@ from .legal_gpu import Sizes, _steps, settle
 
 MOST_STEPS = 16  # vectors of a row that a thread holds in registers, in what is tried
 MOST_SHARED = 56  # and in shared memory
-REGISTERS: dict[str, Any] = {"keep": "values", "keep_in": "registers", "ahead": False, "alone": False}
+REGISTERS: dict[str, Any] = {"keep": "values", "keep_in": "registers", "ahead": 0, "alone": False}
 ALONE = 512  # threads of a block that has a multiprocessor for itself
 
 
@@ -55,7 +55,11 @@ def _near(f: Fusion, s: GpuSchedule, sizes: Sizes) -> Iterator[GpuSchedule]:
             yield from _shared(f, s, cols)
             yield from _held(s, cols)
             if s.resident and s.lanes > 2 and not s.anchor:  # narrower vectors: fewer registers for sums of columns
-                yield from _held(replace(s, lanes=s.lanes // 2), cols * 2 if s.vector in s.cols else cols)
+                narrow, n = replace(s, lanes=s.lanes // 2), cols * 2 if s.vector in s.cols else cols
+                yield from _shared(f, narrow, n)
+                yield from _held(narrow, n)
+            if s.resident and s.lanes < 8 and not s.anchor and s.vector in s.cols:  # wider ones, of what is copied
+                yield from _shared(f, replace(s, lanes=s.lanes * 2), -(-cols // 2))
             yield from _cut(s)
             yield from _walked(s, cols)
         case "split":
@@ -81,24 +85,28 @@ def _tiles(s: GpuSchedule, cols: int) -> Iterator[GpuSchedule]:
 
 
 def _shared(f: Fusion, s: GpuSchedule, cols: int) -> Iterator[GpuSchedule]:
-    """Rows in shared memory: threads of a row, blocks of a row; of resident blocks, also a second row."""
+    """Rows in shared memory: threads of a row, blocks of a row; of resident blocks, also rows that are on their way."""
     if s.vector in s.rows or not s.rows or s.anchor:
         return
     dear = dear_values(f, {a for a in f.axes if a.name in s.cols}) > 0
     kept = ("loads", "values") if dear else ("loads",)
     t = replace(s, mode="persistent", keep_in="shared", row_threads=1, finish=s.resident and s.finish, alone=False)
-    for ct, cluster, ahead, keep in itertools.product((512, 256, 1024, 128), CLUSTERS, (True, False), kept):
+    for ct, cluster, ahead, keep in itertools.product((512, 256, 1024, 128), CLUSTERS, (2, 1, 3, 0), kept):
         steps = -(-cols // (cluster * ct))
         if steps > (MOST_STEPS if keep == "values" else MOST_SHARED) or 2 * cols <= cluster * ct:
             continue
-        if ahead <= s.resident and (cluster == 1 or not s.resident):
-            yield replace(t, col_threads=ct, steps=steps, cluster=cluster, ahead=ahead, keep=keep)
+        if (ahead > 0 and not s.resident) or (cluster > 1 and s.resident):
+            continue
+        u = replace(t, col_threads=ct, steps=steps, cluster=cluster, ahead=ahead, keep=keep)
+        yield u
+        if s.resident and ct <= ALONE:
+            yield replace(u, alone=True, row_threads=ALONE // ct)
 
 
 def _interleaved(s: GpuSchedule, cols: int) -> Iterator[GpuSchedule]:
     """Neighbouring rows in memory: how many of them a block has, and how it holds them."""
     yield replace(s, interleaved=False)
-    t = replace(s, mode="persistent", finish=s.resident and s.finish, ahead=False, once=False)
+    t = replace(s, mode="persistent", finish=s.resident and s.finish, ahead=0, once=False)
     for rt, cluster, threads in itertools.product((8, 4, 16, 2), CLUSTERS[::-1], (512, 256)):
         ct = threads // rt
         steps = -(-cols // (cluster * ct))

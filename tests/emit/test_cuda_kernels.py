@@ -147,7 +147,7 @@ def test_two_values_at_once(dtype: str) -> None:
     text = f"func k cuda i32 (buf x: {dtype}, buf y: {dtype} out, buf z: {dtype} out) {{ {' '.join(launches)} }}"
     both(text, {"x": x, "y": np.zeros_like(x), "z": np.zeros_like(x)})
     source = emit_cuda(parse(text), H100)
-    assert f"fw_sum_{dtype}x2_512x1_of1024(a_all" in source
+    assert f"fw_sum_{dtype}x2_512x1_of1024_apart(a_all" in source
 
 
 def test_reductions_that_follow_each_other_need_no_extra_barrier() -> None:

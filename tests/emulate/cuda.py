@@ -120,7 +120,9 @@ class EmulatedKernel:
     def _entries(self) -> str:
         """One C function for each launch: `int emu_<k>(void** args, long long blocks)`."""
         lines = [""]
-        fibers = int(any(word in self.source for word in ("__syncthreads()", "__shfl", "fw_cluster", "fw_copy")))
+        fibers = int(
+            any(word in self.source for word in ("__syncthreads()", "__shfl", "fw_cluster", "fw_copy", "fw_group"))
+        )
         for k, launch in enumerate(self.launches):
             args = []
             for j, p in enumerate(self.params):

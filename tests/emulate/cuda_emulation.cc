@@ -4,6 +4,7 @@
 static const size_t EMU_STACK = 128 << 10;
 static char* emu_stacks;
 static emu_warp emu_warps[EMU_THREADS / 32];
+static emu_warp emu_groups[EMU_THREADS / 32];  // of threads that have a barrier of their own
 static void (*emu_body)();
 
 // --- copies ------------------------------------------------------------------------------------------------------------
@@ -189,6 +190,7 @@ emu_warp& emu_warp_of(int t) {
 
 static bool emu_runnable(const emu_fiber& f, int t) {
   return f.state == EMU_READY || (f.state == EMU_WARP && emu_warp_of(t).phase != f.phase) ||
+         (f.state == EMU_GROUP && emu_groups[f.group].phase != f.phase) ||
          (f.state == EMU_CLUSTER && emu_cluster_phase != f.phase) || (f.state == EMU_MBARRIER && emu_passed(t));
 }
 
@@ -260,6 +262,7 @@ static void emu_run_block() {
     return;
   }
   memset(emu_warps, 0, sizeof emu_warps);
+  memset(emu_groups, 0, sizeof emu_groups);
   emu_cluster_phase = 1;
   emu_cluster_arrived = 0;
   emu_begin_mbarriers();
@@ -293,6 +296,21 @@ void emu_meet(emu_warp& w, int lanes) {
   } else {
     emu_fibers[emu_now].state = EMU_WARP;
     emu_fibers[emu_now].phase = phase;
+    emu_leave();
+  }
+}
+
+// All of so many neighbouring threads wait for each other.
+void emu_meet_group(int threads) {
+  emu_fiber& f = emu_fibers[emu_now];
+  f.group = emu_now / threads;
+  emu_warp& g = emu_groups[f.group];
+  f.phase = g.phase;
+  if (++g.arrived == threads) {
+    g.arrived = 0;
+    ++g.phase;
+  } else {
+    f.state = EMU_GROUP;
     emu_leave();
   }
 }

@@ -1,7 +1,7 @@
 // Enough of CUDA to compile the kernels that fusewright/emit/cuda.py writes with a C++ compiler and to run them on a CPU.
 //
 // Clusters of blocks (mostly, single ones) run one after the other. The threads of a cluster are fibers: each runs until
-// it waits, at a barrier or for the other threads of its warp, or until it ends. Without barriers and shuffles they need
+// it waits, at a barrier or for the other threads of its warp or group, or until it ends. Without barriers and shuffles they need
 // no fibers and run in a loop. Shared memory is one place for all blocks; when a thread of another block of the cluster
 // goes on, what that block has in it is brought back.
 //
@@ -57,13 +57,14 @@ template <class... Args> static void emu_report(const char* format, Args... args
 
 // --- threads -----------------------------------------------------------------------------------------------------
 
-enum emu_state { EMU_READY, EMU_BARRIER, EMU_WARP, EMU_CLUSTER, EMU_MBARRIER, EMU_DONE };
+enum emu_state { EMU_READY, EMU_BARRIER, EMU_WARP, EMU_GROUP, EMU_CLUSTER, EMU_MBARRIER, EMU_DONE };
 
 struct emu_fiber {
   void* stack_pointer;
   emu_state state;
   int line;          // of the barrier it waits at
-  unsigned phase;    // of its warp or cluster, when it began to wait
+  unsigned phase;    // of its warp, group of threads or cluster, when it began to wait
+  int group;         // that it waits for: which of the cluster
   unsigned arrived;  // the cluster's phase when it arrived; 0 if it has waited since
   size_t mbarrier;   // that it waits at, in shared memory
   bool unfenced;     // it has made mbarriers without a fence since
@@ -95,9 +96,12 @@ void emu_leave();  // back to the scheduler
 emu_warp& emu_warp_of(int t);
 void emu_barrier(int line);
 void emu_meet(emu_warp& w, int lanes);
+void emu_meet_group(int threads);
 int emu_launch(void** args, void (*body)(), long long blocks, int threads, int cluster, int dynamic, int uses_fibers);
 
 #define __syncthreads() emu_barrier(__LINE__)
+
+template <int N> static void fw_group_barrier() { emu_meet_group(N); }
 
 static inline void __syncwarp() {
   const int after = emu_block_threads - threadIdx.x / 32 * 32;

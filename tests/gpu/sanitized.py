@@ -40,6 +40,10 @@ def block(x: torch.Tensor, y: torch.Tensor, w: torch.Tensor, b: torch.Tensor) ->
     return F.layer_norm(F.dropout(x + b, 0.0) * 2 + y, x.shape[-1:], w, b)
 
 
+def after_gelu(x: torch.Tensor, y: torch.Tensor, w: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
+    return F.layer_norm(F.gelu(x) + y, x.shape[-1:], w, b)
+
+
 def main() -> None:
     with fusewright.options(fallback=False, single_op_groups=True):
         for name, fn in PROGRAMS.items():
@@ -53,6 +57,10 @@ def main() -> None:
         for size, dtype in (((600, 1024), F32), ((600, 1024), BF16), ((300, 8192), F32)):  # resident blocks
             torch._dynamo.reset()
             compare(f"block {size} {dtype}", block, tensors(size, dtype, "cpu"), grad=True)
+        # blocks of which each row waits for itself, with the next ones on their way to shared memory, or in registers
+        for size, dtype in (((1100, 1024), F32), ((700, 2560), BF16), ((700, 2560), F32), ((1100, 768), BF16)):
+            torch._dynamo.reset()
+            compare(f"gelu + layer norm {size} {dtype}", after_gelu, tensors(size, dtype, "cpu"), grad=True)
         torch._dynamo.reset()
         images = torch.randn(8, 40, 28, 28)
         compare("group norm", lambda x: F.silu(F.group_norm(x, 4)), [images], grad=True)

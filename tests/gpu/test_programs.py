@@ -198,6 +198,32 @@ def test_backward(name: str, device: str) -> None:
                 assert_as_good(a, b, c, f"{name} {size}, gradient {k}")
 
 
+NORMS = {
+    "gelu + layer norm": lambda x, y, w, b: F.layer_norm(F.gelu(x) + y, x.shape[-1:], w, b),
+    "rms norm": lambda x, y, w, b: F.rms_norm(x, x.shape[-1:], w) + y,
+}
+
+
+@pytest.mark.parametrize("name", NORMS)
+def test_gradients_of_norms_at_many_widths(name: str, device: str) -> None:
+    """In registers and in shared memory, several rows of a block, each of which waits for itself."""
+    fn = NORMS[name]
+    for m in (768, 1024, 1536, 2560, 4104, 5120, 8192, 16000) if REAL else (72,):
+        for n, dtype in itertools.product((1, 261, 1500) if REAL else (5,), (torch.float32, torch.bfloat16)):
+            torch._dynamo.reset()
+            results = []
+            given = [t.to(dtype) for t in tensors((n, m), torch.float32, device)]
+            for call, kind in ((torch.compile(fn, backend="fusewright"), dtype), (fn, dtype), (fn, torch.float64)):
+                args = [t.detach().to(kind).requires_grad_() for t in given]
+                with no_fallbacks():
+                    out = call(*args)
+                    grad = torch.randn(out.shape, generator=torch.Generator().manual_seed(1)).to(out)
+                    grads = torch.autograd.grad(out, args, grad, allow_unused=True)
+                results.append([g for g in grads if g is not None])
+            for k, (a, b, c) in enumerate(zip(*results, strict=True)):
+                assert_as_good(a, b, c, f"{name} {n}x{m} {dtype}, gradient {k}")
+
+
 def test_twenty_sizes_compile_nothing_new(device: str) -> None:
     """Sizes are arguments of the kernels."""
 

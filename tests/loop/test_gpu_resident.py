@@ -104,36 +104,55 @@ def test_the_sums_of_a_row_share_a_barrier() -> None:
     for machine in MACHINES:
         check_gpu(c.graph, sizes, compiled=c, **machine)  # type: ignore[arg-type]
     text = emit_cuda(c.kernel.func, CudaTarget(9, 0))
-    loop = text[text.index("for (int tile") : text.index("combine the blocks")]
+    loop = text[text.index("for (int tile") :]
+    loop = loop[: loop.index("\n  }\n")]
     assert loop.count("fw_sum_f32x2_") == 1 and "fw_half2 ^=" in loop and "__syncthreads" not in loop
+
+
+def test_rows_of_a_block_do_not_wait_for_each_other() -> None:
+    """Each row has a barrier of its own, unless blocks are so small that they would be too few for that."""
+    c, _ = made(norm_backward(f32, True), 65536, 1024)
+    assert (c.schedule.row_threads, c.schedule.col_threads) == (8, 64)
+    text = emit_cuda(c.kernel.func, CudaTarget(9, 0))
+    device = text[: text.index('extern "C"')]
+    assert "bar.sync" in device and "fw_group_barrier<64>();" in device
+    small = replace(c.schedule, row_threads=4, alone=False)
+    text = emit_cuda(lower_gpu(c.built.fusion, small, "k").func, CudaTarget(9, 0))
+    assert "bar.sync" not in text
 
 
 # --- lanes ---------------------------------------------------------------------------------------------------------
 
-WIDTHS = [  # dtype, dropout, RMS norm, columns -> threads, steps, lanes, whether a block has a processor alone
-    (bf16, False, False, 4096, (512, 1, 8, False)),
-    (bf16, False, False, 1024, (128, 2, 4, False)),  # narrower vectors are enough
-    (bf16, True, False, 768, (64, 3, 4, True)),
-    (bf16, True, False, 1024, (64, 4, 4, True)),
-    (bf16, True, True, 1024, (64, 4, 4, True)),
-    (bf16, True, True, 4096, (256, 4, 4, True)),
-    (bf16, True, False, 4096, (256, 4, 4, True)),
-    (bf16, True, False, 8192, (512, 4, 4, True)),
-    (bf16, True, False, 384, (128, 1, 4, False)),  # so few threads for a row that a block would have many rows
-    (f32, True, False, 512, (64, 2, 4, True)),
-    (f32, True, False, 1024, (256, 1, 4, False)),
-    (f32, False, False, 1024, (256, 1, 4, False)),
-    (f32, True, False, 4096, (512, 2, 4, True)),  # and not in shared memory
+# dtype, dropout, RMS norm, columns -> threads, steps, lanes, whether a block has a processor alone, rows on their way
+WIDTHS = [
+    (bf16, False, False, 4096, (512, 1, 8, False, 0)),
+    (bf16, False, False, 1024, (128, 2, 4, False, 0)),  # narrower vectors are enough
+    (bf16, False, False, 5120, (256, 3, 8, True, 1)),  # fewer idle threads than in registers
+    (bf16, True, False, 768, (64, 3, 4, True, 0)),  # more idle ones in a ring
+    (bf16, True, False, 2560, (256, 3, 4, True, 0)),
+    (bf16, True, False, 1024, (64, 2, 8, True, 2)),  # as many bytes as of one row of float32
+    (bf16, True, True, 1024, (64, 2, 8, True, 2)),
+    (bf16, True, True, 4096, (256, 2, 8, True, 2)),
+    (bf16, True, False, 4096, (256, 2, 8, True, 2)),
+    (bf16, True, False, 8192, (512, 4, 4, True, 0)),  # in a ring a block would have one row at a time
+    (bf16, True, False, 384, (128, 1, 4, False, 0)),  # so few threads for a row that a block would have many rows
+    (f32, True, False, 512, (64, 2, 4, True, 0)),
+    (f32, True, False, 1024, (256, 1, 4, False, 0)),  # few rows for each group of threads
+    (f32, False, False, 1024, (256, 1, 4, False, 0)),  # little to compute
+    (f32, True, False, 2560, (128, 5, 4, True, 1)),
+    (f32, True, False, 4096, (256, 4, 4, True, 1)),
+    (f32, False, False, 8192, (512, 4, 4, True, 1)),
 ]
 
 
 @pytest.mark.parametrize("dtype, drop, rms, m, want", WIDTHS)
 def test_vectors_are_as_wide_as_registers_allow(
-    dtype: DType, drop: bool, rms: bool, m: int, want: tuple[int, int, int, bool]
+    dtype: DType, drop: bool, rms: bool, m: int, want: tuple[int, int, int, bool, int]
 ) -> None:
     c, _ = made(norm_backward(dtype, drop, rms=rms), 8192, m)
     s = c.schedule
-    assert (s.col_threads, s.steps, s.lanes, s.alone) == want and s.resident
+    assert (s.col_threads, s.steps, s.lanes, s.alone, s.ahead) == want and s.resident
+    assert s.keep_in == ("shared" if s.ahead else "registers")
     assert c.launch["blocks"] == 132 if s.alone else c.launch["blocks"] * s.threads == 132 * 1024
     try:
         cubin, _ = nvrtc.compile(emit_cuda(c.kernel.func, CudaTarget(9, 0)), "sm_90")
@@ -152,19 +171,24 @@ def test_blocks_that_are_alone_compute_the_same() -> None:
             check_gpu(c.graph, {"n": 41, "m": m}, compiled=c, **machine)  # type: ignore[arg-type]
 
 
-def test_dear_arithmetic_has_many_threads() -> None:
-    """Rows of a GELU, in float32, stay in shared memory, which leaves registers to more of them."""
-    c, _ = made(norm_backward(f32, False, gelu=True), 8192, 4096)
-    assert not c.schedule.alone and c.schedule.keep_in == "shared"
-    c, _ = made(norm_backward(bf16, False, gelu=True), 8192, 8192)  # whose functions are cheaper
-    assert c.schedule.alone and c.schedule.keep_in == "registers"
+def test_dear_arithmetic_is_done_while_the_next_row_is_on_its_way() -> None:
+    for dtype, gelu, found in ((f32, True, ("shared", 1)), (f32, False, ("registers", 0)), (bf16, True, ("shared", 2))):
+        c, _ = made(norm_backward(dtype, False, gelu=gelu), 65536, 1024)
+        assert (c.schedule.keep_in, c.schedule.ahead) == found
+
+
+def test_rows_in_a_ring_are_no_more_than_shared_memory_has_room_for() -> None:
+    half = replace(H200, shared=100 << 10)
+    for gpu, ahead in ((H200, 1), (half, 0)):
+        c = gpu_kernel(graph_of(norm_backward(f32, True)), {"n": 65536, "m": 1024}, gpu)  # type: ignore[arg-type]
+        assert c.schedule.ahead == ahead
 
 
 def test_narrower_vectors_compute_the_same() -> None:
-    c, _ = made(norm_backward(bf16, True), 8192, 1024)
+    c, _ = made(norm_backward(bf16, True), 8192, 768)
     assert c.schedule.lanes == 4
     c.launch = {**c.launch, "blocks": 3}
-    check_gpu(c.graph, {"n": 9, "m": 1024}, compiled=c)
+    check_gpu(c.graph, {"n": 9, "m": 768}, compiled=c)
 
 
 def divergence(b: Builder) -> Value:

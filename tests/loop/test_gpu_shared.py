@@ -81,9 +81,12 @@ CASES = {
     "integers": (counted, (4, 300), {"row_threads": 1, "col_threads": 32, "steps": 5}),
     "values in registers": (cases.layer_norm, (6, 256), {"row_threads": 1, "col_threads": 16, "keep": "values"}),
     "resident": (cases.rms_norm_backward, (40, 512), {}),
-    "resident, ahead": (cases.rms_norm_backward, (40, 512), {"ahead": True}),
-    "resident, ahead, more": (cases.rms_norm_backward, (41, 512), {"ahead": True, "steps": 2, "col_threads": 64}),
-    "resident, ahead, no row for some": (cases.rms_norm_backward, (2, 512), {"ahead": True}),
+    "resident, ahead": (cases.rms_norm_backward, (40, 512), {"ahead": 1}),
+    "resident, ahead, more": (cases.rms_norm_backward, (41, 512), {"ahead": 1, "steps": 2, "col_threads": 64}),
+    "resident, ahead, no row for some": (cases.rms_norm_backward, (2, 512), {"ahead": 1}),
+    "resident, two ahead": (cases.rms_norm_backward, (40, 512), {"ahead": 2}),
+    "resident, three ahead, more": (cases.rms_norm_backward, (41, 512), {"ahead": 3, "steps": 2, "col_threads": 64}),
+    "resident, three ahead, no row for some": (cases.rms_norm_backward, (2, 512), {"ahead": 3}),
 }
 SIZES_TOO = ({}, {"n": 1})  # other sizes, with the same kernel
 
@@ -143,6 +146,13 @@ def test_single_16_bit_elements_are_not_copied_asynchronously() -> None:
     assert "fw_copy_async<4>" in emit_cuda(made("single elements")[0].kernel.func, CudaTarget(9, 0))
 
 
+@pytest.mark.parametrize("name", ["resident, ahead", "resident, three ahead, more"])
+def test_rows_ahead_are_copied_in_whole_vectors(name: str) -> None:
+    """Where a row is in the ring of places for rows is a multiple of a vector, and known to be."""
+    text = emit_cuda(made(name)[0].kernel.func, CudaTarget(9, 0))
+    assert set(re.findall(r"fw_copy_async<(\d+)>", text)) == {"16"}
+
+
 def test_a_row_is_asked_for_before_the_first_pass_and_awaited_in_groups() -> None:
     c, _ = made("two types")
     found = [s for s in walk(c.kernel.func.body) if isinstance(s, (Copy, Commit, Wait))]
@@ -159,6 +169,13 @@ def test_a_resident_block_asks_for_its_next_row_before_it_works_on_one() -> None
     assert loop.index("wait 0") < loop.index("copy ") < loop.index("load(kept")
     assert "wait" not in text[: text.index("for tile")]
     assert "wait 0" not in loop[loop.index("copy ") :]
+
+
+def test_of_rows_ahead_only_the_first_is_awaited() -> None:
+    text = dump(made("resident, three ahead, more")[0].kernel.func)
+    before, loop = text[: text.index("for tile")], text[text.index("for tile") :]
+    assert (before.count("commit"), loop.count("commit"), before.count("wait")) == (3, 1, 0)
+    assert re.findall(r"wait \d+", loop) == ["wait 2"]
 
 
 # --- the instructions -----------------------------------------------------------------------------
@@ -302,7 +319,7 @@ def test_sums_of_columns_leave_no_registers_for_long_rows() -> None:
     assert {m: (c.schedule.keep_in, c.schedule.threads) for m, c in found.items()} == COLUMNS
 
 
-COLUMNS = {1024: ("registers", 256), 2048: ("registers", 512), 4096: ("registers", 512), 8192: ("shared", 512)}
+COLUMNS = {1024: ("registers", 256), 2048: ("registers", 512), 4096: ("shared", 512), 8192: ("shared", 512)}
 
 
 @NEEDS_NVRTC
@@ -329,7 +346,7 @@ def test_bytes_of_a_row() -> None:
     c, _ = made("two types")  # bf16 and f32, not the weight
     assert row_bytes(c.built.fusion, c.schedule) == 32 * 4 * 8 * (2 + 4)
     c, _ = made("resident, ahead")
-    one = dataclasses.replace(c.schedule, ahead=False)
+    one = dataclasses.replace(c.schedule, ahead=0)
     assert row_bytes(c.built.fusion, c.schedule) == 2 * row_bytes(c.built.fusion, one)
     allocs = [a for a in c.kernel.func.allocs if a.scope == "own"]
     held = sum(a.count.value * a.buf.dtype.itemsize for a in allocs) * c.schedule.threads  # type: ignore[union-attr]
@@ -349,19 +366,19 @@ def test_what_does_not_fit_is_illegal() -> None:
     with pytest.raises(Illegal, match="a block would need 262144 bytes of shared memory"):
         shared(cases.softmax, {"n": 4, "m": 65536}, row_threads=1, col_threads=1024, steps=16)
     with pytest.raises(Illegal, match="only a resident block"):
-        shared(cases.softmax, {"n": 4, "m": 4096}, row_threads=1, col_threads=1024, steps=1, ahead=True)
+        shared(cases.softmax, {"n": 4, "m": 4096}, row_threads=1, col_threads=1024, steps=1, ahead=1)
 
 
 def test_both_places_are_tried() -> None:
     for program, sizes, ahead in (
-        (norm32, {"n": 256, "m": 200704}, False),
-        (cases.rms_norm_backward, {"n": 4096, "m": 1024}, True),
+        (norm32, {"n": 256, "m": 200704}, {0}),
+        (cases.rms_norm_backward, {"n": 4096, "m": 1024}, {0, 1, 2, 3}),
     ):
         c = gpu_kernel(graph_of(program), sizes, H200)
         found = [v[1] for v in variants(c.built.fusion, c.schedule, Sizes(hint_of(sizes), H200))]  # type: ignore[arg-type]
         assert len(found) == len(set(found))
         assert {s.keep_in for s in found if s.mode == "persistent"} == {"registers", "shared"}
-        assert {s.ahead for s in found} == {False, ahead} | {False}
+        assert {s.ahead for s in found} == ahead
         for v in variants(c.built.fusion, c.schedule, Sizes(hint_of(sizes), H200)):  # type: ignore[arg-type]
             if v[1].keep_in == "shared":
                 verify(lower_gpu(v[0], v[1], "kernel").func)

@@ -327,7 +327,7 @@ def test_gpu_rows_in_shared_memory() -> None:
     s = on_gpu("softmax", m=4096).mode("persistent", columns=256, rows=1, unroll=4)
     assert _s(s.keep("loads", "shared")).keep_in == "shared"
     assert "keep(loads, shared)" in _s(s.keep("loads", "shared")).directives()
-    assert refused(lambda: s.keep("loads", "shared").ahead()).legal == "no ahead"
+    assert refused(lambda: s.keep("loads", "shared").ahead()).legal == "0"
     assert refused(lambda: s.mode("loop").keep("loads", "shared")).legal == "registers"
     assert _s(s.keep("loads", "shared").mode("loop")).keep_in == "registers"
     long = on_gpu("softmax", m=65536).keep("loads")
@@ -336,8 +336,11 @@ def test_gpu_rows_in_shared_memory() -> None:
     assert e.why == "a block would need 262144 bytes of shared memory, of 228352"
     back = on_gpu("rms_norm_backward")
     two = back.keep("loads", "shared").ahead()
-    assert _s(two).ahead
-    assert not _s(two.keep("loads")).ahead
+    assert _s(two).ahead == 1 and "ahead(rows, 1)" in _s(two).directives()
+    assert _s(two.keep("loads")).ahead == 0
+    assert _s(back.keep("loads", "shared").ahead(3)).ahead == 3
+    e = refused(lambda: back.keep("loads", "shared").ahead(8))
+    assert e.why == "not a number of rows that are on their way" and e.legal == "0 to 7"
     down = on_gpu("outer_softmax")
     assert refused(lambda: down.keep("loads", "shared")).why == "vectors of rows are kept in registers"
 

@@ -8,6 +8,11 @@ __device__ __forceinline__ long long fw_udiv(long long a, long long b) {
   return (long long)((unsigned long long)a / (unsigned long long)b);
 }
 
+// waits for the others of N neighbouring threads
+template <int N> __device__ __forceinline__ void fw_group_barrier() {
+  asm volatile("bar.sync %0, %1;" ::"r"(threadIdx.x / N + 1), "n"(N) : "memory");
+}
+
 template <class T> __device__ __forceinline__ void fw_write(T* p, T x) { *p = x; }
 
 #endif
@@ -44,7 +49,7 @@ __device__ __forceinline__ float fw_sum_f32x4(const float* v) {
 }
 
 // sum over groups of 128 threads
-__device__ __forceinline__ float fw_sum_f32_128x1_of512(float x, unsigned char* scratch) {
+__device__ __forceinline__ float fw_sum_f32_128x1_of512_apart(float x, unsigned char* scratch) {
   float* const s = reinterpret_cast<float*>(scratch);
   const unsigned t = threadIdx.x;
   #pragma unroll
@@ -53,7 +58,7 @@ __device__ __forceinline__ float fw_sum_f32_128x1_of512(float x, unsigned char* 
     x = x + y;
   }
   if (t % 32 == 0) s[t / 32] = x;
-  __syncthreads();
+  fw_group_barrier<128>();
   const unsigned mine = t / 32;
   const unsigned first = mine - mine / 1 % 4 * 1;
   float y[4];
@@ -342,7 +347,7 @@ extern "C" __global__ void __launch_bounds__(512, 2) rms_norm_backward_0(
     }
     const float v84 = fw_sum_f32x4(v83);
     fw_half2 ^= 64;
-    const float sum85 = fw_sum_f32_128x1_of512(v84, fw_scratch2 + fw_half2);
+    const float sum85 = fw_sum_f32_128x1_of512_apart(v84, fw_scratch2 + fw_half2);
     const float v98 = sum85 / v97;
     const int v103 = v37 * n9;
     #pragma unroll

@@ -1,0 +1,67 @@
+"""Reductions over the middle of narrow vectors: how many threads share a column, and which rows are cut."""
+
+from __future__ import annotations
+
+import pytest
+
+from fusewright.core.dtypes import DType, bf16, f32, i64
+from fusewright.graph.builder import Builder
+from fusewright.graph.ir import Value
+from fusewright.index.expr import sym
+from fusewright.schedule.device import H200, Gpu
+from fusewright.schedule.gpu_base import GpuSchedule
+from tests.kernels import graph_of
+from tests.kernels_gpu import check_gpu, gpu_kernel
+
+K, N, M = sym("k"), sym("n"), sym("m")
+FEW = Gpu((8, 0), 1, 1 << 20, 4 << 10)  # for which little is much
+
+
+def largest(b: Builder) -> Value:
+    return b.reduce("max", b.input(f32, (K, N, M)), [1])
+
+
+def moments(dtype: DType) -> object:
+    def program(b: Builder) -> list[Value]:
+        x = b.cast(b.input(dtype, (K, N, M)), f32)
+        size = b.cast(b.scalar(N, i64), f32)
+        mean = b.div(b.reduce("sum", x, [1], keepdim=True), size)
+        off = b.sub(x, mean)
+        return [b.reduce("sum", b.mul(off, off), [1]), mean]
+
+    return program
+
+
+def planned(program: object, k: int, n: int, m: int, gpu: Gpu = H200) -> GpuSchedule:
+    return gpu_kernel(graph_of(program), {"k": k, "n": n, "m": m}, gpu).schedule  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("n", "m", "want"),
+    [
+        (32, 9709, (32, 4, 8)),  # four threads of a column, which each read eight elements
+        (8, 9709, (128, 1, 8)),  # one, in blocks of as many threads
+        (256, 9709, (32, 8, 16)),  # many columns
+        (32, 9708, (32, 8, 4)),  # of four times the bytes
+        (32, 101, (32, 8, 4)),  # few rows
+    ],
+)
+def test_few_threads_share_what_is_little(n: int, m: int, want: tuple[int, int, int]) -> None:
+    s = planned(largest, 108, n, m)
+    assert (s.row_threads, s.col_threads, s.steps) == want
+
+
+def test_rows_of_narrow_vectors_are_cut_where_blocks_are_few() -> None:
+    """One pass combines their moments, of which a thread asks for few bytes at a time."""
+    for dtype, m in ((f32, 400), (bf16, 800)):
+        narrow, wide = planned(moments(dtype), 64, 2040, 71), planned(moments(dtype), 64, 2040, m)
+        assert (narrow.mode, narrow.lanes, narrow.steps) == ("split", 1, 8)
+        assert wide.mode == "loop" and wide.lanes > 1
+
+
+@pytest.mark.parametrize(("n", "m"), [(8, 301), (32, 67), (41, 67)])
+def test_values(n: int, m: int) -> None:
+    sizes = {"k": 9, "n": n, "m": m}
+    c = gpu_kernel(graph_of(largest), sizes, FEW)  # type: ignore[arg-type]
+    assert c.schedule.col_threads < 8
+    check_gpu(c.graph, sizes, compiled=c)
