@@ -13,7 +13,7 @@ from typing import Any
 from ..fusion.ir import Fusion
 from .forms import Illegal
 from .gpu_base import GpuSchedule, Settled, accesses, power_up
-from .gpu_fit import CLUSTERS, dear_values
+from .gpu_fit import CLUSTERS, COLUMNS, dear_values
 from .legal_gpu import Sizes, _steps, settle
 
 MOST_STEPS = 16  # vectors of a row that a thread holds in registers, in what is tried
@@ -55,9 +55,7 @@ def _near(f: Fusion, s: GpuSchedule, sizes: Sizes) -> Iterator[GpuSchedule]:
             yield from _shared(f, s, cols)
             yield from _held(s, cols)
             if s.resident and s.lanes > 2 and not s.anchor:  # narrower vectors: fewer registers for sums of columns
-                narrow, n = replace(s, lanes=s.lanes // 2), cols * 2 if s.vector in s.cols else cols
-                yield from _shared(f, narrow, n)
-                yield from _held(narrow, n)
+                yield from _held(replace(s, lanes=s.lanes // 2), cols * 2 if s.vector in s.cols else cols)
             if s.resident and s.lanes < 8 and not s.anchor and s.vector in s.cols:  # wider ones, of what is copied
                 yield from _shared(f, replace(s, lanes=s.lanes * 2), -(-cols // 2))
             yield from _cut(s)
@@ -85,22 +83,26 @@ def _tiles(s: GpuSchedule, cols: int) -> Iterator[GpuSchedule]:
 
 
 def _shared(f: Fusion, s: GpuSchedule, cols: int) -> Iterator[GpuSchedule]:
-    """Rows in shared memory: threads of a row, blocks of a row; of resident blocks, also rows that are on their way."""
+    """Rows in shared memory: threads of a row, blocks of a row; of resident blocks, also rows that are on their way,
+    first where a block has a processor alone."""
     if s.vector in s.rows or not s.rows or s.anchor:
         return
     dear = dear_values(f, {a for a in f.axes if a.name in s.cols}) > 0
     kept = ("loads", "values") if dear else ("loads",)
     t = replace(s, mode="persistent", keep_in="shared", row_threads=1, finish=s.resident and s.finish, alone=False)
-    for ct, cluster, ahead, keep in itertools.product((512, 256, 1024, 128), CLUSTERS, (2, 1, 3, 0), kept):
+    for ct, ahead in itertools.product((64, 128, 256, 512) if s.resident else (), (1, 2)):
+        steps = -(-cols // ct)
+        if COLUMNS < 2 * steps * s.lanes <= 4 * COLUMNS:
+            yield replace(
+                t, row_threads=ALONE // ct, col_threads=ct, steps=steps, keep="loads", ahead=ahead, alone=True
+            )
+    for ct, cluster, ahead, keep in itertools.product((512, 256, 1024, 128), CLUSTERS, (1, 0), kept):
         steps = -(-cols // (cluster * ct))
         if steps > (MOST_STEPS if keep == "values" else MOST_SHARED) or 2 * cols <= cluster * ct:
             continue
         if (ahead > 0 and not s.resident) or (cluster > 1 and s.resident):
             continue
-        u = replace(t, col_threads=ct, steps=steps, cluster=cluster, ahead=ahead, keep=keep)
-        yield u
-        if s.resident and ct <= ALONE:
-            yield replace(u, alone=True, row_threads=ALONE // ct)
+        yield replace(t, col_threads=ct, steps=steps, cluster=cluster, ahead=ahead, keep=keep)
 
 
 def _interleaved(s: GpuSchedule, cols: int) -> Iterator[GpuSchedule]:

@@ -372,7 +372,7 @@ def test_what_does_not_fit_is_illegal() -> None:
 def test_both_places_are_tried() -> None:
     for program, sizes, ahead in (
         (norm32, {"n": 256, "m": 200704}, {0}),
-        (cases.rms_norm_backward, {"n": 4096, "m": 1024}, {0, 1, 2, 3}),
+        (cases.rms_norm_backward, {"n": 4096, "m": 1024}, {0, 1, 2}),
     ):
         c = gpu_kernel(graph_of(program), sizes, H200)
         found = [v[1] for v in variants(c.built.fusion, c.schedule, Sizes(hint_of(sizes), H200))]  # type: ignore[arg-type]
