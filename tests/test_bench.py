@@ -44,3 +44,10 @@ def test_a_run_that_measured_nothing_leaves_the_file_as_it_was(monkeypatch, tmp_
     with pytest.raises(KeyboardInterrupt):
         bench.main(["--quick", "--allocator", "default", "--json", str(out), "--child", str(earlier)])
     assert out.read_text() == "what was measured yesterday"
+
+
+@pytest.mark.parametrize("option", ["--json", "--plot"])
+def test_a_folder_that_is_not_there_is_said_at_once(option, tmp_path, capsys):
+    with pytest.raises(SystemExit):
+        bench.main(["--quick", option, str(tmp_path / "nowhere" / "run")])
+    assert f"{option}: there is no folder {tmp_path / 'nowhere'}" in capsys.readouterr().err

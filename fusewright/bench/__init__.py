@@ -97,6 +97,9 @@ def main(argv: list[str]) -> int:
         parser.error(f"--suite: no suite '{unknown[0]}'; known: {', '.join(KNOWN)}")
     if args.device.startswith("cuda") and not torch.cuda.is_available():
         parser.error(f"--device: PyTorch finds no CUDA device for '{args.device}'")
+    for option, path in (("--json", args.json), ("--plot", args.plot)):
+        if path is not None and not path.absolute().parent.is_dir():
+            parser.error(f"{option}: there is no folder {path.parent}")
     measure.check_names(args.device, _names(args))
     if args.child is not None:
         args.child.write_text(json.dumps(_measure(args, suites, json.loads(args.child.read_text()))))

@@ -377,6 +377,7 @@ class Edit:
         `y = load(first); for row: { x = y; y = load(next); S(x) }` for one. Legal: 0 to 7, where rows are kept in
         shared memory and one more than n fit it; blocks that are not resident have one row."""
         self._only(GpuSchedule, f"ahead({n})")
+        _count(f"ahead({n})", n if n != 0 else None)
         return self.changed(ahead=n)
 
     def reuse(self, axis: str, n: int, where: str = "registers") -> Edit:

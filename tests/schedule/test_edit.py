@@ -339,6 +339,8 @@ def test_gpu_rows_in_shared_memory() -> None:
     assert _s(two).ahead == 1 and "ahead(rows, 1)" in _s(two).directives()
     assert _s(two.keep("loads")).ahead == 0
     assert _s(back.keep("loads", "shared").ahead(3)).ahead == 3
+    assert _s(two.ahead(0)).ahead == 0
+    assert refused(lambda: back.keep("loads", "shared").ahead("two")).why == "not a positive whole number"  # type: ignore
     e = refused(lambda: back.keep("loads", "shared").ahead(8))
     assert e.why == "not a number of rows that are on their way" and e.legal == "0 to 7"
     down = on_gpu("outer_softmax")
