@@ -214,7 +214,7 @@ class Held(Runs):
                     self.rounds(s, col, lo, hi, walks)
                 else:
                     self.held_steps(s, col, lo, hi, walks[0])
-                if not self.s.ahead:  # else the whole row is a group (`ask` of `gpu.py`)
+                if not self.s.ahead:  # else the whole row is a group (`ask_ahead` of `gpu.py`)
                     s.body.append(Commit())
                 found.append((p, lo, hi))
         self.early |= asked
