@@ -19,18 +19,17 @@ from fusewright.bench.cases import Case
 from fusewright.bench.cases_gpu import GPU_CASES
 from fusewright.bench.cases_more import MORE_CASES
 from fusewright.bench.cases_odd import ODD_CASES
+from fusewright.bench.null import NullDriver
 from fusewright.build import nvrtc
 from fusewright.emit.cuda import emit_cuda
 from fusewright.emit.cuda_types import CudaTarget
 from fusewright.loop.ir import Func
 from fusewright.run import devices, gpu
-from fusewright.schedule.device import H200
 
 
-class Compiling:
+class Compiling(NullDriver):
     """A driver that compiles and launches nothing."""
 
-    gpu = H200
     turn = 0.0  # no kernel of another is known
 
     def versions(self) -> str:
@@ -41,23 +40,10 @@ class Compiling:
         self.reports = nvrtc.report(cubin)
         return cubin
 
-    def load(self, code: bytes, func: Func) -> list[Any]:
-        return [None for _ in func.body]
-
-    def scratch(self, nbytes: int) -> torch.Tensor:
-        return torch.empty(nbytes, dtype=torch.uint8)
-
-    def counters(self, count: int, stream: int) -> torch.Tensor:
-        return torch.zeros(count, dtype=torch.int32)
-
-    def enter(self) -> int:
-        return 0
-
-    def can_time(self) -> bool:
-        return False
-
     def launch(self, handle: Any, blocks: int, threads: int, shared: int, args: int, stream: int) -> None:
         self.launches.append(f"{blocks}x{threads}")
+
+    follow = launch
 
 
 def run(case: Case, driver: Compiling, **options: Any) -> None:
@@ -65,7 +51,8 @@ def run(case: Case, driver: Compiling, **options: Any) -> None:
     torch._dynamo.reset()
     driver.launches, driver.reports, driver.turn = [], [], time.time()
     inputs = case.inputs("cpu", False)
-    with devices.use("cpu", driver), fusewright.options(disk_cache=False, fallback=False, **options):
+    options = {"disk_cache": False, "fallback": False, "native_launch": False, **options}
+    with devices.use("cpu", driver), fusewright.options(**options):
         fn = torch.compile(case.fn, backend="fusewright")
         if case.backward:
             out = fn(*inputs)

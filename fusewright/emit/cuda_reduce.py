@@ -32,7 +32,7 @@ _FN = "__device__ __forceinline__"
 _WARP = 32
 TURNS = 2  # parts of the scratch that successive collectives share
 BARRIERS = 15  # of a block, besides that of `__syncthreads`
-APART = 512  # threads of a block that has them: a multiprocessor has not many, so that fewer small blocks would run
+SEVERAL = 512  # threads of a block that has them: a multiprocessor has not many, so that fewer small blocks would run
 HALF = 1024  # bytes of scratch of which a reduction has two halves, at most, rather than wait at one more barrier
 _PACKED = 4  # values of each thread that share their shuffles, at most
 SCRATCH = 8192  # bytes of scratch that one reduction uses at most, unless one value of each thread takes more
@@ -107,7 +107,7 @@ class Shape:
     @property
     def separable(self) -> bool:
         """Whether groups are whole warps, so few that each has a barrier, and what goes through memory is little."""
-        several = self.threads >= APART and 1 < self.threads // self.group <= BARRIERS
+        several = self.threads >= SEVERAL and 1 < self.threads // self.group <= BARRIERS
         whole = self.stride == 1 and self.group % _WARP == 0 and _power(self.group)
         return several and whole and 0 < self.scratch <= HALF
 
@@ -394,21 +394,16 @@ def plan_scratch(grid: Grid, apart: bool = False) -> Scratch:
     _walk(grid.body, frozenset(), grid.threads, plan)
     for body in _bodies(grid.body):
         for first, count in collectives(body):
-            own = apart and _apart(first, grid.threads, count)
-            if id(first) not in plan.place and not own:
+            if id(first) not in plan.place:
                 continue
-            k, barrier = plan.place.get(id(first), (0, True))
+            k, barrier = plan.place[id(first)]
             size = _scratch(first, grid.threads, count)
-            if own or (barrier and first.op == "treduce" and size <= HALF):
+            if barrier and first.op == "treduce" and size <= HALF:
                 plan.place[id(first)] = len(plan.sizes), False
                 plan.sizes.append(2 * ((size + 15) & -16))
             else:
                 plan.sizes[k] = max(plan.sizes[k], size)
     return plan
-
-
-def _apart(s: Let, threads: int, count: int) -> bool:
-    return s.op == "treduce" and shape_of(s, threads, count, True).apart
 
 
 def collectives(body: list[Stmt]) -> Iterator[tuple[Let, int]]:
@@ -463,9 +458,10 @@ def _walk(body: list[Stmt], busy: frozenset[int], threads: int, plan: Scratch) -
     for s in body:
         if isinstance(s, Barrier):  # a creduce would do as well, but tools that look for races do not see it
             busy = frozenset()
-        elif isinstance(s, Let) and plan.apart and _apart(s, threads, counts.get(id(s), 1)):
-            continue
         elif isinstance(s, Let) and id(s) in counts and _scratch(s, threads, counts[id(s)]):
+            if s.op == "treduce" and shape_of(s, threads, counts[id(s)], plan.apart).apart:
+                plan.place[id(s)] = 0, True  # halves of its own, since its barrier is past what its own group read only
+                continue
             k = 0 if 0 not in busy else 1 if 1 not in busy else 0
             plan.place[id(s)] = (k, k in busy)
             busy = frozenset((k,))  # the reduction's own barrier is past what was read before

@@ -83,8 +83,8 @@ class _Rows(Scans):
         self.look_ahead(s)
         tiles, blocks = self.params.get(self.row_tiles(), "row tiles"), self.params.get(BLOCKS, "blocks")
         for n in range(self.s.ahead):
-            self.half = self.imm(n * self.s.steps * self.width)
-            self.ask_ahead(s, self.add(s, bid, self.mul(s, blocks, self.imm(n))), tiles, row, col)
+            place = self.imm(n * self.s.steps * self.width)
+            self.ask_ahead(s, self.add(s, bid, self.mul(s, blocks, self.imm(n))), tiles, row, col, place)
         self.ask(s, bid, tiles, row, col)
         tile = self.reg(self.ix, prefix="tile")
         inside: list[Stmt] = []
@@ -94,9 +94,8 @@ class _Rows(Scans):
         following = self.turn_over(x, col)
         self.ask(x, self.add(x, tile, blocks), tiles, row, col)
         if self.s.ahead:
-            here, self.half = self.half, following
-            self.ask_ahead(x, self.add(x, tile, self.mul(x, blocks, self.imm(self.s.ahead))), tiles, row, col)
-            self.half = here
+            last = self.add(x, tile, self.mul(x, blocks, self.imm(self.s.ahead)))
+            self.ask_ahead(x, last, tiles, row, col, following)
         if self.shared and not self.s.ahead:
             self.copy_row(x, col)
         self.passes(x, col, valid)
@@ -116,10 +115,10 @@ class _Rows(Scans):
         if there:
             s.body.append(If(self.prim(s, "lt", tile, tiles), there))
 
-    def ask_ahead(self, s: Scope, tile: Arg, tiles: Arg, row: Arg, col: Arg) -> None:
-        """Ask for what is held in shared memory of a tile of rows, if there is such a tile."""
+    def ask_ahead(self, s: Scope, tile: Arg, tiles: Arg, row: Arg, col: Arg, place: Arg) -> None:
+        """Ask for what is held in shared memory of a tile of rows, if there is such a tile; `place`: where it goes."""
         there: list[Stmt] = []
-        self.fetch_ahead(Scope(s, there), tile, row, col)
+        self.fetch_ahead(Scope(s, there), tile, row, col, place)
         s.body += [If(self.prim(s, "lt", tile, tiles), there), Commit()]  # an empty group counts, too
 
     def passes(self, s: Scope, col: Arg, valid: Arg | None) -> None:

@@ -286,10 +286,12 @@ class Held(Runs):
         if self.ahead:
             self.held_steps(s, col, 0, self.s.steps, self.reader(self.ahead))
 
-    def fetch_ahead(self, s: Scope, tile: Arg, row: Arg, col: Arg) -> None:
-        """Ask for a row in shared memory: while a resident block works on one of the rows before."""
+    def fetch_ahead(self, s: Scope, tile: Arg, row: Arg, col: Arg, place: Arg) -> None:
+        """Ask for a row, to `place` in shared memory: while a resident block works on one of the rows before."""
         self.place_row(s, tile, row)
+        here, self.half = self.half, place
         self.copy_row(s, col)
+        self.half = here
 
     def turn_over(self, s: Scope, col: Arg) -> Arg:
         """The row that was asked for becomes the row to work on; returns where in shared memory the next one goes."""

@@ -26,7 +26,7 @@ from .gpu_fit import CLUSTERS, HALF, STEPS, THREADS, holds
 from .gpu_runs import Runs
 
 EACH = 8  # columns of a thread, at least, where it costs much to combine what threads have found, or each reads little
-NARROW = 4  # bytes of a vector up to which that is little
+LITTLE = 4  # bytes of a vector up to which that is little
 BRIEF = 512  # columns up to which half as many threads share those whose moments are combined, which is dear
 LONG = 64  # columns from which on half a warp has rows side by side, and more threads share a column
 PART = 8  # bytes of a vector from which on blocks that hold rows have no more of them than a line of the caches has
@@ -49,7 +49,7 @@ class Down(Runs):
             vectors = self.size(rows) // lanes
             rt = self._side_by_side(power_up(self.size([unit]) // lanes, most), lanes * smallest, vectors)
             ct = max(1, THREADS // rt)
-            little = passes == 1 and lanes * smallest <= NARROW and vectors >= 2 * PIECES * WARP * self.gpu.sms
+            little = passes == 1 and lanes * smallest <= LITTLE and vectors >= 2 * PIECES * WARP * self.gpu.sms
             if finds_positions(f.reductions()) or little:  # what threads have found is dear to combine
                 ct = max(1, min(ct, power_up(nc // EACH + 1, 2 * ct) // 2))
             if little and ct * rt < HALF:
@@ -65,7 +65,7 @@ class Down(Runs):
             held = self._held_rows(f, base, rows, cols, unit, lanes * smallest, moments)
             if held is not None:
                 return f, held, {}
-        once = passes == 1 or (moments and lanes * smallest <= NARROW)
+        once = passes == 1 or (moments and lanes * smallest <= LITTLE)
         few = self.gpu.sms * (PIECES // 2 if once else 1)  # so few blocks do not keep memory busy
         if tiles < few and nc >= 4 * ct and not finds_positions(f.reductions()):
             loads = {(b, o): d.itemsize for b, o, d in accesses(f, stores=False) if o.axes() & set(cols)}
@@ -73,7 +73,7 @@ class Down(Runs):
             several = lanes * point > ACCESS and len(f.reductions()) > 1
             narrow = lanes == 8 and (passes > 1 or several or running)  # these take registers
             longer = lanes == 8 and (4 if narrow else 8) * point <= ACCESS  # 16-bit elements wait longer; of one tensor
-            longer |= bool(running) and lanes * point <= NARROW
+            longer |= bool(running) and lanes * point <= LITTLE
             wide, steps = self._unspilled(f, set(cols), unit, 4 if narrow else lanes, 8 if longer else 4)
             if wide < lanes:
                 base, tiles = based(wide)

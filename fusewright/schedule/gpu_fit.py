@@ -24,7 +24,7 @@ BY_ROW = 4  # of them where a block has several rows at a time
 SPARE = 2  # by which that estimate may be too high
 EASY = 6  # registers to spare, where nothing else than narrower vectors is needed
 COLUMNS = 16  # columns of a thread at best, in a block that has a processor for itself and rows in shared memory
-FLIGHT = 48 << 10  # bytes that such a block has on their way, at least: what comes in the time that memory takes
+COMING = 48 << 10  # bytes that such a block has on their way, at least: what comes in the time that memory takes
 ROUNDS = 16  # rows that each group of its threads has at least; of fewer the sums of several groups do not pay
 LEFT = 16  # of its registers left, besides those of `demand`
 LOOSE = 0.1  # of the threads that may be idle, rather than have narrower vectors or more columns
@@ -211,16 +211,17 @@ def narrowed(
     ring = in_ring(f, rows, cols, vectors, lanes, size, gpu)
     two = _two_blocks(f, rows, cols, held, lanes, small, gpu)
     if two is not None:
-        brief = ring is None or count * ring.threads < ROUNDS * gpu.sms * 2 * THREADS
-        if ring is None or (use(*two) > use(ring, lanes) - LOOSE and (brief or not _much(f, cols))):
+        if ring is None:
+            return two
+        brief = count * ring.threads < ROUNDS * gpu.sms * 2 * THREADS
+        if use(*two) > use(ring, lanes) - LOOSE and (brief or not _much(f, cols)):
             return two
     if ring is None and held.place != "registers" and small >= 4 and dear_values(f, cols):  # many threads for them
         return held, lanes
     alone, n = _alone(held, vectors * lanes, lanes, small)
     fits = 2 * WARP <= alone.threads <= 2 * THREADS
     if fits and demand(f, rows, cols, alone, n) <= gpu.registers // (2 * THREADS) + SPARE:
-        full = ring is not None and ring.threads <= THREADS and use(ring, lanes) >= use(alone, n)
-        if ring is None or (small < 4 and not full):
+        if ring is None or (small < 4 and (ring.threads > THREADS or use(ring, lanes) < use(alone, n))):
             return alone, n
     if ring is not None:
         return ring, lanes
@@ -260,7 +261,7 @@ def in_ring(f: Fusion, rows: set[Atom], cols: set[Atom], vectors: int, lanes: in
     for ct in (2 * WARP, 4 * WARP, THREADS, 2 * THREADS):
         steps = -(-vectors // ct)
         bytes_of = 2 * THREADS * steps * size  # one row of each group of threads
-        h = Held(1, ct, steps, "loads", "shared", True, 1 if bytes_of >= FLIGHT else 2)
+        h = Held(1, ct, steps, "loads", "shared", True, 1 if bytes_of >= COMING else 2)
         each, last = steps * lanes, ct == 2 * THREADS and best is None
         if not COLUMNS < 2 * each <= (4 if last else 3) * COLUMNS:
             continue

@@ -100,9 +100,8 @@ def _shared(f: Fusion, s: GpuSchedule, cols: int) -> Iterator[GpuSchedule]:
         steps = -(-cols // (cluster * ct))
         if steps > (MOST_STEPS if keep == "values" else MOST_SHARED) or 2 * cols <= cluster * ct:
             continue
-        if (ahead > 0 and not s.resident) or (cluster > 1 and s.resident):
-            continue
-        yield replace(t, col_threads=ct, steps=steps, cluster=cluster, ahead=ahead, keep=keep)
+        if ahead <= s.resident and (cluster == 1 or not s.resident):
+            yield replace(t, col_threads=ct, steps=steps, cluster=cluster, ahead=ahead, keep=keep)
 
 
 def _interleaved(s: GpuSchedule, cols: int) -> Iterator[GpuSchedule]:

@@ -1,9 +1,9 @@
 // Enough of CUDA to compile the kernels that fusewright/emit/cuda.py writes with a C++ compiler and to run them on a CPU.
 //
 // Clusters of blocks (mostly, single ones) run one after the other. The threads of a cluster are fibers: each runs until
-// it waits, at a barrier or for the other threads of its warp or group, or until it ends. Without barriers and shuffles they need
-// no fibers and run in a loop. Shared memory is one place for all blocks; when a thread of another block of the cluster
-// goes on, what that block has in it is brought back.
+// it waits, at a barrier or for the other threads of its warp or group, or until it ends. Without barriers and shuffles
+// they need no fibers and run in a loop. Shared memory is one place for all blocks; when a thread of another block of the
+// cluster goes on, what that block has in it is brought back.
 //
 // Reported (emu_error, the first one): a barrier or shuffle that not all threads reach, different barriers reached by
 // threads of one block, a misaligned vector access, what cuda_emulation_cluster.h says of clusters and
