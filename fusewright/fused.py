@@ -243,9 +243,8 @@ class Fused:
             self.blocks = [*self.blocks, block(entry, len(self.blocks), self.names, self.scope)]
             plan.entries += 1
             self.source = write("call", self.head, self.names, self.blocks)
-            made: dict[str, Any] = {}
-            exec(compile(self.source, frames.name(self.title), "exec"), made)
-            self.call.__code__ = made["call"].__code__  # type: ignore[attr-defined]
+            exec(compile(self.source, frames.name(self.title), "exec"), self.scope)
+            self.call.__code__ = self.scope["call"].__code__  # type: ignore[attr-defined]
 
 
 def _transformed() -> bool:
@@ -346,6 +345,15 @@ class FusedModule(torch.nn.Module):
         if "_plain" in self.__dict__:
             self.__dict__["_plain"].training = mode
 
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name == "training" or "_plain" not in self.__dict__:
+            super().__setattr__(name, value)
+        else:
+            setattr(self.__dict__["_plain"], name, value)
+
+    def __delattr__(self, name: str) -> None:
+        delattr(self.__dict__["_plain"], name)
+
     def __getattr__(self, name: str) -> Any:
         try:
             return super().__getattr__(name)
@@ -366,8 +374,8 @@ class FusedModule(torch.nn.Module):
         return f"fused {type(self._plain).__name__}"
 
 
-def _instance_forward(module: torch.nn.Module, *args: Any, **kwargs: Any) -> Any:
-    return module.forward(*args, **kwargs)
+def _instance_forward(self: torch.nn.Module, *args: Any, **kwargs: Any) -> Any:
+    return self.forward(*args, **kwargs)
 
 
 __all__ = ["Fused", "FusedModule"]

@@ -16,12 +16,12 @@ from ..fusion.ir import Fusion, Stage
 from ..graph.ir import Value
 from ..loop.overwrite import overwritable
 
-_COPY = torch.ops.aten.copy_.default
+COPY = torch.ops.aten.copy_.default
 
 
 def copied(traced: Any) -> set[Value]:
     """Values that the graph copies into an input."""
-    found = {traced.values.get(n.args[1]) for n in traced.nodes if n.target is _COPY and isinstance(n.args[1], Node)}
+    found = {traced.values.get(n.args[1]) for n in traced.nodes if n.target is COPY and isinstance(n.args[1], Node)}
     return {v for v in found if isinstance(v, Value)}
 
 
@@ -37,7 +37,7 @@ def assign(groups: list[Any], traced: Any) -> tuple[dict[Value, Node], set[int]]
     into: dict[Value, Node] = {}
     dropped: set[int] = set()
     for u, node in enumerate(traced.nodes):
-        if node.target is not _COPY or u not in place or any(n.op != "output" for n in node.users):
+        if node.target is not COPY or u not in place or any(n.op != "output" for n in node.users):
             continue
         target, source = node.args[0], node.args[1]
         value = traced.values.get(source)
@@ -52,6 +52,29 @@ def assign(groups: list[Any], traced: Any) -> tuple[dict[Value, Node], set[int]]
             into[value] = target
             dropped.add(u)
     return into, dropped
+
+
+def private(written: tuple[torch.Tensor, ...], others: tuple[torch.Tensor, ...]) -> tuple[torch.Tensor, ...]:
+    """`others`, those that have elements in the memory of a tensor that is written in copies of their own."""
+    owners = {t.untyped_storage()._cdata for t in written}
+    shared = [k for k, t in enumerate(others) if t.untyped_storage()._cdata in owners]
+    if not shared:
+        return others
+    spans = [_span(t) for t in written]
+    out = list(others)
+    for k in shared:
+        begin, end = _span(out[k])
+        if any(begin < e and b < end for b, e in spans):
+            t = out[k]
+            out[k] = t.new_empty(0).set_(t.untyped_storage().clone(), t.storage_offset(), t.shape, t.stride())
+    return tuple(out)
+
+
+def _span(t: torch.Tensor) -> tuple[int, int]:
+    """The addresses of a tensor's memory: its first byte, and the one behind its last."""
+    begin = t.data_ptr()
+    reach = 1 + sum((n - 1) * s for n, s in zip(t.shape, t.stride(), strict=True)) if t.numel() else 0
+    return begin, begin + reach * t.element_size()
 
 
 def _same_layout(a: Node, b: Node) -> bool:

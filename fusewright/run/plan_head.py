@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING
 import torch
 
 from ..core.lazy import lazy_import
-from . import internals, steps
+from . import inplace, internals, steps
+from .inplace import COPY
 
 if TYPE_CHECKING:
     from torch.fx import Node
@@ -51,6 +52,7 @@ def write(w: _Writer) -> None:
     w.add(head, set(), set(names))
     for n in placeholders:
         w.bind(n)
+    _keep_apart(w, placeholders)
     # hooks on saved tensors may give them back in other layouts
     given = [n for n in placeholders if n in gradients or (w.backward and n in w.consumed)]
     plain = {n for n in asked if n not in w.consumed and all(map(_any_strides, n.users))}
@@ -79,6 +81,22 @@ def write(w: _Writer) -> None:
         w.add(lines, known, known)
     if asked:
         w.add(["args.clear()"], set(), set())
+
+
+def _keep_apart(w: _Writer, placeholders: list[Node]) -> None:
+    """Where kernels write into arguments, have others that lie in the same memory copied, as nobody guards against it.
+
+    Not those that the graph gives back, or writes into as well: AOTAutograd has taken them to be apart, too.
+    """
+    written = [n.name for n in placeholders if n in w.into.values()]
+    beside = [n for n in placeholders if n.name not in written and n.users and n not in w.results and _strided(n)]
+    beside = [n for n in beside if not any(u.target is COPY and u.args[0] is n for u in n.users)]
+    if not (written and beside and w.native and w.guards):
+        return
+    w.scope["_private"] = inplace.private
+    names = {n.name for n in beside}
+    given = "".join(f"{n.name}, " for n in beside)
+    w.add([f"{given}= _private(({''.join(f'{t}, ' for t in written)}), ({given}))"], {*names, *written}, names)
 
 
 def _together(w: _Writer, given: list[Node], needed: bool) -> list[Node]:

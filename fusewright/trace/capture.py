@@ -32,7 +32,7 @@ from torch.utils._sympy.functions import CleanDiv, FloorDiv, Mod, PythonMod
 from ..core.errors import Refusal
 from . import frames, printing, questions
 from .cuts import Cuts
-from .failures import PACKAGE, TORCH, explained, line_at
+from .failures import PACKAGE, TORCH, check_constants, explained, line_at
 from .lean import aot_settings
 from .signature import Described, Layout, Node, rebuild
 from .state import unchanged
@@ -272,9 +272,13 @@ def _enter(stack: contextlib.ExitStack, node: Node, value: Any, leaves: list[Any
             for n, v in zip(node.children, parts, strict=True):
                 yield from _enter(stack, n, v, leaves)
         return
-    names = [".".join((*path, name)) for path, _, name in node.data.slots]
-    given = {name: leaves[c.data] for name, c in zip(names, node.children, strict=True)}
-    stack.enter_context(_reparametrize_module(value, given, tie_weights=True))
+    state = node.data
+    mine = [leaves[c.data] for c in node.children]
+    places = [(*slot, k) for k, slot in enumerate(state.slots)] + [s for s in state.shared if s[1] != "_modules"]
+    given = {".".join((*path, name)): mine[k] for path, _, name, k in places}
+    # Each place once: torch's own `tie_weights` takes those of a module that is found twice for two, and exchanges
+    # both, so that what it puts back at the end is a leaf.
+    stack.enter_context(_reparametrize_module(value, given))
 
     def unchanged() -> None:
         for name, t in given.items():
@@ -404,6 +408,7 @@ def _capture(
                 raise _Multiple(more)
             if tracer.differentiable and not (grad and any(lay.requires_grad for lay in layouts.values())):
                 raise Refusal("gradient", "a result requires a gradient that no argument or grad mode asks for")
+            check_constants(gm)
             built = compilers[kind](gm, inputs)
             which = "backward" if kind == "backward" else "forward"
             setattr(made, which, built)

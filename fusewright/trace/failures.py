@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import operator
+import re
 import traceback
 from pathlib import Path
 
 import torch
-from torch._subclasses.fake_tensor import DataDependentOutputException, DynamicOutputShapeException
+from torch._subclasses.fake_tensor import DataDependentOutputException, DynamicOutputShapeException, FakeTensor
+from torch._subclasses.functional_tensor import FunctionalTensor
 from torch.fx.experimental.symbolic_shapes import GuardOnDataDependentSymNode
 
 from ..core.errors import Refusal, UserError
@@ -66,4 +69,21 @@ def explained(e: Exception, pinned: str) -> Exception:
     return e
 
 
-__all__ = ["PACKAGE", "TORCH", "explained", "line_at"]
+def check_constants(gm: torch.fx.GraphModule) -> None:
+    """Raises UserError where a graph holds a tensor without memory: one that the function has made before, and kept."""
+    for n in gm.graph.nodes:
+        held = operator.attrgetter(n.target)(gm) if n.op == "get_attr" else None
+        if not isinstance(held, torch.Tensor):
+            continue
+        if isinstance(held, (FakeTensor, FunctionalTensor)) or torch._is_functional_tensor(held):
+            users = "".join(u.meta.get("stack_trace") or "" for u in n.users)
+            lines = re.findall(r'File "(.*)", line (\d+)', users)
+            where = line_at(lines[-1][0], int(lines[-1][1])) if lines else "the function"
+            raise UserError(
+                f"{where} uses a tensor that an earlier run of the function has made and kept (in a cache, a "
+                "dictionary or an object), which a trace cannot do: make it before the first call, and pass it as an "
+                "argument or hold it as a buffer of the module."
+            )
+
+
+__all__ = ["PACKAGE", "TORCH", "check_constants", "explained", "line_at"]

@@ -355,9 +355,14 @@ def gatherer(state: ModuleState) -> Callable[[Any], tuple[Any, ...] | None]:
         lines.append(
             f"if {m} is None or w{k}() is not {m} or {m}.training is not {training} or names({m}) != h{k}: return None"
         )
-        if path:
-            lines.append(f"if {m}._forward_hooks or {m}._forward_pre_hooks: return None")
+        if path or state.called:
+            hooks = ("_forward_hooks", "_forward_pre_hooks", "_backward_hooks", "_backward_pre_hooks")
+            lines.append(f"if {' or '.join(f'{m}.{h}' for h in hooks)}: return None")
     scope["names"] = _held
+    for path, kind, name, k in state.shared:
+        at, where, key = state.slots[k] if kind != "_modules" else (modules[k][0], "", "")
+        first = names[at] if kind == "_modules" else f"{names[at]}.__dict__[{where!r}][{key!r}]"
+        lines.append(f"if {names[path]}.__dict__[{kind!r}].get({name!r}) is not {first}: return None")
     leaves = [f"{names[path]}.__dict__[{kind!r}][{name!r}]" for path, kind, name in state.slots]
     lines.append(f"return ({', '.join(leaves)}{',' if len(leaves) == 1 else ''})")
     text = "def gather(m):\n" + "\n".join(f"    {s}" for s in lines)
@@ -381,10 +386,22 @@ def inlinable(structure: Sequence[Node]) -> bool:
     return all(n.kind != "pytree" for top in structure for n in top.walk())
 
 
+def renamed(values: Sequence[str]) -> dict[str, str]:
+    """Parameter -> the variable of generated code that has its value. Names that begin with "_" are ours."""
+    taken = set(values)
+
+    def fresh(name: str) -> str:
+        while name in taken:
+            name += "_"
+        return name
+
+    return {v: fresh(f"p{k}{v}") if v.startswith("_") else v for k, v in enumerate(values)}
+
+
 def block(entry: Entry, number: int, values: Sequence[str], scope: dict[str, Any]) -> list[str]:
     """The lines that check one entry against the parameters `values` and run it; what they name goes into `scope`."""
     b = _Block(entry, number, scope)
-    for n, v in zip(entry.structure, values, strict=True):
+    for n, v in zip(entry.structure, renamed(values).values(), strict=True):
         b.node(n, v, True)
     b.tensors()
     b.call()
@@ -393,11 +410,17 @@ def block(entry: Entry, number: int, values: Sequence[str], scope: dict[str, Any
 
 def write(name: str, head: str, values: Sequence[str], blocks: Sequence[list[str]]) -> str:
     """Source of the function `name`, whose parameters are `head`, that tries the blocks and then calls `_slow`."""
+    mine = renamed(values)
     lines = [f"def {name}({head}):"]
+    if list(mine) != list(mine.values()):  # a parameter may hide a name that the blocks need
+        inner = "_inside"
+        while inner in mine:
+            inner += "_"
+        lines = [f"def {name}({head}): return {inner}({', '.join(mine)})", f"def {inner}({', '.join(mine.values())}):"]
     for b in blocks:
         lines.append("    while True:")
         lines += [f"        {s}" for s in b]
-    lines.append(f"    return _slow({', '.join(values)})")
+    lines.append(f"    return _slow({', '.join(mine.values())})")
     return "\n".join([*lines, ""])
 
 

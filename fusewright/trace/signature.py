@@ -32,6 +32,7 @@ PLAIN = (
 )
 _FIXED = {-1, 0, 1}  # integers that programs compare with most (dimensions, switches): never symbolic
 LARGEST = 1 << 62  # larger integers are never symbolic either: arithmetic in traces has 64 bits
+SELF = "self"  # the argument whose method is traced
 LOOSE = (complex, range)  # whose == takes different values to be equal; their repr tells them apart
 
 
@@ -154,11 +155,15 @@ class ModuleState:
     """What a trace depends on in a module tree, besides its tensors.
 
     `modules`: (path, module, training, names of its submodules, parameters and buffers); `slots`: (path,
-    "_parameters" or "_buffers", name) of every leaf, the shared ones once.
+    "_parameters" or "_buffers", name) of every leaf, the shared ones once; `shared`: (path, "_parameters", "_buffers"
+    or "_modules", name, number of the slot or module) of those that are found elsewhere, too. `called`: whether hooks
+    of the module itself would run inside (a method's `self` has been called already).
     """
 
     modules: tuple[tuple[tuple[str, ...], Same, bool, tuple[str, ...]], ...]
     slots: tuple[tuple[tuple[str, ...], str, str], ...]
+    shared: tuple[tuple[tuple[str, ...], str, str, int], ...]
+    called: bool
 
 
 class Described:
@@ -242,12 +247,17 @@ def _node(x: Any, out: Described, name: str, fixed: bool) -> Node:
 
 
 def _module(m: torch.nn.Module, out: Described, name: str, fixed: bool) -> Node:
-    modules, slots = [], []
+    modules: list[tuple[tuple[str, ...], Same, bool, tuple[str, ...]]] = []
+    slots: list[tuple[tuple[str, ...], str, str]] = []
+    shared: list[tuple[tuple[str, ...], str, str, int]] = []
     children: list[Node] = []
-    seen: set[int] = set()
+    seen: dict[int, int] = {}
+    places = {id(sub): k for k, sub in enumerate(m.modules())}
+    modules_of = {id(sub): tuple(path.split(".")) for path, sub in m.named_modules()}  # where each is found first
+    called = name != SELF
     for path, sub in m.named_modules():
-        if sub is not m and hooked(sub):
-            raise Refusal("argument", f"{name}.{path} has hooks")
+        if (called or sub is not m) and hooked(sub):
+            raise Refusal("argument", f"{name}{'.' if path else ''}{path} has hooks")
         parts = tuple(path.split(".")) if path else ()
         held = tuple(sub.__dict__["_modules"])
         for kind in ("_parameters", "_buffers"):
@@ -256,12 +266,18 @@ def _module(m: torch.nn.Module, out: Described, name: str, fixed: bool) -> Node:
                     held += (f"-{key}",)
                     continue
                 held += (key,)
-                if id(t) not in seen:
-                    seen.add(id(t))
+                if id(t) in seen:
+                    shared.append((parts, kind, key, seen[id(t)]))
+                else:
+                    seen[id(t)] = len(slots)
                     slots.append((parts, kind, key))
                     children.append(_node(t, out, f"{name}.{path}{'.' if path else ''}{key}", fixed))
+        for key, part in sub.__dict__["_modules"].items():
+            if part is not None and modules_of[id(part)] != (*parts, key):
+                shared.append((parts, "_modules", key, places[id(part)]))
         modules.append((parts, Same(sub), sub.training, held))
-    return Node("module", ModuleState(tuple(modules), tuple(slots)), tuple(children))
+    state = ModuleState(tuple(modules), tuple(slots), tuple(shared), called)
+    return Node("module", state, tuple(children))
 
 
 def hooked(m: torch.nn.Module) -> bool:

@@ -1,5 +1,7 @@
 """Kernels that write straight into an input that the program mutates."""
 
+from typing import Any
+
 import pytest
 import torch
 
@@ -116,3 +118,22 @@ def test_large_misaligned_inputs(monkeypatch: pytest.MonkeyPatch) -> None:
         want = p.clone().mul_(0.9).add_(g, alpha=-0.1)
         step(p, g)
         torch.testing.assert_close(p, want)
+
+
+@pytest.mark.parametrize(
+    "fn",
+    [
+        lambda x, y: x.copy_(y.roll(1) * 2 + 1),
+        lambda x, y: x.copy_(y * 2 + 1),
+        lambda x, y: x.add_(y.flip(0)),
+    ],
+)
+def test_arguments_that_share_memory_only_later(fn: Any) -> None:
+    """Nobody guards against that: the program is traced with two that do not."""
+    f = torch.compile(fn, backend="fusewright")
+    f(torch.randn(64), torch.randn(64))
+    for x, y in ((slice(0, 64), slice(0, 64)), (slice(8, 72), slice(4, 68)), (slice(0, 64), slice(64, 128))):
+        got, want = torch.arange(128.0), torch.arange(128.0)
+        f(got[x], got[y])
+        fn(want[x], want[y].clone())
+        assert torch.equal(got, want), (x, y)

@@ -334,3 +334,33 @@ def test_moments_of_extreme_numbers(moment: Callable, scale: float, mean: float)
             actual, expected = (actual,), (expected,)
         for a, e in zip(actual, expected, strict=True):
             torch.testing.assert_close(a, e.float(), rtol=1e-6, atol=1e-44)
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.bfloat16, torch.float16])
+@pytest.mark.parametrize("bounds", [{"min"}, {"max"}, {"min", "max"}])
+def test_zeros_that_are_clamped_by_tensors(bounds: set[str], dtype: torch.dtype) -> None:
+    """Of two zeros the bound, where a number as bound leaves x."""
+    x = torch.tensor([0.0, -0.0] * 32, dtype=dtype)
+    assert_as_eager(lambda x, y: torch.clamp(x * 1, **dict.fromkeys(bounds, y)), x, -x)  # type: ignore[arg-type]
+    assert_as_eager(lambda x: torch.clamp(x * 1, **dict.fromkeys(bounds, 0.0)), x)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("value", [3000000001.0, 4294967301.0, -2147483649.0, 300.7, -5.0, math.inf, math.nan])
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+def test_large_numbers_to_bytes(dtype: torch.dtype, value: float) -> None:
+    """From float64 by way of 64 bits, else of 32."""
+    assert_as_eager(lambda x: (x + 0).to(torch.uint8) + 0, torch.full((40,), value, dtype=dtype))
+
+
+@pytest.mark.parametrize("reduce", ["prod", "amax", "amin"])
+def test_index_reduce_of_booleans(reduce: str) -> None:
+    x, index = torch.zeros(4, dtype=torch.bool), torch.tensor([0, 1, 1])
+    source = torch.tensor([True, False, True])
+
+    def f(x: torch.Tensor, source: torch.Tensor) -> torch.Tensor:
+        return x.index_reduce(0, index, source, reduce, include_self=False)
+
+    with pytest.raises(NotImplementedError):
+        f(x, source)
+    with pytest.raises(NotImplementedError):
+        compiled(f)(x, source)

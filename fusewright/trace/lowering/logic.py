@@ -99,11 +99,11 @@ def _clamp(ctx: Context, x: Value, low: Any = None, high: Any = None) -> Value:
     if v.dtype.is_bool:
         raise Refusal("dtype", "eager does not clamp booleans")
     # a NaN bound makes the whole result NaN, and max/min propagate it; of two equal operands (zeros of either sign)
-    # they give the second, as eager's clamp does
-    if low is not None:
-        v = b.max(exact(ctx, low, ctx.dtype), v)
-    if high is not None:
-        v = b.min(exact(ctx, high, ctx.dtype), v)
+    # they give the second, as eager's clamp does: of a number as bound that is x, of a tensor the bound
+    for bound, pick in ((low, b.max), (high, b.min)):
+        if bound is not None:
+            limit = exact(ctx, bound, ctx.dtype)
+            v = pick(v, limit) if isinstance(bound, Value) else pick(limit, v)
     return v
 
 

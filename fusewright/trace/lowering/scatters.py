@@ -148,6 +148,8 @@ def _index_reduce(
 ) -> Value:
     _same_type(x, source)
     _rounds_every_step(ctx)
+    if x.dtype.is_bool and not include_self:
+        raise Refusal("dtype", "eager has no such index_reduce of booleans")
     return _slices(ctx, x, dim, positive_index(ctx, index), source, _how(x.dtype, reduce), include_self)
 
 
