@@ -91,6 +91,7 @@ def _keep_apart(w: _Writer, placeholders: list[Node]) -> None:
     written = [n.name for n in placeholders if n in w.into.values()]
     beside = [n for n in placeholders if n.name not in written and n.users and n not in w.results and _strided(n)]
     beside = [n for n in beside if not any(u.target is COPY and u.args[0] is n for u in n.users)]
+    beside = [n for n in beside if "seen" not in n.meta]  # an argument of an exported program once more
     if not (written and beside and w.native and w.guards):
         return
     w.scope["_private"] = inplace.private
