@@ -252,8 +252,7 @@ def _module(m: torch.nn.Module, out: Described, name: str, fixed: bool) -> Node:
     shared: list[tuple[tuple[str, ...], str, str, int]] = []
     children: list[Node] = []
     seen: dict[int, int] = {}
-    places = {id(sub): k for k, sub in enumerate(m.modules())}
-    modules_of = {id(sub): tuple(path.split(".")) for path, sub in m.named_modules()}  # where each is found first
+    first = {id(sub): (k, path) for k, (path, sub) in enumerate(m.named_modules())}
     called = name != SELF
     for path, sub in m.named_modules():
         if (called or sub is not m) and hooked(sub):
@@ -273,8 +272,8 @@ def _module(m: torch.nn.Module, out: Described, name: str, fixed: bool) -> Node:
                     slots.append((parts, kind, key))
                     children.append(_node(t, out, f"{name}.{path}{'.' if path else ''}{key}", fixed))
         for key, part in sub.__dict__["_modules"].items():
-            if part is not None and modules_of[id(part)] != (*parts, key):
-                shared.append((parts, "_modules", key, places[id(part)]))
+            if part is not None and first[id(part)][1] != ".".join((*parts, key)):
+                shared.append((parts, "_modules", key, first[id(part)][0]))
         modules.append((parts, Same(sub), sub.training, held))
     state = ModuleState(tuple(modules), tuple(slots), tuple(shared), called)
     return Node("module", state, tuple(children))
