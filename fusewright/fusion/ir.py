@@ -97,7 +97,7 @@ class Stage:
     combined axes, of a collect in the order of its points.
 
     `monoid`: how values are combined; of a scatter or collect also "set". `fused`: `body` is a product, which may join
-    the sum without having been rounded.
+    the sum without having been rounded. `relaxed`: running totals that end in numbers of 16 bits (`relax.py`).
     """
 
     kind: str
@@ -111,6 +111,7 @@ class Stage:
     offset: Ix | None = None
     target: Target | None = None
     fused: bool = False
+    relaxed: bool = False
     origin: Origin | None = None
 
     def others(self) -> list[Expr]:
@@ -176,7 +177,7 @@ class Fusion:
                 lines.append(f"    where {from_scalar(s.origin.mask)}, {from_scalar.index(s.origin.key)} = ({rows})")
             else:
                 along = ", ".join(a.name for a in s.raxes)
-                how = f"fused {s.monoid}" if s.fused else s.monoid
+                how = "fused " * s.fused + "relaxed " * s.relaxed + s.monoid
                 lines.append(f"  {s.kind} {s.name} over ({over}): {how} of ({along}) = {body}")
         for c, axes in self.checks:
             lines.append(f"  check over ({', '.join(a.name for a in axes)}) {from_scalar(c)}")

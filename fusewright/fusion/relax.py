@@ -22,7 +22,8 @@ A value with relaxed and strict uses is strict. What is relaxed gets these forms
     a + k b + k b        a + (2 k) b; a + k b + c, where k and c are made of sums of the row: a + (k b + c)
 
 A reciprocal of what belongs to a row is computed once for the row. Infinities, NaN and zeros come out as from the exact
-forms.
+forms. Relaxed running totals are added up in float32 by threads that share a stretch of a row, others in float64
+(`Stage.relaxed`).
 
 Beside relaxed values, because sums of float32 are not eager's bit for bit anyway (the order is another):
 - a product whose only use is to be summed joins the sum unrounded (`Stage.fused`; not with the option `fma` off): one
@@ -171,6 +172,8 @@ class _Rewriter:
                 body = self.power(s.body.args[0], True)
             elif self.fma and s.body not in self.decides and _is(s.body, "mul"):
                 return replace(s, body=body, fused=True)
+        if s.kind == "scan" and s.monoid == "sum" and s.body.dtype is f32 and s.body not in self.strict:
+            return replace(s, body=body, relaxed=True)
         return s if body is s.body else replace(s, body=body)
 
     # --- what is known ---

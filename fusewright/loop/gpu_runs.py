@@ -36,7 +36,7 @@ class Runs(Moved):
         self.begins: dict[str, Ix] = {}
         if not schedule.runs:
             return
-        self.room = gpu_runs.room(f, schedule.runs)
+        self.room = gpu_runs.room(f, schedule)
         found = gpu_runs.begins(f, [*self.rows, *self.cols])
         self.begins = {b: next(iter(found[b])) for b in sorted(schedule.runs)}
         read = {e.data[0] for e in loads(f) if self.passes_through(e)}

@@ -2,7 +2,9 @@
 
 A thread that has a row for itself walks along it. Threads that share one take neighbouring vectors: each adds up its
 own lanes, a `tscan` says what comes before them, and what the row had before is carried from one stretch of columns to
-the next. All threads take part in that, so those past the end of the row look at its last column, and add nothing.
+the next. Of a row in shared memory (`gpu_runs.py`), which can be read in any order, a thread takes vectors that follow
+each other, all it has: they are added up before one `tscan`, and nothing is carried. All threads take part in that, so
+those past the end of the row look at its last column, and add nothing.
 """
 
 from __future__ import annotations
@@ -29,8 +31,10 @@ class Scans(Split):
         if not scans:
             super().one_pass(s, number, col, valid, span)
             return
+        scanned = {st.name for st in scans}
         accs = {st.name: self.accumulator(s, st) for st in stages if st.kind == "reduce"}
-        carried = {st.name: self.carry(s, st) for st in scans}
+        chunked = bool(self.s.runs) and self.s.col_threads > 1
+        carried = {} if chunked else {st.name: self.carry(s, st) for st in scans}
 
         def points(found: list[tuple[Scope, Arg | None]]) -> None:
             for x, _ in found:  # all loads are on their way before threads wait for each other
@@ -38,11 +42,15 @@ class Scans(Split):
                 for st in scans:
                     self.emit(x, st.body)
                 for e in sc.walk([st.body for st in stages]):
-                    if e.kind == "load" and not e.stages & carried.keys():
+                    if e.kind == "load" and not e.stages & scanned:
                         self.emit(x, e)
-            for x, here in found:
+            if chunked:
                 for st in scans:
-                    self.advance_scan(x, st, carried[st.name], here)
+                    self.scan_chunk(found, st)
+            else:
+                for x, here in found:
+                    for st in scans:
+                        self.advance_scan(x, st, carried[st.name], here)
             for x, _ in found:
                 for st in stages:
                     self.emit(x, st.body)
@@ -59,6 +67,8 @@ class Scans(Split):
 
         if self.s.col_threads == 1:
             self.serial_walk(s, self.imm(0), self.col_steps(), col, lambda scopes: points([(x, None) for x in scopes]))
+        elif chunked:
+            self.chunk_walk(s, col, points)
         else:
             self.shared_walk(s, col, points)
         self.combine_rows(s, [st for st in stages if st.name in accs], accs)
@@ -82,7 +92,28 @@ class Scans(Split):
         points(found)
         s.body.append(For(var, self.imm(0), count, self.imm(ct * n), inside))
 
+    def chunk_walk(self, s: Scope, col: Arg, points: Points) -> None:
+        """All columns at once, if there are any: `steps` vectors of each thread, which follow each other."""
+        count = self.col_steps()
+        last = self.add(s, count, self.imm(-1))
+        first = self.mul(s, col, self.imm(self.s.steps))
+        inside: list[Stmt] = []
+        c = Scope(s, inside)
+        found: list[tuple[Scope, Arg | None]] = []
+        for u in range(self.s.steps):
+            step = self.add(c, first, self.imm(u))
+            x = Scope(c, inside)
+            self.place_col(x, self.prim(c, "min", step, last))
+            found.append((x, self.prim(c, "lt", step, count)))
+        points(found)
+        s.body.append(If(self.prim(s, "lt", self.imm(0), count), inside))
+
     # --- one scan ---
+    def stretch_type(self, st: Stage) -> DType:
+        """That of totals within a stretch of columns which threads share: few of them follow each other, the rest is
+        combined as a tree."""
+        return compute_type(st.dtype) if st.relaxed else self.scan_type(st)
+
     def scan_type(self, st: Stage) -> DType:
         """As on a CPU, where eager does the same: sums and products of f32 are accumulated in f64."""
         dtype = compute_type(st.dtype)
@@ -95,25 +126,48 @@ class Scans(Split):
         s.body.append(Var(r, self.identity(st, dtype, lanes)))
         return r
 
-    def advance_scan(self, x: Scope, st: Stage, carry: Reg, here: Arg | None) -> None:
-        """The scan's value at a point (for each lane), which stages may then read."""
-        join, dtype = MONOIDS[st.monoid].combine, carry.dtype
+    def lane_totals(self, x: Scope, st: Stage, dtype: DType, here: Arg | None) -> tuple[Arg, Arg]:
+        """What is scanned at a point, combined lane by lane, and all lanes."""
         value = self.cast(x, self.splat(x, self.emit(x, st.body), self.width), dtype)
         if here is not None:
             value = self.prim(x, "where", here, value, self.identity(st, dtype, self.width))
-        across = self.width > 1 and not self.row_vector
-        if across:
-            value = self.let(x, "hscan", (value,), dtype, self.width, attr=st.monoid)
-        mine = self.let(x, "lane", (value,), dtype, attr=self.width - 1) if across else value
-        before: Arg = carry
-        if self.s.col_threads > 1:
-            both = self.reg(dtype, 2, "scan")
-            how = (st.monoid, self.s.col_threads, self.col_stride())
-            x.body.append(Let(both, "tscan", (mine,), None, how))
-            self.own(x, both)
-            before = self.prim(x, join, carry, self.let(x, "lane", (both,), dtype, attr=0))
-            mine = self.let(x, "lane", (both,), dtype, attr=1)
+        if self.width == 1 or self.row_vector:
+            return value, value
+        value = self.let(x, "hscan", (value,), dtype, self.width, attr=st.monoid)
+        return value, self.let(x, "lane", (value,), dtype, attr=self.width - 1)
+
+    def across(self, x: Scope, st: Stage, mine: Arg, dtype: DType) -> tuple[Arg, Arg]:
+        """What the threads of a row before this one have, and all of them."""
+        both = self.reg(dtype, 2, "scan")
+        x.body.append(Let(both, "tscan", (mine,), None, (st.monoid, self.s.col_threads, self.col_stride())))
+        self.own(x, both)
+        return self.let(x, "lane", (both,), dtype, attr=0), self.let(x, "lane", (both,), dtype, attr=1)
+
+    def advance_scan(self, x: Scope, st: Stage, carry: Reg, here: Arg | None) -> None:
+        """The scan's value at a point (for each lane), which stages may then read."""
+        join, shared = MONOIDS[st.monoid].combine, self.s.col_threads > 1
+        dtype = self.stretch_type(st) if shared else carry.dtype
+        value, mine = self.lane_totals(x, st, dtype, here)
+        before = self.cast(x, carry, dtype)
+        if shared:
+            earlier, mine = self.across(x, st, mine, dtype)
+            before = self.prim(x, join, before, earlier)
         total = self.prim(x, join, before, value)
-        after = self.prim(x, join, carry, mine) if across or self.s.col_threads > 1 else total
+        after = total if mine is value else self.prim(x, join, carry, self.cast(x, mine, carry.dtype))
         x.body.append(Set(carry, after))
         x.stages[st.name] = self.own(x, self.cast(x, total, compute_type(st.dtype)))
+
+    def scan_chunk(self, found: list[tuple[Scope, Arg | None]], st: Stage) -> None:
+        """The scan's value at all points of a thread, which follow each other."""
+        join, dtype = MONOIDS[st.monoid].combine, self.stretch_type(st)
+        values, mine = [], None
+        for x, here in found:
+            value, all_lanes = self.lane_totals(x, st, dtype, here)
+            values.append(value if mine is None else self.prim(x, join, mine, value))
+            mine = all_lanes if mine is None else self.prim(x, join, mine, all_lanes)
+        x = found[-1][0]
+        assert mine is not None
+        before, _ = self.across(x, st, mine, dtype)
+        for (x, _), value in zip(found, values, strict=True):
+            total = self.prim(x, join, before, value)
+            x.stages[st.name] = self.own(x, self.cast(x, total, compute_type(st.dtype)))

@@ -44,7 +44,7 @@ from .gpu_along import passes_of
 from .gpu_base import ACCESS, SECTOR, WARP, GpuSchedule, Hint, Settled, accesses, finds_positions, power_up
 from .gpu_caches import passing
 from .gpu_down import Down
-from .gpu_fit import CHUNK, THREADS
+from .gpu_fit import CHUNK, HALF, THREADS
 
 
 def plan(f: Fusion, hint: Hint, gpu: Gpu, alignment: Callable[[str], int] = lambda buffer: ACCESS) -> Settled:
@@ -159,11 +159,17 @@ class _Planner(Down):
                 steps = 16 // lanes if lanes > 1 else 8
         else:
             vectors = -(-nc // lanes)
-            ct = power_up(vectors, WARP if nr >= self.gpu.sms * 64 else THREADS if nr >= self.gpu.sms * 2 else 512)
-            rt = max(1, 128 // ct) if rows else 1
+            most = HALF if nr >= self.gpu.sms * 64 else THREADS if nr >= self.gpu.sms * 2 else 512
+            ct = min(most, 1 << vectors.bit_length() - 1)  # each has a vector at least, for a step takes all of them
+            rt = max(1, HALF // ct) if rows else 1
             if not rows:
                 ct = max(ct, WARP)
-        steps = max(1, min(steps, nc // lanes // ct if unit is col else nc // ct))
+            if all(s.dtype.is_reduced for s in f.stores()):  # in float32: registers for more on its way
+                steps = power_up(-(-vectors // ct), 8)
+            else:
+                steps = max(1, min(steps, vectors // ct))
+        if unit is not col:
+            steps = max(1, min(steps, nc // ct))
         s = GpuSchedule(
             tuple(a.name for a in rows),
             (col.name,),

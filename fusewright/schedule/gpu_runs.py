@@ -19,13 +19,15 @@ from ..fusion.ir import Fusion
 from ..index.expr import Atom, Ix
 from .device import Gpu
 from .gpu_along import Along
-from .gpu_base import ACCESS, WARP, GpuSchedule, Hint, Settled, accesses, begin, loads, widest
+from .gpu_base import ACCESS, WARP, GpuSchedule, Hint, Settled, accesses, begin, loads, power_up, widest
 from .gpu_fit import HALF, holds
 from .quotients import multiple
 
 RUN = 8 << 10  # bytes of a run of the widest elements
 ROOM = 32 << 10  # bytes of all runs of a block, in and out
-ROWS = 16  # rows of a block at a time, at least: that many make a multiple of 16 bytes
+ROWS = 16  # rows of a block at a time, at least: of fewer, threads that share a row do as well where it is
+SCANNED = 64  # bytes of a row that a thread scans at once, where threads share one, and half as much again at most
+SCANS = 40 << 10  # bytes of all runs of a block that does
 FEW = 128  # rows for each multiprocessor, at least: of fewer, threads that share a row keep more of the GPU busy
 WHOLE = (2, 3, 5)  # whole vectors of a row that is held and stored, for which a thread of its own is better, too
 WAVES = 8  # blocks for each multiprocessor, at least, before a block takes more rows
@@ -54,13 +56,42 @@ def found(f: Fusion, axes: Sequence[Atom], hint: Hint, alignment: Callable[[str]
     )
 
 
-def room(f: Fusion, runs: Iterable[str]) -> int:
-    """Elements of a run of a block."""
+def whole_rows(f: Fusion, runs: Iterable[str]) -> int:
+    """Rows, a multiple of which are a multiple of 16 bytes, however long one is."""
+    return max((ACCESS // b.dtype.itemsize for b in f.buffers if b.name in set(runs)), default=1)
+
+
+def room(f: Fusion, s: GpuSchedule) -> int:
+    """Elements of a run of a block: a few thousand bytes' worth, or what its threads scan at once."""
+    return max(_room(f, s.runs), at_once(f, s) if shared_scan(f, s) else 0)
+
+
+def _room(f: Fusion, runs: Iterable[str]) -> int:
+    sizes, point = _bytes(f, runs)
+    return min(RUN // max(sizes.values()), 1 << (ROOM // point).bit_length() - 1)
+
+
+def _bytes(f: Fusion, runs: Iterable[str]) -> tuple[dict[str, int], int]:
+    """Bytes of an element of each buffer, and of all that are kept of a point: a buffer may be read and stored."""
     sizes = {b.name: b.dtype.itemsize for b in f.buffers if b.name in set(runs)}
     read = {name for name, _, _ in accesses(f, stores=False)}
     stored = {s.buffer for s in f.stores()}
-    point = sum(n for name, n in sizes.items() for of in (read, stored) if name in of)
-    return min(RUN // max(sizes.values()), 1 << (ROOM // point).bit_length() - 1)
+    return sizes, sum(n for name, n in sizes.items() for of in (read, stored) if name in of)
+
+
+def shared_scan(f: Fusion, s: GpuSchedule) -> bool:
+    """Whether threads share rows that are scanned in shared memory: all columns at once."""
+    return s.col_threads > 1 and bool(s.runs) and any(x.kind == "scan" for x in f.stages)
+
+
+def at_once(f: Fusion, s: GpuSchedule) -> int:
+    """Elements that a block's threads scan at once, in whole vectors of 16 bytes of any type."""
+    return -(-s.threads * s.steps * s.lanes // ACCESS) * ACCESS
+
+
+def scanned_bytes(f: Fusion, s: GpuSchedule) -> int:
+    """Bytes of the runs of a block whose threads share rows that are scanned."""
+    return at_once(f, s) * _bytes(f, s.runs)[1]
 
 
 def rounds(s: GpuSchedule, rows: int, columns: int, elements: int, gpu: Gpu) -> int:
@@ -93,19 +124,42 @@ class Runs(Along):
         if lanes == most and not any(s.buffer in names for s in f.stores()):
             return None
         words = lanes * self._words(f, set(cols))[0]
-        elements = room(f, names)
+        if scan:
+            return self.scanned_runs(f, rows, cols, lanes, names)
+        elements, least = _room(f, names), whole_rows(f, names)
         rt, ct = HALF, 1
         while rt * columns > elements or (held and not holds(HALF, -(-columns // (lanes * ct)), words)):
-            rt, ct = rt // 2, 1 if scan else ct * 2
-            if rt < (WARP if scan else ROWS):
+            rt, ct = rt // 2, ct * 2
+            if rt < max(least, ROWS):
                 return None
         if held and ct > 1 and 2 * lanes == most:  # wide enough where they are
             return None
         axes = tuple(a.name for a in rows), tuple(a.name for a in cols)
         vectors = -(-columns // lanes)
-        steps = -(-vectors // ct)
-        family = "scan" if scan else "inner persistent" if held else "inner reduction"
+        steps = -(-vectors // ct) if held else 1 << (max(1, min(4, vectors // ct)).bit_length() - 1)
+        family = "inner persistent" if held else "inner reduction"
         aligned = self.aligned(self.walks(f, v, None), {v: lanes})
-        s = GpuSchedule(*axes, v.name, lanes, family, "persistent" if held else "loop", rt, ct, aligned=aligned)
-        s = replace(s, steps=steps if held else 1 << (max(1, min(4, vectors // ct)).bit_length() - 1), runs=names)
-        return f, s, {"rounds": rounds(s, count, columns, elements, self.gpu)}
+        s = GpuSchedule(*axes, v.name, lanes, family, "persistent" if held else "loop", rt, ct, steps, aligned=aligned)
+        return f, replace(s, runs=names), {"rounds": rounds(s, count, columns, elements, self.gpu)}
+
+    def scanned_runs(
+        self, f: Fusion, rows: list[Atom], cols: list[Atom], lanes: int, names: frozenset[str]
+    ) -> Settled | None:
+        """Rows that are scanned: by a thread each, or by as many as have enough to do."""
+        v, columns = cols[-1], self.size(cols)
+        most = SCANNED // max(_bytes(f, names)[0].values())
+        ct = power_up(-(-columns // most), WARP)
+        vectors = -(-columns // lanes)
+        # threads whose vectors begin an even number apart would wait for the same banks
+        steps = -(-vectors // ct) | 1 if ct > 1 else 1 << (min(4, vectors).bit_length() - 1)
+        if ct > 1 and 2 * (steps - 1) * lanes > 3 * most:
+            return None
+        axes = tuple(a.name for a in rows), tuple(a.name for a in cols)
+        aligned = self.aligned(self.walks(f, v, None), {v: lanes})
+        least = max(whole_rows(f, names), WARP // ct)
+        rt = max(HALF // ct, least)
+        s = GpuSchedule(*axes, v.name, lanes, "scan", "loop", rt, ct, steps, aligned=aligned, runs=names)
+        while s.row_threads > least and s.row_threads * columns > _room(f, names):
+            s = replace(s, row_threads=s.row_threads // 2)
+        fits = s.row_threads * columns <= _room(f, names) if ct == 1 else scanned_bytes(f, s) <= SCANS
+        return (f, s, {"rounds": rounds(s, self.size(rows), columns, room(f, s), self.gpu)}) if fits else None

@@ -86,7 +86,7 @@ def launch_sizes(f: Fusion, s: GpuSchedule, sizes: Sizes) -> dict[str, int]:
             together = max(1, min(together, room_for(row_bytes(f, s), sizes.gpu)))
         return {"blocks": resident_blocks(s, tiles, sizes.gpu.sms * together)}
     if s.runs:
-        return {"rounds": gpu_runs.rounds(s, rows, _columns(f, s, sizes), gpu_runs.room(f, s.runs), sizes.gpu)}
+        return {"rounds": gpu_runs.rounds(s, rows, _columns(f, s, sizes), gpu_runs.room(f, s), sizes.gpu)}
     return {}
 
 
@@ -256,16 +256,22 @@ def _check_runs(f: Fusion, s: GpuSchedule, sizes: Sizes) -> None:
     for b in sorted(s.runs - holds):
         why = "its rows do not follow each other, from a multiple of 16 bytes on"
         fail(s, "runs", [b], why, listed(sorted(holds)))
-    room = gpu_runs.room(f, s.runs)
+    room = gpu_runs.room(f, s)
     why = "" if s.rows else "the kernel has no rows"
     if s.mode not in ("persistent", "loop") or s.resident or s.cluster > 1:
         why = "only blocks that have whole rows of their own read many of them at a time"
     elif s.anchor or s.interleaved or s.vector in s.rows or s.keep_in != "registers":
         why = "in shared memory rows follow each other, and vectors and threads are along them"
-    elif s.row_threads % gpu_runs.ROWS:
-        why = f"a run is a multiple of 16 bytes if it is of a multiple of {gpu_runs.ROWS} rows"
+    elif s.row_threads % gpu_runs.whole_rows(f, s.runs):
+        why = f"a run is a multiple of 16 bytes if it is of a multiple of {gpu_runs.whole_rows(f, s.runs)} rows"
     elif s.row_threads * _columns(f, s, sizes) > room:
         why = f"a run has no more than {room} elements"
+    elif gpu_runs.shared_scan(f, s):
+        columns, need = _steps(f, s, sizes)[1], gpu_runs.scanned_bytes(f, s)
+        if s.steps * s.col_threads < columns:
+            why = f"{s.col_threads} threads of {s.steps} vectors do not scan the {columns} vectors of a row at once"
+        elif need > gpu_runs.SCANS:
+            why = f"a block would need {need} bytes of shared memory, of {gpu_runs.SCANS}"
     if why:
         fail(s, "runs", sorted(s.runs)[:1], why, "no run")
 

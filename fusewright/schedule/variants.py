@@ -48,7 +48,7 @@ def _near(f: Fusion, s: GpuSchedule, sizes: Sizes) -> Iterator[GpuSchedule]:
                 yield replace(s, row_threads=rt)
         case "persistent" | "loop":
             if s.runs:
-                yield from _runs(s, cols)
+                yield from _runs(s, cols, any(x.kind == "scan" for x in f.stages))
                 s = replace(s, runs=frozenset())
             if s.interleaved:
                 yield from _interleaved(s, cols)
@@ -168,8 +168,10 @@ def _walked(s: GpuSchedule, cols: int) -> Iterator[GpuSchedule]:
             yield replace(s, mode="loop", row_threads=rt, col_threads=ct, steps=steps, cluster=1, **REGISTERS)
 
 
-def _runs(s: GpuSchedule, cols: int) -> Iterator[GpuSchedule]:
+def _runs(s: GpuSchedule, cols: int, scan: bool) -> Iterator[GpuSchedule]:
     """Rows that pass through shared memory: threads of a row, rows of a block."""
+    for threads, ct in itertools.product((128, 256, 64) if scan else (), (2, 4, 8, 16, 32)):
+        yield replace(s, row_threads=threads // ct, col_threads=ct, steps=-(-cols // ct) | 1)
     for mode, threads, ct in itertools.product(("persistent", "loop"), (128, 256, 64), (1, 2, 4, 8)):
         steps = -(-cols // ct) if mode == "persistent" else max(1, min(4, cols // ct))
         yield replace(s, mode=mode, row_threads=threads // ct, col_threads=ct, steps=steps)

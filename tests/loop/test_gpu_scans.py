@@ -158,7 +158,7 @@ def test_nan_and_infinity(program: object, special: float) -> None:
     [
         (along, 64, 8192, (1, 512)),  # few rows: large blocks
         (along, 2048, 8192, (1, 256)),
-        (along, 100000, 4096, (4, 32)),  # rows for all warps
+        (along, 100000, 4096, (1, 128)),  # rows for all processors
         (along, 100000, 16, (32, 4)),
         (down, 1000, 100000, (256, 1)),  # a thread for each row
         (down, 100000, 3, (4, 64)),  # threads share rows, side by side

@@ -117,14 +117,14 @@ extern "C" __global__ void __launch_bounds__(256) cumulative_0(
     double scan24[2];
     fw_scan_sum_f64_256x1(v23, scan24, fw_scratch0);
     const double v25 = scan24[0];
-    const double v26 = carry1 + v25;
-    const double v27 = scan24[1];
+    const double v26 = scan24[1];
+    const double v27 = carry1 + v25;
     double v29[4];
     #pragma unroll
     for (int l = 0; l < 4; ++l) {
-      v29[l] = v26 + v22[l];
+      v29[l] = v27 + v22[l];
     }
-    const double v30 = carry1 + v27;
+    const double v30 = carry1 + v26;
     carry1 = v30;
     float v31[4];
     double v34[4];
@@ -140,14 +140,14 @@ extern "C" __global__ void __launch_bounds__(256) cumulative_0(
     double scan37[2];
     fw_scan_sum_f64_256x1(v36, scan37, fw_scratch1);
     const double v38 = scan37[0];
-    const double v39 = carry1 + v38;
-    const double v40 = scan37[1];
+    const double v39 = scan37[1];
+    const double v40 = carry1 + v38;
     double v42[4];
     #pragma unroll
     for (int l = 0; l < 4; ++l) {
-      v42[l] = v39 + v35[l];
+      v42[l] = v40 + v35[l];
     }
-    const double v43 = carry1 + v40;
+    const double v43 = carry1 + v39;
     carry1 = v43;
     float v44[4];
     #pragma unroll
