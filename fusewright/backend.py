@@ -16,6 +16,7 @@ from .core.options import Options, current, from_mapping, using
 from .debug import record
 from .debug.dump import About, around, readable, show
 from .pipeline import compile_fx
+from .run.overlaps import ASKED
 from .trace import decompositions as decomp
 from .trace import executors
 from .trace import random as rnd
@@ -92,11 +93,13 @@ def _replace_random(rng: str, gm: GraphModule) -> None:
     (rnd if rng == "philox" else eager_random).replace_random(gm)
 
 
-def _compiler(kind: str, opts: Options) -> Callable[[GraphModule, Sequence[Any]], Any]:
+def _compiler(kind: str, opts: Options, apart: bool = False) -> Callable[[GraphModule, Sequence[Any]], Any]:
+    """`apart`: the plan's caller sees to it that nothing else lies in the memory of an argument that is written."""
     recording = record.current()  # a backward pass is compiled later, perhaps on another thread
 
     def compiler(gm: GraphModule, example_inputs: Sequence[Any]) -> Any:
         with using(opts), record.using(recording):
+            gm.meta[ASKED] = apart
             passes: dict[str, Callable[[GraphModule], None]] = {}
             if kind == "inference":  # others had them before they were cut in two
                 passes["random"] = partial(_replace_random, opts.rng)

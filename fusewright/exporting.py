@@ -28,6 +28,7 @@ from .debug import record
 from .debug.dump import About as Of
 from .debug.dump import show, timeline
 from .pipeline import compile_graph, fail
+from .run.overlaps import ASKED
 from .run.plan import Plan
 from .run.program import About, Program
 from .trace import executors
@@ -61,6 +62,7 @@ class Compiled:
         with using(o), timeline(Of(self.name)):
             try:
                 module: Any = claims.Copied(self.exported.module) if self.order else self.exported.module
+                module.meta[ASKED] = True  # by the program's entry, of the caller's arguments
                 traced = translate(module, o.precision == "eager", o.rng, o.disable, o.fma, self.order)
                 if self.order.patterns():
                     claim_patterns.claim_patterns(traced, self.order)

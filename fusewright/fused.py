@@ -28,10 +28,11 @@ from .debug import record
 from .pipeline import fail, warn_once
 from .run.internals import default_device, dispatch_modes, without_default_device
 from .run.node import make_node
+from .run.overlaps import apart
 from .run.second import twice
 from .trace import frames, questions
 from .trace.capture import Captured, capture
-from .trace.launcher import SCOPE, Entry, amp_state, apart, block, condition, inlinable, integers, launcher, write
+from .trace.launcher import SCOPE, Entry, amp_state, block, condition, inlinable, integers, launcher, write
 from .trace.lean import below_autograd, is_lean, node_shape
 from .trace.second import second_of
 from .trace.signature import Described, Layout, describe, layout
@@ -156,6 +157,9 @@ class Fused:
                 if isinstance(e, UserError) and self.strict:
                     raise
                 failure = e
+        if plan is not None and not self.apart(plan, leaves):
+            record.plain(self.title, "its arguments share memory that it writes to")
+            return self.plain(*values)
         if plan is None:
             result = self.plain(*values)  # if it raises, too, that is the error to see
             if failure is not None:
@@ -181,10 +185,13 @@ class Fused:
                 continue
             numbers = integers(e.captured, leaves)
             if numbers is not None and plan.holds(numbers):
-                tensors = tuple(leaves[k] for k in e.layouts)
-                if not e.mutated or apart(tuple(leaves[k] for k in e.mutated), tensors):
-                    return plan
+                return plan
         return None
+
+    def apart(self, plan: _Plan, leaves: list[Any]) -> bool:
+        """Whether what the plan writes into shares no memory with other arguments of this call."""
+        e = plan.entry
+        return not e.mutated or apart([leaves[k] for k in e.mutated], [leaves[k] for k in e.layouts])
 
     def trace(
         self,
@@ -195,8 +202,8 @@ class Fused:
         options: Options,
         amp: tuple[Any, ...],
         device: torch.device | None,
-    ) -> _Plan | None:
-        """Trace and compile for a new signature; None if the plain function is to run."""
+    ) -> _Plan:
+        """Trace and compile for a new signature."""
         with _tracing:
             plan = self.find(key, described.leaves)  # another thread may have been first
             if plan is not None:
@@ -208,10 +215,6 @@ class Fused:
                 entry = _entry(captured, described, layouts, self.title)
             entry.amp, entry.device = amp, device
             plan = _Plan(entry)
-            written = tuple(described.leaves[k] for k in entry.mutated)
-            if written and not apart(written, tuple(described.leaves[k] for k in layouts)):
-                record.plain(self.title, "its arguments share memory that it writes to")
-                return None  # in this call only: nothing to keep
             self.traces += 1
             count("fuse_traces")
             self.plans.setdefault(key, []).append(plan)
@@ -262,7 +265,7 @@ def _transformed() -> bool:
 def _compilers(options: Options) -> dict[str, Any]:
     """What AOTAutograd calls, with these options in force. They report to the recording there is now."""
     kinds = ("forward", "backward", "inference")
-    made: dict[str, Any] = {kind: _compiler(kind, options) for kind in kinds}
+    made: dict[str, Any] = {kind: _compiler(kind, options, apart=True) for kind in kinds}
     return {**made, "partition": partition, "decompositions": decompositions(options)}
 
 

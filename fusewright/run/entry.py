@@ -29,6 +29,7 @@ from ..core.errors import UserError
 from .convention import Convention, Result, Spec, node_of
 from .internals import tensor_check
 from .launch import restride
+from .overlaps import apart
 from .restricted import Unsafe, expression
 from .verifier import Verifier, is_value
 
@@ -59,7 +60,7 @@ class _Writer:
             "_wrong": self.verify.structure,
             "_verify": self.verify,
             "_is_value": is_value,
-            "_apart": apart,
+            "_apart": keep_apart,
             "_restride": restride,
             "_copy_back": _copy_back,
             "_flatten": _flatten,
@@ -261,10 +262,9 @@ def _copy_back(into: torch.Tensor, x: torch.Tensor) -> None:
         into.copy_(x)
 
 
-def apart(written: Sequence[torch.Tensor], tensors: Sequence[torch.Tensor]) -> None:
-    """Raises UserError if a tensor that is written shares memory with another argument."""
-    owners = [t.untyped_storage()._cdata for t in tensors]
-    if any(owners.count(t.untyped_storage()._cdata) > 1 for t in written):
+def keep_apart(written: Sequence[torch.Tensor], tensors: Sequence[torch.Tensor]) -> None:
+    """Raises UserError if another argument lies in the memory of one that is written."""
+    if not apart(written, tensors):
         raise UserError(
             "an argument that the program writes into shares memory with another argument: copy one of them"
         )

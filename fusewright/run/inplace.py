@@ -54,29 +54,6 @@ def assign(groups: list[Any], traced: Any) -> tuple[dict[Value, Node], set[int]]
     return into, dropped
 
 
-def private(written: tuple[torch.Tensor, ...], others: tuple[torch.Tensor, ...]) -> tuple[torch.Tensor, ...]:
-    """`others`, those that have elements in the memory of a tensor that is written in copies of their own."""
-    owners = {t.untyped_storage()._cdata for t in written}
-    shared = [k for k, t in enumerate(others) if t.untyped_storage()._cdata in owners]
-    if not shared:
-        return others
-    spans = [_span(t) for t in written]
-    out = list(others)
-    for k in shared:
-        begin, end = _span(out[k])
-        if any(begin < e and b < end for b, e in spans):
-            t = out[k]
-            out[k] = t.new_empty(0).set_(t.untyped_storage().clone(), t.storage_offset(), t.shape, t.stride())
-    return tuple(out)
-
-
-def _span(t: torch.Tensor) -> tuple[int, int]:
-    """The addresses of a tensor's memory: its first byte, and the one behind its last."""
-    begin = t.data_ptr()
-    reach = 1 + sum((n - 1) * s for n, s in zip(t.shape, t.stride(), strict=True)) if t.numel() else 0
-    return begin, begin + reach * t.element_size()
-
-
 def _same_layout(a: Node, b: Node) -> bool:
     x, y = a.meta["val"], b.meta["val"]
     return x.dtype == y.dtype and x.device == y.device and x.shape == y.shape and x.stride() == y.stride()

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import torch
 
 from ..core.lazy import lazy_import
-from . import inplace, internals, steps
+from . import internals, overlaps, steps
 from .inplace import COPY
 
 if TYPE_CHECKING:
@@ -88,13 +88,14 @@ def _keep_apart(w: _Writer, placeholders: list[Node]) -> None:
 
     Not those that the graph gives back, or writes into as well: AOTAutograd has taken them to be apart, too.
     """
+    if w.traced.module.meta.get(overlaps.ASKED):
+        return
     written = [n.name for n in placeholders if n in w.into.values()]
     beside = [n for n in placeholders if n.name not in written and n.users and n not in w.results and _strided(n)]
     beside = [n for n in beside if not any(u.target is COPY and u.args[0] is n for u in n.users)]
-    beside = [n for n in beside if "seen" not in n.meta]  # an argument of an exported program once more
     if not (written and beside and w.native and w.guards):
         return
-    w.scope["_private"] = inplace.private
+    w.scope["_private"] = overlaps.private
     names = {n.name for n in beside}
     given = "".join(f"{n.name}, " for n in beside)
     w.add([f"{given}= _private(({''.join(f'{t}, ' for t in written)}), ({given}))"], {*names, *written}, names)

@@ -27,7 +27,7 @@ from torch.utils import _pytree as pytree
 
 from ..core.errors import RuntimeFault, UserError
 from .convention import Convention, Result, Spec, to_data
-from .entry import apart, entry, nested
+from .entry import entry, keep_apart, nested
 from .launch import restride, returned
 from .verifier import Verifier, tensor_error
 
@@ -182,7 +182,7 @@ class _Fake:
                 raise UserError(f"argument {a.name} {why}")
         # asked here, of what Dynamo has: AOTAutograd hands over copies of what is written, which are always apart
         written = [x for a, x in zip(self.c.arguments, args, strict=True) if a.mutated]
-        apart(written, [x for x in args if isinstance(x, torch.Tensor)])
+        keep_apart(written, [x for x in args if isinstance(x, torch.Tensor)])
         layouts = _layouts(self.c, _sizes(self.c, args))
         return returned(
             [torch.empty_strided(n, s, dtype=getattr(torch, o.dtype), device=o.device) for n, s, o in layouts]

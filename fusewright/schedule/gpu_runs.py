@@ -63,7 +63,7 @@ def whole_rows(f: Fusion, runs: Iterable[str]) -> int:
 
 def room(f: Fusion, s: GpuSchedule) -> int:
     """Elements of a run of a block: a few thousand bytes' worth, or what its threads scan at once."""
-    return max(_room(f, s.runs), at_once(f, s) if shared_scan(f, s) else 0)
+    return max(_room(f, s.runs), at_once(s) if shared_scan(f, s) else 0)
 
 
 def _room(f: Fusion, runs: Iterable[str]) -> int:
@@ -84,14 +84,14 @@ def shared_scan(f: Fusion, s: GpuSchedule) -> bool:
     return s.col_threads > 1 and bool(s.runs) and any(x.kind == "scan" for x in f.stages)
 
 
-def at_once(f: Fusion, s: GpuSchedule) -> int:
+def at_once(s: GpuSchedule) -> int:
     """Elements that a block's threads scan at once, in whole vectors of 16 bytes of any type."""
     return -(-s.threads * s.steps * s.lanes // ACCESS) * ACCESS
 
 
 def scanned_bytes(f: Fusion, s: GpuSchedule) -> int:
     """Bytes of the runs of a block whose threads share rows that are scanned."""
-    return at_once(f, s) * _bytes(f, s.runs)[1]
+    return at_once(s) * _bytes(f, s.runs)[1]
 
 
 def rounds(s: GpuSchedule, rows: int, columns: int, elements: int, gpu: Gpu) -> int:

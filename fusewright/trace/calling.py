@@ -31,11 +31,11 @@ from ..graph.total import total
 from ..index.expr import sym
 from ..index.layout import row_major
 from ..run.internals import tensor_check
+from ..run.overlaps import apart
 from ..run.random_ops import SEEDS
 from . import frames
 from .defined import Kinds, Strides, Variant, kinds_of
 from .equations import Env, evaluate
-from .launcher import apart
 from .types import TO_TORCH
 
 TENSORS = (torch.Tensor, torch.nn.Parameter, torch.nn.Buffer)

@@ -343,7 +343,6 @@ class _Preparation:
                 if root is not n and root in self.tensors and self.tensors[root] not in self.seen:
                     k = self.tensors[root]
                     self.seen[k] = self.input(f"in{k}_seen", root.meta["val"])
-                    self.seen[k].meta["seen"] = True
                     self.seen[k].meta["any_strides"] = True
 
     def finish(self, arguments: list[Argument], written: dict[Node, Node], state: dict[Node, str]) -> list[Result]:

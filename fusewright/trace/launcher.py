@@ -35,6 +35,7 @@ from torch.utils import _pytree as pytree
 
 from ..core.options import current
 from ..run.internals import default_device, exact_check, function_modes, tensor_check
+from ..run.overlaps import apart
 from . import frames
 from .capture import Captured, Out
 from .signature import LARGEST, LOOSE, Layout, ModuleState, Node
@@ -328,12 +329,6 @@ def amp_state() -> tuple[Any, ...]:
     if not torch._C._is_any_autocast_enabled():
         return ()
     return tuple((d, torch.get_autocast_dtype(d)) for d in ("cpu", "cuda") if torch.is_autocast_enabled(d))
-
-
-def apart(written: tuple[torch.Tensor, ...], tensors: tuple[torch.Tensor, ...]) -> bool:
-    """Whether no tensor but itself shares memory with one that is written."""
-    owners = [t.untyped_storage()._cdata for t in tensors]
-    return all(owners.count(t.untyped_storage()._cdata) == 1 for t in written)
 
 
 SCOPE["_amp"] = amp_state
