@@ -72,11 +72,13 @@ def shares(
     if best is not None and _blocks(gpu, best[1:3], values if best.keep == "values" else loads) > 1:
         if best.cluster < CLUSTERS[-1] or -(-vectors // best.cluster) * size < SHARE:
             return best
-    return in_shared(gpu, clusters, vectors, size, rows) or best
+    found = in_shared(gpu, clusters, vectors, size, rows) or best
+    # few rows would leave processors idle if each were one block's to read again
+    return in_shared(gpu, clusters, vectors, size, rows, beside=1) if found is None and rows < gpu.sms else found
 
 
-def in_shared(gpu: Gpu, clusters: tuple[int, ...], vectors: int, size: int, rows: int) -> Held | None:
-    """Blocks that can have a row in shared memory, two or more of them on a processor; None if none can.
+def in_shared(gpu: Gpu, clusters: tuple[int, ...], vectors: int, size: int, rows: int, beside: int = 2) -> Held | None:
+    """Blocks that can have a row in shared memory, `beside` or more of them on a processor; None if none can.
 
     One works on its row and stores it while the other waits for its own. The fewest that have no more than is best.
     """
@@ -89,7 +91,7 @@ def in_shared(gpu: Gpu, clusters: tuple[int, ...], vectors: int, size: int, rows
             continue
         for ct in (2 * THREADS, THREADS, 4 * THREADS):
             steps = -(-share // ct)
-            if min(room_for(ct * steps * size, gpu), gpu.threads // ct) > 1 and steps <= SHARED_STEPS:
+            if min(room_for(ct * steps * size, gpu), gpu.threads // ct) >= beside and steps <= SHARED_STEPS:
                 found = Held(c, ct, steps, "loads", "shared")
                 break
         if found is not None and share * size <= SHARE:

@@ -159,6 +159,9 @@ class Tiles(Anchors):
         lanes = width[v]
         rows = tuple(a.name for a in order if a is not v and a is not across) + (across.name,)
         ct = STAGE // lanes
+        threads = THREADS
+        if lanes < 8 and min(self.size([v]), self.size([across])) >= 2 * STAGE:
+            threads *= 2  # that write little each
         s = GpuSchedule(
             rows,
             (v.name,),
@@ -166,7 +169,7 @@ class Tiles(Anchors):
             lanes,
             "transpose",
             "staged",
-            THREADS // ct,
+            threads // ct,
             ct,
             1,
             across=across.name,

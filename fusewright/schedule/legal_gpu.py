@@ -379,6 +379,11 @@ def _staged(f: Fusion, s: GpuSchedule, sizes: Sizes, rows: list[Atom], cols: lis
     if s.row_threads > STAGE or s.threads > BLOCK:
         directive = spelled(GpuSchedule, "row_threads", (s.row_threads,))
         raise Illegal(directive, str(s.row_threads), "more threads than points", f"up to {STAGE}", "row_threads")
+    least, most = (n // (s.turned * s.col_threads) for n in (STAGE, STAGE * STAGE))
+    if not least <= s.row_threads <= most:
+        directive = spelled(GpuSchedule, "row_threads", (s.row_threads,))
+        why = f"{s.threads} threads, {s.turned} points each at a time, do not read {STAGE} by {STAGE} points"
+        raise Illegal(directive, str(s.row_threads), why, f"{max(1, least)} to {min(STAGE, most)}", "row_threads")
     if s.steps != 1:
         raise Illegal(spelled(GpuSchedule, "steps", (s.steps,)), str(s.steps), "a staged tile is whole", "1", "steps")
 

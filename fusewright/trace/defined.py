@@ -33,6 +33,7 @@ from ..graph.total import total
 from ..index.expr import ONE, ZERO, Ix, nonnegative, sym
 from ..index.layout import row_major
 from ..run import devices
+from ..run.overlaps import ASKED
 from ..run.random_ops import SEEDS
 from .effects import ordering
 from .equations import Equations
@@ -133,6 +134,7 @@ class _Module:
 
     def __init__(self, graph: fx.Graph):
         self.graph = graph
+        self.meta = {ASKED: True}  # by the generated code of a definition (`calling.py`)
 
 
 def traced(v: Variant, options: Options) -> Traced:

@@ -312,6 +312,12 @@ def test_rows_that_leave_registers_for_one_block_go_to_shared_memory() -> None:
     assert (s.keep_in, s.cluster, s.threads) == ("shared", 8, 512)
 
 
+def test_few_rows_are_shared_by_processors_that_would_be_idle() -> None:
+    """A row of which eight blocks each fill the shared memory of a processor is read again where there are many."""
+    few, many = (gpu_kernel(graph_of(norm32), {"n": n, "m": 400_000}, H200).schedule for n in (40, 4000))
+    assert (few.mode, few.keep_in, few.cluster) == ("persistent", "shared", 8) and many.mode == "loop"
+
+
 def test_sums_of_columns_leave_no_registers_for_long_rows() -> None:
     found = {
         m: gpu_kernel(graph_of(cases.CASES["rms_norm_backward"].program), {"n": 8192, "m": m}, H200) for m in COLUMNS

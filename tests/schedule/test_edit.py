@@ -363,7 +363,7 @@ def test_gpu_runs(monkeypatch: pytest.MonkeyPatch) -> None:
     assert _s(s).runs == {"in0", "out1"} and "run(in0, shared)" in s.text()
     assert _s(s.run("in0")).runs == {"in0"} and not _s(s.run()).runs
     assert refused(lambda: s.run("in7")).legal == "in0, out1"
-    assert "multiple of 16 rows" in refused(lambda: s.mode("persistent", rows=8, columns=16, unroll=1)).why
+    assert "multiple of 4 rows" in refused(lambda: s.mode("persistent", rows=2, columns=16, unroll=1)).why
     assert "whole rows of their own" in refused(lambda: s.cluster(2)).why
 
 
