@@ -8,8 +8,8 @@ import pytest
 import torch
 
 import fusewright
-from tests.support import counters
 from fusewright.run.overlaps import apart, private
+from tests.support import counters
 
 
 def step(p: torch.Tensor, g: torch.Tensor) -> None:
