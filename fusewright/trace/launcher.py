@@ -108,6 +108,13 @@ class _Block:
                 self.unless(f"{e} is not None")
             for k, c in enumerate(n.children):
                 self.node(c, f"{e}[{k}]", check)
+        elif n.kind == "set":
+            if check:
+                e = self.local(e)
+                self.unless(f"_type({e}) is {self.constant(n.data[0], 'y')} and _len({e}) == {n.data[1]}")
+                e = self.local(f"_tuple({e})")
+                for k, c in enumerate(n.children):
+                    self.node(c, f"{e}[{k}]", True)
         else:
             e = self.local(e)
             kind = self.constant(n.data if n.kind == "named" else _TYPES[n.kind], "y")

@@ -8,8 +8,12 @@ are the key of a trace:
                 if it is 0 or 1 (else symbolic); each stride: dense (a product of inner extents), 0, 1, or symbolic
     int         symbolic, unless it is -1, 0 or 1 or its argument is specialised; then its value
     tuple, list, dict, named tuples and what torch's pytree knows: their type, keys and items
+    set, frozenset  their items, in the order in which they are iterated; no tensors
     Module      itself, its tree of modules, their training flags; parameters and buffers are leaves
     all others  their value if they are plain (bool, float, str, None, dtype, device, ...), else their identity
+
+Containers of other types (subclasses of these, mappings, iterators) are no part of a trace: it would not notice what
+becomes of their items.
 """
 
 from __future__ import annotations
@@ -17,7 +21,7 @@ from __future__ import annotations
 import enum
 import types
 import weakref
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, ItemsView, Iterator, KeysView, Mapping, Sequence, Set, ValuesView
 from dataclasses import dataclass
 from typing import Any
 
@@ -30,6 +34,7 @@ PLAIN = (
     *(str, bytes, complex, range, type(...), enum.Enum, type),
     *(torch.dtype, torch.device, torch.layout, torch.memory_format),
 )
+_CONTAINERS = (Mapping, Sequence, Set, ItemsView, KeysView, ValuesView, Iterator)
 _FIXED = {-1, 0, 1}  # integers that programs compare with most (dimensions, switches): never symbolic
 LARGEST = 1 << 62  # larger integers are never symbolic either: arithmetic in traces has 64 bits
 SELF = "self"  # the argument whose method is traced
@@ -91,6 +96,7 @@ class Node:
     "method"  `Same` of function and object
     "slice"   (start, stop, step)
     "list", "tuple", "size"  length       items
+    "set"     (type, length)              items, none of them leaves
     "named"   type                        fields
     "dict"    keys                        values
     "module"  `ModuleState`               leaves
@@ -239,10 +245,18 @@ def _node(x: Any, out: Described, name: str, fixed: bool) -> Node:
         children, context = pytree.SUPPORTED_NODES[t].flatten_fn(x)
         parts = tuple(_node(y, out, f"{name}[{k}]", fixed) for k, y in enumerate(children))
         return Node("pytree", (t, repr(context)), parts)
+    if t is set or t is frozenset:
+        before = len(out.leaves)
+        items = tuple(_node(y, out, f"an item of {name}", True) for y in x)
+        if len(out.leaves) != before:
+            raise Refusal("argument", f"{name} is a set of tensors")
+        return Node("set", (t, len(x)), items)
     if t.__module__ == "numpy":
         raise Refusal("argument", f"{name} is a NumPy array")
     if isinstance(x, (torch.SymInt, torch.SymFloat, torch.SymBool, torch.Generator, torch.fx.Proxy)):
         raise Refusal("argument", f"{name} is a {t.__name__}")
+    if isinstance(x, _CONTAINERS):
+        raise Refusal("argument", f"{name} is a {t.__name__}, a container that is not known to torch's pytree")
     return Node("object", Same(x))
 
 
@@ -289,7 +303,7 @@ def rebuild(node: Node, value: Any, leaves: list[Any]) -> Any:
     kind = node.kind
     if kind in ("tensor", "int"):
         return leaves[node.data]
-    if kind in ("value", "object", "module", "slice", "method"):
+    if kind in ("value", "object", "module", "slice", "method", "set"):
         return value
     if kind == "dict":
         return {k: rebuild(c, value[k], leaves) for k, c in zip(node.data, node.children, strict=True)}

@@ -10,7 +10,7 @@ Changes are noticed after the function has run on its traced arguments, and undo
 from __future__ import annotations
 
 import types
-from collections import OrderedDict, defaultdict, deque
+from collections import OrderedDict, UserDict, UserList, defaultdict, deque
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -54,7 +54,11 @@ def unchanged(structure: tuple[Node, ...], built: list[Any]) -> Iterator[None]:
             if _differ(c, items):
                 _restore(c, items)
                 changed.append(f"changes a {type(c).__name__} that an argument holds")
-    changed += [f"changes a {what} that is an argument" for c, items, what in made.values() if _differ(c, items)]
+        for c, items, what in made.values():
+            if _differ(c, items):
+                if type(c) is set:  # the caller's own
+                    _restore(c, items)
+                changed.append(f"changes a {what} that is an argument")
     if changed:
         raise Refusal("state", f"it {changed[0]}, which a trace would not do again")
 
@@ -100,7 +104,8 @@ def _held(x: Any) -> Iterator[Any]:
         waiting = [v for n, v in vars(x).items() if n not in left_out]
     while waiting:
         c = waiting.pop()
-        if type(c) in _CONTAINERS and id(c) not in seen:
+        c = c.data if isinstance(c, (UserDict, UserList)) else c
+        if isinstance(c, _CONTAINERS) and id(c) not in seen:
             seen.add(id(c))
             yield c
             waiting += _items(c)
