@@ -34,7 +34,7 @@ from .trace.capture import Captured, capture
 from .trace.launcher import SCOPE, Entry, amp_state, apart, block, condition, inlinable, integers, launcher, write
 from .trace.lean import below_autograd, is_lean, node_shape
 from .trace.second import second_of
-from .trace.signature import Described, Layout, describe, layout
+from .trace.signature import HOOKS, Described, Layout, describe, layout
 
 ENTRIES = 16  # signatures that the generated code tries one after the other; the others are looked up by key
 OPTIONS = 4  # entries of one trace in the generated code: for other options, grad modes, kinds of tensors
@@ -63,6 +63,7 @@ class Fused:
     `traced`, a function of all parameters by position, is what is traced; `plain` runs what a trace cannot serve.
     """
 
+    entered = ""  # the parameter whose `forward` is traced: its hooks are run by whoever calls it
     strict = True  # whether what a trace cannot follow is the user's error; else the plain function runs
 
     def __init__(self, fn: Callable[..., Any], specialize: Any, overrides: dict[str, Any]):
@@ -76,6 +77,8 @@ class Fused:
         self.traces = 0
         self.lock = threading.RLock()
         self._read_signature()
+        if self.title == "forward" and self.names[:1] == ("self",):
+            self.entered = "self"
         self.specialize = _names(specialize, self.names, self.title)
         self.scope: dict[str, Any] = {**SCOPE, "_slow": torch._dynamo.disable(self.slow)}
         exec(compile(write("call", self.head, self.names, []), frames.name(self.title), "exec"), self.scope)
@@ -132,7 +135,7 @@ class Fused:
         if _transformed():
             return self.plain(*values)
         try:
-            described = describe(values, self.names, self.specialize)
+            described = describe(values, self.names, self.specialize, self.entered)
         except Refusal as r:
             record.plain(self.title, str(r))
             return self.plain(*values)
@@ -148,6 +151,9 @@ class Fused:
         if foreign or key in self.declined:  # tensors of inference mode cannot be saved, what is made of them can
             return self.plain(*values)
         plan, failure = self.find(key, leaves), None
+        if any(HOOKS) and (plan is None or plan.entry.captured.calls):  # a trace may call modules, and would lose them
+            record.plain(self.title, "hooks of all modules are registered")
+            return self.plain(*values)
         if plan is None:
             try:
                 with without_default_device():
@@ -172,7 +178,9 @@ class Fused:
 
     def again(self) -> Callable[..., Any]:
         """The same function, fused anew: nothing is shared with this one."""
-        return Fused(self.fn, self.specialize, self.overrides).call
+        made = Fused(self.fn, self.specialize, self.overrides)
+        made.entered = self.entered
+        return made.call
 
     def find(self, key: Any, leaves: list[Any]) -> _Plan | None:
         for plan in self.plans.get(key, ()):
@@ -327,7 +335,9 @@ class FusedModule(torch.nn.Module):
 
     def _make(self, module: torch.nn.Module, specialize: Any, overrides: dict[str, Any]) -> Callable[..., Any]:
         fn = _instance_forward if "forward" in module.__dict__ else type(module).forward
-        return Fused(fn, specialize, overrides).call
+        made = Fused(fn, specialize, overrides)
+        made.entered = next(iter(made.names), "")
+        return made.call
 
     def again(self) -> FusedModule:
         """The same module, fused anew."""

@@ -51,7 +51,7 @@ class Captured:
     `symbols[k]`: (leaf number, "size" or "stride", dimension) of flat input k, which is what is found there divided by
     `factors[k]`. `guards`: Python conditions over `_s<k>`, the flat integers, symbols first. `result`: a pytree whose
     leaves are `Out`s. `modes`: those that it is for, if the function has asked for them. `cut`: how gradients are
-    stopped in it (`cuts.py`), or "".
+    stopped in it (`cuts.py`), or "". `calls`: whether it calls modules, which may get hooks.
     """
 
     forward: Any
@@ -69,6 +69,7 @@ class Captured:
     autocast: bool = False
     modes: questions.Modes | None = None
     cut: str = ""
+    calls: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,8 +137,10 @@ class _Flat(torch.nn.Module):
         super().__init__()
         self.run = run
 
-    def forward(self, *args: Any) -> Any:
+    def __call__(self, *args: Any) -> Any:  # without hooks, which are for the user's modules
         return self.run(*args)
+
+    forward = __call__
 
 
 class _Lines(TorchFunctionMode):
@@ -152,10 +155,12 @@ class _Lines(TorchFunctionMode):
         self.leaves, self.ask, self.cuts = leaves, ask, cuts
         modules = [v for v in values if isinstance(v, torch.nn.Module)]
         self.modules = {id(m): name for v in modules for name, m in v.named_modules()}
+        self.calls = False  # whether modules are called
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         frames.note(fx_traceback.current_meta, sys._getframe(1), self.modules)
         questions.check(func, args, self.leaves)
+        self.calls = self.calls or frames.in_module(sys._getframe(1), _Tracer.run.__code__)
         if self.cuts is not None:
             self.cuts.call(func, args)
         if func in questions.MARKS or (kwargs and kwargs.get("requires_grad")):
@@ -198,6 +203,7 @@ class _Tracer:
         self.modes = questions.modes()
         self.asked = False  # whether it asks for these
         self.cuts = Cuts()
+        self.calls = False  # whether it calls modules
 
     # --- inputs ---
     def symbol(self, value: int, what: str, positive: bool = True) -> Any:
@@ -250,9 +256,10 @@ class _Tracer:
             if self.device is not None:
                 stack.enter_context(self.device)
             stack.enter_context(questions.answered(self.modes[1], self.ask))
-            stack.enter_context(_Lines(self.values, leaves, self.ask, self.cuts if self.modes[0] else None))
+            lines = stack.enter_context(_Lines(self.values, leaves, self.ask, self.cuts if self.modes[0] else None))
             with unchanged(self.described.structure, args):
                 out = self.fn(*args)
+            self.calls |= lines.calls
             for c in check:
                 c()
         outputs: list[Any] = []
@@ -472,6 +479,7 @@ def _capture(
         autocast,
         tracer.modes if tracer.asked else None,
         tracer.cuts.why,
+        tracer.calls,
     )
 
 

@@ -25,7 +25,7 @@ from __future__ import annotations
 
 import math
 import types
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -37,7 +37,7 @@ from ..core.options import current
 from ..run.internals import default_device, exact_check, function_modes, tensor_check
 from . import frames
 from .capture import Captured, Out
-from .signature import LARGEST, LOOSE, Layout, ModuleState, Node
+from .signature import HOOKS, LARGEST, LOOSE, Layout, ModuleState, Node
 
 
 @dataclass(slots=True)
@@ -62,6 +62,8 @@ class Entry:
     leaves: list[Any] = field(default_factory=list)  # an example, while code is generated
 
 
+_HOOK_NAMES = {f"_h{k}": d for k, d in enumerate(HOOKS)}
+_HOOKED = " or ".join(_HOOK_NAMES)  # whether any hooks of all modules are registered
 _TYPES = {"tuple": tuple, "list": list, "dict": dict, "size": torch.Size}
 
 
@@ -171,6 +173,9 @@ class _Block:
             conditions.append("_inference()" if modes[1] else "not _inference()")
         if en.amp:
             conditions.append(f"_amp() == {self.constant(en.amp, 'm')}")
+        if en.captured.calls and HOOKS and not any(n.kind == "module" and n.data.inside for n in _walk(en.structure)):
+            self.scope.update(_HOOK_NAMES)
+            conditions.append(f"not ({_HOOKED})")
         self.unless(*conditions)
         known = None if en.mutated or en.captured.integers or not names else Known()
         before, self.lines = self.lines, []
@@ -352,7 +357,8 @@ def gatherer(state: ModuleState) -> Callable[[Any], tuple[Any, ...] | None]:
     modules = [(path, same.get, training, held) for path, same, training, held in state.modules]
     scope: dict[str, Any] = {}
     names: dict[tuple[str, ...], str] = {(): "m"}
-    lines = []
+    lines = [f"if {_HOOKED}: return None"] if state.inside and HOOKS else []
+    scope.update(_HOOK_NAMES)
     for k, (path, get, training, held) in enumerate(modules):
         if path:
             names[path] = f"m{k}"
@@ -390,7 +396,12 @@ def _held(m: torch.nn.Module) -> tuple[str, ...]:
 
 def inlinable(structure: Sequence[Node]) -> bool:
     """Whether generated code can look into the arguments."""
-    return all(n.kind != "pytree" for top in structure for n in top.walk())
+    return all(n.kind != "pytree" for n in _walk(structure))
+
+
+def _walk(structure: Sequence[Node]) -> Iterator[Node]:
+    for top in structure:
+        yield from top.walk()
 
 
 def renamed(values: Sequence[str]) -> dict[str, str]:

@@ -26,6 +26,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import torch
+from torch.nn.modules import module
 from torch.utils import _pytree as pytree
 
 from ..core.errors import Refusal
@@ -37,7 +38,12 @@ PLAIN = (
 _CONTAINERS = (Mapping, Sequence, Set, ItemsView, KeysView, ValuesView, Iterator)
 _FIXED = {-1, 0, 1}  # integers that programs compare with most (dimensions, switches): never symbolic
 LARGEST = 1 << 62  # larger integers are never symbolic either: arithmetic in traces has 64 bits
-SELF = "self"  # the argument whose method is traced
+# Hooks of all modules: the dictionaries that `Module.__call__` looks into, without those that this torch does not have.
+HOOKS: tuple[Any, ...] = tuple(
+    vars(module)[f"_global_{kind}_hooks"]
+    for kind in ("backward", "backward_pre", "forward", "forward_pre")
+    if f"_global_{kind}_hooks" in vars(module)
+)
 LOOSE = (complex, range)  # whose == takes different values to be equal; their repr tells them apart
 
 
@@ -163,7 +169,7 @@ class ModuleState:
     `modules`: (path, module, training, names of its submodules, parameters and buffers); `slots`: (path,
     "_parameters" or "_buffers", name) of every leaf, the shared ones once; `shared`: (path, "_parameters", "_buffers"
     or "_modules", name, number of the slot or module) of those that are found elsewhere, too. `called`: whether hooks
-    of the module itself would run inside (a method's `self` has been called already).
+    of the module itself would run inside (that whose forward is traced has been called already).
     """
 
     modules: tuple[tuple[tuple[str, ...], Same, bool, tuple[str, ...]], ...]
@@ -171,25 +177,34 @@ class ModuleState:
     shared: tuple[tuple[tuple[str, ...], str, str, int], ...]
     called: bool
 
+    @property
+    def inside(self) -> bool:
+        """Whether any module may be called inside, whose hooks a trace would lose."""
+        return self.called or len(self.modules) > 1
+
 
 class Described:
     """The leaves and the structure of one call's arguments."""
 
-    __slots__ = ("fixed", "leaves", "modules", "names", "structure")
+    __slots__ = ("entered", "fixed", "leaves", "names", "structure")
 
-    def __init__(self) -> None:
+    def __init__(self, entered: str = "") -> None:
+        self.entered = entered
         self.leaves: list[Any] = []
         self.names: list[str] = []  # of the argument behind each leaf, as a Python expression
         self.fixed: list[bool] = []  # whether the argument behind a leaf is specialised
         self.structure: tuple[Node, ...] = ()
 
 
-def describe(values: tuple[Any, ...], names: tuple[str, ...], specialize: frozenset[str] | bool) -> Described:
+def describe(
+    values: tuple[Any, ...], names: tuple[str, ...], specialize: frozenset[str] | bool, entered: str = ""
+) -> Described:
     """Leaves and structure of the bound arguments `values`, whose parameters are `names`.
 
+    `entered`: the parameter whose `forward` is traced, if any: its hooks are run by whoever calls it.
     Raises Refusal for arguments that only the plain function can handle.
     """
-    out = Described()
+    out = Described(entered)
     out.structure = tuple(
         _node(x, out, name, specialize is True or (specialize is not False and name in specialize))
         for x, name in zip(values, names, strict=True)
@@ -267,7 +282,7 @@ def _module(m: torch.nn.Module, out: Described, name: str, fixed: bool) -> Node:
     children: list[Node] = []
     seen: dict[int, int] = {}
     first = {id(sub): (k, path) for k, (path, sub) in enumerate(m.named_modules())}
-    called = name != SELF
+    called = name != out.entered
     for path, sub in m.named_modules():
         if (called or sub is not m) and hooked(sub):
             raise Refusal("argument", f"{name}{'.' if path else ''}{path} has hooks")
@@ -290,6 +305,8 @@ def _module(m: torch.nn.Module, out: Described, name: str, fixed: bool) -> Node:
                 shared.append((parts, "_modules", key, first[id(part)][0]))
         modules.append((parts, Same(sub), sub.training, held))
     state = ModuleState(tuple(modules), tuple(slots), tuple(shared), called)
+    if state.inside and any(HOOKS):
+        raise Refusal("argument", "hooks of all modules are registered")
     return Node("module", state, tuple(children))
 
 
