@@ -24,7 +24,6 @@ from torch._guards import TracingContext, tracing
 from torch._subclasses.fake_tensor import FakeTensor, FakeTensorMode
 from torch.fx import traceback as fx_traceback
 from torch.fx.experimental.symbolic_shapes import DimDynamic, ShapeEnv
-from torch.nn.utils.stateless import _reparametrize_module
 from torch.overrides import TorchFunctionMode
 from torch.utils import _pytree as pytree
 from torch.utils._sympy.functions import CleanDiv, FloorDiv, Mod, PythonMod
@@ -35,6 +34,7 @@ from .cuts import Cuts
 from .failures import PACKAGE, TORCH, check_constants, explained, line_at
 from .lean import aot_settings
 from .signature import Described, Layout, Node, rebuild
+from .stand_in import standing_in
 from .state import unchanged
 
 # Frames between a number's use and the code that uses it.
@@ -279,21 +279,7 @@ def _enter(stack: contextlib.ExitStack, node: Node, value: Any, leaves: list[Any
             for n, v in zip(node.children, parts, strict=True):
                 yield from _enter(stack, n, v, leaves)
         return
-    state = node.data
-    mine = [leaves[c.data] for c in node.children]
-    places = [(*slot, k) for k, slot in enumerate(state.slots)] + [s for s in state.shared if s[1] != "_modules"]
-    given = {".".join((*path, name)): mine[k] for path, _, name, k in places}
-    # Each place once: torch's own `tie_weights` takes those of a module that is found twice for two, and exchanges
-    # both, so that what it puts back at the end is a leaf.
-    stack.enter_context(_reparametrize_module(value, given))
-
-    def unchanged() -> None:
-        for name, t in given.items():
-            owner, _, last = name.rpartition(".")
-            if getattr(value.get_submodule(owner), last) is not t:
-                raise Refusal("module", f"{name} is assigned in forward: write into it instead")
-
-    yield unchanged
+    yield stack.enter_context(standing_in(node, value, leaves))
 
 
 def _out(x: Any, outputs: list[Any], positions: dict[int, int]) -> Out:
