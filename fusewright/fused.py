@@ -187,8 +187,11 @@ class Fused:
             e = plan.entry
             if e.captured.modes not in (None, questions.modes()):
                 continue
+            if e.captured.same is not None and not e.captured.same():
+                continue
             numbers = integers(e.captured, leaves)
             if numbers is not None and plan.holds(numbers):
+                leaves = [*leaves, *e.captured.constants]
                 tensors = tuple(leaves[k] for k in e.layouts)
                 if not e.mutated or apart(tuple(leaves[k] for k in e.mutated), tensors):
                     return plan
@@ -213,6 +216,12 @@ class Fused:
                 raise Refusal("limit", f"it has been traced {TRACES} times")
             with using(options):
                 captured = capture(self.traced, values, described, layouts, _compilers(options), device)
+                described = described.more(captured.constants)
+                layouts = {
+                    k: layout(t, described.fixed[k])
+                    for k, t in enumerate(described.leaves)
+                    if isinstance(t, torch.Tensor)
+                }
                 entry = _entry(captured, described, layouts, self.title)
             entry.amp, entry.device = amp, device
             plan = _Plan(entry)
@@ -247,7 +256,9 @@ class Fused:
             full = plan.entries >= OPTIONS or len(self.blocks) >= ENTRIES
             if full or not e.layouts or not inlinable(described.structure):
                 return
-            entry = replace(e, structure=described.structure, leaves=described.leaves, options=current())
+            entry = replace(
+                e, structure=described.structure, leaves=[*described.leaves, *e.captured.constants], options=current()
+            )
             self.blocks = [*self.blocks, block(entry, len(self.blocks), self.names, self.scope)]
             plan.entries += 1
             self.source = write("call", self.head, self.names, self.blocks)

@@ -75,6 +75,9 @@ class _Block:
         self.lines: list[str] = []
         self.found: dict[int, str] = {}  # leaf -> expression
         self.fresh = 0
+        c = entry.captured
+        for k, t in zip(c.tensors[::-1], c.constants[::-1], strict=False):
+            self.found[k] = self.constant(t, "k")
 
     def constant(self, value: Any, prefix: str) -> str:
         name = f"_{prefix}{self.number}_{len(self.scope)}"
@@ -176,6 +179,8 @@ class _Block:
         if en.captured.calls and HOOKS and not any(n.kind == "module" and n.data.inside for n in _walk(en.structure)):
             self.scope.update(_HOOK_NAMES)
             conditions.append(f"not ({_HOOKED})")
+        if en.captured.same is not None:
+            conditions.append(f"{self.constant(en.captured.same, 'h')}()")
         self.unless(*conditions)
         known = None if en.mutated or en.captured.integers or not names else Known()
         before, self.lines = self.lines, []
@@ -446,7 +451,7 @@ def launcher(entry: Entry) -> Callable[[list[Any], list[int]], Any]:
     """A function of (leaves, flat integers) that runs an entry whose conditions are known to hold."""
     scope = dict(SCOPE)
     b = _Block(entry, 0, scope)
-    b.found = {k: f"_l[{k}]" for k in (*entry.captured.integers, *entry.layouts)}
+    b.found = {k: f"_l[{k}]" for k in (*entry.captured.integers, *entry.layouts)} | b.found
     b.call()
     exec("def run(_l, _n):\n" + "\n".join(f"    {s}" for s in b.lines), scope)
     run: Callable[[list[Any], list[int]], Any] = scope["run"]

@@ -195,6 +195,14 @@ class Described:
         self.fixed: list[bool] = []  # whether the argument behind a leaf is specialised
         self.structure: tuple[Node, ...] = ()
 
+    def more(self, constants: Sequence[torch.Tensor]) -> Described:
+        """The same with more leaves, which are no part of the structure."""
+        out = Described(self.entered)
+        out.structure, out.leaves = self.structure, [*self.leaves, *constants]
+        out.names = [*self.names, *("a constant" for _ in constants)]
+        out.fixed = [*self.fixed, *(True for _ in constants)]
+        return out
+
 
 def describe(
     values: tuple[Any, ...], names: tuple[str, ...], specialize: frozenset[str] | bool, entered: str = ""

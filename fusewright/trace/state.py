@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import types
 from collections import OrderedDict, UserDict, UserList, defaultdict, deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -19,7 +19,7 @@ import torch
 from torch.utils import _pytree as pytree
 
 from ..core.errors import Refusal
-from .signature import Node
+from .signature import Node, Same
 
 _PLAIN = (bool, int, float, complex, str, bytes, type(None))
 _NOT_STATE = (types.FunctionType, types.BuiltinFunctionType, types.ModuleType, type)
@@ -111,6 +111,41 @@ def _held(x: Any) -> Iterator[Any]:
             waiting += _items(c)
 
 
+_MANY = 20_000  # objects that are looked at
+
+
+def held_tensors(structure: tuple[Node, ...]) -> dict[int, tuple[Callable[[], Any], tuple[tuple[str, Any], ...]]]:
+    """The tensors that objects among the arguments hold in attributes, in containers and in objects there, by `id`.
+
+    With each a function that returns the object, and the way from there: names of attributes, keys and indices.
+    """
+    found: dict[int, tuple[Callable[[], Any], tuple[tuple[str, Any], ...]]] = {}
+    seen: set[int] = set()
+    for x in _objects(structure):
+        get, waiting = Same(x).get, [(x, ())] if type(x) not in _CONTAINERS else []
+        while waiting and len(seen) < _MANY:
+            y, way = waiting.pop()
+            if isinstance(y, torch.Tensor):
+                found.setdefault(id(y), (get, way))
+            if id(y) in seen or isinstance(y, torch.Tensor):
+                continue
+            seen.add(id(y))
+            waiting += [(z, (*way, step)) for z, step in _parts(y, not way)]
+    return found
+
+
+def _parts(x: Any, first: bool) -> Iterator[tuple[Any, tuple[str, Any]]]:
+    """What an object or a container holds, with how; of modules only attributes, and only of the `first` one."""
+    if isinstance(x, dict):
+        yield from ((v, ("key", k)) for k, v in x.items())
+    elif isinstance(x, (list, tuple, deque)):
+        yield from ((v, ("index", k)) for k, v in enumerate(x))
+    elif type(getattr(x, "__dict__", None)) is dict and not isinstance(x, _NOT_STATE):
+        if first or not isinstance(x, torch.nn.Module):
+            left_out = _OF_MODULES if isinstance(x, torch.nn.Module) else ()
+            yield from ((v, ("attribute", n)) for n, v in vars(x).items() if n not in left_out)
+
+
 def _made(x: Any) -> Iterator[tuple[Any, str]]:
     """The containers in what is traced, with what each is."""
     what = type(x).__name__
@@ -123,4 +158,4 @@ def _made(x: Any) -> Iterator[tuple[Any, str]]:
             yield from _made(y)
 
 
-__all__ = ["unchanged"]
+__all__ = ["held_tensors", "unchanged"]
