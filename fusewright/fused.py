@@ -191,9 +191,9 @@ class Fused:
                 continue
             numbers = integers(e.captured, leaves)
             if numbers is not None and plan.holds(numbers):
-                leaves = [*leaves, *e.captured.constants]
-                tensors = tuple(leaves[k] for k in e.layouts)
-                if not e.mutated or apart(tuple(leaves[k] for k in e.mutated), tensors):
+                given = [*leaves, *e.captured.constants]
+                tensors = tuple(given[k] for k in e.layouts)
+                if not e.mutated or apart(tuple(given[k] for k in e.mutated), tensors):
                     return plan
         return None
 

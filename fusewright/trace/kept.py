@@ -29,7 +29,8 @@ from .state import held_tensors
 
 _SYMBOLIC = (torch.SymInt, torch.SymFloat, torch.SymBool)
 _PLAIN = (int, float, complex, str, NoneType, torch.dtype, torch.device, torch.layout, torch.memory_format, type(...))
-_ALIASES = (torch.Tensor.detach, torch.Tensor.data.__get__)  # share memory, and autograd does not know of it
+_T: Any = torch.Tensor
+_ALIASES = (_T.detach, _T.data.__get__)  # share memory, and autograd does not know of it
 _STEPS = {"attribute": ".__dict__[{}]", "key": ".get({})", "index": "[{}]"}
 _known: Any = WeakTensorKeyDictionary()  # tensors made real
 
@@ -270,7 +271,8 @@ class Kept:
 
     def unchanged(self, constants: Sequence[torch.Tensor]) -> Callable[[], bool] | None:
         """A function that says whether the objects that hold these still do; None if there are none."""
-        conditions, scope = [], {}
+        conditions: list[str] = []
+        scope: dict[str, Any] = {}
         for n, t in enumerate(constants):
             if id(t) not in self.held():
                 conditions += [] if t in _known else ["False"]

@@ -122,7 +122,8 @@ def held_tensors(structure: tuple[Node, ...]) -> dict[int, tuple[Callable[[], An
     found: dict[int, tuple[Callable[[], Any], tuple[tuple[str, Any], ...]]] = {}
     seen: set[int] = set()
     for x in _objects(structure):
-        get, waiting = Same(x).get, [(x, ())] if type(x) not in _CONTAINERS else []
+        get = Same(x).get
+        waiting: list[tuple[Any, tuple[tuple[str, Any], ...]]] = [(x, ())] if type(x) not in _CONTAINERS else []
         while waiting and len(seen) < _MANY:
             y, way = waiting.pop()
             if isinstance(y, torch.Tensor):

@@ -14,7 +14,7 @@ from torch.nn.modules import module
 import fusewright
 from tests.support import counted, counters
 
-REGISTER = {
+REGISTER: dict[str, Any] = {
     "forward": module.register_module_forward_hook,
     "forward_pre": module.register_module_forward_pre_hook,
     "backward": module.register_module_full_backward_hook,
