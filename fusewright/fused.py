@@ -35,7 +35,7 @@ from .trace.capture import Captured, capture
 from .trace.launcher import SCOPE, Entry, amp_state, block, condition, inlinable, integers, launcher, write
 from .trace.lean import below_autograd, is_lean, node_shape
 from .trace.second import second_of
-from .trace.signature import Described, Layout, describe, layout
+from .trace.signature import HOOKS, Described, Layout, describe, layout
 
 ENTRIES = 16  # signatures that the generated code tries one after the other; the others are looked up by key
 OPTIONS = 4  # entries of one trace in the generated code: for other options, grad modes, kinds of tensors
@@ -64,6 +64,7 @@ class Fused:
     `traced`, a function of all parameters by position, is what is traced; `plain` runs what a trace cannot serve.
     """
 
+    entered = ""  # the parameter whose `forward` is traced: its hooks are run by whoever calls it
     strict = True  # whether what a trace cannot follow is the user's error; else the plain function runs
 
     def __init__(self, fn: Callable[..., Any], specialize: Any, overrides: dict[str, Any]):
@@ -77,6 +78,8 @@ class Fused:
         self.traces = 0
         self.lock = threading.RLock()
         self._read_signature()
+        if self.title == "forward" and self.names[:1] == ("self",):
+            self.entered = "self"
         self.specialize = _names(specialize, self.names, self.title)
         self.scope: dict[str, Any] = {**SCOPE, "_slow": torch._dynamo.disable(self.slow)}
         exec(compile(write("call", self.head, self.names, []), frames.name(self.title), "exec"), self.scope)
@@ -133,7 +136,7 @@ class Fused:
         if _transformed():
             return self.plain(*values)
         try:
-            described = describe(values, self.names, self.specialize)
+            described = describe(values, self.names, self.specialize, self.entered)
         except Refusal as r:
             record.plain(self.title, str(r))
             return self.plain(*values)
@@ -149,6 +152,9 @@ class Fused:
         if foreign or key in self.declined:  # tensors of inference mode cannot be saved, what is made of them can
             return self.plain(*values)
         plan, failure = self.find(key, leaves), None
+        if any(HOOKS) and (plan is None or plan.entry.captured.calls):  # a trace may call modules, and would lose them
+            record.plain(self.title, "hooks of all modules are registered")
+            return self.plain(*values)
         if plan is None:
             try:
                 with without_default_device():
@@ -176,12 +182,16 @@ class Fused:
 
     def again(self) -> Callable[..., Any]:
         """The same function, fused anew: nothing is shared with this one."""
-        return Fused(self.fn, self.specialize, self.overrides).call
+        made = Fused(self.fn, self.specialize, self.overrides)
+        made.entered = self.entered
+        return made.call
 
     def find(self, key: Any, leaves: list[Any]) -> _Plan | None:
         for plan in self.plans.get(key, ()):
             e = plan.entry
             if e.captured.modes not in (None, questions.modes()):
+                continue
+            if e.captured.same is not None and not e.captured.same():
                 continue
             numbers = integers(e.captured, leaves)
             if numbers is not None and plan.holds(numbers):
@@ -191,7 +201,8 @@ class Fused:
     def apart(self, plan: _Plan, leaves: list[Any]) -> bool:
         """Whether what the plan writes into shares no memory with other arguments of this call."""
         e = plan.entry
-        return not e.mutated or apart([leaves[k] for k in e.mutated], [leaves[k] for k in e.layouts])
+        given = [*leaves, *e.captured.constants]
+        return not e.mutated or apart([given[k] for k in e.mutated], [given[k] for k in e.layouts])
 
     def trace(
         self,
@@ -212,6 +223,12 @@ class Fused:
                 raise Refusal("limit", f"it has been traced {TRACES} times")
             with using(options):
                 captured = capture(self.traced, values, described, layouts, _compilers(options), device)
+                described = described.more(captured.constants)
+                layouts = {
+                    k: layout(t, described.fixed[k])
+                    for k, t in enumerate(described.leaves)
+                    if isinstance(t, torch.Tensor)
+                }
                 entry = _entry(captured, described, layouts, self.title)
             entry.amp, entry.device = amp, device
             plan = _Plan(entry)
@@ -242,7 +259,9 @@ class Fused:
             full = plan.entries >= OPTIONS or len(self.blocks) >= ENTRIES
             if full or not e.layouts or not inlinable(described.structure):
                 return
-            entry = replace(e, structure=described.structure, leaves=described.leaves, options=current())
+            entry = replace(
+                e, structure=described.structure, leaves=[*described.leaves, *e.captured.constants], options=current()
+            )
             self.blocks = [*self.blocks, block(entry, len(self.blocks), self.names, self.scope)]
             plan.entries += 1
             self.source = write("call", self.head, self.names, self.blocks)
@@ -330,7 +349,9 @@ class FusedModule(torch.nn.Module):
 
     def _make(self, module: torch.nn.Module, specialize: Any, overrides: dict[str, Any]) -> Callable[..., Any]:
         fn = _instance_forward if "forward" in module.__dict__ else type(module).forward
-        return Fused(fn, specialize, overrides).call
+        made = Fused(fn, specialize, overrides)
+        made.entered = next(iter(made.names), "")
+        return made.call
 
     def again(self) -> FusedModule:
         """The same module, fused anew."""

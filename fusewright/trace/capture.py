@@ -11,7 +11,7 @@ from __future__ import annotations
 import contextlib
 import math
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from types import FrameType
 from typing import Any
@@ -24,21 +24,23 @@ from torch._guards import TracingContext, tracing
 from torch._subclasses.fake_tensor import FakeTensor, FakeTensorMode
 from torch.fx import traceback as fx_traceback
 from torch.fx.experimental.symbolic_shapes import DimDynamic, ShapeEnv
-from torch.nn.utils.stateless import _reparametrize_module
-from torch.overrides import TorchFunctionMode
 from torch.utils import _pytree as pytree
 from torch.utils._sympy.functions import CleanDiv, FloorDiv, Mod, PythonMod
 
-from ..core.errors import Refusal
+from ..core.errors import Refusal, UserError
 from . import frames, printing, questions
 from .cuts import Cuts
-from .failures import PACKAGE, TORCH, check_constants, explained, line_at
+from .failures import MADE_BEFORE, PACKAGE, TORCH, check_constants, explained, line_at, made_and_kept
+from .kept import Again, Kept
 from .lean import aot_settings
-from .signature import Described, Layout, Node, rebuild
+from .lines import Lines
+from .signature import Described, Layout, Node, layout, rebuild
+from .stand_in import standing_in
 from .state import unchanged
 
 # Frames between a number's use and the code that uses it.
 _SYMBOLIC = (f"{TORCH}/fx/experimental", f"{TORCH}/utils/_sympy", f"{TORCH}/__init__.py", f"{TORCH}/fx/traceback")
+ATTEMPTS = 16  # to trace a function
 _CONSTANTS = (int, float, bool, str, complex, torch.dtype, torch.device, torch.layout, torch.memory_format)
 
 
@@ -51,7 +53,8 @@ class Captured:
     `symbols[k]`: (leaf number, "size" or "stride", dimension) of flat input k, which is what is found there divided by
     `factors[k]`. `guards`: Python conditions over `_s<k>`, the flat integers, symbols first. `result`: a pytree whose
     leaves are `Out`s. `modes`: those that it is for, if the function has asked for them. `cut`: how gradients are
-    stopped in it (`cuts.py`), or "".
+    stopped in it (`cuts.py`), or "". `calls`: whether it calls modules, which may get hooks. `constants`: tensors
+    that are the last leaves and no arguments (`kept.py`); `same` says whether the arguments still hold them.
     """
 
     forward: Any
@@ -69,6 +72,9 @@ class Captured:
     autocast: bool = False
     modes: questions.Modes | None = None
     cut: str = ""
+    calls: bool = False
+    constants: Sequence[torch.Tensor] = ()
+    same: Callable[[], bool] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,43 +142,10 @@ class _Flat(torch.nn.Module):
         super().__init__()
         self.run = run
 
-    def forward(self, *args: Any) -> Any:
+    def __call__(self, *args: Any) -> Any:  # without hooks, which are for the user's modules
         return self.run(*args)
 
-
-class _Lines(TorchFunctionMode):
-    """Notes the user's line of each call of torch, or its module, for the nodes it is traced to.
-
-    `values`: the arguments of the traced function; `leaves`: the tensors in their places; `ask`: whom to tell that what
-    it does depends on the grad mode; `cuts`: of gradients, if there are any.
-    """
-
-    def __init__(self, values: tuple[Any, ...], leaves: list[Any], ask: Callable[[], None], cuts: Cuts | None):
-        super().__init__()
-        self.leaves, self.ask, self.cuts = leaves, ask, cuts
-        modules = [v for v in values if isinstance(v, torch.nn.Module)]
-        self.modules = {id(m): name for v in modules for name, m in v.named_modules()}
-
-    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        frames.note(fx_traceback.current_meta, sys._getframe(1), self.modules)
-        questions.check(func, args, self.leaves)
-        if self.cuts is not None:
-            self.cuts.call(func, args)
-        if func in questions.MARKS or (kwargs and kwargs.get("requires_grad")):
-            self.ask()  # what is computed from a leaf of its own has a gradient in one mode, and none in the other
-        if func in _CHUNKS:
-            return _chunk(*args, **(kwargs or {}))
-        return func(*args, **(kwargs or {}))
-
-
-_CHUNKS = frozenset((torch.chunk, torch.Tensor.chunk, torch.ops.aten.chunk.default))
-
-
-def _chunk(input: torch.Tensor, chunks: int, dim: int = 0) -> Any:
-    """`torch.chunk`; where all are equally large, that is a condition of the trace, and their sizes say so."""
-    if isinstance(input.size(dim), torch.SymInt) and chunks > 0 and input.size(dim) % chunks == 0:
-        return torch.split(input, input.size(dim) // chunks, dim)
-    return torch.chunk(input, chunks, dim)
+    forward = __call__
 
 
 class _Tracer:
@@ -183,9 +156,9 @@ class _Tracer:
         described: Described,
         layouts: dict[int, Layout],
         divisors: Divisors,
-        device: torch.device | None,
+        kept: Kept,
     ):
-        self.divisors, self.device = divisors, device
+        self.divisors, self.device, self.kept = divisors, kept.device, kept
         self.fn, self.values, self.described, self.layouts = fn, values, described, layouts
         self.env = _Env(duck_shape=False, allow_scalar_outputs=False, allow_dynamic_output_shape_ops=False)
         self.env.names = {}
@@ -198,6 +171,7 @@ class _Tracer:
         self.modes = questions.modes()
         self.asked = False  # whether it asks for these
         self.cuts = Cuts()
+        self.calls = False  # whether it calls modules
 
     # --- inputs ---
     def symbol(self, value: int, what: str, positive: bool = True) -> Any:
@@ -242,6 +216,8 @@ class _Tracer:
         given = flat[len(self.symbols) :]
         for k, x in zip((*self.integers, *self.layouts), given, strict=True):
             leaves[k] = x
+        own = len(leaves) - len(self.kept.arguments)
+        self.kept.begin(leaves[own:])
         args = [rebuild(n, v, leaves) for n, v in zip(self.described.structure, self.values, strict=True)]
         with contextlib.ExitStack() as stack:
             pairs = zip(self.described.structure, self.values, strict=True)
@@ -250,15 +226,18 @@ class _Tracer:
             if self.device is not None:
                 stack.enter_context(self.device)
             stack.enter_context(questions.answered(self.modes[1], self.ask))
-            stack.enter_context(_Lines(self.values, leaves, self.ask, self.cuts if self.modes[0] else None))
+            cuts = self.cuts if self.modes[0] else None
+            lines = stack.enter_context(Lines(self.values, leaves, self.ask, cuts, self.kept, _Tracer.run.__code__))
             with unchanged(self.described.structure, args):
                 out = self.fn(*args)
+            self.calls |= lines.calls
             for c in check:
                 c()
         outputs: list[Any] = []
         positions = {id(leaves[k]): k for k in self.layouts}
         whole = lambda x: isinstance(x, torch.Size)
-        self.result = pytree.tree_map(lambda x: _out(x, outputs, positions), out, is_leaf=whole)
+        self.result = pytree.tree_map(lambda x: _out(self.kept.look(x), outputs, positions), out, is_leaf=whole)
+        self.kept.end()
         self.differentiable |= any(isinstance(x, torch.Tensor) and x.grad_fn is not None for x in outputs)
         self.cuts.history(outputs)
         return outputs
@@ -272,21 +251,7 @@ def _enter(stack: contextlib.ExitStack, node: Node, value: Any, leaves: list[Any
             for n, v in zip(node.children, parts, strict=True):
                 yield from _enter(stack, n, v, leaves)
         return
-    state = node.data
-    mine = [leaves[c.data] for c in node.children]
-    places = [(*slot, k) for k, slot in enumerate(state.slots)] + [s for s in state.shared if s[1] != "_modules"]
-    given = {".".join((*path, name)): mine[k] for path, _, name, k in places}
-    # Each place once: torch's own `tie_weights` takes those of a module that is found twice for two, and exchanges
-    # both, so that what it puts back at the end is a leaf.
-    stack.enter_context(_reparametrize_module(value, given))
-
-    def unchanged() -> None:
-        for name, t in given.items():
-            owner, _, last = name.rpartition(".")
-            if getattr(value.get_submodule(owner), last) is not t:
-                raise Refusal("module", f"{name} is assigned in forward: write into it instead")
-
-    yield unchanged
+    yield stack.enter_context(standing_in(node, value, leaves))
 
 
 def _out(x: Any, outputs: list[Any], positions: dict[int, int]) -> Out:
@@ -381,11 +346,26 @@ def capture(
     trace.
     """
     divisors: Divisors = {}
-    while True:
+    kept = Kept(described.structure, device)
+    failure: Exception | None = None
+    for _ in range(ATTEMPTS):
+        found, failure = None, None
         try:
-            return _capture(fn, values, described, layouts, compilers, divisors, device)
+            found = _capture(fn, values, described, layouts, compilers, divisors, kept)
         except _Multiple as m:
             divisors = m.divisors
+        except Exception as e:
+            failure = made_and_kept(e) if kept.stuck else e
+        again = kept.mend(failure)
+        if found is not None and not again:
+            found.same = kept.unchanged(found.constants)
+            return found
+        if failure is not None and not again:
+            break
+    try:
+        raise failure or Refusal("state", "it makes other tensors each time, and keeps them")
+    finally:
+        del failure
 
 
 def _capture(
@@ -395,10 +375,14 @@ def _capture(
     layouts: dict[int, Layout],
     compilers: dict[str, Any],
     divisors: Divisors,
-    device: torch.device | None,
+    kept: Kept,
 ) -> Captured:
     """Raises _Multiple, before anything is compiled, for sizes that had better be traced as multiples."""
-    tracer = _Tracer(fn, values, described, layouts, divisors, device)
+    constants = list(kept.arguments)
+    described = described.more(constants)
+    layouts = {**layouts, **{len(described.leaves) - k: layout(t, True) for k, t in enumerate(constants[::-1], 1)}}
+    layouts = dict(sorted(layouts.items()))
+    tracer = _Tracer(fn, values, described, layouts, divisors, kept)
     made = _Compiled()
     context, autocast = TracingContext(tracer.mode), torch._C._is_any_autocast_enabled()
 
@@ -443,7 +427,7 @@ def _capture(
                 decompositions=compilers["decompositions"],
                 keep_inference_input_mutations=True,
             )
-    except _Multiple:
+    except (_Multiple, Again):
         raise
     except Exception as e:
         failure = explained(e, tracer.env.pinned)
@@ -455,6 +439,9 @@ def _capture(
             raise failure
         finally:
             del failure
+    for t, info in zip(constants[::-1], made.meta.input_info[::-1], strict=False):
+        if id(t) in kept.fresh and (info.mutates_data or info.mutates_metadata):
+            raise UserError(f"the function writes to a tensor that it has made and kept: {MADE_BEFORE}")
     names = _symbol_names(tracer, len(tracer.sizes), integers)
     return Captured(
         made.forward,
@@ -472,6 +459,8 @@ def _capture(
         autocast,
         tracer.modes if tracer.asked else None,
         tracer.cuts.why,
+        tracer.calls,
+        constants,
     )
 
 

@@ -18,6 +18,15 @@ TORCH = str(Path(torch.__file__).parent)
 PACKAGE = str(Path(__file__).parent.parent)
 
 
+MADE_BEFORE = "make it before the first call, and pass it as an argument or hold it as a buffer of the module."
+
+
+_KEPT = (
+    "{} uses a tensor that an earlier run of the function has made and kept (in a cache, a dictionary or an object), "
+    f"which a trace cannot do: {MADE_BEFORE}"
+)
+
+
 def line_at(file: str, number: int) -> str:
     """A line as messages show it."""
     found = traceback.FrameSummary(file, number, "").line
@@ -69,6 +78,11 @@ def explained(e: Exception, pinned: str) -> Exception:
     return e
 
 
+def made_and_kept(e: Exception) -> UserError:
+    """What an exception means that was raised where a function used such a tensor."""
+    return _user_error(_KEPT.format(innermost_user_line(e) or "the function"), e)
+
+
 def check_constants(gm: torch.fx.GraphModule) -> None:
     """Raises UserError where a graph holds a tensor without memory: one that the function has made before, and kept."""
     for n in gm.graph.nodes:
@@ -79,11 +93,7 @@ def check_constants(gm: torch.fx.GraphModule) -> None:
             users = "".join(u.meta.get("stack_trace") or "" for u in n.users)
             lines = re.findall(r'File "(.*)", line (\d+)', users)
             where = line_at(lines[-1][0], int(lines[-1][1])) if lines else "the function"
-            raise UserError(
-                f"{where} uses a tensor that an earlier run of the function has made and kept (in a cache, a "
-                "dictionary or an object), which a trace cannot do: make it before the first call, and pass it as an "
-                "argument or hold it as a buffer of the module."
-            )
+            raise UserError(_KEPT.format(where))
 
 
-__all__ = ["PACKAGE", "TORCH", "check_constants", "explained", "line_at"]
+__all__ = ["MADE_BEFORE", "PACKAGE", "TORCH", "check_constants", "explained", "line_at", "made_and_kept"]

@@ -10,7 +10,7 @@ import os
 import traceback
 from collections.abc import Mapping
 from pathlib import Path
-from types import FrameType
+from types import CodeType, FrameType
 from typing import Any
 
 import torch
@@ -62,6 +62,18 @@ def note(meta: dict[str, Any], frame: FrameType, modules: Mapping[int, str]) -> 
             meta["nn_module_stack"] = {path: (path, type(module))}
             return
         inner = inner.f_back
+
+
+_CALL = getattr(torch.nn.Module, "_call_impl", torch.nn.Module.__call__).__code__
+
+
+def in_module(frame: FrameType | None, outside: CodeType) -> bool:
+    """Whether a frame belongs to a call of a module. `outside`: the code of the frame to look no further than."""
+    while frame is not None and frame.f_code is not outside:
+        if frame.f_code is _CALL:
+            return True
+        frame = frame.f_back
+    return False
 
 
 def leave_alone(*places: str) -> None:

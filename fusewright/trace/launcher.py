@@ -25,7 +25,7 @@ from __future__ import annotations
 
 import math
 import types
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -38,7 +38,7 @@ from ..run.internals import default_device, exact_check, function_modes, tensor_
 from ..run.overlaps import apart
 from . import frames
 from .capture import Captured, Out
-from .signature import LARGEST, LOOSE, Layout, ModuleState, Node
+from .signature import HOOKS, LARGEST, LOOSE, Layout, ModuleState, Node
 
 
 @dataclass(slots=True)
@@ -63,6 +63,8 @@ class Entry:
     leaves: list[Any] = field(default_factory=list)  # an example, while code is generated
 
 
+_HOOK_NAMES = {f"_h{k}": d for k, d in enumerate(HOOKS)}
+_HOOKED = " or ".join(_HOOK_NAMES)  # whether any hooks of all modules are registered
 _TYPES = {"tuple": tuple, "list": list, "dict": dict, "size": torch.Size}
 
 
@@ -74,6 +76,9 @@ class _Block:
         self.lines: list[str] = []
         self.found: dict[int, str] = {}  # leaf -> expression
         self.fresh = 0
+        c = entry.captured
+        for k, t in zip(c.tensors[::-1], c.constants[::-1], strict=False):
+            self.found[k] = self.constant(t, "k")
 
     def constant(self, value: Any, prefix: str) -> str:
         name = f"_{prefix}{self.number}_{len(self.scope)}"
@@ -109,6 +114,13 @@ class _Block:
                 self.unless(f"{e} is not None")
             for k, c in enumerate(n.children):
                 self.node(c, f"{e}[{k}]", check)
+        elif n.kind == "set":
+            if check:
+                e = self.local(e)
+                self.unless(f"_type({e}) is {self.constant(n.data[0], 'y')} and _len({e}) == {n.data[1]}")
+                e = self.local(f"_tuple({e})")
+                for k, c in enumerate(n.children):
+                    self.node(c, f"{e}[{k}]", True)
         else:
             e = self.local(e)
             kind = self.constant(n.data if n.kind == "named" else _TYPES[n.kind], "y")
@@ -165,6 +177,11 @@ class _Block:
             conditions.append("_inference()" if modes[1] else "not _inference()")
         if en.amp:
             conditions.append(f"_amp() == {self.constant(en.amp, 'm')}")
+        if en.captured.calls and HOOKS and not any(n.kind == "module" and n.data.inside for n in _walk(en.structure)):
+            self.scope.update(_HOOK_NAMES)
+            conditions.append(f"not ({_HOOKED})")
+        if en.captured.same is not None:
+            conditions.append(f"{self.constant(en.captured.same, 'h')}()")
         self.unless(*conditions)
         known = None if en.mutated or en.captured.integers or not names else Known()
         before, self.lines = self.lines, []
@@ -340,7 +357,8 @@ def gatherer(state: ModuleState) -> Callable[[Any], tuple[Any, ...] | None]:
     modules = [(path, same.get, training, held) for path, same, training, held in state.modules]
     scope: dict[str, Any] = {}
     names: dict[tuple[str, ...], str] = {(): "m"}
-    lines = []
+    lines = [f"if {_HOOKED}: return None"] if state.inside and HOOKS else []
+    scope.update(_HOOK_NAMES)
     for k, (path, get, training, held) in enumerate(modules):
         if path:
             names[path] = f"m{k}"
@@ -378,7 +396,12 @@ def _held(m: torch.nn.Module) -> tuple[str, ...]:
 
 def inlinable(structure: Sequence[Node]) -> bool:
     """Whether generated code can look into the arguments."""
-    return all(n.kind != "pytree" for top in structure for n in top.walk())
+    return all(n.kind != "pytree" for n in _walk(structure))
+
+
+def _walk(structure: Sequence[Node]) -> Iterator[Node]:
+    for top in structure:
+        yield from top.walk()
 
 
 def renamed(values: Sequence[str]) -> dict[str, str]:
@@ -423,7 +446,7 @@ def launcher(entry: Entry) -> Callable[[list[Any], list[int]], Any]:
     """A function of (leaves, flat integers) that runs an entry whose conditions are known to hold."""
     scope = dict(SCOPE)
     b = _Block(entry, 0, scope)
-    b.found = {k: f"_l[{k}]" for k in (*entry.captured.integers, *entry.layouts)}
+    b.found = {k: f"_l[{k}]" for k in (*entry.captured.integers, *entry.layouts)} | b.found
     b.call()
     exec("def run(_l, _n):\n" + "\n".join(f"    {s}" for s in b.lines), scope)
     run: Callable[[list[Any], list[int]], Any] = scope["run"]

@@ -8,8 +8,12 @@ are the key of a trace:
                 if it is 0 or 1 (else symbolic); each stride: dense (a product of inner extents), 0, 1, or symbolic
     int         symbolic, unless it is -1, 0 or 1 or its argument is specialised; then its value
     tuple, list, dict, named tuples and what torch's pytree knows: their type, keys and items
+    set, frozenset  their items, in the order in which they are iterated; no tensors
     Module      itself, its tree of modules, their training flags; parameters and buffers are leaves
     all others  their value if they are plain (bool, float, str, None, dtype, device, ...), else their identity
+
+Containers of other types (subclasses of these, mappings, iterators) are no part of a trace: it would not notice what
+becomes of their items.
 """
 
 from __future__ import annotations
@@ -17,11 +21,12 @@ from __future__ import annotations
 import enum
 import types
 import weakref
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, ItemsView, Iterator, KeysView, Mapping, Sequence, Set, ValuesView
 from dataclasses import dataclass
 from typing import Any
 
 import torch
+from torch.nn.modules import module
 from torch.utils import _pytree as pytree
 
 from ..core.errors import Refusal
@@ -30,9 +35,15 @@ PLAIN = (
     *(str, bytes, complex, range, type(...), enum.Enum, type),
     *(torch.dtype, torch.device, torch.layout, torch.memory_format),
 )
+_CONTAINERS = (Mapping, Sequence, Set, ItemsView, KeysView, ValuesView, Iterator)
 _FIXED = {-1, 0, 1}  # integers that programs compare with most (dimensions, switches): never symbolic
 LARGEST = 1 << 62  # larger integers are never symbolic either: arithmetic in traces has 64 bits
-SELF = "self"  # the argument whose method is traced
+# Hooks of all modules: the dictionaries that `Module.__call__` looks into, without those that this torch does not have.
+HOOKS: tuple[Any, ...] = tuple(
+    vars(module)[f"_global_{kind}_hooks"]
+    for kind in ("backward", "backward_pre", "forward", "forward_pre")
+    if f"_global_{kind}_hooks" in vars(module)
+)
 LOOSE = (complex, range)  # whose == takes different values to be equal; their repr tells them apart
 
 
@@ -91,6 +102,7 @@ class Node:
     "method"  `Same` of function and object
     "slice"   (start, stop, step)
     "list", "tuple", "size"  length       items
+    "set"     (type, length)              items, none of them leaves
     "named"   type                        fields
     "dict"    keys                        values
     "module"  `ModuleState`               leaves
@@ -157,7 +169,7 @@ class ModuleState:
     `modules`: (path, module, training, names of its submodules, parameters and buffers); `slots`: (path,
     "_parameters" or "_buffers", name) of every leaf, the shared ones once; `shared`: (path, "_parameters", "_buffers"
     or "_modules", name, number of the slot or module) of those that are found elsewhere, too. `called`: whether hooks
-    of the module itself would run inside (a method's `self` has been called already).
+    of the module itself would run inside (that whose forward is traced has been called already).
     """
 
     modules: tuple[tuple[tuple[str, ...], Same, bool, tuple[str, ...]], ...]
@@ -165,25 +177,42 @@ class ModuleState:
     shared: tuple[tuple[tuple[str, ...], str, str, int], ...]
     called: bool
 
+    @property
+    def inside(self) -> bool:
+        """Whether any module may be called inside, whose hooks a trace would lose."""
+        return self.called or len(self.modules) > 1
+
 
 class Described:
     """The leaves and the structure of one call's arguments."""
 
-    __slots__ = ("fixed", "leaves", "modules", "names", "structure")
+    __slots__ = ("entered", "fixed", "leaves", "names", "structure")
 
-    def __init__(self) -> None:
+    def __init__(self, entered: str = "") -> None:
+        self.entered = entered
         self.leaves: list[Any] = []
         self.names: list[str] = []  # of the argument behind each leaf, as a Python expression
         self.fixed: list[bool] = []  # whether the argument behind a leaf is specialised
         self.structure: tuple[Node, ...] = ()
 
+    def more(self, constants: Sequence[torch.Tensor]) -> Described:
+        """The same with more leaves, which are no part of the structure."""
+        out = Described(self.entered)
+        out.structure, out.leaves = self.structure, [*self.leaves, *constants]
+        out.names = [*self.names, *("a constant" for _ in constants)]
+        out.fixed = [*self.fixed, *(True for _ in constants)]
+        return out
 
-def describe(values: tuple[Any, ...], names: tuple[str, ...], specialize: frozenset[str] | bool) -> Described:
+
+def describe(
+    values: tuple[Any, ...], names: tuple[str, ...], specialize: frozenset[str] | bool, entered: str = ""
+) -> Described:
     """Leaves and structure of the bound arguments `values`, whose parameters are `names`.
 
+    `entered`: the parameter whose `forward` is traced, if any: its hooks are run by whoever calls it.
     Raises Refusal for arguments that only the plain function can handle.
     """
-    out = Described()
+    out = Described(entered)
     out.structure = tuple(
         _node(x, out, name, specialize is True or (specialize is not False and name in specialize))
         for x, name in zip(values, names, strict=True)
@@ -239,10 +268,18 @@ def _node(x: Any, out: Described, name: str, fixed: bool) -> Node:
         children, context = pytree.SUPPORTED_NODES[t].flatten_fn(x)
         parts = tuple(_node(y, out, f"{name}[{k}]", fixed) for k, y in enumerate(children))
         return Node("pytree", (t, repr(context)), parts)
+    if t is set or t is frozenset:
+        before = len(out.leaves)
+        items = tuple(_node(y, out, f"an item of {name}", True) for y in x)
+        if len(out.leaves) != before:
+            raise Refusal("argument", f"{name} is a set of tensors")
+        return Node("set", (t, len(x)), items)
     if t.__module__ == "numpy":
         raise Refusal("argument", f"{name} is a NumPy array")
     if isinstance(x, (torch.SymInt, torch.SymFloat, torch.SymBool, torch.Generator, torch.fx.Proxy)):
         raise Refusal("argument", f"{name} is a {t.__name__}")
+    if isinstance(x, _CONTAINERS):
+        raise Refusal("argument", f"{name} is a {t.__name__}, a container that is not known to torch's pytree")
     return Node("object", Same(x))
 
 
@@ -253,7 +290,7 @@ def _module(m: torch.nn.Module, out: Described, name: str, fixed: bool) -> Node:
     children: list[Node] = []
     seen: dict[int, int] = {}
     first = {id(sub): (k, path) for k, (path, sub) in enumerate(m.named_modules())}
-    called = name != SELF
+    called = name != out.entered
     for path, sub in m.named_modules():
         if (called or sub is not m) and hooked(sub):
             raise Refusal("argument", f"{name}{'.' if path else ''}{path} has hooks")
@@ -276,6 +313,8 @@ def _module(m: torch.nn.Module, out: Described, name: str, fixed: bool) -> Node:
                 shared.append((parts, "_modules", key, first[id(part)][0]))
         modules.append((parts, Same(sub), sub.training, held))
     state = ModuleState(tuple(modules), tuple(slots), tuple(shared), called)
+    if state.inside and any(HOOKS):
+        raise Refusal("argument", "hooks of all modules are registered")
     return Node("module", state, tuple(children))
 
 
@@ -289,7 +328,7 @@ def rebuild(node: Node, value: Any, leaves: list[Any]) -> Any:
     kind = node.kind
     if kind in ("tensor", "int"):
         return leaves[node.data]
-    if kind in ("value", "object", "module", "slice", "method"):
+    if kind in ("value", "object", "module", "slice", "method", "set"):
         return value
     if kind == "dict":
         return {k: rebuild(c, value[k], leaves) for k, c in zip(node.data, node.children, strict=True)}

@@ -10,8 +10,8 @@ Changes are noticed after the function has run on its traced arguments, and undo
 from __future__ import annotations
 
 import types
-from collections import OrderedDict, defaultdict, deque
-from collections.abc import Iterator
+from collections import OrderedDict, UserDict, UserList, defaultdict, deque
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -19,7 +19,7 @@ import torch
 from torch.utils import _pytree as pytree
 
 from ..core.errors import Refusal
-from .signature import Node
+from .signature import Node, Same
 
 _PLAIN = (bool, int, float, complex, str, bytes, type(None))
 _NOT_STATE = (types.FunctionType, types.BuiltinFunctionType, types.ModuleType, type)
@@ -54,7 +54,11 @@ def unchanged(structure: tuple[Node, ...], built: list[Any]) -> Iterator[None]:
             if _differ(c, items):
                 _restore(c, items)
                 changed.append(f"changes a {type(c).__name__} that an argument holds")
-    changed += [f"changes a {what} that is an argument" for c, items, what in made.values() if _differ(c, items)]
+        for c, items, what in made.values():
+            if _differ(c, items):
+                if type(c) is set:  # the caller's own
+                    _restore(c, items)
+                changed.append(f"changes a {what} that is an argument")
     if changed:
         raise Refusal("state", f"it {changed[0]}, which a trace would not do again")
 
@@ -100,10 +104,47 @@ def _held(x: Any) -> Iterator[Any]:
         waiting = [v for n, v in vars(x).items() if n not in left_out]
     while waiting:
         c = waiting.pop()
-        if type(c) in _CONTAINERS and id(c) not in seen:
+        c = c.data if isinstance(c, (UserDict, UserList)) else c
+        if isinstance(c, _CONTAINERS) and id(c) not in seen:
             seen.add(id(c))
             yield c
             waiting += _items(c)
+
+
+_MANY = 20_000  # objects that are looked at
+
+
+def held_tensors(structure: tuple[Node, ...]) -> dict[int, tuple[Callable[[], Any], tuple[tuple[str, Any], ...]]]:
+    """The tensors that objects among the arguments hold in attributes, in containers and in objects there, by `id`.
+
+    With each a function that returns the object, and the way from there: names of attributes, keys and indices.
+    """
+    found: dict[int, tuple[Callable[[], Any], tuple[tuple[str, Any], ...]]] = {}
+    seen: set[int] = set()
+    for x in _objects(structure):
+        get = Same(x).get
+        waiting: list[tuple[Any, tuple[tuple[str, Any], ...]]] = [(x, ())] if type(x) not in _CONTAINERS else []
+        while waiting and len(seen) < _MANY:
+            y, way = waiting.pop()
+            if isinstance(y, torch.Tensor):
+                found.setdefault(id(y), (get, way))
+            if id(y) in seen or isinstance(y, torch.Tensor):
+                continue
+            seen.add(id(y))
+            waiting += [(z, (*way, step)) for z, step in _parts(y, not way)]
+    return found
+
+
+def _parts(x: Any, first: bool) -> Iterator[tuple[Any, tuple[str, Any]]]:
+    """What an object or a container holds, with how; of modules only attributes, and only of the `first` one."""
+    if isinstance(x, dict):
+        yield from ((v, ("key", k)) for k, v in x.items())
+    elif isinstance(x, (list, tuple, deque)):
+        yield from ((v, ("index", k)) for k, v in enumerate(x))
+    elif type(getattr(x, "__dict__", None)) is dict and not isinstance(x, _NOT_STATE):
+        if first or not isinstance(x, torch.nn.Module):
+            left_out = _OF_MODULES if isinstance(x, torch.nn.Module) else ()
+            yield from ((v, ("attribute", n)) for n, v in vars(x).items() if n not in left_out)
 
 
 def _made(x: Any) -> Iterator[tuple[Any, str]]:
@@ -118,4 +159,4 @@ def _made(x: Any) -> Iterator[tuple[Any, str]]:
             yield from _made(y)
 
 
-__all__ = ["unchanged"]
+__all__ = ["held_tensors", "unchanged"]

@@ -1,9 +1,8 @@
-"""What fused modules hold and what is done to them: shared parts, ties, hooks, attributes; names; constants."""
+"""What fused modules hold and what is done to them: shared parts, ties, hooks, attributes; names."""
 
 from __future__ import annotations
 
 import copy
-import functools
 from typing import Any
 
 import pytest
@@ -12,7 +11,6 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 import fusewright
-from fusewright.core.errors import UserError
 from tests.support import no_fallbacks
 
 
@@ -147,18 +145,3 @@ def test_names_of_parameters(names: tuple[str, str]) -> None:
             torch.testing.assert_close(fused(**dict(zip(names, (x, y), strict=True))), x * 2 + y)
     fused._fusewright.scope["_slow"] = None
     torch.testing.assert_close(fused(x, y), x * 2 + y)
-
-
-def test_a_constant_that_is_kept_is_an_error() -> None:
-    """It has no memory that a kernel could read."""
-
-    @functools.lru_cache
-    def window(n: int) -> Tensor:
-        return torch.hann_window(n)
-
-    with pytest.raises(UserError, match=r"test_modules\.py:\d+ .*made and kept"):
-        fusewright.fuse(lambda x: x * window(8) + 1)(torch.ones(3, 8))
-    window.cache_clear()
-    window(8)
-    with pytest.raises(UserError, match="no argument"):
-        fusewright.fuse(lambda x: x * window(8) + 1)(torch.ones(3, 8))

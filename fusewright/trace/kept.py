@@ -1,0 +1,292 @@
+"""Tensors that a function keeps: tables that it makes when they are first needed, in a cache, a dictionary, an object.
+
+While a function is traced, such a table is a tensor without memory, and it stays where the function has put it. So what
+is made from nothing but constants is written down (`_Pass`), and after an attempt to trace, those tensors that somebody
+still refers to are made real in place: the calls are run again, and the values exchanged (`torch.utils.swap_tensors`).
+In the next attempt they are arguments of the graph, which reads them from memory: whoever keeps them may write to them.
+
+So are tensors that objects and modules among the arguments hold in attributes and containers. Each call checks that
+they are still the same ones.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import gc
+import sys
+import traceback
+from collections.abc import Callable, Iterator, Sequence
+from types import NoneType
+from typing import Any
+
+import torch
+from torch.utils import _pytree as pytree
+from torch.utils.weak import WeakTensorKeyDictionary
+
+from . import frames
+from .signature import Node
+from .state import held_tensors
+
+_SYMBOLIC = (torch.SymInt, torch.SymFloat, torch.SymBool)
+_PLAIN = (int, float, complex, str, NoneType, torch.dtype, torch.device, torch.layout, torch.memory_format, type(...))
+_T: Any = torch.Tensor
+_ALIASES = (_T.detach, _T.data.__get__)  # share memory, and autograd does not know of it
+_STEPS = {"attribute": ".__dict__[{}]", "key": ".get({})", "index": "[{}]"}
+_known: Any = WeakTensorKeyDictionary()  # tensors made real
+
+
+class Again(Exception):
+    """A tensor is used that is to be an argument: trace once more."""
+
+
+class _Number:
+    """Stands for a tensor in a call that is written down."""
+
+    __slots__ = ("number",)
+
+    def __init__(self, number: int):
+        self.number = number
+
+
+def _parts(x: Any) -> Iterator[Any]:
+    if isinstance(x, (tuple, list)):
+        for y in x:
+            yield from _parts(y)
+    elif type(x) is dict:
+        for y in x.values():
+            yield from _parts(y)
+    elif type(x) is slice:
+        yield from (x.start, x.stop, x.step)
+    else:
+        yield x
+
+
+def _tensors(x: Any) -> list[torch.Tensor]:
+    return [t for t in _parts(x) if isinstance(t, torch.Tensor)]
+
+
+def _writes(func: Any, kwargs: Any) -> bool:
+    """Whether a call may write to its first argument, or to `out`."""
+    name = getattr(func, "__name__", "")
+    schema = getattr(func, "_schema", None)
+    if schema is not None:
+        return bool(schema.is_mutable)
+    own = name.startswith("__i") and name not in ("__index__", "__int__", "__invert__")
+    return own or name in ("__setitem__", "__set__") or (name.endswith("_") and name[-2:] != "__") or "out" in kwargs
+
+
+class _Pass:
+    """The calls of one run of the function that depend on nothing but constants."""
+
+    def __init__(self) -> None:
+        self.calls: list[tuple[Any, Any, Any, list[int]]] = []  # function, arguments, the numbers of its results
+        self.tensors: list[Any] = []
+        self.numbers: dict[int, int] = {}  # id -> number
+        self.bases: dict[int, int] = {}  # id -> id of the tensor whose memory it shares
+        self.spoilt: set[int] = set()  # ids of those that were written by a call that depends on more
+        self.lost: set[int] = set()  # numbers of those and of what shares their memory, when the run is over
+
+    def base(self, t: torch.Tensor) -> int:
+        if id(t) in self.bases:
+            return self.bases[id(t)]
+        with torch._C.DisableTorchFunction():
+            base = t._base
+        return id(t) if base is None else self.bases.get(id(base), id(base))
+
+    def constant(self, parts: list[Any]) -> bool:
+        for x in parts:
+            if isinstance(x, torch.Tensor):
+                if id(x) not in self.numbers or self.base(x) in self.spoilt:
+                    return False
+            elif isinstance(x, _SYMBOLIC) or not isinstance(x, _PLAIN):
+                return False
+        return True
+
+    def note(self, func: Any, args: Any, kwargs: Any, parts: list[Any], out: Any) -> None:
+        if not self.constant(parts):
+            if self.numbers and _writes(func, kwargs):
+                targets = parts if hasattr(func, "_schema") else _parts((args[:1], kwargs.get("out")))
+                self.spoilt |= {self.base(t) for t in targets if isinstance(t, torch.Tensor)}
+            return
+        made = _tensors(out)
+        if not made and not _writes(func, kwargs):
+            return
+        number = lambda x: _Number(self.numbers[id(x)]) if isinstance(x, torch.Tensor) else x
+        given = pytree.tree_map(number, (args, kwargs))
+        results = []
+        for t in made:
+            if id(t) not in self.numbers:
+                self.numbers[id(t)] = len(self.tensors)
+                self.tensors.append(t)
+                if func in _ALIASES:
+                    self.bases[id(t)] = self.base(args[0])
+            results.append(self.numbers[id(t)])
+        self.calls.append((func, *given, results))
+
+    def left(self) -> list[int]:
+        """The numbers of tensors that somebody else refers to, too; all others are forgotten."""
+        if self.spoilt and self.numbers:
+            self.lost = {k for k, t in enumerate(self.tensors) if self.base(t) in self.spoilt}
+        self.numbers.clear()
+        found: list[int] = []
+        while True:
+            for k in range(len(self.tensors)):
+                if self.tensors[k] is not None and sys.getrefcount(self.tensors[k]) <= 2:
+                    self.tensors[k] = None
+            left = [k for k, t in enumerate(self.tensors) if t is not None]
+            if len(left) == len(found):
+                return left
+            found = left
+
+    def values(self) -> list[Any]:
+        """The tensors, by running the calls; [] if these cannot be run again."""
+        before = torch.get_rng_state()
+        cuda = torch.cuda.get_rng_state_all() if torch.cuda.is_initialized() else []
+        out: list[Any] = [None] * len(self.tensors)
+        value = lambda x: out[x.number] if isinstance(x, _Number) else x
+        try:
+            for func, args, kwargs, results in self.calls:
+                args, kwargs = pytree.tree_map(value, (args, kwargs))
+                for k, t in zip(results, _tensors(func(*args, **kwargs)), strict=True):
+                    out[k] = t
+        except Exception:
+            return []
+        drawn = not torch.equal(before, torch.get_rng_state())
+        if cuda and not all(map(torch.equal, cuda, torch.cuda.get_rng_state_all())):
+            torch.cuda.set_rng_state_all(cuda)
+            drawn = True
+        torch.set_rng_state(before)
+        return [] if drawn else out  # each call would draw its own
+
+
+class Kept:
+    """What is known of such tensors while a function is traced, over all attempts.
+
+    `arguments`: those that the next attempt takes as arguments; `fresh`: ids of those made real since it began.
+    """
+
+    def __init__(self, structure: tuple[Node, ...], device: torch.device | None):
+        self.structure, self.device = structure, device
+        self.arguments: list[torch.Tensor] = []
+        self.fresh: set[int] = set()
+        self.passes: list[_Pass] = []
+        self.earlier: set[int] = set()
+        self.stand_ins: dict[int, Any] = {}
+        self.paths: dict[int, Any] | None = None
+        self.again = False  # whether there are more arguments since the attempt began
+        self.stuck = False  # whether it uses what an earlier run of the attempt has made
+
+    def begin(self, traced: list[Any]) -> None:
+        """A run of the function begins, with these in place of `arguments`."""
+        self.earlier = {k for p in self.passes for k in p.numbers}
+        self.passes.append(_Pass())
+        self.stand_ins = dict(zip(map(id, self.arguments), traced, strict=True))
+
+    def end(self) -> None:
+        """The run is over. Raises Again if there are more arguments now."""
+        if self.again or self.stuck:
+            raise Again
+
+    def look(self, x: Any) -> Any:
+        """What stands for `x` in the trace. Raises Again for what an earlier run has made."""
+        if not isinstance(x, torch.Tensor):
+            return x
+        found = self.stand_ins.get(id(x))
+        if found is not None:
+            return found
+        if id(x) in self.earlier:
+            self.stuck = True
+            raise Again
+        if type(x) in (torch.Tensor, torch.nn.Buffer) and self.plain(x) and (x in _known or id(x) in self.held()):
+            self.arguments.append(x)
+            self.again = True  # for what is left of this attempt, a tensor like it will do
+            self.stand_ins[id(x)] = torch.empty_strided(x.shape, x.stride(), dtype=x.dtype, device=x.device)
+            return self.stand_ins[id(x)]
+        return x
+
+    @staticmethod
+    def plain(x: torch.Tensor) -> bool:
+        """Whether a tensor can be an argument that nobody has to be told of."""
+        with torch._C.DisableTorchFunction():
+            if x.requires_grad or x.layout is not torch.strided or x.is_quantized or x.is_nested or x.is_inference():
+                return False
+            return x.device.type != "meta" and not (x.is_neg() or x.is_conj() or torch._is_functional_tensor(x))
+
+    def held(self) -> dict[int, Any]:
+        """The tensors that objects among the arguments hold: by id, the object and the way from there."""
+        if self.paths is None:
+            self.paths = held_tensors(self.structure)
+        return self.paths
+
+    def call(self, func: Any, args: Any, kwargs: Any, run: Callable[..., Any]) -> Any:
+        """A call of torch in the function, which `run` does."""
+        parts = list(_parts((args, kwargs)))
+        found = [self.look(x) for x in parts]
+        if any(a is not b for a, b in zip(parts, found, strict=True)):
+            args, kwargs = pytree.tree_map(self.look, (args, kwargs))
+            parts = found
+        out = run(func, args, kwargs)
+        self.passes[-1].note(func, args, kwargs, parts, out)
+        return out
+
+    def mend(self, failure: BaseException | None) -> bool:
+        """Make what is kept real, after an attempt; whether the attempt is to be made again, with more arguments."""
+        again, self.again, self.stuck = self.again, False, False
+        return self._mend(failure) or again
+
+    def _mend(self, failure: BaseException | None) -> bool:
+        passes, self.passes, self.stand_ins, self.paths = self.passes, [], {}, None
+        if not any(p.tensors for p in passes):
+            return False
+        while failure is not None:
+            traceback.clear_frames(failure.__traceback__)
+            failure = failure.__cause__ or failure.__context__
+        left = [p.left() for p in passes]
+        if any(left):
+            gc.collect()
+            left = [p.left() for p in passes]
+        before = len(self.arguments)
+        for p, numbers in zip(passes, left, strict=True):
+            if not numbers:
+                continue
+            with torch.inference_mode(False), torch.no_grad(), self.device or contextlib.nullcontext():
+                values = p.values()
+                for k in reversed(numbers if values else []):  # views first: they refer to what they are views of
+                    self.exchange(p, k, values)
+        return len(self.arguments) > before
+
+    def exchange(self, p: _Pass, k: int, values: list[Any]) -> None:
+        if sys.getrefcount(p.tensors[k]) <= 2 or k in p.lost:  # the list's and the call's
+            return
+        kept, value = p.tensors[k], values[k]
+        if kept.requires_grad or type(value) is not torch.Tensor or not self.plain(value):
+            return
+        try:
+            torch.utils.swap_tensors(kept, value.data)
+        except RuntimeError:  # torch refers to it elsewhere
+            return
+        _known[kept] = True
+        self.fresh.add(id(kept))
+        self.arguments.append(kept)
+
+    def unchanged(self, constants: Sequence[torch.Tensor]) -> Callable[[], bool] | None:
+        """A function that says whether the objects that hold these still do; None if there are none."""
+        conditions: list[str] = []
+        scope: dict[str, Any] = {}
+        for n, t in enumerate(constants):
+            if id(t) not in self.held():
+                conditions += [] if t in _known else ["False"]
+                continue
+            get, steps = self.held()[id(t)]
+            scope |= {f"o{n}": get, f"t{n}": t, **{f"k{n}_{i}": key for i, (_, key) in enumerate(steps)}}
+            at = "".join(_STEPS[kind].format(f"k{n}_{i}") for i, (kind, _) in enumerate(steps))
+            conditions.append(f"o{n}(){at} is t{n}")
+        if not conditions:
+            return None
+        text = f"def same():\n    try: return {' and '.join(conditions)}\n    except Exception: return False\n"
+        exec(compile(text, frames.name("kept"), "exec"), scope)
+        same: Callable[[], bool] = scope["same"]
+        return same
+
+
+__all__ = ["Again", "Kept"]

@@ -1,0 +1,69 @@
+"""Calls of torch by a function that is traced."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from types import CodeType
+from typing import Any
+
+import torch
+from torch.fx import traceback as fx_traceback
+from torch.overrides import TorchFunctionMode
+
+from . import frames, questions
+from .cuts import Cuts
+from .kept import Kept
+
+
+class Lines(TorchFunctionMode):
+    """Notes the user's line of each call of torch, or its module, for the nodes it is traced to.
+
+    `values`: the arguments of the traced function; `leaves`: the tensors in their places; `ask`: whom to tell that what
+    it does depends on the grad mode; `cuts`: of gradients, if there are any; `kept`: tensors that are no arguments;
+    `outside`: the code of what runs the traced function.
+    """
+
+    def __init__(
+        self,
+        values: tuple[Any, ...],
+        leaves: list[Any],
+        ask: Callable[[], None],
+        cuts: Cuts | None,
+        kept: Kept,
+        outside: CodeType,
+    ):
+        super().__init__()
+        self.leaves, self.ask, self.cuts, self.kept = leaves, ask, cuts, kept
+        modules = [v for v in values if isinstance(v, torch.nn.Module)]
+        self.modules = {id(m): name for v in modules for name, m in v.named_modules()}
+        self.calls, self.outside = False, outside  # whether modules are called
+
+    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        frames.note(fx_traceback.current_meta, sys._getframe(1), self.modules)
+        self.calls = self.calls or frames.in_module(sys._getframe(1), self.outside)
+        return self.kept.call(func, args, kwargs or {}, self.run)
+
+    def run(self, func: Any, args: Any, kwargs: Any) -> Any:
+        """The call itself."""
+        questions.check(func, args, self.leaves)
+        if self.cuts is not None:
+            self.cuts.call(func, args)
+        if func in questions.MARKS or kwargs.get("requires_grad"):
+            self.ask()  # what is computed from a leaf of its own has a gradient in one mode, and none in the other
+        if func in _CHUNKS:
+            return _chunk(*args, **kwargs)
+        return func(*args, **kwargs)
+
+
+_CHUNKS = frozenset((torch.chunk, torch.Tensor.chunk, torch.ops.aten.chunk.default))
+
+
+def _chunk(input: torch.Tensor, chunks: int, dim: int = 0) -> Any:
+    """`torch.chunk`; where all are equally large, that is a condition of the trace, and their sizes say so."""
+    if isinstance(input.size(dim), torch.SymInt) and chunks > 0 and input.size(dim) % chunks == 0:
+        return torch.split(input, input.size(dim) // chunks, dim)
+    return torch.chunk(input, chunks, dim)
+
+
+__all__ = ["Lines"]
