@@ -44,8 +44,8 @@ def compare(fused: Any, plain: Any, *args: Tensor) -> None:
 @pytest.mark.parametrize("way", [fusewright.fuse, lambda m: fusewright.memory_efficient_fusion(m)])
 def test_a_submodule_under_two_names(way: Any) -> None:
     torch.manual_seed(0)
-    m = Twice()
-    plain, x = copy.deepcopy(m), torch.randn(64, 4)  # of few rows eager's gradients are off by more than is compared
+    m = Twice().double()  # in front of a batch norm gradients cancel, of which eager's float32 leaves noise
+    plain, x = copy.deepcopy(m), torch.randn(3, 4).double()
     parameters = list(m.parameters())
     fused = way(m)
     for _ in range(2):
