@@ -29,7 +29,7 @@ from .pipeline import fail, warn_once
 from .run.internals import default_device, dispatch_modes, without_default_device
 from .run.node import make_node
 from .run.second import twice
-from .trace import frames, questions
+from .trace import attributes, frames, questions
 from .trace.capture import Captured, capture
 from .trace.launcher import SCOPE, Entry, amp_state, apart, block, condition, inlinable, integers, launcher, write
 from .trace.lean import below_autograd, is_lean, node_shape
@@ -178,6 +178,8 @@ class Fused:
         for plan in self.plans.get(key, ()):
             e = plan.entry
             if e.captured.modes not in (None, questions.modes()):
+                continue
+            if not attributes.hold(e.captured.attributes, leaves):
                 continue
             numbers = integers(e.captured, leaves)
             if numbers is not None and plan.holds(numbers):

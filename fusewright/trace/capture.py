@@ -12,7 +12,7 @@ import contextlib
 import math
 import sys
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from types import FrameType
 from typing import Any
 
@@ -31,6 +31,7 @@ from torch.utils._sympy.functions import CleanDiv, FloorDiv, Mod, PythonMod
 
 from ..core.errors import Refusal
 from . import frames, printing, questions
+from .attributes import Attributes, Found
 from .cuts import Cuts
 from .failures import PACKAGE, TORCH, check_constants, explained, line_at
 from .lean import aot_settings
@@ -50,8 +51,8 @@ class Captured:
     of each; `whole`: AOTAutograd's own callable of the flat inputs; `meta`: its description of aliases and mutations.
     `symbols[k]`: (leaf number, "size" or "stride", dimension) of flat input k, which is what is found there divided by
     `factors[k]`. `guards`: Python conditions over `_s<k>`, the flat integers, symbols first. `result`: a pytree whose
-    leaves are `Out`s. `modes`: those that it is for, if the function has asked for them. `cut`: how gradients are
-    stopped in it (`cuts.py`), or "".
+    leaves are `Out`s. `modes`: those that it is for, if the function has asked for them. `attributes`: those that
+    arguments must have. `cut`: how gradients are stopped in it (`cuts.py`), or "".
     """
 
     forward: Any
@@ -69,6 +70,7 @@ class Captured:
     autocast: bool = False
     modes: questions.Modes | None = None
     cut: str = ""
+    attributes: Found = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,6 +200,7 @@ class _Tracer:
         self.modes = questions.modes()
         self.asked = False  # whether it asks for these
         self.cuts = Cuts()
+        self.attributes = Attributes({k: described.leaves[k] for k in layouts}, described.names)
 
     # --- inputs ---
     def symbol(self, value: int, what: str, positive: bool = True) -> Any:
@@ -249,9 +252,9 @@ class _Tracer:
             stack.enter_context(fx_traceback.preserve_node_meta())
             if self.device is not None:
                 stack.enter_context(self.device)
-            stack.enter_context(questions.answered(self.modes[1], self.ask))
+            stack.enter_context(questions.answered(self.modes[1], self.ask, self.attributes))
             stack.enter_context(_Lines(self.values, leaves, self.ask, self.cuts if self.modes[0] else None))
-            with unchanged(self.described.structure, args):
+            with unchanged(self.described.structure, args), self.attributes.watched(leaves):
                 out = self.fn(*args)
             for c in check:
                 c()
@@ -261,6 +264,7 @@ class _Tracer:
         self.result = pytree.tree_map(lambda x: _out(x, outputs, positions), out, is_leaf=whole)
         self.differentiable |= any(isinstance(x, torch.Tensor) and x.grad_fn is not None for x in outputs)
         self.cuts.history(outputs)
+        self.attributes.results(outputs)
         return outputs
 
 
@@ -450,6 +454,7 @@ def _capture(
     finally:
         torch.set_autocast_cache_enabled(cached)
         tracer.values, tracer.described = (), Described()  # what was compiled may keep the tracer
+        tracer.attributes.close()
     if failure is not None:  # raised here, not there: it may be a cause of what was caught, which it must not get
         try:
             raise failure
@@ -472,6 +477,7 @@ def _capture(
         autocast,
         tracer.modes if tracer.asked else None,
         tracer.cuts.why,
+        tracer.attributes.found,
     )
 
 
