@@ -36,7 +36,7 @@ from .cuts import Cuts
 from .failures import PACKAGE, TORCH, check_constants, explained, line_at
 from .lean import aot_settings
 from .signature import Described, Layout, Node, rebuild
-from .state import unchanged
+from .state import unchanged, undrawn
 
 # Frames between a number's use and the code that uses it.
 _SYMBOLIC = (f"{TORCH}/fx/experimental", f"{TORCH}/utils/_sympy", f"{TORCH}/__init__.py", f"{TORCH}/fx/traceback")
@@ -248,6 +248,7 @@ class _Tracer:
         args = [rebuild(n, v, leaves) for n, v in zip(self.described.structure, self.values, strict=True)]
         with contextlib.ExitStack() as stack:
             pairs = zip(self.described.structure, self.values, strict=True)
+            stack.enter_context(undrawn())
             check = [c for n, v in pairs for c in _enter(stack, n, v, leaves)]
             stack.enter_context(fx_traceback.preserve_node_meta())
             if self.device is not None:

@@ -70,8 +70,13 @@ def explained(e: Exception, pinned: str) -> Exception:
 
 
 def check_constants(gm: torch.fx.GraphModule) -> None:
-    """Raises UserError where a graph holds a tensor without memory: one that the function has made before, and kept."""
+    """Raises UserError where a graph holds a tensor without memory: one that the function has made before, and kept.
+
+    Raises Refusal where it holds a generator of random numbers.
+    """
     for n in gm.graph.nodes:
+        if n.kwargs.get("generator") is not None:
+            raise Refusal("random", "it draws with a torch.Generator, which it may have made or seeded itself")
         held = operator.attrgetter(n.target)(gm) if n.op == "get_attr" else None
         if not isinstance(held, torch.Tensor):
             continue

@@ -3,7 +3,8 @@
 The grad mode and the inference mode are answered, and such a trace is for calls in the same modes only; so are
 attributes that programs give tensors (`attributes.py`). Where a tensor lies in memory and what autograd noted about an
 argument are no part of a signature, and the text of a size or a tensor is another one in each call: the plain function
-runs. So it does for what autograd or a tensor is told and no graph says: a gradient or other memory that is assigned.
+runs. So it does for what autograd or a tensor is told and no graph says, a gradient or other memory that is assigned,
+and where a generator of random numbers is looked at or set.
 A symbolic number is an instance of `int`, `float` or `bool` to code that is not torch's. Whether two arguments are one
 tensor (`x is y`), and the `type` of something, nobody can notice being asked.
 """
@@ -14,7 +15,7 @@ import abc
 import os
 import sys
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from types import FrameType
 from typing import Any
@@ -64,6 +65,18 @@ def _users(frame: FrameType | None) -> bool:
     return False
 
 
+class _Generator:
+    """Stands for a default generator where torch's own functions look for it; a trace has none to look at or to set."""
+
+    def __init__(self, plain: Any, traces: Mapping[int, Any]):
+        self.plain, self.traces = plain, traces
+
+    def __getattr__(self, name: str) -> Any:
+        if threading.get_ident() in self.traces:
+            raise Refusal("random", f"it calls {name} of torch's generator, which a trace would not do again")
+        return getattr(self.plain, name)
+
+
 class _Asked:
     """What answers code that asks for a mode, or for the text or the class of a number, while there are traces.
 
@@ -84,6 +97,9 @@ class _Asked:
                 for t in (*_NUMBERS, FunctionalTensor):
                     self.replace(t, "__repr__", self.text(vars(t)["__repr__"]))
                 self.replace(FunctionalTensor, "__getattr__", self.missing)
+                self.replace(torch.random, "default_generator", _Generator(torch.default_generator, self.traces))
+                gpus = tuple(_Generator(g, self.traces) for g in torch.cuda.default_generators)
+                self.replace(torch.cuda, "default_generators", gpus)
                 for t, number in _NUMBERS.items():
                     self.replace(t, "__getattribute__", self.attribute(number))
             self.traces.setdefault(threading.get_ident(), []).append((asked, inference, attributes))
