@@ -31,6 +31,7 @@ from .run.node import make_node
 from .run.second import twice
 from .trace import attributes, frames, questions
 from .trace.capture import Captured, capture
+from .trace.failures import Foreign
 from .trace.launcher import SCOPE, Entry, amp_state, apart, block, condition, inlinable, integers, launcher, write
 from .trace.lean import below_autograd, is_lean, node_shape
 from .trace.second import second_of
@@ -63,6 +64,7 @@ class Fused:
     `traced`, a function of all parameters by position, is what is traced; `plain` runs what a trace cannot serve.
     """
 
+    attributes = False  # whether tensors that modules have as plain attributes are arguments: once one is used
     strict = True  # whether what a trace cannot follow is the user's error; else the plain function runs
 
     def __init__(self, fn: Callable[..., Any], specialize: Any, overrides: dict[str, Any]):
@@ -132,7 +134,7 @@ class Fused:
         if _transformed():
             return self.plain(*values)
         try:
-            described = describe(values, self.names, self.specialize)
+            described = describe(values, self.names, self.specialize, self.attributes)
         except Refusal as r:
             record.plain(self.title, str(r))
             return self.plain(*values)
@@ -153,9 +155,14 @@ class Fused:
                 with without_default_device():
                     plan = self.trace(key, values, described, layouts, options, amp, device)
             except Exception as e:
-                if isinstance(e, UserError) and self.strict:
-                    raise
                 failure = e
+                if isinstance(e, Foreign) and described.has_modules():
+                    if not self.attributes:
+                        self.attributes = True
+                        return self.slow(*values)
+                    failure = Refusal("constant", str(e).partition(" of the fused")[0])  # a module holds it elsewhere
+                if isinstance(failure, UserError) and self.strict:
+                    raise
         if plan is None:
             result = self.plain(*values)  # if it raises, too, that is the error to see
             if failure is not None:

@@ -24,19 +24,20 @@ MISSING = type("Missing", (), {"__repr__": lambda self: "missing"})()
 CLASS = "type()"  # stands for a name
 _MARKS = {"_is_param": torch.nn.Parameter, "_is_buffer": torch.nn.Buffer}  # what `isinstance` looks at
 _PLAIN = (type(None), bool, int, float, str, bytes, torch.dtype, torch.device, torch.Size)
-_OF_TRACING = ("elem", "_inference_mode_base")  # with what Dynamo notes, all that a traced tensor has
+_OF_TRACING = ("elem", "_inference_mode_base")  # with what Dynamo and its class note, all that a traced tensor has
 
 
 class Attributes:
     """What one function asks of its arguments while it is traced. `given`: the tensors among them by leaf.
 
-    `found`: what the trace is for.
+    `found`: what the trace is for. `checkpoint`: whether random numbers would have to be drawn a second time.
     """
 
     def __init__(self, given: Mapping[int, torch.Tensor], names: Sequence[str]):
         self.given, self.names = given, names
         self.leaves: list[tuple[int, Any]] = []
         self.found: Found = {}
+        self.checkpoint = False
 
     @contextmanager
     def watched(self, leaves: Sequence[Any]) -> Iterator[None]:
@@ -86,7 +87,7 @@ class Attributes:
 
 
 def _own(t: Any) -> dict[str, Any]:
-    return {n: v for n, v in vars(t).items() if not n.startswith("_dynamo")}
+    return {n: v for n, v in vars(t).items() if not n.startswith("_dynamo") and "_capsule" not in n}
 
 
 def hold(found: Found, leaves: Sequence[Any]) -> bool:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import contextlib
 import math
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from types import FrameType
 from typing import Any
@@ -24,7 +24,6 @@ from torch._guards import TracingContext, tracing
 from torch._subclasses.fake_tensor import FakeTensor, FakeTensorMode
 from torch.fx import traceback as fx_traceback
 from torch.fx.experimental.symbolic_shapes import DimDynamic, ShapeEnv
-from torch.nn.utils.stateless import _reparametrize_module
 from torch.overrides import TorchFunctionMode
 from torch.utils import _pytree as pytree
 from torch.utils._sympy.functions import CleanDiv, FloorDiv, Mod, PythonMod
@@ -33,9 +32,11 @@ from ..core.errors import Refusal
 from . import frames, printing, questions
 from .attributes import Attributes, Found
 from .cuts import Cuts
+from .effects import draws
 from .failures import PACKAGE, TORCH, check_constants, explained, line_at
 from .lean import aot_settings
-from .signature import Described, Layout, Node, rebuild
+from .modules import entered
+from .signature import Described, Layout, rebuild
 from .state import unchanged, undrawn
 
 # Frames between a number's use and the code that uses it.
@@ -249,7 +250,7 @@ class _Tracer:
         with contextlib.ExitStack() as stack:
             pairs = zip(self.described.structure, self.values, strict=True)
             stack.enter_context(undrawn())
-            check = [c for n, v in pairs for c in _enter(stack, n, v, leaves)]
+            check = [c for n, v in pairs for c in entered(stack, n, v, leaves)]
             stack.enter_context(fx_traceback.preserve_node_meta())
             if self.device is not None:
                 stack.enter_context(self.device)
@@ -267,31 +268,6 @@ class _Tracer:
         self.cuts.history(outputs)
         self.attributes.results(outputs)
         return outputs
-
-
-def _enter(stack: contextlib.ExitStack, node: Node, value: Any, leaves: list[Any]) -> Iterator[Callable[[], None]]:
-    """Put leaves in place of the parameters and buffers of modules among the arguments, until `stack` closes."""
-    if node.kind != "module":
-        parts: Any = value.values() if node.kind == "dict" else value
-        if node.kind in ("list", "tuple", "size", "named", "dict"):
-            for n, v in zip(node.children, parts, strict=True):
-                yield from _enter(stack, n, v, leaves)
-        return
-    state = node.data
-    mine = [leaves[c.data] for c in node.children]
-    places = [(*slot, k) for k, slot in enumerate(state.slots)] + [s for s in state.shared if s[1] != "_modules"]
-    given = {".".join((*path, name)): mine[k] for path, _, name, k in places}
-    # Each place once: torch's own `tie_weights` takes those of a module that is found twice for two, and exchanges
-    # both, so that what it puts back at the end is a leaf.
-    stack.enter_context(_reparametrize_module(value, given))
-
-    def unchanged() -> None:
-        for name, t in given.items():
-            owner, _, last = name.rpartition(".")
-            if getattr(value.get_submodule(owner), last) is not t:
-                raise Refusal("module", f"{name} is assigned in forward: write into it instead")
-
-    yield unchanged
 
 
 def _out(x: Any, outputs: list[Any], positions: dict[int, int]) -> Out:
@@ -426,6 +402,8 @@ def _capture(
 
     def partition(joint: torch.fx.GraphModule, inputs: Any, **kwargs: Any) -> Any:
         tracer.cuts.joint(joint, kwargs["num_fwd_outputs"])
+        if tracer.attributes.checkpoint and any(map(draws, joint.graph.nodes)):
+            raise Refusal("random", "it draws random numbers under torch.utils.checkpoint, or beside that")
         return compilers["partition"](joint, inputs, **kwargs)
 
     failure: Exception | None = None

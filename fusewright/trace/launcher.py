@@ -371,11 +371,14 @@ def gatherer(state: ModuleState) -> Callable[[Any], tuple[Any, ...] | None]:
             hooks = ("_forward_hooks", "_forward_pre_hooks", "_backward_hooks", "_backward_pre_hooks")
             lines.append(f"if {' or '.join(f'{m}.{h}' for h in hooks)}: return None")
     scope["names"] = _held
+
+    def at(path: tuple[str, ...], kind: str, name: str) -> str:
+        return f"{names[path]}.__dict__{f'[{kind!r}]' if kind else ''}"
+
     for path, kind, name, k in state.shared:
-        at, where, key = state.slots[k] if kind != "_modules" else (modules[k][0], "", "")
-        first = names[at] if kind == "_modules" else f"{names[at]}.__dict__[{where!r}][{key!r}]"
-        lines.append(f"if {names[path]}.__dict__[{kind!r}].get({name!r}) is not {first}: return None")
-    leaves = [f"{names[path]}.__dict__[{kind!r}][{name!r}]" for path, kind, name in state.slots]
+        first = names[modules[k][0]] if kind == "_modules" else f"{at(*state.slots[k])}.get({state.slots[k][2]!r})"
+        lines.append(f"if {at(path, kind, name)}.get({name!r}) is not {first}: return None")
+    leaves = [f"{at(*s)}[{s[2]!r}]" if s[1] else f"{at(*s)}.get({s[2]!r})" for s in state.slots]
     lines.append(f"return ({', '.join(leaves)}{',' if len(leaves) == 1 else ''})")
     text = "def gather(m):\n" + "\n".join(f"    {s}" for s in lines)
     exec(compile(text, frames.name("module"), "exec"), scope)

@@ -12,6 +12,7 @@ tensor (`x is y`), and the `type` of something, nobody can notice being asked.
 from __future__ import annotations
 
 import abc
+import contextlib
 import os
 import sys
 import threading
@@ -55,6 +56,9 @@ _NUMBERS = {torch.SymInt: int, torch.SymFloat: float, torch.SymBool: bool}
 _LIBRARY = os.path.dirname(abc.__file__)  # Python's own modules, whose callers count
 
 
+_OF_GENERATORS = (f"{TORCH}/random.py", f"{TORCH}/cuda/random.py", contextlib.__file__)
+
+
 def _users(frame: FrameType | None) -> bool:
     """Whether this code, or what called it by way of Python's own modules, is neither torch's nor ours."""
     while frame is not None:
@@ -65,14 +69,28 @@ def _users(frame: FrameType | None) -> bool:
     return False
 
 
+def _checkpoint(frame: FrameType | None, attributes: Attributes | None) -> bool:
+    """Whether `torch.utils.checkpoint` calls torch's functions for generators; `attributes` are told."""
+    while frame is not None and frame.f_code.co_filename in _OF_GENERATORS:
+        frame = frame.f_back
+    if frame is None or attributes is None or frame.f_code.co_filename != f"{TORCH}/utils/checkpoint.py":
+        return False
+    attributes.checkpoint = True
+    return True
+
+
 class _Generator:
-    """Stands for a default generator where torch's own functions look for it; a trace has none to look at or to set."""
+    """Stands for a default generator where torch's own functions look for it; a trace has none to look at or to set.
+
+    `torch.utils.checkpoint` does both, which matters only if random numbers are drawn.
+    """
 
     def __init__(self, plain: Any, traces: Mapping[int, Any]):
         self.plain, self.traces = plain, traces
 
     def __getattr__(self, name: str) -> Any:
-        if threading.get_ident() in self.traces:
+        mine = self.traces.get(threading.get_ident())
+        if mine and not _checkpoint(sys._getframe(1), mine[-1][2]):
             raise Refusal("random", f"it calls {name} of torch's generator, which a trace would not do again")
         return getattr(self.plain, name)
 

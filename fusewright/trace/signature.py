@@ -155,7 +155,7 @@ class ModuleState:
     """What a trace depends on in a module tree, besides its tensors.
 
     `modules`: (path, module, training, names of its submodules, parameters and buffers); `slots`: (path,
-    "_parameters" or "_buffers", name) of every leaf, the shared ones once; `shared`: (path, "_parameters", "_buffers"
+    "_parameters", "_buffers" or "" (an attribute), name) of every leaf, the shared ones once; `shared`: (path, that
     or "_modules", name, number of the slot or module) of those that are found elsewhere, too. `called`: whether hooks
     of the module itself would run inside (a method's `self` has been called already).
     """
@@ -169,21 +169,29 @@ class ModuleState:
 class Described:
     """The leaves and the structure of one call's arguments."""
 
-    __slots__ = ("fixed", "leaves", "modules", "names", "structure")
+    __slots__ = ("attributes", "fixed", "leaves", "modules", "names", "structure")
 
-    def __init__(self) -> None:
+    def __init__(self, attributes: bool = False) -> None:
+        self.attributes = attributes  # whether other tensors that modules have are leaves
         self.leaves: list[Any] = []
         self.names: list[str] = []  # of the argument behind each leaf, as a Python expression
         self.fixed: list[bool] = []  # whether the argument behind a leaf is specialised
         self.structure: tuple[Node, ...] = ()
 
+    def has_modules(self) -> bool:
+        """Whether there are modules among the arguments."""
+        return any(n.kind == "module" for top in self.structure for n in top.walk())
 
-def describe(values: tuple[Any, ...], names: tuple[str, ...], specialize: frozenset[str] | bool) -> Described:
+
+def describe(
+    values: tuple[Any, ...], names: tuple[str, ...], specialize: frozenset[str] | bool, attributes: bool = False
+) -> Described:
     """Leaves and structure of the bound arguments `values`, whose parameters are `names`.
 
+    `attributes`: whether tensors that modules have as plain attributes are leaves, too.
     Raises Refusal for arguments that only the plain function can handle.
     """
-    out = Described()
+    out = Described(attributes)
     out.structure = tuple(
         _node(x, out, name, specialize is True or (specialize is not False and name in specialize))
         for x, name in zip(values, names, strict=True)
@@ -259,24 +267,31 @@ def _module(m: torch.nn.Module, out: Described, name: str, fixed: bool) -> Node:
             raise Refusal("argument", f"{name}{'.' if path else ''}{path} has hooks")
         parts = tuple(path.split(".")) if path else ()
         held = tuple(sub.__dict__["_modules"])
-        for kind in ("_parameters", "_buffers"):
-            for key, t in sub.__dict__[kind].items():
+        for kind in ("_parameters", "_buffers", *[""] * out.attributes):
+            for key, t in (sub.__dict__[kind] if kind else _tensors(sub)).items():
+                if kind:
+                    held += (key if t is not None else f"-{key}",)
                 if t is None:
-                    held += (f"-{key}",)
                     continue
-                held += (key,)
                 if id(t) in seen:
                     shared.append((parts, kind, key, seen[id(t)]))
                 else:
+                    leaf = _node(t, out, f"{name}.{path}{'.' if path else ''}{key}", fixed)
                     seen[id(t)] = len(slots)
                     slots.append((parts, kind, key))
-                    children.append(_node(t, out, f"{name}.{path}{'.' if path else ''}{key}", fixed))
+                    children.append(leaf)
         for key, part in sub.__dict__["_modules"].items():
             if part is not None and first[id(part)][1] != ".".join((*parts, key)):
                 shared.append((parts, "_modules", key, first[id(part)][0]))
         modules.append((parts, Same(sub), sub.training, held))
     state = ModuleState(tuple(modules), tuple(slots), tuple(shared), called)
     return Node("module", state, tuple(children))
+
+
+def _tensors(m: torch.nn.Module) -> dict[str, torch.Tensor]:
+    """The tensors that a module has as plain attributes, as far as a trace can have them."""
+    ordinary = (torch.Tensor, torch.nn.Parameter, torch.nn.Buffer)
+    return {n: t for n, t in vars(m).items() if type(t) in ordinary and t.layout is torch.strided}
 
 
 def hooked(m: torch.nn.Module) -> bool:
