@@ -319,7 +319,7 @@ class FusedModule(torch.nn.Module):
     _SHARED = (
         *("_parameters", "_buffers", "_modules", "_non_persistent_buffers_set", "_forward_hooks", "_forward_pre_hooks"),
         *("_forward_hooks_with_kwargs", "_forward_hooks_always_called", "_forward_pre_hooks_with_kwargs"),
-        *("_backward_hooks", "_backward_pre_hooks", "_is_full_backward_hook", "_state_dict_hooks"),
+        *("_backward_hooks", "_backward_pre_hooks", "_state_dict_hooks"),
         *("_state_dict_pre_hooks", "_load_state_dict_pre_hooks", "_load_state_dict_post_hooks"),
     )
 
@@ -332,6 +332,7 @@ class FusedModule(torch.nn.Module):
         for name in self._SHARED:
             if name in module.__dict__:
                 d[name] = module.__dict__[name]
+        d.pop("_is_full_backward_hook", None)  # not a container: looked up in the module
         d["_call"] = self._make(module, specialize, overrides)
 
     def _make(self, module: torch.nn.Module, specialize: Any, overrides: dict[str, Any]) -> Callable[..., Any]:

@@ -38,7 +38,7 @@ from ..run.internals import default_device, exact_check, function_modes, tensor_
 from . import frames
 from .attributes import CLASS, MISSING, alike
 from .capture import Captured, Out
-from .signature import LARGEST, LOOSE, Layout, ModuleState, Node
+from .signature import EVERYWHERE, LARGEST, LOOSE, Layout, ModuleState, Node
 
 
 @dataclass(slots=True)
@@ -358,6 +358,9 @@ def gatherer(state: ModuleState) -> Callable[[Any], tuple[Any, ...] | None]:
     scope: dict[str, Any] = {}
     names: dict[tuple[str, ...], str] = {(): "m"}
     lines = []
+    if len(modules) > 1 or state.called:
+        scope.update({f"e{k}": hooks for k, hooks in enumerate(EVERYWHERE)})
+        lines.append(f"if {' or '.join(f'e{k}' for k in range(len(EVERYWHERE)))}: return None")
     for k, (path, get, training, held) in enumerate(modules):
         if path:
             names[path] = f"m{k}"

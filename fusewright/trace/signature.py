@@ -294,8 +294,17 @@ def _tensors(m: torch.nn.Module) -> dict[str, torch.Tensor]:
     return {n: t for n, t in vars(m).items() if type(t) in ordinary and t.layout is torch.strided}
 
 
+# The hooks of all modules: dictionaries of torch's, empty as a rule.
+EVERYWHERE = tuple(
+    getattr(torch.nn.modules.module, f"_global_{name}", {})
+    for name in ("forward_hooks", "forward_pre_hooks", "backward_hooks", "backward_pre_hooks")
+)
+
+
 def hooked(m: torch.nn.Module) -> bool:
     """Whether calling `m` runs hooks, whose effects a trace would lose."""
+    if any(EVERYWHERE):
+        return True
     return bool(m._forward_hooks or m._forward_pre_hooks or m._backward_hooks or m._backward_pre_hooks)
 
 
