@@ -34,7 +34,7 @@ from .attributes import Attributes, Found
 from .cuts import Cuts
 from .effects import draws
 from .failures import PACKAGE, TORCH, check_constants, explained, line_at
-from .lean import aot_settings
+from .lean import aot_settings, nothing_donated
 from .modules import entered
 from .signature import Described, Layout, rebuild
 from .state import unchanged, undrawn
@@ -395,7 +395,7 @@ def _capture(
             setattr(made, which, built)
             setattr(made, f"{which}_graph", gm)
             if which == "forward":
-                made.meta = context.fw_metadata
+                made.meta = nothing_donated(context.fw_metadata)
             return built
 
         return compiler
