@@ -30,8 +30,9 @@ from .run.internals import default_device, dispatch_modes, without_default_devic
 from .run.node import make_node
 from .run.overlaps import apart
 from .run.second import twice
-from .trace import frames, questions
+from .trace import attributes, frames, questions
 from .trace.capture import Captured, capture
+from .trace.failures import Foreign
 from .trace.launcher import SCOPE, Entry, amp_state, block, condition, inlinable, integers, launcher, write
 from .trace.lean import below_autograd, is_lean, node_shape
 from .trace.second import second_of
@@ -160,9 +161,11 @@ class Fused:
                 with without_default_device():
                     plan = self.trace(key, values, described, layouts, options, amp, device)
             except Exception as e:
-                if isinstance(e, UserError) and self.strict:
-                    raise
                 failure = e
+                if isinstance(e, Foreign) and described.has_modules():  # a module holds it where a trace does not look
+                    failure = Refusal("constant", str(e).partition(" of the fused")[0])
+                if isinstance(failure, UserError) and self.strict:
+                    raise
         if plan is not None and not self.apart(plan, leaves):
             record.plain(self.title, "its arguments share memory that it writes to")
             return self.plain(*values)
@@ -192,6 +195,8 @@ class Fused:
             if e.captured.modes not in (None, questions.modes()):
                 continue
             if e.captured.same is not None and not e.captured.same():
+                continue
+            if not attributes.hold(e.captured.attributes, [*leaves, *e.captured.constants]):
                 continue
             numbers = integers(e.captured, leaves)
             if numbers is not None and plan.holds(numbers):
@@ -332,7 +337,7 @@ class FusedModule(torch.nn.Module):
     _SHARED = (
         *("_parameters", "_buffers", "_modules", "_non_persistent_buffers_set", "_forward_hooks", "_forward_pre_hooks"),
         *("_forward_hooks_with_kwargs", "_forward_hooks_always_called", "_forward_pre_hooks_with_kwargs"),
-        *("_backward_hooks", "_backward_pre_hooks", "_is_full_backward_hook", "_state_dict_hooks"),
+        *("_backward_hooks", "_backward_pre_hooks", "_state_dict_hooks"),
         *("_state_dict_pre_hooks", "_load_state_dict_pre_hooks", "_load_state_dict_post_hooks"),
     )
 
@@ -345,6 +350,7 @@ class FusedModule(torch.nn.Module):
         for name in self._SHARED:
             if name in module.__dict__:
                 d[name] = module.__dict__[name]
+        d.pop("_is_full_backward_hook", None)  # not a container: looked up in the module
         d["_call"] = self._make(module, specialize, overrides)
 
     def _make(self, module: torch.nn.Module, specialize: Any, overrides: dict[str, Any]) -> Callable[..., Any]:

@@ -12,7 +12,8 @@ reference to a free block, because references come only from references. (A weak
 `torch.multiprocessing` keeps for shared memory, would be one: sharing moves the data, which `_reusable` sees.)
 
 A free block backs a new tensor of exactly as many bytes; one that the user cannot see (`visible=False`) may sit in a
-block up to a quarter larger. A block that the user resized, moved, marked or watches is given back to torch.
+block up to a quarter larger. A block that the user resized, moved, marked, watches or gave to NumPy is given back to
+torch.
 
 Retention is bounded three ways, so that peak memory stays near eager's:
 - idle bytes stay under the option `pool_limit_mb`;
@@ -101,6 +102,7 @@ def _reusable(block: Block) -> bool:
         storage.nbytes() == block.nbytes
         and storage.data_ptr() == block.data
         and not storage.is_shared()
+        and storage.resizable()  # not once NumPy has seen it, and there is no way back
         and not storage.__dict__
         and weakref.getweakrefcount(storage) == 0
     )

@@ -12,7 +12,7 @@ import contextlib
 import math
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from types import FrameType
 from typing import Any
 
@@ -29,14 +29,16 @@ from torch.utils._sympy.functions import CleanDiv, FloorDiv, Mod, PythonMod
 
 from ..core.errors import Refusal, UserError
 from . import frames, printing, questions
+from .attributes import Attributes, Found
 from .cuts import Cuts
+from .effects import draws
 from .failures import MADE_BEFORE, PACKAGE, TORCH, check_constants, explained, line_at, made_and_kept
 from .kept import Again, Kept
-from .lean import aot_settings
+from .lean import aot_settings, nothing_donated
 from .lines import Lines
 from .signature import Described, Layout, Node, layout, rebuild
 from .stand_in import standing_in
-from .state import unchanged
+from .state import unchanged, undrawn
 
 # Frames between a number's use and the code that uses it.
 _SYMBOLIC = (f"{TORCH}/fx/experimental", f"{TORCH}/utils/_sympy", f"{TORCH}/__init__.py", f"{TORCH}/fx/traceback")
@@ -52,9 +54,10 @@ class Captured:
     of each; `whole`: AOTAutograd's own callable of the flat inputs; `meta`: its description of aliases and mutations.
     `symbols[k]`: (leaf number, "size" or "stride", dimension) of flat input k, which is what is found there divided by
     `factors[k]`. `guards`: Python conditions over `_s<k>`, the flat integers, symbols first. `result`: a pytree whose
-    leaves are `Out`s. `modes`: those that it is for, if the function has asked for them. `cut`: how gradients are
-    stopped in it (`cuts.py`), or "". `calls`: whether it calls modules, which may get hooks. `constants`: tensors
-    that are the last leaves and no arguments (`kept.py`); `same` says whether the arguments still hold them.
+    leaves are `Out`s. `modes`: those that it is for, if the function has asked for them. `attributes`: those that
+    arguments must have. `cut`: how gradients are stopped in it (`cuts.py`), or "". `calls`: whether it calls modules,
+    which may get hooks. `constants`: tensors that are the last leaves and no arguments (`kept.py`); `same` says whether
+    the arguments still hold them.
     """
 
     forward: Any
@@ -75,6 +78,7 @@ class Captured:
     calls: bool = False
     constants: Sequence[torch.Tensor] = ()
     same: Callable[[], bool] | None = None
+    attributes: Found = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,6 +176,7 @@ class _Tracer:
         self.asked = False  # whether it asks for these
         self.cuts = Cuts()
         self.calls = False  # whether it calls modules
+        self.attributes = Attributes({k: described.leaves[k] for k in layouts}, described.names)
 
     # --- inputs ---
     def symbol(self, value: int, what: str, positive: bool = True) -> Any:
@@ -221,14 +226,15 @@ class _Tracer:
         args = [rebuild(n, v, leaves) for n, v in zip(self.described.structure, self.values, strict=True)]
         with contextlib.ExitStack() as stack:
             pairs = zip(self.described.structure, self.values, strict=True)
+            stack.enter_context(undrawn())
             check = [c for n, v in pairs for c in _enter(stack, n, v, leaves)]
             stack.enter_context(fx_traceback.preserve_node_meta())
             if self.device is not None:
                 stack.enter_context(self.device)
-            stack.enter_context(questions.answered(self.modes[1], self.ask))
+            stack.enter_context(questions.answered(self.modes[1], self.ask, self.attributes))
             cuts = self.cuts if self.modes[0] else None
             lines = stack.enter_context(Lines(self.values, leaves, self.ask, cuts, self.kept, _Tracer.run.__code__))
-            with unchanged(self.described.structure, args):
+            with unchanged(self.described.structure, args), self.attributes.watched(leaves):
                 out = self.fn(*args)
             self.calls |= lines.calls
             for c in check:
@@ -240,6 +246,7 @@ class _Tracer:
         self.kept.end()
         self.differentiable |= any(isinstance(x, torch.Tensor) and x.grad_fn is not None for x in outputs)
         self.cuts.history(outputs)
+        self.attributes.results(outputs)
         return outputs
 
 
@@ -398,13 +405,15 @@ def _capture(
             setattr(made, which, built)
             setattr(made, f"{which}_graph", gm)
             if which == "forward":
-                made.meta = context.fw_metadata
+                made.meta = nothing_donated(context.fw_metadata)
             return built
 
         return compiler
 
     def partition(joint: torch.fx.GraphModule, inputs: Any, **kwargs: Any) -> Any:
         tracer.cuts.joint(joint, kwargs["num_fwd_outputs"])
+        if tracer.attributes.checkpoint and any(map(draws, joint.graph.nodes)):
+            raise Refusal("random", "it draws random numbers under torch.utils.checkpoint, or beside that")
         return compilers["partition"](joint, inputs, **kwargs)
 
     failure: Exception | None = None
@@ -434,6 +443,7 @@ def _capture(
     finally:
         torch.set_autocast_cache_enabled(cached)
         tracer.values, tracer.described = (), Described()  # what was compiled may keep the tracer
+        tracer.attributes.close()
     if failure is not None:  # raised here, not there: it may be a cause of what was caught, which it must not get
         try:
             raise failure
@@ -461,6 +471,7 @@ def _capture(
         tracer.cuts.why,
         tracer.calls,
         constants,
+        attributes=tracer.attributes.found,
     )
 
 

@@ -8,6 +8,11 @@ import torch
 from torch.fx import Node
 
 
+def draws(node: Node) -> bool:
+    """Whether the node is an operator that draws random numbers."""
+    return isinstance(node.target, torch._ops.OpOverload) and torch.Tag.nondeterministic_seeded in node.target.tags
+
+
 def effectful(node: Node) -> bool:
     """Whether running the node does more than compute its result."""
     target = node.target
@@ -15,7 +20,7 @@ def effectful(node: Node) -> bool:
         return False
     if not isinstance(target, torch._ops.OpOverload):
         return not getattr(target, "__module__", "").startswith(("_operator", "math", "torch"))
-    if torch.Tag.nondeterministic_seeded in target.tags:
+    if draws(node):
         return True
     return target._schema.is_mutable or node.is_impure()
 

@@ -27,6 +27,14 @@ _KEPT = (
 )
 
 
+class Foreign(UserError):
+    """A traced function uses a tensor that is not among its arguments."""
+
+
+# Parts of torch that are programs as users write them. What they cannot do in a trace nobody could write otherwise.
+_PROGRAMS = tuple(f"{TORCH}/{part}/" for part in ("nn", "optim", "distributions"))
+
+
 def line_at(file: str, number: int) -> str:
     """A line as messages show it."""
     found = traceback.FrameSummary(file, number, "").line
@@ -42,8 +50,20 @@ def innermost_user_line(e: BaseException) -> str:
     return out
 
 
-def _user_error(message: str, cause: Exception) -> UserError:
-    out = UserError(message)
+def _line_of_torch(e: BaseException) -> str:
+    """The innermost line of a program in an exception's traceback, if that is torch's; else ""."""
+    out = ""
+    for frame, number in traceback.walk_tb(e.__traceback__):
+        file = frame.f_code.co_filename
+        if file.startswith(_PROGRAMS):
+            out = line_at(file, number)
+        elif not file.startswith((TORCH, PACKAGE, "<")):
+            out = ""
+    return out
+
+
+def _user_error(message: str, cause: Exception, kind: type[UserError] = UserError) -> UserError:
+    out = kind(message)
     out.__cause__ = cause
     return out
 
@@ -63,17 +83,22 @@ def explained(e: Exception, pinned: str) -> Exception:
         if isinstance(cause, (Refusal, UserError)):
             return cause
         if isinstance(cause, (DataDependentOutputException, DynamicOutputShapeException, GuardOnDataDependentSymNode)):
+            if line := _line_of_torch(e):
+                return Refusal("value", f"{line} needs the value of a tensor, which a trace does not know")
             return _user_error(
                 f"{innermost_user_line(e) or 'the function'} needs the value of a tensor, which a trace does not know. "
                 "Express it with torch.where or leave it outside the fused function.",
                 e,
             )
         cause = cause.__cause__ or cause.__context__
+    if "torch.utils.checkpoint is incompatible with" in str(e):
+        return Refusal("checkpoint", "it calls torch.utils.checkpoint with use_reentrant=True")
     if "convert all Tensors to FakeTensors" in str(e):
         return _user_error(
             f"{innermost_user_line(e) or 'the function'} uses a tensor that is no argument of the fused function: pass "
             "it as one, or fuse the module that holds it.",
             e,
+            Foreign,
         )
     return e
 
@@ -84,8 +109,13 @@ def made_and_kept(e: Exception) -> UserError:
 
 
 def check_constants(gm: torch.fx.GraphModule) -> None:
-    """Raises UserError where a graph holds a tensor without memory: one that the function has made before, and kept."""
+    """Raises UserError where a graph holds a tensor without memory: one that the function has made before, and kept.
+
+    Raises Refusal where it holds a generator of random numbers.
+    """
     for n in gm.graph.nodes:
+        if n.kwargs.get("generator") is not None:
+            raise Refusal("random", "it draws with a torch.Generator, which it may have made or seeded itself")
         held = operator.attrgetter(n.target)(gm) if n.op == "get_attr" else None
         if not isinstance(held, torch.Tensor):
             continue
@@ -96,4 +126,4 @@ def check_constants(gm: torch.fx.GraphModule) -> None:
             raise UserError(_KEPT.format(where))
 
 
-__all__ = ["MADE_BEFORE", "PACKAGE", "TORCH", "check_constants", "explained", "line_at", "made_and_kept"]
+__all__ = ["MADE_BEFORE", "PACKAGE", "TORCH", "Foreign", "check_constants", "explained", "line_at", "made_and_kept"]

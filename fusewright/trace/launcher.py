@@ -37,6 +37,7 @@ from ..core.options import current
 from ..run.internals import default_device, exact_check, function_modes, tensor_check
 from ..run.overlaps import apart
 from . import frames
+from .attributes import CLASS, MISSING, alike
 from .capture import Captured, Out
 from .signature import HOOKS, LARGEST, LOOSE, Layout, ModuleState, Node
 
@@ -182,6 +183,7 @@ class _Block:
             conditions.append(f"not ({_HOOKED})")
         if en.captured.same is not None:
             conditions.append(f"{self.constant(en.captured.same, 'h')}()")
+        conditions += [c for (k, name), v in en.captured.attributes.items() for c in self.attribute(k, name, v)]
         self.unless(*conditions)
         known = None if en.mutated or en.captured.integers or not names else Known()
         before, self.lines = self.lines, []
@@ -194,6 +196,14 @@ class _Block:
         e, given = self.constant(known.box, "e"), ", ".join(names)
         self.lines += [f"if _n == {e}[1]: {self.constant(known.often, 'f')}(_n, {given})", f"{e}[1] = _n"]
         self.lines = [*before, f"_c, _n = {e}[0]", f"if not _c({given}):", *(f"    {s}" for s in self.lines)]
+
+    def attribute(self, k: int, name: str, value: Any) -> list[str]:
+        """That an argument has what the trace has found; its class is a part of torch's check."""
+        if name == CLASS:
+            return []
+        found, wanted = f"_getattr({self.found[k]}, {name!r}, _MISSING)", self.constant(value, "v")
+        one = value is MISSING or value is None or type(value) is bool
+        return [f"{found} is {wanted}" if one else f"_alike({found}, {wanted})"]
 
     def sizes(self, check: bool) -> list[str]:
         """Bind the flat integers; returns the conditions that they must meet."""
@@ -335,8 +345,10 @@ SCOPE: dict[str, Any] = {
     "_no_autocast": torch._C._DisableAutocast,
     "_Size": torch.Size,
     "_unflatten": pytree.tree_unflatten,
+    "_MISSING": MISSING,
+    "_alike": alike,
     # parameters may be called like what is Python's
-    **{f"_{f.__name__}": f for f in (abs, float, int, len, max, min, repr, round, slice, tuple, type)},
+    **{f"_{f.__name__}": f for f in (abs, float, getattr, int, len, max, min, repr, round, slice, tuple, type)},
     "_math": math,
 }
 

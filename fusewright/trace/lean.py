@@ -122,6 +122,16 @@ def aot_settings() -> Iterator[None]:
         yield
 
 
+def nothing_donated(meta: Any) -> Any:
+    """`meta`, AOTAutograd's description of a graph, which says that its backward pass frees nothing that was saved.
+
+    AOTAutograd takes it to free something if nothing is said, and then refuses to keep the graph.
+    """
+    if getattr(meta, "bw_donated_idxs", ()) is None:
+        meta.bw_donated_idxs = []
+    return meta
+
+
 class Parts:
     """What AOTAutograd had compiled of one graph: each compiler says so (`keep`)."""
 
@@ -137,7 +147,7 @@ class Parts:
             self.compiled[kind] = made, gm
             context = torch._guards.TracingContext.try_get()
             if kind != "backward" and context is not None:
-                self.meta = context.fw_metadata
+                self.meta = nothing_donated(context.fw_metadata)
             return made
 
         return kept

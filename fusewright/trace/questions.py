@@ -1,19 +1,22 @@
 """What a traced function asks about its surroundings and arguments beside values, and what becomes of it.
 
-The grad mode and the inference mode are answered, and such a trace is for calls in the same modes only. Where a tensor
-lies in memory and what autograd noted about an argument are no part of a signature, and the text of a size or a tensor
-is another one in each call: the plain function runs. A symbolic number is an instance of `int`, `float` or `bool` to
-code that is not torch's. Whether two arguments are one tensor (`x is y`), and the `type` of something, nobody can
-notice being asked.
+The grad mode and the inference mode are answered, and such a trace is for calls in the same modes only; so are
+attributes that programs give tensors (`attributes.py`). Where a tensor lies in memory and what autograd noted about an
+argument are no part of a signature, and the text of a size or a tensor is another one in each call: the plain function
+runs. So it does for what autograd or a tensor is told and no graph says, a gradient or other memory that is assigned,
+and where a generator of random numbers is looked at or set.
+A symbolic number is an instance of `int`, `float` or `bool` to code that is not torch's. Whether two arguments are one
+tensor (`x is y`), and the `type` of something, nobody can notice being asked.
 """
 
 from __future__ import annotations
 
 import abc
+import contextlib
 import os
 import sys
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from types import FrameType
 from typing import Any
@@ -22,6 +25,7 @@ import torch
 from torch._subclasses.functional_tensor import FunctionalTensor
 
 from ..core.errors import Refusal
+from .attributes import MISSING, Attributes
 from .failures import PACKAGE, TORCH
 
 Modes = tuple[bool, bool]
@@ -36,6 +40,11 @@ _HISTORY = {
     _T.is_inference: "is_inference",
 }
 MARKS = {_T.requires_grad_, _T.requires_grad.__set__, _T.retain_grad, _T.register_hook}  # tell autograd
+_OF_ARGUMENTS = {*MARKS, _T.register_post_accumulate_grad_hook, _T.detach_, torch.detach_}
+_ASSIGNED = {  # of any tensor: what a traced one has been told is lost
+    **{getattr(_T, name).__set__: name for name in ("data", "grad", "_backward_hooks")},
+    **{getattr(_T, name).__delete__: name for name in ("grad",)},
+}
 
 
 def modes() -> Modes:
@@ -45,6 +54,9 @@ def modes() -> Modes:
 
 _NUMBERS = {torch.SymInt: int, torch.SymFloat: float, torch.SymBool: bool}
 _LIBRARY = os.path.dirname(abc.__file__)  # Python's own modules, whose callers count
+
+
+_OF_GENERATORS = (f"{TORCH}/random.py", f"{TORCH}/cuda/random.py", contextlib.__file__)
 
 
 def _users(frame: FrameType | None) -> bool:
@@ -57,28 +69,58 @@ def _users(frame: FrameType | None) -> bool:
     return False
 
 
+def _checkpoint(frame: FrameType | None, attributes: Attributes | None) -> bool:
+    """Whether `torch.utils.checkpoint` calls torch's functions for generators; `attributes` are told."""
+    while frame is not None and frame.f_code.co_filename in _OF_GENERATORS:
+        frame = frame.f_back
+    if frame is None or attributes is None or frame.f_code.co_filename != f"{TORCH}/utils/checkpoint.py":
+        return False
+    attributes.checkpoint = True
+    return True
+
+
+class _Generator:
+    """Stands for a default generator where torch's own functions look for it; a trace has none to look at or to set.
+
+    `torch.utils.checkpoint` does both, which matters only if random numbers are drawn.
+    """
+
+    def __init__(self, plain: Any, traces: Mapping[int, Any]):
+        self.plain, self.traces = plain, traces
+
+    def __getattr__(self, name: str) -> Any:
+        mine = self.traces.get(threading.get_ident())
+        if mine and not _checkpoint(sys._getframe(1), mine[-1][2]):
+            raise Refusal("random", f"it calls {name} of torch's generator, which a trace would not do again")
+        return getattr(self.plain, name)
+
+
 class _Asked:
     """What answers code that asks for a mode, or for the text or the class of a number, while there are traces.
 
-    `plain`: torch's own, by owner and name. `traces`: by thread, whom to tell that a mode was asked for and the
-    inference mode that is to be seen.
+    `plain`: torch's own, by owner and name. `traces`: by thread, whom to tell that a mode was asked for, the inference
+    mode that is to be seen, and the attributes of arguments.
     """
 
     def __init__(self) -> None:
         self.lock = threading.Lock()
-        self.traces: dict[int, list[tuple[Callable[[], None], bool]]] = {}
+        self.traces: dict[int, list[tuple[Callable[[], None], bool, Attributes | None]]] = {}
         self.plain: dict[tuple[Any, str], Any] = {}
 
-    def begin(self, asked: Callable[[], None], inference: bool) -> None:
+    def begin(self, asked: Callable[[], None], inference: bool, attributes: Attributes | None) -> None:
         with self.lock:
             if not self.traces:
                 for f in (self.is_grad_enabled, self.is_inference_mode_enabled):
                     self.replace(torch, f.__name__, f)
                 for t in (*_NUMBERS, FunctionalTensor):
                     self.replace(t, "__repr__", self.text(vars(t)["__repr__"]))
+                self.replace(FunctionalTensor, "__getattr__", self.missing)
+                self.replace(torch.random, "default_generator", _Generator(torch.default_generator, self.traces))
+                gpus = tuple(_Generator(g, self.traces) for g in torch.cuda.default_generators)
+                self.replace(torch.cuda, "default_generators", gpus)
                 for t, number in _NUMBERS.items():
                     self.replace(t, "__getattribute__", self.attribute(number))
-            self.traces.setdefault(threading.get_ident(), []).append((asked, inference))
+            self.traces.setdefault(threading.get_ident(), []).append((asked, inference, attributes))
 
     def replace(self, owner: Any, name: str, f: Any) -> None:
         self.plain[owner, name] = vars(owner).get(name)
@@ -103,7 +145,7 @@ class _Asked:
         mine = self.traces.get(threading.get_ident())
         if not mine or sys._getframe(2).f_code.co_filename.startswith(TORCH):
             return None
-        asked, inference = mine[-1]
+        asked, inference, _ = mine[-1]
         asked()
         return inference
 
@@ -123,6 +165,18 @@ class _Asked:
 
         return __repr__
 
+    @property
+    def missing(self) -> Callable[[Any, str], Any]:
+        def __getattr__(x: Any, name: str) -> Any:
+            mine = self.traces.get(threading.get_ident())
+            attributes = mine[-1][2] if mine else None
+            value = MISSING if attributes is None else attributes.get(x, name, _users, sys._getframe(1))
+            if value is MISSING:
+                raise AttributeError(f"'Tensor' object has no attribute '{name}'", name=name, obj=x)
+            return value
+
+        return __getattr__
+
     def attribute(self, number: type) -> Callable[[Any, str], Any]:
         def __getattribute__(x: Any, name: str) -> Any:
             if name == "__class__" and threading.get_ident() in self.traces and _users(sys._getframe(1)):
@@ -138,9 +192,9 @@ _asked = _Asked()
 
 
 @contextmanager
-def answered(inference: bool, asked: Callable[[], None]) -> Iterator[None]:
+def answered(inference: bool, asked: Callable[[], None], attributes: Attributes | None = None) -> Iterator[None]:
     """Call `asked` whenever code that is not torch's asks for a mode. `inference`: the mode that is to be seen."""
-    _asked.begin(asked, inference)
+    _asked.begin(asked, inference, attributes)
     try:
         yield
     finally:
@@ -154,7 +208,9 @@ def check(func: Any, args: Sequence[Any], arguments: Sequence[Any]) -> None:
     name = _MEMORY.get(func)
     if name is None and func in _HISTORY and any(args[0] is t for t in arguments):
         name = _HISTORY[func]
-    if func in MARKS and any(args[0] is t for t in arguments):
+    if func in _ASSIGNED:
+        raise Refusal("argument", f"it assigns {_ASSIGNED[func]} of a tensor, which a trace would lose")
+    if func is _T.retain_grad or (func in _OF_ARGUMENTS and any(args[0] is t for t in arguments)):
         raise Refusal("argument", f"it calls {func.__name__} of an argument, which has to reach the argument itself")
     if name is not None:
         raise Refusal("argument", f"it asks for {name} of a tensor, which a trace does not know")

@@ -195,6 +195,10 @@ class Described:
         self.fixed: list[bool] = []  # whether the argument behind a leaf is specialised
         self.structure: tuple[Node, ...] = ()
 
+    def has_modules(self) -> bool:
+        """Whether there are modules among the arguments."""
+        return any(n.kind == "module" for top in self.structure for n in top.walk())
+
     def more(self, constants: Sequence[torch.Tensor]) -> Described:
         """The same with more leaves, which are no part of the structure."""
         out = Described(self.entered)

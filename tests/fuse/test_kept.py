@@ -236,7 +236,7 @@ def test_tensors_that_modules_hold_are_written() -> None:
     assert counted(before)["fuse_traces"] == 1
 
 
-def test_weights_that_are_no_parameters_are_still_an_error() -> None:
+def test_modules_with_weights_that_are_no_parameters_run_by_torch() -> None:
     class Hidden(nn.Module):
         def __init__(self) -> None:
             super().__init__()
@@ -245,5 +245,7 @@ def test_weights_that_are_no_parameters_are_still_an_error() -> None:
         def forward(self, x: Tensor) -> Tensor:
             return x * self.weights[0]
 
-    with pytest.raises(UserError, match="no argument"):
-        fusewright.fuse(Hidden())(torch.ones(3))
+    m, before = Hidden(), counters()
+    fusewright.fuse(m)(torch.ones(3)).sum().backward()
+    assert torch.equal(m.weights[0].grad, torch.ones(3))
+    assert counted(before)["fuse_declined"] == 1
