@@ -12,8 +12,7 @@ import contextlib
 import math
 import sys
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from types import FrameType
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import sympy
@@ -23,22 +22,20 @@ from torch._functorch.aot_autograd import aot_module_simplified
 from torch._guards import TracingContext, tracing
 from torch._subclasses.fake_tensor import FakeTensor, FakeTensorMode
 from torch.fx import traceback as fx_traceback
-from torch.fx.experimental.symbolic_shapes import DimDynamic, ShapeEnv
+from torch.fx.experimental.symbolic_shapes import DimDynamic
 from torch.nn.utils.stateless import _reparametrize_module
 from torch.overrides import TorchFunctionMode
 from torch.utils import _pytree as pytree
 from torch.utils._sympy.functions import CleanDiv, FloorDiv, Mod, PythonMod
 
 from ..core.errors import Refusal
-from . import frames, printing, questions
+from . import frames, printing, questions, sizes
 from .cuts import Cuts
-from .failures import PACKAGE, TORCH, check_constants, explained, line_at
+from .failures import check_constants, explained
 from .lean import aot_settings
 from .signature import Described, Layout, Node, rebuild
 from .state import unchanged
 
-# Frames between a number's use and the code that uses it.
-_SYMBOLIC = (f"{TORCH}/fx/experimental", f"{TORCH}/utils/_sympy", f"{TORCH}/__init__.py", f"{TORCH}/fx/traceback")
 _CONSTANTS = (int, float, bool, str, complex, torch.dtype, torch.device, torch.layout, torch.memory_format)
 
 
@@ -91,44 +88,6 @@ class _Compiled:
     meta: Any = None
 
 
-class _Env(ShapeEnv):
-    """Symbolic sizes; notices where the traced program itself, not torch, needs one as a number."""
-
-    pinned: str = ""  # the first such line
-    names: dict[str, str]
-
-    def evaluate_expr(self, orig_expr: Any, *args: Any, **kwargs: Any) -> Any:
-        known = dict(self.replacements)
-        out = super().evaluate_expr(orig_expr, *args, **kwargs)
-        if not self.pinned and self.replacements != known:
-            line = _users_line(sys._getframe(1))
-            if line:
-                fixed = [s for s in sympy.sympify(orig_expr).free_symbols if self.replacements.get(s, s).is_number]
-                if fixed:
-                    which = " and ".join(sorted({self.names.get(str(s), str(s)) for s in fixed}))
-                    self.pinned = f"{line} uses {which} as a Python number"
-                    raise Pinned(self.pinned)
-        return out
-
-
-class Pinned(Exception):
-    """The program needs the value of a size or an integer argument."""
-
-
-def _users_line(frame: FrameType | None) -> str:
-    """The line that converted a symbolic number with `int`, `bool`, `range`, ...; "" if an operator of torch did."""
-    converted = False
-    while frame is not None:
-        name = frame.f_code.co_filename
-        if not name.startswith((*_SYMBOLIC, __file__)):
-            break
-        converted |= frame.f_code.co_name in ("__bool__", "__int__", "__index__", "__float__")
-        frame = frame.f_back
-    if frame is None or not converted or frame.f_code.co_filename.startswith((TORCH, PACKAGE, frames.FILE)):
-        return ""  # operators, and generated code, may fix a size: that is a condition on the trace
-    return line_at(frame.f_code.co_filename, frame.f_lineno)
-
-
 class _Flat(torch.nn.Module):
     """AOTAutograd wants a module."""
 
@@ -160,19 +119,7 @@ class _Lines(TorchFunctionMode):
             self.cuts.call(func, args)
         if func in questions.MARKS or (kwargs and kwargs.get("requires_grad")):
             self.ask()  # what is computed from a leaf of its own has a gradient in one mode, and none in the other
-        if func in _CHUNKS:
-            return _chunk(*args, **(kwargs or {}))
-        return func(*args, **(kwargs or {}))
-
-
-_CHUNKS = frozenset((torch.chunk, torch.Tensor.chunk, torch.ops.aten.chunk.default))
-
-
-def _chunk(input: torch.Tensor, chunks: int, dim: int = 0) -> Any:
-    """`torch.chunk`; where all are equally large, that is a condition of the trace, and their sizes say so."""
-    if isinstance(input.size(dim), torch.SymInt) and chunks > 0 and input.size(dim) % chunks == 0:
-        return torch.split(input, input.size(dim) // chunks, dim)
-    return torch.chunk(input, chunks, dim)
+        return sizes.CALLS.get(func, func)(*args, **(kwargs or {}))
 
 
 class _Tracer:
@@ -182,13 +129,13 @@ class _Tracer:
         values: tuple[Any, ...],
         described: Described,
         layouts: dict[int, Layout],
-        divisors: Divisors,
+        known: _Known,
         device: torch.device | None,
     ):
-        self.divisors, self.device = divisors, device
+        self.known, self.divisors, self.device = known, known.divisors, device
         self.fn, self.values, self.described, self.layouts = fn, values, described, layouts
-        self.env = _Env(duck_shape=False, allow_scalar_outputs=False, allow_dynamic_output_shape_ops=False)
-        self.env.names = {}
+        self.env = sizes.Env(duck_shape=False, allow_scalar_outputs=False, allow_dynamic_output_shape_ops=False)
+        self.env.names, self.env.namespaces = {}, known.namespaces
         self.mode = FakeTensorMode(shape_env=self.env, allow_non_fake_inputs=False)
         self.symbols: list[tuple[int, str, int]] = []
         self.sizes: list[Any] = []
@@ -249,7 +196,7 @@ class _Tracer:
             stack.enter_context(fx_traceback.preserve_node_meta())
             if self.device is not None:
                 stack.enter_context(self.device)
-            stack.enter_context(questions.answered(self.modes[1], self.ask))
+            stack.enter_context(questions.answered(self.modes[1], self.ask, self.known.namespaces))
             stack.enter_context(_Lines(self.values, leaves, self.ask, self.cuts if self.modes[0] else None))
             with unchanged(self.described.structure, args):
                 out = self.fn(*args)
@@ -321,12 +268,20 @@ def _view_in_no_grad(x: torch.Tensor, positions: dict[int, int]) -> bool:
 Divisors = dict[tuple[int, int], int]  # (leaf, dimension) -> what the size is a multiple of
 
 
-class _Multiple(Exception):
-    """Sizes are multiples of more than was known."""
+@dataclass(slots=True)
+class _Known:
+    """What earlier traces have found: what sizes are multiples of, and modules that import functions of `math`."""
 
-    def __init__(self, divisors: Divisors):
-        super().__init__("sizes are multiples")
-        self.divisors = divisors
+    divisors: Divisors = field(default_factory=dict)
+    namespaces: list[dict[str, Any]] = field(default_factory=list)
+
+
+class _Again(Exception):
+    """More is known now, so that another trace is better."""
+
+    def __init__(self, known: _Known):
+        super().__init__("more is known")
+        self.known = known
 
 
 def _multiples(tracer: _Tracer) -> Divisors:
@@ -378,14 +333,14 @@ def capture(
 
     A size that the program takes to be a multiple of a number (the heads of an attention, the gates of a cell) is
     traced as that number times a symbol: else no one could tell that its parts are equally large. That takes another
-    trace.
+    trace, and so do functions that a module has imported from `math` (`numbers.py`).
     """
-    divisors: Divisors = {}
+    known = _Known()
     while True:
         try:
-            return _capture(fn, values, described, layouts, compilers, divisors, device)
-        except _Multiple as m:
-            divisors = m.divisors
+            return _capture(fn, values, described, layouts, compilers, known, device)
+        except _Again as a:
+            known = a.known
 
 
 def _capture(
@@ -394,18 +349,18 @@ def _capture(
     described: Described,
     layouts: dict[int, Layout],
     compilers: dict[str, Any],
-    divisors: Divisors,
+    known: _Known,
     device: torch.device | None,
 ) -> Captured:
-    """Raises _Multiple, before anything is compiled, for sizes that had better be traced as multiples."""
-    tracer = _Tracer(fn, values, described, layouts, divisors, device)
+    """Raises _Again, before anything is compiled, where another trace is better."""
+    tracer = _Tracer(fn, values, described, layouts, known, device)
     made = _Compiled()
     context, autocast = TracingContext(tracer.mode), torch._C._is_any_autocast_enabled()
 
     def keep(kind: str) -> Callable[[Any, Any], Any]:
         def compiler(gm: torch.fx.GraphModule, inputs: Any) -> Any:
             if kind != "backward" and (more := _multiples(tracer)):
-                raise _Multiple(more)
+                raise _Again(replace(known, divisors=more))
             if tracer.differentiable and not (grad and any(lay.requires_grad for lay in layouts.values())):
                 raise Refusal("gradient", "a result requires a gradient that no argument or grad mode asks for")
             check_constants(gm)
@@ -443,9 +398,11 @@ def _capture(
                 decompositions=compilers["decompositions"],
                 keep_inference_input_mutations=True,
             )
-    except _Multiple:
+    except _Again:
         raise
     except Exception as e:
+        if tracer.env.importing is not None:
+            raise _Again(replace(known, namespaces=[*known.namespaces, tracer.env.importing])) from None
         failure = explained(e, tracer.env.pinned)
     finally:
         torch.set_autocast_cache_enabled(cached)
@@ -464,7 +421,7 @@ def _capture(
         whole,
         made.meta,
         tracer.symbols,
-        [divisors.get((k, d), 1) if what == "size" else 1 for k, what, d in tracer.symbols],
+        [known.divisors.get((k, d), 1) if what == "size" else 1 for k, what, d in tracer.symbols],
         tracer.integers,
         list(layouts),
         printing.conditions([g.expr for g in tracer.env.guards], names),

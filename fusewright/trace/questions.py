@@ -22,6 +22,7 @@ import torch
 from torch._subclasses.functional_tensor import FunctionalTensor
 
 from ..core.errors import Refusal
+from . import numbers
 from .failures import PACKAGE, TORCH
 
 Modes = tuple[bool, bool]
@@ -60,16 +61,16 @@ def _users(frame: FrameType | None) -> bool:
 class _Asked:
     """What answers code that asks for a mode, or for the text or the class of a number, while there are traces.
 
-    `plain`: torch's own, by owner and name. `traces`: by thread, whom to tell that a mode was asked for and the
-    inference mode that is to be seen.
+    `plain`: (owner, name, what is here in its place, what was there). `traces`: by thread, whom to tell that a mode was
+    asked for and the inference mode that is to be seen.
     """
 
     def __init__(self) -> None:
         self.lock = threading.Lock()
         self.traces: dict[int, list[tuple[Callable[[], None], bool]]] = {}
-        self.plain: dict[tuple[Any, str], Any] = {}
+        self.plain: list[tuple[Any, str, Any, Any]] = []
 
-    def begin(self, asked: Callable[[], None], inference: bool) -> None:
+    def begin(self, asked: Callable[[], None], inference: bool, namespaces: Sequence[dict[str, Any]]) -> None:
         with self.lock:
             if not self.traces:
                 for f in (self.is_grad_enabled, self.is_inference_mode_enabled):
@@ -78,11 +79,21 @@ class _Asked:
                     self.replace(t, "__repr__", self.text(vars(t)["__repr__"]))
                 for t, number in _NUMBERS.items():
                     self.replace(t, "__getattribute__", self.attribute(number))
+                for owner, name, f in numbers.replacements():
+                    self.replace(owner, name, f)
+            for names in namespaces:
+                for name, f in numbers.imported(names).items():
+                    self.replace(names, name, f)
             self.traces.setdefault(threading.get_ident(), []).append((asked, inference))
 
     def replace(self, owner: Any, name: str, f: Any) -> None:
-        self.plain[owner, name] = vars(owner).get(name)
-        setattr(owner, name, f)
+        """`owner`: a class, a module, or a module's namespace."""
+        if isinstance(owner, dict):
+            self.plain.append((owner, name, f, owner[name]))
+            owner[name] = f
+        else:
+            self.plain.append((owner, name, f, vars(owner).get(name)))
+            setattr(owner, name, f)
 
     def end(self) -> None:
         with self.lock:
@@ -91,8 +102,11 @@ class _Asked:
             if not mine:
                 del self.traces[threading.get_ident()]
             if not self.traces:
-                for (owner, name), f in self.plain.items():
-                    if f is None:
+                for owner, name, ours, f in self.plain:
+                    if isinstance(owner, dict):
+                        if owner.get(name) is ours:  # the program may have assigned another one
+                            owner[name] = f
+                    elif f is None:
                         delattr(owner, name)
                     else:
                         setattr(owner, name, f)
@@ -138,9 +152,12 @@ _asked = _Asked()
 
 
 @contextmanager
-def answered(inference: bool, asked: Callable[[], None]) -> Iterator[None]:
-    """Call `asked` whenever code that is not torch's asks for a mode. `inference`: the mode that is to be seen."""
-    _asked.begin(asked, inference)
+def answered(inference: bool, asked: Callable[[], None], namespaces: Sequence[dict[str, Any]] = ()) -> Iterator[None]:
+    """Call `asked` whenever code that is not torch's asks for a mode. `inference`: the mode that is to be seen.
+
+    `namespaces`: of modules that have functions of `math` by name (`numbers.py`).
+    """
+    _asked.begin(asked, inference, namespaces)
     try:
         yield
     finally:

@@ -136,8 +136,7 @@ def test_loops_over_sizes():
         f(torch.ones(3, 4), torch.ones(4))
     assert str(error.value) == (
         f"{line} (for k in range(x.shape[0]):) uses x.size(0) as a Python number, so that one trace cannot serve all "
-        "sizes. Pass specialize=(...) with the names of those arguments (or True) to fuse: then each value has a trace "
-        "of its own."
+        'sizes. Pass specialize=("x",) or specialize=True to fuse: then each value has a trace of its own.'
     )
     special = fusewright.fuse(specialize="x")(f.__wrapped__)
     for n in (3, 5):
