@@ -38,7 +38,7 @@ from .trace.signature import Described, Layout, describe, layout
 
 ENTRIES = 16  # signatures that the generated code tries one after the other; the others are looked up by key
 OPTIONS = 4  # entries of one trace in the generated code: for other options, grad modes, kinds of tensors
-TRACES = 128  # signatures of one function, after which new ones run as plain PyTorch
+TRACES = 128  # signatures of one function, or as many that it cannot be traced for: new ones run as plain PyTorch then
 
 _tracing = threading.RLock()  # AOTAutograd and the partitioner change state of their modules while they trace
 
@@ -148,23 +148,38 @@ class Fused:
         if foreign or key in self.declined:  # tensors of inference mode cannot be saved, what is made of them can
             return self.plain(*values)
         plan, failure = self.find(key, leaves), None
-        if plan is None:
-            try:
-                with without_default_device():
-                    plan = self.trace(key, values, described, layouts, options, amp, device)
-            except Exception as e:
-                if isinstance(e, UserError) and self.strict:
-                    raise
-                failure = e
-        if plan is None:
-            result = self.plain(*values)  # if it raises, too, that is the error to see
-            if failure is not None:
-                self.failed(key, failure, options)
-            return result
+        if plan is None and self.exhausted():
+            return self.plain(*values)
+        try:
+            if plan is None:
+                try:
+                    with without_default_device():
+                        plan = self.trace(key, values, described, layouts, options, amp, device)
+                except Exception as e:
+                    if isinstance(e, UserError) and self.strict:
+                        raise
+                    failure = e
+            if plan is None:
+                result = self.plain(*values)  # if it raises, too, that is the error to see
+                if failure is not None:
+                    self.failed(key, failure, options)
+                return result
+        finally:
+            failure = None  # its traceback leads here, to the arguments: nothing but the collector would free them
         self.install(plan, described)
         numbers = integers(plan.entry.captured, leaves)
         assert numbers is not None
         return plan.run(leaves, numbers)
+
+    def exhausted(self) -> bool:
+        """Whether no more signatures are traced."""
+        if self.traces >= TRACES:
+            record.plain(self.title, f"it has been traced {TRACES} times")
+        elif len(self.declined) >= TRACES:
+            record.plain(self.title, f"it could not be traced for {TRACES} signatures")
+        else:
+            return False
+        return True
 
     def options(self) -> Options:
         """The options in force, with those given to `fuse`."""
@@ -201,8 +216,6 @@ class Fused:
             plan = self.find(key, described.leaves)  # another thread may have been first
             if plan is not None:
                 return plan
-            if self.traces >= TRACES:
-                raise Refusal("limit", f"it has been traced {TRACES} times")
             with using(options):
                 captured = capture(self.traced, values, described, layouts, _compilers(options), device)
                 entry = _entry(captured, described, layouts, self.title)
@@ -220,7 +233,12 @@ class Fused:
     def failed(self, key: Any, e: Exception, options: Options) -> None:
         """Run the plain function for this signature from now on, which did what tracing or compiling could not do."""
         record.plain(self.title, str(e) if isinstance(e, (Refusal, FusewrightError)) else f"{type(e).__name__}: {e}")
-        if isinstance(e, Refusal) and e.code == "state" and key not in self.again_once:
+        if (
+            isinstance(e, Refusal)
+            and e.code == "state"
+            and key not in self.again_once
+            and len(self.again_once) < TRACES
+        ):
             self.again_once.add(key)  # what a first call sets up stays as it is in later ones
             return
         if isinstance(e, (Refusal, UserError)):

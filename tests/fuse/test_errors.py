@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
+import gc
 import warnings
+import weakref
 
 import pytest
 import torch
@@ -246,3 +249,65 @@ def test_memory_efficient_fusion():
         fusewright.memory_efficient_fusion(f, fw_compiler=lambda *a: None)
     with pytest.raises(UserError, match="static_argnums"):
         fusewright.memory_efficient_fusion(f, static_argnums=5)
+
+
+@pytest.fixture
+def no_collector():
+    gc.collect()
+    gc.disable()
+    yield
+    gc.enable()
+
+
+def asks_where(x):
+    return x + 0 * x.data_ptr()
+
+
+def as_an_array(x):
+    return torch.from_numpy(x.numpy()) + 1
+
+
+def wrong(x):
+    return x @ torch.ones(7)
+
+
+@pytest.mark.parametrize("f", [asks_where, as_an_array, wrong, lambda x: x * float(x.shape[0])])
+@pytest.mark.filterwarnings("ignore::fusewright.FusewrightWarning")
+def test_arguments_of_a_call_that_is_not_traced_are_freed_with_it(f, no_collector):
+    fused = fusewright.fuse(f)
+    for _ in range(2):
+        x = torch.ones(3)
+        with contextlib.suppress(RuntimeError, UserError):
+            fused(x)
+        gone = weakref.ref(x)
+        del x
+        assert gone() is None
+
+
+def test_signatures_that_cannot_be_traced_are_not_remembered_without_end(monkeypatch):
+    from fusewright import fused as module
+
+    monkeypatch.setattr(module, "TRACES", 4)
+
+    @fusewright.fuse
+    def f(x, factor):
+        return x * factor + 0 * x.data_ptr()
+
+    before = counters()
+    for k in range(9):
+        assert torch.equal(f(torch.ones(3), k + 0.5), torch.full((3,), k + 0.5))
+    assert counted(before)["fuse_declined"] == 4
+    assert len(f._fusewright.declined) == 4
+
+
+def test_a_function_that_has_been_traced_often_enough_runs_unfused(monkeypatch):
+    from fusewright import fused as module
+
+    monkeypatch.setattr(module, "TRACES", 3)
+    f = fusewright.fuse(lambda x, factor: x * factor + 1)
+    before = counters()
+    for k in range(6):
+        assert torch.equal(f(torch.ones(3), k + 0.5), torch.full((3,), k + 1.5))
+    assert counted(before)["fuse_traces"] == 3
+    assert torch.equal(f(torch.ones(5), 1.5), torch.full((5,), 2.5))  # what is known stays fused
+    assert counted(before)["fuse_traces"] == 3
