@@ -219,6 +219,8 @@ class Fused:
             with using(options):
                 captured = capture(self.traced, values, described, layouts, _compilers(options), device)
                 entry = _entry(captured, described, layouts, self.title)
+                if captured.enables:
+                    entry.run = _enabling(entry.run)
             entry.amp, entry.device = amp, device
             plan = _Plan(entry)
             written = tuple(described.leaves[k] for k in entry.mutated)
@@ -292,7 +294,8 @@ def _entry(c: Captured, described: Described, layouts: dict[int, Layout], title:
     meta, order = c.meta, [*c.integers, *c.tensors]
     offset = len(c.symbols)
     mutated = tuple(order[k - offset] for k, i in enumerate(meta.input_info) if i.mutates_data or i.mutates_metadata)
-    if torch.is_grad_enabled() and any(layouts[k].requires_grad for k in mutated):
+    seen = [order[k - offset] for k, i in enumerate(meta.input_info) if _recorded(i)]
+    if (c.enables or torch.is_grad_enabled()) and any(layouts[k].requires_grad for k in seen):
         raise Refusal("mutation", "an argument that requires a gradient is mutated")
     entry = Entry(described.structure, layouts, c, "whole", c.whole, mutated)
     if not is_lean(meta) or c.forward is None:
@@ -307,6 +310,21 @@ def _entry(c: Captured, described: Described, layouts: dict[int, Layout], title:
         entry.how, entry.run = "node", make_node(c.forward, c.backward, shape, title, second)
         entry.returns = shape.outputs
     return entry
+
+
+def _enabling(run: Callable[..., Any]) -> Callable[..., Any]:
+    """`run` with gradients recorded, for a function that enables that itself."""
+
+    def enabled(*args: Any) -> Any:
+        with torch.enable_grad():
+            return run(*args)
+
+    return enabled
+
+
+def _recorded(i: Any) -> bool:
+    """Whether what is done to an argument is a mutation that autograd records: any that is not under `no_grad`."""
+    return bool(i.mutates_metadata or (i.mutates_data and not i.mutations_under_no_grad_or_inference_mode))
 
 
 def _names(specialize: Any, parameters: tuple[str, ...], title: str) -> frozenset[str] | bool:

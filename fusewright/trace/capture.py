@@ -48,7 +48,7 @@ class Captured:
     `symbols[k]`: (leaf number, "size" or "stride", dimension) of flat input k, which is what is found there divided by
     `factors[k]`. `guards`: Python conditions over `_s<k>`, the flat integers, symbols first. `result`: a pytree whose
     leaves are `Out`s. `modes`: those that it is for, if the function has asked for them. `cut`: how gradients are
-    stopped in it (`cuts.py`), or "".
+    stopped in it (`cuts.py`), or "". `enables`: whether it records gradients although they are not where it is called.
     """
 
     forward: Any
@@ -66,6 +66,7 @@ class Captured:
     autocast: bool = False
     modes: questions.Modes | None = None
     cut: str = ""
+    enables: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,14 +191,17 @@ class _Tracer:
         for k, x in zip((*self.integers, *self.layouts), given, strict=True):
             leaves[k] = x
         args = [rebuild(n, v, leaves) for n, v in zip(self.described.structure, self.values, strict=True)]
+        grad = self.known.grad or self.modes[0]
         with contextlib.ExitStack() as stack:
             pairs = zip(self.described.structure, self.values, strict=True)
             check = [c for n, v in pairs for c in _enter(stack, n, v, leaves)]
             stack.enter_context(fx_traceback.preserve_node_meta())
             if self.device is not None:
                 stack.enter_context(self.device)
+            if self.known.grad:
+                stack.enter_context(torch.set_grad_enabled(self.modes[0]))
             stack.enter_context(questions.answered(self.modes[1], self.ask, self.known.namespaces))
-            stack.enter_context(_Lines(self.values, leaves, self.ask, self.cuts if self.modes[0] else None))
+            stack.enter_context(_Lines(self.values, leaves, self.ask, self.cuts if grad else None))
             with unchanged(self.described.structure, args):
                 out = self.fn(*args)
             for c in check:
@@ -270,10 +274,12 @@ Divisors = dict[tuple[int, int], int]  # (leaf, dimension) -> what the size is a
 
 @dataclass(slots=True)
 class _Known:
-    """What earlier traces have found: what sizes are multiples of, and modules that import functions of `math`."""
+    """What earlier traces have found: what sizes are multiples of, modules that import functions of `math`, and whether
+    gradients are recorded in it although they are not where it is called."""
 
     divisors: Divisors = field(default_factory=dict)
     namespaces: list[dict[str, Any]] = field(default_factory=list)
+    grad: bool = False
 
 
 class _Again(Exception):
@@ -362,6 +368,8 @@ def _capture(
             if kind != "backward" and (more := _multiples(tracer)):
                 raise _Again(replace(known, divisors=more))
             if tracer.differentiable and not (grad and any(lay.requires_grad for lay in layouts.values())):
+                if not grad and any(lay.requires_grad for lay in layouts.values()) and not tracer.modes[1]:
+                    raise _Again(replace(known, grad=True))
                 raise Refusal("gradient", "a result requires a gradient that no argument or grad mode asks for")
             check_constants(gm)
             built = compilers[kind](gm, inputs)
@@ -379,7 +387,7 @@ def _capture(
         return compilers["partition"](joint, inputs, **kwargs)
 
     failure: Exception | None = None
-    cached, grad = torch.is_autocast_cache_enabled(), torch.is_grad_enabled()
+    cached, grad = torch.is_autocast_cache_enabled(), known.grad or torch.is_grad_enabled()
     try:
         torch.set_autocast_cache_enabled(False)  # it would keep fake weights
         with tracing(context), aot_settings(), torch.inference_mode(False), torch.set_grad_enabled(grad):
@@ -429,6 +437,7 @@ def _capture(
         autocast,
         tracer.modes if tracer.asked else None,
         tracer.cuts.why,
+        known.grad,
     )
 
 
