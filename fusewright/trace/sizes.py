@@ -60,14 +60,14 @@ class Pinned(Exception):
 
 
 def _user(frame: FrameType | None) -> tuple[FrameType | None, str]:
-    """The frame and line that converted a symbolic number with `int`, `bool`, `range`, ...; (None, "") if an operator
-    of torch did."""
+    """The frame and line that converted a symbolic number with `int`, `range`, ...; (None, "") if an operator of torch
+    did. A comparison is a condition of the trace: `==` with a number makes two traces, not one for each value."""
     converted = False
     while frame is not None:
         name = frame.f_code.co_filename
         if not name.startswith(_BETWEEN):
             break
-        converted |= frame.f_code.co_name in ("__bool__", "__int__", "__index__", "__float__")
+        converted |= frame.f_code.co_name in ("__int__", "__index__", "__float__")
         frame = frame.f_back
     if frame is None or not converted or frame.f_code.co_filename.startswith((TORCH, PACKAGE, frames.FILE)):
         return None, ""  # operators, and generated code, may fix a size: that is a condition on the trace

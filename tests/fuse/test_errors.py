@@ -151,7 +151,6 @@ def test_loops_over_sizes():
     [
         lambda x, n: x + sum(range(n)),
         lambda x, n: x * int(n),
-        lambda x, n: x * 2 if n == 7 else x,
         lambda x, n: x * [1, 2, 3, 4, 5, 6, 7, 8][n],
     ],
 )
@@ -161,6 +160,28 @@ def test_control_flow_on_integers(body):
     special = fusewright.fuse(body, specialize=("n",))
     for n in (7, 6):
         assert torch.equal(special(torch.ones(3), n), body(torch.ones(3), n))
+
+
+def checked(x, n):
+    assert x.shape[1] == 4 and x.dim() == 2, "not for these"
+    if x.shape[0] != n:
+        raise ValueError("not so many rows")
+    return x * 2 if n == 7 else x
+
+
+def test_comparisons_are_conditions_of_the_trace():
+    fused = fusewright.fuse(checked)
+    before = counters()
+    for n in (7, 5, 6, 7, 9):
+        assert torch.equal(fused(torch.ones(n, 4), n), checked(torch.ones(n, 4), n))
+    assert counted(before)["fuse_traces"] == 2
+    for shape, n, error in (((7, 5), 7, AssertionError), ((7, 4), 8, ValueError)):
+        messages = []
+        for f in (checked, fused):
+            with pytest.raises(error) as e:
+                f(torch.ones(shape), n)
+            messages.append(str(e.value))
+        assert messages[0] == messages[1]
 
 
 def test_tensors_that_are_no_arguments():
