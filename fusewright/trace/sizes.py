@@ -125,7 +125,7 @@ def _tensor(data: Any, **options: Any) -> torch.Tensor:
     if type(data) in _NUMBERS:
         return torch.scalar_tensor(data, **{**options, "dtype": wanted or _dtype([data])})
     if isinstance(data, (list, tuple)) and any(type(n) in _NUMBERS for n in data):
-        if all(isinstance(n, (int, float, *_NUMBERS)) for n in data):
+        if all(isinstance(n, (int, float, *_NUMBERS)) for n in data) and not options.get("requires_grad"):
             options["dtype"] = wanted or _dtype(data)
             return torch.stack([torch.scalar_tensor(n, **options) for n in data])
     return torch.tensor(data, **options)
