@@ -40,7 +40,7 @@ from .trace.signature import HOOKS, Described, Layout, describe, layout
 
 ENTRIES = 16  # signatures that the generated code tries one after the other; the others are looked up by key
 OPTIONS = 4  # entries of one trace in the generated code: for other options, grad modes, kinds of tensors
-TRACES = 128  # signatures of one function, after which new ones run as plain PyTorch
+TRACES = 128  # signatures of one function, or as many that it cannot be traced for: new ones run as plain PyTorch then
 
 _tracing = threading.RLock()  # AOTAutograd and the partitioner change state of their modules while they trace
 
@@ -156,28 +156,43 @@ class Fused:
         if any(HOOKS) and (plan is None or plan.entry.captured.calls):  # a trace may call modules, and would lose them
             record.plain(self.title, "hooks of all modules are registered")
             return self.plain(*values)
-        if plan is None:
-            try:
-                with without_default_device():
-                    plan = self.trace(key, values, described, layouts, options, amp, device)
-            except Exception as e:
-                failure = e
-                if isinstance(e, Foreign) and described.has_modules():  # a module holds it where a trace does not look
-                    failure = Refusal("constant", str(e).partition(" of the fused")[0])
-                if isinstance(failure, UserError) and self.strict:
-                    raise
-        if plan is not None and not self.apart(plan, leaves):
-            record.plain(self.title, "its arguments share memory that it writes to")
+        if plan is None and self.exhausted():
             return self.plain(*values)
-        if plan is None:
-            result = self.plain(*values)  # if it raises, too, that is the error to see
-            if failure is not None:
-                self.failed(key, failure, options)
-            return result
+        try:
+            if plan is None:
+                try:
+                    with without_default_device():
+                        plan = self.trace(key, values, described, layouts, options, amp, device)
+                except Exception as e:
+                    failure = e
+                    if isinstance(e, Foreign) and described.has_modules():  # held where a trace does not look
+                        failure = Refusal("constant", str(e).partition(" of the fused")[0])
+                    if isinstance(failure, UserError) and self.strict:
+                        raise
+            if plan is not None and not self.apart(plan, leaves):
+                record.plain(self.title, "its arguments share memory that it writes to")
+                return self.plain(*values)
+            if plan is None:
+                result = self.plain(*values)  # if it raises, too, that is the error to see
+                if failure is not None:
+                    self.failed(key, failure, options)
+                return result
+        finally:
+            failure = None  # its traceback leads here, to the arguments: nothing but the collector would free them
         self.install(plan, described)
         numbers = integers(plan.entry.captured, leaves)
         assert numbers is not None
         return plan.run(leaves, numbers)
+
+    def exhausted(self) -> bool:
+        """Whether no more signatures are traced."""
+        if self.traces >= TRACES:
+            record.plain(self.title, f"it has been traced {TRACES} times")
+        elif len(self.declined) >= TRACES:
+            record.plain(self.title, f"it could not be traced for {TRACES} signatures")
+        else:
+            return False
+        return True
 
     def options(self) -> Options:
         """The options in force, with those given to `fuse`."""
@@ -224,8 +239,6 @@ class Fused:
             plan = self.find(key, described.leaves)  # another thread may have been first
             if plan is not None:
                 return plan
-            if self.traces >= TRACES:
-                raise Refusal("limit", f"it has been traced {TRACES} times")
             with using(options):
                 captured = capture(self.traced, values, described, layouts, _compilers(options), device)
                 described = described.more(captured.constants)
@@ -235,6 +248,8 @@ class Fused:
                     if isinstance(t, torch.Tensor)
                 }
                 entry = _entry(captured, described, layouts, self.title)
+                if captured.enables:
+                    entry.run = _enabling(entry.run)
             entry.amp, entry.device = amp, device
             plan = _Plan(entry)
             self.traces += 1
@@ -245,7 +260,12 @@ class Fused:
     def failed(self, key: Any, e: Exception, options: Options) -> None:
         """Run the plain function for this signature from now on, which did what tracing or compiling could not do."""
         record.plain(self.title, str(e) if isinstance(e, (Refusal, FusewrightError)) else f"{type(e).__name__}: {e}")
-        if isinstance(e, Refusal) and e.code == "state" and key not in self.again_once:
+        if (
+            isinstance(e, Refusal)
+            and e.code == "state"
+            and key not in self.again_once
+            and len(self.again_once) < TRACES
+        ):
             self.again_once.add(key)  # what a first call sets up stays as it is in later ones
             return
         if isinstance(e, (Refusal, UserError)):
@@ -301,7 +321,8 @@ def _entry(c: Captured, described: Described, layouts: dict[int, Layout], title:
     meta, order = c.meta, [*c.integers, *c.tensors]
     offset = len(c.symbols)
     mutated = tuple(order[k - offset] for k, i in enumerate(meta.input_info) if i.mutates_data or i.mutates_metadata)
-    if torch.is_grad_enabled() and any(layouts[k].requires_grad for k in mutated):
+    seen = [order[k - offset] for k, i in enumerate(meta.input_info) if _recorded(i)]
+    if (c.enables or torch.is_grad_enabled()) and any(layouts[k].requires_grad for k in seen):
         raise Refusal("mutation", "an argument that requires a gradient is mutated")
     entry = Entry(described.structure, layouts, c, "whole", c.whole, mutated)
     if not is_lean(meta) or c.forward is None:
@@ -316,6 +337,21 @@ def _entry(c: Captured, described: Described, layouts: dict[int, Layout], title:
         entry.how, entry.run = "node", make_node(c.forward, c.backward, shape, title, second)
         entry.returns = shape.outputs
     return entry
+
+
+def _enabling(run: Callable[..., Any]) -> Callable[..., Any]:
+    """`run` with gradients recorded, for a function that enables that itself."""
+
+    def enabled(*args: Any) -> Any:
+        with torch.enable_grad():
+            return run(*args)
+
+    return enabled
+
+
+def _recorded(i: Any) -> bool:
+    """Whether what is done to an argument is a mutation that autograd records: any that is not under `no_grad`."""
+    return bool(i.mutates_metadata or (i.mutates_data and not i.mutations_under_no_grad_or_inference_mode))
 
 
 def _names(specialize: Any, parameters: tuple[str, ...], title: str) -> frozenset[str] | bool:

@@ -62,7 +62,8 @@ class _RegionFused(Fused):
         if not all(isinstance(values[k], torch.Tensor) for k in self.tensors):
             return self.plain(*values)  # scripted, it says what is wrong
         for k, seen in self.floats.items():
-            seen.add(repr(values[k]))
+            if len(seen) <= CHANGING:
+                seen.add(repr(values[k]))
             owner = self.owner()
             if len(seen) > CHANGING and owner is not None and owner.loosen(self.inputs[k]):
                 return self.plain(*values)

@@ -10,10 +10,8 @@ from __future__ import annotations
 
 import contextlib
 import math
-import sys
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
-from types import FrameType
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import sympy
@@ -23,16 +21,16 @@ from torch._functorch.aot_autograd import aot_module_simplified
 from torch._guards import TracingContext, tracing
 from torch._subclasses.fake_tensor import FakeTensor, FakeTensorMode
 from torch.fx import traceback as fx_traceback
-from torch.fx.experimental.symbolic_shapes import DimDynamic, ShapeEnv
+from torch.fx.experimental.symbolic_shapes import DimDynamic
 from torch.utils import _pytree as pytree
 from torch.utils._sympy.functions import CleanDiv, FloorDiv, Mod, PythonMod
 
 from ..core.errors import Refusal, UserError
-from . import frames, printing, questions
+from . import printing, questions, sizes
 from .attributes import Attributes, Found
 from .cuts import Cuts
 from .effects import draws
-from .failures import MADE_BEFORE, PACKAGE, TORCH, check_constants, explained, line_at, made_and_kept
+from .failures import MADE_BEFORE, check_constants, explained, made_and_kept
 from .kept import Again, Kept
 from .lean import aot_settings, nothing_donated
 from .lines import Lines
@@ -40,8 +38,6 @@ from .signature import Described, Layout, Node, layout, rebuild
 from .stand_in import standing_in
 from .state import unchanged, undrawn
 
-# Frames between a number's use and the code that uses it.
-_SYMBOLIC = (f"{TORCH}/fx/experimental", f"{TORCH}/utils/_sympy", f"{TORCH}/__init__.py", f"{TORCH}/fx/traceback")
 ATTEMPTS = 16  # to trace a function
 _CONSTANTS = (int, float, bool, str, complex, torch.dtype, torch.device, torch.layout, torch.memory_format)
 
@@ -57,7 +53,8 @@ class Captured:
     leaves are `Out`s. `modes`: those that it is for, if the function has asked for them. `attributes`: those that
     arguments must have. `cut`: how gradients are stopped in it (`cuts.py`), or "". `calls`: whether it calls modules,
     which may get hooks. `constants`: tensors that are the last leaves and no arguments (`kept.py`); `same` says whether
-    the arguments still hold them.
+    the arguments still hold them. `enables`: whether it records gradients although
+    they are not where it is called.
     """
 
     forward: Any
@@ -79,6 +76,7 @@ class Captured:
     constants: Sequence[torch.Tensor] = ()
     same: Callable[[], bool] | None = None
     attributes: Found = field(default_factory=dict)
+    enables: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,44 +99,6 @@ class _Compiled:
     meta: Any = None
 
 
-class _Env(ShapeEnv):
-    """Symbolic sizes; notices where the traced program itself, not torch, needs one as a number."""
-
-    pinned: str = ""  # the first such line
-    names: dict[str, str]
-
-    def evaluate_expr(self, orig_expr: Any, *args: Any, **kwargs: Any) -> Any:
-        known = dict(self.replacements)
-        out = super().evaluate_expr(orig_expr, *args, **kwargs)
-        if not self.pinned and self.replacements != known:
-            line = _users_line(sys._getframe(1))
-            if line:
-                fixed = [s for s in sympy.sympify(orig_expr).free_symbols if self.replacements.get(s, s).is_number]
-                if fixed:
-                    which = " and ".join(sorted({self.names.get(str(s), str(s)) for s in fixed}))
-                    self.pinned = f"{line} uses {which} as a Python number"
-                    raise Pinned(self.pinned)
-        return out
-
-
-class Pinned(Exception):
-    """The program needs the value of a size or an integer argument."""
-
-
-def _users_line(frame: FrameType | None) -> str:
-    """The line that converted a symbolic number with `int`, `bool`, `range`, ...; "" if an operator of torch did."""
-    converted = False
-    while frame is not None:
-        name = frame.f_code.co_filename
-        if not name.startswith((*_SYMBOLIC, __file__)):
-            break
-        converted |= frame.f_code.co_name in ("__bool__", "__int__", "__index__", "__float__")
-        frame = frame.f_back
-    if frame is None or not converted or frame.f_code.co_filename.startswith((TORCH, PACKAGE, frames.FILE)):
-        return ""  # operators, and generated code, may fix a size: that is a condition on the trace
-    return line_at(frame.f_code.co_filename, frame.f_lineno)
-
-
 class _Flat(torch.nn.Module):
     """AOTAutograd wants a module."""
 
@@ -159,13 +119,13 @@ class _Tracer:
         values: tuple[Any, ...],
         described: Described,
         layouts: dict[int, Layout],
-        divisors: Divisors,
+        known: _Known,
         kept: Kept,
     ):
-        self.divisors, self.device, self.kept = divisors, kept.device, kept
+        self.known, self.divisors, self.device, self.kept = known, known.divisors, kept.device, kept
         self.fn, self.values, self.described, self.layouts = fn, values, described, layouts
-        self.env = _Env(duck_shape=False, allow_scalar_outputs=False, allow_dynamic_output_shape_ops=False)
-        self.env.names = {}
+        self.env = sizes.Env(duck_shape=False, allow_scalar_outputs=False, allow_dynamic_output_shape_ops=False)
+        self.env.names, self.env.namespaces = {}, known.namespaces
         self.mode = FakeTensorMode(shape_env=self.env, allow_non_fake_inputs=False)
         self.symbols: list[tuple[int, str, int]] = []
         self.sizes: list[Any] = []
@@ -224,6 +184,7 @@ class _Tracer:
         own = len(leaves) - len(self.kept.arguments)
         self.kept.begin(leaves[own:])
         args = [rebuild(n, v, leaves) for n, v in zip(self.described.structure, self.values, strict=True)]
+        grad = self.known.grad or self.modes[0]
         with contextlib.ExitStack() as stack:
             pairs = zip(self.described.structure, self.values, strict=True)
             stack.enter_context(undrawn())
@@ -231,8 +192,10 @@ class _Tracer:
             stack.enter_context(fx_traceback.preserve_node_meta())
             if self.device is not None:
                 stack.enter_context(self.device)
-            stack.enter_context(questions.answered(self.modes[1], self.ask, self.attributes))
-            cuts = self.cuts if self.modes[0] else None
+            if self.known.grad:
+                stack.enter_context(torch.set_grad_enabled(self.modes[0]))
+            stack.enter_context(questions.answered(self.modes[1], self.ask, self.attributes, self.known.namespaces))
+            cuts = self.cuts if grad else None
             lines = stack.enter_context(Lines(self.values, leaves, self.ask, cuts, self.kept, _Tracer.run.__code__))
             with unchanged(self.described.structure, args), self.attributes.watched(leaves):
                 out = self.fn(*args)
@@ -293,12 +256,22 @@ def _view_in_no_grad(x: torch.Tensor, positions: dict[int, int]) -> bool:
 Divisors = dict[tuple[int, int], int]  # (leaf, dimension) -> what the size is a multiple of
 
 
-class _Multiple(Exception):
-    """Sizes are multiples of more than was known."""
+@dataclass(slots=True)
+class _Known:
+    """What earlier traces have found: what sizes are multiples of, modules that import functions of `math`, and whether
+    gradients are recorded in it although they are not where it is called."""
 
-    def __init__(self, divisors: Divisors):
-        super().__init__("sizes are multiples")
-        self.divisors = divisors
+    divisors: Divisors = field(default_factory=dict)
+    namespaces: list[dict[str, Any]] = field(default_factory=list)
+    grad: bool = False
+
+
+class _Again(Exception):
+    """More is known now, so that another trace is better."""
+
+    def __init__(self, known: _Known):
+        super().__init__("more is known")
+        self.known = known
 
 
 def _multiples(tracer: _Tracer) -> Divisors:
@@ -350,17 +323,17 @@ def capture(
 
     A size that the program takes to be a multiple of a number (the heads of an attention, the gates of a cell) is
     traced as that number times a symbol: else no one could tell that its parts are equally large. That takes another
-    trace.
+    trace, and so do functions that a module has imported from `math` (`numbers.py`).
     """
-    divisors: Divisors = {}
+    known = _Known()
     kept = Kept(described.structure, device)
     failure: Exception | None = None
     for _ in range(ATTEMPTS):
         found, failure = None, None
         try:
-            found = _capture(fn, values, described, layouts, compilers, divisors, kept)
-        except _Multiple as m:
-            divisors = m.divisors
+            found = _capture(fn, values, described, layouts, compilers, known, kept)
+        except _Again as a:
+            known = a.known
         except Exception as e:
             failure = made_and_kept(e) if kept.stuck else e
         again = kept.mend(failure)
@@ -381,23 +354,25 @@ def _capture(
     described: Described,
     layouts: dict[int, Layout],
     compilers: dict[str, Any],
-    divisors: Divisors,
+    known: _Known,
     kept: Kept,
 ) -> Captured:
-    """Raises _Multiple, before anything is compiled, for sizes that had better be traced as multiples."""
+    """Raises _Again, before anything is compiled, where another trace is better."""
     constants = list(kept.arguments)
     described = described.more(constants)
     layouts = {**layouts, **{len(described.leaves) - k: layout(t, True) for k, t in enumerate(constants[::-1], 1)}}
     layouts = dict(sorted(layouts.items()))
-    tracer = _Tracer(fn, values, described, layouts, divisors, kept)
+    tracer = _Tracer(fn, values, described, layouts, known, kept)
     made = _Compiled()
     context, autocast = TracingContext(tracer.mode), torch._C._is_any_autocast_enabled()
 
     def keep(kind: str) -> Callable[[Any, Any], Any]:
         def compiler(gm: torch.fx.GraphModule, inputs: Any) -> Any:
             if kind != "backward" and (more := _multiples(tracer)):
-                raise _Multiple(more)
+                raise _Again(replace(known, divisors=more))
             if tracer.differentiable and not (grad and any(lay.requires_grad for lay in layouts.values())):
+                if not grad and any(lay.requires_grad for lay in layouts.values()) and not tracer.modes[1]:
+                    raise _Again(replace(known, grad=True))
                 raise Refusal("gradient", "a result requires a gradient that no argument or grad mode asks for")
             check_constants(gm)
             built = compilers[kind](gm, inputs)
@@ -417,7 +392,7 @@ def _capture(
         return compilers["partition"](joint, inputs, **kwargs)
 
     failure: Exception | None = None
-    cached, grad = torch.is_autocast_cache_enabled(), torch.is_grad_enabled()
+    cached, grad = torch.is_autocast_cache_enabled(), known.grad or torch.is_grad_enabled()
     try:
         torch.set_autocast_cache_enabled(False)  # it would keep fake weights
         with tracing(context), aot_settings(), torch.inference_mode(False), torch.set_grad_enabled(grad):
@@ -436,9 +411,11 @@ def _capture(
                 decompositions=compilers["decompositions"],
                 keep_inference_input_mutations=True,
             )
-    except (_Multiple, Again):
+    except (_Again, Again):
         raise
     except Exception as e:
+        if tracer.env.importing is not None:
+            raise _Again(replace(known, namespaces=[*known.namespaces, tracer.env.importing])) from None
         failure = explained(e, tracer.env.pinned)
     finally:
         torch.set_autocast_cache_enabled(cached)
@@ -461,7 +438,7 @@ def _capture(
         whole,
         made.meta,
         tracer.symbols,
-        [divisors.get((k, d), 1) if what == "size" else 1 for k, what, d in tracer.symbols],
+        [known.divisors.get((k, d), 1) if what == "size" else 1 for k, what, d in tracer.symbols],
         tracer.integers,
         list(layouts),
         printing.conditions([g.expr for g in tracer.env.guards], names),
@@ -472,6 +449,7 @@ def _capture(
         tracer.calls,
         constants,
         attributes=tracer.attributes.found,
+        enables=known.grad,
     )
 
 

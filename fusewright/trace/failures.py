@@ -5,6 +5,7 @@ from __future__ import annotations
 import operator
 import re
 import traceback
+from collections.abc import Sequence
 from pathlib import Path
 
 import torch
@@ -68,14 +69,20 @@ def _user_error(message: str, cause: Exception, kind: type[UserError] = UserErro
     return out
 
 
+def pinned(line: str, numbers: Sequence[str]) -> str:
+    """What to say of a line that needs sizes and arguments, as expressions in `numbers`, as Python numbers."""
+    arguments = ", ".join(dict.fromkeys(f'"{re.split(r"[.[]", n)[0]}"' for n in numbers))
+    instead = " x.shape[0] in place of len(x) would not." if "len(" in line else ""
+    return (
+        f"{line} uses {' and '.join(numbers)} as a Python number, so that one trace cannot serve all sizes.{instead} "
+        f"Pass specialize=({arguments},) or specialize=True to fuse: then each value has a trace of its own."
+    )
+
+
 def explained(e: Exception, pinned: str) -> Exception:
-    """`e`, or the UserError or Refusal behind it. `pinned`: the line that needs a size as a number, or ""."""
+    """`e`, or the UserError or Refusal behind it. `pinned`: what to say if it needs a size as a number, or ""."""
     if pinned:
-        return _user_error(
-            f"{pinned}, so that one trace cannot serve all sizes. Pass specialize=(...) with the names of "
-            "those arguments (or True) to fuse: then each value has a trace of its own.",
-            e,
-        )
+        return _user_error(pinned, e)
     cause: BaseException | None = e
     seen: set[int] = set()  # chains of exceptions may be circular
     while cause is not None and id(cause) not in seen:
@@ -126,4 +133,14 @@ def check_constants(gm: torch.fx.GraphModule) -> None:
             raise UserError(_KEPT.format(where))
 
 
-__all__ = ["MADE_BEFORE", "PACKAGE", "TORCH", "Foreign", "check_constants", "explained", "line_at", "made_and_kept"]
+__all__ = [
+    "MADE_BEFORE",
+    "PACKAGE",
+    "TORCH",
+    "Foreign",
+    "check_constants",
+    "explained",
+    "line_at",
+    "made_and_kept",
+    "pinned",
+]

@@ -28,6 +28,7 @@ from ..run import devices
 from .effects import ordering
 from .executors import NO_EXECUTORS, Order
 from .lowering import RULES, VIEWS, Context, HostFloat, Rule
+from .lowering.common import number
 from .types import FROM_TORCH, Symbols
 
 if TYPE_CHECKING:
@@ -201,7 +202,7 @@ class _Translator:
                 fma = self.fma and contracts(kind)
                 positive = self.out.symbols.positive
                 ctx = Context(self.b, dtypes, shapes, self.exact_rounding, self.rng, fma, kind, positive)
-                got = self.apply(rule, ctx, self.argument(node.args), self.argument(node.kwargs))
+                got = self.apply(node, rule, ctx, self.argument(node.args), self.argument(node.kwargs))
                 if shapes and all(ZERO in s for s in shapes):
                     got = self.nothing(got)
                 got = self.verify(node, got, vals)
@@ -245,8 +246,21 @@ class _Translator:
             raise Refusal("device", f"tensors on {' and '.join(sorted(found))}")
         return found.pop() if found else "cpu"
 
-    def apply(self, rule: Rule, ctx: Context, args: list[Any], kwargs: dict[str, Any]) -> Any:
+    def tensors(self, target: Any, ctx: Context, args: list[Any]) -> list[Any]:
+        """An operator's arguments, where numbers are all the tensors that it is given: with tensors in their places."""
+        if any(isinstance(a, (Value, list)) for a in args):
+            return args
+        wanted = [str(a.type) == "Tensor" for a in target._schema.arguments]
+        kinds = {bool: torch.bool, int: torch.int64, Ix: torch.int64}
+        return [
+            ctx.operand(a, FROM_TORCH[kinds.get(type(a), torch.float64)]) if number(a) and tensor else a
+            for a, tensor in zip(args, wanted, strict=False)
+        ]
+
+    def apply(self, node: Node, rule: Rule, ctx: Context, args: list[Any], kwargs: dict[str, Any]) -> Any:
         """The rule's result. Where it needs a number (an order, a dimension) and the program has a symbol: Refusal."""
+        if args and number(args[0]):
+            args = self.tensors(node.target, ctx, args)
         given = (*args, *kwargs.values())
         try:
             got = rule(ctx, *args, **kwargs)

@@ -11,7 +11,7 @@ import torch
 from torch.fx import traceback as fx_traceback
 from torch.overrides import TorchFunctionMode
 
-from . import frames, questions
+from . import frames, questions, sizes
 from .cuts import Cuts
 from .kept import Kept
 
@@ -51,19 +51,7 @@ class Lines(TorchFunctionMode):
             self.cuts.call(func, args)
         if func in questions.MARKS or kwargs.get("requires_grad"):
             self.ask()  # what is computed from a leaf of its own has a gradient in one mode, and none in the other
-        if func in _CHUNKS:
-            return _chunk(*args, **kwargs)
-        return func(*args, **kwargs)
-
-
-_CHUNKS = frozenset((torch.chunk, torch.Tensor.chunk, torch.ops.aten.chunk.default))
-
-
-def _chunk(input: torch.Tensor, chunks: int, dim: int = 0) -> Any:
-    """`torch.chunk`; where all are equally large, that is a condition of the trace, and their sizes say so."""
-    if isinstance(input.size(dim), torch.SymInt) and chunks > 0 and input.size(dim) % chunks == 0:
-        return torch.split(input, input.size(dim) // chunks, dim)
-    return torch.chunk(input, chunks, dim)
+        return sizes.CALLS.get(func, func)(*args, **kwargs)
 
 
 __all__ = ["Lines"]

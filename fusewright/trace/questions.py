@@ -25,6 +25,7 @@ import torch
 from torch._subclasses.functional_tensor import FunctionalTensor
 
 from ..core.errors import Refusal
+from . import numbers
 from .attributes import MISSING, Attributes
 from .failures import PACKAGE, TORCH
 
@@ -53,6 +54,7 @@ def modes() -> Modes:
 
 
 _NUMBERS = {torch.SymInt: int, torch.SymFloat: float, torch.SymBool: bool}
+_TRACING = os.path.join(TORCH, "_subclasses", "")  # the tensors that a trace is made with, which `vmap` may wrap anew
 _LIBRARY = os.path.dirname(abc.__file__)  # Python's own modules, whose callers count
 
 
@@ -98,16 +100,22 @@ class _Generator:
 class _Asked:
     """What answers code that asks for a mode, or for the text or the class of a number, while there are traces.
 
-    `plain`: torch's own, by owner and name. `traces`: by thread, whom to tell that a mode was asked for, the inference
-    mode that is to be seen, and the attributes of arguments.
+    `plain`: (owner, name, what is here in its place, what was there). `traces`: by thread, whom to tell that a mode was
+    asked for, the inference mode that is to be seen, and the attributes of arguments.
     """
 
     def __init__(self) -> None:
         self.lock = threading.Lock()
         self.traces: dict[int, list[tuple[Callable[[], None], bool, Attributes | None]]] = {}
-        self.plain: dict[tuple[Any, str], Any] = {}
+        self.plain: list[tuple[Any, str, Any, Any]] = []
 
-    def begin(self, asked: Callable[[], None], inference: bool, attributes: Attributes | None) -> None:
+    def begin(
+        self,
+        asked: Callable[[], None],
+        inference: bool,
+        attributes: Attributes | None,
+        namespaces: Sequence[dict[str, Any]],
+    ) -> None:
         with self.lock:
             if not self.traces:
                 for f in (self.is_grad_enabled, self.is_inference_mode_enabled):
@@ -120,11 +128,21 @@ class _Asked:
                 self.replace(torch.cuda, "default_generators", gpus)
                 for t, number in _NUMBERS.items():
                     self.replace(t, "__getattribute__", self.attribute(number))
+                for owner, name, f in numbers.replacements():
+                    self.replace(owner, name, f)
+            for names in namespaces:
+                for name, f in numbers.imported(names).items():
+                    self.replace(names, name, f)
             self.traces.setdefault(threading.get_ident(), []).append((asked, inference, attributes))
 
     def replace(self, owner: Any, name: str, f: Any) -> None:
-        self.plain[owner, name] = vars(owner).get(name)
-        setattr(owner, name, f)
+        """`owner`: a class, a module, or a module's namespace."""
+        if isinstance(owner, dict):
+            self.plain.append((owner, name, f, owner[name]))
+            owner[name] = f
+        else:
+            self.plain.append((owner, name, f, vars(owner).get(name)))
+            setattr(owner, name, f)
 
     def end(self) -> None:
         with self.lock:
@@ -133,8 +151,11 @@ class _Asked:
             if not mine:
                 del self.traces[threading.get_ident()]
             if not self.traces:
-                for (owner, name), f in self.plain.items():
-                    if f is None:
+                for owner, name, ours, f in self.plain:
+                    if isinstance(owner, dict):
+                        if owner.get(name) is ours:  # the program may have assigned another one
+                            owner[name] = f
+                    elif f is None:
                         delattr(owner, name)
                     else:
                         setattr(owner, name, f)
@@ -192,9 +213,17 @@ _asked = _Asked()
 
 
 @contextmanager
-def answered(inference: bool, asked: Callable[[], None], attributes: Attributes | None = None) -> Iterator[None]:
-    """Call `asked` whenever code that is not torch's asks for a mode. `inference`: the mode that is to be seen."""
-    _asked.begin(asked, inference, attributes)
+def answered(
+    inference: bool,
+    asked: Callable[[], None],
+    attributes: Attributes | None = None,
+    namespaces: Sequence[dict[str, Any]] = (),
+) -> Iterator[None]:
+    """Call `asked` whenever code that is not torch's asks for a mode. `inference`: the mode that is to be seen.
+
+    `namespaces`: of modules that have functions of `math` by name (`numbers.py`).
+    """
+    _asked.begin(asked, inference, attributes, namespaces)
     try:
         yield
     finally:
@@ -212,7 +241,10 @@ def check(func: Any, args: Sequence[Any], arguments: Sequence[Any]) -> None:
         raise Refusal("argument", f"it assigns {_ASSIGNED[func]} of a tensor, which a trace would lose")
     if func is _T.retain_grad or (func in _OF_ARGUMENTS and any(args[0] is t for t in arguments)):
         raise Refusal("argument", f"it calls {func.__name__} of an argument, which has to reach the argument itself")
-    if name is not None:
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None and frame.f_code.co_filename.startswith(PACKAGE):
+        frame = frame.f_back
+    if name is not None and not (frame and frame.f_code.co_filename.startswith(_TRACING)):
         raise Refusal("argument", f"it asks for {name} of a tensor, which a trace does not know")
 
 

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
+import gc
 import warnings
+import weakref
 
 import pytest
 import torch
@@ -136,8 +139,7 @@ def test_loops_over_sizes():
         f(torch.ones(3, 4), torch.ones(4))
     assert str(error.value) == (
         f"{line} (for k in range(x.shape[0]):) uses x.size(0) as a Python number, so that one trace cannot serve all "
-        "sizes. Pass specialize=(...) with the names of those arguments (or True) to fuse: then each value has a trace "
-        "of its own."
+        'sizes. Pass specialize=("x",) or specialize=True to fuse: then each value has a trace of its own.'
     )
     special = fusewright.fuse(specialize="x")(f.__wrapped__)
     for n in (3, 5):
@@ -149,7 +151,6 @@ def test_loops_over_sizes():
     [
         lambda x, n: x + sum(range(n)),
         lambda x, n: x * int(n),
-        lambda x, n: x * 2 if n == 7 else x,
         lambda x, n: x * [1, 2, 3, 4, 5, 6, 7, 8][n],
     ],
 )
@@ -159,6 +160,28 @@ def test_control_flow_on_integers(body):
     special = fusewright.fuse(body, specialize=("n",))
     for n in (7, 6):
         assert torch.equal(special(torch.ones(3), n), body(torch.ones(3), n))
+
+
+def checked(x, n):
+    assert x.shape[1] == 4 and x.dim() == 2, "not for these"
+    if x.shape[0] != n:
+        raise ValueError("not so many rows")
+    return x * 2 if n == 7 else x
+
+
+def test_comparisons_are_conditions_of_the_trace():
+    fused = fusewright.fuse(checked)
+    before = counters()
+    for n in (7, 5, 6, 7, 9):
+        assert torch.equal(fused(torch.ones(n, 4), n), checked(torch.ones(n, 4), n))
+    assert counted(before)["fuse_traces"] == 2
+    for shape, n, error in (((7, 5), 7, AssertionError), ((7, 4), 8, ValueError)):
+        messages = []
+        for f in (checked, fused):
+            with pytest.raises(error) as e:
+                f(torch.ones(shape), n)
+            messages.append(str(e.value))
+        assert messages[0] == messages[1]
 
 
 def test_tensors_that_are_no_arguments():
@@ -247,3 +270,65 @@ def test_memory_efficient_fusion():
         fusewright.memory_efficient_fusion(f, fw_compiler=lambda *a: None)
     with pytest.raises(UserError, match="static_argnums"):
         fusewright.memory_efficient_fusion(f, static_argnums=5)
+
+
+@pytest.fixture
+def no_collector():
+    gc.collect()
+    gc.disable()
+    yield
+    gc.enable()
+
+
+def asks_where(x):
+    return x + 0 * x.data_ptr()
+
+
+def as_an_array(x):
+    return torch.from_numpy(x.numpy()) + 1
+
+
+def wrong(x):
+    return x @ torch.ones(7)
+
+
+@pytest.mark.parametrize("f", [asks_where, as_an_array, wrong, lambda x: x * float(x.shape[0])])
+@pytest.mark.filterwarnings("ignore::fusewright.FusewrightWarning")
+def test_arguments_of_a_call_that_is_not_traced_are_freed_with_it(f, no_collector):
+    fused = fusewright.fuse(f)
+    for _ in range(2):
+        x = torch.ones(3)
+        with contextlib.suppress(RuntimeError, UserError):
+            fused(x)
+        gone = weakref.ref(x)
+        del x
+        assert gone() is None
+
+
+def test_signatures_that_cannot_be_traced_are_not_remembered_without_end(monkeypatch):
+    from fusewright import fused as module
+
+    monkeypatch.setattr(module, "TRACES", 4)
+
+    @fusewright.fuse
+    def f(x, factor):
+        return x * factor + 0 * x.data_ptr()
+
+    before = counters()
+    for k in range(9):
+        assert torch.equal(f(torch.ones(3), k + 0.5), torch.full((3,), k + 0.5))
+    assert counted(before)["fuse_declined"] == 4
+    assert len(f._fusewright.declined) == 4
+
+
+def test_a_function_that_has_been_traced_often_enough_runs_unfused(monkeypatch):
+    from fusewright import fused as module
+
+    monkeypatch.setattr(module, "TRACES", 3)
+    f = fusewright.fuse(lambda x, factor: x * factor + 1)
+    before = counters()
+    for k in range(6):
+        assert torch.equal(f(torch.ones(3), k + 0.5), torch.full((3,), k + 1.5))
+    assert counted(before)["fuse_traces"] == 3
+    assert torch.equal(f(torch.ones(5), 1.5), torch.full((5,), 2.5))  # what is known stays fused
+    assert counted(before)["fuse_traces"] == 3

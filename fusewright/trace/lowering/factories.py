@@ -9,16 +9,16 @@ import torch
 from ...core.errors import Refusal
 from ...graph.ir import Value
 from ...index.expr import Ix
-from .common import exact, position, size_value
-from .registry import Context, lower
+from .common import exact, number, position, size_value
+from .registry import Context, HostFloat, lower
 
 aten = torch.ops.aten
 
 
 def _filled(ctx: Context, value: Any) -> Value:
-    if not isinstance(value, (bool, int, float, Ix)):
+    if not number(value):
         raise Refusal("argument", f"cannot fill with a {type(value).__name__}")
-    if ctx.dtype.is_bool and not isinstance(value, Ix):
+    if ctx.dtype.is_bool and not isinstance(value, (Ix, HostFloat)):
         value = bool(value)
     return ctx.b.full(ctx.shape, exact(ctx, value, ctx.dtype), ctx.dtype)
 
