@@ -34,6 +34,7 @@ from .failures import MADE_BEFORE, check_constants, explained, made_and_kept
 from .kept import Again, Kept
 from .lean import aot_settings, nothing_donated
 from .lines import Lines
+from .reads import Reads, both
 from .signature import Described, Layout, Node, layout, rebuild
 from .stand_in import standing_in
 from .state import unchanged, undrawn
@@ -136,6 +137,7 @@ class _Tracer:
         self.asked = False  # whether it asks for these
         self.cuts = Cuts()
         self.calls = False  # whether it calls modules
+        self.reads = Reads(described.structure)
         self.attributes = Attributes({k: described.leaves[k] for k in layouts}, described.names)
 
     # --- inputs ---
@@ -197,7 +199,7 @@ class _Tracer:
             stack.enter_context(questions.answered(self.modes[1], self.ask, self.attributes, self.known.namespaces))
             cuts = self.cuts if grad else None
             lines = stack.enter_context(Lines(self.values, leaves, self.ask, cuts, self.kept, _Tracer.run.__code__))
-            with unchanged(self.described.structure, args), self.attributes.watched(leaves):
+            with unchanged(self.described.structure, args), self.attributes.watched(leaves), self.reads.watched():
                 out = self.fn(*args)
             self.calls |= lines.calls
             for c in check:
@@ -338,7 +340,7 @@ def capture(
             failure = made_and_kept(e) if kept.stuck else e
         again = kept.mend(failure)
         if found is not None and not again:
-            found.same = kept.unchanged(found.constants)
+            found.same = both(found.same, kept.unchanged(found.constants))
             return found
         if failure is not None and not again:
             break
@@ -448,6 +450,7 @@ def _capture(
         tracer.cuts.why,
         tracer.calls,
         constants,
+        same=tracer.reads.unchanged(),
         attributes=tracer.attributes.found,
         enables=known.grad,
     )
