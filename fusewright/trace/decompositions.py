@@ -18,6 +18,7 @@ import torch
 from torch._decomp import get_decompositions
 
 from . import pooling
+from .eager_losses import rounding
 from .eager_strides import as_eager
 
 aten = torch.ops.aten
@@ -147,9 +148,10 @@ def _pow(x: torch.Tensor, n: Any) -> Any:
 
 
 @cache
-def table() -> dict[Any, Callable[..., Any]]:
-    """The decompositions for `aot_autograd(decompositions=...)`."""
+def table(exact_rounding: bool = False) -> dict[Any, Callable[..., Any]]:
+    """The decompositions for `aot_autograd(decompositions=...)`; `exact_rounding`: of 16 bits as eager rounds them."""
     found = get_decompositions([*_FOR_PARTITIONER, *_FOR_RULES])
+    found = rounding(found) if exact_rounding else found
     floats = (aten._softmax.default, aten._log_softmax.default, aten.glu.default)
     norms = {op: _norm(how) for op, how in found.items() if getattr(op, "overloadpacket", None) in _NORMS}
     return {
