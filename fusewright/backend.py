@@ -78,13 +78,13 @@ def rewrites(o: Options) -> dict[str, Callable[[GraphModule], None]]:
 
 
 @cache
-def _decompositions(rng: str) -> dict[Any, Callable[..., Any]]:
-    return {**decomp.table(), **(rnd if rng == "philox" else eager_random).decompositions()}
+def _decompositions(rng: str, exact_rounding: bool = False) -> dict[Any, Callable[..., Any]]:
+    return {**decomp.table(exact_rounding), **(rnd if rng == "philox" else eager_random).decompositions()}
 
 
 def decompositions(o: Options) -> dict[Any, Callable[..., Any]]:
     """The decompositions for AOTAutograd; operators that an executor claims stay whole."""
-    table, order = _decompositions(o.rng), executors.order(o)
+    table, order = _decompositions(o.rng, o.precision == "eager"), executors.order(o)
     return claims.keeping(table, order) if order.ahead else table
 
 

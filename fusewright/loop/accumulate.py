@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from ..core.dtypes import DType, bool_, compute_type, f32, f64, i64
@@ -24,11 +25,16 @@ Accumulator = tuple[Reg, ...]
 
 @dataclass(frozen=True, slots=True)
 class Sums:
-    """Accumulators of sums in f32, what they had at the ends of blocks, in f64, and how many points each has seen."""
+    """Accumulators of sums in f32, and what they had at the ends of blocks, in f64.
+
+    `some`: whether there has been such an end (1 or 0); `left`: iterations of the innermost loop since the last one,
+    where that runs several times (else None).
+    """
 
     accs: tuple[Reg, ...] = ()
     totals: tuple[Reg, ...] = ()
-    count: Reg | None = None
+    some: Reg | None = None
+    left: Reg | None = None
 
 
 class Reductions(Emitter):
@@ -107,33 +113,112 @@ class Reductions(Emitter):
             return Sums()
         totals = [self.reg(f64, a.lanes, "total") for a in accs]
         s.body += [Var(r, Imm(0.0, f64, r.lanes)) for r in totals]
-        count = self.reg(i64, prefix="count")
-        s.body.append(Var(count, imm(0)))
-        return Sums(tuple(accs), tuple(totals), count)
+        numbers = [self.reg(i64, prefix=name) for name in ("some", "left")[: min(2, len(self.cols))]]
+        s.body += [Var(r, imm(0)) for r in numbers]
+        return Sums(tuple(accs), tuple(totals), *numbers)
 
-    def end_block(self, s: Scope, sums: Sums) -> None:
-        """At the end of an iteration: every `BLOCK` of them, accumulators join the totals and begin anew."""
-        if sums.count is None:
+    def blocks(self, s: Scope, lo: Arg, hi: Arg, step: int, sums: Sums, body: Callable[[Scope, Reg], None]) -> None:
+        """An innermost loop over lo, lo + step, ... below hi, which is a multiple of steps away: after every `BLOCK`
+        iterations accumulators join the totals and begin anew."""
+        size = BLOCK * step
+
+        def asking(c: Scope, var: Reg) -> None:
+            body(c, var)
+            phase = self.prim(c, "and", self.span(c, lo, var), imm(size - 1))
+            c.body.append(If(self.prim(c, "eq", phase, imm(size - step)), self._join(c, sums)))
+
+        def done(b: Scope, length: Arg) -> None:
+            b.body.append(If(self.prim(b, "eq", length, imm(size)), self._join(b, sums)))
+
+        if sums.left is not None:  # short, as a rule: one loop takes less time than two
+            self._in_blocks(s, lo, hi, step, imm(size), asking, None)
+        else:
+            self._in_blocks(s, lo, hi, step, imm(size), body, done if sums.accs else None)
+
+    def runs(
+        self,
+        s: Scope,
+        span: tuple[Arg, Arg],
+        inner: tuple[Arg, Arg],
+        step: int,
+        sums: Sums,
+        body: Callable[[Scope, Reg], None],
+    ) -> None:
+        """A loop over `span` whose body runs an innermost loop over `inner`, so many points at a time, and then single
+        vectors of what is left. Of that there may be less than a block: so many runs make one."""
+        left, points = sums.left, self.span(s, *inner)
+        assert left is not None
+        many = self.let(s, "udiv", (points, imm(step)), i64)
+        rest: Arg = imm(0)
+        if step > 1:
+            rest = self.prim(s, "sub", points, self.mul(s, many, imm(step)))
+            rest = self.let(s, "udiv", (self.add(s, rest, imm(self.width - 1)), imm(self.width)), i64)
+        each = self.add(s, self.prim(s, "and", many, imm(BLOCK - 1)), rest)
+        size = self.let(s, "udiv", (imm(BLOCK), self.prim(s, "max", each, imm(1))), i64)
+
+        def done(b: Scope, length: Arg) -> None:
+            b.body.append(Set(left, self.add(b, left, self.mul(b, length, each))))
+            inside = self._join(b, sums)
+            inside.append(Set(left, imm(0)))
+            b.body.append(If(self.prim(b, "ge", left, imm(BLOCK)), inside))
+
+        self._in_blocks(s, *span, 1, self.prim(s, "max", size, imm(1)), body, done)
+
+    def _in_blocks(
+        self,
+        s: Scope,
+        lo: Arg,
+        hi: Arg,
+        step: int,
+        size: Arg,
+        body: Callable[[Scope, Reg], None],
+        done: Callable[[Scope, Arg], None] | None,
+    ) -> None:
+        """A loop; with `done`, two of them: that is called behind the inner one, which is over `size` or less."""
+        var = self.reg(i64, prefix="c")
+        inside: list[Stmt] = []
+        if done is None:
+            c = Scope(s, inside)
+            self.own(c, var)
+            body(c, var)
+            s.body.append(For(var, lo, hi, imm(step), inside))
             return
-        s.body.append(Set(sums.count, self.prim(s, "add", sums.count, imm(1))))
-        phase = self.prim(s, "and", sums.count, imm(BLOCK - 1))
+        begin = self.reg(i64, prefix="b")
+        block: list[Stmt] = []
+        b = Scope(s, block)
+        self.own(b, begin)
+        end = self.prim(b, "min", self.add(b, begin, size), hi)
+        c = Scope(b, inside)
+        self.own(c, var)
+        body(c, var)
+        block.append(For(var, begin, end, imm(step), inside))
+        done(b, self.prim(b, "sub", end, begin))
+        s.body.append(For(begin, lo, hi, size, block))
+
+    def span(self, s: Scope, lo: Arg, hi: Arg) -> Arg:
+        return hi if isinstance(lo, Imm) and lo.value == 0 else self.prim(s, "sub", hi, lo)
+
+    def _join(self, s: Scope, sums: Sums) -> list[Stmt]:
+        """The end of a block."""
+        assert sums.some is not None
         inside: list[Stmt] = []
         c = Scope(s, inside)
         for acc, total in zip(sums.accs, sums.totals, strict=True):
             inside.append(Set(total, self.prim(c, "add", total, self.cast(c, acc, f64))))
             inside.append(Set(acc, Imm(MONOIDS["sum"].identity(f32), f32, acc.lanes)))
-        s.body.append(If(self.prim(s, "eq", phase, imm(0)), inside))
+        inside.append(Set(sums.some, imm(1)))
+        return inside
 
     def add_blocks(self, s: Scope, sums: Sums) -> None:
         """After all points: what blocks have left joins the accumulators."""
-        if sums.count is None:
+        if sums.some is None:
             return
         inside: list[Stmt] = []
         c = Scope(s, inside)
         for acc, total in zip(sums.accs, sums.totals, strict=True):
             both = self.prim(c, "add", total, self.cast(c, acc, f64))
             inside.append(Set(acc, self.cast(c, both, f32)))
-        s.body.append(If(self.prim(s, "ge", sums.count, imm(BLOCK)), inside))
+        s.body.append(If(self.prim(s, "eq", sums.some, imm(1)), inside))
 
     def factors(self, st: Stage) -> tuple[Expr, ...]:
         """What a point computes for a stage: its operand, or the factors of a product that joins the sum unrounded."""

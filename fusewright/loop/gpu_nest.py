@@ -15,7 +15,7 @@ from ..schedule.gpu_base import DEAR, GpuSchedule, beside
 from ..schedule.gpu_fit import room_for, row_bytes
 from ..schedule.windows import on_positions, one_for_all
 from .accumulate import Reductions
-from .ir import Arg, Buf, For, Func, Grid, If, Imm, Let, Reg, Set, Stmt, Store, Var, zeros
+from .ir import Arg, Buf, For, Func, Grid, If, Let, Reg, Set, Stmt, Store, Var, zeros
 from .passes import Passes
 from .scope import Scope
 
@@ -206,9 +206,6 @@ class Nest(Reductions):
         points([x])
         inside.append(If(self.prim(c, "lt", step, hi), body))
         s.body.append(For(var, start, hi, self.imm(ct), inside))
-
-    def span(self, s: Scope, lo: Arg, hi: Arg) -> Arg:
-        return hi if isinstance(lo, Imm) and lo.value == 0 else self.prim(s, "sub", hi, lo)
 
     # --- statements at a point ---
     def only(self, s: Scope, *conditions: Arg | None) -> list[Stmt]:

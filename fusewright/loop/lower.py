@@ -244,14 +244,18 @@ class _Lower(Scatters):
         a = self.cols[depth]
         lo, hi = self._range(s, a)
         if a is not self.v:
-            var = self.reg(i64, prefix="c")
-            inside: list[Stmt] = []
-            c = Scope(s, inside)
-            c.axes[a] = self.own(c, var)
-            self._loops(c, depth + 1, p)
-            if depth + 1 == len(self.cols):
-                self.end_block(c, p.sums)
-            s.body.append(For(var, lo, hi, imm(1), inside))
+
+            def inside(c: Scope, var: Reg) -> None:
+                c.axes[a] = var
+                self._loops(c, depth + 1, p)
+
+            innermost, around = depth + 1 == len(self.cols), depth + 2 == len(self.cols)
+            if around and p.sums.left is not None:
+                inner = self.cols[depth + 1]
+                step = self.width * p.unroll if inner is self.v else 1
+                self.runs(s, (lo, hi), self._range(s, inner), step, p.sums, inside)
+            else:
+                self.blocks(s, lo, hi, 1, p.sums if innermost else Sums(), inside)
             return
         # the vectorised axis is the innermost
         end = self._vector_loop(s, lo, hi, p.unroll, lambda x, u: self._point(x, p, u), p.sums)
@@ -272,25 +276,21 @@ class _Lower(Scatters):
         self, s: Scope, lo: Arg, hi: Arg, unroll: int, body: Callable[[Scope, int], None], sums: Sums | None = None
     ) -> Arg:
         """Whole vectors along the vector axis, `unroll` at a time; returns where they end."""
-        assert self.v is not None
-        step = self.width * unroll
-        span = hi if isinstance(lo, Imm) and lo.value == 0 else self.prim(s, "sub", hi, lo)
-        whole = self.mul(s, self.let(s, "udiv", (span, imm(step)), i64), imm(step))
+        v, step = self.v, self.width * unroll
+        assert v is not None
+        whole = self.mul(s, self.let(s, "udiv", (self.span(s, lo, hi), imm(step)), i64), imm(step))
         end = self.add(s, lo, whole)
-        var = self.reg(i64, prefix="c")
-        inside: list[Stmt] = []
-        c = Scope(s, inside)
-        self.own(c, var)
-        for u in range(unroll):
-            x = Scope(c, inside)
-            x.vector, x.lanes = self.v, self.width
-            x.axes[self.v] = self.add(c, var, imm(u * self.width))
-            if step == 64:
-                x.run = (self.v, var, u * self.width)
-            body(x, u)
-        if sums is not None:
-            self.end_block(c, sums)
-        s.body.append(For(var, lo, end, imm(step), inside))
+
+        def inside(c: Scope, var: Reg) -> None:
+            for u in range(unroll):
+                x = Scope(c, c.body)
+                x.vector, x.lanes = v, self.width
+                x.axes[v] = self.add(c, var, imm(u * self.width))
+                if step == 64:
+                    x.run = (v, var, u * self.width)
+                body(x, u)
+
+        self.blocks(s, lo, end, step, sums or Sums(), inside)
         return end
 
     def _tail(self, s: Scope, start: Arg, hi: Arg, vectors: int, body: Callable[[Scope], None]) -> None:

@@ -18,6 +18,8 @@ import torch
 from torch._decomp import get_decompositions
 
 from . import pooling
+from .eager_losses import rounding
+from .eager_strides import as_eager
 
 aten = torch.ops.aten
 
@@ -55,7 +57,6 @@ _FOR_RULES = (
     aten.native_batch_norm_backward,
     aten.batch_norm_backward,
     aten._fused_rms_norm_backward,
-    aten.native_dropout_backward,
     aten.glu_backward,
     aten.mse_loss_backward,
     aten.smooth_l1_loss_backward,
@@ -147,14 +148,15 @@ def _pow(x: torch.Tensor, n: Any) -> Any:
 
 
 @cache
-def table() -> dict[Any, Callable[..., Any]]:
-    """The decompositions for `aot_autograd(decompositions=...)`."""
+def table(exact_rounding: bool = False) -> dict[Any, Callable[..., Any]]:
+    """The decompositions for `aot_autograd(decompositions=...)`; `exact_rounding`: of 16 bits as eager rounds them."""
     found = get_decompositions([*_FOR_PARTITIONER, *_FOR_RULES])
+    found = rounding(found) if exact_rounding else found
     floats = (aten._softmax.default, aten._log_softmax.default, aten.glu.default)
+    norms = {op: _norm(how) for op, how in found.items() if getattr(op, "overloadpacket", None) in _NORMS}
     return {
-        **found,
+        **as_eager({**found, **norms}),
         **{op: _of_floats(found[op]) for op in floats},
-        **{op: _norm(how) for op, how in found.items() if getattr(op, "overloadpacket", None) in _NORMS},
         aten.var_mean.correction: _var_mean,
         aten.native_group_norm.default: _group_norm,
         aten.pow.Tensor_Scalar: _pow,

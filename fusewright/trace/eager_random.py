@@ -26,20 +26,13 @@ from ..prims import curand
 from ..run import devices
 from ..run.eager_states import STATES
 from ..schedule.device import Gpu
+from .eager_strides import dropout_backward
 from .effects import effectful
 from .random import RANDOM, nothing_kept
 
 aten = torch.ops.aten
 
 _HIGHEST = (1 << 31) - 1  # bytes that eager's kernels for random numbers address; they split what is larger
-
-
-def _dropout_backward(grad: torch.Tensor, mask: torch.Tensor, scale: float) -> torch.Tensor:
-    """As eager's kernel: the mask first, then the scale, which is not rounded to 16 bits."""
-    last = {4: torch.channels_last, 5: torch.channels_last_3d}.get(grad.dim())
-    if last is not None and not grad.is_contiguous() and grad.is_contiguous(memory_format=last):
-        return (grad * mask * scale).clone(memory_format=last)
-    return (grad * mask * scale).clone(memory_format=torch.contiguous_format)
 
 
 def _native_dropout(x: torch.Tensor, p: float, train: bool | None) -> Any:
@@ -50,7 +43,7 @@ def _native_dropout(x: torch.Tensor, p: float, train: bool | None) -> Any:
 @cache
 def decompositions() -> dict[Any, Callable[..., Any]]:
     """Decompositions under rng="eager"; what is drawn is replaced later, by `replace_random`."""
-    return {aten.native_dropout_backward.default: _dropout_backward, aten.native_dropout.default: _native_dropout}
+    return {aten.native_dropout_backward.default: dropout_backward, aten.native_dropout.default: _native_dropout}
 
 
 @dataclass(slots=True)

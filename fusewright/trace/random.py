@@ -20,6 +20,7 @@ from torch.fx import Graph, GraphModule, Node
 from ..graph.ir import Value
 from ..run import devices
 from ..run.random_ops import RANDOM, SEEDS, fake_seeds
+from .eager_strides import dropout_backward
 from .lowering.registry import Context, lower
 
 aten = torch.ops.aten
@@ -60,6 +61,7 @@ def decompositions() -> dict[Any, Callable[..., Any]]:
     """Decompositions that turn composite random operators into `aten.rand` and arithmetic."""
     return {
         aten.native_dropout.default: _native_dropout,
+        aten.native_dropout_backward.default: dropout_backward,
         aten.bernoulli.p: lambda x, p=0.5, *, generator=None: _bernoulli(x, p, generator),
         aten.bernoulli.default: lambda x, *, generator=None: _bernoulli(x, None, generator),
     }

@@ -15,9 +15,10 @@ entry:
   %total11.slot = alloca <16 x double>
   %total12.slot = alloca <16 x double>
   %total13.slot = alloca <16 x double>
-  %count14.slot = alloca i64
+  %some14.slot = alloca i64
+  %b18.slot = alloca i64
   %c17.slot = alloca i64
-  %c49.slot = alloca i64
+  %c51.slot = alloca i64
   %ctx.0 = getelementptr i64, ptr %ctx, i64 0
   %in0 = load ptr, ptr %ctx.0
   %ctx.1 = getelementptr i64, ptr %ctx, i64 1
@@ -60,159 +61,169 @@ loop.1.body:
   store <16 x double> splat (double 0x0000000000000000), ptr %total11.slot
   store <16 x double> splat (double 0x0000000000000000), ptr %total12.slot
   store <16 x double> splat (double 0x0000000000000000), ptr %total13.slot
-  store i64 0, ptr %count14.slot
+  store i64 0, ptr %some14.slot
   %v15 = udiv i64 %n2, 64
   %v16 = mul i64 %v15, 64
-  %v18 = mul i64 %row, %n3
-  store i64 0, ptr %c17.slot
+  %v21 = mul i64 %row, %n3
+  store i64 0, ptr %b18.slot
   br label %loop.3.head
 loop.3.head:
-  %c17 = load i64, ptr %c17.slot
-  %t.4 = icmp slt i64 %c17, %v16
+  %b18 = load i64, ptr %b18.slot
+  %t.4 = icmp slt i64 %b18, %v16
   br i1 %t.4, label %loop.3.body, label %loop.3.exit
 loop.3.body:
-  %v19 = add i64 %v18, %c17
-  %p.5 = getelementptr inbounds float, ptr %in0, i64 %v19
-  %v20 = load <16 x float>, ptr %p.5, align 4
-  %v21 = fmul <16 x float> %v20, %v20
-  %t.6 = load <16 x float>, ptr %acc6.slot
-  %v22 = fadd <16 x float> %t.6, %v21
-  store <16 x float> %v22, ptr %acc6.slot
-  %v23 = add i64 %c17, 16
-  %v24 = add i64 %v18, %v23
-  %p.7 = getelementptr inbounds float, ptr %in0, i64 %v24
-  %v25 = load <16 x float>, ptr %p.7, align 4
-  %v26 = fmul <16 x float> %v25, %v25
-  %t.8 = load <16 x float>, ptr %acc7.slot
-  %v27 = fadd <16 x float> %t.8, %v26
-  store <16 x float> %v27, ptr %acc7.slot
-  %v28 = add i64 %c17, 32
-  %v29 = add i64 %v18, %v28
-  %p.9 = getelementptr inbounds float, ptr %in0, i64 %v29
-  %v30 = load <16 x float>, ptr %p.9, align 4
-  %v31 = fmul <16 x float> %v30, %v30
-  %t.10 = load <16 x float>, ptr %acc8.slot
-  %v32 = fadd <16 x float> %t.10, %v31
-  store <16 x float> %v32, ptr %acc8.slot
-  %v33 = add i64 %c17, 48
-  %v34 = add i64 %v18, %v33
-  %p.11 = getelementptr inbounds float, ptr %in0, i64 %v34
-  %v35 = load <16 x float>, ptr %p.11, align 4
-  %v36 = fmul <16 x float> %v35, %v35
-  %t.12 = load <16 x float>, ptr %acc9.slot
-  %v37 = fadd <16 x float> %t.12, %v36
-  store <16 x float> %v37, ptr %acc9.slot
-  %t.13 = load i64, ptr %count14.slot
-  %v38 = add i64 %t.13, 1
-  store i64 %v38, ptr %count14.slot
-  %t.14 = load i64, ptr %count14.slot
-  %v39 = and i64 %t.14, 63
-  %v48 = icmp eq i64 %v39, 0
-  br i1 %v48, label %if.15.then, label %if.15.else
-if.15.then:
-  %t.16 = load <16 x float>, ptr %acc6.slot
-  %v40 = fpext <16 x float> %t.16 to <16 x double>
-  %t.17 = load <16 x double>, ptr %total10.slot
-  %v41 = fadd <16 x double> %t.17, %v40
-  store <16 x double> %v41, ptr %total10.slot
+  %v19 = add i64 %b18, 4096
+  %v20 = call i64 @llvm.smin.i64(i64 %v19, i64 %v16)
+  store i64 %b18, ptr %c17.slot
+  br label %loop.5.head
+loop.5.head:
+  %c17 = load i64, ptr %c17.slot
+  %t.6 = icmp slt i64 %c17, %v20
+  br i1 %t.6, label %loop.5.body, label %loop.5.exit
+loop.5.body:
+  %v22 = add i64 %v21, %c17
+  %p.7 = getelementptr inbounds float, ptr %in0, i64 %v22
+  %v23 = load <16 x float>, ptr %p.7, align 4
+  %v24 = fmul <16 x float> %v23, %v23
+  %t.8 = load <16 x float>, ptr %acc6.slot
+  %v25 = fadd <16 x float> %t.8, %v24
+  store <16 x float> %v25, ptr %acc6.slot
+  %v26 = add i64 %c17, 16
+  %v27 = add i64 %v21, %v26
+  %p.9 = getelementptr inbounds float, ptr %in0, i64 %v27
+  %v28 = load <16 x float>, ptr %p.9, align 4
+  %v29 = fmul <16 x float> %v28, %v28
+  %t.10 = load <16 x float>, ptr %acc7.slot
+  %v30 = fadd <16 x float> %t.10, %v29
+  store <16 x float> %v30, ptr %acc7.slot
+  %v31 = add i64 %c17, 32
+  %v32 = add i64 %v21, %v31
+  %p.11 = getelementptr inbounds float, ptr %in0, i64 %v32
+  %v33 = load <16 x float>, ptr %p.11, align 4
+  %v34 = fmul <16 x float> %v33, %v33
+  %t.12 = load <16 x float>, ptr %acc8.slot
+  %v35 = fadd <16 x float> %t.12, %v34
+  store <16 x float> %v35, ptr %acc8.slot
+  %v36 = add i64 %c17, 48
+  %v37 = add i64 %v21, %v36
+  %p.13 = getelementptr inbounds float, ptr %in0, i64 %v37
+  %v38 = load <16 x float>, ptr %p.13, align 4
+  %v39 = fmul <16 x float> %v38, %v38
+  %t.14 = load <16 x float>, ptr %acc9.slot
+  %v40 = fadd <16 x float> %t.14, %v39
+  store <16 x float> %v40, ptr %acc9.slot
+  %t.15 = add nsw i64 %c17, 64
+  store i64 %t.15, ptr %c17.slot
+  br label %loop.5.head
+loop.5.exit:
+  %v41 = sub i64 %v20, %b18
+  %v42 = icmp eq i64 %v41, 4096
+  br i1 %v42, label %if.16.then, label %if.16.else
+if.16.then:
+  %t.17 = load <16 x float>, ptr %acc6.slot
+  %v43 = fpext <16 x float> %t.17 to <16 x double>
+  %t.18 = load <16 x double>, ptr %total10.slot
+  %v44 = fadd <16 x double> %t.18, %v43
+  store <16 x double> %v44, ptr %total10.slot
   store <16 x float> splat (float 0x0000000000000000), ptr %acc6.slot
-  %t.18 = load <16 x float>, ptr %acc7.slot
-  %v42 = fpext <16 x float> %t.18 to <16 x double>
-  %t.19 = load <16 x double>, ptr %total11.slot
-  %v43 = fadd <16 x double> %t.19, %v42
-  store <16 x double> %v43, ptr %total11.slot
+  %t.19 = load <16 x float>, ptr %acc7.slot
+  %v45 = fpext <16 x float> %t.19 to <16 x double>
+  %t.20 = load <16 x double>, ptr %total11.slot
+  %v46 = fadd <16 x double> %t.20, %v45
+  store <16 x double> %v46, ptr %total11.slot
   store <16 x float> splat (float 0x0000000000000000), ptr %acc7.slot
-  %t.20 = load <16 x float>, ptr %acc8.slot
-  %v44 = fpext <16 x float> %t.20 to <16 x double>
-  %t.21 = load <16 x double>, ptr %total12.slot
-  %v45 = fadd <16 x double> %t.21, %v44
-  store <16 x double> %v45, ptr %total12.slot
+  %t.21 = load <16 x float>, ptr %acc8.slot
+  %v47 = fpext <16 x float> %t.21 to <16 x double>
+  %t.22 = load <16 x double>, ptr %total12.slot
+  %v48 = fadd <16 x double> %t.22, %v47
+  store <16 x double> %v48, ptr %total12.slot
   store <16 x float> splat (float 0x0000000000000000), ptr %acc8.slot
-  %t.22 = load <16 x float>, ptr %acc9.slot
-  %v46 = fpext <16 x float> %t.22 to <16 x double>
-  %t.23 = load <16 x double>, ptr %total13.slot
-  %v47 = fadd <16 x double> %t.23, %v46
-  store <16 x double> %v47, ptr %total13.slot
+  %t.23 = load <16 x float>, ptr %acc9.slot
+  %v49 = fpext <16 x float> %t.23 to <16 x double>
+  %t.24 = load <16 x double>, ptr %total13.slot
+  %v50 = fadd <16 x double> %t.24, %v49
+  store <16 x double> %v50, ptr %total13.slot
   store <16 x float> splat (float 0x0000000000000000), ptr %acc9.slot
-  br label %if.15.end
-if.15.else:
-  br label %if.15.end
-if.15.end:
-  %t.24 = add nsw i64 %c17, 64
-  store i64 %t.24, ptr %c17.slot
+  store i64 1, ptr %some14.slot
+  br label %if.16.end
+if.16.else:
+  br label %if.16.end
+if.16.end:
+  %t.25 = add nsw i64 %b18, 4096
+  store i64 %t.25, ptr %b18.slot
   br label %loop.3.head
 loop.3.exit:
-  store i64 %v16, ptr %c49.slot
-  br label %loop.25.head
-loop.25.head:
-  %c49 = load i64, ptr %c49.slot
-  %t.26 = icmp slt i64 %c49, %n2
-  br i1 %t.26, label %loop.25.body, label %loop.25.exit
-loop.25.body:
-  %v50 = sub i64 %n2, %c49
-  %t.27 = call i64 @llvm.smin.i64(i64 %v50, i64 16)
-  %t.28 = trunc i64 %t.27 to i32
-  %t.29 = insertelement <16 x i32> poison, i32 %t.28, i64 0
-  %t.30 = shufflevector <16 x i32> %t.29, <16 x i32> poison, <16 x i32> zeroinitializer
-  %v51 = icmp slt <16 x i32> <i32 0, i32 1, i32 2, i32 3, i32 4, i32 5, i32 6, i32 7, i32 8, i32 9, i32 10, i32 11, i32 12, i32 13, i32 14, i32 15>, %t.30
-  %v52 = add i64 %v18, %c49
-  %p.31 = getelementptr inbounds float, ptr %in0, i64 %v52
-  %v53 = call <16 x float> @llvm.masked.load.v16f32.p0(ptr %p.31, i32 4, <16 x i1> %v51, <16 x float> zeroinitializer)
-  %v54 = fmul <16 x float> %v53, %v53
-  %t.32 = load <16 x float>, ptr %acc6.slot
-  %v55 = fadd <16 x float> %t.32, %v54
+  store i64 %v16, ptr %c51.slot
+  br label %loop.26.head
+loop.26.head:
+  %c51 = load i64, ptr %c51.slot
+  %t.27 = icmp slt i64 %c51, %n2
+  br i1 %t.27, label %loop.26.body, label %loop.26.exit
+loop.26.body:
+  %v52 = sub i64 %n2, %c51
+  %t.28 = call i64 @llvm.smin.i64(i64 %v52, i64 16)
+  %t.29 = trunc i64 %t.28 to i32
+  %t.30 = insertelement <16 x i32> poison, i32 %t.29, i64 0
+  %t.31 = shufflevector <16 x i32> %t.30, <16 x i32> poison, <16 x i32> zeroinitializer
+  %v53 = icmp slt <16 x i32> <i32 0, i32 1, i32 2, i32 3, i32 4, i32 5, i32 6, i32 7, i32 8, i32 9, i32 10, i32 11, i32 12, i32 13, i32 14, i32 15>, %t.31
+  %v54 = add i64 %v21, %c51
+  %p.32 = getelementptr inbounds float, ptr %in0, i64 %v54
+  %v55 = call <16 x float> @llvm.masked.load.v16f32.p0(ptr %p.32, i32 4, <16 x i1> %v53, <16 x float> zeroinitializer)
+  %v56 = fmul <16 x float> %v55, %v55
   %t.33 = load <16 x float>, ptr %acc6.slot
-  %v56 = select <16 x i1> %v51, <16 x float> %v55, <16 x float> %t.33
-  store <16 x float> %v56, ptr %acc6.slot
-  %t.34 = add nsw i64 %c49, 16
-  store i64 %t.34, ptr %c49.slot
-  br label %loop.25.head
-loop.25.exit:
-  %t.35 = load i64, ptr %count14.slot
-  %v69 = icmp sge i64 %t.35, 64
-  br i1 %v69, label %if.36.then, label %if.36.else
-if.36.then:
-  %t.37 = load <16 x float>, ptr %acc6.slot
-  %v57 = fpext <16 x float> %t.37 to <16 x double>
-  %t.38 = load <16 x double>, ptr %total10.slot
-  %v58 = fadd <16 x double> %t.38, %v57
-  %v59 = fptrunc <16 x double> %v58 to <16 x float>
-  store <16 x float> %v59, ptr %acc6.slot
-  %t.39 = load <16 x float>, ptr %acc7.slot
-  %v60 = fpext <16 x float> %t.39 to <16 x double>
-  %t.40 = load <16 x double>, ptr %total11.slot
-  %v61 = fadd <16 x double> %t.40, %v60
-  %v62 = fptrunc <16 x double> %v61 to <16 x float>
-  store <16 x float> %v62, ptr %acc7.slot
-  %t.41 = load <16 x float>, ptr %acc8.slot
-  %v63 = fpext <16 x float> %t.41 to <16 x double>
-  %t.42 = load <16 x double>, ptr %total12.slot
-  %v64 = fadd <16 x double> %t.42, %v63
-  %v65 = fptrunc <16 x double> %v64 to <16 x float>
-  store <16 x float> %v65, ptr %acc8.slot
-  %t.43 = load <16 x float>, ptr %acc9.slot
-  %v66 = fpext <16 x float> %t.43 to <16 x double>
-  %t.44 = load <16 x double>, ptr %total13.slot
-  %v67 = fadd <16 x double> %t.44, %v66
-  %v68 = fptrunc <16 x double> %v67 to <16 x float>
-  store <16 x float> %v68, ptr %acc9.slot
-  br label %if.36.end
-if.36.else:
-  br label %if.36.end
-if.36.end:
-  %t.45 = load <16 x float>, ptr %acc6.slot
-  %t.46 = load <16 x float>, ptr %acc7.slot
-  %v70 = fadd <16 x float> %t.45, %t.46
-  %t.47 = load <16 x float>, ptr %acc8.slot
-  %v71 = fadd <16 x float> %v70, %t.47
-  %t.48 = load <16 x float>, ptr %acc9.slot
-  %v72 = fadd <16 x float> %v71, %t.48
-  %v73 = call reassoc float @llvm.vector.reduce.fadd.v16f32(float -0.0, <16 x float> %v72)
-  %v74 = select i1 true, float %v73, float %v73
-  %p.49 = getelementptr inbounds float, ptr %out1, i64 %row
-  store float %v74, ptr %p.49, align 4
-  %t.50 = add nsw i64 %row, 1
-  store i64 %t.50, ptr %row.slot
+  %v57 = fadd <16 x float> %t.33, %v56
+  %t.34 = load <16 x float>, ptr %acc6.slot
+  %v58 = select <16 x i1> %v53, <16 x float> %v57, <16 x float> %t.34
+  store <16 x float> %v58, ptr %acc6.slot
+  %t.35 = add nsw i64 %c51, 16
+  store i64 %t.35, ptr %c51.slot
+  br label %loop.26.head
+loop.26.exit:
+  %t.36 = load i64, ptr %some14.slot
+  %v71 = icmp eq i64 %t.36, 1
+  br i1 %v71, label %if.37.then, label %if.37.else
+if.37.then:
+  %t.38 = load <16 x float>, ptr %acc6.slot
+  %v59 = fpext <16 x float> %t.38 to <16 x double>
+  %t.39 = load <16 x double>, ptr %total10.slot
+  %v60 = fadd <16 x double> %t.39, %v59
+  %v61 = fptrunc <16 x double> %v60 to <16 x float>
+  store <16 x float> %v61, ptr %acc6.slot
+  %t.40 = load <16 x float>, ptr %acc7.slot
+  %v62 = fpext <16 x float> %t.40 to <16 x double>
+  %t.41 = load <16 x double>, ptr %total11.slot
+  %v63 = fadd <16 x double> %t.41, %v62
+  %v64 = fptrunc <16 x double> %v63 to <16 x float>
+  store <16 x float> %v64, ptr %acc7.slot
+  %t.42 = load <16 x float>, ptr %acc8.slot
+  %v65 = fpext <16 x float> %t.42 to <16 x double>
+  %t.43 = load <16 x double>, ptr %total12.slot
+  %v66 = fadd <16 x double> %t.43, %v65
+  %v67 = fptrunc <16 x double> %v66 to <16 x float>
+  store <16 x float> %v67, ptr %acc8.slot
+  %t.44 = load <16 x float>, ptr %acc9.slot
+  %v68 = fpext <16 x float> %t.44 to <16 x double>
+  %t.45 = load <16 x double>, ptr %total13.slot
+  %v69 = fadd <16 x double> %t.45, %v68
+  %v70 = fptrunc <16 x double> %v69 to <16 x float>
+  store <16 x float> %v70, ptr %acc9.slot
+  br label %if.37.end
+if.37.else:
+  br label %if.37.end
+if.37.end:
+  %t.46 = load <16 x float>, ptr %acc6.slot
+  %t.47 = load <16 x float>, ptr %acc7.slot
+  %v72 = fadd <16 x float> %t.46, %t.47
+  %t.48 = load <16 x float>, ptr %acc8.slot
+  %v73 = fadd <16 x float> %v72, %t.48
+  %t.49 = load <16 x float>, ptr %acc9.slot
+  %v74 = fadd <16 x float> %v73, %t.49
+  %v75 = call reassoc float @llvm.vector.reduce.fadd.v16f32(float -0.0, <16 x float> %v74)
+  %v76 = select i1 true, float %v75, float %v75
+  %p.50 = getelementptr inbounds float, ptr %out1, i64 %row
+  store float %v76, ptr %p.50, align 4
+  %t.51 = add nsw i64 %row, 1
+  store i64 %t.51, ptr %row.slot
   br label %loop.1.head
 loop.1.exit:
   ret void

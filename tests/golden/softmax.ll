@@ -25,11 +25,12 @@ entry:
   %total46.slot = alloca <16 x double>
   %total47.slot = alloca <16 x double>
   %total48.slot = alloca <16 x double>
-  %count49.slot = alloca i64
+  %some49.slot = alloca i64
+  %b51.slot = alloca i64
   %c50.slot = alloca i64
-  %c86.slot = alloca i64
-  %c113.slot = alloca i64
-  %c136.slot = alloca i64
+  %c88.slot = alloca i64
+  %c115.slot = alloca i64
+  %c138.slot = alloca i64
   %ctx.0 = getelementptr i64, ptr %ctx, i64 0
   %in0 = load ptr, ptr %ctx.0
   %ctx.1 = getelementptr i64, ptr %ctx, i64 1
@@ -187,248 +188,258 @@ loop.33.exit:
   store <16 x double> splat (double 0x0000000000000000), ptr %total46.slot
   store <16 x double> splat (double 0x0000000000000000), ptr %total47.slot
   store <16 x double> splat (double 0x0000000000000000), ptr %total48.slot
-  store i64 0, ptr %count49.slot
+  store i64 0, ptr %some49.slot
   %t.59 = insertelement <16 x float> poison, float %v40, i64 0
-  %v53 = shufflevector <16 x float> %t.59, <16 x float> poison, <16 x i32> zeroinitializer
-  store i64 0, ptr %c50.slot
+  %v56 = shufflevector <16 x float> %t.59, <16 x float> poison, <16 x i32> zeroinitializer
+  store i64 0, ptr %b51.slot
   br label %loop.60.head
 loop.60.head:
-  %c50 = load i64, ptr %c50.slot
-  %t.61 = icmp slt i64 %c50, %v11
+  %b51 = load i64, ptr %b51.slot
+  %t.61 = icmp slt i64 %b51, %v11
   br i1 %t.61, label %loop.60.body, label %loop.60.exit
 loop.60.body:
-  %v51 = add i64 %v13, %c50
-  %p.62 = getelementptr inbounds float, ptr %in0, i64 %v51
-  %v52 = load <16 x float>, ptr %p.62, align 4
-  %v54 = fsub <16 x float> %v52, %v53
-  %v55 = call <16 x float> @Sleef_expf16_u10(<16 x float> %v54)
-  %p.63 = getelementptr inbounds float, ptr %kept0, i64 %c50
-  store <16 x float> %v55, ptr %p.63, align 4
-  %t.64 = load <16 x float>, ptr %acc41.slot
-  %v56 = fadd <16 x float> %t.64, %v55
-  store <16 x float> %v56, ptr %acc41.slot
-  %v57 = add i64 %c50, 16
-  %v58 = add i64 %v13, %v57
-  %p.65 = getelementptr inbounds float, ptr %in0, i64 %v58
-  %v59 = load <16 x float>, ptr %p.65, align 4
-  %v60 = fsub <16 x float> %v59, %v53
-  %v61 = call <16 x float> @Sleef_expf16_u10(<16 x float> %v60)
-  %p.66 = getelementptr inbounds float, ptr %kept0, i64 %v57
-  store <16 x float> %v61, ptr %p.66, align 4
-  %t.67 = load <16 x float>, ptr %acc42.slot
-  %v62 = fadd <16 x float> %t.67, %v61
-  store <16 x float> %v62, ptr %acc42.slot
-  %v63 = add i64 %c50, 32
-  %v64 = add i64 %v13, %v63
-  %p.68 = getelementptr inbounds float, ptr %in0, i64 %v64
-  %v65 = load <16 x float>, ptr %p.68, align 4
-  %v66 = fsub <16 x float> %v65, %v53
-  %v67 = call <16 x float> @Sleef_expf16_u10(<16 x float> %v66)
-  %p.69 = getelementptr inbounds float, ptr %kept0, i64 %v63
-  store <16 x float> %v67, ptr %p.69, align 4
-  %t.70 = load <16 x float>, ptr %acc43.slot
-  %v68 = fadd <16 x float> %t.70, %v67
-  store <16 x float> %v68, ptr %acc43.slot
-  %v69 = add i64 %c50, 48
-  %v70 = add i64 %v13, %v69
-  %p.71 = getelementptr inbounds float, ptr %in0, i64 %v70
-  %v71 = load <16 x float>, ptr %p.71, align 4
-  %v72 = fsub <16 x float> %v71, %v53
-  %v73 = call <16 x float> @Sleef_expf16_u10(<16 x float> %v72)
-  %p.72 = getelementptr inbounds float, ptr %kept0, i64 %v69
-  store <16 x float> %v73, ptr %p.72, align 4
-  %t.73 = load <16 x float>, ptr %acc44.slot
-  %v74 = fadd <16 x float> %t.73, %v73
-  store <16 x float> %v74, ptr %acc44.slot
-  %t.74 = load i64, ptr %count49.slot
-  %v75 = add i64 %t.74, 1
-  store i64 %v75, ptr %count49.slot
-  %t.75 = load i64, ptr %count49.slot
-  %v76 = and i64 %t.75, 63
-  %v85 = icmp eq i64 %v76, 0
-  br i1 %v85, label %if.76.then, label %if.76.else
-if.76.then:
-  %t.77 = load <16 x float>, ptr %acc41.slot
-  %v77 = fpext <16 x float> %t.77 to <16 x double>
-  %t.78 = load <16 x double>, ptr %total45.slot
-  %v78 = fadd <16 x double> %t.78, %v77
-  store <16 x double> %v78, ptr %total45.slot
+  %v52 = add i64 %b51, 4096
+  %v53 = call i64 @llvm.smin.i64(i64 %v52, i64 %v11)
+  store i64 %b51, ptr %c50.slot
+  br label %loop.62.head
+loop.62.head:
+  %c50 = load i64, ptr %c50.slot
+  %t.63 = icmp slt i64 %c50, %v53
+  br i1 %t.63, label %loop.62.body, label %loop.62.exit
+loop.62.body:
+  %v54 = add i64 %v13, %c50
+  %p.64 = getelementptr inbounds float, ptr %in0, i64 %v54
+  %v55 = load <16 x float>, ptr %p.64, align 4
+  %v57 = fsub <16 x float> %v55, %v56
+  %v58 = call <16 x float> @Sleef_expf16_u10(<16 x float> %v57)
+  %p.65 = getelementptr inbounds float, ptr %kept0, i64 %c50
+  store <16 x float> %v58, ptr %p.65, align 4
+  %t.66 = load <16 x float>, ptr %acc41.slot
+  %v59 = fadd <16 x float> %t.66, %v58
+  store <16 x float> %v59, ptr %acc41.slot
+  %v60 = add i64 %c50, 16
+  %v61 = add i64 %v13, %v60
+  %p.67 = getelementptr inbounds float, ptr %in0, i64 %v61
+  %v62 = load <16 x float>, ptr %p.67, align 4
+  %v63 = fsub <16 x float> %v62, %v56
+  %v64 = call <16 x float> @Sleef_expf16_u10(<16 x float> %v63)
+  %p.68 = getelementptr inbounds float, ptr %kept0, i64 %v60
+  store <16 x float> %v64, ptr %p.68, align 4
+  %t.69 = load <16 x float>, ptr %acc42.slot
+  %v65 = fadd <16 x float> %t.69, %v64
+  store <16 x float> %v65, ptr %acc42.slot
+  %v66 = add i64 %c50, 32
+  %v67 = add i64 %v13, %v66
+  %p.70 = getelementptr inbounds float, ptr %in0, i64 %v67
+  %v68 = load <16 x float>, ptr %p.70, align 4
+  %v69 = fsub <16 x float> %v68, %v56
+  %v70 = call <16 x float> @Sleef_expf16_u10(<16 x float> %v69)
+  %p.71 = getelementptr inbounds float, ptr %kept0, i64 %v66
+  store <16 x float> %v70, ptr %p.71, align 4
+  %t.72 = load <16 x float>, ptr %acc43.slot
+  %v71 = fadd <16 x float> %t.72, %v70
+  store <16 x float> %v71, ptr %acc43.slot
+  %v72 = add i64 %c50, 48
+  %v73 = add i64 %v13, %v72
+  %p.73 = getelementptr inbounds float, ptr %in0, i64 %v73
+  %v74 = load <16 x float>, ptr %p.73, align 4
+  %v75 = fsub <16 x float> %v74, %v56
+  %v76 = call <16 x float> @Sleef_expf16_u10(<16 x float> %v75)
+  %p.74 = getelementptr inbounds float, ptr %kept0, i64 %v72
+  store <16 x float> %v76, ptr %p.74, align 4
+  %t.75 = load <16 x float>, ptr %acc44.slot
+  %v77 = fadd <16 x float> %t.75, %v76
+  store <16 x float> %v77, ptr %acc44.slot
+  %t.76 = add nsw i64 %c50, 64
+  store i64 %t.76, ptr %c50.slot
+  br label %loop.62.head
+loop.62.exit:
+  %v78 = sub i64 %v53, %b51
+  %v79 = icmp eq i64 %v78, 4096
+  br i1 %v79, label %if.77.then, label %if.77.else
+if.77.then:
+  %t.78 = load <16 x float>, ptr %acc41.slot
+  %v80 = fpext <16 x float> %t.78 to <16 x double>
+  %t.79 = load <16 x double>, ptr %total45.slot
+  %v81 = fadd <16 x double> %t.79, %v80
+  store <16 x double> %v81, ptr %total45.slot
   store <16 x float> splat (float 0x0000000000000000), ptr %acc41.slot
-  %t.79 = load <16 x float>, ptr %acc42.slot
-  %v79 = fpext <16 x float> %t.79 to <16 x double>
-  %t.80 = load <16 x double>, ptr %total46.slot
-  %v80 = fadd <16 x double> %t.80, %v79
-  store <16 x double> %v80, ptr %total46.slot
+  %t.80 = load <16 x float>, ptr %acc42.slot
+  %v82 = fpext <16 x float> %t.80 to <16 x double>
+  %t.81 = load <16 x double>, ptr %total46.slot
+  %v83 = fadd <16 x double> %t.81, %v82
+  store <16 x double> %v83, ptr %total46.slot
   store <16 x float> splat (float 0x0000000000000000), ptr %acc42.slot
-  %t.81 = load <16 x float>, ptr %acc43.slot
-  %v81 = fpext <16 x float> %t.81 to <16 x double>
-  %t.82 = load <16 x double>, ptr %total47.slot
-  %v82 = fadd <16 x double> %t.82, %v81
-  store <16 x double> %v82, ptr %total47.slot
+  %t.82 = load <16 x float>, ptr %acc43.slot
+  %v84 = fpext <16 x float> %t.82 to <16 x double>
+  %t.83 = load <16 x double>, ptr %total47.slot
+  %v85 = fadd <16 x double> %t.83, %v84
+  store <16 x double> %v85, ptr %total47.slot
   store <16 x float> splat (float 0x0000000000000000), ptr %acc43.slot
-  %t.83 = load <16 x float>, ptr %acc44.slot
-  %v83 = fpext <16 x float> %t.83 to <16 x double>
-  %t.84 = load <16 x double>, ptr %total48.slot
-  %v84 = fadd <16 x double> %t.84, %v83
-  store <16 x double> %v84, ptr %total48.slot
+  %t.84 = load <16 x float>, ptr %acc44.slot
+  %v86 = fpext <16 x float> %t.84 to <16 x double>
+  %t.85 = load <16 x double>, ptr %total48.slot
+  %v87 = fadd <16 x double> %t.85, %v86
+  store <16 x double> %v87, ptr %total48.slot
   store <16 x float> splat (float 0x0000000000000000), ptr %acc44.slot
-  br label %if.76.end
-if.76.else:
-  br label %if.76.end
-if.76.end:
-  %t.85 = add nsw i64 %c50, 64
-  store i64 %t.85, ptr %c50.slot
+  store i64 1, ptr %some49.slot
+  br label %if.77.end
+if.77.else:
+  br label %if.77.end
+if.77.end:
+  %t.86 = add nsw i64 %b51, 4096
+  store i64 %t.86, ptr %b51.slot
   br label %loop.60.head
 loop.60.exit:
-  store i64 %v11, ptr %c86.slot
-  br label %loop.86.head
-loop.86.head:
-  %c86 = load i64, ptr %c86.slot
-  %t.87 = icmp slt i64 %c86, %n3
-  br i1 %t.87, label %loop.86.body, label %loop.86.exit
-loop.86.body:
-  %v87 = sub i64 %n3, %c86
-  %t.88 = call i64 @llvm.smin.i64(i64 %v87, i64 16)
-  %t.89 = trunc i64 %t.88 to i32
-  %t.90 = insertelement <16 x i32> poison, i32 %t.89, i64 0
-  %t.91 = shufflevector <16 x i32> %t.90, <16 x i32> poison, <16 x i32> zeroinitializer
-  %v88 = icmp slt <16 x i32> <i32 0, i32 1, i32 2, i32 3, i32 4, i32 5, i32 6, i32 7, i32 8, i32 9, i32 10, i32 11, i32 12, i32 13, i32 14, i32 15>, %t.91
-  %v89 = add i64 %v13, %c86
-  %p.92 = getelementptr inbounds float, ptr %in0, i64 %v89
-  %v90 = call <16 x float> @llvm.masked.load.v16f32.p0(ptr %p.92, i32 4, <16 x i1> %v88, <16 x float> zeroinitializer)
-  %v91 = fsub <16 x float> %v90, %v53
-  %v92 = call <16 x float> @Sleef_expf16_u10(<16 x float> %v91)
-  %p.93 = getelementptr inbounds float, ptr %kept0, i64 %c86
-  call void @llvm.masked.store.v16f32.p0(<16 x float> %v92, ptr %p.93, i32 4, <16 x i1> %v88)
-  %t.94 = load <16 x float>, ptr %acc41.slot
-  %v93 = fadd <16 x float> %t.94, %v92
+  store i64 %v11, ptr %c88.slot
+  br label %loop.87.head
+loop.87.head:
+  %c88 = load i64, ptr %c88.slot
+  %t.88 = icmp slt i64 %c88, %n3
+  br i1 %t.88, label %loop.87.body, label %loop.87.exit
+loop.87.body:
+  %v89 = sub i64 %n3, %c88
+  %t.89 = call i64 @llvm.smin.i64(i64 %v89, i64 16)
+  %t.90 = trunc i64 %t.89 to i32
+  %t.91 = insertelement <16 x i32> poison, i32 %t.90, i64 0
+  %t.92 = shufflevector <16 x i32> %t.91, <16 x i32> poison, <16 x i32> zeroinitializer
+  %v90 = icmp slt <16 x i32> <i32 0, i32 1, i32 2, i32 3, i32 4, i32 5, i32 6, i32 7, i32 8, i32 9, i32 10, i32 11, i32 12, i32 13, i32 14, i32 15>, %t.92
+  %v91 = add i64 %v13, %c88
+  %p.93 = getelementptr inbounds float, ptr %in0, i64 %v91
+  %v92 = call <16 x float> @llvm.masked.load.v16f32.p0(ptr %p.93, i32 4, <16 x i1> %v90, <16 x float> zeroinitializer)
+  %v93 = fsub <16 x float> %v92, %v56
+  %v94 = call <16 x float> @Sleef_expf16_u10(<16 x float> %v93)
+  %p.94 = getelementptr inbounds float, ptr %kept0, i64 %c88
+  call void @llvm.masked.store.v16f32.p0(<16 x float> %v94, ptr %p.94, i32 4, <16 x i1> %v90)
   %t.95 = load <16 x float>, ptr %acc41.slot
-  %v94 = select <16 x i1> %v88, <16 x float> %v93, <16 x float> %t.95
-  store <16 x float> %v94, ptr %acc41.slot
-  %t.96 = add nsw i64 %c86, 16
-  store i64 %t.96, ptr %c86.slot
-  br label %loop.86.head
-loop.86.exit:
-  %t.97 = load i64, ptr %count49.slot
-  %v107 = icmp sge i64 %t.97, 64
-  br i1 %v107, label %if.98.then, label %if.98.else
-if.98.then:
-  %t.99 = load <16 x float>, ptr %acc41.slot
-  %v95 = fpext <16 x float> %t.99 to <16 x double>
-  %t.100 = load <16 x double>, ptr %total45.slot
-  %v96 = fadd <16 x double> %t.100, %v95
-  %v97 = fptrunc <16 x double> %v96 to <16 x float>
-  store <16 x float> %v97, ptr %acc41.slot
-  %t.101 = load <16 x float>, ptr %acc42.slot
-  %v98 = fpext <16 x float> %t.101 to <16 x double>
-  %t.102 = load <16 x double>, ptr %total46.slot
-  %v99 = fadd <16 x double> %t.102, %v98
-  %v100 = fptrunc <16 x double> %v99 to <16 x float>
-  store <16 x float> %v100, ptr %acc42.slot
-  %t.103 = load <16 x float>, ptr %acc43.slot
-  %v101 = fpext <16 x float> %t.103 to <16 x double>
-  %t.104 = load <16 x double>, ptr %total47.slot
-  %v102 = fadd <16 x double> %t.104, %v101
-  %v103 = fptrunc <16 x double> %v102 to <16 x float>
-  store <16 x float> %v103, ptr %acc43.slot
-  %t.105 = load <16 x float>, ptr %acc44.slot
-  %v104 = fpext <16 x float> %t.105 to <16 x double>
-  %t.106 = load <16 x double>, ptr %total48.slot
-  %v105 = fadd <16 x double> %t.106, %v104
-  %v106 = fptrunc <16 x double> %v105 to <16 x float>
-  store <16 x float> %v106, ptr %acc44.slot
-  br label %if.98.end
-if.98.else:
-  br label %if.98.end
-if.98.end:
-  %t.107 = load <16 x float>, ptr %acc41.slot
-  %t.108 = load <16 x float>, ptr %acc42.slot
-  %v108 = fadd <16 x float> %t.107, %t.108
-  %t.109 = load <16 x float>, ptr %acc43.slot
-  %v109 = fadd <16 x float> %v108, %t.109
-  %t.110 = load <16 x float>, ptr %acc44.slot
-  %v110 = fadd <16 x float> %v109, %t.110
-  %v111 = call reassoc float @llvm.vector.reduce.fadd.v16f32(float -0.0, <16 x float> %v110)
-  %v112 = select i1 true, float %v111, float %v111
-  %v114 = add i64 %n4, %v13
-  %t.111 = insertelement <16 x float> poison, float %v112, i64 0
-  %v117 = shufflevector <16 x float> %t.111, <16 x float> poison, <16 x i32> zeroinitializer
-  %v119 = mul i64 %row, %n5
-  store i64 0, ptr %c113.slot
-  br label %loop.112.head
-loop.112.head:
-  %c113 = load i64, ptr %c113.slot
-  %t.113 = icmp slt i64 %c113, %v11
-  br i1 %t.113, label %loop.112.body, label %loop.112.exit
-loop.112.body:
-  %v115 = add i64 %v114, %c113
-  %p.114 = getelementptr float, ptr %in0, i64 %v115
-  call void @llvm.prefetch.p0(ptr %p.114, i32 0, i32 2, i32 1)
-  %p.115 = getelementptr inbounds float, ptr %kept0, i64 %c113
-  %v116 = load <16 x float>, ptr %p.115, align 4
-  %v118 = fdiv <16 x float> %v116, %v117
-  %v120 = add i64 %v119, %c113
-  %p.116 = getelementptr inbounds float, ptr %out1, i64 %v120
-  store <16 x float> %v118, ptr %p.116, align 4
-  %v121 = add i64 %c113, 16
-  %v122 = add i64 %v114, %v121
-  %p.117 = getelementptr float, ptr %in0, i64 %v122
-  call void @llvm.prefetch.p0(ptr %p.117, i32 0, i32 2, i32 1)
-  %p.118 = getelementptr inbounds float, ptr %kept0, i64 %v121
-  %v123 = load <16 x float>, ptr %p.118, align 4
-  %v124 = fdiv <16 x float> %v123, %v117
-  %v125 = add i64 %v119, %v121
-  %p.119 = getelementptr inbounds float, ptr %out1, i64 %v125
-  store <16 x float> %v124, ptr %p.119, align 4
-  %v126 = add i64 %c113, 32
-  %v127 = add i64 %v114, %v126
-  %p.120 = getelementptr float, ptr %in0, i64 %v127
-  call void @llvm.prefetch.p0(ptr %p.120, i32 0, i32 2, i32 1)
-  %p.121 = getelementptr inbounds float, ptr %kept0, i64 %v126
-  %v128 = load <16 x float>, ptr %p.121, align 4
-  %v129 = fdiv <16 x float> %v128, %v117
-  %v130 = add i64 %v119, %v126
-  %p.122 = getelementptr inbounds float, ptr %out1, i64 %v130
-  store <16 x float> %v129, ptr %p.122, align 4
-  %v131 = add i64 %c113, 48
-  %v132 = add i64 %v114, %v131
-  %p.123 = getelementptr float, ptr %in0, i64 %v132
-  call void @llvm.prefetch.p0(ptr %p.123, i32 0, i32 2, i32 1)
-  %p.124 = getelementptr inbounds float, ptr %kept0, i64 %v131
-  %v133 = load <16 x float>, ptr %p.124, align 4
-  %v134 = fdiv <16 x float> %v133, %v117
-  %v135 = add i64 %v119, %v131
-  %p.125 = getelementptr inbounds float, ptr %out1, i64 %v135
-  store <16 x float> %v134, ptr %p.125, align 4
-  %t.126 = add nsw i64 %c113, 64
-  store i64 %t.126, ptr %c113.slot
-  br label %loop.112.head
-loop.112.exit:
-  store i64 %v11, ptr %c136.slot
-  br label %loop.127.head
-loop.127.head:
-  %c136 = load i64, ptr %c136.slot
-  %t.128 = icmp slt i64 %c136, %n3
-  br i1 %t.128, label %loop.127.body, label %loop.127.exit
-loop.127.body:
-  %v137 = sub i64 %n3, %c136
-  %t.129 = call i64 @llvm.smin.i64(i64 %v137, i64 16)
-  %t.130 = trunc i64 %t.129 to i32
-  %t.131 = insertelement <16 x i32> poison, i32 %t.130, i64 0
-  %t.132 = shufflevector <16 x i32> %t.131, <16 x i32> poison, <16 x i32> zeroinitializer
-  %v138 = icmp slt <16 x i32> <i32 0, i32 1, i32 2, i32 3, i32 4, i32 5, i32 6, i32 7, i32 8, i32 9, i32 10, i32 11, i32 12, i32 13, i32 14, i32 15>, %t.132
-  %p.133 = getelementptr inbounds float, ptr %kept0, i64 %c136
-  %v139 = call <16 x float> @llvm.masked.load.v16f32.p0(ptr %p.133, i32 4, <16 x i1> %v138, <16 x float> zeroinitializer)
-  %v140 = fdiv <16 x float> %v139, %v117
-  %v141 = add i64 %v119, %c136
-  %p.134 = getelementptr inbounds float, ptr %out1, i64 %v141
-  call void @llvm.masked.store.v16f32.p0(<16 x float> %v140, ptr %p.134, i32 4, <16 x i1> %v138)
-  %t.135 = add nsw i64 %c136, 16
-  store i64 %t.135, ptr %c136.slot
-  br label %loop.127.head
-loop.127.exit:
-  %t.136 = add nsw i64 %row, 1
-  store i64 %t.136, ptr %row.slot
+  %v95 = fadd <16 x float> %t.95, %v94
+  %t.96 = load <16 x float>, ptr %acc41.slot
+  %v96 = select <16 x i1> %v90, <16 x float> %v95, <16 x float> %t.96
+  store <16 x float> %v96, ptr %acc41.slot
+  %t.97 = add nsw i64 %c88, 16
+  store i64 %t.97, ptr %c88.slot
+  br label %loop.87.head
+loop.87.exit:
+  %t.98 = load i64, ptr %some49.slot
+  %v109 = icmp eq i64 %t.98, 1
+  br i1 %v109, label %if.99.then, label %if.99.else
+if.99.then:
+  %t.100 = load <16 x float>, ptr %acc41.slot
+  %v97 = fpext <16 x float> %t.100 to <16 x double>
+  %t.101 = load <16 x double>, ptr %total45.slot
+  %v98 = fadd <16 x double> %t.101, %v97
+  %v99 = fptrunc <16 x double> %v98 to <16 x float>
+  store <16 x float> %v99, ptr %acc41.slot
+  %t.102 = load <16 x float>, ptr %acc42.slot
+  %v100 = fpext <16 x float> %t.102 to <16 x double>
+  %t.103 = load <16 x double>, ptr %total46.slot
+  %v101 = fadd <16 x double> %t.103, %v100
+  %v102 = fptrunc <16 x double> %v101 to <16 x float>
+  store <16 x float> %v102, ptr %acc42.slot
+  %t.104 = load <16 x float>, ptr %acc43.slot
+  %v103 = fpext <16 x float> %t.104 to <16 x double>
+  %t.105 = load <16 x double>, ptr %total47.slot
+  %v104 = fadd <16 x double> %t.105, %v103
+  %v105 = fptrunc <16 x double> %v104 to <16 x float>
+  store <16 x float> %v105, ptr %acc43.slot
+  %t.106 = load <16 x float>, ptr %acc44.slot
+  %v106 = fpext <16 x float> %t.106 to <16 x double>
+  %t.107 = load <16 x double>, ptr %total48.slot
+  %v107 = fadd <16 x double> %t.107, %v106
+  %v108 = fptrunc <16 x double> %v107 to <16 x float>
+  store <16 x float> %v108, ptr %acc44.slot
+  br label %if.99.end
+if.99.else:
+  br label %if.99.end
+if.99.end:
+  %t.108 = load <16 x float>, ptr %acc41.slot
+  %t.109 = load <16 x float>, ptr %acc42.slot
+  %v110 = fadd <16 x float> %t.108, %t.109
+  %t.110 = load <16 x float>, ptr %acc43.slot
+  %v111 = fadd <16 x float> %v110, %t.110
+  %t.111 = load <16 x float>, ptr %acc44.slot
+  %v112 = fadd <16 x float> %v111, %t.111
+  %v113 = call reassoc float @llvm.vector.reduce.fadd.v16f32(float -0.0, <16 x float> %v112)
+  %v114 = select i1 true, float %v113, float %v113
+  %v116 = add i64 %n4, %v13
+  %t.112 = insertelement <16 x float> poison, float %v114, i64 0
+  %v119 = shufflevector <16 x float> %t.112, <16 x float> poison, <16 x i32> zeroinitializer
+  %v121 = mul i64 %row, %n5
+  store i64 0, ptr %c115.slot
+  br label %loop.113.head
+loop.113.head:
+  %c115 = load i64, ptr %c115.slot
+  %t.114 = icmp slt i64 %c115, %v11
+  br i1 %t.114, label %loop.113.body, label %loop.113.exit
+loop.113.body:
+  %v117 = add i64 %v116, %c115
+  %p.115 = getelementptr float, ptr %in0, i64 %v117
+  call void @llvm.prefetch.p0(ptr %p.115, i32 0, i32 2, i32 1)
+  %p.116 = getelementptr inbounds float, ptr %kept0, i64 %c115
+  %v118 = load <16 x float>, ptr %p.116, align 4
+  %v120 = fdiv <16 x float> %v118, %v119
+  %v122 = add i64 %v121, %c115
+  %p.117 = getelementptr inbounds float, ptr %out1, i64 %v122
+  store <16 x float> %v120, ptr %p.117, align 4
+  %v123 = add i64 %c115, 16
+  %v124 = add i64 %v116, %v123
+  %p.118 = getelementptr float, ptr %in0, i64 %v124
+  call void @llvm.prefetch.p0(ptr %p.118, i32 0, i32 2, i32 1)
+  %p.119 = getelementptr inbounds float, ptr %kept0, i64 %v123
+  %v125 = load <16 x float>, ptr %p.119, align 4
+  %v126 = fdiv <16 x float> %v125, %v119
+  %v127 = add i64 %v121, %v123
+  %p.120 = getelementptr inbounds float, ptr %out1, i64 %v127
+  store <16 x float> %v126, ptr %p.120, align 4
+  %v128 = add i64 %c115, 32
+  %v129 = add i64 %v116, %v128
+  %p.121 = getelementptr float, ptr %in0, i64 %v129
+  call void @llvm.prefetch.p0(ptr %p.121, i32 0, i32 2, i32 1)
+  %p.122 = getelementptr inbounds float, ptr %kept0, i64 %v128
+  %v130 = load <16 x float>, ptr %p.122, align 4
+  %v131 = fdiv <16 x float> %v130, %v119
+  %v132 = add i64 %v121, %v128
+  %p.123 = getelementptr inbounds float, ptr %out1, i64 %v132
+  store <16 x float> %v131, ptr %p.123, align 4
+  %v133 = add i64 %c115, 48
+  %v134 = add i64 %v116, %v133
+  %p.124 = getelementptr float, ptr %in0, i64 %v134
+  call void @llvm.prefetch.p0(ptr %p.124, i32 0, i32 2, i32 1)
+  %p.125 = getelementptr inbounds float, ptr %kept0, i64 %v133
+  %v135 = load <16 x float>, ptr %p.125, align 4
+  %v136 = fdiv <16 x float> %v135, %v119
+  %v137 = add i64 %v121, %v133
+  %p.126 = getelementptr inbounds float, ptr %out1, i64 %v137
+  store <16 x float> %v136, ptr %p.126, align 4
+  %t.127 = add nsw i64 %c115, 64
+  store i64 %t.127, ptr %c115.slot
+  br label %loop.113.head
+loop.113.exit:
+  store i64 %v11, ptr %c138.slot
+  br label %loop.128.head
+loop.128.head:
+  %c138 = load i64, ptr %c138.slot
+  %t.129 = icmp slt i64 %c138, %n3
+  br i1 %t.129, label %loop.128.body, label %loop.128.exit
+loop.128.body:
+  %v139 = sub i64 %n3, %c138
+  %t.130 = call i64 @llvm.smin.i64(i64 %v139, i64 16)
+  %t.131 = trunc i64 %t.130 to i32
+  %t.132 = insertelement <16 x i32> poison, i32 %t.131, i64 0
+  %t.133 = shufflevector <16 x i32> %t.132, <16 x i32> poison, <16 x i32> zeroinitializer
+  %v140 = icmp slt <16 x i32> <i32 0, i32 1, i32 2, i32 3, i32 4, i32 5, i32 6, i32 7, i32 8, i32 9, i32 10, i32 11, i32 12, i32 13, i32 14, i32 15>, %t.133
+  %p.134 = getelementptr inbounds float, ptr %kept0, i64 %c138
+  %v141 = call <16 x float> @llvm.masked.load.v16f32.p0(ptr %p.134, i32 4, <16 x i1> %v140, <16 x float> zeroinitializer)
+  %v142 = fdiv <16 x float> %v141, %v119
+  %v143 = add i64 %v121, %c138
+  %p.135 = getelementptr inbounds float, ptr %out1, i64 %v143
+  call void @llvm.masked.store.v16f32.p0(<16 x float> %v142, ptr %p.135, i32 4, <16 x i1> %v140)
+  %t.136 = add nsw i64 %c138, 16
+  store i64 %t.136, ptr %c138.slot
+  br label %loop.128.head
+loop.128.exit:
+  %t.137 = add nsw i64 %row, 1
+  store i64 %t.137, ptr %row.slot
   br label %loop.8.head
 loop.8.exit:
   ret void
