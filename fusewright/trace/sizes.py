@@ -20,7 +20,7 @@ from . import failures, frames, numbers
 from .failures import PACKAGE, TORCH, line_at
 
 # Frames between a number's use and the code that uses it.
-_HERE = tuple(f"{PACKAGE}/trace/{name}.py" for name in ("capture", "numbers", "sizes"))
+_HERE = tuple(f"{PACKAGE}/trace/{name}.py" for name in ("capture", "kept", "lines", "numbers", "sizes"))
 _BETWEEN = (
     *(f"{TORCH}/{part}" for part in ("fx/experimental", "utils/_sympy", "__init__.py", "fx/traceback")),
     *_HERE,
