@@ -78,6 +78,8 @@ def main() -> None:
                 )
         compare("batch norm", lambda x: F.batch_norm(x, None, None, training=True).relu(), [images], grad=True)
         compare("transpose", lambda x: x.t().contiguous() * 2, [torch.randn(513, 301).bfloat16()])
+        for columns in (37, 301):  # rows scanned in shared memory, of which there have to be many
+            compare(f"running sums of {columns}", lambda x: x.cumsum(1), [torch.randn(17_000, columns).bfloat16()])
         words, table = torch.randint(0, 50, (700,)), torch.randn(50, 96)
         compare("embedding", lambda w, i: F.embedding(i, w) * 2, [table, words], grad=True)
         compare("index_add", lambda x, i: torch.zeros(50, 96, device=x.device, dtype=x.dtype).index_add(0, i, x * 2),
