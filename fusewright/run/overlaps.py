@@ -19,11 +19,11 @@ def private(written: tuple[torch.Tensor, ...], others: tuple[torch.Tensor, ...])
     shared = [k for k, t in enumerate(others) if t.untyped_storage()._cdata in owners]
     if not shared:
         return others
-    spans = [_span(t) for t in written]
+    spans = [s for s in map(_span, written) if s[1] < s[2]]
     out = list(others)
     for k in shared:
-        begin, end = _span(out[k])
-        if any(begin < e and b < end for b, e in spans):
+        owner, begin, end = _span(out[k])
+        if begin < end and any(owner == o and begin < e and b < end for o, b, e in spans):
             t = out[k]
             out[k] = t.new_empty(0).set_(t.untyped_storage().clone(), t.storage_offset(), t.shape, t.stride())
     return tuple(out)
@@ -35,7 +35,7 @@ def apart(written: Sequence[torch.Tensor], tensors: Sequence[torch.Tensor]) -> b
     if len(set(owners)) == len(owners):
         return True
     changed = {id(t) for t in written}
-    spans = sorted((owner, *_span(t), id(t) in changed) for owner, t in zip(owners, tensors, strict=True))
+    spans = sorted((*_span(t), id(t) in changed) for t in tensors if owners.count(t.untyped_storage()._cdata) > 1)
     for here in (True, False):  # the furthest end so far, of those that are written, and of all
         last, end = None, 0
         for owner, begin, stop, mine in spans:
@@ -49,13 +49,11 @@ def apart(written: Sequence[torch.Tensor], tensors: Sequence[torch.Tensor]) -> b
     return True
 
 
-def _span(t: torch.Tensor) -> tuple[int, int]:
-    """The addresses of a tensor's memory: its first byte, and the one behind its last."""
-    begin = t.data_ptr()
-    if t.is_contiguous():
-        return begin, begin + t.nbytes
+def _span(t: torch.Tensor) -> tuple[int, int, int]:
+    """A tensor's storage, and where in it its first byte is, and the one behind its last. Fake tensors have no more."""
+    begin, size = t.storage_offset(), t.element_size()
     reach = 1 + sum((n - 1) * s for n, s in zip(t.shape, t.stride(), strict=True)) if t.numel() else 0
-    return begin, begin + reach * t.element_size()
+    return t.untyped_storage()._cdata, begin * size, (begin + reach) * size
 
 
 __all__ = ["ASKED", "apart", "private"]
