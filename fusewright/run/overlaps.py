@@ -7,6 +7,7 @@ that of the other, as slices of one flat tensor of parameters.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import torch
 
@@ -49,7 +50,7 @@ def apart(written: Sequence[torch.Tensor], tensors: Sequence[torch.Tensor]) -> b
     return True
 
 
-def _span(t: torch.Tensor) -> tuple[int, int, int]:
+def _span(t: torch.Tensor) -> tuple[Any, Any, Any]:
     """A tensor's storage, and where in it its first byte is, and the one behind its last. Fake tensors have no more."""
     begin, size = t.storage_offset(), t.element_size()
     reach = 1 + sum((n - 1) * s for n, s in zip(t.shape, t.stride(), strict=True)) if t.numel() else 0

@@ -76,7 +76,7 @@ def test_the_first_that_fits_is_loaded(everywhere: Path, monkeypatch: pytest.Mon
     assert loader.variant()["name"] == fitting[0]
     able = objects.features()
     for gone, chosen in (("avx512bw", "x86-64-v3"), ("avx2", "x86-64-v2"), ("ssse3", "generic")):
-        if X86:
+        if X86 and able.get(gone):
             monkeypatch.setattr(objects, "features", lambda gone=gone: {**able, gone: False})
             assert loader.variant()["name"] == chosen
 
