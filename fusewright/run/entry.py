@@ -217,7 +217,10 @@ class _Writer:
 def nested(s: Spec, leaves: Iterator[str], constant: Callable[[Any], str]) -> str:
     """Source of a result: `leaves` are those of its leaves, and `constant` names a value in the code's scope."""
     if s.kind == "leaf":
-        return next(leaves)
+        leaf = next(leaves, None)
+        if leaf is None:
+            raise ValueError("there are fewer results than places for them")
+        return leaf
     inner = [nested(p, leaves, constant) for p in s.parts]
     if s.kind == "dict":
         return "{" + ", ".join(f"{k!r}: {x}" for k, x in zip(s.data, inner, strict=True)) + "}"
