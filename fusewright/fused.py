@@ -36,7 +36,7 @@ from .trace.failures import Foreign
 from .trace.launcher import SCOPE, Entry, amp_state, block, condition, inlinable, integers, launcher, write
 from .trace.lean import below_autograd, is_lean, node_shape
 from .trace.second import second_of
-from .trace.signature import HOOKS, Described, Layout, describe, layout
+from .trace.signature import HOOKS, Described, Layout, describe
 
 ENTRIES = 16  # signatures that the generated code tries one after the other; the others are looked up by key
 OPTIONS = 4  # entries of one trace in the generated code: for other options, grad modes, kinds of tensors
@@ -142,7 +142,7 @@ class Fused:
             record.plain(self.title, str(r))
             return self.plain(*values)
         leaves = described.leaves
-        layouts = {k: layout(t, described.fixed[k]) for k, t in enumerate(leaves) if isinstance(t, torch.Tensor)}
+        layouts = described.layouts()
         grad = torch.is_grad_enabled() and any(lay.requires_grad for lay in layouts.values())
         options = self.options()
         amp = amp_state()
@@ -242,12 +242,7 @@ class Fused:
             with using(options):
                 captured = capture(self.traced, values, described, layouts, _compilers(options), device)
                 described = described.more(captured.constants)
-                layouts = {
-                    k: layout(t, described.fixed[k])
-                    for k, t in enumerate(described.leaves)
-                    if isinstance(t, torch.Tensor)
-                }
-                entry = _entry(captured, described, layouts, self.title)
+                entry = _entry(captured, described, described.layouts(), self.title)
                 if captured.enables:
                     entry.run = _enabling(entry.run)
             entry.amp, entry.device = amp, device

@@ -36,7 +36,7 @@ def apart(written: Sequence[torch.Tensor], tensors: Sequence[torch.Tensor]) -> b
     if len(set(owners)) == len(owners):
         return True
     changed = {id(t) for t in written}
-    spans = sorted((*_span(t), id(t) in changed) for t in tensors if owners.count(t.untyped_storage()._cdata) > 1)
+    spans = sorted((*_span(t), id(t) in changed) for t in tensors)
     for here in (True, False):  # the furthest end so far, of those that are written, and of all
         last, end = None, 0
         for owner, begin, stop, mine in spans:

@@ -20,10 +20,10 @@ import torch
 from . import frames
 from .attributes import MISSING
 from .signature import Node
+from .state import OF_MODULES
 
 _PLAIN = (type(None), bool, int, float, complex, str, bytes, torch.dtype, torch.device, torch.Size)
 _SAME = (type(None), bool, types.FunctionType, types.BuiltinFunctionType, type)  # told apart by what they are
-_OF_MODULES = frozenset(vars(torch.nn.Module()))  # parameters, hooks, ...: traces see to them otherwise
 _read = object.__getattribute__
 
 
@@ -46,7 +46,7 @@ class Reads:
 
     def note(self, m: torch.nn.Module, name: str, value: Any) -> None:
         """The attribute `name` has been read."""
-        if id(m) not in self.modules or name in _OF_MODULES or (id(m), name) in self.found:
+        if id(m) not in self.modules or name in OF_MODULES or (id(m), name) in self.found:
             return
         if type(value) in _SAME or _plain(value):
             own = _read(m, "__dict__").get(name, MISSING)

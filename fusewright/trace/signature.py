@@ -199,6 +199,10 @@ class Described:
         """Whether there are modules among the arguments."""
         return any(n.kind == "module" for top in self.structure for n in top.walk())
 
+    def layouts(self) -> dict[int, Layout]:
+        """The layout of each tensor among the leaves."""
+        return {k: layout(t, self.fixed[k]) for k, t in enumerate(self.leaves) if isinstance(t, torch.Tensor)}
+
     def more(self, constants: Sequence[torch.Tensor]) -> Described:
         """The same with more leaves, which are no part of the structure."""
         out = Described(self.entered)

@@ -27,7 +27,7 @@ from .signature import Node, Same
 _PLAIN = (bool, int, float, complex, str, bytes, type(None))
 _NOT_STATE = (types.FunctionType, types.BuiltinFunctionType, types.ModuleType, type)
 _CONTAINERS = (list, dict, set, deque, OrderedDict, defaultdict)
-_OF_MODULES = frozenset(vars(torch.nn.Module()))  # parameters, hooks, ...: traces see to them otherwise
+OF_MODULES = frozenset(vars(torch.nn.Module()))  # parameters, hooks, ...: traces see to them otherwise
 
 
 @contextmanager
@@ -145,7 +145,7 @@ def _held(x: Any) -> Iterator[Any]:
     """The containers in an object's attributes, and in those; or in a container, and that itself."""
     waiting, seen = [x], set[int]()
     if type(x) not in _CONTAINERS:
-        left_out = _OF_MODULES if isinstance(x, torch.nn.Module) else ()
+        left_out = OF_MODULES if isinstance(x, torch.nn.Module) else ()
         waiting = [v for n, v in vars(x).items() if n not in left_out]
     while waiting:
         c = waiting.pop()
@@ -188,7 +188,7 @@ def _parts(x: Any, first: bool) -> Iterator[tuple[Any, tuple[str, Any]]]:
         yield from ((v, ("index", k)) for k, v in enumerate(x))
     elif type(getattr(x, "__dict__", None)) is dict and not isinstance(x, _NOT_STATE):
         if first or not isinstance(x, torch.nn.Module):
-            left_out = _OF_MODULES if isinstance(x, torch.nn.Module) else ()
+            left_out = OF_MODULES if isinstance(x, torch.nn.Module) else ()
             yield from ((v, ("attribute", n)) for n, v in vars(x).items() if n not in left_out)
 
 
@@ -204,4 +204,4 @@ def _made(x: Any) -> Iterator[tuple[Any, str]]:
             yield from _made(y)
 
 
-__all__ = ["held_tensors", "unchanged", "undrawn"]
+__all__ = ["OF_MODULES", "held_tensors", "unchanged", "undrawn"]

@@ -51,20 +51,20 @@ def test_values(n: int, m: int) -> None:
         check_gpu(graph, {"n": n, "m": m}, gpu=H200)
 
 
-def test_too_few_threads_are_refused() -> None:
-    c = gpu_kernel(graph_of(turned(bf16)), {"n": 512, "m": 199}, H200)  # type: ignore[arg-type]
-    assert (c.schedule.lanes, c.schedule.turned) == (8, 1)
-    sizes = Sizes(hint_of({"n": 512, "m": 199}), H200)
-    settle(c.built.fusion, replace(c.schedule, row_threads=8), sizes)
-    with pytest.raises(Illegal, match=r"32 threads, 1 points each .* do not read 64 by 64 points; legal: 8 to 64"):
-        settle(c.built.fusion, replace(c.schedule, row_threads=4), sizes)
-
-
-def test_too_many_threads_are_refused() -> None:
-    """Half of them would have nothing to read, and a loop over their turns no round."""
-    c = gpu_kernel(graph_of(turned(bf16)), {"n": 199, "m": 512}, H200)  # type: ignore[arg-type]
-    assert (c.schedule.lanes, c.schedule.turned) == (1, 8)
-    sizes = Sizes(hint_of({"n": 199, "m": 512}), H200)
-    settle(c.built.fusion, replace(c.schedule, row_threads=8), sizes)
-    with pytest.raises(Illegal, match=r"1024 threads, 8 points each .*; legal: 1 to 8"):
-        settle(c.built.fusion, replace(c.schedule, row_threads=16), sizes)
+@pytest.mark.parametrize(
+    ("n", "m", "lanes", "legal", "wrong", "why"),
+    [
+        (512, 199, (8, 1), 8, 4, r"32 threads, 1 points each .* do not read 64 by 64 points; legal: 8 to 64"),
+        # half of them would have nothing to read, and a loop over their turns no round
+        (199, 512, (1, 8), 8, 16, r"1024 threads, 8 points each .*; legal: 1 to 8"),
+    ],
+)
+def test_too_few_or_many_threads_are_refused(
+    n: int, m: int, lanes: tuple[int, int], legal: int, wrong: int, why: str
+) -> None:
+    c = gpu_kernel(graph_of(turned(bf16)), {"n": n, "m": m}, H200)  # type: ignore[arg-type]
+    assert (c.schedule.lanes, c.schedule.turned) == lanes
+    sizes = Sizes(hint_of({"n": n, "m": m}), H200)
+    settle(c.built.fusion, replace(c.schedule, row_threads=legal), sizes)
+    with pytest.raises(Illegal, match=why):
+        settle(c.built.fusion, replace(c.schedule, row_threads=wrong), sizes)
