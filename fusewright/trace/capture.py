@@ -31,13 +31,14 @@ from .attributes import Attributes, Found
 from .cuts import Cuts
 from .effects import draws
 from .failures import MADE_BEFORE, check_constants, explained, made_and_kept
+from .generators import Unclear, undrawn
 from .kept import Again, Kept
 from .lean import aot_settings, nothing_donated
 from .lines import Lines
 from .reads import Reads, both
 from .signature import Described, Layout, Node, layout, rebuild
 from .stand_in import standing_in
-from .state import unchanged, undrawn
+from .state import unchanged
 
 ATTEMPTS = 16  # to trace a function
 _CONSTANTS = (int, float, bool, str, complex, torch.dtype, torch.device, torch.layout, torch.memory_format)
@@ -189,7 +190,7 @@ class _Tracer:
         grad = self.known.grad or self.modes[0]
         with contextlib.ExitStack() as stack:
             pairs = zip(self.described.structure, self.values, strict=True)
-            stack.enter_context(undrawn())
+            stack.enter_context(undrawn(self.known.states))
             check = [c for n, v in pairs for c in _enter(stack, n, v, leaves)]
             stack.enter_context(fx_traceback.preserve_node_meta())
             if self.device is not None:
@@ -260,12 +261,14 @@ Divisors = dict[tuple[int, int], int]  # (leaf, dimension) -> what the size is a
 
 @dataclass(slots=True)
 class _Known:
-    """What earlier traces have found: what sizes are multiples of, modules that import functions of `math`, and whether
-    gradients are recorded in it although they are not where it is called."""
+    """What earlier traces have found: what sizes are multiples of, modules that import functions of `math`, whether
+    gradients are recorded in it although they are not where it is called, and the states of generators before, if one
+    has changed and it is to be watched who does that."""
 
     divisors: Divisors = field(default_factory=dict)
     namespaces: list[dict[str, Any]] = field(default_factory=list)
     grad: bool = False
+    states: list[Any] | None = None
 
 
 class _Again(Exception):
@@ -415,6 +418,8 @@ def _capture(
             )
     except (_Again, Again):
         raise
+    except Unclear as e:
+        raise _Again(replace(known, states=e.states)) from None
     except Exception as e:
         if tracer.env.importing is not None:
             raise _Again(replace(known, namespaces=[*known.namespaces, tracer.env.importing])) from None

@@ -3,21 +3,18 @@
     self.steps += 1            an attribute of a module or an object among the arguments
     self.seen.append(x)        an item of a list, dictionary, set or deque among its attributes
     cache["k"] = k             or among the arguments
-    random.random()            the state of a generator of random numbers
 
 Changes are noticed after the function has run on its traced arguments, and undone: the plain function makes them.
 """
 
 from __future__ import annotations
 
-import random
 import types
 from collections import OrderedDict, UserDict, UserList, defaultdict, deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-import numpy
 import torch
 from torch.utils import _pytree as pytree
 
@@ -64,48 +61,6 @@ def unchanged(structure: tuple[Node, ...], built: list[Any]) -> Iterator[None]:
                 changed.append(f"changes a {what} that is an argument")
     if changed:
         raise Refusal("state", f"it {changed[0]}, which a trace would not do again")
-
-
-@contextmanager
-def undrawn() -> Iterator[None]:
-    """Raise Refusal if what is run inside draws numbers with Python's or NumPy's generator, or seeds torch's."""
-    before = _states()
-    drawn: list[str] = []
-    try:
-        yield
-    finally:
-        now = _states()
-        for k, (what, _, put) in enumerate(_GENERATORS):
-            if not _alike(now[k], before[k]):
-                put(before[k])
-                drawn.append(what)
-    if drawn:
-        raise Refusal("state", f"it changes the state of {drawn[0]}, which a trace would not do again")
-
-
-def _set_torch(state: Any) -> None:
-    with torch._C._DisableTorchDispatch():
-        torch.default_generator.set_state(torch.from_numpy(state))
-
-
-_GENERATORS: tuple[tuple[str, Callable[[], Any], Callable[[Any], Any]], ...] = (
-    ("Python's random", random.getstate, random.setstate),
-    ("numpy.random", numpy.random.get_state, numpy.random.set_state),
-    ("torch's generator", lambda: torch.default_generator.get_state().numpy(), _set_torch),
-)
-
-
-def _states() -> list[Any]:
-    with torch._C._DisableTorchDispatch():  # torch's own is a tensor, which is to have values
-        return [get() for _, get, _ in _GENERATORS]
-
-
-def _alike(a: Any, b: Any) -> bool:
-    if isinstance(a, numpy.ndarray):
-        return a.tobytes() == b.tobytes()
-    if isinstance(a, tuple):
-        return len(a) == len(b) and all(map(_alike, a, b))
-    return bool(a == b)
 
 
 def _items(container: Any) -> list[Any]:
@@ -204,4 +159,4 @@ def _made(x: Any) -> Iterator[tuple[Any, str]]:
             yield from _made(y)
 
 
-__all__ = ["OF_MODULES", "held_tensors", "unchanged", "undrawn"]
+__all__ = ["OF_MODULES", "held_tensors", "unchanged"]

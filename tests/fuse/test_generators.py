@@ -6,7 +6,10 @@ A trace would do such a thing once, and its draws are made elsewhere: the plain 
 from __future__ import annotations
 
 import random
-from collections.abc import Callable
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext
 from typing import Any
 
 import numpy as np
@@ -92,8 +95,27 @@ FUNCTIONS = [seeded, seeded_directly, seed_asked, forked, forked_unseeded, saved
 FUNCTIONS += [held_and_seeded, the_default_one, of_python, of_numpy]
 
 
+@contextmanager
+def another_thread(work: Callable[[], object], pause: float) -> Iterator[None]:
+    """Another thread does `work` all the time, but for pauses of so many seconds."""
+    done = threading.Event()
+
+    def run() -> None:
+        while not done.wait(pause):
+            work()
+
+    thread = threading.Thread(target=run)
+    thread.start()
+    try:
+        yield
+    finally:
+        done.set()
+        thread.join()
+
+
+@pytest.mark.parametrize("threads", [False, True])
 @pytest.mark.parametrize("fn", FUNCTIONS, ids=lambda f: f.__name__)
-def test_numbers_are_those_of_eager(fn: Callable[..., Tensor]) -> None:
+def test_numbers_are_those_of_eager(fn: Callable[..., Tensor], threads: bool) -> None:
     def numbers(f: Callable[..., Tensor]) -> list[Any]:
         random.seed(0)
         np.random.seed(0)
@@ -104,10 +126,29 @@ def test_numbers_are_those_of_eager(fn: Callable[..., Tensor]) -> None:
         out: list[Any] = [f(torch.arange(4.0), *args) for _ in range(4)]
         return [*out, torch.rand(3), torch.rand(3, generator=g), torch.rand(3, generator=OWN), random.random()]
 
-    with record.recording() as seen:
+    idle = another_thread(lambda: None, 9) if threads else nullcontext()
+    with idle, record.recording() as seen:
         got = numbers(fusewright.fuse(fn))
     torch.testing.assert_close(got, numbers(fn), rtol=0, atol=0)
     assert any(g.kind == "plain" for g in seen)
+
+
+@pytest.mark.parametrize("draw", [lambda: torch.rand(1), random.random], ids=["torch", "random"])
+def test_what_other_threads_draw_is_no_reason_and_theirs(draw: Callable[[], Any]) -> None:
+    drawn: list[Any] = []
+
+    def both(x: Tensor) -> Tensor:
+        time.sleep(0.02)  # the other thread draws
+        return F.gelu(x) * 2
+
+    with another_thread(lambda: drawn.append(float(draw())), 0.001), record.recording() as seen:
+        fused = fusewright.fuse(both)
+        x = torch.ones(4)
+        torch.testing.assert_close(fused(x), F.gelu(x) * 2)
+    assert not any(g.kind == "plain" for g in seen)
+    assert len(drawn) > 9
+    if draw is random.random:  # AOTAutograd has torch's state at its beginning come again
+        assert len(set(drawn)) == len(drawn), "no number comes twice"
 
 
 def test_what_is_drawn_inside_is_no_reason() -> None:
