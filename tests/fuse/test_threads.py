@@ -19,19 +19,21 @@ from fusewright.trace.stand_in import StandIn
 from tests.support import counted, counters
 
 
+WAITING: set[int] = set()  # threads; an attribute of the module would be a condition of its traces
+
+
 class Pausing(nn.Module):
-    """In the thread `tracing`, forward waits half way until it is told to go on."""
+    """In a thread of `WAITING`, forward waits half way until it is told to go on."""
 
     def __init__(self) -> None:
         super().__init__()
         self.linear, self.norm = nn.Linear(4, 4), nn.BatchNorm1d(4)
         self.scale = nn.Parameter(torch.full((4,), 2.0))
         self.register_buffer("shift", torch.ones(4))
-        self.tracing: int | None = None
         self.reached, self.go = threading.Event(), threading.Event()
 
     def forward(self, x: Tensor) -> Tensor:
-        if threading.get_ident() == self.tracing:
+        if threading.get_ident() in WAITING:
             self.reached.set()
             assert self.go.wait(60)
         return F.gelu(self.norm(self.linear(x))) * self.scale + self.shift
@@ -49,13 +51,13 @@ def traced_meanwhile(m: Pausing, call: Callable[[], Any]) -> Iterator[list[Any]]
     results: list[Any] = []
 
     def work() -> None:
-        m.tracing = threading.get_ident()
+        WAITING.add(threading.get_ident())
         try:
             results.append(call())
         except BaseException as e:
             results.append(e)
         finally:
-            m.tracing = None
+            WAITING.discard(threading.get_ident())
 
     thread = threading.Thread(target=work)
     m.reached.clear()
@@ -77,6 +79,7 @@ def test_calls_while_another_thread_traces(train: bool) -> None:
     x, y = torch.randn(8, 4), torch.randn(2, 8, 4)[0].double()
     fused = fusewright.fuse(m)
     torch.testing.assert_close(fused(x), twin(x))
+    before = counters()
     new = torch.randn(8, 8)[:, ::2]  # a signature of its own
     with traced_meanwhile(m, lambda: fused(new)) as results:
         for _ in range(2):
@@ -90,6 +93,7 @@ def test_calls_while_another_thread_traces(train: bool) -> None:
                 grads.append([call.scale.grad, call.norm.bias.grad, call.norm.weight.grad])
             torch.testing.assert_close(grads[0], grads[1])
             torch.testing.assert_close(grads[2], grads[3])
+        assert counted(before)["fuse_traces"] == 0
     torch.testing.assert_close(results[0], twin(new))
     torch.testing.assert_close(dict(m.state_dict()), dict(twin.state_dict()))
     assert all(type(d) is not StandIn for s in m.modules() for d in vars(s).values())
