@@ -97,7 +97,8 @@ class Stage:
     combined axes, of a collect in the order of its points.
 
     `monoid`: how values are combined; of a scatter or collect also "set". `fused`: `body` is a product, which may join
-    the sum without having been rounded. `relaxed`: running totals that end in numbers of 16 bits (`relax.py`).
+    the sum without having been rounded. `relaxed`: a sum, or running totals, that end in numbers of 16 bits
+    (`relax.py`).
     """
 
     kind: str

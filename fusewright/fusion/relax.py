@@ -22,8 +22,8 @@ A value with relaxed and strict uses is strict. What is relaxed gets these forms
     a + k b + k b        a + (2 k) b; a + k b + c, where k and c are made of sums of the row: a + (k b + c)
 
 A reciprocal of what belongs to a row is computed once for the row. Infinities, NaN and zeros come out as from the exact
-forms. Relaxed running totals are added up in float32 by threads that share a stretch of a row, others in float64
-(`Stage.relaxed`).
+forms. Relaxed totals are added up in float32 (`Stage.relaxed`); of others a thread adds up blocks before these join the
+sum, and threads that share a stretch of a row have running totals in float64.
 
 Beside relaxed values, because sums of float32 are not eager's bit for bit anyway (the order is another):
 - a product whose only use is to be summed joins the sum unrounded (`Stage.fused`; not with the option `fma` off): one
@@ -167,13 +167,13 @@ class _Rewriter:
 
     def stage(self, s: Stage) -> Stage:
         body = self.new(s.body)
+        if s.kind in ("reduce", "scan") and s.monoid == "sum" and s.body.dtype is f32 and s.body not in self.strict:
+            s = replace(s, relaxed=True)
         if s.kind == "reduce" and s.monoid == "sum" and s.body.dtype is f32 and self.uses[s.body] == 1:
             if self.share(s.body) and self.rows[self.lead(s.body)].raxes == s.raxes:
                 body = self.power(s.body.args[0], True)
             elif self.fma and s.body not in self.decides and _is(s.body, "mul"):
                 return replace(s, body=body, fused=True)
-        if s.kind == "scan" and s.monoid == "sum" and s.body.dtype is f32 and s.body not in self.strict:
-            return replace(s, body=body, relaxed=True)
         return s if body is s.body else replace(s, body=body)
 
     # --- what is known ---

@@ -131,9 +131,9 @@ class Reductions(Emitter):
             b.body.append(If(self.prim(b, "eq", length, imm(size)), self._join(b, sums)))
 
         if sums.left is not None:  # short, as a rule: one loop takes less time than two
-            self._in_blocks(s, lo, hi, step, imm(size), asking, None)
+            self.in_blocks(s, lo, hi, step, imm(size), asking, None)
         else:
-            self._in_blocks(s, lo, hi, step, imm(size), body, done if sums.accs else None)
+            self.in_blocks(s, lo, hi, step, imm(size), body, done if sums.accs else None)
 
     def runs(
         self,
@@ -162,9 +162,9 @@ class Reductions(Emitter):
             inside.append(Set(left, imm(0)))
             b.body.append(If(self.prim(b, "ge", left, imm(BLOCK)), inside))
 
-        self._in_blocks(s, *span, 1, self.prim(s, "max", size, imm(1)), body, done)
+        self.in_blocks(s, *span, 1, self.prim(s, "max", size, imm(1)), body, done)
 
-    def _in_blocks(
+    def in_blocks(
         self,
         s: Scope,
         lo: Arg,
@@ -175,15 +175,15 @@ class Reductions(Emitter):
         done: Callable[[Scope, Arg], None] | None,
     ) -> None:
         """A loop; with `done`, two of them: that is called behind the inner one, which is over `size` or less."""
-        var = self.reg(i64, prefix="c")
+        var = self.reg(self.ix, prefix="c")
         inside: list[Stmt] = []
         if done is None:
             c = Scope(s, inside)
             self.own(c, var)
             body(c, var)
-            s.body.append(For(var, lo, hi, imm(step), inside))
+            s.body.append(For(var, lo, hi, self.imm(step), inside))
             return
-        begin = self.reg(i64, prefix="b")
+        begin = self.reg(self.ix, prefix="b")
         block: list[Stmt] = []
         b = Scope(s, block)
         self.own(b, begin)
@@ -191,7 +191,7 @@ class Reductions(Emitter):
         c = Scope(b, inside)
         self.own(c, var)
         body(c, var)
-        block.append(For(var, begin, end, imm(step), inside))
+        block.append(For(var, begin, end, self.imm(step), inside))
         done(b, self.prim(b, "sub", end, begin))
         s.body.append(For(begin, lo, hi, size, block))
 

@@ -14,8 +14,8 @@ from ..index.layout import product
 from ..schedule.gpu_base import DEAR, GpuSchedule, beside
 from ..schedule.gpu_fit import room_for, row_bytes
 from ..schedule.windows import on_positions, one_for_all
-from .accumulate import Reductions
-from .ir import Arg, Buf, For, Func, Grid, If, Let, Reg, Set, Stmt, Store, Var, zeros
+from .accumulate import BLOCK, Reductions
+from .ir import Arg, Buf, Func, Grid, If, Let, Reg, Set, Stmt, Store, Var, zeros
 from .passes import Passes
 from .scope import Scope
 
@@ -165,11 +165,18 @@ class Nest(Reductions):
 
     # --- walks over columns ---
     def serial_walk(
-        self, s: Scope, lo: Arg, hi: Arg, col: Arg, points: Callable[[list[Scope]], None], back: bool = False
+        self,
+        s: Scope,
+        lo: Arg,
+        hi: Arg,
+        col: Arg,
+        points: Callable[[list[Scope]], None],
+        back: bool = False,
+        done: Callable[[Scope], None] | None = None,
     ) -> None:
         """Columns lo .. hi: `steps` vectors of a thread at a time, then single ones; `points(scopes)` for each time.
 
-        `back`: from the last to the first.
+        `back`: from the last to the first. `done(scope)` is called whenever a thread has had about `BLOCK` vectors.
         """
         ct, n = self.s.col_threads, self.s.steps
         ends = self.add(s, self.add(s, lo, hi), self.imm(-1)) if back else None
@@ -177,35 +184,33 @@ class Nest(Reductions):
         def place(x: Scope, step: Arg) -> None:
             self.place_col(x, step if ends is None else self.prim(x, "sub", ends, step))
 
+        def several(c: Scope, var: Reg) -> None:
+            at = self.add(c, var, col)
+            scopes = []
+            for u in range(n):
+                x = Scope(c, c.body)
+                place(x, self.add(c, at, self.imm(u * ct)))
+                scopes.append(x)
+            points(scopes)
+
+        def single(c: Scope, var: Reg) -> None:
+            step = self.add(c, var, col)
+            body: list[Stmt] = []
+            x = Scope(c, body)
+            place(x, step)
+            points([x])
+            c.body.append(If(self.prim(c, "lt", step, hi), body))
+
+        at_end = None if done is None else lambda b, _: done(b)
+        size = self.imm(max(1, BLOCK // n) * n * ct)
         start = lo
         if n > 1:
             length = self.span(s, lo, hi)
             whole = self.mul(s, self.let(s, "udiv", (length, self.imm(ct * n)), self.ix), self.imm(ct * n))
             end = self.add(s, lo, whole)
-            var = self.reg(self.ix, prefix="c")
-            inside: list[Stmt] = []
-            c = Scope(s, inside)
-            self.own(c, var)
-            at = self.add(c, var, col)
-            scopes = []
-            for u in range(n):
-                x = Scope(c, inside)
-                place(x, self.add(c, at, self.imm(u * ct)))
-                scopes.append(x)
-            points(scopes)
-            s.body.append(For(var, lo, end, self.imm(ct * n), inside))
+            self.in_blocks(s, lo, end, ct * n, size, several, at_end)
             start = end
-        var = self.reg(self.ix, prefix="c")
-        inside = []
-        c = Scope(s, inside)
-        self.own(c, var)
-        step = self.add(c, var, col)
-        body: list[Stmt] = []
-        x = Scope(c, body)
-        place(x, step)
-        points([x])
-        inside.append(If(self.prim(c, "lt", step, hi), body))
-        s.body.append(For(var, start, hi, self.imm(ct), inside))
+        self.in_blocks(s, start, hi, ct, size, single, None if n > 1 else at_end)
 
     # --- statements at a point ---
     def only(self, s: Scope, *conditions: Arg | None) -> list[Stmt]:

@@ -25,12 +25,12 @@ class Outer(Rows):
     # --- results of many rows: each thread's own part ---
     def declare(self, s: Scope) -> None:
         """Accumulators that live through all rows of a block, and memory for what blocks leave."""
-        self.thread_acc: dict[str, Reg] = {}
+        self.thread_acc = {}
         self.held: dict[str, Buf] = {}
         blocks = self.params.get(BLOCKS, "blocks")
         for st in [*self.p.outer_scalar, *self.p.full]:
             dtype = self.sum_type(st)
-            lanes = self.width if st in self.p.full and not self.row_vector else 1
+            lanes = self.width if st in self.p.full and not self.row_vector and not self.in_parts(st) else 1
             acc = self.thread_acc[st.name] = self.reg(dtype, lanes, "total")
             s.body.append(Var(acc, self.identity(st, dtype, lanes)))
             self.grid_memory(st, dtype, blocks)

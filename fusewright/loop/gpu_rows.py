@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-from ..core.dtypes import DType, compute_type
+from ..core.dtypes import DType, compute_type, f32
 from ..fusion.ir import Stage
 from ..prims.table import ARG_MONOIDS, MONOIDS
 from .accumulate import LAST
@@ -29,6 +29,7 @@ class Rows(OnlineSums):
     """One row (or several, side by side) at a time."""
 
     partial: dict[str, Buf]  # what blocks leave for the next launch, by stage
+    thread_acc: dict[str, Reg]  # what a thread has of results over rows and columns
 
     def sum_type(self, st: Stage) -> DType:
         return compute_type(st.body.dtype)
@@ -56,7 +57,10 @@ class Rows(OnlineSums):
         running = {st.name: self.begin(s, st) for st in reduces if st.name in self.p.online}
         led = {self.p.online[name].lead for name in running}
         plain = [st for st in reduces if st not in self.p.full and st.name not in running and st.name not in led]
+        blocked = [st for st in [*plain, *self.p.full] if st in reduces and self.in_parts(st)]
         accs = {st.name: self.accumulator(s, st) for st in plain}
+        parts = {st.name: self.accumulator(s, st)[0] for st in blocked}
+        accs.update({st.name: (self.whole(s, st),) for st in blocked if st in plain})
 
         def points(scopes: list[Scope]) -> None:
             if self.s.mode != "persistent":
@@ -72,6 +76,8 @@ class Rows(OnlineSums):
                         self.store(x, st, valid)
                     elif st in self.p.outer_vec:
                         self.accumulate_held(x, st, valid)
+                    elif st.name in parts:
+                        self.accumulate(x, st, (parts[st.name],))
                     elif st in self.p.full:
                         self.accumulate_thread(x, st, valid)
                     elif st.name in accs:
@@ -88,13 +94,49 @@ class Rows(OnlineSums):
             self.persistent_walk(s, number, col, point)
         else:
             lo, hi = span or (self.imm(0), self.col_steps())
+            joining = (lambda b: self.join(b, blocked, parts, accs, valid, True)) if blocked else None
             # what was read last is in the L2 cache still
-            self.serial_walk(s, lo, hi, col, points, back=number % 2 == 1)
+            self.serial_walk(s, lo, hi, col, points, back=number % 2 == 1, done=joining)
+        self.join(s, blocked, parts, accs, valid, False)
         self.combine_rows(s, plain, accs)
         self.running: dict[str, tuple[Arg, ...]] = {}
         for st in stages:
             if st.name in running:
                 self.finish_running(s, st, running[st.name])
+
+    # --- sums of many points: errors of float32 pile up within a block of them only ---
+    def in_parts(self, st: Stage) -> bool:
+        """Whether a thread adds up blocks of points before these join a sum: where nothing rounds it to 16 bits."""
+        several = not self.row_vector if st in self.p.full else self.s.mode != "persistent"
+        return several and st.monoid == "sum" and self.sum_type(st) is f32 and not st.relaxed
+
+    def whole(self, s: Scope, st: Stage) -> Reg:
+        """The sum that blocks join: a single number, if lanes are columns."""
+        acc = self.reg(f32, self.width if self.row_vector else 1, "sum")
+        s.body.append(Var(acc, Imm(0.0, f32, acc.lanes)))
+        return acc
+
+    def join(
+        self,
+        s: Scope,
+        stages: Sequence[Stage],
+        parts: Mapping[str, Reg],
+        accs: Mapping[str, tuple[Reg, ...]],
+        valid: Arg | None,
+        again: bool,
+    ) -> None:
+        """The end of a block: it joins the row's sum, or the thread's part of one over rows and columns.
+
+        `again`: there is another block.
+        """
+        for st in stages:
+            part = self.over_lanes(s, self.freeze(s, parts[st.name]), "sum")
+            full = st in self.p.full
+            acc = self.thread_acc[st.name] if full else accs[st.name][0]
+            total = self.prim(s, "add", acc, part)
+            self.only(s, valid if full else None).append(Set(acc, total))
+            if again:
+                s.body.append(Set(parts[st.name], Imm(0.0, f32, self.width)))
 
     def finish_running(self, s: Scope, st: Stage, regs: tuple[Reg, ...]) -> None:
         """A stage that was combined on the fly; in `running`, what other chunks of its row are to be merged with."""

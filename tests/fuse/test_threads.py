@@ -18,7 +18,6 @@ import fusewright
 from fusewright.trace.stand_in import StandIn
 from tests.support import counted, counters
 
-
 WAITING: set[int] = set()  # threads; an attribute of the module would be a condition of its traces
 
 

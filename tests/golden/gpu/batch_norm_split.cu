@@ -192,160 +192,178 @@ extern "C" __global__ void __launch_bounds__(256, 4) batch_norm_split_0(
   float run17 = 0.0f;
   float run18[4];
   float run19[4];
-  float acc20[4];
+  float acc21[4];
+  float sum22[4];
   #pragma unroll
   for (int l = 0; l < 4; ++l) {
     run18[l] = 0.0f;
     run19[l] = 0.0f;
-    acc20[l] = 0.0f;
+    float acc20 = 0.0f;
+    acc21[l] = 0.0f;
+    sum22[l] = 0.0f;
   }
-  const int v21 = v16 - v14;
-  const int v22 = fw_udiv(v21, 32);
-  const int v23 = v22 * 32;
-  const int v24 = v14 + v23;
-  for (int c25 = v14; c25 < v24; c25 += 32) {
-    const int v26 = c25 + v1;
-    const int v27 = v26 + 8;
-    const int v28 = v26 + 16;
-    const int v29 = v26 + 24;
-    const int v30 = v26 * n6;
-    const int v31 = v30 + v12;
-    float v32[4];
-    fw_load_f32x4_ldg(in0 + v31, v32);
-    const int v33 = v27 * n6;
-    const int v34 = v33 + v12;
-    float v35[4];
-    fw_load_f32x4_ldg(in0 + v34, v35);
-    const int v36 = v28 * n6;
-    const int v37 = v36 + v12;
-    float v38[4];
-    fw_load_f32x4_ldg(in0 + v37, v38);
-    const int v39 = v29 * n6;
-    const int v40 = v39 + v12;
-    float v41[4];
-    fw_load_f32x4_ldg(in0 + v40, v41);
-    const float v50 = run17 + 4.0f;
-    const float v51 = 4.0f / v50;
-    const float v53 = run17 * v51;
-    #pragma unroll
-    for (int l = 0; l < 4; ++l) {
-      const float v42 = acc20[l] + v32[l];
-      acc20[l] = v42;
-      const float v43 = acc20[l] + v35[l];
-      acc20[l] = v43;
-      const float v44 = acc20[l] + v38[l];
-      acc20[l] = v44;
-      const float v45 = acc20[l] + v41[l];
-      acc20[l] = v45;
-      const float v46 = v32[l] + v35[l];
-      const float v47 = v46 + v38[l];
-      const float v48 = v47 + v41[l];
-      const float v49 = v48 * 0.25f;
-      const float v52 = v49 - run18[l];
-      const float v55 = v52 * v53;
-      const float v56 = v55 * v52;
-      const float v57 = run19[l] + v56;
-      const float v58 = v32[l] - v49;
-      const float v59 = v58 * v58;
-      const float v60 = v57 + v59;
-      const float v61 = v35[l] - v49;
-      const float v62 = v61 * v61;
-      const float v63 = v60 + v62;
-      const float v64 = v38[l] - v49;
-      const float v65 = v64 * v64;
-      const float v66 = v63 + v65;
-      const float v67 = v41[l] - v49;
-      const float v68 = v67 * v67;
-      const float v69 = v66 + v68;
-      const float v71 = v52 * v51;
-      const float v72 = run18[l] + v71;
-      run19[l] = v69;
-      run18[l] = v72;
-    }
-    run17 = v50;
-  }
-  for (int c73 = v24; c73 < v16; c73 += 8) {
-    const int v74 = c73 + v1;
-    const bool v90 = v74 < v16;
-    if (v90) {
-      const int v75 = v74 * n6;
-      const int v76 = v75 + v12;
-      float v77[4];
-      fw_load_f32x4_ldg(in0 + v76, v77);
-      const float v79 = run17 + 1.0f;
-      const float v80 = 1.0f / v79;
-      const float v82 = run17 * v80;
+  const int v23 = v16 - v14;
+  const int v24 = fw_udiv(v23, 32);
+  const int v25 = v24 * 32;
+  const int v26 = v14 + v25;
+  for (int b28 = v14; b28 < v26; b28 += 512) {
+    const int v29 = b28 + 512;
+    const int v30 = v29 < v26 ? v29 : v26;
+    for (int c27 = b28; c27 < v30; c27 += 32) {
+      const int v31 = c27 + v1;
+      const int v32 = v31 + 8;
+      const int v33 = v31 + 16;
+      const int v34 = v31 + 24;
+      const int v35 = v31 * n6;
+      const int v36 = v35 + v12;
+      float v37[4];
+      fw_load_f32x4_ldg(in0 + v36, v37);
+      const int v38 = v32 * n6;
+      const int v39 = v38 + v12;
+      float v40[4];
+      fw_load_f32x4_ldg(in0 + v39, v40);
+      const int v41 = v33 * n6;
+      const int v42 = v41 + v12;
+      float v43[4];
+      fw_load_f32x4_ldg(in0 + v42, v43);
+      const int v44 = v34 * n6;
+      const int v45 = v44 + v12;
+      float v46[4];
+      fw_load_f32x4_ldg(in0 + v45, v46);
+      const float v55 = run17 + 4.0f;
+      const float v56 = 4.0f / v55;
+      const float v58 = run17 * v56;
       #pragma unroll
       for (int l = 0; l < 4; ++l) {
-        const float v78 = acc20[l] + v77[l];
-        acc20[l] = v78;
-        const float v81 = v77[l] - run18[l];
-        const float v84 = v81 * v82;
-        const float v85 = v84 * v81;
-        const float v86 = run19[l] + v85;
-        const float v88 = v81 * v80;
-        const float v89 = run18[l] + v88;
-        run19[l] = v86;
-        run18[l] = v89;
+        const float v47 = acc21[l] + v37[l];
+        acc21[l] = v47;
+        const float v48 = acc21[l] + v40[l];
+        acc21[l] = v48;
+        const float v49 = acc21[l] + v43[l];
+        acc21[l] = v49;
+        const float v50 = acc21[l] + v46[l];
+        acc21[l] = v50;
+        const float v51 = v37[l] + v40[l];
+        const float v52 = v51 + v43[l];
+        const float v53 = v52 + v46[l];
+        const float v54 = v53 * 0.25f;
+        const float v57 = v54 - run18[l];
+        const float v60 = v57 * v58;
+        const float v61 = v60 * v57;
+        const float v62 = run19[l] + v61;
+        const float v63 = v37[l] - v54;
+        const float v64 = v63 * v63;
+        const float v65 = v62 + v64;
+        const float v66 = v40[l] - v54;
+        const float v67 = v66 * v66;
+        const float v68 = v65 + v67;
+        const float v69 = v43[l] - v54;
+        const float v70 = v69 * v69;
+        const float v71 = v68 + v70;
+        const float v72 = v46[l] - v54;
+        const float v73 = v72 * v72;
+        const float v74 = v71 + v73;
+        const float v76 = v57 * v56;
+        const float v77 = run18[l] + v76;
+        run19[l] = v74;
+        run18[l] = v77;
       }
-      run17 = v79;
+      run17 = v55;
+    }
+    const int v78 = (int)((unsigned)v30 - (unsigned)b28);
+    #pragma unroll
+    for (int l = 0; l < 4; ++l) {
+      const float v79 = acc21[l];
+      const float v80 = sum22[l] + v79;
+      sum22[l] = v80;
+      acc21[l] = 0.0f;
     }
   }
-  float v91[4];
+  for (int c81 = v26; c81 < v16; c81 += 8) {
+    const int v82 = c81 + v1;
+    const bool v98 = v82 < v16;
+    if (v98) {
+      const int v83 = v82 * n6;
+      const int v84 = v83 + v12;
+      float v85[4];
+      fw_load_f32x4_ldg(in0 + v84, v85);
+      const float v87 = run17 + 1.0f;
+      const float v88 = 1.0f / v87;
+      const float v90 = run17 * v88;
+      #pragma unroll
+      for (int l = 0; l < 4; ++l) {
+        const float v86 = acc21[l] + v85[l];
+        acc21[l] = v86;
+        const float v89 = v85[l] - run18[l];
+        const float v92 = v89 * v90;
+        const float v93 = v92 * v89;
+        const float v94 = run19[l] + v93;
+        const float v96 = v89 * v88;
+        const float v97 = run18[l] + v96;
+        run19[l] = v94;
+        run18[l] = v97;
+      }
+      run17 = v87;
+    }
+  }
+  float v101[4];
   #pragma unroll
   for (int l = 0; l < 4; ++l) {
-    v91[l] = acc20[l];
+    const float v99 = acc21[l];
+    const float v100 = sum22[l] + v99;
+    sum22[l] = v100;
+    v101[l] = sum22[l];
   }
-  float sum92[4];
+  float sum102[4];
   #pragma unroll
-  for (int l = 0; l < 4; ++l) sum92[l] = v91[l];
-  fw_sum_f32x4_8x32(sum92, fw_scratch0);
-  const float v93 = run17;
-  float v94[4];
-  float v95[4];
+  for (int l = 0; l < 4; ++l) sum102[l] = v101[l];
+  fw_sum_f32x4_8x32(sum102, fw_scratch0);
+  const float v103 = run17;
+  float v104[4];
+  float v105[4];
   #pragma unroll
   for (int l = 0; l < 4; ++l) {
-    v94[l] = run18[l];
-    v95[l] = run19[l];
+    v104[l] = run18[l];
+    v105[l] = run19[l];
   }
-  const float sum96 = fw_sum_f32_8x32(v93, fw_scratch1);
-  float v98[4];
+  const float sum106 = fw_sum_f32_8x32(v103, fw_scratch1);
+  float v108[4];
   #pragma unroll
   for (int l = 0; l < 4; ++l) {
-    v98[l] = v94[l] * v93;
+    v108[l] = v104[l] * v103;
   }
-  float sum99[4];
+  float sum109[4];
   #pragma unroll
-  for (int l = 0; l < 4; ++l) sum99[l] = v98[l];
-  fw_sum_f32x4_8x32(sum99, fw_scratch0);
-  const float v100 = fw_max(sum96, 1.0f);
-  float v102[4];
-  float v106[4];
+  for (int l = 0; l < 4; ++l) sum109[l] = v108[l];
+  fw_sum_f32x4_8x32(sum109, fw_scratch0);
+  const float v110 = fw_max(sum106, 1.0f);
+  float v112[4];
+  float v116[4];
   #pragma unroll
   for (int l = 0; l < 4; ++l) {
-    v102[l] = sum99[l] / v100;
-    const float v103 = v94[l] - v102[l];
-    const float v104 = v103 * v93;
-    const float v105 = v104 * v103;
-    v106[l] = v95[l] + v105;
+    v112[l] = sum109[l] / v110;
+    const float v113 = v104[l] - v112[l];
+    const float v114 = v113 * v103;
+    const float v115 = v114 * v113;
+    v116[l] = v105[l] + v115;
   }
-  float sum107[4];
+  float sum117[4];
   #pragma unroll
-  for (int l = 0; l < 4; ++l) sum107[l] = v106[l];
-  fw_sum_f32x4_8x32(sum107, fw_scratch1);
-  const bool v108 = v1 == 0;
-  const int v109 = v6 * n3;
-  const int v110 = v109 + v11;
-  const int v111 = v110 * 4;
-  const bool v112 = v108 && v9;
-  if (v112) {
-    fw_store_f32x4(part_r0 + v111, sum92);
+  for (int l = 0; l < 4; ++l) sum117[l] = v116[l];
+  fw_sum_f32x4_8x32(sum117, fw_scratch1);
+  const bool v118 = v1 == 0;
+  const int v119 = v6 * n3;
+  const int v120 = v119 + v11;
+  const int v121 = v120 * 4;
+  const bool v122 = v118 && v9;
+  if (v122) {
+    fw_store_f32x4(part_r0 + v121, sum102);
   }
-  if (v112) {
-    fw_store_f32x4(part_r1 + v111, sum107);
-    const float constant1[4] = {sum96, sum96, sum96, sum96};
-    fw_store_f32x4(part_r1_count + v111, constant1);
-    fw_store_f32x4(part_r1_mean + v111, v102);
+  if (v122) {
+    fw_store_f32x4(part_r1 + v121, sum117);
+    const float constant1[4] = {sum106, sum106, sum106, sum106};
+    fw_store_f32x4(part_r1_count + v121, constant1);
+    fw_store_f32x4(part_r1_mean + v121, v112);
   }
 }
 
@@ -381,227 +399,227 @@ extern "C" __global__ void __launch_bounds__(256, 2) batch_norm_split_1(
   const int tid1 = threadIdx.x;
   __shared__ __align__(16) unsigned char fw_scratch0[256];
   __shared__ __align__(16) unsigned char fw_scratch1[256];
-  const int v114 = fw_udiv(tid1, 2);
-  const int v115 = v114 * 2;
-  const int v116 = tid1 - v115;
-  const int v117 = bid1 * 2;
-  const int v118 = v117 + v116;
-  const bool v119 = v118 < n3;
-  const int v120 = n3 + (-1);
-  const int v121 = v118 < v120 ? v118 : v120;
-  const int v122 = v121 * 4;
-  float total123[4];
+  const int v124 = fw_udiv(tid1, 2);
+  const int v125 = v124 * 2;
+  const int v126 = tid1 - v125;
+  const int v127 = bid1 * 2;
+  const int v128 = v127 + v126;
+  const bool v129 = v128 < n3;
+  const int v130 = n3 + (-1);
+  const int v131 = v128 < v130 ? v128 : v130;
+  const int v132 = v131 * 4;
+  float total133[4];
   #pragma unroll
   for (int l = 0; l < 4; ++l) {
-    total123[l] = 0.0f;
+    total133[l] = 0.0f;
   }
-  const int v124 = n1 + (-1);
-  for (int t125 = v114; t125 < n1; t125 += 512) {
-    const int v126 = t125 * n3;
-    const int v127 = v126 + v121;
-    const int v128 = v127 * 4;
-    float v129[4];
-    fw_load_f32x4_ldg(part_r0 + v128, v129);
-    const int v130 = t125 + 128;
-    const bool v131 = v130 < n1;
-    const int v132 = v130 < v124 ? v130 : v124;
-    const int v133 = v132 * n3;
-    const int v134 = v133 + v121;
-    const int v135 = v134 * 4;
-    float v136[4];
-    fw_load_f32x4_ldg(part_r0 + v135, v136);
-    const int v137 = t125 + 256;
-    const bool v138 = v137 < n1;
-    const int v139 = v137 < v124 ? v137 : v124;
-    const int v140 = v139 * n3;
-    const int v141 = v140 + v121;
-    const int v142 = v141 * 4;
-    float v143[4];
-    fw_load_f32x4_ldg(part_r0 + v142, v143);
-    const int v144 = t125 + 384;
-    const bool v145 = v144 < n1;
-    const int v146 = v144 < v124 ? v144 : v124;
-    const int v147 = v146 * n3;
-    const int v148 = v147 + v121;
-    const int v149 = v148 * 4;
-    float v150[4];
-    fw_load_f32x4_ldg(part_r0 + v149, v150);
+  const int v134 = n1 + (-1);
+  for (int t135 = v124; t135 < n1; t135 += 512) {
+    const int v136 = t135 * n3;
+    const int v137 = v136 + v131;
+    const int v138 = v137 * 4;
+    float v139[4];
+    fw_load_f32x4_ldg(part_r0 + v138, v139);
+    const int v140 = t135 + 128;
+    const bool v141 = v140 < n1;
+    const int v142 = v140 < v134 ? v140 : v134;
+    const int v143 = v142 * n3;
+    const int v144 = v143 + v131;
+    const int v145 = v144 * 4;
+    float v146[4];
+    fw_load_f32x4_ldg(part_r0 + v145, v146);
+    const int v147 = t135 + 256;
+    const bool v148 = v147 < n1;
+    const int v149 = v147 < v134 ? v147 : v134;
+    const int v150 = v149 * n3;
+    const int v151 = v150 + v131;
+    const int v152 = v151 * 4;
+    float v153[4];
+    fw_load_f32x4_ldg(part_r0 + v152, v153);
+    const int v154 = t135 + 384;
+    const bool v155 = v154 < n1;
+    const int v156 = v154 < v134 ? v154 : v134;
+    const int v157 = v156 * n3;
+    const int v158 = v157 + v131;
+    const int v159 = v158 * 4;
+    float v160[4];
+    fw_load_f32x4_ldg(part_r0 + v159, v160);
     #pragma unroll
     for (int l = 0; l < 4; ++l) {
-      const float v151 = total123[l] + v129[l];
-      total123[l] = v151;
-      const float v153 = v131 ? v136[l] : 0.0f;
-      const float v154 = total123[l] + v153;
-      total123[l] = v154;
-      const float v156 = v138 ? v143[l] : 0.0f;
-      const float v157 = total123[l] + v156;
-      total123[l] = v157;
-      const float v159 = v145 ? v150[l] : 0.0f;
-      const float v160 = total123[l] + v159;
-      total123[l] = v160;
+      const float v161 = total133[l] + v139[l];
+      total133[l] = v161;
+      const float v163 = v141 ? v146[l] : 0.0f;
+      const float v164 = total133[l] + v163;
+      total133[l] = v164;
+      const float v166 = v148 ? v153[l] : 0.0f;
+      const float v167 = total133[l] + v166;
+      total133[l] = v167;
+      const float v169 = v155 ? v160[l] : 0.0f;
+      const float v170 = total133[l] + v169;
+      total133[l] = v170;
     }
   }
-  float v161[4];
+  float v171[4];
   #pragma unroll
   for (int l = 0; l < 4; ++l) {
-    v161[l] = total123[l];
+    v171[l] = total133[l];
   }
-  float sum162[4];
+  float sum172[4];
   #pragma unroll
-  for (int l = 0; l < 4; ++l) sum162[l] = v161[l];
-  fw_sum_f32x4_128x2(sum162, fw_scratch0);
-  float total163[4];
-  float total164[4];
-  float total165[4];
+  for (int l = 0; l < 4; ++l) sum172[l] = v171[l];
+  fw_sum_f32x4_128x2(sum172, fw_scratch0);
+  float total173[4];
+  float total174[4];
+  float total175[4];
   #pragma unroll
   for (int l = 0; l < 4; ++l) {
-    total163[l] = 0.0f;
-    total164[l] = 0.0f;
-    total165[l] = 0.0f;
+    total173[l] = 0.0f;
+    total174[l] = 0.0f;
+    total175[l] = 0.0f;
   }
-  for (int t166 = v114; t166 < n1; t166 += 256) {
-    const int v167 = t166 * n3;
-    const int v168 = v167 + v121;
-    const int v169 = v168 * 4;
-    float v170[4];
-    fw_load_f32x4_ldg(part_r1_count + v169, v170);
-    float v171[4];
-    fw_load_f32x4_ldg(part_r1_mean + v169, v171);
-    float v172[4];
-    fw_load_f32x4_ldg(part_r1 + v169, v172);
-    const int v173 = t166 + 128;
-    const bool v174 = v173 < n1;
-    const int v175 = v173 < v124 ? v173 : v124;
-    const int v176 = v175 * n3;
-    const int v177 = v176 + v121;
-    const int v178 = v177 * 4;
-    float v179[4];
-    fw_load_f32x4_ldg(part_r1_count + v178, v179);
+  for (int t176 = v124; t176 < n1; t176 += 256) {
+    const int v177 = t176 * n3;
+    const int v178 = v177 + v131;
+    const int v179 = v178 * 4;
     float v180[4];
-    fw_load_f32x4_ldg(part_r1_mean + v178, v180);
+    fw_load_f32x4_ldg(part_r1_count + v179, v180);
     float v181[4];
-    fw_load_f32x4_ldg(part_r1 + v178, v181);
+    fw_load_f32x4_ldg(part_r1_mean + v179, v181);
+    float v182[4];
+    fw_load_f32x4_ldg(part_r1 + v179, v182);
+    const int v183 = t176 + 128;
+    const bool v184 = v183 < n1;
+    const int v185 = v183 < v134 ? v183 : v134;
+    const int v186 = v185 * n3;
+    const int v187 = v186 + v131;
+    const int v188 = v187 * 4;
+    float v189[4];
+    fw_load_f32x4_ldg(part_r1_count + v188, v189);
+    float v190[4];
+    fw_load_f32x4_ldg(part_r1_mean + v188, v190);
+    float v191[4];
+    fw_load_f32x4_ldg(part_r1 + v188, v191);
     #pragma unroll
     for (int l = 0; l < 4; ++l) {
-      const float v182 = v170[l] * v171[l];
-      const bool v183 = v170[l] > 0.0f;
-      const float v184 = v183 ? v182 : 0.0f;
-      const float v185 = total163[l] + v170[l];
-      total163[l] = v185;
-      const float v186 = total164[l] + v184;
-      total164[l] = v186;
-      const float v188 = v174 ? v179[l] : 0.0f;
-      const float v189 = v188 * v180[l];
-      const bool v190 = v188 > 0.0f;
-      const float v191 = v190 ? v189 : 0.0f;
-      const float v192 = total163[l] + v188;
-      total163[l] = v192;
-      const float v193 = total164[l] + v191;
-      total164[l] = v193;
+      const float v192 = v180[l] * v181[l];
+      const bool v193 = v180[l] > 0.0f;
+      const float v194 = v193 ? v192 : 0.0f;
+      const float v195 = total173[l] + v180[l];
+      total173[l] = v195;
+      const float v196 = total174[l] + v194;
+      total174[l] = v196;
+      const float v198 = v184 ? v189[l] : 0.0f;
+      const float v199 = v198 * v190[l];
+      const bool v200 = v198 > 0.0f;
+      const float v201 = v200 ? v199 : 0.0f;
+      const float v202 = total173[l] + v198;
+      total173[l] = v202;
+      const float v203 = total174[l] + v201;
+      total174[l] = v203;
     }
   }
-  float v194[4];
+  float v204[4];
   #pragma unroll
   for (int l = 0; l < 4; ++l) {
-    v194[l] = total163[l];
+    v204[l] = total173[l];
   }
-  float sum195[4];
+  float sum205[4];
   #pragma unroll
-  for (int l = 0; l < 4; ++l) sum195[l] = v194[l];
-  fw_sum_f32x4_128x2(sum195, fw_scratch1);
-  float v196[4];
+  for (int l = 0; l < 4; ++l) sum205[l] = v204[l];
+  fw_sum_f32x4_128x2(sum205, fw_scratch1);
+  float v206[4];
   #pragma unroll
   for (int l = 0; l < 4; ++l) {
-    v196[l] = total164[l];
+    v206[l] = total174[l];
   }
-  float sum197[4];
+  float sum207[4];
   #pragma unroll
-  for (int l = 0; l < 4; ++l) sum197[l] = v196[l];
-  fw_sum_f32x4_128x2(sum197, fw_scratch0);
-  float v199[4];
+  for (int l = 0; l < 4; ++l) sum207[l] = v206[l];
+  fw_sum_f32x4_128x2(sum207, fw_scratch0);
+  float v209[4];
   #pragma unroll
   for (int l = 0; l < 4; ++l) {
-    const float v198 = fw_max(sum195[l], 1.0f);
-    v199[l] = sum197[l] / v198;
+    const float v208 = fw_max(sum205[l], 1.0f);
+    v209[l] = sum207[l] / v208;
   }
-  for (int t200 = v114; t200 < n1; t200 += 256) {
-    const int v201 = t200 * n3;
-    const int v202 = v201 + v121;
-    const int v203 = v202 * 4;
-    float v204[4];
-    fw_load_f32x4_ldg(part_r1_count + v203, v204);
-    float v205[4];
-    fw_load_f32x4_ldg(part_r1_mean + v203, v205);
-    float v206[4];
-    fw_load_f32x4_ldg(part_r1 + v203, v206);
-    const int v207 = t200 + 128;
-    const bool v208 = v207 < n1;
-    const int v209 = v207 < v124 ? v207 : v124;
-    const int v210 = v209 * n3;
-    const int v211 = v210 + v121;
-    const int v212 = v211 * 4;
-    float v213[4];
-    fw_load_f32x4_ldg(part_r1_count + v212, v213);
+  for (int t210 = v124; t210 < n1; t210 += 256) {
+    const int v211 = t210 * n3;
+    const int v212 = v211 + v131;
+    const int v213 = v212 * 4;
     float v214[4];
-    fw_load_f32x4_ldg(part_r1_mean + v212, v214);
+    fw_load_f32x4_ldg(part_r1_count + v213, v214);
     float v215[4];
-    fw_load_f32x4_ldg(part_r1 + v212, v215);
+    fw_load_f32x4_ldg(part_r1_mean + v213, v215);
+    float v216[4];
+    fw_load_f32x4_ldg(part_r1 + v213, v216);
+    const int v217 = t210 + 128;
+    const bool v218 = v217 < n1;
+    const int v219 = v217 < v134 ? v217 : v134;
+    const int v220 = v219 * n3;
+    const int v221 = v220 + v131;
+    const int v222 = v221 * 4;
+    float v223[4];
+    fw_load_f32x4_ldg(part_r1_count + v222, v223);
+    float v224[4];
+    fw_load_f32x4_ldg(part_r1_mean + v222, v224);
+    float v225[4];
+    fw_load_f32x4_ldg(part_r1 + v222, v225);
     #pragma unroll
     for (int l = 0; l < 4; ++l) {
-      const float v216 = v205[l] - v199[l];
-      const float v217 = v216 * v204[l];
-      const float v218 = v217 * v216;
-      const float v219 = v206[l] + v218;
-      const float v220 = total165[l] + v219;
-      total165[l] = v220;
-      const float v221 = v214[l] - v199[l];
-      const float v222 = v221 * v213[l];
-      const float v223 = v222 * v221;
-      const float v224 = v215[l] + v223;
-      const float v226 = v208 ? v224 : 0.0f;
-      const float v227 = total165[l] + v226;
-      total165[l] = v227;
+      const float v226 = v215[l] - v209[l];
+      const float v227 = v226 * v214[l];
+      const float v228 = v227 * v226;
+      const float v229 = v216[l] + v228;
+      const float v230 = total175[l] + v229;
+      total175[l] = v230;
+      const float v231 = v224[l] - v209[l];
+      const float v232 = v231 * v223[l];
+      const float v233 = v232 * v231;
+      const float v234 = v225[l] + v233;
+      const float v236 = v218 ? v234 : 0.0f;
+      const float v237 = total175[l] + v236;
+      total175[l] = v237;
     }
   }
-  float v228[4];
+  float v238[4];
   #pragma unroll
   for (int l = 0; l < 4; ++l) {
-    v228[l] = total165[l];
+    v238[l] = total175[l];
   }
-  float sum229[4];
+  float sum239[4];
   #pragma unroll
-  for (int l = 0; l < 4; ++l) sum229[l] = v228[l];
-  fw_sum_f32x4_128x2(sum229, fw_scratch1);
-  const long long v230 = (long long)n9;
-  const float v231 = (float)v230;
-  const float v232 = ::fabsf(v231);
-  const bool v233 = v232 < 7.888609e-31f;
-  const float v234 = v233 ? 1.8446744e+19f : 1.0f;
-  const float v235 = v231 * v234;
-  const float v236 = 1.0f / v235;
-  float v253[4];
+  for (int l = 0; l < 4; ++l) sum239[l] = v238[l];
+  fw_sum_f32x4_128x2(sum239, fw_scratch1);
+  const long long v240 = (long long)n9;
+  const float v241 = (float)v240;
+  const float v242 = ::fabsf(v241);
+  const bool v243 = v242 < 7.888609e-31f;
+  const float v244 = v243 ? 1.8446744e+19f : 1.0f;
+  const float v245 = v241 * v244;
+  const float v246 = 1.0f / v245;
+  float v263[4];
   #pragma unroll
   for (int l = 0; l < 4; ++l) {
-    const float v238 = sum162[l] * v236;
-    const float v239 = ::fabsf(v238);
-    const bool v240 = v239 > 0.0f;
-    const bool v241 = v239 < fw_inff;
-    const bool v242 = v240 && v241;
-    const float v243 = -v238;
-    const float v245 = ::fmaf(v243, v235, sum162[l]);
-    const float v246 = ::fmaf(v245, v236, v238);
-    const float v247 = v242 ? v246 : v238;
-    const float v249 = v247 * v234;
-    const float v250 = v199[l] - v249;
-    const float v251 = v250 * sum195[l];
-    const float v252 = v251 * v250;
-    v253[l] = sum229[l] + v252;
+    const float v248 = sum172[l] * v246;
+    const float v249 = ::fabsf(v248);
+    const bool v250 = v249 > 0.0f;
+    const bool v251 = v249 < fw_inff;
+    const bool v252 = v250 && v251;
+    const float v253 = -v248;
+    const float v255 = ::fmaf(v253, v245, sum172[l]);
+    const float v256 = ::fmaf(v255, v246, v248);
+    const float v257 = v252 ? v256 : v248;
+    const float v259 = v257 * v244;
+    const float v260 = v209[l] - v259;
+    const float v261 = v260 * sum205[l];
+    const float v262 = v261 * v260;
+    v263[l] = sum239[l] + v262;
   }
-  const bool v254 = v114 == 0;
-  const bool v255 = v254 && v119;
-  if (v255) {
-    fw_store_f32x4(total_r0 + v122, sum162);
-    fw_store_f32x4(total_r1 + v122, v253);
+  const bool v264 = v124 == 0;
+  const bool v265 = v264 && v129;
+  if (v265) {
+    fw_store_f32x4(total_r0 + v132, sum172);
+    fw_store_f32x4(total_r1 + v132, v263);
   }
 }
 
@@ -635,231 +653,231 @@ extern "C" __global__ void __launch_bounds__(256, 4) batch_norm_split_2(
     int* __restrict__ counters) {
   const int bid2 = blockIdx.x;
   const int tid2 = threadIdx.x;
-  const int v256 = fw_udiv(tid2, 32);
-  const int v257 = v256 * 32;
-  const int v258 = tid2 - v257;
-  const int v259 = fw_udiv(bid2, n1);
-  const int v260 = v259 * n1;
-  const int v261 = bid2 - v260;
-  const int v262 = v259 * 32;
-  const int v263 = v262 + v258;
-  const bool v264 = v263 < n3;
-  const int v265 = n3 + (-1);
-  const int v266 = v263 < v265 ? v263 : v265;
-  const int v267 = v266 * 4;
-  float v268[4];
-  fw_load_f32x4_ldg(total_r0 + v267, v268);
-  float v269[4];
-  fw_load_f32x4_ldg(total_r1 + v267, v269);
-  const int v270 = v261 * n5;
-  const int v271 = v270 < n4 ? v270 : n4;
-  const int v272 = v271 + n5;
-  const int v273 = v272 < n4 ? v272 : n4;
-  const int v274 = v271 + v273;
-  const int v275 = v274 + (-1);
-  const int v276 = v273 - v271;
-  const int v277 = fw_udiv(v276, 32);
-  const int v278 = v277 * 32;
-  const int v279 = v271 + v278;
-  const long long v292 = (long long)n9;
-  const float v293 = (float)v292;
-  const float v294 = ::fabsf(v293);
-  const bool v295 = v294 < 7.888609e-31f;
-  const float v296 = v295 ? 1.8446744e+19f : 1.0f;
-  const float v297 = v293 * v296;
-  const float v298 = 1.0f / v297;
-  float v311[4];
-  float v324[4];
+  const int v266 = fw_udiv(tid2, 32);
+  const int v267 = v266 * 32;
+  const int v268 = tid2 - v267;
+  const int v269 = fw_udiv(bid2, n1);
+  const int v270 = v269 * n1;
+  const int v271 = bid2 - v270;
+  const int v272 = v269 * 32;
+  const int v273 = v272 + v268;
+  const bool v274 = v273 < n3;
+  const int v275 = n3 + (-1);
+  const int v276 = v273 < v275 ? v273 : v275;
+  const int v277 = v276 * 4;
+  float v278[4];
+  fw_load_f32x4_ldg(total_r0 + v277, v278);
+  float v279[4];
+  fw_load_f32x4_ldg(total_r1 + v277, v279);
+  const int v280 = v271 * n5;
+  const int v281 = v280 < n4 ? v280 : n4;
+  const int v282 = v281 + n5;
+  const int v283 = v282 < n4 ? v282 : n4;
+  const int v284 = v281 + v283;
+  const int v285 = v284 + (-1);
+  const int v286 = v283 - v281;
+  const int v287 = fw_udiv(v286, 32);
+  const int v288 = v287 * 32;
+  const int v289 = v281 + v288;
+  const long long v302 = (long long)n9;
+  const float v303 = (float)v302;
+  const float v304 = ::fabsf(v303);
+  const bool v305 = v304 < 7.888609e-31f;
+  const float v306 = v305 ? 1.8446744e+19f : 1.0f;
+  const float v307 = v303 * v306;
+  const float v308 = 1.0f / v307;
+  float v321[4];
+  float v334[4];
   #pragma unroll
   for (int l = 0; l < 4; ++l) {
-    const float v300 = v268[l] * v298;
-    const float v301 = ::fabsf(v300);
-    const bool v302 = v301 > 0.0f;
-    const bool v303 = v301 < fw_inff;
-    const bool v304 = v302 && v303;
-    const float v305 = -v300;
-    const float v307 = ::fmaf(v305, v297, v268[l]);
-    const float v308 = ::fmaf(v307, v298, v300);
-    const float v309 = v304 ? v308 : v300;
-    v311[l] = v309 * v296;
-    const float v313 = v269[l] * v298;
-    const float v314 = ::fabsf(v313);
-    const bool v315 = v314 > 0.0f;
-    const bool v316 = v314 < fw_inff;
-    const bool v317 = v315 && v316;
-    const float v318 = -v313;
-    const float v319 = ::fmaf(v318, v297, v269[l]);
-    const float v320 = ::fmaf(v319, v298, v313);
-    const float v321 = v317 ? v320 : v313;
-    const float v322 = v321 * v296;
-    const float v323 = v322 + 1.0e-05f;
-    v324[l] = ::rsqrtf(v323);
+    const float v310 = v278[l] * v308;
+    const float v311 = ::fabsf(v310);
+    const bool v312 = v311 > 0.0f;
+    const bool v313 = v311 < fw_inff;
+    const bool v314 = v312 && v313;
+    const float v315 = -v310;
+    const float v317 = ::fmaf(v315, v307, v278[l]);
+    const float v318 = ::fmaf(v317, v308, v310);
+    const float v319 = v314 ? v318 : v310;
+    v321[l] = v319 * v306;
+    const float v323 = v279[l] * v308;
+    const float v324 = ::fabsf(v323);
+    const bool v325 = v324 > 0.0f;
+    const bool v326 = v324 < fw_inff;
+    const bool v327 = v325 && v326;
+    const float v328 = -v323;
+    const float v329 = ::fmaf(v328, v307, v279[l]);
+    const float v330 = ::fmaf(v329, v308, v323);
+    const float v331 = v327 ? v330 : v323;
+    const float v332 = v331 * v306;
+    const float v333 = v332 + 1.0e-05f;
+    v334[l] = ::rsqrtf(v333);
   }
-  float v326[4];
-  fw_load_f32x4_ldg(in1 + v267, v326);
-  float v328[4];
-  fw_load_f32x4_ldg(in2 + v267, v328);
-  for (int c280 = v271; c280 < v279; c280 += 32) {
-    const int v281 = c280 + v256;
-    const int v282 = v275 - v281;
-    const int v283 = v281 + 8;
-    const int v284 = v275 - v283;
-    const int v285 = v281 + 16;
-    const int v286 = v275 - v285;
-    const int v287 = v281 + 24;
-    const int v288 = v275 - v287;
-    const int v289 = v282 * n6;
-    const int v290 = v289 + v267;
-    float v291[4];
-    fw_load_f32x4_ldg(in0 + v290, v291);
-    const int v330 = v284 * n6;
-    const int v331 = v330 + v267;
-    float v332[4];
-    fw_load_f32x4_ldg(in0 + v331, v332);
-    const int v337 = v286 * n6;
-    const int v338 = v337 + v267;
+  float v336[4];
+  fw_load_f32x4_ldg(in1 + v277, v336);
+  float v338[4];
+  fw_load_f32x4_ldg(in2 + v277, v338);
+  for (int c290 = v281; c290 < v289; c290 += 32) {
+    const int v291 = c290 + v266;
+    const int v292 = v285 - v291;
+    const int v293 = v291 + 8;
+    const int v294 = v285 - v293;
+    const int v295 = v291 + 16;
+    const int v296 = v285 - v295;
+    const int v297 = v291 + 24;
+    const int v298 = v285 - v297;
+    const int v299 = v292 * n6;
+    const int v300 = v299 + v277;
+    float v301[4];
+    fw_load_f32x4_ldg(in0 + v300, v301);
+    const int v340 = v294 * n6;
+    const int v341 = v340 + v277;
+    float v342[4];
+    fw_load_f32x4_ldg(in0 + v341, v342);
+    const int v347 = v296 * n6;
+    const int v348 = v347 + v277;
+    float v349[4];
+    fw_load_f32x4_ldg(in0 + v348, v349);
+    const int v354 = v298 * n6;
+    const int v355 = v354 + v277;
+    float v356[4];
+    fw_load_f32x4_ldg(in0 + v355, v356);
     float v339[4];
-    fw_load_f32x4_ldg(in0 + v338, v339);
-    const int v344 = v288 * n6;
-    const int v345 = v344 + v267;
     float v346[4];
-    fw_load_f32x4_ldg(in0 + v345, v346);
-    float v329[4];
-    float v336[4];
-    float v343[4];
-    float v350[4];
+    float v353[4];
+    float v360[4];
     #pragma unroll
     for (int l = 0; l < 4; ++l) {
-      const float v312 = v291[l] - v311[l];
-      const float v325 = v312 * v324[l];
-      const float v327 = v325 * v326[l];
-      v329[l] = v327 + v328[l];
-      const float v333 = v332[l] - v311[l];
-      const float v334 = v333 * v324[l];
-      const float v335 = v334 * v326[l];
-      v336[l] = v335 + v328[l];
-      const float v340 = v339[l] - v311[l];
-      const float v341 = v340 * v324[l];
-      const float v342 = v341 * v326[l];
-      v343[l] = v342 + v328[l];
-      const float v347 = v346[l] - v311[l];
-      const float v348 = v347 * v324[l];
-      const float v349 = v348 * v326[l];
-      v350[l] = v349 + v328[l];
+      const float v322 = v301[l] - v321[l];
+      const float v335 = v322 * v334[l];
+      const float v337 = v335 * v336[l];
+      v339[l] = v337 + v338[l];
+      const float v343 = v342[l] - v321[l];
+      const float v344 = v343 * v334[l];
+      const float v345 = v344 * v336[l];
+      v346[l] = v345 + v338[l];
+      const float v350 = v349[l] - v321[l];
+      const float v351 = v350 * v334[l];
+      const float v352 = v351 * v336[l];
+      v353[l] = v352 + v338[l];
+      const float v357 = v356[l] - v321[l];
+      const float v358 = v357 * v334[l];
+      const float v359 = v358 * v336[l];
+      v360[l] = v359 + v338[l];
     }
-    const int v351 = v282 * n10;
-    const int v352 = v351 + v267;
-    if (v264) {
-      fw_store_f32x4(out3 + v352, v329);
+    const int v361 = v292 * n10;
+    const int v362 = v361 + v277;
+    if (v274) {
+      fw_store_f32x4(out3 + v362, v339);
     }
-    const int v353 = v284 * n10;
-    const int v354 = v353 + v267;
-    if (v264) {
-      fw_store_f32x4(out3 + v354, v336);
+    const int v363 = v294 * n10;
+    const int v364 = v363 + v277;
+    if (v274) {
+      fw_store_f32x4(out3 + v364, v346);
     }
-    const int v355 = v286 * n10;
-    const int v356 = v355 + v267;
-    if (v264) {
-      fw_store_f32x4(out3 + v356, v343);
+    const int v365 = v296 * n10;
+    const int v366 = v365 + v277;
+    if (v274) {
+      fw_store_f32x4(out3 + v366, v353);
     }
-    const int v357 = v288 * n10;
-    const int v358 = v357 + v267;
-    if (v264) {
-      fw_store_f32x4(out3 + v358, v350);
+    const int v367 = v298 * n10;
+    const int v368 = v367 + v277;
+    if (v274) {
+      fw_store_f32x4(out3 + v368, v360);
     }
   }
-  for (int c359 = v279; c359 < v273; c359 += 8) {
-    const int v360 = c359 + v256;
-    const bool v371 = v360 < v273;
-    if (v371) {
-      const int v361 = v275 - v360;
-      const int v362 = v361 * n6;
-      const int v363 = v362 + v267;
-      float v364[4];
-      fw_load_f32x4_ldg(in0 + v363, v364);
-      float v368[4];
+  for (int c369 = v289; c369 < v283; c369 += 8) {
+    const int v370 = c369 + v266;
+    const bool v381 = v370 < v283;
+    if (v381) {
+      const int v371 = v285 - v370;
+      const int v372 = v371 * n6;
+      const int v373 = v372 + v277;
+      float v374[4];
+      fw_load_f32x4_ldg(in0 + v373, v374);
+      float v378[4];
       #pragma unroll
       for (int l = 0; l < 4; ++l) {
-        const float v365 = v364[l] - v311[l];
-        const float v366 = v365 * v324[l];
-        const float v367 = v366 * v326[l];
-        v368[l] = v367 + v328[l];
+        const float v375 = v374[l] - v321[l];
+        const float v376 = v375 * v334[l];
+        const float v377 = v376 * v336[l];
+        v378[l] = v377 + v338[l];
       }
-      const int v369 = v361 * n10;
-      const int v370 = v369 + v267;
-      if (v264) {
-        fw_store_f32x4(out3 + v370, v368);
+      const int v379 = v371 * n10;
+      const int v380 = v379 + v277;
+      if (v274) {
+        fw_store_f32x4(out3 + v380, v378);
       }
     }
   }
-  const bool v372 = v256 == 0;
-  const int v373 = (int)((unsigned)v261 * (unsigned)n3);
-  const int v374 = (int)((unsigned)v373 + (unsigned)v266);
-  const int v375 = (int)((unsigned)v374 * (unsigned)4);
-  const bool last376 = fw_last(counters + v259, (int)n1);
-  if (last376) {
-    const int v377 = fw_udiv(tid2, 32);
-    const int v378 = v377 * 32;
-    const int v379 = tid2 - v378;
-    const int v380 = v259 * 32;
-    const int v381 = v380 + v379;
-    const bool v382 = v381 < n3;
-    const int v383 = n3 + (-1);
-    const int v384 = v381 < v383 ? v381 : v383;
-    const int v385 = v384 * 4;
-    float v386[4];
-    fw_load_f32x4_ldg(total_r0 + v385, v386);
-    float v387[4];
-    fw_load_f32x4_ldg(total_r1 + v385, v387);
-    const bool v388 = v377 == 0;
-    const long long v389 = (long long)n9;
-    const float v390 = (float)v389;
-    const float v391 = ::fabsf(v390);
-    const bool v392 = v391 < 7.888609e-31f;
-    const float v393 = v392 ? 1.8446744e+19f : 1.0f;
-    const float v394 = v390 * v393;
-    const float v395 = 1.0f / v394;
-    float v410[4];
+  const bool v382 = v266 == 0;
+  const int v383 = (int)((unsigned)v271 * (unsigned)n3);
+  const int v384 = (int)((unsigned)v383 + (unsigned)v276);
+  const int v385 = (int)((unsigned)v384 * (unsigned)4);
+  const bool last386 = fw_last(counters + v269, (int)n1);
+  if (last386) {
+    const int v387 = fw_udiv(tid2, 32);
+    const int v388 = v387 * 32;
+    const int v389 = tid2 - v388;
+    const int v390 = v269 * 32;
+    const int v391 = v390 + v389;
+    const bool v392 = v391 < n3;
+    const int v393 = n3 + (-1);
+    const int v394 = v391 < v393 ? v391 : v393;
+    const int v395 = v394 * 4;
+    float v396[4];
+    fw_load_f32x4_ldg(total_r0 + v395, v396);
+    float v397[4];
+    fw_load_f32x4_ldg(total_r1 + v395, v397);
+    const bool v398 = v387 == 0;
+    const long long v399 = (long long)n9;
+    const float v400 = (float)v399;
+    const float v401 = ::fabsf(v400);
+    const bool v402 = v401 < 7.888609e-31f;
+    const float v403 = v402 ? 1.8446744e+19f : 1.0f;
+    const float v404 = v400 * v403;
+    const float v405 = 1.0f / v404;
+    float v420[4];
     #pragma unroll
     for (int l = 0; l < 4; ++l) {
-      const float v397 = v387[l] * v395;
-      const float v398 = ::fabsf(v397);
-      const bool v399 = v398 > 0.0f;
-      const bool v400 = v398 < fw_inff;
-      const bool v401 = v399 && v400;
-      const float v402 = -v397;
-      const float v404 = ::fmaf(v402, v394, v387[l]);
-      const float v405 = ::fmaf(v404, v395, v397);
-      const float v406 = v401 ? v405 : v397;
-      const float v408 = v406 * v393;
-      const float v409 = v408 + 1.0e-05f;
-      v410[l] = ::rsqrtf(v409);
+      const float v407 = v397[l] * v405;
+      const float v408 = ::fabsf(v407);
+      const bool v409 = v408 > 0.0f;
+      const bool v410 = v408 < fw_inff;
+      const bool v411 = v409 && v410;
+      const float v412 = -v407;
+      const float v414 = ::fmaf(v412, v404, v397[l]);
+      const float v415 = ::fmaf(v414, v405, v407);
+      const float v416 = v411 ? v415 : v407;
+      const float v418 = v416 * v403;
+      const float v419 = v418 + 1.0e-05f;
+      v420[l] = ::rsqrtf(v419);
     }
-    const bool v411 = v388 && v382;
-    if (v411) {
-      fw_store_f32x4(out4 + v385, v410);
+    const bool v421 = v398 && v392;
+    if (v421) {
+      fw_store_f32x4(out4 + v395, v420);
     }
-    float v412[4];
-    fw_load_f32x4_ldg(in3 + v385, v412);
-    float v425[4];
+    float v422[4];
+    fw_load_f32x4_ldg(in3 + v395, v422);
+    float v435[4];
     #pragma unroll
     for (int l = 0; l < 4; ++l) {
-      const float v413 = v412[l] * 0.9f;
-      const float v414 = v386[l] * v395;
-      const float v415 = ::fabsf(v414);
-      const bool v416 = v415 > 0.0f;
-      const bool v417 = v415 < fw_inff;
-      const bool v418 = v416 && v417;
-      const float v419 = -v414;
-      const float v420 = ::fmaf(v419, v394, v386[l]);
-      const float v421 = ::fmaf(v420, v395, v414);
-      const float v422 = v418 ? v421 : v414;
-      const float v423 = v422 * v393;
-      const float v424 = v423 * 0.1f;
-      v425[l] = v413 + v424;
+      const float v423 = v422[l] * 0.9f;
+      const float v424 = v396[l] * v405;
+      const float v425 = ::fabsf(v424);
+      const bool v426 = v425 > 0.0f;
+      const bool v427 = v425 < fw_inff;
+      const bool v428 = v426 && v427;
+      const float v429 = -v424;
+      const float v430 = ::fmaf(v429, v404, v396[l]);
+      const float v431 = ::fmaf(v430, v405, v424);
+      const float v432 = v428 ? v431 : v424;
+      const float v433 = v432 * v403;
+      const float v434 = v433 * 0.1f;
+      v435[l] = v423 + v434;
     }
-    if (v411) {
-      fw_store_f32x4(out6 + v385, v425);
+    if (v421) {
+      fw_store_f32x4(out6 + v395, v435);
     }
   }
 }

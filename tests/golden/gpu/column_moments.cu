@@ -178,383 +178,401 @@ extern "C" __global__ void __launch_bounds__(256, 4) column_moments_0(
   float run17 = 0.0f;
   float run18[4];
   float run19[4];
-  float acc20[4];
+  float acc21[4];
+  float sum22[4];
   #pragma unroll
   for (int l = 0; l < 4; ++l) {
     run18[l] = 0.0f;
     run19[l] = 0.0f;
-    acc20[l] = 0.0f;
+    float acc20 = 0.0f;
+    acc21[l] = 0.0f;
+    sum22[l] = 0.0f;
   }
-  const int v21 = v16 - v14;
-  const int v22 = fw_udiv(v21, 128);
-  const int v23 = v22 * 128;
-  const int v24 = v14 + v23;
-  for (int c25 = v14; c25 < v24; c25 += 128) {
-    const int v26 = c25 + v1;
-    const int v27 = v26 + 32;
-    const int v28 = v26 + 64;
-    const int v29 = v26 + 96;
-    const int v30 = v26 * n6;
-    const int v31 = v30 + v12;
-    float v32[4];
-    fw_load_f32x4_ldg(in0 + v31, v32);
-    const int v33 = v27 * n6;
-    const int v34 = v33 + v12;
-    float v35[4];
-    fw_load_f32x4_ldg(in0 + v34, v35);
-    const int v36 = v28 * n6;
-    const int v37 = v36 + v12;
-    float v38[4];
-    fw_load_f32x4_ldg(in0 + v37, v38);
-    const int v39 = v29 * n6;
-    const int v40 = v39 + v12;
-    float v41[4];
-    fw_load_f32x4_ldg(in0 + v40, v41);
-    const float v50 = run17 + 4.0f;
-    const float v51 = 4.0f / v50;
-    const float v53 = run17 * v51;
-    #pragma unroll
-    for (int l = 0; l < 4; ++l) {
-      const float v42 = acc20[l] + v32[l];
-      acc20[l] = v42;
-      const float v43 = acc20[l] + v35[l];
-      acc20[l] = v43;
-      const float v44 = acc20[l] + v38[l];
-      acc20[l] = v44;
-      const float v45 = acc20[l] + v41[l];
-      acc20[l] = v45;
-      const float v46 = v32[l] + v35[l];
-      const float v47 = v46 + v38[l];
-      const float v48 = v47 + v41[l];
-      const float v49 = v48 * 0.25f;
-      const float v52 = v49 - run18[l];
-      const float v55 = v52 * v53;
-      const float v56 = v55 * v52;
-      const float v57 = run19[l] + v56;
-      const float v58 = v32[l] - v49;
-      const float v59 = v58 * v58;
-      const float v60 = v57 + v59;
-      const float v61 = v35[l] - v49;
-      const float v62 = v61 * v61;
-      const float v63 = v60 + v62;
-      const float v64 = v38[l] - v49;
-      const float v65 = v64 * v64;
-      const float v66 = v63 + v65;
-      const float v67 = v41[l] - v49;
-      const float v68 = v67 * v67;
-      const float v69 = v66 + v68;
-      const float v71 = v52 * v51;
-      const float v72 = run18[l] + v71;
-      run19[l] = v69;
-      run18[l] = v72;
-    }
-    run17 = v50;
-  }
-  for (int c73 = v24; c73 < v16; c73 += 32) {
-    const int v74 = c73 + v1;
-    const bool v90 = v74 < v16;
-    if (v90) {
-      const int v75 = v74 * n6;
-      const int v76 = v75 + v12;
-      float v77[4];
-      fw_load_f32x4_ldg(in0 + v76, v77);
-      const float v79 = run17 + 1.0f;
-      const float v80 = 1.0f / v79;
-      const float v82 = run17 * v80;
+  const int v23 = v16 - v14;
+  const int v24 = fw_udiv(v23, 128);
+  const int v25 = v24 * 128;
+  const int v26 = v14 + v25;
+  for (int b28 = v14; b28 < v26; b28 += 2048) {
+    const int v29 = b28 + 2048;
+    const int v30 = v29 < v26 ? v29 : v26;
+    for (int c27 = b28; c27 < v30; c27 += 128) {
+      const int v31 = c27 + v1;
+      const int v32 = v31 + 32;
+      const int v33 = v31 + 64;
+      const int v34 = v31 + 96;
+      const int v35 = v31 * n6;
+      const int v36 = v35 + v12;
+      float v37[4];
+      fw_load_f32x4_ldg(in0 + v36, v37);
+      const int v38 = v32 * n6;
+      const int v39 = v38 + v12;
+      float v40[4];
+      fw_load_f32x4_ldg(in0 + v39, v40);
+      const int v41 = v33 * n6;
+      const int v42 = v41 + v12;
+      float v43[4];
+      fw_load_f32x4_ldg(in0 + v42, v43);
+      const int v44 = v34 * n6;
+      const int v45 = v44 + v12;
+      float v46[4];
+      fw_load_f32x4_ldg(in0 + v45, v46);
+      const float v55 = run17 + 4.0f;
+      const float v56 = 4.0f / v55;
+      const float v58 = run17 * v56;
       #pragma unroll
       for (int l = 0; l < 4; ++l) {
-        const float v78 = acc20[l] + v77[l];
-        acc20[l] = v78;
-        const float v81 = v77[l] - run18[l];
-        const float v84 = v81 * v82;
-        const float v85 = v84 * v81;
-        const float v86 = run19[l] + v85;
-        const float v88 = v81 * v80;
-        const float v89 = run18[l] + v88;
-        run19[l] = v86;
-        run18[l] = v89;
+        const float v47 = acc21[l] + v37[l];
+        acc21[l] = v47;
+        const float v48 = acc21[l] + v40[l];
+        acc21[l] = v48;
+        const float v49 = acc21[l] + v43[l];
+        acc21[l] = v49;
+        const float v50 = acc21[l] + v46[l];
+        acc21[l] = v50;
+        const float v51 = v37[l] + v40[l];
+        const float v52 = v51 + v43[l];
+        const float v53 = v52 + v46[l];
+        const float v54 = v53 * 0.25f;
+        const float v57 = v54 - run18[l];
+        const float v60 = v57 * v58;
+        const float v61 = v60 * v57;
+        const float v62 = run19[l] + v61;
+        const float v63 = v37[l] - v54;
+        const float v64 = v63 * v63;
+        const float v65 = v62 + v64;
+        const float v66 = v40[l] - v54;
+        const float v67 = v66 * v66;
+        const float v68 = v65 + v67;
+        const float v69 = v43[l] - v54;
+        const float v70 = v69 * v69;
+        const float v71 = v68 + v70;
+        const float v72 = v46[l] - v54;
+        const float v73 = v72 * v72;
+        const float v74 = v71 + v73;
+        const float v76 = v57 * v56;
+        const float v77 = run18[l] + v76;
+        run19[l] = v74;
+        run18[l] = v77;
       }
-      run17 = v79;
+      run17 = v55;
     }
-  }
-  float v91[4];
-  #pragma unroll
-  for (int l = 0; l < 4; ++l) {
-    v91[l] = acc20[l];
-  }
-  float sum92[4];
-  #pragma unroll
-  for (int l = 0; l < 4; ++l) sum92[l] = v91[l];
-  fw_sum_f32x4_32x8(sum92, fw_scratch0);
-  const float v93 = run17;
-  float v94[4];
-  float v95[4];
-  #pragma unroll
-  for (int l = 0; l < 4; ++l) {
-    v94[l] = run18[l];
-    v95[l] = run19[l];
-  }
-  const float sum96 = fw_sum_f32_32x8(v93, fw_scratch1);
-  float v98[4];
-  #pragma unroll
-  for (int l = 0; l < 4; ++l) {
-    v98[l] = v94[l] * v93;
-  }
-  float sum99[4];
-  #pragma unroll
-  for (int l = 0; l < 4; ++l) sum99[l] = v98[l];
-  fw_sum_f32x4_32x8(sum99, fw_scratch0);
-  const float v100 = fw_max(sum96, 1.0f);
-  float v102[4];
-  float v106[4];
-  #pragma unroll
-  for (int l = 0; l < 4; ++l) {
-    v102[l] = sum99[l] / v100;
-    const float v103 = v94[l] - v102[l];
-    const float v104 = v103 * v93;
-    const float v105 = v104 * v103;
-    v106[l] = v95[l] + v105;
-  }
-  float sum107[4];
-  #pragma unroll
-  for (int l = 0; l < 4; ++l) sum107[l] = v106[l];
-  fw_sum_f32x4_32x8(sum107, fw_scratch1);
-  const bool v108 = v1 == 0;
-  const int v109 = v6 * n3;
-  const int v110 = v109 + v11;
-  const int v111 = v110 * 4;
-  const bool v112 = v108 && v9;
-  if (v112) {
-    fw_store_f32x4(part_r0 + v111, sum92);
-  }
-  if (v112) {
-    fw_store_f32x4(part_r1 + v111, sum107);
-    const float constant1[4] = {sum96, sum96, sum96, sum96};
-    fw_store_f32x4(part_r1_count + v111, constant1);
-    fw_store_f32x4(part_r1_mean + v111, v102);
-  }
-  const bool last114 = fw_last(counters + v4, (int)n1);
-  if (last114) {
-    const int v115 = fw_udiv(tid0, 8);
-    const int v116 = v115 * 8;
-    const int v117 = tid0 - v116;
-    const int v118 = v4 * 8;
-    const int v119 = v118 + v117;
-    const bool v120 = v119 < n3;
-    const int v121 = n3 + (-1);
-    const int v122 = v119 < v121 ? v119 : v121;
-    const int v123 = v122 * 4;
-    float total124[4];
+    const int v78 = (int)((unsigned)v30 - (unsigned)b28);
     #pragma unroll
     for (int l = 0; l < 4; ++l) {
-      total124[l] = 0.0f;
+      const float v79 = acc21[l];
+      const float v80 = sum22[l] + v79;
+      sum22[l] = v80;
+      acc21[l] = 0.0f;
     }
-    const int v125 = n1 + (-1);
-    for (int t126 = v115; t126 < n1; t126 += 128) {
-      const int v127 = t126 * n3;
-      const int v128 = v127 + v122;
-      const int v129 = v128 * 4;
-      float v130[4];
-      fw_load_f32x4_ldcg(part_r0 + v129, v130);
-      const int v131 = t126 + 32;
-      const bool v132 = v131 < n1;
-      const int v133 = v131 < v125 ? v131 : v125;
-      const int v134 = v133 * n3;
-      const int v135 = v134 + v122;
-      const int v136 = v135 * 4;
-      float v137[4];
-      fw_load_f32x4_ldcg(part_r0 + v136, v137);
-      const int v138 = t126 + 64;
-      const bool v139 = v138 < n1;
-      const int v140 = v138 < v125 ? v138 : v125;
-      const int v141 = v140 * n3;
-      const int v142 = v141 + v122;
-      const int v143 = v142 * 4;
-      float v144[4];
-      fw_load_f32x4_ldcg(part_r0 + v143, v144);
-      const int v145 = t126 + 96;
-      const bool v146 = v145 < n1;
-      const int v147 = v145 < v125 ? v145 : v125;
-      const int v148 = v147 * n3;
-      const int v149 = v148 + v122;
-      const int v150 = v149 * 4;
-      float v151[4];
-      fw_load_f32x4_ldcg(part_r0 + v150, v151);
+  }
+  for (int c81 = v26; c81 < v16; c81 += 32) {
+    const int v82 = c81 + v1;
+    const bool v98 = v82 < v16;
+    if (v98) {
+      const int v83 = v82 * n6;
+      const int v84 = v83 + v12;
+      float v85[4];
+      fw_load_f32x4_ldg(in0 + v84, v85);
+      const float v87 = run17 + 1.0f;
+      const float v88 = 1.0f / v87;
+      const float v90 = run17 * v88;
       #pragma unroll
       for (int l = 0; l < 4; ++l) {
-        const float v152 = total124[l] + v130[l];
-        total124[l] = v152;
-        const float v154 = v132 ? v137[l] : 0.0f;
-        const float v155 = total124[l] + v154;
-        total124[l] = v155;
-        const float v157 = v139 ? v144[l] : 0.0f;
-        const float v158 = total124[l] + v157;
-        total124[l] = v158;
-        const float v160 = v146 ? v151[l] : 0.0f;
-        const float v161 = total124[l] + v160;
-        total124[l] = v161;
+        const float v86 = acc21[l] + v85[l];
+        acc21[l] = v86;
+        const float v89 = v85[l] - run18[l];
+        const float v92 = v89 * v90;
+        const float v93 = v92 * v89;
+        const float v94 = run19[l] + v93;
+        const float v96 = v89 * v88;
+        const float v97 = run18[l] + v96;
+        run19[l] = v94;
+        run18[l] = v97;
+      }
+      run17 = v87;
+    }
+  }
+  float v101[4];
+  #pragma unroll
+  for (int l = 0; l < 4; ++l) {
+    const float v99 = acc21[l];
+    const float v100 = sum22[l] + v99;
+    sum22[l] = v100;
+    v101[l] = sum22[l];
+  }
+  float sum102[4];
+  #pragma unroll
+  for (int l = 0; l < 4; ++l) sum102[l] = v101[l];
+  fw_sum_f32x4_32x8(sum102, fw_scratch0);
+  const float v103 = run17;
+  float v104[4];
+  float v105[4];
+  #pragma unroll
+  for (int l = 0; l < 4; ++l) {
+    v104[l] = run18[l];
+    v105[l] = run19[l];
+  }
+  const float sum106 = fw_sum_f32_32x8(v103, fw_scratch1);
+  float v108[4];
+  #pragma unroll
+  for (int l = 0; l < 4; ++l) {
+    v108[l] = v104[l] * v103;
+  }
+  float sum109[4];
+  #pragma unroll
+  for (int l = 0; l < 4; ++l) sum109[l] = v108[l];
+  fw_sum_f32x4_32x8(sum109, fw_scratch0);
+  const float v110 = fw_max(sum106, 1.0f);
+  float v112[4];
+  float v116[4];
+  #pragma unroll
+  for (int l = 0; l < 4; ++l) {
+    v112[l] = sum109[l] / v110;
+    const float v113 = v104[l] - v112[l];
+    const float v114 = v113 * v103;
+    const float v115 = v114 * v113;
+    v116[l] = v105[l] + v115;
+  }
+  float sum117[4];
+  #pragma unroll
+  for (int l = 0; l < 4; ++l) sum117[l] = v116[l];
+  fw_sum_f32x4_32x8(sum117, fw_scratch1);
+  const bool v118 = v1 == 0;
+  const int v119 = v6 * n3;
+  const int v120 = v119 + v11;
+  const int v121 = v120 * 4;
+  const bool v122 = v118 && v9;
+  if (v122) {
+    fw_store_f32x4(part_r0 + v121, sum102);
+  }
+  if (v122) {
+    fw_store_f32x4(part_r1 + v121, sum117);
+    const float constant1[4] = {sum106, sum106, sum106, sum106};
+    fw_store_f32x4(part_r1_count + v121, constant1);
+    fw_store_f32x4(part_r1_mean + v121, v112);
+  }
+  const bool last124 = fw_last(counters + v4, (int)n1);
+  if (last124) {
+    const int v125 = fw_udiv(tid0, 8);
+    const int v126 = v125 * 8;
+    const int v127 = tid0 - v126;
+    const int v128 = v4 * 8;
+    const int v129 = v128 + v127;
+    const bool v130 = v129 < n3;
+    const int v131 = n3 + (-1);
+    const int v132 = v129 < v131 ? v129 : v131;
+    const int v133 = v132 * 4;
+    float total134[4];
+    #pragma unroll
+    for (int l = 0; l < 4; ++l) {
+      total134[l] = 0.0f;
+    }
+    const int v135 = n1 + (-1);
+    for (int t136 = v125; t136 < n1; t136 += 128) {
+      const int v137 = t136 * n3;
+      const int v138 = v137 + v132;
+      const int v139 = v138 * 4;
+      float v140[4];
+      fw_load_f32x4_ldcg(part_r0 + v139, v140);
+      const int v141 = t136 + 32;
+      const bool v142 = v141 < n1;
+      const int v143 = v141 < v135 ? v141 : v135;
+      const int v144 = v143 * n3;
+      const int v145 = v144 + v132;
+      const int v146 = v145 * 4;
+      float v147[4];
+      fw_load_f32x4_ldcg(part_r0 + v146, v147);
+      const int v148 = t136 + 64;
+      const bool v149 = v148 < n1;
+      const int v150 = v148 < v135 ? v148 : v135;
+      const int v151 = v150 * n3;
+      const int v152 = v151 + v132;
+      const int v153 = v152 * 4;
+      float v154[4];
+      fw_load_f32x4_ldcg(part_r0 + v153, v154);
+      const int v155 = t136 + 96;
+      const bool v156 = v155 < n1;
+      const int v157 = v155 < v135 ? v155 : v135;
+      const int v158 = v157 * n3;
+      const int v159 = v158 + v132;
+      const int v160 = v159 * 4;
+      float v161[4];
+      fw_load_f32x4_ldcg(part_r0 + v160, v161);
+      #pragma unroll
+      for (int l = 0; l < 4; ++l) {
+        const float v162 = total134[l] + v140[l];
+        total134[l] = v162;
+        const float v164 = v142 ? v147[l] : 0.0f;
+        const float v165 = total134[l] + v164;
+        total134[l] = v165;
+        const float v167 = v149 ? v154[l] : 0.0f;
+        const float v168 = total134[l] + v167;
+        total134[l] = v168;
+        const float v170 = v156 ? v161[l] : 0.0f;
+        const float v171 = total134[l] + v170;
+        total134[l] = v171;
       }
     }
-    float v162[4];
+    float v172[4];
     #pragma unroll
     for (int l = 0; l < 4; ++l) {
-      v162[l] = total124[l];
+      v172[l] = total134[l];
     }
-    float sum163[4];
+    float sum173[4];
     #pragma unroll
-    for (int l = 0; l < 4; ++l) sum163[l] = v162[l];
-    fw_sum_f32x4_32x8(sum163, fw_scratch0);
-    float total164[4];
-    float total165[4];
-    float total166[4];
+    for (int l = 0; l < 4; ++l) sum173[l] = v172[l];
+    fw_sum_f32x4_32x8(sum173, fw_scratch0);
+    float total174[4];
+    float total175[4];
+    float total176[4];
     #pragma unroll
     for (int l = 0; l < 4; ++l) {
-      total164[l] = 0.0f;
-      total165[l] = 0.0f;
-      total166[l] = 0.0f;
+      total174[l] = 0.0f;
+      total175[l] = 0.0f;
+      total176[l] = 0.0f;
     }
-    for (int t167 = v115; t167 < n1; t167 += 64) {
-      const int v168 = t167 * n3;
-      const int v169 = v168 + v122;
-      const int v170 = v169 * 4;
-      float v171[4];
-      fw_load_f32x4_ldcg(part_r1_count + v170, v171);
-      float v172[4];
-      fw_load_f32x4_ldcg(part_r1_mean + v170, v172);
-      float v173[4];
-      fw_load_f32x4_ldcg(part_r1 + v170, v173);
-      const int v174 = t167 + 32;
-      const bool v175 = v174 < n1;
-      const int v176 = v174 < v125 ? v174 : v125;
-      const int v177 = v176 * n3;
-      const int v178 = v177 + v122;
-      const int v179 = v178 * 4;
-      float v180[4];
-      fw_load_f32x4_ldcg(part_r1_count + v179, v180);
+    for (int t177 = v125; t177 < n1; t177 += 64) {
+      const int v178 = t177 * n3;
+      const int v179 = v178 + v132;
+      const int v180 = v179 * 4;
       float v181[4];
-      fw_load_f32x4_ldcg(part_r1_mean + v179, v181);
+      fw_load_f32x4_ldcg(part_r1_count + v180, v181);
       float v182[4];
-      fw_load_f32x4_ldcg(part_r1 + v179, v182);
+      fw_load_f32x4_ldcg(part_r1_mean + v180, v182);
+      float v183[4];
+      fw_load_f32x4_ldcg(part_r1 + v180, v183);
+      const int v184 = t177 + 32;
+      const bool v185 = v184 < n1;
+      const int v186 = v184 < v135 ? v184 : v135;
+      const int v187 = v186 * n3;
+      const int v188 = v187 + v132;
+      const int v189 = v188 * 4;
+      float v190[4];
+      fw_load_f32x4_ldcg(part_r1_count + v189, v190);
+      float v191[4];
+      fw_load_f32x4_ldcg(part_r1_mean + v189, v191);
+      float v192[4];
+      fw_load_f32x4_ldcg(part_r1 + v189, v192);
       #pragma unroll
       for (int l = 0; l < 4; ++l) {
-        const float v183 = v171[l] * v172[l];
-        const bool v184 = v171[l] > 0.0f;
-        const float v185 = v184 ? v183 : 0.0f;
-        const float v186 = total164[l] + v171[l];
-        total164[l] = v186;
-        const float v187 = total165[l] + v185;
-        total165[l] = v187;
-        const float v189 = v175 ? v180[l] : 0.0f;
-        const float v190 = v189 * v181[l];
-        const bool v191 = v189 > 0.0f;
-        const float v192 = v191 ? v190 : 0.0f;
-        const float v193 = total164[l] + v189;
-        total164[l] = v193;
-        const float v194 = total165[l] + v192;
-        total165[l] = v194;
+        const float v193 = v181[l] * v182[l];
+        const bool v194 = v181[l] > 0.0f;
+        const float v195 = v194 ? v193 : 0.0f;
+        const float v196 = total174[l] + v181[l];
+        total174[l] = v196;
+        const float v197 = total175[l] + v195;
+        total175[l] = v197;
+        const float v199 = v185 ? v190[l] : 0.0f;
+        const float v200 = v199 * v191[l];
+        const bool v201 = v199 > 0.0f;
+        const float v202 = v201 ? v200 : 0.0f;
+        const float v203 = total174[l] + v199;
+        total174[l] = v203;
+        const float v204 = total175[l] + v202;
+        total175[l] = v204;
       }
     }
-    float v195[4];
+    float v205[4];
     #pragma unroll
     for (int l = 0; l < 4; ++l) {
-      v195[l] = total164[l];
+      v205[l] = total174[l];
     }
-    float sum196[4];
+    float sum206[4];
     #pragma unroll
-    for (int l = 0; l < 4; ++l) sum196[l] = v195[l];
-    fw_sum_f32x4_32x8(sum196, fw_scratch1);
-    float v197[4];
+    for (int l = 0; l < 4; ++l) sum206[l] = v205[l];
+    fw_sum_f32x4_32x8(sum206, fw_scratch1);
+    float v207[4];
     #pragma unroll
     for (int l = 0; l < 4; ++l) {
-      v197[l] = total165[l];
+      v207[l] = total175[l];
     }
-    float sum198[4];
+    float sum208[4];
     #pragma unroll
-    for (int l = 0; l < 4; ++l) sum198[l] = v197[l];
-    fw_sum_f32x4_32x8(sum198, fw_scratch0);
-    float v200[4];
+    for (int l = 0; l < 4; ++l) sum208[l] = v207[l];
+    fw_sum_f32x4_32x8(sum208, fw_scratch0);
+    float v210[4];
     #pragma unroll
     for (int l = 0; l < 4; ++l) {
-      const float v199 = fw_max(sum196[l], 1.0f);
-      v200[l] = sum198[l] / v199;
+      const float v209 = fw_max(sum206[l], 1.0f);
+      v210[l] = sum208[l] / v209;
     }
-    for (int t201 = v115; t201 < n1; t201 += 64) {
-      const int v202 = t201 * n3;
-      const int v203 = v202 + v122;
-      const int v204 = v203 * 4;
-      float v205[4];
-      fw_load_f32x4_ldcg(part_r1_count + v204, v205);
-      float v206[4];
-      fw_load_f32x4_ldcg(part_r1_mean + v204, v206);
-      float v207[4];
-      fw_load_f32x4_ldcg(part_r1 + v204, v207);
-      const int v208 = t201 + 32;
-      const bool v209 = v208 < n1;
-      const int v210 = v208 < v125 ? v208 : v125;
-      const int v211 = v210 * n3;
-      const int v212 = v211 + v122;
-      const int v213 = v212 * 4;
-      float v214[4];
-      fw_load_f32x4_ldcg(part_r1_count + v213, v214);
+    for (int t211 = v125; t211 < n1; t211 += 64) {
+      const int v212 = t211 * n3;
+      const int v213 = v212 + v132;
+      const int v214 = v213 * 4;
       float v215[4];
-      fw_load_f32x4_ldcg(part_r1_mean + v213, v215);
+      fw_load_f32x4_ldcg(part_r1_count + v214, v215);
       float v216[4];
-      fw_load_f32x4_ldcg(part_r1 + v213, v216);
+      fw_load_f32x4_ldcg(part_r1_mean + v214, v216);
+      float v217[4];
+      fw_load_f32x4_ldcg(part_r1 + v214, v217);
+      const int v218 = t211 + 32;
+      const bool v219 = v218 < n1;
+      const int v220 = v218 < v135 ? v218 : v135;
+      const int v221 = v220 * n3;
+      const int v222 = v221 + v132;
+      const int v223 = v222 * 4;
+      float v224[4];
+      fw_load_f32x4_ldcg(part_r1_count + v223, v224);
+      float v225[4];
+      fw_load_f32x4_ldcg(part_r1_mean + v223, v225);
+      float v226[4];
+      fw_load_f32x4_ldcg(part_r1 + v223, v226);
       #pragma unroll
       for (int l = 0; l < 4; ++l) {
-        const float v217 = v206[l] - v200[l];
-        const float v218 = v217 * v205[l];
-        const float v219 = v218 * v217;
-        const float v220 = v207[l] + v219;
-        const float v221 = total166[l] + v220;
-        total166[l] = v221;
-        const float v222 = v215[l] - v200[l];
-        const float v223 = v222 * v214[l];
-        const float v224 = v223 * v222;
-        const float v225 = v216[l] + v224;
-        const float v227 = v209 ? v225 : 0.0f;
-        const float v228 = total166[l] + v227;
-        total166[l] = v228;
+        const float v227 = v216[l] - v210[l];
+        const float v228 = v227 * v215[l];
+        const float v229 = v228 * v227;
+        const float v230 = v217[l] + v229;
+        const float v231 = total176[l] + v230;
+        total176[l] = v231;
+        const float v232 = v225[l] - v210[l];
+        const float v233 = v232 * v224[l];
+        const float v234 = v233 * v232;
+        const float v235 = v226[l] + v234;
+        const float v237 = v219 ? v235 : 0.0f;
+        const float v238 = total176[l] + v237;
+        total176[l] = v238;
       }
     }
-    float v229[4];
+    float v239[4];
     #pragma unroll
     for (int l = 0; l < 4; ++l) {
-      v229[l] = total166[l];
+      v239[l] = total176[l];
     }
-    float sum230[4];
+    float sum240[4];
     #pragma unroll
-    for (int l = 0; l < 4; ++l) sum230[l] = v229[l];
-    fw_sum_f32x4_32x8(sum230, fw_scratch1);
-    const long long v231 = (long long)n8;
-    const float v232 = (float)v231;
-    const float v233 = ::fabsf(v232);
-    const bool v234 = v233 < 7.888609e-31f;
-    const float v235 = v234 ? 1.8446744e+19f : 1.0f;
-    const float v236 = v232 * v235;
-    const float v237 = 1.0f / v236;
-    float v254[4];
+    for (int l = 0; l < 4; ++l) sum240[l] = v239[l];
+    fw_sum_f32x4_32x8(sum240, fw_scratch1);
+    const long long v241 = (long long)n8;
+    const float v242 = (float)v241;
+    const float v243 = ::fabsf(v242);
+    const bool v244 = v243 < 7.888609e-31f;
+    const float v245 = v244 ? 1.8446744e+19f : 1.0f;
+    const float v246 = v242 * v245;
+    const float v247 = 1.0f / v246;
+    float v264[4];
     #pragma unroll
     for (int l = 0; l < 4; ++l) {
-      const float v239 = sum163[l] * v237;
-      const float v240 = ::fabsf(v239);
-      const bool v241 = v240 > 0.0f;
-      const bool v242 = v240 < fw_inff;
-      const bool v243 = v241 && v242;
-      const float v244 = -v239;
-      const float v246 = ::fmaf(v244, v236, sum163[l]);
-      const float v247 = ::fmaf(v246, v237, v239);
-      const float v248 = v243 ? v247 : v239;
-      const float v250 = v248 * v235;
-      const float v251 = v200[l] - v250;
-      const float v252 = v251 * sum196[l];
-      const float v253 = v252 * v251;
-      v254[l] = sum230[l] + v253;
+      const float v249 = sum173[l] * v247;
+      const float v250 = ::fabsf(v249);
+      const bool v251 = v250 > 0.0f;
+      const bool v252 = v250 < fw_inff;
+      const bool v253 = v251 && v252;
+      const float v254 = -v249;
+      const float v256 = ::fmaf(v254, v246, sum173[l]);
+      const float v257 = ::fmaf(v256, v247, v249);
+      const float v258 = v253 ? v257 : v249;
+      const float v260 = v258 * v245;
+      const float v261 = v210[l] - v260;
+      const float v262 = v261 * sum206[l];
+      const float v263 = v262 * v261;
+      v264[l] = sum240[l] + v263;
     }
-    const bool v255 = v115 == 0;
-    const bool v256 = v255 && v120;
-    if (v256) {
-      fw_store_f32x4(out1 + v123, v254);
+    const bool v265 = v125 == 0;
+    const bool v266 = v265 && v130;
+    if (v266) {
+      fw_store_f32x4(out1 + v133, v264);
     }
   }
 }

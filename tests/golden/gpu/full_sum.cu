@@ -97,119 +97,141 @@ extern "C" __global__ void __launch_bounds__(512, 2) full_sum_0(
   const int v5 = v4 < n3 ? v4 : n3;
   const int v6 = v5 + n4;
   const int v7 = v6 < n3 ? v6 : n3;
-  float acc8[4];
+  float acc9[4];
   #pragma unroll
   for (int l = 0; l < 4; ++l) {
-    acc8[l] = 0.0f;
+    float acc8 = 0.0f;
+    acc9[l] = 0.0f;
   }
-  const int v9 = v7 - v5;
-  const int v10 = fw_udiv(v9, 2048);
-  const int v11 = v10 * 2048;
-  const int v12 = v5 + v11;
-  for (int c13 = v5; c13 < v12; c13 += 2048) {
-    const int v14 = c13 + tid0;
-    const int v15 = v14 * 4;
-    const int v16 = v14 + 512;
-    const int v17 = v16 * 4;
-    const int v18 = v14 + 1024;
-    const int v19 = v18 * 4;
-    const int v20 = v14 + 1536;
-    const int v21 = v20 * 4;
-    float v22[4];
-    fw_load_f32x4_ldcs(in0 + v15, v22);
-    float v23[4];
-    fw_load_f32x4_ldcs(in1 + v15, v23);
-    float v25[4];
-    fw_load_f32x4_ldcs(in0 + v17, v25);
-    float v26[4];
-    fw_load_f32x4_ldcs(in1 + v17, v26);
-    float v28[4];
-    fw_load_f32x4_ldcs(in0 + v19, v28);
-    float v29[4];
-    fw_load_f32x4_ldcs(in1 + v19, v29);
-    float v31[4];
-    fw_load_f32x4_ldcs(in0 + v21, v31);
-    float v32[4];
-    fw_load_f32x4_ldcs(in1 + v21, v32);
-    #pragma unroll
-    for (int l = 0; l < 4; ++l) {
-      const float v24 = v22[l] - v23[l];
-      const float v27 = v25[l] - v26[l];
-      const float v30 = v28[l] - v29[l];
-      const float v33 = v31[l] - v32[l];
-      const float v34 = ::fmaf(v24, v24, acc8[l]);
-      acc8[l] = v34;
-      const float v35 = ::fmaf(v27, v27, acc8[l]);
-      acc8[l] = v35;
-      const float v36 = ::fmaf(v30, v30, acc8[l]);
-      acc8[l] = v36;
-      const float v37 = ::fmaf(v33, v33, acc8[l]);
-      acc8[l] = v37;
-    }
-  }
-  for (int c38 = v12; c38 < v7; c38 += 512) {
-    const int v39 = c38 + tid0;
-    const bool v45 = v39 < v7;
-    if (v45) {
-      const int v40 = v39 * 4;
-      float v41[4];
-      fw_load_f32x4_ldcs(in0 + v40, v41);
-      float v42[4];
-      fw_load_f32x4_ldcs(in1 + v40, v42);
+  float sum10 = 0.0f;
+  const int v11 = v7 - v5;
+  const int v12 = fw_udiv(v11, 2048);
+  const int v13 = v12 * 2048;
+  const int v14 = v5 + v13;
+  for (int b16 = v5; b16 < v14; b16 += 32768) {
+    const int v17 = b16 + 32768;
+    const int v18 = v17 < v14 ? v17 : v14;
+    for (int c15 = b16; c15 < v18; c15 += 2048) {
+      const int v19 = c15 + tid0;
+      const int v20 = v19 * 4;
+      const int v21 = v19 + 512;
+      const int v22 = v21 * 4;
+      const int v23 = v19 + 1024;
+      const int v24 = v23 * 4;
+      const int v25 = v19 + 1536;
+      const int v26 = v25 * 4;
+      float v27[4];
+      fw_load_f32x4_ldcs(in0 + v20, v27);
+      float v28[4];
+      fw_load_f32x4_ldcs(in1 + v20, v28);
+      float v30[4];
+      fw_load_f32x4_ldcs(in0 + v22, v30);
+      float v31[4];
+      fw_load_f32x4_ldcs(in1 + v22, v31);
+      float v33[4];
+      fw_load_f32x4_ldcs(in0 + v24, v33);
+      float v34[4];
+      fw_load_f32x4_ldcs(in1 + v24, v34);
+      float v36[4];
+      fw_load_f32x4_ldcs(in0 + v26, v36);
+      float v37[4];
+      fw_load_f32x4_ldcs(in1 + v26, v37);
       #pragma unroll
       for (int l = 0; l < 4; ++l) {
-        const float v43 = v41[l] - v42[l];
-        const float v44 = ::fmaf(v43, v43, acc8[l]);
-        acc8[l] = v44;
+        const float v29 = v27[l] - v28[l];
+        const float v32 = v30[l] - v31[l];
+        const float v35 = v33[l] - v34[l];
+        const float v38 = v36[l] - v37[l];
+        const float v39 = ::fmaf(v29, v29, acc9[l]);
+        acc9[l] = v39;
+        const float v40 = ::fmaf(v32, v32, acc9[l]);
+        acc9[l] = v40;
+        const float v41 = ::fmaf(v35, v35, acc9[l]);
+        acc9[l] = v41;
+        const float v42 = ::fmaf(v38, v38, acc9[l]);
+        acc9[l] = v42;
+      }
+    }
+    const int v43 = (int)((unsigned)v18 - (unsigned)b16);
+    float v44[4];
+    #pragma unroll
+    for (int l = 0; l < 4; ++l) {
+      v44[l] = acc9[l];
+    }
+    const float v45 = fw_sum_f32x4(v44);
+    const float v46 = sum10 + v45;
+    sum10 = v46;
+    #pragma unroll
+    for (int l = 0; l < 4; ++l) {
+      acc9[l] = 0.0f;
+    }
+  }
+  for (int c47 = v14; c47 < v7; c47 += 512) {
+    const int v48 = c47 + tid0;
+    const bool v54 = v48 < v7;
+    if (v54) {
+      const int v49 = v48 * 4;
+      float v50[4];
+      fw_load_f32x4_ldcs(in0 + v49, v50);
+      float v51[4];
+      fw_load_f32x4_ldcs(in1 + v49, v51);
+      #pragma unroll
+      for (int l = 0; l < 4; ++l) {
+        const float v52 = v50[l] - v51[l];
+        const float v53 = ::fmaf(v52, v52, acc9[l]);
+        acc9[l] = v53;
       }
     }
   }
-  float v46[4];
+  float v55[4];
   #pragma unroll
   for (int l = 0; l < 4; ++l) {
-    v46[l] = acc8[l];
+    v55[l] = acc9[l];
   }
-  const float v47 = fw_sum_f32x4(v46);
-  const float sum48 = fw_sum_f32_512x1(v47, fw_scratch0);
-  const bool v49 = tid0 == 0;
-  if (v49) {
-    part_r0[v3] = sum48;
+  const float v56 = fw_sum_f32x4(v55);
+  const float v57 = sum10 + v56;
+  sum10 = v57;
+  const float v58 = sum10;
+  const float sum59 = fw_sum_f32_512x1(v58, fw_scratch0);
+  const bool v60 = tid0 == 0;
+  if (v60) {
+    part_r0[v3] = sum59;
   }
-  const bool last50 = fw_last(counters + v1, (int)n1);
-  if (last50) {
-    float total51 = 0.0f;
-    const int v52 = n1 + (-1);
-    for (int t53 = tid0; t53 < n1; t53 += 2048) {
-      const float v54 = __ldcg(part_r0 + t53);
-      const int v55 = t53 + 512;
-      const bool v56 = v55 < n1;
-      const int v57 = v55 < v52 ? v55 : v52;
-      const float v58 = __ldcg(part_r0 + v57);
-      const int v59 = t53 + 1024;
-      const bool v60 = v59 < n1;
-      const int v61 = v59 < v52 ? v59 : v52;
-      const float v62 = __ldcg(part_r0 + v61);
-      const int v63 = t53 + 1536;
-      const bool v64 = v63 < n1;
-      const int v65 = v63 < v52 ? v63 : v52;
-      const float v66 = __ldcg(part_r0 + v65);
-      const float v67 = total51 + v54;
-      total51 = v67;
-      const float v68 = v56 ? v58 : 0.0f;
-      const float v69 = total51 + v68;
-      total51 = v69;
-      const float v70 = v60 ? v62 : 0.0f;
-      const float v71 = total51 + v70;
-      total51 = v71;
-      const float v72 = v64 ? v66 : 0.0f;
-      const float v73 = total51 + v72;
-      total51 = v73;
+  const bool last61 = fw_last(counters + v1, (int)n1);
+  if (last61) {
+    float total62 = 0.0f;
+    const int v63 = n1 + (-1);
+    for (int t64 = tid0; t64 < n1; t64 += 2048) {
+      const float v65 = __ldcg(part_r0 + t64);
+      const int v66 = t64 + 512;
+      const bool v67 = v66 < n1;
+      const int v68 = v66 < v63 ? v66 : v63;
+      const float v69 = __ldcg(part_r0 + v68);
+      const int v70 = t64 + 1024;
+      const bool v71 = v70 < n1;
+      const int v72 = v70 < v63 ? v70 : v63;
+      const float v73 = __ldcg(part_r0 + v72);
+      const int v74 = t64 + 1536;
+      const bool v75 = v74 < n1;
+      const int v76 = v74 < v63 ? v74 : v63;
+      const float v77 = __ldcg(part_r0 + v76);
+      const float v78 = total62 + v65;
+      total62 = v78;
+      const float v79 = v67 ? v69 : 0.0f;
+      const float v80 = total62 + v79;
+      total62 = v80;
+      const float v81 = v71 ? v73 : 0.0f;
+      const float v82 = total62 + v81;
+      total62 = v82;
+      const float v83 = v75 ? v77 : 0.0f;
+      const float v84 = total62 + v83;
+      total62 = v84;
     }
-    const float v74 = total51;
-    const float sum75 = fw_sum_f32_512x1(v74, fw_scratch1);
-    const bool v76 = tid0 == 0;
-    if (v76) {
-      out2[0] = sum75;
+    const float v85 = total62;
+    const float sum86 = fw_sum_f32_512x1(v85, fw_scratch1);
+    const bool v87 = tid0 == 0;
+    if (v87) {
+      out2[0] = sum86;
     }
   }
 }

@@ -61,36 +61,58 @@ extern "C" __global__ void __launch_bounds__(256) inner_sum_0(
   const int bid0 = blockIdx.x;
   const int tid0 = threadIdx.x;
   __shared__ __align__(16) unsigned char fw_scratch0[32];
-  float acc1[4];
+  float acc2[4];
   #pragma unroll
   for (int l = 0; l < 4; ++l) {
-    acc1[l] = 0.0f;
+    float acc1 = 0.0f;
+    acc2[l] = 0.0f;
   }
-  const int v5 = bid0 * n2;
-  for (int c2 = 0; c2 < n1; c2 += 256) {
-    const int v3 = c2 + tid0;
-    const bool v9 = v3 < n1;
-    if (v9) {
-      const int v4 = v3 * 4;
-      const int v6 = v5 + v4;
-      float v7[4];
-      fw_load_f32x4_ldg(in0 + v6, v7);
-      #pragma unroll
-      for (int l = 0; l < 4; ++l) {
-        const float v8 = ::fmaf(v7[l], v7[l], acc1[l]);
-        acc1[l] = v8;
+  float sum3 = 0.0f;
+  const int v10 = bid0 * n2;
+  for (int b5 = 0; b5 < n1; b5 += 16384) {
+    const int v6 = b5 + 16384;
+    const int v7 = v6 < n1 ? v6 : n1;
+    for (int c4 = b5; c4 < v7; c4 += 256) {
+      const int v8 = c4 + tid0;
+      const bool v14 = v8 < n1;
+      if (v14) {
+        const int v9 = v8 * 4;
+        const int v11 = v10 + v9;
+        float v12[4];
+        fw_load_f32x4_ldg(in0 + v11, v12);
+        #pragma unroll
+        for (int l = 0; l < 4; ++l) {
+          const float v13 = ::fmaf(v12[l], v12[l], acc2[l]);
+          acc2[l] = v13;
+        }
       }
     }
+    const int v15 = (int)((unsigned)v7 - (unsigned)b5);
+    float v16[4];
+    #pragma unroll
+    for (int l = 0; l < 4; ++l) {
+      v16[l] = acc2[l];
+    }
+    const float v17 = fw_sum_f32x4(v16);
+    const float v18 = sum3 + v17;
+    sum3 = v18;
+    #pragma unroll
+    for (int l = 0; l < 4; ++l) {
+      acc2[l] = 0.0f;
+    }
   }
-  float v10[4];
+  float v19[4];
   #pragma unroll
   for (int l = 0; l < 4; ++l) {
-    v10[l] = acc1[l];
+    v19[l] = acc2[l];
   }
-  const float v11 = fw_sum_f32x4(v10);
-  const float sum12 = fw_sum_f32_256x1(v11, fw_scratch0);
-  const bool v13 = tid0 == 0;
-  if (v13) {
-    out1[bid0] = sum12;
+  const float v20 = fw_sum_f32x4(v19);
+  const float v21 = sum3 + v20;
+  sum3 = v21;
+  const float v22 = sum3;
+  const float sum23 = fw_sum_f32_256x1(v22, fw_scratch0);
+  const bool v24 = tid0 == 0;
+  if (v24) {
+    out1[bid0] = sum23;
   }
 }
