@@ -15,6 +15,7 @@ from ..core.dtypes import DType, compute_type, f32, f64
 from ..fusion import scalar as sc
 from ..fusion.ir import Stage
 from ..prims.table import MONOIDS
+from ..schedule.gpu_runs import shared_scan
 from .gpu_split import Split
 from .ir import Arg, For, If, Let, Reg, Set, Stmt, Var
 from .scope import Scope
@@ -33,7 +34,7 @@ class Scans(Split):
             return
         scanned = {st.name for st in scans}
         accs = {st.name: self.accumulator(s, st) for st in stages if st.kind == "reduce"}
-        chunked = bool(self.s.runs) and self.s.col_threads > 1
+        chunked = shared_scan(self.f, self.s)
         carried = {} if chunked else {st.name: self.carry(s, st) for st in scans}
 
         def points(found: list[tuple[Scope, Arg | None]]) -> None:
@@ -76,37 +77,31 @@ class Scans(Split):
     def shared_walk(self, s: Scope, col: Arg, points: Points) -> None:
         """All columns, `steps` vectors of each thread at a time; the threads go through it together."""
         ct, n = self.s.col_threads, self.s.steps
-        count = self.col_steps()
-        last = self.add(s, count, self.imm(-1))
         var = self.reg(self.ix, prefix="c")
         inside: list[Stmt] = []
         c = Scope(s, inside)
         self.own(c, var)
-        at = self.add(c, var, col)
-        found: list[tuple[Scope, Arg | None]] = []
-        for u in range(n):
-            step = self.add(c, at, self.imm(u * ct))
-            x = Scope(c, inside)
-            self.place_col(x, self.prim(c, "min", step, last))
-            found.append((x, self.prim(c, "lt", step, count)))
-        points(found)
-        s.body.append(For(var, self.imm(0), count, self.imm(ct * n), inside))
+        points(self.those_there(s, c, self.add(c, var, col), ct))
+        s.body.append(For(var, self.imm(0), self.col_steps(), self.imm(ct * n), inside))
 
     def chunk_walk(self, s: Scope, col: Arg, points: Points) -> None:
         """All columns at once, if there are any: `steps` vectors of each thread, which follow each other."""
-        count = self.col_steps()
-        last = self.add(s, count, self.imm(-1))
-        first = self.mul(s, col, self.imm(self.s.steps))
         inside: list[Stmt] = []
         c = Scope(s, inside)
+        points(self.those_there(s, c, self.mul(s, col, self.imm(self.s.steps)), 1))
+        s.body.append(If(self.prim(s, "lt", self.imm(0), self.col_steps()), inside))
+
+    def those_there(self, s: Scope, c: Scope, first: Arg, apart: int) -> list[tuple[Scope, Arg | None]]:
+        """`steps` points from the step `first` on, and whether they exist: those that do not are the last one."""
+        count = self.col_steps()
+        last = self.add(s, count, self.imm(-1))
         found: list[tuple[Scope, Arg | None]] = []
         for u in range(self.s.steps):
-            step = self.add(c, first, self.imm(u))
-            x = Scope(c, inside)
+            step = self.add(c, first, self.imm(u * apart))
+            x = Scope(c, c.body)
             self.place_col(x, self.prim(c, "min", step, last))
             found.append((x, self.prim(c, "lt", step, count)))
-        points(found)
-        s.body.append(If(self.prim(s, "lt", self.imm(0), count), inside))
+        return found
 
     # --- one scan ---
     def stretch_type(self, st: Stage) -> DType:

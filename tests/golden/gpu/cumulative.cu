@@ -84,16 +84,16 @@ extern "C" __global__ void __launch_bounds__(256) cumulative_0(
   __shared__ __align__(16) unsigned char fw_scratch0[64];
   __shared__ __align__(16) unsigned char fw_scratch1[64];
   double carry1 = 0.0;
-  const int v2 = n1 + (-1);
+  const int v4 = n1 + (-1);
   const int v12 = bid0 * n2;
   const int v45 = bid0 * n3;
-  for (int c3 = 0; c3 < n1; c3 += 512) {
-    const int v4 = c3 + tid0;
-    const int v5 = v4 < v2 ? v4 : v2;
+  for (int c2 = 0; c2 < n1; c2 += 512) {
+    const int v3 = c2 + tid0;
+    const int v5 = v3 < v4 ? v3 : v4;
     const int v6 = v5 * 4;
-    const bool v7 = v4 < n1;
-    const int v8 = v4 + 256;
-    const int v9 = v8 < v2 ? v8 : v2;
+    const bool v7 = v3 < n1;
+    const int v8 = v3 + 256;
+    const int v9 = v8 < v4 ? v8 : v4;
     const int v10 = v9 * 4;
     const bool v11 = v8 < n1;
     const int v13 = v12 + v6;

@@ -50,13 +50,13 @@ extern "C" __global__ void __launch_bounds__(256) cumulative_down_shared_0(
   const int v7 = n1 + (-1);
   const int v8 = v5 < v7 ? v5 : v7;
   double carry9 = 0.0;
-  const int v10 = n2 + (-1);
-  for (int c11 = 0; c11 < n2; c11 += 16) {
-    const int v12 = c11 + v1;
-    const int v13 = v12 < v10 ? v12 : v10;
-    const bool v14 = v12 < n2;
-    const int v15 = v12 + 8;
-    const int v16 = v15 < v10 ? v15 : v10;
+  const int v12 = n2 + (-1);
+  for (int c10 = 0; c10 < n2; c10 += 16) {
+    const int v11 = c10 + v1;
+    const int v13 = v11 < v12 ? v11 : v12;
+    const bool v14 = v11 < n2;
+    const int v15 = v11 + 8;
+    const int v16 = v15 < v12 ? v15 : v12;
     const bool v17 = v15 < n2;
     const int v18 = v13 * n3;
     const int v19 = v18 + v8;
