@@ -31,6 +31,7 @@ from .attributes import Attributes, Found
 from .cuts import Cuts
 from .effects import draws
 from .failures import MADE_BEFORE, check_constants, explained, made_and_kept
+from .functorch import floats_of_the_host
 from .generators import Unclear, undrawn
 from .kept import Again, Kept
 from .lean import aot_settings, nothing_donated
@@ -236,7 +237,8 @@ def _out(x: Any, outputs: list[Any], positions: dict[int, int]) -> Out:
             raise Refusal("result", "a tensor in the result that is itself to have a gradient")
     elif isinstance(x, torch.Size):
         return Out("size", None, tuple(_out(n, outputs, positions) for n in x))
-    elif not isinstance(x, (torch.SymInt, torch.SymFloat, torch.SymBool)):
+    elif not isinstance(x, sizes.NUMBERS) or sizes.fixed(x):
+        x = x.node.hint if isinstance(x, sizes.NUMBERS) else x
         if x is None or isinstance(x, _CONSTANTS):
             return Out("constant", x)
         raise Refusal("result", f"a {type(x).__name__} in the result")
@@ -400,7 +402,10 @@ def _capture(
     cached, grad = torch.is_autocast_cache_enabled(), known.grad or torch.is_grad_enabled()
     try:
         torch.set_autocast_cache_enabled(False)  # it would keep fake weights
-        with tracing(context), aot_settings(), torch.inference_mode(False), torch.set_grad_enabled(grad):
+        with contextlib.ExitStack() as stack:
+            settings = (tracing(context), aot_settings(), floats_of_the_host())
+            for setting in (*settings, torch.inference_mode(False), torch.set_grad_enabled(grad)):
+                stack.enter_context(setting)
             with tracer.mode:
                 tensors = [tracer.fake(k) for k in layouts]
             integers = [tracer.symbol(described.leaves[k], described.names[k], False) for k in tracer.integers]
