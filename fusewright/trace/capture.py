@@ -221,7 +221,8 @@ def _enter(stack: contextlib.ExitStack, node: Node, value: Any, leaves: list[Any
     """Put leaves in place of the parameters and buffers of modules among the arguments, until `stack` closes."""
     if node.kind != "module":
         parts: Any = value.values() if node.kind == "dict" else value
-        if node.kind in ("list", "tuple", "size", "named", "dict"):
+        parts = vars(value).values() if node.kind == "fields" else parts
+        if node.kind in ("list", "tuple", "size", "named", "dict", "fields"):
             for n, v in zip(node.children, parts, strict=True):
                 yield from _enter(stack, n, v, leaves)
         return
