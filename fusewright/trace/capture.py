@@ -26,7 +26,7 @@ from torch.utils import _pytree as pytree
 from torch.utils._sympy.functions import CleanDiv, FloorDiv, Mod, PythonMod
 
 from ..core.errors import Refusal, UserError
-from . import printing, questions, sizes
+from . import classes, printing, questions, sizes
 from .attributes import Attributes, Found
 from .cuts import Cuts
 from .effects import draws
@@ -139,6 +139,7 @@ class _Tracer:
         self.asked = False  # whether it asks for these
         self.cuts = Cuts()
         self.calls = False  # whether it calls modules
+        self.typed = classes.namespaces(fn, values)
         self.reads = Reads(described.structure)
         self.attributes = Attributes({k: described.leaves[k] for k in layouts}, described.names)
 
@@ -198,7 +199,9 @@ class _Tracer:
                 stack.enter_context(self.device)
             if self.known.grad:
                 stack.enter_context(torch.set_grad_enabled(self.modes[0]))
-            stack.enter_context(questions.answered(self.modes[1], self.ask, self.attributes, self.known.namespaces))
+            stack.enter_context(
+                questions.answered(self.modes[1], self.ask, self.attributes, self.known.namespaces, self.typed)
+            )
             cuts = self.cuts if grad else None
             lines = stack.enter_context(Lines(self.values, leaves, self.ask, cuts, self.kept, _Tracer.run.__code__))
             with unchanged(self.described.structure, args), self.attributes.watched(leaves), self.reads.watched():
