@@ -16,7 +16,7 @@ import torch
 from sympy.logic.boolalg import Boolean
 from torch.fx.experimental.symbolic_shapes import ShapeEnv
 
-from . import failures, frames, numbers
+from . import failures, floats, frames, numbers
 from .failures import PACKAGE, TORCH, line_at
 
 # Frames between a number's use and the code that uses it.
@@ -148,6 +148,7 @@ CALLS: dict[Any, Callable[..., Any]] = {
     torch.Tensor.__getitem__: _getitem,
     torch.Tensor.__setitem__: _setitem,
     torch.tensor: _tensor,
+    **floats.CALLS,
 }
 
 __all__ = ["CALLS", "NUMBERS", "Env", "Pinned", "fixed"]
