@@ -135,3 +135,14 @@ def test_gradients_that_lie_otherwise_than_the_results() -> None:
             out = fn(x)
             grads += torch.autograd.grad(out, x, gradient(out))
         torch.testing.assert_close(*grads)
+
+
+def test_gradients_where_a_compiled_program_has_symbolic_sizes() -> None:
+    compiled_gelu = torch.compile(F.gelu, backend="fusewright", dynamic=True)
+    grads = []
+    for fn in (compiled_gelu, F.gelu):
+        x = LAYOUTS["permuted"](1).requires_grad_()
+        out = fn(x)
+        grads += torch.autograd.grad(out, x, torch.ones_like(out))
+    assert_same_tensor_metadata(*grads, "gradient")
+    torch.testing.assert_close(*grads)
