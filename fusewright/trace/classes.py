@@ -41,9 +41,7 @@ def stand_in(of: Callable[[Any], type]) -> type:
         def __hash__(cls) -> int:
             return hash(type) if cls is Type else super().__hash__()
 
-    class Type(type, metaclass=Meta):
-        pass
-
+    Type = Meta("type", (type,), {"__module__": "builtins"})
     return Type
 
 

@@ -10,11 +10,12 @@ from typing import Any
 
 import pytest
 import torch
+from torch import Tensor
+from torch.nn import Parameter
 
 import fusewright
 from tests.support import assert_agrees, counted, counters, no_fallbacks
 
-Tensor, Parameter = torch.Tensor, torch.nn.Parameter
 SCALES = {Tensor: 2, Parameter: 3}
 
 
@@ -63,6 +64,7 @@ CLASSES: dict[str, Callable[[Tensor], Any]] = {
     "equal types": lambda x: 2 if type(x) == type(x + 1) else 3,  # noqa: E721
     "__class__": lambda x: 2 if x.__class__ is Tensor else 3,
     "__class__ of a result": lambda x: 2 if (x + 1).__class__ is Tensor else 3,
+    "its own name": lambda x: len(type.__name__),
     "of a size": lambda x: 2 if type(x.shape[0]) is int and type(x.shape[0] / 2) is float else 3,
     "of a shape": lambda x: 2 if isinstance(x.shape, type(x.size())) else 3,
     "other uses": lambda x: type("A", (), {"k": 2}).k if isinstance(Tensor, type) and issubclass(type, type) else 3,
