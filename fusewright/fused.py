@@ -165,7 +165,8 @@ class Fused:
                         plan = self.trace(key, values, described, layouts, options, amp, device)
                 except Exception as e:
                     failure = e
-                    if isinstance(e, Foreign) and described.has_modules():  # held where a trace does not look
+                    held = described.has_modules() or described.has_objects()
+                    if isinstance(e, Foreign) and held:  # by what a trace does not look into
                         failure = Refusal("constant", str(e).partition(" of the fused")[0])
                     if isinstance(failure, UserError) and self.strict:
                         raise

@@ -81,6 +81,14 @@ class Attributes:
         self.found[k, name] = value
         return value
 
+    def type_of(self, x: torch.Tensor) -> type:
+        """The class that a tensor in a trace would have outside."""
+        k = next((k for k, t in self.leaves if t is x), None)
+        if k is None:
+            return torch.Tensor
+        self.found[k, CLASS] = type(self.given[k])
+        return type(self.given[k])
+
     def close(self) -> None:
         """Forget all tensors."""
         self.given, self.leaves = {}, []

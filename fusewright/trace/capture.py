@@ -26,11 +26,12 @@ from torch.utils import _pytree as pytree
 from torch.utils._sympy.functions import CleanDiv, FloorDiv, Mod, PythonMod
 
 from ..core.errors import Refusal, UserError
-from . import printing, questions, sizes
+from . import classes, printing, questions, sizes
 from .attributes import Attributes, Found
 from .cuts import Cuts
 from .effects import draws
 from .failures import MADE_BEFORE, check_constants, explained, made_and_kept
+from .functorch import floats_of_the_host
 from .generators import Unclear, undrawn
 from .kept import Again, Kept
 from .lean import aot_settings, nothing_donated
@@ -138,6 +139,7 @@ class _Tracer:
         self.asked = False  # whether it asks for these
         self.cuts = Cuts()
         self.calls = False  # whether it calls modules
+        self.typed = classes.namespaces(fn, values)
         self.reads = Reads(described.structure)
         self.attributes = Attributes({k: described.leaves[k] for k in layouts}, described.names)
 
@@ -197,7 +199,9 @@ class _Tracer:
                 stack.enter_context(self.device)
             if self.known.grad:
                 stack.enter_context(torch.set_grad_enabled(self.modes[0]))
-            stack.enter_context(questions.answered(self.modes[1], self.ask, self.attributes, self.known.namespaces))
+            stack.enter_context(
+                questions.answered(self.modes[1], self.ask, self.attributes, self.known.namespaces, self.typed)
+            )
             cuts = self.cuts if grad else None
             lines = stack.enter_context(Lines(self.values, leaves, self.ask, cuts, self.kept, _Tracer.run.__code__))
             with unchanged(self.described.structure, args), self.attributes.watched(leaves), self.reads.watched():
@@ -220,7 +224,8 @@ def _enter(stack: contextlib.ExitStack, node: Node, value: Any, leaves: list[Any
     """Put leaves in place of the parameters and buffers of modules among the arguments, until `stack` closes."""
     if node.kind != "module":
         parts: Any = value.values() if node.kind == "dict" else value
-        if node.kind in ("list", "tuple", "size", "named", "dict"):
+        parts = vars(value).values() if node.kind == "fields" else parts
+        if node.kind in ("list", "tuple", "size", "named", "dict", "fields"):
             for n, v in zip(node.children, parts, strict=True):
                 yield from _enter(stack, n, v, leaves)
         return
@@ -236,7 +241,8 @@ def _out(x: Any, outputs: list[Any], positions: dict[int, int]) -> Out:
             raise Refusal("result", "a tensor in the result that is itself to have a gradient")
     elif isinstance(x, torch.Size):
         return Out("size", None, tuple(_out(n, outputs, positions) for n in x))
-    elif not isinstance(x, (torch.SymInt, torch.SymFloat, torch.SymBool)):
+    elif not isinstance(x, sizes.NUMBERS) or sizes.fixed(x):
+        x = x.node.hint if isinstance(x, sizes.NUMBERS) else x
         if x is None or isinstance(x, _CONSTANTS):
             return Out("constant", x)
         raise Refusal("result", f"a {type(x).__name__} in the result")
@@ -400,7 +406,10 @@ def _capture(
     cached, grad = torch.is_autocast_cache_enabled(), known.grad or torch.is_grad_enabled()
     try:
         torch.set_autocast_cache_enabled(False)  # it would keep fake weights
-        with tracing(context), aot_settings(), torch.inference_mode(False), torch.set_grad_enabled(grad):
+        with contextlib.ExitStack() as stack:
+            settings = (tracing(context), aot_settings(), floats_of_the_host())
+            for setting in (*settings, torch.inference_mode(False), torch.set_grad_enabled(grad)):
+                stack.enter_context(setting)
             with tracer.mode:
                 tensors = [tracer.fake(k) for k in layouts]
             integers = [tracer.symbol(described.leaves[k], described.names[k], False) for k in tracer.integers]

@@ -115,6 +115,15 @@ class _Block:
                 self.unless(f"{e} is not None")
             for k, c in enumerate(n.children):
                 self.node(c, f"{e}[{k}]", check)
+        elif n.kind == "fields":
+            e = self.local(e)
+            if check:
+                self.unless(f"_type({e}) is {self.constant(n.data[0], 'y')}")
+            e = self.local(f"{e}.__dict__")
+            if check:
+                self.unless(f"_tuple({e}) == {self.constant(n.data[1], 'k')}")
+            for k, c in zip(n.data[1], n.children, strict=True):
+                self.node(c, f"{e}[{k!r}]", check)
         elif n.kind == "set":
             if check:
                 e = self.local(e)

@@ -19,6 +19,7 @@ from torch.utils._python_dispatch import is_traceable_wrapper_subclass
 from ..run import own_thread, second
 from ..run.node import NodeShape, make_node
 from . import frames
+from .functorch import gradients_like_results
 
 
 def is_lean(meta: Any) -> bool:
@@ -116,9 +117,11 @@ def _kind(n: Any) -> str:
 
 @contextmanager
 def aot_settings() -> Iterator[None]:
-    """Settings of AOTAutograd for our node: compile the backward pass now; do not free what a retained graph needs."""
+    """Settings of AOTAutograd for our node: compile the backward pass now; do not free what a retained graph needs;
+    take gradients to lie as the results do."""
     changes = {"force_non_lazy_backward_lowering": True, "donated_buffer": False}
-    with functorch_config.patch({k: v for k, v in changes.items() if hasattr(functorch_config, k)}):
+    patch = functorch_config.patch({k: v for k, v in changes.items() if hasattr(functorch_config, k)})
+    with patch, gradients_like_results():
         yield
 
 

@@ -2,57 +2,106 @@
 
 `math.sqrt` of a size converts it to a float, which takes its value. While something is traced the functions here stand
 in their places: of a symbolic number they give a symbolic one, which the host computes in each call, and of anything
-else they are what was there.
+else they are what was there. Functions that have no such result (`math.gcd`, `math.hypot`) take the values of what
+they are given, which are conditions of the trace then: each has a trace of its own.
 """
 
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Callable, Iterator
 from functools import wraps
 from types import BuiltinFunctionType
 from typing import Any
 
+import sympy
 import torch
 from torch.fx.experimental.proxy_tensor import get_proxy_mode, handle_sym_dispatch
 from torch.utils._sympy import functions as sympy_functions
+from torch.utils._sympy.value_ranges import SymPyValueRangeAnalysis, ValueRanges
 
 _SYMBOLIC = (torch.SymInt, torch.SymFloat)
 
 
-def _where(name: str, holds: Callable[[Any], Any], symbolic: Callable[[Any], Any]) -> Callable[[Any], Any]:
-    """`symbolic`, if this holds, as a condition of the trace; else Python raises an error."""
+def _value(x: Any) -> Any:
+    """What a symbolic number is in this call, as a condition of the trace; also in lists and tuples."""
+    if type(x) in (list, tuple):
+        return type(x)(map(_value, x))
+    if type(x) is torch.SymInt:
+        return x.node.guard_int("", 0)
+    return x.node.guard_float("", 0) if type(x) is torch.SymFloat else x
+
+
+def _symbolic(x: Any) -> bool:
+    return type(x) in _SYMBOLIC or (type(x) in (list, tuple) and any(map(_symbolic, x)))
+
+
+class HostFunctionBase(sympy.Function):  # type: ignore[misc]
+    """A function of `math` that neither sympy nor torch reasons about; `of`: its name there.
+
+    sympy looks for a printer of a base class if that is called so.
+    """
+
+    of = ""
+    _torch_handler_name = "fusewright_host_function"
+
+    @classmethod
+    def eval(cls, *args: Any) -> Any:
+        """Of numbers: a number, unless Python raises an error."""
+        if not all(isinstance(x, (sympy.Integer, sympy.Float)) for x in args):
+            return None
+        try:
+            return sympy.Float(getattr(math, cls.of)(*map(float, args)))
+        except (ValueError, OverflowError):
+            return None
+
+
+# How torch finds bounds of expressions: nothing is known of these.
+setattr(
+    SymPyValueRangeAnalysis, HostFunctionBase._torch_handler_name, staticmethod(lambda *args: ValueRanges.unknown())
+)
+
+
+def _where(name: str, holds: Callable[..., Any], symbolic: Callable[..., Any]) -> Callable[..., Any]:
+    """`symbolic`, if this holds, as a condition of the trace; else Python may raise an error."""
     plain = getattr(math, name)
 
-    def function(x: Any) -> Any:
-        if type(x) not in _SYMBOLIC:
-            return plain(x)
-        if holds(x):
-            return symbolic(x)
-        plain(x.node.hint)
-        return plain(float(x))
+    def function(*args: Any) -> Any:
+        if not any(map(_symbolic, args)):
+            return plain(*args)
+        if holds(*args):
+            return symbolic(*args)
+        plain(*map(_hint, args))
+        return plain(*map(_value, args))
 
     return function
 
 
-def _of_float(name: str) -> Callable[[Any], Any]:
-    """A function that sympy has for torch, but symbolic numbers do not."""
-    plain, opaque = getattr(math, name), getattr(sympy_functions, f"OpaqueUnaryFn_{name}")
+def _hint(x: Any) -> Any:
+    return x.node.hint if type(x) in _SYMBOLIC else x
 
-    def function(x: Any) -> Any:
-        if type(x) not in _SYMBOLIC:
-            return plain(x)
-        x = torch.sym_float(x)
+
+def _of_floats(name: str) -> Callable[..., Any]:
+    """A function that symbolic numbers do not have."""
+    plain, opaque = getattr(math, name), getattr(sympy_functions, f"OpaqueUnaryFn_{name}", None)
+    if opaque is None:
+        opaque = type(f"Host_{name}", (HostFunctionBase,), {"of": name})
+
+    def function(*args: Any) -> Any:
+        if not any(map(_symbolic, args)):
+            return plain(*args)
         if get_proxy_mode():
-            return handle_sym_dispatch(function, (x,), {})
-        env = x.node.shape_env
-        return env.create_symfloatnode(opaque(x.node.expr), hint=plain(x.node.hint))
+            return handle_sym_dispatch(function, tuple(map(torch.sym_float, args)), {})
+        env = next(x.node.shape_env for x in args if _symbolic(x))
+        floats = [x.node.expr if _symbolic(x) else sympy.Float(x) for x in map(torch.sym_float, args)]
+        return env.create_symfloatnode(opaque(*floats), hint=plain(*map(_hint, args)))
 
     function.__name__ = function.__qualname__ = f"sym_{name}"
     return function
 
 
-sym_exp, sym_log = _of_float("exp"), _of_float("log")
+sym_exp, sym_log = _of_floats("exp"), _of_floats("log")
 _natural = _where("log", lambda x: x > 0, sym_log)
 
 
@@ -67,7 +116,12 @@ def _pow(x: Any, y: Any) -> Any:
 
 
 _TORCHS = ("sqrt", "cos", "cosh", "sin", "sinh", "tan", "tanh", "asin", "acos", "atan", "log2")
+_HOSTS = (
+    *("acosh", "asinh", "atanh", "cbrt", "erf", "erfc", "exp2", "expm1", "gamma", "lgamma", "log10", "log1p"),
+    *("atan2", "copysign", "fmod", "hypot", "remainder"),
+)
 _FUNCTIONS: dict[str, Callable[..., Any]] = {
+    **{name: _of_floats(name) for name in _HOSTS if hasattr(math, name)},
     **{name: getattr(torch, f"_sym_{name}") for name in _TORCHS if hasattr(torch, f"_sym_{name}")},
     "sqrt": torch.sym_sqrt,
     "exp": sym_exp,
@@ -76,26 +130,45 @@ _FUNCTIONS: dict[str, Callable[..., Any]] = {
     "fabs": lambda x: abs(torch.sym_float(x)),
     "degrees": lambda x: x * (180.0 / math.pi),
     "radians": lambda x: x * (math.pi / 180.0),
+    "isqrt": lambda x: math.floor(torch.sym_sqrt(x)),
 }
 
 
 def _of_symbols(plain: Callable[..., Any], symbolic: Callable[..., Any]) -> Callable[..., Any]:
     @wraps(plain)
-    def function(*args: Any) -> Any:
-        return (symbolic if any(type(x) in _SYMBOLIC for x in args) else plain)(*args)
+    def function(*args: Any, **options: Any) -> Any:
+        return (symbolic if any(map(_symbolic, args)) else plain)(*args, **options)
 
     return function
 
 
-_LARGEST = 709.0  # exp of this is finite
-_DOMAINS: dict[str, Callable[[Any], Any]] = {
+def _specialised(plain: Callable[..., Any]) -> Callable[..., Any]:
+    return lambda *args, **options: plain(*map(_value, args), **{k: _value(x) for k, x in options.items()})
+
+
+_LARGEST, _FACTORIAL = 709.0, 170.0  # exp and gamma of these are finite
+_DOMAINS: dict[str, Callable[..., Any]] = {
     "sqrt": lambda x: x >= 0,
     "log2": lambda x: x > 0,
     **dict.fromkeys(("asin", "acos"), lambda x: abs(x) <= 1),
     **dict.fromkeys(("sinh", "cosh"), lambda x: abs(x) < _LARGEST),
-    "exp": lambda x: x < _LARGEST,
+    **dict.fromkeys(("exp", "expm1", "exp2"), lambda x: x < _LARGEST),
+    **dict.fromkeys(("log10", "lgamma"), lambda x: x > 0),
+    "log1p": lambda x: x > -1,
+    "isqrt": lambda x: type(x) is torch.SymInt and bool(x >= 0) and x < 1 << 52,  # then the float is near enough
+    "acosh": lambda x: x >= 1,
+    "atanh": lambda x: abs(x) < 1,
+    "gamma": lambda x: bool(x > 0) and x < _FACTORIAL,
+    **dict.fromkeys(("fmod", "remainder"), lambda x, y: y != 0),
 }
 _FUNCTIONS |= {name: _where(name, holds, _FUNCTIONS[name]) for name, holds in _DOMAINS.items() if name in _FUNCTIONS}
+_OF_NUMPY = ("exp", "expm1", "log", "log10", "log1p", "log2", "cbrt", "sin", "cos", "tan", "tanh", "cosh", "sinh")
+_OF_NUMBERS = ("ceil", "floor", "prod", "trunc")  # ask symbolic numbers themselves
+_FUNCTIONS |= {
+    name: _specialised(plain)
+    for name, plain in vars(math).items()
+    if type(plain) is BuiltinFunctionType and name not in (*_FUNCTIONS, *_OF_NUMBERS) and name[0] != "_"
+}
 _BY_PLAIN = {getattr(math, name): _of_symbols(getattr(math, name), f) for name, f in _FUNCTIONS.items()}
 
 
@@ -110,7 +183,9 @@ def replacements() -> Iterator[tuple[Any, str, Any]]:
     for t in _SYMBOLIC:
         yield t, "__divmod__", _divmod
         yield t, "__rdivmod__", lambda x, y: _divmod(y, x)
-        yield t, "sqrt", torch.sym_sqrt  # NumPy's functions of other objects call their methods
+        yield t, "sqrt", _FUNCTIONS["sqrt"]  # NumPy's functions of other objects call their methods
+        for name in _OF_NUMPY:  # not all are Python's to the last bit
+            yield t, name, lambda x, name=name: getattr(sys.modules["numpy"], name)(_value(x))
 
 
 def imported(names: dict[str, Any]) -> dict[str, Any]:

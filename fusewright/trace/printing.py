@@ -34,6 +34,9 @@ class SizePrinter(PythonPrinter):
     def _print_OpaqueUnaryFn_log(self, expr: Any) -> str:
         return f"math.log({self._print(expr.args[0])})"
 
+    def _print_HostFunctionBase(self, expr: Any) -> str:
+        return f"math.{expr.of}({', '.join(map(self._print, expr.args))})"
+
     def _print_OpaqueUnaryFn_asinh(self, expr: Any) -> str:
         return f"math.asinh({self._print(expr.args[0])})"
 

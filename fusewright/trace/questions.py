@@ -5,8 +5,9 @@ attributes that programs give tensors (`attributes.py`). Where a tensor lies in 
 argument are no part of a signature, and the text of a size or a tensor is another one in each call: the plain function
 runs. So it does for what autograd or a tensor is told and no graph says, a gradient or other memory that is assigned,
 and where a generator of random numbers is looked at or set.
-A symbolic number is an instance of `int`, `float` or `bool` to code that is not torch's. Whether two arguments are one
-tensor (`x is y`), and the `type` of something, nobody can notice being asked.
+A symbolic number is an instance of `int`, `float` or `bool` to code that is not torch's, and a tensor in a trace has
+the class that it would have outside (`classes.py`); code that looks at all attributes of a tensor runs as it is.
+Whether two arguments are one tensor (`x is y`) nobody can notice being asked.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ import torch
 from torch._subclasses.functional_tensor import FunctionalTensor
 
 from ..core.errors import Refusal
-from . import numbers
+from . import classes, numbers
 from .attributes import MISSING, Attributes
 from .failures import PACKAGE, TORCH
 
@@ -108,6 +109,7 @@ class _Asked:
         self.lock = threading.Lock()
         self.traces: dict[int, list[tuple[Callable[[], None], bool, Attributes | None]]] = {}
         self.plain: list[tuple[Any, str, Any, Any]] = []
+        self.type = classes.stand_in(self.type_of)
 
     def begin(
         self,
@@ -115,6 +117,7 @@ class _Asked:
         inference: bool,
         attributes: Attributes | None,
         namespaces: Sequence[dict[str, Any]],
+        typed: Sequence[dict[str, Any]],
     ) -> None:
         with self.lock:
             if not self.traces:
@@ -123,6 +126,8 @@ class _Asked:
                 for t in (*_NUMBERS, FunctionalTensor):
                     self.replace(t, "__repr__", self.text(vars(t)["__repr__"]))
                 self.replace(FunctionalTensor, "__getattr__", self.missing)
+                self.replace(FunctionalTensor, "__getattribute__", self.of_tensors)
+                self.replace(FunctionalTensor, "__dir__", self.names_of)
                 self.replace(torch.random, "default_generator", _Generator(torch.default_generator, self.traces))
                 gpus = tuple(_Generator(g, self.traces) for g in torch.cuda.default_generators)
                 self.replace(torch.cuda, "default_generators", gpus)
@@ -133,12 +138,15 @@ class _Asked:
             for names in namespaces:
                 for name, f in numbers.imported(names).items():
                     self.replace(names, name, f)
+            for names in typed:
+                if "type" not in names:
+                    self.replace(names, "type", self.type)
             self.traces.setdefault(threading.get_ident(), []).append((asked, inference, attributes))
 
     def replace(self, owner: Any, name: str, f: Any) -> None:
         """`owner`: a class, a module, or a module's namespace."""
         if isinstance(owner, dict):
-            self.plain.append((owner, name, f, owner[name]))
+            self.plain.append((owner, name, f, owner.get(name)))
             owner[name] = f
         else:
             self.plain.append((owner, name, f, vars(owner).get(name)))
@@ -153,7 +161,11 @@ class _Asked:
             if not self.traces:
                 for owner, name, ours, f in self.plain:
                     if isinstance(owner, dict):
-                        if owner.get(name) is ours:  # the program may have assigned another one
+                        if owner.get(name) is not ours:  # the program may have assigned another one
+                            continue
+                        if f is None:
+                            del owner[name]
+                        else:
                             owner[name] = f
                     elif f is None:
                         delattr(owner, name)
@@ -198,6 +210,42 @@ class _Asked:
 
         return __getattr__
 
+    def type_of(self, x: Any) -> type:
+        """The type of an object to a program."""
+        mine = self.traces.get(threading.get_ident())
+        if not mine or not isinstance(x, (FunctionalTensor, *_NUMBERS)):
+            return type(x)
+        return self.of_tensor(x) if isinstance(x, FunctionalTensor) else _NUMBERS[type(x)]
+
+    def of_tensor(self, x: Any) -> type:
+        """The same of a tensor in a trace."""
+        attributes = self.traces[threading.get_ident()][-1][2]
+        return torch.Tensor if attributes is None else attributes.type_of(x)
+
+    @property
+    def of_tensors(self) -> Callable[[Any, str], Any]:
+        def __getattribute__(x: Any, name: str) -> Any:
+            if name == "__class__" and threading.get_ident() in self.traces and _users(sys._getframe(1)):
+                return self.of_tensor(x)
+            if name == "__dict__":
+                self.not_looked_at(sys._getframe(1))
+            return _attribute_of_tensor(x, name)
+
+        return __getattribute__
+
+    def not_looked_at(self, frame: FrameType) -> None:
+        """Raises Refusal if it is a program that looks at all attributes of a tensor."""
+        if threading.get_ident() in self.traces and _users(frame):
+            raise Refusal("argument", "it looks at all attributes of a tensor, which a trace does not know")
+
+    @property
+    def names_of(self) -> Callable[[Any], Any]:
+        def __dir__(x: Any) -> Any:
+            self.not_looked_at(sys._getframe(1))
+            return torch.Tensor.__dir__(x)
+
+        return __dir__
+
     def attribute(self, number: type) -> Callable[[Any, str], Any]:
         def __getattribute__(x: Any, name: str) -> Any:
             if name == "__class__" and threading.get_ident() in self.traces and _users(sys._getframe(1)):
@@ -208,6 +256,7 @@ class _Asked:
 
 
 _plain_attribute = object.__getattribute__
+_attribute_of_tensor = _T.__getattribute__
 _plain_grad_enabled, _plain_inference_enabled = torch.is_grad_enabled, torch.is_inference_mode_enabled
 _asked = _Asked()
 
@@ -218,12 +267,14 @@ def answered(
     asked: Callable[[], None],
     attributes: Attributes | None = None,
     namespaces: Sequence[dict[str, Any]] = (),
+    typed: Sequence[dict[str, Any]] = (),
 ) -> Iterator[None]:
     """Call `asked` whenever code that is not torch's asks for a mode. `inference`: the mode that is to be seen.
 
-    `namespaces`: of modules that have functions of `math` by name (`numbers.py`).
+    `namespaces`: of modules that have functions of `math` by name (`numbers.py`). `typed`: of modules that ask for the
+    `type` of something (`classes.py`).
     """
-    _asked.begin(asked, inference, attributes, namespaces)
+    _asked.begin(asked, inference, attributes, namespaces, typed)
     try:
         yield
     finally:

@@ -9,6 +9,7 @@ are the key of a trace:
     int         symbolic, unless it is -1, 0 or 1 or its argument is specialised; then its value
     tuple, list, dict, named tuples and what torch's pytree knows: their type, keys and items
     set, frozenset  their items, in the order in which they are iterated; no tensors
+    dataclass, attrs class, SimpleNamespace, if a tensor is in it: its type, and its attributes as a dict has items
     Module      itself, its tree of modules, their training flags; parameters and buffers are leaves
     all others  their value if they are plain (bool, float, str, None, dtype, device, ...), else their identity
 
@@ -18,6 +19,7 @@ becomes of their items.
 
 from __future__ import annotations
 
+import dataclasses
 import enum
 import types
 import weakref
@@ -105,6 +107,7 @@ class Node:
     "set"     (type, length)              items, none of them leaves
     "named"   type                        fields
     "dict"    keys                        values
+    "fields"  (type, names)               attributes
     "module"  `ModuleState`               leaves
     "pytree"  (type, context)             children
     """
@@ -186,18 +189,24 @@ class ModuleState:
 class Described:
     """The leaves and the structure of one call's arguments."""
 
-    __slots__ = ("entered", "fixed", "leaves", "names", "structure")
+    __slots__ = ("entered", "fixed", "inside", "leaves", "names", "structure")
 
     def __init__(self, entered: str = "") -> None:
         self.entered = entered
         self.leaves: list[Any] = []
         self.names: list[str] = []  # of the argument behind each leaf, as a Python expression
         self.fixed: list[bool] = []  # whether the argument behind a leaf is specialised
+        self.inside: set[int] = set()  # ids of the objects whose attributes are looked at
         self.structure: tuple[Node, ...] = ()
 
     def has_modules(self) -> bool:
         """Whether there are modules among the arguments."""
         return any(n.kind == "module" for top in self.structure for n in top.walk())
+
+    def has_objects(self) -> bool:
+        """Whether there are objects among the arguments that may hold tensors where a trace does not look."""
+        objects = [n.data for top in self.structure for n in top.walk() if n.kind == "object"]
+        return any(not isinstance(x.get(), (types.FunctionType, types.BuiltinFunctionType)) for x in objects)
 
     def layouts(self) -> dict[int, Layout]:
         """The layout of each tensor among the leaves."""
@@ -288,7 +297,38 @@ def _node(x: Any, out: Described, name: str, fixed: bool) -> Node:
         raise Refusal("argument", f"{name} is a {t.__name__}")
     if isinstance(x, _CONTAINERS):
         raise Refusal("argument", f"{name} is a {t.__name__}, a container that is not known to torch's pytree")
-    return Node("object", Same(x))
+    return (_fields(x, out, name, fixed) if is_record(x) else None) or Node("object", Same(x))
+
+
+def is_record(x: Any) -> bool:
+    """Whether an object is nothing but its attributes: it is made anew of other ones."""
+    t = type(x)
+    if t is types.SimpleNamespace:
+        return True
+    known = dataclasses.is_dataclass(t) or hasattr(t, "__attrs_attrs__")
+    plain = t.__new__ is object.__new__ and not hasattr(t, "__del__") and type(getattr(x, "__dict__", None)) is dict
+    return known and plain and not any(vars(c).get("__slots__") for c in t.__mro__)
+
+
+def _fields(x: Any, out: Described, name: str, fixed: bool) -> Node | None:
+    """None if there is no tensor in it."""
+    if id(x) in out.inside:
+        raise Refusal("argument", f"{name} holds itself")
+    before = len(out.leaves)
+    out.inside.add(id(x))
+    try:
+        items = tuple(_node(y, out, f"{name}.{k}", fixed) for k, y in vars(x).items())
+    except Refusal:
+        if any(isinstance(y, torch.Tensor) for y in out.leaves[before:]):
+            raise
+        items = ()
+    finally:
+        out.inside.discard(id(x))
+    if any(isinstance(y, torch.Tensor) for y in out.leaves[before:]):
+        return Node("fields", (type(x), tuple(vars(x))), items)
+    for found in (out.leaves, out.names, out.fixed):
+        del found[before:]
+    return None
 
 
 def _module(m: torch.nn.Module, out: Described, name: str, fixed: bool) -> Node:
@@ -345,6 +385,11 @@ def rebuild(node: Node, value: Any, leaves: list[Any]) -> Any:
         parts, context = entry.flatten_fn(value)
         built = [rebuild(c, v, leaves) for c, v in zip(node.children, parts, strict=True)]
         return entry.unflatten_fn(built, context)
+    if kind == "fields":
+        t, names = node.data
+        made = t.__new__(t)
+        vars(made).update({k: rebuild(c, vars(value)[k], leaves) for k, c in zip(names, node.children, strict=True)})
+        return made
     items = [rebuild(c, v, leaves) for c, v in zip(node.children, value, strict=True)]
     if kind == "named":
         return node.data(*items)

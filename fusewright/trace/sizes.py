@@ -16,7 +16,7 @@ import torch
 from sympy.logic.boolalg import Boolean
 from torch.fx.experimental.symbolic_shapes import ShapeEnv
 
-from . import failures, frames, numbers
+from . import failures, floats, frames, numbers
 from .failures import PACKAGE, TORCH, line_at
 
 # Frames between a number's use and the code that uses it.
@@ -81,7 +81,12 @@ def _chunk(input: torch.Tensor, chunks: int, dim: int = 0) -> Any:
     return torch.chunk(input, chunks, dim)
 
 
-_NUMBERS = (torch.SymInt, torch.SymFloat, torch.SymBool)
+NUMBERS = (torch.SymInt, torch.SymFloat, torch.SymBool)
+
+
+def fixed(x: Any) -> bool:
+    """Whether a symbolic number is one that the trace knows, by what has become a condition of it since."""
+    return bool(x.node.expr.is_number or x.node.expr in (sympy.true, sympy.false))
 
 
 def _selected(x: torch.Tensor, index: Any) -> tuple[torch.Tensor, Any]:
@@ -122,10 +127,10 @@ def _setitem(x: torch.Tensor, index: Any, value: Any) -> None:
 def _tensor(data: Any, **options: Any) -> torch.Tensor:
     """`torch.tensor`, of symbolic numbers, too, one or a list of them."""
     wanted = options.get("dtype")
-    if type(data) in _NUMBERS:
+    if type(data) in NUMBERS:
         return torch.scalar_tensor(data, **{**options, "dtype": wanted or _dtype([data])})
-    if isinstance(data, (list, tuple)) and any(type(n) in _NUMBERS for n in data):
-        if all(isinstance(n, (int, float, *_NUMBERS)) for n in data) and not options.get("requires_grad"):
+    if isinstance(data, (list, tuple)) and any(type(n) in NUMBERS for n in data):
+        if all(isinstance(n, (int, float, *NUMBERS)) for n in data) and not options.get("requires_grad"):
             options["dtype"] = wanted or _dtype(data)
             return torch.stack([torch.scalar_tensor(n, **options) for n in data])
     return torch.tensor(data, **options)
@@ -143,6 +148,7 @@ CALLS: dict[Any, Callable[..., Any]] = {
     torch.Tensor.__getitem__: _getitem,
     torch.Tensor.__setitem__: _setitem,
     torch.tensor: _tensor,
+    **floats.CALLS,
 }
 
-__all__ = ["CALLS", "Env", "Pinned"]
+__all__ = ["CALLS", "NUMBERS", "Env", "Pinned", "fixed"]

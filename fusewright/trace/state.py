@@ -19,7 +19,7 @@ import torch
 from torch.utils import _pytree as pytree
 
 from ..core.errors import Refusal
-from .signature import Node, Same
+from .signature import Node, Same, is_record
 
 _PLAIN = (bool, int, float, complex, str, bytes, type(None))
 _NOT_STATE = (types.FunctionType, types.BuiltinFunctionType, types.ModuleType, type)
@@ -152,10 +152,10 @@ def _made(x: Any) -> Iterator[tuple[Any, str]]:
     what = type(x).__name__
     if type(x) in _CONTAINERS:
         yield x, what
-    elif type(x) in pytree.SUPPORTED_NODES and type(getattr(x, "__dict__", None)) is dict:
+    elif is_record(x) or (type(x) in pytree.SUPPORTED_NODES and type(getattr(x, "__dict__", None)) is dict):
         yield vars(x), what
-    if isinstance(x, (tuple, *_CONTAINERS)):
-        for y in _items(x):
+    if isinstance(x, (tuple, *_CONTAINERS)) or is_record(x):
+        for y in _items(x) if isinstance(x, (tuple, *_CONTAINERS)) else list(vars(x).values()):
             yield from _made(y)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import threading
-from math import log, sqrt
+from math import gcd, log, sqrt
 
 import numpy as np
 import pytest
@@ -39,6 +39,13 @@ NUMBERS = {
     "whole": lambda n: math.floor(n / 2) + math.ceil(n / 3) + math.trunc(n / 4) + round(n / 5),
     "divmod": lambda n: divmod(n, 3)[0] + divmod(100, n)[1],
     "prod": lambda n: math.prod((n, 2, n)),
+    "logarithms": lambda n: math.log10(n) + math.log1p(-1 / n),
+    "exponentials": lambda n: math.expm1(1 / n),
+    "inverse hyperbolic": lambda n: math.asinh(n) + math.acosh(n) + math.atanh(1 / n),
+    "special": lambda n: math.erf(1 / n) + math.erfc(1 / n) + math.gamma(n) + math.lgamma(n),
+    "of two": lambda n: math.hypot(n, 3) + math.atan2(n, 2.5) + math.fmod(n, 2) + math.remainder(n, 4),
+    "copysign": lambda n: math.copysign(n, -1) * 2,
+    "isqrt": lambda n: math.isqrt(n) + math.isqrt(n * n) + math.isqrt(n * n - 1),
     "numpy": lambda n: np.sqrt(n),
 }
 
@@ -59,6 +66,63 @@ def test_functions_of_sizes_are_computed_in_each_call(number, gradient):
             if gradient:
                 assert torch.equal(*(torch.autograd.grad(y.sum(), x)[0] for y in (got, want)))
     assert counted(before)["fuse_traces"] == 1 and counted(before)["fuse_declined"] == 0
+
+
+OF_VALUES = {
+    "gcd": lambda n: math.gcd(n, 6) + math.lcm(4, n),
+    "combinatorics": lambda n: math.comb(n, 2) + math.perm(n, 2) + math.factorial(n),
+    "sequences": lambda n: math.fsum([n, 0.5]) + math.dist((n,), (3,)),
+    "parts": lambda n: math.frexp(n)[0] + math.modf(n / 3)[0] + math.ldexp(1.0, n),
+    "kinds": lambda n: 2 if math.isfinite(n) and not math.isnan(n / 3) and math.isclose(n, n + 1e-12) else 3,
+    "numpy": lambda n: float(np.log(n)) + float(np.exp(1 / n)),
+    "by name": lambda n: gcd(n, 4),
+}
+
+
+@pytest.mark.parametrize("number", OF_VALUES.values(), ids=OF_VALUES)
+def test_functions_without_a_symbolic_result_have_a_trace_for_each_value(number):
+    def f(x):
+        return x * number(x.shape[0]) + 1
+
+    fused = fusewright.fuse(f)
+    before = counters()
+    with no_fallbacks():
+        for n in (5, 8, 5):
+            x = random_tensor((n, 3), seed=n)
+            assert torch.equal(fused(x), f(x))
+    assert counted(before)["fuse_traces"] == 2 and counted(before)["fuse_declined"] == 0
+
+
+def test_sizes_and_conditions_of_such_numbers():
+    def f(x):
+        batch, n, channels = x.shape
+        side = math.isqrt(n)
+        y = x * 2 if math.hypot(n, channels) > 30 else x * 3
+        rows = math.ceil(math.log10(n) * 10)
+        return y.transpose(1, 2).reshape(batch, channels, side, side), x.new_ones(rows) * 2, math.log10(n), side
+
+    fused = fusewright.fuse(f)
+    before = counters()
+    with no_fallbacks():
+        for n in (4, 5, 7, 9):
+            x = random_tensor((2, n * n, 3), seed=n)
+            assert_agrees(fused(x), f(x))
+    assert counted(before)["fuse_traces"] == 2 and counted(before)["fuse_declined"] == 0
+
+
+def test_numbers_as_results_whose_sizes_become_conditions_later():
+    f = lambda x: (x * 2, math.log10(x.shape[0]), x.shape[0] // 2, math.gcd(x.shape[0], 6))
+    fused = fusewright.fuse(f)
+    with no_fallbacks():
+        for n in (4, 9):
+            assert_agrees(fused(torch.ones(n)), f(torch.ones(n)))
+
+
+def test_floats_of_sizes_are_arguments_of_kernels():
+    """Not computed in the kernel, for each element."""
+    f = lambda x: torch.relu(x / math.sqrt(x.shape[0]) + math.log10(x.shape[1]))
+    text = str(fusewright.explain(fusewright.fuse(f), random_tensor((4, 3))))
+    assert "pointwise" in text and "sqrt" not in text.partition("kernel ")[2].partition("(")[0] and "log" not in text
 
 
 @pytest.mark.parametrize("f", [scaled, by_name])
@@ -125,6 +189,12 @@ def test_other_threads_have_the_plain_functions_in_the_meantime():
         (lambda x, n: x * math.sqrt(n), (-7,), ValueError),
         (lambda x, n: x * math.asin(n / 10), (11, -12), ValueError),
         (lambda x, n: x * math.exp(n), (710, 1000), OverflowError),
+        (lambda x, n: x * math.log10(n), (-7, 0), ValueError),
+        (lambda x, n: x * math.gamma(n), (-3, 0), ValueError),
+        (lambda x, n: x * math.gamma(n), (172,), OverflowError),
+        (lambda x, n: x * math.fmod(8, n), (0,), ValueError),
+        (lambda x, n: x * math.isqrt(n), (-7,), ValueError),
+        (lambda x, n: x * math.factorial(n), (-7,), ValueError),
     ],
 )
 def test_errors_are_pythons(f, values, error):

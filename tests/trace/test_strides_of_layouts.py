@@ -115,10 +115,34 @@ def test_strides(name: str, layout: str) -> None:
     assert_same(name, got[1], want[1], "gradient")
 
 
+@pytest.mark.parametrize("layout", ["channels last", "permuted", "transposed"])
 @pytest.mark.parametrize("name", PROGRAMS)
-def test_strides_of_fused_functions(name: str) -> None:
-    """Where strides vary torch traces gradients that come in as contiguous, or channels-last, so that only results are
-    eager's."""
+def test_strides_of_fused_functions(name: str, layout: str) -> None:
+    """Where strides vary, too, gradients are traced as ones that lie as the results do."""
     program = PROGRAMS[name][1]
-    got, want = (run(fn, name, "permuted") for fn in (fusewright.fuse(program), program))
+    fused = fusewright.fuse(program)
+    got, want = (run(fn, name, layout) for fn in (fused, program))
     assert_same(name, got[0], want[0], "result")
+    assert_same(name, got[1], want[1], "gradient")
+
+
+def test_gradients_that_lie_otherwise_than_the_results() -> None:
+    fused, plain = fusewright.fuse(F.gelu), F.gelu
+    for gradient in (lambda t: random_tensor(SHAPE, seed=3), lambda t: torch.ones(()).expand(t.shape), torch.ones_like):
+        grads = []
+        for fn in (fused, plain):
+            x = LAYOUTS["permuted"](1).requires_grad_()
+            out = fn(x)
+            grads += torch.autograd.grad(out, x, gradient(out))
+        torch.testing.assert_close(*grads)
+
+
+def test_gradients_where_a_compiled_program_has_symbolic_sizes() -> None:
+    compiled_gelu = torch.compile(F.gelu, backend="fusewright", dynamic=True)
+    grads = []
+    for fn in (compiled_gelu, F.gelu):
+        x = LAYOUTS["permuted"](1).requires_grad_()
+        out = fn(x)
+        grads += torch.autograd.grad(out, x, torch.ones_like(out))
+    assert_same_tensor_metadata(*grads, "gradient")
+    torch.testing.assert_close(*grads)

@@ -1,0 +1,81 @@
+"""Functions of AOTAutograd that do something else in threads that trace for us.
+
+Where sizes are symbols, AOTAutograd takes incoming gradients to be contiguous or channels-last, whatever the results
+are. Eager's operators give them the order in memory that the results have, and gradients of inputs follow what they
+are computed from. So here gradients are traced in the order of the results (`gradients_like_results`); one that comes
+in another order after all is copied by the plan that reads it.
+
+Operators with a float that is computed from sizes are rewritten by torch to operators of tensors that compute the
+float, in the kernel and for each element. For traces with floats of the host that is left out (`floats_of_the_host`).
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import torch
+from torch._functorch._aot_autograd import collect_metadata_analysis, graph_compile
+from torch.fx.experimental.symbolic_shapes import statically_known_true
+from torch.utils._python_dispatch import is_traceable_wrapper_subclass
+
+_lock = threading.Lock()
+
+
+class _Replaced:
+    """The function `name` of a module. In threads inside `here` it is `ours`, of torch's own and its arguments."""
+
+    def __init__(self, module: Any, name: str, ours: Callable[..., Any]):
+        self.module, self.name, self.ours = module, name, ours
+        self.plain: Any = getattr(module, name, None)
+        self.threads: list[int] = []
+
+    @contextmanager
+    def here(self) -> Iterator[None]:
+        me = threading.get_ident()
+        with _lock:
+            if not self.threads and self.plain is not None:
+                setattr(self.module, self.name, self.call)
+            self.threads.append(me)
+        try:
+            yield
+        finally:
+            with _lock:
+                self.threads.remove(me)
+                if not self.threads and self.plain is not None:
+                    setattr(self.module, self.name, self.plain)
+
+    def call(self, *args: Any, **kwargs: Any) -> Any:
+        if threading.get_ident() in self.threads:
+            return self.ours(self.plain, *args, **kwargs)
+        return self.plain(*args, **kwargs)
+
+
+def _gradient_like(plain: Callable[[Any], Any], x: Any) -> Any:
+    """torch's function: (the gradient of a result `x` as it is traced, what its runtime makes of real ones, ...)."""
+    out = plain(x)
+    if not isinstance(x, torch.Tensor) or is_traceable_wrapper_subclass(x) or not _dense(x):
+        return out
+    return (x.detach(), *out[1:])
+
+
+def _dense(x: torch.Tensor) -> bool:
+    """Whether a tensor is dense in some order of dimensions, as far as is known without assuming anything of sizes."""
+    expected: Any = 1
+    left = {d for d in range(x.dim()) if not statically_known_true(x.shape[d] == 1)}
+    while left:
+        d = next((d for d in left if statically_known_true(x.stride(d) == expected)), None)
+        if d is None:
+            return False
+        left.remove(d)
+        expected = expected * x.shape[d]
+    return True
+
+
+_gradients = _Replaced(collect_metadata_analysis, "coerce_tangent_and_suggest_memory_format", _gradient_like)
+_floats = _Replaced(graph_compile, "tensorify_python_scalars", lambda plain, *args: None)
+gradients_like_results, floats_of_the_host = _gradients.here, _floats.here
+
+__all__ = ["floats_of_the_host", "gradients_like_results"]
