@@ -264,7 +264,7 @@ ARG_MONOIDS = ("argmax", "argmin")
 
 # Primitives that are not continuous: a last digit of an operand can change all of their result.
 STEPWISE = frozenset(
-    ("eq", "ne", "lt", "le", "gt", "ge", "floor", "ceil", "trunc", "round", "floordiv", "remainder", "fmod")
+    "eq ne lt le gt ge floor ceil trunc round floordiv remainder fmod sign signbit".split()
 )
 
 # Of streams that are ours (prims/philox.py), and those of PyTorch's CUDA kernels (prims/curand.py).
