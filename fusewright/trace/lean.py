@@ -171,7 +171,7 @@ class Parts:
         else:
             backward, backward_graph = self.compiled.get("backward", (None, None))
             shape = None if backward_graph is None else node_shape(graph, backward_graph, self.meta, tensors)  # type: ignore[arg-type]
-            if shape is None:
+            if shape is None or not torch.is_grad_enabled():  # an `enable_grad` of the program is within a `no_grad`
                 return whole
             again = second.twice(None, "under torch.compile", shape.curved)
             scope["_run"] = make_node(forward, backward, shape, name, again)  # type: ignore[arg-type]
