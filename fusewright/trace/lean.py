@@ -59,6 +59,19 @@ def below_autograd(run: Callable[[list[Any]], list[Any]], meta: Any) -> Callable
     return quiet
 
 
+def without_autocast(run: Callable[[list[Any]], list[Any]]) -> Callable[[list[Any]], list[Any]]:
+    """`run`, a plan that AOTAutograd's node calls whatever autocast says then; torch's operators keep their types."""
+
+    def quiet(args: list[Any]) -> list[Any]:
+        if not torch._C._is_any_autocast_enabled():
+            return run(args)
+        with torch._C._DisableAutocast():
+            return run(args)
+
+    quiet._boxed_call = True  # type: ignore[attr-defined]
+    return quiet
+
+
 def node_shape(forward: GraphModule, backward: GraphModule, meta: Any, tensors: Sequence[bool]) -> NodeShape | None:
     """What the node of a traced forward and backward pass hands around; None if the graphs are not as expected.
 
@@ -148,7 +161,7 @@ class Parts:
             context = torch._guards.TracingContext.try_get()
             if kind != "backward" and context is not None:
                 self.meta = nothing_donated(context.fw_metadata)
-            return made
+            return made if kind != "backward" else without_autocast(made)
 
         return kept
 
