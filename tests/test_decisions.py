@@ -31,7 +31,7 @@ DECISIONS: dict[str, Program] = {
     "all": lambda x, y: ((x + 256) - 256).all(1),
     "count": lambda x, y: ((x + 256) - 256).count_nonzero(1),
     "step": lambda x, y: torch.heaviside(x + 1 - 1, y),
-    "threshold": lambda x, y: torch.nn.functional.threshold(x * y, 0.5, 3.0),
+    "replaced below": lambda x, y: torch.nn.functional.threshold(x * y, 0.5, 3.0),
     "shrunk": lambda x, y: torch.nn.functional.hardshrink(x * y, 0.5),
     "infinite": lambda x, y: (x * torch.finfo(x.dtype).max).isinf(),
     "infinity replaced": lambda x, y: (x * torch.finfo(x.dtype).max).nan_to_num(0.0, 1.0, 2.0),
