@@ -22,6 +22,20 @@ DECISIONS: dict[str, Program] = {
     "to integer": lambda x, y: (x * y * 100).to(torch.int32),
     "remainder": lambda x, y: torch.remainder(x * y, 0.5),
     "floor division": lambda x, y: (x * y) // 0.125,
+    "sign": lambda x, y: ((x + 256) - 256).sign(),
+    "sign bit": lambda x, y: ((x + 256) - 256).signbit(),
+    "sign of another": lambda x, y: torch.copysign(y, (x + 256) - 256),
+    "zero or not": lambda x, y: ((x + 256) - 256).bool(),
+    "logical not": lambda x, y: ((x + 256) - 256).logical_not(),
+    "logical and": lambda x, y: ((x + 256) - 256).logical_and(y),
+    "all": lambda x, y: ((x + 256) - 256).all(1),
+    "count": lambda x, y: ((x + 256) - 256).count_nonzero(1),
+    "step": lambda x, y: torch.heaviside(x + 1 - 1, y),
+    "replaced below": lambda x, y: torch.nn.functional.threshold(x * y, 0.5, 3.0),
+    "shrunk": lambda x, y: torch.nn.functional.hardshrink(x * y, 0.5),
+    "infinite": lambda x, y: (x * torch.finfo(x.dtype).max).isinf(),
+    "infinity replaced": lambda x, y: (x * torch.finfo(x.dtype).max).nan_to_num(0.0, 1.0, 2.0),
+    "largest number": lambda x, y: (x * torch.finfo(x.dtype).max).nan_to_num() + y,
 }
 
 

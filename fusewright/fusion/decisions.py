@@ -2,9 +2,10 @@
 
 Within a kernel 16-bit floats are computed in float32, whose further digits do no harm where they merely change a result
 a little. But which of two values is larger, or the next integer, may then depend on digits that eager does not have:
-comparisons whose result leaves its operator, positions of extremes, rounding to integers and remainders are given what
-eager gives them. Comparisons inside an operator (`elu`, `huber_loss`) choose between formulas that meet, and are not
-decisions.
+comparisons whose result leaves its operator, signs, positions of extremes, rounding to integers and remainders are
+given what eager gives them. Comparisons in float32 inside an operator (`elu`, `huber_loss`) choose between formulas that
+meet, and are not decisions; a rule that compares the 16-bit values themselves (`nan_to_num`, `all`, `threshold`) means
+that they are.
 """
 
 from __future__ import annotations
@@ -25,14 +26,19 @@ def deciding(eqns: Sequence[Eqn], outputs: Collection[Value]) -> frozenset[Value
         leaving.update(v for v in e.inputs if unit.get(v, e.unit) != e.unit)
     found: set[Value] = set()
     for e in reversed(eqns):
-        if e.out in found or (_decides(e) and (e.out in leaving or not _compares(e))):
+        if e.out in found:
+            found.update(e.inputs)
+        elif e.op == "map" and e.params[0] == "copysign":
+            found.add(e.inputs[1])
+        elif _decides(e) and (e.out in leaving or not _meets(e)):
             found.add(e.out)
             found.update(e.inputs)
     return frozenset(found)
 
 
-def _compares(e: Eqn) -> bool:
-    return e.op == "map" and e.params[0] in _COMPARISONS
+def _meets(e: Eqn) -> bool:
+    """Whether `e` is a comparison that, inside its operator, chooses between formulas that meet."""
+    return e.op == "map" and e.params[0] in _COMPARISONS and not e.inputs[0].dtype.is_reduced
 
 
 def _decides(e: Eqn) -> bool:

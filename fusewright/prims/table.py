@@ -263,9 +263,7 @@ MONOIDS: dict[str, Monoid] = {
 ARG_MONOIDS = ("argmax", "argmin")
 
 # Primitives that are not continuous: a last digit of an operand can change all of their result.
-STEPWISE = frozenset(
-    ("eq", "ne", "lt", "le", "gt", "ge", "floor", "ceil", "trunc", "round", "floordiv", "remainder", "fmod")
-)
+STEPWISE = frozenset("eq ne lt le gt ge floor ceil trunc round floordiv remainder fmod sign signbit".split())
 
 # Of streams that are ours (prims/philox.py), and those of PyTorch's CUDA kernels (prims/curand.py).
 RANDOM_KINDS = ("uniform", "normal", "bits", "curand_uniform", "curand_normal")

@@ -80,7 +80,9 @@ def source(shape: NodeShape) -> str:
     lines.append(f"def backward(ctx, {'g' if BOXED else '*g'}):")
     lines.append(f"    args = [{', '.join([*parts, *(f'g[{k}]' for k in shape.tangents)])}]")
     lines += ["    g.clear()"] * BOXED + ["    ctx.maybe_clear_saved_tensors()"]
-    lines.append("    try: r = twice(compiled_backward, args, ctx) if grad_enabled() else compiled_backward(args)")
+    computed = "r = twice(compiled_backward, args, ctx) if grad_enabled() else compiled_backward(args)"
+    lines.append("    try:")  # under autocast torch's operators would give other types than the plan goes by
+    lines += ["        if autocast():", f"            with no_autocast(): {computed}", f"        else: {computed}"]
     lines += ["    except RuntimeError as e:", "        explain(e)", "        raise"]
     own = ", ".join(f"r[{k}]" for k, is_tensor in enumerate(shape.tensors) if is_tensor)
     own = f"*r[{first}:]" if apart and len(args) > FEW else own
@@ -107,6 +109,8 @@ def make_node(
         "compiled": forward,
         "compiled_backward": backward,
         "grad_enabled": torch.is_grad_enabled,
+        "autocast": torch._C._is_any_autocast_enabled,
+        "no_autocast": torch._C._DisableAutocast,
         "twice": twice,
         "explain": steps.explain,
         "here": own_thread.here,

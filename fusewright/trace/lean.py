@@ -60,6 +60,19 @@ def below_autograd(run: Callable[[list[Any]], list[Any]], meta: Any) -> Callable
     return quiet
 
 
+def without_autocast(run: Callable[[list[Any]], list[Any]]) -> Callable[[list[Any]], list[Any]]:
+    """`run`, a plan that AOTAutograd's node calls whatever autocast says then; torch's operators keep their types."""
+
+    def quiet(args: list[Any]) -> list[Any]:
+        if not torch._C._is_any_autocast_enabled():
+            return run(args)
+        with torch._C._DisableAutocast():
+            return run(args)
+
+    quiet._boxed_call = True  # type: ignore[attr-defined]
+    return quiet
+
+
 def node_shape(forward: GraphModule, backward: GraphModule, meta: Any, tensors: Sequence[bool]) -> NodeShape | None:
     """What the node of a traced forward and backward pass hands around; None if the graphs are not as expected.
 
@@ -151,7 +164,7 @@ class Parts:
             context = torch._guards.TracingContext.try_get()
             if kind != "backward" and context is not None:
                 self.meta = nothing_donated(context.fw_metadata)
-            return made
+            return made if kind != "backward" else without_autocast(made)
 
         return kept
 
@@ -174,7 +187,7 @@ class Parts:
         else:
             backward, backward_graph = self.compiled.get("backward", (None, None))
             shape = None if backward_graph is None else node_shape(graph, backward_graph, self.meta, tensors)  # type: ignore[arg-type]
-            if shape is None:
+            if shape is None or not torch.is_grad_enabled():  # an `enable_grad` of the program is within a `no_grad`
                 return whole
             again = second.twice(None, "under torch.compile", shape.curved)
             scope["_run"] = make_node(forward, backward, shape, name, again)  # type: ignore[arg-type]

@@ -284,3 +284,40 @@ def test_results_that_need_no_gradient_have_none(fn, way):
             assert not a.requires_grad and not b.requires_grad and a.is_leaf
             torch.testing.assert_close(a, b)
         assert torch.is_grad_enabled()
+
+
+def _enables(x):
+    with torch.enable_grad():
+        y = x.sin() * 3
+    return x * 2, y
+
+
+def _enables_across_a_break(x):
+    with torch.enable_grad():
+        y = x.sin() * 3
+        torch._dynamo.graph_break()
+        z = y.exp()
+    return x * 2, y, z
+
+
+def _disables_across_a_break(x):
+    y = x.sin()
+    with torch.no_grad():
+        z = y.exp() * 3
+        torch._dynamo.graph_break()
+        w = z * z
+    return y, z, w * 2
+
+
+@pytest.mark.parametrize("fn", [_enables, _enables_across_a_break, _disables_across_a_break])
+def test_a_program_that_turns_gradients_on_or_off(fn):
+    """Whatever the mode is that it is called in: what it computes under `enable_grad` has gradients."""
+    torch._dynamo.reset()
+    f = torch.compile(fn, backend="fusewright")
+    x = torch.randn(5, 7, requires_grad=True)
+    for mode in (True, False, True):
+        with torch.set_grad_enabled(mode), no_fallbacks():
+            got, want = f(x), fn(x)
+        recorded = [[t for t in r if t.requires_grad] for r in (got, want)]
+        grads = [torch.autograd.grad(sum(t.sum() for t in r), x) if r else () for r in recorded]
+        same([*got, *grads[0]], [*want, *grads[1]])

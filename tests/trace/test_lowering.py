@@ -279,8 +279,21 @@ case(
         aten.bitwise_right_shift.Tensor_Scalar(x, 1),
         x << 1,
         x >> 2,
+        x << 70,
+        x >> 70,
     ),
     "v",
+    INTS,
+)
+case(
+    "shifts by tensors",
+    lambda x, n: (
+        x << n,
+        x >> n,
+        aten.bitwise_left_shift.Scalar_Tensor(3, n),
+        aten.bitwise_right_shift.Scalar_Tensor(9, n),
+    ),
+    "v w",
     INTS,
 )
 
@@ -817,7 +830,7 @@ def test_refusals() -> None:
     assert _refused(aten.floor_divide.default, "i64", "i64") == "division"
     assert _refused(aten.remainder.Tensor, "i64", 0) == "division"
     assert _refused(aten.pow.Tensor_Tensor, "i64", "i64") == "dtype"
-    assert _refused(aten.bitwise_left_shift.Tensor_Scalar, "i64", 64) == "argument"
+    assert _refused(aten.bitwise_left_shift.Tensor_Scalar, "i8", 300, dtype="i8") == "range"
     assert _refused(aten.as_strided.default, "f32", [3], [1], dtype="f32") == "view"
     assert _refused(aten.gather.default, "f32", 0, "u8", dtype="f32") == "index"
     assert _refused(aten.eq.Scalar, "u8", 300, dtype="bool") == "range"

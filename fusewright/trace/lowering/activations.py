@@ -35,14 +35,17 @@ def _relu(ctx: Context, x: Value) -> Value:
 
 def _at_most(ctx: Context, x: Value, threshold: Any) -> Value:
     """Eager's kernels round the threshold to 16 bits on GPUs, not on CPUs."""
-    if ctx.device == "cpu":
-        return ctx.b.le(compute(ctx, x, x.dtype), compute(ctx, threshold, x.dtype))
-    return ctx.b.le(x, exact(ctx, threshold, x.dtype))
+    if ctx.device != "cpu":
+        threshold = exact(ctx, threshold, x.dtype)
+    return ctx.b.le(compute(ctx, x, x.dtype), compute(ctx, threshold, x.dtype))
 
 
 @lower(aten.threshold.default, takes="fiu")
 def _threshold(ctx: Context, x: Value, threshold: Any, value: Any) -> Value:
-    return ctx.b.where(_at_most(ctx, x, threshold), exact(ctx, value, x.dtype), x)
+    b, dropped = ctx.b, _at_most(ctx, x, threshold)
+    if x.dtype.is_reduced:  # asked of 16 bits, so that it counts as a decision (`fusion/decisions.py`)
+        dropped = b.ne(b.cast(dropped, x.dtype), like(b, x, 0))
+    return b.where(dropped, exact(ctx, value, x.dtype), x)
 
 
 @lower(aten.threshold_backward.default)

@@ -68,16 +68,18 @@ def _bitwise_not(ctx: Context, x: Value) -> Value:
 
 def _shift(prim: str) -> Rule:
     def rule(ctx: Context, x: Any, n: Any) -> Value:
-        # a count outside [0, bits) has results of eager's own: only counts known to be inside are taken
-        if not ctx.dtype.is_int or not isinstance(n, int) or not 0 <= n < 8 * ctx.dtype.itemsize:
-            raise Refusal("argument", "a shift count that is not a number in range")
-        return ctx.b.map(prim, exact(ctx, x, ctx.dtype), ctx.b.const(n, ctx.dtype))
+        if not ctx.dtype.is_int:
+            raise Refusal("dtype", "shifts of what is no integer")
+        return ctx.b.map(prim, exact(ctx, x, ctx.dtype), exact(ctx, n, ctx.dtype))
 
     return rule
 
 
-lower(aten.bitwise_left_shift.Tensor_Scalar, aten.__lshift__.Scalar)(_shift("shl"))
-lower(aten.bitwise_right_shift.Tensor_Scalar, aten.__rshift__.Scalar)(_shift("shr"))
+for _name, _prim in (("left", "shl"), ("right", "shr")):
+    _op = getattr(aten, f"bitwise_{_name}_shift")
+    lower(_op.Tensor, _op.Tensor_Scalar, _op.Scalar_Tensor)(_shift(_prim))
+    _op = getattr(aten, f"__{_name[0]}shift__")
+    lower(_op.Tensor, _op.Scalar)(_shift(_prim))
 
 
 # --- selections and bounds -------------------------------------------------------------------------
