@@ -33,6 +33,8 @@ DECISIONS: dict[str, Program] = {
     "step": lambda x, y: torch.heaviside(x + 1 - 1, y),
     "replaced below": lambda x, y: torch.nn.functional.threshold(x * y, 0.5, 3.0),
     "shrunk": lambda x, y: torch.nn.functional.hardshrink(x * y, 0.5),
+    "left to PyTorch": lambda x, y: (x * y).float().topk(5).indices,
+    "widened": lambda x, y: (x * y - 1).double(),
     "infinite": lambda x, y: (x * torch.finfo(x.dtype).max).isinf(),
     "infinity replaced": lambda x, y: (x * torch.finfo(x.dtype).max).nan_to_num(0.0, 1.0, 2.0),
     "largest number": lambda x, y: (x * torch.finfo(x.dtype).max).nan_to_num() + y,

@@ -5,7 +5,8 @@ a little. But which of two values is larger, or the next integer, may then depen
 comparisons whose result leaves its operator, signs, positions of extremes, rounding to integers and remainders are
 given what eager gives them. Comparisons in float32 inside an operator (`elu`, `huber_loss`) choose between formulas that
 meet, and are not decisions; a rule that compares the 16-bit values themselves (`nan_to_num`, `all`, `threshold`) means
-that they are.
+that they are. What leaves the kernel as a wider number, being a 16-bit one to the program, is rounded, too: another
+kernel or an operator that PyTorch runs (`topk`) may decide by it.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ def deciding(eqns: Sequence[Eqn], outputs: Collection[Value]) -> frozenset[Value
     unit = {e.out: e.unit for e in eqns}
     for e in eqns:
         leaving.update(v for v in e.inputs if unit.get(v, e.unit) != e.unit)
-    found: set[Value] = set()
+    found = {e.inputs[0] for e in eqns if e.out in outputs and _widens(e)}
     for e in reversed(eqns):
         if e.out in found:
             found.update(e.inputs)
@@ -34,6 +35,10 @@ def deciding(eqns: Sequence[Eqn], outputs: Collection[Value]) -> frozenset[Value
             found.add(e.out)
             found.update(e.inputs)
     return frozenset(found)
+
+
+def _widens(e: Eqn) -> bool:
+    return e.op == "cast" and e.out.dtype.is_float and e.inputs[0].dtype.is_reduced and not e.out.dtype.is_reduced
 
 
 def _meets(e: Eqn) -> bool:
