@@ -3,10 +3,10 @@
 Within a kernel 16-bit floats are computed in float32, whose further digits do no harm where they merely change a result
 a little. But which of two values is larger, or the next integer, may then depend on digits that eager does not have:
 comparisons whose result leaves its operator, signs, positions of extremes, rounding to integers and remainders are
-given what eager gives them. Comparisons in float32 inside an operator (`elu`, `huber_loss`) choose between formulas that
-meet, and are not decisions; a rule that compares the 16-bit values themselves (`nan_to_num`, `all`, `threshold`) means
-that they are. What leaves the kernel as a wider number, being a 16-bit one to the program, is rounded, too: another
-kernel or an operator that PyTorch runs (`topk`) may decide by it.
+given what eager gives them. Comparisons in float32 inside an operator (`elu`, `huber_loss`) choose between formulas
+that meet, and are not decisions; a rule that compares the 16-bit values themselves (`nan_to_num`, `all`, `threshold`)
+means that they are. What leaves the kernel as a wider number, being a 16-bit one to the program, is rounded, too:
+another kernel or an operator that PyTorch runs (`topk`) may decide by it.
 """
 
 from __future__ import annotations
