@@ -14,6 +14,7 @@ from fusewright import backend
 from fusewright.run import devices
 from fusewright.trace.convolutions import open_convolutions
 from tests.emulate.driver import EmulatedDriver
+from tests.support import assert_as_accurate
 
 aten = torch.ops.aten
 LAST = torch.channels_last
@@ -85,11 +86,14 @@ def test_tensors_of_the_program_are_not_copied(monkeypatch: pytest.MonkeyPatch) 
 @pytest.mark.parametrize("rank", [1, 3])
 def test_other_ranks(rank: int, monkeypatch: pytest.MonkeyPatch) -> None:
     conv = (F.conv1d, F.conv2d, F.conv3d)[rank - 1]
-    x = torch.randn(2, 3, *[6] * rank).requires_grad_()
-    w, b = torch.randn(5, 3, *[3] * rank).requires_grad_(), torch.randn(5).requires_grad_()
+    gen = torch.Generator().manual_seed(0)
+    shapes = ((2, 3, *[6] * rank), (5, 3, *[3] * rank), (5,))
+    inputs = tuple(torch.randn(s, generator=gen).requires_grad_() for s in shapes)
     fn = lambda x, w, b: torch.tanh(conv(x, w, b))
-    got, (gm,) = ran(fn, (x, w, b), monkeypatch)
-    torch.testing.assert_close(got, results(fn, (x, w, b)))
+    got, (gm,) = ran(fn, inputs, monkeypatch)
+    exact = results(fn, tuple(t.detach().double().requires_grad_() for t in inputs))
+    for a, e, c in zip(got, results(fn, inputs), exact, strict=True):  # oneDNN's are off by 1e-5 on some processors
+        assert_as_accurate(a, e, c)
     assert all(n.args[2] is None for n in nodes(gm, aten.convolution.default))
 
 
