@@ -18,6 +18,7 @@ Use = Callable[[Scope, list[Arg], Arg | None], None]
 
 ALL = 64  # 32-bit words of partial results that a thread asks for at a time, in a launch that only combines them
 BESIDE = 32  # in one that does more
+PAIRED = 4  # lanes of which a thread has two sums each, at most
 
 
 def words(r: Reg) -> int:
@@ -58,9 +59,8 @@ class Rows(OnlineSums):
         led = {self.p.online[name].lead for name in running}
         plain = [st for st in reduces if st not in self.p.full and st.name not in running and st.name not in led]
         blocked = [st for st in [*plain, *self.p.full] if st in reduces and self.in_parts(st)]
-        accs = {st.name: self.accumulator(s, st) for st in plain}
         parts = {st.name: self.accumulator(s, st)[0] for st in blocked}
-        accs.update({st.name: (self.whole(s, st),) for st in blocked if st in plain})
+        accs = {st.name: (self.whole(s, st),) if st in blocked else self.accumulator(s, st) for st in plain}
 
         def points(scopes: list[Scope]) -> None:
             if self.s.mode != "persistent":
@@ -107,6 +107,8 @@ class Rows(OnlineSums):
     # --- sums of many points: errors of float32 pile up within a block of them only ---
     def in_parts(self, st: Stage) -> bool:
         """Whether a thread adds up blocks of points before these join a sum: where nothing rounds it to 16 bits."""
+        if (self.row_vector and self.width > PAIRED) or (self.p.online and self.s.index == 64):
+            return False  # registers are needed otherwise
         several = not self.row_vector if st in self.p.full else self.s.mode != "persistent"
         return several and st.monoid == "sum" and self.sum_type(st) is f32 and not st.relaxed
 

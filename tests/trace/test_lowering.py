@@ -290,6 +290,8 @@ case(
     lambda x, n: (
         x << n,
         x >> n,
+        aten.bitwise_left_shift.Tensor(x, n),
+        aten.bitwise_right_shift.Tensor(x, n),
         aten.bitwise_left_shift.Scalar_Tensor(3, n),
         aten.bitwise_right_shift.Scalar_Tensor(9, n),
     ),

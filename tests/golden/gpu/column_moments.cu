@@ -178,401 +178,400 @@ extern "C" __global__ void __launch_bounds__(256, 4) column_moments_0(
   float run17 = 0.0f;
   float run18[4];
   float run19[4];
-  float acc21[4];
-  float sum22[4];
+  float acc20[4];
+  float sum21[4];
   #pragma unroll
   for (int l = 0; l < 4; ++l) {
     run18[l] = 0.0f;
     run19[l] = 0.0f;
-    float acc20 = 0.0f;
-    acc21[l] = 0.0f;
-    sum22[l] = 0.0f;
+    acc20[l] = 0.0f;
+    sum21[l] = 0.0f;
   }
-  const int v23 = v16 - v14;
-  const int v24 = fw_udiv(v23, 128);
-  const int v25 = v24 * 128;
-  const int v26 = v14 + v25;
-  for (int b28 = v14; b28 < v26; b28 += 2048) {
-    const int v29 = b28 + 2048;
-    const int v30 = v29 < v26 ? v29 : v26;
-    for (int c27 = b28; c27 < v30; c27 += 128) {
-      const int v31 = c27 + v1;
-      const int v32 = v31 + 32;
-      const int v33 = v31 + 64;
-      const int v34 = v31 + 96;
-      const int v35 = v31 * n6;
-      const int v36 = v35 + v12;
-      float v37[4];
-      fw_load_f32x4_ldg(in0 + v36, v37);
-      const int v38 = v32 * n6;
-      const int v39 = v38 + v12;
-      float v40[4];
-      fw_load_f32x4_ldg(in0 + v39, v40);
-      const int v41 = v33 * n6;
-      const int v42 = v41 + v12;
-      float v43[4];
-      fw_load_f32x4_ldg(in0 + v42, v43);
-      const int v44 = v34 * n6;
-      const int v45 = v44 + v12;
-      float v46[4];
-      fw_load_f32x4_ldg(in0 + v45, v46);
-      const float v55 = run17 + 4.0f;
-      const float v56 = 4.0f / v55;
-      const float v58 = run17 * v56;
+  const int v22 = v16 - v14;
+  const int v23 = fw_udiv(v22, 128);
+  const int v24 = v23 * 128;
+  const int v25 = v14 + v24;
+  for (int b27 = v14; b27 < v25; b27 += 2048) {
+    const int v28 = b27 + 2048;
+    const int v29 = v28 < v25 ? v28 : v25;
+    for (int c26 = b27; c26 < v29; c26 += 128) {
+      const int v30 = c26 + v1;
+      const int v31 = v30 + 32;
+      const int v32 = v30 + 64;
+      const int v33 = v30 + 96;
+      const int v34 = v30 * n6;
+      const int v35 = v34 + v12;
+      float v36[4];
+      fw_load_f32x4_ldg(in0 + v35, v36);
+      const int v37 = v31 * n6;
+      const int v38 = v37 + v12;
+      float v39[4];
+      fw_load_f32x4_ldg(in0 + v38, v39);
+      const int v40 = v32 * n6;
+      const int v41 = v40 + v12;
+      float v42[4];
+      fw_load_f32x4_ldg(in0 + v41, v42);
+      const int v43 = v33 * n6;
+      const int v44 = v43 + v12;
+      float v45[4];
+      fw_load_f32x4_ldg(in0 + v44, v45);
+      const float v54 = run17 + 4.0f;
+      const float v55 = 4.0f / v54;
+      const float v57 = run17 * v55;
       #pragma unroll
       for (int l = 0; l < 4; ++l) {
-        const float v47 = acc21[l] + v37[l];
-        acc21[l] = v47;
-        const float v48 = acc21[l] + v40[l];
-        acc21[l] = v48;
-        const float v49 = acc21[l] + v43[l];
-        acc21[l] = v49;
-        const float v50 = acc21[l] + v46[l];
-        acc21[l] = v50;
-        const float v51 = v37[l] + v40[l];
-        const float v52 = v51 + v43[l];
-        const float v53 = v52 + v46[l];
-        const float v54 = v53 * 0.25f;
-        const float v57 = v54 - run18[l];
-        const float v60 = v57 * v58;
-        const float v61 = v60 * v57;
-        const float v62 = run19[l] + v61;
-        const float v63 = v37[l] - v54;
-        const float v64 = v63 * v63;
-        const float v65 = v62 + v64;
-        const float v66 = v40[l] - v54;
-        const float v67 = v66 * v66;
-        const float v68 = v65 + v67;
-        const float v69 = v43[l] - v54;
-        const float v70 = v69 * v69;
-        const float v71 = v68 + v70;
-        const float v72 = v46[l] - v54;
-        const float v73 = v72 * v72;
-        const float v74 = v71 + v73;
-        const float v76 = v57 * v56;
-        const float v77 = run18[l] + v76;
-        run19[l] = v74;
-        run18[l] = v77;
+        const float v46 = acc20[l] + v36[l];
+        acc20[l] = v46;
+        const float v47 = acc20[l] + v39[l];
+        acc20[l] = v47;
+        const float v48 = acc20[l] + v42[l];
+        acc20[l] = v48;
+        const float v49 = acc20[l] + v45[l];
+        acc20[l] = v49;
+        const float v50 = v36[l] + v39[l];
+        const float v51 = v50 + v42[l];
+        const float v52 = v51 + v45[l];
+        const float v53 = v52 * 0.25f;
+        const float v56 = v53 - run18[l];
+        const float v59 = v56 * v57;
+        const float v60 = v59 * v56;
+        const float v61 = run19[l] + v60;
+        const float v62 = v36[l] - v53;
+        const float v63 = v62 * v62;
+        const float v64 = v61 + v63;
+        const float v65 = v39[l] - v53;
+        const float v66 = v65 * v65;
+        const float v67 = v64 + v66;
+        const float v68 = v42[l] - v53;
+        const float v69 = v68 * v68;
+        const float v70 = v67 + v69;
+        const float v71 = v45[l] - v53;
+        const float v72 = v71 * v71;
+        const float v73 = v70 + v72;
+        const float v75 = v56 * v55;
+        const float v76 = run18[l] + v75;
+        run19[l] = v73;
+        run18[l] = v76;
       }
-      run17 = v55;
+      run17 = v54;
     }
-    const int v78 = (int)((unsigned)v30 - (unsigned)b28);
+    const int v77 = (int)((unsigned)v29 - (unsigned)b27);
     #pragma unroll
     for (int l = 0; l < 4; ++l) {
-      const float v79 = acc21[l];
-      const float v80 = sum22[l] + v79;
-      sum22[l] = v80;
-      acc21[l] = 0.0f;
+      const float v78 = acc20[l];
+      const float v79 = sum21[l] + v78;
+      sum21[l] = v79;
+      acc20[l] = 0.0f;
     }
   }
-  for (int c81 = v26; c81 < v16; c81 += 32) {
-    const int v82 = c81 + v1;
-    const bool v98 = v82 < v16;
-    if (v98) {
-      const int v83 = v82 * n6;
-      const int v84 = v83 + v12;
-      float v85[4];
-      fw_load_f32x4_ldg(in0 + v84, v85);
-      const float v87 = run17 + 1.0f;
-      const float v88 = 1.0f / v87;
-      const float v90 = run17 * v88;
+  for (int c80 = v25; c80 < v16; c80 += 32) {
+    const int v81 = c80 + v1;
+    const bool v97 = v81 < v16;
+    if (v97) {
+      const int v82 = v81 * n6;
+      const int v83 = v82 + v12;
+      float v84[4];
+      fw_load_f32x4_ldg(in0 + v83, v84);
+      const float v86 = run17 + 1.0f;
+      const float v87 = 1.0f / v86;
+      const float v89 = run17 * v87;
       #pragma unroll
       for (int l = 0; l < 4; ++l) {
-        const float v86 = acc21[l] + v85[l];
-        acc21[l] = v86;
-        const float v89 = v85[l] - run18[l];
-        const float v92 = v89 * v90;
-        const float v93 = v92 * v89;
-        const float v94 = run19[l] + v93;
-        const float v96 = v89 * v88;
-        const float v97 = run18[l] + v96;
-        run19[l] = v94;
-        run18[l] = v97;
+        const float v85 = acc20[l] + v84[l];
+        acc20[l] = v85;
+        const float v88 = v84[l] - run18[l];
+        const float v91 = v88 * v89;
+        const float v92 = v91 * v88;
+        const float v93 = run19[l] + v92;
+        const float v95 = v88 * v87;
+        const float v96 = run18[l] + v95;
+        run19[l] = v93;
+        run18[l] = v96;
       }
-      run17 = v87;
+      run17 = v86;
     }
   }
-  float v101[4];
+  float v100[4];
   #pragma unroll
   for (int l = 0; l < 4; ++l) {
-    const float v99 = acc21[l];
-    const float v100 = sum22[l] + v99;
-    sum22[l] = v100;
-    v101[l] = sum22[l];
+    const float v98 = acc20[l];
+    const float v99 = sum21[l] + v98;
+    sum21[l] = v99;
+    v100[l] = sum21[l];
   }
-  float sum102[4];
+  float sum101[4];
   #pragma unroll
-  for (int l = 0; l < 4; ++l) sum102[l] = v101[l];
-  fw_sum_f32x4_32x8(sum102, fw_scratch0);
-  const float v103 = run17;
+  for (int l = 0; l < 4; ++l) sum101[l] = v100[l];
+  fw_sum_f32x4_32x8(sum101, fw_scratch0);
+  const float v102 = run17;
+  float v103[4];
   float v104[4];
-  float v105[4];
   #pragma unroll
   for (int l = 0; l < 4; ++l) {
-    v104[l] = run18[l];
-    v105[l] = run19[l];
+    v103[l] = run18[l];
+    v104[l] = run19[l];
   }
-  const float sum106 = fw_sum_f32_32x8(v103, fw_scratch1);
-  float v108[4];
+  const float sum105 = fw_sum_f32_32x8(v102, fw_scratch1);
+  float v107[4];
   #pragma unroll
   for (int l = 0; l < 4; ++l) {
-    v108[l] = v104[l] * v103;
+    v107[l] = v103[l] * v102;
   }
-  float sum109[4];
+  float sum108[4];
   #pragma unroll
-  for (int l = 0; l < 4; ++l) sum109[l] = v108[l];
-  fw_sum_f32x4_32x8(sum109, fw_scratch0);
-  const float v110 = fw_max(sum106, 1.0f);
-  float v112[4];
-  float v116[4];
+  for (int l = 0; l < 4; ++l) sum108[l] = v107[l];
+  fw_sum_f32x4_32x8(sum108, fw_scratch0);
+  const float v109 = fw_max(sum105, 1.0f);
+  float v111[4];
+  float v115[4];
   #pragma unroll
   for (int l = 0; l < 4; ++l) {
-    v112[l] = sum109[l] / v110;
-    const float v113 = v104[l] - v112[l];
-    const float v114 = v113 * v103;
-    const float v115 = v114 * v113;
-    v116[l] = v105[l] + v115;
+    v111[l] = sum108[l] / v109;
+    const float v112 = v103[l] - v111[l];
+    const float v113 = v112 * v102;
+    const float v114 = v113 * v112;
+    v115[l] = v104[l] + v114;
   }
-  float sum117[4];
+  float sum116[4];
   #pragma unroll
-  for (int l = 0; l < 4; ++l) sum117[l] = v116[l];
-  fw_sum_f32x4_32x8(sum117, fw_scratch1);
-  const bool v118 = v1 == 0;
-  const int v119 = v6 * n3;
-  const int v120 = v119 + v11;
-  const int v121 = v120 * 4;
-  const bool v122 = v118 && v9;
-  if (v122) {
-    fw_store_f32x4(part_r0 + v121, sum102);
+  for (int l = 0; l < 4; ++l) sum116[l] = v115[l];
+  fw_sum_f32x4_32x8(sum116, fw_scratch1);
+  const bool v117 = v1 == 0;
+  const int v118 = v6 * n3;
+  const int v119 = v118 + v11;
+  const int v120 = v119 * 4;
+  const bool v121 = v117 && v9;
+  if (v121) {
+    fw_store_f32x4(part_r0 + v120, sum101);
   }
-  if (v122) {
-    fw_store_f32x4(part_r1 + v121, sum117);
-    const float constant1[4] = {sum106, sum106, sum106, sum106};
-    fw_store_f32x4(part_r1_count + v121, constant1);
-    fw_store_f32x4(part_r1_mean + v121, v112);
+  if (v121) {
+    fw_store_f32x4(part_r1 + v120, sum116);
+    const float constant1[4] = {sum105, sum105, sum105, sum105};
+    fw_store_f32x4(part_r1_count + v120, constant1);
+    fw_store_f32x4(part_r1_mean + v120, v111);
   }
-  const bool last124 = fw_last(counters + v4, (int)n1);
-  if (last124) {
-    const int v125 = fw_udiv(tid0, 8);
-    const int v126 = v125 * 8;
-    const int v127 = tid0 - v126;
-    const int v128 = v4 * 8;
-    const int v129 = v128 + v127;
-    const bool v130 = v129 < n3;
-    const int v131 = n3 + (-1);
-    const int v132 = v129 < v131 ? v129 : v131;
-    const int v133 = v132 * 4;
-    float total134[4];
+  const bool last123 = fw_last(counters + v4, (int)n1);
+  if (last123) {
+    const int v124 = fw_udiv(tid0, 8);
+    const int v125 = v124 * 8;
+    const int v126 = tid0 - v125;
+    const int v127 = v4 * 8;
+    const int v128 = v127 + v126;
+    const bool v129 = v128 < n3;
+    const int v130 = n3 + (-1);
+    const int v131 = v128 < v130 ? v128 : v130;
+    const int v132 = v131 * 4;
+    float total133[4];
     #pragma unroll
     for (int l = 0; l < 4; ++l) {
-      total134[l] = 0.0f;
+      total133[l] = 0.0f;
     }
-    const int v135 = n1 + (-1);
-    for (int t136 = v125; t136 < n1; t136 += 128) {
-      const int v137 = t136 * n3;
-      const int v138 = v137 + v132;
-      const int v139 = v138 * 4;
-      float v140[4];
-      fw_load_f32x4_ldcg(part_r0 + v139, v140);
-      const int v141 = t136 + 32;
-      const bool v142 = v141 < n1;
-      const int v143 = v141 < v135 ? v141 : v135;
-      const int v144 = v143 * n3;
-      const int v145 = v144 + v132;
-      const int v146 = v145 * 4;
-      float v147[4];
-      fw_load_f32x4_ldcg(part_r0 + v146, v147);
-      const int v148 = t136 + 64;
-      const bool v149 = v148 < n1;
-      const int v150 = v148 < v135 ? v148 : v135;
-      const int v151 = v150 * n3;
-      const int v152 = v151 + v132;
-      const int v153 = v152 * 4;
-      float v154[4];
-      fw_load_f32x4_ldcg(part_r0 + v153, v154);
-      const int v155 = t136 + 96;
-      const bool v156 = v155 < n1;
-      const int v157 = v155 < v135 ? v155 : v135;
-      const int v158 = v157 * n3;
-      const int v159 = v158 + v132;
-      const int v160 = v159 * 4;
-      float v161[4];
-      fw_load_f32x4_ldcg(part_r0 + v160, v161);
+    const int v134 = n1 + (-1);
+    for (int t135 = v124; t135 < n1; t135 += 128) {
+      const int v136 = t135 * n3;
+      const int v137 = v136 + v131;
+      const int v138 = v137 * 4;
+      float v139[4];
+      fw_load_f32x4_ldcg(part_r0 + v138, v139);
+      const int v140 = t135 + 32;
+      const bool v141 = v140 < n1;
+      const int v142 = v140 < v134 ? v140 : v134;
+      const int v143 = v142 * n3;
+      const int v144 = v143 + v131;
+      const int v145 = v144 * 4;
+      float v146[4];
+      fw_load_f32x4_ldcg(part_r0 + v145, v146);
+      const int v147 = t135 + 64;
+      const bool v148 = v147 < n1;
+      const int v149 = v147 < v134 ? v147 : v134;
+      const int v150 = v149 * n3;
+      const int v151 = v150 + v131;
+      const int v152 = v151 * 4;
+      float v153[4];
+      fw_load_f32x4_ldcg(part_r0 + v152, v153);
+      const int v154 = t135 + 96;
+      const bool v155 = v154 < n1;
+      const int v156 = v154 < v134 ? v154 : v134;
+      const int v157 = v156 * n3;
+      const int v158 = v157 + v131;
+      const int v159 = v158 * 4;
+      float v160[4];
+      fw_load_f32x4_ldcg(part_r0 + v159, v160);
       #pragma unroll
       for (int l = 0; l < 4; ++l) {
-        const float v162 = total134[l] + v140[l];
-        total134[l] = v162;
-        const float v164 = v142 ? v147[l] : 0.0f;
-        const float v165 = total134[l] + v164;
-        total134[l] = v165;
-        const float v167 = v149 ? v154[l] : 0.0f;
-        const float v168 = total134[l] + v167;
-        total134[l] = v168;
-        const float v170 = v156 ? v161[l] : 0.0f;
-        const float v171 = total134[l] + v170;
-        total134[l] = v171;
+        const float v161 = total133[l] + v139[l];
+        total133[l] = v161;
+        const float v163 = v141 ? v146[l] : 0.0f;
+        const float v164 = total133[l] + v163;
+        total133[l] = v164;
+        const float v166 = v148 ? v153[l] : 0.0f;
+        const float v167 = total133[l] + v166;
+        total133[l] = v167;
+        const float v169 = v155 ? v160[l] : 0.0f;
+        const float v170 = total133[l] + v169;
+        total133[l] = v170;
       }
     }
-    float v172[4];
+    float v171[4];
     #pragma unroll
     for (int l = 0; l < 4; ++l) {
-      v172[l] = total134[l];
+      v171[l] = total133[l];
     }
-    float sum173[4];
+    float sum172[4];
     #pragma unroll
-    for (int l = 0; l < 4; ++l) sum173[l] = v172[l];
-    fw_sum_f32x4_32x8(sum173, fw_scratch0);
+    for (int l = 0; l < 4; ++l) sum172[l] = v171[l];
+    fw_sum_f32x4_32x8(sum172, fw_scratch0);
+    float total173[4];
     float total174[4];
     float total175[4];
-    float total176[4];
     #pragma unroll
     for (int l = 0; l < 4; ++l) {
+      total173[l] = 0.0f;
       total174[l] = 0.0f;
       total175[l] = 0.0f;
-      total176[l] = 0.0f;
     }
-    for (int t177 = v125; t177 < n1; t177 += 64) {
-      const int v178 = t177 * n3;
-      const int v179 = v178 + v132;
-      const int v180 = v179 * 4;
+    for (int t176 = v124; t176 < n1; t176 += 64) {
+      const int v177 = t176 * n3;
+      const int v178 = v177 + v131;
+      const int v179 = v178 * 4;
+      float v180[4];
+      fw_load_f32x4_ldcg(part_r1_count + v179, v180);
       float v181[4];
-      fw_load_f32x4_ldcg(part_r1_count + v180, v181);
+      fw_load_f32x4_ldcg(part_r1_mean + v179, v181);
       float v182[4];
-      fw_load_f32x4_ldcg(part_r1_mean + v180, v182);
-      float v183[4];
-      fw_load_f32x4_ldcg(part_r1 + v180, v183);
-      const int v184 = t177 + 32;
-      const bool v185 = v184 < n1;
-      const int v186 = v184 < v135 ? v184 : v135;
-      const int v187 = v186 * n3;
-      const int v188 = v187 + v132;
-      const int v189 = v188 * 4;
+      fw_load_f32x4_ldcg(part_r1 + v179, v182);
+      const int v183 = t176 + 32;
+      const bool v184 = v183 < n1;
+      const int v185 = v183 < v134 ? v183 : v134;
+      const int v186 = v185 * n3;
+      const int v187 = v186 + v131;
+      const int v188 = v187 * 4;
+      float v189[4];
+      fw_load_f32x4_ldcg(part_r1_count + v188, v189);
       float v190[4];
-      fw_load_f32x4_ldcg(part_r1_count + v189, v190);
+      fw_load_f32x4_ldcg(part_r1_mean + v188, v190);
       float v191[4];
-      fw_load_f32x4_ldcg(part_r1_mean + v189, v191);
-      float v192[4];
-      fw_load_f32x4_ldcg(part_r1 + v189, v192);
+      fw_load_f32x4_ldcg(part_r1 + v188, v191);
       #pragma unroll
       for (int l = 0; l < 4; ++l) {
-        const float v193 = v181[l] * v182[l];
-        const bool v194 = v181[l] > 0.0f;
-        const float v195 = v194 ? v193 : 0.0f;
-        const float v196 = total174[l] + v181[l];
+        const float v192 = v180[l] * v181[l];
+        const bool v193 = v180[l] > 0.0f;
+        const float v194 = v193 ? v192 : 0.0f;
+        const float v195 = total173[l] + v180[l];
+        total173[l] = v195;
+        const float v196 = total174[l] + v194;
         total174[l] = v196;
-        const float v197 = total175[l] + v195;
-        total175[l] = v197;
-        const float v199 = v185 ? v190[l] : 0.0f;
-        const float v200 = v199 * v191[l];
-        const bool v201 = v199 > 0.0f;
-        const float v202 = v201 ? v200 : 0.0f;
-        const float v203 = total174[l] + v199;
+        const float v198 = v184 ? v189[l] : 0.0f;
+        const float v199 = v198 * v190[l];
+        const bool v200 = v198 > 0.0f;
+        const float v201 = v200 ? v199 : 0.0f;
+        const float v202 = total173[l] + v198;
+        total173[l] = v202;
+        const float v203 = total174[l] + v201;
         total174[l] = v203;
-        const float v204 = total175[l] + v202;
-        total175[l] = v204;
       }
     }
-    float v205[4];
+    float v204[4];
     #pragma unroll
     for (int l = 0; l < 4; ++l) {
-      v205[l] = total174[l];
+      v204[l] = total173[l];
     }
-    float sum206[4];
+    float sum205[4];
     #pragma unroll
-    for (int l = 0; l < 4; ++l) sum206[l] = v205[l];
-    fw_sum_f32x4_32x8(sum206, fw_scratch1);
-    float v207[4];
+    for (int l = 0; l < 4; ++l) sum205[l] = v204[l];
+    fw_sum_f32x4_32x8(sum205, fw_scratch1);
+    float v206[4];
     #pragma unroll
     for (int l = 0; l < 4; ++l) {
-      v207[l] = total175[l];
+      v206[l] = total174[l];
     }
-    float sum208[4];
+    float sum207[4];
     #pragma unroll
-    for (int l = 0; l < 4; ++l) sum208[l] = v207[l];
-    fw_sum_f32x4_32x8(sum208, fw_scratch0);
-    float v210[4];
+    for (int l = 0; l < 4; ++l) sum207[l] = v206[l];
+    fw_sum_f32x4_32x8(sum207, fw_scratch0);
+    float v209[4];
     #pragma unroll
     for (int l = 0; l < 4; ++l) {
-      const float v209 = fw_max(sum206[l], 1.0f);
-      v210[l] = sum208[l] / v209;
+      const float v208 = fw_max(sum205[l], 1.0f);
+      v209[l] = sum207[l] / v208;
     }
-    for (int t211 = v125; t211 < n1; t211 += 64) {
-      const int v212 = t211 * n3;
-      const int v213 = v212 + v132;
-      const int v214 = v213 * 4;
+    for (int t210 = v124; t210 < n1; t210 += 64) {
+      const int v211 = t210 * n3;
+      const int v212 = v211 + v131;
+      const int v213 = v212 * 4;
+      float v214[4];
+      fw_load_f32x4_ldcg(part_r1_count + v213, v214);
       float v215[4];
-      fw_load_f32x4_ldcg(part_r1_count + v214, v215);
+      fw_load_f32x4_ldcg(part_r1_mean + v213, v215);
       float v216[4];
-      fw_load_f32x4_ldcg(part_r1_mean + v214, v216);
-      float v217[4];
-      fw_load_f32x4_ldcg(part_r1 + v214, v217);
-      const int v218 = t211 + 32;
-      const bool v219 = v218 < n1;
-      const int v220 = v218 < v135 ? v218 : v135;
-      const int v221 = v220 * n3;
-      const int v222 = v221 + v132;
-      const int v223 = v222 * 4;
+      fw_load_f32x4_ldcg(part_r1 + v213, v216);
+      const int v217 = t210 + 32;
+      const bool v218 = v217 < n1;
+      const int v219 = v217 < v134 ? v217 : v134;
+      const int v220 = v219 * n3;
+      const int v221 = v220 + v131;
+      const int v222 = v221 * 4;
+      float v223[4];
+      fw_load_f32x4_ldcg(part_r1_count + v222, v223);
       float v224[4];
-      fw_load_f32x4_ldcg(part_r1_count + v223, v224);
+      fw_load_f32x4_ldcg(part_r1_mean + v222, v224);
       float v225[4];
-      fw_load_f32x4_ldcg(part_r1_mean + v223, v225);
-      float v226[4];
-      fw_load_f32x4_ldcg(part_r1 + v223, v226);
+      fw_load_f32x4_ldcg(part_r1 + v222, v225);
       #pragma unroll
       for (int l = 0; l < 4; ++l) {
-        const float v227 = v216[l] - v210[l];
-        const float v228 = v227 * v215[l];
-        const float v229 = v228 * v227;
-        const float v230 = v217[l] + v229;
-        const float v231 = total176[l] + v230;
-        total176[l] = v231;
-        const float v232 = v225[l] - v210[l];
-        const float v233 = v232 * v224[l];
-        const float v234 = v233 * v232;
-        const float v235 = v226[l] + v234;
-        const float v237 = v219 ? v235 : 0.0f;
-        const float v238 = total176[l] + v237;
-        total176[l] = v238;
+        const float v226 = v215[l] - v209[l];
+        const float v227 = v226 * v214[l];
+        const float v228 = v227 * v226;
+        const float v229 = v216[l] + v228;
+        const float v230 = total175[l] + v229;
+        total175[l] = v230;
+        const float v231 = v224[l] - v209[l];
+        const float v232 = v231 * v223[l];
+        const float v233 = v232 * v231;
+        const float v234 = v225[l] + v233;
+        const float v236 = v218 ? v234 : 0.0f;
+        const float v237 = total175[l] + v236;
+        total175[l] = v237;
       }
     }
-    float v239[4];
+    float v238[4];
     #pragma unroll
     for (int l = 0; l < 4; ++l) {
-      v239[l] = total176[l];
+      v238[l] = total175[l];
     }
-    float sum240[4];
+    float sum239[4];
     #pragma unroll
-    for (int l = 0; l < 4; ++l) sum240[l] = v239[l];
-    fw_sum_f32x4_32x8(sum240, fw_scratch1);
-    const long long v241 = (long long)n8;
-    const float v242 = (float)v241;
-    const float v243 = ::fabsf(v242);
-    const bool v244 = v243 < 7.888609e-31f;
-    const float v245 = v244 ? 1.8446744e+19f : 1.0f;
-    const float v246 = v242 * v245;
-    const float v247 = 1.0f / v246;
-    float v264[4];
+    for (int l = 0; l < 4; ++l) sum239[l] = v238[l];
+    fw_sum_f32x4_32x8(sum239, fw_scratch1);
+    const long long v240 = (long long)n8;
+    const float v241 = (float)v240;
+    const float v242 = ::fabsf(v241);
+    const bool v243 = v242 < 7.888609e-31f;
+    const float v244 = v243 ? 1.8446744e+19f : 1.0f;
+    const float v245 = v241 * v244;
+    const float v246 = 1.0f / v245;
+    float v263[4];
     #pragma unroll
     for (int l = 0; l < 4; ++l) {
-      const float v249 = sum173[l] * v247;
-      const float v250 = ::fabsf(v249);
-      const bool v251 = v250 > 0.0f;
-      const bool v252 = v250 < fw_inff;
-      const bool v253 = v251 && v252;
-      const float v254 = -v249;
-      const float v256 = ::fmaf(v254, v246, sum173[l]);
-      const float v257 = ::fmaf(v256, v247, v249);
-      const float v258 = v253 ? v257 : v249;
-      const float v260 = v258 * v245;
-      const float v261 = v210[l] - v260;
-      const float v262 = v261 * sum206[l];
-      const float v263 = v262 * v261;
-      v264[l] = sum240[l] + v263;
+      const float v248 = sum172[l] * v246;
+      const float v249 = ::fabsf(v248);
+      const bool v250 = v249 > 0.0f;
+      const bool v251 = v249 < fw_inff;
+      const bool v252 = v250 && v251;
+      const float v253 = -v248;
+      const float v255 = ::fmaf(v253, v245, sum172[l]);
+      const float v256 = ::fmaf(v255, v246, v248);
+      const float v257 = v252 ? v256 : v248;
+      const float v259 = v257 * v244;
+      const float v260 = v209[l] - v259;
+      const float v261 = v260 * sum205[l];
+      const float v262 = v261 * v260;
+      v263[l] = sum239[l] + v262;
     }
-    const bool v265 = v125 == 0;
-    const bool v266 = v265 && v130;
-    if (v266) {
-      fw_store_f32x4(out1 + v133, v264);
+    const bool v264 = v124 == 0;
+    const bool v265 = v264 && v129;
+    if (v265) {
+      fw_store_f32x4(out1 + v132, v263);
     }
   }
 }

@@ -97,141 +97,140 @@ extern "C" __global__ void __launch_bounds__(512, 2) full_sum_0(
   const int v5 = v4 < n3 ? v4 : n3;
   const int v6 = v5 + n4;
   const int v7 = v6 < n3 ? v6 : n3;
-  float acc9[4];
+  float acc8[4];
   #pragma unroll
   for (int l = 0; l < 4; ++l) {
-    float acc8 = 0.0f;
-    acc9[l] = 0.0f;
+    acc8[l] = 0.0f;
   }
-  float sum10 = 0.0f;
-  const int v11 = v7 - v5;
-  const int v12 = fw_udiv(v11, 2048);
-  const int v13 = v12 * 2048;
-  const int v14 = v5 + v13;
-  for (int b16 = v5; b16 < v14; b16 += 32768) {
-    const int v17 = b16 + 32768;
-    const int v18 = v17 < v14 ? v17 : v14;
-    for (int c15 = b16; c15 < v18; c15 += 2048) {
-      const int v19 = c15 + tid0;
-      const int v20 = v19 * 4;
-      const int v21 = v19 + 512;
-      const int v22 = v21 * 4;
-      const int v23 = v19 + 1024;
-      const int v24 = v23 * 4;
-      const int v25 = v19 + 1536;
-      const int v26 = v25 * 4;
+  float sum9 = 0.0f;
+  const int v10 = v7 - v5;
+  const int v11 = fw_udiv(v10, 2048);
+  const int v12 = v11 * 2048;
+  const int v13 = v5 + v12;
+  for (int b15 = v5; b15 < v13; b15 += 32768) {
+    const int v16 = b15 + 32768;
+    const int v17 = v16 < v13 ? v16 : v13;
+    for (int c14 = b15; c14 < v17; c14 += 2048) {
+      const int v18 = c14 + tid0;
+      const int v19 = v18 * 4;
+      const int v20 = v18 + 512;
+      const int v21 = v20 * 4;
+      const int v22 = v18 + 1024;
+      const int v23 = v22 * 4;
+      const int v24 = v18 + 1536;
+      const int v25 = v24 * 4;
+      float v26[4];
+      fw_load_f32x4_ldcs(in0 + v19, v26);
       float v27[4];
-      fw_load_f32x4_ldcs(in0 + v20, v27);
-      float v28[4];
-      fw_load_f32x4_ldcs(in1 + v20, v28);
+      fw_load_f32x4_ldcs(in1 + v19, v27);
+      float v29[4];
+      fw_load_f32x4_ldcs(in0 + v21, v29);
       float v30[4];
-      fw_load_f32x4_ldcs(in0 + v22, v30);
-      float v31[4];
-      fw_load_f32x4_ldcs(in1 + v22, v31);
+      fw_load_f32x4_ldcs(in1 + v21, v30);
+      float v32[4];
+      fw_load_f32x4_ldcs(in0 + v23, v32);
       float v33[4];
-      fw_load_f32x4_ldcs(in0 + v24, v33);
-      float v34[4];
-      fw_load_f32x4_ldcs(in1 + v24, v34);
+      fw_load_f32x4_ldcs(in1 + v23, v33);
+      float v35[4];
+      fw_load_f32x4_ldcs(in0 + v25, v35);
       float v36[4];
-      fw_load_f32x4_ldcs(in0 + v26, v36);
-      float v37[4];
-      fw_load_f32x4_ldcs(in1 + v26, v37);
+      fw_load_f32x4_ldcs(in1 + v25, v36);
       #pragma unroll
       for (int l = 0; l < 4; ++l) {
-        const float v29 = v27[l] - v28[l];
-        const float v32 = v30[l] - v31[l];
-        const float v35 = v33[l] - v34[l];
-        const float v38 = v36[l] - v37[l];
-        const float v39 = ::fmaf(v29, v29, acc9[l]);
-        acc9[l] = v39;
-        const float v40 = ::fmaf(v32, v32, acc9[l]);
-        acc9[l] = v40;
-        const float v41 = ::fmaf(v35, v35, acc9[l]);
-        acc9[l] = v41;
-        const float v42 = ::fmaf(v38, v38, acc9[l]);
-        acc9[l] = v42;
+        const float v28 = v26[l] - v27[l];
+        const float v31 = v29[l] - v30[l];
+        const float v34 = v32[l] - v33[l];
+        const float v37 = v35[l] - v36[l];
+        const float v38 = ::fmaf(v28, v28, acc8[l]);
+        acc8[l] = v38;
+        const float v39 = ::fmaf(v31, v31, acc8[l]);
+        acc8[l] = v39;
+        const float v40 = ::fmaf(v34, v34, acc8[l]);
+        acc8[l] = v40;
+        const float v41 = ::fmaf(v37, v37, acc8[l]);
+        acc8[l] = v41;
       }
     }
-    const int v43 = (int)((unsigned)v18 - (unsigned)b16);
-    float v44[4];
+    const int v42 = (int)((unsigned)v17 - (unsigned)b15);
+    float v43[4];
     #pragma unroll
     for (int l = 0; l < 4; ++l) {
-      v44[l] = acc9[l];
+      v43[l] = acc8[l];
     }
-    const float v45 = fw_sum_f32x4(v44);
-    const float v46 = sum10 + v45;
-    sum10 = v46;
+    const float v44 = fw_sum_f32x4(v43);
+    const float v45 = sum9 + v44;
+    sum9 = v45;
     #pragma unroll
     for (int l = 0; l < 4; ++l) {
-      acc9[l] = 0.0f;
+      acc8[l] = 0.0f;
     }
   }
-  for (int c47 = v14; c47 < v7; c47 += 512) {
-    const int v48 = c47 + tid0;
-    const bool v54 = v48 < v7;
-    if (v54) {
-      const int v49 = v48 * 4;
+  for (int c46 = v13; c46 < v7; c46 += 512) {
+    const int v47 = c46 + tid0;
+    const bool v53 = v47 < v7;
+    if (v53) {
+      const int v48 = v47 * 4;
+      float v49[4];
+      fw_load_f32x4_ldcs(in0 + v48, v49);
       float v50[4];
-      fw_load_f32x4_ldcs(in0 + v49, v50);
-      float v51[4];
-      fw_load_f32x4_ldcs(in1 + v49, v51);
+      fw_load_f32x4_ldcs(in1 + v48, v50);
       #pragma unroll
       for (int l = 0; l < 4; ++l) {
-        const float v52 = v50[l] - v51[l];
-        const float v53 = ::fmaf(v52, v52, acc9[l]);
-        acc9[l] = v53;
+        const float v51 = v49[l] - v50[l];
+        const float v52 = ::fmaf(v51, v51, acc8[l]);
+        acc8[l] = v52;
       }
     }
   }
-  float v55[4];
+  float v54[4];
   #pragma unroll
   for (int l = 0; l < 4; ++l) {
-    v55[l] = acc9[l];
+    v54[l] = acc8[l];
   }
-  const float v56 = fw_sum_f32x4(v55);
-  const float v57 = sum10 + v56;
-  sum10 = v57;
-  const float v58 = sum10;
-  const float sum59 = fw_sum_f32_512x1(v58, fw_scratch0);
-  const bool v60 = tid0 == 0;
-  if (v60) {
-    part_r0[v3] = sum59;
+  const float v55 = fw_sum_f32x4(v54);
+  const float v56 = sum9 + v55;
+  sum9 = v56;
+  const float v57 = sum9;
+  const float sum58 = fw_sum_f32_512x1(v57, fw_scratch0);
+  const bool v59 = tid0 == 0;
+  if (v59) {
+    part_r0[v3] = sum58;
   }
-  const bool last61 = fw_last(counters + v1, (int)n1);
-  if (last61) {
-    float total62 = 0.0f;
-    const int v63 = n1 + (-1);
-    for (int t64 = tid0; t64 < n1; t64 += 2048) {
-      const float v65 = __ldcg(part_r0 + t64);
-      const int v66 = t64 + 512;
-      const bool v67 = v66 < n1;
-      const int v68 = v66 < v63 ? v66 : v63;
-      const float v69 = __ldcg(part_r0 + v68);
-      const int v70 = t64 + 1024;
-      const bool v71 = v70 < n1;
-      const int v72 = v70 < v63 ? v70 : v63;
-      const float v73 = __ldcg(part_r0 + v72);
-      const int v74 = t64 + 1536;
-      const bool v75 = v74 < n1;
-      const int v76 = v74 < v63 ? v74 : v63;
-      const float v77 = __ldcg(part_r0 + v76);
-      const float v78 = total62 + v65;
-      total62 = v78;
-      const float v79 = v67 ? v69 : 0.0f;
-      const float v80 = total62 + v79;
-      total62 = v80;
-      const float v81 = v71 ? v73 : 0.0f;
-      const float v82 = total62 + v81;
-      total62 = v82;
-      const float v83 = v75 ? v77 : 0.0f;
-      const float v84 = total62 + v83;
-      total62 = v84;
+  const bool last60 = fw_last(counters + v1, (int)n1);
+  if (last60) {
+    float total61 = 0.0f;
+    const int v62 = n1 + (-1);
+    for (int t63 = tid0; t63 < n1; t63 += 2048) {
+      const float v64 = __ldcg(part_r0 + t63);
+      const int v65 = t63 + 512;
+      const bool v66 = v65 < n1;
+      const int v67 = v65 < v62 ? v65 : v62;
+      const float v68 = __ldcg(part_r0 + v67);
+      const int v69 = t63 + 1024;
+      const bool v70 = v69 < n1;
+      const int v71 = v69 < v62 ? v69 : v62;
+      const float v72 = __ldcg(part_r0 + v71);
+      const int v73 = t63 + 1536;
+      const bool v74 = v73 < n1;
+      const int v75 = v73 < v62 ? v73 : v62;
+      const float v76 = __ldcg(part_r0 + v75);
+      const float v77 = total61 + v64;
+      total61 = v77;
+      const float v78 = v66 ? v68 : 0.0f;
+      const float v79 = total61 + v78;
+      total61 = v79;
+      const float v80 = v70 ? v72 : 0.0f;
+      const float v81 = total61 + v80;
+      total61 = v81;
+      const float v82 = v74 ? v76 : 0.0f;
+      const float v83 = total61 + v82;
+      total61 = v83;
     }
-    const float v85 = total62;
-    const float sum86 = fw_sum_f32_512x1(v85, fw_scratch1);
-    const bool v87 = tid0 == 0;
-    if (v87) {
-      out2[0] = sum86;
+    const float v84 = total61;
+    const float sum85 = fw_sum_f32_512x1(v84, fw_scratch1);
+    const bool v86 = tid0 == 0;
+    if (v86) {
+      out2[0] = sum85;
     }
   }
 }

@@ -61,58 +61,57 @@ extern "C" __global__ void __launch_bounds__(256) inner_sum_0(
   const int bid0 = blockIdx.x;
   const int tid0 = threadIdx.x;
   __shared__ __align__(16) unsigned char fw_scratch0[32];
-  float acc2[4];
+  float acc1[4];
   #pragma unroll
   for (int l = 0; l < 4; ++l) {
-    float acc1 = 0.0f;
-    acc2[l] = 0.0f;
+    acc1[l] = 0.0f;
   }
-  float sum3 = 0.0f;
-  const int v10 = bid0 * n2;
-  for (int b5 = 0; b5 < n1; b5 += 16384) {
-    const int v6 = b5 + 16384;
-    const int v7 = v6 < n1 ? v6 : n1;
-    for (int c4 = b5; c4 < v7; c4 += 256) {
-      const int v8 = c4 + tid0;
-      const bool v14 = v8 < n1;
-      if (v14) {
-        const int v9 = v8 * 4;
-        const int v11 = v10 + v9;
-        float v12[4];
-        fw_load_f32x4_ldg(in0 + v11, v12);
+  float sum2 = 0.0f;
+  const int v9 = bid0 * n2;
+  for (int b4 = 0; b4 < n1; b4 += 16384) {
+    const int v5 = b4 + 16384;
+    const int v6 = v5 < n1 ? v5 : n1;
+    for (int c3 = b4; c3 < v6; c3 += 256) {
+      const int v7 = c3 + tid0;
+      const bool v13 = v7 < n1;
+      if (v13) {
+        const int v8 = v7 * 4;
+        const int v10 = v9 + v8;
+        float v11[4];
+        fw_load_f32x4_ldg(in0 + v10, v11);
         #pragma unroll
         for (int l = 0; l < 4; ++l) {
-          const float v13 = ::fmaf(v12[l], v12[l], acc2[l]);
-          acc2[l] = v13;
+          const float v12 = ::fmaf(v11[l], v11[l], acc1[l]);
+          acc1[l] = v12;
         }
       }
     }
-    const int v15 = (int)((unsigned)v7 - (unsigned)b5);
-    float v16[4];
+    const int v14 = (int)((unsigned)v6 - (unsigned)b4);
+    float v15[4];
     #pragma unroll
     for (int l = 0; l < 4; ++l) {
-      v16[l] = acc2[l];
+      v15[l] = acc1[l];
     }
-    const float v17 = fw_sum_f32x4(v16);
-    const float v18 = sum3 + v17;
-    sum3 = v18;
+    const float v16 = fw_sum_f32x4(v15);
+    const float v17 = sum2 + v16;
+    sum2 = v17;
     #pragma unroll
     for (int l = 0; l < 4; ++l) {
-      acc2[l] = 0.0f;
+      acc1[l] = 0.0f;
     }
   }
-  float v19[4];
+  float v18[4];
   #pragma unroll
   for (int l = 0; l < 4; ++l) {
-    v19[l] = acc2[l];
+    v18[l] = acc1[l];
   }
-  const float v20 = fw_sum_f32x4(v19);
-  const float v21 = sum3 + v20;
-  sum3 = v21;
-  const float v22 = sum3;
-  const float sum23 = fw_sum_f32_256x1(v22, fw_scratch0);
-  const bool v24 = tid0 == 0;
-  if (v24) {
-    out1[bid0] = sum23;
+  const float v19 = fw_sum_f32x4(v18);
+  const float v20 = sum2 + v19;
+  sum2 = v20;
+  const float v21 = sum2;
+  const float sum22 = fw_sum_f32_256x1(v21, fw_scratch0);
+  const bool v23 = tid0 == 0;
+  if (v23) {
+    out1[bid0] = sum22;
   }
 }

@@ -136,9 +136,9 @@ extern "C" __global__ void __launch_bounds__(128) sums_runs_0(
   }
   __syncthreads();  // the rows are there
   const int v38 = bid0 * n4;
-  const int v82 = v3 + 127;
-  const int v83 = fw_udiv(v82, 128);
-  for (int turn37 = 0; turn37 < v83; ++turn37) {
+  const int v81 = v3 + 127;
+  const int v82 = fw_udiv(v81, 128);
+  for (int turn37 = 0; turn37 < v82; ++turn37) {
     const int v39 = v38 + turn37;
     const int v40 = v39 * 128;
     const int v41 = v40 + tid0;
@@ -148,55 +148,54 @@ extern "C" __global__ void __launch_bounds__(128) sums_runs_0(
     const int v45 = v44 - v1;
     const int v46 = v45 * n3;
     float acc47 = 0.0f;
-    float acc48 = 0.0f;
-    float sum49 = 0.0f;
-    const int v50 = fw_udiv(n5, 4);
-    const int v51 = v50 * 4;
-    for (int b53 = 0; b53 < v51; b53 += 64) {
-      const int v54 = b53 + 64;
-      const int v55 = v54 < v51 ? v54 : v51;
-      for (int c52 = b53; c52 < v55; c52 += 4) {
-        const int v56 = c52 + 1;
-        const int v57 = c52 + 2;
-        const int v58 = c52 + 3;
-        const int v59 = v46 + c52;
-        const float v60 = fw_bf16_f32(run_in0[v59]);
-        const int v61 = v46 + v56;
-        const float v62 = fw_bf16_f32(run_in0[v61]);
-        const int v63 = v46 + v57;
-        const float v64 = fw_bf16_f32(run_in0[v63]);
-        const int v65 = v46 + v58;
-        const float v66 = fw_bf16_f32(run_in0[v65]);
-        const float v67 = acc48 + v60;
-        acc48 = v67;
-        const float v68 = acc48 + v62;
-        acc48 = v68;
-        const float v69 = acc48 + v64;
-        acc48 = v69;
-        const float v70 = acc48 + v66;
-        acc48 = v70;
+    float sum48 = 0.0f;
+    const int v49 = fw_udiv(n5, 4);
+    const int v50 = v49 * 4;
+    for (int b52 = 0; b52 < v50; b52 += 64) {
+      const int v53 = b52 + 64;
+      const int v54 = v53 < v50 ? v53 : v50;
+      for (int c51 = b52; c51 < v54; c51 += 4) {
+        const int v55 = c51 + 1;
+        const int v56 = c51 + 2;
+        const int v57 = c51 + 3;
+        const int v58 = v46 + c51;
+        const float v59 = fw_bf16_f32(run_in0[v58]);
+        const int v60 = v46 + v55;
+        const float v61 = fw_bf16_f32(run_in0[v60]);
+        const int v62 = v46 + v56;
+        const float v63 = fw_bf16_f32(run_in0[v62]);
+        const int v64 = v46 + v57;
+        const float v65 = fw_bf16_f32(run_in0[v64]);
+        const float v66 = acc47 + v59;
+        acc47 = v66;
+        const float v67 = acc47 + v61;
+        acc47 = v67;
+        const float v68 = acc47 + v63;
+        acc47 = v68;
+        const float v69 = acc47 + v65;
+        acc47 = v69;
       }
-      const int v71 = (int)((unsigned)v55 - (unsigned)b53);
-      const float v72 = acc48;
-      const float v73 = sum49 + v72;
-      sum49 = v73;
-      acc48 = 0.0f;
+      const int v70 = (int)((unsigned)v54 - (unsigned)b52);
+      const float v71 = acc47;
+      const float v72 = sum48 + v71;
+      sum48 = v72;
+      acc47 = 0.0f;
     }
-    for (int c74 = v51; c74 < n5; ++c74) {
-      const bool v78 = c74 < n5;
-      if (v78) {
-        const int v75 = v46 + c74;
-        const float v76 = fw_bf16_f32(run_in0[v75]);
-        const float v77 = acc48 + v76;
-        acc48 = v77;
+    for (int c73 = v50; c73 < n5; ++c73) {
+      const bool v77 = c73 < n5;
+      if (v77) {
+        const int v74 = v46 + c73;
+        const float v75 = fw_bf16_f32(run_in0[v74]);
+        const float v76 = acc47 + v75;
+        acc47 = v76;
       }
     }
-    const float v79 = acc48;
-    const float v80 = sum49 + v79;
-    sum49 = v80;
-    const float v81 = sum49;
+    const float v78 = acc47;
+    const float v79 = sum48 + v78;
+    sum48 = v79;
+    const float v80 = sum48;
     if (v42) {
-      out1[v44] = v81;
+      out1[v44] = v80;
     }
   }
 }
