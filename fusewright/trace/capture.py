@@ -34,7 +34,7 @@ from .failures import MADE_BEFORE, check_constants, explained, made_and_kept
 from .functorch import floats_of_the_host
 from .generators import Unclear, undrawn
 from .kept import Again, Kept
-from .lean import aot_settings, nothing_donated
+from .lean import aot_settings, nothing_donated, without_autocast
 from .lines import Lines
 from .reads import Reads, both
 from .signature import Described, Layout, Node, layout, rebuild
@@ -392,7 +392,7 @@ def _capture(
             setattr(made, f"{which}_graph", gm)
             if which == "forward":
                 made.meta = nothing_donated(context.fw_metadata)
-            return built
+            return built if which == "forward" else without_autocast(built)
 
         return compiler
 
