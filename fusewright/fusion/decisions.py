@@ -38,6 +38,7 @@ def deciding(eqns: Sequence[Eqn], outputs: Collection[Value]) -> frozenset[Value
 
 
 def _widens(e: Eqn) -> bool:
+    """Whether `e` makes a wider number of one of 16 bits."""
     return e.op == "cast" and e.out.dtype.is_float and e.inputs[0].dtype.is_reduced and not e.out.dtype.is_reduced
 
 

@@ -167,9 +167,10 @@ class _Rewriter:
 
     def stage(self, s: Stage) -> Stage:
         body = self.new(s.body)
-        if s.kind in ("reduce", "scan") and s.monoid == "sum" and s.body.dtype is f32 and s.body not in self.strict:
+        adds = s.kind in ("reduce", "scan") and s.monoid == "sum" and s.body.dtype is f32
+        if adds and s.body not in self.strict:
             s = replace(s, relaxed=True)
-        if s.kind == "reduce" and s.monoid == "sum" and s.body.dtype is f32 and self.uses[s.body] == 1:
+        if adds and s.kind == "reduce" and self.uses[s.body] == 1:
             if self.share(s.body) and self.rows[self.lead(s.body)].raxes == s.raxes:
                 body = self.power(s.body.args[0], True)
             elif self.fma and s.body not in self.decides and _is(s.body, "mul"):

@@ -127,7 +127,8 @@ class Reductions(Emitter):
             phase = self.prim(c, "and", self.span(c, lo, var), imm(size - 1))
             c.body.append(If(self.prim(c, "eq", phase, imm(size - step)), self._join(c, sums)))
 
-        def done(b: Scope, length: Arg) -> None:
+        def done(b: Scope, begin: Arg, end: Arg) -> None:
+            length = self.prim(b, "sub", end, begin)
             b.body.append(If(self.prim(b, "eq", length, imm(size)), self._join(b, sums)))
 
         if sums.left is not None:  # short, as a rule: one loop takes less time than two
@@ -156,7 +157,8 @@ class Reductions(Emitter):
         each = self.add(s, self.prim(s, "and", many, imm(BLOCK - 1)), rest)
         size = self.let(s, "udiv", (imm(BLOCK), self.prim(s, "max", each, imm(1))), i64)
 
-        def done(b: Scope, length: Arg) -> None:
+        def done(b: Scope, begin: Arg, end: Arg) -> None:
+            length = self.prim(b, "sub", end, begin)
             b.body.append(Set(left, self.add(b, left, self.mul(b, length, each))))
             inside = self._join(b, sums)
             inside.append(Set(left, imm(0)))
@@ -172,9 +174,9 @@ class Reductions(Emitter):
         step: int,
         size: Arg,
         body: Callable[[Scope, Reg], None],
-        done: Callable[[Scope, Arg], None] | None,
+        done: Callable[[Scope, Arg, Arg], None] | None,
     ) -> None:
-        """A loop; with `done`, two of them: that is called behind the inner one, which is over `size` or less."""
+        """A loop; with `done`, two of them: that is called behind the inner one, over `size` or less, with its ends."""
         var = self.reg(self.ix, prefix="c")
         inside: list[Stmt] = []
         if done is None:
@@ -192,7 +194,7 @@ class Reductions(Emitter):
         self.own(c, var)
         body(c, var)
         block.append(For(var, begin, end, self.imm(step), inside))
-        done(b, self.prim(b, "sub", end, begin))
+        done(b, begin, end)
         s.body.append(For(begin, lo, hi, size, block))
 
     def span(self, s: Scope, lo: Arg, hi: Arg) -> Arg:

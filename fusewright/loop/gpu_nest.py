@@ -201,7 +201,7 @@ class Nest(Reductions):
             points([x])
             c.body.append(If(self.prim(c, "lt", step, hi), body))
 
-        at_end = None if done is None else lambda b, _: done(b)
+        at_end = None if done is None else lambda b, *_: done(b)
         size = self.imm(max(1, BLOCK // n) * n * ct)
         start = lo
         if n > 1:

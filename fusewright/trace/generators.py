@@ -48,15 +48,14 @@ def undrawn(earlier: list[Any] | None) -> Iterator[None]:
         with nullcontext() if earlier is None else _watching(called):
             yield
     finally:
-        drawn = [k for k, now in enumerate(_states()) if not _alike(now, before[k])]
-        if drawn and earlier is None and (others or len(sys._current_frames()) > 1):
+        changed = [k for k, now in enumerate(_states()) if not _alike(now, before[k])]
+        if changed and earlier is None and (others or len(sys._current_frames()) > 1):
             raise Unclear(before)
-        for k in drawn:
-            mine = id(_GENERATORS[k][1]) in called
-            if mine or earlier is None:  # what another thread draws must not come again
-                _GENERATORS[k][3](before[k] if earlier is None else earlier[k])
+        drawn = [k for k in changed if earlier is None or id(_GENERATORS[k][1]) in called]
+        for k in drawn:  # what another thread draws must not come again
+            _GENERATORS[k][3]((earlier or before)[k])
     # Functions that a program has imported from NumPy by name are not seen.
-    drawn = [k for k in drawn if earlier is None or k == _NUMPY or id(_GENERATORS[k][1]) in called]
+    drawn = drawn or [k for k in changed if k == _NUMPY]
     if drawn:
         raise Refusal("state", f"it changes the state of {_GENERATORS[drawn[0]][0]}, which a trace would not do again")
 

@@ -269,100 +269,99 @@ extern "C" __global__ void __launch_bounds__(256, 4) batch_norm_split_0(
       }
       run17 = v54;
     }
-    const int v77 = (int)((unsigned)v29 - (unsigned)b27);
     #pragma unroll
     for (int l = 0; l < 4; ++l) {
-      const float v78 = acc20[l];
-      const float v79 = sum21[l] + v78;
-      sum21[l] = v79;
+      const float v77 = acc20[l];
+      const float v78 = sum21[l] + v77;
+      sum21[l] = v78;
       acc20[l] = 0.0f;
     }
   }
-  for (int c80 = v25; c80 < v16; c80 += 8) {
-    const int v81 = c80 + v1;
-    const bool v97 = v81 < v16;
-    if (v97) {
-      const int v82 = v81 * n6;
-      const int v83 = v82 + v12;
-      float v84[4];
-      fw_load_f32x4_ldg(in0 + v83, v84);
-      const float v86 = run17 + 1.0f;
-      const float v87 = 1.0f / v86;
-      const float v89 = run17 * v87;
+  for (int c79 = v25; c79 < v16; c79 += 8) {
+    const int v80 = c79 + v1;
+    const bool v96 = v80 < v16;
+    if (v96) {
+      const int v81 = v80 * n6;
+      const int v82 = v81 + v12;
+      float v83[4];
+      fw_load_f32x4_ldg(in0 + v82, v83);
+      const float v85 = run17 + 1.0f;
+      const float v86 = 1.0f / v85;
+      const float v88 = run17 * v86;
       #pragma unroll
       for (int l = 0; l < 4; ++l) {
-        const float v85 = acc20[l] + v84[l];
-        acc20[l] = v85;
-        const float v88 = v84[l] - run18[l];
-        const float v91 = v88 * v89;
-        const float v92 = v91 * v88;
-        const float v93 = run19[l] + v92;
-        const float v95 = v88 * v87;
-        const float v96 = run18[l] + v95;
-        run19[l] = v93;
-        run18[l] = v96;
+        const float v84 = acc20[l] + v83[l];
+        acc20[l] = v84;
+        const float v87 = v83[l] - run18[l];
+        const float v90 = v87 * v88;
+        const float v91 = v90 * v87;
+        const float v92 = run19[l] + v91;
+        const float v94 = v87 * v86;
+        const float v95 = run18[l] + v94;
+        run19[l] = v92;
+        run18[l] = v95;
       }
-      run17 = v86;
+      run17 = v85;
     }
   }
-  float v100[4];
+  float v99[4];
   #pragma unroll
   for (int l = 0; l < 4; ++l) {
-    const float v98 = acc20[l];
-    const float v99 = sum21[l] + v98;
-    sum21[l] = v99;
-    v100[l] = sum21[l];
+    const float v97 = acc20[l];
+    const float v98 = sum21[l] + v97;
+    sum21[l] = v98;
+    v99[l] = sum21[l];
   }
-  float sum101[4];
+  float sum100[4];
   #pragma unroll
-  for (int l = 0; l < 4; ++l) sum101[l] = v100[l];
-  fw_sum_f32x4_8x32(sum101, fw_scratch0);
-  const float v102 = run17;
+  for (int l = 0; l < 4; ++l) sum100[l] = v99[l];
+  fw_sum_f32x4_8x32(sum100, fw_scratch0);
+  const float v101 = run17;
+  float v102[4];
   float v103[4];
-  float v104[4];
   #pragma unroll
   for (int l = 0; l < 4; ++l) {
-    v103[l] = run18[l];
-    v104[l] = run19[l];
+    v102[l] = run18[l];
+    v103[l] = run19[l];
   }
-  const float sum105 = fw_sum_f32_8x32(v102, fw_scratch1);
-  float v107[4];
+  const float sum104 = fw_sum_f32_8x32(v101, fw_scratch1);
+  float v106[4];
   #pragma unroll
   for (int l = 0; l < 4; ++l) {
-    v107[l] = v103[l] * v102;
+    v106[l] = v102[l] * v101;
   }
-  float sum108[4];
+  float sum107[4];
   #pragma unroll
-  for (int l = 0; l < 4; ++l) sum108[l] = v107[l];
-  fw_sum_f32x4_8x32(sum108, fw_scratch0);
-  const float v109 = fw_max(sum105, 1.0f);
-  float v111[4];
-  float v115[4];
+  for (int l = 0; l < 4; ++l) sum107[l] = v106[l];
+  fw_sum_f32x4_8x32(sum107, fw_scratch0);
+  const float v108 = fw_max(sum104, 1.0f);
+  float v110[4];
+  float v114[4];
   #pragma unroll
   for (int l = 0; l < 4; ++l) {
-    v111[l] = sum108[l] / v109;
-    const float v112 = v103[l] - v111[l];
-    const float v113 = v112 * v102;
-    const float v114 = v113 * v112;
-    v115[l] = v104[l] + v114;
+    v110[l] = sum107[l] / v108;
+    const float v111 = v102[l] - v110[l];
+    const float v112 = v111 * v101;
+    const float v113 = v112 * v111;
+    v114[l] = v103[l] + v113;
   }
-  float sum116[4];
+  float sum115[4];
   #pragma unroll
-  for (int l = 0; l < 4; ++l) sum116[l] = v115[l];
-  fw_sum_f32x4_8x32(sum116, fw_scratch1);
-  const bool v117 = v1 == 0;
-  const int v118 = v6 * n3;
-  const int v119 = v118 + v11;
-  const int v120 = v119 * 4;
-  const bool v121 = v117 && v9;
-  if (v121) {
-    fw_store_f32x4(part_r0 + v120, sum101);
+  for (int l = 0; l < 4; ++l) sum115[l] = v114[l];
+  fw_sum_f32x4_8x32(sum115, fw_scratch1);
+  const bool v116 = v1 == 0;
+  const int v117 = v6 * n3;
+  const int v118 = v117 + v11;
+  const int v119 = v118 * 4;
+  const bool v120 = v116 && v9;
+  if (v120) {
+    fw_store_f32x4(part_r0 + v119, sum100);
   }
-  if (v121) {
-    fw_store_f32x4(part_r1 + v120, sum116);
-    const float constant1[4] = {sum105, sum105, sum105, sum105};
-    fw_store_f32x4(part_r1_count + v120, constant1);
-    fw_store_f32x4(part_r1_mean + v120, v111);
+  if (v120) {
+    fw_store_f32x4(part_r1 + v119, sum115);
+    const float constant1[4] = {sum104, sum104, sum104, sum104};
+    fw_store_f32x4(part_r1_count + v119, constant1);
+    fw_store_f32x4(part_r1_mean + v119, v110);
   }
 }
 
@@ -398,227 +397,227 @@ extern "C" __global__ void __launch_bounds__(256, 2) batch_norm_split_1(
   const int tid1 = threadIdx.x;
   __shared__ __align__(16) unsigned char fw_scratch0[256];
   __shared__ __align__(16) unsigned char fw_scratch1[256];
-  const int v123 = fw_udiv(tid1, 2);
-  const int v124 = v123 * 2;
-  const int v125 = tid1 - v124;
-  const int v126 = bid1 * 2;
-  const int v127 = v126 + v125;
-  const bool v128 = v127 < n3;
-  const int v129 = n3 + (-1);
-  const int v130 = v127 < v129 ? v127 : v129;
-  const int v131 = v130 * 4;
-  float total132[4];
+  const int v122 = fw_udiv(tid1, 2);
+  const int v123 = v122 * 2;
+  const int v124 = tid1 - v123;
+  const int v125 = bid1 * 2;
+  const int v126 = v125 + v124;
+  const bool v127 = v126 < n3;
+  const int v128 = n3 + (-1);
+  const int v129 = v126 < v128 ? v126 : v128;
+  const int v130 = v129 * 4;
+  float total131[4];
   #pragma unroll
   for (int l = 0; l < 4; ++l) {
-    total132[l] = 0.0f;
+    total131[l] = 0.0f;
   }
-  const int v133 = n1 + (-1);
-  for (int t134 = v123; t134 < n1; t134 += 512) {
-    const int v135 = t134 * n3;
-    const int v136 = v135 + v130;
-    const int v137 = v136 * 4;
-    float v138[4];
-    fw_load_f32x4_ldg(part_r0 + v137, v138);
-    const int v139 = t134 + 128;
-    const bool v140 = v139 < n1;
-    const int v141 = v139 < v133 ? v139 : v133;
-    const int v142 = v141 * n3;
-    const int v143 = v142 + v130;
-    const int v144 = v143 * 4;
-    float v145[4];
-    fw_load_f32x4_ldg(part_r0 + v144, v145);
-    const int v146 = t134 + 256;
-    const bool v147 = v146 < n1;
-    const int v148 = v146 < v133 ? v146 : v133;
-    const int v149 = v148 * n3;
-    const int v150 = v149 + v130;
-    const int v151 = v150 * 4;
-    float v152[4];
-    fw_load_f32x4_ldg(part_r0 + v151, v152);
-    const int v153 = t134 + 384;
-    const bool v154 = v153 < n1;
-    const int v155 = v153 < v133 ? v153 : v133;
-    const int v156 = v155 * n3;
-    const int v157 = v156 + v130;
-    const int v158 = v157 * 4;
-    float v159[4];
-    fw_load_f32x4_ldg(part_r0 + v158, v159);
+  const int v132 = n1 + (-1);
+  for (int t133 = v122; t133 < n1; t133 += 512) {
+    const int v134 = t133 * n3;
+    const int v135 = v134 + v129;
+    const int v136 = v135 * 4;
+    float v137[4];
+    fw_load_f32x4_ldg(part_r0 + v136, v137);
+    const int v138 = t133 + 128;
+    const bool v139 = v138 < n1;
+    const int v140 = v138 < v132 ? v138 : v132;
+    const int v141 = v140 * n3;
+    const int v142 = v141 + v129;
+    const int v143 = v142 * 4;
+    float v144[4];
+    fw_load_f32x4_ldg(part_r0 + v143, v144);
+    const int v145 = t133 + 256;
+    const bool v146 = v145 < n1;
+    const int v147 = v145 < v132 ? v145 : v132;
+    const int v148 = v147 * n3;
+    const int v149 = v148 + v129;
+    const int v150 = v149 * 4;
+    float v151[4];
+    fw_load_f32x4_ldg(part_r0 + v150, v151);
+    const int v152 = t133 + 384;
+    const bool v153 = v152 < n1;
+    const int v154 = v152 < v132 ? v152 : v132;
+    const int v155 = v154 * n3;
+    const int v156 = v155 + v129;
+    const int v157 = v156 * 4;
+    float v158[4];
+    fw_load_f32x4_ldg(part_r0 + v157, v158);
     #pragma unroll
     for (int l = 0; l < 4; ++l) {
-      const float v160 = total132[l] + v138[l];
-      total132[l] = v160;
-      const float v162 = v140 ? v145[l] : 0.0f;
-      const float v163 = total132[l] + v162;
-      total132[l] = v163;
-      const float v165 = v147 ? v152[l] : 0.0f;
-      const float v166 = total132[l] + v165;
-      total132[l] = v166;
-      const float v168 = v154 ? v159[l] : 0.0f;
-      const float v169 = total132[l] + v168;
-      total132[l] = v169;
+      const float v159 = total131[l] + v137[l];
+      total131[l] = v159;
+      const float v161 = v139 ? v144[l] : 0.0f;
+      const float v162 = total131[l] + v161;
+      total131[l] = v162;
+      const float v164 = v146 ? v151[l] : 0.0f;
+      const float v165 = total131[l] + v164;
+      total131[l] = v165;
+      const float v167 = v153 ? v158[l] : 0.0f;
+      const float v168 = total131[l] + v167;
+      total131[l] = v168;
     }
   }
-  float v170[4];
+  float v169[4];
   #pragma unroll
   for (int l = 0; l < 4; ++l) {
-    v170[l] = total132[l];
+    v169[l] = total131[l];
   }
-  float sum171[4];
+  float sum170[4];
   #pragma unroll
-  for (int l = 0; l < 4; ++l) sum171[l] = v170[l];
-  fw_sum_f32x4_128x2(sum171, fw_scratch0);
+  for (int l = 0; l < 4; ++l) sum170[l] = v169[l];
+  fw_sum_f32x4_128x2(sum170, fw_scratch0);
+  float total171[4];
   float total172[4];
   float total173[4];
-  float total174[4];
   #pragma unroll
   for (int l = 0; l < 4; ++l) {
+    total171[l] = 0.0f;
     total172[l] = 0.0f;
     total173[l] = 0.0f;
-    total174[l] = 0.0f;
   }
-  for (int t175 = v123; t175 < n1; t175 += 256) {
-    const int v176 = t175 * n3;
-    const int v177 = v176 + v130;
-    const int v178 = v177 * 4;
+  for (int t174 = v122; t174 < n1; t174 += 256) {
+    const int v175 = t174 * n3;
+    const int v176 = v175 + v129;
+    const int v177 = v176 * 4;
+    float v178[4];
+    fw_load_f32x4_ldg(part_r1_count + v177, v178);
     float v179[4];
-    fw_load_f32x4_ldg(part_r1_count + v178, v179);
+    fw_load_f32x4_ldg(part_r1_mean + v177, v179);
     float v180[4];
-    fw_load_f32x4_ldg(part_r1_mean + v178, v180);
-    float v181[4];
-    fw_load_f32x4_ldg(part_r1 + v178, v181);
-    const int v182 = t175 + 128;
-    const bool v183 = v182 < n1;
-    const int v184 = v182 < v133 ? v182 : v133;
-    const int v185 = v184 * n3;
-    const int v186 = v185 + v130;
-    const int v187 = v186 * 4;
+    fw_load_f32x4_ldg(part_r1 + v177, v180);
+    const int v181 = t174 + 128;
+    const bool v182 = v181 < n1;
+    const int v183 = v181 < v132 ? v181 : v132;
+    const int v184 = v183 * n3;
+    const int v185 = v184 + v129;
+    const int v186 = v185 * 4;
+    float v187[4];
+    fw_load_f32x4_ldg(part_r1_count + v186, v187);
     float v188[4];
-    fw_load_f32x4_ldg(part_r1_count + v187, v188);
+    fw_load_f32x4_ldg(part_r1_mean + v186, v188);
     float v189[4];
-    fw_load_f32x4_ldg(part_r1_mean + v187, v189);
-    float v190[4];
-    fw_load_f32x4_ldg(part_r1 + v187, v190);
+    fw_load_f32x4_ldg(part_r1 + v186, v189);
     #pragma unroll
     for (int l = 0; l < 4; ++l) {
-      const float v191 = v179[l] * v180[l];
-      const bool v192 = v179[l] > 0.0f;
-      const float v193 = v192 ? v191 : 0.0f;
-      const float v194 = total172[l] + v179[l];
+      const float v190 = v178[l] * v179[l];
+      const bool v191 = v178[l] > 0.0f;
+      const float v192 = v191 ? v190 : 0.0f;
+      const float v193 = total171[l] + v178[l];
+      total171[l] = v193;
+      const float v194 = total172[l] + v192;
       total172[l] = v194;
-      const float v195 = total173[l] + v193;
-      total173[l] = v195;
-      const float v197 = v183 ? v188[l] : 0.0f;
-      const float v198 = v197 * v189[l];
-      const bool v199 = v197 > 0.0f;
-      const float v200 = v199 ? v198 : 0.0f;
-      const float v201 = total172[l] + v197;
+      const float v196 = v182 ? v187[l] : 0.0f;
+      const float v197 = v196 * v188[l];
+      const bool v198 = v196 > 0.0f;
+      const float v199 = v198 ? v197 : 0.0f;
+      const float v200 = total171[l] + v196;
+      total171[l] = v200;
+      const float v201 = total172[l] + v199;
       total172[l] = v201;
-      const float v202 = total173[l] + v200;
-      total173[l] = v202;
     }
   }
-  float v203[4];
+  float v202[4];
   #pragma unroll
   for (int l = 0; l < 4; ++l) {
-    v203[l] = total172[l];
+    v202[l] = total171[l];
   }
-  float sum204[4];
+  float sum203[4];
   #pragma unroll
-  for (int l = 0; l < 4; ++l) sum204[l] = v203[l];
-  fw_sum_f32x4_128x2(sum204, fw_scratch1);
-  float v205[4];
+  for (int l = 0; l < 4; ++l) sum203[l] = v202[l];
+  fw_sum_f32x4_128x2(sum203, fw_scratch1);
+  float v204[4];
   #pragma unroll
   for (int l = 0; l < 4; ++l) {
-    v205[l] = total173[l];
+    v204[l] = total172[l];
   }
-  float sum206[4];
+  float sum205[4];
   #pragma unroll
-  for (int l = 0; l < 4; ++l) sum206[l] = v205[l];
-  fw_sum_f32x4_128x2(sum206, fw_scratch0);
-  float v208[4];
+  for (int l = 0; l < 4; ++l) sum205[l] = v204[l];
+  fw_sum_f32x4_128x2(sum205, fw_scratch0);
+  float v207[4];
   #pragma unroll
   for (int l = 0; l < 4; ++l) {
-    const float v207 = fw_max(sum204[l], 1.0f);
-    v208[l] = sum206[l] / v207;
+    const float v206 = fw_max(sum203[l], 1.0f);
+    v207[l] = sum205[l] / v206;
   }
-  for (int t209 = v123; t209 < n1; t209 += 256) {
-    const int v210 = t209 * n3;
-    const int v211 = v210 + v130;
-    const int v212 = v211 * 4;
+  for (int t208 = v122; t208 < n1; t208 += 256) {
+    const int v209 = t208 * n3;
+    const int v210 = v209 + v129;
+    const int v211 = v210 * 4;
+    float v212[4];
+    fw_load_f32x4_ldg(part_r1_count + v211, v212);
     float v213[4];
-    fw_load_f32x4_ldg(part_r1_count + v212, v213);
+    fw_load_f32x4_ldg(part_r1_mean + v211, v213);
     float v214[4];
-    fw_load_f32x4_ldg(part_r1_mean + v212, v214);
-    float v215[4];
-    fw_load_f32x4_ldg(part_r1 + v212, v215);
-    const int v216 = t209 + 128;
-    const bool v217 = v216 < n1;
-    const int v218 = v216 < v133 ? v216 : v133;
-    const int v219 = v218 * n3;
-    const int v220 = v219 + v130;
-    const int v221 = v220 * 4;
+    fw_load_f32x4_ldg(part_r1 + v211, v214);
+    const int v215 = t208 + 128;
+    const bool v216 = v215 < n1;
+    const int v217 = v215 < v132 ? v215 : v132;
+    const int v218 = v217 * n3;
+    const int v219 = v218 + v129;
+    const int v220 = v219 * 4;
+    float v221[4];
+    fw_load_f32x4_ldg(part_r1_count + v220, v221);
     float v222[4];
-    fw_load_f32x4_ldg(part_r1_count + v221, v222);
+    fw_load_f32x4_ldg(part_r1_mean + v220, v222);
     float v223[4];
-    fw_load_f32x4_ldg(part_r1_mean + v221, v223);
-    float v224[4];
-    fw_load_f32x4_ldg(part_r1 + v221, v224);
+    fw_load_f32x4_ldg(part_r1 + v220, v223);
     #pragma unroll
     for (int l = 0; l < 4; ++l) {
-      const float v225 = v214[l] - v208[l];
-      const float v226 = v225 * v213[l];
-      const float v227 = v226 * v225;
-      const float v228 = v215[l] + v227;
-      const float v229 = total174[l] + v228;
-      total174[l] = v229;
-      const float v230 = v223[l] - v208[l];
-      const float v231 = v230 * v222[l];
-      const float v232 = v231 * v230;
-      const float v233 = v224[l] + v232;
-      const float v235 = v217 ? v233 : 0.0f;
-      const float v236 = total174[l] + v235;
-      total174[l] = v236;
+      const float v224 = v213[l] - v207[l];
+      const float v225 = v224 * v212[l];
+      const float v226 = v225 * v224;
+      const float v227 = v214[l] + v226;
+      const float v228 = total173[l] + v227;
+      total173[l] = v228;
+      const float v229 = v222[l] - v207[l];
+      const float v230 = v229 * v221[l];
+      const float v231 = v230 * v229;
+      const float v232 = v223[l] + v231;
+      const float v234 = v216 ? v232 : 0.0f;
+      const float v235 = total173[l] + v234;
+      total173[l] = v235;
     }
   }
-  float v237[4];
+  float v236[4];
   #pragma unroll
   for (int l = 0; l < 4; ++l) {
-    v237[l] = total174[l];
+    v236[l] = total173[l];
   }
-  float sum238[4];
+  float sum237[4];
   #pragma unroll
-  for (int l = 0; l < 4; ++l) sum238[l] = v237[l];
-  fw_sum_f32x4_128x2(sum238, fw_scratch1);
-  const long long v239 = (long long)n9;
-  const float v240 = (float)v239;
-  const float v241 = ::fabsf(v240);
-  const bool v242 = v241 < 7.888609e-31f;
-  const float v243 = v242 ? 1.8446744e+19f : 1.0f;
-  const float v244 = v240 * v243;
-  const float v245 = 1.0f / v244;
-  float v262[4];
+  for (int l = 0; l < 4; ++l) sum237[l] = v236[l];
+  fw_sum_f32x4_128x2(sum237, fw_scratch1);
+  const long long v238 = (long long)n9;
+  const float v239 = (float)v238;
+  const float v240 = ::fabsf(v239);
+  const bool v241 = v240 < 7.888609e-31f;
+  const float v242 = v241 ? 1.8446744e+19f : 1.0f;
+  const float v243 = v239 * v242;
+  const float v244 = 1.0f / v243;
+  float v261[4];
   #pragma unroll
   for (int l = 0; l < 4; ++l) {
-    const float v247 = sum171[l] * v245;
-    const float v248 = ::fabsf(v247);
-    const bool v249 = v248 > 0.0f;
-    const bool v250 = v248 < fw_inff;
-    const bool v251 = v249 && v250;
-    const float v252 = -v247;
-    const float v254 = ::fmaf(v252, v244, sum171[l]);
-    const float v255 = ::fmaf(v254, v245, v247);
-    const float v256 = v251 ? v255 : v247;
-    const float v258 = v256 * v243;
-    const float v259 = v208[l] - v258;
-    const float v260 = v259 * sum204[l];
-    const float v261 = v260 * v259;
-    v262[l] = sum238[l] + v261;
+    const float v246 = sum170[l] * v244;
+    const float v247 = ::fabsf(v246);
+    const bool v248 = v247 > 0.0f;
+    const bool v249 = v247 < fw_inff;
+    const bool v250 = v248 && v249;
+    const float v251 = -v246;
+    const float v253 = ::fmaf(v251, v243, sum170[l]);
+    const float v254 = ::fmaf(v253, v244, v246);
+    const float v255 = v250 ? v254 : v246;
+    const float v257 = v255 * v242;
+    const float v258 = v207[l] - v257;
+    const float v259 = v258 * sum203[l];
+    const float v260 = v259 * v258;
+    v261[l] = sum237[l] + v260;
   }
-  const bool v263 = v123 == 0;
-  const bool v264 = v263 && v128;
-  if (v264) {
-    fw_store_f32x4(total_r0 + v131, sum171);
-    fw_store_f32x4(total_r1 + v131, v262);
+  const bool v262 = v122 == 0;
+  const bool v263 = v262 && v127;
+  if (v263) {
+    fw_store_f32x4(total_r0 + v130, sum170);
+    fw_store_f32x4(total_r1 + v130, v261);
   }
 }
 
@@ -652,231 +651,231 @@ extern "C" __global__ void __launch_bounds__(256, 4) batch_norm_split_2(
     int* __restrict__ counters) {
   const int bid2 = blockIdx.x;
   const int tid2 = threadIdx.x;
-  const int v265 = fw_udiv(tid2, 32);
-  const int v266 = v265 * 32;
-  const int v267 = tid2 - v266;
-  const int v268 = fw_udiv(bid2, n1);
-  const int v269 = v268 * n1;
-  const int v270 = bid2 - v269;
-  const int v271 = v268 * 32;
-  const int v272 = v271 + v267;
-  const bool v273 = v272 < n3;
-  const int v274 = n3 + (-1);
-  const int v275 = v272 < v274 ? v272 : v274;
-  const int v276 = v275 * 4;
+  const int v264 = fw_udiv(tid2, 32);
+  const int v265 = v264 * 32;
+  const int v266 = tid2 - v265;
+  const int v267 = fw_udiv(bid2, n1);
+  const int v268 = v267 * n1;
+  const int v269 = bid2 - v268;
+  const int v270 = v267 * 32;
+  const int v271 = v270 + v266;
+  const bool v272 = v271 < n3;
+  const int v273 = n3 + (-1);
+  const int v274 = v271 < v273 ? v271 : v273;
+  const int v275 = v274 * 4;
+  float v276[4];
+  fw_load_f32x4_ldg(total_r0 + v275, v276);
   float v277[4];
-  fw_load_f32x4_ldg(total_r0 + v276, v277);
-  float v278[4];
-  fw_load_f32x4_ldg(total_r1 + v276, v278);
-  const int v279 = v270 * n5;
-  const int v280 = v279 < n4 ? v279 : n4;
-  const int v281 = v280 + n5;
-  const int v282 = v281 < n4 ? v281 : n4;
-  const int v283 = v280 + v282;
-  const int v284 = v283 + (-1);
-  const int v285 = v282 - v280;
-  const int v286 = fw_udiv(v285, 32);
-  const int v287 = v286 * 32;
-  const int v288 = v280 + v287;
-  const long long v301 = (long long)n9;
-  const float v302 = (float)v301;
-  const float v303 = ::fabsf(v302);
-  const bool v304 = v303 < 7.888609e-31f;
-  const float v305 = v304 ? 1.8446744e+19f : 1.0f;
-  const float v306 = v302 * v305;
-  const float v307 = 1.0f / v306;
-  float v320[4];
-  float v333[4];
+  fw_load_f32x4_ldg(total_r1 + v275, v277);
+  const int v278 = v269 * n5;
+  const int v279 = v278 < n4 ? v278 : n4;
+  const int v280 = v279 + n5;
+  const int v281 = v280 < n4 ? v280 : n4;
+  const int v282 = v279 + v281;
+  const int v283 = v282 + (-1);
+  const int v284 = v281 - v279;
+  const int v285 = fw_udiv(v284, 32);
+  const int v286 = v285 * 32;
+  const int v287 = v279 + v286;
+  const long long v300 = (long long)n9;
+  const float v301 = (float)v300;
+  const float v302 = ::fabsf(v301);
+  const bool v303 = v302 < 7.888609e-31f;
+  const float v304 = v303 ? 1.8446744e+19f : 1.0f;
+  const float v305 = v301 * v304;
+  const float v306 = 1.0f / v305;
+  float v319[4];
+  float v332[4];
   #pragma unroll
   for (int l = 0; l < 4; ++l) {
-    const float v309 = v277[l] * v307;
-    const float v310 = ::fabsf(v309);
-    const bool v311 = v310 > 0.0f;
-    const bool v312 = v310 < fw_inff;
-    const bool v313 = v311 && v312;
-    const float v314 = -v309;
-    const float v316 = ::fmaf(v314, v306, v277[l]);
-    const float v317 = ::fmaf(v316, v307, v309);
-    const float v318 = v313 ? v317 : v309;
-    v320[l] = v318 * v305;
-    const float v322 = v278[l] * v307;
-    const float v323 = ::fabsf(v322);
-    const bool v324 = v323 > 0.0f;
-    const bool v325 = v323 < fw_inff;
-    const bool v326 = v324 && v325;
-    const float v327 = -v322;
-    const float v328 = ::fmaf(v327, v306, v278[l]);
-    const float v329 = ::fmaf(v328, v307, v322);
-    const float v330 = v326 ? v329 : v322;
-    const float v331 = v330 * v305;
-    const float v332 = v331 + 1.0e-05f;
-    v333[l] = ::rsqrtf(v332);
+    const float v308 = v276[l] * v306;
+    const float v309 = ::fabsf(v308);
+    const bool v310 = v309 > 0.0f;
+    const bool v311 = v309 < fw_inff;
+    const bool v312 = v310 && v311;
+    const float v313 = -v308;
+    const float v315 = ::fmaf(v313, v305, v276[l]);
+    const float v316 = ::fmaf(v315, v306, v308);
+    const float v317 = v312 ? v316 : v308;
+    v319[l] = v317 * v304;
+    const float v321 = v277[l] * v306;
+    const float v322 = ::fabsf(v321);
+    const bool v323 = v322 > 0.0f;
+    const bool v324 = v322 < fw_inff;
+    const bool v325 = v323 && v324;
+    const float v326 = -v321;
+    const float v327 = ::fmaf(v326, v305, v277[l]);
+    const float v328 = ::fmaf(v327, v306, v321);
+    const float v329 = v325 ? v328 : v321;
+    const float v330 = v329 * v304;
+    const float v331 = v330 + 1.0e-05f;
+    v332[l] = ::rsqrtf(v331);
   }
-  float v335[4];
-  fw_load_f32x4_ldg(in1 + v276, v335);
-  float v337[4];
-  fw_load_f32x4_ldg(in2 + v276, v337);
-  for (int c289 = v280; c289 < v288; c289 += 32) {
-    const int v290 = c289 + v265;
-    const int v291 = v284 - v290;
-    const int v292 = v290 + 8;
-    const int v293 = v284 - v292;
-    const int v294 = v290 + 16;
-    const int v295 = v284 - v294;
-    const int v296 = v290 + 24;
-    const int v297 = v284 - v296;
-    const int v298 = v291 * n6;
-    const int v299 = v298 + v276;
-    float v300[4];
-    fw_load_f32x4_ldg(in0 + v299, v300);
-    const int v339 = v293 * n6;
-    const int v340 = v339 + v276;
-    float v341[4];
-    fw_load_f32x4_ldg(in0 + v340, v341);
-    const int v346 = v295 * n6;
-    const int v347 = v346 + v276;
-    float v348[4];
-    fw_load_f32x4_ldg(in0 + v347, v348);
-    const int v353 = v297 * n6;
-    const int v354 = v353 + v276;
-    float v355[4];
-    fw_load_f32x4_ldg(in0 + v354, v355);
-    float v338[4];
-    float v345[4];
-    float v352[4];
-    float v359[4];
+  float v334[4];
+  fw_load_f32x4_ldg(in1 + v275, v334);
+  float v336[4];
+  fw_load_f32x4_ldg(in2 + v275, v336);
+  for (int c288 = v279; c288 < v287; c288 += 32) {
+    const int v289 = c288 + v264;
+    const int v290 = v283 - v289;
+    const int v291 = v289 + 8;
+    const int v292 = v283 - v291;
+    const int v293 = v289 + 16;
+    const int v294 = v283 - v293;
+    const int v295 = v289 + 24;
+    const int v296 = v283 - v295;
+    const int v297 = v290 * n6;
+    const int v298 = v297 + v275;
+    float v299[4];
+    fw_load_f32x4_ldg(in0 + v298, v299);
+    const int v338 = v292 * n6;
+    const int v339 = v338 + v275;
+    float v340[4];
+    fw_load_f32x4_ldg(in0 + v339, v340);
+    const int v345 = v294 * n6;
+    const int v346 = v345 + v275;
+    float v347[4];
+    fw_load_f32x4_ldg(in0 + v346, v347);
+    const int v352 = v296 * n6;
+    const int v353 = v352 + v275;
+    float v354[4];
+    fw_load_f32x4_ldg(in0 + v353, v354);
+    float v337[4];
+    float v344[4];
+    float v351[4];
+    float v358[4];
     #pragma unroll
     for (int l = 0; l < 4; ++l) {
-      const float v321 = v300[l] - v320[l];
-      const float v334 = v321 * v333[l];
-      const float v336 = v334 * v335[l];
-      v338[l] = v336 + v337[l];
-      const float v342 = v341[l] - v320[l];
-      const float v343 = v342 * v333[l];
-      const float v344 = v343 * v335[l];
-      v345[l] = v344 + v337[l];
-      const float v349 = v348[l] - v320[l];
-      const float v350 = v349 * v333[l];
-      const float v351 = v350 * v335[l];
-      v352[l] = v351 + v337[l];
-      const float v356 = v355[l] - v320[l];
-      const float v357 = v356 * v333[l];
-      const float v358 = v357 * v335[l];
-      v359[l] = v358 + v337[l];
+      const float v320 = v299[l] - v319[l];
+      const float v333 = v320 * v332[l];
+      const float v335 = v333 * v334[l];
+      v337[l] = v335 + v336[l];
+      const float v341 = v340[l] - v319[l];
+      const float v342 = v341 * v332[l];
+      const float v343 = v342 * v334[l];
+      v344[l] = v343 + v336[l];
+      const float v348 = v347[l] - v319[l];
+      const float v349 = v348 * v332[l];
+      const float v350 = v349 * v334[l];
+      v351[l] = v350 + v336[l];
+      const float v355 = v354[l] - v319[l];
+      const float v356 = v355 * v332[l];
+      const float v357 = v356 * v334[l];
+      v358[l] = v357 + v336[l];
     }
-    const int v360 = v291 * n10;
-    const int v361 = v360 + v276;
-    if (v273) {
-      fw_store_f32x4(out3 + v361, v338);
+    const int v359 = v290 * n10;
+    const int v360 = v359 + v275;
+    if (v272) {
+      fw_store_f32x4(out3 + v360, v337);
     }
-    const int v362 = v293 * n10;
-    const int v363 = v362 + v276;
-    if (v273) {
-      fw_store_f32x4(out3 + v363, v345);
+    const int v361 = v292 * n10;
+    const int v362 = v361 + v275;
+    if (v272) {
+      fw_store_f32x4(out3 + v362, v344);
     }
-    const int v364 = v295 * n10;
-    const int v365 = v364 + v276;
-    if (v273) {
-      fw_store_f32x4(out3 + v365, v352);
+    const int v363 = v294 * n10;
+    const int v364 = v363 + v275;
+    if (v272) {
+      fw_store_f32x4(out3 + v364, v351);
     }
-    const int v366 = v297 * n10;
-    const int v367 = v366 + v276;
-    if (v273) {
-      fw_store_f32x4(out3 + v367, v359);
+    const int v365 = v296 * n10;
+    const int v366 = v365 + v275;
+    if (v272) {
+      fw_store_f32x4(out3 + v366, v358);
     }
   }
-  for (int c368 = v288; c368 < v282; c368 += 8) {
-    const int v369 = c368 + v265;
-    const bool v380 = v369 < v282;
-    if (v380) {
-      const int v370 = v284 - v369;
-      const int v371 = v370 * n6;
-      const int v372 = v371 + v276;
-      float v373[4];
-      fw_load_f32x4_ldg(in0 + v372, v373);
-      float v377[4];
+  for (int c367 = v287; c367 < v281; c367 += 8) {
+    const int v368 = c367 + v264;
+    const bool v379 = v368 < v281;
+    if (v379) {
+      const int v369 = v283 - v368;
+      const int v370 = v369 * n6;
+      const int v371 = v370 + v275;
+      float v372[4];
+      fw_load_f32x4_ldg(in0 + v371, v372);
+      float v376[4];
       #pragma unroll
       for (int l = 0; l < 4; ++l) {
-        const float v374 = v373[l] - v320[l];
-        const float v375 = v374 * v333[l];
-        const float v376 = v375 * v335[l];
-        v377[l] = v376 + v337[l];
+        const float v373 = v372[l] - v319[l];
+        const float v374 = v373 * v332[l];
+        const float v375 = v374 * v334[l];
+        v376[l] = v375 + v336[l];
       }
-      const int v378 = v370 * n10;
-      const int v379 = v378 + v276;
-      if (v273) {
-        fw_store_f32x4(out3 + v379, v377);
+      const int v377 = v369 * n10;
+      const int v378 = v377 + v275;
+      if (v272) {
+        fw_store_f32x4(out3 + v378, v376);
       }
     }
   }
-  const bool v381 = v265 == 0;
-  const int v382 = (int)((unsigned)v270 * (unsigned)n3);
-  const int v383 = (int)((unsigned)v382 + (unsigned)v275);
-  const int v384 = (int)((unsigned)v383 * (unsigned)4);
-  const bool last385 = fw_last(counters + v268, (int)n1);
-  if (last385) {
-    const int v386 = fw_udiv(tid2, 32);
-    const int v387 = v386 * 32;
-    const int v388 = tid2 - v387;
-    const int v389 = v268 * 32;
-    const int v390 = v389 + v388;
-    const bool v391 = v390 < n3;
-    const int v392 = n3 + (-1);
-    const int v393 = v390 < v392 ? v390 : v392;
-    const int v394 = v393 * 4;
+  const bool v380 = v264 == 0;
+  const int v381 = (int)((unsigned)v269 * (unsigned)n3);
+  const int v382 = (int)((unsigned)v381 + (unsigned)v274);
+  const int v383 = (int)((unsigned)v382 * (unsigned)4);
+  const bool last384 = fw_last(counters + v267, (int)n1);
+  if (last384) {
+    const int v385 = fw_udiv(tid2, 32);
+    const int v386 = v385 * 32;
+    const int v387 = tid2 - v386;
+    const int v388 = v267 * 32;
+    const int v389 = v388 + v387;
+    const bool v390 = v389 < n3;
+    const int v391 = n3 + (-1);
+    const int v392 = v389 < v391 ? v389 : v391;
+    const int v393 = v392 * 4;
+    float v394[4];
+    fw_load_f32x4_ldg(total_r0 + v393, v394);
     float v395[4];
-    fw_load_f32x4_ldg(total_r0 + v394, v395);
-    float v396[4];
-    fw_load_f32x4_ldg(total_r1 + v394, v396);
-    const bool v397 = v386 == 0;
-    const long long v398 = (long long)n9;
-    const float v399 = (float)v398;
-    const float v400 = ::fabsf(v399);
-    const bool v401 = v400 < 7.888609e-31f;
-    const float v402 = v401 ? 1.8446744e+19f : 1.0f;
-    const float v403 = v399 * v402;
-    const float v404 = 1.0f / v403;
-    float v419[4];
+    fw_load_f32x4_ldg(total_r1 + v393, v395);
+    const bool v396 = v385 == 0;
+    const long long v397 = (long long)n9;
+    const float v398 = (float)v397;
+    const float v399 = ::fabsf(v398);
+    const bool v400 = v399 < 7.888609e-31f;
+    const float v401 = v400 ? 1.8446744e+19f : 1.0f;
+    const float v402 = v398 * v401;
+    const float v403 = 1.0f / v402;
+    float v418[4];
     #pragma unroll
     for (int l = 0; l < 4; ++l) {
-      const float v406 = v396[l] * v404;
-      const float v407 = ::fabsf(v406);
-      const bool v408 = v407 > 0.0f;
-      const bool v409 = v407 < fw_inff;
-      const bool v410 = v408 && v409;
-      const float v411 = -v406;
-      const float v413 = ::fmaf(v411, v403, v396[l]);
-      const float v414 = ::fmaf(v413, v404, v406);
-      const float v415 = v410 ? v414 : v406;
-      const float v417 = v415 * v402;
-      const float v418 = v417 + 1.0e-05f;
-      v419[l] = ::rsqrtf(v418);
+      const float v405 = v395[l] * v403;
+      const float v406 = ::fabsf(v405);
+      const bool v407 = v406 > 0.0f;
+      const bool v408 = v406 < fw_inff;
+      const bool v409 = v407 && v408;
+      const float v410 = -v405;
+      const float v412 = ::fmaf(v410, v402, v395[l]);
+      const float v413 = ::fmaf(v412, v403, v405);
+      const float v414 = v409 ? v413 : v405;
+      const float v416 = v414 * v401;
+      const float v417 = v416 + 1.0e-05f;
+      v418[l] = ::rsqrtf(v417);
     }
-    const bool v420 = v397 && v391;
-    if (v420) {
-      fw_store_f32x4(out4 + v394, v419);
+    const bool v419 = v396 && v390;
+    if (v419) {
+      fw_store_f32x4(out4 + v393, v418);
     }
-    float v421[4];
-    fw_load_f32x4_ldg(in3 + v394, v421);
-    float v434[4];
+    float v420[4];
+    fw_load_f32x4_ldg(in3 + v393, v420);
+    float v433[4];
     #pragma unroll
     for (int l = 0; l < 4; ++l) {
-      const float v422 = v421[l] * 0.9f;
-      const float v423 = v395[l] * v404;
-      const float v424 = ::fabsf(v423);
-      const bool v425 = v424 > 0.0f;
-      const bool v426 = v424 < fw_inff;
-      const bool v427 = v425 && v426;
-      const float v428 = -v423;
-      const float v429 = ::fmaf(v428, v403, v395[l]);
-      const float v430 = ::fmaf(v429, v404, v423);
-      const float v431 = v427 ? v430 : v423;
-      const float v432 = v431 * v402;
-      const float v433 = v432 * 0.1f;
-      v434[l] = v422 + v433;
+      const float v421 = v420[l] * 0.9f;
+      const float v422 = v394[l] * v403;
+      const float v423 = ::fabsf(v422);
+      const bool v424 = v423 > 0.0f;
+      const bool v425 = v423 < fw_inff;
+      const bool v426 = v424 && v425;
+      const float v427 = -v422;
+      const float v428 = ::fmaf(v427, v402, v394[l]);
+      const float v429 = ::fmaf(v428, v403, v422);
+      const float v430 = v426 ? v429 : v422;
+      const float v431 = v430 * v401;
+      const float v432 = v431 * 0.1f;
+      v433[l] = v421 + v432;
     }
-    if (v420) {
-      fw_store_f32x4(out6 + v394, v434);
+    if (v419) {
+      fw_store_f32x4(out6 + v393, v433);
     }
   }
 }

@@ -255,323 +255,322 @@ extern "C" __global__ void __launch_bounds__(256, 4) column_moments_0(
       }
       run17 = v54;
     }
-    const int v77 = (int)((unsigned)v29 - (unsigned)b27);
     #pragma unroll
     for (int l = 0; l < 4; ++l) {
-      const float v78 = acc20[l];
-      const float v79 = sum21[l] + v78;
-      sum21[l] = v79;
+      const float v77 = acc20[l];
+      const float v78 = sum21[l] + v77;
+      sum21[l] = v78;
       acc20[l] = 0.0f;
     }
   }
-  for (int c80 = v25; c80 < v16; c80 += 32) {
-    const int v81 = c80 + v1;
-    const bool v97 = v81 < v16;
-    if (v97) {
-      const int v82 = v81 * n6;
-      const int v83 = v82 + v12;
-      float v84[4];
-      fw_load_f32x4_ldg(in0 + v83, v84);
-      const float v86 = run17 + 1.0f;
-      const float v87 = 1.0f / v86;
-      const float v89 = run17 * v87;
+  for (int c79 = v25; c79 < v16; c79 += 32) {
+    const int v80 = c79 + v1;
+    const bool v96 = v80 < v16;
+    if (v96) {
+      const int v81 = v80 * n6;
+      const int v82 = v81 + v12;
+      float v83[4];
+      fw_load_f32x4_ldg(in0 + v82, v83);
+      const float v85 = run17 + 1.0f;
+      const float v86 = 1.0f / v85;
+      const float v88 = run17 * v86;
       #pragma unroll
       for (int l = 0; l < 4; ++l) {
-        const float v85 = acc20[l] + v84[l];
-        acc20[l] = v85;
-        const float v88 = v84[l] - run18[l];
-        const float v91 = v88 * v89;
-        const float v92 = v91 * v88;
-        const float v93 = run19[l] + v92;
-        const float v95 = v88 * v87;
-        const float v96 = run18[l] + v95;
-        run19[l] = v93;
-        run18[l] = v96;
+        const float v84 = acc20[l] + v83[l];
+        acc20[l] = v84;
+        const float v87 = v83[l] - run18[l];
+        const float v90 = v87 * v88;
+        const float v91 = v90 * v87;
+        const float v92 = run19[l] + v91;
+        const float v94 = v87 * v86;
+        const float v95 = run18[l] + v94;
+        run19[l] = v92;
+        run18[l] = v95;
       }
-      run17 = v86;
+      run17 = v85;
     }
   }
-  float v100[4];
+  float v99[4];
   #pragma unroll
   for (int l = 0; l < 4; ++l) {
-    const float v98 = acc20[l];
-    const float v99 = sum21[l] + v98;
-    sum21[l] = v99;
-    v100[l] = sum21[l];
+    const float v97 = acc20[l];
+    const float v98 = sum21[l] + v97;
+    sum21[l] = v98;
+    v99[l] = sum21[l];
   }
-  float sum101[4];
+  float sum100[4];
   #pragma unroll
-  for (int l = 0; l < 4; ++l) sum101[l] = v100[l];
-  fw_sum_f32x4_32x8(sum101, fw_scratch0);
-  const float v102 = run17;
+  for (int l = 0; l < 4; ++l) sum100[l] = v99[l];
+  fw_sum_f32x4_32x8(sum100, fw_scratch0);
+  const float v101 = run17;
+  float v102[4];
   float v103[4];
-  float v104[4];
   #pragma unroll
   for (int l = 0; l < 4; ++l) {
-    v103[l] = run18[l];
-    v104[l] = run19[l];
+    v102[l] = run18[l];
+    v103[l] = run19[l];
   }
-  const float sum105 = fw_sum_f32_32x8(v102, fw_scratch1);
-  float v107[4];
+  const float sum104 = fw_sum_f32_32x8(v101, fw_scratch1);
+  float v106[4];
   #pragma unroll
   for (int l = 0; l < 4; ++l) {
-    v107[l] = v103[l] * v102;
+    v106[l] = v102[l] * v101;
   }
-  float sum108[4];
+  float sum107[4];
   #pragma unroll
-  for (int l = 0; l < 4; ++l) sum108[l] = v107[l];
-  fw_sum_f32x4_32x8(sum108, fw_scratch0);
-  const float v109 = fw_max(sum105, 1.0f);
-  float v111[4];
-  float v115[4];
+  for (int l = 0; l < 4; ++l) sum107[l] = v106[l];
+  fw_sum_f32x4_32x8(sum107, fw_scratch0);
+  const float v108 = fw_max(sum104, 1.0f);
+  float v110[4];
+  float v114[4];
   #pragma unroll
   for (int l = 0; l < 4; ++l) {
-    v111[l] = sum108[l] / v109;
-    const float v112 = v103[l] - v111[l];
-    const float v113 = v112 * v102;
-    const float v114 = v113 * v112;
-    v115[l] = v104[l] + v114;
+    v110[l] = sum107[l] / v108;
+    const float v111 = v102[l] - v110[l];
+    const float v112 = v111 * v101;
+    const float v113 = v112 * v111;
+    v114[l] = v103[l] + v113;
   }
-  float sum116[4];
+  float sum115[4];
   #pragma unroll
-  for (int l = 0; l < 4; ++l) sum116[l] = v115[l];
-  fw_sum_f32x4_32x8(sum116, fw_scratch1);
-  const bool v117 = v1 == 0;
-  const int v118 = v6 * n3;
-  const int v119 = v118 + v11;
-  const int v120 = v119 * 4;
-  const bool v121 = v117 && v9;
-  if (v121) {
-    fw_store_f32x4(part_r0 + v120, sum101);
+  for (int l = 0; l < 4; ++l) sum115[l] = v114[l];
+  fw_sum_f32x4_32x8(sum115, fw_scratch1);
+  const bool v116 = v1 == 0;
+  const int v117 = v6 * n3;
+  const int v118 = v117 + v11;
+  const int v119 = v118 * 4;
+  const bool v120 = v116 && v9;
+  if (v120) {
+    fw_store_f32x4(part_r0 + v119, sum100);
   }
-  if (v121) {
-    fw_store_f32x4(part_r1 + v120, sum116);
-    const float constant1[4] = {sum105, sum105, sum105, sum105};
-    fw_store_f32x4(part_r1_count + v120, constant1);
-    fw_store_f32x4(part_r1_mean + v120, v111);
+  if (v120) {
+    fw_store_f32x4(part_r1 + v119, sum115);
+    const float constant1[4] = {sum104, sum104, sum104, sum104};
+    fw_store_f32x4(part_r1_count + v119, constant1);
+    fw_store_f32x4(part_r1_mean + v119, v110);
   }
-  const bool last123 = fw_last(counters + v4, (int)n1);
-  if (last123) {
-    const int v124 = fw_udiv(tid0, 8);
-    const int v125 = v124 * 8;
-    const int v126 = tid0 - v125;
-    const int v127 = v4 * 8;
-    const int v128 = v127 + v126;
-    const bool v129 = v128 < n3;
-    const int v130 = n3 + (-1);
-    const int v131 = v128 < v130 ? v128 : v130;
-    const int v132 = v131 * 4;
-    float total133[4];
+  const bool last122 = fw_last(counters + v4, (int)n1);
+  if (last122) {
+    const int v123 = fw_udiv(tid0, 8);
+    const int v124 = v123 * 8;
+    const int v125 = tid0 - v124;
+    const int v126 = v4 * 8;
+    const int v127 = v126 + v125;
+    const bool v128 = v127 < n3;
+    const int v129 = n3 + (-1);
+    const int v130 = v127 < v129 ? v127 : v129;
+    const int v131 = v130 * 4;
+    float total132[4];
     #pragma unroll
     for (int l = 0; l < 4; ++l) {
-      total133[l] = 0.0f;
+      total132[l] = 0.0f;
     }
-    const int v134 = n1 + (-1);
-    for (int t135 = v124; t135 < n1; t135 += 128) {
-      const int v136 = t135 * n3;
-      const int v137 = v136 + v131;
-      const int v138 = v137 * 4;
-      float v139[4];
-      fw_load_f32x4_ldcg(part_r0 + v138, v139);
-      const int v140 = t135 + 32;
-      const bool v141 = v140 < n1;
-      const int v142 = v140 < v134 ? v140 : v134;
-      const int v143 = v142 * n3;
-      const int v144 = v143 + v131;
-      const int v145 = v144 * 4;
-      float v146[4];
-      fw_load_f32x4_ldcg(part_r0 + v145, v146);
-      const int v147 = t135 + 64;
-      const bool v148 = v147 < n1;
-      const int v149 = v147 < v134 ? v147 : v134;
-      const int v150 = v149 * n3;
-      const int v151 = v150 + v131;
-      const int v152 = v151 * 4;
-      float v153[4];
-      fw_load_f32x4_ldcg(part_r0 + v152, v153);
-      const int v154 = t135 + 96;
-      const bool v155 = v154 < n1;
-      const int v156 = v154 < v134 ? v154 : v134;
-      const int v157 = v156 * n3;
-      const int v158 = v157 + v131;
-      const int v159 = v158 * 4;
-      float v160[4];
-      fw_load_f32x4_ldcg(part_r0 + v159, v160);
+    const int v133 = n1 + (-1);
+    for (int t134 = v123; t134 < n1; t134 += 128) {
+      const int v135 = t134 * n3;
+      const int v136 = v135 + v130;
+      const int v137 = v136 * 4;
+      float v138[4];
+      fw_load_f32x4_ldcg(part_r0 + v137, v138);
+      const int v139 = t134 + 32;
+      const bool v140 = v139 < n1;
+      const int v141 = v139 < v133 ? v139 : v133;
+      const int v142 = v141 * n3;
+      const int v143 = v142 + v130;
+      const int v144 = v143 * 4;
+      float v145[4];
+      fw_load_f32x4_ldcg(part_r0 + v144, v145);
+      const int v146 = t134 + 64;
+      const bool v147 = v146 < n1;
+      const int v148 = v146 < v133 ? v146 : v133;
+      const int v149 = v148 * n3;
+      const int v150 = v149 + v130;
+      const int v151 = v150 * 4;
+      float v152[4];
+      fw_load_f32x4_ldcg(part_r0 + v151, v152);
+      const int v153 = t134 + 96;
+      const bool v154 = v153 < n1;
+      const int v155 = v153 < v133 ? v153 : v133;
+      const int v156 = v155 * n3;
+      const int v157 = v156 + v130;
+      const int v158 = v157 * 4;
+      float v159[4];
+      fw_load_f32x4_ldcg(part_r0 + v158, v159);
       #pragma unroll
       for (int l = 0; l < 4; ++l) {
-        const float v161 = total133[l] + v139[l];
-        total133[l] = v161;
-        const float v163 = v141 ? v146[l] : 0.0f;
-        const float v164 = total133[l] + v163;
-        total133[l] = v164;
-        const float v166 = v148 ? v153[l] : 0.0f;
-        const float v167 = total133[l] + v166;
-        total133[l] = v167;
-        const float v169 = v155 ? v160[l] : 0.0f;
-        const float v170 = total133[l] + v169;
-        total133[l] = v170;
+        const float v160 = total132[l] + v138[l];
+        total132[l] = v160;
+        const float v162 = v140 ? v145[l] : 0.0f;
+        const float v163 = total132[l] + v162;
+        total132[l] = v163;
+        const float v165 = v147 ? v152[l] : 0.0f;
+        const float v166 = total132[l] + v165;
+        total132[l] = v166;
+        const float v168 = v154 ? v159[l] : 0.0f;
+        const float v169 = total132[l] + v168;
+        total132[l] = v169;
       }
     }
-    float v171[4];
+    float v170[4];
     #pragma unroll
     for (int l = 0; l < 4; ++l) {
-      v171[l] = total133[l];
+      v170[l] = total132[l];
     }
-    float sum172[4];
+    float sum171[4];
     #pragma unroll
-    for (int l = 0; l < 4; ++l) sum172[l] = v171[l];
-    fw_sum_f32x4_32x8(sum172, fw_scratch0);
+    for (int l = 0; l < 4; ++l) sum171[l] = v170[l];
+    fw_sum_f32x4_32x8(sum171, fw_scratch0);
+    float total172[4];
     float total173[4];
     float total174[4];
-    float total175[4];
     #pragma unroll
     for (int l = 0; l < 4; ++l) {
+      total172[l] = 0.0f;
       total173[l] = 0.0f;
       total174[l] = 0.0f;
-      total175[l] = 0.0f;
     }
-    for (int t176 = v124; t176 < n1; t176 += 64) {
-      const int v177 = t176 * n3;
-      const int v178 = v177 + v131;
-      const int v179 = v178 * 4;
+    for (int t175 = v123; t175 < n1; t175 += 64) {
+      const int v176 = t175 * n3;
+      const int v177 = v176 + v130;
+      const int v178 = v177 * 4;
+      float v179[4];
+      fw_load_f32x4_ldcg(part_r1_count + v178, v179);
       float v180[4];
-      fw_load_f32x4_ldcg(part_r1_count + v179, v180);
+      fw_load_f32x4_ldcg(part_r1_mean + v178, v180);
       float v181[4];
-      fw_load_f32x4_ldcg(part_r1_mean + v179, v181);
-      float v182[4];
-      fw_load_f32x4_ldcg(part_r1 + v179, v182);
-      const int v183 = t176 + 32;
-      const bool v184 = v183 < n1;
-      const int v185 = v183 < v134 ? v183 : v134;
-      const int v186 = v185 * n3;
-      const int v187 = v186 + v131;
-      const int v188 = v187 * 4;
+      fw_load_f32x4_ldcg(part_r1 + v178, v181);
+      const int v182 = t175 + 32;
+      const bool v183 = v182 < n1;
+      const int v184 = v182 < v133 ? v182 : v133;
+      const int v185 = v184 * n3;
+      const int v186 = v185 + v130;
+      const int v187 = v186 * 4;
+      float v188[4];
+      fw_load_f32x4_ldcg(part_r1_count + v187, v188);
       float v189[4];
-      fw_load_f32x4_ldcg(part_r1_count + v188, v189);
+      fw_load_f32x4_ldcg(part_r1_mean + v187, v189);
       float v190[4];
-      fw_load_f32x4_ldcg(part_r1_mean + v188, v190);
-      float v191[4];
-      fw_load_f32x4_ldcg(part_r1 + v188, v191);
+      fw_load_f32x4_ldcg(part_r1 + v187, v190);
       #pragma unroll
       for (int l = 0; l < 4; ++l) {
-        const float v192 = v180[l] * v181[l];
-        const bool v193 = v180[l] > 0.0f;
-        const float v194 = v193 ? v192 : 0.0f;
-        const float v195 = total173[l] + v180[l];
+        const float v191 = v179[l] * v180[l];
+        const bool v192 = v179[l] > 0.0f;
+        const float v193 = v192 ? v191 : 0.0f;
+        const float v194 = total172[l] + v179[l];
+        total172[l] = v194;
+        const float v195 = total173[l] + v193;
         total173[l] = v195;
-        const float v196 = total174[l] + v194;
-        total174[l] = v196;
-        const float v198 = v184 ? v189[l] : 0.0f;
-        const float v199 = v198 * v190[l];
-        const bool v200 = v198 > 0.0f;
-        const float v201 = v200 ? v199 : 0.0f;
-        const float v202 = total173[l] + v198;
+        const float v197 = v183 ? v188[l] : 0.0f;
+        const float v198 = v197 * v189[l];
+        const bool v199 = v197 > 0.0f;
+        const float v200 = v199 ? v198 : 0.0f;
+        const float v201 = total172[l] + v197;
+        total172[l] = v201;
+        const float v202 = total173[l] + v200;
         total173[l] = v202;
-        const float v203 = total174[l] + v201;
-        total174[l] = v203;
       }
     }
-    float v204[4];
+    float v203[4];
     #pragma unroll
     for (int l = 0; l < 4; ++l) {
-      v204[l] = total173[l];
+      v203[l] = total172[l];
     }
-    float sum205[4];
+    float sum204[4];
     #pragma unroll
-    for (int l = 0; l < 4; ++l) sum205[l] = v204[l];
-    fw_sum_f32x4_32x8(sum205, fw_scratch1);
-    float v206[4];
+    for (int l = 0; l < 4; ++l) sum204[l] = v203[l];
+    fw_sum_f32x4_32x8(sum204, fw_scratch1);
+    float v205[4];
     #pragma unroll
     for (int l = 0; l < 4; ++l) {
-      v206[l] = total174[l];
+      v205[l] = total173[l];
     }
-    float sum207[4];
+    float sum206[4];
     #pragma unroll
-    for (int l = 0; l < 4; ++l) sum207[l] = v206[l];
-    fw_sum_f32x4_32x8(sum207, fw_scratch0);
-    float v209[4];
+    for (int l = 0; l < 4; ++l) sum206[l] = v205[l];
+    fw_sum_f32x4_32x8(sum206, fw_scratch0);
+    float v208[4];
     #pragma unroll
     for (int l = 0; l < 4; ++l) {
-      const float v208 = fw_max(sum205[l], 1.0f);
-      v209[l] = sum207[l] / v208;
+      const float v207 = fw_max(sum204[l], 1.0f);
+      v208[l] = sum206[l] / v207;
     }
-    for (int t210 = v124; t210 < n1; t210 += 64) {
-      const int v211 = t210 * n3;
-      const int v212 = v211 + v131;
-      const int v213 = v212 * 4;
+    for (int t209 = v123; t209 < n1; t209 += 64) {
+      const int v210 = t209 * n3;
+      const int v211 = v210 + v130;
+      const int v212 = v211 * 4;
+      float v213[4];
+      fw_load_f32x4_ldcg(part_r1_count + v212, v213);
       float v214[4];
-      fw_load_f32x4_ldcg(part_r1_count + v213, v214);
+      fw_load_f32x4_ldcg(part_r1_mean + v212, v214);
       float v215[4];
-      fw_load_f32x4_ldcg(part_r1_mean + v213, v215);
-      float v216[4];
-      fw_load_f32x4_ldcg(part_r1 + v213, v216);
-      const int v217 = t210 + 32;
-      const bool v218 = v217 < n1;
-      const int v219 = v217 < v134 ? v217 : v134;
-      const int v220 = v219 * n3;
-      const int v221 = v220 + v131;
-      const int v222 = v221 * 4;
+      fw_load_f32x4_ldcg(part_r1 + v212, v215);
+      const int v216 = t209 + 32;
+      const bool v217 = v216 < n1;
+      const int v218 = v216 < v133 ? v216 : v133;
+      const int v219 = v218 * n3;
+      const int v220 = v219 + v130;
+      const int v221 = v220 * 4;
+      float v222[4];
+      fw_load_f32x4_ldcg(part_r1_count + v221, v222);
       float v223[4];
-      fw_load_f32x4_ldcg(part_r1_count + v222, v223);
+      fw_load_f32x4_ldcg(part_r1_mean + v221, v223);
       float v224[4];
-      fw_load_f32x4_ldcg(part_r1_mean + v222, v224);
-      float v225[4];
-      fw_load_f32x4_ldcg(part_r1 + v222, v225);
+      fw_load_f32x4_ldcg(part_r1 + v221, v224);
       #pragma unroll
       for (int l = 0; l < 4; ++l) {
-        const float v226 = v215[l] - v209[l];
-        const float v227 = v226 * v214[l];
-        const float v228 = v227 * v226;
-        const float v229 = v216[l] + v228;
-        const float v230 = total175[l] + v229;
-        total175[l] = v230;
-        const float v231 = v224[l] - v209[l];
-        const float v232 = v231 * v223[l];
-        const float v233 = v232 * v231;
-        const float v234 = v225[l] + v233;
-        const float v236 = v218 ? v234 : 0.0f;
-        const float v237 = total175[l] + v236;
-        total175[l] = v237;
+        const float v225 = v214[l] - v208[l];
+        const float v226 = v225 * v213[l];
+        const float v227 = v226 * v225;
+        const float v228 = v215[l] + v227;
+        const float v229 = total174[l] + v228;
+        total174[l] = v229;
+        const float v230 = v223[l] - v208[l];
+        const float v231 = v230 * v222[l];
+        const float v232 = v231 * v230;
+        const float v233 = v224[l] + v232;
+        const float v235 = v217 ? v233 : 0.0f;
+        const float v236 = total174[l] + v235;
+        total174[l] = v236;
       }
     }
-    float v238[4];
+    float v237[4];
     #pragma unroll
     for (int l = 0; l < 4; ++l) {
-      v238[l] = total175[l];
+      v237[l] = total174[l];
     }
-    float sum239[4];
+    float sum238[4];
     #pragma unroll
-    for (int l = 0; l < 4; ++l) sum239[l] = v238[l];
-    fw_sum_f32x4_32x8(sum239, fw_scratch1);
-    const long long v240 = (long long)n8;
-    const float v241 = (float)v240;
-    const float v242 = ::fabsf(v241);
-    const bool v243 = v242 < 7.888609e-31f;
-    const float v244 = v243 ? 1.8446744e+19f : 1.0f;
-    const float v245 = v241 * v244;
-    const float v246 = 1.0f / v245;
-    float v263[4];
+    for (int l = 0; l < 4; ++l) sum238[l] = v237[l];
+    fw_sum_f32x4_32x8(sum238, fw_scratch1);
+    const long long v239 = (long long)n8;
+    const float v240 = (float)v239;
+    const float v241 = ::fabsf(v240);
+    const bool v242 = v241 < 7.888609e-31f;
+    const float v243 = v242 ? 1.8446744e+19f : 1.0f;
+    const float v244 = v240 * v243;
+    const float v245 = 1.0f / v244;
+    float v262[4];
     #pragma unroll
     for (int l = 0; l < 4; ++l) {
-      const float v248 = sum172[l] * v246;
-      const float v249 = ::fabsf(v248);
-      const bool v250 = v249 > 0.0f;
-      const bool v251 = v249 < fw_inff;
-      const bool v252 = v250 && v251;
-      const float v253 = -v248;
-      const float v255 = ::fmaf(v253, v245, sum172[l]);
-      const float v256 = ::fmaf(v255, v246, v248);
-      const float v257 = v252 ? v256 : v248;
-      const float v259 = v257 * v244;
-      const float v260 = v209[l] - v259;
-      const float v261 = v260 * sum205[l];
-      const float v262 = v261 * v260;
-      v263[l] = sum239[l] + v262;
+      const float v247 = sum171[l] * v245;
+      const float v248 = ::fabsf(v247);
+      const bool v249 = v248 > 0.0f;
+      const bool v250 = v248 < fw_inff;
+      const bool v251 = v249 && v250;
+      const float v252 = -v247;
+      const float v254 = ::fmaf(v252, v244, sum171[l]);
+      const float v255 = ::fmaf(v254, v245, v247);
+      const float v256 = v251 ? v255 : v247;
+      const float v258 = v256 * v243;
+      const float v259 = v208[l] - v258;
+      const float v260 = v259 * sum204[l];
+      const float v261 = v260 * v259;
+      v262[l] = sum238[l] + v261;
     }
-    const bool v264 = v124 == 0;
-    const bool v265 = v264 && v129;
-    if (v265) {
-      fw_store_f32x4(out1 + v132, v263);
+    const bool v263 = v123 == 0;
+    const bool v264 = v263 && v128;
+    if (v264) {
+      fw_store_f32x4(out1 + v131, v262);
     }
   }
 }

@@ -151,86 +151,85 @@ extern "C" __global__ void __launch_bounds__(512, 2) full_sum_0(
         acc8[l] = v41;
       }
     }
-    const int v42 = (int)((unsigned)v17 - (unsigned)b15);
-    float v43[4];
+    float v42[4];
     #pragma unroll
     for (int l = 0; l < 4; ++l) {
-      v43[l] = acc8[l];
+      v42[l] = acc8[l];
     }
-    const float v44 = fw_sum_f32x4(v43);
-    const float v45 = sum9 + v44;
-    sum9 = v45;
+    const float v43 = fw_sum_f32x4(v42);
+    const float v44 = sum9 + v43;
+    sum9 = v44;
     #pragma unroll
     for (int l = 0; l < 4; ++l) {
       acc8[l] = 0.0f;
     }
   }
-  for (int c46 = v13; c46 < v7; c46 += 512) {
-    const int v47 = c46 + tid0;
-    const bool v53 = v47 < v7;
-    if (v53) {
-      const int v48 = v47 * 4;
+  for (int c45 = v13; c45 < v7; c45 += 512) {
+    const int v46 = c45 + tid0;
+    const bool v52 = v46 < v7;
+    if (v52) {
+      const int v47 = v46 * 4;
+      float v48[4];
+      fw_load_f32x4_ldcs(in0 + v47, v48);
       float v49[4];
-      fw_load_f32x4_ldcs(in0 + v48, v49);
-      float v50[4];
-      fw_load_f32x4_ldcs(in1 + v48, v50);
+      fw_load_f32x4_ldcs(in1 + v47, v49);
       #pragma unroll
       for (int l = 0; l < 4; ++l) {
-        const float v51 = v49[l] - v50[l];
-        const float v52 = ::fmaf(v51, v51, acc8[l]);
-        acc8[l] = v52;
+        const float v50 = v48[l] - v49[l];
+        const float v51 = ::fmaf(v50, v50, acc8[l]);
+        acc8[l] = v51;
       }
     }
   }
-  float v54[4];
+  float v53[4];
   #pragma unroll
   for (int l = 0; l < 4; ++l) {
-    v54[l] = acc8[l];
+    v53[l] = acc8[l];
   }
-  const float v55 = fw_sum_f32x4(v54);
-  const float v56 = sum9 + v55;
-  sum9 = v56;
-  const float v57 = sum9;
-  const float sum58 = fw_sum_f32_512x1(v57, fw_scratch0);
-  const bool v59 = tid0 == 0;
-  if (v59) {
-    part_r0[v3] = sum58;
+  const float v54 = fw_sum_f32x4(v53);
+  const float v55 = sum9 + v54;
+  sum9 = v55;
+  const float v56 = sum9;
+  const float sum57 = fw_sum_f32_512x1(v56, fw_scratch0);
+  const bool v58 = tid0 == 0;
+  if (v58) {
+    part_r0[v3] = sum57;
   }
-  const bool last60 = fw_last(counters + v1, (int)n1);
-  if (last60) {
-    float total61 = 0.0f;
-    const int v62 = n1 + (-1);
-    for (int t63 = tid0; t63 < n1; t63 += 2048) {
-      const float v64 = __ldcg(part_r0 + t63);
-      const int v65 = t63 + 512;
-      const bool v66 = v65 < n1;
-      const int v67 = v65 < v62 ? v65 : v62;
-      const float v68 = __ldcg(part_r0 + v67);
-      const int v69 = t63 + 1024;
-      const bool v70 = v69 < n1;
-      const int v71 = v69 < v62 ? v69 : v62;
-      const float v72 = __ldcg(part_r0 + v71);
-      const int v73 = t63 + 1536;
-      const bool v74 = v73 < n1;
-      const int v75 = v73 < v62 ? v73 : v62;
-      const float v76 = __ldcg(part_r0 + v75);
-      const float v77 = total61 + v64;
-      total61 = v77;
-      const float v78 = v66 ? v68 : 0.0f;
-      const float v79 = total61 + v78;
-      total61 = v79;
-      const float v80 = v70 ? v72 : 0.0f;
-      const float v81 = total61 + v80;
-      total61 = v81;
-      const float v82 = v74 ? v76 : 0.0f;
-      const float v83 = total61 + v82;
-      total61 = v83;
+  const bool last59 = fw_last(counters + v1, (int)n1);
+  if (last59) {
+    float total60 = 0.0f;
+    const int v61 = n1 + (-1);
+    for (int t62 = tid0; t62 < n1; t62 += 2048) {
+      const float v63 = __ldcg(part_r0 + t62);
+      const int v64 = t62 + 512;
+      const bool v65 = v64 < n1;
+      const int v66 = v64 < v61 ? v64 : v61;
+      const float v67 = __ldcg(part_r0 + v66);
+      const int v68 = t62 + 1024;
+      const bool v69 = v68 < n1;
+      const int v70 = v68 < v61 ? v68 : v61;
+      const float v71 = __ldcg(part_r0 + v70);
+      const int v72 = t62 + 1536;
+      const bool v73 = v72 < n1;
+      const int v74 = v72 < v61 ? v72 : v61;
+      const float v75 = __ldcg(part_r0 + v74);
+      const float v76 = total60 + v63;
+      total60 = v76;
+      const float v77 = v65 ? v67 : 0.0f;
+      const float v78 = total60 + v77;
+      total60 = v78;
+      const float v79 = v69 ? v71 : 0.0f;
+      const float v80 = total60 + v79;
+      total60 = v80;
+      const float v81 = v73 ? v75 : 0.0f;
+      const float v82 = total60 + v81;
+      total60 = v82;
     }
-    const float v84 = total61;
-    const float sum85 = fw_sum_f32_512x1(v84, fw_scratch1);
-    const bool v86 = tid0 == 0;
-    if (v86) {
-      out2[0] = sum85;
+    const float v83 = total60;
+    const float sum84 = fw_sum_f32_512x1(v83, fw_scratch1);
+    const bool v85 = tid0 == 0;
+    if (v85) {
+      out2[0] = sum84;
     }
   }
 }

@@ -86,32 +86,31 @@ extern "C" __global__ void __launch_bounds__(256) inner_sum_0(
         }
       }
     }
-    const int v14 = (int)((unsigned)v6 - (unsigned)b4);
-    float v15[4];
+    float v14[4];
     #pragma unroll
     for (int l = 0; l < 4; ++l) {
-      v15[l] = acc1[l];
+      v14[l] = acc1[l];
     }
-    const float v16 = fw_sum_f32x4(v15);
-    const float v17 = sum2 + v16;
-    sum2 = v17;
+    const float v15 = fw_sum_f32x4(v14);
+    const float v16 = sum2 + v15;
+    sum2 = v16;
     #pragma unroll
     for (int l = 0; l < 4; ++l) {
       acc1[l] = 0.0f;
     }
   }
-  float v18[4];
+  float v17[4];
   #pragma unroll
   for (int l = 0; l < 4; ++l) {
-    v18[l] = acc1[l];
+    v17[l] = acc1[l];
   }
-  const float v19 = fw_sum_f32x4(v18);
-  const float v20 = sum2 + v19;
-  sum2 = v20;
-  const float v21 = sum2;
-  const float sum22 = fw_sum_f32_256x1(v21, fw_scratch0);
-  const bool v23 = tid0 == 0;
-  if (v23) {
-    out1[bid0] = sum22;
+  const float v18 = fw_sum_f32x4(v17);
+  const float v19 = sum2 + v18;
+  sum2 = v19;
+  const float v20 = sum2;
+  const float sum21 = fw_sum_f32_256x1(v20, fw_scratch0);
+  const bool v22 = tid0 == 0;
+  if (v22) {
+    out1[bid0] = sum21;
   }
 }

@@ -136,9 +136,9 @@ extern "C" __global__ void __launch_bounds__(128) sums_runs_0(
   }
   __syncthreads();  // the rows are there
   const int v38 = bid0 * n4;
-  const int v81 = v3 + 127;
-  const int v82 = fw_udiv(v81, 128);
-  for (int turn37 = 0; turn37 < v82; ++turn37) {
+  const int v80 = v3 + 127;
+  const int v81 = fw_udiv(v80, 128);
+  for (int turn37 = 0; turn37 < v81; ++turn37) {
     const int v39 = v38 + turn37;
     const int v40 = v39 * 128;
     const int v41 = v40 + tid0;
@@ -175,27 +175,26 @@ extern "C" __global__ void __launch_bounds__(128) sums_runs_0(
         const float v69 = acc47 + v65;
         acc47 = v69;
       }
-      const int v70 = (int)((unsigned)v54 - (unsigned)b52);
-      const float v71 = acc47;
-      const float v72 = sum48 + v71;
-      sum48 = v72;
+      const float v70 = acc47;
+      const float v71 = sum48 + v70;
+      sum48 = v71;
       acc47 = 0.0f;
     }
-    for (int c73 = v50; c73 < n5; ++c73) {
-      const bool v77 = c73 < n5;
-      if (v77) {
-        const int v74 = v46 + c73;
-        const float v75 = fw_bf16_f32(run_in0[v74]);
-        const float v76 = acc47 + v75;
-        acc47 = v76;
+    for (int c72 = v50; c72 < n5; ++c72) {
+      const bool v76 = c72 < n5;
+      if (v76) {
+        const int v73 = v46 + c72;
+        const float v74 = fw_bf16_f32(run_in0[v73]);
+        const float v75 = acc47 + v74;
+        acc47 = v75;
       }
     }
-    const float v78 = acc47;
-    const float v79 = sum48 + v78;
-    sum48 = v79;
-    const float v80 = sum48;
+    const float v77 = acc47;
+    const float v78 = sum48 + v77;
+    sum48 = v78;
+    const float v79 = sum48;
     if (v42) {
-      out1[v44] = v80;
+      out1[v44] = v79;
     }
   }
 }
