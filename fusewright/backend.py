@@ -8,20 +8,24 @@ from functools import cache, partial
 from typing import TYPE_CHECKING, Any
 
 from torch._dynamo.backends.common import aot_autograd
+from torch._dynamo.exc import TorchDynamoException, exceptions_allowed_to_be_fallback
 from torch._functorch.partitioners import default_partition, min_cut_rematerialization_partition
 from torch.fx import GraphModule
 
+from .core.counters import count
+from .core.errors import UserError
 from .core.lazy import lazy_import
 from .core.options import Options, current, from_mapping, using
 from .debug import record
 from .debug.dump import About, around, readable, show
-from .pipeline import compile_fx
+from .pipeline import compile_fx, fail, warn_once
 from .run.overlaps import ASKED
 from .trace import decompositions as decomp
 from .trace import executors
 from .trace import random as rnd
 from .trace.aliases import drop_detached
 from .trace.convolutions import open_convolutions
+from .trace.failures import Missing, check_selections
 from .trace.guard_timing import skip_timing
 from .trace.known_indices import follow_known_indices
 from .trace.lean import Parts, aot_settings
@@ -38,6 +42,9 @@ else:
 
 # What the partitioner may compute again besides what torch lists: our operators, and those that we fuse.
 _RECOMPUTED = frozenset({rnd.RANDOM.overloadpacket, *decomp.CHEAP})
+
+# What Dynamo deals with itself: it traces once more, or breaks the graph.
+_OF_DYNAMO = (TorchDynamoException, *exceptions_allowed_to_be_fallback)
 
 _joints = itertools.count()
 
@@ -100,6 +107,8 @@ def _compiler(kind: str, opts: Options, apart: bool = False) -> Callable[[GraphM
     def compiler(gm: GraphModule, example_inputs: Sequence[Any]) -> Any:
         with using(opts), record.using(recording):
             gm.meta[ASKED] = apart
+            if kind != "backward":
+                check_selections(gm)
             passes: dict[str, Callable[[GraphModule], None]] = {}
             if kind == "inference":  # others had them before they were cut in two
                 passes["random"] = partial(_replace_random, opts.rng)
@@ -112,7 +121,8 @@ def _compiler(kind: str, opts: Options, apart: bool = False) -> Callable[[GraphM
 def fusewright(gm: GraphModule, example_inputs: Sequence[Any], **kwargs: Any) -> Any:
     """The backend: called by torch.compile with a traced graph.
 
-    `options` given to `torch.compile(..., options={...})` are Fusewright's options by name.
+    `options` given to `torch.compile(..., options={...})` are Fusewright's options by name. A graph that AOTAutograd or
+    a pass over it fails on runs through torch as Dynamo made it, with one warning per cause.
     """
     given = kwargs.pop("options", None) or {}
     opts = from_mapping(given) if given else current()
@@ -120,14 +130,26 @@ def fusewright(gm: GraphModule, example_inputs: Sequence[Any], **kwargs: Any) ->
     parts = Parts()
     with using(opts), aot_settings():
         skip_timing()
-        whole = aot_autograd(
-            fw_compiler=parts.keep("forward", _compiler("forward", opts)),
-            bw_compiler=parts.keep("backward", _compiler("backward", opts)),
-            inference_compiler=parts.keep("inference", _compiler("inference", opts)),
-            partition_fn=partition,
-            decompositions=decompositions(opts),
-            keep_inference_input_mutations=True,
-        )(gm, example_inputs)
+        try:
+            whole = aot_autograd(
+                fw_compiler=parts.keep("forward", _compiler("forward", opts)),
+                bw_compiler=parts.keep("backward", _compiler("backward", opts)),
+                inference_compiler=parts.keep("inference", _compiler("inference", opts)),
+                partition_fn=partition,
+                decompositions=decompositions(opts),
+                keep_inference_input_mutations=True,
+            )(gm, example_inputs)
+        except (UserError, *_OF_DYNAMO):
+            raise
+        except Missing:
+            return gm.forward  # which says so
+        except Exception as e:
+            if not opts.fallback:
+                fail(e, "trace a graph")
+            count("fallbacks")
+            record.failed(f"graph{next(_joints)}", f"{type(e).__name__}: {e}")
+            warn_once(f"{type(e).__name__}: {e}", "a whole graph")
+            return gm.forward
         return parts.callable(whole, example_inputs, "fusewright")
 
 

@@ -137,6 +137,7 @@ class _Tracer:
         self.differentiable = False  # whether a result has a gradient
         self.modes = questions.modes()
         self.asked = False  # whether it asks for these
+        self.leaves: bool | None = None  # the grad mode that it leaves behind, if it is another one
         self.cuts = Cuts()
         self.calls = False  # whether it calls modules
         self.typed = classes.namespaces(fn, values)
@@ -205,7 +206,10 @@ class _Tracer:
             cuts = self.cuts if grad else None
             lines = stack.enter_context(Lines(self.values, leaves, self.ask, cuts, self.kept, _Tracer.run.__code__))
             with unchanged(self.described.structure, args), self.attributes.watched(leaves), self.reads.watched():
+                recorded = torch.is_grad_enabled()
                 out = self.fn(*args)
+            if torch.is_grad_enabled() is not recorded:
+                self.leaves = not recorded
             self.calls |= lines.calls
             for c in check:
                 c()
@@ -445,6 +449,8 @@ def _capture(
     for t, info in zip(constants[::-1], made.meta.input_info[::-1], strict=False):
         if id(t) in kept.fresh and (info.mutates_data or info.mutates_metadata):
             raise UserError(f"the function writes to a tensor that it has made and kept: {MADE_BEFORE}")
+    if made.meta.grad_enabled_mutation is not tracer.leaves:  # torch before 2.13 forgets it, if nothing has gradients
+        raise Refusal("mode", "it leaves another grad mode than it was called with")
     names = _symbol_names(tracer, len(tracer.sizes), integers)
     return Captured(
         made.forward,

@@ -7,6 +7,9 @@ from typing import Any
 import torch
 from torch.fx import Node
 
+# An error of linear algebra is all that this operator is for: tracing keeps it. Torch knows that from 2.12 or 2.13 on.
+torch.fx.node.has_side_effect(torch.ops.aten._linalg_check_errors.default)
+
 
 def draws(node: Node) -> bool:
     """Whether the node is an operator that draws random numbers."""

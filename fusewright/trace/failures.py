@@ -11,7 +11,7 @@ from pathlib import Path
 import torch
 from torch._subclasses.fake_tensor import DataDependentOutputException, DynamicOutputShapeException, FakeTensor
 from torch._subclasses.functional_tensor import FunctionalTensor
-from torch.fx.experimental.symbolic_shapes import GuardOnDataDependentSymNode
+from torch.fx.experimental.symbolic_shapes import GuardOnDataDependentSymNode, guard_or_true
 
 from ..core.errors import Refusal, UserError
 
@@ -30,6 +30,10 @@ _KEPT = (
 
 class Foreign(UserError):
     """A traced function uses a tensor that is not among its arguments."""
+
+
+class Missing(IndexError):
+    """A program selects what a tensor has not; eager raises IndexError."""
 
 
 # Parts of torch that are programs as users write them. What they cannot do in a trace nobody could write otherwise.
@@ -98,6 +102,8 @@ def explained(e: Exception, pinned: str) -> Exception:
                 e,
             )
         cause = cause.__cause__ or cause.__context__
+    if "in tensor_tracker" in str(e):  # how torch before 2.13 fails on it
+        return made_and_kept(e)
     if "torch.utils.checkpoint is incompatible with" in str(e):
         return Refusal("checkpoint", "it calls torch.utils.checkpoint with use_reentrant=True")
     if "convert all Tensors to FakeTensors" in str(e):
@@ -133,12 +139,28 @@ def check_constants(gm: torch.fx.GraphModule) -> None:
             raise UserError(_KEPT.format(where))
 
 
+def check_selections(gm: torch.fx.GraphModule) -> None:
+    """Raises Missing where a graph selects what is not there; otherwise sizes are guarded to have it.
+
+    Tracing does so itself from torch 2.13 on. Before, the view would be made, and read memory of others.
+    """
+    for n in gm.graph.find_nodes(op="call_function", target=torch.ops.aten.select.int):
+        x = n.args[0].meta["val"]
+        index = n.args[2].meta["val"] if isinstance(n.args[2], torch.fx.Node) else n.args[2]
+        size = x.shape[n.args[1]]
+        if not (guard_or_true(index < size) and guard_or_true(index >= -size)):
+            place = f"tensor of size {[int(k) for k in x.shape]} at dimension {n.args[1]}"
+            raise Missing(f"select(): index {index} out of range for {place}")
+
+
 __all__ = [
     "MADE_BEFORE",
     "PACKAGE",
     "TORCH",
     "Foreign",
+    "Missing",
     "check_constants",
+    "check_selections",
     "explained",
     "line_at",
     "made_and_kept",

@@ -10,7 +10,7 @@ import pytest
 import torch
 
 import fusewright
-from fusewright import pipeline
+from fusewright import backend, pipeline
 from fusewright.core.errors import CompilerError, FusewrightWarning, RuntimeFault, UserError, VerifyError
 from fusewright.run import kernels
 from tests.support import assert_agrees, clone_like, counted, counters
@@ -55,6 +55,8 @@ STAGES: dict[str, tuple[Any, str, Exception]] = {
     "build": (pipeline, "build", IndexError("planted in build")),
     "group": (pipeline, "group", RuntimeError("planted in group")),
     "translate": (pipeline, "translate", ValueError("planted in translate")),
+    "rewrite": (backend, "follow_known_indices", RuntimeError("planted in rewrite")),
+    "trace": (backend, "_compiler", AssertionError("planted in trace")),
 }
 
 
@@ -82,7 +84,7 @@ def test_the_program_still_works(stage: str, monkeypatch: pytest.MonkeyPatch) ->
     assert grew["fallbacks"] >= 2 and (grew["kernels_compiled"] == 0 or stage == "load")
 
 
-WHOLE_GRAPH = ("group", "translate")  # before there are groups
+WHOLE_GRAPH = ("group", "translate", "rewrite", "trace")  # before there are groups
 
 
 @pytest.mark.parametrize("stage", [s for s in STAGES if s not in WHOLE_GRAPH])
@@ -101,6 +103,18 @@ def test_gradients_too(stage: str, monkeypatch: pytest.MonkeyPatch) -> None:
         torch.compile(fn, backend="fusewright")(x, w).sum().backward()
     fn(x2, w2).sum().backward()
     torch.testing.assert_close(x.grad, x2.grad)
+
+
+def test_a_joint_graph_that_cannot_be_cut(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(backend, "min_cut_rematerialization_partition", _fail(AssertionError("planted")))
+    grads = []
+    for call in (torch.compile(fn, backend="fusewright"), fn):
+        x = X.clone().requires_grad_()
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            call(x, W).sum().backward()
+        grads.append(x.grad)
+    assert torch.equal(*grads)
 
 
 @pytest.mark.parametrize("stage", STAGES)
