@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import os
 import tempfile
+import zlib
 from collections.abc import Iterator
 
 import pytest
@@ -36,9 +37,33 @@ def _freeze() -> None:
     gc.freeze()
 
 
+def pytest_configure(config: pytest.Config) -> None:
+    for marker in (
+        "every(n): about one in n of a test's cases is run, all of them with --thorough or by a name with ::",
+        "thorough: run only with --thorough or by a name with ::, because other tests cover most of it in less time",
+    ):
+        config.addinivalue_line("markers", marker)
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    if config.getoption("--thorough") or any("::" in name for name in config.args):
+        return
+    seen: set[tuple[object, str]] = set()
+    kept: dict[bool, list[pytest.Item]] = {True: [], False: []}
+    for item in items:
+        name = getattr(item, "originalname", item.name)
+        first = (item.parent, name) not in seen
+        seen.add((item.parent, name))
+        every = item.get_closest_marker("every")
+        chosen = every is None or first or zlib.crc32(item.name.encode()) % every.args[0] == 0
+        kept[chosen and item.get_closest_marker("thorough") is None].append(item)
+    config.hook.pytest_deselected(items=kept[False])
+    items[:] = kept[True]
+
+
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--update-goldens", action="store_true", help="write tests/golden/* instead of comparing")
-
+    parser.addoption("--thorough", action="store_true", help="all cases: those left out for time, too")
     parser.addoption(
         "--emulate-gpu",
         action="store_true",

@@ -41,6 +41,7 @@ DECISIONS: dict[str, Program] = {
 }
 
 
+@pytest.mark.every(6)
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16], ids=str)
 @pytest.mark.parametrize("name", DECISIONS)
 def test_eager_decides_the_same(name: str, dtype: torch.dtype) -> None:

@@ -44,6 +44,7 @@ PROGRAMS["every second of what is gathered"] = lambda x, b: (
 )
 
 
+@pytest.mark.every(6)
 @pytest.mark.parametrize("dynamic", [False, True])
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_agrees_with_eager(name: str, dynamic: bool) -> None:

@@ -75,6 +75,7 @@ def raised(f: Callable[..., Any], *args: Any, **kwargs: Any) -> BaseException:
 # --- arguments ---------------------------------------------------------------------------------------
 
 
+@pytest.mark.every(6)
 @pytest.mark.parametrize("args", [(), (X,), (X, Y, 2.0, 3.0)])
 def test_wrong_arity(way, args):
     f = way(gate)
@@ -100,6 +101,7 @@ def test_extents_that_do_not_fit(way):
     assert_agrees(f(X, Y), gate(X, Y))
 
 
+@pytest.mark.every(3)
 def test_signatures_never_seen(way):
     f = way(gate)
     for dtype in (torch.float32, torch.float64):
@@ -297,6 +299,7 @@ def test_subclasses_run_through_torch(name):
     assert {"sigmoid", "mul"} <= set(Tagged.calls) and counted(before)["fuse_traces"] == 0
 
 
+@pytest.mark.every(3)
 def test_threads(way):
     if TORCH < (2, 13):
         pytest.skip("before, threads must not compile at the same time")
@@ -358,6 +361,7 @@ def test_interrupted_while_compiling(plain_way):
         assert_agrees(f(X, Y), X * 2 + Y)
 
 
+@pytest.mark.every(3)
 def test_state_of_the_thread(way):
     f = way(gate)
     x = X.clone().requires_grad_()

@@ -17,6 +17,7 @@ from .gpu_fit import (
     CHUNK,
     CLUSTERS,
     HALF,
+    SHARE,
     THREADS,
     TOGETHER,
     Held,
@@ -129,8 +130,9 @@ class Along(Tiles):
         lanes = r.base.lanes
         values, loads = (lanes * w for w in self._words(r.f, set(r.cols)))
         clusters: tuple[int, ...] = CLUSTERS if self.gpu.clusters else (1,)
+        most = SHARE // 2 if len(r.cols) == 1 else 3 * SHARE // 4  # where points are takes arithmetic in each pass
         if r.once == 1:  # moments of a row that is held take less arithmetic, but one pass is all that they need
-            clusters = clusters[:2]
+            clusters, most = clusters[:2], self.gpu.shared
         size = 0 if not r.rows or r.base.anchor else row_bytes(r.f, r.base)
 
         def hold(n: int) -> Held | None:
@@ -138,7 +140,8 @@ class Along(Tiles):
                 found = in_warp(self.gpu, r.vectors, values, r.count, lanes)
                 if found is not None:
                     return found
-            return shares(self.gpu, clusters, n * r.vectors, values, loads, -(-r.count // n), lanes, size)
+            rows = -(-r.count // n)
+            return shares(self.gpu, clusters, n * r.vectors, values, loads, rows, lanes, size, most)
 
         n, found = gpu_interleave.held(self.gpu, r.numbers or [1], r.count, (values, loads), hold)
         return replace(r, held=found, together=n)
@@ -147,7 +150,7 @@ class Along(Tiles):
         """Few long rows, cut over blocks; None where they are not few, or fill the device as they are held."""
         tiles = -(-r.count // r.together)
         enough = r.held is not None and r.held.cluster * tiles >= self.gpu.sms
-        few = tiles * (1 if r.numbers and r.held is None else 4) < self.gpu.sms
+        few = tiles * (1 if r.numbers and r.held is None else 2) < self.gpu.sms
         if r.over or finds_positions(r.f.reductions()) or not few or r.columns < CHUNK or enough:
             return None
         n = r.numbers[0] if r.numbers else 1
@@ -194,6 +197,10 @@ class Along(Tiles):
         ct = power_up(-(-r.vectors // share), most // n)
         rt = min(max(n, (THREADS if sums else 128) // ct), power_up(r.count, 1024))
         steps = max(1, min(2 if sums else 4, r.vectors // ct))
+        if sums and not few and ct < r.vectors < 2 * ct:  # its second round would be for a part of the threads
+            found = self._at_once(r, self._rows_of(r, power_up(-(-r.vectors // 3), 1024)))
+            if found is not None:
+                return found
         s = replace(r.base, row_threads=rt, col_threads=ct, steps=1 << (steps.bit_length() - 1))
         return self._resident(r.f, s, r.count, 0) if r.over else (r.f, s, {})
 

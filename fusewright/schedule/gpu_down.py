@@ -78,6 +78,8 @@ class Down(Runs):
             if wide < lanes:
                 base, tiles = based(wide)
                 ct = base.col_threads
+            if passes == 1 and not running and LITTLE <= lanes * smallest <= 2 * LITTLE:
+                base, ct = replace(base, col_threads=max(1, ct // 2)), max(1, ct // 2)  # fewer rows of it at once
             splits = min(self.gpu.sms * PIECES // tiles, -(-nc // (4 * ct)), 1024)
             if splits > 1:
                 steps = min(steps, 8 if nc >= 16 * ct * splits else 4)

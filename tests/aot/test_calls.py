@@ -179,6 +179,7 @@ VIEWS: dict[str, Any] = {
 }
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("name", VIEWS)
 def test_views_of_arguments_with_other_strides(name: str) -> None:
     class M(nn.Module):

@@ -17,6 +17,7 @@ from tests.aot.programs import CASES, Case
 from tests.support import assert_agrees, clone_like, no_fallbacks
 
 
+@pytest.mark.every(6)
 @pytest.mark.parametrize("name", CASES)
 def test_programs(name: str) -> None:
     case: Case = CASES[name]
@@ -52,6 +53,7 @@ def _plain(x: object) -> object:
     return x.detach() if isinstance(x, torch.Tensor) else x
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize("name", ["counting", "writing", "gpt"])
 def test_programs_that_torch_has_already_worked_on(name: str, tmp_path: Path) -> None:
     """Exported strictly, decomposed, saved and loaded by torch."""

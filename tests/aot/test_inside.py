@@ -35,6 +35,7 @@ def same(got: object, want: object) -> None:
             assert type(x) is type(y) and x == y
 
 
+@pytest.mark.every(6)
 @pytest.mark.parametrize("backend", ["eager", "aot_eager"])
 @pytest.mark.parametrize(
     "name",
@@ -225,6 +226,7 @@ class Scaled(nn.Module):
         return x / k if isinstance(k, (int, float)) else x * 2
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("value", VALUES, ids=repr)
 def test_values_of_another_type_or_sign_are_refused(value: object) -> None:
     """As by a call of the program itself: they would be another program."""

@@ -54,6 +54,7 @@ def test_each_has_its_own_vectors(everywhere: Path) -> None:
     }
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize("name", cpus.names())
 def test_each_gives_eagers_results(name: str, tmp_path: Path) -> None:
     if cpus.lacking(cpus.named(name)):

@@ -202,6 +202,7 @@ OTHERS: dict[str, Callable[[dict[str, Any]], object]] = {
 }
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("what", OTHERS)
 def test_code_that_is_not_for_this_process(what: str, gpu: Native, tmp_path: Path, afresh: Callable[[], None]) -> None:
     """Of another version's functions, for another machine: Python launches, and nothing is compiled."""
@@ -212,6 +213,7 @@ def test_code_that_is_not_for_this_process(what: str, gpu: Native, tmp_path: Pat
     assert gpu.launched and not gpu.natively and not machine_code._given
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize("what", ["interpreter", "handles", "linker", "no linker"])
 def test_where_it_cannot_be_used(
     what: str, gpu: Native, tmp_path: Path, afresh: Callable[[], None], monkeypatch: pytest.MonkeyPatch
@@ -459,6 +461,7 @@ def test_plans_that_are_not_recorded(
     assert recorder.recorded == 0
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize(
     "change",
     [

@@ -102,6 +102,7 @@ def ran(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, Any],
     return folder, here, run_child(folder, *(name.replace(" ", "_") for name in here))
 
 
+@pytest.mark.every(6)
 @pytest.mark.parametrize("name", [*CASES, "random"])
 def test_the_same_bits(name: str, ran: tuple[Path, dict[str, Any], dict[str, Any]]) -> None:
     folder, here, _ = ran

@@ -49,6 +49,7 @@ def block(x: torch.Tensor, w: torch.Tensor) -> tuple[torch.Tensor, ...]:
     return torch.nn.functional.gelu(z) * z + 3, z.argmax(-1), z > 0, z.var(0), z.round()
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("precision", ["default", "eager"])
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.bfloat16, torch.float16], ids=str)
 def test_right_kernels_pass(dtype: torch.dtype, precision: str) -> None:
@@ -57,6 +58,7 @@ def test_right_kernels_pass(dtype: torch.dtype, precision: str) -> None:
     assert got["checks"] >= 2 and got["deviations"] == 0
 
 
+@pytest.mark.every(6)
 @pytest.mark.parametrize("layout", LAYOUTS)
 @pytest.mark.parametrize("shape", [(), (1,), (5, 7), (0, 3), (3, 1, 33)], ids=str)
 def test_layouts_and_sizes(shape: tuple[int, ...], layout: str) -> None:
@@ -79,6 +81,7 @@ def test_gradients_and_dropout() -> None:
     assert got["checks"] >= 2 and got["deviations"] == 0
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize("rng", ["philox", "eager"])
 @pytest.mark.parametrize("gpu", [False, True])
 def test_several_kernels_with_random_numbers(rng: str, gpu: bool) -> None:
@@ -138,6 +141,7 @@ def test_cancellation_and_decisions_are_explained() -> None:
     quiet(fn, x)
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16, torch.float16], ids=str)
 @pytest.mark.parametrize("approximate", ["none", "tanh"])
 def test_rounding_inside_an_operation_is_explained(dtype: torch.dtype, approximate: str) -> None:

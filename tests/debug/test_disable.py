@@ -74,6 +74,7 @@ def test_a_primitive() -> None:
     assert "option: prim:exp is disabled" in reasons(got)
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("name", ["gather", "scatter", "reduce", "scan", "cat", "pad", "cast", "iota", "random"])
 def test_kinds_of_equations(name: str) -> None:
     def fn(x: torch.Tensor, i: torch.Tensor) -> tuple[torch.Tensor, ...]:
@@ -170,6 +171,7 @@ ON_GPUS: dict[str, tuple[Callable[..., Any], tuple[Any, ...]]] = {
 }
 
 
+@pytest.mark.every(4)
 @pytest.mark.parametrize("family", ON_GPUS)
 def test_a_family_on_a_gpu(family: str) -> None:
     fn, args = ON_GPUS[family]

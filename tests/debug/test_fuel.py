@@ -182,6 +182,7 @@ def test_mistakes(tmp_path: Path, script: Path, capsys: pytest.CaptureFixture[st
     assert "the script does not fail (1 runs)" in capsys.readouterr().out
 
 
+@pytest.mark.thorough
 def test_a_planted_wrong_kernel_in_a_model_of_twelve_layers(tmp_path: Path) -> None:
     out = tmp_path / "found.py"
     env = {"FUSEWRIGHT_CACHE_DIR": str(tmp_path / "cache"), "OMP_NUM_THREADS": "1"}

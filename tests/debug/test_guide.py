@@ -58,6 +58,7 @@ def test_the_guide_has_the_four_walks():
     assert sum(kind == "python" for kind, _ in BLOCKS) == sum(len(p) for _, p, _ in SECTIONS)
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize(("programs", "commands"), [s[1:] for s in SECTIONS], ids=[s[0] for s in SECTIONS])
 def test_a_walk(programs, commands, tmp_path):
     for name, text in programs.items():

@@ -246,6 +246,7 @@ def test_from_line_to_operation_to_kernel_to_source_and_back(report, page):
     assert got["shown"] == ["g1"] and got["visible"] == "none"
 
 
+@pytest.mark.every(3)
 @browser
 @pytest.mark.parametrize("anchor", ["#kernel={0}", "#op=0:3", "#line=0", "#kernel=nonsense", "#op=99:1", "#%"])
 def test_addresses_within_the_page(report, page, anchor):
@@ -263,6 +264,7 @@ def test_reasons_are_on_the_page(page):
     assert "aten.sort.default has no lowering rule" in text.partition('<aside id="details">')[2]
 
 
+@pytest.mark.thorough
 @browser
 def test_a_twelve_layer_transformer(tmp_path):
     """At most 5 MB, and open within two seconds."""

@@ -50,6 +50,7 @@ def complaints(recording: record.Recording) -> list[str]:
     return out
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("name", MODELS)
 def test_models(name):
     model, batch = MODELS[name]()
@@ -59,6 +60,7 @@ def test_models(name):
     assert not complaints(r)
 
 
+@pytest.mark.every(6)
 @pytest.mark.parametrize("single_op_groups", [False, True])
 @pytest.mark.parametrize("number", range(len(OPERATORS)), ids=[op_name(op) for op in OPERATORS])
 def test_operators(number, single_op_groups):

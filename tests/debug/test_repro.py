@@ -66,6 +66,7 @@ PROGRAMS: dict[str, tuple[Callable[..., Any], tuple[Any, ...]]] = {
 }
 
 
+@pytest.mark.every(6)
 @pytest.mark.parametrize("dynamic", [False, True], ids=["static", "dynamic"])
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_a_file_runs_the_same_kernel(
@@ -180,6 +181,7 @@ def failing(monkeypatch: pytest.MonkeyPatch, where: Any, name: str, **options: A
     return [str(w.message) for w in caught if issubclass(w.category, FusewrightWarning)]
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize(
     ("where", "name"),
     [(pipeline, "lower"), (pipeline, "plan"), (pipeline, "build"), (pipeline, "translate"), (kernels, "emit")],

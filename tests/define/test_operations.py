@@ -48,6 +48,7 @@ def all_primitives() -> list[tuple[str, str]]:
     return [(p.name, t) for p in PRIMS.values() for kind in p.kinds for t in TYPES[kind]]
 
 
+@pytest.mark.every(6)
 @pytest.mark.parametrize(("prim", "dtype"), all_primitives())
 def test_a_primitive(prim, dtype):
     p = PRIMS[prim]
@@ -114,6 +115,7 @@ def test_integers_are_divided_by_anything(op, dtype):
     assert torch.equal(got[sane], want)
 
 
+@pytest.mark.every(6)
 @pytest.mark.parametrize("monoid", sorted(MONOIDS))
 @pytest.mark.parametrize("axes", [0, 1, (0, 2), None, -1])
 def test_reductions(monoid, axes):
@@ -158,6 +160,7 @@ def test_mean_is_of_floats():
 # --- casts, constants, index maps ----------------------------------------------------------------------
 
 
+@pytest.mark.every(6)
 @pytest.mark.parametrize("source", [t for ts in TYPES.values() for t in ts])
 @pytest.mark.parametrize("target", [t for ts in TYPES.values() for t in ts])
 def test_casts(source, target):
@@ -230,6 +233,7 @@ INDEX_MAPS = {
 }
 
 
+@pytest.mark.every(6)
 @pytest.mark.parametrize("name", INDEX_MAPS)
 @pytest.mark.parametrize("dtype", ["f32", "bf16", "i64", "u8"])
 def test_index_maps(name, dtype):
@@ -269,6 +273,7 @@ def test_a_gather_of_two_indices():
     assert torch.equal(d(t, p, q), t[p[None, :], q[:, None]])
 
 
+@pytest.mark.every(6)
 @pytest.mark.parametrize("how", ["set", "sum", "prod", "max", "min"])
 @pytest.mark.parametrize("dtype", ["f32", "f64", "bf16", "i64"])
 @pytest.mark.parametrize("masked", [False, True])

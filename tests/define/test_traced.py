@@ -61,6 +61,7 @@ def updates_in_torch(p, g, lr):
 # --- torch.compile -----------------------------------------------------------------------------------
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize("backend", BACKENDS)
 def test_no_graph_break(backend):
     d = norm()

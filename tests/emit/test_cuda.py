@@ -96,6 +96,7 @@ def all_primitives(d: DType, lanes: int, n: int) -> tuple[Func, list[str]]:
     return func, names
 
 
+@pytest.mark.every(6)
 @pytest.mark.parametrize("lanes", [1, 4])
 @pytest.mark.parametrize("d", COMPUTED, ids=str)
 def test_every_primitive(d: DType, lanes: int) -> None:
@@ -205,6 +206,7 @@ def hard_floats() -> np.ndarray:
     return (high[:, None] | low).ravel().view(np.float32)
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("target", [H100, A100, T4], ids=lambda t: t.arch)
 @pytest.mark.parametrize("name", ["bf16", "f16"])
 def test_rounding_to_16_bits(name: str, target: CudaTarget) -> None:
@@ -245,6 +247,7 @@ def test_every_16_bit_number_survives(name: str) -> None:
 # --- memory ----------------------------------------------------------------------------------------
 
 
+@pytest.mark.every(4)
 @pytest.mark.parametrize("d", ALL, ids=str)
 def test_copies(d: DType) -> None:
     """Whole vectors, aligned or not, with every mark; masked ones; through block scratch and registers."""

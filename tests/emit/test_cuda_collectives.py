@@ -48,6 +48,7 @@ def _values(dtype: str, monoid: str, n: int) -> np.ndarray:
     return x
 
 
+@pytest.mark.every(6)
 @pytest.mark.parametrize("dtype, monoid", KINDS)
 def test_tscan(dtype: str, monoid: str) -> None:
     """Twice in a row and once in a loop: the scratch is used again."""
@@ -66,6 +67,7 @@ def test_tscan(dtype: str, monoid: str) -> None:
     both(text, {"x": x, "y": np.zeros_like(x), "z": np.zeros_like(x)})
 
 
+@pytest.mark.every(6)
 @pytest.mark.parametrize("dtype, monoid", KINDS)
 def test_hscan_and_lane(dtype: str, monoid: str) -> None:
     text = f"""func k cuda i32 (buf x: {dtype}, buf y: {dtype} out, buf z: {dtype} out) {{ grid b of 1, t of 32 {{
@@ -76,6 +78,7 @@ def test_hscan_and_lane(dtype: str, monoid: str) -> None:
     both(text, {"x": x, "y": np.zeros_like(x), "z": np.zeros_like(x)})
 
 
+@pytest.mark.every(6)
 @pytest.mark.parametrize("dtype, monoid", KINDS)
 def test_creduce(dtype: str, monoid: str) -> None:
     """Twice, behind a reduction of the block and alone, then one that only some clusters do."""
@@ -188,6 +191,7 @@ ADDS = RECEIVE + "    const float y = slot[r];\n    x = x + y;"
 SENDS = "  if (p < 2) fw_cluster_send(slot + us, x, m, p);\n"
 
 
+@pytest.mark.every(4)
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [

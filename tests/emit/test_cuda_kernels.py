@@ -50,6 +50,7 @@ GROUPS = [  # group, stride, lanes, threads
 ]
 
 
+@pytest.mark.every(4)
 @pytest.mark.parametrize("dtype, monoid", KINDS)
 def test_treduce(dtype: str, monoid: str) -> None:
     """Bit for bit what the interpreter says, twice in a row and a third time: the scratch is used again."""
@@ -232,6 +233,7 @@ def test_transpose(rows: int, n: int) -> None:
 SHAPES: Sequence[tuple[int, int]] = ((5, 7), (130, 72), (3, 4096))
 
 
+@pytest.mark.every(6)
 @pytest.mark.parametrize("gpu", [SMALL, H200], ids=["small", "h200"])
 @pytest.mark.parametrize("name", list(CASES))
 def test_what_is_lowered(name: str, gpu) -> None:

@@ -12,6 +12,7 @@ from tests.emulate.checks import both, execute
 SEED, OFFSET = -0x123456789ABCDEF1, (1 << 34) - 8  # block numbers cross 32 bits
 
 
+@pytest.mark.every(6)
 @pytest.mark.parametrize("index", ["i32", "i64"])
 @pytest.mark.parametrize("lanes", [1, 2, 4, 8])
 @pytest.mark.parametrize("width", [1, 2, 4, 8])

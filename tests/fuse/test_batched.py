@@ -80,6 +80,7 @@ PROGRAMS = {
 }
 
 
+@pytest.mark.every(6)
 @pytest.mark.filterwarnings("ignore:There is a performance drop")
 @pytest.mark.parametrize("retained", [False, True])
 @pytest.mark.parametrize("name", PROGRAMS)
@@ -134,6 +135,7 @@ def test_one_result_s_gradient_is_a_batch(way):
         torch.testing.assert_close(pairs[:2], pairs[2:], rtol=1e-4, atol=1e-5)
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("p", [0.5, 1.0])
 def test_dropout_masks_are_those_of_the_forward_pass(way, p):
     f = lambda x, w: F.dropout(F.gelu(x), p) @ w + F.dropout(x, p).sum(-1, keepdim=True)

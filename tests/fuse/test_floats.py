@@ -45,6 +45,7 @@ def check(f: Callable[..., Any], calls: list[tuple[Tensor, ...]]) -> None:
     assert counted(before)["fuse_traces"] == 1 and counted(before)["fuse_declined"] == 0
 
 
+@pytest.mark.every(4)
 @pytest.mark.parametrize("operator", OPERATORS.values(), ids=OPERATORS)
 def test_operators(operator: Callable[[Tensor, Tensor, Any], Tensor]) -> None:
     def given(n: int) -> tuple[Tensor, ...]:

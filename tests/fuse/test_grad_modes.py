@@ -62,6 +62,7 @@ def inferring(x, w):
 MODES = {"grad": contextlib.nullcontext, "no_grad": torch.no_grad}
 
 
+@pytest.mark.every(6)
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("gradients", [(True, True), (False, True), (False, False)])
 @pytest.mark.parametrize("f", [decorated, enabled, in_part, nested, switched, both, inferring])
@@ -133,6 +134,7 @@ def a_part(w, g, momentum):
     return w + g
 
 
+@pytest.mark.every(4)
 @pytest.mark.parametrize("leaf", [True, False])
 @pytest.mark.parametrize("f", [step, step_of_lists, clipped, normalized, a_part])
 def test_parameters_are_written_under_no_grad(f, leaf):

@@ -60,6 +60,7 @@ def same(a: Any, b: Any) -> None:
         assert type(t) is Tensor and not t.requires_grad and t.grad_fn is None and not t.is_inference()
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize("make", [frequencies, interleaved, parts, masks])
 def test_tables_that_are_made_when_needed(make: Any) -> None:
     """Real ones are in the cache after the first call, and later traces, calls and eager code use them."""
@@ -195,6 +196,7 @@ def test_tensors_that_modules_hold(eager: bool, argument: bool) -> None:
     assert counted(before)["fuse_traces"] == 1 and m.helper.calls == 1 and type(m.cos) is Tensor
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize("place", ["attribute", "list", "helper"])
 def test_tensors_that_modules_hold_are_others_later(place: str) -> None:
     m = Rotary(True)

@@ -208,6 +208,7 @@ def steps(m: nn.Module, call: Callable[..., Any]) -> list[Any]:
     return [*out, *tensors, dict(m.state_dict()), torch.rand(2)]
 
 
+@pytest.mark.every(6)
 @pytest.mark.parametrize("kind", MODULES)
 @pytest.mark.filterwarnings("ignore:`torch.nn.utils.(weight|spectral)_norm` is deprecated")
 @pytest.mark.filterwarnings("error::fusewright.core.errors.FusewrightWarning")

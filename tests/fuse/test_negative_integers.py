@@ -57,6 +57,7 @@ def by_compile(fn: Program) -> Any:
     return torch.compile(fn, backend="fusewright", dynamic=True)
 
 
+@pytest.mark.every(6)
 @pytest.mark.parametrize("way", [by_fuse, by_compile])
 @pytest.mark.parametrize("name", [*POSITIONS, *PICKED])
 @pytest.mark.parametrize("numbers", [(2, 3, -2, -3, -6, 5), (-4, -5, 4)])
@@ -76,6 +77,7 @@ def test_positions_from_the_back(way: Callable[[Program], Any], name: str, numbe
             torch.testing.assert_close(x.grad, y.grad, rtol=0, atol=0)
 
 
+@pytest.mark.every(4)
 @pytest.mark.parametrize("way", [by_fuse, by_compile])
 @pytest.mark.parametrize("name", SIZES)
 def test_quotients_of_negative_numbers(way: Callable[[Program], Any], name: str) -> None:

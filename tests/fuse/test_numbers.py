@@ -50,6 +50,7 @@ NUMBERS = {
 }
 
 
+@pytest.mark.every(6)
 @pytest.mark.parametrize("number", NUMBERS.values(), ids=NUMBERS)
 @pytest.mark.parametrize("gradient", [False, True])
 def test_functions_of_sizes_are_computed_in_each_call(number, gradient):
@@ -247,6 +248,7 @@ def with_tensors(cache, i, where):
     return cache[i, where] * 2, cache[where, i] + 1, cache[where, ..., i].exp(), cache[i, :, None][where].sin()
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize(
     ("f", "calls"),
     [

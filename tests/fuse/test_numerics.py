@@ -63,12 +63,14 @@ def check(fn: Callable[..., Any], *args: Any, **tolerances: float) -> None:
         assert counted(before)["fuse_declined"] == 0 and counted(before)["fuse_traces"] > 0
 
 
+@pytest.mark.every(4)
 @pytest.mark.parametrize("shape", [(4, 8), (1, 8), (4, 1), (1, 1), (0, 8), (3, 0), (5, 7), (2, 3, 5), (7,), ()])
 def test_elementwise_is_bitwise_at_every_shape(shape):
     x, y = random_tensor(shape).requires_grad_(), random_tensor(shape, seed=1).requires_grad_()
     check(activation, x, y, rtol=0, atol=0)
 
 
+@pytest.mark.every(6)
 @pytest.mark.parametrize("mine", sorted(LAYOUTS))
 @pytest.mark.parametrize("theirs", sorted(LAYOUTS))
 def test_layouts(mine, theirs):
@@ -89,6 +91,7 @@ def test_a_trace_serves_other_sizes_of_a_layout(layout):
     assert counted(before)["kernels_compiled"] == 0
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize("dtype", [torch.float64, torch.float32, torch.bfloat16, torch.float16])
 def test_norms_and_gradients_are_as_accurate_as_eager(dtype):
     args = [random_tensor(s, dtype, k).requires_grad_() for k, s in enumerate([(6, 5, 33), (33,), (6, 5, 33), (33,)])]
@@ -375,6 +378,7 @@ FLOATS_OF_SIZES = {
 }
 
 
+@pytest.mark.every(4)
 @pytest.mark.parametrize("name", FLOATS_OF_SIZES)
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.bfloat16])
 def test_floats_made_of_sizes_are_arguments_of_kernels(name, dtype):

@@ -17,6 +17,7 @@ from tests.support import counted, counters
 MODES = (torch.enable_grad, torch.no_grad, torch.inference_mode)
 
 
+@pytest.mark.every(4)
 @pytest.mark.parametrize("needs", [False, True])
 @pytest.mark.parametrize("first", range(3))
 @pytest.mark.parametrize("name", ["is_grad_enabled", "is_inference_mode_enabled"])
@@ -225,6 +226,7 @@ def _leaf(x):
     return y
 
 
+@pytest.mark.every(6)
 @pytest.mark.parametrize("needs", [False, True])
 @pytest.mark.parametrize("first", range(2))
 @pytest.mark.parametrize(

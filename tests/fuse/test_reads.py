@@ -37,6 +37,7 @@ def put(m: Any, path: str, value: Any) -> None:
     setattr(m.get_submodule(owner), name, value)
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize(
     ("path", "value"),
     [

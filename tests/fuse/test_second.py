@@ -98,6 +98,7 @@ def same(got, want, **tolerances):
     torch.testing.assert_close([a for a, _ in pairs], [b for _, b in pairs], **tolerances)
 
 
+@pytest.mark.every(6)
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_second_derivatives(name):
     fn, shapes = PROGRAMS[name]
@@ -405,6 +406,7 @@ def test_formulas_that_are_not_torch_s_are_seen():
     assert "formula of its own" in cuts.why
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize(
     "fn",
     [

@@ -393,6 +393,7 @@ MULTIPLES = {
 }
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("name", MULTIPLES)
 @pytest.mark.parametrize("grad", [False, True])
 def test_sizes_that_are_multiples_share_a_trace_in_which_parts_are_equally_large(name, grad):

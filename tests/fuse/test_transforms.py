@@ -77,6 +77,7 @@ PROGRAMS = {
 }
 
 
+@pytest.mark.every(6)
 @pytest.mark.parametrize("gradients", [False, True])
 @pytest.mark.parametrize(("f", "make", "one"), PROGRAMS.values(), ids=PROGRAMS)
 @pytest.mark.filterwarnings("ignore:.*torch.jit.script.*")

@@ -24,6 +24,7 @@ LAYERS: dict[str, Layer] = {
 }
 
 
+@pytest.mark.every(6)
 @pytest.mark.parametrize("last", [False, True])
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16], ids=str)
 @pytest.mark.parametrize("name", LAYERS)

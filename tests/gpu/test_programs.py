@@ -87,6 +87,7 @@ def assert_as_good(got: torch.Tensor, eager: torch.Tensor, exact: torch.Tensor, 
     assert mine <= 2 * theirs + slack * max(scale, 1e-30), f"{what}: off by {mine:.3g}, eager by {theirs:.3g}"
 
 
+@pytest.mark.every(6)
 @pytest.mark.parametrize("dtype", DTYPES, ids=str)
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_forward(name: str, dtype: torch.dtype, device: str) -> None:
@@ -158,6 +159,7 @@ SHORT = {
 }
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("name", SHORT)
 def test_short_rows_of_any_length(name: str, device: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """They pass through shared memory as one run of memory, or are walked as one."""
@@ -190,6 +192,7 @@ def check_gradients(compiled: Callable, fn: Callable, given: Sequence[torch.Tens
         assert_as_good(a, b, c, f"{what}, gradient {k}")
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("name", ["pointwise", "softmax", "layer norm", "rms norm", "pieces", "turned", "masked"])
 def test_backward(name: str, device: str) -> None:
     fn = PROGRAMS[name]

@@ -75,6 +75,7 @@ def assert_as_good(got: torch.Tensor, eager: torch.Tensor, exact: torch.Tensor, 
     )
 
 
+@pytest.mark.every(6)
 @pytest.mark.parametrize("dtype", HALF, ids=str)
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_every_number(name: str, dtype: torch.dtype, device: str) -> None:
@@ -88,6 +89,7 @@ def test_every_number(name: str, dtype: torch.dtype, device: str) -> None:
     assert_as_good(got, fn(x), exact, f"{name} of {dtype}")
 
 
+@pytest.mark.every(4)
 @pytest.mark.parametrize("dtype", HALF, ids=str)
 @pytest.mark.parametrize("name", ["silu", "gelu", "gelu tanh", "sigmoid", "elu"])
 def test_every_gradient(name: str, dtype: torch.dtype, device: str) -> None:
@@ -119,6 +121,7 @@ ROWS: dict[str, Unary] = {
 }
 
 
+@pytest.mark.every(6)
 @pytest.mark.parametrize("columns", [300, 5000, 40000])
 @pytest.mark.parametrize("name", ROWS)
 def test_rows(name: str, columns: int, device: str) -> None:

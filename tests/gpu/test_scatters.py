@@ -110,6 +110,7 @@ def assert_agrees(got: torch.Tensor, want: torch.Tensor, exact: torch.Tensor | N
 CHOSEN = ("index_copy", "amax", "amin")  # parts of names: nothing is rounded
 
 
+@pytest.mark.every(6)
 @pytest.mark.parametrize("dtype", DTYPES, ids=str)
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_rows(name: str, dtype: torch.dtype, device: str) -> None:
@@ -136,6 +137,7 @@ def test_rows(name: str, dtype: torch.dtype, device: str) -> None:
         assert same_bits(got, ours(call, *placed, may_be_torchs=untold)), "the same result at every run"
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("dtype", DTYPES[:3], ids=str)
 @pytest.mark.parametrize("name", BY_ELEMENT)
 def test_elements(name: str, dtype: torch.dtype, device: str) -> None:
@@ -175,6 +177,7 @@ LAYOUTS: dict[str, tuple[Program, Shapes]] = {  # of the base and the source; 70
 }
 
 
+@pytest.mark.every(4)
 @pytest.mark.parametrize("name", LAYOUTS)
 def test_layouts(name: str, device: str) -> None:
     fn, (base, source) = LAYOUTS[name]

@@ -62,6 +62,7 @@ def as_one(program: Program, n: int, m: int, **kwargs: object) -> GpuCompiled | 
     return c if len(c.schedule.cols) == 1 and not c.schedule.rows and c.schedule.lanes > 1 else None
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_every_length(name: str) -> None:
     """Rows of 0 to 37 columns, and of 333, fewer of them than a vector has lanes, and more than a block has points."""

@@ -122,6 +122,7 @@ def made(name: str) -> tuple[GpuCompiled, dict[str, int]]:
     return gpu_kernel(graph_of(program), sizes, gpu), sizes
 
 
+@pytest.mark.every(6)
 @pytest.mark.parametrize("name", CASES)
 def test_values(name: str) -> None:
     c, sizes = made(name)
@@ -143,6 +144,7 @@ def forced(c: GpuCompiled, **fields: object) -> GpuCompiled:
     return dataclasses.replace(c, schedule=s, kernel=lowered)
 
 
+@pytest.mark.every(6)
 @pytest.mark.parametrize("cluster", [1, 2, 8])
 @pytest.mark.parametrize(("rows", "threads"), [(2, 16), (4, 32), (8, 4), (32, 8), (64, 1), (1, 32)])
 @pytest.mark.parametrize("place", ["registers", "shared"])

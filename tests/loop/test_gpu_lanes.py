@@ -136,6 +136,7 @@ def ops(c: GpuCompiled) -> set[str]:
     return {s.op for s in walk(c.kernel.func.body) if isinstance(s, Let)}
 
 
+@pytest.mark.every(6)
 @pytest.mark.parametrize("m", [64, 48, 36, 20, 17, 8, 3, 1])
 @pytest.mark.parametrize("dtype", [bf16, f32, f16], ids=str)
 @pytest.mark.parametrize("name", PROGRAMS)
@@ -147,6 +148,7 @@ def test_values(name: str, dtype: DType, m: int) -> None:
             check_gpu(c.graph, {"n": 5, "m": m}, compiled=c, machine=machine)
 
 
+@pytest.mark.every(6)
 @NEEDS_COMPILER
 @pytest.mark.parametrize(("name", "m"), [(p, 48) for p in PROGRAMS] + [("pairs", 17), ("flipped", 20), ("pairs", 8)])
 @pytest.mark.parametrize("dtype", [bf16, f32], ids=str)

@@ -33,6 +33,7 @@ def values(name: str, n: int, m: int) -> tuple[object, list[np.ndarray], dict[st
     return graph, inputs, sizes
 
 
+@pytest.mark.every(6)
 @pytest.mark.parametrize("gpu", [SMALL, H200, ONE_SM], ids=["small", "h200", "tiny"])
 @pytest.mark.parametrize("name", CASES)
 def test_families(name: str, gpu: Gpu) -> None:
@@ -159,6 +160,7 @@ def test_few_rows_side_by_side(k: int, n: int, m: int, blocks: int) -> None:
     check_gpu(graph_of(centred), sizes, gpu=H200)
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize(("m", "side"), [(8, 0), (16, 64), (32, 32), (40, 0), (96, 0), (1024, 1), (1000, 1)])
 def test_a_block_of_rows_that_are_reused_has_several(m: int, side: int) -> None:
     """Of an image whose channels are few and come last: its weights are read once for several points. `side`: so many

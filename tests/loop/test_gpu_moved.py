@@ -176,6 +176,7 @@ def inputs_of(name: str, graph: Graph, sizes: dict[str, int]) -> list[np.ndarray
     return inputs
 
 
+@pytest.mark.every(6)
 @pytest.mark.parametrize("name", MOVED)
 def test_every_length_and_remainder(name: str) -> None:
     """Rows of 1 to 60 columns, 9 of them: they start at every remainder."""
@@ -210,6 +211,7 @@ def test_tiles_of_moved_rows_are_hardly_wider_than_these() -> None:
         assert -(-m // width) * width <= 1.25 * m, (m, s.col_threads, s.steps)
 
 
+@pytest.mark.every(6)
 @NEEDS_COMPILER
 @pytest.mark.parametrize("name", MOVED)
 def test_in_the_emulation(name: str) -> None:
@@ -253,6 +255,7 @@ def test_every_mode(program: Program, gpu: Gpu, n: int, m: int, mode: str) -> No
     assert c.schedule.anchor and c.schedule.mode == mode
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("name", ["tile", "norm", "sums", "moments", "loss", "apart", "mixed"])
 def test_wide_indices_and_more_threads(name: str) -> None:
     """Other schedules of the same rows: 64-bit indices, blocks that share a row, other steps."""
@@ -314,6 +317,7 @@ def test_a_load_across_has_a_row() -> None:
         interpret(func, {"x": x[:10], "y": y}, {"n": 11}, {})
 
 
+@pytest.mark.every(6)
 @NEEDS_COMPILER
 @pytest.mark.parametrize("dtype", ["f32", "bf16", "f16", "f64", "i64", "u8", "i8", "bool"])
 @pytest.mark.parametrize("first", range(4))

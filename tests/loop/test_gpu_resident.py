@@ -70,6 +70,7 @@ def loop_of(c: GpuCompiled) -> For:
 # --- what is read once for a row -----------------------------------------------------------------------------------
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("stats", [f32, bf16, f16])
 @pytest.mark.parametrize("fields", [{}, {"row_threads": 4, "col_threads": 32, "steps": 2}])
 def test_what_a_row_has_once_is_asked_for_ahead(stats: DType, fields: dict[str, object]) -> None:
@@ -145,6 +146,7 @@ WIDTHS = [
 ]
 
 
+@pytest.mark.every(6)
 @pytest.mark.parametrize("dtype, drop, rms, m, want", WIDTHS)
 def test_vectors_are_as_wide_as_registers_allow(
     dtype: DType, drop: bool, rms: bool, m: int, want: tuple[int, int, int, bool, int]

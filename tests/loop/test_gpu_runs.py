@@ -96,6 +96,7 @@ def passing(graph: Graph, n: int, m: int, **kwargs: object) -> GpuCompiled:
     return c
 
 
+@pytest.mark.every(4)
 @pytest.mark.parametrize("name", PASSING)
 def test_every_length(name: str) -> None:
     """Rows of 1 to 40 columns, as many as leave the last run whole, partial, or shorter than a vector."""
@@ -115,6 +116,7 @@ def test_nothing(name: str, n: int, m: int) -> None:
     check_gpu(graph_of(PASSING[name]), {"n": n, "m": m}, gpu=H200)
 
 
+@pytest.mark.every(4)
 @NEEDS_COMPILER
 @pytest.mark.parametrize("name", PASSING)
 def test_in_the_emulation(name: str) -> None:

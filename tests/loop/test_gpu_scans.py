@@ -95,6 +95,7 @@ def kernel(program: object, n: int, m: int, gpu: Gpu) -> GpuCompiled:
     return gpu_kernel(graph_of(program), {"n": n, "m": m}, gpu)  # type: ignore[arg-type]
 
 
+@pytest.mark.every(6)
 @pytest.mark.parametrize("gpu", GPUS, ids=["one", "four", "h200"])
 @pytest.mark.parametrize("program", PROGRAMS)
 def test_values(program: object, gpu: Gpu) -> None:
@@ -107,6 +108,7 @@ def test_values(program: object, gpu: Gpu) -> None:
         assert parse(dump(compiled.kernel.func)) == compiled.kernel.func
 
 
+@pytest.mark.every(4)
 @pytest.mark.skipif(COMPILER is None, reason=MISSING)
 @pytest.mark.parametrize("program", PROGRAMS)
 def test_emulated(program: object) -> None:
@@ -115,6 +117,7 @@ def test_emulated(program: object) -> None:
         check_gpu(compiled.graph, {"n": n, "m": m}, compiled=compiled, machine=run_emulated)
 
 
+@pytest.mark.every(4)
 @pytest.mark.parametrize("lanes", [1, 4])
 @pytest.mark.parametrize(("rows", "threads", "steps"), [(1, 1024, 2), (2, 64, 1), (8, 8, 4), (64, 1, 2), (4, 32, 1)])
 def test_any_division_of_a_block(rows: int, threads: int, steps: int, lanes: int) -> None:
@@ -142,6 +145,7 @@ def test_sums_are_as_near_as_float64_can_be_told(program: object) -> None:
     assert (np.abs(got - want) <= 0.50001 * np.spacing(np.abs(want).astype(np.float32))).all()
 
 
+@pytest.mark.every(4)
 @pytest.mark.parametrize("program", [along, down, shares, largest])
 @pytest.mark.parametrize("special", [np.nan, np.inf, -np.inf])
 def test_nan_and_infinity(program: object, special: float) -> None:

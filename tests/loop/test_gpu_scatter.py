@@ -163,6 +163,7 @@ def exactness(name: str, n: int, m: int) -> dict[str, float]:
 SIZES = [(1, 1, 1), (30, 8, 3), (5, 12, 70), (30, 1, 70), (7, 33, 5), (0, 8, 3), (5, 0, 3), (5, 300, 3)]
 
 
+@pytest.mark.every(6)
 @pytest.mark.parametrize("name", EVERY)
 def test_values(name: str) -> None:
     for n, m, v in SIZES:
@@ -190,6 +191,7 @@ LARGE = [
 ]
 
 
+@pytest.mark.every(4)
 @pytest.mark.parametrize(("name", "n", "m", "v", "often"), LARGE, ids=[f"{c[0]}-{c[1]}-{c[3]}" for c in LARGE])
 def test_many_points(name: str, n: int, m: int, v: int, often: float) -> None:
     """Several tiles, chunks of a bucket, and rows long enough for pieces."""
@@ -203,6 +205,7 @@ def test_many_points(name: str, n: int, m: int, v: int, often: float) -> None:
         np.testing.assert_array_equal(emulated[value], result)
 
 
+@pytest.mark.every(6)
 @pytest.mark.skipif(COMPILER is None, reason=MISSING)
 @pytest.mark.parametrize("name", [n for n in EVERY if n not in INEXACT])
 def test_emulated(name: str) -> None:
@@ -304,6 +307,7 @@ def test_directives() -> None:
     ]
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize("name", ["rows sum", "points", "last", "rows set"])
 def test_other_schedules_compute_the_same(name: str) -> None:
     """What an autotuner tries: other threads, and vectors of each."""
@@ -444,6 +448,7 @@ def failed(c: GpuCompiled, inputs: list[np.ndarray], sizes: dict[str, int]) -> b
     return run_loop(c.kernel.func, memory_of(c, inputs, sizes), numbers)
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("name", ["rows sum", "points", "batch", "columns", "rows set"])
 def test_an_index_out_of_range_is_reported_and_writes_nothing(name: str) -> None:
     """The interpreter would say if anything were written outside of a buffer."""

@@ -122,6 +122,7 @@ def made(name: str, **changes: object) -> tuple[GpuCompiled, dict[str, int]]:
     return c, sizes
 
 
+@pytest.mark.every(6)
 @pytest.mark.parametrize(("once", "finish"), itertools.product((False, True), repeat=2))
 @pytest.mark.parametrize("name", CASES)
 def test_values(name: str, once: bool, finish: bool) -> None:

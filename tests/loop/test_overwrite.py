@@ -150,6 +150,7 @@ ALLOWED: list[tuple[Callable[[Builder], list[Value]], int]] = [
 ]
 
 
+@pytest.mark.every(6)
 @pytest.mark.parametrize(("program", "count"), ALLOWED, ids=lambda p: getattr(p, "__name__", ""))
 @pytest.mark.parametrize("lanes", [16, 4])
 def test_allowed(program: Callable[[Builder], list[Value]], count: int, lanes: int) -> None:

@@ -59,6 +59,7 @@ def test_gpu_vectors_are_as_wide_as_the_pieces_allow(m: int, lanes: int, steady:
     assert ("gather(" in dump(compiled.kernel.func)) == (not steady)
 
 
+@pytest.mark.every(4)
 @pytest.mark.parametrize("program", [heads, sums])
 @pytest.mark.parametrize(("m", "steady"), [(64, True), (16, True), (48, True), (20, False), (8, False), (3, False)])
 def test_cpu_kernels_rely_on_constants(program: Callable[[IxLike], Callable], m: int, steady: bool) -> None:

@@ -108,6 +108,7 @@ PROGRAMS: dict[str, Program] = {
 }
 
 
+@pytest.mark.every(6)
 @pytest.mark.parametrize("threads", [1, 2, 5])
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_values(name: str, threads: int) -> None:

@@ -36,6 +36,7 @@ def test_values_on_a_cpu(name: str, without: tuple[str, ...]) -> None:
         check(graph, sizes, 2, inputs, compiled, tolerance=case.tolerance)
 
 
+@pytest.mark.every(6)
 @pytest.mark.parametrize("without", [("collapse",), ("keep",), ("online",), FUSION_PASSES], ids="+".join)
 @pytest.mark.parametrize("name", ON_GPUS)
 def test_values_on_a_gpu(name: str, without: tuple[str, ...]) -> None:

@@ -107,6 +107,7 @@ def compare(got: Run, ref32: Run, ref64: Run) -> None:
             assert_as_accurate(mine[key], theirs[key], exact[key], f"{part} of {key}", floor=max(32.0, noise))
 
 
+@pytest.mark.every(4)
 @pytest.mark.parametrize("optimizer", sorted(OPTIMIZERS))
 @pytest.mark.parametrize("name", sorted(MODELS))
 def test_ten_training_steps(name: str, optimizer: str) -> None:
@@ -121,6 +122,7 @@ def test_ten_training_steps(name: str, optimizer: str) -> None:
     compare(got, ref32, ref64)
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("name", sorted(MODELS))
 def test_inference_and_new_sizes(name: str) -> None:
     """Evaluation without gradients, then the same model on a smaller batch."""

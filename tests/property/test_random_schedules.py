@@ -164,6 +164,7 @@ def test_what_is_legal_is_right(data: st.DataObject) -> None:
     attempt(lambda xs: data.draw(st.sampled_from(list(xs))))
 
 
+@pytest.mark.every(6)
 @pytest.mark.parametrize("name", CASES)
 @given(data=st.data())
 @fewer

@@ -58,6 +58,7 @@ def group_norm(x: torch.Tensor, w: torch.Tensor, b: torch.Tensor) -> torch.Tenso
     return F.silu(F.group_norm(x.contiguous(), 4, w, b))
 
 
+@pytest.mark.every(4)
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16, torch.float16])
 @pytest.mark.parametrize("shape", [(2, 32, 8, 8), (3, 24, 5, 7), (1, 64, 16, 16), (2, 16, 17, 1)])
 def test_group_norm_of_channels_last(shape: tuple[int, ...], dtype: torch.dtype) -> None:
@@ -149,6 +150,7 @@ def batch_norm(x: torch.Tensor, w: torch.Tensor, b: torch.Tensor) -> torch.Tenso
     return F.relu(F.batch_norm(x, None, None, w, b, True))
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize(
     ("shape", "dtype"),
     [

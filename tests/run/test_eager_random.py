@@ -77,6 +77,7 @@ def same(got: torch.Tensor, want: torch.Tensor) -> None:
     torch.testing.assert_close(got, want, rtol=0, atol=0, equal_nan=True)
 
 
+@pytest.mark.every(6)
 @pytest.mark.parametrize("p", [0.1, 0.5])
 @pytest.mark.parametrize("dtype", DTYPES, ids=str)
 @pytest.mark.parametrize("n", [1, 3, 255, 1000, 1002, 4097, 40000])
@@ -180,6 +181,7 @@ def test_nothing_is_drawn_for_nothing(drawn: Generator) -> None:
     assert drawn.offset == before
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize("n", [1, 255, 4097, 40000])
 def test_uniform(n: int, drawn: Generator) -> None:
     eager = Generator()

@@ -65,6 +65,7 @@ def test_programs(program: str, variant: str) -> None:
         check(PROGRAMS[program], x, y)
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_every_function(variant: str) -> None:
     """All transcendental functions in one kernel each way, with the values at which they are special."""

@@ -60,6 +60,7 @@ def scheduled(g, values, alignment):
     return schedule, k.evaluate({**env, **extra})
 
 
+@pytest.mark.every(4)
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_rules_decide_as_the_scheduler_does(name, groups):
     compiled(name)

@@ -17,6 +17,7 @@ EXAMPLES = re.findall(r"```python\n(.*?)```", GUIDE.read_text(), re.DOTALL)
 ROWS = [line for line in GUIDE.read_text().splitlines() if re.match(r"\| .*(torch|NVFUSER)", line)]
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("k", range(len(EXAMPLES)))
 def test_examples_run(k, tmp_path):
     script = tmp_path / "example.py"

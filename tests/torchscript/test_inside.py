@@ -50,6 +50,7 @@ def gradients(out, module):
     return [p.grad for p in module.parameters()]
 
 
+@pytest.mark.every(6)
 @pytest.mark.parametrize("backend", BACKENDS)
 @pytest.mark.parametrize(
     ("make", "args"),
@@ -100,6 +101,7 @@ def test_called_in_a_function_that_is_compiled():
     torch.testing.assert_close(got, want)
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize("backend", BACKENDS)
 def test_what_is_assigned_is_seen(backend):
     class Held(nn.Module):
@@ -213,6 +215,7 @@ class Sized(nn.Module):
         return x.view(size) * d["k"] if scale is None else x.view(size) * scale
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize("kind", [list, tuple])
 @pytest.mark.parametrize("scale", [(), (0.5,)])
 def test_symbolic_numbers_in_containers(kind, scale):

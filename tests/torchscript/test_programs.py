@@ -91,6 +91,7 @@ ARITHMETIC = {
 }
 
 
+@pytest.mark.every(4)
 @pytest.mark.parametrize("name", ARITHMETIC)
 def test_arithmetic_has_the_same_bits(name):
     fn, *makers = ARITHMETIC[name]
@@ -98,12 +99,14 @@ def test_arithmetic_has_the_same_bits(name):
     assert script_of(fused).whole
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize("layout", ["transposed", "sliced", "expanded", "offset"])
 def test_layouts(layout):
     makers = [lambda: (tensor_with_layout(layout, (4, 6)), tensor_with_layout(layout, (4, 6), seed=1))]
     agree(torch.jit.script(binary), *makers, bits=True, grad=layout != "expanded")
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("shape", [(), (1,), (0,), (3, 0), (1, 1), (33,), (5, 17)])
 def test_odd_shapes(shape):
     agree(torch.jit.script(binary), lambda: (random_tensor(shape), random_tensor(shape, seed=1)), bits=True)
@@ -134,6 +137,7 @@ def asks(x):
     return x + 1 - x, x.dtype, x.device, x.size()
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.float16, torch.bfloat16])
 def test_promotion(dtype):
     makers = lambda: (r(3, 5, dtype=dtype), r(3, 5, dtype=torch.int64), r(3, 5, dtype=torch.bool))
@@ -194,6 +198,7 @@ REDUCTIONS = {
 }
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("name", REDUCTIONS)
 def test_reductions(name):
     fn, *makers = REDUCTIONS[name]

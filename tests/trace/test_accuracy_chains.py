@@ -66,6 +66,7 @@ def assert_accurate(fn: Callable[..., Any], *args: Any, ulps: float = 4) -> None
         assert error <= allowed, f"result {k}: error {error:.3g}, eager's {eager:.3g}"
 
 
+@pytest.mark.every(6)
 @pytest.mark.parametrize(("shape", "dims"), PATTERNS)
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_reductions(name: str, shape: tuple[int, ...], dims: tuple[int, ...]) -> None:

@@ -110,6 +110,7 @@ def test_sizes_from_shapes() -> None:
         agree(fn, torch.randn(shape), dynamic=True)
 
 
+@pytest.mark.every(6)
 @pytest.mark.parametrize("layout", sorted(LAYOUTS))
 @pytest.mark.parametrize("shape", [(3, 5), (1, 7), (0, 4), (17,), (2, 3, 16), ()], ids=str)
 def test_layouts(layout: str, shape: tuple[int, ...]) -> None:

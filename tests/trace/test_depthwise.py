@@ -43,6 +43,7 @@ def compare(inputs: list[Any], opened: bool = True, **kwargs: Any) -> None:
         assert mine <= 1.5 * theirs + 1e-6 * x.abs().max(), (mine, theirs)
 
 
+@pytest.mark.every(6)
 @pytest.mark.parametrize("turned", [False, True])
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16, torch.float64])
 @pytest.mark.parametrize("taps", [1, 2, 4])
@@ -51,11 +52,13 @@ def test_causal(taps: int, dtype: torch.dtype, turned: bool) -> None:
     compare(tensors(2, 6, 9, taps, dtype, turned), padding=taps - 1)
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize(("padding", "dilation"), [(0, 1), (1, 1), (2, 2), (5, 1), (0, 3), (7, 2)])
 def test_padding_and_dilation(padding: int, dilation: int) -> None:
     compare(tensors(2, 3, 11, 4), padding=padding, dilation=dilation)
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize("t", [1, 2, 3])
 def test_rows_shorter_than_the_kernel(t: int) -> None:
     compare(tensors(1, 3, t, 4), padding=3)
@@ -121,6 +124,7 @@ READERS = {
 }
 
 
+@pytest.mark.every(4)
 @pytest.mark.parametrize("turned", [False, True])
 @pytest.mark.parametrize("reader", READERS)
 def test_strides_of_what_is_made_of_it(reader: str, turned: bool) -> None:

@@ -80,6 +80,7 @@ PROGRAMS: dict[str, tuple[list[str], Any]] = {
 }
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
 @pytest.mark.parametrize("program", PROGRAMS)
 def test_bits(program: str, dtype: torch.dtype) -> None:

@@ -170,6 +170,7 @@ BOUNDS: dict[str, Fn] = {
 }
 
 
+@pytest.mark.every(6)
 @pytest.mark.parametrize("size", [5, 100])
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float32, torch.float64], ids=str)
 @pytest.mark.parametrize("name", BOUNDS)
@@ -236,6 +237,7 @@ REFUSED: dict[str, tuple[Fn, tuple[torch.Tensor, ...]]] = {
 }
 
 
+@pytest.mark.every(6)
 @pytest.mark.filterwarnings("error::fusewright.core.errors.FusewrightWarning")
 @pytest.mark.parametrize("single", [False, True])
 @pytest.mark.parametrize("name", REFUSED)
@@ -265,6 +267,7 @@ FACTORS: dict[str, Callable[[torch.Tensor, float], torch.Tensor]] = {
 }
 
 
+@pytest.mark.every(6)
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float32], ids=str)
 @pytest.mark.parametrize("name", [*NUMBERS, *FACTORS])
 def test_numbers_that_their_type_cannot_hold(name: str, dtype: torch.dtype) -> None:
@@ -322,6 +325,7 @@ def test_powers_of_booleans(power: int, single: bool) -> None:
                 assert got.dtype == want.dtype and torch.equal(got, want)
 
 
+@pytest.mark.every(6)
 @pytest.mark.parametrize("moment", [torch.std, torch.std_mean, torch.var, torch.var_mean])
 @pytest.mark.parametrize("scale, mean", [(1e-25, 0.0), (1e-20, 0.0), (1e25, 0.0), (1.0, 1e6), (1.0, -3e4)])
 def test_moments_of_extreme_numbers(moment: Callable, scale: float, mean: float) -> None:

@@ -68,6 +68,7 @@ def operands(dtype: torch.dtype, *shape: int) -> list[torch.Tensor]:
     return out
 
 
+@pytest.mark.every(6)
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64], ids=str)
 @pytest.mark.parametrize("name", CASES)
 def test_eagers_bits(name: str, dtype: torch.dtype) -> None:

@@ -40,6 +40,7 @@ def compare(f: Callable[[torch.Tensor], torch.Tensor], x: torch.Tensor, viewed: 
     assert got.stride() == want.stride()
 
 
+@pytest.mark.every(6)
 @pytest.mark.parametrize("last", [False, True])
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16, torch.float64])
 @pytest.mark.parametrize("factor", [2, 3, (1, 2)])

@@ -63,6 +63,7 @@ WHOLE = {
 }
 
 
+@pytest.mark.every(6)
 @pytest.mark.parametrize("dynamic", [False, True])
 @pytest.mark.parametrize("name", [*LEAN, *WHOLE])
 def test_results_and_gradients(name, dynamic, kinds):

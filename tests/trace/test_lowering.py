@@ -778,6 +778,7 @@ LAYERS: dict[str, Callable[..., torch.Tensor]] = {
 }
 
 
+@pytest.mark.every(6)
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16], ids=str)
 @pytest.mark.parametrize("name", LAYERS)
 def test_training(name: str, dtype: torch.dtype) -> None:

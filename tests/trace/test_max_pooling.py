@@ -45,6 +45,7 @@ def compare(x: torch.Tensor, *args: Any, opened: bool = True, pool: Any = F.max_
         assert got.stride() == want.stride()
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize(
     "arguments",
     [
@@ -84,6 +85,7 @@ def test_gradients_are_added_up_in_float32(dtype: torch.dtype) -> None:
     torch.testing.assert_close(torch.autograd.grad(out, x, g)[0], exact, rtol=0, atol=0)
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize("size", [1, 2, 3, 5])
 def test_small_operands(size: int) -> None:
     compare(random(1, 1, size, 1), 3, 2, 1)

@@ -78,6 +78,7 @@ ONE = [
 TWO = [dear_stencil, dear_windows, dear_gather]
 
 
+@pytest.mark.every(6)
 @pytest.mark.parametrize("dynamic", [False, True])
 @pytest.mark.parametrize("fn", [*ONE, *TWO])
 def test_kernels(fn, dynamic):

@@ -44,6 +44,7 @@ def test_windows_side_by_side(last: bool, dtype: torch.dtype) -> None:
     compare(x.contiguous(memory_format=LAST) if last else x, 2)
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize(
     "arguments",
     [

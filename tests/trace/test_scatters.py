@@ -193,6 +193,7 @@ def one_kernel(fn: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     return got
 
 
+@pytest.mark.every(6)
 @pytest.mark.parametrize(("name", "dtype"), PAIRS, ids=[f"{n}-{str(d).removeprefix('torch.')}" for n, d in PAIRS])
 def test_same_bits(name: str, dtype: torch.dtype) -> None:
     """Eager's bits; for 16-bit floats those of the operators that eager accumulates in float32, too."""
@@ -209,6 +210,7 @@ def test_same_bits(name: str, dtype: torch.dtype) -> None:
     assert same_bits(got, want)
 
 
+@pytest.mark.every(6)
 @pytest.mark.parametrize("name", sorted(n for n in CASES if n not in ("scatter_add", "scatter value")))
 def test_dynamic_sizes(name: str) -> None:
     fn, make, _ = CASES[name]
@@ -262,6 +264,7 @@ LAYOUTS: dict[str, tuple[Callable[..., Any], tuple[Any, ...]]] = {
 }
 
 
+@pytest.mark.every(6)
 @pytest.mark.parametrize("dynamic", [False, True], ids=["static", "dynamic"])
 @pytest.mark.parametrize("name", sorted(LAYOUTS))
 def test_layouts(name: str, dynamic: bool) -> None:
@@ -289,6 +292,7 @@ WRONG: dict[str, Callable[[torch.Tensor, torch.Tensor], torch.Tensor]] = {
 }
 
 
+@pytest.mark.every(6)
 @pytest.mark.parametrize("index", [[0, 5, 1], [0, -1, 1], [0, -6, 1], [2, 4, 1 << 40]], ids=str)
 @pytest.mark.parametrize("name", sorted(WRONG))
 def test_wrong_index(name: str, index: list[int]) -> None:
@@ -409,6 +413,7 @@ THREADED: dict[str, tuple[Callable[..., Any], tuple[Any, ...]]] = {
 }  # fmt: skip
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("name", sorted(THREADED))
 def test_threads_make_no_difference(name: str) -> None:
     fn, args = THREADED[name]
@@ -473,6 +478,7 @@ BACKWARD: dict[str, tuple[Callable[..., torch.Tensor], Callable[[], tuple[Any, .
 }
 
 
+@pytest.mark.every(6)
 @pytest.mark.parametrize("dynamic", [False, True], ids=["static", "dynamic"])
 @pytest.mark.parametrize("name", sorted(BACKWARD))
 def test_gradients(name: str, dynamic: bool) -> None:

@@ -56,6 +56,7 @@ CASES: dict[str, tuple[Callable[..., Any], Callable[[], tuple[torch.Tensor, ...]
 }
 
 
+@pytest.mark.every(6)
 @pytest.mark.parametrize("dynamic", [False, True], ids=["static", "dynamic"])
 @pytest.mark.parametrize("name", sorted(CASES))
 def test_agrees(name: str, dynamic: bool) -> None:
@@ -114,6 +115,7 @@ SHAPES: dict[str, tuple[tuple[int, ...], tuple[int, ...]]] = {
 }
 
 
+@pytest.mark.every(6)
 @pytest.mark.parametrize("dynamic", [False, True], ids=["static", "dynamic"])
 @pytest.mark.parametrize("weighted", [False, True], ids=["plain", "weighted"])
 @pytest.mark.parametrize("reduction", ["none", "mean", "sum"])

@@ -106,6 +106,7 @@ def assert_same(name: str, got: list[Tensor], want: list[Tensor], what: str) -> 
             torch.testing.assert_close(a, b, rtol=1e-4, atol=1e-5, equal_nan=True)
 
 
+@pytest.mark.every(6)
 @pytest.mark.parametrize("layout", LAYOUTS)
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_strides(name: str, layout: str) -> None:
@@ -115,6 +116,7 @@ def test_strides(name: str, layout: str) -> None:
     assert_same(name, got[1], want[1], "gradient")
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("layout", ["channels last", "permuted", "transposed"])
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_strides_of_fused_functions(name: str, layout: str) -> None:

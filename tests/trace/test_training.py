@@ -77,6 +77,7 @@ def steps(kind: str, way: Callable[[Any], Any]) -> list[Tensor]:
     return [*out, *m.state_dict().values()]
 
 
+@pytest.mark.every(6)
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("kind", KINDS)
 def test_steps_with_what_is_around_them(kind: str, way: str) -> None:
@@ -104,6 +105,7 @@ OPTIMIZERS: dict[str, Callable[[Any], torch.optim.Optimizer]] = {
 }
 
 
+@pytest.mark.every(4)
 @pytest.mark.parametrize("name", OPTIMIZERS)
 def test_compiled_steps_of_optimizers(name: str) -> None:
     """With a schedule of learning rates; parameters and states after five steps."""

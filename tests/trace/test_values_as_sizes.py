@@ -31,6 +31,7 @@ PROGRAMS: dict[str, Callable[[torch.Tensor, torch.Tensor], torch.Tensor]] = {
 }
 
 
+@pytest.mark.every(6)
 @pytest.mark.parametrize("single", [False, True], ids=["groups", "single operations"])
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_values_that_are_read(name: str, single: bool) -> None:

@@ -1,5 +1,15 @@
 // inner_sum, made by Fusewright
 
+#ifndef FUSEWRIGHT_EMULATION
+
+// of non-negative numbers
+__device__ __forceinline__ int fw_udiv(int a, int b) { return (int)((unsigned)a / (unsigned)b); }
+__device__ __forceinline__ long long fw_udiv(long long a, long long b) {
+  return (long long)((unsigned long long)a / (unsigned long long)b);
+}
+
+#endif
+
 __device__ __forceinline__ void fw_fetch_f32x4_ldg(const float* p, unsigned* w) {
   const uint4 a0 = __ldg((const uint4*)p);
   w[0] = a0.x;
@@ -67,50 +77,71 @@ extern "C" __global__ void __launch_bounds__(256) inner_sum_0(
     acc1[l] = 0.0f;
   }
   float sum2 = 0.0f;
-  const int v9 = bid0 * n2;
-  for (int b4 = 0; b4 < n1; b4 += 16384) {
-    const int v5 = b4 + 16384;
-    const int v6 = v5 < n1 ? v5 : n1;
-    for (int c3 = b4; c3 < v6; c3 += 256) {
-      const int v7 = c3 + tid0;
-      const bool v13 = v7 < n1;
-      if (v13) {
-        const int v8 = v7 * 4;
-        const int v10 = v9 + v8;
-        float v11[4];
-        fw_load_f32x4_ldg(in0 + v10, v11);
-        #pragma unroll
-        for (int l = 0; l < 4; ++l) {
-          const float v12 = ::fmaf(v11[l], v11[l], acc1[l]);
-          acc1[l] = v12;
-        }
+  const int v3 = fw_udiv(n1, 512);
+  const int v4 = v3 * 512;
+  const int v13 = bid0 * n2;
+  for (int b6 = 0; b6 < v4; b6 += 16384) {
+    const int v7 = b6 + 16384;
+    const int v8 = v7 < v4 ? v7 : v4;
+    for (int c5 = b6; c5 < v8; c5 += 512) {
+      const int v9 = c5 + tid0;
+      const int v10 = v9 * 4;
+      const int v11 = v9 + 256;
+      const int v12 = v11 * 4;
+      const int v14 = v13 + v10;
+      float v15[4];
+      fw_load_f32x4_ldg(in0 + v14, v15);
+      const int v16 = v13 + v12;
+      float v17[4];
+      fw_load_f32x4_ldg(in0 + v16, v17);
+      #pragma unroll
+      for (int l = 0; l < 4; ++l) {
+        const float v18 = ::fmaf(v15[l], v15[l], acc1[l]);
+        acc1[l] = v18;
+        const float v19 = ::fmaf(v17[l], v17[l], acc1[l]);
+        acc1[l] = v19;
       }
     }
-    float v14[4];
+    float v20[4];
     #pragma unroll
     for (int l = 0; l < 4; ++l) {
-      v14[l] = acc1[l];
+      v20[l] = acc1[l];
     }
-    const float v15 = fw_sum_f32x4(v14);
-    const float v16 = sum2 + v15;
-    sum2 = v16;
+    const float v21 = fw_sum_f32x4(v20);
+    const float v22 = sum2 + v21;
+    sum2 = v22;
     #pragma unroll
     for (int l = 0; l < 4; ++l) {
       acc1[l] = 0.0f;
     }
   }
-  float v17[4];
+  for (int c23 = v4; c23 < n1; c23 += 256) {
+    const int v24 = c23 + tid0;
+    const bool v29 = v24 < n1;
+    if (v29) {
+      const int v25 = v24 * 4;
+      const int v26 = v13 + v25;
+      float v27[4];
+      fw_load_f32x4_ldg(in0 + v26, v27);
+      #pragma unroll
+      for (int l = 0; l < 4; ++l) {
+        const float v28 = ::fmaf(v27[l], v27[l], acc1[l]);
+        acc1[l] = v28;
+      }
+    }
+  }
+  float v30[4];
   #pragma unroll
   for (int l = 0; l < 4; ++l) {
-    v17[l] = acc1[l];
+    v30[l] = acc1[l];
   }
-  const float v18 = fw_sum_f32x4(v17);
-  const float v19 = sum2 + v18;
-  sum2 = v19;
-  const float v20 = sum2;
-  const float sum21 = fw_sum_f32_256x1(v20, fw_scratch0);
-  const bool v22 = tid0 == 0;
-  if (v22) {
-    out1[bid0] = sum21;
+  const float v31 = fw_sum_f32x4(v30);
+  const float v32 = sum2 + v31;
+  sum2 = v32;
+  const float v33 = sum2;
+  const float sum34 = fw_sum_f32_256x1(v33, fw_scratch0);
+  const bool v35 = tid0 == 0;
+  if (v35) {
+    out1[bid0] = sum34;
   }
 }

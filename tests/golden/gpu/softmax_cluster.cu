@@ -167,14 +167,14 @@ __device__ __forceinline__ float fw_max_f32_512x1(float x, unsigned char* scratc
   return x;
 }
 
-// max over the 2 blocks of a cluster, in the order of their ranks
-__device__ __forceinline__ float fw_cluster_max_f32_512x1_512x2(float x, float* slot, unsigned long long* m) {
-  const unsigned t = threadIdx.x, us = blockIdx.x % 2, p = t;
-  if (p < 2) fw_cluster_send(slot + us, x, m, p);
-  fw_cluster_receive(m, 8);
+// max over the 4 blocks of a cluster, in the order of their ranks
+__device__ __forceinline__ float fw_cluster_max_f32_512x1_512x4(float x, float* slot, unsigned long long* m) {
+  const unsigned t = threadIdx.x, us = blockIdx.x % 4, p = t;
+  if (p < 4) fw_cluster_send(slot + us, x, m, p);
+  fw_cluster_receive(m, 16);
   x = slot[0];
   #pragma unroll
-  for (int r = 1; r < 2; ++r) {
+  for (int r = 1; r < 4; ++r) {
     const float y = slot[r];
     x = fw_max(x, y);
   }
@@ -213,14 +213,14 @@ __device__ __forceinline__ float fw_sum_f32_512x1(float x, unsigned char* scratc
   return x;
 }
 
-// sum over the 2 blocks of a cluster, in the order of their ranks
-__device__ __forceinline__ float fw_cluster_sum_f32_512x1_512x2(float x, float* slot, unsigned long long* m) {
-  const unsigned t = threadIdx.x, us = blockIdx.x % 2, p = t;
-  if (p < 2) fw_cluster_send(slot + us, x, m, p);
-  fw_cluster_receive(m, 8);
+// sum over the 4 blocks of a cluster, in the order of their ranks
+__device__ __forceinline__ float fw_cluster_sum_f32_512x1_512x4(float x, float* slot, unsigned long long* m) {
+  const unsigned t = threadIdx.x, us = blockIdx.x % 4, p = t;
+  if (p < 4) fw_cluster_send(slot + us, x, m, p);
+  fw_cluster_receive(m, 16);
   x = slot[0];
   #pragma unroll
-  for (int r = 1; r < 2; ++r) {
+  for (int r = 1; r < 4; ++r) {
     const float y = slot[r];
     x = x + y;
   }
@@ -241,7 +241,7 @@ __device__ __forceinline__ void fw_store_bf16x8(unsigned short* p, const float* 
 }
 
 // inner persistent
-extern "C" __global__ void __cluster_dims__(2, 1, 1) __launch_bounds__(512) softmax_cluster_0(
+extern "C" __global__ void __cluster_dims__(4, 1, 1) __launch_bounds__(512) softmax_cluster_0(
     const unsigned short* __restrict__ in0,
     unsigned short* __restrict__ out1,
     int n0,
@@ -250,15 +250,15 @@ extern "C" __global__ void __cluster_dims__(2, 1, 1) __launch_bounds__(512) soft
     int n3) {
   const int bid0 = blockIdx.x;
   const int tid0 = threadIdx.x;
-  unsigned kept0[16];  // 32 bf16, packed
-  __shared__ __align__(16) float fw_slot0[2];
-  __shared__ __align__(16) float fw_slot1[2];
+  unsigned kept0[8];  // 16 bf16, packed
+  __shared__ __align__(16) float fw_slot0[4];
+  __shared__ __align__(16) float fw_slot1[4];
   __shared__ __align__(16) unsigned char fw_scratch0[64];
   __shared__ __align__(16) unsigned char fw_scratch1[64];
   __shared__ unsigned long long fw_mbarrier[2];
   fw_cluster_begin(fw_mbarrier, 2, 16);
-  const int v1 = fw_udiv(bid0, 2);
-  const int v2 = v1 * 2;
+  const int v1 = fw_udiv(bid0, 4);
+  const int v2 = v1 * 4;
   const int v3 = bid0 - v2;
   const int v4 = v3 * 512;
   const int v5 = v4 + tid0;
@@ -269,8 +269,8 @@ extern "C" __global__ void __cluster_dims__(2, 1, 1) __launch_bounds__(512) soft
   }
   const int v12 = v1 * n1;
   #pragma unroll
-  for (int k7 = 0; k7 < 4; ++k7) {
-    const int v8 = k7 * 1024;
+  for (int k7 = 0; k7 < 2; ++k7) {
+    const int v8 = k7 * 2048;
     const int v9 = v8 + v5;
     const bool v15 = v9 < n2;
     if (v15) {
@@ -281,8 +281,8 @@ extern "C" __global__ void __cluster_dims__(2, 1, 1) __launch_bounds__(512) soft
     }
   }
   #pragma unroll
-  for (int k16 = 0; k16 < 4; ++k16) {
-    const int v17 = k16 * 1024;
+  for (int k16 = 0; k16 < 2; ++k16) {
+    const int v17 = k16 * 2048;
     const int v18 = v17 + v5;
     const bool v23 = v18 < n2;
     if (v23) {
@@ -305,15 +305,15 @@ extern "C" __global__ void __cluster_dims__(2, 1, 1) __launch_bounds__(512) soft
   const float v25 = fw_max_f32x8(v24);
   const float max26 = fw_max_f32_512x1(v25, fw_scratch0);
   fw_cluster_wait();  // all blocks have made their mbarriers
-  const float max27 = fw_cluster_max_f32_512x1_512x2(max26, fw_slot0, fw_mbarrier);
+  const float max27 = fw_cluster_max_f32_512x1_512x4(max26, fw_slot0, fw_mbarrier);
   float acc28[8];
   #pragma unroll
   for (int l = 0; l < 8; ++l) {
     acc28[l] = (-0.0f);
   }
   #pragma unroll
-  for (int k29 = 0; k29 < 4; ++k29) {
-    const int v30 = k29 * 1024;
+  for (int k29 = 0; k29 < 2; ++k29) {
+    const int v30 = k29 * 2048;
     const int v31 = v30 + v5;
     const bool v40 = v31 < n2;
     if (v40) {
@@ -339,12 +339,12 @@ extern "C" __global__ void __cluster_dims__(2, 1, 1) __launch_bounds__(512) soft
   const float v42 = fw_sum_f32x8(v41);
   const float v43 = v42 + 0.0f;
   const float sum44 = fw_sum_f32_512x1(v43, fw_scratch1);
-  const float sum45 = fw_cluster_sum_f32_512x1_512x2(sum44, fw_slot1, fw_mbarrier + 1);
+  const float sum45 = fw_cluster_sum_f32_512x1_512x4(sum44, fw_slot1, fw_mbarrier + 1);
   const float v55 = fw_fast_reciprocal(sum45);
   const int v58 = v1 * n3;
   #pragma unroll
-  for (int k46 = 0; k46 < 4; ++k46) {
-    const int v47 = k46 * 1024;
+  for (int k46 = 0; k46 < 2; ++k46) {
+    const int v47 = k46 * 2048;
     const int v48 = v47 + v5;
     const bool v60 = v48 < n2;
     if (v60) {
