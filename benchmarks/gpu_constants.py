@@ -24,9 +24,7 @@ import torch
 from gpu_variants import Recorder
 
 import fusewright
-from fusewright.bench.cases_gpu import GPU_CASES
-from fusewright.bench.cases_more import MORE_CASES
-from fusewright.bench.cases_odd import ODD_CASES
+from fusewright.bench.runner import ON_GPUS
 from fusewright.build import nvrtc
 from fusewright.core.errors import CompilerError
 from fusewright.loop.constants import with_sizes
@@ -161,7 +159,7 @@ def main() -> None:
     args = parser.parse_args()
     results = []
     with fusewright.options(fallback=False, single_op_groups=True, disk_cache=False, specialize="never"):
-        for case in (*GPU_CASES, *ODD_CASES, *MORE_CASES):
+        for case in ON_GPUS:
             if args.only and not any(p in case.name for p in args.only):
                 continue
             try:

@@ -20,8 +20,7 @@ from pathlib import Path
 from gpu_schedules import Compiling, run
 
 from fusewright.bench.cases_gpu import GPU_CASES
-from fusewright.bench.cases_more import MORE_CASES
-from fusewright.bench.cases_odd import ODD_CASES
+from fusewright.bench.runner import ON_GPUS
 from fusewright.build import nvrtc
 from fusewright.emit.cuda import emit_cuda
 from fusewright.emit.cuda_types import CudaTarget
@@ -96,7 +95,7 @@ def main() -> None:
     tool, driver = nvrtc.disassembler(), Keeping()
     if tool is None:
         raise SystemExit("nvdisasm is not there: pip install nvidia-cuda-nvdisasm")
-    for case in (*GPU_CASES, *ODD_CASES, *MORE_CASES) if args.only else GPU_CASES:
+    for case in ON_GPUS if args.only else GPU_CASES:
         if args.only and not any(p in case.name for p in args.only):
             continue
         driver.made = []

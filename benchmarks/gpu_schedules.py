@@ -17,9 +17,8 @@ import torch
 import fusewright
 from fusewright.bench.cases import Case
 from fusewright.bench.cases_gpu import GPU_CASES
-from fusewright.bench.cases_more import MORE_CASES
-from fusewright.bench.cases_odd import ODD_CASES
 from fusewright.bench.null import NullDriver
+from fusewright.bench.runner import ON_GPUS
 from fusewright.build import nvrtc
 from fusewright.emit.cuda import emit_cuda
 from fusewright.emit.cuda_types import CudaTarget
@@ -72,7 +71,7 @@ def main(only: str) -> None:
         return out
 
     gpu.plan = planned
-    for case in (*GPU_CASES, *ODD_CASES, *MORE_CASES) if only else GPU_CASES:
+    for case in ON_GPUS if only else GPU_CASES:
         if only not in case.name:
             continue
         seen.clear()

@@ -20,9 +20,7 @@ import torch
 from registers import compiled
 
 from fusewright.bench.cases import Case
-from fusewright.bench.cases_gpu import micro, tutorial
-from fusewright.bench.cases_more import more
-from fusewright.bench.cases_odd import odd
+from fusewright.bench.runner import ON_GPUS
 
 
 def blank(*size: Any, generator: torch.Generator | None = None, **kwargs: Any) -> torch.Tensor:
@@ -53,7 +51,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     args = parser.parse_args(argv)
     args.folder.mkdir(parents=True, exist_ok=True)
     count = 0
-    for case in (*micro(), *tutorial(), *more(), *odd()):
+    for case in ON_GPUS:
         if args.only in case.name:
             name = re.sub(r"[^\w.+-]+", "_", f"{case.suite} {case.name}")
             (args.folder / f"{name}.cu").write_text("\n\n".join(sources(case)) + "\n")

@@ -25,9 +25,7 @@ from draw import Draw
 import fusewright
 from fusewright.bench import measure
 from fusewright.bench.cases import Case
-from fusewright.bench.cases_gpu import GPU_CASES
-from fusewright.bench.cases_more import MORE_CASES
-from fusewright.bench.cases_odd import ODD_CASES
+from fusewright.bench.runner import ON_GPUS
 from fusewright.loop.constants import with_sizes
 from fusewright.run import gpu
 from fusewright.schedule.legal_gpu import Sizes
@@ -152,7 +150,7 @@ def main() -> None:
     for text in args.set:
         name, _, value = text.partition("=")
         change(name, int(value))
-    cases: tuple[Case, ...] = (*GPU_CASES, *ODD_CASES, *MORE_CASES)
+    cases: tuple[Case, ...] = ON_GPUS
     if args.drawn is not None:
         draw = Draw(args.drawn)
         cases = tuple(c for _ in range(2) for c in drawn_shapes.KINDS[args.kinds](draw))

@@ -16,9 +16,10 @@ UNITS = {
     "gpu-train": ("µs on the device", 1e6, 0),
     "gpu-odd": ("µs on the device", 1e6, 0),
     "gpu-more": ("µs on the device", 1e6, 0),
+    "gpu-sizes": ("µs on the device", 1e6, 0),
     "gpu-scatter": ("µs on the device", 1e6, 0),
 }
-ROOFED = ("cpu", "gpu", "gpu-train", "gpu-odd", "gpu-more")
+ROOFED = ("cpu", "gpu", "gpu-train", "gpu-odd", "gpu-more", "gpu-sizes")
 
 
 def table(run: dict[str, Any], suite: str) -> list[str]:

@@ -185,4 +185,5 @@ def _small() -> Iterator[Case]:
 CASES: tuple[Case, ...] = (*_cpu(), *_small())
 SUITES = ("cpu", "small", "overhead")  # of CASES
 GPU_SUITES = ("gpu", "gpu-train")  # of `cases_gpu.GPU_CASES`
-MORE_SUITES = ("gpu-odd", "gpu-more", "gpu-scatter")  # of `cases_odd` and so on: run where they are asked for
+# of `cases_odd` and so on: run where they are asked for
+MORE_SUITES = ("gpu-odd", "gpu-more", "gpu-sizes", "gpu-scatter")

@@ -21,9 +21,11 @@ from fusewright.bench.cases_gpu import GPU_CASES
 from fusewright.bench.cases_more import MORE_CASES
 from fusewright.bench.cases_odd import ODD_CASES
 from fusewright.bench.cases_scatter import SCATTER_CASES
+from fusewright.bench.cases_sizes import SIZES_CASES
 
 EAGER = "eager"
-CASES = (*CPU_CASES, *GPU_CASES, *ODD_CASES, *MORE_CASES, *SCATTER_CASES)
+ON_GPUS = (*GPU_CASES, *ODD_CASES, *MORE_CASES, *SIZES_CASES)  # whose kernels the planner of GPUs makes
+CASES = (*CPU_CASES, *ON_GPUS, *SCATTER_CASES)
 Say = Callable[[str], None]
 
 
