@@ -40,11 +40,11 @@ def sizes() -> Iterator[Case]:
     yield case("sum all of 20000x3000 f32", lambda x: x.sum(), rows((20000, 3000), TINY))
     for s in MIDDLE:
         yield case(f"var_mean dim 1 of {_by(s)} f32", lambda x: torch.var_mean(x, 1), rows(s, (2, 8, 16)))
-    for s in IMAGES:
-        yield case(f"batchnorm training of {_by(s)} f32", g.batch_norm, rows(s, (2, 4, 8, 8), vectors=2, axis=1))
-    for s in GROUPED:
-        images = rows(s, (2, 32, 4, 4), vectors=2, axis=1, dtype=BF16)
-        yield case(f"groupnorm+silu of {_by(s)} bf16", g.group_norm_silu, images)
+    for size in IMAGES:
+        yield case(f"batchnorm training of {_by(size)} f32", g.batch_norm, rows(size, (2, 4, 8, 8), vectors=2, axis=1))
+    for size in GROUPED:
+        images = rows(size, (2, 32, 4, 4), vectors=2, axis=1, dtype=BF16)
+        yield case(f"groupnorm+silu of {_by(size)} bf16", g.group_norm_silu, images)
     for n, m in ((30000, 4000), (4096, 16384)):
         yield case(f"transpose of {n}x{m} bf16", lambda x: x.t().contiguous(), rows((n, m), TINY, dtype=BF16))
     three = rows((8192, 5000), TINY, big=3, dtype=BF16)
