@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 
 from ..core.dtypes import DType, compute_type, f32
 from ..fusion.ir import Stage
@@ -153,12 +154,13 @@ class Rows(OnlineSums):
         if self.s.mode != "split":
             s.stages[st.name] = self.own(s, self.about(s, st, *parts))
 
-    def at_point(self, x: Scope, number: int) -> None:
+    def at_point(self, x: Scope, number: int, scanned: AbstractSet[str] = frozenset()) -> None:
+        """What comes before the stages of a pass; checks that wait for what is `scanned` are left to the caller."""
         fetched = set(self.loads_of(number))
         later = {e for q, es in self.p.keep_at.items() if q >= number for e in es}
         x.kept = {e: b for e, b in self.keep.items() if e in fetched or (e in self.p.kept and e not in later)}
         for check, per_point, when in self.p.checks:
-            if per_point and when == number:
+            if per_point and when == number and not check.stages & scanned:
                 self.check(x, check)
         for e in self.p.keep_at.get(number, ()):
             if e in fetched:

@@ -35,11 +35,12 @@ class Scans(Split):
         scanned = {st.name for st in scans}
         accs = {st.name: self.accumulator(s, st) for st in stages if st.kind == "reduce"}
         chunked = shared_scan(self.f, self.s)
+        checks = [c for c, per_point, when in self.p.checks if per_point and when == number and c.stages & scanned]
         carried = {} if chunked else {st.name: self.carry(s, st) for st in scans}
 
         def points(found: list[tuple[Scope, Arg | None]]) -> None:
             for x, _ in found:  # all loads are on their way before threads wait for each other
-                self.at_point(x, number)
+                self.at_point(x, number, scanned)
                 for st in scans:
                     self.emit(x, st.body)
                 for e in sc.walk([st.body for st in stages]):
@@ -52,7 +53,9 @@ class Scans(Split):
                 for x, here in found:
                     for st in scans:
                         self.advance_scan(x, st, carried[st.name], here)
-            for x, _ in found:
+            for x, here in found:
+                for c in checks:
+                    self.check(x, c, here)
                 for st in stages:
                     self.emit(x, st.body)
             for x, here in found:
