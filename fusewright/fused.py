@@ -33,6 +33,7 @@ from .run.second import twice
 from .trace import attributes, frames, questions
 from .trace.capture import Captured, capture
 from .trace.failures import Foreign
+from .trace.handed import as_given, is_wrapper
 from .trace.launcher import SCOPE, Entry, amp_state, block, condition, inlinable, integers, launcher, write
 from .trace.lean import below_autograd, is_lean, node_shape
 from .trace.second import second_of
@@ -129,6 +130,8 @@ class Fused:
         )
         source = f"lambda {', '.join(self.names)}: _fn({', '.join(give)})"
         self.plain: Callable[..., Any] = eval(compile(source, frames.name(self.title), "eval"), {"_fn": self.fn})
+        if is_wrapper(self.fn):
+            self.plain = as_given(self.fn, parameters)
         self.traced = self.plain
 
     # --- a call that the generated code does not know ---
