@@ -42,6 +42,7 @@ from .stand_in import standing_in
 from .state import unchanged
 
 ATTEMPTS = 16  # to trace a function
+_grad_enabled = torch.is_grad_enabled  # torch's own: to ask by name is noted while there are traces (`questions.py`)
 _CONSTANTS = (int, float, bool, str, complex, torch.dtype, torch.device, torch.layout, torch.memory_format)
 
 
@@ -206,9 +207,9 @@ class _Tracer:
             cuts = self.cuts if grad else None
             lines = stack.enter_context(Lines(self.values, leaves, self.ask, cuts, self.kept, _Tracer.run.__code__))
             with unchanged(self.described.structure, args), self.attributes.watched(leaves), self.reads.watched():
-                recorded = torch.is_grad_enabled()
+                recorded = _grad_enabled()
                 out = self.fn(*args)
-            if torch.is_grad_enabled() is not recorded:
+            if _grad_enabled() is not recorded:
                 self.leaves = not recorded
             self.calls |= lines.calls
             for c in check:

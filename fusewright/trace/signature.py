@@ -280,7 +280,7 @@ def _node(x: Any, out: Described, name: str, fixed: bool) -> Node:
     if isinstance(x, tuple) and hasattr(x, "_fields"):
         return Node("named", t, tuple(_node(getattr(x, f), out, f"{name}.{f}", fixed) for f in x._fields))
     if isinstance(x, torch.nn.Module):
-        return _module(x, out, name, fixed)
+        return _module(x, out, name)
     if t in pytree.SUPPORTED_NODES:
         children, context = pytree.SUPPORTED_NODES[t].flatten_fn(x)
         parts = tuple(_node(y, out, f"{name}[{k}]", fixed) for k, y in enumerate(children))
@@ -331,7 +331,7 @@ def _fields(x: Any, out: Described, name: str, fixed: bool) -> Node | None:
     return None
 
 
-def _module(m: torch.nn.Module, out: Described, name: str, fixed: bool) -> Node:
+def _module(m: torch.nn.Module, out: Described, name: str) -> Node:
     modules: list[tuple[tuple[str, ...], Same, bool, tuple[str, ...]]] = []
     slots: list[tuple[tuple[str, ...], str, str]] = []
     shared: list[tuple[tuple[str, ...], str, str, int]] = []
@@ -355,7 +355,8 @@ def _module(m: torch.nn.Module, out: Described, name: str, fixed: bool) -> Node:
                 else:
                     seen[id(t)] = len(slots)
                     slots.append((parts, kind, key))
-                    children.append(_node(t, out, f"{name}.{path}{'.' if path else ''}{key}", fixed))
+                    # a module is the same one in each call, and so are the sizes of what it holds, nearly always
+                    children.append(_node(t, out, f"{name}.{path}{'.' if path else ''}{key}", True))
         for key, part in sub.__dict__["_modules"].items():
             if part is not None and first[id(part)][1] != ".".join((*parts, key)):
                 shared.append((parts, "_modules", key, first[id(part)][0]))
