@@ -236,7 +236,8 @@ def _patch(t: type) -> None:
     with _lock:
         if not _watching or any(c in _patched for c in t.__mro__):
             return
-        put, delete = t.__setattr__, t.__delattr__
+        put: Any = t.__setattr__
+        delete: Any = t.__delattr__
 
         def __getattribute__(x: Any, name: str) -> Any:
             if (mine := _mine()) is not None:

@@ -16,7 +16,6 @@ from __future__ import annotations
 import types
 from collections import deque
 from collections.abc import Callable
-from operator import is_
 from typing import Any
 
 import torch
@@ -46,13 +45,16 @@ def _items(container: Any) -> list[Any]:
 
 
 class _Contents:
-    """What a container holds."""
+    """What a container holds. Objects that die with it are not held."""
 
-    __slots__ = ("flat", "items", "kind", "text")
+    __slots__ = ("flat", "held", "ids", "kind", "text")
 
     def __init__(self, x: Any, before: list[Any]):
         self.kind = type(x)
-        self.items = [*before[::2], *before[1::2]] if isinstance(x, dict) else before
+        before = [*before[::2], *before[1::2]] if isinstance(x, dict) else before
+        self.ids = list(map(id, before))
+        strong = [i for i in before if type(i) in (*_SAME, *PLAIN)]
+        self.held = [lambda: strong, *(Same(i).get for i in before if type(i) not in (*_SAME, *PLAIN))]
         self.flat = not any(isinstance(i, (*CONTAINERS, tuple)) for i in before)
         self.text = repr(x) if plain(x) and len(before) <= _LARGE else ""
 
@@ -61,8 +63,7 @@ class _Contents:
         if type(x) is not self.kind:
             return False
         if self.flat or not self.text:
-            now = _items(x)
-            if len(now) == len(self.items) and all(map(is_, now, self.items)):
+            if list(map(id, _items(x))) == self.ids and not any(get() is None for get in self.held):
                 return True
         return bool(self.text) and repr(x) == self.text
 
