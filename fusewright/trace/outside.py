@@ -189,8 +189,8 @@ class Outside:
         elif t in (UserDict, UserList):
             self.find(x.data, depth + 1)
             self.inner.add(id(x.data))
-        elif type(getattr(x, "__dict__", None)) is dict and t.__module__ in ("types", "argparse"):
-            self.space(x, vars(x), "the attribute")
+        elif own(x) and (t.__module__ in ("types", "argparse") or of_users_class(t)):
+            self.space(x, own(x), "the attribute")
 
     def space(self, owner: Any, names: Any, what: str) -> None:
         s = self.spaces.setdefault(id(owner), _Space(owner, names, what))

@@ -57,13 +57,25 @@ class Frozen:
     scale: float = 2.0
 
 
+class Meta(type):
+    pass
+
+
+class Odd(metaclass=Meta):
+    def __init__(self) -> None:
+        self.eps = 0.5
+
+    def __getattribute__(self, name: str) -> Any:
+        return object.__getattribute__(self, name)
+
+
 class Attributes(dict[str, Any]):
     def __getattr__(self, name: str) -> Any:
         return self[name]
 
 
 CFG, FROZEN, SPACE = Derived(), Frozen(), types.SimpleNamespace(eps=0.5)
-ARGS, ITEMS = argparse.Namespace(eps=0.5), Attributes(eps=0.5)
+ARGS, ITEMS, ODD = argparse.Namespace(eps=0.5), Attributes(eps=0.5), Odd()
 LIST = [Config(), Config()]
 CALL: Any = functools.partial(Config.__call__, CFG)
 
@@ -147,6 +159,7 @@ CASES: dict[str, tuple[Callable[[Tensor], Tensor], Callable[[], None], Callable[
     "a frozen object": (lambda x: x * FROZEN.scale, put("FROZEN", Frozen(3.0)), put("FROZEN", FROZEN)),
     "a namespace": (lambda x: x * SPACE.eps, attribute(SPACE, "eps", 4.0), attribute(SPACE, "eps", 0.5)),
     "arguments": (lambda x: x * ARGS.eps, attribute(ARGS, "eps", 4.0), attribute(ARGS, "eps", 0.5)),
+    "of a class of its own kind": (lambda x: x * ODD.eps, attribute(ODD, "eps", 4.0), attribute(ODD, "eps", 0.5)),
     "items as attributes": (lambda x: x * ITEMS.eps, lambda: ITEMS.update(eps=4.0), lambda: ITEMS.update(eps=0.5)),
     "a module": (lambda x: LAYER(x * 2), put("LAYER", nn.Tanh()), put("LAYER", LAYER)),
 }
