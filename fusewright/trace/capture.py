@@ -36,10 +36,12 @@ from .generators import Unclear, undrawn
 from .kept import Again, Kept
 from .lean import aot_settings, nothing_donated, without_autocast
 from .lines import Lines
-from .reads import Reads, both
+from .outside import Outside
+from .reach import reached
 from .signature import Described, Layout, Node, layout, rebuild
 from .stand_in import standing_in
 from .state import unchanged
+from .unchanged import both
 
 ATTEMPTS = 16  # to trace a function
 _grad_enabled = torch.is_grad_enabled  # torch's own: to ask by name is noted while there are traces (`questions.py`)
@@ -141,8 +143,9 @@ class _Tracer:
         self.leaves: bool | None = None  # the grad mode that it leaves behind, if it is another one
         self.cuts = Cuts()
         self.calls = False  # whether it calls modules
-        self.typed = classes.namespaces(fn, values)
-        self.reads = Reads(described.structure)
+        functions = reached(fn, values)
+        self.typed = classes.namespaces(functions)
+        self.outside = Outside(described.structure, functions, kept)
         self.attributes = Attributes({k: described.leaves[k] for k in layouts}, described.names)
 
     # --- inputs ---
@@ -206,7 +209,7 @@ class _Tracer:
             )
             cuts = self.cuts if grad else None
             lines = stack.enter_context(Lines(self.values, leaves, self.ask, cuts, self.kept, _Tracer.run.__code__))
-            with unchanged(self.described.structure, args), self.attributes.watched(leaves), self.reads.watched():
+            with unchanged(self.described.structure, args), self.attributes.watched(leaves), self.outside.watched():
                 recorded = _grad_enabled()
                 out = self.fn(*args)
             if _grad_enabled() is not recorded:
@@ -354,10 +357,12 @@ def capture(
             failure = made_and_kept(e) if kept.stuck else e
         again = kept.mend(failure)
         if found is not None and not again:
+            kept.settle(True)
             found.same = both(found.same, kept.unchanged(found.constants))
             return found
         if failure is not None and not again:
             break
+    kept.settle(False)
     try:
         raise failure or Refusal("state", "it makes other tensors each time, and keeps them")
     finally:
@@ -471,7 +476,7 @@ def _capture(
         tracer.cuts.why,
         tracer.calls,
         constants,
-        same=tracer.reads.unchanged(),
+        same=tracer.outside.unchanged(),
         attributes=tracer.attributes.found,
         enables=known.grad,
     )

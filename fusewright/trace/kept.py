@@ -25,7 +25,7 @@ from torch.utils.weak import WeakTensorKeyDictionary
 
 from . import frames
 from .signature import Node
-from .state import held_tensors
+from .state import Change, held_tensors, refuse, undo
 
 _SYMBOLIC = (torch.SymInt, torch.SymFloat, torch.SymBool)
 _PLAIN = (int, float, complex, str, NoneType, torch.dtype, torch.device, torch.layout, torch.memory_format, type(...))
@@ -170,6 +170,7 @@ class Kept:
         self.arguments: list[torch.Tensor] = []
         self.fresh: set[int] = set()
         self.passes: list[_Pass] = []
+        self.changes: list[Change] = []  # what the function has changed besides, which it may do once only
         self.earlier: set[int] = set()
         self.stand_ins: dict[int, Any] = {}
         self.paths: dict[int, Any] | None = None
@@ -203,6 +204,17 @@ class Kept:
             self.stand_ins[id(x)] = torch.empty_strided(x.shape, x.stride(), dtype=x.dtype, device=x.device)
             return self.stand_ins[id(x)]
         return x
+
+    def constant(self, t: torch.Tensor) -> bool:
+        """Whether the attempt has made a tensor from nothing but constants."""
+        return any(id(t) in p.numbers and p.base(t) not in p.spoilt for p in self.passes)
+
+    def settle(self, traced: bool) -> None:
+        """No more attempts are made. Raises Refusal if a function that could be traced has kept other tensors."""
+        leaks = [c for c in self.changes if c.kind == "tensor"]
+        undo(self.changes if traced and leaks else [*leaks])
+        if traced:
+            refuse(leaks)
 
     @staticmethod
     def plain(x: torch.Tensor) -> bool:

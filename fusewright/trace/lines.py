@@ -14,6 +14,7 @@ from torch.overrides import TorchFunctionMode
 from . import frames, questions, sizes
 from .cuts import Cuts
 from .kept import Kept
+from .reach import unnoticed
 
 
 class Lines(TorchFunctionMode):
@@ -42,7 +43,8 @@ class Lines(TorchFunctionMode):
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         frames.note(fx_traceback.current_meta, sys._getframe(1), self.modules)
         self.calls = self.calls or frames.in_module(sys._getframe(1), self.outside)
-        return self.kept.call(func, args, kwargs or {}, self.run)
+        given = (*args, *kwargs.values()) if kwargs else args
+        return unnoticed(self.kept.call, (func, args, kwargs or {}, self.run), given)
 
     def run(self, func: Any, args: Any, kwargs: Any) -> Any:
         """The call itself."""

@@ -188,6 +188,11 @@ def replacements() -> Iterator[tuple[Any, str, Any]]:
             yield t, name, lambda x, name=name: getattr(sys.modules["numpy"], name)(_value(x))
 
 
+def replaced(x: Any) -> bool:
+    """Whether a program that has imported this function by name may have another one while something is traced."""
+    return type(x) is BuiltinFunctionType and x in _BY_PLAIN
+
+
 def imported(names: dict[str, Any]) -> dict[str, Any]:
     """The functions to take for those of `math` that a module has imported by name, in its namespace `names`."""
     if names is vars(math):
@@ -196,4 +201,4 @@ def imported(names: dict[str, Any]) -> dict[str, Any]:
     return {name: _BY_PLAIN[x] for name, x in functions if x in _BY_PLAIN}
 
 
-__all__ = ["imported", "replacements", "sym_exp", "sym_log"]
+__all__ = ["imported", "replaced", "replacements", "sym_exp", "sym_log"]

@@ -11,8 +11,9 @@ from __future__ import annotations
 
 import types
 from collections import OrderedDict, UserDict, UserList, defaultdict, deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Any
 
 import torch
@@ -27,6 +28,32 @@ _CONTAINERS = (list, dict, set, deque, OrderedDict, defaultdict)
 OF_MODULES = frozenset(vars(torch.nn.Module()))  # parameters, hooks, ...: traces see to them otherwise
 
 
+@dataclass(frozen=True, slots=True)
+class Change:
+    """Something that a function has changed, and how to undo it.
+
+    `kind`: "constant" if what is there now holds tensors that depend on nothing but constants (`kept.py`), "tensor" if
+    it holds other ones, else "plain".
+    """
+
+    kind: str
+    what: str
+    undo: Callable[[], None]
+
+
+def undo(changes: list[Change]) -> None:
+    """Undo them all, the last one first, and forget them."""
+    for c in reversed(changes):
+        c.undo()
+    changes.clear()
+
+
+def refuse(changes: Sequence[Change]) -> None:
+    """Raise Refusal if there are any."""
+    if changes:
+        raise Refusal("state", f"it {changes[0].what}, which a trace would not do again")
+
+
 @contextmanager
 def unchanged(structure: tuple[Node, ...], built: list[Any]) -> Iterator[None]:
     """Raise Refusal if what is run inside changes an object or a container of the arguments.
@@ -35,52 +62,57 @@ def unchanged(structure: tuple[Node, ...], built: list[Any]) -> Iterator[None]:
     """
     found = list(_objects(structure))
     objects = [(x, dict(vars(x))) for x in found if type(x) not in _CONTAINERS]
-    held = {id(c): (c, _items(c)) for x in found for c in _held(x)}
-    made = {id(c): (c, _items(c), what) for x in built for c, what in _made(x)}
+    held = {id(c): (c, items(c)) for x in found for c in _held(x)}
+    made = {id(c): (c, items(c), what) for x in built for c, what in _made(x)}
     changed: list[str] = []
     try:
         yield
     finally:
         for x, before in objects:
             now = vars(x)
-            names = [n for n in {**before, **now} if n not in before or n not in now or not _same(before[n], now[n])]
+            names = [n for n in {**before, **now} if n not in before or n not in now or not same(before[n], now[n])]
             for n in names:
                 if n in before:
                     now[n] = before[n]
                 else:
                     del now[n]
             changed += [f"assigns the attribute {n} of a {type(x).__name__}" for n in names]
-        for c, items in held.values():
-            if _differ(c, items):
-                _restore(c, items)
+        for c, was in held.values():
+            if differ(c, was):
+                restore(c, was)
                 changed.append(f"changes a {type(c).__name__} that an argument holds")
-        for c, items, what in made.values():
-            if _differ(c, items):
+        for c, was, what in made.values():
+            if differ(c, was):
                 if type(c) is set:  # the caller's own
-                    _restore(c, items)
+                    restore(c, was)
                 changed.append(f"changes a {what} that is an argument")
     if changed:
         raise Refusal("state", f"it {changed[0]}, which a trace would not do again")
 
 
-def _items(container: Any) -> list[Any]:
+def items(container: Any) -> list[Any]:
+    """The items of a container; of a dictionary keys and values in turn."""
     return [x for item in container.items() for x in item] if isinstance(container, dict) else list(container)
 
 
-def _differ(container: Any, before: list[Any]) -> bool:
-    now = _items(container)
-    return len(now) != len(before) or not all(map(_same, before, now))
+def differ(container: Any, before: list[Any]) -> bool:
+    """Whether the items are other ones than before."""
+    now = items(container)
+    return len(now) != len(before) or not all(map(same, before, now))
 
 
-def _restore(container: Any, items: list[Any]) -> None:
+def restore(container: Any, before: list[Any]) -> None:
+    """Put the items back."""
     container.clear()
     if isinstance(container, dict):
-        container.update(zip(items[::2], items[1::2], strict=True))
+        for key, value in zip(before[::2], before[1::2], strict=True):
+            container[key] = value
     else:
-        (container.update if isinstance(container, set) else container.extend)(items)
+        (container.update if isinstance(container, set) else container.extend)(before)
 
 
-def _same(a: Any, b: Any) -> bool:
+def same(a: Any, b: Any) -> bool:
+    """Whether two values are one object, or equal plain ones."""
     return a is b or (type(a) is type(b) and isinstance(a, _PLAIN) and a == b)
 
 
@@ -108,7 +140,7 @@ def _held(x: Any) -> Iterator[Any]:
         if isinstance(c, _CONTAINERS) and id(c) not in seen:
             seen.add(id(c))
             yield c
-            waiting += _items(c)
+            waiting += items(c)
 
 
 _MANY = 20_000  # objects that are looked at
@@ -155,8 +187,8 @@ def _made(x: Any) -> Iterator[tuple[Any, str]]:
     elif is_record(x) or (type(x) in pytree.SUPPORTED_NODES and type(getattr(x, "__dict__", None)) is dict):
         yield vars(x), what
     if isinstance(x, (tuple, *_CONTAINERS)) or is_record(x):
-        for y in _items(x) if isinstance(x, (tuple, *_CONTAINERS)) else list(vars(x).values()):
+        for y in items(x) if isinstance(x, (tuple, *_CONTAINERS)) else list(vars(x).values()):
             yield from _made(y)
 
 
-__all__ = ["OF_MODULES", "held_tensors", "unchanged"]
+__all__ = ["OF_MODULES", "Change", "differ", "held_tensors", "items", "refuse", "restore", "same", "unchanged", "undo"]

@@ -18,11 +18,11 @@ import fusewright
 from fusewright.trace.stand_in import StandIn
 from tests.support import counted, counters
 
-WAITING: set[int] = set()  # threads; an attribute of the module would be a condition of its traces
+WAITING = threading.local()  # what else a module reads, globals too, would be a condition of its traces
 
 
 class Pausing(nn.Module):
-    """In a thread of `WAITING`, forward waits half way until it is told to go on."""
+    """In a thread that has it in `WAITING`, forward waits half way until it is told to go on."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -32,7 +32,7 @@ class Pausing(nn.Module):
         self.reached, self.go = threading.Event(), threading.Event()
 
     def forward(self, x: Tensor) -> Tensor:
-        if threading.get_ident() in WAITING:
+        if getattr(WAITING, "here", False):
             self.reached.set()
             assert self.go.wait(60)
         return F.gelu(self.norm(self.linear(x))) * self.scale + self.shift
@@ -50,13 +50,13 @@ def traced_meanwhile(m: Pausing, call: Callable[[], Any]) -> Iterator[list[Any]]
     results: list[Any] = []
 
     def work() -> None:
-        WAITING.add(threading.get_ident())
+        WAITING.here = True
         try:
             results.append(call())
         except BaseException as e:
             results.append(e)
         finally:
-            WAITING.discard(threading.get_ident())
+            WAITING.here = False
 
     thread = threading.Thread(target=work)
     m.reached.clear()

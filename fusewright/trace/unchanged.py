@@ -1,0 +1,125 @@
+"""A generated function that says whether values are still what they were when a function was traced.
+
+    def same():
+        try:
+            if n0['ACT'] is not v0: return False
+            x = n0['EPS']
+            if x is not v1 and (type(x) is not t1 or repr(x) != s1): return False
+            return True
+        except Exception: return False
+
+Plain values are compared by type and text, containers item by item, everything else by identity.
+"""
+
+from __future__ import annotations
+
+import types
+from collections import deque
+from collections.abc import Callable
+from typing import Any
+
+import torch
+
+from . import frames
+from .attributes import MISSING
+from .signature import Same
+
+PLAIN = (type(None), bool, int, float, complex, str, bytes, torch.dtype, torch.device, torch.Size)
+CONTAINERS = (list, dict, set, deque)  # that may be changed; with classes derived from them
+_SAME = (type(None), bool, types.FunctionType, types.BuiltinFunctionType, type, types.ModuleType)
+_LARGE = 64  # items
+
+
+def plain(x: Any) -> bool:
+    """Whether `repr` tells all that a program can see of a value."""
+    if type(x) in (list, tuple, set, frozenset):
+        return all(map(plain, x))
+    if type(x) is dict:
+        return all(plain(k) and plain(v) for k, v in x.items())
+    return type(x) in PLAIN
+
+
+def _items(container: Any) -> list[Any]:
+    """The items of a container; of a dictionary keys, then values."""
+    return [*dict.keys(container), *dict.values(container)] if isinstance(container, dict) else list(container)
+
+
+class _Contents:
+    """What a container holds. Objects that die with it are not held."""
+
+    __slots__ = ("flat", "held", "ids", "kind", "text")
+
+    def __init__(self, x: Any, before: list[Any]):
+        self.kind = type(x)
+        before = [*before[::2], *before[1::2]] if isinstance(x, dict) else before
+        self.ids = list(map(id, before))
+        strong = [i for i in before if type(i) in (*_SAME, *PLAIN)]
+        self.held = [lambda: strong, *(Same(i).get for i in before if type(i) not in (*_SAME, *PLAIN))]
+        self.flat = not any(isinstance(i, (*CONTAINERS, tuple)) for i in before)
+        self.text = repr(x) if plain(x) and len(before) <= _LARGE else ""
+
+    def of(self, x: Any) -> bool:
+        """Whether `x` holds the same."""
+        if type(x) is not self.kind:
+            return False
+        if self.flat or not self.text:
+            if list(map(id, _items(x))) == self.ids and not any(get() is None for get in self.held):
+                return True
+        return bool(self.text) and repr(x) == self.text
+
+
+class Unchanged:
+    """Writes the function. `lines` are the body's; `scope` its globals."""
+
+    def __init__(self) -> None:
+        self.scope: dict[str, Any] = {"M": MISSING, "read": object.__getattribute__}
+        self.lines: list[str] = []
+        self.names: dict[int, str] = {}
+
+    def name(self, x: Any) -> str:
+        """A global that is `x`."""
+        if id(x) not in self.names:
+            self.names[id(x)] = f"n{len(self.scope)}"
+            self.scope[self.names[id(x)]] = x
+        return self.names[id(x)]
+
+    def unless(self, condition: str) -> None:
+        """The values are other ones unless this holds."""
+        self.lines.append(f"if not ({condition}): return False")
+
+    def value(self, e: str, v: Any, before: list[Any] | None = None) -> None:
+        """The expression `e` was `v`. `before`: the items of a container whose contents count."""
+        if type(v) in _SAME:
+            self.lines.append(f"if {e} is not {self.name(v)}: return False")
+        elif before is not None:
+            self.unless(f"{self.name(_Contents(v, before))}.of({e})")
+        elif plain(v):
+            self.lines.append(f"x = {e}")
+            there = f"type(x) is not {self.name(type(v))} or repr(x) != {repr(v)!r}"
+            self.lines.append(f"if x is not {self.name(v)} and ({there}): return False")
+        elif type(v) is types.MethodType:
+            self.lines.append(f"x = {e}")
+            self.unless(f"type(x) is {self.name(types.MethodType)} and x == {self.name(v)}")
+        else:
+            self.lines.append(f"x = {self.name(Same(v).get)}()")
+            self.lines.append(f"if x is None or {e} is not x: return False")
+
+    def build(self) -> Callable[[], bool] | None:
+        """The function; None if there are no conditions."""
+        if not self.lines:
+            return None
+        body = "".join(f"        {line}\n" for line in self.lines)
+        text = f"def same():\n    try:\n{body}        return True\n    except Exception: return False\n"
+        exec(compile(text, frames.name("unchanged"), "exec"), self.scope)
+        same: Callable[[], bool] = self.scope["same"]
+        return same
+
+
+def both(one: Callable[[], bool] | None, other: Callable[[], bool] | None) -> Callable[[], bool] | None:
+    """A function that says whether both do."""
+    if one is None or other is None:
+        return one or other
+    return lambda: one() and other()
+
+
+__all__ = ["CONTAINERS", "PLAIN", "Unchanged", "both", "plain"]
