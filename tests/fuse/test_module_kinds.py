@@ -15,6 +15,7 @@ from torch.utils.checkpoint import checkpoint
 
 import fusewright
 from fusewright.debug import record
+from tests.support import assert_agrees, counted, counters
 
 
 class Around(nn.Module):
@@ -273,3 +274,20 @@ def test_backward_hooks_of_a_fused_module(where: str) -> None:
     owner.register_full_backward_hook(lambda _, grads, out: seen.append((len(grads), len(out))))
     fused(x).sum().backward()
     assert seen == [(1, 1)]
+
+
+def test_sizes_of_parameters_are_part_of_a_trace() -> None:
+    """The same module with parameters of other sizes is traced again; sizes of its input are not in a trace."""
+    m = nn.Linear(8, 6)
+    fused = fusewright.fuse(lambda m, x: F.gelu(m(x)))
+    before = counters()
+    for out, traces in ((6, 1), (6, 1), (5, 2), (6, 2)):
+        with torch.no_grad():
+            m.weight, m.bias = nn.Parameter(torch.randn(out, 8)), nn.Parameter(torch.randn(out))
+        for n in (3, 4):
+            x = torch.randn(n, 8, requires_grad=True)
+            got, want = fused(m, x), F.gelu(m(x))
+            assert_agrees(got, want)
+            grads = [torch.autograd.grad(y.square().sum(), (x, m.weight, m.bias)) for y in (got, want)]
+            assert_agrees(*grads)
+        assert counted(before)["fuse_traces"] == traces
