@@ -92,6 +92,28 @@ def test_threads_that_share_a_row(columns: int, threads: tuple[int, int]) -> Non
 
 
 @pytest.mark.parametrize(
+    ("columns", "threads"), [(1000, (2, 64, 2)), (1500, (1, 128, 3)), (3000, (1, 128, 3)), (5000, (1, 256, 3))]
+)
+def test_rows_whose_second_round_would_be_for_a_part_of_the_threads(
+    columns: int, threads: tuple[int, int, int]
+) -> None:
+    """A thread asks for all of its vectors, three at most, at once."""
+    kernel = gpu_kernel(graph_of(sums), {"n": 40_000_000 // columns, "m": columns}, H200)
+    s = kernel.schedule
+    assert s.mode == "persistent" and (s.row_threads, s.col_threads, s.steps) == threads
+    for m in (columns, columns - 8, 16):
+        check_gpu(kernel.graph, {"n": 5, "m": m}, compiled=kernel)
+
+
+@pytest.mark.parametrize(("columns", "threads"), [(8192, 8), (5002, 4), (777, 8)])
+def test_few_rows_at_once_of_columns_in_vectors_of_four_bytes(columns: int, threads: int) -> None:
+    kernel = gpu_kernel(graph_of(sums_of_columns), {"n": 12_000, "m": columns}, H200)
+    s = kernel.schedule
+    assert (s.mode, s.col_threads) == ("split", threads)
+    check_gpu(kernel.graph, {"n": 60, "m": columns}, compiled=kernel)
+
+
+@pytest.mark.parametrize(
     ("dtype", "columns", "expected"),
     [
         (bf16, 40, ("loop", 128, 1, 4)),
