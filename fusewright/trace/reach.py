@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import gc
 import os
 import sys
 import types
@@ -119,12 +120,17 @@ def called(
 ) -> Iterator[None]:
     """Tell `begins` of users' code that this thread begins to run, once each, with its globals.
 
-    Where somebody else profiles this thread, of all of `functions`.
+    Where somebody else profiles this thread, of all of `functions`. What the garbage collector calls is no part of it.
     """
     seen: dict[int, types.CodeType] = {}
+    collector = [getattr(f, "__code__", None) for f in gc.callbacks]
+    inside = 0  # calls of those
 
     def notice(frame: types.FrameType, event: str, arg: Any) -> None:
-        if event == "call" and id(frame.f_code) not in seen:
+        nonlocal inside
+        if collector and frame.f_code in collector:
+            inside += (event == "call") - (event == "return")
+        elif event == "call" and id(frame.f_code) not in seen and not inside:
             seen[id(frame.f_code)] = frame.f_code
             if frame.f_code.co_flags & 1 and of_users(frame.f_code, frame.f_globals):  # of a function, not of a module
                 begins(frame.f_code, frame.f_globals)

@@ -281,3 +281,27 @@ def test_objects_are_not_kept_alive() -> None:
     assert gone() is None
     holder["stats"].enabled = False
     assert torch.equal(fused(torch.ones(3)), torch.ones(3))
+
+
+COLLECTIONS = 0
+
+
+def _collected(phase: str, info: dict[str, int]) -> None:
+    global COLLECTIONS
+    COLLECTIONS += 1
+
+
+def test_what_the_garbage_collector_calls_is_not_done_by_the_function() -> None:
+    def f(x: Tensor) -> Tensor:
+        gc.collect()
+        return x * 2
+
+    fused, before = fusewright.fuse(f), counters()
+    gc.callbacks.append(_collected)
+    try:
+        for n in (3, 4):
+            assert torch.equal(fused(torch.ones(n)), torch.full((n,), 2.0))
+    finally:
+        gc.callbacks.remove(_collected)
+    grew = counted(before)
+    assert COLLECTIONS and grew["fuse_traces"] == 1 and grew["fuse_declined"] == 0

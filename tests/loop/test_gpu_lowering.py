@@ -99,7 +99,8 @@ def test_tiles_without_partial_vectors(m: int, threads: int, lanes: int) -> None
         (526, 64, 5, 1),  # vectors of two: more steps of them, not threads without any
         (512, 64, 2, 1),
         (2048, 128, 4, 1),
-        (12288, 256, 12, 1),  # much on its way in each thread, and no cluster
+        (8192, 256, 8, 1),  # much on its way in each thread, and no cluster
+        (12288, 256, 6, 2),  # in shared memory
         (20000, 256, 5, 4),
     ],
 )
@@ -220,7 +221,8 @@ def test_a_sum_of_negative_zeros_is_zero(n: int, m: int) -> None:
 @pytest.mark.parametrize(
     ("program", "n", "m", "mode"),
     [
-        (row_sums, 500, 96, "loop"),
+        (row_sums, 500, 96, "persistent"),
+        (row_sums, 500, 128, "loop"),
         (row_sums, 1, 1 << 16, "split"),
         (row_sums, 2, 33333, "split"),
         (column_sums, 3000, 40, "split"),
