@@ -20,7 +20,7 @@ from .ir import Alloc, Arg, Buf, Commit, Copy, For, If, Reg, Stmt, Store, Var, W
 from .scope import Scope
 
 AHEAD = 64  # 32-bit words that a thread of a persistent row asks memory for before it waits for the first
-BESIDE = 32  # such words of what is not of the row, while that is in shared memory: more threads run at once
+BESIDE = 16  # such words of what is not of the row, which caches have: more threads run at once
 STEADY = 24  # 32-bit words per thread of what is the same for all rows, at most, that are read only once
 NEXT = 32  # words per thread of a row, at most, that are asked for while the row before is being worked on
 ONCE = 8  # such words of what a row has once, as its mean
@@ -93,7 +93,9 @@ class Held(Runs):
         loads = [e for e in self.loads_of(number) if e not in self.early]
         n = self.s.steps
         words = self.load_words(loads)
-        chunk = max(1, min(n, (BESIDE if self.shared else AHEAD) // words)) if words else n
+        of_row = not self.shared and any(e.axes & set(self.rows) for e in loads)
+        most = AHEAD if of_row else BESIDE
+        chunk = max(1, min(n, most // words)) if words else n
         walks = (*(self.reader({e: self.array(e) for e in group}) for group in self.in_turn(loads)), point)
         for first, end, later in self.waits.get(number, [(0, n, -1)]):
             if later >= 0:

@@ -52,6 +52,25 @@ def test_nothing_is_spilled(program: object) -> None:
     assert [r.stack for r in nvrtc.report(cubin)] == [0] * len(nvrtc.report(cubin))
 
 
+@NEEDS_NVRTC
+def test_what_caches_have_takes_few_registers() -> None:
+    """A norm's weight and bias are the same for all rows: a thread asks for a few vectors of them at a time, and not for
+    as many as it has of its row, so that more blocks run beside it (three at least, where two did)."""
+
+    def norm(b: Builder) -> list[Value]:
+        x, w, bias = rows(b, bf16), *(b.cast(b.input(bf16, (ONE, M)), f32) for _ in range(2))
+        n = b.const(1 / 12288, f32)
+        centred = b.sub(x, b.mul(b.reduce("sum", x, [1], keepdim=True), n))
+        var = b.mul(b.reduce("sum", b.mul(centred, centred), [1], keepdim=True), n)
+        return [b.cast(b.add(b.mul(b.mul(centred, b.rsqrt(var)), w), bias), bf16)]
+
+    c = gpu_kernel(graph_of(norm), {"n": 6000, "m": 12288}, gpu=H200)
+    assert (c.schedule.mode, c.schedule.keep_in, c.schedule.threads) == ("persistent", "registers", 256)
+    cubin, _ = nvrtc.compile(emit_cuda(c.kernel.func, CudaTarget(9, 0)), "sm_90")
+    (report,) = nvrtc.report(cubin)
+    assert report.registers <= 80 and report.stack == 0
+
+
 def test_how_much_is_asked_for_at_once() -> None:
     """Of one tensor of 16-bit numbers eight wide vectors; of seven tensors, a narrow one each."""
 

@@ -474,7 +474,7 @@ extern "C" __global__ void __cluster_dims__(8, 1, 1) __launch_bounds__(512) grou
   const int v136 = v15 * n8;
   const int v139 = v15 * n9;
   #pragma unroll
-  for (int k129 = 0; k129 < 4; ++k129) {
+  for (int k129 = 0; k129 < 2; ++k129) {
     const int v130 = k129 * 512;
     const int v131 = v130 + v8;
     const bool v142 = v131 < n6;
@@ -496,7 +496,7 @@ extern "C" __global__ void __cluster_dims__(8, 1, 1) __launch_bounds__(512) grou
   const int v168 = v15 * n12;
   const int v169 = v166 + v168;
   #pragma unroll
-  for (int k143 = 0; k143 < 4; ++k143) {
+  for (int k143 = 0; k143 < 2; ++k143) {
     const int v144 = k143 * 512;
     const int v145 = v144 + v8;
     const bool v172 = v145 < n6;
@@ -533,7 +533,7 @@ extern "C" __global__ void __cluster_dims__(8, 1, 1) __launch_bounds__(512) grou
     }
   }
   #pragma unroll
-  for (int k173 = 4; k173 < 8; ++k173) {
+  for (int k173 = 2; k173 < 4; ++k173) {
     const int v174 = k173 * 512;
     const int v175 = v174 + v8;
     const bool v184 = v175 < n6;
@@ -549,7 +549,7 @@ extern "C" __global__ void __cluster_dims__(8, 1, 1) __launch_bounds__(512) grou
     }
   }
   #pragma unroll
-  for (int k185 = 4; k185 < 8; ++k185) {
+  for (int k185 = 2; k185 < 4; ++k185) {
     const int v186 = k185 * 512;
     const int v187 = v186 + v8;
     const bool v207 = v187 < n6;
@@ -585,11 +585,117 @@ extern "C" __global__ void __cluster_dims__(8, 1, 1) __launch_bounds__(512) grou
       }
     }
   }
-  const bool v208 = v8 == 0;
-  const int v209 = v13 * n13;
-  const int v210 = v209 + v15;
-  const bool v211 = v208 && v10;
-  if (v211) {
-    out4[v210] = v154;
+  #pragma unroll
+  for (int k208 = 4; k208 < 6; ++k208) {
+    const int v209 = k208 * 512;
+    const int v210 = v209 + v8;
+    const bool v219 = v210 < n6;
+    if (v219) {
+      const int v211 = v210;
+      const int v212 = v210 - v211;
+      const int v213 = v212 * 8;
+      const int v214 = k208 * 8;
+      const int v215 = v136 + v213;
+      fw_fetch_bf16x8_ldg(in1 + v215, kept1 + v214 / 2);
+      const int v217 = v139 + v213;
+      fw_fetch_bf16x8_ldg(in2 + v217, kept2 + v214 / 2);
+    }
+  }
+  #pragma unroll
+  for (int k220 = 4; k220 < 6; ++k220) {
+    const int v221 = k220 * 512;
+    const int v222 = v221 + v8;
+    const bool v242 = v222 < n6;
+    if (v242) {
+      const int v223 = v222;
+      const int v224 = v222 - v223;
+      const int v225 = v224 * 8;
+      const int v226 = k220 * 8;
+      float v227[8];
+      fw_load_bf16x8(kept0 + v226 * 512, v227);
+      float v230[8];
+      fw_unpack_bf16x8(kept1 + v226 / 2, v230);
+      float v231[8];
+      fw_unpack_bf16x8(kept2 + v226 / 2, v231);
+      float v238[8];
+      #pragma unroll
+      for (int l = 0; l < 8; ++l) {
+        const float v228 = v227[l] - v120;
+        const float v229 = v228 * v154;
+        const float v232 = ::fmaf(v229, v230[l], v231[l]);
+        const float v233 = ::fmaf(v232, (-1.442695f), (-2.0f));
+        const float v234 = fw_fast_exp2(v233);
+        const float v235 = v234 + 0.25f;
+        const float v236 = fw_fast_reciprocal(v235);
+        const float v237 = v236 * 0.25f;
+        v238[l] = v232 * v237;
+      }
+      const int v239 = v223 * n11;
+      const int v240 = v169 + v239;
+      const int v241 = v240 + v225;
+      if (v10) {
+        fw_store_bf16x8(out3 + v241, v238);
+      }
+    }
+  }
+  #pragma unroll
+  for (int k243 = 6; k243 < 8; ++k243) {
+    const int v244 = k243 * 512;
+    const int v245 = v244 + v8;
+    const bool v254 = v245 < n6;
+    if (v254) {
+      const int v246 = v245;
+      const int v247 = v245 - v246;
+      const int v248 = v247 * 8;
+      const int v249 = k243 * 8;
+      const int v250 = v136 + v248;
+      fw_fetch_bf16x8_ldg(in1 + v250, kept1 + v249 / 2);
+      const int v252 = v139 + v248;
+      fw_fetch_bf16x8_ldg(in2 + v252, kept2 + v249 / 2);
+    }
+  }
+  #pragma unroll
+  for (int k255 = 6; k255 < 8; ++k255) {
+    const int v256 = k255 * 512;
+    const int v257 = v256 + v8;
+    const bool v277 = v257 < n6;
+    if (v277) {
+      const int v258 = v257;
+      const int v259 = v257 - v258;
+      const int v260 = v259 * 8;
+      const int v261 = k255 * 8;
+      float v262[8];
+      fw_load_bf16x8(kept0 + v261 * 512, v262);
+      float v265[8];
+      fw_unpack_bf16x8(kept1 + v261 / 2, v265);
+      float v266[8];
+      fw_unpack_bf16x8(kept2 + v261 / 2, v266);
+      float v273[8];
+      #pragma unroll
+      for (int l = 0; l < 8; ++l) {
+        const float v263 = v262[l] - v120;
+        const float v264 = v263 * v154;
+        const float v267 = ::fmaf(v264, v265[l], v266[l]);
+        const float v268 = ::fmaf(v267, (-1.442695f), (-2.0f));
+        const float v269 = fw_fast_exp2(v268);
+        const float v270 = v269 + 0.25f;
+        const float v271 = fw_fast_reciprocal(v270);
+        const float v272 = v271 * 0.25f;
+        v273[l] = v267 * v272;
+      }
+      const int v274 = v258 * n11;
+      const int v275 = v169 + v274;
+      const int v276 = v275 + v260;
+      if (v10) {
+        fw_store_bf16x8(out3 + v276, v273);
+      }
+    }
+  }
+  const bool v278 = v8 == 0;
+  const int v279 = v13 * n13;
+  const int v280 = v279 + v15;
+  const bool v281 = v278 && v10;
+  if (v281) {
+    out4[v280] = v154;
   }
 }

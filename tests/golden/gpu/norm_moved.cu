@@ -417,7 +417,7 @@ extern "C" __global__ void __launch_bounds__(128) norm_moved_0(
   const float v73 = fw_sum_f32x8(v72);
   const float sum74 = fw_sum_f32_64x1_of128(v73, fw_scratch1);
   #pragma unroll
-  for (int k75 = 0; k75 < 2; ++k75) {
+  for (int k75 = 0; k75 < 1; ++k75) {
     const int v76 = k75 * 64;
     const int v77 = v76 + v3;
     const bool v88 = v77 < n5;
@@ -442,7 +442,7 @@ extern "C" __global__ void __launch_bounds__(128) norm_moved_0(
   const float v103 = ::rsqrtf(v102);
   const int v109 = v8 * n7;
   #pragma unroll
-  for (int k89 = 0; k89 < 2; ++k89) {
+  for (int k89 = 0; k89 < 1; ++k89) {
     const int v90 = k89 * 64;
     const int v91 = v90 + v3;
     const bool v111 = v91 < n5;
@@ -472,5 +472,58 @@ extern "C" __global__ void __launch_bounds__(128) norm_moved_0(
       }
     }
   }
-  const bool v112 = v3 == 0;
+  #pragma unroll
+  for (int k112 = 1; k112 < 2; ++k112) {
+    const int v113 = k112 * 64;
+    const int v114 = v113 + v3;
+    const bool v125 = v114 < n5;
+    if (v125) {
+      const int v115 = v114 * 8;
+      const int v116 = v115 - v15;
+      const int v117 = (int)((unsigned)n2 + (unsigned)(-8));
+      const bool v118 = v116 > v117;
+      const bool v119 = v116 < 0;
+      const bool v120 = v119 || v118;
+      const int v122 = k112 * 8;
+      fw_fetch_bf16x8_across_ldg(in1, in1 + v116, v116, n2, kept1 + v122 / 2);
+      float v124[8];
+      fw_load_f32x8_across_ldg(in2, in2 + v116, v116, n2, v124);
+      #pragma unroll
+      for (int l = 0; l < 8; ++l) {
+        kept2[v122 + l] = v124[l];
+      }
+    }
+  }
+  #pragma unroll
+  for (int k126 = 1; k126 < 2; ++k126) {
+    const int v127 = k126 * 64;
+    const int v128 = v127 + v3;
+    const bool v144 = v128 < n5;
+    if (v144) {
+      const int v129 = v128 * 8;
+      const int v130 = v129 - v15;
+      const int v131 = (int)((unsigned)n2 + (unsigned)(-8));
+      const bool v132 = v130 > v131;
+      const bool v133 = v130 < 0;
+      const bool v134 = v133 || v132;
+      const int v136 = k126 * 8;
+      float v137[8];
+      fw_unpack_bf16x8(kept0 + v136 / 2, v137);
+      float v140[8];
+      fw_unpack_bf16x8(kept1 + v136 / 2, v140);
+      float v142[8];
+      #pragma unroll
+      for (int l = 0; l < 8; ++l) {
+        const float v138 = v137[l] - v64;
+        const float v139 = v138 * v103;
+        const float v141 = kept2[v136 + l];
+        v142[l] = ::fmaf(v139, v140[l], v141);
+      }
+      const int v143 = v109 + v130;
+      if (v6) {
+        fw_store_bf16x8_range(out3 + v143, v130, n2, v142);
+      }
+    }
+  }
+  const bool v145 = v3 == 0;
 }
