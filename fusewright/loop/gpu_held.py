@@ -94,7 +94,7 @@ class Held(Runs):
         n = self.s.steps
         words = self.load_words(loads)
         of_row = not self.shared and any(e.axes & set(self.rows) for e in loads)
-        most = AHEAD if of_row else BESIDE
+        most = AHEAD if of_row else max(BESIDE, self.passing())
         chunk = max(1, min(n, most // words)) if words else n
         walks = (*(self.reader({e: self.array(e) for e in group}) for group in self.in_turn(loads)), point)
         for first, end, later in self.waits.get(number, [(0, n, -1)]):
@@ -106,6 +106,15 @@ class Held(Runs):
             for lo in range(first, end, chunk):
                 for walk in walks:
                     self.held_steps(s, col, lo, min(end, lo + chunk), walk)
+
+    def passing(self) -> int:
+        """32-bit words of a row that a pass asks for at once and does not keep, at most: there is room for as many."""
+        most = 0
+        for p in self.p.work:
+            loads = [e for e in self.loads_of(p) if e.axes & set(self.rows) and e not in self.p.kept]
+            if not self.shared:
+                most = max(most, min(AHEAD, self.s.steps * self.load_words(loads)))
+        return most
 
     def held_steps(self, s: Scope, col: Arg, lo: int, hi: int, point: Point) -> None:
         """`point(scope, k)` for the vectors lo <= k < hi of a thread (of a round), those that exist."""

@@ -33,6 +33,8 @@ WASTE = 16  # at most one of so many vectors of a row's tiles is beyond its end,
 UNUSED = 8  # more than one of so many makes rows follow each other in a tile, or tiles narrower
 AS_ONE = 64  # vectors of a row, at most, if rows are to be walked as one where a point takes much arithmetic besides
 OTHERS = 4  # operands that are read lane by lane then, at most
+PIECEWISE = 4  # bytes of elements from which on what lies across vectors is best read by whole warps
+POINTS = 8  # that a thread asks for at a time, at most, where they are no vectors, and less than 4 bytes each
 NARROW = 4  # threads of a row whose vectors are aligned, at least: two sectors side by side
 
 
@@ -127,8 +129,11 @@ class Tiles(Anchors):
         lanes, anchor, aligned = moved
         vectors = count(self.size([v]), lanes)
         steps = self._busy(_ahead(f, v, lanes, moved=True)[1], self.size(rows) * vectors)
+        reads = [(b, d.itemsize) for b, o, d in accesses(f, stores=False) if v in o.axes()]
         if finds_places(f, v):
             ct = _wasting_little(power_up(-(-vectors // steps), HALF), steps, vectors)
+        elif any(b not in aligned and size >= PIECEWISE for b, size in reads):
+            steps, ct = _whole_warps(steps, vectors)
         else:
             steps, ct = _few_beyond(steps, vectors)
         rt = min(HALF // ct, power_up(self.size(rows), HALF)) if rows else 1
@@ -185,12 +190,12 @@ def _ahead(f: Fusion, v: Atom, lanes: int, moved: bool = False) -> tuple[int, in
     loads = {e for e in sc.walk([s.body for s in f.stores()]) if e.kind == "load" and v in e.data[1].axes()}
     always, maybe = ({e.data[:2]: lanes * e.data[2].itemsize for e in loads if bool(e.args) == m} for m in (0, 1))
     flight = sum(always.values()) + (sum if moved else max)((0, *maybe.values()))
-    return flight, _at_a_time(flight, FLIGHT if moved else FLIGHT // 2)
+    return flight, _at_a_time(flight, FLIGHT if moved else FLIGHT // 2, POINTS if lanes == 1 and flight < 4 else 4)
 
 
-def _at_a_time(flight: int, most: int = FLIGHT // 2) -> int:
-    """Vectors that a thread asks for at a time, if it reads so many bytes for each, and at most so many of all."""
-    return max(1, min(4, most // max(flight, 1)))
+def _at_a_time(flight: int, most: int = FLIGHT // 2, few: int = 4) -> int:
+    """Vectors a thread asks for at a time, at most `few`: it reads so many bytes for each, at most so many of all."""
+    return max(1, min(few, most // max(flight, 1)))
 
 
 def _few_beyond(most: int, vectors: int) -> tuple[int, int]:
@@ -201,6 +206,13 @@ def _few_beyond(most: int, vectors: int) -> tuple[int, int]:
     choices.sort(key=lambda c: c[0] * c[1], reverse=True)
     least = min(choices, key=lambda c: -vectors % (c[0] * c[1]))
     return next((c for c in choices if not _wastes(c[1], c[0], vectors)), least)
+
+
+def _whole_warps(most: int, vectors: int) -> tuple[int, int]:
+    """(vectors of a thread, threads of a row) where neighbours share what lies across their vectors: whole warps read
+    it with the least traffic. One vector each, or two if a warp has all of a row then."""
+    ct = next((ct for ct in (HALF, HALF // 2) if -vectors % ct <= vectors // 2), WARP)
+    return (min(most, 2) if WARP == ct < vectors <= 2 * ct else 1), ct
 
 
 def _wastes(ct: int, steps: int, vectors: int) -> bool:

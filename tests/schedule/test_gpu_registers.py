@@ -54,8 +54,8 @@ def test_nothing_is_spilled(program: object) -> None:
 
 @NEEDS_NVRTC
 def test_what_caches_have_takes_few_registers() -> None:
-    """A norm's weight and bias are the same for all rows: a thread asks for a few vectors of them at a time, and not for
-    as many as it has of its row, so that more blocks run beside it (three at least, where two did)."""
+    """A norm's weight and bias are the same for all rows: a thread asks for a few vectors of them at a time, not for as
+    many as it has of its row, so that more blocks run beside it (three at least, where two did)."""
 
     def norm(b: Builder) -> list[Value]:
         x, w, bias = rows(b, bf16), *(b.cast(b.input(bf16, (ONE, M)), f32) for _ in range(2))

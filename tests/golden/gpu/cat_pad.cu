@@ -122,18 +122,18 @@ extern "C" __global__ void __launch_bounds__(128) cat_pad_0(
     int n15) {
   const int bid0 = blockIdx.x;
   const int tid0 = threadIdx.x;
-  const int v1 = fw_udiv(tid0, 8);
-  const int v2 = v1 * 8;
+  const int v1 = fw_udiv(tid0, 32);
+  const int v2 = v1 * 32;
   const int v3 = tid0 - v2;
   const int v4 = fw_udiv(bid0, n1);
   const int v5 = v4 * n1;
   const int v6 = bid0 - v5;
-  const int v7 = v4 * 16;
+  const int v7 = v4 * 4;
   const int v8 = v7 + v1;
   const bool v9 = v8 < n2;
   const int v10 = n2 + (-1);
   const int v11 = v8 < v10 ? v8 : v10;
-  const int v12 = v6 * 8;
+  const int v12 = v6 * 32;
   const int v13 = v12 + v3;
   const int v15 = (int)((unsigned)v11 * (unsigned)n4);
   const int v16 = v15 & 3;

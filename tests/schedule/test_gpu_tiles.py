@@ -1,0 +1,69 @@
+"""Tiles of elementwise kernels: threads of a row, and what each has at a time."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from fusewright.core.dtypes import DType, bf16, f32, i64
+from fusewright.graph.builder import Builder
+from fusewright.graph.ir import Value
+from fusewright.index.expr import sym
+from fusewright.schedule.device import H200
+from tests.kernels import graph_of, random_inputs
+from tests.kernels_gpu import check_gpu, gpu_kernel
+
+N, M = sym("n"), sym("m")
+
+
+def reversed_rows(dtype: DType) -> object:
+    def program(b: Builder) -> Value:
+        x = b.flip(b.input(dtype, (N, M)), [1])
+        return b.add(x, x)
+
+    return program
+
+
+@pytest.mark.parametrize(
+    ("dtype", "m", "want"),  # want: rows of a block, threads of each, vectors of those
+    [
+        (f32, 135, (4, 32, 2)),  # a warp has all of a row
+        (f32, 333, (4, 32, 1)),
+        (f32, 501, (1, 128, 1)),
+        (f32, 2049, (1, 128, 1)),
+        (bf16, 333, (16, 8, 2)),  # narrow elements: rows of fewer threads, none of which is beyond the end
+    ],
+)
+def test_what_lies_across_vectors_is_read_by_whole_warps(dtype: DType, m: int, want: tuple[int, int, int]) -> None:
+    graph = graph_of(reversed_rows(dtype))
+    c = gpu_kernel(graph, {"n": 60000, "m": m}, H200)
+    assert c.schedule.anchor and (c.schedule.row_threads, c.schedule.col_threads, c.schedule.steps) == want
+    check_gpu(graph, {"n": 3, "m": m - 2}, compiled=c)
+
+
+def strided(dtype: DType) -> object:
+    def program(b: Builder) -> Value:
+        x = b.slice(b.input(dtype, (N, M * 3)), 1, 1, 3, M)
+        return b.add(x, x)
+
+    return program
+
+
+def table(dtype: DType) -> object:
+    def program(b: Builder) -> Value:
+        t, at = b.input(dtype, (sym("words"), M)), b.input(i64, (N,))
+        x = b.gather(t, [at], (N, M), [("at", 0, (0,)), ("dim", 1)])
+        return b.add(x, x)
+
+    return program
+
+
+@pytest.mark.parametrize(("program", "dtype", "want"), [(strided, bf16, 8), (table, bf16, 8), (strided, f32, 4)])
+def test_single_points_that_a_thread_asks_for(program: object, dtype: DType, want: int) -> None:
+    """More of narrow ones, of which each is little."""
+    graph = graph_of(program(dtype))
+    c = gpu_kernel(graph, {"n": 60000, "m": 333 if program is strided else 7, "words": 500}, H200)
+    assert (c.schedule.lanes, c.schedule.steps) == (1, want)
+    sizes = {"n": 5, "m": 331, "words": 4}
+    inputs = [x % 4 if x.dtype == np.int64 else x for x in random_inputs(graph, sizes)]
+    check_gpu(graph, sizes, inputs, compiled=c)
