@@ -32,7 +32,7 @@ from .trace.lean import Parts, aot_settings
 from .trace.lowering import check_operators
 from .trace.max_pooling import open_max_pooling
 from .trace.padding import pad_products
-from .trace.partition import mark_private, recomputing
+from .trace.partition import copy_written, mark_private, recomputing
 
 if TYPE_CHECKING:
     from .trace import claims, eager_random
@@ -66,6 +66,7 @@ def partition(joint: GraphModule, inputs: Any, **kwargs: Any) -> tuple[GraphModu
             passes = min_cut_rematerialization_partition(joint, inputs, **kwargs)
     else:
         passes = default_partition(joint, inputs, **kwargs)
+    copy_written(*passes, kwargs["num_fwd_outputs"])
     mark_private(*passes, kwargs["num_fwd_outputs"])
     return passes
 
