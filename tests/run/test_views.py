@@ -163,9 +163,7 @@ def test_a_write_into_a_result_that_is_saved_as_a_view_is_noticed():
 
 
 @pytest.mark.parametrize("way", ["compile", "fuse"])
-@pytest.mark.parametrize(
-    "view", [lambda y: y.t(), lambda y: y[0], lambda y: y.view(-1), lambda y: y[1:, ::2]]
-)
+@pytest.mark.parametrize("view", [lambda y: y.t(), lambda y: y[0], lambda y: y.view(-1), lambda y: y[1:, ::2]])
 def test_a_write_into_a_view_of_what_is_saved_is_noticed(view, way):
     """The result is a view, the only one, of what the gradient of the sigmoid is computed from."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Dict, List  # noqa: UP035 (what TorchScript reads)
+from typing import Any
 
 import pytest
 import torch
@@ -18,7 +18,7 @@ def comprehension(x: Tensor):
 
 
 def appended(x: Tensor):
-    out: List[Tensor] = []
+    out: list[Tensor] = []
     for i in range(3):
         out.append(x * float(i) + 1)
     return out
@@ -43,7 +43,7 @@ def dictionary(x: Tensor):
 
 
 def keyed(x: Tensor):
-    out: Dict[str, Tensor] = {}
+    out: dict[str, Tensor] = {}
     for k in ["a", "b"]:
         out[k] = x * 2 + 1
     return out, len(out)
@@ -56,14 +56,14 @@ def sizes(x: Tensor, n: int):
 
 
 def numbers(x: Tensor):
-    out: List[float] = []
+    out: list[float] = []
     y = x * 2 + 1
     out.append(2.5)
     return y * y, out
 
 
 def inner(x: Tensor):
-    out: List[List[Tensor]] = []
+    out: list[list[Tensor]] = []
     for i in range(2):
         out.append([x * 2 + float(i)])
     return out
@@ -82,7 +82,7 @@ def assigned(x: Tensor):
 
 
 def read_and_returned(x: Tensor):
-    out: List[Tensor] = []
+    out: list[Tensor] = []
     y = x * 2 + 1
     for i in range(2):
         out.append(y * float(i) + 1)
