@@ -123,9 +123,9 @@ def _compiler(kind: str, opts: Options, apart: bool = False) -> Callable[[GraphM
 def fusewright(gm: GraphModule, example_inputs: Sequence[Any], **kwargs: Any) -> Any:
     """The backend: called by torch.compile with a traced graph.
 
-    `options` given to `torch.compile(..., options={...})` are Fusewright's options by name. A `mode` is TorchInductor's,
-    and has no effect. A graph that AOTAutograd or a pass over it fails on runs through torch as Dynamo made it, with
-    one warning per cause.
+    `options` given to `torch.compile(..., options={...})` are Fusewright's options by name. A `mode`, which is
+    TorchInductor's, has no effect, and a warning says so. A graph that AOTAutograd or a pass over it fails on runs
+    through torch as Dynamo made it, with one warning per cause.
     """
     given = kwargs.pop("options", None) or {}
     for name, value in kwargs.items():
