@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import warnings
 from collections.abc import Callable, Sequence
 from functools import cache, partial
 from typing import TYPE_CHECKING, Any
@@ -13,7 +14,7 @@ from torch._functorch.partitioners import default_partition, min_cut_remateriali
 from torch.fx import GraphModule
 
 from .core.counters import count
-from .core.errors import UserError
+from .core.errors import FusewrightWarning, UserError
 from .core.lazy import lazy_import
 from .core.options import Options, current, from_mapping, using
 from .debug import record
@@ -32,7 +33,7 @@ from .trace.lean import Parts, aot_settings
 from .trace.lowering import check_operators
 from .trace.max_pooling import open_max_pooling
 from .trace.padding import pad_products
-from .trace.partition import mark_private, recomputing
+from .trace.partition import copy_written, mark_private, recomputing
 
 if TYPE_CHECKING:
     from .trace import claims, eager_random
@@ -66,6 +67,7 @@ def partition(joint: GraphModule, inputs: Any, **kwargs: Any) -> tuple[GraphModu
             passes = min_cut_rematerialization_partition(joint, inputs, **kwargs)
     else:
         passes = default_partition(joint, inputs, **kwargs)
+    copy_written(*passes, kwargs["num_fwd_outputs"])
     mark_private(*passes, kwargs["num_fwd_outputs"])
     return passes
 
@@ -121,10 +123,14 @@ def _compiler(kind: str, opts: Options, apart: bool = False) -> Callable[[GraphM
 def fusewright(gm: GraphModule, example_inputs: Sequence[Any], **kwargs: Any) -> Any:
     """The backend: called by torch.compile with a traced graph.
 
-    `options` given to `torch.compile(..., options={...})` are Fusewright's options by name. A graph that AOTAutograd or
-    a pass over it fails on runs through torch as Dynamo made it, with one warning per cause.
+    `options` given to `torch.compile(..., options={...})` are Fusewright's options by name. A `mode`, which is
+    TorchInductor's, has no effect, and a warning says so. A graph that AOTAutograd or a pass over it fails on runs
+    through torch as Dynamo made it, with one warning per cause.
     """
     given = kwargs.pop("options", None) or {}
+    for name, value in kwargs.items():
+        what = f"torch.compile({name}={value!r}) has no effect with this backend: use options={{...}} (docs/options.md)"
+        warnings.warn(f"Fusewright: {what}", FusewrightWarning, stacklevel=2)
     opts = from_mapping(given) if given else current()
     check_operators(opts.disable)
     parts = Parts()

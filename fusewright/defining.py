@@ -139,6 +139,9 @@ class Definition(Operations):
         device: "cpu" or "cuda"; "" for either. All tensors of a call are on one device.
         """
         s, d, layout = as_shape(shape, f"shape of {name}"), dtype_of(dtype, f"dtype of {name}"), None
+        negative = [n for n in (e.as_int() for e in s) if n is not None and n < 0]
+        if negative:
+            raise UserError(f"{name}: an extent is at least 0, not {negative[0]}")
         if strides is not None and order is not None:
             raise UserError(f"{name}: give strides or order, not both")
         if device not in ("", *text_of.DEVICES):
@@ -264,6 +267,8 @@ class Definition(Operations):
         """
         with self._lock:
             if self._call is None:
+                if not self._defined.results:
+                    raise UserError(f"definition '{self.name}': it has no outputs (output gives it one)")
                 verify_defined(self._defined)
                 self._fixed = self._fixed or "it has been used"
                 self._checks = Checks(self._defined)

@@ -62,7 +62,8 @@ def source(shape: NodeShape) -> str:
     lines = [f"def forward({', '.join(['ctx', 'n', *args])}):"]
     lines += ["    if not here.decided: decide()"] * shape.own_thread
     lines.append(f"    {_unpack([*outs, *values])}compiled([{', '.join(flat)}])")
-    lines += [f"    o{k} = unsafe_view(o{k}, o{k}.shape)" for k in shape.views]
+    # No views, which a node must not return, but with their version counters: a write must count for what is saved.
+    lines += [f"    o{k} = o{k}.detach()" for k in shape.views]
     lines += [
         f"    if {v}._is_view(): {v} = {v}.detach()"
         for v, kind in zip(values, shape.saved, strict=True)
@@ -115,7 +116,6 @@ def make_node(
         "explain": steps.explain,
         "here": own_thread.here,
         "decide": own_thread.decide,
-        "unsafe_view": torch.ops.aten._unsafe_view.default,
     }
     exec(compile(source(shape), f"<fusewright {name}>", "exec"), scope)
     backward_ = scope["backward"]

@@ -1,4 +1,4 @@
-"""What the min-cut partitioner may compute again in the backward pass, and what of its cut nobody else sees.
+"""What the min-cut partitioner may compute again in the backward pass, and what of its cut others see and write.
 
 It asks a function of its own module for the lists of such operators; there is no public way to add to them. A torch
 without that function partitions by its own lists: more is saved for the backward pass, and results are the same.
@@ -45,6 +45,35 @@ def recomputing(operators: frozenset[Any]) -> Iterator[None]:
             yield
         finally:
             partitioners.get_default_op_list = _operator_lists
+
+
+def copy_written(forward: GraphModule, backward: GraphModule, outputs: int) -> None:
+    """Save copies of what shares memory with an input that the forward pass writes; the results follow its `outputs`.
+
+    The partitioner takes an input for what the forward pass was given, whenever the backward pass reads it. But it is
+    written at the end of the forward pass, or behind it by AOTAutograd (`desc` of the results says so), which autograd
+    would notice.
+    """
+    graph = forward.graph
+    output = graph.output_node()
+    writes = graph.find_nodes(op="call_function", target=torch.ops.aten.copy_.default)
+    behind = {d.mutated_input for d in output.meta.get("desc", ()) if hasattr(d, "mutated_input")}
+    takes = [n for n in graph.find_nodes(op="placeholder") if n.meta.get("desc") in behind]
+    written = {_memory(n) for n in (*takes, *(w.args[0] for w in writes))} - {0}
+    if not written:
+        return
+    read = {n.name: n for n in backward.graph.find_nodes(op="placeholder")}
+    results: list[Any] = list(output.args[0])  # type: ignore[arg-type]
+    for k, n in enumerate(results[outputs:], outputs):
+        if _memory(n) in written:
+            with graph.inserting_before(writes[0] if writes else output):
+                results[k] = copy = graph.call_function(torch.ops.aten.clone.default, (n,))
+            copy.meta = {**n.meta, "val": n.meta["val"].clone(), "unseen": True}
+            read[n.name].meta |= {"val": copy.meta["val"], "private": True}
+            for meta in (copy.meta, read[n.name].meta):
+                meta.pop("tensor_meta", None)
+    output.args = (tuple(results),)
+    forward.recompile()
 
 
 def mark_private(forward: GraphModule, backward: GraphModule, outputs: int) -> None:

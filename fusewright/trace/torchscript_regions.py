@@ -299,8 +299,11 @@ class _Splitter:
             self.more[made] = "is a number that is needed outside"
 
     def light_from(self, op: Op, defined: set[Var], ready: set[Var], top: list[Op]) -> list[Op] | None:
-        """Operations on numbers that compute what `op` does, from values outside or `ready`; None: there are none."""
-        if not _light(op) or op not in top:
+        """Operations on numbers that compute what `op` does, from values outside or `ready`; None: there are none.
+
+        None make or read a list that the program changes: there is one of it, with what it holds at that point.
+        """
+        if not _light(op) or op not in top or self.groups.changes([*op.inputs, *op.outputs]):
             return None
         out: list[Op] = []
         for v in op.inputs:

@@ -143,8 +143,10 @@ def test_dangerous_texts_are_harmless():
 
 def test_incomplete_definitions():
     d = define("nothing")
-    with pytest.raises(CompilerError, match="definition 'nothing': it has no outputs"):
+    with pytest.raises(UserError, match="definition 'nothing': it has no outputs"):
         d()
+    with pytest.raises(UserError, match="x: an extent is at least 0, not -1"):
+        d.tensor("x", ("n", -1), "f32")
     d = define("unbound")
     d.output(d.iota((d.size("k"),)))
     with pytest.raises(CompilerError, match=r"nothing tells the size k: .*\(size_input makes it an argument\)"):
@@ -154,7 +156,7 @@ def test_incomplete_definitions():
     d.output(d.tensor("x", (n * m,), "f32") + 1)
     with pytest.raises(CompilerError, match="nothing tells the sizes m, n"):
         d.finish()
-    with pytest.raises(CompilerError, match="no outputs"), define("block") as d:
+    with pytest.raises(UserError, match="no outputs"), define("block") as d:
         d.tensor("x", "n", "f32")
 
 

@@ -162,6 +162,27 @@ def test_a_write_into_a_result_that_is_saved_as_a_view_is_noticed():
             z.sum().backward()
 
 
+@pytest.mark.parametrize("way", ["compile", "fuse"])
+@pytest.mark.parametrize("view", [lambda y: y.t(), lambda y: y[0], lambda y: y.view(-1), lambda y: y[1:, ::2]])
+def test_a_write_into_a_view_of_what_is_saved_is_noticed(view, way):
+    """The result is a view, the only one, of what the gradient of the sigmoid is computed from."""
+
+    def f(x):
+        return view(torch.sigmoid(x * 2 + 1))
+
+    fused = torch.compile(f, backend="fusewright") if way == "compile" else fusewright.fuse(f)
+    for fn in (f, fused):
+        x = random_tensor((8, 6)).requires_grad_()
+        y = fn(x)
+        y.add_(1)
+        with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+            y.sum().backward()
+    x, same = random_tensor((8, 6)).requires_grad_(), random_tensor((8, 6)).requires_grad_()
+    fused(x).mul(2).sum().backward()
+    f(same).mul(2).sum().backward()
+    torch.testing.assert_close(x.grad, same.grad)
+
+
 @torch.no_grad()
 def test_results_on_the_same_memory_count_writes_together():
     def f(x):

@@ -13,7 +13,8 @@ import torch
 import torch.nn.functional as F
 from torch.testing._internal.two_tensor import TwoTensor
 
-from tests.support import BACKEND, assert_agrees, compiled, no_fallbacks
+from fusewright import FusewrightWarning
+from tests.support import BACKEND, assert_agrees, compiled, is_ours, no_fallbacks
 
 pytestmark = pytest.mark.usefixtures("fresh_dynamo")
 
@@ -83,6 +84,14 @@ def test_string_and_none_arguments() -> None:
     fn = lambda x, mode, extra: F.interpolate(x, scale_factor=2, mode=mode) + (0 if extra is None else extra)
     x = torch.randn(1, 2, 4, 4)
     assert_agrees(compiled(fn)(x, "nearest", None), fn(x, "nearest", None))
+
+
+@pytest.mark.skipif(not is_ours(), reason="Fusewright's own warning")
+def test_a_mode_of_another_backend() -> None:
+    fn = torch.compile(lambda x: x * 2 + 1, backend=BACKEND, mode="max-autotune")
+    with pytest.warns(FusewrightWarning, match=r"torch.compile\(mode='max-autotune'\) has no effect with this backend"):
+        got = fn(torch.ones(3))
+    assert torch.equal(got, torch.full((3,), 3.0))
 
 
 def test_large_index_arithmetic() -> None:
