@@ -16,7 +16,7 @@ DIMS = 16  # that a view may have
 VIEW_NAME = "fusewright_view"
 # What each names: functions in C, and two classes.
 VIEW = ("reinterpret", "delete", "wrap", "tensor", "parameter")
-DENSE = ("is_contiguous", "data_ptr", "tensor", "parameter", "yes", "no")
+DENSE = ("is_contiguous", "data_ptr", "is_neg", "is_zerotensor", "tensor", "parameter", "yes", "no")
 
 
 def view_text() -> str:
@@ -56,7 +56,7 @@ def view_text() -> str:
 
 
 def _dense_text() -> str:
-    """Whether all arguments are contiguous tensors with memory, as LLVM IR."""
+    """Whether all arguments are contiguous tensors with their values in memory, as LLVM IR."""
     t = Text()
     for name in ("counter", "answer", "place"):
         t.put(f"%{name} = alloca i64")
@@ -71,6 +71,8 @@ def _dense_text() -> str:
     t.when(f"icmp eq i64 {t.let('load i64, ptr %answer')}, 0", "no")
     status = t.let(f"call i32 {of['data_ptr']}(ptr {t.byte(arg, TENSOR)}, ptr %place)")
     t.when(f"icmp ne i32 {status}, 0", "no")
+    for lazy in ("is_neg", "is_zerotensor"):
+        t.when(f"icmp ne i8 {t.let(f'call i8 {of[lazy]}(ptr {t.byte(arg, TENSOR)})')}, 0", "no")
     t.again("tensors", k)
     for result in ("yes", "no"):
         if result == "no":
@@ -86,7 +88,7 @@ def view(numbers: Sequence[int], *keep: object) -> Any:
 
 
 def dense(numbers: Sequence[int], *keep: object) -> Any:
-    """A function of tensors: whether all are contiguous. False for what is more than a tensor or has no memory, too.
+    """A function of tensors: whether all are contiguous, of real numbers, and nothing but their values in memory.
 
     `numbers`: as `DENSE` says, without the last two.
     """

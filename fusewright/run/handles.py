@@ -22,6 +22,7 @@ from ..core.log import LOG
 from . import internals
 
 _WRAP = "_Z16THPVariable_WrapRKN2at10TensorBaseE"  # a Python object for a C++ tensor
+_LAZY = ("_ZN2at6native6is_negERKNS_6TensorE", "_ZN2at6native14_is_zerotensorERKNS_6TensorE")  # not what memory says
 CLASSES = (torch.Tensor, torch.nn.Parameter)  # exactly these; others may be more than the tensor that they hold
 
 
@@ -104,13 +105,15 @@ def dense() -> Any:
     if f is None:
         return None
     try:
-        made = tensor_calls.dense([f.is_contiguous, f.data_ptr, *map(id, CLASSES)], *CLASSES)
+        lazy = [ctypes.cast(getattr(objects.loaded("libtorch_cpu.so"), n), ctypes.c_void_p).value for n in _LAZY]
+        made = tensor_calls.dense([f.is_contiguous, f.data_ptr, *lazy, *map(id, CLASSES)], *CLASSES)  # type: ignore[list-item]
     except Exception as e:
         LOG.warning("strides are checked by Python, which takes longer: %s", e)
         return None
     with _plain():
         x = torch.zeros(3, 4, device="cpu")
-        return made if made(x, x[1:]) is True and made(x, x.t()) is False and made(x[:, 1:]) is False else None
+        others = (x.t(), x[:, 1:], torch._neg_view(x), torch._efficientzerotensor((3, 4), device="cpu"))
+        return made if made(x, x[1:]) is True and not any(made(x, y) for y in others) else None
 
 
 __all__ = ["CLASSES", "Functions", "dense", "functions", "view"]

@@ -130,6 +130,11 @@ def restride(t: torch.Tensor, strides: tuple[int, ...]) -> torch.Tensor:
     return out
 
 
+def values(t: torch.Tensor) -> torch.Tensor:
+    """`t` with its values in memory, where torch has left them to be computed: zeros, negatives, conjugates."""
+    return (t.clone() if t._is_zerotensor() else t).resolve_conj().resolve_neg()
+
+
 def returned(results: list[torch.Tensor]) -> Any:
     """Results as an operator of torch returns them."""
     return (results[0] if len(results) == 1 else tuple(results)) if results else None

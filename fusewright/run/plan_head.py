@@ -5,6 +5,9 @@ caller still has all arguments, and nothing has been computed, freed or overwrit
 That costs no time: where a gradient lies is asked here once, and kernels that read it go by the answer. Where torch's
 operators read it and nothing depends on its strides, that is asked in place of these. Else machine code looks at both,
 which takes a third of the time of one call of Python's.
+
+Nor need a gradient's memory hold its values: torch puts off changing the signs of imaginary parts (of `z.conj()`), and
+has zeros without memory. Kernels and views of memory get them computed.
 """
 
 from __future__ import annotations
@@ -17,6 +20,7 @@ import torch
 from ..core.lazy import lazy_import
 from . import internals, overlaps, steps
 from .inplace import COPY
+from .launch import values
 
 if TYPE_CHECKING:
     from torch.fx import Node
@@ -62,11 +66,13 @@ def write(w: _Writer) -> None:
     w.places.update((n, f"_at{k}") for k, n in enumerate(n for n in alone if n in read))
     if asked:
         module = w.traced.module
+        w.scope["_values"] = values
         w.scope["_apart"] = steps.instead(getattr(module, "plain", module))  # executors take tensors as traced
     if alone:
         places = [f"{w.places[n]} = {n.name}.data_ptr()" if n in w.places else f"{n.name}.data_ptr()" for n in alone]
         lines = [f"try: {'; '.join(places)}", "except RuntimeError as _e: return _apart(_e, args)"]
-        w.add(lines, {n.name for n in alone}, set())
+        lines += [_in_memory(w, n) for n in alone if n not in plain]
+        w.add(lines, {n.name for n in alone}, {n.name for n in alone})
     for n in given:
         if n not in together and n not in plain:
             w.check_strides(n)
@@ -77,10 +83,19 @@ def write(w: _Writer) -> None:
         if bare := [n.name for n in asked if n in together]:
             w.scope["_bare"] = steps.bare
             lines.append(f"    if _bare({', '.join(bare)}): return _apart(None, args)")
+        lines += [f"    {_in_memory(w, n)}" for n in asked if n in together]
         lines += [f"    {w.stride_check(n)}" for n in together]
         w.add(lines, known, known)
     if asked:
         w.add(["args.clear()"], set(), set())
+
+
+def _in_memory(w: _Writer, n: Node) -> str:
+    """The line that computes what torch may have put off: `conj` and what is made of it have other signs in memory."""
+    t, at = n.name, w.places.get(n)
+    lazy = ([f"{t}.is_conj()"] if n.meta["val"].is_complex() else []) + [f"{t}.is_neg()"]
+    lazy.append(f"not {at}" if at else f"{t}._is_zerotensor()")
+    return f"if {' or '.join(lazy)}: {t} = _values({t})" + (f"; {at} = {t}.data_ptr()" if at else "")
 
 
 def _keep_apart(w: _Writer, placeholders: list[Node]) -> None:

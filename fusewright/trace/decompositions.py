@@ -79,17 +79,29 @@ _taking_norm_apart: ContextVar[bool] = ContextVar("_taking_norm_apart", default=
 
 
 def _norm(how: Callable[..., Any]) -> Callable[..., Any]:
-    """`how`, whose `var_mean` is that of a norm."""
+    """`how`, whose `var_mean` is that of a norm, and whose statistics have eager's type."""
 
     @wraps(how)
-    def take_apart(*args: Any, **kwargs: Any) -> Any:
+    def take_apart(x: torch.Tensor, *args: Any, **kwargs: Any) -> Any:
         token = _taking_norm_apart.set(True)
         try:
-            return how(*args, **kwargs)
+            if not _mixed(x, *args, *kwargs.values()):
+                return how(x, *args, **kwargs)
+            out, *others = how(x.to(torch.float32), *args, **kwargs)
+            return (out.to(x.dtype), *others)
         finally:
             _taking_norm_apart.reset(token)
 
     return take_apart
+
+
+def _mixed(x: torch.Tensor, *others: Any) -> bool:
+    """Whether eager's norm of 16-bit floats has its statistics in float32, as its first parameter is, on a CPU.
+
+    torch's decompositions round them to 16 bits, with which the gradient is another, and its own operators raise.
+    """
+    first = next((t for t in others if isinstance(t, torch.Tensor)), x)
+    return x.device.type == "cpu" and x.dtype in (torch.float16, torch.bfloat16) and first.dtype is torch.float32
 
 
 def _var_mean(x: torch.Tensor, dim: Any = None, *, correction: Any = None, keepdim: bool = False) -> Any:
@@ -127,7 +139,8 @@ def _group_norm(
     spread = (n, channels, *[1] * (x.dim() - 2))
     whole = (n, groups, channels // groups, 1)
     out = wide * scale.expand(whole).reshape(spread) + shift.expand(whole).reshape(spread)
-    return out.to(x.dtype), mean.reshape(n, groups).to(x.dtype), rstd.reshape(n, groups).to(x.dtype)
+    kept = torch.float32 if _mixed(x, weight, bias) else x.dtype
+    return out.to(x.dtype), mean.reshape(n, groups).to(kept), rstd.reshape(n, groups).to(kept)
 
 
 def _of_floats(how: Callable[..., Any]) -> Callable[..., Any]:

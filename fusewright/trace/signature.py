@@ -249,8 +249,8 @@ def _node(x: Any, out: Described, name: str, fixed: bool) -> Node:
     if t is torch.Tensor or t is torch.nn.Parameter or t is torch.nn.Buffer:
         if x.layout is not torch.strided or x.is_quantized or x.is_nested or x.device.type == "meta":
             raise Refusal("argument", f"{name} is a {'nested' if x.is_nested else x.layout} tensor on {x.device}")
-        if x.is_neg() or x.is_conj():
-            raise Refusal("argument", f"{name} is a lazy conjugate or negative")
+        if x.is_neg() or x.is_conj() or x._is_zerotensor():
+            raise Refusal("argument", f"{name} is a lazy conjugate or negative, or zeros without memory")
         return Node("tensor", _leaf(x, out, name, fixed))
     if isinstance(x, torch.Tensor):
         raise Refusal("argument", f"{name} is a {t.__name__}, a subclass of torch.Tensor")

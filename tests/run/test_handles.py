@@ -160,7 +160,8 @@ def test_contiguous_or_to_be_asked_of_each() -> None:
     x = torch.randn(6, 20)
     good = [x, x[2:], torch.nn.Parameter(x), torch.empty(0, 3), torch.tensor(1.0), torch.ones(1, 5).t()]
     assert dense() is dense(*good) is dense(x) is True
-    for other in (x.t(), x[:, 1:], x[::2], x.as_subclass(Sub), None, 3, torch.ones(1).expand(4)):
+    lazy = (torch._neg_view(x), torch._efficientzerotensor((2,)))
+    for other in (x.t(), x[:, 1:], x[::2], x.as_subclass(Sub), None, 3, torch.ones(1).expand(4), *lazy):
         for k in range(len(good)):
             assert dense(*good[:k], other, *good[k:]) is False
 
