@@ -25,7 +25,7 @@ from .core.counters import count
 from .core.errors import FusewrightError, Refusal, UserError
 from .core.options import Options, current, from_mapping, using
 from .debug import record
-from .pipeline import fail, warn_once
+from .fallback import fail, fall_back
 from .run.internals import default_device, dispatch_modes, without_default_device
 from .run.node import make_node
 from .run.overlaps import apart
@@ -272,8 +272,7 @@ class Fused:
         elif not options.fallback:
             fail(e, f"trace {self.title}")
         else:
-            count("fallbacks")
-            warn_once(f"{type(e).__name__}: {e}", f"the fused function {self.title}")
+            fall_back(e, f"the fused function {self.title}")
         self.declined.add(key)
 
     def install(self, plan: _Plan, described: Described) -> None:

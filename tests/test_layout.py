@@ -17,6 +17,7 @@ FOLDERS = (
 )
 # Top-level modules come after all folders, in this order; `bench` may be a file or a folder.
 TOP = (
+    "fallback",
     "compile_gpu",
     "pipeline",
     "backend",

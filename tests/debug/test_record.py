@@ -97,7 +97,7 @@ def test_two_equal_groups_of_one_graph_share_a_kernel():
 
 def test_a_graph_that_fails_is_recorded(monkeypatch):
     monkeypatch.setattr("fusewright.pipeline.translate", lambda *a, **k: 1 / 0)
-    monkeypatch.setattr("fusewright.pipeline._warned", set())
+    monkeypatch.setattr("fusewright.fallback._warned", set())
     with pytest.warns(fusewright.FusewrightWarning):
         (g,) = recorded(torch.randn(6, 8), torch.randn(8, 8))
     assert "ZeroDivisionError" in g.failure and not g.groups

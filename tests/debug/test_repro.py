@@ -15,7 +15,7 @@ import pytest
 import torch
 
 import fusewright
-from fusewright import cli, pipeline
+from fusewright import cli, fallback, pipeline
 from fusewright.core.errors import CompilerError, FusewrightWarning, UserError
 from fusewright.debug import files, record, repro
 from fusewright.run import kernels
@@ -26,7 +26,7 @@ from tests.emulate.driver import emulated_gpu
 @pytest.fixture(autouse=True)
 def fresh(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[None]:
     torch._dynamo.reset()
-    monkeypatch.setattr(pipeline, "_warned", set())
+    monkeypatch.setattr(fallback, "_warned", set())
     monkeypatch.setattr(kernels, "_kernels", {})
     with fusewright.options(disk_cache=False, repro_dir=tmp_path / "repro"):
         yield
@@ -219,7 +219,7 @@ def test_no_file_where_none_is_wanted_or_can_be(monkeypatch: pytest.MonkeyPatch,
     (said,) = failing(monkeypatch, pipeline, "lower", repro=False)
     assert "fusewright run" not in said and not (tmp_path / "repro").exists()
     (tmp_path / "file").write_text("")
-    monkeypatch.setattr(pipeline, "_warned", set())
+    monkeypatch.setattr(fallback, "_warned", set())
     torch._dynamo.reset()
     (said,) = failing(monkeypatch, pipeline, "lower", repro_dir=tmp_path / "file")
     assert "planted here" in said and "fusewright run" not in said
