@@ -8,7 +8,7 @@ import gc
 import os
 import sys
 import types
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 import torch
@@ -18,6 +18,8 @@ from .failures import PACKAGE, TORCH
 
 _MANY = 4000  # functions that are looked at
 _LIBRARY = os.path.dirname(os.__file__)  # Python's own modules
+_ENVIRONMENT = type(os.environ).__getitem__.__code__
+_READING = (os.__file__, Mapping.get.__code__.co_filename)  # what is between a program and that: `os.getenv`, `get`
 _TORCHS = {
     *("torch", "fusewright", "numpy", "sympy", "mpmath", "networkx", "triton", "optree", "jinja2", "fsspec"),
     *("filelock", "typing_extensions"),
@@ -116,9 +118,12 @@ def of_users(code: types.CodeType, names: dict[str, Any]) -> bool:
 
 @contextlib.contextmanager
 def called(
-    begins: Callable[[types.CodeType, dict[str, Any]], None], functions: Iterable[types.FunctionType]
+    begins: Callable[[types.CodeType, dict[str, Any]], None],
+    variable: Callable[[str], None],
+    functions: Iterable[types.FunctionType],
 ) -> Iterator[None]:
-    """Tell `begins` of users' code that this thread begins to run, once each, with its globals.
+    """Tell `begins` of users' code that this thread begins to run, once each, with its globals, and `variable` of
+    variables of the environment that such code reads.
 
     Where somebody else profiles this thread, of all of `functions`. What the garbage collector calls is no part of it.
     """
@@ -130,6 +135,12 @@ def called(
         nonlocal inside
         if collector and frame.f_code in collector:
             inside += (event == "call") - (event == "return")
+        elif event == "call" and frame.f_code is _ENVIRONMENT and not inside:
+            at = frame.f_back
+            while at is not None and at.f_code.co_filename.startswith(_READING):
+                at = at.f_back
+            if at is not None and of_users(at.f_code, at.f_globals):
+                variable(frame.f_locals["key"])
         elif event == "call" and id(frame.f_code) not in seen and not inside:
             seen[id(frame.f_code)] = frame.f_code
             if frame.f_code.co_flags & 1 and of_users(frame.f_code, frame.f_globals):  # of a function, not of a module
