@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import re
 import runpy
-import subprocess
-import sys
 import warnings
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -21,6 +19,7 @@ from fusewright.debug import files, record, repro
 from fusewright.run import kernels
 from tests.debug.planted import plant
 from tests.emulate.driver import emulated_gpu
+from tests.processes import python
 
 
 @pytest.fixture(autouse=True)
@@ -86,7 +85,7 @@ def test_a_file_runs_the_same_kernel(
 
 def test_a_file_needs_nothing_but_the_package(tmp_path: Path) -> None:
     (path,) = written(*PROGRAMS["softmax"], tmp_path)
-    done = subprocess.run([sys.executable, str(path)], cwd=tmp_path, capture_output=True, text=True)
+    done = python(path, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     text = path.read_text()
     assert text.startswith("# Fusewright repro: ") and "torch.ops.aten.amax.default" in text
