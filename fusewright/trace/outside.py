@@ -23,7 +23,6 @@ from __future__ import annotations
 import argparse
 import copy
 import functools
-import os
 import sys
 import threading
 import types
@@ -36,7 +35,7 @@ from typing import Any
 import torch
 
 from ..core.errors import Refusal
-from . import classes
+from . import classes, environment
 from .attributes import MISSING
 from .failures import PACKAGE
 from .kept import Kept
@@ -87,7 +86,7 @@ class Outside:
         self.inner: set[int] = set()  # what of these count wherever what has them does
         self.variables: dict[int, tuple[ContextVar[Any], Any, Any]] = {}  # -> what is set, and what is seen
         self.imports: dict[str, Any] = {}  # modules by name
-        self.environment: dict[str, str | None] = {}
+        self.variables_read: dict[str, str | None] = {}  # of the environment
         self.texts = set[str]()  # that are found: names of attributes, where code looks these up by a text
         self.getters = set[str]()  # names of attributes that `operator.attrgetter` looks up
         self.stored: set[int | tuple[int, str]] = set()  # what stays as the function leaves it
@@ -148,7 +147,7 @@ class Outside:
 
     def read_environment(self, name: str) -> None:
         """A variable of the environment is read."""
-        self.environment.setdefault(name, os.environ.get(name))
+        self.variables_read.setdefault(name, environment.value(name))
 
     # --- what is found ---
     def find(self, x: Any, depth: int = 0) -> None:
@@ -344,8 +343,7 @@ class Outside:
                 self.value(out, f"{out.name(variable)}.get(M)", value)
         for name, module in self.imports.items():
             out.lines.append(f"if {out.name(sys.modules)}.get({name!r}) is not {out.name(module)}: return False")
-        for name, text in self.environment.items():
-            out.lines.append(f"if {out.name(os.environ)}.get({name!r}) != {text!r}: return False")
+        environment.conditions(out, self.variables_read)
         self.close()
         return out.build()
 

@@ -8,18 +8,16 @@ import gc
 import os
 import sys
 import types
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import torch
 
-from . import frames
+from . import environment, frames
 from .failures import PACKAGE, TORCH
 
 _MANY = 4000  # functions that are looked at
 _LIBRARY = os.path.dirname(os.__file__)  # Python's own modules
-_ENVIRONMENT = type(os.environ).__getitem__.__code__
-_READING = (os.__file__, Mapping.get.__code__.co_filename)  # what is between a program and that: `os.getenv`, `get`
 _TORCHS = {
     *("torch", "fusewright", "numpy", "sympy", "mpmath", "networkx", "triton", "optree", "jinja2", "fsspec"),
     *("filelock", "typing_extensions"),
@@ -135,10 +133,8 @@ def called(
         nonlocal inside
         if collector and frame.f_code in collector:
             inside += (event == "call") - (event == "return")
-        elif event == "call" and frame.f_code is _ENVIRONMENT and not inside:
-            at = frame.f_back
-            while at is not None and at.f_code.co_filename.startswith(_READING):
-                at = at.f_back
+        elif event == "call" and frame.f_code is environment.READING and not inside:
+            at = environment.reader(frame)
             if at is not None and of_users(at.f_code, at.f_globals):
                 variable(frame.f_locals["key"])
         elif event == "call" and id(frame.f_code) not in seen and not inside:
