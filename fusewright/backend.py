@@ -13,13 +13,13 @@ from torch._dynamo.exc import TorchDynamoException, exceptions_allowed_to_be_fal
 from torch._functorch.partitioners import default_partition, min_cut_rematerialization_partition
 from torch.fx import GraphModule
 
-from .core.counters import count
 from .core.errors import FusewrightWarning, UserError
 from .core.lazy import lazy_import
 from .core.options import Options, current, from_mapping, using
 from .debug import record
 from .debug.dump import About, around, readable, show
-from .pipeline import compile_fx, fail, warn_once
+from .fallback import whole_graph
+from .pipeline import compile_fx
 from .run.overlaps import ASKED
 from .trace import decompositions as decomp
 from .trace import executors
@@ -150,12 +150,7 @@ def fusewright(gm: GraphModule, example_inputs: Sequence[Any], **kwargs: Any) ->
         except Missing:
             return gm.forward  # which says so
         except Exception as e:
-            if not opts.fallback:
-                fail(e, "trace a graph")
-            count("fallbacks")
-            record.failed(f"graph{next(_joints)}", f"{type(e).__name__}: {e}")
-            warn_once(f"{type(e).__name__}: {e}", "a whole graph")
-            return gm.forward
+            return whole_graph(e, "trace a graph", gm, f"graph{next(_joints)}", opts)
         return parts.callable(whole, example_inputs, "fusewright")
 
 

@@ -33,6 +33,7 @@ from .debug import judging, record
 from .debug.dynamo import Facts
 from .debug.judging import Mismatch
 from .debug.report import Report, make
+from .fallback import fail, fall_back
 from .graph import defined as text_of
 from .graph.builder import Builder
 from .graph.defined import Argument, Defined, Layout, Result, check_layout, check_name, verify_defined
@@ -40,7 +41,7 @@ from .graph.operations import Operations
 from .graph.symbolic import Size, SizeLike, Tensor, TensorLike, as_ix, as_shape
 from .graph.units import dtype_of
 from .index.expr import sym
-from .pipeline import compile_traced, fail, warn_once
+from .pipeline import compile_traced
 from .run.internals import dispatch_modes
 from .trace import operators
 from .trace.calling import SCOPE, Checks, block, compiled, kinds_of, plainly, write, written
@@ -404,8 +405,7 @@ class Definition(Operations):
             except Exception as e:
                 if not options.fallback:
                     fail(e, f"compile definition '{self.name}'")
-                count("fallbacks")
-                warn_once(f"{type(e).__name__}: {e}", f"the definition '{self.name}'")
+                fall_back(e, f"the definition '{self.name}'")
             self._plans[key] = plan, variant
             return plan, variant
 

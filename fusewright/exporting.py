@@ -27,7 +27,8 @@ from .core.options import Options, from_mapping, using
 from .debug import record
 from .debug.dump import About as Of
 from .debug.dump import show, timeline
-from .pipeline import compile_graph, fail
+from .fallback import fail
+from .pipeline import compile_graph
 from .run.overlaps import ASKED
 from .run.plan import Plan
 from .run.program import About, Program

@@ -25,7 +25,7 @@ from .core.counters import count
 from .core.errors import FusewrightError, Refusal, UserError
 from .core.options import Options, current, from_mapping, using
 from .debug import record
-from .pipeline import fail, warn_once
+from .fallback import fail, fall_back
 from .run.internals import default_device, dispatch_modes, without_default_device
 from .run.node import make_node
 from .run.overlaps import apart
@@ -67,6 +67,7 @@ class Fused:
     """
 
     entered = ""  # the parameter whose `forward` is traced: its hooks are run by whoever calls it
+    of_module = False  # whether it is the `forward` of a `FusedModule`
     strict = True  # whether what a trace cannot follow is the user's error; else the plain function runs
 
     def __init__(self, fn: Callable[..., Any], specialize: Any, overrides: dict[str, Any]):
@@ -75,6 +76,7 @@ class Fused:
         self.plans: dict[Any, list[_Plan]] = {}
         self.declined: set[Any] = set()
         self.again_once: set[Any] = set()
+        self.others: dict[Any, Callable[..., Any]] = {}
         self.blocks: list[list[str]] = []  # of the generated code, one for each entry
         self.source = ""
         self.traces = 0
@@ -129,14 +131,22 @@ class Fused:
             {p.name: p.default for p in given if p.kind is p.KEYWORD_ONLY} or None,
         )
         source = f"lambda {', '.join(self.names)}: _fn({', '.join(give)})"
-        self.plain: Callable[..., Any] = eval(compile(source, frames.name(self.title), "eval"), {"_fn": self.fn})
-        if is_wrapper(self.fn):
-            self.plain = as_given(self.fn, parameters)
-        self.traced = self.plain
+
+        def handing(fn: Callable[..., Any]) -> Callable[..., Any]:
+            if is_wrapper(self.fn):
+                return as_given(fn, parameters)
+            made: Any = eval(compile(source, frames.name(self.title), "eval"), {"_fn": fn})
+            made.__wrapped__ = fn
+            return made  # type: ignore[no-any-return]
+
+        self.handing = handing  # a function of all parameters by position that calls another one
+        self.plain = self.traced = handing(self.fn)
 
     # --- a call that the generated code does not know ---
     def slow(self, *values: Any) -> Any:
         """Find or make the plan of a call, add it to the generated code, and run it."""
+        if self.of_module and (forward := _forward(values[0])) is not self.fn:  # it has been replaced
+            return self.instead(forward)(*values)
         if _transformed():
             return self.plain(*values)
         try:
@@ -187,6 +197,12 @@ class Fused:
         numbers = integers(plan.entry.captured, leaves)
         assert numbers is not None
         return plan.run(leaves, numbers)
+
+    def instead(self, forward: Callable[..., Any]) -> Callable[..., Any]:
+        """What takes the same arguments, and is for a module that has this `forward` now."""
+        if forward not in self.others:
+            self.others[forward] = self.handing(_of_module(forward, self.specialize, self.overrides))
+        return self.others[forward]
 
     def exhausted(self) -> bool:
         """Whether no more signatures are traced."""
@@ -272,8 +288,7 @@ class Fused:
         elif not options.fallback:
             fail(e, f"trace {self.title}")
         else:
-            count("fallbacks")
-            warn_once(f"{type(e).__name__}: {e}", f"the fused function {self.title}")
+            fall_back(e, f"the fused function {self.title}")
         self.declined.add(key)
 
     def install(self, plan: _Plan, described: Described) -> None:
@@ -389,10 +404,7 @@ class FusedModule(torch.nn.Module):
         d["_call"] = self._make(module, specialize, overrides)
 
     def _make(self, module: torch.nn.Module, specialize: Any, overrides: dict[str, Any]) -> Callable[..., Any]:
-        fn = _instance_forward if "forward" in module.__dict__ else type(module).forward
-        made = Fused(fn, specialize, overrides)
-        made.entered = next(iter(made.names), "")
-        return made.call
+        return _of_module(_forward(module), specialize, overrides)
 
     def again(self) -> FusedModule:
         """The same module, fused anew."""
@@ -437,6 +449,17 @@ class FusedModule(torch.nn.Module):
 
     def extra_repr(self) -> str:
         return f"fused {type(self._plain).__name__}"
+
+
+def _forward(module: torch.nn.Module) -> Callable[..., Any]:
+    """The function that runs when a module is called, with the module as its first argument."""
+    return _instance_forward if "forward" in module.__dict__ else type(module).forward
+
+
+def _of_module(forward: Callable[..., Any], specialize: Any, overrides: dict[str, Any]) -> Callable[..., Any]:
+    made = Fused(forward, specialize, overrides)
+    made.entered, made.of_module = next(iter(made.names), ""), True
+    return made.call
 
 
 def _instance_forward(self: torch.nn.Module, *args: Any, **kwargs: Any) -> Any:

@@ -45,8 +45,8 @@ def fuse(
     the default device. Every other size reuses the trace, unless Python conditions on sizes turn out otherwise, and
     every grad mode, unless the function asks (`torch.is_grad_enabled()`) or there are gradients to record. Python
     code in it runs while it is traced only, which may take several runs (sizes found to be multiples are traced again
-    as such), and values that are no arguments (globals, attributes of objects) are read then; those that it reads of
-    modules among the arguments (`self.scale`, a dropout's `p`) are conditions of the trace. Tensors are read in each
+    as such), and values that are no arguments (globals, attributes of modules and objects) are read then, and are
+    conditions of the trace. Tensors are read in each
     call if modules or objects among the arguments hold them, in attributes or containers, or if they are tables that
     the function has made of constants and kept; others that are no arguments are an error. It sees a tensor of its
     own for each argument: `x is y` is False for one that is given twice. If it asks where a tensor lies in memory or

@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 import logging
 import time
-import warnings
 from collections.abc import Callable, Hashable, Mapping
 from functools import partial
 from types import MappingProxyType
@@ -18,13 +17,14 @@ from torch.fx import GraphModule
 from .build.pins import steered
 from .core.counters import count
 from .core.dtypes import bf16
-from .core.errors import CompilerError, FusewrightError, FusewrightWarning, Refusal, UserError
+from .core.errors import Refusal
 from .core.lazy import lazy_import
 from .core.log import LOG
 from .core.options import Options, current, using
 from .core.switches import FUSION_PASSES, family_name, names_of
 from .debug import fuel, record, unmet, watch
 from .debug.dump import About, around, readable, show, shown, timeline
+from .fallback import INSTEAD, fail, fall_back, whole_graph
 from .fusion.alike import Likeness, likeness, refused_again, renamed
 from .fusion.build import Built, build
 from .fusion.ir import Fusion
@@ -64,9 +64,6 @@ else:  # for groups on GPUs, for failures, and for what people ask to see or to 
 
 SINGLE_OP_BYTES = 1 << 20  # a lone operation is compiled when its result is large enough for memory reuse to pay
 SINGLE_SLOW_BYTES = 1 << 14  # one that torch does point by point is, when what it reads is: a scatter, a variance
-INSTEAD = "it runs through PyTorch instead"
-
-_warned: set[str] = set()
 _serial = itertools.count()
 
 
@@ -100,12 +97,8 @@ def _compile_fx(gm: GraphModule, kind: str, name: str, o: Options) -> Callable[[
                 claim_patterns.claim_patterns(traced, order)
         return _planned(traced, name)
     except Exception as e:
-        if not o.fallback:
-            fail(e, "compile a graph")
-        count("fallbacks")
-        record.failed(name, f"{type(e).__name__}: {e}")
-        warn_once(f"{type(e).__name__}: {e}", "a whole graph", partial(repro.of_graph_failure, gm, name, e))
-        return make_boxed_func(gm.forward)
+        run = whole_graph(e, "compile a graph", gm, name, o, partial(repro.of_graph_failure, gm, name, e))
+        return make_boxed_func(run)
 
 
 def _planned(traced: Traced, name: str) -> Callable[[list[Any]], list[Any]]:
@@ -448,48 +441,15 @@ class _Compilation:
             return
         if not self.options.fallback:
             self.fail(g, e)
-        count("fallbacks")
         b = self.memo.get(_key(g), (None, None))[0]
         with using(self.options):
             what = f"a group of operations at {self.where(g) or 'an unknown line'}"
-            warn_once(f"{type(e).__name__}: {e}", what, lambda: repro.of_failure(self.traced, g, b, name, e), instead)
+            fall_back(e, what, lambda: repro.of_failure(self.traced, g, b, name, e), instead)
 
 
 def _key(g: Group) -> Hashable:
     """What tells a group from others of the graph: what it computes, and what of that is stored."""
     return tuple(e.out.id for e in g.eqns), tuple(v.id for v in g.outputs)
-
-
-def as_compiler_error(e: Exception, stage: str, where: str = "") -> FusewrightError:
-    """`e` itself if it is a CompilerError (its stage and line completed) or the user's mistake, else a CompilerError
-    that quotes it."""
-    if isinstance(e, UserError):
-        return e
-    if isinstance(e, CompilerError):
-        e.stage, e.where = e.stage or stage, e.where or where
-        return e
-    return CompilerError(f"{type(e).__name__}: {e}", stage, where)
-
-
-def fail(e: Exception, stage: str, where: str = "") -> NoReturn:
-    """Raise what `as_compiler_error` makes of `e`, which must not become its own cause."""
-    error = as_compiler_error(e, stage, where)
-    if error is e:
-        raise error
-    raise error from e
-
-
-def warn_once(cause: str, what: str, more: Callable[[], str] = str, instead: str = INSTEAD) -> None:
-    """One warning per cause: what could not be compiled, why, what runs instead, how to see the failure, and `more`."""
-    if cause in _warned:
-        return
-    _warned.add(cause)
-    message = (
-        f"Fusewright could not compile {what} ({cause}); {instead}. Set "
-        f"FUSEWRIGHT_DISABLE=fallback to raise the failure. {more()}"
-    ).rstrip()
-    LOG.warning(message)
-    warnings.warn(message, FusewrightWarning, stacklevel=3)
 
 
 __all__ = ["Grouping", "Kernel", "compile_graph"]

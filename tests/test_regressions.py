@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
 from collections.abc import Callable
 
 import pytest
 import torch
 import torch.nn.functional as F
 
+from tests.processes import python
 from tests.support import assert_agrees, compiled, no_fallbacks
 
 X, B = torch.randn(64, 300), torch.randn(300)
@@ -77,9 +75,7 @@ for x in (torch.randn(20), torch.ones(3), -torch.ones(9)):
 
 
 def test_a_size_known_only_at_run_time_is_zero() -> None:
-    done = subprocess.run(
-        [sys.executable, "-c", NOTHING_SELECTED], env=dict(os.environ), capture_output=True, text=True
-    )
+    done = python("-c", NOTHING_SELECTED)
     assert done.returncode == 0, f"exit code {done.returncode}\n{done.stderr}"
 
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from collections.abc import Set as AbstractSet
 
 from ..core.dtypes import DType, compute_type, f32
 from ..fusion.ir import Stage
+from ..fusion.scalar import Expr
 from ..prims.table import ARG_MONOIDS, MONOIDS
 from .accumulate import LAST
 from .gpu_online import OnlineSums
@@ -61,13 +61,14 @@ class Rows(OnlineSums):
         plain = [st for st in reduces if st not in self.p.full and st.name not in running and st.name not in led]
         blocked = [st for st in [*plain, *self.p.full] if st in reduces and self.in_parts(st)]
         parts = {st.name: self.accumulator(s, st)[0] for st in blocked}
+        checks, _ = self.p.point_checks(number, frozenset())
         accs = {st.name: (self.whole(s, st),) if st in blocked else self.accumulator(s, st) for st in plain}
 
         def points(scopes: list[Scope]) -> None:
             if self.s.mode != "persistent":
                 self.ask_first(scopes, [self.p.operand(st) for st in stages])
             for x in scopes:
-                self.at_point(x, number)
+                self.at_point(x, number, checks)
                 for st in stages:  # values first: all loads are on their way before the first store
                     for e in self.factors(st):
                         self.emit(x, e)
@@ -154,14 +155,13 @@ class Rows(OnlineSums):
         if self.s.mode != "split":
             s.stages[st.name] = self.own(s, self.about(s, st, *parts))
 
-    def at_point(self, x: Scope, number: int, scanned: AbstractSet[str] = frozenset()) -> None:
-        """What comes before the stages of a pass; checks that wait for what is `scanned` are left to the caller."""
+    def at_point(self, x: Scope, number: int, checks: Sequence[Expr]) -> None:
+        """What comes before the stages of a pass, `checks` among it."""
         fetched = set(self.loads_of(number))
         later = {e for q, es in self.p.keep_at.items() if q >= number for e in es}
         x.kept = {e: b for e, b in self.keep.items() if e in fetched or (e in self.p.kept and e not in later)}
-        for check, per_point, when in self.p.checks:
-            if per_point and when == number and not check.stages & scanned:
-                self.check(x, check)
+        for c in checks:
+            self.check(x, c)
         for e in self.p.keep_at.get(number, ()):
             if e in fetched:
                 continue

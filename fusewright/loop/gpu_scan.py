@@ -35,12 +35,12 @@ class Scans(Split):
         scanned = {st.name for st in scans}
         accs = {st.name: self.accumulator(s, st) for st in stages if st.kind == "reduce"}
         chunked = shared_scan(self.f, self.s)
-        checks = [c for c, per_point, when in self.p.checks if per_point and when == number and c.stages & scanned]
+        before, after = self.p.point_checks(number, scanned)
         carried = {} if chunked else {st.name: self.carry(s, st) for st in scans}
 
         def points(found: list[tuple[Scope, Arg | None]]) -> None:
             for x, _ in found:  # all loads are on their way before threads wait for each other
-                self.at_point(x, number, scanned)
+                self.at_point(x, number, before)
                 for st in scans:
                     self.emit(x, st.body)
                 for e in sc.walk([st.body for st in stages]):
@@ -54,7 +54,7 @@ class Scans(Split):
                     for st in scans:
                         self.advance_scan(x, st, carried[st.name], here)
             for x, here in found:
-                for c in checks:
+                for c in after:
                     self.check(x, c, here)
                 for st in stages:
                     self.emit(x, st.body)

@@ -316,14 +316,12 @@ class _Lower(Scatters):
     def _point(self, s: Scope, p: _Pass, u: int) -> None:
         later = {e for q, es in self.p.keep_at.items() if q >= p.number for e in es}
         s.kept = {e: b for e, b in self.kept.items() if e not in later}
-        checks = [c for c, per_point, when in self.p.checks if per_point and when == p.number]
-        for c in checks:
-            if not c.stages & p.scans.keys():
-                self.check(s, c)
+        before, after = self.p.point_checks(p.number, p.scans.keys())
+        for c in before:
+            self.check(s, c)
         self._advance_scans(s, p)
-        for c in checks:
-            if c.stages & p.scans.keys():  # of a place that a scan computes
-                self.check(s, c)
+        for c in after:
+            self.check(s, c)
         for e in self.p.keep_at.get(p.number, ()):
             value = self.splat(s, self.emit(s, e), self.width)
             s.body.append(Store(self.kept[e], self.position(s), value, self._scratch_mask(s)))

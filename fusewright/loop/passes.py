@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from collections.abc import Set as AbstractSet
 from typing import Protocol
 
 from ..fusion import scalar as sc
@@ -118,6 +119,12 @@ class Passes:
         for c, axes in self.f.checks:
             p = min((q for q in self.work if q >= at(c)), default=max(self.work, default=0) + 1)
             self.checks.append((c, bool(set(axes) & set(self.cols)), p))
+
+    def point_checks(self, number: int, scanned: AbstractSet[str]) -> tuple[list[Expr], list[Expr]]:
+        """The checks at every point of a pass: those that come before what is `scanned` there advances, and those of
+        places that it computes, which come after."""
+        here = [c for c, per_point, when in self.checks if per_point and when == number]
+        return [c for c in here if not c.stages & scanned], [c for c in here if c.stages & scanned]
 
     def operand(self, s: Stage) -> Expr:
         """What a pass evaluates for a stage."""

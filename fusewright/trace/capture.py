@@ -145,7 +145,7 @@ class _Tracer:
         self.calls = False  # whether it calls modules
         functions = reached(fn, values)
         self.typed = classes.namespaces(functions)
-        self.outside = Outside(described.structure, functions, kept)
+        self.outside = Outside(fn, described.structure, functions, kept)
         self.attributes = Attributes({k: described.leaves[k] for k in layouts}, described.names)
 
     # --- inputs ---

@@ -40,6 +40,7 @@ def as_given(fn: Callable[..., Any], parameters: Sequence[inspect.Parameter]) ->
                 named[p.name] = v
         return fn(*args, **named)
 
+    call.__wrapped__ = fn  # type: ignore[attr-defined]
     return call
 
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import torch
 
-from . import frames
+from . import environment, frames
 from .failures import PACKAGE, TORCH
 
 _MANY = 4000  # functions that are looked at
@@ -116,9 +116,12 @@ def of_users(code: types.CodeType, names: dict[str, Any]) -> bool:
 
 @contextlib.contextmanager
 def called(
-    begins: Callable[[types.CodeType, dict[str, Any]], None], functions: Iterable[types.FunctionType]
+    begins: Callable[[types.CodeType, dict[str, Any]], None],
+    variable: Callable[[str], None],
+    functions: Iterable[types.FunctionType],
 ) -> Iterator[None]:
-    """Tell `begins` of users' code that this thread begins to run, once each, with its globals.
+    """Tell `begins` of users' code that this thread begins to run, once each, with its globals, and `variable` of
+    variables of the environment that such code reads.
 
     Where somebody else profiles this thread, of all of `functions`. What the garbage collector calls is no part of it.
     """
@@ -130,6 +133,10 @@ def called(
         nonlocal inside
         if collector and frame.f_code in collector:
             inside += (event == "call") - (event == "return")
+        elif event == "call" and frame.f_code is environment.READING and not inside:
+            at = environment.reader(frame)
+            if at is not None and of_users(at.f_code, at.f_globals):
+                variable(frame.f_locals["key"])
         elif event == "call" and id(frame.f_code) not in seen and not inside:
             seen[id(frame.f_code)] = frame.f_code
             if frame.f_code.co_flags & 1 and of_users(frame.f_code, frame.f_globals):  # of a function, not of a module

@@ -3,16 +3,16 @@
     x * self.scale        F.dropout(x, self.p)        self.act(x)        x + self.config.eps
 
 While a function is traced, its thread notes which of them it reads of modules among its arguments, and of objects of
-classes written in Python that are found there, in globals or in closures. That they are still what they were is a
-condition of the trace: calls where they are not have a trace of their own. What it assigns is noted, too.
+classes written in Python that are found there, in globals or in closures (`watching.py`). That they are still what
+they were is a condition of the trace: calls where they are not have a trace of their own. So is what it assigns.
+
+Of each object is written down what it had itself under the name, or that it had nothing: then what counts is what its
+class has.
 """
 
 from __future__ import annotations
 
-import abc
-import enum
 import functools
-import threading
 import types
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -21,27 +21,15 @@ from typing import Any
 import torch
 
 from .attributes import MISSING
-from .reach import foreign
 from .signature import Node, Same
 from .state import OF_MODULES
-from .unchanged import Unchanged, plain
+from .unchanged import Unchanged
+from .watching import watch, watching
 
-_HEAP = 1 << 9  # the flag of classes that are not built in
 _read = object.__getattribute__
-
-
-def of_users_class(t: type) -> bool:
-    """Whether a class is a program's."""
-    return bool(t.__flags__ & _HEAP) and not foreign(t.__module__)
-
-
-def watchable(t: type) -> bool:
-    """Whether attributes of a class's objects can be noted when they are read."""
-    if type(t) not in (type, abc.ABCMeta) or not of_users_class(t):
-        return False
-    if issubclass(t, (torch.nn.Module, torch.Tensor, BaseException, enum.Enum, tuple)):
-        return False
-    return all(c is object or c in _patched or "__getattribute__" not in vars(c) for c in t.__mro__)
+_KINDS = ("_parameters", "_buffers", "_modules")
+# Methods by which `copy` and `pickle` read all attributes.
+_WHOLE = ("__dict__", "__reduce_ex__", "__reduce__", "__getstate__", "__copy__", "__deepcopy__")
 
 
 def own(x: Any) -> dict[str, Any]:
@@ -61,12 +49,14 @@ def of_class(t: type, name: str) -> Any:
 def held(x: Any, name: str) -> Any:
     """What an object itself has under a name."""
     there = of_class(type(x), name)
-    if isinstance(there, types.MemberDescriptorType):
-        try:
-            return there.__get__(x)
-        except AttributeError:
-            return MISSING
-    return own(x).get(name, MISSING)
+    return _slot(there, x) if isinstance(there, types.MemberDescriptorType) else own(x).get(name, MISSING)
+
+
+def _slot(member: types.MemberDescriptorType, x: Any) -> Any:
+    try:
+        return member.__get__(x)
+    except AttributeError:
+        return MISSING
 
 
 def put_back(x: Any, name: str, value: Any) -> None:
@@ -80,20 +70,22 @@ def put_back(x: Any, name: str, value: Any) -> None:
 class Reads:
     """What one function reads of modules and objects, at first the modules among its arguments.
 
-    `found(value)`: whom to tell of values that are no plain ones. `modules`: ids of modules whose attributes count;
-    `objects`: the same of objects, which are held while the function is traced.
+    `found(value)`: whom to tell of values; `of_class(t, name)`: of an attribute that an object has from its class.
+    `modules`: ids of modules whose attributes count; `objects`: the same of objects, which are held while the function
+    is traced.
     """
 
-    def __init__(self, structure: Sequence[Node], found: Callable[[Any], None]):
+    def __init__(self, structure: Sequence[Node], found: Callable[[Any], None], of_class: Callable[[type, str], None]):
         nodes = [n for top in structure for n in top.walk() if n.kind == "module"]
-        self.modules = {id(same.get()) for n in nodes for _, same, *_ in n.data.modules}
+        self.given = [m for n in nodes for _, same, *_ in n.data.modules if (m := same.get()) is not None]
+        self.modules = set(map(id, self.given))
         self.roots: dict[int, Any] = {}  # modules that are no arguments
         self.objects: dict[int, Any] = {}
-        self.tell = found
+        self.found, self.of_class = found, of_class
         self.owners: dict[int, Callable[[], Any]] = {}  # of what has been read, in order
         self.read: dict[int, dict[str, Any]] = {}  # by owner: what an object itself had, or MISSING
         self.slots: dict[int, dict[str, Any]] = {}
-        self.classes: dict[tuple[type, str], Any] = {}  # what its class had
+        self.whole: dict[int, int] = {}  # of whom all attributes have been read -> their number
         self.assigned: dict[tuple[int, str], tuple[Any, Any]] = {}  # -> object, what it had before
 
     def module(self, m: torch.nn.Module) -> None:
@@ -103,65 +95,83 @@ class Reads:
             if id(sub) not in self.modules:
                 self.modules.add(id(sub))
                 self.roots[id(sub)] = sub
+                self.found(type(sub))
 
     def object(self, x: Any) -> None:
         """Note what is read of an object."""
         if id(x) not in self.objects:
             self.objects[id(x)] = x
-            _patch(type(x))
+            watch(type(x))
 
-    def note(self, m: torch.nn.Module, name: str, value: Any) -> None:
-        """The attribute `name` of a module has been read."""
+    @contextmanager
+    def watched(self) -> Iterator[None]:
+        """Note what this thread reads."""
+        with watching(self):
+            for x in list(self.objects.values()):
+                watch(type(x))
+            yield
+
+    # --- what is read ---
+    def note_module(self, m: torch.nn.Module, name: str, value: Any) -> None:
+        """The attribute `name` of a module has been read, and is `value`."""
         if id(m) not in self.modules or name in self.read.get(id(m), ()):
             return
-        if name in OF_MODULES and (name != "training" or id(m) not in self.roots):
-            return
-        here = own(m).get(name, MISSING)
-        if here is MISSING:
-            if name in dir(type(m)):  # else it is a submodule, or what a parameter's dictionary has
+        if name == "__dict__":
+            self.note_all(m, [n for n in own(m) if n not in OF_MODULES])
+        elif name not in OF_MODULES or (name == "training" and id(m) in self.roots):
+            here = own(m).get(name, MISSING)
+            there = of_class(type(m), name)
+            if isinstance(there, types.MemberDescriptorType):
+                self.note_slot(m, name, there)
+            elif here is MISSING and there is MISSING and any(name in own(m).get(kind, ()) for kind in _KINDS):
+                return  # the signature has it
+            elif not isinstance(here, (torch.Tensor, torch.nn.Module)):
                 self.add(m, name, here)
-                self.of_class(type(m), name)
-        elif here is value and not isinstance(value, (torch.Tensor, torch.nn.Module)):
-            self.add(m, name, here)
+                if here is not value:
+                    self.of_class(type(m), name)
 
     def note_object(self, x: Any, name: str) -> None:
         """The attribute `name` of an object is read."""
         if id(x) not in self.objects:
             return
-        if name == "__dict__":
-            for n in list(own(x)):
-                self.note_object(x, n)
+        if name in _WHOLE:
+            self.note_all(x, list(own(x)))
         if name.startswith("__") or name in self.read.get(id(x), ()) or name in self.slots.get(id(x), ()):
             return
         there = of_class(type(x), name)
         if isinstance(there, types.MemberDescriptorType):
-            try:
-                value = there.__get__(x)
-            except AttributeError:
-                return
-            self.slots.setdefault(id(x), {})[name] = value
-            self.owners.setdefault(id(x), Same(x).get)
-            self.tell(value)
-        elif not isinstance(there, property):
-            here = own(x).get(name, MISSING)
-            if here is MISSING and isinstance(there, functools.cached_property):
-                return
+            self.note_slot(x, name, there)
+            return
+        here = own(x).get(name, MISSING)
+        if here is MISSING and isinstance(there, functools.cached_property):
+            self.of_class(type(x), name)  # it is about to be there
+            return
+        if not isinstance(there, property):
             self.add(x, name, here)
-            if here is MISSING:
-                self.of_class(type(x), name)
+        if here is MISSING or hasattr(type(there), "__set__"):
+            self.of_class(type(x), name)
+
+    def note_slot(self, x: Any, name: str, member: types.MemberDescriptorType) -> None:
+        value = _slot(member, x)
+        self.slots.setdefault(id(x), {})[name] = value
+        self.owners.setdefault(id(x), Same(x).get)
+        if value is not MISSING:
+            self.found(value)
+
+    def note_all(self, x: Any, names: Sequence[str]) -> None:
+        """All attributes that an object itself has are read."""
+        if id(x) not in self.whole:
+            self.owners.setdefault(id(x), Same(x).get)
+            self.whole[id(x)] = len(own(x))
+            for n in names:
+                self.add(x, n, own(x).get(n, MISSING))
 
     def add(self, x: Any, name: str, value: Any) -> None:
         self.owners.setdefault(id(x), Same(x).get)
-        self.read.setdefault(id(x), {})[name] = value
-        if value is not MISSING:
-            self.tell(value)
-
-    def of_class(self, t: type, name: str) -> None:
-        there = of_class(t, name)
-        if (t, name) not in self.classes and (plain(there) or not hasattr(type(there), "__get__")):
-            if there is not MISSING and not isinstance(there, torch.Tensor):
-                self.classes[t, name] = there
-                self.tell(there)
+        if name not in self.read.setdefault(id(x), {}):
+            self.read[id(x)][name] = value
+            if value is not MISSING:
+                self.found(value)
 
     def assign(self, x: Any, name: str) -> None:
         """The attribute `name` of an object is assigned or deleted."""
@@ -169,37 +179,21 @@ class Reads:
             self.note_object(x, name)  # a trace is for objects that have what is assigned
             self.assigned[id(x), name] = x, held(x, name)
 
-    @contextmanager
-    def watched(self) -> Iterator[None]:
-        """Note what this thread reads."""
-        me = threading.get_ident()
-        with _lock:
-            if not _watching:
-                torch.nn.Module.__getattribute__ = _noting  # type: ignore[assignment, method-assign]
-            _watching.setdefault(me, []).append(self)
-        try:
-            for x in list(self.objects.values()):
-                _patch(type(x))
-            yield
-        finally:
-            with _lock:
-                _watching[me].pop()
-                if not _watching[me]:
-                    del _watching[me]
-                if not _watching:
-                    del torch.nn.Module.__getattribute__
-                    _restore()
-
-    def conditions(self, out: Unchanged, value: Callable[[str, Any], None]) -> None:
-        """Write that all is still what it was. `value(e, v)` does it for one value."""
+    # --- what is written down ---
+    def conditions(self, out: Unchanged, value: Callable[[Unchanged, str, Any], None]) -> None:
+        """Write that all is still what it was. `value` writes it for one expression."""
         at: dict[int, str] = {}
         for k, (owner, get) in enumerate(self.owners.items()):
             if owner not in at:
                 at[owner] = f"o{k}"
                 out.lines.append(f"o{k} = {out.name(get)}()")
-            if owner in self.read:
+                out.lines.append(f"if type(o{k}) is not {out.name(type(get()))}: return False")
+            read = self.read.get(owner, {})
+            if read or owner in self.whole:
                 out.lines.append(f"d = {at[owner]}.__dict__")
-            for name, v in self.read.get(owner, {}).items():
+            if owner in self.whole:
+                out.unless(f"len(d) == {self.whole[owner]}")
+            for name, v in read.items():
                 if v is MISSING:
                     out.lines.append(f"if {name!r} in d: return False")
                 elif id(v) in self.objects and id(v) in self.owners and id(v) not in at:  # what it has is what counts
@@ -207,73 +201,12 @@ class Reads:
                     out.lines.append(f"{at[id(v)]} = d[{name!r}]")
                     out.unless(f"type({at[id(v)]}) is {out.name(type(v))}")
                 else:
-                    value(f"d[{name!r}]", v)
+                    value(out, f"d[{name!r}]", v)
             for name, v in self.slots.get(owner, {}).items():
-                value(f"{at[owner]}.{name}", v)
-        for (t, name), v in self.classes.items():
-            value(f"{out.name(t)}.{name}", v)
+                if v is MISSING:
+                    out.unless(f"getattr({at[owner]}, {name!r}, M) is M")
+                else:
+                    value(out, f"{at[owner]}.{name}", v)
 
 
-_lock = threading.RLock()
-_watching: dict[int, list[Reads]] = {}  # by thread
-_patched: dict[type, dict[str, Any]] = {}  # what is in a class in place of its own
-
-
-def _mine() -> Reads | None:
-    found = _watching.get(threading.get_ident())
-    return found[-1] if found else None
-
-
-def _noting(m: torch.nn.Module, name: str) -> Any:
-    value = _read(m, name)
-    if not name.startswith("__") and (mine := _mine()) is not None:
-        mine.note(m, name, value)
-    return value
-
-
-def _patch(t: type) -> None:
-    """Have the objects of a class tell when their attributes are read, assigned and deleted."""
-    with _lock:
-        if not _watching or any(c in _patched for c in t.__mro__):
-            return
-        put: Any = t.__setattr__
-        delete: Any = t.__delattr__
-
-        def __getattribute__(x: Any, name: str) -> Any:
-            if (mine := _mine()) is not None:
-                mine.note_object(x, name)
-            return _read(x, name)
-
-        def __setattr__(x: Any, name: str, value: Any) -> None:
-            if (mine := _mine()) is not None:
-                mine.assign(x, name)
-            put(x, name, value)
-
-        def __delattr__(x: Any, name: str) -> None:
-            if (mine := _mine()) is not None:
-                mine.assign(x, name)
-            delete(x, name)
-
-        before: dict[str, Any] = {}
-        for f in (__getattribute__, __setattr__, __delattr__):
-            name = f.__name__
-            before[name] = vars(t).get(name, MISSING)
-            try:
-                setattr(t, name, f)
-            except (AttributeError, TypeError):
-                del before[name]
-        _patched[t] = before
-
-
-def _restore() -> None:
-    """Put back what classes had."""
-    for t, before in _patched.items():
-        for name, f in before.items():
-            if f is MISSING:
-                delattr(t, name)
-            else:
-                setattr(t, name, f)
-    _patched.clear()
-
-
-__all__ = ["MISSING", "Reads", "held", "of_users_class", "own", "put_back", "watchable"]
+__all__ = ["Reads", "held", "of_class", "own", "put_back"]

@@ -14,10 +14,12 @@ Plain values are compared by type and text, containers item by item, everything 
 from __future__ import annotations
 
 import types
-from collections import deque
+from array import array
+from collections import OrderedDict, deque
 from collections.abc import Callable
 from typing import Any
 
+import numpy
 import torch
 
 from . import frames
@@ -26,6 +28,7 @@ from .signature import Same
 
 PLAIN = (type(None), bool, int, float, complex, str, bytes, torch.dtype, torch.device, torch.Size)
 CONTAINERS = (list, dict, set, deque)  # that may be changed; with classes derived from them
+MEMORY = (numpy.ndarray, array, bytearray)  # numbers in memory
 _SAME = (type(None), bool, types.FunctionType, types.BuiltinFunctionType, type, types.ModuleType)
 _LARGE = 64  # items
 
@@ -36,12 +39,22 @@ def plain(x: Any) -> bool:
         return all(map(plain, x))
     if type(x) is dict:
         return all(plain(k) and plain(v) for k, v in x.items())
-    return type(x) in PLAIN
+    return type(x) in PLAIN or isinstance(x, (numpy.number, numpy.bool_))
+
+
+def memory(x: Any) -> tuple[Any, ...]:
+    """What a program can see of numbers in memory."""
+    if isinstance(x, numpy.ndarray):
+        return type(x), x.dtype, x.shape, x.tobytes()
+    return type(x), getattr(x, "typecode", ""), bytes(x)
 
 
 def _items(container: Any) -> list[Any]:
     """The items of a container; of a dictionary keys, then values."""
-    return [*dict.keys(container), *dict.values(container)] if isinstance(container, dict) else list(container)
+    if isinstance(container, dict):
+        kind = OrderedDict if isinstance(container, OrderedDict) else dict  # which may be in another order
+        return [*kind.keys(container), *kind.values(container)]
+    return list(container)
 
 
 class _Contents:
@@ -66,6 +79,23 @@ class _Contents:
             if list(map(id, _items(x))) == self.ids and not any(get() is None for get in self.held):
                 return True
         return bool(self.text) and repr(x) == self.text
+
+
+class _Absent:
+    """Names that a dictionary does not have. It is looked into again where the number of its names is another one."""
+
+    __slots__ = ("count", "names")
+
+    def __init__(self, names: set[str], count: int):
+        self.names, self.count = tuple(sorted(names)), count
+
+    def there(self, names: Any) -> bool:
+        """Whether `names` has one of them."""
+        count = len(names)
+        if any(n in names for n in self.names):
+            return True
+        self.count = count
+        return False
 
 
 class Unchanged:
@@ -102,7 +132,17 @@ class Unchanged:
             self.unless(f"type(x) is {self.name(types.MethodType)} and x == {self.name(v)}")
         else:
             self.lines.append(f"x = {self.name(Same(v).get)}()")
-            self.lines.append(f"if x is None or {e} is not x: return False")
+            self.lines.append(f"if {e} is not x or type(x) is not {self.name(type(v))}: return False")
+
+    def memory(self, e: str, v: Any) -> None:
+        """Write that the expression `e` has the numbers of `v`."""
+        before = memory(v)
+        self.unless(f"{self.name(memory)}({e}) == {self.name(before)}")
+
+    def absent(self, at: str, names: set[str], count: int) -> None:
+        """Write that a dictionary, which had `count` names, still has none of these."""
+        a = self.name(_Absent(names, count))
+        self.lines.append(f"if len({at}) != {a}.count and {a}.there({at}): return False")
 
     def build(self) -> Callable[[], bool] | None:
         """The function; None if there are no conditions."""
@@ -122,4 +162,4 @@ def both(one: Callable[[], bool] | None, other: Callable[[], bool] | None) -> Ca
     return lambda: one() and other()
 
 
-__all__ = ["CONTAINERS", "PLAIN", "Unchanged", "both", "plain"]
+__all__ = ["CONTAINERS", "MEMORY", "PLAIN", "Unchanged", "both", "memory", "plain"]

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import os
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import fusewright
 from fusewright.cli import main
+from tests.processes import python
 
 ROOT = Path(__file__).parent.parent.parent
 PAGE = ROOT / "docs" / "aot.md"
@@ -20,9 +18,7 @@ def test_examples(tmp_path: Path, monkeypatch) -> None:
     monkeypatch.chdir(tmp_path)
     scope: dict[str, object] = {}
     exec(compile(first, "docs/aot.md", "exec"), scope)
-    command = [sys.executable, "-c", loading]
-    env = {**os.environ, "PYTHONPATH": str(ROOT)}
-    done = subprocess.run(command, cwd=tmp_path, env=env, capture_output=True, text=True, timeout=300)
+    done = python("-c", loading, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     try:
         exec(compile(machines, "docs/aot.md", "exec"), scope)

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import re
-import subprocess
-import sys
 import warnings
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -21,6 +19,7 @@ from fusewright.debug.check import CheckedGroup
 from fusewright.debug.precision import compare
 from tests.debug.planted import plant
 from tests.emulate.driver import emulated_gpu
+from tests.processes import python
 from tests.support import LAYOUTS, counted, counters, tensor_with_layout
 
 
@@ -268,7 +267,7 @@ def test_a_wrong_kernel(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None
     assert path is not None
     (saved,) = torch.load(f"{path[1]}.pt")
     assert torch.equal(saved, x)
-    right = subprocess.run([sys.executable, path[1]], capture_output=True, text=True)
+    right = python(path[1])
     assert right.returncode == 0 and "right: " in right.stdout, "in a process whose sin is right"
 
 

@@ -21,6 +21,7 @@ from fusewright.core.switches import RUN_STAGES, STAGES, Dump
 from fusewright.debug import dump, runs, stages
 from fusewright.schedule.device import Gpu
 from tests.emulate.driver import emulated_gpu
+from tests.processes import python
 
 X, W = torch.randn(7, 12), torch.randn(12, 5)
 ON_GPU = {"horizontal", "rematerialize", "cuda", "relaxed", "online"}
@@ -293,8 +294,8 @@ def test_names_that_no_group_has_are_listed_when_the_program_ends(tmp_path: Path
 
     def said(dumped: str, disabled: str, **more: str) -> str:
         env = {**os.environ, "FUSEWRIGHT_DUMP": dumped, "FUSEWRIGHT_DISABLE": disabled, **more}
-        command = [sys.executable, str(tmp_path / "script.py")]
-        done = subprocess.run(command, env=env, capture_output=True, text=True, check=True)
+        done = python(tmp_path / "script.py", env=env)
+        assert done.returncode == 0, done.stderr
         return "".join(re.findall(r"no group of this program is meant by (.*) \(FUSEWRIGHT_DUMP=groups", done.stderr))
 
     assert (
@@ -416,6 +417,5 @@ def test_torch_logs(setting: str, debug: bool) -> None:
 def test_a_warning_is_printed_once_by_default() -> None:
     """A fallback is both a Python warning and a log record; unless logging is set up, the warning is all that shows."""
     code = PROGRAM.replace("import torch", "import torch\nfrom fusewright import pipeline as c\nc.lower = None")
-    env = {**os.environ, "FUSEWRIGHT_DISABLE": "disk_cache,repro"}
-    done = subprocess.run([sys.executable, "-c", code], env=env, capture_output=True, text=True)
+    done = python("-c", code, env={**os.environ, "FUSEWRIGHT_DISABLE": "disk_cache,repro"})
     assert done.returncode == 0 and done.stderr.count("could not compile a group") == 1, done.stderr

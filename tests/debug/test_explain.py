@@ -251,7 +251,7 @@ def test_errors_of_the_program_are_its_own():
 
 def test_a_failing_pipeline_is_explained(monkeypatch):
     monkeypatch.setattr("fusewright.pipeline.translate", lambda *a, **k: 1 / 0)
-    monkeypatch.setattr("fusewright.pipeline._warned", set())
+    monkeypatch.setattr("fusewright.fallback._warned", set())
     with pytest.warns(fusewright.FusewrightWarning):
         r = explained(program, torch.randn(4, 8), torch.randn(8, 8))
     assert "ZeroDivisionError" in r.graphs[0].failure and "ZeroDivisionError" in str(r)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 import re
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
+from tests.processes import python
 from tests.support import TORCH
 
 GUIDE = Path(__file__).parent.parent.parent / "docs" / "debugging.md"
@@ -69,8 +69,8 @@ def test_a_walk(programs, commands, tmp_path):
         *settings, first = re.split(r"\s+(?=fusewright|python)", command, maxsplit=1)
         here = {**env, **dict(s.split("=", 1) for s in " ".join(settings).split())}
         words = first.split()
-        start = [sys.executable, *(["-m", "fusewright.cli"] if words[0] == "fusewright" else [])]
-        done = subprocess.run([*start, *words[1:]], cwd=tmp_path, env=here, capture_output=True, text=True, timeout=600)
+        start = ["-m", "fusewright.cli"] if words[0] == "fusewright" else []
+        done = python(*start, *words[1:], cwd=tmp_path, env=here)
         shown = [normal(line) for line in (done.stdout + done.stderr).splitlines()]
         at, left = 0, list(range(len(shown)))
         for line in map(normal, wanted):

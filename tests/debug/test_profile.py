@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
 import sys
 import textwrap
 from pathlib import Path
@@ -16,6 +15,7 @@ from fusewright import cli
 from fusewright.debug import record
 from fusewright.debug.profile import Profile, rows
 from tests.emulate.driver import emulated_gpu
+from tests.processes import python
 from tests.support import same_bits
 
 pytestmark = pytest.mark.usefixtures("fresh_dynamo")
@@ -228,7 +228,6 @@ def test_paths_that_cannot_be_written(command, option, script, tmp_path, capsys)
 
 def test_the_commands_in_a_process_of_their_own(script):
     for command in ("explain", "profile"):
-        done = subprocess.run(
-            [sys.executable, "-m", "fusewright.cli", command, str(script)], capture_output=True, text=True, check=True
-        )
+        done = python("-m", "fusewright.cli", command, script)
+        assert done.returncode == 0, done.stderr
         assert "inner_persistent_max_exp_sum_div" in done.stdout and "└" not in done.stderr

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import re
 import runpy
-import subprocess
-import sys
 import warnings
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -15,18 +13,19 @@ import pytest
 import torch
 
 import fusewright
-from fusewright import cli, pipeline
+from fusewright import cli, fallback, pipeline
 from fusewright.core.errors import CompilerError, FusewrightWarning, UserError
 from fusewright.debug import files, record, repro
 from fusewright.run import kernels
 from tests.debug.planted import plant
 from tests.emulate.driver import emulated_gpu
+from tests.processes import python
 
 
 @pytest.fixture(autouse=True)
 def fresh(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[None]:
     torch._dynamo.reset()
-    monkeypatch.setattr(pipeline, "_warned", set())
+    monkeypatch.setattr(fallback, "_warned", set())
     monkeypatch.setattr(kernels, "_kernels", {})
     with fusewright.options(disk_cache=False, repro_dir=tmp_path / "repro"):
         yield
@@ -86,7 +85,7 @@ def test_a_file_runs_the_same_kernel(
 
 def test_a_file_needs_nothing_but_the_package(tmp_path: Path) -> None:
     (path,) = written(*PROGRAMS["softmax"], tmp_path)
-    done = subprocess.run([sys.executable, str(path)], cwd=tmp_path, capture_output=True, text=True)
+    done = python(path, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     text = path.read_text()
     assert text.startswith("# Fusewright repro: ") and "torch.ops.aten.amax.default" in text
@@ -219,7 +218,7 @@ def test_no_file_where_none_is_wanted_or_can_be(monkeypatch: pytest.MonkeyPatch,
     (said,) = failing(monkeypatch, pipeline, "lower", repro=False)
     assert "fusewright run" not in said and not (tmp_path / "repro").exists()
     (tmp_path / "file").write_text("")
-    monkeypatch.setattr(pipeline, "_warned", set())
+    monkeypatch.setattr(fallback, "_warned", set())
     torch._dynamo.reset()
     (said,) = failing(monkeypatch, pipeline, "lower", repro_dir=tmp_path / "file")
     assert "planted here" in said and "fusewright run" not in said

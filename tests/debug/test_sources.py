@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import os
-import subprocess
-import sys
 import warnings
 from collections.abc import Iterator
 from pathlib import Path
@@ -22,6 +20,7 @@ from fusewright.emit.cuda_types import CudaTarget
 from fusewright.run import kernels
 from tests.emulate.cuda import COMPILER, MISSING
 from tests.emulate.driver import EmulatedDriver, emulated_gpu
+from tests.processes import python
 from tests.support import same_bits
 
 _CALL = """
@@ -181,7 +180,7 @@ def f(x, w):
 torch.compile(f, backend="fusewright")(torch.randn(37, 130), torch.randn(130))
 """
     env = {**os.environ, "FUSEWRIGHT_EXTERNAL_SOURCE": str(path.parent), "FUSEWRIGHT_CACHE_DIR": str(tmp_path / "c")}
-    done = subprocess.run([sys.executable, "-c", code], env=env, capture_output=True, text=True)
+    done = python("-c", code, env=env)
     assert done.returncode == 0, done.stderr
     assert f"{path.parent}: this program has no kernel for forward7.g0.ll (fusewright explain" in done.stderr
     assert f"runs from the edited source {path.parent / k.hash}.ll" in done.stderr

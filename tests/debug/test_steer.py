@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import os
-import subprocess
-import sys
 import warnings
 from collections.abc import Iterator
 from pathlib import Path
@@ -18,6 +16,7 @@ from fusewright.core.errors import FusewrightWarning
 from fusewright.debug import record, steer
 from tests.emulate.cuda import COMPILER, MISSING
 from tests.emulate.driver import emulated_gpu
+from tests.processes import python
 from tests.support import same_bits
 
 
@@ -93,7 +92,7 @@ def test_in_the_environment(tmp_path: Path) -> None:
         "print(graphs[0].groups[0].plan.schedule.lanes)"
     )
     env = {**os.environ, "FUSEWRIGHT_SCHEDULE": str(file)}
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=env)
+    done = python("-c", code, env=env)
     assert done.stdout.split() == ["4"], done.stderr
     assert "no group of this program was compiled with the schedules at line 4 for 'forward9.g9'" in done.stderr
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 import warnings
 from collections.abc import Iterator
 from pathlib import Path
@@ -20,6 +18,7 @@ from fusewright.debug import record, steer, trial
 from fusewright.schedule.forms import Illegal
 from tests.emulate.cuda import COMPILER, MISSING
 from tests.emulate.driver import emulated_gpu
+from tests.processes import python
 from tests.support import same_bits
 
 
@@ -234,7 +233,7 @@ def test_pins_are_for_other_processes_too(directory: Path) -> None:
         f"with fusewright.options(cache_dir={str(directory.parent)!r}):\n"
         "    (k,) = fusewright.explain(halves, X, W).kernels\nprint(k.hash, k.plan.schedule.lanes)"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    done = python("-c", code)
     assert done.stdout.split() == [k.hash, "4"], done.stderr
 
 

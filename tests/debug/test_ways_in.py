@@ -231,7 +231,7 @@ def test_a_definition_that_fails_to_compile(monkeypatch, tmp_path, capsys):
 
     with monkeypatch.context() as m:
         m.setattr("fusewright.pipeline.lower", broken)
-        m.setattr("fusewright.pipeline._warned", set())
+        m.setattr("fusewright.fallback._warned", set())
         m.setenv("FUSEWRIGHT_CACHE_DIR", str(tmp_path))
         with fusewright.options(fallback=True), pytest.warns(fusewright.FusewrightWarning, match="planted") as seen:
             torch.testing.assert_close(d(X), torch.sinh(X) * 2)

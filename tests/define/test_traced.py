@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import re
-import subprocess
-import sys
 
 import pytest
 import torch
@@ -13,6 +11,7 @@ from torch.fx.experimental.proxy_tensor import make_fx
 
 import fusewright
 from fusewright import UserError, define
+from tests.processes import python
 
 BACKENDS = ("eager", "aot_eager", "inductor", "fusewright")
 
@@ -237,9 +236,7 @@ def test_a_saved_program_says_what_it_needs(tmp_path):
         ("", missing),
         (f"fusewright.Definition.load({str(path)[:-3]!r} + 'txt').operator\n", r"Size\(\[3, 4\]\)"),
     ):
-        done = subprocess.run(
-            [sys.executable, "-c", load + more + program], capture_output=True, text=True, timeout=300
-        )
+        done = python("-c", load + more + program)
         assert re.search(want, done.stdout + done.stderr), done.stderr[-2000:]
 
 

@@ -166,7 +166,7 @@ CASES: dict[str, tuple[Callable[[Tensor], Tensor], Callable[[], None], Callable[
 
 
 @pytest.mark.parametrize("kind", CASES)
-@pytest.mark.parametrize("gradient", [False, True])
+@pytest.mark.parametrize("gradient", [False, pytest.param(True, marks=pytest.mark.every(4))])
 def test_another_value_and_the_old_one(kind: str, gradient: bool) -> None:
     f, change, back = CASES[kind]
     saved = {k: THIS[k] for k in ("EPS", "ACT", "helper", "FROZEN", "LAYER")}

@@ -272,12 +272,11 @@ def test_objects_are_told_apart():
             assert torch.equal(fused(x, Config(scale), torch.neg), -x * scale)
 
 
-def test_many_signatures_still_run():
+def test_many_signatures_still_run(monkeypatch):
+    monkeypatch.setattr(fusewright.fused, "TRACES", 20)
     fused = fusewright.fuse(lambda x, a: x * a + 1)
     x = random_tensor((4, 6))
-    for k in range(140):
-        assert torch.equal(fused(x, 1.5 + k), x * (1.5 + k) + 1)
-    for k in range(140):
+    for k in [*range(24)] * 2:
         assert torch.equal(fused(x, 1.5 + k), x * (1.5 + k) + 1)
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fusewright.core.dtypes import bf16, bool_, f32, f64, i32, i64
@@ -19,8 +19,9 @@ from fusewright.graph.ir import Value
 from fusewright.prims.table import MONOIDS
 from tests.kernels import graph_of, random_inputs
 from tests.kernels_gpu import check_gpu, gpu_kernel, run_sized
-from tests.property.test_random_fusions import Pick, configured
+from tests.property.test_random_fusions import EXAMPLES, Pick, configured
 
+few = settings(configured, max_examples=EXAMPLES)  # each is interpreted twice
 EXTENTS = (1, 2, 3, 5, 8, 16, 17)
 SUMS = ("sum", "prod", "max", "min", "set")
 
@@ -90,7 +91,7 @@ def attempt(pick: Pick) -> bool:
 
 
 @given(st.data())
-@configured
+@few
 def test_one_kernel(data: st.DataObject) -> None:
     attempt(lambda xs: data.draw(st.sampled_from(list(xs))))
 

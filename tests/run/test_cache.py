@@ -5,8 +5,6 @@ from __future__ import annotations
 import json
 import os
 import stat
-import subprocess
-import sys
 import warnings
 from collections.abc import Iterator
 from pathlib import Path
@@ -19,6 +17,7 @@ import fusewright
 from fusewright.build import store
 from fusewright.core.errors import FusewrightWarning
 from fusewright.run import kernels
+from tests.processes import Running
 from tests.support import assert_agrees, counted, counters
 
 ROOT = Path(__file__).parent.parent.parent
@@ -144,22 +143,15 @@ print(json.dumps(fusewright.counters()))
 """
 
 
-def start(directory: Path, **env: str) -> subprocess.Popen[str]:
-    return subprocess.Popen(
-        [sys.executable, "-c", SCRIPT],
-        cwd=ROOT,
-        env={**os.environ, "FUSEWRIGHT_CACHE_DIR": str(directory), "OMP_NUM_THREADS": "1", **env},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
+def start(directory: Path) -> Running:
+    return Running("-c", SCRIPT, cwd=ROOT, env={**os.environ, "FUSEWRIGHT_CACHE_DIR": str(directory)})
 
 
-def finish(process: subprocess.Popen[str]) -> tuple[dict[str, int], str]:
+def finish(process: Running) -> tuple[dict[str, int], str]:
     """(counters, what it said)"""
-    out, err = process.communicate(timeout=180)
-    assert process.returncode == 0, err
-    return json.loads(out.splitlines()[-1]), err
+    done = process.wait()
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout.splitlines()[-1]), done.stderr
 
 
 def test_two_processes_at_once_then_a_third(tmp_path: Path) -> None:

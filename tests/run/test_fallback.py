@@ -10,7 +10,7 @@ import pytest
 import torch
 
 import fusewright
-from fusewright import backend, pipeline
+from fusewright import backend, fallback, pipeline
 from fusewright.core.errors import CompilerError, FusewrightWarning, RuntimeFault, UserError, VerifyError
 from fusewright.run import kernels
 from tests.support import assert_agrees, clone_like, counted, counters
@@ -20,7 +20,7 @@ from tests.support import assert_agrees, clone_like, counted, counters
 def fresh(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """No cached kernels, no cause warned about yet, nothing traced."""
     torch._dynamo.reset()
-    monkeypatch.setattr(pipeline, "_warned", set())
+    monkeypatch.setattr(fallback, "_warned", set())
     monkeypatch.setattr(kernels, "_kernels", {})
     with fusewright.options(disk_cache=False):
         yield

@@ -82,7 +82,7 @@ def test_every_size_is_tuned_for_itself(tmp_path: Path) -> None:
     driver, before = Timed(best=2), counters()
     with devices.use("cpu", driver), fusewright.options(autotune=True, cache_dir=str(tmp_path)), no_fallbacks():
         f = torch.compile(norm, backend="fusewright", dynamic=True)
-        for m in (2048, 256, 2048, 64):
+        for m in (512, 256, 512, 64):
             x, w = torch.randn(9, m), torch.randn(m)
             torch.testing.assert_close(f(x, w), norm(x, w), rtol=1e-5, atol=1e-5)
     assert counted(before)["kernels_tuned"] == 3 and len(driver.asked) == 6

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 import fusewright
-from fusewright.core.options import child_environment
+from tests.processes import python
 
 GUIDE = Path(__file__).parent.parent.parent / "docs" / "torchscript.md"
 EXAMPLES = re.findall(r"```python\n(.*?)```", GUIDE.read_text(), re.DOTALL)
@@ -22,12 +20,7 @@ ROWS = [line for line in GUIDE.read_text().splitlines() if re.match(r"\| .*(torc
 def test_examples_run(k, tmp_path):
     script = tmp_path / "example.py"
     script.write_text(EXAMPLES[k])
-    done = subprocess.run(
-        [sys.executable, "-W", "ignore::DeprecationWarning", str(script)],
-        env=child_environment(PYTHONPATH=str(Path(fusewright.__file__).parent.parent)),
-        capture_output=True,
-        text=True,
-    )
+    done = python(script)
     assert done.returncode == 0, done.stderr
 
 

@@ -14,6 +14,7 @@ import torch.nn.functional as F
 from torch.testing._internal.two_tensor import TwoTensor
 
 from fusewright import FusewrightWarning
+from tests.processes import python
 from tests.support import BACKEND, assert_agrees, compiled, is_ours, no_fallbacks
 
 pytestmark = pytest.mark.usefixtures("fresh_dynamo")
@@ -189,13 +190,11 @@ def right(x, y):
 
 
 def _script(body: str, **env: str) -> None:
-    result = subprocess.run(
-        [sys.executable, "-c", PRELUDE + body],
-        env={**os.environ, **env},
-        capture_output=True,
-        text=True,
-        timeout=180,
-    )
+    if env:
+        command, own = [sys.executable, "-c", PRELUDE + body], {**os.environ, **env}
+        result = subprocess.run(command, env=own, capture_output=True, text=True, timeout=180)
+    else:
+        result = python("-c", PRELUDE + body)
     assert result.returncode == 0, result.stdout + result.stderr
 
 

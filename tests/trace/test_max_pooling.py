@@ -10,6 +10,9 @@ import torch.nn.functional as F
 from torch.utils.checkpoint import checkpoint
 
 import fusewright
+from fusewright.debug import record
+from fusewright.debug.dynamo import Facts
+from fusewright.debug.report import make
 
 pytestmark = pytest.mark.usefixtures("emulated")
 
@@ -24,9 +27,14 @@ def random(*shape: int, dtype: torch.dtype = torch.float32, last: bool = False) 
 
 def left(fn: Any, *args: Any) -> list[str]:
     """What runs as an operation of torch's."""
-    report = fusewright.explain(torch.compile(fn, backend="fusewright"), *args)
+    with record.recording() as recorded:
+        torch.compile(fn, backend="fusewright")(*args)
     torch._dynamo.reset()
-    return [o.target for g in report.graphs for o in g.operations if "pool" in o.target]
+    return pools(recorded)
+
+
+def pools(recorded: record.Recording) -> list[str]:
+    return [o.target for g in make("", recorded, Facts(), {}).graphs for o in g.operations if "pool" in o.target]
 
 
 def compare(x: torch.Tensor, *args: Any, opened: bool = True, pool: Any = F.max_pool2d, **kwargs: Any) -> None:
@@ -38,9 +46,12 @@ def compare(x: torch.Tensor, *args: Any, opened: bool = True, pool: Any = F.max_
         weight = torch.linspace(-1, 1, out.numel(), dtype=torch.float64).view(out.shape).to(out.dtype)
         return out, torch.autograd.grad((out * weight).sum(), x)[0]
 
+    torch._dynamo.reset()
     x = x.clone().requires_grad_()
-    assert (left(f, x) == []) == opened
-    for got, want in zip(both(torch.compile(f, backend="fusewright")), both(f), strict=True):
+    with record.recording() as recorded:
+        results = both(torch.compile(f, backend="fusewright"))
+    assert (pools(recorded) == []) == opened
+    for got, want in zip(results, both(f), strict=True):
         torch.testing.assert_close(got, want, rtol=0, atol=0)
         assert got.stride() == want.stride()
 
