@@ -5,12 +5,14 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from ..fusion import scalar as sc
 from ..fusion.ir import Fusion
 from ..fusion.online import online
 from ..index.expr import Atom
 from .gpu_along import passes_of
 from .gpu_base import (
     ACCESS,
+    DEAR,
     FLIGHT,
     LINE,
     PIECES,
@@ -19,6 +21,7 @@ from .gpu_base import (
     GpuSchedule,
     Settled,
     accesses,
+    draws,
     finds_positions,
     power_up,
 )
@@ -29,6 +32,7 @@ EACH = 8  # columns of a thread, at least, where it costs much to combine what t
 LITTLE = 4  # bytes of a vector up to which that is little
 BRIEF = 512  # columns up to which half as many threads share those whose moments are combined, which is dear
 LONG = 64  # columns from which on half a warp has rows side by side, and more threads share a column
+TURNS = 64  # of a thread, at most, rather than that columns are cut
 PART = 8  # bytes of a vector from which on blocks that hold rows have no more of them than a line of the caches has
 HELD = 56, 48, 64  # registers of a thread for values: in blocks of half the threads, of all, of all with half a line
 FLYING, STAYING = 56, 46  # words of a thread on their way; with half of those, words that it keeps
@@ -68,6 +72,8 @@ class Down(Runs):
         once = passes == 1 or (moments and lanes * smallest <= LITTLE)
         few = self.gpu.sms * (PIECES // 2 if once else 1)  # so few blocks do not keep memory busy
         if tiles < few and nc >= 4 * ct and not finds_positions(f.reductions()):
+            if passes == 1 and not running and (whole := self._in_large_blocks(f, base, rows, cols, smallest)):
+                return f, whole, {}
             loads = {(b, o): d.itemsize for b, o, d in accesses(f, stores=False) if o.axes() & set(cols)}
             point = sum(loads.values())
             several = lanes * point > ACCESS and len(f.reductions()) > 1
@@ -92,6 +98,24 @@ class Down(Runs):
         if passes > 1 and not moments and lanes * smallest < PART and self.size(rows) // lanes >= 2 * WARP:
             return f, replace(base, row_threads=2 * WARP, col_threads=2 * THREADS // WARP), {}  # whole lines, or nearly
         return f, replace(base, steps=self._in_turn(f, set(cols), base, nc, bool(running))), {}
+
+    def _in_large_blocks(
+        self, f: Fusion, base: GpuSchedule, rows: list[Atom], cols: list[Atom], smallest: int
+    ) -> GpuSchedule | None:
+        """The largest blocks, which take whole columns, where these make work for nearly all processors: to cut columns
+        and to combine what is found takes longer than a few more turns. None: there are too few of them, columns are
+        too long for that, or a thread reads or computes much of one, and two such blocks would not fit a processor."""
+        each = sum({(b, o): d.itemsize for b, o, d in accesses(f, stores=False) if o.axes() & set(cols)}.values())
+        dear = draws(f) or sum(e.cost for e in sc.walk([s.body for s in f.stages])) >= DEAR
+        if dear or base.lanes * smallest > 2 * LITTLE or base.lanes * each > ACCESS or len(f.reductions()) > 1:
+            return None
+        vectors = self.size(rows) // base.lanes
+        for n in (WARP, WARP // 2):
+            if n <= base.row_threads and 8 * -(-vectors // n) >= 7 * self.gpu.sms:
+                threads = 1024 // n
+                short = self.size(cols) <= TURNS * threads
+                return replace(base, row_threads=n, col_threads=threads, steps=2) if short else None
+        return None
 
     def _held_rows(
         self, f: Fusion, base: GpuSchedule, rows: list[Atom], cols: list[Atom], unit: Atom, size: int, moments: bool

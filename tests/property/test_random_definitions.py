@@ -23,7 +23,7 @@ from fusewright.graph.total import total
 from fusewright.trace.types import TO_TORCH
 from tests.support import random_tensor, same_bits
 
-EXAMPLES = int(os.environ.get("FUSEWRIGHT_PROPERTY_EXAMPLES", "40"))
+EXAMPLES = int(os.environ.get("FUSEWRIGHT_PROPERTY_EXAMPLES", "28"))
 RANDOM = bool(os.environ.get("FUSEWRIGHT_PROPERTY_RANDOM"))
 
 TYPES = ("f32", "f32", "bf16", "f64", "i64", "i32", "u8", "bool")

@@ -26,7 +26,7 @@ from fusewright.index.layout import product
 from fusewright.prims.table import MONOIDS
 from tests.kernels import check, extent, graph_of, kernel
 
-EXAMPLES = int(os.environ.get("FUSEWRIGHT_PROPERTY_EXAMPLES", "40"))
+EXAMPLES = int(os.environ.get("FUSEWRIGHT_PROPERTY_EXAMPLES", "28"))
 configured = settings(
     max_examples=3 * EXAMPLES,
     deadline=None,

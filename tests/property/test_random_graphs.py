@@ -22,7 +22,7 @@ from tests.support import (
     significant_strides,
 )
 
-EXAMPLES = int(os.environ.get("FUSEWRIGHT_PROPERTY_EXAMPLES", "60"))
+EXAMPLES = int(os.environ.get("FUSEWRIGHT_PROPERTY_EXAMPLES", "42"))
 configured = settings(
     max_examples=EXAMPLES,
     deadline=None,

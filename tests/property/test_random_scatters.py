@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 import fusewright
 from tests.support import LAYOUTS, compiled, no_fallbacks, same_bits, tensor_with_layout
 
-EXAMPLES = int(os.environ.get("FUSEWRIGHT_PROPERTY_EXAMPLES", "40"))
+EXAMPLES = int(os.environ.get("FUSEWRIGHT_PROPERTY_EXAMPLES", "28"))
 configured = settings(
     max_examples=EXAMPLES,
     deadline=None,

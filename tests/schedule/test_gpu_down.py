@@ -59,6 +59,36 @@ def test_rows_of_narrow_vectors_are_cut_where_blocks_are_few() -> None:
         assert wide.mode == "loop" and wide.lanes > 1
 
 
+def total(dtype: DType) -> object:
+    def program(b: Builder) -> Value:
+        return b.reduce("sum", b.cast(b.input(dtype, (K, N, M)), f32), [1])
+
+    return program
+
+
+@pytest.mark.parametrize(
+    ("dtype", "sizes", "want"),
+    [
+        (f32, (8, 1000, 1001), ("loop", 32, 32, 2)),
+        (f32, (3, 3000, 1234), ("loop", 16, 64, 2)),
+        (bf16, (16, 999, 500), ("loop", 16, 64, 2)),
+        (f32, (16, 999, 500), ("split", 32, 8, 4)),  # a thread reads 16 bytes at a time
+        (f32, (2, 4000, 3001), ("split", 32, 4, 4)),  # long columns
+        (f32, (1, 3000, 1234), ("split", 32, 4, 4)),  # few
+    ],
+)
+def test_columns_that_large_blocks_take_whole(
+    dtype: DType, sizes: tuple[int, int, int], want: tuple[str, int, int, int]
+) -> None:
+    """Rather than pieces of them that have to be combined, where that makes work for nearly all processors."""
+    graph = graph_of(total(dtype))
+    c = gpu_kernel(graph, dict(zip("knm", sizes, strict=True)), H200)
+    s = c.schedule
+    assert (s.mode, s.row_threads, s.col_threads, s.steps) == want
+    if s.mode == "loop":
+        check_gpu(graph, {"k": 2, "n": 150, "m": 32 + s.lanes}, compiled=c)
+
+
 @pytest.mark.parametrize(("n", "m"), [(8, 301), (32, 67), (41, 67)])
 def test_values(n: int, m: int) -> None:
     sizes = {"k": 9, "n": n, "m": m}
