@@ -109,12 +109,11 @@ class Held(Runs):
 
     def passing(self) -> int:
         """32-bit words of a row that a pass asks for at once and does not keep, at most: there is room for as many."""
-        most = 0
-        for p in self.p.work:
-            loads = [e for e in self.loads_of(p) if e.axes & set(self.rows) and e not in self.p.kept]
-            if not self.shared:
-                most = max(most, min(AHEAD, self.s.steps * self.load_words(loads)))
-        return most
+        if self.shared:
+            return 0
+        rows, kept = set(self.rows), self.p.kept
+        loads = ([e for e in self.loads_of(p) if e.axes & rows and e not in kept] for p in self.p.work)
+        return max((min(AHEAD, self.s.steps * self.load_words(es)) for es in loads), default=0)
 
     def held_steps(self, s: Scope, col: Arg, lo: int, hi: int, point: Point) -> None:
         """`point(scope, k)` for the vectors lo <= k < hi of a thread (of a round), those that exist."""

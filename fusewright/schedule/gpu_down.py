@@ -74,8 +74,7 @@ class Down(Runs):
         if tiles < few and nc >= 4 * ct and not finds_positions(f.reductions()):
             if passes == 1 and not running and (whole := self._in_large_blocks(f, base, rows, cols, smallest)):
                 return f, whole, {}
-            loads = {(b, o): d.itemsize for b, o, d in accesses(f, stores=False) if o.axes() & set(cols)}
-            point = sum(loads.values())
+            point = _point(f, set(cols))
             several = lanes * point > ACCESS and len(f.reductions()) > 1
             narrow = lanes == 8 and (passes > 1 or several or running)  # these take registers
             longer = lanes == 8 and (4 if narrow else 8) * point <= ACCESS  # 16-bit elements wait longer; of one tensor
@@ -105,9 +104,9 @@ class Down(Runs):
         """The largest blocks, which take whole columns, where these make work for nearly all processors: to cut columns
         and to combine what is found takes longer than a few more turns. None: there are too few of them, columns are
         too long for that, or a thread reads or computes much of one, and two such blocks would not fit a processor."""
-        each = sum({(b, o): d.itemsize for b, o, d in accesses(f, stores=False) if o.axes() & set(cols)}.values())
         dear = draws(f) or sum(e.cost for e in sc.walk([s.body for s in f.stages])) >= DEAR
-        if dear or base.lanes * smallest > 2 * LITTLE or base.lanes * each > ACCESS or len(f.reductions()) > 1:
+        wide = base.lanes * smallest > 2 * LITTLE or base.lanes * _point(f, set(cols)) > ACCESS
+        if dear or wide or len(f.reductions()) > 1:
             return None
         vectors = self.size(rows) // base.lanes
         for n in (WARP, WARP // 2):
@@ -189,8 +188,7 @@ class Down(Runs):
         """Vectors of a thread at a time: more of narrow ones, and so many that a thread waits for memory as few times
         as can be (those that are left over come one by one). `running`: what is combined on the fly, which takes
         registers."""
-        loads = {(b, o): d.itemsize for b, o, d in accesses(f, stores=False) if o.axes() & cols}
-        size = s.lanes * max(1, sum(loads.values()))
+        size = s.lanes * max(1, _point(f, cols))
         most = FLIGHT if running and (s.lanes == 8 or columns <= BRIEF) else 2 * FLIGHT
         choices = [n for n in (1, 2, 4, 8, 16) if n <= 4 or n * size <= most]
 
@@ -222,3 +220,8 @@ class Down(Runs):
         choices = [most >> k for k in range(most.bit_length()) if most >> k >= least]
         fewest = min(-(-vectors // n) * n for n in choices)
         return next(n for n in choices if 16 * -(-vectors // n) * n <= 17 * fewest)
+
+
+def _point(f: Fusion, cols: set[Atom]) -> int:
+    """Bytes that are read for a point of a row."""
+    return sum({(b, o): d.itemsize for b, o, d in accesses(f, stores=False) if o.axes() & cols}.values())
