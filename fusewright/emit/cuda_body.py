@@ -386,7 +386,7 @@ class Body:
             return True
         if s.buf.name in self.own:
             return self.own.piecewise(s.buf)
-        aligned = "aligned" in (s.attr or "") and len(s.args) == 1
+        aligned = len(s.args) == 1 and ("aligned" in (s.attr or "") or cuda_ranges.lies_across(s))
         return aligned and self.scope.get(s.buf.name) != "register" and cuda_memory.in_words(s.buf.dtype, s.dst.lanes)
 
     def vector_store(self, s: Store) -> bool:
@@ -427,7 +427,7 @@ class Body:
         """The call that reads a vector: "load" its elements, or "fetch" them as words."""
         assert s.buf is not None
         fn, p = cuda_ranges.reader(self.prelude, s, how, self.read_policy(s)), self.pointer(s.buf)
-        first = f"{p}, " if s.attr == "across" else ""
+        first = f"{p}, " if s.attr == "across" and len(s.args) == 2 else ""
         return f"{fn}({first}{p} + {self.arg(s.args[0])}, {self.span(s)}{into});"
 
     def span(self, s: Let | Store) -> str:

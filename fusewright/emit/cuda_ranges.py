@@ -40,12 +40,16 @@ def ranges(body: list[Stmt]) -> dict[str, Range]:
 def range_of(s: Stmt, found: Mapping[str, Range]) -> Range | None:
     """The range of an access to one vector, if it has one."""
     match s:
-        case Let(op="load", args=(_, Reg() as mask), buf=Buf() as b):
-            across = s.attr == "across" and b.dtype.itemsize * s.dst.lanes >= WORD
-            return found.get(mask.name) if across or "aligned" in (s.attr or "") else None
+        case Let(op="load", args=(_, Reg() as mask), buf=Buf()):
+            return found.get(mask.name) if lies_across(s) or "aligned" in (s.attr or "") else None
         case Store(mask=Reg() as mask) if "aligned" in s.hint and s.index.lanes == 1:
             return found.get(mask.name)
     return None
+
+
+def lies_across(s: Let) -> bool:
+    """Whether a load reads the aligned vectors that it lies in."""
+    return s.attr == "across" and s.buf is not None and s.buf.dtype.itemsize * s.dst.lanes >= WORD
 
 
 def masks(body: list[Stmt], found: Mapping[str, Range]) -> list[str]:
@@ -58,25 +62,36 @@ def masks(body: list[Stmt], found: Mapping[str, Range]) -> list[str]:
 def reader(prelude: Prelude, s: Let, how: str, policy: str) -> str:
     """The function that reads the vector of a load: "load" its elements, or "fetch" them as words."""
     assert s.buf is not None
-    if len(s.args) == 1:
+    across = s.attr == "across"
+    if len(s.args) == 1 and not across:
         return {"load": load, "fetch": fetch}[how](prelude, s.buf.dtype, s.dst.lanes, policy)
     make = {"load": load_range, "fetch": fetch_range}[how]
-    return make(prelude, s.buf.dtype, s.dst.lanes, policy, s.attr == "across")
+    return make(prelude, s.buf.dtype, s.dst.lanes, policy, across, len(s.args) == 1)
 
 
-def fetch_range(prelude: Prelude, d: DType, lanes: int, policy: str, across: bool = False) -> str:
+def _name(how: str, d: DType, lanes: int, policy: str, across: bool, whole: bool) -> str:
+    kind = "two" if whole else "across" if across else "range"
+    return f"fw_{how}_{d}x{lanes}_{kind}{'_' + policy if policy else ''}"
+
+
+def fetch_range(prelude: Prelude, d: DType, lanes: int, policy: str, across: bool = False, whole: bool = False) -> str:
     """The function `(const T* p, at, n, unsigned* w)` that reads elements as words, zeros for others: aligned ones, or
-    those `across` two aligned vectors (with the buffer's start as another argument)."""
-    fn = f"fw_fetch_{d}x{lanes}_{'across' if across else 'range'}{'_' + policy if policy else ''}"
+    those `across` two aligned vectors (with the buffer's start as another argument). `whole`: all of these exist, and
+    the arguments are `(const T* p, unsigned* w)`."""
+    fn = _name("fetch", d, lanes, policy, across, whole)
     if fn not in prelude:
         raw, words = _RAW[d.itemsize], max(1, d.itemsize * lanes // 4)
+        if whole:
+            head = f"__device__ __forceinline__ void {fn}(const {stored_type(d)}* p, unsigned* w) {{"
+            prelude.define(fn, "\n".join([head, *_pieces_of(d, lanes), *_shifted(prelude, d, lanes, policy), "}"]))
+            return fn
         if across:
             lines = _two(prelude, d, lanes, policy)
         else:
-            whole = fetch(prelude, d, lanes, policy)
-            lines = [f"  if (at >= 0 && at + {lanes} <= n) {{", f"    {whole}(p, w);", "  } else {"]
-        lines.append(f"    const {raw}* const q = (const {raw}*)p;")
+            all_of_it = fetch(prelude, d, lanes, policy)
+            lines = [f"  if (at >= 0 && at + {lanes} <= n) {{", f"    {all_of_it}(p, w);", "  } else {"]
         lines += [f"    w[{j}] = 0;" for j in range(words)]
+        lines += ["    if (at >= n) return;", f"    const {raw}* const q = (const {raw}*)p;"]
         for k in range(lanes):
             lines.append(f"    if ({_inside(k)}) {_put(d, k, f'{_READ[policy]}(q + {k})' if policy else f'q[{k}]')}")
         first = f"const {stored_type(d)}* first, " if across else ""
@@ -87,43 +102,56 @@ def fetch_range(prelude: Prelude, d: DType, lanes: int, policy: str, across: boo
 
 def _two(prelude: Prelude, d: DType, lanes: int, policy: str) -> list[str]:
     """Statements that read a vector as the aligned ones that it is in, up to the branch where it is not whole."""
+    _, size, _ = _pieces(d, lanes)
+    inside = f"at >= 0 && at + {lanes + size // d.itemsize - 1} <= n && (const char*)a >= (const char*)first"
+    shifted = ["  " + line for line in _shifted(prelude, d, lanes, policy)]
+    return [*_pieces_of(d, lanes), f"  if ({inside}) {{", *shifted, "  } else {"]
+
+
+def _pieces_of(d: DType, lanes: int) -> list[str]:
+    """Statements that find the first aligned vector `a` that a vector at `p` lies in, and how much before it is."""
+    t, size, _ = _pieces(d, lanes)
+    skip = f"  const unsigned skip = (unsigned)(unsigned long long)p & {size - 1};"
+    return [skip, f"  const {t}* const a = (const {t}*)((const char*)p - skip);"]
+
+
+def _shifted(prelude: Prelude, d: DType, lanes: int, policy: str) -> list[str]:
+    """Statements that read a vector as the aligned ones that it is in."""
     t, size, count = _pieces(d, lanes)
     words = size // 4
     read = prelude.need("fw_read") if not policy else _READ[policy]
-    lines = [
-        f"  const unsigned skip = (unsigned)(unsigned long long)p & {size - 1};",
-        f"  const {t}* const a = (const {t}*)((const char*)p - skip);",
-        f"  if (at >= 0 && at + {lanes + size // d.itemsize - 1} <= n && (const char*)a >= (const char*)first) {{",
-        f"    unsigned x[{words * (count + 1)}];",
-    ]
+    lines = [f"  unsigned x[{words * (count + 1)}];"]
     for k in range(count + 1):
         at = f"a + {k}" if k < count else f"a + (skip ? {k} : {k - 1})"
-        lines.append(f"    const {t} a{k} = {read}({at});")
+        lines.append(f"  const {t} a{k} = {read}({at});")
         parts = [f"a{k}.{c}" for c in "xyzw"[:words]] if words > 1 else [f"a{k}"]
-        lines += [f"    x[{words * k + j}] = {part};" for j, part in enumerate(parts)]
+        lines += [f"  x[{words * k + j}] = {part};" for j, part in enumerate(parts)]
     left = words * (count + 1)
     step = words // 2
     while step and 4 * step >= d.itemsize:
         left -= step
-        lines.append(f"    if (skip & {4 * step}) {{")
-        lines += [f"      x[{j}] = x[{j + step}];" for j in range(left)]
-        lines.append("    }")
+        lines.append(f"  if (skip & {4 * step}) {{")
+        lines += [f"    x[{j}] = x[{j + step}];" for j in range(left)]
+        lines.append("  }")
         step //= 2
     for j in range(words * count):
         shifted = f"__funnelshift_r(x[{j}], x[{j + 1}], 8 * (skip & 3))" if d.itemsize < 4 else f"x[{j}]"
-        lines.append(f"    w[{j}] = {shifted};")
-    return [*lines, "  } else {"]
+        lines.append(f"  w[{j}] = {shifted};")
+    return lines
 
 
-def load_range(prelude: Prelude, d: DType, lanes: int, policy: str, across: bool = False) -> str:
+def load_range(prelude: Prelude, d: DType, lanes: int, policy: str, across: bool = False, whole: bool = False) -> str:
     """As `fetch_range`: the function `(const T* p, at, n, float* v)`."""
-    fn = f"fw_load_{d}x{lanes}_{'across' if across else 'range'}{'_' + policy if policy else ''}"
+    fn = _name("load", d, lanes, policy, across, whole)
     if fn not in prelude:
         words = max(1, d.itemsize * lanes // 4)
-        given, first = ("first, ", f"const {stored_type(d)}* first, ") if across else ("", "")
-        lines = [f"  unsigned w[{words}];", f"  {fetch_range(prelude, d, lanes, policy, across)}({given}p, at, n, w);"]
+        given, first = ("first, ", f"const {stored_type(d)}* first, ") if across and not whole else ("", "")
+        span, ends = ("", "") if whole else (", at, n", ", I at, I n")
+        fetched = fetch_range(prelude, d, lanes, policy, across, whole)
+        lines = [f"  unsigned w[{words}];", f"  {fetched}({given}p{span}, w);"]
         lines.append(f"  {unpack(prelude, d, lanes)}(w, v);")
-        head = f"{_FN} {fn}({first}const {stored_type(d)}* p, I at, I n, {value_type(d)}* v) {{"
+        fn_head = "__device__ __forceinline__ void" if whole else _FN
+        head = f"{fn_head} {fn}({first}const {stored_type(d)}* p{ends}, {value_type(d)}* v) {{"
         prelude.define(fn, "\n".join([head, *lines, "}"]))
     return fn
 

@@ -54,7 +54,7 @@ from ..loop.ir import (
 from ..loop.text import head
 from ..prims.table import MONOIDS
 from .collectives import creduce, treduce, tscan
-from .gpu_memory import MANY, NOBODY, Own, Shared
+from .gpu_memory import MANY, NOBODY, Own, Shared, missing
 from .values import InterpError, Memory, bind, literal, narrow, operate, scalars
 
 _FIRST = np.zeros(1, np.int64)
@@ -288,7 +288,7 @@ class _Machine:
         if at.shape[1] == 1 and lanes > 1:
             at = at + np.arange(lanes)
         if marks == "across":
-            self.reads_across(b, at[:, 0], mask, rows)
+            self.reads_across(b, at[:, 0], mask, rows, lanes)
         if mask is None:
             on, at = np.ones((rows, lanes), bool), at.reshape(-1)
             who = self.active if lanes == 1 else np.repeat(self.active, lanes)
@@ -311,16 +311,13 @@ class _Machine:
             first = int(np.flatnonzero(odd)[0])
             self.error(f"index {at[first]} of '{b.name}' is no multiple of {unit}{what}", int(self.active[first]))
 
-    def reads_across(self, b: Buf, at: np.ndarray, mask: Arg | None, rows: int) -> None:
-        """Report a row of which not all elements exist."""
-        assert isinstance(mask, Reg)
-        start, n = (self.all_rows(self.here(self.value(a)), rows).astype(np.int64)[:, 0] for a in self.spans[mask.name])
-        first, size = at - start, self.memory[b.name].data.shape[-1]
-        bad = np.flatnonzero((n > 0) & ((first < 0) | (first + n > size)))
-        if len(bad):
-            k = int(bad[0])
-            message = f"elements {first[k]} to {first[k] + n[k]} are not all in buffer '{b.name}' of {size}"
-            self.error(message, int(self.active[k]))
+    def reads_across(self, b: Buf, at: np.ndarray, mask: Arg | None, rows: int, lanes: int) -> None:
+        """Report what a load across may read of which not all elements exist."""
+        spans = self.spans[mask.name] if isinstance(mask, Reg) else ()
+        span = [self.all_rows(self.here(self.value(a)), rows).astype(np.int64)[:, 0] for a in spans]
+        found = missing(at, lanes, span, self.memory[b.name].data.shape[-1])
+        if found is not None:
+            self.error(found[1].format(b.name), int(self.active[found[0]]))
 
     def element(self, b: Buf, at: np.ndarray, k: int) -> str:
         """The k-th of the positions that `where` has found, for messages."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from .values import Memory
@@ -56,4 +58,21 @@ class Own(Memory):
         self.brought = data.copy()
 
 
-__all__ = ["MANY", "NOBODY", "Own", "Shared"]
+def missing(at: np.ndarray, lanes: int, span: Sequence[np.ndarray], size: int) -> tuple[int, str] | None:
+    """Whether loads "across" two aligned vectors, at positions `at` of a buffer, may read elements that it lacks.
+
+    `span`: (how far into its row each is, elements of the row), of which any may be read; nothing: the aligned vectors
+    that it lies in. Returns the number of the first one and what there is to say, with a place for the buffer's name.
+    """
+    if span:
+        first, n = at - span[0], span[1]
+    else:
+        first, n = at // lanes * lanes, (-(-(at + lanes) // lanes) - at // lanes) * lanes
+    bad = np.flatnonzero((n > 0) & ((first < 0) | (first + n > size)))
+    if not len(bad):
+        return None
+    k = int(bad[0])
+    return k, f"elements {first[k]} to {first[k] + n[k]} are not all in buffer '{{}}' of {size}"
+
+
+__all__ = ["MANY", "NOBODY", "Own", "Shared", "missing"]

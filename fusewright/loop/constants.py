@@ -146,7 +146,7 @@ class _Constants:
                     assert isinstance(dst, Reg)
                     out.append(Set(dst, self.arg(s.src)))
                 case Store():
-                    mask = None if s.mask is None else self.arg(s.mask)
+                    mask = None if s.mask is None else self.mask(s.mask, s.hint)
                     if isinstance(mask, Imm) and not mask.value:
                         continue
                     mask = None if isinstance(mask, Imm) else mask
@@ -245,6 +245,7 @@ class _Constants:
         """In how many of the first turns of an unrolled loop as much is certain as in the first one, at least one.
 
         The last vectors of a row are behind conditions; those before them need none, and beyond it there is nothing.
+        Of a row that is moved to where vectors are aligned, the first vector is behind one, too.
         """
         assert isinstance(s.lo, Imm) and isinstance(s.step, Imm)
         lo, step = s.lo.value, s.step.value
@@ -259,10 +260,12 @@ class _Constants:
             trial.block(s.body, out)
             return _without_unread(out)
 
-        def doubts(n: int) -> int:
-            return sum(map(_doubtful, walk(left(0, n))))
+        def doubts(n: int, first: int = 0) -> int:
+            return sum(map(_doubtful, walk(left(first, n))))
 
         least = doubts(1)
+        if turns > 2 and doubts(1, 1) < least:
+            return 1
         if doubts(turns) > least:
             good, bad = 1, turns
             while bad - good > 1:
@@ -277,6 +280,8 @@ class _Constants:
     def let(self, s: Let, out: list[Stmt]) -> None:
         args = tuple(map(self.arg, s.args))
         if s.buf is not None:
+            if s.op == "load" and len(args) == 2:
+                args = args[0], self.mask(s.args[1], s.attr or "")
             if s.op != "last" and len(args) == 2 and isinstance(mask := args[1], Imm):
                 if not mask.value:
                     self.now[s.dst.name] = zeros(s.dst.dtype, s.dst.lanes)
@@ -285,6 +290,22 @@ class _Constants:
             out.append(Let(self.define(s.dst), s.op, args, s.buf, s.attr))
             return
         self.now[s.dst.name] = self.emit(s.op, args, s.dst.dtype, s.dst.lanes, out, s.dst.name, s.attr)
+
+    def mask(self, mask: Arg, mark: str) -> Arg:
+        """The mask of an access: what is true of all lanes may depend on the access.
+
+        Of a range of lanes, all are on where the vector lies within it. A load across two aligned vectors reads what is
+        around it, too: that has to lie within the range as well.
+        """
+        a = self.arg(mask)
+        made = self.made.get(a.name) if isinstance(a, Reg) else None
+        if made is None or made.op != "lanerange":
+            return a
+        x, y = map(self.range, made.args)
+        if x is None or y is None:
+            return a
+        over = a.lanes - 1 if mark == "across" else 0
+        return Imm(True, a.dtype, a.lanes) if x[0] >= over and x[1] + a.lanes + over <= y[0] else a
 
     def fresh(self, name: str, dtype: DType, lanes: int = 1) -> Reg:
         """A new register of a name like this."""
@@ -335,6 +356,10 @@ class _Constants:
             if x is not None and (x[0] >= lanes or x[1] <= 0):
                 return Imm(x[0] >= lanes, dtype, lanes)
             return None
+        if op == "lanerange":  # for all lanes that are on, see `mask`
+            x, y = ranges
+            nothing = x is not None and y is not None and (x[1] + lanes <= 0 or x[0] >= y[1])
+            return Imm(False, dtype, lanes) if nothing else None
         if op == "where" and isinstance(a, Imm):
             return self.same(args[1] if a.value else args[2])
         if dtype.is_bool and op in ("and", "or", "not"):
@@ -376,6 +401,9 @@ class _Constants:
         """Between which numbers a result lies; None where that is not known, or where it might wrap."""
         if op == "where":
             ranges, op = ranges[1:], "either"
+        if op == "and":  # no more than any of those that are not negative
+            most = [r[1] for r in ranges if r is not None and r[0] >= 0]
+            return (0, min(most)) if most else None
         if any(r is None for r in ranges):
             return self.remainder(args) if op == "sub" else None
         got = span_of(op, [r for r in ranges if r is not None], lanes)

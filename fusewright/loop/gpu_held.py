@@ -219,11 +219,13 @@ class Held(Runs):
             asked |= set(loads)
             for lo in range(0, n, cut):
                 hi = min(n, lo + cut)
-                walks = (self.copier({e: self.array(e) for e in loads}),)
+                into = {e: self.array(e) for e in loads}
+                walks = (self.copier(into),) if self.start is None else (self.copier(into), self.part_copier(into))
                 if self.rolled:
                     self.rounds(s, col, lo, hi, walks)
                 else:
-                    self.held_steps(s, col, lo, hi, walks[0])
+                    for walk in walks:
+                        self.held_steps(s, col, lo, hi, walk)
                 if not self.s.ahead:  # else the whole row is a group (`ask_ahead` of `gpu.py`)
                     s.body.append(Commit())
                 found.append((p, lo, hi))
@@ -234,7 +236,7 @@ class Held(Runs):
                 self.waits.setdefault(p, []).append((lo, hi, len(found) - 1 - k))
 
     def copier(self, into: Mapping[Expr, Buf]) -> Point:
-        """Begins to copy what loads read at a point to the thread's scratch."""
+        """Begins to copy what loads read at a point to the thread's scratch, but for partial vectors."""
 
         def point(x: Scope, k: Arg) -> None:
             self.k = k
@@ -243,10 +245,26 @@ class Held(Runs):
                 index, contiguous = self.index(x, offset, name)
                 if contiguous or self.width == 1:
                     mark = (self.mark(name, offset) or "").replace(" stream", "") if self.width > 1 else ""
-                    x.body.append(Copy(buf, self.kept_at(x, e), self.bufs[name], index, self.width, mark))
+                    whole = None if x.partial is None else self.prim(x, "not", x.partial)
+                    copy = Copy(buf, self.kept_at(x, e), self.bufs[name], index, self.width, mark)
+                    self.only(x, whole).append(copy)
                 else:
                     value = self.splat(x, self.emit(x, e), self.width)
                     x.body.append(Store(buf, self.kept_at(x, e), value))
+
+        return point
+
+    def part_copier(self, into: Mapping[Expr, Buf]) -> Point:
+        """Reads partial vectors, and leaves them where the others are copied to."""
+
+        def point(x: Scope, k: Arg) -> None:
+            self.k = k
+            assert x.partial is not None
+            part: list[Stmt] = []
+            c = Scope(x, part)
+            for e, buf in into.items():
+                part.append(Store(buf, self.kept_at(x, e), self._load(c, e, self.width)))
+            x.body.append(If(x.partial, part))
 
         return point
 

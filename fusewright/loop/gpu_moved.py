@@ -7,7 +7,7 @@ a `lanerange`), and their values join no reduction: that costs a branch, which o
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from ..core.dtypes import bool_, compute_type
 from ..fusion import scalar as sc
@@ -17,16 +17,20 @@ from ..index.expr import Atom, Ix, ix
 from ..prims.table import ARG_MONOIDS
 from ..schedule import gpu_anchor
 from ..schedule.gpu_base import GpuSchedule
-from .accumulate import Accumulator
+from .accumulate import BLOCK, Accumulator
 from .gpu_lanes import Lanes
-from .ir import Arg, If, Imm, Let, Set, Stmt, Var
+from .ir import Arg, If, Imm, Let, Reg, Set, Stmt, Var
 from .scope import Scope
+
+WHOLE = Imm(False, bool_)  # `partial` where all lanes are known to be columns
+BESIDE = 3  # vectors at either end of a row: they may be partial, or beside one that is, or beyond the row
 
 
 class Moved(Lanes):
     """`start`: where a row of the schedule's anchor starts, in elements; None: rows stay where they are."""
 
     start: Ix | None = None
+    inside = False  # whether only vectors are visited that are whole, as are those beside them
 
     def __init__(self, f: Fusion, schedule: GpuSchedule, name: str):
         super().__init__(f, schedule, name)
@@ -51,9 +55,69 @@ class Moved(Lanes):
         by = self.imm(self.width - 1)
         back = Imm(p.value & by.value, p.dtype) if isinstance(p, Imm) else self.prim(self._home_of(s, p), "and", p, by)
         at = s.axes[v] = self.own(s, self.prim(s, "sub", s.axes[v], back))
+        if self.inside:
+            s.partial = WHOLE
+            return
         over = self.prim(s, "gt", at, self.add(s, extent, self.imm(-self.width)))
         s.partial = self.prim(s, "or", self.prim(s, "lt", at, self.imm(0)), over)
         s.mask = self.columns_in(s, at)
+
+    def serial_walk(
+        self,
+        s: Scope,
+        lo: Arg,
+        hi: Arg,
+        col: Arg,
+        points: Callable[[list[Scope]], None],
+        back: bool = False,
+        done: Callable[[Scope], None] | None = None,
+    ) -> None:
+        """Most vectors are inside of their row: these come first, and nothing is asked about them. Then those at both
+        ends, as many at a time."""
+        ordered = any(st.monoid in ARG_MONOIDS for st in self.f.reductions())  # of equals, the first one counts
+        if self.start is None or len(self.cols) > 1 or self.s.col_threads <= BESIDE or ordered:
+            super().serial_walk(s, lo, hi, col, points, back, done)
+            return
+        ct, turn = self.s.col_threads, self.s.col_threads * self.s.steps
+        ends = self.add(s, self.add(s, lo, hi), self.imm(-1)) if back else None
+        beyond = self.col_steps()
+
+        def place(c: Scope, step: Arg, there: Arg | None = None) -> Scope:
+            x = Scope(c, c.body)
+            at = step if ends is None else self.prim(x, "sub", ends, step)
+            self.place_col(x, at if there is None else self.prim(x, "where", there, at, beyond))
+            return x
+
+        def whole(c: Scope, var: Reg) -> None:
+            at = self.add(c, var, col)
+            self.inside = True
+            points([place(c, self.add(c, at, self.imm(u * ct))) for u in range(self.s.steps)])
+            self.inside = False
+
+        begin = self.add(s, lo, self.imm(BESIDE))
+        inner = self.prim(s, "max", self.prim(s, "sub", self.add(s, hi, self.imm(-BESIDE)), begin), self.imm(0))
+        turns = self.let(s, "udiv", (inner, self.imm(turn)), self.ix)
+        end = self.add(s, begin, self.mul(s, turns, self.imm(turn)))
+        size = self.imm(max(1, BLOCK // self.s.steps) * turn)
+        self.in_blocks(s, begin, end, turn, size, whole, None if done is None else lambda b, *_: done(b))
+        gap = self.prim(s, "sub", end, begin)  # between those at the two ends
+
+        one_by_one = any(o.kind == "moments" for o in self.p.online.values())  # partial vectors join those so
+        several = 1 if one_by_one else self.s.steps
+
+        def left(c: Scope, var: Reg) -> None:
+            body: list[Stmt] = []
+            some = Scope(c, body)
+            scopes, exist = [], []
+            for u in range(several):
+                step = self.add(c, self.add(c, var, self.imm(u * ct)), col)
+                step = self.prim(c, "where", self.prim(c, "lt", step, begin), step, self.add(c, step, gap))
+                exist.append(self.prim(c, "lt", step, hi))
+                scopes.append(place(some, step, exist[u] if u else None))
+            points(scopes)
+            c.body.append(If(exist[0], body))
+
+        self.in_blocks(s, lo, self.prim(s, "sub", hi, gap), several * ct, size, left, None)
 
     def columns_of_row(self) -> Arg:
         assert self.v is not None and self.v.extent is not None
@@ -106,8 +170,9 @@ class Moved(Lanes):
     def real(self, x: Scope, value: Arg, other: Arg) -> Arg:
         """`value` in lanes that are columns of the row, else `other`."""
         edge = next((c for c in x.chain() if c.vector is not None), None)
-        if edge is None or edge.partial is None or self.v is None or value.lanes == 1:
+        if edge is None or edge.partial in (None, WHOLE) or self.v is None or value.lanes == 1:
             return value
+        assert edge.partial is not None
         dst = self.reg(value.dtype, value.lanes, "real")
         x.body.append(Var(dst, value))
         inside: list[Stmt] = []

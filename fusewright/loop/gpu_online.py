@@ -55,7 +55,7 @@ class OnlineSums(Held):
             lowest = Imm(-math.inf, regs[0].dtype)
             values = [self.real(x, v, lowest) for x, v in zip(scopes, values, strict=True)]
             self._advance_rescaled(s, st, values, *regs)
-        elif self.start is not None:
+        elif any(x.mask is not None for x in scopes):
             self._advance_parts(scopes, values, *regs)
         else:
             self._advance_moments(s, values, *regs)

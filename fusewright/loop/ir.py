@@ -83,8 +83,9 @@ Semantics
   stores (hint) marked "aligned": their address is a multiple of the vector's bytes as stored, or of 16 if it has more.
   They have 2, 4, 8, ... lanes and no mask, or that of a `lanerange`: then a vector of which all lanes are on is one
   access. Buffers and scratch start at multiples of 16 bytes. "stream": the data are used once; masked and scattered
-  CUDA stores may have it, gathers have no marks. Both: "aligned stream". A CUDA load "across", whose mask is
-  lanerange(at, n), has n elements from index - at on, and may read any of them.
+  CUDA stores may have it, gathers have no marks. Both: "aligned stream". A CUDA load "across" may read all of the two
+  aligned vectors that it lies in; those of its elements whose mask is lanerange(at, n) have n elements from index - at
+  on, of which it may read any, and none besides.
 - A store narrows to the buffer's dtype, rounding to nearest even; bool is stored as 0 or 1. Lanes whose mask is false
   write nothing. A store with a vector index register scatters.
 - Scratch is declared in `Func.allocs` (`alloc name : dtype [count] scope`). CPU: "thread" (private) or "shared" (one

@@ -18,7 +18,7 @@ The rules
 - A `last` is reached by all threads of a block, with a counter and a count that are the same in all; it alone touches
   `counters`, of which there is one piece at most.
 - "aligned" accesses have a power of two of at least two lanes, one index, and no mask but that of a `lanerange`; marks
-  are for `block` scratch and device memory. Loads "across" have the mask of a `lanerange`.
+  are for `block` scratch and device memory. Loads "across" have no mask but that of a `lanerange`, too.
 - `own` scratch is accessed in a power of two of consecutive lanes, without a mask. A `copy` is from a buffer to `own`
   scratch. A load of what a `copy` fills comes after a `wait`, which is in the same block or in one around it.
 """
@@ -353,8 +353,8 @@ class _Structure:
             self.uniform[dst] = BLOCK
         elif s.buf is not None:
             self.access(s.buf, s.args[0])
-            if s.attr == "across" and not (s.op == "load" and len(s.args) == 2 and self.ranged(s.args[1])):
-                self.fail("a load 'across' has the mask of a lanerange")
+            if s.attr == "across" and not (s.op == "load" and s.dst.lanes > 1 and self.ranged(*s.args[1:])):
+                self.fail("a load 'across' is of a vector, with a lanerange or no mask")
             self.marks(s.attr or "", s.buf, s.dst.lanes, s.op == "load" and self.ranged(*s.args[1:]))
             self.owned(s.buf, s.dst.lanes, s.op == "load" and len(s.args) == 1)
             if s.buf.name in self.copied and not self.waited:

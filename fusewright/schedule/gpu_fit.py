@@ -119,11 +119,20 @@ def room_for(size: int, gpu: Gpu = H200) -> int:
     return (gpu.shared + SYSTEM_SHARED) // (size + OTHER_SHARED)
 
 
+def _row_loads(f: Fusion, s: GpuSchedule) -> set[Expr]:
+    rows, cols = ([a for a in f.axes if a.name in names] for names in (s.rows, s.cols))
+    return {e for e in sc.walk([x.body for x in f.stages]) if row_load(e, rows, cols)}
+
+
+def copies_rows(f: Fusion, s: GpuSchedule) -> bool:
+    """Whether rows can be copied to shared memory in aligned pieces: of rows that are moved, all have to start as the
+    one does that they are moved by."""
+    return not s.anchor or all(e.data[0] in s.aligned and not e.args for e in _row_loads(f, s))
+
+
 def row_bytes(f: Fusion, s: GpuSchedule) -> int:
     """Bytes of shared memory that a block needs for its rows there, at most."""
-    rows, cols = ([a for a in f.axes if a.name in names] for names in (s.rows, s.cols))
-    loads = {e for e in sc.walk([x.body for x in f.stages]) if row_load(e, rows, cols)}
-    point = sum(e.data[2].itemsize for e in loads)
+    point = sum(e.data[2].itemsize for e in _row_loads(f, s))
     return s.threads * s.steps * (s.lanes if s.vector else 1) * point * (1 + s.ahead)
 
 

@@ -33,7 +33,7 @@ from .gpu_base import (
     finds_positions,
     resident_blocks,
 )
-from .gpu_fit import CLUSTERS, OTHER_SHARED, SUMS, room_for, row_bytes
+from .gpu_fit import CLUSTERS, OTHER_SHARED, SUMS, copies_rows, room_for, row_bytes
 from .legal import check_vector, conform, fail, legal_nests, listed, nest_error, over_rows
 
 MODES = ("tile", "staged", "persistent", "loop", "split")
@@ -285,9 +285,8 @@ def _check_anchor(f: Fusion, s: GpuSchedule, sizes: Sizes, cols: list[Atom]) -> 
     if not s.anchor:
         return
     why = refusal(f, cols)
-    if why or s.mode == "staged" or s.repeat or s.keep_in == "shared":
-        where = "in shared memory" if s.keep_in == "shared" else "in tiles of several"
-        why = why or f"only rows on their own are moved, not {where}"
+    if why or s.mode == "staged" or s.repeat:
+        why = why or "only rows on their own are moved, not in tiles of several"
         fail(s, "anchor", [s.anchor], why, "no align")
     v = next((a for a in cols if a.name == s.vector), None)
     if v is None or v is not cols[-1] or s.lanes == 1:
@@ -449,6 +448,9 @@ def _in_shared(f: Fusion, s: GpuSchedule, sizes: Sizes) -> None:
     directive = spelled(GpuSchedule, "keep", (s.keep, s.keep_in))
     if s.vector in s.rows or not s.rows:
         why = "vectors of rows are kept in registers" if s.rows else "the kernel has no rows"
+        raise Illegal(directive, "shared", why, "registers", "keep_in")
+    if not copies_rows(f, s):
+        why = f"rows are moved to where those of {s.anchor} are aligned, and others are not"
         raise Illegal(directive, "shared", why, "registers", "keep_in")
     need, have = row_bytes(f, s), sizes.gpu.shared - OTHER_SHARED
     if s.resident:

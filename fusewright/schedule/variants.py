@@ -13,7 +13,7 @@ from typing import Any
 from ..fusion.ir import Fusion
 from .forms import Illegal
 from .gpu_base import GpuSchedule, Settled, accesses, power_up
-from .gpu_fit import CLUSTERS, COLUMNS, dear_values
+from .gpu_fit import CLUSTERS, COLUMNS, copies_rows, dear_values
 from .legal_gpu import Sizes, _steps, settle
 
 MOST_STEPS = 16  # vectors of a row that a thread holds in registers, in what is tried
@@ -85,7 +85,7 @@ def _tiles(s: GpuSchedule, cols: int) -> Iterator[GpuSchedule]:
 def _shared(f: Fusion, s: GpuSchedule, cols: int) -> Iterator[GpuSchedule]:
     """Rows in shared memory: threads of a row, blocks of a row; of resident blocks, also rows that are on their way,
     first where a block has a processor alone."""
-    if s.vector in s.rows or not s.rows or s.anchor:
+    if s.vector in s.rows or not s.rows or not copies_rows(f, s):
         return
     dear = dear_values(f, {a for a in f.axes if a.name in s.cols}) > 0
     kept = ("loads", "values") if dear else ("loads",)

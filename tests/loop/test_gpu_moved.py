@@ -346,8 +346,8 @@ def test_a_load_across_is_any_load(dtype: str, first: int) -> None:
 @pytest.mark.parametrize(
     ("body", "message"),
     [
-        ("k: boolx4 = lanemask(t) v: f32x4 = load(x, t, k) {across}", "has the mask of a lanerange"),
-        ("v: f32x4 = load(x, t) {across}", "has the mask of a lanerange"),
+        ("k: boolx4 = lanemask(t) v: f32x4 = load(x, t, k) {across}", "with a lanerange or no mask"),
+        ("v: f32 = load(x, t) {across}", "a load 'across' is of a vector"),
         ("k: boolx4 = lanemask(t) v: f32x4 = load(x, t, k) {aligned}", "with a lanerange or no mask"),
         ("k: boolx4 = lanerange(t, 1:i64)", "the count must be i32, not i64"),
         ("k: boolx4 = lanerange(t, 9) store y[t] = 1.0:f32x4 {mask k, hint across}", "only loads may be 'across'"),
