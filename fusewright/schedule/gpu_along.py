@@ -21,7 +21,9 @@ from .gpu_fit import (
     THREADS,
     TOGETHER,
     Held,
+    alone,
     by_columns,
+    copies_rows,
     dear_values,
     holds,
     in_warp,
@@ -30,6 +32,8 @@ from .gpu_fit import (
     shares,
 )
 from .gpu_tile import Tiles
+
+LASTING = 24  # vectors of a thread, at least, of a large block that sums up a part of a tensor
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,9 +135,9 @@ class Along(Tiles):
         values, loads = (lanes * w for w in self._words(r.f, set(r.cols)))
         clusters: tuple[int, ...] = CLUSTERS if self.gpu.clusters else (1,)
         most = SHARE // 2 if len(r.cols) == 1 else 3 * SHARE // 4  # where points are takes arithmetic in each pass
-        if r.once == 1:  # moments of a row that is held take less arithmetic, but one pass is all that they need
-            clusters, most = clusters[:2], self.gpu.shared
-        size = 0 if not r.rows or r.base.anchor else row_bytes(r.f, r.base)
+        if not any(set(s.axes) & r.cols for s in r.f.stores()):  # what is only read can be read past the caches then
+            most = self.gpu.shared
+        size = row_bytes(r.f, r.base) if r.rows and copies_rows(r.f, r.base) else 0
 
         def hold(n: int) -> Held | None:
             if r.base.anchor:
@@ -144,6 +148,8 @@ class Along(Tiles):
             return shares(self.gpu, clusters, n * r.vectors, values, loads, rows, lanes, size, most)
 
         n, found = gpu_interleave.held(self.gpu, r.numbers or [1], r.count, (values, loads), hold)
+        if r.once == 1 and found is not None:  # less arithmetic than combining moments, but one pass does that
+            found = None if found.place == "shared" or alone(self.gpu, found, values, loads) else found
         return replace(r, held=found, together=n)
 
     def _chunks(self, r: Rows) -> Settled | None:
@@ -154,7 +160,9 @@ class Along(Tiles):
         if r.over or finds_positions(r.f.reductions()) or not few or r.columns < CHUNK or enough:
             return None
         n = r.numbers[0] if r.numbers else 1
-        threads = THREADS if r.rows else 2 * THREADS
+        # of few vectors, threads of large blocks would each have fewer than they ask for at a time
+        large = not r.rows and r.vectors >= LASTING * 2 * THREADS * self.gpu.sms * PIECES
+        threads = 2 * THREADS if large else THREADS
         splits = min(self.gpu.sms * PIECES // -(-r.count // n), -(-r.vectors * n // (2 * threads)), 1024)
         family = "full reduction" if not r.rows else "inner reduction, split"
         s = replace(r.base, family=family, mode="split", row_threads=n, col_threads=threads // n, steps=4, finish=True)

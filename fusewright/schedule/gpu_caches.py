@@ -7,7 +7,7 @@ less time after a kernel that had written as much as the cache holds, and as muc
 
 That is for kernels which read data once and write next to nothing: those that write as much as they read were slower by
 3 to 10 %, whichever of the two was marked. More than a few times what the cache holds, and there is nothing left to
-spare: sums of 512 MB were slower by 3 %. Less than it holds, and the next kernel may find the data there.
+spare: sums of 512 MB were slower by 3 %. A lot less than it holds, and the next kernel may find the data there.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def passing(f: Fusion, s: GpuSchedule, gpu: Gpu, hint: Hint) -> frozenset[str]:
     def total(names: set[str]) -> int:
         return sum(hint(b.numel) * b.dtype.itemsize for b in f.buffers if b.name in names)
 
-    if not large or not gpu.l2 <= total(large) <= CACHES * gpu.l2 or READ * total(written) > total(large):
+    if not large or not 3 * gpu.l2 // 4 <= total(large) <= CACHES * gpu.l2 or READ * total(written) > total(large):
         return frozenset()
     cols = {a for a in f.axes if a.name in s.cols}
     again = s.mode != "persistent" and passes_of(f, cols, online(f, cols)) > 1

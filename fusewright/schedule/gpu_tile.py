@@ -35,7 +35,7 @@ AS_ONE = 64  # vectors of a row, at most, if rows are to be walked as one where 
 OTHERS = 4  # operands that are read lane by lane then, at most
 PIECEWISE = 4  # bytes of elements from which on what lies across vectors is best read by whole warps
 POINTS = 8  # that a thread asks for at a time, at most, where they are no vectors, and less than 4 bytes each
-NARROW = 4  # threads of a row whose vectors are aligned, at least: two sectors side by side
+NARROW = 8  # threads of a row whose vectors are aligned, at least; twice as many where those have four vectors each
 
 
 class Tiles(Anchors):
@@ -201,7 +201,8 @@ def _at_a_time(flight: int, most: int = FLIGHT // 2, few: int = 4) -> int:
 def _few_beyond(most: int, vectors: int) -> tuple[int, int]:
     """(vectors of a thread, at most so many, threads of a row): the widest tile that is hardly beyond a row's end, or
     that is the least. Of the same width, two vectors of a thread were the fastest."""
-    threads = [1 << k for k in range(NARROW.bit_length() - 1, HALF.bit_length())]
+    fewest = 2 * NARROW if vectors >= 8 * NARROW else NARROW
+    threads = [1 << k for k in range(fewest.bit_length() - 1, HALF.bit_length())]
     choices = [(n, ct) for n in (2, 1, 4) if n <= most for ct in threads]
     choices.sort(key=lambda c: c[0] * c[1], reverse=True)
     least = min(choices, key=lambda c: -vectors % (c[0] * c[1]))

@@ -24,11 +24,12 @@ template <class I> __device__ __forceinline__ void fw_fetch_bf16x8_range_ldg(con
   if (at >= 0 && at + 8 <= n) {
     fw_fetch_bf16x8_ldg(p, w);
   } else {
-    const unsigned short* const q = (const unsigned short*)p;
     w[0] = 0;
     w[1] = 0;
     w[2] = 0;
     w[3] = 0;
+    if (at >= n) return;
+    const unsigned short* const q = (const unsigned short*)p;
     if (at >= 0 && at < n) w[0] |= (unsigned)__ldg(q + 0);
     if (at + 1 >= 0 && at + 1 < n) w[0] |= (unsigned)__ldg(q + 1) << 16;
     if (at + 2 >= 0 && at + 2 < n) w[1] |= (unsigned)__ldg(q + 2);
@@ -92,11 +93,12 @@ template <class I> __device__ __forceinline__ void fw_fetch_bf16x8_across_ldg(co
     w[2] = __funnelshift_r(x[2], x[3], 8 * (skip & 3));
     w[3] = __funnelshift_r(x[3], x[4], 8 * (skip & 3));
   } else {
-    const unsigned short* const q = (const unsigned short*)p;
     w[0] = 0;
     w[1] = 0;
     w[2] = 0;
     w[3] = 0;
+    if (at >= n) return;
+    const unsigned short* const q = (const unsigned short*)p;
     if (at >= 0 && at < n) w[0] |= (unsigned)__ldg(q + 0);
     if (at + 1 >= 0 && at + 1 < n) w[0] |= (unsigned)__ldg(q + 1) << 16;
     if (at + 2 >= 0 && at + 2 < n) w[1] |= (unsigned)__ldg(q + 2);

@@ -47,11 +47,12 @@ template <class I> __device__ __forceinline__ void fw_fetch_f32x4_across_ldg(con
     w[2] = x[2];
     w[3] = x[3];
   } else {
-    const unsigned* const q = (const unsigned*)p;
     w[0] = 0;
     w[1] = 0;
     w[2] = 0;
     w[3] = 0;
+    if (at >= n) return;
+    const unsigned* const q = (const unsigned*)p;
     if (at >= 0 && at < n) w[0] = __ldg(q + 0);
     if (at + 1 >= 0 && at + 1 < n) w[1] = __ldg(q + 1);
     if (at + 2 >= 0 && at + 2 < n) w[2] = __ldg(q + 2);

@@ -54,8 +54,8 @@ __device__ __forceinline__ float fw_sum_f32x4(const float* v) {
   return x[0];
 }
 
-// sum over groups of 512 threads
-__device__ __forceinline__ float fw_sum_f32_512x1(float x, unsigned char* scratch) {
+// sum over groups of 256 threads
+__device__ __forceinline__ float fw_sum_f32_256x1(float x, unsigned char* scratch) {
   float* const s = reinterpret_cast<float*>(scratch);
   const unsigned t = threadIdx.x;
   #pragma unroll
@@ -65,9 +65,9 @@ __device__ __forceinline__ float fw_sum_f32_512x1(float x, unsigned char* scratc
   }
   if (t % 32 == 0) s[t / 32] = x;
   __syncthreads();
-  x = s[t % 16];
+  x = s[t % 8];
   #pragma unroll
-  for (int d = 1; d <= 8; d *= 2) {
+  for (int d = 1; d <= 4; d *= 2) {
     const float y = __shfl_xor_sync(0xffffffffu, x, d);
     x = x + y;
   }
@@ -75,7 +75,7 @@ __device__ __forceinline__ float fw_sum_f32_512x1(float x, unsigned char* scratc
 }
 
 // pass 0 over the columns
-extern "C" __global__ void __launch_bounds__(512, 2) full_sum_0(
+extern "C" __global__ void __launch_bounds__(256, 4) full_sum_0(
     const float* __restrict__ in0,
     const float* __restrict__ in1,
     float* __restrict__ out2,
@@ -88,8 +88,8 @@ extern "C" __global__ void __launch_bounds__(512, 2) full_sum_0(
     int* __restrict__ counters) {
   const int bid0 = blockIdx.x;
   const int tid0 = threadIdx.x;
-  __shared__ __align__(16) unsigned char fw_scratch0[64];
-  __shared__ __align__(16) unsigned char fw_scratch1[64];
+  __shared__ __align__(16) unsigned char fw_scratch0[32];
+  __shared__ __align__(16) unsigned char fw_scratch1[32];
   const int v1 = fw_udiv(bid0, n1);
   const int v2 = v1 * n1;
   const int v3 = bid0 - v2;
@@ -104,20 +104,20 @@ extern "C" __global__ void __launch_bounds__(512, 2) full_sum_0(
   }
   float sum9 = 0.0f;
   const int v10 = v7 - v5;
-  const int v11 = fw_udiv(v10, 2048);
-  const int v12 = v11 * 2048;
+  const int v11 = fw_udiv(v10, 1024);
+  const int v12 = v11 * 1024;
   const int v13 = v5 + v12;
-  for (int b15 = v5; b15 < v13; b15 += 32768) {
-    const int v16 = b15 + 32768;
+  for (int b15 = v5; b15 < v13; b15 += 16384) {
+    const int v16 = b15 + 16384;
     const int v17 = v16 < v13 ? v16 : v13;
-    for (int c14 = b15; c14 < v17; c14 += 2048) {
+    for (int c14 = b15; c14 < v17; c14 += 1024) {
       const int v18 = c14 + tid0;
       const int v19 = v18 * 4;
-      const int v20 = v18 + 512;
+      const int v20 = v18 + 256;
       const int v21 = v20 * 4;
-      const int v22 = v18 + 1024;
+      const int v22 = v18 + 512;
       const int v23 = v22 * 4;
-      const int v24 = v18 + 1536;
+      const int v24 = v18 + 768;
       const int v25 = v24 * 4;
       float v26[4];
       fw_load_f32x4_ldcs(in0 + v19, v26);
@@ -164,7 +164,7 @@ extern "C" __global__ void __launch_bounds__(512, 2) full_sum_0(
       acc8[l] = 0.0f;
     }
   }
-  for (int c45 = v13; c45 < v7; c45 += 512) {
+  for (int c45 = v13; c45 < v7; c45 += 256) {
     const int v46 = c45 + tid0;
     const bool v52 = v46 < v7;
     if (v52) {
@@ -190,7 +190,7 @@ extern "C" __global__ void __launch_bounds__(512, 2) full_sum_0(
   const float v55 = sum9 + v54;
   sum9 = v55;
   const float v56 = sum9;
-  const float sum57 = fw_sum_f32_512x1(v56, fw_scratch0);
+  const float sum57 = fw_sum_f32_256x1(v56, fw_scratch0);
   const bool v58 = tid0 == 0;
   if (v58) {
     part_r0[v3] = sum57;
@@ -199,17 +199,17 @@ extern "C" __global__ void __launch_bounds__(512, 2) full_sum_0(
   if (last59) {
     float total60 = 0.0f;
     const int v61 = n1 + (-1);
-    for (int t62 = tid0; t62 < n1; t62 += 2048) {
+    for (int t62 = tid0; t62 < n1; t62 += 1024) {
       const float v63 = __ldcg(part_r0 + t62);
-      const int v64 = t62 + 512;
+      const int v64 = t62 + 256;
       const bool v65 = v64 < n1;
       const int v66 = v64 < v61 ? v64 : v61;
       const float v67 = __ldcg(part_r0 + v66);
-      const int v68 = t62 + 1024;
+      const int v68 = t62 + 512;
       const bool v69 = v68 < n1;
       const int v70 = v68 < v61 ? v68 : v61;
       const float v71 = __ldcg(part_r0 + v70);
-      const int v72 = t62 + 1536;
+      const int v72 = t62 + 768;
       const bool v73 = v72 < n1;
       const int v74 = v72 < v61 ? v72 : v61;
       const float v75 = __ldcg(part_r0 + v74);
@@ -226,7 +226,7 @@ extern "C" __global__ void __launch_bounds__(512, 2) full_sum_0(
       total60 = v82;
     }
     const float v83 = total60;
-    const float sum84 = fw_sum_f32_512x1(v83, fw_scratch1);
+    const float sum84 = fw_sum_f32_256x1(v83, fw_scratch1);
     const bool v85 = tid0 == 0;
     if (v85) {
       out2[0] = sum84;

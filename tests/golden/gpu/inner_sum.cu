@@ -10,8 +10,8 @@ __device__ __forceinline__ long long fw_udiv(long long a, long long b) {
 
 #endif
 
-__device__ __forceinline__ void fw_fetch_f32x4_ldg(const float* p, unsigned* w) {
-  const uint4 a0 = __ldg((const uint4*)p);
+__device__ __forceinline__ void fw_fetch_f32x4_ldcs(const float* p, unsigned* w) {
+  const uint4 a0 = __ldcs((const uint4*)p);
   w[0] = a0.x;
   w[1] = a0.y;
   w[2] = a0.z;
@@ -25,9 +25,9 @@ __device__ __forceinline__ void fw_unpack_f32x4(const unsigned* w, float* v) {
   v[3] = __uint_as_float(w[3]);
 }
 
-__device__ __forceinline__ void fw_load_f32x4_ldg(const float* p, float* v) {
+__device__ __forceinline__ void fw_load_f32x4_ldcs(const float* p, float* v) {
   unsigned w[4];
-  fw_fetch_f32x4_ldg(p, w);
+  fw_fetch_f32x4_ldcs(p, w);
   fw_unpack_f32x4(w, v);
 }
 
@@ -90,10 +90,10 @@ extern "C" __global__ void __launch_bounds__(256) inner_sum_0(
       const int v12 = v11 * 4;
       const int v14 = v13 + v10;
       float v15[4];
-      fw_load_f32x4_ldg(in0 + v14, v15);
+      fw_load_f32x4_ldcs(in0 + v14, v15);
       const int v16 = v13 + v12;
       float v17[4];
-      fw_load_f32x4_ldg(in0 + v16, v17);
+      fw_load_f32x4_ldcs(in0 + v16, v17);
       #pragma unroll
       for (int l = 0; l < 4; ++l) {
         const float v18 = ::fmaf(v15[l], v15[l], acc1[l]);
@@ -122,7 +122,7 @@ extern "C" __global__ void __launch_bounds__(256) inner_sum_0(
       const int v25 = v24 * 4;
       const int v26 = v13 + v25;
       float v27[4];
-      fw_load_f32x4_ldg(in0 + v26, v27);
+      fw_load_f32x4_ldcs(in0 + v26, v27);
       #pragma unroll
       for (int l = 0; l < 4; ++l) {
         const float v28 = ::fmaf(v27[l], v27[l], acc1[l]);

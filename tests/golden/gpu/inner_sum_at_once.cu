@@ -1,7 +1,7 @@
 // inner_sum_at_once, made by Fusewright
 
-__device__ __forceinline__ void fw_fetch_f32x4_ldg(const float* p, unsigned* w) {
-  const uint4 a0 = __ldg((const uint4*)p);
+__device__ __forceinline__ void fw_fetch_f32x4_ldcs(const float* p, unsigned* w) {
+  const uint4 a0 = __ldcs((const uint4*)p);
   w[0] = a0.x;
   w[1] = a0.y;
   w[2] = a0.z;
@@ -15,9 +15,9 @@ __device__ __forceinline__ void fw_unpack_f32x4(const unsigned* w, float* v) {
   v[3] = __uint_as_float(w[3]);
 }
 
-__device__ __forceinline__ void fw_load_f32x4_ldg(const float* p, float* v) {
+__device__ __forceinline__ void fw_load_f32x4_ldcs(const float* p, float* v) {
   unsigned w[4];
-  fw_fetch_f32x4_ldg(p, w);
+  fw_fetch_f32x4_ldcs(p, w);
   fw_unpack_f32x4(w, v);
 }
 
@@ -78,7 +78,7 @@ extern "C" __global__ void __launch_bounds__(256) inner_sum_at_once_0(
       const int v6 = k2 * 4;
       const int v8 = v7 + v5;
       float v9[4];
-      fw_load_f32x4_ldg(in0 + v8, v9);
+      fw_load_f32x4_ldcs(in0 + v8, v9);
       #pragma unroll
       for (int l = 0; l < 4; ++l) {
         kept0[v6 + l] = v9[l];
