@@ -77,7 +77,8 @@ def test_nothing_is_timed_while_launches_are_captured(tmp_path: Path) -> None:
     assert counts["kernels_tuned"] == 0 and driver.asked == []
 
 
-def test_every_size_is_tuned_for_itself(tmp_path: Path) -> None:
+def test_every_size_is_tuned_for_itself(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tune, "TRIED", 8)
     torch._dynamo.reset()
     driver, before = Timed(best=2), counters()
     with devices.use("cpu", driver), fusewright.options(autotune=True, cache_dir=str(tmp_path)), no_fallbacks():
