@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import logging
 import os
 import tempfile
 import zlib
@@ -17,6 +18,26 @@ if not os.environ.get("FUSEWRIGHT_CACHE_DIR"):
 
 # What Inductor computes around our kernels need not be fast: it does not try which vectors the C++ compiler can make.
 os.environ.setdefault("TORCHINDUCTOR_VEC_ISA_OK", "0")
+
+# Nor is the garbage of each compilation looked for at once.
+os.environ.setdefault("TORCH_DYNAMO_RUN_GC_AFTER_COMPILE", "0")
+
+
+def _only_where_asked_for(logger: logging.Logger) -> None:
+    """Keep pytest's handlers away from a logger: whatever torch traces it writes down if there is a handler to take it.
+
+    Pytest adds its own to every logger that does not propagate, and a twelfth of all time was spent on what they drop.
+    """
+    add = logger.addHandler
+
+    def others(handler: logging.Handler) -> None:
+        if not type(handler).__module__.startswith("_pytest."):
+            add(handler)
+
+    logger.addHandler = others  # type: ignore[method-assign]
+
+
+_only_where_asked_for(logging.getLogger("torch.__trace"))
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:

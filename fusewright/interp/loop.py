@@ -14,12 +14,13 @@ elements. The alignment that hint "stream" needs is not checked: an array's addr
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any, NoReturn
 
 import numpy as np
 
 from ..core.dtypes import numpy_type
-from ..loop.ir import Alloc, Arg, Buf, Fail, For, Func, If, Imm, Let, Parallel, Prefetch, Set, Stmt, Store, Var
+from ..loop.ir import Alloc, Arg, Buf, Fail, For, Func, If, Imm, Let, Parallel, Prefetch, Set, Stmt, Store, Var, walk
 from ..loop.text import head
 from . import gpu
 from .values import InterpError, Memory, bind, literal, narrow, operate, scalars
@@ -30,19 +31,37 @@ _NOBODY, _MANY = -1, -2
 
 
 class _Memory(Memory):
-    """A buffer, and who touched its elements in the current region."""
+    """A buffer, and who touched its elements in the current region.
 
-    __slots__ = ("reader", "writer")
+    `constant`: every element holds a value, and no statement writes one. `writers`, `readers`: the threads that touched
+    any element: only where there are others than the running one are elements looked at.
+    """
+
+    __slots__ = ("constant", "reader", "readers", "writer", "writers")
 
     def __init__(self, data: np.ndarray, held: bool):
         super().__init__(data, held)
+        self.constant = held
         self.writer = np.full(data.size, _NOBODY, np.int32)
         self.reader = np.full(data.size, _NOBODY, np.int32)
+        self.writers: set[int] = set()
+        self.readers: set[int] = set()
 
     def settle(self) -> None:
         """Forget who touched what: a region has ended."""
-        self.writer.fill(_NOBODY)
-        self.reader.fill(_NOBODY)
+        if self.writers:
+            self.writer.fill(_NOBODY)
+            self.writers.clear()
+        if self.readers:
+            self.reader.fill(_NOBODY)
+            self.readers.clear()
+
+
+@lru_cache(64)
+def _lanes(count: int) -> np.ndarray:
+    out = np.arange(count)
+    out.flags.writeable = False
+    return out
 
 
 def run(
@@ -75,8 +94,12 @@ class _Machine:
         self.stmt: Stmt | None = None
         self.memory = bind(func, buffers, _Memory)
         self.regs = scalars(func, sizes, hosts)
+        self.literals: dict[int, np.ndarray] = {}  # by the identity of what the kernel holds
         for a in func.allocs:
             self.allocate(a)
+        for s in walk(func.body):
+            if isinstance(s, Store):
+                self.memory[s.buf.name].constant = False
 
     def allocate(self, a: Alloc) -> None:
         count = int(self.value(a.count)[0])
@@ -90,7 +113,10 @@ class _Machine:
     # --- values ---
     def value(self, a: Arg) -> np.ndarray:
         if isinstance(a, Imm):
-            return literal(a)
+            made = self.literals.get(id(a))
+            if made is None:
+                made = self.literals[id(a)] = literal(a)
+            return made
         found = self.regs.get(a.name)
         if found is None:
             self.error(f"register '{a.name}' has no value")
@@ -158,11 +184,11 @@ class _Machine:
     # --- memory ---
     def where(self, b: Buf, index: np.ndarray, lanes: int, mask: np.ndarray | None) -> np.ndarray:
         """The positions of the lanes that are on. Reports those outside the buffer."""
-        at = index[0] + np.arange(lanes) if len(index) == 1 < lanes else index
+        at = index[0] + _lanes(lanes) if len(index) == 1 < lanes else index
         if mask is not None:
             at = at[mask]
         size = self.memory[b.name].data.size
-        if at.size and (at.min() < 0 or at.max() >= size):
+        if len(at) and (np.minimum.reduce(at) < 0 or np.maximum.reduce(at) >= size):
             outside = at[(at < 0) | (at >= size)]
             self.error(f"index {outside[0]} is outside buffer '{b.name}' of {size} elements")
         return at
@@ -170,7 +196,7 @@ class _Machine:
     def conflict(self, b: Buf, at: np.ndarray, who: np.ndarray, verb: str, did: str) -> None:
         """Report an element at which `who` names another thread of this region."""
         other = (who[at] != _NOBODY) & (who[at] != self.thread)
-        if other.any():
+        if np.count_nonzero(other):
             k = int(at[other][0])
             by = "several threads" if who[k] == _MANY else f"thread {who[k]}"
             self.error(f"race: thread {self.thread} {verb} element {k} of '{b.name}', which {by} {did} in this region")
@@ -180,19 +206,33 @@ class _Machine:
         assert b is not None
         m = self.memory[b.name]
         mask = self.value(s.args[1]) if len(s.args) > 1 else None
-        at = self.where(b, self.value(s.args[0]), lanes, mask)
-        held = m.held[at]
-        if not held.all():
-            self.error(f"element {at[~held][0]} of '{b.name}' is read before it is written")
-        if self.thread is not None:
-            self.conflict(b, at, m.writer, "reads", "wrote")
-            seen = m.reader[at]
-            m.reader[at] = np.where((seen == _NOBODY) | (seen == self.thread), self.thread, _MANY)
+        index = self.value(s.args[0])
+        if m.constant and mask is None and len(index) == 1 and 0 <= (first := int(index[0])) <= m.data.size - lanes:
+            return m.data[first : first + lanes].astype(numpy_type(s.dst.dtype))
+        at = self.where(b, index, lanes, mask)
+        if not m.constant:
+            self.read(b, m, at)
         if mask is None:
             return m.data[at].astype(numpy_type(s.dst.dtype), copy=False)
         out: np.ndarray = np.zeros(lanes, numpy_type(s.dst.dtype))
         out[mask] = m.data[at]
         return out
+
+    def read(self, b: Buf, m: _Memory, at: np.ndarray) -> None:
+        """Check that elements hold what this thread may read, and note that it has."""
+        held = m.held[at]
+        if np.count_nonzero(held) < len(held):
+            self.error(f"element {at[~held][0]} of '{b.name}' is read before it is written")
+        if self.thread is None:
+            return
+        if m.writers and m.writers != {self.thread}:
+            self.conflict(b, at, m.writer, "reads", "wrote")
+        if m.readers and m.readers != {self.thread}:
+            seen = m.reader[at]
+            m.reader[at] = np.where((seen == _NOBODY) | (seen == self.thread), self.thread, _MANY)
+        else:
+            m.reader[at] = self.thread
+        m.readers.add(self.thread)
 
     def store(self, s: Store) -> None:
         b = s.buf
@@ -201,9 +241,12 @@ class _Machine:
         mask = self.value(s.mask) if s.mask is not None else None
         at = self.where(b, self.value(s.index), len(value), mask)
         if self.thread is not None:
-            self.conflict(b, at, m.writer, "writes", "wrote")
-            self.conflict(b, at, m.reader, "writes", "read")
+            if m.writers and m.writers != {self.thread}:
+                self.conflict(b, at, m.writer, "writes", "wrote")
+            if m.readers and m.readers != {self.thread}:
+                self.conflict(b, at, m.reader, "writes", "read")
             m.writer[at] = self.thread
+            m.writers.add(self.thread)
         m.data[at] = narrow(value if mask is None else value[mask], b)
         m.held[at] = True
 

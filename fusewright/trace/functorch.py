@@ -7,6 +7,9 @@ in another order after all is copied by the plan that reads it.
 
 Operators with a float that is computed from sizes are rewritten by torch to operators of tensors that compute the
 float, in the kernel and for each element. For traces with floats of the host that is left out (`floats_of_the_host`).
+
+AOTAutograd makes a dozen empty tensors before and after each trace, in which the state of random generators would be
+kept if random operators were made functional by torch; that takes 10 to 20 ms, and they are not (`no_random_state`).
 """
 
 from __future__ import annotations
@@ -17,6 +20,8 @@ from contextlib import contextmanager
 from typing import Any
 
 import torch
+from torch._decomp.decompositions_for_rng import PhiloxStateTracker
+from torch._functorch import config as functorch_config
 from torch._functorch._aot_autograd import collect_metadata_analysis, graph_compile
 from torch.fx.experimental.symbolic_shapes import statically_known_true
 from torch.utils._python_dispatch import is_traceable_wrapper_subclass
@@ -25,7 +30,7 @@ _lock = threading.Lock()
 
 
 class _Replaced:
-    """The function `name` of a module. In threads inside `here` it is `ours`, of torch's own and its arguments."""
+    """The function `name` of a module or class. In threads inside `here` it is `ours`, of torch's own and arguments."""
 
     def __init__(self, module: Any, name: str, ours: Callable[..., Any]):
         self.module, self.name, self.ours = module, name, ours
@@ -74,8 +79,15 @@ def _dense(x: torch.Tensor) -> bool:
     return True
 
 
+def _reset(plain: Callable[[], None]) -> None:
+    """torch's function makes the states anew."""
+    if functorch_config.functionalize_rng_ops:
+        plain()
+
+
 _gradients = _Replaced(collect_metadata_analysis, "coerce_tangent_and_suggest_memory_format", _gradient_like)
 _floats = _Replaced(graph_compile, "tensorify_python_scalars", lambda plain, *args: None)
-gradients_like_results, floats_of_the_host = _gradients.here, _floats.here
+_states = _Replaced(PhiloxStateTracker, "reset", _reset)
+gradients_like_results, floats_of_the_host, no_random_state = _gradients.here, _floats.here, _states.here
 
-__all__ = ["floats_of_the_host", "gradients_like_results"]
+__all__ = ["floats_of_the_host", "gradients_like_results", "no_random_state"]

@@ -19,7 +19,7 @@ from torch.utils._python_dispatch import is_traceable_wrapper_subclass
 from ..run import own_thread, second
 from ..run.node import NodeShape, make_node
 from . import frames
-from .functorch import gradients_like_results
+from .functorch import gradients_like_results, no_random_state
 
 
 def is_lean(meta: Any) -> bool:
@@ -131,10 +131,10 @@ def _kind(n: Any) -> str:
 @contextmanager
 def aot_settings() -> Iterator[None]:
     """Settings of AOTAutograd for our node: compile the backward pass now; do not free what a retained graph needs;
-    take gradients to lie as the results do."""
+    take gradients to lie as the results do; keep no state of random generators."""
     changes = {"force_non_lazy_backward_lowering": True, "donated_buffer": False}
     patch = functorch_config.patch({k: v for k, v in changes.items() if hasattr(functorch_config, k)})
-    with patch, gradients_like_results():
+    with patch, gradients_like_results(), no_random_state():
         yield
 
 

@@ -53,7 +53,7 @@ def _plain(x: object) -> object:
     return x.detach() if isinstance(x, torch.Tensor) else x
 
 
-@pytest.mark.every(2)
+@pytest.mark.every(4)
 @pytest.mark.parametrize("name", ["counting", "writing", "gpt"])
 def test_programs_that_torch_has_already_worked_on(name: str, tmp_path: Path) -> None:
     """Exported strictly, decomposed, saved and loaded by torch."""

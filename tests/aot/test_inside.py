@@ -47,11 +47,10 @@ def same(got: object, want: object) -> None:
 def test_part_of_the_graph(name: str, backend: str, tmp_path: Path) -> None:
     """State and arguments that are written, nested structure, sizes among the results; loaded, and compiled here."""
     torch._dynamo.reset()
-    case, path = CASES[name], tmp_path / "p.fwp"
-    mine, theirs = compiled(name), compiled(name)
-    fusewright.aot_save(theirs, path)
+    case, path, mine = CASES[name], tmp_path / "p.fwp", compiled(name)
+    fusewright.aot_save(mine, path)
     for program in (mine, fusewright.aot_load(path)):
-        theirs = compiled(name)
+        theirs = fusewright.aot_load(path)
         f = torch.compile(program, backend=backend, fullgraph=True)
         for (args, kwargs), (args2, kwargs2) in zip(case.calls(), case.calls(), strict=True):
             torch.manual_seed(3)

@@ -5,8 +5,6 @@ from __future__ import annotations
 import logging
 import os
 import re
-import subprocess
-import sys
 import warnings
 from collections.abc import Iterator
 from pathlib import Path
@@ -407,8 +405,8 @@ f(torch.ones(8))
 
 @pytest.mark.parametrize(("setting", "debug"), [("fusewright", False), ("+fusewright", True)])
 def test_torch_logs(setting: str, debug: bool) -> None:
-    env = {**os.environ, "TORCH_LOGS": setting}
-    done = subprocess.run([sys.executable, "-c", PROGRAM], env=env, capture_output=True, text=True)
+    reading = "import torch\ntorch._logging._internal._init_logs()\n"  # which importing torch does
+    done = python("-c", reading + PROGRAM, env={**os.environ, "TORCH_LOGS": setting})
     assert done.returncode == 0, done.stderr
     assert "1 kernels, 0 operations left to PyTorch" in done.stderr
     assert ("fusion over" in done.stderr) is debug

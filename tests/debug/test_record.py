@@ -19,6 +19,7 @@ from fusewright.graph.builder import Builder
 from fusewright.graph.ir import Graph
 from fusewright.index.expr import ix, sym
 from fusewright.index.layout import row_major
+from tests.processes import python
 
 pytestmark = pytest.mark.usefixtures("fresh_dynamo")
 
@@ -171,10 +172,8 @@ for dynamic in (False, True):
 
 
 def test_the_hash_is_the_same_in_every_process():
-    def run(warm: bool, seed: str) -> str:
-        env = {**os.environ, "PYTHONHASHSEED": seed}
-        code = SCRIPT.format(warm=warm)
-        return subprocess.run([sys.executable, "-c", code], env=env, capture_output=True, text=True, check=True).stdout
-
-    hashes = run(False, "1")
-    assert hashes == run(True, "2") and len(hashes.split()) == 2
+    """Python's own hashes are others in each process: one has those of this seed, one those that it drew."""
+    first = python("-c", SCRIPT.format(warm=False))
+    command, env = [sys.executable, "-c", SCRIPT.format(warm=True)], {**os.environ, "PYTHONHASHSEED": "2"}
+    second = subprocess.run(command, env=env, capture_output=True, text=True, check=True).stdout
+    assert first.stdout == second and len(second.split()) == 2, first.stderr

@@ -122,7 +122,7 @@ def test_ten_training_steps(name: str, optimizer: str) -> None:
     compare(got, ref32, ref64)
 
 
-@pytest.mark.every(3)
+@pytest.mark.every(6)
 @pytest.mark.parametrize("name", sorted(MODELS))
 def test_inference_and_new_sizes(name: str) -> None:
     """Evaluation without gradients, then the same model on a smaller batch."""

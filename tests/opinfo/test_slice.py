@@ -28,10 +28,11 @@ def answers(request: pytest.FixtureRequest) -> dict[int, dict[str, Any]]:
         if getattr(item, "originalname", "") == "test_operator" and "opinfo" in str(item.path)
     )
     settings = Settings(backend=BACKEND, every=EVERY, errors=False, timeout_s=300)
+    beside = int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1"))  # processes that run other tests at the same time
     with pytest.MonkeyPatch.context() as patch:
         # lone operations too run in our own kernels: torch is not to be tested against itself
         patch.setenv("FUSEWRIGHT_ENABLE", os.environ.get("FUSEWRIGHT_ENABLE", "single_op_groups"))
-        results = run(wanted, NAMES, settings, jobs=min(os.cpu_count() or 1, 8))
+        results = run(wanted, NAMES, settings, jobs=max(1, min((os.cpu_count() or 1) // beside, 8)))
     return dict(zip(wanted, results, strict=True))
 
 

@@ -77,15 +77,16 @@ def test_nothing_is_timed_while_launches_are_captured(tmp_path: Path) -> None:
     assert counts["kernels_tuned"] == 0 and driver.asked == []
 
 
-def test_every_size_is_tuned_for_itself(tmp_path: Path) -> None:
+def test_every_size_is_tuned_for_itself(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tune, "TRIED", 8)
     torch._dynamo.reset()
     driver, before = Timed(best=2), counters()
     with devices.use("cpu", driver), fusewright.options(autotune=True, cache_dir=str(tmp_path)), no_fallbacks():
         f = torch.compile(norm, backend="fusewright", dynamic=True)
-        for m in (512, 256, 512, 64):
+        for m in (512, 64, 512):
             x, w = torch.randn(9, m), torch.randn(m)
             torch.testing.assert_close(f(x, w), norm(x, w), rtol=1e-5, atol=1e-5)
-    assert counted(before)["kernels_tuned"] == 3 and len(driver.asked) == 6
+    assert counted(before)["kernels_tuned"] == 2 and len(driver.asked) == 4
 
 
 def test_inputs_written_in_place_are_read_unharmed(tmp_path: Path) -> None:

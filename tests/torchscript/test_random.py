@@ -17,7 +17,7 @@ EXAMPLES = int(os.environ.get("FUSEWRIGHT_PROPERTY_EXAMPLES", "40")) // 8
 FIRST = random.randrange(1 << 20) if os.environ.get("FUSEWRIGHT_PROPERTY_RANDOM") else 1000
 
 
-@pytest.mark.every(3)
+@pytest.mark.every(6)
 @pytest.mark.parametrize("seed", range(FIRST, FIRST + EXAMPLES))
 def test_random_programs(seed, tmp_path):
     scripted = torch.jit.script(load(source(seed), tmp_path, f"random_program_{seed}"))

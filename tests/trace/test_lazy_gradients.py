@@ -42,6 +42,7 @@ def gradients(f, makers, seed=0):
     return torch.autograd.grad(out, (x, w), [make(o.shape) for make, o in zip(makers, out, strict=False)])
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("function", FUNCTIONS)
 @pytest.mark.parametrize("kind", MAKERS)
 def test_gradients_that_are_not_in_memory(compiled, kind, function):

@@ -693,7 +693,7 @@ def targets_of(name: str, dtype: torch.dtype) -> frozenset[str]:
     return frozenset(out.targets())
 
 
-@pytest.mark.every(2)
+@pytest.mark.every(4)
 @pytest.mark.parametrize(
     "name, dtype", [(n, d) for n, c in CASES.items() for d in c[2]], ids=lambda v: str(v).replace("torch.", "")
 )

@@ -22,6 +22,7 @@ def gradients(f, leaves, dtype, g):
     return [out.detach(), *torch.autograd.grad(out, (x, w, b), g.to(out.dtype))]
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
 @pytest.mark.parametrize("name", NORMS)
 @pytest.mark.parametrize("way", WAYS)

@@ -55,6 +55,7 @@ def place(where: str) -> contextlib.AbstractContextManager[object]:
     return emulated_gpu() if where == "gpu" else contextlib.nullcontext()
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize("where", WHERE)
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_results(name: str, where: str) -> None:

@@ -62,6 +62,7 @@ def _run(fn: Callable[..., Tensor], b: Tensor, calls: int) -> list[Tensor]:
 @pytest.mark.parametrize("fn", [product, counted, view, exchange, by_a_gradient])
 @pytest.mark.parametrize("way", WAYS)
 def test_what_is_written_after_it_was_read(way: str, fn: Callable[..., Tensor], recompute: bool) -> None:
+    torch._dynamo.reset()
     b = torch.arange(16.0).reshape(4, 4) / 8
     with fusewright.options(recompute=recompute):
         fused = WAYS[way](fn)
