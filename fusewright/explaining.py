@@ -135,8 +135,13 @@ def _backward(out: Any, wanted: bool | str) -> None:
     if not tensors:
         raise UserError("backward=True, but no result requires grad")
     leaves = _leaves(tensors)
-    if leaves:
+    if not leaves:
+        return
+    try:
         torch.autograd.grad(tensors, leaves, [torch.ones_like(t) for t in tensors], allow_unused=True)
+    except RuntimeError as e:
+        if wanted is True or "through the graph a second time" not in str(e):  # the program has done it itself
+            raise
 
 
 def _leaves(tensors: list[torch.Tensor]) -> list[torch.Tensor]:
