@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import warnings
 from collections.abc import Callable, Sequence
 from functools import cache, partial
 from typing import TYPE_CHECKING, Any
@@ -13,9 +12,10 @@ from torch._dynamo.exc import TorchDynamoException, exceptions_allowed_to_be_fal
 from torch._functorch.partitioners import default_partition, min_cut_rematerialization_partition
 from torch.fx import GraphModule
 
-from .core.errors import FusewrightWarning, UserError
+from .core.errors import UserError
 from .core.lazy import lazy_import
 from .core.options import Options, current, from_mapping, using
+from .core.warn import warn
 from .debug import record
 from .debug.dump import About, around, readable, show
 from .fallback import whole_graph
@@ -130,7 +130,7 @@ def fusewright(gm: GraphModule, example_inputs: Sequence[Any], **kwargs: Any) ->
     given = kwargs.pop("options", None) or {}
     for name, value in kwargs.items():
         what = f"torch.compile({name}={value!r}) has no effect with this backend: use options={{...}} (docs/options.md)"
-        warnings.warn(f"Fusewright: {what}", FusewrightWarning, stacklevel=2)
+        warn(f"Fusewright: {what}")
     opts = from_mapping(given) if given else current()
     check_operators(opts.disable)
     parts = Parts()

@@ -29,6 +29,7 @@ from .debug import dynamo, record
 from .debug.report import Report, make
 from .fused import Fused, FusedModule
 from .run.program import Program
+from .trace.fx import EXPLAINED
 
 
 def explain(fn: Callable[..., Any], *args: Any, backward: bool | str = "auto", **kwargs: Any) -> Report:
@@ -71,7 +72,7 @@ def explain(fn: Callable[..., Any], *args: Any, backward: bool | str = "auto", *
     args, kwargs = tree_map(_leaf, (args, kwargs))
     with using(options), record.recording(measure=True) as graphs, dynamo.undisturbed(), dynamo.observing() as facts:
         began = time.perf_counter()
-        out = torch.compile(dynamo.own_code(inner), backend=backend, dynamic=dynamic)(*args, **kwargs)
+        out = torch.compile(_own_code(inner), backend=backend, dynamic=dynamic)(*args, **kwargs)
         _backward(out, backward)
         seconds = time.perf_counter() - began
     return make(_title(inner), graphs, facts, {"total": seconds})
@@ -118,6 +119,17 @@ def _explain_exported(program: Program | ExportedProgram, args: Any, kwargs: Any
         compiled.program()(*args, **kwargs)
         seconds = time.perf_counter() - began
     return make(title, graphs, dynamo.Facts(), {"total": seconds})
+
+
+def _own_code(fn: Callable[..., Any]) -> Callable[..., Any]:
+    """A function that calls `fn`, with a code object that nothing else has: Dynamo keeps what it compiles by code."""
+
+    def explained(*args: Any, **kwargs: Any) -> Any:
+        return fn(*args, **kwargs)
+
+    return types.FunctionType(
+        explained.__code__.replace(co_name=EXPLAINED), explained.__globals__, "explained", None, explained.__closure__
+    )
 
 
 def _leaf(x: Any) -> Any:

@@ -25,7 +25,7 @@ from .core.counters import count
 from .core.errors import FusewrightError, Refusal, UserError
 from .core.options import Options, current, from_mapping, using
 from .debug import record
-from .fallback import fail, fall_back
+from .fallback import raise_or_fall_back
 from .run.internals import default_device, dispatch_modes, without_default_device
 from .run.node import make_node
 from .run.overlaps import apart
@@ -285,10 +285,8 @@ class Fused:
             return
         if isinstance(e, (Refusal, UserError)):
             count("fuse_declined")
-        elif not options.fallback:
-            fail(e, f"trace {self.title}")
         else:
-            fall_back(e, f"the fused function {self.title}")
+            raise_or_fall_back(e, f"trace {self.title}", f"the fused function {self.title}", options)
         self.declined.add(key)
 
     def install(self, plan: _Plan, described: Described) -> None:

@@ -18,7 +18,6 @@ import functools
 import threading
 import traceback
 import types
-import warnings
 import weakref
 from collections.abc import Callable, Iterable
 from contextvars import ContextVar
@@ -27,9 +26,10 @@ from typing import Any
 import torch
 
 from .core.counters import count
-from .core.errors import FusewrightWarning, Refusal, UserError, flag
+from .core.errors import Refusal, UserError, flag
 from .core.log import LOG
 from .core.options import Options, current, from_mapping, options
+from .core.warn import warn
 from .fused import Fused, FusedModule
 from .trace import frames, torchscript_inside
 from .trace.torchscript import Op, Var
@@ -394,7 +394,7 @@ class ScriptedModule(FusedModule):
 
 
 def _warn(script: Script) -> None:
-    warnings.warn(f"Fusewright: {script.reasons[0]}", FusewrightWarning, stacklevel=5)
+    warn(f"Fusewright: {script.reasons[0]}")
 
 
 # --- fuser -------------------------------------------------------------------------------------------

@@ -42,9 +42,9 @@ def test_numbers_beside_tensors_are_conditions(place: str) -> None:
         "global": fusewright.fuse(lambda x: x * TABLE["scale"] + TABLE["inner"][0]["shift"]),
         "closure": fusewright.fuse(lambda x: x * table["scale"] + table["inner"][0]["shift"]),
         "object": fusewright.fuse(lambda x: x * held.table["scale"] + held.table["inner"][0]["shift"]),
-        "argument": lambda x, f=fusewright.fuse(
-            lambda x, h: x * h.table["scale"] + h.table["inner"][0]["shift"]
-        ): f(x, held),
+        "argument": lambda x, f=fusewright.fuse(lambda x, h: x * h.table["scale"] + h.table["inner"][0]["shift"]): f(
+            x, held
+        ),
         "module": fusewright.fuse(Layer(table)),
     }[place]
     here = TABLE if place == "global" else table
