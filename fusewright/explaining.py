@@ -24,6 +24,7 @@ from . import exporting, scripting
 from .backend import fusewright
 from .core.counters import counters
 from .core.errors import UserError
+from .core.modes import options_of
 from .core.options import current, from_mapping, using
 from .debug import dynamo, record
 from .debug.report import Report, make
@@ -64,7 +65,7 @@ def explain(fn: Callable[..., Any], *args: Any, backward: bool | str = "auto", *
         raise UserError(f"explain: a function or a module is needed, not {fn!r}")
     inner = dynamo.original(fn)
     theirs, arguments, dynamic = dynamo.given(fn) or (None, {}, None)
-    options = from_mapping(arguments.get("options") if theirs is fusewright else None)
+    options = from_mapping(options_of(arguments) if theirs is fusewright else {})
 
     def backend(gm: GraphModule, inputs: Sequence[Any]) -> Any:  # one that no other function was compiled with
         return fusewright(gm, inputs)

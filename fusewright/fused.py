@@ -12,7 +12,7 @@ import copy
 import functools
 import inspect
 import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -436,6 +436,28 @@ class FusedModule(torch.nn.Module):
             if name.startswith("__") or "_plain" not in self.__dict__:
                 raise
             return getattr(self.__dict__["_plain"], name)
+
+    # What containers of modules have: Python looks these up in the class.
+    def __bool__(self) -> bool:
+        return bool(self._plain)
+
+    def __len__(self) -> int:
+        return len(self._plain)
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self._plain)
+
+    def __contains__(self, x: Any) -> bool:
+        return x in self._plain
+
+    def __getitem__(self, key: Any) -> Any:
+        return self._plain[key]
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        self._plain[key] = value
+
+    def __delitem__(self, key: Any) -> None:
+        del self._plain[key]
 
     def __reduce__(self) -> Any:
         return type(self), (self._plain, *self._given)

@@ -38,13 +38,12 @@ def test_numbers_beside_tensors_are_conditions(place: str) -> None:
     TABLE.clear()
     TABLE.update(table)
     held, x = Held(table), torch.randn(4)
+    given = fusewright.fuse(lambda x, h: x * h.table["scale"] + h.table["inner"][0]["shift"])
     call: Any = {
         "global": fusewright.fuse(lambda x: x * TABLE["scale"] + TABLE["inner"][0]["shift"]),
         "closure": fusewright.fuse(lambda x: x * table["scale"] + table["inner"][0]["shift"]),
         "object": fusewright.fuse(lambda x: x * held.table["scale"] + held.table["inner"][0]["shift"]),
-        "argument": lambda x, f=fusewright.fuse(lambda x, h: x * h.table["scale"] + h.table["inner"][0]["shift"]): f(
-            x, held
-        ),
+        "argument": lambda x: given(x, held),
         "module": fusewright.fuse(Layer(table)),
     }[place]
     here = TABLE if place == "global" else table
