@@ -183,6 +183,7 @@ class Kept:
         self.changes: list[Change] = []  # what the function has changed besides, which it may do once only
         self.earlier: set[int] = set()
         self.stand_ins: dict[int, Any] = {}
+        self.asked: dict[int, Any] = {}  # tensors that are no arguments, and are asked for their shapes or the like
         self.paths: dict[int, Any] | None = None
         self.again = False  # whether there are more arguments since the attempt began
         self.stuck = False  # whether it uses what an earlier run of the attempt has made
@@ -248,6 +249,7 @@ class Kept:
             targets = found if hasattr(func, "_schema") else map(self.look, _parts((args[:1], kwargs.get("out"))))
             if any(map(_in_memory, targets)):
                 raise Written
+        self.asked |= {id(x): x for x in found if _in_memory(x)}
         if any(a is not b for a, b in zip(parts, found, strict=True)):
             args, kwargs = pytree.tree_map(self.look, (args, kwargs))
             parts = found

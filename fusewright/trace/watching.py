@@ -21,7 +21,7 @@ from .failures import PACKAGE, TORCH
 from .reach import foreign
 
 _HEAP = 1 << 9  # the flag of classes that are not built in
-_STATE = ("torch.optim.", "torch.amp.", "torch.cuda.amp.", "torch.distributions.")
+_STATE = ("torch.optim.", "torch.amp.", "torch.cuda.amp.", "torch.distributions.", "torch.utils.data.")
 _read = object.__getattribute__
 
 

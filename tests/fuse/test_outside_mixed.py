@@ -131,3 +131,53 @@ def test_a_step_of_an_optimizer_that_cannot_be_traced_changes_nothing(kind: str)
     assert {k: dict(v) for k, v in opt.state.items()} == before and torch.equal(p, torch.ones(4))
     opt.step()
     assert not torch.equal(p, torch.ones(4))
+
+
+SHAPED = torch.ones(2)
+
+
+def asks_of_a_global(x: Tensor) -> Tensor:
+    return x * SHAPED.shape[0] * (2 if SHAPED.requires_grad else 1) * (3 if SHAPED.dtype is torch.float32 else 1)
+
+
+@pytest.mark.parametrize("place", ["global", "list", "dictionary", "object", "module"])
+def test_what_is_asked_of_tensors_outside(place: str) -> None:
+    """Their elements are not known to a trace; their shapes and types are conditions of it."""
+    global SHAPED
+    items, table = [torch.ones(2), 1.0], {"t": torch.ones(2), "k": 1.0}
+    held, m = Held(torch.ones(2)), nn.Module()
+    m.t = torch.ones(2)
+    functions: dict[str, Any] = {
+        "global": asks_of_a_global,
+        "list": lambda x: x * items[0].shape[0] * (3 if items[0].dtype is torch.float32 else 1),
+        "dictionary": lambda x: x * table["t"].numel() * (3 if table["t"].is_floating_point() else 1),
+        "object": lambda x: x * held.table.size(0) * (2 if held.table.requires_grad else 1),
+        "module": lambda x: x * m.t.shape[0] * (3 if m.t.dtype is torch.float32 else 1),
+    }
+    fused, x, before = fusewright.fuse(functions[place]), torch.ones(3), counters()
+    others = [torch.zeros(2), torch.ones(5), torch.ones(5, requires_grad=True), torch.ones(5, dtype=torch.int64)]
+    for other in (torch.ones(2), *others):
+        SHAPED, items[0], table["t"], held.table, m.t = (other,) * 5
+        for _ in range(2):
+            assert torch.equal(fused(x), functions[place](x))
+    assert counted(before)["fuse_traces"] <= 4  # not for other elements
+
+
+def test_how_many_tensors_a_list_holds() -> None:
+    items = [torch.ones(2)]
+    fused = fusewright.fuse(lambda x: x * len(items))
+    for k in range(1, 4):
+        assert torch.equal(fused(torch.ones(2)), torch.full((2,), float(k)))
+        items.append(torch.ones(2))
+
+
+def test_keys_that_code_asks_for_by_name() -> None:
+    table: dict[str, Any] = {"a": torch.ones(1)}
+    fused, before = fusewright.fuse(lambda x: x * (2.0 if "b" in table else 1.0)), counters()
+    for there in (False, True, False, True):
+        table.pop("b", None)
+        if there:
+            table["b"] = torch.ones(1)
+        assert torch.equal(fused(torch.ones(2)), torch.full((2,), 1.0 + there))
+        table[f"unread{len(table)}"] = torch.ones(1)  # as another trace fills a cache
+    assert counted(before)["fuse_traces"] == 2
