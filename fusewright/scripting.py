@@ -179,7 +179,9 @@ class Script:
         text = "\n".join([f"def forward({parameters}):", *lines, ""])
         made: dict[str, Any] = {}
         exec(compile(text, frames.name(f"script {self.title}"), "exec"), made)
-        return types.FunctionType(made["forward"].__code__, self.scope, self.title)
+        call = types.FunctionType(made["forward"].__code__, self.scope, self.title)
+        call.__qualname__ = self.title  # in errors of a wrong number of arguments
+        return call
 
     @property
     def whole(self) -> bool:
