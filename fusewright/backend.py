@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import warnings
 from collections.abc import Callable, Sequence
 from functools import cache, partial
 from typing import TYPE_CHECKING, Any
@@ -13,8 +12,9 @@ from torch._dynamo.exc import TorchDynamoException, exceptions_allowed_to_be_fal
 from torch._functorch.partitioners import default_partition, min_cut_rematerialization_partition
 from torch.fx import GraphModule
 
-from .core.errors import FusewrightWarning, UserError
+from .core.errors import UserError
 from .core.lazy import lazy_import
+from .core.modes import options_of
 from .core.options import Options, current, from_mapping, using
 from .debug import record
 from .debug.dump import About, around, readable, show
@@ -123,14 +123,11 @@ def _compiler(kind: str, opts: Options, apart: bool = False) -> Callable[[GraphM
 def fusewright(gm: GraphModule, example_inputs: Sequence[Any], **kwargs: Any) -> Any:
     """The backend: called by torch.compile with a traced graph.
 
-    `options` given to `torch.compile(..., options={...})` are Fusewright's options by name. A `mode`, which is
-    TorchInductor's, has no effect, and a warning says so. A graph that AOTAutograd or a pass over it fails on runs
-    through torch as Dynamo made it, with one warning per cause.
+    `options` given to `torch.compile(..., options={...})` are Fusewright's options by name; a `mode` is short for some
+    of them (`core/modes.py`). A graph that AOTAutograd or a pass over it fails on runs through torch as Dynamo made it,
+    with one warning per cause.
     """
-    given = kwargs.pop("options", None) or {}
-    for name, value in kwargs.items():
-        what = f"torch.compile({name}={value!r}) has no effect with this backend: use options={{...}} (docs/options.md)"
-        warnings.warn(f"Fusewright: {what}", FusewrightWarning, stacklevel=2)
+    given = options_of(kwargs)
     opts = from_mapping(given) if given else current()
     check_operators(opts.disable)
     parts = Parts()

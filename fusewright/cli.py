@@ -24,6 +24,8 @@ from fusewright.core.option_page import default_text, markdown, spelling
 from fusewright.core.options import TABLE, current
 from fusewright.debug.units import size
 
+_COLUMNS = ("name", "for")  # of what is known of a cached kernel
+
 
 def _ago(seconds: float) -> str:
     for unit, length in (("d", 86400), ("h", 3600), ("min", 60)):
@@ -33,15 +35,20 @@ def _ago(seconds: float) -> str:
 
 
 def _about(entry: Entry) -> str:
-    return ", ".join(f"{name}={value}" for name, value in entry.meta.items())
+    return ", ".join(f"{name}={value}" for name, value in entry.meta.items() if name not in _COLUMNS)
 
 
 def _cache_list(store: Store, console: Console) -> None:
     entries = store.entries()
-    table = Table("kernel", "size", "last used", "about", caption=f"{len(entries)} kernels, {size(store.size())}")
+    table = Table(caption=f"{len(entries)} kernels, {size(store.size())}")
+    table.add_column("kernel", no_wrap=True)
+    for head in ("what", "for", "size", "last used", "about"):
+        table.add_column(head, overflow="fold")
     now = time.time()
-    for entry in entries:
-        table.add_row(escape(entry.key[:24]), size(entry.size), _ago(now - entry.used), escape(_about(entry)))
+    for entry in sorted(entries, key=lambda entry: -entry.used):
+        what = [escape(str(entry.meta.get(name, ""))) for name in _COLUMNS]
+        more = (size(entry.size), _ago(now - entry.used), escape(_about(entry)))
+        table.add_row(escape(entry.key[:24]), *what, *more)
     console.print(table)
 
 

@@ -15,6 +15,7 @@ from torch.export import ExportedProgram
 
 from .core.errors import UserError, flag
 from .core.lazy import lazy_import
+from .core.modes import options_of
 from .core.options import from_mapping
 
 if TYPE_CHECKING:
@@ -26,7 +27,9 @@ else:
 _SCRIPTED = (torch.jit.ScriptFunction, torch.jit.ScriptModule, torch._C.ScriptMethod)
 
 
-def compile(obj: Any = None, *, dynamic: bool | None = None, fullgraph: bool = False, **options: Any) -> Any:
+def compile(
+    obj: Any = None, *, dynamic: bool | None = None, fullgraph: bool = False, mode: str | None = None, **options: Any
+) -> Any:
     """Compile a program; as a decorator, with or without arguments.
 
     obj: what happens depends on its type.
@@ -41,10 +44,13 @@ def compile(obj: Any = None, *, dynamic: bool | None = None, fullgraph: bool = F
     dynamic: False fixes all sizes. As in `torch.compile`, None lets it find out which sizes vary; converted programs
         have symbolic sizes unless it is False. An ExportedProgram says itself which of its dimensions are dynamic.
     fullgraph: raise an error unless there is one graph: Dynamo's for functions, UserError for TorchScript.
+    mode: one of `torch.compile`'s, which is short for some options (`core/modes.py`): "reduce-overhead" for
+        `cuda_graphs`, "max-autotune" for that and `autotune`, "max-autotune-no-cudagraphs" for `autotune`.
     options: Fusewright's, by name (`precision="eager"`).
 
-    Raises UserError for what is none of these, and for unknown options.
+    Raises UserError for what is none of these, and for unknown modes and options.
     """
+    options = options_of({"mode": mode, "options": options})
     from_mapping(options)
     flag("compile", fullgraph=fullgraph)
     if dynamic is not None:

@@ -33,7 +33,7 @@ from .debug import judging, record
 from .debug.dynamo import Facts
 from .debug.judging import Mismatch
 from .debug.report import Report, make
-from .fallback import fail, fall_back
+from .fallback import raise_or_fall_back
 from .graph import defined as text_of
 from .graph.builder import Builder
 from .graph.defined import Argument, Defined, Layout, Result, check_layout, check_name, verify_defined
@@ -403,9 +403,7 @@ class Definition(Operations):
                 plan = compile_traced(trace, "definition")
                 count("definitions_compiled")
             except Exception as e:
-                if not options.fallback:
-                    fail(e, f"compile definition '{self.name}'")
-                fall_back(e, f"the definition '{self.name}'")
+                raise_or_fall_back(e, f"compile definition '{self.name}'", f"the definition '{self.name}'", options)
             self._plans[key] = plan, variant
             return plan, variant
 

@@ -24,11 +24,13 @@ from . import exporting, scripting
 from .backend import fusewright
 from .core.counters import counters
 from .core.errors import UserError
+from .core.modes import options_of
 from .core.options import current, from_mapping, using
 from .debug import dynamo, record
 from .debug.report import Report, make
 from .fused import Fused, FusedModule
 from .run.program import Program
+from .trace.fx import EXPLAINED
 
 
 def explain(fn: Callable[..., Any], *args: Any, backward: bool | str = "auto", **kwargs: Any) -> Report:
@@ -63,7 +65,7 @@ def explain(fn: Callable[..., Any], *args: Any, backward: bool | str = "auto", *
         raise UserError(f"explain: a function or a module is needed, not {fn!r}")
     inner = dynamo.original(fn)
     theirs, arguments, dynamic = dynamo.given(fn) or (None, {}, None)
-    options = from_mapping(arguments.get("options") if theirs is fusewright else None)
+    options = from_mapping(options_of(arguments) if theirs is fusewright else {})
 
     def backend(gm: GraphModule, inputs: Sequence[Any]) -> Any:  # one that no other function was compiled with
         return fusewright(gm, inputs)
@@ -71,7 +73,7 @@ def explain(fn: Callable[..., Any], *args: Any, backward: bool | str = "auto", *
     args, kwargs = tree_map(_leaf, (args, kwargs))
     with using(options), record.recording(measure=True) as graphs, dynamo.undisturbed(), dynamo.observing() as facts:
         began = time.perf_counter()
-        out = torch.compile(dynamo.own_code(inner), backend=backend, dynamic=dynamic)(*args, **kwargs)
+        out = torch.compile(_own_code(inner), backend=backend, dynamic=dynamic)(*args, **kwargs)
         _backward(out, backward)
         seconds = time.perf_counter() - began
     return make(_title(inner), graphs, facts, {"total": seconds})
@@ -120,6 +122,17 @@ def _explain_exported(program: Program | ExportedProgram, args: Any, kwargs: Any
     return make(title, graphs, dynamo.Facts(), {"total": seconds})
 
 
+def _own_code(fn: Callable[..., Any]) -> Callable[..., Any]:
+    """A function that calls `fn`, with a code object that nothing else has: Dynamo keeps what it compiles by code."""
+
+    def explained(*args: Any, **kwargs: Any) -> Any:
+        return fn(*args, **kwargs)
+
+    return types.FunctionType(
+        explained.__code__.replace(co_name=EXPLAINED), explained.__globals__, "explained", None, explained.__closure__
+    )
+
+
 def _leaf(x: Any) -> Any:
     """An argument that the user's own graph computed becomes a leaf: our backward pass must not go through that."""
     if isinstance(x, torch.Tensor) and x.requires_grad and not x.is_leaf:
@@ -135,8 +148,13 @@ def _backward(out: Any, wanted: bool | str) -> None:
     if not tensors:
         raise UserError("backward=True, but no result requires grad")
     leaves = _leaves(tensors)
-    if leaves:
+    if not leaves:
+        return
+    try:
         torch.autograd.grad(tensors, leaves, [torch.ones_like(t) for t in tensors], allow_unused=True)
+    except RuntimeError as e:
+        if wanted is True or "through the graph a second time" not in str(e):  # the program has done it itself
+            raise
 
 
 def _leaves(tensors: list[torch.Tensor]) -> list[torch.Tensor]:

@@ -5,16 +5,16 @@ The option `fallback` decides. There is one warning for each cause, and the coun
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from typing import Any, NoReturn
 
 from torch.fx import GraphModule
 
 from .core.counters import count
-from .core.errors import CompilerError, FusewrightError, FusewrightWarning, UserError
+from .core.errors import CompilerError, FusewrightError, UserError
 from .core.log import LOG
 from .core.options import Options
+from .core.warn import warn
 from .debug import record
 
 INSTEAD = "it runs through PyTorch instead"
@@ -41,9 +41,16 @@ def fail(e: Exception, stage: str, where: str = "") -> NoReturn:
     raise error from e
 
 
-def fall_back(e: Exception, what: str, more: Callable[[], str] = str, instead: str = INSTEAD, level: int = 3) -> None:
+def raise_or_fall_back(e: Exception, stage: str, what: str, options: Options, more: Callable[[], str] = str) -> None:
+    """`fall_back`; where option `fallback` is off, raise the failure of `stage` instead."""
+    if not options.fallback:
+        fail(e, stage)
+    fall_back(e, what, more)
+
+
+def fall_back(e: Exception, what: str, more: Callable[[], str] = str, instead: str = INSTEAD) -> None:
     """Count that `what` runs through PyTorch because of `e`, and warn of it, once for each cause: what could not be
-    compiled, why, what runs instead, how to see the failure, and `more`. `level`: of the frame that is warned of."""
+    compiled, why, what runs instead, how to see the failure, and `more`."""
     count("fallbacks")
     cause = f"{type(e).__name__}: {e}"
     if cause in _warned:
@@ -54,7 +61,7 @@ def fall_back(e: Exception, what: str, more: Callable[[], str] = str, instead: s
         f"FUSEWRIGHT_DISABLE=fallback to raise the failure. {more()}"
     ).rstrip()
     LOG.warning(message)
-    warnings.warn(message, FusewrightWarning, stacklevel=level)
+    warn(message)
 
 
 def whole_graph(
@@ -64,9 +71,7 @@ def whole_graph(
 
     `name`: the graph's in records.
     """
-    if not options.fallback:
-        fail(e, stage)
+    raise_or_fall_back(e, stage, "a whole graph", options, more)
     record.failed(name, f"{type(e).__name__}: {e}")
-    fall_back(e, "a whole graph", more, level=4)
     run: Callable[..., Any] = gm.forward
     return run

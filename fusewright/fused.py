@@ -12,7 +12,7 @@ import copy
 import functools
 import inspect
 import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -25,7 +25,7 @@ from .core.counters import count
 from .core.errors import FusewrightError, Refusal, UserError
 from .core.options import Options, current, from_mapping, using
 from .debug import record
-from .fallback import fail, fall_back
+from .fallback import raise_or_fall_back
 from .run.internals import default_device, dispatch_modes, without_default_device
 from .run.node import make_node
 from .run.overlaps import apart
@@ -285,10 +285,8 @@ class Fused:
             return
         if isinstance(e, (Refusal, UserError)):
             count("fuse_declined")
-        elif not options.fallback:
-            fail(e, f"trace {self.title}")
         else:
-            fall_back(e, f"the fused function {self.title}")
+            raise_or_fall_back(e, f"trace {self.title}", f"the fused function {self.title}", options)
         self.declined.add(key)
 
     def install(self, plan: _Plan, described: Described) -> None:
@@ -438,6 +436,28 @@ class FusedModule(torch.nn.Module):
             if name.startswith("__") or "_plain" not in self.__dict__:
                 raise
             return getattr(self.__dict__["_plain"], name)
+
+    # What containers of modules have: Python looks these up in the class.
+    def __bool__(self) -> bool:
+        return bool(self._plain)
+
+    def __len__(self) -> int:
+        return len(self._plain)
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self._plain)
+
+    def __contains__(self, x: Any) -> bool:
+        return x in self._plain
+
+    def __getitem__(self, key: Any) -> Any:
+        return self._plain[key]
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        self._plain[key] = value
+
+    def __delitem__(self, key: Any) -> None:
+        del self._plain[key]
 
     def __reduce__(self) -> Any:
         return type(self), (self._plain, *self._given)

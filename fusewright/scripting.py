@@ -18,7 +18,6 @@ import functools
 import threading
 import traceback
 import types
-import warnings
 import weakref
 from collections.abc import Callable, Iterable
 from contextvars import ContextVar
@@ -27,9 +26,10 @@ from typing import Any
 import torch
 
 from .core.counters import count
-from .core.errors import FusewrightWarning, Refusal, UserError, flag
+from .core.errors import Refusal, UserError, flag
 from .core.log import LOG
 from .core.options import Options, current, from_mapping, options
+from .core.warn import warn
 from .fused import Fused, FusedModule
 from .trace import frames, torchscript_inside
 from .trace.torchscript import Op, Var
@@ -179,7 +179,9 @@ class Script:
         text = "\n".join([f"def forward({parameters}):", *lines, ""])
         made: dict[str, Any] = {}
         exec(compile(text, frames.name(f"script {self.title}"), "exec"), made)
-        return types.FunctionType(made["forward"].__code__, self.scope, self.title)
+        call = types.FunctionType(made["forward"].__code__, self.scope, self.title)
+        call.__qualname__ = self.title  # in errors of a wrong number of arguments
+        return call
 
     @property
     def whole(self) -> bool:
@@ -394,7 +396,7 @@ class ScriptedModule(FusedModule):
 
 
 def _warn(script: Script) -> None:
-    warnings.warn(f"Fusewright: {script.reasons[0]}", FusewrightWarning, stacklevel=5)
+    warn(f"Fusewright: {script.reasons[0]}")
 
 
 # --- fuser -------------------------------------------------------------------------------------------

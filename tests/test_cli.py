@@ -13,6 +13,7 @@ from fusewright import cli
 from fusewright.build.store import Store
 from fusewright.core.errors import UserError
 from fusewright.core.options import TABLE, options
+from fusewright.run import code
 
 
 @pytest.fixture
@@ -38,6 +39,17 @@ def test_cache_list(filled, capsys):
     assert cli.main(["cache", "list"]) == 0
     out = capsys.readouterr().out
     assert "k" * 24 in out and "2 kernels" in out and "softmax" in out
+
+
+def test_cache_list_names_kernels(directory, capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "200")
+    store = Store(directory, 1 << 20)
+    monkeypatch.setattr(code, "default_store", lambda: store)
+    func = types.SimpleNamespace(name="inner_persistent_max_exp_sum_div", bufs=[1, 2])
+    code.code_for("k" * 40, func, "skylake-avx512", lambda: b"code")
+    assert cli.main(["cache", "list"]) == 0
+    out = capsys.readouterr().out
+    assert "inner_persistent_max_exp_sum_div" in out and "skylake-avx512" in out and "kkkk" in out
 
 
 def test_cache_size(filled, capsys):

@@ -32,15 +32,15 @@ import stat
 import struct
 import threading
 import time
-import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from fusewright.core.counters import count
-from fusewright.core.errors import FusewrightWarning
 from fusewright.core.options import PLATFORM_CACHE, current
+
+from ..core.warn import warn
 
 MAGIC = b"FUSEWRT\x01"
 SUFFIX = ".fwk"
@@ -63,11 +63,9 @@ def _warn_once(directory: Path, why: object) -> None:
     if _warned.is_set():
         return
     _warned.set()
-    warnings.warn(
+    warn(
         f"the disk cache '{directory}' cannot be used ({why}); compiled kernels are kept in memory only. "
-        "Set FUSEWRIGHT_CACHE_DIR to a writable directory, or FUSEWRIGHT_DISABLE=disk_cache to say that this is meant.",
-        FusewrightWarning,
-        stacklevel=4,
+        "Set FUSEWRIGHT_CACHE_DIR to a writable directory, or FUSEWRIGHT_DISABLE=disk_cache to say that this is meant."
     )
 
 

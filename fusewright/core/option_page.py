@@ -57,6 +57,9 @@ function was *compiled*; only the memory pool asks at every call. A name that do
 the nearest one. Options that change code say so below: kernels, in memory and on disk, are found by their content and
 never mixed.
 
+`torch.compile(..., mode=...)`, and `fusewright.compile(..., mode=...)`, is short for options: "reduce-overhead" for
+`cuda_graphs`, "max-autotune" for `cuda_graphs` and `autotune`, "max-autotune-no-cudagraphs" for `autotune`.
+
 {table}
 ## Doing without parts: `disable`
 

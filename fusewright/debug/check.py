@@ -11,7 +11,6 @@ is told to make errors of these warnings (`-W "error:Fusewright check"`).
 from __future__ import annotations
 
 import threading
-import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -23,6 +22,7 @@ from ..core.counters import count
 from ..core.errors import FusewrightWarning, UserError
 from ..core.log import LOG
 from ..core.options import Options, current, using
+from ..core.warn import warn
 from ..run.claimed import Claimed
 from ..run.plan import GroupPlan, Plan, Watch
 from . import files, repro
@@ -145,7 +145,7 @@ class _Check:
             return
         message += more()
         LOG.warning(message)
-        warnings.warn(f"Fusewright check: {message}", FusewrightWarning, stacklevel=2)
+        warn(f"Fusewright check: {message}")
 
 
 def _copy(t: torch.Tensor) -> torch.Tensor:
@@ -193,7 +193,7 @@ class _Claims:
             message = f"executor {c.executor}, for {c.what} at {c.where or 'an unknown line'}, deviates "
             message += f"from PyTorch by more than rounding:\n  {found}"
             LOG.warning(message)
-            warnings.warn(f"Fusewright check: {message}", FusewrightWarning, stacklevel=2)
+            warn(f"Fusewright check: {message}")
 
 
 def watch_for(p: GroupPlan, plan: Plan) -> Watch | None:
@@ -204,5 +204,5 @@ def watch_for(p: GroupPlan, plan: Plan) -> Watch | None:
         return _Check(p, plan)
     except Exception as e:
         LOG.warning("group %s cannot be checked: %s", p.name, e)
-        warnings.warn(f"Fusewright check: group {p.name} cannot be checked ({e})", FusewrightWarning, stacklevel=2)
+        warn(f"Fusewright check: group {p.name} cannot be checked ({e})")
         return None

@@ -12,17 +12,16 @@ import re
 import sys
 import threading
 import time
-import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ..core.errors import FusewrightWarning
 from ..core.log import LOG
 from ..core.options import current
 from ..core.switches import RUN_STAGES, STAGES, Dump, dumps
+from ..core.warn import warn
 from ..fusion.build import Built
 from . import files, record, unmet
 
@@ -196,7 +195,7 @@ class _Directory:
     def _fail(self, e: OSError) -> None:
         self.broken = f"{files.because(self.path, e)}; dumps go to stderr instead"
         LOG.warning(self.broken)
-        warnings.warn(f"Fusewright {self.broken}", FusewrightWarning, stacklevel=2)
+        warn(f"Fusewright {self.broken}")
 
 
 def _directory(text: str) -> _Directory:

@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import copy
 import importlib
-import types
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
@@ -122,7 +121,7 @@ def _frame(m: Any) -> Frame:
 
     name = get("co_name", "")
     where = f"{m.co_filename}:{m.co_firstlineno}" if get("co_filename", "") else ""
-    if where.rpartition(":")[0] == __file__:  # see `own_code`
+    if EXPLAINED in name:  # the function around the user's
         name, where = "the explained function", ""
     reason = " ".join(get("recompile_reason", "").partition("User stack trace:")[0].split())
     if "BACKEND_MATCH" in reason:  # compiled before with another backend: no recompilation
@@ -141,17 +140,6 @@ def _frame(m: Any) -> Frame:
 
 
 # --- compiling without leaving traces ---
-
-
-def own_code(fn: Callable[..., Any]) -> Callable[..., Any]:
-    """A function that calls `fn`, with a code object that nothing else has: Dynamo keeps what it compiles by code."""
-
-    def explained(*args: Any, **kwargs: Any) -> Any:
-        return fn(*args, **kwargs)
-
-    return types.FunctionType(
-        explained.__code__.replace(co_name=EXPLAINED), explained.__globals__, "explained", None, explained.__closure__
-    )
 
 
 def original(fn: Callable[..., Any]) -> Callable[..., Any]:

@@ -24,6 +24,7 @@ from ..build import llvm_jit
 from ..core.errors import FusewrightError, FusewrightWarning, UserError
 from ..core.log import LOG
 from ..core.options import current, using
+from ..core.warn import warn
 from ..emit.cuda import emit_cuda, launches
 from ..emit.cuda_types import CudaTarget
 from ..emit.llvm import emit
@@ -179,7 +180,7 @@ def _say_once(message: str) -> None:
             return
         _said.add(message)
     LOG.warning(message)
-    warnings.warn(message, FusewrightWarning, stacklevel=5)
+    warn(message)
 
 
 def forget() -> None:

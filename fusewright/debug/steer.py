@@ -19,6 +19,7 @@ from ..build.pins import pins, steered
 from ..core.errors import FusewrightError, FusewrightWarning, UserError
 from ..core.log import LOG
 from ..core.options import current
+from ..core.warn import warn
 from ..emit.llvm import Target
 from ..fusion.build import Built
 from ..fusion.ir import Fusion
@@ -206,7 +207,7 @@ def _say(message: str, what: str, error: Exception | None, fallback: bool | None
         _said.add(key or message)
     text = f"{message}; {what}"
     LOG.warning(text)
-    warnings.warn(text, FusewrightWarning, stacklevel=3)
+    warn(text)
 
 
 def forget() -> None:

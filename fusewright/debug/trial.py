@@ -15,7 +15,6 @@ from __future__ import annotations
 import math
 import statistics
 import time
-import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -24,9 +23,10 @@ from typing import Any
 import torch
 
 from ..build.pins import Pin, pins
-from ..core.errors import FusewrightWarning, UserError
+from ..core.errors import UserError
 from ..core.lexer import ParseError
 from ..core.options import using
+from ..core.warn import warn
 from ..fusion.ir import Fusion, Stage
 from ..index.expr import Ix
 from ..loop.gpu import lower_gpu
@@ -440,11 +440,7 @@ def pin(kernel: Any, schedule: Any) -> Pin:
         meta["target"] = k.facts()
         out = pins().put(k.group.hash, k.facts(), e.text(), meta)
     if not out.path.exists():
-        warnings.warn(
-            f"the schedule for {k.group.name} is pinned for this process only: {out.path} could not be written",
-            FusewrightWarning,
-            stacklevel=2,
-        )
+        warn(f"the schedule for {k.group.name} is pinned for this process only: {out.path} could not be written")
     return out
 
 

@@ -144,6 +144,15 @@ class Tensor:
     def __init__(self, definition: Any, value: Value, number: bool = False):
         self._definition, self._value, self._number = definition, value, number
 
+    @classmethod
+    def __torch_function__(cls, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        """PyTorch has been given one, alone or beside a tensor of its own."""
+        name = getattr(func, "__name__", str(func))
+        raise UserError(
+            f"torch's {name} does not take values of a definition: use its own operations (d.exp(x), x.sum(), +), and "
+            "declare what else is needed as arguments (d.tensor); functions written in PyTorch are for fusewright.fuse"
+        )
+
     @property
     def dtype(self) -> str:
         """The element type's name: "f32", "bf16", "i64", "bool", ..."""

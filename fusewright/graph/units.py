@@ -32,8 +32,16 @@ _KIND_NAMES = {"f": "floats", "i": "signed integers", "u": "unsigned integers", 
 _MULTIPLIED: dict[int | float, int] = {2: 1, 3: 2}  # exponents that are so many multiplications
 
 
+_TORCHS = {"bfloat16": "bf16", "bool": "bool", "uint8": "u8"} | {
+    f"{kind}{bits}": f"{kind[0]}{bits}" for kind in ("float", "int") for bits in (8, 16, 32, 64)
+}
+
+
 def dtype_of(name: Any, what: str = "dtype") -> DType:
-    """An element type by name ("f32", "bf16", ...). Raises UserError."""
+    """An element type by name ("f32", "bf16", ...), or by what torch calls it (`torch.float32`). Raises UserError."""
+    if type(name).__module__ == "torch":
+        known_as = _TORCHS.get(str(name).removeprefix("torch."))
+        name = name if known_as is None else known_as
     d = name if isinstance(name, DType) else BY_NAME.get(name) if isinstance(name, str) else None
     if d is None or d is u32:
         known = [n for n in BY_NAME if n != "u32"]

@@ -9,15 +9,15 @@ from __future__ import annotations
 import importlib
 import inspect
 import threading
-import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import torch
 
-from ..core.errors import FusewrightWarning, RuntimeFault, UserError
+from ..core.errors import RuntimeFault, UserError
 from ..core.log import LOG
+from ..core.warn import warn
 from .launch import restride
 
 _told: set[str] = set()
@@ -136,7 +136,7 @@ def tell(message: str) -> None:
             return
         _told.add(message)
     LOG.warning(message)
-    warnings.warn(f"Fusewright: {message}", FusewrightWarning, stacklevel=3)
+    warn(f"Fusewright: {message}")
 
 
 # --- functions by name -----------------------------------------------------------------------------------

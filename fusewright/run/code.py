@@ -11,6 +11,7 @@ from .. import emit
 from ..build.store import default_store
 from ..core.counters import count
 from ..core.options import current
+from ..loop.ir import Func
 
 
 @cache
@@ -22,8 +23,11 @@ def generator_digest(pattern: str) -> str:
     return digest.hexdigest()[:16]
 
 
-def code_for(key: str, buffers: int, make: Callable[[], bytes]) -> tuple[bytes, str]:
-    """(the code with this key, "disk" or "compiled"): from the disk cache, else made and kept there."""
+def code_for(key: str, func: Func, target: str, make: Callable[[], bytes]) -> tuple[bytes, str]:
+    """(the code with this key, "disk" or "compiled"): from the disk cache, else made and kept there.
+
+    `func`, and the `target` it is for, are what `fusewright cache list` shows.
+    """
     store = default_store() if current().disk_cache else None
     code = store.get(key) if store is not None else None
     if code is not None:
@@ -34,5 +38,5 @@ def code_for(key: str, buffers: int, make: Callable[[], bytes]) -> tuple[bytes, 
     code = make()
     count("kernels_compiled")
     if store is not None:
-        store.put(key, code, {"bufs": buffers, "bytes": len(code)})
+        store.put(key, code, {"name": func.name, "buffers": len(func.bufs), "for": target})
     return code, "compiled"

@@ -7,7 +7,6 @@ old, operations on CUDA tensors are left to PyTorch, with one warning that says 
 from __future__ import annotations
 
 import statistics
-import warnings
 from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any
@@ -15,8 +14,9 @@ from typing import Any
 import torch
 
 from ..build import nvrtc
-from ..core.errors import FusewrightWarning, UserError
+from ..core.errors import UserError
 from ..core.options import current
+from ..core.warn import warn
 from ..emit.cuda_types import CudaTarget
 from ..loop.ir import Func
 from ..schedule.device import Gpu
@@ -32,7 +32,7 @@ def missing(device: torch.device) -> str:
     """Why kernels cannot run on a CUDA device, or "". Warns once."""
     why = _missing(device)
     if why:
-        warnings.warn(f"Fusewright leaves operations on {device} to PyTorch: {why}", FusewrightWarning, stacklevel=2)
+        warn(f"Fusewright leaves operations on {device} to PyTorch: {why}")
     return why
 
 

@@ -16,7 +16,6 @@ import itertools
 import statistics
 import threading
 import time
-import warnings
 import weakref
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
@@ -25,9 +24,10 @@ import torch
 from torch.multiprocessing.reductions import StorageWeakRef
 
 from ..core.counters import count
-from ..core.errors import FusewrightWarning, Refusal
+from ..core.errors import Refusal
 from ..core.log import LOG
 from ..core.options import current
+from ..core.warn import warn
 from . import internals
 from .recordable import Facts, facts, watched
 from .recorder import Recorder, recorder_for
@@ -392,7 +392,7 @@ class Graphs:
             _warned.add(cause)
             message = f"Fusewright could not record {self.name} as a CUDA graph ({cause}); it runs without one."
             LOG.warning(message)
-            warnings.warn(message, FusewrightWarning, stacklevel=4)
+            warn(message)
 
     def make_room(self) -> None:
         """Drop the recordings of the sizes that were not used for longest."""

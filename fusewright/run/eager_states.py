@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import threading
-import warnings
 from collections.abc import Sequence
 from functools import cache
 from typing import Any
 
 import torch
 
-from ..core.errors import FusewrightWarning
+from ..core.warn import warn
 from ..prims import curand
 
 _lib = torch.library.Library("fusewright", "FRAGMENT")
@@ -76,11 +75,9 @@ def captured(rows: list[int], device: torch.device) -> torch.Tensor:
 
 @cache
 def warn_captured() -> None:
-    warnings.warn(
+    warn(
         'Fusewright: random numbers in a CUDA graph are not eager\'s, in spite of rng="eager": they are drawn from '
-        "seeds of their own, new ones each time that the graph runs.",
-        FusewrightWarning,
-        stacklevel=2,
+        "seeds of their own, new ones each time that the graph runs."
     )
 
 

@@ -133,7 +133,7 @@ def _make(key: str, func: Func, driver: Driver) -> GpuKernel:
         verify(func)
         return driver.compile(func)
 
-    code, origin = code_for(key, len(func.bufs), make)
+    code, origin = code_for(key, func, "sm_{}{}".format(*driver.gpu.capability), make)
     handles = driver.load(code, func)
     return GpuKernel(key, func, handles, origin, time.perf_counter() - start, code=code)
 

@@ -117,7 +117,7 @@ def _object(key: str, func: Func, t: Target) -> tuple[list[str], bytes, str]:
         text = emit(func, t)
         return json.dumps(objects.externals(text)).encode() + b"\n" + llvm_jit.compile_ir(text, t)
 
-    code, origin = code_for(key, len(func.bufs), make)
+    code, origin = code_for(key, func, t.cpu, make)
     head, _, obj = code.partition(b"\n")
     return json.loads(head), obj, origin
 

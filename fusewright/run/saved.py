@@ -22,17 +22,17 @@ import functools
 import math
 import operator
 import os
-import warnings
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import torch
 
 from ..core.counters import count
-from ..core.errors import FusewrightError, FusewrightWarning, RuntimeFault, UserError, flag
+from ..core.errors import FusewrightError, RuntimeFault, UserError, flag
 from ..core.lazy import lazy_import
 from ..core.options import current
 from ..core.switches import RUN_STAGES, dumps
+from ..core.warn import warn
 from . import direct, internals, pool, reuse
 from .archive import DAMAGE, Archive
 from .convention import from_data, unpack
@@ -112,12 +112,10 @@ def _say_what_is_not_done(path: str | os.PathLike[str]) -> None:
     asked = [n for n in ("check", "profile", "disable", "schedule", "external_source", "fuel") if getattr(o, n)]
     asked += [f"dump={stage}" for stage in dumps(o.dump) if stage in RUN_STAGES]
     if asked:
-        warnings.warn(
+        warn(
             f"{path}: its kernels are what they were when the program was saved, so that {', '.join(asked)} "
             f"{'do' if len(asked) > 1 else 'does'} nothing here; compile the program in this process "
-            "(fusewright.aot_compile) to have that",
-            FusewrightWarning,
-            stacklevel=3,
+            "(fusewright.aot_compile) to have that"
         )
 
 

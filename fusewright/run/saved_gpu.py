@@ -7,14 +7,14 @@ no rule holds run through torch, operation by operation.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Mapping
 from typing import Any
 
 import torch
 
 from ..core.counters import count
-from ..core.errors import FusewrightWarning, RuntimeFault, UserError
+from ..core.errors import RuntimeFault, UserError
+from ..core.warn import warn
 from .archive import DAMAGE
 from .devices import Launcher, launcher_for
 from .prepared import Interface, Launch, Prepared
@@ -103,11 +103,9 @@ class SavedGroup:
         if not self.warned:
             self.warned = True
             sizes = ", ".join(f"{s}={v}" for s, v in zip(self.symbols, values, strict=True)) or "no sizes"
-            warnings.warn(
+            warn(
                 f"{self.path} has no kernel for {self.name} with {sizes}: PyTorch runs its operations. Save the "
-                "program with sizes=[...] that are like these.",
-                FusewrightWarning,
-                stacklevel=3,
+                "program with sizes=[...] that are like these."
             )
 
 

@@ -32,6 +32,10 @@ class Foreign(UserError):
     """A traced function uses a tensor that is not among its arguments."""
 
 
+class Written(Exception):
+    """A traced function writes to a tensor that is not among its arguments."""
+
+
 class Missing(IndexError):
     """A program selects what a tensor has not; eager raises IndexError."""
 
@@ -93,6 +97,8 @@ def explained(e: Exception, pinned: str) -> Exception:
         seen.add(id(cause))
         if isinstance(cause, (Refusal, UserError)):
             return cause
+        if isinstance(cause, Written):
+            return _foreign("writes to", e)
         if isinstance(cause, (DataDependentOutputException, DynamicOutputShapeException, GuardOnDataDependentSymNode)):
             if line := _line_of_torch(e):
                 return Refusal("value", f"{line} needs the value of a tensor, which a trace does not know")
@@ -106,14 +112,18 @@ def explained(e: Exception, pinned: str) -> Exception:
         return made_and_kept(e)
     if "torch.utils.checkpoint is incompatible with" in str(e):
         return Refusal("checkpoint", "it calls torch.utils.checkpoint with use_reentrant=True")
+    if "Cannot backprop through mirrored meta" in str(e) or "through the graph a second time" in str(e):
+        where = innermost_user_line(e) or "it"
+        return Refusal("gradient", f"{where} computes gradients that are added to .grad, or of what is in the result")
     if "convert all Tensors to FakeTensors" in str(e):
-        return _user_error(
-            f"{innermost_user_line(e) or 'the function'} uses a tensor that is no argument of the fused function: pass "
-            "it as one, or fuse the module that holds it.",
-            e,
-            Foreign,
-        )
+        return _foreign("uses", e)
     return e
+
+
+def _foreign(does: str, e: Exception) -> UserError:
+    where = innermost_user_line(e) or "the function"
+    text = f"{where} {does} a tensor that is no argument of the fused function: pass it as one, or fuse the module that"
+    return _user_error(f"{text} holds it.", e, Foreign)
 
 
 def made_and_kept(e: Exception) -> UserError:
@@ -159,6 +169,7 @@ __all__ = [
     "TORCH",
     "Foreign",
     "Missing",
+    "Written",
     "check_constants",
     "check_selections",
     "explained",

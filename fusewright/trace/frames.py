@@ -1,4 +1,4 @@
-"""Frames that Dynamo leaves alone: plans, nodes and launchers, and what they call.
+"""Frames that Dynamo leaves alone: plans, nodes and launchers, and what they call, checks and measurements too.
 
 Where Dynamo cannot compile a function as a whole, it looks at every function called from there, ours included. Ours
 run compiled graphs: there is nothing to compile in them, and much to break.
@@ -85,4 +85,5 @@ def leave_alone(*places: str) -> None:
     again()
 
 
-leave_alone(FILE, f"{Path(run.__file__).parent}/")
+_PACKAGE = Path(run.__file__).parent.parent
+leave_alone(FILE, *(f"{_PACKAGE / part}/" for part in ("core", "debug", "run")), f"{_PACKAGE / 'trace' / 'lean.py'}")

@@ -20,10 +20,13 @@ from types import NoneType
 from typing import Any
 
 import torch
+from torch._subclasses.fake_tensor import FakeTensor
+from torch._subclasses.functional_tensor import FunctionalTensor
 from torch.utils import _pytree as pytree
 from torch.utils.weak import WeakTensorKeyDictionary
 
 from . import frames
+from .failures import Written
 from .signature import Node
 from .state import Change, held_tensors, refuse, undo
 
@@ -73,6 +76,13 @@ def _writes(func: Any, kwargs: Any) -> bool:
         return bool(schema.is_mutable)
     own = name.startswith("__i") and name not in ("__index__", "__int__", "__invert__")
     return own or name in ("__setitem__", "__set__") or (name.endswith("_") and name[-2:] != "__") or "out" in kwargs
+
+
+def _in_memory(x: Any) -> bool:
+    """Whether `x` is a tensor with memory: it is no argument, and the trace itself would write to it."""
+    if not isinstance(x, torch.Tensor) or isinstance(x, (FakeTensor, FunctionalTensor)) or x.is_meta:
+        return False
+    return not torch._is_functional_tensor(x) and not torch._C._functorch.is_functorch_wrapped_tensor(x)
 
 
 class _Pass:
@@ -173,6 +183,7 @@ class Kept:
         self.changes: list[Change] = []  # what the function has changed besides, which it may do once only
         self.earlier: set[int] = set()
         self.stand_ins: dict[int, Any] = {}
+        self.asked: dict[int, Any] = {}  # tensors that are no arguments, and are asked for their shapes or the like
         self.paths: dict[int, Any] | None = None
         self.again = False  # whether there are more arguments since the attempt began
         self.stuck = False  # whether it uses what an earlier run of the attempt has made
@@ -234,6 +245,11 @@ class Kept:
         """A call of torch in the function, which `run` does."""
         parts = list(_parts((args, kwargs)))
         found = [self.look(x) for x in parts]
+        if _writes(func, kwargs):
+            targets = found if hasattr(func, "_schema") else map(self.look, _parts((args[:1], kwargs.get("out"))))
+            if any(map(_in_memory, targets)):
+                raise Written
+        self.asked |= {id(x): x for x in found if _in_memory(x)}
         if any(a is not b for a, b in zip(parts, found, strict=True)):
             args, kwargs = pytree.tree_map(self.look, (args, kwargs))
             parts = found

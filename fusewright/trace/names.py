@@ -21,6 +21,7 @@ class Names:
     `loaded`, `stored`: globals; `attributes`, `put`: attributes that are read and assigned; `cells`: nonlocals that are
     assigned; `modules`: what is imported. `asks`: whether attributes or globals are looked up by a text; then `texts`
     are those in the code, which are names, or parts of some (`f"layer{k}"`); `by_text`: whether of globals, too.
+    `literals`: all texts in the code, which may be keys.
     """
 
     def __init__(self, code: CodeType):
@@ -43,6 +44,7 @@ class Names:
         self.asks = not _BY_TEXT.isdisjoint(self.loaded | self.attributes) or "__dict__" in self.attributes
         self.texts = set(_parts(code.co_consts)) if self.asks else set[str]()
         self.by_text = "globals" in self.loaded
+        self.literals = {c for c in _flat(code.co_consts) if type(c) is str and len(c) <= _LONGEST}
 
     def among(self, names: Mapping[str, Any]) -> set[str]:
         """Those of `names` that the code may read or assign as attributes."""
@@ -57,12 +59,18 @@ def _holding(texts: Collection[str], names: Iterable[str]) -> set[str]:
     return {n for n in names if any(t in n for t in texts)} if texts else set()
 
 
-def _parts(constants: Iterable[Any]) -> Iterator[str]:
-    """What of the texts among constants may be part of a name."""
+def _flat(constants: Iterable[Any]) -> Iterator[Any]:
     for c in constants:
         if isinstance(c, (tuple, frozenset)):
-            yield from _parts(c)
-        elif type(c) is str and len(c) <= _LONGEST and not any(map(str.isspace, c)):
+            yield from _flat(c)
+        else:
+            yield c
+
+
+def _parts(constants: Iterable[Any]) -> Iterator[str]:
+    """What of the texts among constants may be part of a name."""
+    for c in _flat(constants):
+        if type(c) is str and len(c) <= _LONGEST and not any(map(str.isspace, c)):
             yield from re.findall(r"\w{2,}|^\w$", re.sub(r"%[-+#0-9.]*[a-z]|\{[^}]*\}", " ", c))
 
 

@@ -349,7 +349,15 @@ class Outside:
 
     def value(self, out: Unchanged, e: str, v: Any) -> None:
         """Write that the expression `e` still is `v`."""
-        if isinstance(v, torch.Tensor) or replaced(v) or id(v) in self.stored:
+        if isinstance(v, torch.Tensor):
+            if id(v) in self.kept.asked:
+                out.about(e, v)
+            return
+        if replaced(v):
+            return
+        if id(v) in self.stored:
+            if id(v) in self.containers:
+                out.besides(e, v, (), (), self.was(v))
             return
         if isinstance(v, types.ModuleType) and foreign(v.__name__):
             return
@@ -360,12 +368,23 @@ class Outside:
         if isinstance(v, (*CONTAINERS, tuple, frozenset)):
             before = self.containers[id(v)][1] if id(v) in self.containers else items(v)
             if any(True for _ in _tensors(before)):
-                return
+                return out.besides(e, v, self.literals(), self.kept.asked)
             out.value(e, v, before if isinstance(v, CONTAINERS) else None)
         elif id(v) in self.memory:
             out.memory(e, self.memory[id(v)][1])
         else:
             out.value(e, v)
+
+    def literals(self) -> set[str]:
+        """The texts in the code that has run."""
+        return {text for mine in self.every for text in mine.literals}
+
+    def was(self, c: Any) -> list[tuple[Any, Any]]:
+        """The keys or places and the items that a container had when it was found."""
+        before = self.containers[id(c)][1]
+        if isinstance(c, dict):
+            return list(zip(before[::2], before[1::2], strict=True))
+        return [(y, y) for y in before] if isinstance(c, set) else list(enumerate(before))
 
     def close(self) -> None:
         """Forget all."""

@@ -125,7 +125,7 @@ class Reads:
                 self.note_slot(m, name, there)
             elif here is MISSING and there is MISSING and any(name in own(m).get(kind, ()) for kind in _KINDS):
                 return  # the signature has it
-            elif not isinstance(here, (torch.Tensor, torch.nn.Module)):
+            elif not isinstance(here, torch.nn.Module):
                 self.add(m, name, here)
                 if here is not value:
                     self.of_class(type(m), name)

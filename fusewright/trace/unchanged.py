@@ -16,7 +16,7 @@ from __future__ import annotations
 import types
 from array import array
 from collections import OrderedDict, deque
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Iterable
 from typing import Any
 
 import numpy
@@ -31,6 +31,8 @@ CONTAINERS = (list, dict, set, deque)  # that may be changed; with classes deriv
 MEMORY = (numpy.ndarray, array, bytearray)  # numbers in memory
 _SAME = (type(None), bool, types.FunctionType, types.BuiltinFunctionType, type, types.ModuleType)
 _LARGE = 64  # items
+_TEXT = 4096  # letters
+_DEPTH = 8
 
 
 def plain(x: Any) -> bool:
@@ -79,6 +81,87 @@ class _Contents:
             if list(map(id, _items(x))) == self.ids and not any(get() is None for get in self.held):
                 return True
         return bool(self.text) and repr(x) == self.text
+
+
+def about(t: torch.Tensor) -> tuple[Any, ...]:
+    """What a program can ask of a tensor besides its elements."""
+    strides = t.stride() if t.layout is torch.strided else None
+    bare = t.is_leaf and t.grad is None
+    return type(t), t.dtype, t.device, t.layout, t.shape, strides, t.requires_grad, t.is_leaf, bare
+
+
+def _pairs(container: Any) -> Iterable[tuple[Any, Any]]:
+    """The items of a container with their keys or places."""
+    if isinstance(container, dict):
+        kind = OrderedDict if isinstance(container, OrderedDict) else dict
+        return kind.items(container)
+    return ((y, y) for y in container) if isinstance(container, (set, frozenset)) else enumerate(container)
+
+
+class _Besides:
+    """What a container holds besides tensors, whose elements are no conditions: these are arguments, or made real
+    (`kept.py`). How many there are is one, but not of a dictionary, which may be a cache; there, which `keys` it has.
+
+    `asked`: ids of tensors whose shape or the like counts; `before`: its items as they were, if the function has
+    changed it: then those that it had and still has.
+    """
+
+    __slots__ = ("absent", "count", "every", "fixed", "kind", "parts", "present")
+
+    def __init__(
+        self,
+        x: Any,
+        keys: Collection[str] = (),
+        asked: Collection[int] = (),
+        before: list[tuple[Any, Any]] | None = None,
+        depth: int = 0,
+    ):
+        self.kind, self.count, self.every = type(x), len(x), before is None
+        self.fixed = not isinstance(x, dict)
+        pairs = [(k, y) for k, y in _pairs(x) if not isinstance(y, torch.Tensor)]
+        if before is not None:
+            pairs = [(k, y) for k, y in pairs if any(k is a and y is b for a, b in before)]
+        self.parts = [(k, self.part(y, keys, asked, depth)) for k, y in pairs]
+        self.present = [(k, about(y) if id(y) in asked else None) for k, y in self.tensors(x, keys, asked)]
+        self.absent = [] if self.fixed else [k for k in sorted(keys) if not dict.__contains__(x, k)]
+
+    def tensors(self, x: Any, keys: Collection[str], asked: Collection[int]) -> list[tuple[Any, torch.Tensor]]:
+        """The tensors that are asked for."""
+        if not self.every or isinstance(x, (set, frozenset)):
+            return []
+        named = lambda k: not self.fixed and type(k) is str and k in keys
+        return [(k, y) for k, y in _pairs(x) if isinstance(y, torch.Tensor) and (id(y) in asked or named(k))]
+
+    @staticmethod
+    def part(y: Any, keys: Collection[str], asked: Collection[int], depth: int) -> Callable[[Any], bool]:
+        """A function that says whether an item is the same."""
+        if plain(y) and len(text := repr(y)) <= _TEXT:
+            return lambda x: x is y or (type(x) is type(y) and repr(x) == text)
+        if isinstance(y, (*CONTAINERS, tuple, frozenset)) and depth < _DEPTH:
+            return _Besides(y, keys, asked, None, depth + 1).of
+        get = (lambda: y) if type(y) in (*_SAME, *PLAIN) else Same(y).get
+        return lambda x: x is get()
+
+    def of(self, x: Any) -> bool:
+        """Whether `x` holds the same."""
+        if type(x) is not self.kind:
+            return False
+        if not self.every:
+            found = dict(_pairs(x))
+            return all(same(found.get(k, MISSING)) for k, same in self.parts)
+        if len(x) != self.count and (self.fixed or any(k in x for k in self.absent)):
+            return False
+        for k, known in self.present:
+            y = x[k]  # raises if it is not there
+            if not isinstance(y, torch.Tensor) or (known is not None and about(y) != known):
+                return False
+        if not self.parts and len(x) == self.count:
+            return True
+        there = [(k, y) for k, y in _pairs(x) if not isinstance(y, torch.Tensor)]
+        if len(there) != len(self.parts):
+            return False
+        self.count = len(x)
+        return all((a is b or a == b) and same(y) for (a, y), (b, same) in zip(there, self.parts, strict=True))
 
 
 class _Absent:
@@ -133,6 +216,16 @@ class Unchanged:
         else:
             self.lines.append(f"x = {self.name(Same(v).get)}()")
             self.lines.append(f"if {e} is not x or type(x) is not {self.name(type(v))}: return False")
+
+    def besides(self, e: str, v: Any, *known: Any) -> None:
+        """Write that the expression `e` holds what `v`, a container, does besides tensors. `known`: of `_Besides`."""
+        b = _Besides(v, *known)
+        if b.parts or b.every:
+            self.unless(f"{self.name(b)}.of({e})")
+
+    def about(self, e: str, t: torch.Tensor) -> None:
+        """Write that the expression `e` is a tensor like `t`, whatever its elements."""
+        self.unless(f"{self.name(about)}({e}) == {self.name(about(t))}")
 
     def memory(self, e: str, v: Any) -> None:
         """Write that the expression `e` has the numbers of `v`."""

@@ -21,6 +21,7 @@ from .failures import PACKAGE, TORCH
 from .reach import foreign
 
 _HEAP = 1 << 9  # the flag of classes that are not built in
+_STATE = ("torch.optim.", "torch.amp.", "torch.cuda.amp.", "torch.distributions.", "torch.utils.data.")
 _read = object.__getattribute__
 
 
@@ -42,6 +43,11 @@ def of_users_class(t: type) -> bool:
     return not built_in(t) and not foreign(t.__module__)
 
 
+def of_torchs_state(t: type) -> bool:
+    """Whether a class is one of torch's whose objects hold settings and state of programs, as optimizers do."""
+    return not built_in(t) and t.__module__.startswith(_STATE)
+
+
 def plain_class(t: type) -> bool:
     """Whether attributes of a class are what its dictionary, and those of its bases, say."""
     return type(t).__getattribute__ is type.__getattribute__
@@ -49,7 +55,7 @@ def plain_class(t: type) -> bool:
 
 def watchable(t: type) -> bool:
     """Whether attributes of a class's objects can be noted when they are read."""
-    if not isinstance(t, type) or not plain_class(t) or not of_users_class(t):
+    if not isinstance(t, type) or not plain_class(t) or not (of_users_class(t) or of_torchs_state(t)):
         return False
     if issubclass(t, (torch.nn.Module, torch.Tensor, BaseException, enum.Enum, tuple, type)):
         return False

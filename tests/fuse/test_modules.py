@@ -132,6 +132,35 @@ def test_attributes_are_those_of_the_module() -> None:
     assert [name for name, _ in m.named_parameters()] == ["scale"]
 
 
+@pytest.mark.parametrize("scripted", [False, True])
+def test_containers_of_modules_stay_containers(scripted: bool) -> None:
+    plain: Any = nn.Sequential(nn.Linear(4, 4), nn.ReLU(), nn.Tanh())
+    given = torch.jit.script(plain) if scripted else plain
+    fused: Any = fusewright.fuse(given)
+    x = torch.randn(3, 4)
+    assert len(fused) == 3 and len(list(fused)) == 3 and bool(fused)
+    assert fused[0].weight is plain[0].weight and list(fused)[1] is given[1]
+    torch.testing.assert_close(fused(x), plain(x))
+    if not scripted:  # those of TorchScript cannot be changed, nor asked what is in them
+        assert plain[1] in fused and nn.ReLU() not in fused
+        fused[1] = nn.GELU()
+        torch.testing.assert_close(fused(x), plain(x))
+        del fused[2]
+        assert len(plain) == 2 and isinstance(plain[1], nn.GELU)
+        torch.testing.assert_close(fused(x), plain(x))
+        torch.testing.assert_close(nn.Sequential(*fused)(x), plain(x))
+
+
+def test_modules_that_are_no_containers_say_so() -> None:
+    fused: Any = fusewright.fuse(nn.Linear(4, 4))
+    assert bool(fused)
+    for use in (len, list, lambda m: m[0], lambda m: 1 in m):
+        with pytest.raises(TypeError, match="Linear"):
+            use(fused)
+    table: Any = fusewright.fuse(nn.ModuleDict({"a": nn.Linear(4, 4)}))
+    assert "a" in table and table["a"].in_features == 4 and list(table) == ["a"]
+
+
 @pytest.mark.parametrize("names", [("_", "_n"), ("_c", "_o"), ("_s0", "_s1"), ("_type", "_slow"), ("p0_n", "_n")])
 def test_names_of_parameters(names: tuple[str, str]) -> None:
     """Whatever generated code calls its own variables."""

@@ -261,3 +261,9 @@ def test_parameters_with_names_of_builtins():
     with pytest.warns(fusewright.FusewrightWarning, match="a parameter is called type"):
         fused = fusewright.fuse(like_a_builtin)  # whose checks of arguments ask for the type of it
     assert torch.equal(fused(r(4), type=3), like_a_builtin(r(4), 3))
+
+
+def test_a_wrong_number_of_arguments_is_an_error_of_the_function() -> None:
+    for call in (fused_typed, fusewright.compile(typed)):
+        with pytest.raises(TypeError, match=r"^typed\(\) missing 2 required positional arguments: 'a' and 'k'"):
+            call(r(3))

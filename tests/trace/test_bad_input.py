@@ -13,7 +13,9 @@ import torch
 import torch.nn.functional as F
 from torch.testing._internal.two_tensor import TwoTensor
 
-from fusewright import FusewrightWarning
+import fusewright
+from fusewright import backend, explaining
+from fusewright.core.modes import MODES
 from tests.processes import python
 from tests.support import BACKEND, assert_agrees, compiled, is_ours, no_fallbacks
 
@@ -88,11 +90,28 @@ def test_string_and_none_arguments() -> None:
 
 
 @pytest.mark.skipif(not is_ours(), reason="Fusewright's own warning")
-def test_a_mode_of_another_backend() -> None:
-    fn = torch.compile(lambda x: x * 2 + 1, backend=BACKEND, mode="max-autotune")
-    with pytest.warns(FusewrightWarning, match=r"torch.compile\(mode='max-autotune'\) has no effect with this backend"):
-        got = fn(torch.ones(3))
-    assert torch.equal(got, torch.full((3,), 3.0))
+@pytest.mark.parametrize("mode", MODES)
+def test_modes_are_short_for_options(mode: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    seen = []
+    of_mapping = backend.from_mapping
+    for module in (backend, explaining):
+        monkeypatch.setattr(module, "from_mapping", lambda given: seen.append(given) or of_mapping(given))
+    fn, x = lambda x: x * 2 + 1, torch.ones(3)
+    compiled = torch.compile(fn, backend="fusewright", mode=mode)
+    for call in (compiled, fusewright.compile(fn, mode=mode)):
+        torch._dynamo.reset()
+        assert torch.equal(call(x), fn(x))
+    assert seen == [MODES[mode]] * 2 * bool(MODES[mode])
+    fusewright.explain(compiled, x)
+    assert seen[-1] == MODES[mode]
+
+
+@pytest.mark.skipif(not is_ours(), reason="Fusewright's own error")
+def test_modes_that_do_not_exist() -> None:
+    with pytest.raises(Exception, match="there is no mode 'fastest': known: default, reduce-overhead, max-autotune"):
+        torch.compile(lambda x: x * 2 + 1, backend=BACKEND, mode="fastest")(torch.ones(3))
+    with pytest.raises(fusewright.UserError, match="there is no mode 'fastest': known: default, reduce-overhead"):
+        fusewright.compile(lambda x: x, mode="fastest")
 
 
 def test_large_index_arithmetic() -> None:
