@@ -395,6 +395,9 @@ def _capture(
                 if not grad and any(lay.requires_grad for lay in layouts.values()) and not tracer.modes[1]:
                     raise _Again(replace(known, grad=True))
                 raise Refusal("gradient", "a result requires a gradient that no argument or grad mode asks for")
+            meta: Any = context.fw_metadata
+            if kind == "forward" and tracer.attributes.checkpoint and any(i.mutates_data for i in meta.input_info):
+                raise Refusal("checkpoint", "it writes to memory under torch.utils.checkpoint, or beside that")
             check_constants(gm)
             built = compilers[kind](gm, inputs)
             which = "backward" if kind == "backward" else "forward"

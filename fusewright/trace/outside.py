@@ -225,14 +225,16 @@ class Outside:
             self.space(Space(x, own(x), self.every))
 
     def find_items(self, x: Any, depth: int) -> None:
+        held = items(x)
         if isinstance(x, CONTAINERS):
-            self.containers[id(x)] = x, items(x)
-        for y in [y for y in items(x) if type(y) not in PLAIN][:_MANY]:
+            self.containers[id(x)] = x, held
+        for y in [y for y in held if type(y) not in PLAIN][:_MANY]:
             self.find(y, depth + 1)
             if isinstance(y, (*CONTAINERS, *MEMORY)) and id(y) in self.known:
                 self.inner.add(id(y))
-        if len(x) <= _FEW:
-            self.texts.update(y for y in x if type(y) is str)
+        names = held[::2] if isinstance(x, dict) else held
+        if len(names) <= _FEW:
+            self.texts.update(y for y in names if type(y) is str)
 
     def space(self, s: Space) -> None:
         self.spaces[id(s.owner)] = s

@@ -25,6 +25,7 @@ from .signature import Node, Same, is_record
 _PLAIN = (bool, int, float, complex, str, bytes, type(None))
 _NOT_STATE = (types.FunctionType, types.BuiltinFunctionType, types.ModuleType, type)
 _CONTAINERS = (list, dict, set, deque, OrderedDict, defaultdict)
+_KINDS: tuple[Any, ...] = (OrderedDict, dict, list, set, deque, tuple, frozenset)
 OF_MODULES = frozenset(vars(torch.nn.Module()))  # parameters, hooks, ...: traces see to them otherwise
 
 
@@ -91,8 +92,19 @@ def unchanged(structure: tuple[Node, ...], built: list[Any]) -> Iterator[None]:
 
 
 def items(container: Any) -> list[Any]:
-    """The items of a container; of a dictionary keys and values in turn."""
-    return [x for item in container.items() for x in item] if isinstance(container, dict) else list(container)
+    """The items of a container; of a dictionary keys and values in turn.
+
+    Methods that a derived class has of its own are not called: they may do anything, such as import what they give.
+    """
+    kind = _kind(container)
+    if issubclass(kind, dict):
+        return [x for item in kind.items(container) for x in item]
+    return list(kind.__iter__(container))
+
+
+def _kind(container: Any) -> Any:
+    """Python's own class of a container."""
+    return next((k for k in _KINDS if isinstance(container, k)), type(container))
 
 
 def differ(container: Any, before: list[Any]) -> bool:
@@ -103,12 +115,13 @@ def differ(container: Any, before: list[Any]) -> bool:
 
 def restore(container: Any, before: list[Any]) -> None:
     """Put the items back."""
-    container.clear()
-    if isinstance(container, dict):
+    kind = _kind(container)
+    kind.clear(container)
+    if issubclass(kind, dict):
         for key, value in zip(before[::2], before[1::2], strict=True):
-            container[key] = value
+            kind.__setitem__(container, key, value)
     else:
-        (container.update if isinstance(container, set) else container.extend)(before)
+        (kind.update if issubclass(kind, set) else kind.extend)(container, before)
 
 
 def same(a: Any, b: Any) -> bool:

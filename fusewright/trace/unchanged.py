@@ -25,6 +25,7 @@ import torch
 from . import frames
 from .attributes import MISSING
 from .signature import Same
+from .state import items
 
 PLAIN = (type(None), bool, int, float, complex, str, bytes, torch.dtype, torch.device, torch.Size)
 CONTAINERS = (list, dict, set, deque)  # that may be changed; with classes derived from them
@@ -56,7 +57,7 @@ def _items(container: Any) -> list[Any]:
     if isinstance(container, dict):
         kind = OrderedDict if isinstance(container, OrderedDict) else dict  # which may be in another order
         return [*kind.keys(container), *kind.values(container)]
-    return list(container)
+    return list(container) if type(container) in CONTAINERS else items(container)
 
 
 class _Contents:

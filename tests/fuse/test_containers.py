@@ -91,3 +91,70 @@ def test_a_container_of_ones_own_that_a_module_holds(kind):
     fused = fusewright.fuse(m)
     assert [fused(torch.ones(2))[0].item() for _ in range(3)] == [1.0, 2.0, 3.0]
     assert list(m.seen) == [0, 1, 2]
+
+
+LOADED = []
+
+
+class Lazy(dict):
+    """A dictionary that makes what it gives when it is asked."""
+
+    def __getitem__(self, key):
+        return super().__getitem__(key) * 10
+
+    def items(self):
+        LOADED.extend(self.keys())
+        return [(k, self[k]) for k in self.keys()]
+
+    def values(self):
+        return [v for _, v in self.items()]
+
+
+class LazyItems(list):
+    def __iter__(self):
+        return (LOADED.append(x) or x * 10 for x in super().__iter__())
+
+
+class Strict(dict):
+    def __setitem__(self, key, value):
+        assert key not in self, "it is there"
+        LOADED.append(key)
+        super().__setitem__(key, value)
+
+    def clear(self):
+        raise AssertionError("it is not to be cleared")
+
+
+TABLE = {"dictionary": Lazy(a=2.0, b=3.0), "list": LazyItems([2.0, 3.0]), "strict": Strict(a=2.0)}
+
+
+@pytest.mark.parametrize("kind, key", [("dictionary", "a"), ("list", 0)])
+def test_methods_of_containers_are_called_by_the_program_alone(kind, key):
+    """What is looked at while tracing, and compared at each call, is what Python keeps in a container."""
+    fused, before, x = fusewright.fuse(lambda x: x * TABLE[kind][key]), counters(), torch.ones(2)
+    LOADED.clear()
+    plain = x * TABLE[kind][key]
+    for _ in range(4):
+        assert torch.equal(fused(x), plain)
+    assert counted(before)["fuse_traces"] == 1 and not LOADED
+    old = dict.__getitem__(TABLE[kind], key) if kind == "dictionary" else list.__getitem__(TABLE[kind], key)
+    try:
+        (dict if kind == "dictionary" else list).__setitem__(TABLE[kind], key, 7.0)
+        assert torch.equal(fused(x), x * TABLE[kind][key]) and not torch.equal(fused(x), plain)
+    finally:
+        (dict if kind == "dictionary" else list).__setitem__(TABLE[kind], key, old)
+
+
+def test_changes_of_containers_are_undone_without_their_methods():
+    def step(x):
+        TABLE["strict"][f"b{len(TABLE['strict'])}"] = 1.0
+        return x * len(TABLE["strict"])
+
+    fused = fusewright.fuse(step)
+    LOADED.clear()
+    try:
+        assert [fused(torch.ones(2))[0].item() for _ in range(3)] == [2.0, 3.0, 4.0]
+        assert list(TABLE["strict"]) == ["a", "b1", "b2", "b3"]
+    finally:
+        dict.clear(TABLE["strict"])
+        dict.update(TABLE["strict"], a=2.0)

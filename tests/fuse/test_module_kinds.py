@@ -102,6 +102,17 @@ class Checkpointed(nn.Module):
         return checkpoint(self.inside, self.b(x), use_reentrant=self.reentrant) + x  # type: ignore[no-any-return]
 
 
+class Counting(Checkpointed):
+    """The backward pass runs the norm a second time, and so moves its statistics twice."""
+
+    def __init__(self) -> None:
+        super().__init__(0.0, False)
+        self.norm = nn.BatchNorm1d(4)
+
+    def inside(self, x: Tensor) -> Tensor:
+        return F.gelu(self.norm(self.a(x)))
+
+
 class Listed(nn.Module):
     def __init__(self) -> None:
         super().__init__()
@@ -166,6 +177,7 @@ MODULES: dict[str, Callable[[], nn.Module]] = {
     "late": Late,
     "checkpoint": lambda: Checkpointed(0.0, False),
     "checkpoint, dropout": lambda: Checkpointed(0.5, False),
+    "checkpoint, batch norm": Counting,
     "reentrant": lambda: Checkpointed(0.0, True),
     "lists": Listed,
     "attention": Attention,
