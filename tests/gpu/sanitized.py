@@ -54,6 +54,9 @@ def main() -> None:
             for size, dtype in (((3, 33001), F32), ((4, 131072), BF16), ((40, 40000), F32)):
                 torch._dynamo.reset()
                 compare(f"{name} {size} {dtype}", PROGRAMS[name], tensors(size, dtype, "cpu"))
+        for name in ("softmax", "layer norm"):  # rows in shared memory, moved to where they are aligned
+            torch._dynamo.reset()
+            compare(f"{name} moved", PROGRAMS[name], tensors((300, 33001), BF16, "cpu"))
         for size, dtype in (((600, 1024), F32), ((600, 1024), BF16), ((300, 8192), F32)):  # resident blocks
             torch._dynamo.reset()
             compare(f"block {size} {dtype}", block, tensors(size, dtype, "cpu"), grad=True)

@@ -168,7 +168,10 @@ def test_few_rows(n: int, m: int, cluster: int, mode: str) -> None:
     assert (s.cluster, s.mode) == (cluster, mode)
 
 
-def test_what_is_read_once_needs_no_cluster() -> None:
+def test_what_is_read_once_has_a_cluster_where_registers_let_two_blocks_run() -> None:
+    """Rows of several passes have one anyway; moments on the fly take one pass."""
     s = gpu_kernel(graph_of(moments), {"n": 2048, "m": 131072}, H200).schedule
+    assert (s.cluster, s.mode, s.keep_in) == (8, "persistent", "registers")
+    s = gpu_kernel(graph_of(moments), {"n": 1024, "m": 262144}, H200).schedule
     assert (s.cluster, s.mode) == (1, "loop")
     assert gpu_kernel(graph_of(centred), {"n": 2048, "m": 65536}, H200).schedule.cluster == 8
