@@ -332,11 +332,13 @@ def capture(
     layouts: dict[int, Layout],
     compilers: dict[str, Any],
     device: torch.device | None = None,
+    first: bool = True,
 ) -> Captured:
     """Trace and compile `fn(*values)`.
 
     `layouts`: of the leaves that are tensors. `compilers`: `forward`, `backward` and `inference`, functions of (graph,
-    example inputs), and the other arguments of AOTAutograd. `device`: what factories are to use by default.
+    example inputs), and the other arguments of AOTAutograd. `device`: what factories are to use by default. `first`: it
+    is done once more if it leaves tables of random numbers that the function keeps, which it reads then.
     Raises UserError for control flow that depends on what a trace does not know, Refusal for what only the plain
     function can do, and whatever `fn` or a compiler raises.
 
@@ -363,6 +365,8 @@ def capture(
         if failure is not None and not again:
             break
     kept.settle(False)
+    if kept.draw() and first:
+        return capture(fn, values, described, layouts, compilers, device, False)
     try:
         raise failure or Refusal("state", "it makes other tensors each time, and keeps them")
     finally:

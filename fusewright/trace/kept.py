@@ -15,7 +15,7 @@ import contextlib
 import gc
 import sys
 import traceback
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from types import NoneType
 from typing import Any
 
@@ -148,19 +148,36 @@ class _Pass:
                 return left
             found = left
 
-    def values(self) -> list[Any]:
-        """The tensors, by running the calls; [] if these cannot be run again."""
+    def needed(self, numbers: Collection[int]) -> list[tuple[Any, Any, Any, list[int]]]:
+        """The calls that these tensors come of."""
+        known, found = set(numbers), set[int]()
+        while True:
+            size = len(found)
+            for k in reversed(range(len(self.calls))):
+                func, args, kwargs, results = self.calls[k]
+                given = {x.number for x in _parts((args, kwargs)) if isinstance(x, _Number)}
+                if k not in found and known & {*results, *(given if _writes(func, kwargs) else ())}:
+                    found.add(k)
+                    known |= given
+            if len(found) == size:
+                return [c for k, c in enumerate(self.calls) if k in found]
+
+    def values(self, drawn_for: Collection[int] = ()) -> list[Any]:
+        """The tensors, by running the calls; [] if these cannot be run again. `drawn_for`: these tensors only, whose
+        random numbers are drawn now."""
         before = torch.get_rng_state()
         cuda = torch.cuda.get_rng_state_all() if torch.cuda.is_initialized() else []
         out: list[Any] = [None] * len(self.tensors)
         value = lambda x: out[x.number] if isinstance(x, _Number) else x
         try:
-            for func, args, kwargs, results in self.calls:
+            for func, args, kwargs, results in self.needed(drawn_for) if drawn_for else self.calls:
                 args, kwargs = pytree.tree_map(value, (args, kwargs))
                 for k, t in zip(results, _tensors(func(*args, **kwargs)), strict=True):
                     out[k] = t
         except Exception:
             return []
+        if drawn_for:
+            return out
         drawn = not torch.equal(before, torch.get_rng_state())
         if cuda and not all(map(torch.equal, cuda, torch.cuda.get_rng_state_all())):
             torch.cuda.set_rng_state_all(cuda)
@@ -185,6 +202,7 @@ class Kept:
         self.stand_ins: dict[int, Any] = {}
         self.asked: dict[int, Any] = {}  # tensors that are no arguments, and are asked for their shapes or the like
         self.paths: dict[int, Any] | None = None
+        self.drawn: list[_Pass] = []  # of which something is left that random numbers were drawn for
         self.again = False  # whether there are more arguments since the attempt began
         self.stuck = False  # whether it uses what an earlier run of the attempt has made
 
@@ -226,6 +244,19 @@ class Kept:
         undo(self.changes if traced and leaks else [*leaks])
         if traced:
             refuse(leaks)
+
+    def draw(self) -> bool:
+        """After `settle`: make what is kept real that random numbers are drawn for, as the function's first call does,
+        since nobody could use it otherwise; whether there was any."""
+        before = len(self.arguments)
+        for p in self.drawn:
+            if numbers := p.left():
+                with torch.inference_mode(False), torch.no_grad(), self.device or contextlib.nullcontext():
+                    values = p.values(numbers)
+                    for k in reversed(numbers if values else []):
+                        self.exchange(p, k, values)
+        self.drawn = []
+        return len(self.arguments) > before
 
     @staticmethod
     def plain(x: torch.Tensor) -> bool:
@@ -279,6 +310,8 @@ class Kept:
                 continue
             with torch.inference_mode(False), torch.no_grad(), self.device or contextlib.nullcontext():
                 values = p.values()
+                if not values:
+                    self.drawn.append(p)
                 for k in reversed(numbers if values else []):  # views first: they refer to what they are views of
                     self.exchange(p, k, values)
         return len(self.arguments) > before

@@ -112,10 +112,6 @@ def test_what_others_have_cached_is_no_argument() -> None:
         fusewright.fuse(lambda x: x * window(8) + 1)(torch.ones(3, 8))
 
 
-def random(x: Tensor) -> Tensor:
-    return torch.randn(8)
-
-
 def of_the_argument(x: Tensor) -> Tensor:
     return x.sum(0) * 2
 
@@ -130,7 +126,7 @@ def with_gradient(x: Tensor) -> Tensor:
     return torch.ones(8, requires_grad=True) * 1
 
 
-@pytest.mark.parametrize("make", [random, of_the_argument, written, with_gradient])
+@pytest.mark.parametrize("make", [of_the_argument, written, with_gradient])
 def test_what_is_kept_and_is_no_constant(make: Any) -> None:
     cache: list[Tensor] = []
 
@@ -143,6 +139,59 @@ def test_what_is_kept_and_is_no_constant(make: Any) -> None:
     with pytest.raises(UserError, match=r"test_kept\.py:\d+ .*made and kept"):
         fusewright.fuse(f)(torch.ones(3, 8))
     assert torch.equal(torch.get_rng_state(), state)
+
+
+def cached_noise() -> Callable[[Tensor], Tensor]:
+    @functools.lru_cache
+    def noise(n: int) -> Tensor:
+        return torch.randn(n).mul_(2).add_(1)
+
+    return lambda x: x * noise(3) + noise(3)[0] + torch.arange(3)
+
+
+def noise_in_a_dictionary() -> Callable[[Tensor], Tensor]:
+    made: dict[str, Tensor] = {}
+
+    def f(x: Tensor) -> Tensor:
+        if "noise" not in made:
+            made["noise"] = torch.randn(3)
+            made["end"] = made["noise"][1:]
+            made["noise"][2] = 7
+        return x * made["noise"] + made["end"].sum()
+
+    return f
+
+
+@pytest.mark.parametrize("make", [cached_noise, noise_in_a_dictionary])
+def test_random_numbers_that_are_drawn_once(make: Callable[[], Callable[[Tensor], Tensor]]) -> None:
+    """As the plain function draws them, in its first call; the generator is then where that leaves it."""
+    found = []
+    for wrap in (lambda f: f, fusewright.fuse):
+        plain = make()
+        f = wrap(plain)
+        torch.manual_seed(5)
+        with no_fallbacks():
+            found.append([*(f(torch.ones(3)) for _ in range(3)), plain(torch.ones(3)), torch.randn(3)])
+    for want, got in zip(*found, strict=True):
+        assert torch.equal(want, got)
+
+
+def test_random_numbers_of_a_function_that_cannot_be_traced() -> None:
+    """What it has drawn before is real, for whoever reads it then."""
+
+    @functools.lru_cache
+    def noise(n: int) -> Tensor:
+        return torch.randn(n)
+
+    def f(x: Tensor) -> Tensor:
+        y = noise(3)
+        return y * x if x.sum() > 2 else y
+
+    torch.manual_seed(5)
+    with pytest.raises(UserError, match="needs the value of a tensor"):
+        fusewright.fuse(f)(torch.ones(3))
+    torch.manual_seed(5)
+    assert torch.equal(f(torch.ones(3)), torch.randn(3))
 
 
 def test_a_table_that_is_written_in_each_call() -> None:
