@@ -75,7 +75,7 @@ class Moved(Lanes):
         """Most vectors are inside of their row: these come first, and nothing is asked about them. Then those at both
         ends, as many at a time."""
         ordered = any(st.monoid in ARG_MONOIDS for st in self.f.reductions())  # of equals, the first one counts
-        if self.start is None or len(self.cols) > 1 or self.s.col_threads <= BESIDE or ordered:
+        if self.start is None or len(self.cols) > 1 or ordered:
             super().serial_walk(s, lo, hi, col, points, back, done)
             return
         ct, turn = self.s.col_threads, self.s.col_threads * self.s.steps
