@@ -9,12 +9,10 @@ kept, and so are the relations between sizes that tracing relied on. The flat in
 from __future__ import annotations
 
 import contextlib
-import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-import sympy
 import torch
 from torch._dynamo.source import ConstantSource
 from torch._functorch.aot_autograd import aot_module_simplified
@@ -23,7 +21,6 @@ from torch._subclasses.fake_tensor import FakeTensor, FakeTensorMode
 from torch.fx import traceback as fx_traceback
 from torch.fx.experimental.symbolic_shapes import DimDynamic
 from torch.utils import _pytree as pytree
-from torch.utils._sympy.functions import CleanDiv, FloorDiv, Mod, PythonMod
 
 from ..core.errors import Refusal, UserError
 from . import classes, printing, questions, sizes
@@ -31,11 +28,13 @@ from .attributes import Attributes, Found
 from .cuts import Cuts
 from .effects import draws
 from .failures import MADE_BEFORE, check_constants, explained, made_and_kept
+from .found import Known, Retrace, multiples
 from .functorch import floats_of_the_host
 from .generators import Unclear, undrawn
 from .kept import Again, Kept
 from .lean import aot_settings, nothing_donated, without_autocast
 from .lines import Lines
+from .numbers import unhashable
 from .outside import Outside
 from .reach import reached
 from .signature import Described, Layout, Node, layout, rebuild
@@ -125,13 +124,13 @@ class _Tracer:
         values: tuple[Any, ...],
         described: Described,
         layouts: dict[int, Layout],
-        known: _Known,
+        known: Known,
         kept: Kept,
     ):
         self.known, self.divisors, self.device, self.kept = known, known.divisors, kept.device, kept
         self.fn, self.values, self.described, self.layouts = fn, values, described, layouts
         self.env = sizes.Env(duck_shape=False, allow_scalar_outputs=False, allow_dynamic_output_shape_ops=False)
-        self.env.names, self.env.namespaces = {}, known.namespaces
+        self.env.names, self.env.namespaces, self.env.hashes = {}, known.namespaces, known.hashes
         self.mode = FakeTensorMode(shape_env=self.env, allow_non_fake_inputs=False)
         self.symbols: list[tuple[int, str, int]] = []
         self.sizes: list[Any] = []
@@ -270,61 +269,6 @@ def _view_in_no_grad(x: torch.Tensor, positions: dict[int, int]) -> bool:
     return base is not None and base.requires_grad and id(base) in positions
 
 
-Divisors = dict[tuple[int, int], int]  # (leaf, dimension) -> what the size is a multiple of
-
-
-@dataclass(slots=True)
-class _Known:
-    """What earlier traces have found: what sizes are multiples of, modules that import functions of `math`, whether
-    gradients are recorded in it although they are not where it is called, and the states of generators before, if one
-    has changed and it is to be watched who does that."""
-
-    divisors: Divisors = field(default_factory=dict)
-    namespaces: list[dict[str, Any]] = field(default_factory=list)
-    grad: bool = False
-    states: list[Any] | None = None
-
-
-class _Again(Exception):
-    """More is known now, so that another trace is better."""
-
-    def __init__(self, known: _Known):
-        super().__init__("more is known")
-        self.known = known
-
-
-def _multiples(tracer: _Tracer) -> Divisors:
-    """What is to be known of sizes in another trace, from the conditions of this one; empty if that is nothing new."""
-    places = {
-        str(n.node.expr): (k, d) for n, (k, what, d) in zip(tracer.sizes, tracer.symbols, strict=True) if what == "size"
-    }
-    found: Divisors = {}
-    for g in tracer.env.guards:
-        symbol, n = _multiple(g.expr)
-        place = places.get(symbol)
-        if place is not None and n > 1:
-            found[place] = math.lcm(found.get(place, 1), n)
-    more = dict(tracer.divisors)
-    for (k, d), n in found.items():
-        whole = n * more.get((k, d), 1)
-        if tracer.described.leaves[k].shape[d] >= 2 * whole:  # else the symbol would stand for one number
-            more[k, d] = whole
-    return more if more != tracer.divisors else {}
-
-
-def _multiple(e: Any) -> tuple[str, int]:
-    """(symbol, number) of a condition that says that a symbol is a multiple of a number; else ("", 0)."""
-    if isinstance(e, sympy.Eq):
-        for a, b in ((e.lhs, e.rhs), (e.rhs, e.lhs)):
-            if isinstance(a, (Mod, PythonMod)) and b == 0 and a.args[0].is_Symbol and a.args[1].is_Integer:
-                return str(a.args[0]), int(a.args[1])
-            if a.is_Symbol and b.is_Mul and len(b.args) == 2 and isinstance(b.args[1], (FloorDiv, CleanDiv)):
-                n, quotient = b.args
-                if n.is_Integer and quotient.args == (a, n):
-                    return str(a), int(n)
-    return "", 0
-
-
 def capture(
     fn: Callable[..., Any],
     values: tuple[Any, ...],
@@ -346,14 +290,14 @@ def capture(
     traced as that number times a symbol: else no one could tell that its parts are equally large. That takes another
     trace, and so do functions that a module has imported from `math` (`numbers.py`).
     """
-    known = _Known()
+    known = Known()
     kept = Kept(described.structure, device)
     failure: Exception | None = None
     for _ in range(ATTEMPTS):
         found, failure = None, None
         try:
             found = _capture(fn, values, described, layouts, compilers, known, kept)
-        except _Again as a:
+        except Retrace as a:
             known = a.known
         except Exception as e:
             failure = made_and_kept(e) if kept.stuck else e
@@ -379,10 +323,10 @@ def _capture(
     described: Described,
     layouts: dict[int, Layout],
     compilers: dict[str, Any],
-    known: _Known,
+    known: Known,
     kept: Kept,
 ) -> Captured:
-    """Raises _Again, before anything is compiled, where another trace is better."""
+    """Raises Retrace, before anything is compiled, where another trace is better."""
     constants = list(kept.arguments)
     described = described.more(constants)
     layouts = {**layouts, **{len(described.leaves) - k: layout(t, True) for k, t in enumerate(constants[::-1], 1)}}
@@ -393,11 +337,11 @@ def _capture(
 
     def keep(kind: str) -> Callable[[Any, Any], Any]:
         def compiler(gm: torch.fx.GraphModule, inputs: Any) -> Any:
-            if kind != "backward" and (more := _multiples(tracer)):
-                raise _Again(replace(known, divisors=more))
+            if kind != "backward" and (more := multiples(tracer)):
+                raise Retrace(replace(known, divisors=more))
             if tracer.differentiable and not (grad and any(lay.requires_grad for lay in layouts.values())):
                 if not grad and any(lay.requires_grad for lay in layouts.values()) and not tracer.modes[1]:
-                    raise _Again(replace(known, grad=True))
+                    raise Retrace(replace(known, grad=True))
                 raise Refusal("gradient", "a result requires a gradient that no argument or grad mode asks for")
             meta: Any = context.fw_metadata
             if kind == "forward" and tracer.attributes.checkpoint and any(i.mutates_data for i in meta.input_info):
@@ -442,13 +386,15 @@ def _capture(
                 decompositions=compilers["decompositions"],
                 keep_inference_input_mutations=True,
             )
-    except (_Again, Again):
+    except (Retrace, Again):
         raise
     except Unclear as e:
-        raise _Again(replace(known, states=e.states)) from None
+        raise Retrace(replace(known, states=e.states)) from None
     except Exception as e:
         if tracer.env.importing is not None:
-            raise _Again(replace(known, namespaces=[*known.namespaces, tracer.env.importing])) from None
+            raise Retrace(replace(known, namespaces=[*known.namespaces, tracer.env.importing])) from None
+        if unhashable(e) and not known.hashes:
+            raise Retrace(replace(known, hashes=True)) from None
         failure = explained(e, tracer.env.pinned)
     finally:
         torch.set_autocast_cache_enabled(cached)

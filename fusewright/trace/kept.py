@@ -1,9 +1,10 @@
 """Tensors that a function keeps: tables that it makes when they are first needed, in a cache, a dictionary, an object.
 
 While a function is traced, such a table is a tensor without memory, and it stays where the function has put it. So what
-is made from nothing but constants is written down (`_Pass`), and after an attempt to trace, those tensors that somebody
-still refers to are made real in place: the calls are run again, and the values exchanged (`torch.utils.swap_tensors`).
-In the next attempt they are arguments of the graph, which reads them from memory: whoever keeps them may write to them.
+is made from nothing but constants (among them sizes that are conditions of the trace) is written down (`_Pass`), and
+after an attempt to trace, those tensors that somebody still refers to are made real in place: the calls are run again,
+and the values exchanged (`torch.utils.swap_tensors`). In the next attempt they are arguments of the graph, which reads
+them from memory: whoever keeps them may write to them.
 
 So are tensors that objects and modules among the arguments hold in attributes and containers. Each call checks that
 they are still the same ones.
@@ -28,6 +29,7 @@ from torch.utils.weak import WeakTensorKeyDictionary
 from . import frames
 from .failures import Written
 from .signature import Node
+from .sizes import fixed
 from .state import Change, held_tensors, refuse, undo
 
 _SYMBOLIC = (torch.SymInt, torch.SymFloat, torch.SymBool)
@@ -108,7 +110,7 @@ class _Pass:
             if isinstance(x, torch.Tensor):
                 if id(x) not in self.numbers or self.base(x) in self.spoilt:
                     return False
-            elif isinstance(x, _SYMBOLIC) or not isinstance(x, _PLAIN):
+            elif not fixed(x) if isinstance(x, _SYMBOLIC) else not isinstance(x, _PLAIN):
                 return False
         return True
 
@@ -121,8 +123,13 @@ class _Pass:
         made = _tensors(out)
         if not made and not _writes(func, kwargs):
             return
-        number = lambda x: _Number(self.numbers[id(x)]) if isinstance(x, torch.Tensor) else x
-        given = pytree.tree_map(number, (args, kwargs))
+
+        def written(x: Any) -> Any:
+            if isinstance(x, torch.Tensor):
+                return _Number(self.numbers[id(x)])
+            return x.node.hint if isinstance(x, _SYMBOLIC) else x
+
+        given = pytree.tree_map(written, (args, kwargs))
         results = []
         for t in made:
             if id(t) not in self.numbers:

@@ -3,7 +3,8 @@
 `math.sqrt` of a size converts it to a float, which takes its value. While something is traced the functions here stand
 in their places: of a symbolic number they give a symbolic one, which the host computes in each call, and of anything
 else they are what was there. Functions that have no such result (`math.gcd`, `math.hypot`) take the values of what
-they are given, which are conditions of the trace then: each has a trace of its own.
+they are given, which are conditions of the trace then: each has a trace of its own. So do keys of dictionaries and the
+arguments of `functools.lru_cache`, in a second attempt: programs may catch that symbolic numbers have no hash (einops).
 """
 
 from __future__ import annotations
@@ -35,6 +36,19 @@ def _value(x: Any) -> Any:
 
 def _symbolic(x: Any) -> bool:
     return type(x) in _SYMBOLIC or (type(x) in (list, tuple) and any(map(_symbolic, x)))
+
+
+_plain_hash = torch.SymInt.__hash__
+
+
+def _hash(x: torch.SymInt) -> int:
+    """The hash of its value, where a trace has been found to need it."""
+    return hash(_value(x)) if getattr(x.node.shape_env, "hashes", False) else _plain_hash(x)
+
+
+def unhashable(e: Exception) -> bool:
+    """Whether a program has failed because it hashes a symbolic number."""
+    return isinstance(e, TypeError) and "unhashable type" in str(e) and "SymInt" in str(e)
 
 
 class HostFunctionBase(sympy.Function):  # type: ignore[misc]
@@ -180,6 +194,7 @@ def replacements() -> Iterator[tuple[Any, str, Any]]:
     """(owner, name, what stands there while something is traced)."""
     for plain, function in _BY_PLAIN.items():
         yield math, plain.__name__, function
+    yield torch.SymInt, "__hash__", _hash
     for t in _SYMBOLIC:
         yield t, "__divmod__", _divmod
         yield t, "__rdivmod__", lambda x, y: _divmod(y, x)
@@ -201,4 +216,4 @@ def imported(names: dict[str, Any]) -> dict[str, Any]:
     return {name: _BY_PLAIN[x] for name, x in functions if x in _BY_PLAIN}
 
 
-__all__ = ["imported", "replaced", "replacements", "sym_exp", "sym_log"]
+__all__ = ["imported", "replaced", "replacements", "sym_exp", "sym_log", "unhashable"]

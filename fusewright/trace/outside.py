@@ -45,8 +45,9 @@ from .numbers import replaced
 from .reach import called, foreign, of_users
 from .reads import Reads, held, of_class, own, put_back
 from .signature import Node
+from .sizes import NUMBERS
 from .spaces import Attributes, Globals, OfClass, OfThread, Space
-from .state import Change, differ, items, refuse, restore, same, undo
+from .state import Change, differ, items, number_keys, refuse, restore, same, undo
 from .unchanged import CONTAINERS, MEMORY, PLAIN, Unchanged, memory
 from .watching import added, built_in, of_users_class, plain_class, watchable
 
@@ -304,6 +305,8 @@ class Outside:
                 yield self.change((k, name), now, what, functools.partial(put_back, x, name, before))
         for k, (c, was) in self.containers.items():
             if differ(c, was):
+                if isinstance(c, dict):
+                    number_keys(c)
                 new = [x for x in items(c) if not any(x is y for y in was)]
                 what = f"changes a {type(c).__name__} that is none of its arguments"
                 yield self.change(k, new, what, functools.partial(restore, c, was))
@@ -319,7 +322,8 @@ class Outside:
 
     def change(self, key: int | tuple[int, str], now: Any, what: str, back: Callable[[], Any]) -> Change:
         found = list(_tensors(now))
-        kind = "plain" if not found else "constant" if all(map(self.kept.constant, found)) else "tensor"
+        symbolic = any(isinstance(x, NUMBERS) for x in found)  # the plain function puts the number there
+        kind = "plain" if not found or symbolic else "constant" if all(map(self.kept.constant, found)) else "tensor"
         self.stored.add(key)
         return Change(kind, what, back)
 
@@ -407,12 +411,12 @@ def _fill(cell: Any, value: Any) -> None:
         cell.cell_contents = value
 
 
-def _tensors(x: Any) -> Iterator[torch.Tensor]:
-    """The tensors that something holds, as far as containers and attributes lead to them."""
+def _tensors(x: Any) -> Iterator[Any]:
+    """The tensors and symbolic numbers that something holds, as far as containers and attributes lead to them."""
     waiting, seen = [x], dict[int, Any]()
     while waiting and len(seen) < _MANY:
         y = waiting.pop()
-        if isinstance(y, torch.Tensor):
+        if isinstance(y, (torch.Tensor, *NUMBERS)):
             yield y
         elif type(y) not in PLAIN and not isinstance(y, (type, torch.nn.Module, *_FUNCTIONS)) and id(y) not in seen:
             seen[id(y)] = y

@@ -33,6 +33,7 @@ class Env(ShapeEnv):
     pinned: str = ""  # what to say of the first such line
     names: dict[str, str]
     namespaces: list[dict[str, Any]]  # of modules whose functions of `math` are replaced
+    hashes: bool = False  # whether numbers have a hash, of their values, which are conditions of the trace then
     importing: dict[str, Any] | None = None  # another one: its code converts a number, maybe by such a function
 
     def evaluate_expr(self, orig_expr: Any, *args: Any, **kwargs: Any) -> Any:

@@ -21,6 +21,7 @@ from torch.utils import _pytree as pytree
 
 from ..core.errors import Refusal
 from .signature import Node, Same, is_record
+from .sizes import NUMBERS, fixed
 
 _PLAIN = (bool, int, float, complex, str, bytes, type(None))
 _NOT_STATE = (types.FunctionType, types.BuiltinFunctionType, types.ModuleType, type)
@@ -124,6 +125,21 @@ def restore(container: Any, before: list[Any]) -> None:
         (kind.update if issubclass(kind, set) else kind.extend)(container, before)
 
 
+def number_keys(container: dict[Any, Any]) -> None:
+    """Keys that are sizes, by which a program has put something there while it was traced, become the numbers."""
+    now = items(container)
+    keys = [_number(k) for k in now[::2]]
+    if any(a is not b for a, b in zip(keys, now[::2], strict=True)):
+        restore(container, [x for pair in zip(keys, now[1::2], strict=True) for x in pair])
+
+
+def _number(key: Any) -> Any:
+    if type(key) is tuple:
+        parts = tuple(map(_number, key))
+        return parts if any(a is not b for a, b in zip(parts, key, strict=True)) else key
+    return key.node.hint if isinstance(key, NUMBERS) and fixed(key) else key
+
+
 def same(a: Any, b: Any) -> bool:
     """Whether two values are one object, or equal plain ones."""
     return a is b or (type(a) is type(b) and isinstance(a, _PLAIN) and a == b)
@@ -204,4 +220,16 @@ def _made(x: Any) -> Iterator[tuple[Any, str]]:
             yield from _made(y)
 
 
-__all__ = ["OF_MODULES", "Change", "differ", "held_tensors", "items", "refuse", "restore", "same", "unchanged", "undo"]
+__all__ = [
+    "OF_MODULES",
+    "Change",
+    "differ",
+    "held_tensors",
+    "items",
+    "number_keys",
+    "refuse",
+    "restore",
+    "same",
+    "unchanged",
+    "undo",
+]

@@ -102,6 +102,64 @@ def test_a_cached_function() -> None:
     torch.testing.assert_close(fused(x)[0], x * torch.hann_window(4).repeat(2) * 3 + 1)
 
 
+def test_a_function_cached_by_size() -> None:
+    """What is hashed is a condition of the trace, and a table of that size is a constant."""
+
+    @functools.lru_cache
+    def window(n: int) -> Tensor:
+        return torch.hann_window(n)
+
+    f = lambda x: x * window(x.shape[-1]) + 1
+    fused, before = fusewright.fuse(f), counters()
+    for x in (torch.ones(3, 4), torch.ones(2, 4), torch.ones(3, 7), torch.ones(5, 4)):
+        torch.testing.assert_close(fused(x), x * torch.hann_window(x.shape[-1]) + 1)
+    assert counted(before)["fuse_traces"] == 2 and counted(before)["fallbacks"] == 0
+    same(window(7), torch.hann_window(7))
+
+
+def test_sizes_as_keys() -> None:
+    scales = {4: 2.0, (7, "w"): 5.0}
+    f = lambda x: x * scales.get(x.shape[-1], 1.0) + scales.get((x.shape[-1], "w"), 0.0)
+    fused, before = fusewright.fuse(f), counters()
+    for n in (4, 7, 4, 9):
+        assert torch.equal(fused(torch.ones(3, n)), f(torch.ones(3, n)))
+    assert counted(before)["fuse_traces"] == 3 and counted(before)["fallbacks"] == 0
+
+
+def test_a_program_that_does_without_hashes() -> None:
+    """As einops does: it has a way for sizes that have none, and one trace then serves all sizes."""
+    names = {4: "four"}
+
+    def f(x: Tensor) -> Tensor:
+        try:
+            return x * len(names.get(x.shape[-1], ""))
+        except TypeError:
+            return x * torch.where(torch.tensor(x.shape[-1]) == 4, 4, 0)
+
+    fused, before = fusewright.fuse(f), counters()
+    for n in (5, 4, 6):
+        assert torch.equal(fused(torch.ones(3, n)), f(torch.ones(3, n)))
+    assert counted(before)["fuse_traces"] == 1
+
+
+@pytest.mark.parametrize("key", [lambda x: x.shape[-1], lambda x: (x.shape[-1], x.dtype)])
+def test_tables_by_size_have_numbers_as_keys(key) -> None:
+    tables: dict[Any, Tensor] = {}
+
+    def f(x: Tensor) -> Tensor:
+        if key(x) not in tables:
+            tables[key(x)] = torch.hann_window(x.shape[-1])
+        return x * tables[key(x)] + 1
+
+    fused, before = fusewright.fuse(f), counters()
+    for n in (4, 4, 4, 7, 4, 7):
+        torch.testing.assert_close(fused(torch.ones(3, n)), torch.hann_window(n).expand(3, n) + 1)
+    assert [type(k) if type(k) is not tuple else type(k[0]) for k in tables] == [int, int]
+    assert counted(before)["fallbacks"] == 0
+    for k, t in tables.items():
+        same(t, torch.hann_window(k if type(k) is int else k[0]))
+
+
 def test_what_others_have_cached_is_no_argument() -> None:
     @functools.lru_cache
     def window(n: int) -> Tensor:
