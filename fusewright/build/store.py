@@ -39,8 +39,7 @@ from typing import Any
 
 from fusewright.core.counters import count
 from fusewright.core.options import PLATFORM_CACHE, current
-
-from ..core.warn import warn
+from fusewright.core.warn import warn
 
 MAGIC = b"FUSEWRT\x01"
 SUFFIX = ".fwk"

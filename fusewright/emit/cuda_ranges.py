@@ -17,7 +17,8 @@ from .cuda_memory import store as whole_store
 from .cuda_prelude import Prelude
 from .cuda_types import stored_type, value_type
 
-_FN = "template <class I> __device__ __forceinline__ void"
+_WHOLE = "__device__ __forceinline__ void"
+_FN = f"template <class I> {_WHOLE}"
 WORD = 4  # bytes; a vector of fewer has no aligned ones worth reading around it
 _RAW = {1: "unsigned char", 2: "unsigned short", 4: "unsigned", 8: "uint2"}
 _READ = {"": "", "ldg": "__ldg", "ldcs": "__ldcs", "ldcg": "__ldcg"}
@@ -63,33 +64,28 @@ def reader(prelude: Prelude, s: Let, how: str, policy: str) -> str:
     """The function that reads the vector of a load: "load" its elements, or "fetch" them as words."""
     assert s.buf is not None
     across = s.attr == "across"
-    if len(s.args) == 1 and not across:
-        return {"load": load, "fetch": fetch}[how](prelude, s.buf.dtype, s.dst.lanes, policy)
+    if len(s.args) == 1:
+        whole = {"load": load_two, "fetch": fetch_two} if across else {"load": load, "fetch": fetch}
+        return whole[how](prelude, s.buf.dtype, s.dst.lanes, policy)
     make = {"load": load_range, "fetch": fetch_range}[how]
-    return make(prelude, s.buf.dtype, s.dst.lanes, policy, across, len(s.args) == 1)
+    return make(prelude, s.buf.dtype, s.dst.lanes, policy, across)
 
 
-def _name(how: str, d: DType, lanes: int, policy: str, across: bool, whole: bool) -> str:
-    kind = "two" if whole else "across" if across else "range"
+def _name(how: str, d: DType, lanes: int, kind: str, policy: str) -> str:
     return f"fw_{how}_{d}x{lanes}_{kind}{'_' + policy if policy else ''}"
 
 
-def fetch_range(prelude: Prelude, d: DType, lanes: int, policy: str, across: bool = False, whole: bool = False) -> str:
+def fetch_range(prelude: Prelude, d: DType, lanes: int, policy: str, across: bool = False) -> str:
     """The function `(const T* p, at, n, unsigned* w)` that reads elements as words, zeros for others: aligned ones, or
-    those `across` two aligned vectors (with the buffer's start as another argument). `whole`: all of these exist, and
-    the arguments are `(const T* p, unsigned* w)`."""
-    fn = _name("fetch", d, lanes, policy, across, whole)
+    those `across` two aligned vectors (with the buffer's start as another argument)."""
+    fn = _name("fetch", d, lanes, "across" if across else "range", policy)
     if fn not in prelude:
         raw, words = _RAW[d.itemsize], max(1, d.itemsize * lanes // 4)
-        if whole:
-            head = f"__device__ __forceinline__ void {fn}(const {stored_type(d)}* p, unsigned* w) {{"
-            prelude.define(fn, "\n".join([head, *_pieces_of(d, lanes), *_shifted(prelude, d, lanes, policy), "}"]))
-            return fn
         if across:
             lines = _two(prelude, d, lanes, policy)
         else:
-            all_of_it = fetch(prelude, d, lanes, policy)
-            lines = [f"  if (at >= 0 && at + {lanes} <= n) {{", f"    {all_of_it}(p, w);", "  } else {"]
+            whole = fetch(prelude, d, lanes, policy)
+            lines = [f"  if (at >= 0 && at + {lanes} <= n) {{", f"    {whole}(p, w);", "  } else {"]
         lines += [f"    w[{j}] = 0;" for j in range(words)]
         lines += ["    if (at >= n) return;", f"    const {raw}* const q = (const {raw}*)p;"]
         for k in range(lanes):
@@ -140,20 +136,41 @@ def _shifted(prelude: Prelude, d: DType, lanes: int, policy: str) -> list[str]:
     return lines
 
 
-def load_range(prelude: Prelude, d: DType, lanes: int, policy: str, across: bool = False, whole: bool = False) -> str:
-    """As `fetch_range`: the function `(const T* p, at, n, float* v)`."""
-    fn = _name("load", d, lanes, policy, across, whole)
+def fetch_two(prelude: Prelude, d: DType, lanes: int, policy: str) -> str:
+    """The function `(const T* p, unsigned* w)` that reads a whole vector as the aligned ones that it lies in."""
+    fn = _name("fetch", d, lanes, "two", policy)
     if fn not in prelude:
-        words = max(1, d.itemsize * lanes // 4)
-        given, first = ("first, ", f"const {stored_type(d)}* first, ") if across and not whole else ("", "")
-        span, ends = ("", "") if whole else (", at, n", ", I at, I n")
-        fetched = fetch_range(prelude, d, lanes, policy, across, whole)
-        lines = [f"  unsigned w[{words}];", f"  {fetched}({given}p{span}, w);"]
-        lines.append(f"  {unpack(prelude, d, lanes)}(w, v);")
-        fn_head = "__device__ __forceinline__ void" if whole else _FN
-        head = f"{fn_head} {fn}({first}const {stored_type(d)}* p{ends}, {value_type(d)}* v) {{"
+        head = f"{_WHOLE} {fn}(const {stored_type(d)}* p, unsigned* w) {{"
+        prelude.define(fn, "\n".join([head, *_pieces_of(d, lanes), *_shifted(prelude, d, lanes, policy), "}"]))
+    return fn
+
+
+def load_two(prelude: Prelude, d: DType, lanes: int, policy: str) -> str:
+    """As `fetch_two`: the function `(const T* p, float* v)`."""
+    fn = _name("load", d, lanes, "two", policy)
+    if fn not in prelude:
+        lines = _unpacked(prelude, d, lanes, f"{fetch_two(prelude, d, lanes, policy)}(p, w);")
+        head = f"{_WHOLE} {fn}(const {stored_type(d)}* p, {value_type(d)}* v) {{"
         prelude.define(fn, "\n".join([head, *lines, "}"]))
     return fn
+
+
+def load_range(prelude: Prelude, d: DType, lanes: int, policy: str, across: bool = False) -> str:
+    """As `fetch_range`: the function `(const T* p, at, n, float* v)`."""
+    fn = _name("load", d, lanes, "across" if across else "range", policy)
+    if fn not in prelude:
+        given, first = ("first, ", f"const {stored_type(d)}* first, ") if across else ("", "")
+        fetched = fetch_range(prelude, d, lanes, policy, across)
+        lines = _unpacked(prelude, d, lanes, f"{fetched}({given}p, at, n, w);")
+        head = f"{_FN} {fn}({first}const {stored_type(d)}* p, I at, I n, {value_type(d)}* v) {{"
+        prelude.define(fn, "\n".join([head, *lines, "}"]))
+    return fn
+
+
+def _unpacked(prelude: Prelude, d: DType, lanes: int, fetched: str) -> list[str]:
+    """Statements that turn the words that a call fetches into values."""
+    words = max(1, d.itemsize * lanes // 4)
+    return [f"  unsigned w[{words}];", f"  {fetched}", f"  {unpack(prelude, d, lanes)}(w, v);"]
 
 
 def store_range(prelude: Prelude, d: DType, lanes: int, policy: str) -> str:

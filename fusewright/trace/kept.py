@@ -80,6 +80,12 @@ def _writes(func: Any, kwargs: Any) -> bool:
     return own or name in ("__setitem__", "__set__") or (name.endswith("_") and name[-2:] != "__") or "out" in kwargs
 
 
+def _targets(func: Any, args: Any, kwargs: Any, parts: list[Any]) -> list[Any]:
+    """What a call that writes may write to, and more where only its operator's schema would say; `parts`: of its
+    arguments."""
+    return parts if hasattr(func, "_schema") else list(_parts((args[:1], kwargs.get("out"))))
+
+
 def _in_memory(x: Any) -> bool:
     """Whether `x` is a tensor with memory: it is no argument, and the trace itself would write to it."""
     if not isinstance(x, torch.Tensor) or isinstance(x, (FakeTensor, FunctionalTensor)) or x.is_meta:
@@ -117,8 +123,7 @@ class _Pass:
     def note(self, func: Any, args: Any, kwargs: Any, parts: list[Any], out: Any) -> None:
         if not self.constant(parts):
             if self.numbers and _writes(func, kwargs):
-                targets = parts if hasattr(func, "_schema") else _parts((args[:1], kwargs.get("out")))
-                self.spoilt |= {self.base(t) for t in targets if isinstance(t, torch.Tensor)}
+                self.spoilt |= {self.base(t) for t in _tensors(_targets(func, args, kwargs, parts))}
             return
         made = _tensors(out)
         if not made and not _writes(func, kwargs):
@@ -258,10 +263,7 @@ class Kept:
         before = len(self.arguments)
         for p in self.drawn:
             if numbers := p.left():
-                with torch.inference_mode(False), torch.no_grad(), self.device or contextlib.nullcontext():
-                    values = p.values(numbers)
-                    for k in reversed(numbers if values else []):
-                        self.exchange(p, k, values)
+                self.make_real(p, numbers, True)
         self.drawn = []
         return len(self.arguments) > before
 
@@ -283,10 +285,8 @@ class Kept:
         """A call of torch in the function, which `run` does."""
         parts = list(_parts((args, kwargs)))
         found = [self.look(x) for x in parts]
-        if _writes(func, kwargs):
-            targets = found if hasattr(func, "_schema") else map(self.look, _parts((args[:1], kwargs.get("out"))))
-            if any(map(_in_memory, targets)):
-                raise Written
+        if _writes(func, kwargs) and any(_in_memory(self.look(x)) for x in _targets(func, args, kwargs, parts)):
+            raise Written
         self.asked |= {id(x): x for x in found if _in_memory(x)}
         if any(a is not b for a, b in zip(parts, found, strict=True)):
             args, kwargs = pytree.tree_map(self.look, (args, kwargs))
@@ -313,15 +313,17 @@ class Kept:
             left = [p.left() for p in passes]
         before = len(self.arguments)
         for p, numbers in zip(passes, left, strict=True):
-            if not numbers:
-                continue
-            with torch.inference_mode(False), torch.no_grad(), self.device or contextlib.nullcontext():
-                values = p.values()
-                if not values:
-                    self.drawn.append(p)
-                for k in reversed(numbers if values else []):  # views first: they refer to what they are views of
-                    self.exchange(p, k, values)
+            if numbers and not self.make_real(p, numbers):
+                self.drawn.append(p)
         return len(self.arguments) > before
+
+    def make_real(self, p: _Pass, numbers: list[int], draw: bool = False) -> bool:
+        """Give tensors of a pass that are left their values, if these can be had; with `draw`, random ones, too."""
+        with torch.inference_mode(False), torch.no_grad(), self.device or contextlib.nullcontext():
+            values = p.values(numbers if draw else ())
+            for k in reversed(numbers if values else []):  # views first: they refer to what they are views of
+                self.exchange(p, k, values)
+        return bool(values)
 
     def exchange(self, p: _Pass, k: int, values: list[Any]) -> None:
         if sys.getrefcount(p.tensors[k]) <= 2 or k in p.lost:  # the list's and the call's
