@@ -427,8 +427,9 @@ class Body:
         """The call that reads a vector: "load" its elements, or "fetch" them as words."""
         assert s.buf is not None
         fn, p = cuda_ranges.reader(self.prelude, s, how, self.read_policy(s)), self.pointer(s.buf)
-        first = f"{p}, " if s.attr == "across" and len(s.args) == 2 else ""
-        return f"{fn}({first}{p} + {self.arg(s.args[0])}, {self.span(s)}{into});"
+        at = self.arg(s.args[0])
+        given = [p] * (s.attr == "across" and len(s.args) > 1) + [f"{self.arg(a)} - {at}" for a in s.args[2:]]
+        return f"{fn}({', '.join([*given, f'{p} + {at}'])}, {self.span(s)}{into});"
 
     def span(self, s: Let | Store) -> str:
         """The arguments that say which elements of an aligned vector exist, if not all do."""

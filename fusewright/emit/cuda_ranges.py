@@ -2,13 +2,15 @@
 
 Whole ones that are aligned are accessed as `cuda_memory.py` does it, others element by element. Both ways end in the
 same words, so that only the access itself is in a branch: nobody waits in it for what was read before. Vectors that lie
-across two aligned ones are read as those, and shifted, where all of that is elements of the row.
+across two aligned ones are read as those, and shifted, where all of that is elements of the row. With a `reach` vectors
+of which only some elements exist are read whole, too, where memory allows it: `left` elements follow after the first.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 from ..core.dtypes import DType
 from ..loop.ir import Arg, Buf, Let, Reg, Stmt, Store, Var, walk
@@ -26,6 +28,24 @@ _READ = {"": "", "ldg": "__ldg", "ldcs": "__ldcs", "ldcg": "__ldcg"}
 Range = tuple[Arg, Arg]  # (at, n)
 
 
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """How vectors with a range are read: `across` two aligned ones or not, with what is `beside` the range or not."""
+
+    across: bool = False
+    beside: bool = False
+
+    def name(self) -> str:
+        return ("across" if self.across else "range") + "_beside" * self.beside
+
+    def given(self, d: DType) -> list[tuple[str, str]]:
+        """The functions' other arguments, types and names: the buffer's start, elements up to the reach."""
+        return [(f"const {stored_type(d)}*", "first")] * self.across + [("I", "left")] * self.beside
+
+
+_PLAIN = Kind()
+
+
 def ranges(body: list[Stmt]) -> dict[str, Range]:
     """The masks that are ranges of lanes, by the register's name, with operands that stay as they are."""
     defined = Counter(s.dst.name for s in walk(body) if isinstance(s, (Let, Var)))
@@ -41,7 +61,7 @@ def ranges(body: list[Stmt]) -> dict[str, Range]:
 def range_of(s: Stmt, found: Mapping[str, Range]) -> Range | None:
     """The range of an access to one vector, if it has one."""
     match s:
-        case Let(op="load", args=(_, Reg() as mask), buf=Buf()):
+        case Let(op="load", args=(_, Reg() as mask, *_), buf=Buf()):
             return found.get(mask.name) if lies_across(s) or "aligned" in (s.attr or "") else None
         case Store(mask=Reg() as mask) if "aligned" in s.hint and s.index.lanes == 1:
             return found.get(mask.name)
@@ -68,38 +88,43 @@ def reader(prelude: Prelude, s: Let, how: str, policy: str) -> str:
         whole = {"load": load_two, "fetch": fetch_two} if across else {"load": load, "fetch": fetch}
         return whole[how](prelude, s.buf.dtype, s.dst.lanes, policy)
     make = {"load": load_range, "fetch": fetch_range}[how]
-    return make(prelude, s.buf.dtype, s.dst.lanes, policy, across)
+    return make(prelude, s.buf.dtype, s.dst.lanes, policy, Kind(across, len(s.args) == 3))
 
 
 def _name(how: str, d: DType, lanes: int, kind: str, policy: str) -> str:
     return f"fw_{how}_{d}x{lanes}_{kind}{'_' + policy if policy else ''}"
 
 
-def fetch_range(prelude: Prelude, d: DType, lanes: int, policy: str, across: bool = False) -> str:
-    """The function `(const T* p, at, n, unsigned* w)` that reads elements as words, zeros for others: aligned ones, or
-    those `across` two aligned vectors (with the buffer's start as another argument)."""
-    fn = _name("fetch", d, lanes, "across" if across else "range", policy)
+def fetch_range(prelude: Prelude, d: DType, lanes: int, policy: str, kind: Kind = _PLAIN) -> str:
+    """The function `([first,] [left,] const T* p, at, n, unsigned* w)` that reads elements as words; those beside the
+    range are zero, or what is there."""
+    fn = _name("fetch", d, lanes, kind.name(), policy)
     if fn not in prelude:
         raw, words = _RAW[d.itemsize], max(1, d.itemsize * lanes // 4)
-        if across:
-            lines = _two(prelude, d, lanes, policy)
+        if kind.across:
+            lines = _two(prelude, d, lanes, policy, kind.beside)
         else:
             whole = fetch(prelude, d, lanes, policy)
-            lines = [f"  if (at >= 0 && at + {lanes} <= n) {{", f"    {whole}(p, w);", "  } else {"]
+            inside = f"at >= 0 && at + {lanes} <= n"
+            if kind.beside:
+                inside = f"at > -{lanes} && at < n && left >= {lanes - 1}"
+            lines = [f"  if ({inside}) {{", f"    {whole}(p, w);", "  } else {"]
         lines += [f"    w[{j}] = 0;" for j in range(words)]
         lines += ["    if (at >= n) return;", f"    const {raw}* const q = (const {raw}*)p;"]
         for k in range(lanes):
             lines.append(f"    if ({_inside(k)}) {_put(d, k, f'{_READ[policy]}(q + {k})' if policy else f'q[{k}]')}")
-        first = f"const {stored_type(d)}* first, " if across else ""
-        head = f"{_FN} {fn}({first}const {stored_type(d)}* p, I at, I n, unsigned* w) {{"
+        given = "".join(f"{t} {name}, " for t, name in kind.given(d))
+        head = f"{_FN} {fn}({given}const {stored_type(d)}* p, I at, I n, unsigned* w) {{"
         prelude.define(fn, "\n".join([head, *lines, "  }", "}"]))
     return fn
 
 
-def _two(prelude: Prelude, d: DType, lanes: int, policy: str) -> list[str]:
+def _two(prelude: Prelude, d: DType, lanes: int, policy: str, beside: bool) -> list[str]:
     """Statements that read a vector as the aligned ones that it is in, up to the branch where it is not whole."""
     _, size, _ = _pieces(d, lanes)
-    inside = f"at >= 0 && at + {lanes + size // d.itemsize - 1} <= n && (const char*)a >= (const char*)first"
+    over = lanes + size // d.itemsize - 1
+    inside = f"at < n && left >= {over - 1}" if beside else f"at >= 0 && at + {over} <= n"
+    inside += " && (const char*)a >= (const char*)first"
     shifted = ["  " + line for line in _shifted(prelude, d, lanes, policy)]
     return [*_pieces_of(d, lanes), f"  if ({inside}) {{", *shifted, "  } else {"]
 
@@ -155,14 +180,15 @@ def load_two(prelude: Prelude, d: DType, lanes: int, policy: str) -> str:
     return fn
 
 
-def load_range(prelude: Prelude, d: DType, lanes: int, policy: str, across: bool = False) -> str:
-    """As `fetch_range`: the function `(const T* p, at, n, float* v)`."""
-    fn = _name("load", d, lanes, "across" if across else "range", policy)
+def load_range(prelude: Prelude, d: DType, lanes: int, policy: str, kind: Kind = _PLAIN) -> str:
+    """As `fetch_range`: the function `([first,] [left,] const T* p, at, n, float* v)`."""
+    fn = _name("load", d, lanes, kind.name(), policy)
     if fn not in prelude:
-        given, first = ("first, ", f"const {stored_type(d)}* first, ") if across else ("", "")
-        fetched = fetch_range(prelude, d, lanes, policy, across)
+        given = "".join(f"{name}, " for _, name in kind.given(d))
+        typed = "".join(f"{t} {name}, " for t, name in kind.given(d))
+        fetched = fetch_range(prelude, d, lanes, policy, kind)
         lines = _unpacked(prelude, d, lanes, f"{fetched}({given}p, at, n, w);")
-        head = f"{_FN} {fn}({first}const {stored_type(d)}* p, I at, I n, {value_type(d)}* v) {{"
+        head = f"{_FN} {fn}({typed}const {stored_type(d)}* p, I at, I n, {value_type(d)}* v) {{"
         prelude.define(fn, "\n".join([head, *lines, "}"]))
     return fn
 

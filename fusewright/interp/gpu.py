@@ -54,7 +54,7 @@ from ..loop.ir import (
 from ..loop.text import head
 from ..prims.table import MONOIDS
 from .collectives import creduce, treduce, tscan
-from .gpu_memory import MANY, NOBODY, Own, Shared, missing
+from .gpu_memory import MANY, NOBODY, Own, Shared, beside, missing, poison
 from .values import InterpError, Memory, bind, literal, narrow, operate, scalars
 
 _FIRST = np.zeros(1, np.int64)
@@ -385,8 +385,11 @@ class _Machine:
                 m.read_block[at[m.read_block[at] != us]] = MANY  # several blocks of a cluster at once
         if len(s.args) < 2:
             return self.spread(m.data[place].astype(numpy_type(s.dst.dtype), copy=False).reshape(on.shape))
-        out: np.ndarray = np.zeros(on.shape, numpy_type(s.dst.dtype))
+        out = np.zeros(on.shape, numpy_type(s.dst.dtype))
         out[on] = m.data[place]
+        if len(s.args) == 3:
+            index, (_, reach, _) = self.value(s.args[0]), self.where(b, s.args[2], 1, None, "")
+            out[beside(on, self.all_rows(self.here(index), len(on))[:, 0], reach)] = poison(out.dtype)
         return self.spread(out)
 
     def store(self, s: Store) -> None:

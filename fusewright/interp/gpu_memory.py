@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -75,4 +76,15 @@ def missing(at: np.ndarray, lanes: int, span: Sequence[np.ndarray], size: int) -
     return k, f"elements {first[k]} to {first[k] + n[k]} are not all in buffer '{{}}' of {size}"
 
 
-__all__ = ["MANY", "NOBODY", "Own", "Shared", "missing"]
+def beside(on: np.ndarray, index: np.ndarray, reach: np.ndarray) -> np.ndarray:
+    """The lanes that are off, but may be read with others of their vector: `index`, `reach` as a load has them."""
+    whole = on.any(1) & (index >= 0) & (index + on.shape[1] - 1 <= reach)
+    return whole[:, None] & ~on
+
+
+def poison(dtype: np.dtype[Any]) -> Any:
+    """A value that shows wherever it gets."""
+    return np.nan if dtype.kind in "fc" else True if dtype.kind == "b" else np.iinfo(dtype).max
+
+
+__all__ = ["MANY", "NOBODY", "Own", "Shared", "beside", "missing", "poison"]

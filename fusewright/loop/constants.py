@@ -280,9 +280,9 @@ class _Constants:
     def let(self, s: Let, out: list[Stmt]) -> None:
         args = tuple(map(self.arg, s.args))
         if s.buf is not None:
-            if s.op == "load" and len(args) == 2:
-                args = args[0], self.mask(s.args[1], s.attr or "")
-            if s.op != "last" and len(args) == 2 and isinstance(mask := args[1], Imm):
+            if s.op == "load" and len(args) >= 2:
+                args = args[0], self.mask(s.args[1], s.attr or ""), *args[2:]
+            if s.op != "last" and len(args) >= 2 and isinstance(mask := args[1], Imm):
                 if not mask.value:
                     self.now[s.dst.name] = zeros(s.dst.dtype, s.dst.lanes)
                     return

@@ -166,6 +166,12 @@ class Moved(Lanes):
         mark = self.mark(name, offset) or "across"
         return self.let(s, "load", (base, mask), compute_type(dtype), lanes, self.bufs[name], mark)
 
+    def reach(self, offset: Ix) -> list[Arg]:
+        """What is beside a row, in a vector with some of its columns, may be read along with these: it takes as long as
+        one element, and nothing is done with it."""
+        last = gpu_anchor.last(offset)
+        return [] if last is None else [self.params.get(last, "last element")]
+
     # --- what joins a reduction ---
     def real(self, x: Scope, value: Arg, other: Arg) -> Arg:
         """`value` in lanes that are columns of the row, else `other`."""

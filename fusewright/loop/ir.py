@@ -35,8 +35,10 @@ Operations of a `Let`
     iota            (base: index) -> base, base+1, ...  (indices)
     lanemask        (n: index) -> lane < n
     lanerange       CUDA, (at, n: index) -> 0 <= at + lane < n
-    load            (buf, index: scalar[, mask]) -> `lanes` consecutive elements, widened to the register's
-                    type; lanes whose mask is false read nothing and give 0
+    load            (buf, index: scalar[, mask[, reach]]) -> `lanes` consecutive elements, widened to the register's
+                    type; lanes whose mask is false read nothing and give 0. CUDA, of a vector that is "aligned" or
+                    "across", with a `lanerange`: all elements up to index `reach` may be read, whatever the mask; a
+                    lane whose mask is false then gives any value, if another lane's is true
     gather          (buf, index: lanes[, mask]) -> one element per lane
     hreduce         (vector) combine all lanes with the monoid in attr (sum prod max min any all)
     philox          (seed: i64 scalar, row, column: index) -> u32; attr = stream (see prims/philox.py)
@@ -85,7 +87,7 @@ Semantics
   access. Buffers and scratch start at multiples of 16 bytes. "stream": the data are used once; masked and scattered
   CUDA stores may have it, gathers have no marks. Both: "aligned stream". A CUDA load "across" may read all of the two
   aligned vectors that it lies in; those of its elements whose mask is lanerange(at, n) have n elements from index - at
-  on, of which it may read any, and none besides.
+  on, of which it may read any, and none besides, unless it has a `reach`.
 - A store narrows to the buffer's dtype, rounding to nearest even; bool is stored as 0 or 1. Lanes whose mask is false
   write nothing. A store with a vector index register scatters.
 - Scratch is declared in `Func.allocs` (`alloc name : dtype [count] scope`). CPU: "thread" (private) or "shared" (one

@@ -373,7 +373,13 @@ class Emitter:
         mark = self.mark(name, offset) if op == "load" and lanes > 1 and (ranged or not mask) else None
         if ranged and op == "load" and lanes > 1 and mark is None:
             mark = "across"
+        if ranged and mark is not None and mask:
+            mask += self.reach(offset)
         return self.let(s, op, (base, *mask), compute_type(dtype), lanes, self.bufs[name], mark)
+
+    def reach(self, offset: Ix) -> list[Arg]:
+        """The last element of the buffer that a load at `offset`, of a range of lanes, may read; or nothing."""
+        return []
 
     def whole_load(self, s: Scope, buffer: str, offset: Ix, mask: Arg, base: Arg, lanes: int) -> Arg | None:
         """A load of a whole vector or, where the scalar `mask` is false, of nothing. None: lane by lane, then."""

@@ -399,12 +399,14 @@ class _Verifier:
     def load(self, s: Let) -> None:
         args, lanes = s.args, s.dst.lanes
         marked = s.attr is not None and not (self.cuda and s.op == "load")
-        if s.buf is None or marked or len(args) not in (1, 2):
+        if s.buf is None or marked or len(args) not in ((1, 2, 3) if self.cuda and s.op == "load" else (1, 2)):
             self.fail(f"{s.op} takes a buffer, an index and possibly a mask")
         self.memory(s.buf, s.dst.dtype, f"{s.op} reads")
         self.want(args[0], self.index, lanes if s.op == "gather" else 1, "the index")
-        if len(args) == 2:
+        if len(args) >= 2:
             self.want(args[1], bool_, lanes, "the mask")
+        if len(args) == 3:
+            self.want(args[2], self.index, 1, "the reach")
 
     def hreduce(self, s: Let) -> None:
         self.plain(s, 1, attr=True)

@@ -353,9 +353,11 @@ class _Structure:
             self.uniform[dst] = BLOCK
         elif s.buf is not None:
             self.access(s.buf, s.args[0])
-            if s.attr == "across" and not (s.op == "load" and s.dst.lanes > 1 and self.ranged(*s.args[1:])):
+            if s.attr == "across" and not (s.op == "load" and s.dst.lanes > 1 and self.ranged(*s.args[1:2])):
                 self.fail("a load 'across' is of a vector, with a lanerange or no mask")
-            self.marks(s.attr or "", s.buf, s.dst.lanes, s.op == "load" and self.ranged(*s.args[1:]))
+            self.marks(s.attr or "", s.buf, s.dst.lanes, s.op == "load" and self.ranged(*s.args[1:2]))
+            if len(s.args) == 3 and not (s.attr == "across" or "aligned" in (s.attr or "")):
+                self.fail("a load with a reach is aligned or across")
             self.owned(s.buf, s.dst.lanes, s.op == "load" and len(s.args) == 1)
             if s.buf.name in self.copied and not self.waited:
                 self.fail(f"no wait comes before a load of '{s.buf.name}', to which elements are copied")

@@ -15,7 +15,7 @@ from ..core.dtypes import bool_
 from ..fusion import scalar as sc
 from ..fusion.ir import Fusion
 from ..fusion.scalar import Expr
-from ..index.expr import ONE, Atom, Ix
+from ..index.expr import ONE, Atom, Ix, upper
 from .gpu_base import ACCESS, Vectors, Walk, accesses, draws, widest
 from .quotients import multiple
 from .windows import on_positions
@@ -48,6 +48,12 @@ def finds_places(f: Fusion, v: Atom) -> bool:
 
 def _start(offset: Ix, v: Atom) -> Ix | None:
     return offset.without(v) if offset.coefficient(v) is ONE else None
+
+
+def last(offset: Ix) -> Ix | None:
+    """The greatest of all offsets, which is one of them; None if that is not evident."""
+    plain = all(c > 0 and all(a.kind in ("axis", "sym") for a in m) for m, c in offset.terms)
+    return upper(offset) if plain else None
 
 
 def bounds(e: Expr, v: Atom) -> tuple[list[Ix], list[Ix], list[Expr]] | None:

@@ -30,7 +30,7 @@ from .gpu_runs import Runs
 
 EACH = 8  # columns of a thread, at least, where it costs much to combine what threads have found, or each reads little
 LITTLE = 4  # bytes of a vector up to which that is little
-BRIEF = 512  # columns up to which half as many threads share those whose moments are combined, which is dear
+BRIEF = 384  # columns up to which half as many threads share those whose moments are combined, which is dear
 LONG = 64  # columns from which on half a warp has rows side by side, and more threads share a column
 TURNS = 64  # of a thread, at most, rather than that columns are cut
 PART = 8  # bytes of a vector from which on blocks that hold rows have no more of them than a line of the caches has
@@ -66,9 +66,17 @@ class Down(Runs):
         running = online(f, set(cols))
         moments = any(o.kind == "moments" for o in running.values()) and passes_of(f, set(cols), running) == 1
         if passes > 1:
-            held = self._held_rows(f, base, rows, cols, unit, lanes * smallest, moments)
+            each = lanes * smallest * base.row_threads
+            tries = (lanes, min(lanes, 4)) if moments and lanes * smallest >= PART and each >= LINE else ()
+            known = (self._held_moments(f, based(n)[0], rows, cols, n * smallest) for n in tries)
+            held = next((s for s in known if s is not None), None)
+            held = held or self._held_rows(f, base, rows, cols, unit, lanes * smallest, moments)
             if held is not None:
                 return f, held, {}
+        if moments and nc >= BRIEF and lanes * smallest >= PART:
+            slim = self._slim(base, self.size(rows) // lanes, lanes * smallest)
+            if slim is not None:
+                return f, replace(slim, steps=self._in_turn(f, set(cols), slim, nc, bool(running))), {}
         once = passes == 1 or (moments and lanes * smallest <= LITTLE)
         few = self.gpu.sms * (PIECES // 2 if once else 1)  # so few blocks do not keep memory busy
         if tiles < few and nc >= 4 * ct and not finds_positions(f.reductions()):
@@ -97,6 +105,37 @@ class Down(Runs):
         if passes > 1 and not moments and lanes * smallest < PART and self.size(rows) // lanes >= 2 * WARP:
             return f, replace(base, row_threads=2 * WARP, col_threads=2 * THREADS // WARP), {}  # whole lines, or nearly
         return f, replace(base, steps=self._in_turn(f, set(cols), base, nc, bool(running))), {}
+
+    def _held_moments(
+        self, f: Fusion, s: GpuSchedule, rows: list[Atom], cols: list[Atom], size: int
+    ) -> GpuSchedule | None:
+        """Columns whose moments are combined, held by small blocks with few vectors (of so many bytes) of rows: two
+        passes over registers take less than one that combines. None: they are too long, or rows too few."""
+        nc, vectors = self.size(cols), self.size(rows) // s.lanes
+        words = s.lanes * self._words(f, set(cols))[0]
+        line = LINE // size
+        ways = [(line, THREADS, HELD[2])]  # vectors of rows, threads, words of a thread
+        if s.lanes > 4:
+            ways = [(line, HALF, HELD[1])]
+        elif size < ACCESS:
+            ways += [(line // 2, THREADS, HELD[2])]
+        if s.row_threads == WARP and size == ACCESS:
+            ways = [(WARP, THREADS, HELD[1] if s.lanes > 4 else HELD[2]), *ways]
+        for n, threads, most in ways:
+            steps = -(-nc * n // threads)
+            if steps <= STEPS and steps * words <= most and -(-vectors // n) >= self.gpu.sms:
+                return replace(s, mode="persistent", row_threads=n, col_threads=threads // n, steps=steps)
+        return None
+
+    def _slim(self, s: GpuSchedule, vectors: int, size: int) -> GpuSchedule | None:
+        """Blocks of so few vectors of rows that there are blocks for all processors. None: rows are too few."""
+        n = s.row_threads
+        if n < WARP:  # rows are short
+            return replace(s, col_threads=HALF // n) if -(-vectors // n) >= self.gpu.sms else None
+        while n * size > LINE and -(-vectors // n) < self.gpu.sms:
+            n //= 2
+        enough = 4 * -(-vectors // n) >= 3 * self.gpu.sms
+        return replace(s, row_threads=n, col_threads=THREADS // n) if enough else None
 
     def _in_large_blocks(
         self, f: Fusion, base: GpuSchedule, rows: list[Atom], cols: list[Atom], smallest: int
@@ -133,7 +172,8 @@ class Down(Runs):
         if narrow < rt:
             ways += [(narrow, 1, HALF // narrow), (narrow, 1, THREADS // narrow)]
         broad = self._broad(self.size([unit]) // lanes, size, vectors)
-        ways += [(n, 1, k * THREADS // n) for n in (broad, broad // 2) if n > rt for k in more if n * k <= 2 * BROAD]
+        for n in (broad, broad // 2):
+            ways += [(n, 1, k * THREADS // n) for k in more if n > rt and n * k <= (4 if n == BROAD else 2) * BROAD]
         ways += [(rt, c, k * ct) for c in clusters for k in more]
         for n, c, wide in ways:
             steps = -(-nc // (c * wide))
@@ -189,7 +229,7 @@ class Down(Runs):
         as can be (those that are left over come one by one). `running`: what is combined on the fly, which takes
         registers."""
         size = s.lanes * max(1, _point(f, cols))
-        most = FLIGHT if running and (s.lanes == 8 or columns <= BRIEF) else 2 * FLIGHT
+        most = FLIGHT if running and s.lanes < 8 and columns <= BRIEF else 2 * FLIGHT
         choices = [n for n in (1, 2, 4, 8, 16) if n <= 4 or n * size <= most]
 
         def waits(n: int) -> int:

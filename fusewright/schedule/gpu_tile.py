@@ -35,6 +35,8 @@ AS_ONE = 64  # vectors of a row, at most, if rows are to be walked as one where 
 OTHERS = 4  # operands that are read lane by lane then, at most
 PIECEWISE = 4  # bytes of elements from which on what lies across vectors is best read by whole warps
 POINTS = 8  # that a thread asks for at a time, at most, where they are no vectors, and less than 4 bytes each
+WORD = 4  # bytes of elements
+NEAR = 1 << 16  # bytes that stay in a multiprocessor's own cache
 NARROW = 8  # threads of a row whose vectors are aligned, at least; twice as many where those have four vectors each
 
 
@@ -142,20 +144,25 @@ class Tiles(Anchors):
         return f, replace(s, anchor=anchor), {}
 
     def _repeat(self, f: Fusion, rows: list[Atom], v: Atom, lanes: int) -> tuple[Atom | None, int]:
-        """(the row axis along which most of what a tile reads and writes stays the same, points of it for a thread)."""
+        """(the row axis along which most of what a tile reads and writes stays the same, points of it for a thread).
+        Not if that is half of it, at most, and the nearest cache holds it, nor where memory gives elements of four
+        bytes at every point, which takes so long that there is time to read again."""
         best: tuple[float, Atom | None, int] = (REUSE, None, 0)
         walks = {(b, o): d.itemsize for b, o, d in accesses(f) if v in o.axes()}
         loads = {(b, o): d.itemsize for b, o, d in accesses(f, stores=False) if v in o.axes()}
         total = sum(walks.values())
-        for a in rows:
+        streams = any(every_axis(o) >= {*rows, v} for _, o in loads)
+        for a in () if streams and min(walks.values(), default=WORD) >= WORD else rows:
             same = sum(n for (_, o), n in walks.items() if a not in every_axis(o))
-            if total and same / total > best[0] and self.size([a]) > 1:
+            stay = sum(self.size([*every_axis(o)]) * n for (_, o), n in loads.items() if a not in every_axis(o))
+            near = 2 * same <= total and stay <= NEAR
+            if total and same / total > best[0] and self.size([a]) > 1 and not near:
                 other = sum(n for (_, o), n in loads.items() if a in every_axis(o))
                 best = (same / total, a, other * lanes)
         _, axis, varying = best
         if axis is None:
             return None, 1
-        few = 2 * FLIGHT // max(varying, 1)
+        few = 3 * FLIGHT // max(varying, 1)
         return axis, min(4, max(2, 1 << max(0, few.bit_length() - 1)), power_up(self.size([axis]), 4))
 
     def _transpose(self, f: Fusion, order: list[Atom], v: Atom, across: Atom) -> Settled:

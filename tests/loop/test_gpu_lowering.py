@@ -5,13 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from fusewright.core.dtypes import BY_NAME, bf16, f32
+from fusewright.core.dtypes import BY_NAME, DType, bf16, f32
 from fusewright.core.errors import Refusal
 from fusewright.graph.builder import Builder
 from fusewright.graph.ir import Value
 from fusewright.index.expr import sym
 from fusewright.loop.ir import Fail, For, If
 from fusewright.loop.text import dump
+from fusewright.schedule import gpu_tile
 from fusewright.schedule.device import H200, Gpu
 from fusewright.schedule.gpu import plan
 from fusewright.schedule.gpu_base import PARTS
@@ -123,8 +124,9 @@ def test_rows_of_a_tile_follow_each_other(name: str, m: int) -> None:
             assert len(c.schedule.cols) == 2 and c.schedule.whole and "lanemask" not in dump(c.kernel.func)
 
 
-def test_rows_that_are_reused_are_not_among_those_that_follow_each_other() -> None:
+def test_rows_that_are_reused_are_not_among_those_that_follow_each_other(monkeypatch: pytest.MonkeyPatch) -> None:
     """The heads of a rotary embedding, 10 vectors wide: a tile has neighbouring tokens, and several heads of each."""
+    monkeypatch.setattr(gpu_tile, "NEAR", 0)
 
     def turned(b: Builder) -> Value:
         q = b.cast(b.input(bf16, (N, 40, M, 80)), f32)
@@ -263,8 +265,8 @@ def log_sum_exp(b: Builder) -> list[Value]:
     return [b.add(b.log(b.reduce("sum", b.exp(b.sub(x, top)), [1], keepdim=True)), top)]
 
 
-def column_moments(b: Builder) -> list[Value]:
-    x = b.input(f32, (N, M))
+def column_moments(b: Builder, dtype: DType = f32) -> list[Value]:
+    x = b.cast(b.input(dtype, (N, M)), f32)
     size = b.cast(b.scalar(N, BY_NAME["i64"]), f32)
     mean = b.div(b.reduce("sum", x, [0], keepdim=True), size)
     d = b.sub(x, mean)

@@ -17,6 +17,7 @@ from fusewright.index.expr import ix, sym
 from fusewright.interp.loop import run as interpret
 from fusewright.interp.values import InterpError
 from fusewright.loop.gpu import lower_gpu
+from fusewright.loop.ir import Func
 from fusewright.loop.text import dump, parse
 from fusewright.loop.verify import verify
 from fusewright.schedule import gpu_anchor, gpu_tile
@@ -343,9 +344,51 @@ def test_a_load_across_is_any_load(dtype: str, first: int) -> None:
             np.testing.assert_array_equal(y, want.reshape(-1))
 
 
+ROWS = """func k cuda i32 (buf x: {dtype}, buf y: {dtype} out, size n, size m, size end) {{ grid b of m, t of 16 {{
+  s: i32 = mul(b, n) q: i32 = and(s, {last}) p: i32 = mul(t, {lanes}) at: i32 = sub(p, q)
+  k: boolx{lanes} = lanerange(at, n) i: i32 = add(s, at) v: {value}x{lanes} = load(x, i, k, end) {{{mark}}}
+  store y[i] = v {{mask k}} }} }}"""
+
+
+def rows_beside(dtype: str, lanes: int, mark: str = "aligned") -> Func:
+    value = "f32" if dtype.endswith("f16") else dtype
+    return parse(ROWS.format(dtype=dtype, lanes=lanes, last=lanes - 1, value=value, mark=mark))
+
+
+@pytest.mark.every(6)
+@NEEDS_COMPILER
+@pytest.mark.parametrize("dtype", ["f32", "bf16", "f64", "i64", "u8", "bool"])
+@pytest.mark.parametrize("mark", ["aligned", "across"])
+def test_what_is_beside_a_row_may_be_read(dtype: str, mark: str) -> None:
+    """The elements of each row are the same; the last rows have nothing behind them."""
+    for lanes in (2, 4, 8):
+        func = rows_beside(dtype, lanes, mark)
+        verify(func)
+        for n in (1, 2, 21, 29):
+            x = stored_values(BY_NAME[dtype], 9 * n)
+            for machine in (interpret, run_emulated):
+                y = np.zeros_like(x)
+                machine(func, {"x": x, "y": y}, {"n": n, "m": 9, "end": 9 * n - 1}, *({},) * (machine is interpret))
+                np.testing.assert_array_equal(y, x)
+
+
+def test_what_was_read_beside_a_row_shows_if_it_is_used() -> None:
+    """In the interpreter; and that there are such elements."""
+    text = dump(rows_beside("f32", 4)).replace(" {mask k}", "")
+    x, y = np.ones(27, np.float32), np.zeros(64, np.float32)
+    with pytest.raises(InterpError, match="index 27 is outside buffer 'x' of 27"):
+        interpret(parse(text), {"x": x, "y": y}, {"n": 9, "m": 3, "end": 27}, {})
+    text = text.replace("store y[i]", "r: i32 = mul(b, 16) j: i32 = add(r, p) store y[j]").replace("t of 16", "t of 4")
+    interpret(parse(text), {"x": x, "y": y}, {"n": 9, "m": 3, "end": 26}, {})
+    off = np.flatnonzero(np.isnan(y)).tolist()
+    assert off == [9, 10, 11, 16, 26, 27, 32, 33]  # beyond the last row there is nothing, which is read as 0
+
+
 @pytest.mark.parametrize(
     ("body", "message"),
     [
+        ("k: boolx4 = lanerange(t, 9) v: f32x4 = load(x, t, k, 9)", "a load with a reach is aligned or across"),
+        ("k: boolx4 = lanerange(t, 9) v: f32x4 = load(x, t, k, 9:i64) {across}", "the reach must be i32, not i64"),
         ("k: boolx4 = lanemask(t) v: f32x4 = load(x, t, k) {across}", "with a lanerange or no mask"),
         ("v: f32 = load(x, t) {across}", "a load 'across' is of a vector"),
         ("k: boolx4 = lanemask(t) v: f32x4 = load(x, t, k) {aligned}", "with a lanerange or no mask"),

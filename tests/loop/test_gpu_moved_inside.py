@@ -239,4 +239,4 @@ def test_the_first_vector_of_a_row_is_on_its_own() -> None:
     assert c.schedule.anchor and c.schedule.mode == "persistent" and c.schedule.steps >= 3
     func = folded(dump(c.kernel.func), *c.kernel.evaluate({"n": 4000, "m": 5501, **c.launch}))
     loads = [s for s in walk(func.body) if isinstance(s, Let) and s.buf is not None and s.buf.name == "in0"]
-    assert sorted(len(s.args) for s in loads) == [1, 2, 2], dump(func)
+    assert sorted(len(s.args) > 1 for s in loads) == [False, True, True], dump(func)

@@ -187,14 +187,37 @@ def test_rows_side_by_side(columns: int, rows: int, expected: tuple[int, int, in
 
 
 @pytest.mark.parametrize(
-    ("columns", "mode", "threads"),
-    [(64, "persistent", (32, 8)), (256, "loop", (32, 4)), (500, "loop", (32, 4)), (2000, "loop", (32, 8))],
+    ("dtype", "columns", "rows", "expected"),
+    [
+        (f32, 64, 64 * 1024, ("persistent", 4, 32, 8)),
+        (f32, 256, 64 * 1024, ("persistent", 4, 8, 32)),
+        (f32, 500, 64 * 1024, ("persistent", 4, 8, 32)),
+        (f32, 2000, 64 * 1024, ("loop", 4, 32, 8)),
+        (f32, 2000, 8 * 1024, ("loop", 4, 8, 32)),  # fewer rows side by side, so that there are blocks for all
+        (f32, 4000, 2 * 1024, ("split", 4, 32, 8)),
+        (bf16, 90, 128 * 1024, ("persistent", 8, 32, 8)),
+        (bf16, 128, 128 * 1024, ("persistent", 8, 8, 16)),
+        (bf16, 256, 128 * 1024, ("persistent", 4, 16, 16)),  # eight elements in a vector would take all registers
+        (bf16, 500, 128 * 1024, ("persistent", 4, 8, 32)),
+        (bf16, 1000, 32 * 1024, ("loop", 8, 16, 16)),
+    ],
 )
-def test_moments_of_columns(columns: int, mode: str, threads: tuple[int, int]) -> None:
-    """Held where few threads can hold them; else one pass combines them, of short ones with few threads."""
-    s = schedule(column_moments, columns, 64 * 1024)
-    assert (s.mode, s.row_threads, s.col_threads) == (mode, *threads)
-    graph = graph_of(column_moments)
-    compiled = gpu_kernel(graph, {"n": columns, "m": 64 * 1024}, H200)
+def test_moments_of_columns(dtype: DType, columns: int, rows: int, expected: tuple[str, int, int, int]) -> None:
+    """Held where few threads can hold them; else one pass combines them."""
+    graph = graph_of(lambda b: column_moments(b, dtype))
+    compiled = gpu_kernel(graph, {"n": columns, "m": rows}, H200)
+    s, mode = compiled.schedule, expected[0]
+    assert (s.mode, s.lanes, s.row_threads, s.col_threads) == expected
     for n in (columns, columns - 5, 1) + (2 * columns + 3,) * (mode == "loop"):  # blocks hold no more than was planned
         check_gpu(graph, {"n": n, "m": 8}, compiled=compiled)
+
+
+@pytest.mark.parametrize(("columns", "threads"), [(64, (128, 4)), (100, (128, 8)), (128, (128, 8)), (200, (64, 16))])
+def test_narrow_rows_side_by_side(columns: int, threads: tuple[int, int]) -> None:
+    """Elements of two bytes one by one: as many of a row of memory as large blocks can hold."""
+    graph = graph_of(softmax_down)
+    kernel = gpu_kernel(graph, {"n": columns, "m": 1_000_001}, H200)
+    s = kernel.schedule
+    assert (s.mode, s.lanes, s.row_threads, s.col_threads) == ("persistent", 1, *threads)
+    for n in (columns, columns - 5, 1):
+        check_gpu(graph, {"n": n, "m": 130}, compiled=kernel)

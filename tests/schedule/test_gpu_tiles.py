@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 import pytest
 
 from fusewright.core.dtypes import DType, bf16, f32, i64
 from fusewright.graph.builder import Builder
 from fusewright.graph.ir import Value
-from fusewright.index.expr import sym
+from fusewright.index.expr import ONE, sym
 from fusewright.schedule.device import H200
 from tests.kernels import graph_of, random_inputs
 from tests.kernels_gpu import check_gpu, gpu_kernel
 
-N, M = sym("n"), sym("m")
+K, N, M = sym("k"), sym("n"), sym("m")
 
 
 def reversed_rows(dtype: DType) -> object:
@@ -67,3 +69,35 @@ def test_single_points_that_a_thread_asks_for(program: object, dtype: DType, wan
     sizes = {"n": 5, "m": 331, "words": 4}
     inputs = [x % 4 if x.dtype == np.int64 else x for x in random_inputs(graph, sizes)]
     check_gpu(graph, sizes, inputs, compiled=c)
+
+
+def scaled(dtype: DType) -> Callable[[Builder], Value]:
+    """Of a picture, with a table for each of its points."""
+
+    def program(b: Builder) -> Value:
+        x, w = b.cast(b.input(dtype, (K, N, M)), f32), b.cast(b.input(dtype, (N, M)), f32)
+        return b.cast(b.mul(x, w), dtype)
+
+    return program
+
+
+def outer_sum(b: Builder) -> Value:
+    """Of two matrices with the same columns."""
+    x, y = b.input(f32, (K, ONE, M)), b.input(f32, (N, M))
+    return b.add(x, y)
+
+
+@pytest.mark.parametrize(
+    ("program", "n", "repeated"),
+    [
+        (scaled(bf16), 1000, True),
+        (scaled(bf16), 20, False),  # which the nearest cache holds
+        (scaled(f32), 1000, False),  # memory takes longer
+        (outer_sum, 1000, True),  # but gives nothing here
+    ],
+)
+def test_points_that_share_what_they_read(program: Callable[[Builder], Value], n: int, repeated: bool) -> None:
+    graph = graph_of(program)
+    kernel = gpu_kernel(graph, {"k": 64, "n": n, "m": 1024}, H200)
+    assert bool(kernel.schedule.repeat) == repeated
+    check_gpu(graph, {"k": 5, "n": 3, "m": 64}, compiled=kernel)

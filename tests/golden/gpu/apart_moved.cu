@@ -20,8 +20,8 @@ __device__ __forceinline__ void fw_fetch_bf16x8_ldg(const unsigned short* p, uns
   w[3] = a0.w;
 }
 
-template <class I> __device__ __forceinline__ void fw_fetch_bf16x8_range_ldg(const unsigned short* p, I at, I n, unsigned* w) {
-  if (at >= 0 && at + 8 <= n) {
+template <class I> __device__ __forceinline__ void fw_fetch_bf16x8_range_beside_ldg(I left, const unsigned short* p, I at, I n, unsigned* w) {
+  if (at > -8 && at < n && left >= 7) {
     fw_fetch_bf16x8_ldg(p, w);
   } else {
     w[0] = 0;
@@ -52,16 +52,16 @@ __device__ __forceinline__ void fw_unpack_bf16x8(const unsigned* w, float* v) {
   v[7] = __uint_as_float(w[3] & 0xffff0000u);
 }
 
-template <class I> __device__ __forceinline__ void fw_load_bf16x8_range_ldg(const unsigned short* p, I at, I n, float* v) {
+template <class I> __device__ __forceinline__ void fw_load_bf16x8_range_beside_ldg(I left, const unsigned short* p, I at, I n, float* v) {
   unsigned w[4];
-  fw_fetch_bf16x8_range_ldg(p, at, n, w);
+  fw_fetch_bf16x8_range_beside_ldg(left, p, at, n, w);
   fw_unpack_bf16x8(w, v);
 }
 
-template <class I> __device__ __forceinline__ void fw_fetch_bf16x8_across_ldg(const unsigned short* first, const unsigned short* p, I at, I n, unsigned* w) {
+template <class I> __device__ __forceinline__ void fw_fetch_bf16x8_across_beside_ldg(const unsigned short* first, I left, const unsigned short* p, I at, I n, unsigned* w) {
   const unsigned skip = (unsigned)(unsigned long long)p & 15;
   const uint4* const a = (const uint4*)((const char*)p - skip);
-  if (at >= 0 && at + 15 <= n && (const char*)a >= (const char*)first) {
+  if (at < n && left >= 14 && (const char*)a >= (const char*)first) {
     unsigned x[8];
     const uint4 a0 = __ldg(a + 0);
     x[0] = a0.x;
@@ -110,9 +110,9 @@ template <class I> __device__ __forceinline__ void fw_fetch_bf16x8_across_ldg(co
   }
 }
 
-template <class I> __device__ __forceinline__ void fw_load_bf16x8_across_ldg(const unsigned short* first, const unsigned short* p, I at, I n, float* v) {
+template <class I> __device__ __forceinline__ void fw_load_bf16x8_across_beside_ldg(const unsigned short* first, I left, const unsigned short* p, I at, I n, float* v) {
   unsigned w[4];
-  fw_fetch_bf16x8_across_ldg(first, p, at, n, w);
+  fw_fetch_bf16x8_across_beside_ldg(first, left, p, at, n, w);
   fw_unpack_bf16x8(w, v);
 }
 
@@ -165,7 +165,10 @@ extern "C" __global__ void __launch_bounds__(128) apart_moved_0(
     int n4,
     int n5,
     int n6,
-    int n7) {
+    int n7,
+    int n8,
+    int n9,
+    int n10) {
   const int bid0 = blockIdx.x;
   const int tid0 = threadIdx.x;
   const int v1 = fw_udiv(bid0, n1);
@@ -176,10 +179,10 @@ extern "C" __global__ void __launch_bounds__(128) apart_moved_0(
   const int v7 = (int)((unsigned)v1 * (unsigned)n3);
   const int v8 = v7 & 7;
   const int v15 = v1 * n4;
-  const int v18 = v1 * n5;
+  const int v18 = v1 * n6;
   const int v19 = v18 + 1;
-  const int v25 = v1 * n6;
-  const bool v27 = v5 < n7;
+  const int v25 = v1 * n9;
+  const bool v27 = v5 < n10;
   if (v27) {
     const int v6 = v5 * 8;
     const int v9 = v6 - v8;
@@ -189,12 +192,12 @@ extern "C" __global__ void __launch_bounds__(128) apart_moved_0(
     const bool v13 = v12 || v11;
     const int v16 = v15 + v9;
     float v17[8];
-    fw_load_bf16x8_range_ldg(in1 + v16, v9, n2, v17);
+    fw_load_bf16x8_range_beside_ldg(n5 - v16, in1 + v16, v9, n2, v17);
     const int v20 = v19 + v9;
     float v21[8];
-    fw_load_bf16x8_across_ldg(in0, in0 + v20, v9, n2, v21);
+    fw_load_bf16x8_across_beside_ldg(in0, n7 - v20, in0 + v20, v9, n2, v21);
     float v22[8];
-    fw_load_bf16x8_across_ldg(in2, in2 + v9, v9, n2, v22);
+    fw_load_bf16x8_across_beside_ldg(in2, n8 - v9, in2 + v9, v9, n2, v22);
     float v24[8];
     #pragma unroll
     for (int l = 0; l < 8; ++l) {

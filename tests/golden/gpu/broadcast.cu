@@ -102,60 +102,34 @@ extern "C" __global__ void __launch_bounds__(128) broadcast_0(
     int n1,
     int n2,
     int n3,
-    int n4,
-    int n5,
-    int n6) {
+    int n4) {
   const int bid0 = blockIdx.x;
   const int tid0 = threadIdx.x;
   const int v1 = fw_udiv(bid0, n1);
   const int v2 = v1 * n1;
   const int v3 = bid0 - v2;
-  const int v4 = fw_udiv(v1, n2);
-  const int v5 = v4 * n2;
-  const int v6 = v1 - v5;
-  const int v7 = v3 * 128;
-  const int v8 = v7 + tid0;
-  const int v9 = n3 + (-1);
-  const bool v10 = v8 < n3;
-  const int v11 = v8 < v9 ? v8 : v9;
-  const int v12 = v11 * 8;
-  const int v13 = v6 * 2;
-  const int v14 = n4 + (-1);
-  const int v15 = v13 < v14 ? v13 : v14;
-  const bool v16 = v13 < n4;
-  const bool v17 = v16 && v10;
-  const int v18 = v13 + 1;
-  const int v19 = v18 < v14 ? v18 : v14;
-  const bool v20 = v18 < n4;
-  const bool v21 = v20 && v10;
-  const int v22 = v15 * n5;
-  const int v23 = v22 + v12;
-  float v24[8];
-  fw_load_bf16x8_ldg(in0 + v23, v24);
-  float v25[8];
-  fw_load_f32x8_ldg(in1 + v12, v25);
-  const float v26 = __ldg(in2 + 0);
-  const int v30 = v19 * n5;
-  const int v31 = v30 + v12;
-  float v32[8];
-  fw_load_bf16x8_ldg(in0 + v31, v32);
-  float v29[8];
-  float v34[8];
+  const int v4 = v3 * 128;
+  const int v5 = v4 + tid0;
+  const int v6 = n2 + (-1);
+  const bool v7 = v5 < n2;
+  const int v8 = v5 < v6 ? v5 : v6;
+  const int v9 = v8 * 8;
+  const int v10 = v1 * n3;
+  const int v11 = v10 + v9;
+  float v12[8];
+  fw_load_bf16x8_ldg(in0 + v11, v12);
+  float v13[8];
+  fw_load_f32x8_ldg(in1 + v9, v13);
+  const float v14 = __ldg(in2 + 0);
+  float v17[8];
   #pragma unroll
   for (int l = 0; l < 8; ++l) {
-    const float v28 = ::fmaf(v24[l], v25[l], v26);
-    v29[l] = fw_max(v28, 0.0f);
-    const float v33 = ::fmaf(v32[l], v25[l], v26);
-    v34[l] = fw_max(v33, 0.0f);
+    const float v16 = ::fmaf(v12[l], v13[l], v14);
+    v17[l] = fw_max(v16, 0.0f);
   }
-  const int v35 = v15 * n6;
-  const int v36 = v35 + v12;
-  if (v17) {
-    fw_store_bf16x8(out3 + v36, v29);
-  }
-  const int v37 = v19 * n6;
-  const int v38 = v37 + v12;
-  if (v21) {
-    fw_store_bf16x8(out3 + v38, v34);
+  const int v18 = v1 * n4;
+  const int v19 = v18 + v9;
+  if (v7) {
+    fw_store_bf16x8(out3 + v19, v17);
   }
 }

@@ -33,8 +33,8 @@ __device__ __forceinline__ void fw_fetch_bf16x8_ldg(const unsigned short* p, uns
   w[3] = a0.w;
 }
 
-template <class I> __device__ __forceinline__ void fw_fetch_bf16x8_range_ldg(const unsigned short* p, I at, I n, unsigned* w) {
-  if (at >= 0 && at + 8 <= n) {
+template <class I> __device__ __forceinline__ void fw_fetch_bf16x8_range_beside_ldg(I left, const unsigned short* p, I at, I n, unsigned* w) {
+  if (at > -8 && at < n && left >= 7) {
     fw_fetch_bf16x8_ldg(p, w);
   } else {
     w[0] = 0;
@@ -97,10 +97,10 @@ __device__ __forceinline__ float fw_sum_f32_64x1_of128(float x, unsigned char* s
   return x;
 }
 
-template <class I> __device__ __forceinline__ void fw_fetch_bf16x8_across_ldg(const unsigned short* first, const unsigned short* p, I at, I n, unsigned* w) {
+template <class I> __device__ __forceinline__ void fw_fetch_bf16x8_across_beside_ldg(const unsigned short* first, I left, const unsigned short* p, I at, I n, unsigned* w) {
   const unsigned skip = (unsigned)(unsigned long long)p & 15;
   const uint4* const a = (const uint4*)((const char*)p - skip);
-  if (at >= 0 && at + 15 <= n && (const char*)a >= (const char*)first) {
+  if (at < n && left >= 14 && (const char*)a >= (const char*)first) {
     unsigned x[8];
     const uint4 a0 = __ldg(a + 0);
     x[0] = a0.x;
@@ -149,10 +149,10 @@ template <class I> __device__ __forceinline__ void fw_fetch_bf16x8_across_ldg(co
   }
 }
 
-template <class I> __device__ __forceinline__ void fw_fetch_f32x8_across_ldg(const float* first, const float* p, I at, I n, unsigned* w) {
+template <class I> __device__ __forceinline__ void fw_fetch_f32x8_across_beside_ldg(const float* first, I left, const float* p, I at, I n, unsigned* w) {
   const unsigned skip = (unsigned)(unsigned long long)p & 15;
   const uint4* const a = (const uint4*)((const char*)p - skip);
-  if (at >= 0 && at + 11 <= n && (const char*)a >= (const char*)first) {
+  if (at < n && left >= 10 && (const char*)a >= (const char*)first) {
     unsigned x[12];
     const uint4 a0 = __ldg(a + 0);
     x[0] = a0.x;
@@ -233,9 +233,9 @@ __device__ __forceinline__ void fw_unpack_f32x8(const unsigned* w, float* v) {
   v[7] = __uint_as_float(w[7]);
 }
 
-template <class I> __device__ __forceinline__ void fw_load_f32x8_across_ldg(const float* first, const float* p, I at, I n, float* v) {
+template <class I> __device__ __forceinline__ void fw_load_f32x8_across_beside_ldg(const float* first, I left, const float* p, I at, I n, float* v) {
   unsigned w[8];
-  fw_fetch_f32x8_across_ldg(first, p, at, n, w);
+  fw_fetch_f32x8_across_beside_ldg(first, left, p, at, n, w);
   fw_unpack_f32x8(w, v);
 }
 
@@ -283,7 +283,9 @@ extern "C" __global__ void __launch_bounds__(128) norm_moved_0(
     int n4,
     int n5,
     int n6,
-    int n7) {
+    int n7,
+    int n8,
+    int n9) {
   const int bid0 = blockIdx.x;
   const int tid0 = threadIdx.x;
   unsigned kept0[8];  // 16 bf16, packed
@@ -311,7 +313,7 @@ extern "C" __global__ void __launch_bounds__(128) norm_moved_0(
   for (int k10 = 0; k10 < 2; ++k10) {
     const int v11 = k10 * 64;
     const int v12 = v11 + v3;
-    const bool v26 = v12 < n5;
+    const bool v26 = v12 < n6;
     if (v26) {
       const int v13 = v12 * 8;
       const int v16 = v13 - v15;
@@ -321,14 +323,14 @@ extern "C" __global__ void __launch_bounds__(128) norm_moved_0(
       const bool v20 = v19 || v18;
       const int v22 = k10 * 8;
       const int v24 = v23 + v16;
-      fw_fetch_bf16x8_range_ldg(in0 + v24, v16, n2, kept0 + v22 / 2);
+      fw_fetch_bf16x8_range_beside_ldg(n5 - v24, in0 + v24, v16, n2, kept0 + v22 / 2);
     }
   }
   #pragma unroll
   for (int k27 = 0; k27 < 2; ++k27) {
     const int v28 = k27 * 64;
     const int v29 = v28 + v3;
-    const bool v43 = v29 < n5;
+    const bool v43 = v29 < n6;
     if (v43) {
       const int v30 = v29 * 8;
       const int v31 = v30 - v15;
@@ -372,7 +374,7 @@ extern "C" __global__ void __launch_bounds__(128) norm_moved_0(
   for (int l = 0; l < 8; ++l) {
     acc48[l] = 0.0f;
   }
-  const long long v61 = (long long)n6;
+  const long long v61 = (long long)n7;
   const float v62 = (float)v61;
   const float v63 = fw_fast_reciprocal(v62);
   const float v64 = sum47 * v63;
@@ -380,7 +382,7 @@ extern "C" __global__ void __launch_bounds__(128) norm_moved_0(
   for (int k49 = 0; k49 < 2; ++k49) {
     const int v50 = k49 * 64;
     const int v51 = v50 + v3;
-    const bool v71 = v51 < n5;
+    const bool v71 = v51 < n6;
     if (v71) {
       const int v52 = v51 * 8;
       const int v53 = v52 - v15;
@@ -423,7 +425,7 @@ extern "C" __global__ void __launch_bounds__(128) norm_moved_0(
   for (int k75 = 0; k75 < 1; ++k75) {
     const int v76 = k75 * 64;
     const int v77 = v76 + v3;
-    const bool v88 = v77 < n5;
+    const bool v88 = v77 < n6;
     if (v88) {
       const int v78 = v77 * 8;
       const int v79 = v78 - v15;
@@ -432,9 +434,9 @@ extern "C" __global__ void __launch_bounds__(128) norm_moved_0(
       const bool v82 = v79 < 0;
       const bool v83 = v82 || v81;
       const int v85 = k75 * 8;
-      fw_fetch_bf16x8_across_ldg(in1, in1 + v79, v79, n2, kept1 + v85 / 2);
+      fw_fetch_bf16x8_across_beside_ldg(in1, n8 - v79, in1 + v79, v79, n2, kept1 + v85 / 2);
       float v87[8];
-      fw_load_f32x8_across_ldg(in2, in2 + v79, v79, n2, v87);
+      fw_load_f32x8_across_beside_ldg(in2, n8 - v79, in2 + v79, v79, n2, v87);
       #pragma unroll
       for (int l = 0; l < 8; ++l) {
         kept2[v85 + l] = v87[l];
@@ -443,12 +445,12 @@ extern "C" __global__ void __launch_bounds__(128) norm_moved_0(
   }
   const float v102 = ::fmaf(sum74, v63, 1.0e-05f);
   const float v103 = ::rsqrtf(v102);
-  const int v109 = v8 * n7;
+  const int v109 = v8 * n9;
   #pragma unroll
   for (int k89 = 0; k89 < 1; ++k89) {
     const int v90 = k89 * 64;
     const int v91 = v90 + v3;
-    const bool v111 = v91 < n5;
+    const bool v111 = v91 < n6;
     if (v111) {
       const int v92 = v91 * 8;
       const int v93 = v92 - v15;
@@ -479,7 +481,7 @@ extern "C" __global__ void __launch_bounds__(128) norm_moved_0(
   for (int k112 = 1; k112 < 2; ++k112) {
     const int v113 = k112 * 64;
     const int v114 = v113 + v3;
-    const bool v125 = v114 < n5;
+    const bool v125 = v114 < n6;
     if (v125) {
       const int v115 = v114 * 8;
       const int v116 = v115 - v15;
@@ -488,9 +490,9 @@ extern "C" __global__ void __launch_bounds__(128) norm_moved_0(
       const bool v119 = v116 < 0;
       const bool v120 = v119 || v118;
       const int v122 = k112 * 8;
-      fw_fetch_bf16x8_across_ldg(in1, in1 + v116, v116, n2, kept1 + v122 / 2);
+      fw_fetch_bf16x8_across_beside_ldg(in1, n8 - v116, in1 + v116, v116, n2, kept1 + v122 / 2);
       float v124[8];
-      fw_load_f32x8_across_ldg(in2, in2 + v116, v116, n2, v124);
+      fw_load_f32x8_across_beside_ldg(in2, n8 - v116, in2 + v116, v116, n2, v124);
       #pragma unroll
       for (int l = 0; l < 8; ++l) {
         kept2[v122 + l] = v124[l];
@@ -501,7 +503,7 @@ extern "C" __global__ void __launch_bounds__(128) norm_moved_0(
   for (int k126 = 1; k126 < 2; ++k126) {
     const int v127 = k126 * 64;
     const int v128 = v127 + v3;
-    const bool v144 = v128 < n5;
+    const bool v144 = v128 < n6;
     if (v144) {
       const int v129 = v128 * 8;
       const int v130 = v129 - v15;

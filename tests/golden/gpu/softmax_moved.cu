@@ -42,8 +42,8 @@ __device__ __forceinline__ void fw_fetch_bf16x8_ldg(const unsigned short* p, uns
   w[3] = a0.w;
 }
 
-template <class I> __device__ __forceinline__ void fw_fetch_bf16x8_range_ldg(const unsigned short* p, I at, I n, unsigned* w) {
-  if (at >= 0 && at + 8 <= n) {
+template <class I> __device__ __forceinline__ void fw_fetch_bf16x8_range_beside_ldg(I left, const unsigned short* p, I at, I n, unsigned* w) {
+  if (at > -8 && at < n && left >= 7) {
     fw_fetch_bf16x8_ldg(p, w);
   } else {
     w[0] = 0;
@@ -178,7 +178,8 @@ extern "C" __global__ void __launch_bounds__(256) softmax_moved_0(
     int n2,
     int n3,
     int n4,
-    int n5) {
+    int n5,
+    int n6) {
   const int bid0 = blockIdx.x;
   const int tid0 = threadIdx.x;
   unsigned kept0[12];  // 24 bf16, packed
@@ -196,7 +197,7 @@ extern "C" __global__ void __launch_bounds__(256) softmax_moved_0(
   for (int k2 = 0; k2 < 3; ++k2) {
     const int v3 = k2 * 256;
     const int v4 = v3 + tid0;
-    const bool v18 = v4 < n4;
+    const bool v18 = v4 < n5;
     if (v18) {
       const int v5 = v4 * 8;
       const int v8 = v5 - v7;
@@ -206,14 +207,14 @@ extern "C" __global__ void __launch_bounds__(256) softmax_moved_0(
       const bool v12 = v11 || v10;
       const int v14 = k2 * 8;
       const int v16 = v15 + v8;
-      fw_fetch_bf16x8_range_ldg(in0 + v16, v8, n1, kept0 + v14 / 2);
+      fw_fetch_bf16x8_range_beside_ldg(n4 - v16, in0 + v16, v8, n1, kept0 + v14 / 2);
     }
   }
   #pragma unroll
   for (int k19 = 0; k19 < 3; ++k19) {
     const int v20 = k19 * 256;
     const int v21 = v20 + tid0;
-    const bool v35 = v21 < n4;
+    const bool v35 = v21 < n5;
     if (v35) {
       const int v22 = v21 * 8;
       const int v23 = v22 - v7;
@@ -260,7 +261,7 @@ extern "C" __global__ void __launch_bounds__(256) softmax_moved_0(
   for (int k40 = 0; k40 < 3; ++k40) {
     const int v41 = k40 * 256;
     const int v42 = v41 + tid0;
-    const bool v60 = v42 < n4;
+    const bool v60 = v42 < n5;
     if (v60) {
       const int v43 = v42 * 8;
       const int v44 = v43 - v7;
@@ -303,12 +304,12 @@ extern "C" __global__ void __launch_bounds__(256) softmax_moved_0(
   const float v63 = v62 + 0.0f;
   const float sum64 = fw_sum_f32_256x1(v63, fw_scratch1);
   const float v80 = fw_fast_reciprocal(sum64);
-  const int v83 = bid0 * n5;
+  const int v83 = bid0 * n6;
   #pragma unroll
   for (int k65 = 0; k65 < 3; ++k65) {
     const int v66 = k65 * 256;
     const int v67 = v66 + tid0;
-    const bool v85 = v67 < n4;
+    const bool v85 = v67 < n5;
     if (v85) {
       const int v68 = v67 * 8;
       const int v69 = v68 - v7;

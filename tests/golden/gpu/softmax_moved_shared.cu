@@ -137,8 +137,8 @@ __device__ __forceinline__ void fw_fetch_bf16x8_ldg(const unsigned short* p, uns
   w[3] = a0.w;
 }
 
-template <class I> __device__ __forceinline__ void fw_fetch_bf16x8_range_ldg(const unsigned short* p, I at, I n, unsigned* w) {
-  if (at >= 0 && at + 8 <= n) {
+template <class I> __device__ __forceinline__ void fw_fetch_bf16x8_range_beside_ldg(I left, const unsigned short* p, I at, I n, unsigned* w) {
+  if (at > -8 && at < n && left >= 7) {
     fw_fetch_bf16x8_ldg(p, w);
   } else {
     w[0] = 0;
@@ -169,9 +169,9 @@ __device__ __forceinline__ void fw_unpack_bf16x8(const unsigned* w, float* v) {
   v[7] = __uint_as_float(w[3] & 0xffff0000u);
 }
 
-template <class I> __device__ __forceinline__ void fw_load_bf16x8_range_ldg(const unsigned short* p, I at, I n, float* v) {
+template <class I> __device__ __forceinline__ void fw_load_bf16x8_range_beside_ldg(I left, const unsigned short* p, I at, I n, float* v) {
   unsigned w[4];
-  fw_fetch_bf16x8_range_ldg(p, at, n, w);
+  fw_fetch_bf16x8_range_beside_ldg(left, p, at, n, w);
   fw_unpack_bf16x8(w, v);
 }
 
@@ -321,7 +321,8 @@ extern "C" __global__ void __cluster_dims__(4, 1, 1) __launch_bounds__(256) soft
     int n2,
     int n3,
     int n4,
-    int n5) {
+    int n5,
+    int n6) {
   const int bid0 = blockIdx.x;
   const int tid0 = threadIdx.x;
   __shared__ __align__(16) unsigned short kept0_of_all[14336];
@@ -376,7 +377,7 @@ extern "C" __global__ void __cluster_dims__(4, 1, 1) __launch_bounds__(256) soft
       if (v31) {
         const int v34 = v18 + v27;
         float v35[8];
-        fw_load_bf16x8_range_ldg(in0 + v34, v27, n1, v35);
+        fw_load_bf16x8_range_beside_ldg(n5 - v34, in0 + v34, v27, n1, v35);
         fw_store_bf16x8(kept0 + v33 * 256, v35);
       }
     }
@@ -418,7 +419,7 @@ extern "C" __global__ void __cluster_dims__(4, 1, 1) __launch_bounds__(256) soft
       if (v59) {
         const int v62 = v18 + v55;
         float v63[8];
-        fw_load_bf16x8_range_ldg(in0 + v62, v55, n1, v63);
+        fw_load_bf16x8_range_beside_ldg(n5 - v62, in0 + v62, v55, n1, v63);
         fw_store_bf16x8(kept0 + v61 * 256, v63);
       }
     }
@@ -460,7 +461,7 @@ extern "C" __global__ void __cluster_dims__(4, 1, 1) __launch_bounds__(256) soft
       if (v87) {
         const int v90 = v18 + v83;
         float v91[8];
-        fw_load_bf16x8_range_ldg(in0 + v90, v83, n1, v91);
+        fw_load_bf16x8_range_beside_ldg(n5 - v90, in0 + v90, v83, n1, v91);
         fw_store_bf16x8(kept0 + v89 * 256, v91);
       }
     }
@@ -502,7 +503,7 @@ extern "C" __global__ void __cluster_dims__(4, 1, 1) __launch_bounds__(256) soft
       if (v115) {
         const int v118 = v18 + v111;
         float v119[8];
-        fw_load_bf16x8_range_ldg(in0 + v118, v111, n1, v119);
+        fw_load_bf16x8_range_beside_ldg(n5 - v118, in0 + v118, v111, n1, v119);
         fw_store_bf16x8(kept0 + v117 * 256, v119);
       }
     }
@@ -719,7 +720,7 @@ extern "C" __global__ void __cluster_dims__(4, 1, 1) __launch_bounds__(256) soft
   const float sum219 = fw_sum_f32_256x1(v218, fw_scratch1);
   const float sum220 = fw_cluster_sum_f32_256x1_256x4(sum219, fw_slot1, fw_mbarrier + 1);
   const float v236 = fw_fast_reciprocal(sum220);
-  const int v239 = v1 * n5;
+  const int v239 = v1 * n6;
   #pragma unroll
   for (int k221 = 0; k221 < 7; ++k221) {
     const int v222 = k221 * 1024;

@@ -47,8 +47,8 @@ __device__ __forceinline__ float fw_sum_f32x8(const float* v) {
   return x[0];
 }
 
-template <class I> __device__ __forceinline__ void fw_fetch_bf16x8_range_ldcs(const unsigned short* p, I at, I n, unsigned* w) {
-  if (at >= 0 && at + 8 <= n) {
+template <class I> __device__ __forceinline__ void fw_fetch_bf16x8_range_beside_ldcs(I left, const unsigned short* p, I at, I n, unsigned* w) {
+  if (at > -8 && at < n && left >= 7) {
     fw_fetch_bf16x8_ldcs(p, w);
   } else {
     w[0] = 0;
@@ -68,9 +68,9 @@ template <class I> __device__ __forceinline__ void fw_fetch_bf16x8_range_ldcs(co
   }
 }
 
-template <class I> __device__ __forceinline__ void fw_load_bf16x8_range_ldcs(const unsigned short* p, I at, I n, float* v) {
+template <class I> __device__ __forceinline__ void fw_load_bf16x8_range_beside_ldcs(I left, const unsigned short* p, I at, I n, float* v) {
   unsigned w[4];
-  fw_fetch_bf16x8_range_ldcs(p, at, n, w);
+  fw_fetch_bf16x8_range_beside_ldcs(left, p, at, n, w);
   fw_unpack_bf16x8(w, v);
 }
 
@@ -102,7 +102,8 @@ extern "C" __global__ void __launch_bounds__(256) sums_moved_0(
     int n1,
     int n2,
     int n3,
-    int n4) {
+    int n4,
+    int n5) {
   const int bid0 = blockIdx.x;
   const int tid0 = threadIdx.x;
   __shared__ __align__(16) unsigned char fw_scratch0[32];
@@ -230,16 +231,16 @@ extern "C" __global__ void __launch_bounds__(256) sums_moved_0(
       const bool v98 = v97 || v96;
       const int v100 = v27 + v52;
       float v101[8];
-      fw_load_bf16x8_range_ldcs(in0 + v100, v52, n2, v101);
+      fw_load_bf16x8_range_beside_ldcs(n5 - v100, in0 + v100, v52, n2, v101);
       const int v102 = v27 + v66;
       float v103[8];
-      fw_load_bf16x8_range_ldcs(in0 + v102, v66, n2, v103);
+      fw_load_bf16x8_range_beside_ldcs(n5 - v102, in0 + v102, v66, n2, v103);
       const int v104 = v27 + v80;
       float v105[8];
-      fw_load_bf16x8_range_ldcs(in0 + v104, v80, n2, v105);
+      fw_load_bf16x8_range_beside_ldcs(n5 - v104, in0 + v104, v80, n2, v105);
       const int v106 = v27 + v94;
       float v107[8];
-      fw_load_bf16x8_range_ldcs(in0 + v106, v94, n2, v107);
+      fw_load_bf16x8_range_beside_ldcs(n5 - v106, in0 + v106, v94, n2, v107);
       float real109[8];
       #pragma unroll
       for (int l = 0; l < 8; ++l) {
