@@ -54,8 +54,8 @@ class Captured:
     `forward`, `backward`: what the compilers made of the graphs (`backward` None without gradients), with the FX graph
     of each; `whole`: AOTAutograd's own callable of the flat inputs; `meta`: its description of aliases and mutations.
     `symbols[k]`: (leaf number, "size" or "stride", dimension) of flat input k, which is what is found there divided by
-    `factors[k]`; `layouts`: of the tensors, with the sizes that are numbers here; `numbers`: those that are not in every
-    trace. `guards`: Python conditions over `_s<k>`, the flat integers, symbols first. `result`: a pytree whose
+    `factors[k]`; `layouts`: of the tensors, with the sizes that are numbers here; `numbers`: those that are not always.
+    `guards`: Python conditions over `_s<k>`, the flat integers, symbols first. `result`: a pytree whose
     leaves are `Out`s. `modes`: those that it is for, if the function has asked for them. `attributes`: those that
     arguments must have. `cut`: how gradients are stopped in it (`cuts.py`), or "". `calls`: whether it calls modules,
     which may get hooks. `constants`: tensors that are the last leaves and no arguments (`kept.py`); `same` says whether
