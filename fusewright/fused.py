@@ -262,7 +262,7 @@ class Fused:
             with using(options):
                 captured = capture(self.traced, values, described, layouts, _compilers(options), device)
                 described = described.more(captured.constants)
-                entry = _entry(captured, described, described.layouts(), self.title)
+                entry = _entry(captured, described, self.title)
                 if captured.enables:
                     entry.run = _enabling(entry.run)
             entry.amp, entry.device = amp, device
@@ -325,12 +325,12 @@ def _compilers(options: Options) -> dict[str, Any]:
     return {**made, "partition": partition, "decompositions": decompositions(options)}
 
 
-def _entry(c: Captured, described: Described, layouts: dict[int, Layout], title: str) -> Entry:
+def _entry(c: Captured, described: Described, title: str) -> Entry:
     """How to run what was captured: by itself, under a node of our own, or by AOTAutograd's runtime.
 
     Ours are for graphs whose results are new tensors and that mutate nothing autograd could see.
     """
-    meta, order = c.meta, [*c.integers, *c.tensors]
+    meta, layouts, order = c.meta, c.layouts, [*c.integers, *c.layouts]
     offset = len(c.symbols)
     mutated = tuple(order[k - offset] for k, i in enumerate(meta.input_info) if i.mutates_data or i.mutates_metadata)
     seen = [order[k - offset] for k, i in enumerate(meta.input_info) if _recorded(i)]
@@ -342,7 +342,7 @@ def _entry(c: Captured, described: Described, layouts: dict[int, Layout], title:
     if c.backward_graph is None:
         entry.how, entry.run = "plain", below_autograd(c.forward, meta)
         return entry
-    tensors = [False] * (len(c.symbols) + len(c.integers)) + [True] * len(c.tensors)
+    tensors = [False] * (len(c.symbols) + len(c.integers)) + [True] * len(layouts)
     shape = node_shape(c.forward_graph, c.backward_graph, meta, tensors)
     if shape is not None:
         second = twice(*second_of(c.forward_graph, c.backward_graph, meta, tensors, shape, c.cut), shape.curved)

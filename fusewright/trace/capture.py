@@ -28,7 +28,7 @@ from .attributes import Attributes, Found
 from .cuts import Cuts
 from .effects import draws
 from .failures import MADE_BEFORE, check_constants, explained, made_and_kept
-from .found import Known, Retrace, multiples
+from .found import VALUE, Conditions, Known, Numbers, Retrace, multiples
 from .functorch import floats_of_the_host
 from .generators import Unclear, undrawn
 from .kept import Again, Kept
@@ -42,7 +42,7 @@ from .stand_in import standing_in
 from .state import unchanged
 from .unchanged import both
 
-ATTEMPTS = 16  # to trace a function
+ATTEMPTS = 28  # to trace a function
 _grad_enabled = torch.is_grad_enabled  # torch's own: to ask by name is noted while there are traces (`questions.py`)
 _CONSTANTS = (int, float, bool, str, complex, torch.dtype, torch.device, torch.layout, torch.memory_format)
 
@@ -54,12 +54,12 @@ class Captured:
     `forward`, `backward`: what the compilers made of the graphs (`backward` None without gradients), with the FX graph
     of each; `whole`: AOTAutograd's own callable of the flat inputs; `meta`: its description of aliases and mutations.
     `symbols[k]`: (leaf number, "size" or "stride", dimension) of flat input k, which is what is found there divided by
-    `factors[k]`. `guards`: Python conditions over `_s<k>`, the flat integers, symbols first. `result`: a pytree whose
+    `factors[k]`; `layouts`: of the tensors, with the sizes that are numbers here; `numbers`: those that are not always.
+    `guards`: Python conditions over `_s<k>`, the flat integers, symbols first. `result`: a pytree whose
     leaves are `Out`s. `modes`: those that it is for, if the function has asked for them. `attributes`: those that
     arguments must have. `cut`: how gradients are stopped in it (`cuts.py`), or "". `calls`: whether it calls modules,
     which may get hooks. `constants`: tensors that are the last leaves and no arguments (`kept.py`); `same` says whether
-    the arguments still hold them. `enables`: whether it records gradients although
-    they are not where it is called.
+    the arguments still hold them. `enables`: whether it records gradients although they are not where it is called.
     """
 
     forward: Any
@@ -71,7 +71,8 @@ class Captured:
     symbols: list[tuple[int, str, int]]
     factors: list[int]
     integers: list[int]
-    tensors: list[int]
+    layouts: dict[int, Layout]
+    numbers: Numbers
     guards: list[str]
     result: Any
     autocast: bool = False
@@ -127,13 +128,14 @@ class _Tracer:
         known: Known,
         kept: Kept,
     ):
-        self.known, self.divisors, self.device, self.kept = known, known.divisors, kept.device, kept
+        self.known, self.device, self.kept = known, kept.device, kept
         self.fn, self.values, self.described, self.layouts = fn, values, described, layouts
         self.env = sizes.Env(duck_shape=False, allow_scalar_outputs=False, allow_dynamic_output_shape_ops=False)
         self.env.names, self.env.namespaces, self.env.hashes = {}, known.namespaces, known.hashes
         self.mode = FakeTensorMode(shape_env=self.env, allow_non_fake_inputs=False)
         self.symbols: list[tuple[int, str, int]] = []
         self.sizes: list[Any] = []
+        self.arguments: dict[str, int] = {}
         self.integers = [k for k, x in enumerate(described.leaves) if k not in layouts]
         self.result: Any = None
         self.differentiable = False  # whether a result has a gradient
@@ -163,7 +165,7 @@ class _Tracer:
         strides: list[Any] = list(lay.strides)
         for d, n in enumerate(lay.sizes):
             if n is None:
-                factor = self.divisors.get((k, d), 1)
+                factor = self.known.divisors.get((k, d), 1)
                 found = self.symbol(t.shape[d] // factor, f"{name}.size({d})")
                 self.symbols.append((k, "size", d))
                 self.sizes.append(found)
@@ -181,6 +183,12 @@ class _Tracer:
         out = torch.empty_strided(sizes, strides, dtype=lay.dtype, device=lay.device)
         return out.requires_grad_() if lay.requires_grad else out
 
+    def argument(self, k: int) -> Any:
+        """The symbol of an integer argument."""
+        found = self.symbol(self.described.leaves[k], self.described.names[k], False)
+        self.arguments[str(found.node.expr)] = k
+        return found
+
     # --- the function ---
     def ask(self) -> None:
         self.asked = True
@@ -190,6 +198,9 @@ class _Tracer:
         given = flat[len(self.symbols) :]
         for k, x in zip((*self.integers, *self.layouts), given, strict=True):
             leaves[k] = x
+        for k in self.integers:
+            if (k, VALUE) in self.known.numbers:
+                leaves[k] = leaves[k].node.guard_int(__file__, 0)  # a condition of the trace
         own = len(leaves) - len(self.kept.arguments)
         self.kept.begin(leaves[own:])
         args = [rebuild(n, v, leaves) for n, v in zip(self.described.structure, self.values, strict=True)]
@@ -330,9 +341,9 @@ def _capture(
     constants = list(kept.arguments)
     described = described.more(constants)
     layouts = {**layouts, **{len(described.leaves) - k: layout(t, True) for k, t in enumerate(constants[::-1], 1)}}
-    layouts = dict(sorted(layouts.items()))
+    layouts = _with_numbers(dict(sorted(layouts.items())), known.numbers)
     tracer = _Tracer(fn, values, described, layouts, known, kept)
-    made = _Compiled()
+    made, conditions = _Compiled(), Conditions(tracer)
     context, autocast = TracingContext(tracer.mode), torch._C._is_any_autocast_enabled()
 
     def keep(kind: str) -> Callable[[Any, Any], Any]:
@@ -373,8 +384,9 @@ def _capture(
                 stack.enter_context(setting)
             with tracer.mode:
                 tensors = [tracer.fake(k) for k in layouts]
-            integers = [tracer.symbol(described.leaves[k], described.names[k], False) for k in tracer.integers]
+            integers = [tracer.argument(k) for k in tracer.integers]
             flat = [*tracer.sizes, *integers, *tensors]
+            tracer.env.conditions = conditions
             trace: Any = aot_module_simplified  # its annotations are narrower than what it takes
             whole = trace(
                 _Flat(tracer.run),
@@ -391,6 +403,8 @@ def _capture(
     except Unclear as e:
         raise Retrace(replace(known, states=e.states)) from None
     except Exception as e:
+        if conditions.found is not None:
+            raise Retrace(conditions.found) from None
         if tracer.env.importing is not None:
             raise Retrace(replace(known, namespaces=[*known.namespaces, tracer.env.importing])) from None
         if unhashable(e) and not known.hashes:
@@ -421,7 +435,8 @@ def _capture(
         tracer.symbols,
         [known.divisors.get((k, d), 1) if what == "size" else 1 for k, what, d in tracer.symbols],
         tracer.integers,
-        list(layouts),
+        layouts,
+        {place: n for place, n in known.numbers.items() if place[1] != VALUE},
         printing.conditions([g.expr for g in tracer.env.guards], names),
         tracer.result,
         autocast,
@@ -433,6 +448,15 @@ def _capture(
         attributes=tracer.attributes.found,
         enables=known.grad,
     )
+
+
+def _with_numbers(layouts: dict[int, Layout], numbers: Numbers) -> dict[int, Layout]:
+    """Layouts with the sizes that are to be numbers."""
+    for (k, d), n in numbers.items():
+        if d != VALUE:
+            sizes = layouts[k].sizes
+            layouts[k] = replace(layouts[k], sizes=(*sizes[:d], n, *sizes[d + 1 :]))
+    return layouts
 
 
 def _symbol_names(tracer: _Tracer, count: int, integers: list[Any]) -> dict[str, str]:

@@ -78,7 +78,7 @@ class _Block:
         self.found: dict[int, str] = {}  # leaf -> expression
         self.fresh = 0
         c = entry.captured
-        for k, t in zip(c.tensors[::-1], c.constants[::-1], strict=False):
+        for k, t in zip([*c.layouts][::-1], c.constants[::-1], strict=False):
             self.found[k] = self.constant(t, "k")
 
     def constant(self, value: Any, prefix: str) -> str:
@@ -272,7 +272,7 @@ class _Block:
     def call(self) -> None:
         """Run the entry, for tensors and the flat integers `_n`."""
         en = self.entry
-        tensors = [self.found[k] for k in en.captured.tensors]
+        tensors = [self.found[k] for k in en.captured.layouts]
         run = self.constant(en.run, "p")
         numbers = ["_n"] if en.how == "node" else ["*_n"] * bool(self.numbers())
         flat = ", ".join([*numbers, *tensors])
@@ -475,7 +475,9 @@ def launcher(entry: Entry) -> Callable[[list[Any], list[int]], Any]:
 
 
 def integers(captured: Captured, leaves: list[Any]) -> list[int] | None:
-    """The flat integers of a call; None if a size is no multiple of its factor, or no larger one."""
+    """The flat integers of a call; None if a size is no multiple of its factor, or no larger one, or another number."""
+    if any(leaves[k].shape[d] != n for (k, d), n in captured.numbers.items()):
+        return None
     out: list[int] = []
     for (k, what, d), factor in zip(captured.symbols, captured.factors, strict=True):
         n = leaves[k].shape[d] if what == "size" else leaves[k].stride(d)

@@ -18,6 +18,7 @@ from torch.fx.experimental.symbolic_shapes import ShapeEnv
 
 from . import failures, floats, frames, numbers
 from .failures import PACKAGE, TORCH, line_at
+from .found import Conditions
 
 # Frames between a number's use and the code that uses it.
 _HERE = tuple(f"{PACKAGE}/trace/{name}.py" for name in ("capture", "kept", "lines", "numbers", "sizes"))
@@ -35,10 +36,15 @@ class Env(ShapeEnv):
     namespaces: list[dict[str, Any]]  # of modules whose functions of `math` are replaced
     hashes: bool = False  # whether numbers have a hash, of their values, which are conditions of the trace then
     importing: dict[str, Any] | None = None  # another one: its code converts a number, maybe by such a function
+    conditions: Conditions | None = None
 
     def evaluate_expr(self, orig_expr: Any, *args: Any, **kwargs: Any) -> Any:
-        known = dict(self.replacements)
+        if self.conditions is not None:
+            self.conditions.evaluated(orig_expr)
+        known, guards = dict(self.replacements), len(self.guards)
         out = super().evaluate_expr(orig_expr, *args, **kwargs)
+        if self.conditions is not None and len(self.guards) > guards:
+            self.conditions.condition(self.guards[-1].expr)
         pinned = self.replacements != known
         if not self.pinned and (pinned or not isinstance(orig_expr, Boolean)):
             user, line = _user(sys._getframe(1))
