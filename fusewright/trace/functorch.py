@@ -29,8 +29,9 @@ from torch.utils._python_dispatch import is_traceable_wrapper_subclass
 _lock = threading.Lock()
 
 
-class _Replaced:
-    """The function `name` of a module or class. In threads inside `here` it is `ours`, of torch's own and arguments."""
+class Replaced:
+    """The function or method `name` of a module or class. In threads inside `here` it is `ours`, of torch's own and
+    arguments."""
 
     def __init__(self, module: Any, name: str, ours: Callable[..., Any]):
         self.module, self.name, self.ours = module, name, ours
@@ -42,7 +43,7 @@ class _Replaced:
         me = threading.get_ident()
         with _lock:
             if not self.threads and self.plain is not None:
-                setattr(self.module, self.name, self.call)
+                setattr(self.module, self.name, lambda *args, **kwargs: self.call(*args, **kwargs))
             self.threads.append(me)
         try:
             yield
@@ -85,9 +86,9 @@ def _reset(plain: Callable[[], None]) -> None:
         plain()
 
 
-_gradients = _Replaced(collect_metadata_analysis, "coerce_tangent_and_suggest_memory_format", _gradient_like)
-_floats = _Replaced(graph_compile, "tensorify_python_scalars", lambda plain, *args: None)
-_states = _Replaced(PhiloxStateTracker, "reset", _reset)
+_gradients = Replaced(collect_metadata_analysis, "coerce_tangent_and_suggest_memory_format", _gradient_like)
+_floats = Replaced(graph_compile, "tensorify_python_scalars", lambda plain, *args: None)
+_states = Replaced(PhiloxStateTracker, "reset", _reset)
 gradients_like_results, floats_of_the_host, no_random_state = _gradients.here, _floats.here, _states.here
 
-__all__ = ["floats_of_the_host", "gradients_like_results", "no_random_state"]
+__all__ = ["Replaced", "floats_of_the_host", "gradients_like_results", "no_random_state"]
