@@ -21,7 +21,7 @@ from ..run.node import NodeShape, make_node
 from . import frames
 from .absent import absent
 from .aot_node import allow_absent, backward_of_now, noting_nodes
-from .functorch import gradients_like_results, no_random_state
+from .functorch import gradients_like_results, no_random_state, writes_to_scalars_stay
 
 
 def is_lean(meta: Any) -> bool:
@@ -137,7 +137,7 @@ def aot_settings() -> Iterator[None]:
     take gradients to lie as the results do; keep no state of random generators."""
     changes = {"force_non_lazy_backward_lowering": True, "donated_buffer": False}
     patch = functorch_config.patch({k: v for k, v in changes.items() if hasattr(functorch_config, k)})
-    with patch, gradients_like_results(), no_random_state(), noting_nodes():
+    with patch, gradients_like_results(), no_random_state(), writes_to_scalars_stay(), noting_nodes():
         yield
 
 
