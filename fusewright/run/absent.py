@@ -18,9 +18,10 @@ Backward = Callable[[list[Any]], Sequence[Any]]
 
 @dataclass(frozen=True, slots=True)
 class Partial:
-    """A backward pass of all arguments, zeros for gradients that are not there; `lacks`: which results it has not."""
+    """A backward pass of all arguments, zeros for gradients that are not there (None: the whole one does it); `lacks`:
+    which results it has not."""
 
-    backward: Backward
+    backward: Backward | None
     lacks: frozenset[int]
 
 

@@ -17,7 +17,7 @@ import torch
 from torch.autograd.function import Function
 
 from . import own_thread, steps
-from .absent import Partials, filled, lacking
+from .absent import Backward, Partials, filled, lacking
 
 BOXED = hasattr(Function, "boxed_grads_call")
 FEW = 16  # results up to which one after the other is the quickest way to take them from a list
@@ -95,8 +95,10 @@ def source(shape: NodeShape) -> str:
     return "\n".join([*lines, ""])
 
 
-def partly(shape: NodeShape, twice: Callable[..., Any], partials: Partials | None) -> Callable[..., Any]:
-    """The backward pass of a node, of (the node, its gradients) some of which are None."""
+def partly(
+    shape: NodeShape, whole: Backward, twice: Callable[..., Any], partials: Partials | None
+) -> Callable[..., Any]:
+    """The backward pass of a node, of (the node, its gradients) some of which are None; `whole`: of all of them."""
     own = [k for k, is_tensor in enumerate(shape.tensors) if is_tensor]
 
     def call(ctx: Any, g: Any) -> tuple[Any, ...]:
@@ -106,13 +108,14 @@ def partly(shape: NodeShape, twice: Callable[..., Any], partials: Partials | Non
             none = lacking(ctx, [None] * len(shape.tensors), own, shape.tensors)
             return (None, *(none[k] for k in own))
         found = partials(there)
+        run = whole if found.backward is None else found.backward
         args = [*getattr(ctx, "numbers", ()), *ctx.saved_tensors, *filled(ctx, g, shape.tangents)]
         if BOXED:
             g.clear()
         ctx.maybe_clear_saved_tensors()
         try:
             with torch._C._DisableAutocast():
-                r = twice(found.backward, args, ctx) if torch.is_grad_enabled() else found.backward(args)
+                r = twice(run, args, ctx) if torch.is_grad_enabled() else run(args)
         except RuntimeError as e:
             steps.explain(e)
             raise
@@ -148,7 +151,7 @@ def make_node(
         "explain": steps.explain,
         "here": own_thread.here,
         "decide": own_thread.decide,
-        "partly": partly(shape, twice, partials),
+        "partly": partly(shape, backward, twice, partials),
     }
     exec(compile(source(shape), f"<fusewright {name}>", "exec"), scope)
     backward_ = scope["backward"]

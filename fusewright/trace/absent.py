@@ -17,6 +17,8 @@ from torch.fx.experimental.symbolic_shapes import statically_known_true
 
 from ..run.absent import Partial, Partials
 
+LIMIT = 16  # sets of gradients that get a backward pass of their own; for others the whole one takes zeros
+
 _aten = torch.ops.aten
 # Operators that are zero where all operands are that depend on gradients. So are the derivatives of operators.
 _LINEAR = frozenset(
@@ -50,15 +52,18 @@ class Absent:
     def __call__(self, there: tuple[bool, ...]) -> Partial:
         found = self.made.get(there)
         if found is None:
-            found = self.made[there] = self.make(sum(1 << k for k, t in enumerate(there) if t))
+            compiled = sum(p.backward is not None for p in self.made.values()) < LIMIT
+            found = self.made[there] = self.make(sum(1 << k for k, t in enumerate(there) if t), compiled)
         return found
 
-    def make(self, there: int) -> Partial:
-        """For the gradients whose bits are set."""
+    def make(self, there: int, compiled: bool) -> Partial:
+        """For the gradients whose bits are set; `compiled`: whether that is a backward pass of its own."""
         on = depends(self.gm.graph, self.bits)
         results: Any = next(n for n in reversed(self.gm.graph.nodes) if n.op == "output").args[0]
         gives = tuple(isinstance(r, Node) and (not on[r] or bool(on[r] & there)) for r in results)
         lacks = frozenset(k for k, r in enumerate(results) if isinstance(r, Node) and not gives[k])
+        if not compiled:
+            return Partial(None, lacks)
         graph, used = reduced(self.gm.graph, on, there, gives)
         module = GraphModule(self.gm, graph)
         module.meta = dict(self.gm.meta)

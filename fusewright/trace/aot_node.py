@@ -55,7 +55,7 @@ def backward_of_now(run: Backward) -> Callable[[list[Any]], Any]:
 
     def call(args: list[Any]) -> Any:
         partial = here.partial
-        return run(args) if partial is None else partial.backward(args)
+        return run(args) if partial is None or partial.backward is None else partial.backward(args)
 
     return call
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
 from typing import Any
 
@@ -11,6 +12,7 @@ from torch import Tensor, nn
 from torch.utils.checkpoint import checkpoint
 
 import fusewright
+from fusewright.trace import absent
 
 FORMS = ("fuse", "compile")
 
@@ -43,6 +45,11 @@ def each_subset(f: Callable[..., Any], form: str, *values: Tensor) -> None:
             sum(o.sin().sum() for k, o in enumerate(out) if bits >> k & 1).backward()  # type: ignore[union-attr]
             grads.append([x.grad for x in xs])
         same(grads[1], grads[0])
+
+
+def aliased(x: Tensor, y: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    t = (y * 2).exp()
+    return x.view(-1), t.t(), t[0]
 
 
 class TwoHeads(nn.Module):
@@ -293,6 +300,14 @@ def test_kernels_are_made_once_for_a_set_of_results() -> None:
     assert counts[1] == counts[2]
 
 
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("f", [own_and_shared, aliased])
+def test_many_sets_of_results(f: Any, form: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """From some number on they share a backward pass."""
+    monkeypatch.setattr(absent, "LIMIT", 1)
+    each_subset(f, form, *torch.randn(len(inspect.signature(f).parameters), 3, 4))
+
+
 def test_saved_memory_is_let_go() -> None:
     f = fusewright.fuse(own_and_shared)
     x, y, z = leaves(*torch.randn(3, 2, 4))
@@ -304,11 +319,6 @@ def test_saved_memory_is_let_go() -> None:
 
 
 # Under AOTAutograd's own node: results that are views, inputs that are written.
-
-
-def aliased(x: Tensor, y: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-    t = (y * 2).exp()
-    return x.view(-1), t.t(), t[0]
 
 
 def one_of_each(x: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:
