@@ -31,6 +31,7 @@ from .run.node import make_node
 from .run.overlaps import apart
 from .run.second import twice
 from .trace import attributes, frames, questions
+from .trace.absent import absent
 from .trace.capture import Captured, capture
 from .trace.failures import Foreign
 from .trace.handed import as_given, is_wrapper
@@ -346,7 +347,8 @@ def _entry(c: Captured, described: Described, title: str) -> Entry:
     shape = node_shape(c.forward_graph, c.backward_graph, meta, tensors)
     if shape is not None:
         second = twice(*second_of(c.forward_graph, c.backward_graph, meta, tensors, shape, c.cut), shape.curved)
-        entry.how, entry.run = "node", make_node(c.forward, c.backward, shape, title, second)
+        partials = absent(c.backward_graph, len(shape.tangents), _compiler("backward", current(), apart=True))
+        entry.how, entry.run = "node", make_node(c.forward, c.backward, shape, title, second, partials)
         entry.returns = shape.outputs
     return entry
 

@@ -17,6 +17,7 @@ import torch
 from torch.autograd.function import Function
 
 from . import own_thread, steps
+from .absent import Backward, Partials, filled, lacking
 
 BOXED = hasattr(Function, "boxed_grads_call")
 FEW = 16  # results up to which one after the other is the quickest way to take them from a list
@@ -73,12 +74,15 @@ def source(shape: NodeShape) -> str:
         lines.append(f"    ctx.to_save = ({', '.join(tensors)},)")  # all that `save_for_backward` does
     if numbers:
         lines.append(f"    ctx.numbers = ({', '.join(numbers)},)")
+    lines.append("    ctx.materialize_grads = False")
     if shape.fixed:
         lines.append(f"    ctx.mark_non_differentiable({', '.join(f'o{k}' for k in shape.fixed)})")
         lines.append("    ctx._materialize_non_diff_grads = False")
     lines.append(f"    return {outs[0] if len(outs) == 1 else '(' + ', '.join(outs) + ',)'}")
     parts = ["*ctx.numbers"] * bool(numbers) + ["*ctx.saved_tensors"] * bool(tensors)
     lines.append(f"def backward(ctx, {'g' if BOXED else '*g'}):")
+    if shape.tangents:
+        lines.append(f"    if {' or '.join(f'g[{k}] is None' for k in shape.tangents)}: return partly(ctx, g)")
     lines.append(f"    args = [{', '.join([*parts, *(f'g[{k}]' for k in shape.tangents)])}]")
     lines += ["    g.clear()"] * BOXED + ["    ctx.maybe_clear_saved_tensors()"]
     computed = "r = twice(compiled_backward, args, ctx) if grad_enabled() else compiled_backward(args)"
@@ -91,6 +95,36 @@ def source(shape: NodeShape) -> str:
     return "\n".join([*lines, ""])
 
 
+def partly(
+    shape: NodeShape, whole: Backward, twice: Callable[..., Any], partials: Partials | None
+) -> Callable[..., Any]:
+    """The backward pass of a node, of (the node, its gradients) some of which are None; `whole`: of all of them."""
+    own = [k for k, is_tensor in enumerate(shape.tensors) if is_tensor]
+
+    def call(ctx: Any, g: Any) -> tuple[Any, ...]:
+        there = tuple(g[k] is not None for k in shape.tangents)
+        if partials is None or not any(there):
+            ctx.maybe_clear_saved_tensors()
+            none = lacking(ctx, [None] * len(shape.tensors), own, shape.tensors)
+            return (None, *(none[k] for k in own))
+        found = partials(there)
+        run = whole if found.backward is None else found.backward
+        args = [*getattr(ctx, "numbers", ()), *ctx.saved_tensors, *filled(ctx, g, shape.tangents)]
+        if BOXED:
+            g.clear()
+        ctx.maybe_clear_saved_tensors()
+        try:
+            with torch._C._DisableAutocast():
+                r = twice(run, args, ctx) if torch.is_grad_enabled() else run(args)
+        except RuntimeError as e:
+            steps.explain(e)
+            raise
+        grads = lacking(ctx, r, found.lacks, shape.tensors)
+        return (None, *(grads[k] for k in own))
+
+    return call
+
+
 def _unpack(names: Sequence[str]) -> str:
     return f"{', '.join(names)}, = " if names else ""
 
@@ -101,10 +135,11 @@ def make_node(
     shape: NodeShape,
     name: str,
     twice: Callable[..., Any],
+    partials: Partials | None = None,
 ) -> Callable[..., Any]:
     """`apply` of a node that runs `forward` and `backward` (boxed, as plans are): takes the numbers, then tensors.
 
-    `twice`: the backward pass under create_graph=True (`second.twice`).
+    `twice`: the backward pass under create_graph=True (`second.twice`); `partials`: where some gradients are not there.
     """
     scope: dict[str, Any] = {
         "compiled": forward,
@@ -116,6 +151,7 @@ def make_node(
         "explain": steps.explain,
         "here": own_thread.here,
         "decide": own_thread.decide,
+        "partly": partly(shape, backward, twice, partials),
     }
     exec(compile(source(shape), f"<fusewright {name}>", "exec"), scope)
     backward_ = scope["backward"]

@@ -24,6 +24,7 @@ from torch.utils import _pytree as pytree
 
 from ..core.errors import Refusal, UserError
 from . import classes, printing, questions, sizes
+from .aot_node import allow_absent
 from .attributes import Attributes, Found
 from .cuts import Cuts
 from .effects import draws
@@ -398,6 +399,8 @@ def _capture(
                 decompositions=compilers["decompositions"],
                 keep_inference_input_mutations=True,
             )
+            if made.backward_graph is not None:
+                allow_absent(made.meta, made.backward_graph, compilers["backward"])
     except (Retrace, Again):
         raise
     except Unclear as e:

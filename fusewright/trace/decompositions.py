@@ -160,6 +160,11 @@ def _pow(x: torch.Tensor, n: Any) -> Any:
     return x.clone() if n else torch.ones_like(x)
 
 
+def _assert_async(x: torch.Tensor) -> None:
+    """With the message that it has: torch keeps assertions with messages in a graph, and drops others."""
+    aten._assert_async.msg(x, "Expected Tensor with single nonzero value, but got zero")
+
+
 @cache
 def table(exact_rounding: bool = False) -> dict[Any, Callable[..., Any]]:
     """The decompositions for `aot_autograd(decompositions=...)`; `exact_rounding`: of 16 bits as eager rounds them."""
@@ -173,6 +178,7 @@ def table(exact_rounding: bool = False) -> dict[Any, Callable[..., Any]]:
         aten.var_mean.correction: _var_mean,
         aten.native_group_norm.default: _group_norm,
         aten.pow.Tensor_Scalar: _pow,
+        aten._assert_async.default: _assert_async,
         **pooling.TABLE,
     }
 

@@ -74,6 +74,10 @@ def prepare(program: ExportedProgram, decompositions: dict[Any, Callable[..., An
     for s in program.graph_signature.input_specs:
         if s.kind not in _TAKEN:
             raise UserError(f"the program takes a {s.kind.name.lower()} ({s.target or s.arg.name}), which is no tensor")
+    for n in program.graph.nodes:
+        if n.op == "call_function" and torch.Tag.inplace_view in getattr(n.target, "tags", ()):
+            if isinstance(n.args[0], Node) and n.args[0].op == "placeholder":
+                raise UserError(f"{user_line(n)} gives an argument another shape, which is not compiled ahead of time")
     varying = {n.name: _varying(n) for n in program.graph.nodes if n.op == "placeholder"}
     with _own_memory(program):
         functional = program.run_decompositions(_table(decompositions))
@@ -179,8 +183,10 @@ class _Preparation:
             elif n.op == "call_function" and n.target not in _FACTS:
                 self.copy(n)
             elif n.op == "get_attr":
-                where = user_line(next(iter(n.users), n))
-                raise UserError(f"{where}: control flow on values cannot be compiled ahead of time")
+                at = next(iter(n.users), n)
+                raise UserError(
+                    f"{user_line(at)}: control flow on values cannot be compiled ahead of time ({at.target})"
+                )
         results = self.finish(arguments, written, state)
         for n in list(self.graph.nodes):
             if n.op in ("placeholder", "get_attr") and not n.users and n not in symbols.values():

@@ -7,6 +7,9 @@ in another order after all is copied by the plan that reads it.
 
 Operators with a float that is computed from sizes are rewritten by torch to operators of tensors that compute the
 float, in the kernel and for each element. For traces with floats of the host that is left out (`floats_of_the_host`).
+Where it is done, Dynamo also traces once more, without those of its inputs that are floats and have become constants.
+It is told so of every float64 tensor of no dimensions, too, and then drops what writes to that tensor. Ours does not
+tell (`writes_to_scalars_stay`).
 
 AOTAutograd makes a dozen empty tensors before and after each trace, in which the state of random generators would be
 kept if random operators were made functional by torch; that takes 10 to 20 ms, and they are not (`no_random_state`).
@@ -21,6 +24,8 @@ from typing import Any
 
 import torch
 from torch._decomp.decompositions_for_rng import PhiloxStateTracker
+from torch._dynamo.source import CallMethodItemSource
+from torch._dynamo.symbolic_convert import TensorifyState
 from torch._functorch import config as functorch_config
 from torch._functorch._aot_autograd import collect_metadata_analysis, graph_compile
 from torch.fx.experimental.symbolic_shapes import statically_known_true
@@ -29,8 +34,9 @@ from torch.utils._python_dispatch import is_traceable_wrapper_subclass
 _lock = threading.Lock()
 
 
-class _Replaced:
-    """The function `name` of a module or class. In threads inside `here` it is `ours`, of torch's own and arguments."""
+class Replaced:
+    """The function or method `name` of a module or class. In threads inside `here` it is `ours`, of torch's own and
+    arguments."""
 
     def __init__(self, module: Any, name: str, ours: Callable[..., Any]):
         self.module, self.name, self.ours = module, name, ours
@@ -42,7 +48,7 @@ class _Replaced:
         me = threading.get_ident()
         with _lock:
             if not self.threads and self.plain is not None:
-                setattr(self.module, self.name, self.call)
+                setattr(self.module, self.name, lambda *args, **kwargs: self.call(*args, **kwargs))
             self.threads.append(me)
         try:
             yield
@@ -85,9 +91,42 @@ def _reset(plain: Callable[[], None]) -> None:
         plain()
 
 
-_gradients = _Replaced(collect_metadata_analysis, "coerce_tangent_and_suggest_memory_format", _gradient_like)
-_floats = _Replaced(graph_compile, "tensorify_python_scalars", lambda plain, *args: None)
-_states = _Replaced(PhiloxStateTracker, "reset", _reset)
-gradients_like_results, floats_of_the_host, no_random_state = _gradients.here, _floats.here, _states.here
+class _Local(threading.local):
+    host_floats = False
 
-__all__ = ["floats_of_the_host", "gradients_like_results", "no_random_state"]
+
+_local = _Local()
+
+
+def _tensorify(plain: Callable[..., None], gm: Any, env: Any, mode: Any) -> None:
+    """torch's function rewrites operators with floats, and notes the floats that have become constants."""
+    if _local.host_floats:
+        return
+    sources = env.var_to_sources
+    own = {
+        str(s) for s in env.backed_var_to_val if any(isinstance(x, CallMethodItemSource) for x in sources.get(s, ()))
+    }
+    own -= TensorifyState.force_specializations
+    TensorifyState.force_specializations |= own  # as if they had been noted before
+    try:
+        plain(gm, env, mode)
+    finally:
+        TensorifyState.force_specializations -= own
+
+
+@contextmanager
+def floats_of_the_host() -> Iterator[None]:
+    """Leave operators with floats as they are. Inside `writes_to_scalars_stay`."""
+    before, _local.host_floats = _local.host_floats, True
+    try:
+        yield
+    finally:
+        _local.host_floats = before
+
+
+_gradients = Replaced(collect_metadata_analysis, "coerce_tangent_and_suggest_memory_format", _gradient_like)
+_floats = Replaced(graph_compile, "tensorify_python_scalars", _tensorify)
+_states = Replaced(PhiloxStateTracker, "reset", _reset)
+gradients_like_results, writes_to_scalars_stay, no_random_state = _gradients.here, _floats.here, _states.here
+
+__all__ = ["Replaced", "floats_of_the_host", "gradients_like_results", "no_random_state", "writes_to_scalars_stay"]

@@ -339,9 +339,9 @@ class _Translator:
 
 
 def user_line(node: Node) -> str:
-    """`file:line (source)` of the user's code behind a node: the innermost line that is not torch's. Where all of it is
-    torch's, the module's path and class, `layers.0.norm1 (LayerNorm)`, or else torch's line. The node's name where
-    nothing is known."""
+    """`file:line (source)` of the user's code behind a node: the innermost line that is neither torch's nor generated.
+    Where there is none, the module's path and class, `layers.0.norm1 (LayerNorm)`, or else torch's line. The node's
+    name where nothing is known."""
     lines = [s.strip() for s in (node.meta.get("stack_trace") or "").splitlines() if s.strip()]
     torchs = ""
     for k in range(len(lines) - 1, -1, -1):
@@ -349,7 +349,7 @@ def user_line(node: Node) -> str:
             code = lines[k + 1] if k + 1 < len(lines) else ""
             head = lines[k].split(", in ")[0].replace('File "', "").replace('", line ', ":")
             line = f"{head} ({code})" if code else head
-            if not head.startswith(_TORCH):
+            if not head.startswith((_TORCH, "<eval_with_key>")):
                 return line
             torchs = torchs or line
     modules = node.meta.get("nn_module_stack") or node.meta.get("fwd_nn_module_stack")

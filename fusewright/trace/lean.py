@@ -19,7 +19,9 @@ from torch.utils._python_dispatch import is_traceable_wrapper_subclass
 from ..run import own_thread, second
 from ..run.node import NodeShape, make_node
 from . import frames
-from .functorch import gradients_like_results, no_random_state
+from .absent import absent
+from .aot_node import allow_absent, backward_of_now, noting_nodes
+from .functorch import gradients_like_results, no_random_state, writes_to_scalars_stay
 
 
 def is_lean(meta: Any) -> bool:
@@ -62,6 +64,7 @@ def below_autograd(run: Callable[[list[Any]], list[Any]], meta: Any) -> Callable
 
 def without_autocast(run: Callable[[list[Any]], list[Any]]) -> Callable[[list[Any]], list[Any]]:
     """`run`, a plan that AOTAutograd's node calls whatever autocast says then; torch's operators keep their types."""
+    run = backward_of_now(run)
 
     def quiet(args: list[Any]) -> list[Any]:
         if not torch._C._is_any_autocast_enabled():
@@ -134,7 +137,7 @@ def aot_settings() -> Iterator[None]:
     take gradients to lie as the results do; keep no state of random generators."""
     changes = {"force_non_lazy_backward_lowering": True, "donated_buffer": False}
     patch = functorch_config.patch({k: v for k, v in changes.items() if hasattr(functorch_config, k)})
-    with patch, gradients_like_results(), no_random_state():
+    with patch, gradients_like_results(), no_random_state(), writes_to_scalars_stay(), noting_nodes():
         yield
 
 
@@ -154,13 +157,14 @@ class Parts:
     def __init__(self) -> None:
         self.meta: Any = None
         self.compiled: dict[str, tuple[Callable[[list[Any]], list[Any]], GraphModule]] = {}
+        self.compilers: dict[str, Callable[..., Any]] = {}
 
     def keep(self, kind: str, compiler: Callable[..., Any]) -> Callable[..., Any]:
         """`compiler`, remembering what it was given and made: `kind` is "forward", "backward" or "inference"."""
 
         def kept(gm: GraphModule, inputs: Sequence[Any]) -> Any:
             made = compiler(gm, inputs)
-            self.compiled[kind] = made, gm
+            self.compiled[kind], self.compilers[kind] = (made, gm), compiler
             context = torch._guards.TracingContext.try_get()
             if kind != "backward" and context is not None:
                 self.meta = nothing_donated(context.fw_metadata)
@@ -170,6 +174,8 @@ class Parts:
 
     def callable(self, whole: Callable[..., Any], inputs: Sequence[Any], name: str) -> Callable[..., Any]:
         """What runs the graph: a function of its inputs, like AOTAutograd's own (`whole`), which it may be."""
+        if self.meta is not None and "backward" in self.compiled:
+            allow_absent(self.meta, self.compiled["backward"][1], self.compilers["backward"])
         if self.meta is None or not is_lean(self.meta) or torch._C._is_any_autocast_enabled():
             return whole
         if any(isinstance(x, torch.Tensor) and is_traceable_wrapper_subclass(x) for x in inputs):
@@ -189,8 +195,9 @@ class Parts:
             shape = None if backward_graph is None else node_shape(graph, backward_graph, self.meta, tensors)  # type: ignore[arg-type]
             if shape is None or not torch.is_grad_enabled():  # an `enable_grad` of the program is within a `no_grad`
                 return whole
+            partials = absent(backward_graph, len(shape.tangents), self.compilers["backward"])  # type: ignore[arg-type]
             again = second.twice(None, "under torch.compile", shape.curved)
-            scope["_run"] = make_node(forward, backward, shape, name, again)  # type: ignore[arg-type]
+            scope["_run"] = make_node(forward, backward, shape, name, again, partials)  # type: ignore[arg-type]
             call = _node_call("_run", args, shape)
         lines = [f"def call({', '.join(args)}):", f"    if _transforms(): return _whole({', '.join(args)})"]
         dims = {k: o.dynamic_dims for k, o in enumerate(self.meta.output_info) if o.dynamic_dims}
