@@ -41,6 +41,7 @@ from .signature import Described, Layout, Node, layout, rebuild
 from .stand_in import standing_in
 from .state import unchanged
 from .unchanged import both
+from .written_views import check_addresses
 
 ATTEMPTS = 16  # to trace a function
 _grad_enabled = torch.is_grad_enabled  # torch's own: to ask by name is noted while there are traces (`questions.py`)
@@ -347,6 +348,8 @@ def _capture(
             if kind == "forward" and tracer.attributes.checkpoint and any(i.mutates_data for i in meta.input_info):
                 raise Refusal("checkpoint", "it writes to memory under torch.utils.checkpoint, or beside that")
             check_constants(gm)
+            if kind != "backward":
+                check_addresses(gm, meta)
             built = compilers[kind](gm, inputs)
             which = "backward" if kind == "backward" else "forward"
             setattr(made, which, built)

@@ -20,6 +20,7 @@ from ..run import own_thread, second
 from ..run.node import NodeShape, make_node
 from . import frames
 from .functorch import gradients_like_results, no_random_state
+from .written_views import check_addresses
 
 
 def is_lean(meta: Any) -> bool:
@@ -159,11 +160,12 @@ class Parts:
         """`compiler`, remembering what it was given and made: `kind` is "forward", "backward" or "inference"."""
 
         def kept(gm: GraphModule, inputs: Sequence[Any]) -> Any:
-            made = compiler(gm, inputs)
-            self.compiled[kind] = made, gm
             context = torch._guards.TracingContext.try_get()
             if kind != "backward" and context is not None:
                 self.meta = nothing_donated(context.fw_metadata)
+                check_addresses(gm, self.meta)
+            made = compiler(gm, inputs)
+            self.compiled[kind] = made, gm
             return made if kind != "backward" else without_autocast(made)
 
         return kept
