@@ -34,7 +34,7 @@ from .trace.lowering import check_operators
 from .trace.max_pooling import open_max_pooling
 from .trace.padding import pad_products
 from .trace.partition import copy_written, mark_private, recomputing
-from .trace.written_views import where_it_holds
+from .trace.written_views import addresses, where_it_holds
 
 if TYPE_CHECKING:
     from .trace import claims, eager_random
@@ -131,7 +131,7 @@ def fusewright(gm: GraphModule, example_inputs: Sequence[Any], **kwargs: Any) ->
     given = options_of(kwargs)
     opts = from_mapping(given) if given else current()
     check_operators(opts.disable)
-    parts = Parts()
+    parts = Parts(addresses(gm))
     with using(opts), aot_settings():
         skip_timing()
         try:

@@ -150,10 +150,11 @@ def nothing_donated(meta: Any) -> Any:
 
 
 class Parts:
-    """What AOTAutograd had compiled of one graph: each compiler says so (`keep`)."""
+    """What AOTAutograd had compiled of one graph: each compiler says so (`keep`). `addressed`: as `addresses` says."""
 
-    def __init__(self) -> None:
+    def __init__(self, addressed: bool) -> None:
         self.meta: Any = None
+        self.addressed = addressed
         self.compiled: dict[str, tuple[Callable[[list[Any]], list[Any]], GraphModule]] = {}
 
     def keep(self, kind: str, compiler: Callable[..., Any]) -> Callable[..., Any]:
@@ -163,7 +164,8 @@ class Parts:
             context = torch._guards.TracingContext.try_get()
             if kind != "backward" and context is not None:
                 self.meta = nothing_donated(context.fw_metadata)
-                check_addresses(gm, self.meta)
+                if self.addressed:
+                    check_addresses(gm, self.meta)
             made = compiler(gm, inputs)
             self.compiled[kind] = made, gm
             return made if kind != "backward" else without_autocast(made)

@@ -9,7 +9,7 @@ import pytest
 import torch
 
 import fusewright
-from tests.support import counted, counters, is_ours, same_bits
+from tests.support import clone_like, counted, counters, is_ours, no_fallbacks, same_bits
 
 Fn = Callable[[torch.Tensor], Any]
 WAYS: dict[str, Callable[[Fn], Fn]] = {
@@ -116,3 +116,25 @@ def test_views_of_whole_storages_are_compiled() -> None:
         assert same_bits(got, want) and same_bits(x, y) and got.untyped_storage().data_ptr() == x.data_ptr()
     found = counted(before)
     assert found["fuse_traces"] == 1 and not found.get("fuse_declined")
+
+
+@pytest.mark.skipif(not is_ours(), reason="counters")
+@pytest.mark.parametrize("way", WAYS)
+def test_storage_of_other_tensors_is_compiled(way: str) -> None:
+    """Windows of an intermediate result beside a running mean; arguments that share a storage."""
+
+    def windows(x, mean):
+        y = x * 2
+        mean.lerp_(y.mean(0), 0.1)
+        return y.as_strided((3, 2, 6), (6, 6, 1)).sum(1)
+
+    def shared(x, y):
+        x.add_(1)
+        return y * 2
+
+    torch._dynamo.reset()
+    with no_fallbacks():
+        for fn, args in ((windows, (torch.randn(4, 6), torch.zeros(6))), (shared, tuple(torch.randn(2, 8)))):
+            mine, theirs = clone_like(args), clone_like(args)
+            torch.testing.assert_close(WAYS[way](fn)(*mine), fn(*theirs))
+            torch.testing.assert_close(mine, theirs)
