@@ -32,7 +32,7 @@ from .found import Known, Retrace, multiples
 from .functorch import floats_of_the_host
 from .generators import Unclear, undrawn
 from .kept import Again, Kept
-from .lean import aot_settings, nothing_donated, without_autocast
+from .lean import aot_settings, nothing_donated, without_autocast, without_history
 from .lines import Lines
 from .numbers import unhashable
 from .outside import Outside
@@ -351,6 +351,8 @@ def _capture(
             if kind != "backward":
                 check_addresses(gm, meta)
             built = compilers[kind](gm, inputs)
+            if kind == "forward":
+                built = without_history(built, gm, meta)
             which = "backward" if kind == "backward" else "forward"
             setattr(made, which, built)
             setattr(made, f"{which}_graph", gm)

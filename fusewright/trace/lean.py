@@ -74,6 +74,31 @@ def without_autocast(run: Callable[[list[Any]], list[Any]]) -> Callable[[list[An
     return quiet
 
 
+def without_history(
+    run: Callable[[list[Any]], list[Any]], gm: GraphModule, meta: Any
+) -> Callable[[list[Any]], list[Any]]:
+    """`run`, the forward plan of `gm` for AOTAutograd's node, whose results without gradients are no views to autograd.
+
+    Plans make views the shortest way, and a view of a result that requires a gradient requires one, too; `detach(x)`
+    beside another view of `x` does not.
+    """
+    results: Any = next(n for n in reversed(gm.graph.nodes) if n.op == "output").args[0]
+    first = meta.num_mutated_inp_runtime_indices
+    alone = [k for k, o in enumerate(meta.output_info, first) if not o.requires_grad and o.base_idx is None]
+    fixed = [k for k in alone if _is_tensor(results[k]) and _kind(results[k]) == "view"]
+    if not fixed or meta.tokens or is_lean(meta):
+        return run
+
+    def apart(args: list[Any]) -> list[Any]:
+        out = list(run(args))
+        for k in fixed:
+            out[k] = out[k].detach()
+        return out
+
+    apart._boxed_call = True  # type: ignore[attr-defined]
+    return apart
+
+
 def node_shape(forward: GraphModule, backward: GraphModule, meta: Any, tensors: Sequence[bool]) -> NodeShape | None:
     """What the node of a traced forward and backward pass hands around; None if the graphs are not as expected.
 
@@ -89,7 +114,8 @@ def node_shape(forward: GraphModule, backward: GraphModule, meta: Any, tensors: 
     fixed = tuple(
         k for k, o in enumerate(meta.output_info) if not o.requires_grad and issubclass(o.raw_type, torch.Tensor)
     )
-    views = tuple(meta.unsafe_view_out_indices)
+    seen = {k for k in fixed if _is_tensor(results[k]) and _kind(results[k]) == "view"}  # type: ignore[index]
+    views = tuple(sorted(seen.union(meta.unsafe_view_out_indices)))
     kinds = tuple(map(_kind, saved))  # type: ignore[arg-type]
     given: Any = results[:outputs]  # type: ignore[index]
     own = own_thread.wanted(n.meta["val"].device for n in given if _is_tensor(n))
@@ -167,6 +193,8 @@ class Parts:
                 if self.addressed:
                     check_addresses(gm, self.meta)
             made = compiler(gm, inputs)
+            if kind == "forward" and context is not None:
+                made = without_history(made, gm, self.meta)
             self.compiled[kind] = made, gm
             return made if kind != "backward" else without_autocast(made)
 
