@@ -34,6 +34,7 @@ from .trace.lowering import check_operators
 from .trace.max_pooling import open_max_pooling
 from .trace.padding import pad_products
 from .trace.partition import copy_written, mark_private, recomputing
+from .trace.written_views import addresses, where_it_holds
 
 if TYPE_CHECKING:
     from .trace import claims, eager_random
@@ -130,7 +131,7 @@ def fusewright(gm: GraphModule, example_inputs: Sequence[Any], **kwargs: Any) ->
     given = options_of(kwargs)
     opts = from_mapping(given) if given else current()
     check_operators(opts.disable)
-    parts = Parts()
+    parts = Parts(addresses(gm))
     with using(opts), aot_settings():
         skip_timing()
         try:
@@ -148,7 +149,7 @@ def fusewright(gm: GraphModule, example_inputs: Sequence[Any], **kwargs: Any) ->
             return gm.forward  # which says so
         except Exception as e:
             return whole_graph(e, "trace a graph", gm, f"graph{next(_joints)}", opts)
-        return parts.callable(whole, example_inputs, "fusewright")
+        return parts.callable(where_it_holds(whole, parts.meta, gm.forward), example_inputs, "fusewright")
 
 
 __all__ = ["fusewright"]

@@ -39,6 +39,7 @@ from .trace.launcher import SCOPE, Entry, amp_state, block, condition, inlinable
 from .trace.lean import below_autograd, is_lean, node_shape
 from .trace.second import second_of
 from .trace.signature import HOOKS, Described, Layout, describe
+from .trace.written_views import from_the_start, seen_again
 
 ENTRIES = 16  # signatures that the generated code tries one after the other; the others are looked up by key
 OPTIONS = 4  # entries of one trace in the generated code: for other options, grad modes, kinds of tensors
@@ -185,7 +186,7 @@ class Fused:
                     if isinstance(failure, UserError) and self.strict:
                         raise
             if plan is not None and not self.apart(plan, leaves):
-                record.plain(self.title, "its arguments share memory that it writes to")
+                record.plain(self.title, "arguments share memory that it writes to, or lie apart in it")
                 return self.plain(*values)
             if plan is None:
                 result = self.plain(*values)  # if it raises, too, that is the error to see
@@ -242,8 +243,11 @@ class Fused:
     def apart(self, plan: _Plan, leaves: list[Any]) -> bool:
         """Whether what the plan writes into shares no memory with other arguments of this call."""
         e = plan.entry
+        if not e.mutated:
+            return True
         given = [*leaves, *e.captured.constants]
-        return not e.mutated or apart([given[k] for k in e.mutated], [given[k] for k in e.layouts])
+        placed = from_the_start([given[k] for k in e.viewed])
+        return placed and apart([given[k] for k in e.mutated], [given[k] for k in e.layouts])
 
     def trace(
         self,
@@ -337,7 +341,10 @@ def _entry(c: Captured, described: Described, title: str) -> Entry:
     seen = [order[k - offset] for k, i in enumerate(meta.input_info) if _recorded(i)]
     if (c.enables or torch.is_grad_enabled()) and any(layouts[k].requires_grad for k in seen):
         raise Refusal("mutation", "an argument that requires a gradient is mutated")
-    entry = Entry(described.structure, layouts, c, "whole", c.whole, mutated)
+    if any(i.mutates_data and i.mutates_metadata for i in meta.input_info):
+        raise Refusal("mutation", "elements and strides of an argument are changed")
+    viewed = tuple(order[k - offset] for k in seen_again(meta))
+    entry = Entry(described.structure, layouts, c, "whole", c.whole, mutated, viewed)
     if not is_lean(meta) or c.forward is None:
         return entry
     if c.backward_graph is None:

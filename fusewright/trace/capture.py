@@ -33,7 +33,7 @@ from .found import VALUE, Conditions, Known, Numbers, Retrace, multiples
 from .functorch import floats_of_the_host
 from .generators import Unclear, undrawn
 from .kept import Again, Kept
-from .lean import aot_settings, nothing_donated, without_autocast
+from .lean import aot_settings, nothing_donated, without_autocast, without_history
 from .lines import Lines
 from .numbers import unhashable
 from .outside import Outside
@@ -42,6 +42,7 @@ from .signature import Described, Layout, Node, layout, rebuild
 from .stand_in import standing_in
 from .state import unchanged
 from .unchanged import both
+from .written_views import check_addresses
 
 ATTEMPTS = 28  # to trace a function
 _grad_enabled = torch.is_grad_enabled  # torch's own: to ask by name is noted while there are traces (`questions.py`)
@@ -359,7 +360,11 @@ def _capture(
             if kind == "forward" and tracer.attributes.checkpoint and any(i.mutates_data for i in meta.input_info):
                 raise Refusal("checkpoint", "it writes to memory under torch.utils.checkpoint, or beside that")
             check_constants(gm)
+            if kind != "backward":
+                check_addresses(gm, meta)
             built = compilers[kind](gm, inputs)
+            if kind == "forward":
+                built = without_history(built, gm, meta)
             which = "backward" if kind == "backward" else "forward"
             setattr(made, which, built)
             setattr(made, f"{which}_graph", gm)

@@ -40,6 +40,7 @@ from . import frames
 from .attributes import CLASS, MISSING, alike
 from .capture import Captured, Out
 from .signature import HOOKS, LARGEST, LOOSE, Layout, ModuleState, Node
+from .written_views import from_the_start
 
 
 @dataclass(slots=True)
@@ -47,8 +48,9 @@ class Entry:
     """A plan with the signature of calls that may use it.
 
     `how`: "plain" (a boxed plan), "node" (`apply` of an autograd node, which takes the integers as one tuple) or
-    "whole" (AOTAutograd's callable); `run` is that. `mutated`: leaves that are written. `device`: what factories use
-    by default, if that has been set. `options`: the options object in force.
+    "whole" (AOTAutograd's callable); `run` is that. `mutated`: leaves that are written; `viewed`: those that must
+    be `from_the_start` (`written_views.py`). `device`: what factories use by default, if that has been set. `options`:
+    the options object in force.
     """
 
     structure: tuple[Node, ...]
@@ -57,6 +59,7 @@ class Entry:
     how: str
     run: Callable[..., Any]
     mutated: tuple[int, ...] = ()
+    viewed: tuple[int, ...] = ()
     returns: int = 1  # how many results a node has
     amp: tuple[Any, ...] = ()
     device: torch.device | None = None
@@ -236,6 +239,8 @@ class _Block:
         for i, k in enumerate(en.captured.integers):
             self.lines.append(f"_s{len(symbols) + i} = {self.found[k]}")
         if en.mutated:
+            if en.viewed:
+                conditions.append(f"_from_the_start(({', '.join(self.found[k] for k in en.viewed)},))")
             others = [self.found[k] for k in en.layouts]
             conditions.append(f"_apart(({', '.join(self.found[k] for k in en.mutated)},), ({', '.join(others)},))")
         return conditions + en.captured.guards
@@ -369,8 +374,7 @@ def amp_state() -> tuple[Any, ...]:
     return tuple((d, torch.get_autocast_dtype(d)) for d in ("cpu", "cuda") if torch.is_autocast_enabled(d))
 
 
-SCOPE["_amp"] = amp_state
-SCOPE["_apart"] = apart
+SCOPE |= {"_amp": amp_state, "_apart": apart, "_from_the_start": from_the_start}
 
 
 def gatherer(state: ModuleState) -> Callable[[Any], tuple[Any, ...] | None]:

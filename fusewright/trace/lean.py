@@ -22,6 +22,7 @@ from . import frames
 from .absent import absent
 from .aot_node import allow_absent, backward_of_now, noting_nodes
 from .functorch import gradients_like_results, no_random_state, writes_to_scalars_stay
+from .written_views import check_addresses
 
 
 def is_lean(meta: Any) -> bool:
@@ -76,6 +77,31 @@ def without_autocast(run: Callable[[list[Any]], list[Any]]) -> Callable[[list[An
     return quiet
 
 
+def without_history(
+    run: Callable[[list[Any]], list[Any]], gm: GraphModule, meta: Any
+) -> Callable[[list[Any]], list[Any]]:
+    """`run`, the forward plan of `gm` for AOTAutograd's node, whose results without gradients are no views to autograd.
+
+    Plans make views the shortest way, and a view of a result that requires a gradient requires one, too; `detach(x)`
+    beside another view of `x` does not.
+    """
+    results: Any = next(n for n in reversed(gm.graph.nodes) if n.op == "output").args[0]
+    first = meta.num_mutated_inp_runtime_indices
+    alone = [k for k, o in enumerate(meta.output_info, first) if not o.requires_grad and o.base_idx is None]
+    fixed = [k for k in alone if _is_tensor(results[k]) and _kind(results[k]) == "view"]
+    if not fixed or meta.tokens or is_lean(meta):
+        return run
+
+    def apart(args: list[Any]) -> list[Any]:
+        out = list(run(args))
+        for k in fixed:
+            out[k] = out[k].detach()
+        return out
+
+    apart._boxed_call = True  # type: ignore[attr-defined]
+    return apart
+
+
 def node_shape(forward: GraphModule, backward: GraphModule, meta: Any, tensors: Sequence[bool]) -> NodeShape | None:
     """What the node of a traced forward and backward pass hands around; None if the graphs are not as expected.
 
@@ -91,7 +117,8 @@ def node_shape(forward: GraphModule, backward: GraphModule, meta: Any, tensors: 
     fixed = tuple(
         k for k, o in enumerate(meta.output_info) if not o.requires_grad and issubclass(o.raw_type, torch.Tensor)
     )
-    views = tuple(meta.unsafe_view_out_indices)
+    seen = {k for k in fixed if _is_tensor(results[k]) and _kind(results[k]) == "view"}  # type: ignore[index]
+    views = tuple(sorted(seen.union(meta.unsafe_view_out_indices)))
     kinds = tuple(map(_kind, saved))  # type: ignore[arg-type]
     given: Any = results[:outputs]  # type: ignore[index]
     own = own_thread.wanted(n.meta["val"].device for n in given if _is_tensor(n))
@@ -152,10 +179,11 @@ def nothing_donated(meta: Any) -> Any:
 
 
 class Parts:
-    """What AOTAutograd had compiled of one graph: each compiler says so (`keep`)."""
+    """What AOTAutograd had compiled of one graph: each compiler says so (`keep`). `addressed`: as `addresses` says."""
 
-    def __init__(self) -> None:
+    def __init__(self, addressed: bool) -> None:
         self.meta: Any = None
+        self.addressed = addressed
         self.compiled: dict[str, tuple[Callable[[list[Any]], list[Any]], GraphModule]] = {}
         self.compilers: dict[str, Callable[..., Any]] = {}
 
@@ -163,11 +191,15 @@ class Parts:
         """`compiler`, remembering what it was given and made: `kind` is "forward", "backward" or "inference"."""
 
         def kept(gm: GraphModule, inputs: Sequence[Any]) -> Any:
-            made = compiler(gm, inputs)
-            self.compiled[kind], self.compilers[kind] = (made, gm), compiler
             context = torch._guards.TracingContext.try_get()
             if kind != "backward" and context is not None:
                 self.meta = nothing_donated(context.fw_metadata)
+                if self.addressed:
+                    check_addresses(gm, self.meta)
+            made = compiler(gm, inputs)
+            if kind == "forward" and context is not None:
+                made = without_history(made, gm, self.meta)
+            self.compiled[kind], self.compilers[kind] = (made, gm), compiler
             return made if kind != "backward" else without_autocast(made)
 
         return kept
