@@ -30,7 +30,7 @@ from fusewright.core.errors import CompilerError
 from fusewright.loop.constants import with_sizes
 from fusewright.loop.ir import Func, walk
 from fusewright.loop.verify import verify
-from fusewright.run import gpu, hot, internals, special
+from fusewright.run import gpu, internals, special, timed
 
 DEVICE = "cuda"
 
@@ -173,7 +173,7 @@ def main() -> None:
     if results:
         mean = math.exp(sum(math.log(r["ratio"]) for r in results) / len(results))
         best = [min(1.0, r["ratio"], r["bounded"] or 1.0) for r in results]
-        adopted = math.exp(sum(math.log(b if b <= hot.GAIN else 1.0) for b in best) / len(best))
+        adopted = math.exp(sum(math.log(b if b <= timed.GAIN else 1.0) for b in best) / len(best))
         faster = sum(r["ratio"] < 0.97 for r in results)
         slower = sum(r["ratio"] > 1.03 for r in results)
         print(

@@ -28,7 +28,7 @@ from .fusion.ir import Fusion
 from .graph.grouping import Group
 from .index.expr import Ix, sym
 from .loop.lower import Kernel
-from .run import first, hot, tune
+from .run import first, hot, timed, tune
 from .run.devices import Driver
 from .run.gpu import Ahead, GpuGroup, kernel_for
 from .schedule import gpu, gpu_scatter
@@ -86,7 +86,7 @@ def compile_ahead(groups: Sequence[Callable[[], GpuGroup]], hint: Hint) -> None:
     for g in begun:  # after what must be there
         with contextlib.suppress(Exception):
             assert g.ahead is not None
-            special = hot.ahead(pool, g, g.ahead.kernel, g.ahead.numbers, hot.traffic(g, hint))
+            special = hot.ahead(pool, g, g.ahead.kernel, g.ahead.numbers, timed.traffic(g, hint))
             g.ahead = replace(g.ahead, special=special)
             if special is not None:
                 _begun.add(special)

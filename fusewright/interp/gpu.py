@@ -385,7 +385,7 @@ class _Machine:
                 m.read_block[at[m.read_block[at] != us]] = MANY  # several blocks of a cluster at once
         if len(s.args) < 2:
             return self.spread(m.data[place].astype(numpy_type(s.dst.dtype), copy=False).reshape(on.shape))
-        out = np.zeros(on.shape, numpy_type(s.dst.dtype))
+        out: np.ndarray = np.zeros(on.shape, numpy_type(s.dst.dtype))
         out[on] = m.data[place]
         if len(s.args) == 3:
             index, (_, reach, _) = self.value(s.args[0]), self.where(b, s.args[2], 1, None, "")

@@ -1,9 +1,9 @@
 """The first launches of a group, while its kernels are being compiled.
 
 Two are: the general one, and one for the first sizes only (`special.py`). Whichever is there first is launched, until
-the other one is there, too. Then the special one is, unless its registers let clearly fewer blocks run at once. Where
-sizes are symbolic, the first launch waits for the general one: a program that was traced for all sizes is likely to be
-called with the next ones at once.
+the other one is there, too. Then the special one is, unless its registers let clearly fewer blocks run at once: the
+general one is launched then until both have been timed (`timed.py`). Where sizes are symbolic, the first launch waits
+for the general one: a program that was traced for all sizes is likely to be called with the next ones at once.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from . import special as specials
 from . import specialize
 from .gpu import Ahead, Decision, Found, GpuGroup, Prepared
 from .special import Kind, Special, adopted, at_once, crowded, kind_of, launch_of, pattern
+from .timed import SOON, Hot
 
 
 def meanwhile(group: GpuGroup, key: tuple[int, ...], decision: Decision) -> Any:
@@ -71,22 +72,25 @@ class Waiting:
                 now = group.memo[self.key] = self.settled()
         return now if isinstance(now, Prepared) else self.entry
 
-    def settled(self) -> Prepared:
+    def settled(self) -> Any:
         """The launch from now on."""
         raise NotImplementedError
 
-    def judged(self, found: Found, special: Callable[[Kind], Special | None]) -> Special | None:
-        """The special kernel, if it is to be launched; it is `special` of what is known, if anybody can make it."""
+    def judged(self, found: Found, entry: Prepared, special: Callable[[Kind], Special | None]) -> Any:
+        """The launch from now on: that of the general kernel (`entry`), of the special one, or one that times both.
+
+        The special one is `special` of what is known, if anybody can make it.
+        """
         kernel, code, numbers = found
         kind = kind_of(self.group, code.key)
         known, best = kind.find(numbers)
         if not known:
-            tried = best = special(kind)
+            best = special(kind)
             if best is not None and crowded(best.code, code, self.group.driver.gpu):
-                best = None
-            kind.judge(pattern(kernel.func, numbers, tried.func if tried else kernel.func), best)
+                return Hot(self.group, self.key, found, entry, SOON)
+            kind.judge(pattern(kernel.func, numbers, best.func if best else kernel.func), best)
         kind.forget(numbers)
-        return best
+        return entry if best is None else adopted(self.group, self.key, best, entry)
 
 
 class Soon(Waiting):
@@ -98,9 +102,8 @@ class Soon(Waiting):
         super().__init__(group, key, entry, special)
         self.found = found
 
-    def settled(self) -> Prepared:
-        best = self.judged(self.found, lambda kind: at_once(self.group, kind, self.found))
-        return self.entry if best is None else adopted(self.group, self.key, best, self.entry)
+    def settled(self) -> Any:
+        return self.judged(self.found, self.entry, lambda kind: at_once(self.group, kind, self.found))
 
 
 class First(Waiting):
@@ -116,15 +119,14 @@ class First(Waiting):
         super().__init__(group, key, launch_of(group, special, sizes), a.general)
         self.decision, self.special = decision, special
 
-    def settled(self) -> Prepared:
+    def settled(self) -> Any:
         group = self.group
         try:
             found = group.new(self.decision)
         except Exception as e:  # which other sizes will have to do with
             LOG.info("only a kernel for the first sizes: %s", e)
             return self.entry
-        best = self.judged(found, lambda kind: self.special)
-        return group.prepared(*found) if best is None else adopted(group, self.key, best, group.prepared(*found))
+        return self.judged(found, group.prepared(*found), lambda kind: self.special)
 
 
 __all__ = ["First", "Soon", "Waiting", "first", "meanwhile"]

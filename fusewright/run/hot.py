@@ -3,10 +3,10 @@
 A GPU kernel takes its sizes as arguments. There may be a second one, of the same schedule, in which they are numbers
 (`loop/constants.py`). With "hot" both are compiled at the same time for the sizes that a program is first called with,
 and for all sizes of a program that was traced for one set of them; what is there first is launched first, and then the
-special one unless its registers let clearly fewer blocks run at once (`first.py`). For sizes that come later nobody
-waits: when they have kept the device busy for long, it is compiled in the background and then timed beside the general
-one, on the tensors of a call; it stays only if it is clearly faster. With "always" it is compiled before the first
-launch, and nothing is timed; with "never" there is none.
+special one unless its registers let clearly fewer blocks run at once (`first.py`): then they are timed soon. For sizes
+that come later nobody waits: when they have kept the device busy for long, it is compiled in the background and then
+timed beside the general one, on the tensors of a call (`timed.py`); it stays only if it is clearly faster. With
+"always" it is compiled before the first launch, and nothing is timed; with "never" there is none.
 
 Total time is what counts, so little is tried. A kernel that moves little is never looked at. A later one is looked at
 when it has moved as much as takes longer than compiling it, which holds up what runs meanwhile. What came out is known
@@ -16,31 +16,20 @@ and none is made for more than a few sizes.
 
 from __future__ import annotations
 
-import contextvars
-import sys
-import threading
-from collections.abc import Callable, Sequence
 from concurrent.futures import Executor, Future
 from typing import Any
 
-from ..core.log import LOG
 from ..core.options import current
-from ..index.expr import Ix
-from ..loop.constants import specialised
-from ..loop.ir import For, Func, If, Let, Store, walk
+from ..loop.ir import Func
 from ..loop.lower import Kernel
-from ..schedule.gpu_base import reach
 from .first import Soon
-from .gpu import Found, GpuGroup, Prepared, elsewhere, key_of, sizes_of
-from .special import Kind, Special, adopted, asked, at_once, kind_of, launch_of, made, pattern, tightened
+from .gpu import Found, GpuGroup, Prepared, key_of, sizes_of
+from .special import adopted, asked, at_once, kind_of
 from .specialize import worker
+from .timed import Hot, traffic
 
 SMALL = 4 << 20  # bytes of a launch that takes longer to begin than to run
 STAKE = 1 << 40  # bytes that are moved before more is compiled: a quarter of a second's worth
-LAUNCHES = 16  # how many there are at least before that
-POLL = 64  # launches after which one asks again whether that has been compiled
-ROUNDS = 5  # samples, twice
-GAIN = 0.97  # of the general kernel's time: what is adopted takes less
 
 
 def ahead(pool: Executor, group: GpuGroup, kernel: Kernel, numbers: list[int], moved: int) -> Future[Func] | None:
@@ -76,159 +65,7 @@ def begin(group: GpuGroup, key: tuple[int, ...], found: Found, entry: Prepared) 
         return entry
     if tuple(numbers) in kind.ahead or kind.wants(group):
         return Soon(group, key, found, entry, asked(worker(), kind, group, kernel, numbers))
-    return Hot(group, key, found, entry, max(LAUNCHES, STAKE // moved if moved else 0))
+    return Hot(group, key, found, entry, STAKE)
 
 
-def traffic(group: GpuGroup, size: Callable[[Ix], int]) -> int:
-    """Bytes of all tensors of a launch."""
-    return sum(size(b.numel) * b.dtype.itemsize for b in group.fusion.buffers)
-
-
-def weight(func: Func) -> int:
-    """Divisions, conditions, masks and loops: what sizes as numbers may spare a kernel."""
-    n = 0
-    for s in walk(func.body):
-        if isinstance(s, Let):
-            n += s.op in ("udiv", "min", "max", "lanemask") or (s.buf is not None and len(s.args) > 1)
-        elif isinstance(s, Store):
-            n += s.mask is not None
-        else:
-            n += isinstance(s, (If, For))
-    return n
-
-
-class Hot:
-    """Launches a general kernel until it is known whether a special one is faster.
-
-    `until`: the number of the launch in which something is to be done. First special kernels are asked for; when they
-    are there (`specials`), a call that can be timed compares them and leaves the best in `group.memo[key]`.
-    """
-
-    __slots__ = ("calls", "entry", "found", "group", "key", "lock", "pattern", "specials", "until")
-
-    def __init__(self, group: GpuGroup, key: tuple[int, ...], found: Found, entry: Prepared, launches: int):
-        self.group, self.key, self.found, self.entry = group, key, found, entry
-        self.lock = threading.Lock()
-        self.specials: list[Special] = []
-        self.pattern = pattern(found[0].func, found[2], found[0].func)  # of size parameters that are judged with these
-        self.calls, self.until = 0, launches
-
-    def __call__(self, *pointers: int, hosts: tuple[float, ...] = ()) -> None:
-        self.calls += 1
-        if self.calls < self.until:
-            self.entry(*pointers, hosts=hosts)
-        else:
-            self.decide(pointers, hosts)(*pointers, hosts=hosts)
-
-    def lend(self) -> int:
-        """How many launches of `entry` somebody else may make before calling again; they count as made."""
-        if self.until == sys.maxsize:
-            return POLL
-        n = max(0, self.until - 1 - self.calls)
-        self.calls += n
-        return n
-
-    @property
-    def waiting(self) -> bool:
-        """Whether there will soon be a decision."""
-        return bool(self.specials) or self.until == sys.maxsize
-
-    def decide(self, pointers: tuple[int, ...], hosts: tuple[float, ...]) -> Any:
-        """What to launch this time."""
-        if not self.lock.acquire(blocking=False):  # another thread is at it
-            return self.entry
-        try:
-            now = self.group.memo.get(self.key)
-            if now is not self:
-                return now or self.entry
-            if not self.specials:
-                self.ask()
-                return self.entry
-            return self.compared(pointers, hosts) if self.group.driver.can_time() else self.entry
-        finally:
-            self.lock.release()
-
-    def ask(self) -> None:
-        """Have the special kernel compiled in the background, unless it is known what comes of it."""
-        known, special = self.kind.find(self.found[2])
-        if known or self.kind.closed():
-            self.settle(special)
-            return
-        self.until = sys.maxsize
-        worker().submit(contextvars.copy_context().run, self.make)
-
-    @property
-    def kind(self) -> Kind:
-        return kind_of(self.group, self.found[1].key)
-
-    def make(self) -> None:
-        kernel, code, numbers = self.found
-        group = self.group
-        try:
-            func = specialised(kernel.func, numbers)
-            self.pattern = pattern(kernel.func, numbers, func)
-            if weight(func) == weight(kernel.func):
-                self.lose("there is nothing to fold")
-                return
-            found = [made(group, func)]
-            tight = tightened(found[0], code, group.driver.gpu)
-            if tight is not None:
-                found.append(made(group, tight))
-            self.specials = found
-            self.until = 0
-        except Exception as e:  # the general kernel works
-            self.lose(str(e))
-
-    def compared(self, pointers: tuple[int, ...], hosts: tuple[float, ...]) -> Prepared:
-        """Times the kernels on the tensors of a call."""
-        group = self.group
-        known, before = self.kind.find(self.found[2])
-        if known:  # by another group
-            return self.settle(before)
-        try:
-            launches = [self.entry, *(launch_of(group, s, self.entry.sizes) for s in self.specials)]
-            memory, there = _apart(group, self.key, pointers)
-            runs: list[Callable[[], None]] = [lambda p=p: p(*there, hosts=hosts) for p in launches]  # type: ignore[misc]
-            times = group.driver.times(runs * 2, ROUNDS)
-            del memory
-        except Exception as e:
-            return self.lose(str(e))
-        general, *mine = map(min, zip(times[: len(runs)], times[len(runs) :], strict=True))
-        least = min(range(len(mine)), key=mine.__getitem__)
-        special = self.specials[least]
-        special.ratio = mine[least] / general if general > 0 else 1.0
-        LOG.info("%s for its sizes: %.3g s, general %.3g s", special.func.name, mine[least], general)
-        if special.ratio > GAIN:
-            return self.lose("")
-        self.kind.judge(self.pattern, special)
-        return self.settle(special)
-
-    def lose(self, why: str) -> Prepared:
-        if why:
-            LOG.info("no kernel for one set of sizes of %s: %s", self.found[0].func.name, why)
-        self.kind.judge(self.pattern, None)
-        return self.settle(None)
-
-    def settle(self, special: Special | None) -> Prepared:
-        """From now on launch this one, or the general kernel."""
-        launch = self.entry if special is None else adopted(self.group, self.key, special, self.entry)
-        self.group.memo[self.key] = launch
-        return launch
-
-
-def _apart(group: GpuGroup, key: Sequence[int], pointers: Sequence[int]) -> tuple[Any, list[int]]:
-    """(memory, pointers): those of a call, with other memory for outputs that share theirs with what the kernel reads.
-
-    The other outputs are about to be written anyway, and as often as one likes with the same values.
-    """
-    size: Callable[[Ix], int] = sizes_of(group.sizes_at(key)[0])
-    buffers = group.fusion.buffers
-    spans = [(p, p + (1 + reach(b, size)) * b.dtype.itemsize) for p, b in zip(pointers, buffers, strict=True)]
-    read = [span for span, b in zip(spans, buffers, strict=True) if not b.output]
-    shared = [
-        k for k, (x, y) in enumerate(spans) if buffers[k].output and any(x < end and begin < y for begin, end in read)
-    ]
-    return elsewhere(group, pointers, size, shared)
-
-
-__all__ = ["Hot", "ahead", "begin", "traffic"]
+__all__ = ["ahead", "begin"]

@@ -48,9 +48,8 @@ class Entry:
     """A plan with the signature of calls that may use it.
 
     `how`: "plain" (a boxed plan), "node" (`apply` of an autograd node, which takes the integers as one tuple) or
-    "whole" (AOTAutograd's callable); `run` is that. `mutated`: leaves that are written; `viewed`: those that must
-    be `from_the_start` (`written_views.py`). `device`: what factories use by default, if that has been set. `options`:
-    the options object in force.
+    "whole" (AOTAutograd's callable); `run` is that. `mutated`: leaves that are written; `viewed`: those that must be
+    `from_the_start`. `device`: what factories use by default, if set. `options`: the options object in force.
     """
 
     structure: tuple[Node, ...]

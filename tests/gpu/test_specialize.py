@@ -11,11 +11,11 @@ import torch
 import torch.nn.functional as F
 
 import fusewright
-from fusewright.run import hot, special
+from fusewright.run import hot, special, timed
 from fusewright.run.first import Waiting
 from fusewright.run.gpu import GpuGroup
-from fusewright.run.hot import Hot
 from fusewright.run.specialize import worker
+from fusewright.run.timed import Hot
 from tests.support import counted, counters, no_fallbacks
 
 
@@ -38,8 +38,8 @@ def groups(monkeypatch: pytest.MonkeyPatch) -> list[GpuGroup]:
     """Groups that have launched, of which every kernel is tried after a few launches."""
     monkeypatch.setattr(hot, "SMALL", 0)
     monkeypatch.setattr(hot, "STAKE", 0)
-    monkeypatch.setattr(hot, "LAUNCHES", 4)
-    monkeypatch.setattr(hot, "POLL", 0)  # it is asked every time whether the special kernel is there
+    monkeypatch.setattr(timed, "LAUNCHES", 4)
+    monkeypatch.setattr(timed, "POLL", 0)  # it is asked every time whether the special kernel is there
     monkeypatch.setattr(special.Kind, "wants", lambda kind, group: False)  # as if others had come before
     special._kinds.clear()
     return launched(monkeypatch)

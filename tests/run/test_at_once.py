@@ -19,7 +19,7 @@ from fusewright import compile_gpu
 from fusewright.core.errors import CompilerError, Refusal
 from fusewright.debug import record
 from fusewright.loop.ir import Func
-from fusewright.run import devices, hot, special
+from fusewright.run import devices, first, hot, special, timed
 from fusewright.run.first import First, Soon, Waiting
 from fusewright.run.gpu import GpuGroup, GpuKernel
 from fusewright.run.prepared import Prepared
@@ -92,7 +92,7 @@ def test_each_static_trace_has_its_own(groups: list[GpuGroup], monkeypatch: pyte
     assert counted(before)["kernels_compiled"] == 4, "one of them is the general kernel of all"
 
 
-@pytest.mark.parametrize(("at_once", "kind"), [(7, "general"), (8, "special"), (12, "special")])
+@pytest.mark.parametrize(("at_once", "kind"), [(7, "waiting"), (8, "special"), (12, "special")])
 def test_not_with_far_fewer_blocks_at_once(
     at_once: int, kind: str, groups: list[GpuGroup], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -106,7 +106,35 @@ def test_not_with_far_fewer_blocks_at_once(
         torch._dynamo.reset()
         calls(compiled(False), n=2)
     assert kinds(groups[0]) == kinds(groups[1]) == [kind]
-    assert counted(before)["kernels_specialized"] == 1, "that is known from then on"
+    assert counted(before)["kernels_specialized"] == (1 if kind == "special" else 2), "that is known from then on"
+
+
+@pytest.mark.parametrize(
+    ("ratios", "kind"), [((0.9, 1.1), "special"), ((1.1, 0.9), "special"), ((0.98, 1.0), "general")]
+)
+def test_far_fewer_blocks_at_once_are_timed(
+    ratios: tuple[float, ...], kind: str, groups: list[GpuGroup], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Soon, with the same kernel in fewer registers; what came out is known to other groups."""
+
+    def blocks(kernel: GpuKernel, gpu: Gpu) -> dict[str, int]:
+        return {x.name: 10 if "n1" in [r.name for r in kernel.func.sizes] else 7 for x in kernel.takes.launches}
+
+    monkeypatch.setattr(special, "_blocks", blocks)
+    monkeypatch.setattr(timed, "LAUNCHES", 4)
+    monkeypatch.setattr(first, "SOON", 3 * 2 * 9 * 256 * 4)  # three launches' worth
+    before = counters()
+    with on(Timed(*ratios)) as driver:
+        f = compiled(False)
+        calls(f, n=4)
+        assert kinds(groups[0]) == ["waiting"] and driver.asked == 0
+        calls(f, n=3)  # the other one is compiled
+        calls(f, n=1)
+        assert kinds(groups[0]) == [kind] and driver.asked == 1
+        torch._dynamo.reset()
+        calls(compiled(False), n=2)
+    assert kinds(groups[1]) == [kind] and driver.asked == 1
+    assert counted(before)["kernels_adopted"] == (2 if kind == "special" else 0)
 
 
 @pytest.mark.parametrize("options", [{"specialize": "never"}, {"autotune": True}])
@@ -227,7 +255,7 @@ def test_the_first_one_is_not_kept_if_crowded(groups: list[GpuGroup], monkeypatc
         driver.go.set()
         compiled_by_now(groups)
         torch.testing.assert_close(f(x), softmax(x))
-    assert kinds(groups[0]) == ["general"]
+    assert kinds(groups[0]) == ["waiting"]
 
 
 class Broken(Timed):
@@ -332,7 +360,7 @@ def test_fuse(groups: list[GpuGroup]) -> None:
 def test_what_stands_in_lends_the_kernel(groups: list[GpuGroup], monkeypatch: pytest.MonkeyPatch) -> None:
     """Others may launch it so often before they ask again."""
     monkeypatch.setattr(hot, "STAKE", 10 * 2 * 9 * 252 * 4)
-    monkeypatch.setattr(hot, "LAUNCHES", 1)
+    monkeypatch.setattr(timed, "LAUNCHES", 1)
     with on(Timed(0.5)) as driver:
         f = compiled(True)
         calls(f, (9, 256), n=1)

@@ -19,12 +19,12 @@ from fusewright.emit.cuda import emit_cuda
 from fusewright.emit.cuda_types import CudaTarget
 from fusewright.loop.ir import Grid
 from fusewright.loop.text import parse
-from fusewright.run import devices, hot, special
+from fusewright.run import devices, hot, special, timed
 from fusewright.run.cuda_graphs import Graphs
 from fusewright.run.gpu import GpuGroup, GpuKernel, kernel_for
-from fusewright.run.hot import Hot
 from fusewright.run.prepared import Prepared
 from fusewright.run.specialize import worker
+from fusewright.run.timed import Hot
 from fusewright.schedule.device import H200, Gpu
 from tests.emulate.cuda import COMPILER, MISSING
 from tests.emulate.driver import SMALL, EmulatedDriver
@@ -58,7 +58,7 @@ def eager_to_try(monkeypatch: pytest.MonkeyPatch) -> None:
     """Every kernel is worth it after a few launches; sizes are as if others had come before."""
     monkeypatch.setattr(hot, "SMALL", 0)
     monkeypatch.setattr(hot, "STAKE", 0)
-    monkeypatch.setattr(hot, "LAUNCHES", LAUNCHES)
+    monkeypatch.setattr(timed, "LAUNCHES", LAUNCHES)
     monkeypatch.setattr(special.Kind, "wants", lambda kind, group: False)
 
 
@@ -303,7 +303,7 @@ def test_a_failure_leaves_the_general_kernel(
         f = compiled()
         calls(f, n=1)
         if what == "folding":
-            monkeypatch.setattr(hot, "specialised", broken)
+            monkeypatch.setattr(timed, "specialised", broken)
         elif what == "kernel":
             groups[0].compile = broken
         else:
@@ -347,15 +347,15 @@ def test_outputs_are_timed_where_they_are(groups: list[GpuGroup]) -> None:
         calls(f)
         (group,) = groups
         x, y = torch.randn(9, 256), torch.empty(9, 256)
-        memory, there = hot._apart(group, next(iter(group.memo)), [x.data_ptr(), y.data_ptr()])
+        memory, there = timed._apart(group, next(iter(group.memo)), [x.data_ptr(), y.data_ptr()])
         assert memory == [] and there == [x.data_ptr(), y.data_ptr()]
-        memory, there = hot._apart(group, next(iter(group.memo)), [x.data_ptr(), x.data_ptr() + 64])
+        memory, there = timed._apart(group, next(iter(group.memo)), [x.data_ptr(), x.data_ptr() + 64])
         assert [m.numel() for m in memory] == [9 * 256 * 4] and there == [x.data_ptr(), memory[0].data_ptr()]
     assert driver.asked == 0
 
 
 def test_kernels_with_nothing_to_fold_are_not_compiled(groups: list[GpuGroup], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(hot, "weight", lambda func: 1)
+    monkeypatch.setattr(timed, "weight", lambda func: 1)
     before = counters()
     with on(Timed(0.5)) as driver:
         f = compiled()

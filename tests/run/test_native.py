@@ -20,7 +20,7 @@ from fusewright.bench.null import NullDriver
 from fusewright.build import launcher, llvm_jit, machine_code
 from fusewright.build.store import default_store
 from fusewright.core.errors import RuntimeFault
-from fusewright.run import devices, hot, native, special
+from fusewright.run import devices, hot, native, special, timed
 from fusewright.run.dependent import ATTRIBUTES, Attribute, Config
 from fusewright.run.prepared import Calls, Interface, Launch, Prepared
 from tests.emulate.driver import EmulatedDriver
@@ -659,9 +659,9 @@ def test_sizes_that_may_get_their_own_kernel_are_counted(wanted: bool, monkeypat
     asked: list[int] = []
     monkeypatch.setattr(hot, "SMALL", 0)
     monkeypatch.setattr(hot, "STAKE", 0)
-    monkeypatch.setattr(hot, "LAUNCHES", 7)
+    monkeypatch.setattr(timed, "LAUNCHES", 7)
     monkeypatch.setattr(special.Kind, "wants", lambda kind, group: False)
-    monkeypatch.setattr(hot.Hot, "ask", lambda self: asked.append(driver.launched))
+    monkeypatch.setattr(timed.Hot, "ask", lambda self: asked.append(driver.launched))
     driver = NullDriver()
     with devices.use("cpu", driver), fusewright.options(native_launch=wanted, disk_cache=False):
         fused = fusewright.fuse(lambda x: (x * 3 + 1).exp())
