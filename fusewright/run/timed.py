@@ -23,7 +23,7 @@ from .special import Kind, Special, adopted, kind_of, launch_of, made, pattern, 
 from .specialize import worker
 
 LAUNCHES = 16  # how many there are at least before something is compiled or timed
-SOON = 1 << 33  # bytes that are moved before what is compiled is timed: what that takes is then a part of all
+SOON = 1 << 30  # bytes that are moved before what is compiled is timed, which takes less than to compile it has taken
 POLL = 64  # launches after which one asks again whether something has been compiled
 ROUNDS = 5  # samples, twice
 GAIN = 0.97  # of the general kernel's time: what is adopted takes less

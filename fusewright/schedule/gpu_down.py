@@ -66,8 +66,8 @@ class Down(Runs):
         running = online(f, set(cols))
         moments = any(o.kind == "moments" for o in running.values()) and passes_of(f, set(cols), running) == 1
         if passes > 1:
-            each = lanes * smallest * base.row_threads
-            tries = (lanes, min(lanes, 4)) if moments and lanes * smallest >= PART and each >= LINE else ()
+            lines = lanes * smallest >= PART and lanes * smallest * base.row_threads >= LINE
+            tries = (lanes, min(lanes, 4)) if moments and lines and tiles >= self.gpu.sms else ()
             known = (self._held_moments(f, based(n)[0], rows, cols, n * smallest) for n in tries)
             held = next((s for s in known if s is not None), None)
             held = held or self._held_rows(f, base, rows, cols, unit, lanes * smallest, moments)
