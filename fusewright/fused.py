@@ -186,7 +186,7 @@ class Fused:
                     if isinstance(failure, UserError) and self.strict:
                         raise
             if plan is not None and not self.apart(plan, leaves):
-                record.plain(self.title, "arguments share memory that it writes to, or lie apart in it")
+                record.plain(self.title, "it writes to arguments that share memory, or do not begin theirs")
                 return self.plain(*values)
             if plan is None:
                 result = self.plain(*values)  # if it raises, too, that is the error to see

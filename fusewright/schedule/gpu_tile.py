@@ -97,7 +97,7 @@ class Tiles(Anchors):
         every = {(b, o): d for b, o, d in accesses(f)}
         large = [k for k in every if every_axis(k[1]) >= set(order)]
         most = widest(every[k] for k in large)
-        if len(order) < 2 or not large or 2 * lanes >= most or len(every) - len(large) > OTHERS or draws(f):
+        if len(order) < 2 or not large or lanes >= most or len(every) - len(large) > OTHERS or draws(f):
             return None
         arithmetic = sum(e.cost for e in sc.walk([s.body for s in f.stores()]))
         if arithmetic >= DEAR and self.size(order[-1:]) > AS_ONE * most:
@@ -145,18 +145,18 @@ class Tiles(Anchors):
 
     def _repeat(self, f: Fusion, rows: list[Atom], v: Atom, lanes: int) -> tuple[Atom | None, int]:
         """(the row axis along which most of what a tile reads and writes stays the same, points of it for a thread).
-        Not if that is half of it, at most, and the nearest cache holds it, nor where memory gives elements of four
-        bytes at every point, which takes so long that there is time to read again."""
+        Not if that is half of it, at most, and the nearest cache holds it, or memory gives elements of four bytes at
+        every point, which takes so long that there is time to read again."""
         best: tuple[float, Atom | None, int] = (REUSE, None, 0)
         walks = {(b, o): d.itemsize for b, o, d in accesses(f) if v in o.axes()}
         loads = {(b, o): d.itemsize for b, o, d in accesses(f, stores=False) if v in o.axes()}
         total = sum(walks.values())
-        streams = any(every_axis(o) >= {*rows, v} for _, o in loads)
-        for a in () if streams and min(walks.values(), default=WORD) >= WORD else rows:
+        wide = min(walks.values(), default=0) >= WORD and any(every_axis(o) >= {*rows, v} for _, o in loads)
+        for a in rows:
             same = sum(n for (_, o), n in walks.items() if a not in every_axis(o))
             stay = sum(self.size([*every_axis(o)]) * n for (_, o), n in loads.items() if a not in every_axis(o))
-            near = 2 * same <= total and stay <= NEAR
-            if total and same / total > best[0] and self.size([a]) > 1 and not near:
+            cheap = 2 * same <= total and (wide or stay <= NEAR)
+            if total and same / total > best[0] and self.size([a]) > 1 and not cheap:
                 other = sum(n for (_, o), n in loads.items() if a in every_axis(o))
                 best = (same / total, a, other * lanes)
         _, axis, varying = best

@@ -111,7 +111,7 @@ def test_what_fuse_leaves_plain_has_a_reason(tmp_path):
     memory = torch.randn(4, 8)
     r = fusewright.explain(writes, memory, memory[1:])
     (plain,) = [g for g in r.graphs if g.kind == "plain"]
-    assert plain.name == "writes" and "writes runs as plain PyTorch: its arguments share memory" in str(r)
+    assert plain.name == "writes" and "writes runs as plain PyTorch: it writes to arguments that share memory" in str(r)
     assert plain.failure in r.to_html(tmp_path / "report.html").read_text("utf-8")
 
 

@@ -73,21 +73,21 @@ def shifted(b: Builder) -> Value:
 
 
 @pytest.mark.parametrize(
-    ("m", "threads", "lanes"),
+    ("m", "threads", "lanes", "alignment"),
     [
-        (768, 32, 8),  # 96 vectors: three tiles, and not one of 128 threads
-        (11008, 128, 8),
-        (4096, 256, 8),
-        (248, 32, 8),  # fewer vectors than a warp has threads
-        (4000, 256, 8),
-        (28, 256, 4),  # narrow vectors: rows follow each other, so that a thread has several
+        (768, 32, 8, 16),  # 96 vectors: three tiles, and not one of 128 threads
+        (11008, 128, 8, 16),
+        (4096, 256, 8, 16),
+        (248, 32, 8, 16),  # fewer vectors than a warp has threads
+        (4000, 256, 8, 16),
+        (28, 256, 4, 8),  # narrow vectors: rows follow each other, so that a thread has several
     ],
 )
-def test_tiles_without_partial_vectors(m: int, threads: int, lanes: int) -> None:
+def test_tiles_without_partial_vectors(m: int, threads: int, lanes: int, alignment: int) -> None:
     """A row's last tile is like the others: what is beyond the row is its last vector again, and not stored."""
     graph = graph_of(shifted)
     for n in (1, 9, 50):
-        c = check_gpu(graph, {"n": n, "m": m}, gpu=H200)
+        c = check_gpu(graph, {"n": n, "m": m}, gpu=H200, alignment=alignment)
         check_gpu(graph, {"n": n, "m": m}, machine=run_sized, compiled=c)
         assert c.schedule.mode == "tile" and c.schedule.whole and c.schedule.lanes == lanes
         assert c.schedule.col_threads <= threads and "lanemask" not in dump(c.kernel.func)
