@@ -20,11 +20,10 @@ _QUOTIENTS = (FloorDiv, CleanDiv, Mod, PythonMod)
 
 @dataclass(slots=True)
 class Known:
-    """What earlier traces have found: what sizes are multiples of, which ones are to be
-    numbers, modules that import functions of `math`, whether
-    gradients are recorded in it although they are not where it is called, the states of generators before, if one
-    has changed and it is to be watched who does that, and whether sizes are hashed. `early`: how many traces were
-    ended by `Conditions`."""
+    """What earlier traces have found: what sizes are multiples of, which ones are to be numbers, modules that import
+    functions of `math`, whether gradients are recorded in it although they are not where it is called, the states of
+    generators before, if one has changed and it is to be watched who does that, and whether sizes are hashed.
+    `early`: how many traces were ended by `Conditions`."""
 
     divisors: Divisors = field(default_factory=dict)
     numbers: Numbers = field(default_factory=dict)
