@@ -241,7 +241,7 @@ class Fused:
         return None
 
     def apart(self, plan: _Plan, leaves: list[Any]) -> bool:
-        """Whether what the plan writes into shares no memory with other arguments of this call."""
+        """Whether what the plan writes into lies where it has to, and shares no memory with other arguments."""
         e = plan.entry
         if not e.mutated:
             return True

@@ -18,9 +18,9 @@ from ..core.options import using
 from ..loop.ir import Func
 from . import special as specials
 from . import specialize
-from .gpu import Ahead, Decision, Found, GpuGroup, Prepared
+from .gpu import Ahead, Decision, Found, GpuGroup, Prepared, sizes_of
 from .special import Kind, Special, adopted, at_once, crowded, kind_of, launch_of, pattern
-from .timed import SOON, Hot
+from .timed import SOON, Hot, traffic
 
 
 def meanwhile(group: GpuGroup, key: tuple[int, ...], decision: Decision) -> Any:
@@ -87,7 +87,8 @@ class Waiting:
         if not known:
             best = special(kind)
             if best is not None and crowded(best.code, code, self.group.driver.gpu):
-                return Hot(self.group, self.key, found, entry, SOON)
+                moved = traffic(self.group, sizes_of(self.group.sizes_at(self.key)[0]))
+                return Hot(self.group, self.key, found, entry, moved, SOON)
             kind.judge(pattern(kernel.func, numbers, best.func if best else kernel.func), best)
         kind.forget(numbers)
         return entry if best is None else adopted(self.group, self.key, best, entry)

@@ -65,7 +65,7 @@ def begin(group: GpuGroup, key: tuple[int, ...], found: Found, entry: Prepared) 
         return entry
     if tuple(numbers) in kind.ahead or kind.wants(group):
         return Soon(group, key, found, entry, asked(worker(), kind, group, kernel, numbers))
-    return Hot(group, key, found, entry, STAKE)
+    return Hot(group, key, found, entry, moved, STAKE)
 
 
 __all__ = ["ahead", "begin"]

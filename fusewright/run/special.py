@@ -109,13 +109,18 @@ def asked(pool: Executor, kind: Kind, group: GpuGroup, kernel: Kernel, numbers: 
 
 def at_once(group: GpuGroup, kind: Kind, found: Found) -> Special | None:
     """The special kernel for these sizes; None if something failed."""
-    kernel, _, numbers = found
     try:
-        compiled = kind.ahead.get(tuple(numbers))
-        return made(group, compiled.result() if compiled is not None else specialised(kernel.func, numbers))
+        return made(group, for_sizes(kind, found))
     except Exception as e:  # the general one is there
-        LOG.info("no kernel for one set of sizes of %s: %s", kernel.func.name, e)
+        LOG.info("no kernel for one set of sizes of %s: %s", found[0].func.name, e)
         return None
+
+
+def for_sizes(kind: Kind, found: Found) -> Func:
+    """The general kernel with its sizes as numbers; what somebody compiles already, if anybody does."""
+    kernel, _, numbers = found
+    asked_for = kind.ahead.get(tuple(numbers))
+    return asked_for.result() if asked_for is not None else specialised(kernel.func, numbers)
 
 
 def pattern(general: Func, numbers: Sequence[int], special: Func) -> tuple[int | None, ...]:
@@ -186,6 +191,6 @@ def adopted(group: GpuGroup, key: tuple[int, ...], special: Special, entry: Prep
 
 
 __all__ = [
-    *("Kind", "Special", "adopted", "asked", "at_once", "crowded", "kind_of", "launch_of", "made", "pattern"),
-    "tightened",
+    *("Kind", "Special", "adopted", "asked", "at_once", "crowded", "for_sizes", "kind_of", "launch_of", "made"),
+    *("pattern", "tightened"),
 ]

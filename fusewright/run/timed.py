@@ -15,11 +15,10 @@ from typing import Any
 
 from ..core.log import LOG
 from ..index.expr import Ix
-from ..loop.constants import specialised
 from ..loop.ir import For, Func, If, Let, Store, walk
 from ..schedule.gpu_base import reach
 from .gpu import Found, GpuGroup, Prepared, elsewhere, sizes_of
-from .special import Kind, Special, adopted, kind_of, launch_of, made, pattern, tightened
+from .special import Kind, Special, adopted, for_sizes, kind_of, launch_of, made, pattern, tightened
 from .specialize import worker
 
 LAUNCHES = 16  # how many there are at least before something is compiled or timed
@@ -49,7 +48,7 @@ def weight(func: Func) -> int:
 
 class Hot:
     """Launches a general kernel until it is known whether a special one is faster. That is asked when it has moved
-    `stake` bytes.
+    `stake` bytes, `moved` in each launch.
 
     `until`: the number of the launch in which something is to be done. First special kernels are asked for; when they
     are there (`specials`), a call that can be timed compares them and leaves the best in `group.memo[key]`.
@@ -57,12 +56,11 @@ class Hot:
 
     __slots__ = ("calls", "entry", "found", "group", "key", "lock", "pattern", "specials", "until")
 
-    def __init__(self, group: GpuGroup, key: tuple[int, ...], found: Found, entry: Prepared, stake: int):
+    def __init__(self, group: GpuGroup, key: tuple[int, ...], found: Found, entry: Prepared, moved: int, stake: int):
         self.group, self.key, self.found, self.entry = group, key, found, entry
         self.lock = threading.Lock()
         self.specials: list[Special] = []
         self.pattern = pattern(found[0].func, found[2], found[0].func)  # of size parameters that are judged with these
-        moved = traffic(group, sizes_of(group.sizes_at(key)[0]))
         self.calls, self.until = 0, max(LAUNCHES, stake // moved if moved else 0)
 
     def __call__(self, *pointers: int, hosts: tuple[float, ...] = ()) -> None:
@@ -117,7 +115,7 @@ class Hot:
         kernel, code, numbers = self.found
         group = self.group
         try:
-            func = specialised(kernel.func, numbers)
+            func = for_sizes(self.kind, self.found)
             self.pattern = pattern(kernel.func, numbers, func)
             if weight(func) == weight(kernel.func):
                 self.lose("there is nothing to fold")

@@ -59,7 +59,7 @@ class Absent:
     def make(self, there: int, compiled: bool) -> Partial:
         """For the gradients whose bits are set; `compiled`: whether that is a backward pass of its own."""
         on = depends(self.gm.graph, self.bits)
-        results: Any = next(n for n in reversed(self.gm.graph.nodes) if n.op == "output").args[0]
+        results: Any = self.gm.graph.output_node().args[0]
         gives = tuple(isinstance(r, Node) and (not on[r] or bool(on[r] & there)) for r in results)
         lacks = frozenset(k for k, r in enumerate(results) if isinstance(r, Node) and not gives[k])
         if not compiled:

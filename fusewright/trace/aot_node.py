@@ -66,10 +66,9 @@ def allow_absent(meta: Any, graph: GraphModule | None, compiler: Callable[[Graph
     if graph is None or not (isinstance(node, type) and issubclass(node, Function)):
         return
     tangents = _tangents(meta)
-    names = [n.name for n in graph.graph.nodes if n.op == "placeholder"][-len(tangents) :]
-    if not tangents or len(names) < len(tangents) or not all(n.startswith("tangents") for n in names):
-        return
-    if sum(n.op == "placeholder" and n.name.startswith("tangents") for n in graph.graph.nodes) != len(tangents):
+    takes = [n.name for n in graph.graph.nodes if n.op == "placeholder"]
+    named = [n for n in takes if n.startswith("tangents")]
+    if not tangents or len(named) != len(tangents) or named != takes[-len(tangents) :]:
         return
     if meta.tokens or getattr(node, "maybe_subclass_metadata", None) is not None:
         return

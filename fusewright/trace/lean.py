@@ -85,10 +85,10 @@ def without_history(
     Plans make views the shortest way, and a view of a result that requires a gradient requires one, too; `detach(x)`
     beside another view of `x` does not.
     """
-    results: Any = next(n for n in reversed(gm.graph.nodes) if n.op == "output").args[0]
+    results: Any = gm.graph.output_node().args[0]
     first = meta.num_mutated_inp_runtime_indices
     alone = [k for k, o in enumerate(meta.output_info, first) if not o.requires_grad and o.base_idx is None]
-    fixed = [k for k in alone if _is_tensor(results[k]) and _kind(results[k]) == "view"]
+    fixed = [k for k in alone if _is_view(results[k])]
     if not fixed or meta.tokens or is_lean(meta):
         return run
 
@@ -107,7 +107,7 @@ def node_shape(forward: GraphModule, backward: GraphModule, meta: Any, tensors: 
 
     `tensors`: which of the flat inputs are tensors.
     """
-    results = next(n for n in reversed(forward.graph.nodes) if n.op == "output").args[0]
+    results = forward.graph.output_node().args[0]
     outputs = len(meta.output_info)
     saved = results[outputs:]  # type: ignore[index, arg-type]
     tangents = tuple(k for k, o in enumerate(meta.output_info) if _has_tangent(o))
@@ -117,7 +117,7 @@ def node_shape(forward: GraphModule, backward: GraphModule, meta: Any, tensors: 
     fixed = tuple(
         k for k, o in enumerate(meta.output_info) if not o.requires_grad and issubclass(o.raw_type, torch.Tensor)
     )
-    seen = {k for k in fixed if _is_tensor(results[k]) and _kind(results[k]) == "view"}  # type: ignore[index]
+    seen = {k for k in fixed if _is_view(results[k])}  # type: ignore[index]
     views = tuple(sorted(seen.union(meta.unsafe_view_out_indices)))
     kinds = tuple(map(_kind, saved))  # type: ignore[arg-type]
     given: Any = results[:outputs]  # type: ignore[index]
@@ -148,6 +148,10 @@ def _has_tangent(o: Any) -> bool:
 def _is_tensor(n: Any) -> bool:
     """Whether an argument or result of a graph, which may be a constant, is a node of a tensor."""
     return hasattr(n, "meta") and isinstance(n.meta.get("val"), torch.Tensor)
+
+
+def _is_view(n: Any) -> bool:
+    return _is_tensor(n) and _kind(n) == "view"
 
 
 def _kind(n: Any) -> str:

@@ -46,7 +46,7 @@ def check_addresses(gm: GraphModule, meta: Any) -> None:
 def _written(gm: GraphModule, meta: Any) -> set[Node]:
     """The values of arguments once they have been written: operations that write take the value before first."""
     takes = {n for n in gm.graph.nodes if n.op == "placeholder"}
-    results: Any = next(n for n in reversed(gm.graph.nodes) if n.op == "output").args[0]
+    results: Any = gm.graph.output_node().args[0]
     left = [n.args[1] for n in gm.graph.nodes if n.target is _aten.copy_.default and n.args[0] in takes]
     left += results[: meta.num_mutated_inp_runtime_indices]
     found: set[Node] = set()

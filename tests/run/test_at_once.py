@@ -92,14 +92,20 @@ def test_each_static_trace_has_its_own(groups: list[GpuGroup], monkeypatch: pyte
     assert counted(before)["kernels_compiled"] == 4, "one of them is the general kernel of all"
 
 
+def blocks(at_once: int) -> Callable[[GpuKernel, Gpu], dict[str, int]]:
+    """How many blocks run at once: of general kernels 10, of special ones so many."""
+
+    def found(kernel: GpuKernel, gpu: Gpu) -> dict[str, int]:
+        return {x.name: 10 if "n1" in [r.name for r in kernel.func.sizes] else at_once for x in kernel.takes.launches}
+
+    return found
+
+
 @pytest.mark.parametrize(("at_once", "kind"), [(7, "waiting"), (8, "special"), (12, "special")])
 def test_not_with_far_fewer_blocks_at_once(
     at_once: int, kind: str, groups: list[GpuGroup], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def blocks(kernel: GpuKernel, gpu: Gpu) -> dict[str, int]:
-        return {x.name: 10 if "n1" in [r.name for r in kernel.func.sizes] else at_once for x in kernel.takes.launches}
-
-    monkeypatch.setattr(special, "_blocks", blocks)
+    monkeypatch.setattr(special, "_blocks", blocks(at_once))
     before = counters()
     with on(Timed(busy=True)):
         calls(compiled(False), n=2)
@@ -117,10 +123,7 @@ def test_far_fewer_blocks_at_once_are_timed(
 ) -> None:
     """Soon, with the same kernel in fewer registers; what came out is known to other groups."""
 
-    def blocks(kernel: GpuKernel, gpu: Gpu) -> dict[str, int]:
-        return {x.name: 10 if "n1" in [r.name for r in kernel.func.sizes] else 7 for x in kernel.takes.launches}
-
-    monkeypatch.setattr(special, "_blocks", blocks)
+    monkeypatch.setattr(special, "_blocks", blocks(7))
     monkeypatch.setattr(timed, "LAUNCHES", 4)
     monkeypatch.setattr(first, "SOON", 3 * 2 * 9 * 256 * 4)  # three launches' worth
     before = counters()
@@ -245,10 +248,7 @@ def test_symbolic_sizes_wait_for_the_general_kernel(groups: list[GpuGroup]) -> N
 
 
 def test_the_first_one_is_not_kept_if_crowded(groups: list[GpuGroup], monkeypatch: pytest.MonkeyPatch) -> None:
-    def blocks(kernel: GpuKernel, gpu: Gpu) -> dict[str, int]:
-        return {x.name: 10 if "n1" in [r.name for r in kernel.func.sizes] else 7 for x in kernel.takes.launches}
-
-    monkeypatch.setattr(special, "_blocks", blocks)
+    monkeypatch.setattr(special, "_blocks", blocks(7))
     with on(Slow("general")) as driver:
         f, x = compiled(False), torch.randn(9, 256)
         f(x)

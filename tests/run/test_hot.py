@@ -303,7 +303,7 @@ def test_a_failure_leaves_the_general_kernel(
         f = compiled()
         calls(f, n=1)
         if what == "folding":
-            monkeypatch.setattr(timed, "specialised", broken)
+            monkeypatch.setattr(special, "specialised", broken)
         elif what == "kernel":
             groups[0].compile = broken
         else:
