@@ -15,7 +15,7 @@ from typing import Any
 
 from ..core.dtypes import DType
 from ..core.errors import CompilerError
-from ..loop.ir import Arg, Buf, Fail, For, Func, If, Imm, Let, Parallel, Prefetch, Set, Stmt, Store, Var
+from ..loop.ir import Arg, Buf, Fail, For, Func, If, Imm, Let, Parallel, Prefetch, Reg, Set, Stmt, Store, Var
 from .llvm_ops import Ops
 from .llvm_types import literal, scalar, stored, vector
 
@@ -137,6 +137,7 @@ class _Function:
         self.slots: list[str] = []
         self.vars: set[str] = set()
         self.block_memo: dict[Any, str] = {}
+        self.parts: dict[str, str] = {}  # masks of the first lanes, by their numbers of lanes
         self.counter = 0
         self.threads = module.func.threads.name
 
@@ -261,6 +262,8 @@ class _Function:
             self.load(s)
             return
         args = [self.value(a) for a in s.args]
+        if s.op == "lanemask":
+            self.parts[s.dst.name] = args[0]
         types = [(a.dtype, a.lanes) for a in s.args]
         self.ops.emit(self, s, f"%{s.dst.name}", args, types)
 
@@ -288,10 +291,22 @@ class _Function:
             self.line(f"{raw} = load {ty}, ptr {p}, align {d.itemsize}")
         elif lanes == 1:
             self._scalar_masked(raw, elem, p, mask, d)
+        elif (n := self.part(s.args[1])) is not None and size * lanes in (8, 16):
+            whole = {"half": "i16"}.get(elem, elem)
+            bits = self.fresh() if elem == "half" else raw
+            self.line(
+                f"{bits} = call {vector(whole, lanes)} @{self.ops.part_load(whole, size, lanes)}(ptr {p}, i64 {n})"
+            )
+            if elem == "half":
+                self.line(f"{raw} = bitcast {vector(whole, lanes)} {bits} to {ty}")
         else:
             fn = self.ops.masked_load(elem, lanes)
             self.line(f"{raw} = call {ty} @{fn}(ptr {p}, i32 {size}, <{lanes} x i1> {mask}, {ty} zeroinitializer)")
         self.ops.widen(self, f"%{s.dst.name}", raw, d, lanes)
+
+    def part(self, mask: Arg) -> str | None:
+        """How many first lanes a mask has, if that is what it is, and accesses of parts beat masked ones here."""
+        return self.parts.get(mask.name) if isinstance(mask, Reg) and self.module.target.bits < 512 else None
 
     def _scalar_masked(self, raw: str, elem: str, p: str, mask: str, d: DType) -> None:
         """Read through a harmless address when the mask is false, then discard."""
@@ -312,6 +327,12 @@ class _Function:
             m = self.value(s.mask) if s.mask is not None else "splat (i1 true)"
             fn = self.ops.scatter(elem, lanes)
             self.line(f"call void @{fn}({ty} {v}, <{lanes} x ptr> {p}, i32 {d.itemsize}, <{lanes} x i1> {m})")
+        elif s.mask is not None and lanes > 1 and (n := self.part(s.mask)) is not None:
+            if elem == "half":
+                bits, elem = self.fresh(), "i16"
+                self.line(f"{bits} = bitcast {ty} {v} to {vector(elem, lanes)}")
+                v, ty = bits, vector(elem, lanes)
+            self.line(f"call void @{self.ops.part_store(elem, d.itemsize, lanes)}(ptr {p}, {ty} {v}, i64 {n})")
         elif s.mask is not None and lanes > 1:
             fn = self.ops.masked_store(elem, lanes)
             self.line(f"call void @{fn}({ty} {v}, ptr {p}, i32 {d.itemsize}, <{lanes} x i1> {self.value(s.mask)})")

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from ..core.dtypes import DType
 from ..core.errors import CompilerError
 from ..loop.ir import Let
+from . import llvm_parts
 from .llvm_rules import RULES, Op, Writer
 from .llvm_special import Special
 from .llvm_types import mangle, vector
@@ -55,6 +56,19 @@ class Ops(Special):
         fn = f"llvm.masked.store.{mangle(elem, lanes)}.p0"
         self.declare(f"declare void @{fn}({vector(elem, lanes)}, ptr, i32 immarg, <{lanes} x i1>)")
         return fn
+
+    def part_load(self, elem: str, size: int, lanes: int) -> str:
+        """(ptr, i64 n) -> the first n lanes, of integers of so many bytes."""
+        return self.helper(f"fw_load_part_x{lanes}_{elem}", lambda name: llvm_parts.load_bytes(name, elem, size, lanes))
+
+    def part_store(self, elem: str, size: int, lanes: int) -> str:
+        """(ptr, vector, i64 n): the first n lanes."""
+        if size * lanes not in (8, 16):
+            return self.helper(f"fw_store_part_x{lanes}_{elem}", lambda name: llvm_parts.store(name, elem, lanes))
+        self.declare("declare i64 @llvm.fshr.i64(i64, i64, i64)")
+        return self.helper(
+            f"fw_store_part_x{lanes}_{elem}", lambda name: llvm_parts.store_bytes(name, elem, size, lanes)
+        )
 
     def gather(self, elem: str, lanes: int) -> str:
         fn = f"llvm.masked.gather.{mangle(elem, lanes)}.v{lanes}p0"

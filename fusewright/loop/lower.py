@@ -8,7 +8,7 @@ value that several passes need and that is dear to compute is kept in per-thread
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ..core.dtypes import bool_, compute_type, f32, f64, i64
 from ..fusion import scalar as sc
@@ -18,12 +18,13 @@ from ..index.expr import Atom, Ix, ix
 from ..index.layout import product
 from ..prims.table import MONOIDS
 from ..schedule.cpu import Schedule
-from ..schedule.quotients import steady
+from ..schedule.quotients import multiple, steady
 from .accumulate import BLOCK_ROWS, THREADS, Accumulator, Sums
 from .ir import Alloc, Arg, Buf, For, Func, If, Imm, Parallel, Prefetch, Reg, Set, Stmt, Store, Var, imm
 from .passes import Passes
 from .scatter import Scatters
 from .scope import Params, Scope
+from .segments import segments
 
 
 @dataclass(slots=True)
@@ -258,8 +259,30 @@ class _Lower(Scatters):
                 self.blocks(s, lo, hi, 1, p.sums if innermost else Sums(), inside)
             return
         # the vectorised axis is the innermost
+        for start, stop, q in self._segments(s, lo, hi, p):
+            self._vectors(s, start, stop, q)
+
+    def _vectors(self, s: Scope, lo: Arg, hi: Arg, p: _Pass) -> None:
         end = self._vector_loop(s, lo, hi, p.unroll, lambda x, u: self._point(x, p, u), p.sums)
         self._tail(s, end, hi, p.unroll, lambda x: self._point(x, p, 0))
+
+    def _segments(self, s: Scope, lo: Arg, hi: Arg, p: _Pass) -> list[tuple[Arg, Arg, _Pass]]:
+        """The vector axis in parts in which conditions on the position are known, if nothing is reduced, drawn or kept
+        along it; where vectors begin at multiples of their width, parts have to."""
+        assert self.v is not None
+        drawn = any(e.kind == "random" for e in sc.walk([st.body for st in p.stages]))
+        if drawn or p.scans or self.kept or any(st.kind != "store" for st in p.stages):
+            return [(lo, hi, p)]
+        aligned = self.steady or bool(self.stream)
+        out: list[tuple[Arg, Arg, _Pass]] = []
+        for end, stages in segments(p.stages, self.v, lambda b: not aligned or multiple(b, self.width)):
+            stop = hi
+            if end is not None:
+                at = self.scalar_index(s, end, "segment")
+                stop = self.prim(s, "max", self.prim(s, "min", at, hi), out[-1][1] if out else lo)
+            q = p if end is None and not out else replace(p, stages=stages, unroll=self._unroll(stages))
+            out.append((out[-1][1] if out else lo, stop, q))
+        return out
 
     def _range(self, s: Scope, a: Atom) -> tuple[Arg, Arg]:
         assert a.extent is not None
@@ -294,23 +317,18 @@ class _Lower(Scatters):
         return end
 
     def _tail(self, s: Scope, start: Arg, hi: Arg, vectors: int, body: Callable[[Scope], None]) -> None:
-        """What is left of the vector axis, at most `vectors` vectors, with a mask."""
+        """What is left of the vector axis, at most `vectors` vectors: whole ones, then one with a mask, which costs as
+        much as several."""
         assert self.v is not None
+        if vectors > 1:
+            start = self._vector_loop(s, start, hi, 1, lambda x, u: body(x))
         inside: list[Stmt] = []
-        c = Scope(s, inside)
-        at = start
-        if vectors > 1:
-            var = self.reg(i64, prefix="c")
-            at = self.own(c, var)
-        x = Scope(c, inside)
+        x = Scope(Scope(s, inside), inside)
         x.vector, x.lanes = self.v, self.width
-        x.axes[self.v] = at
-        x.mask = self.let(c, "lanemask", (self.prim(c, "sub", hi, at),), bool_, self.width)
+        x.axes[self.v] = start
+        x.mask = self.let(x, "lanemask", (self.prim(x, "sub", hi, start),), bool_, self.width)
         body(x)
-        if vectors > 1:
-            s.body.append(For(var, start, hi, imm(self.width), inside))
-        else:
-            s.body.append(If(self.prim(s, "lt", start, hi), inside))
+        s.body.append(If(self.prim(s, "lt", start, hi), inside))
 
     # --- one point, or vector of points, of a pass ---
     def _point(self, s: Scope, p: _Pass, u: int) -> None:

@@ -8,7 +8,7 @@ define internal void @embedding.region0(ptr %ctx) #0 {
 entry:
   %row.slot = alloca i64
   %c22.slot = alloca i64
-  %c45.slot = alloca i64
+  %c49.slot = alloca i64
   %ctx.0 = getelementptr i64, ptr %ctx, i64 0
   %in0 = load ptr, ptr %ctx.0
   %ctx.1 = getelementptr i64, ptr %ctx, i64 1
@@ -119,33 +119,51 @@ loop.6.body:
   store i64 %t.16, ptr %c22.slot
   br label %loop.6.head
 loop.6.exit:
-  store i64 %v21, ptr %c45.slot
+  %v45 = sub i64 %v17, %v21
+  %v46 = udiv i64 %v45, 16
+  %v47 = mul i64 %v46, 16
+  %v48 = add i64 %v21, %v47
+  store i64 %v21, ptr %c49.slot
   br label %loop.17.head
 loop.17.head:
-  %c45 = load i64, ptr %c45.slot
-  %t.18 = icmp slt i64 %c45, %v17
+  %c49 = load i64, ptr %c49.slot
+  %t.18 = icmp slt i64 %c49, %v48
   br i1 %t.18, label %loop.17.body, label %loop.17.exit
 loop.17.body:
-  %v46 = sub i64 %v17, %c45
-  %t.19 = call i64 @llvm.smin.i64(i64 %v46, i64 16)
-  %t.20 = trunc i64 %t.19 to i32
-  %t.21 = insertelement <16 x i32> poison, i32 %t.20, i64 0
-  %t.22 = shufflevector <16 x i32> %t.21, <16 x i32> poison, <16 x i32> zeroinitializer
-  %v47 = icmp slt <16 x i32> <i32 0, i32 1, i32 2, i32 3, i32 4, i32 5, i32 6, i32 7, i32 8, i32 9, i32 10, i32 11, i32 12, i32 13, i32 14, i32 15>, %t.22
-  %v48 = add i64 %v23, %c45
-  %v49 = and <16 x i1> %v25, %v47
-  %p.23 = getelementptr inbounds float, ptr %in1, i64 %v48
-  %v50 = call <16 x float> @llvm.masked.load.v16f32.p0(ptr %p.23, i32 4, <16 x i1> %v49, <16 x float> zeroinitializer)
-  %v51 = fmul <16 x float> %v50, splat (float 0x4000000000000000)
-  %v52 = add i64 %v28, %c45
-  %p.24 = getelementptr inbounds float, ptr %out2, i64 %v52
-  call void @llvm.masked.store.v16f32.p0(<16 x float> %v51, ptr %p.24, i32 4, <16 x i1> %v47)
-  %t.25 = add nsw i64 %c45, 16
-  store i64 %t.25, ptr %c45.slot
+  %v50 = add i64 %v23, %c49
+  %p.19 = getelementptr inbounds float, ptr %in1, i64 %v50
+  %v51 = call <16 x float> @llvm.masked.load.v16f32.p0(ptr %p.19, i32 4, <16 x i1> %v25, <16 x float> zeroinitializer)
+  %v52 = fmul <16 x float> %v51, splat (float 0x4000000000000000)
+  %v53 = add i64 %v28, %c49
+  %p.20 = getelementptr inbounds float, ptr %out2, i64 %v53
+  store <16 x float> %v52, ptr %p.20, align 4
+  %t.21 = add nsw i64 %c49, 16
+  store i64 %t.21, ptr %c49.slot
   br label %loop.17.head
 loop.17.exit:
-  %t.26 = add nsw i64 %row, 1
-  store i64 %t.26, ptr %row.slot
+  %v61 = icmp slt i64 %v48, %v17
+  br i1 %v61, label %if.22.then, label %if.22.else
+if.22.then:
+  %v54 = sub i64 %v17, %v48
+  %t.23 = call i64 @llvm.smin.i64(i64 %v54, i64 16)
+  %t.24 = trunc i64 %t.23 to i32
+  %t.25 = insertelement <16 x i32> poison, i32 %t.24, i64 0
+  %t.26 = shufflevector <16 x i32> %t.25, <16 x i32> poison, <16 x i32> zeroinitializer
+  %v55 = icmp slt <16 x i32> <i32 0, i32 1, i32 2, i32 3, i32 4, i32 5, i32 6, i32 7, i32 8, i32 9, i32 10, i32 11, i32 12, i32 13, i32 14, i32 15>, %t.26
+  %v56 = add i64 %v23, %v48
+  %v57 = and <16 x i1> %v25, %v55
+  %p.27 = getelementptr inbounds float, ptr %in1, i64 %v56
+  %v58 = call <16 x float> @llvm.masked.load.v16f32.p0(ptr %p.27, i32 4, <16 x i1> %v57, <16 x float> zeroinitializer)
+  %v59 = fmul <16 x float> %v58, splat (float 0x4000000000000000)
+  %v60 = add i64 %v28, %v48
+  %p.28 = getelementptr inbounds float, ptr %out2, i64 %v60
+  call void @llvm.masked.store.v16f32.p0(<16 x float> %v59, ptr %p.28, i32 4, <16 x i1> %v55)
+  br label %if.22.end
+if.22.else:
+  br label %if.22.end
+if.22.end:
+  %t.29 = add nsw i64 %row, 1
+  store i64 %t.29, ptr %row.slot
   br label %loop.1.head
 loop.1.exit:
   ret void

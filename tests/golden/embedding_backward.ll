@@ -8,7 +8,7 @@ define internal void @embedding_backward.region0(ptr %ctx) #0 {
 entry:
   %row.slot = alloca i64
   %c13.slot = alloca i64
-  %c17.slot = alloca i64
+  %c21.slot = alloca i64
   %ctx.0 = getelementptr i64, ptr %ctx, i64 0
   %in0 = load ptr, ptr %ctx.0
   %ctx.1 = getelementptr i64, ptr %ctx, i64 1
@@ -84,27 +84,40 @@ loop.3.body:
   store i64 %t.9, ptr %c13.slot
   br label %loop.3.head
 loop.3.exit:
-  store i64 %v12, ptr %c17.slot
+  %v17 = sub i64 %v8, %v12
+  %v18 = udiv i64 %v17, 16
+  %v19 = mul i64 %v18, 16
+  %v20 = add i64 %v12, %v19
+  store i64 %v12, ptr %c21.slot
   br label %loop.10.head
 loop.10.head:
-  %c17 = load i64, ptr %c17.slot
-  %t.11 = icmp slt i64 %c17, %v8
+  %c21 = load i64, ptr %c21.slot
+  %t.11 = icmp slt i64 %c21, %v20
   br i1 %t.11, label %loop.10.body, label %loop.10.exit
 loop.10.body:
-  %v18 = sub i64 %v8, %c17
-  %t.12 = call i64 @llvm.smin.i64(i64 %v18, i64 16)
-  %t.13 = trunc i64 %t.12 to i32
-  %t.14 = insertelement <16 x i32> poison, i32 %t.13, i64 0
-  %t.15 = shufflevector <16 x i32> %t.14, <16 x i32> poison, <16 x i32> zeroinitializer
-  %v19 = icmp slt <16 x i32> <i32 0, i32 1, i32 2, i32 3, i32 4, i32 5, i32 6, i32 7, i32 8, i32 9, i32 10, i32 11, i32 12, i32 13, i32 14, i32 15>, %t.15
-  %p.16 = getelementptr inbounds float, ptr %out, i64 %c17
-  call void @llvm.masked.store.v16f32.p0(<16 x float> splat (float 0x0000000000000000), ptr %p.16, i32 4, <16 x i1> %v19)
-  %t.17 = add nsw i64 %c17, 16
-  store i64 %t.17, ptr %c17.slot
+  %p.12 = getelementptr inbounds float, ptr %out, i64 %c21
+  store <16 x float> splat (float 0x0000000000000000), ptr %p.12, align 4
+  %t.13 = add nsw i64 %c21, 16
+  store i64 %t.13, ptr %c21.slot
   br label %loop.10.head
 loop.10.exit:
-  %t.18 = add nsw i64 %row, 1
-  store i64 %t.18, ptr %row.slot
+  %v24 = icmp slt i64 %v20, %v8
+  br i1 %v24, label %if.14.then, label %if.14.else
+if.14.then:
+  %v22 = sub i64 %v8, %v20
+  %t.15 = call i64 @llvm.smin.i64(i64 %v22, i64 16)
+  %t.16 = trunc i64 %t.15 to i32
+  %t.17 = insertelement <16 x i32> poison, i32 %t.16, i64 0
+  %t.18 = shufflevector <16 x i32> %t.17, <16 x i32> poison, <16 x i32> zeroinitializer
+  %v23 = icmp slt <16 x i32> <i32 0, i32 1, i32 2, i32 3, i32 4, i32 5, i32 6, i32 7, i32 8, i32 9, i32 10, i32 11, i32 12, i32 13, i32 14, i32 15>, %t.18
+  %p.19 = getelementptr inbounds float, ptr %out, i64 %v20
+  call void @llvm.masked.store.v16f32.p0(<16 x float> splat (float 0x0000000000000000), ptr %p.19, i32 4, <16 x i1> %v23)
+  br label %if.14.end
+if.14.else:
+  br label %if.14.end
+if.14.end:
+  %t.20 = add nsw i64 %row, 1
+  store i64 %t.20, ptr %row.slot
   br label %loop.1.head
 loop.1.exit:
   ret void
@@ -112,8 +125,8 @@ loop.1.exit:
 define internal void @embedding_backward.region1(ptr %ctx) #0 {
 entry:
   %row.slot = alloca i64
-  %c42.slot = alloca i64
-  %c72.slot = alloca i64
+  %c47.slot = alloca i64
+  %c81.slot = alloca i64
   %ctx.0 = getelementptr i64, ptr %ctx, i64 0
   %in0 = load ptr, ptr %ctx.0
   %ctx.1 = getelementptr i64, ptr %ctx, i64 1
@@ -148,11 +161,11 @@ entry:
   %omp.nth = call i32 @omp_get_num_threads()
   %tid = sext i32 %omp.tid to i64
   %nth = sext i32 %omp.nth to i64
-  %v20 = mul i64 %tid, %n4
-  %v21 = udiv i64 %v20, %nth
-  %v22 = add i64 %tid, 1
-  %v23 = mul i64 %v22, %n4
-  %v24 = udiv i64 %v23, %nth
+  %v25 = mul i64 %tid, %n4
+  %v26 = udiv i64 %v25, %nth
+  %v27 = add i64 %tid, 1
+  %v28 = mul i64 %v27, %n4
+  %v29 = udiv i64 %v28, %nth
   store i64 0, ptr %row.slot
   br label %loop.1.head
 loop.1.head:
@@ -161,121 +174,142 @@ loop.1.head:
   br i1 %t.2, label %loop.1.body, label %loop.1.exit
 loop.1.body:
   %p.3 = getelementptr inbounds i64, ptr %in0, i64 %row
-  %v25 = load i64, ptr %p.3, align 8
-  %v26 = icmp slt i64 %v25, 0
-  %v27 = add i64 %v25, %n5
-  %v28 = select i1 %v26, i64 %v27, i64 %v25
-  %v29 = icmp sge i64 %v28, 0
-  %v30 = icmp slt i64 %v28, %n5
-  %v31 = and i1 %v29, %v30
-  %v32 = icmp ne i64 %v25, 1
-  %v33 = xor i1 %v32, true
-  %v34 = or i1 %v31, %v33
-  br i1 %v34, label %if.4.then, label %if.4.else
+  %v30 = load i64, ptr %p.3, align 8
+  %v31 = icmp slt i64 %v30, 0
+  %v32 = add i64 %v30, %n5
+  %v33 = select i1 %v31, i64 %v32, i64 %v30
+  %v34 = icmp sge i64 %v33, 0
+  %v35 = icmp slt i64 %v33, %n5
+  %v36 = and i1 %v34, %v35
+  %v37 = icmp ne i64 %v30, 1
+  %v38 = xor i1 %v37, true
+  %v39 = or i1 %v36, %v38
+  br i1 %v39, label %if.4.then, label %if.4.else
 if.4.then:
   br label %if.4.end
 if.4.else:
   store atomic i64 1, ptr %status monotonic, align 8
   br label %if.4.end
 if.4.end:
-  %v35 = and i1 %v32, %v31
-  %v36 = icmp sge i64 %v28, %v21
-  %v37 = and i1 %v35, %v36
-  %v38 = icmp slt i64 %v28, %v24
-  %v39 = and i1 %v37, %v38
-  br i1 %v39, label %if.5.then, label %if.5.else
+  %v40 = and i1 %v37, %v36
+  %v41 = icmp sge i64 %v33, %v26
+  %v42 = and i1 %v40, %v41
+  %v43 = icmp slt i64 %v33, %v29
+  %v44 = and i1 %v42, %v43
+  br i1 %v44, label %if.5.then, label %if.5.else
 if.5.then:
-  %v40 = udiv i64 %n6, 64
-  %v41 = mul i64 %v40, 64
-  %v43 = mul i64 %row, %n7
-  %v47 = mul i64 %v28, %n8
-  store i64 0, ptr %c42.slot
+  %v45 = udiv i64 %n6, 64
+  %v46 = mul i64 %v45, 64
+  %v48 = mul i64 %row, %n7
+  %v52 = mul i64 %v33, %n8
+  store i64 0, ptr %c47.slot
   br label %loop.6.head
 loop.6.head:
-  %c42 = load i64, ptr %c42.slot
-  %t.7 = icmp slt i64 %c42, %v41
+  %c47 = load i64, ptr %c47.slot
+  %t.7 = icmp slt i64 %c47, %v46
   br i1 %t.7, label %loop.6.body, label %loop.6.exit
 loop.6.body:
-  %v44 = add i64 %v43, %c42
-  %p.8 = getelementptr inbounds float, ptr %in1, i64 %v44
-  %v45 = load <16 x float>, ptr %p.8, align 4
-  %v46 = fmul <16 x float> %v45, splat (float 0x4000000000000000)
-  %v48 = add i64 %v47, %c42
-  %p.9 = getelementptr inbounds float, ptr %out, i64 %v48
-  %v49 = load <16 x float>, ptr %p.9, align 4
-  %v50 = fadd <16 x float> %v49, %v46
-  %p.10 = getelementptr inbounds float, ptr %out, i64 %v48
-  store <16 x float> %v50, ptr %p.10, align 4
-  %v51 = add i64 %c42, 16
-  %v52 = add i64 %v43, %v51
-  %p.11 = getelementptr inbounds float, ptr %in1, i64 %v52
-  %v53 = load <16 x float>, ptr %p.11, align 4
-  %v54 = fmul <16 x float> %v53, splat (float 0x4000000000000000)
-  %v55 = add i64 %v47, %v51
-  %p.12 = getelementptr inbounds float, ptr %out, i64 %v55
-  %v56 = load <16 x float>, ptr %p.12, align 4
-  %v57 = fadd <16 x float> %v56, %v54
-  %p.13 = getelementptr inbounds float, ptr %out, i64 %v55
-  store <16 x float> %v57, ptr %p.13, align 4
-  %v58 = add i64 %c42, 32
-  %v59 = add i64 %v43, %v58
-  %p.14 = getelementptr inbounds float, ptr %in1, i64 %v59
-  %v60 = load <16 x float>, ptr %p.14, align 4
-  %v61 = fmul <16 x float> %v60, splat (float 0x4000000000000000)
-  %v62 = add i64 %v47, %v58
-  %p.15 = getelementptr inbounds float, ptr %out, i64 %v62
-  %v63 = load <16 x float>, ptr %p.15, align 4
-  %v64 = fadd <16 x float> %v63, %v61
-  %p.16 = getelementptr inbounds float, ptr %out, i64 %v62
-  store <16 x float> %v64, ptr %p.16, align 4
-  %v65 = add i64 %c42, 48
-  %v66 = add i64 %v43, %v65
-  %p.17 = getelementptr inbounds float, ptr %in1, i64 %v66
-  %v67 = load <16 x float>, ptr %p.17, align 4
-  %v68 = fmul <16 x float> %v67, splat (float 0x4000000000000000)
-  %v69 = add i64 %v47, %v65
-  %p.18 = getelementptr inbounds float, ptr %out, i64 %v69
-  %v70 = load <16 x float>, ptr %p.18, align 4
-  %v71 = fadd <16 x float> %v70, %v68
-  %p.19 = getelementptr inbounds float, ptr %out, i64 %v69
-  store <16 x float> %v71, ptr %p.19, align 4
-  %t.20 = add nsw i64 %c42, 64
-  store i64 %t.20, ptr %c42.slot
+  %v49 = add i64 %v48, %c47
+  %p.8 = getelementptr inbounds float, ptr %in1, i64 %v49
+  %v50 = load <16 x float>, ptr %p.8, align 4
+  %v51 = fmul <16 x float> %v50, splat (float 0x4000000000000000)
+  %v53 = add i64 %v52, %c47
+  %p.9 = getelementptr inbounds float, ptr %out, i64 %v53
+  %v54 = load <16 x float>, ptr %p.9, align 4
+  %v55 = fadd <16 x float> %v54, %v51
+  %p.10 = getelementptr inbounds float, ptr %out, i64 %v53
+  store <16 x float> %v55, ptr %p.10, align 4
+  %v56 = add i64 %c47, 16
+  %v57 = add i64 %v48, %v56
+  %p.11 = getelementptr inbounds float, ptr %in1, i64 %v57
+  %v58 = load <16 x float>, ptr %p.11, align 4
+  %v59 = fmul <16 x float> %v58, splat (float 0x4000000000000000)
+  %v60 = add i64 %v52, %v56
+  %p.12 = getelementptr inbounds float, ptr %out, i64 %v60
+  %v61 = load <16 x float>, ptr %p.12, align 4
+  %v62 = fadd <16 x float> %v61, %v59
+  %p.13 = getelementptr inbounds float, ptr %out, i64 %v60
+  store <16 x float> %v62, ptr %p.13, align 4
+  %v63 = add i64 %c47, 32
+  %v64 = add i64 %v48, %v63
+  %p.14 = getelementptr inbounds float, ptr %in1, i64 %v64
+  %v65 = load <16 x float>, ptr %p.14, align 4
+  %v66 = fmul <16 x float> %v65, splat (float 0x4000000000000000)
+  %v67 = add i64 %v52, %v63
+  %p.15 = getelementptr inbounds float, ptr %out, i64 %v67
+  %v68 = load <16 x float>, ptr %p.15, align 4
+  %v69 = fadd <16 x float> %v68, %v66
+  %p.16 = getelementptr inbounds float, ptr %out, i64 %v67
+  store <16 x float> %v69, ptr %p.16, align 4
+  %v70 = add i64 %c47, 48
+  %v71 = add i64 %v48, %v70
+  %p.17 = getelementptr inbounds float, ptr %in1, i64 %v71
+  %v72 = load <16 x float>, ptr %p.17, align 4
+  %v73 = fmul <16 x float> %v72, splat (float 0x4000000000000000)
+  %v74 = add i64 %v52, %v70
+  %p.18 = getelementptr inbounds float, ptr %out, i64 %v74
+  %v75 = load <16 x float>, ptr %p.18, align 4
+  %v76 = fadd <16 x float> %v75, %v73
+  %p.19 = getelementptr inbounds float, ptr %out, i64 %v74
+  store <16 x float> %v76, ptr %p.19, align 4
+  %t.20 = add nsw i64 %c47, 64
+  store i64 %t.20, ptr %c47.slot
   br label %loop.6.head
 loop.6.exit:
-  store i64 %v41, ptr %c72.slot
+  %v77 = sub i64 %n6, %v46
+  %v78 = udiv i64 %v77, 16
+  %v79 = mul i64 %v78, 16
+  %v80 = add i64 %v46, %v79
+  store i64 %v46, ptr %c81.slot
   br label %loop.21.head
 loop.21.head:
-  %c72 = load i64, ptr %c72.slot
-  %t.22 = icmp slt i64 %c72, %n6
+  %c81 = load i64, ptr %c81.slot
+  %t.22 = icmp slt i64 %c81, %v80
   br i1 %t.22, label %loop.21.body, label %loop.21.exit
 loop.21.body:
-  %v73 = sub i64 %n6, %c72
-  %t.23 = call i64 @llvm.smin.i64(i64 %v73, i64 16)
-  %t.24 = trunc i64 %t.23 to i32
-  %t.25 = insertelement <16 x i32> poison, i32 %t.24, i64 0
-  %t.26 = shufflevector <16 x i32> %t.25, <16 x i32> poison, <16 x i32> zeroinitializer
-  %v74 = icmp slt <16 x i32> <i32 0, i32 1, i32 2, i32 3, i32 4, i32 5, i32 6, i32 7, i32 8, i32 9, i32 10, i32 11, i32 12, i32 13, i32 14, i32 15>, %t.26
-  %v75 = add i64 %v43, %c72
-  %p.27 = getelementptr inbounds float, ptr %in1, i64 %v75
-  %v76 = call <16 x float> @llvm.masked.load.v16f32.p0(ptr %p.27, i32 4, <16 x i1> %v74, <16 x float> zeroinitializer)
-  %v77 = fmul <16 x float> %v76, splat (float 0x4000000000000000)
-  %v78 = add i64 %v47, %c72
-  %p.28 = getelementptr inbounds float, ptr %out, i64 %v78
-  %v79 = call <16 x float> @llvm.masked.load.v16f32.p0(ptr %p.28, i32 4, <16 x i1> %v74, <16 x float> zeroinitializer)
-  %v80 = fadd <16 x float> %v79, %v77
-  %p.29 = getelementptr inbounds float, ptr %out, i64 %v78
-  call void @llvm.masked.store.v16f32.p0(<16 x float> %v80, ptr %p.29, i32 4, <16 x i1> %v74)
-  %t.30 = add nsw i64 %c72, 16
-  store i64 %t.30, ptr %c72.slot
+  %v82 = add i64 %v48, %c81
+  %p.23 = getelementptr inbounds float, ptr %in1, i64 %v82
+  %v83 = load <16 x float>, ptr %p.23, align 4
+  %v84 = fmul <16 x float> %v83, splat (float 0x4000000000000000)
+  %v85 = add i64 %v52, %c81
+  %p.24 = getelementptr inbounds float, ptr %out, i64 %v85
+  %v86 = load <16 x float>, ptr %p.24, align 4
+  %v87 = fadd <16 x float> %v86, %v84
+  %p.25 = getelementptr inbounds float, ptr %out, i64 %v85
+  store <16 x float> %v87, ptr %p.25, align 4
+  %t.26 = add nsw i64 %c81, 16
+  store i64 %t.26, ptr %c81.slot
   br label %loop.21.head
 loop.21.exit:
+  %v96 = icmp slt i64 %v80, %n6
+  br i1 %v96, label %if.27.then, label %if.27.else
+if.27.then:
+  %v88 = sub i64 %n6, %v80
+  %t.28 = call i64 @llvm.smin.i64(i64 %v88, i64 16)
+  %t.29 = trunc i64 %t.28 to i32
+  %t.30 = insertelement <16 x i32> poison, i32 %t.29, i64 0
+  %t.31 = shufflevector <16 x i32> %t.30, <16 x i32> poison, <16 x i32> zeroinitializer
+  %v89 = icmp slt <16 x i32> <i32 0, i32 1, i32 2, i32 3, i32 4, i32 5, i32 6, i32 7, i32 8, i32 9, i32 10, i32 11, i32 12, i32 13, i32 14, i32 15>, %t.31
+  %v90 = add i64 %v48, %v80
+  %p.32 = getelementptr inbounds float, ptr %in1, i64 %v90
+  %v91 = call <16 x float> @llvm.masked.load.v16f32.p0(ptr %p.32, i32 4, <16 x i1> %v89, <16 x float> zeroinitializer)
+  %v92 = fmul <16 x float> %v91, splat (float 0x4000000000000000)
+  %v93 = add i64 %v52, %v80
+  %p.33 = getelementptr inbounds float, ptr %out, i64 %v93
+  %v94 = call <16 x float> @llvm.masked.load.v16f32.p0(ptr %p.33, i32 4, <16 x i1> %v89, <16 x float> zeroinitializer)
+  %v95 = fadd <16 x float> %v94, %v92
+  %p.34 = getelementptr inbounds float, ptr %out, i64 %v93
+  call void @llvm.masked.store.v16f32.p0(<16 x float> %v95, ptr %p.34, i32 4, <16 x i1> %v89)
+  br label %if.27.end
+if.27.else:
+  br label %if.27.end
+if.27.end:
   br label %if.5.end
 if.5.else:
   br label %if.5.end
 if.5.end:
-  %t.31 = add nsw i64 %row, 1
-  store i64 %t.31, ptr %row.slot
+  %t.35 = add nsw i64 %row, 1
+  store i64 %t.35, ptr %row.slot
   br label %loop.1.head
 loop.1.exit:
   ret void

@@ -14,7 +14,7 @@ entry:
   %acc12.slot = alloca <16 x double>
   %acc13.slot = alloca <16 x double>
   %c21.slot = alloca i64
-  %c49.slot = alloca i64
+  %c53.slot = alloca i64
   %ctx.0 = getelementptr i64, ptr %ctx, i64 0
   %in0 = load ptr, ptr %ctx.0
   %ctx.1 = getelementptr i64, ptr %ctx, i64 1
@@ -135,59 +135,80 @@ loop.11.body:
   store i64 %t.25, ptr %c21.slot
   br label %loop.11.head
 loop.11.exit:
-  store i64 %v20, ptr %c49.slot
+  %v49 = sub i64 %v16, %v20
+  %v50 = udiv i64 %v49, 16
+  %v51 = mul i64 %v50, 16
+  %v52 = add i64 %v20, %v51
+  store i64 %v20, ptr %c53.slot
   br label %loop.26.head
 loop.26.head:
-  %c49 = load i64, ptr %c49.slot
-  %t.27 = icmp slt i64 %c49, %v16
+  %c53 = load i64, ptr %c53.slot
+  %t.27 = icmp slt i64 %c53, %v52
   br i1 %t.27, label %loop.26.body, label %loop.26.exit
 loop.26.body:
-  %v50 = sub i64 %v16, %c49
-  %t.28 = call i64 @llvm.smin.i64(i64 %v50, i64 16)
-  %t.29 = trunc i64 %t.28 to i32
-  %t.30 = insertelement <16 x i32> poison, i32 %t.29, i64 0
-  %t.31 = shufflevector <16 x i32> %t.30, <16 x i32> poison, <16 x i32> zeroinitializer
-  %v51 = icmp slt <16 x i32> <i32 0, i32 1, i32 2, i32 3, i32 4, i32 5, i32 6, i32 7, i32 8, i32 9, i32 10, i32 11, i32 12, i32 13, i32 14, i32 15>, %t.31
-  %p.32 = getelementptr inbounds float, ptr %in0, i64 %c49
-  %v52 = call <16 x float> @llvm.masked.load.v16f32.p0(ptr %p.32, i32 4, <16 x i1> %v51, <16 x float> zeroinitializer)
-  %p.33 = getelementptr inbounds float, ptr %in1, i64 %c49
-  %v53 = call <16 x float> @llvm.masked.load.v16f32.p0(ptr %p.33, i32 4, <16 x i1> %v51, <16 x float> zeroinitializer)
-  %v54 = fsub <16 x float> %v52, %v53
-  %v55 = fmul <16 x float> %v54, %v54
-  %v56 = fpext <16 x float> %v55 to <16 x double>
-  %t.34 = load <16 x double>, ptr %acc10.slot
-  %v57 = fadd <16 x double> %t.34, %v56
-  %t.35 = load <16 x double>, ptr %acc10.slot
-  %v58 = select <16 x i1> %v51, <16 x double> %v57, <16 x double> %t.35
-  store <16 x double> %v58, ptr %acc10.slot
-  %t.36 = add nsw i64 %c49, 16
-  store i64 %t.36, ptr %c49.slot
+  %p.28 = getelementptr inbounds float, ptr %in0, i64 %c53
+  %v54 = load <16 x float>, ptr %p.28, align 4
+  %p.29 = getelementptr inbounds float, ptr %in1, i64 %c53
+  %v55 = load <16 x float>, ptr %p.29, align 4
+  %v56 = fsub <16 x float> %v54, %v55
+  %v57 = fmul <16 x float> %v56, %v56
+  %v58 = fpext <16 x float> %v57 to <16 x double>
+  %t.30 = load <16 x double>, ptr %acc10.slot
+  %v59 = fadd <16 x double> %t.30, %v58
+  store <16 x double> %v59, ptr %acc10.slot
+  %t.31 = add nsw i64 %c53, 16
+  store i64 %t.31, ptr %c53.slot
   br label %loop.26.head
 loop.26.exit:
-  %t.37 = load <16 x double>, ptr %acc10.slot
-  %t.38 = load <16 x double>, ptr %acc11.slot
-  %v59 = fadd <16 x double> %t.37, %t.38
-  %t.39 = load <16 x double>, ptr %acc12.slot
-  %v60 = fadd <16 x double> %v59, %t.39
-  %t.40 = load <16 x double>, ptr %acc13.slot
-  %v61 = fadd <16 x double> %v60, %t.40
-  %v62 = call reassoc double @llvm.vector.reduce.fadd.v16f64(double -0.0, <16 x double> %v61)
-  %t.41 = load double, ptr %total4.slot
-  %v63 = fadd double %t.41, %v62
-  store double %v63, ptr %total4.slot
-  %t.42 = add nsw i64 %row, 1
-  store i64 %t.42, ptr %row.slot
+  %v69 = icmp slt i64 %v52, %v16
+  br i1 %v69, label %if.32.then, label %if.32.else
+if.32.then:
+  %v60 = sub i64 %v16, %v52
+  %t.33 = call i64 @llvm.smin.i64(i64 %v60, i64 16)
+  %t.34 = trunc i64 %t.33 to i32
+  %t.35 = insertelement <16 x i32> poison, i32 %t.34, i64 0
+  %t.36 = shufflevector <16 x i32> %t.35, <16 x i32> poison, <16 x i32> zeroinitializer
+  %v61 = icmp slt <16 x i32> <i32 0, i32 1, i32 2, i32 3, i32 4, i32 5, i32 6, i32 7, i32 8, i32 9, i32 10, i32 11, i32 12, i32 13, i32 14, i32 15>, %t.36
+  %p.37 = getelementptr inbounds float, ptr %in0, i64 %v52
+  %v62 = call <16 x float> @llvm.masked.load.v16f32.p0(ptr %p.37, i32 4, <16 x i1> %v61, <16 x float> zeroinitializer)
+  %p.38 = getelementptr inbounds float, ptr %in1, i64 %v52
+  %v63 = call <16 x float> @llvm.masked.load.v16f32.p0(ptr %p.38, i32 4, <16 x i1> %v61, <16 x float> zeroinitializer)
+  %v64 = fsub <16 x float> %v62, %v63
+  %v65 = fmul <16 x float> %v64, %v64
+  %v66 = fpext <16 x float> %v65 to <16 x double>
+  %t.39 = load <16 x double>, ptr %acc10.slot
+  %v67 = fadd <16 x double> %t.39, %v66
+  %t.40 = load <16 x double>, ptr %acc10.slot
+  %v68 = select <16 x i1> %v61, <16 x double> %v67, <16 x double> %t.40
+  store <16 x double> %v68, ptr %acc10.slot
+  br label %if.32.end
+if.32.else:
+  br label %if.32.end
+if.32.end:
+  %t.41 = load <16 x double>, ptr %acc10.slot
+  %t.42 = load <16 x double>, ptr %acc11.slot
+  %v70 = fadd <16 x double> %t.41, %t.42
+  %t.43 = load <16 x double>, ptr %acc12.slot
+  %v71 = fadd <16 x double> %v70, %t.43
+  %t.44 = load <16 x double>, ptr %acc13.slot
+  %v72 = fadd <16 x double> %v71, %t.44
+  %v73 = call reassoc double @llvm.vector.reduce.fadd.v16f64(double -0.0, <16 x double> %v72)
+  %t.45 = load double, ptr %total4.slot
+  %v74 = fadd double %t.45, %v73
+  store double %v74, ptr %total4.slot
+  %t.46 = add nsw i64 %row, 1
+  store i64 %t.46, ptr %row.slot
   br label %loop.9.head
 loop.9.exit:
-  %t.43 = load double, ptr %total4.slot
-  %p.44 = getelementptr inbounds double, ptr %part_r0, i64 %tid
-  store double %t.43, ptr %p.44, align 8
+  %t.47 = load double, ptr %total4.slot
+  %p.48 = getelementptr inbounds double, ptr %part_r0, i64 %tid
+  store double %t.47, ptr %p.48, align 8
   ret void
 }
 define i32 @full_sum(ptr %in0, ptr %in1, ptr %out2, ptr %sizes, ptr %scratch) #0 {
 entry:
-  %total64.slot = alloca double
-  %t65.slot = alloca i64
+  %total75.slot = alloca double
+  %t76.slot = alloca i64
   %ctx = alloca [6 x i64], align 16
   %status = alloca i64, align 8
   store i64 0, ptr %status
@@ -224,29 +245,29 @@ team.7.all:
   call void @GOMP_parallel(ptr @full_sum.region0, ptr %ctx, i32 %t.6, i32 0)
   br label %team.7.end
 team.7.end:
-  store double 0x0000000000000000, ptr %total64.slot
-  store i64 0, ptr %t65.slot
+  store double 0x0000000000000000, ptr %total75.slot
+  store i64 0, ptr %t76.slot
   br label %loop.8.head
 loop.8.head:
-  %t65 = load i64, ptr %t65.slot
-  %t.9 = icmp slt i64 %t65, %n0
+  %t76 = load i64, ptr %t76.slot
+  %t.9 = icmp slt i64 %t76, %n0
   br i1 %t.9, label %loop.8.body, label %loop.8.exit
 loop.8.body:
-  %p.10 = getelementptr inbounds double, ptr %part_r0, i64 %t65
-  %v66 = load double, ptr %p.10, align 8
-  %t.11 = load double, ptr %total64.slot
-  %v67 = fadd double %t.11, %v66
-  store double %v67, ptr %total64.slot
-  %t.12 = add nsw i64 %t65, 1
-  store i64 %t.12, ptr %t65.slot
+  %p.10 = getelementptr inbounds double, ptr %part_r0, i64 %t76
+  %v77 = load double, ptr %p.10, align 8
+  %t.11 = load double, ptr %total75.slot
+  %v78 = fadd double %t.11, %v77
+  store double %v78, ptr %total75.slot
+  %t.12 = add nsw i64 %t76, 1
+  store i64 %t.12, ptr %t76.slot
   br label %loop.8.head
 loop.8.exit:
-  %t.13 = load double, ptr %total64.slot
-  %t.14 = load double, ptr %total64.slot
-  %v68 = select i1 true, double %t.13, double %t.14
-  %v69 = fptrunc double %v68 to float
+  %t.13 = load double, ptr %total75.slot
+  %t.14 = load double, ptr %total75.slot
+  %v79 = select i1 true, double %t.13, double %t.14
+  %v80 = fptrunc double %v79 to float
   %p.15 = getelementptr inbounds float, ptr %out2, i64 0
-  store float %v69, ptr %p.15, align 4
+  store float %v80, ptr %p.15, align 4
   %failed = load i64, ptr %status
   %code = trunc i64 %failed to i32
   ret i32 %code

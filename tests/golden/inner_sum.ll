@@ -18,7 +18,7 @@ entry:
   %some14.slot = alloca i64
   %b18.slot = alloca i64
   %c17.slot = alloca i64
-  %c51.slot = alloca i64
+  %c55.slot = alloca i64
   %ctx.0 = getelementptr i64, ptr %ctx, i64 0
   %in0 = load ptr, ptr %ctx.0
   %ctx.1 = getelementptr i64, ptr %ctx, i64 1
@@ -153,77 +153,95 @@ if.16.end:
   store i64 %t.25, ptr %b18.slot
   br label %loop.3.head
 loop.3.exit:
-  store i64 %v16, ptr %c51.slot
+  %v51 = sub i64 %n2, %v16
+  %v52 = udiv i64 %v51, 16
+  %v53 = mul i64 %v52, 16
+  %v54 = add i64 %v16, %v53
+  store i64 %v16, ptr %c55.slot
   br label %loop.26.head
 loop.26.head:
-  %c51 = load i64, ptr %c51.slot
-  %t.27 = icmp slt i64 %c51, %n2
+  %c55 = load i64, ptr %c55.slot
+  %t.27 = icmp slt i64 %c55, %v54
   br i1 %t.27, label %loop.26.body, label %loop.26.exit
 loop.26.body:
-  %v52 = sub i64 %n2, %c51
-  %t.28 = call i64 @llvm.smin.i64(i64 %v52, i64 16)
-  %t.29 = trunc i64 %t.28 to i32
-  %t.30 = insertelement <16 x i32> poison, i32 %t.29, i64 0
-  %t.31 = shufflevector <16 x i32> %t.30, <16 x i32> poison, <16 x i32> zeroinitializer
-  %v53 = icmp slt <16 x i32> <i32 0, i32 1, i32 2, i32 3, i32 4, i32 5, i32 6, i32 7, i32 8, i32 9, i32 10, i32 11, i32 12, i32 13, i32 14, i32 15>, %t.31
-  %v54 = add i64 %v21, %c51
-  %p.32 = getelementptr inbounds float, ptr %in0, i64 %v54
-  %v55 = call <16 x float> @llvm.masked.load.v16f32.p0(ptr %p.32, i32 4, <16 x i1> %v53, <16 x float> zeroinitializer)
-  %v56 = fmul <16 x float> %v55, %v55
-  %t.33 = load <16 x float>, ptr %acc6.slot
-  %v57 = fadd <16 x float> %t.33, %v56
-  %t.34 = load <16 x float>, ptr %acc6.slot
-  %v58 = select <16 x i1> %v53, <16 x float> %v57, <16 x float> %t.34
-  store <16 x float> %v58, ptr %acc6.slot
-  %t.35 = add nsw i64 %c51, 16
-  store i64 %t.35, ptr %c51.slot
+  %v56 = add i64 %v21, %c55
+  %p.28 = getelementptr inbounds float, ptr %in0, i64 %v56
+  %v57 = load <16 x float>, ptr %p.28, align 4
+  %v58 = fmul <16 x float> %v57, %v57
+  %t.29 = load <16 x float>, ptr %acc6.slot
+  %v59 = fadd <16 x float> %t.29, %v58
+  store <16 x float> %v59, ptr %acc6.slot
+  %t.30 = add nsw i64 %c55, 16
+  store i64 %t.30, ptr %c55.slot
   br label %loop.26.head
 loop.26.exit:
-  %t.36 = load i64, ptr %some14.slot
-  %v71 = icmp eq i64 %t.36, 1
-  br i1 %v71, label %if.37.then, label %if.37.else
-if.37.then:
+  %v67 = icmp slt i64 %v54, %n2
+  br i1 %v67, label %if.31.then, label %if.31.else
+if.31.then:
+  %v60 = sub i64 %n2, %v54
+  %t.32 = call i64 @llvm.smin.i64(i64 %v60, i64 16)
+  %t.33 = trunc i64 %t.32 to i32
+  %t.34 = insertelement <16 x i32> poison, i32 %t.33, i64 0
+  %t.35 = shufflevector <16 x i32> %t.34, <16 x i32> poison, <16 x i32> zeroinitializer
+  %v61 = icmp slt <16 x i32> <i32 0, i32 1, i32 2, i32 3, i32 4, i32 5, i32 6, i32 7, i32 8, i32 9, i32 10, i32 11, i32 12, i32 13, i32 14, i32 15>, %t.35
+  %v62 = add i64 %v21, %v54
+  %p.36 = getelementptr inbounds float, ptr %in0, i64 %v62
+  %v63 = call <16 x float> @llvm.masked.load.v16f32.p0(ptr %p.36, i32 4, <16 x i1> %v61, <16 x float> zeroinitializer)
+  %v64 = fmul <16 x float> %v63, %v63
+  %t.37 = load <16 x float>, ptr %acc6.slot
+  %v65 = fadd <16 x float> %t.37, %v64
   %t.38 = load <16 x float>, ptr %acc6.slot
-  %v59 = fpext <16 x float> %t.38 to <16 x double>
-  %t.39 = load <16 x double>, ptr %total10.slot
-  %v60 = fadd <16 x double> %t.39, %v59
-  %v61 = fptrunc <16 x double> %v60 to <16 x float>
-  store <16 x float> %v61, ptr %acc6.slot
-  %t.40 = load <16 x float>, ptr %acc7.slot
-  %v62 = fpext <16 x float> %t.40 to <16 x double>
-  %t.41 = load <16 x double>, ptr %total11.slot
-  %v63 = fadd <16 x double> %t.41, %v62
-  %v64 = fptrunc <16 x double> %v63 to <16 x float>
-  store <16 x float> %v64, ptr %acc7.slot
-  %t.42 = load <16 x float>, ptr %acc8.slot
-  %v65 = fpext <16 x float> %t.42 to <16 x double>
-  %t.43 = load <16 x double>, ptr %total12.slot
-  %v66 = fadd <16 x double> %t.43, %v65
-  %v67 = fptrunc <16 x double> %v66 to <16 x float>
-  store <16 x float> %v67, ptr %acc8.slot
-  %t.44 = load <16 x float>, ptr %acc9.slot
-  %v68 = fpext <16 x float> %t.44 to <16 x double>
-  %t.45 = load <16 x double>, ptr %total13.slot
-  %v69 = fadd <16 x double> %t.45, %v68
+  %v66 = select <16 x i1> %v61, <16 x float> %v65, <16 x float> %t.38
+  store <16 x float> %v66, ptr %acc6.slot
+  br label %if.31.end
+if.31.else:
+  br label %if.31.end
+if.31.end:
+  %t.39 = load i64, ptr %some14.slot
+  %v80 = icmp eq i64 %t.39, 1
+  br i1 %v80, label %if.40.then, label %if.40.else
+if.40.then:
+  %t.41 = load <16 x float>, ptr %acc6.slot
+  %v68 = fpext <16 x float> %t.41 to <16 x double>
+  %t.42 = load <16 x double>, ptr %total10.slot
+  %v69 = fadd <16 x double> %t.42, %v68
   %v70 = fptrunc <16 x double> %v69 to <16 x float>
-  store <16 x float> %v70, ptr %acc9.slot
-  br label %if.37.end
-if.37.else:
-  br label %if.37.end
-if.37.end:
-  %t.46 = load <16 x float>, ptr %acc6.slot
-  %t.47 = load <16 x float>, ptr %acc7.slot
-  %v72 = fadd <16 x float> %t.46, %t.47
-  %t.48 = load <16 x float>, ptr %acc8.slot
-  %v73 = fadd <16 x float> %v72, %t.48
-  %t.49 = load <16 x float>, ptr %acc9.slot
-  %v74 = fadd <16 x float> %v73, %t.49
-  %v75 = call reassoc float @llvm.vector.reduce.fadd.v16f32(float -0.0, <16 x float> %v74)
-  %v76 = select i1 true, float %v75, float %v75
-  %p.50 = getelementptr inbounds float, ptr %out1, i64 %row
-  store float %v76, ptr %p.50, align 4
-  %t.51 = add nsw i64 %row, 1
-  store i64 %t.51, ptr %row.slot
+  store <16 x float> %v70, ptr %acc6.slot
+  %t.43 = load <16 x float>, ptr %acc7.slot
+  %v71 = fpext <16 x float> %t.43 to <16 x double>
+  %t.44 = load <16 x double>, ptr %total11.slot
+  %v72 = fadd <16 x double> %t.44, %v71
+  %v73 = fptrunc <16 x double> %v72 to <16 x float>
+  store <16 x float> %v73, ptr %acc7.slot
+  %t.45 = load <16 x float>, ptr %acc8.slot
+  %v74 = fpext <16 x float> %t.45 to <16 x double>
+  %t.46 = load <16 x double>, ptr %total12.slot
+  %v75 = fadd <16 x double> %t.46, %v74
+  %v76 = fptrunc <16 x double> %v75 to <16 x float>
+  store <16 x float> %v76, ptr %acc8.slot
+  %t.47 = load <16 x float>, ptr %acc9.slot
+  %v77 = fpext <16 x float> %t.47 to <16 x double>
+  %t.48 = load <16 x double>, ptr %total13.slot
+  %v78 = fadd <16 x double> %t.48, %v77
+  %v79 = fptrunc <16 x double> %v78 to <16 x float>
+  store <16 x float> %v79, ptr %acc9.slot
+  br label %if.40.end
+if.40.else:
+  br label %if.40.end
+if.40.end:
+  %t.49 = load <16 x float>, ptr %acc6.slot
+  %t.50 = load <16 x float>, ptr %acc7.slot
+  %v81 = fadd <16 x float> %t.49, %t.50
+  %t.51 = load <16 x float>, ptr %acc8.slot
+  %v82 = fadd <16 x float> %v81, %t.51
+  %t.52 = load <16 x float>, ptr %acc9.slot
+  %v83 = fadd <16 x float> %v82, %t.52
+  %v84 = call reassoc float @llvm.vector.reduce.fadd.v16f32(float -0.0, <16 x float> %v83)
+  %v85 = select i1 true, float %v84, float %v84
+  %p.53 = getelementptr inbounds float, ptr %out1, i64 %row
+  store float %v85, ptr %p.53, align 4
+  %t.54 = add nsw i64 %row, 1
+  store i64 %t.54, ptr %row.slot
   br label %loop.1.head
 loop.1.exit:
   ret void

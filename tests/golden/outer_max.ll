@@ -10,7 +10,7 @@ entry:
   %c6.slot = alloca i64
   %row.slot = alloca i64
   %c13.slot = alloca i64
-  %c42.slot = alloca i64
+  %c46.slot = alloca i64
   %ctx.0 = getelementptr i64, ptr %ctx, i64 0
   %in0 = load ptr, ptr %ctx.0
   %ctx.1 = getelementptr i64, ptr %ctx, i64 1
@@ -142,49 +142,73 @@ loop.11.body:
   store i64 %t.37, ptr %c13.slot
   br label %loop.11.head
 loop.11.exit:
-  store i64 %v12, ptr %c42.slot
+  %v42 = sub i64 %n4, %v12
+  %v43 = udiv i64 %v42, 16
+  %v44 = mul i64 %v43, 16
+  %v45 = add i64 %v12, %v44
+  store i64 %v12, ptr %c46.slot
   br label %loop.38.head
 loop.38.head:
-  %c42 = load i64, ptr %c42.slot
-  %t.39 = icmp slt i64 %c42, %n4
+  %c46 = load i64, ptr %c46.slot
+  %t.39 = icmp slt i64 %c46, %v45
   br i1 %t.39, label %loop.38.body, label %loop.38.exit
 loop.38.body:
-  %v43 = sub i64 %n4, %c42
-  %t.40 = call i64 @llvm.smin.i64(i64 %v43, i64 16)
-  %t.41 = trunc i64 %t.40 to i32
-  %t.42 = insertelement <16 x i32> poison, i32 %t.41, i64 0
-  %t.43 = shufflevector <16 x i32> %t.42, <16 x i32> poison, <16 x i32> zeroinitializer
-  %v44 = icmp slt <16 x i32> <i32 0, i32 1, i32 2, i32 3, i32 4, i32 5, i32 6, i32 7, i32 8, i32 9, i32 10, i32 11, i32 12, i32 13, i32 14, i32 15>, %t.43
-  %v45 = add i64 %v4, %c42
-  %v46 = add i64 %v15, %c42
-  %p.44 = getelementptr inbounds float, ptr %in0, i64 %v46
-  %v47 = call <16 x float> @llvm.masked.load.v16f32.p0(ptr %p.44, i32 4, <16 x i1> %v44, <16 x float> zeroinitializer)
-  %v48 = call <16 x float> @llvm.fabs.v16f32(<16 x float> %v47)
-  %p.45 = getelementptr inbounds float, ptr %part_r0, i64 %v45
-  %v49 = call <16 x float> @llvm.masked.load.v16f32.p0(ptr %p.45, i32 4, <16 x i1> %v44, <16 x float> zeroinitializer)
-  %t.46 = fcmp ogt <16 x float> %v49, %v48
-  %t.47 = select <16 x i1> %t.46, <16 x float> %v49, <16 x float> %v48
-  %t.48 = fcmp uno <16 x float> %v49, %v49
-  %v50 = select <16 x i1> %t.48, <16 x float> %v49, <16 x float> %t.47
-  %p.49 = getelementptr inbounds float, ptr %part_r0, i64 %v45
-  call void @llvm.masked.store.v16f32.p0(<16 x float> %v50, ptr %p.49, i32 4, <16 x i1> %v44)
-  %t.50 = add nsw i64 %c42, 16
-  store i64 %t.50, ptr %c42.slot
+  %v47 = add i64 %v4, %c46
+  %v48 = add i64 %v15, %c46
+  %p.40 = getelementptr inbounds float, ptr %in0, i64 %v48
+  %v49 = load <16 x float>, ptr %p.40, align 4
+  %v50 = call <16 x float> @llvm.fabs.v16f32(<16 x float> %v49)
+  %p.41 = getelementptr inbounds float, ptr %part_r0, i64 %v47
+  %v51 = load <16 x float>, ptr %p.41, align 4
+  %t.42 = fcmp ogt <16 x float> %v51, %v50
+  %t.43 = select <16 x i1> %t.42, <16 x float> %v51, <16 x float> %v50
+  %t.44 = fcmp uno <16 x float> %v51, %v51
+  %v52 = select <16 x i1> %t.44, <16 x float> %v51, <16 x float> %t.43
+  %p.45 = getelementptr inbounds float, ptr %part_r0, i64 %v47
+  store <16 x float> %v52, ptr %p.45, align 4
+  %t.46 = add nsw i64 %c46, 16
+  store i64 %t.46, ptr %c46.slot
   br label %loop.38.head
 loop.38.exit:
-  %t.51 = add nsw i64 %row, 1
-  store i64 %t.51, ptr %row.slot
+  %v61 = icmp slt i64 %v45, %n4
+  br i1 %v61, label %if.47.then, label %if.47.else
+if.47.then:
+  %v53 = sub i64 %n4, %v45
+  %t.48 = call i64 @llvm.smin.i64(i64 %v53, i64 16)
+  %t.49 = trunc i64 %t.48 to i32
+  %t.50 = insertelement <16 x i32> poison, i32 %t.49, i64 0
+  %t.51 = shufflevector <16 x i32> %t.50, <16 x i32> poison, <16 x i32> zeroinitializer
+  %v54 = icmp slt <16 x i32> <i32 0, i32 1, i32 2, i32 3, i32 4, i32 5, i32 6, i32 7, i32 8, i32 9, i32 10, i32 11, i32 12, i32 13, i32 14, i32 15>, %t.51
+  %v55 = add i64 %v4, %v45
+  %v56 = add i64 %v15, %v45
+  %p.52 = getelementptr inbounds float, ptr %in0, i64 %v56
+  %v57 = call <16 x float> @llvm.masked.load.v16f32.p0(ptr %p.52, i32 4, <16 x i1> %v54, <16 x float> zeroinitializer)
+  %v58 = call <16 x float> @llvm.fabs.v16f32(<16 x float> %v57)
+  %p.53 = getelementptr inbounds float, ptr %part_r0, i64 %v55
+  %v59 = call <16 x float> @llvm.masked.load.v16f32.p0(ptr %p.53, i32 4, <16 x i1> %v54, <16 x float> zeroinitializer)
+  %t.54 = fcmp ogt <16 x float> %v59, %v58
+  %t.55 = select <16 x i1> %t.54, <16 x float> %v59, <16 x float> %v58
+  %t.56 = fcmp uno <16 x float> %v59, %v59
+  %v60 = select <16 x i1> %t.56, <16 x float> %v59, <16 x float> %t.55
+  %p.57 = getelementptr inbounds float, ptr %part_r0, i64 %v55
+  call void @llvm.masked.store.v16f32.p0(<16 x float> %v60, ptr %p.57, i32 4, <16 x i1> %v54)
+  br label %if.47.end
+if.47.else:
+  br label %if.47.end
+if.47.end:
+  %t.58 = add nsw i64 %row, 1
+  store i64 %t.58, ptr %row.slot
   br label %loop.9.head
 loop.9.exit:
   ret void
 }
 define internal void @outer_max.region1(ptr %ctx) #0 {
 entry:
-  %c63.slot = alloca i64
-  %total64.slot = alloca <16 x float>
-  %t65.slot = alloca i64
-  %total73.slot = alloca <16 x float>
-  %t74.slot = alloca i64
+  %c74.slot = alloca i64
+  %total75.slot = alloca <16 x float>
+  %t76.slot = alloca i64
+  %total84.slot = alloca <16 x float>
+  %t85.slot = alloca i64
   %ctx.0 = getelementptr i64, ptr %ctx, i64 0
   %in0 = load ptr, ptr %ctx.0
   %ctx.1 = getelementptr i64, ptr %ctx, i64 1
@@ -218,92 +242,92 @@ entry:
   %t.3 = and i64 %t.2, -64
   %part_r0 = getelementptr i8, ptr %scratch, i64 0
   %t.4 = add i64 0, %t.3
-  %v51 = mul i64 %tid2, %n6
-  %v52 = udiv i64 %v51, %nth2
-  %v53 = mul i64 %v52, 16
-  %v54 = add i64 %tid2, 1
-  %v55 = mul i64 %v54, %n6
-  %v56 = udiv i64 %v55, %nth2
-  %v57 = mul i64 %v56, 16
-  %v58 = call i64 @llvm.smin.i64(i64 %v57, i64 %n4)
-  %v59 = sub i64 %v58, %v53
-  %v60 = udiv i64 %v59, 16
-  %v61 = mul i64 %v60, 16
-  %v62 = add i64 %v53, %v61
-  store i64 %v53, ptr %c63.slot
+  %v62 = mul i64 %tid2, %n6
+  %v63 = udiv i64 %v62, %nth2
+  %v64 = mul i64 %v63, 16
+  %v65 = add i64 %tid2, 1
+  %v66 = mul i64 %v65, %n6
+  %v67 = udiv i64 %v66, %nth2
+  %v68 = mul i64 %v67, 16
+  %v69 = call i64 @llvm.smin.i64(i64 %v68, i64 %n4)
+  %v70 = sub i64 %v69, %v64
+  %v71 = udiv i64 %v70, 16
+  %v72 = mul i64 %v71, 16
+  %v73 = add i64 %v64, %v72
+  store i64 %v64, ptr %c74.slot
   br label %loop.5.head
 loop.5.head:
-  %c63 = load i64, ptr %c63.slot
-  %t.6 = icmp slt i64 %c63, %v62
+  %c74 = load i64, ptr %c74.slot
+  %t.6 = icmp slt i64 %c74, %v73
   br i1 %t.6, label %loop.5.body, label %loop.5.exit
 loop.5.body:
-  store <16 x float> splat (float 0xFFF0000000000000), ptr %total64.slot
-  store i64 0, ptr %t65.slot
+  store <16 x float> splat (float 0xFFF0000000000000), ptr %total75.slot
+  store i64 0, ptr %t76.slot
   br label %loop.7.head
 loop.7.head:
-  %t65 = load i64, ptr %t65.slot
-  %t.8 = icmp slt i64 %t65, %n0
+  %t76 = load i64, ptr %t76.slot
+  %t.8 = icmp slt i64 %t76, %n0
   br i1 %t.8, label %loop.7.body, label %loop.7.exit
 loop.7.body:
-  %v66 = mul i64 %t65, %n1
-  %v67 = add i64 %v66, %c63
-  %p.9 = getelementptr inbounds float, ptr %part_r0, i64 %v67
-  %v68 = load <16 x float>, ptr %p.9, align 4
-  %t.10 = load <16 x float>, ptr %total64.slot
-  %t.11 = fcmp ogt <16 x float> %t.10, %v68
-  %t.12 = select <16 x i1> %t.11, <16 x float> %t.10, <16 x float> %v68
+  %v77 = mul i64 %t76, %n1
+  %v78 = add i64 %v77, %c74
+  %p.9 = getelementptr inbounds float, ptr %part_r0, i64 %v78
+  %v79 = load <16 x float>, ptr %p.9, align 4
+  %t.10 = load <16 x float>, ptr %total75.slot
+  %t.11 = fcmp ogt <16 x float> %t.10, %v79
+  %t.12 = select <16 x i1> %t.11, <16 x float> %t.10, <16 x float> %v79
   %t.13 = fcmp uno <16 x float> %t.10, %t.10
-  %v69 = select <16 x i1> %t.13, <16 x float> %t.10, <16 x float> %t.12
-  store <16 x float> %v69, ptr %total64.slot
-  %t.14 = add nsw i64 %t65, 1
-  store i64 %t.14, ptr %t65.slot
+  %v80 = select <16 x i1> %t.13, <16 x float> %t.10, <16 x float> %t.12
+  store <16 x float> %v80, ptr %total75.slot
+  %t.14 = add nsw i64 %t76, 1
+  store i64 %t.14, ptr %t76.slot
   br label %loop.7.head
 loop.7.exit:
-  %t.15 = load <16 x float>, ptr %total64.slot
-  %t.16 = load <16 x float>, ptr %total64.slot
-  %v70 = select <16 x i1> splat (i1 true), <16 x float> %t.15, <16 x float> %t.16
-  %p.17 = getelementptr inbounds float, ptr %out1, i64 %c63
-  store <16 x float> %v70, ptr %p.17, align 4
-  %t.18 = add nsw i64 %c63, 16
-  store i64 %t.18, ptr %c63.slot
+  %t.15 = load <16 x float>, ptr %total75.slot
+  %t.16 = load <16 x float>, ptr %total75.slot
+  %v81 = select <16 x i1> splat (i1 true), <16 x float> %t.15, <16 x float> %t.16
+  %p.17 = getelementptr inbounds float, ptr %out1, i64 %c74
+  store <16 x float> %v81, ptr %p.17, align 4
+  %t.18 = add nsw i64 %c74, 16
+  store i64 %t.18, ptr %c74.slot
   br label %loop.5.head
 loop.5.exit:
-  %v80 = icmp slt i64 %v62, %v58
-  br i1 %v80, label %if.19.then, label %if.19.else
+  %v91 = icmp slt i64 %v73, %v69
+  br i1 %v91, label %if.19.then, label %if.19.else
 if.19.then:
-  %v71 = sub i64 %v58, %v62
-  %t.20 = call i64 @llvm.smin.i64(i64 %v71, i64 16)
+  %v82 = sub i64 %v69, %v73
+  %t.20 = call i64 @llvm.smin.i64(i64 %v82, i64 16)
   %t.21 = trunc i64 %t.20 to i32
   %t.22 = insertelement <16 x i32> poison, i32 %t.21, i64 0
   %t.23 = shufflevector <16 x i32> %t.22, <16 x i32> poison, <16 x i32> zeroinitializer
-  %v72 = icmp slt <16 x i32> <i32 0, i32 1, i32 2, i32 3, i32 4, i32 5, i32 6, i32 7, i32 8, i32 9, i32 10, i32 11, i32 12, i32 13, i32 14, i32 15>, %t.23
-  store <16 x float> splat (float 0xFFF0000000000000), ptr %total73.slot
-  store i64 0, ptr %t74.slot
+  %v83 = icmp slt <16 x i32> <i32 0, i32 1, i32 2, i32 3, i32 4, i32 5, i32 6, i32 7, i32 8, i32 9, i32 10, i32 11, i32 12, i32 13, i32 14, i32 15>, %t.23
+  store <16 x float> splat (float 0xFFF0000000000000), ptr %total84.slot
+  store i64 0, ptr %t85.slot
   br label %loop.24.head
 loop.24.head:
-  %t74 = load i64, ptr %t74.slot
-  %t.25 = icmp slt i64 %t74, %n0
+  %t85 = load i64, ptr %t85.slot
+  %t.25 = icmp slt i64 %t85, %n0
   br i1 %t.25, label %loop.24.body, label %loop.24.exit
 loop.24.body:
-  %v75 = mul i64 %t74, %n1
-  %v76 = add i64 %v75, %v62
-  %p.26 = getelementptr inbounds float, ptr %part_r0, i64 %v76
-  %v77 = call <16 x float> @llvm.masked.load.v16f32.p0(ptr %p.26, i32 4, <16 x i1> %v72, <16 x float> zeroinitializer)
-  %t.27 = load <16 x float>, ptr %total73.slot
-  %t.28 = fcmp ogt <16 x float> %t.27, %v77
-  %t.29 = select <16 x i1> %t.28, <16 x float> %t.27, <16 x float> %v77
+  %v86 = mul i64 %t85, %n1
+  %v87 = add i64 %v86, %v73
+  %p.26 = getelementptr inbounds float, ptr %part_r0, i64 %v87
+  %v88 = call <16 x float> @llvm.masked.load.v16f32.p0(ptr %p.26, i32 4, <16 x i1> %v83, <16 x float> zeroinitializer)
+  %t.27 = load <16 x float>, ptr %total84.slot
+  %t.28 = fcmp ogt <16 x float> %t.27, %v88
+  %t.29 = select <16 x i1> %t.28, <16 x float> %t.27, <16 x float> %v88
   %t.30 = fcmp uno <16 x float> %t.27, %t.27
-  %v78 = select <16 x i1> %t.30, <16 x float> %t.27, <16 x float> %t.29
-  store <16 x float> %v78, ptr %total73.slot
-  %t.31 = add nsw i64 %t74, 1
-  store i64 %t.31, ptr %t74.slot
+  %v89 = select <16 x i1> %t.30, <16 x float> %t.27, <16 x float> %t.29
+  store <16 x float> %v89, ptr %total84.slot
+  %t.31 = add nsw i64 %t85, 1
+  store i64 %t.31, ptr %t85.slot
   br label %loop.24.head
 loop.24.exit:
-  %t.32 = load <16 x float>, ptr %total73.slot
-  %t.33 = load <16 x float>, ptr %total73.slot
-  %v79 = select <16 x i1> splat (i1 true), <16 x float> %t.32, <16 x float> %t.33
-  %p.34 = getelementptr inbounds float, ptr %out1, i64 %v62
-  call void @llvm.masked.store.v16f32.p0(<16 x float> %v79, ptr %p.34, i32 4, <16 x i1> %v72)
+  %t.32 = load <16 x float>, ptr %total84.slot
+  %t.33 = load <16 x float>, ptr %total84.slot
+  %v90 = select <16 x i1> splat (i1 true), <16 x float> %t.32, <16 x float> %t.33
+  %p.34 = getelementptr inbounds float, ptr %out1, i64 %v73
+  call void @llvm.masked.store.v16f32.p0(<16 x float> %v90, ptr %p.34, i32 4, <16 x i1> %v83)
   br label %if.19.end
 if.19.else:
   br label %if.19.end

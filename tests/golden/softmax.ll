@@ -16,21 +16,21 @@ entry:
   %acc8.slot = alloca <16 x float>
   %acc9.slot = alloca <16 x float>
   %c12.slot = alloca i64
-  %c29.slot = alloca i64
-  %acc41.slot = alloca <16 x float>
-  %acc42.slot = alloca <16 x float>
-  %acc43.slot = alloca <16 x float>
-  %acc44.slot = alloca <16 x float>
-  %total45.slot = alloca <16 x double>
-  %total46.slot = alloca <16 x double>
-  %total47.slot = alloca <16 x double>
-  %total48.slot = alloca <16 x double>
-  %some49.slot = alloca i64
-  %b51.slot = alloca i64
-  %c50.slot = alloca i64
-  %c88.slot = alloca i64
-  %c115.slot = alloca i64
-  %c138.slot = alloca i64
+  %c33.slot = alloca i64
+  %acc49.slot = alloca <16 x float>
+  %acc50.slot = alloca <16 x float>
+  %acc51.slot = alloca <16 x float>
+  %acc52.slot = alloca <16 x float>
+  %total53.slot = alloca <16 x double>
+  %total54.slot = alloca <16 x double>
+  %total55.slot = alloca <16 x double>
+  %total56.slot = alloca <16 x double>
+  %some57.slot = alloca i64
+  %b59.slot = alloca i64
+  %c58.slot = alloca i64
+  %c96.slot = alloca i64
+  %c128.slot = alloca i64
+  %c151.slot = alloca i64
   %ctx.0 = getelementptr i64, ptr %ctx, i64 0
   %in0 = load ptr, ptr %ctx.0
   %ctx.1 = getelementptr i64, ptr %ctx, i64 1
@@ -134,312 +134,363 @@ loop.10.body:
   store i64 %t.32, ptr %c12.slot
   br label %loop.10.head
 loop.10.exit:
-  store i64 %v11, ptr %c29.slot
+  %v29 = sub i64 %n3, %v11
+  %v30 = udiv i64 %v29, 16
+  %v31 = mul i64 %v30, 16
+  %v32 = add i64 %v11, %v31
+  store i64 %v11, ptr %c33.slot
   br label %loop.33.head
 loop.33.head:
-  %c29 = load i64, ptr %c29.slot
-  %t.34 = icmp slt i64 %c29, %n3
+  %c33 = load i64, ptr %c33.slot
+  %t.34 = icmp slt i64 %c33, %v32
   br i1 %t.34, label %loop.33.body, label %loop.33.exit
 loop.33.body:
-  %v30 = sub i64 %n3, %c29
-  %t.35 = call i64 @llvm.smin.i64(i64 %v30, i64 16)
-  %t.36 = trunc i64 %t.35 to i32
-  %t.37 = insertelement <16 x i32> poison, i32 %t.36, i64 0
-  %t.38 = shufflevector <16 x i32> %t.37, <16 x i32> poison, <16 x i32> zeroinitializer
-  %v31 = icmp slt <16 x i32> <i32 0, i32 1, i32 2, i32 3, i32 4, i32 5, i32 6, i32 7, i32 8, i32 9, i32 10, i32 11, i32 12, i32 13, i32 14, i32 15>, %t.38
-  %v32 = add i64 %v13, %c29
-  %p.39 = getelementptr inbounds float, ptr %in0, i64 %v32
-  %v33 = call <16 x float> @llvm.masked.load.v16f32.p0(ptr %p.39, i32 4, <16 x i1> %v31, <16 x float> zeroinitializer)
-  %t.40 = load <16 x float>, ptr %acc6.slot
-  %t.41 = fcmp ogt <16 x float> %t.40, %v33
-  %t.42 = select <16 x i1> %t.41, <16 x float> %t.40, <16 x float> %v33
-  %t.43 = fcmp uno <16 x float> %t.40, %t.40
-  %v34 = select <16 x i1> %t.43, <16 x float> %t.40, <16 x float> %t.42
-  %t.44 = load <16 x float>, ptr %acc6.slot
-  %v35 = select <16 x i1> %v31, <16 x float> %v34, <16 x float> %t.44
-  store <16 x float> %v35, ptr %acc6.slot
-  %t.45 = add nsw i64 %c29, 16
-  store i64 %t.45, ptr %c29.slot
+  %v34 = add i64 %v13, %c33
+  %p.35 = getelementptr inbounds float, ptr %in0, i64 %v34
+  %v35 = load <16 x float>, ptr %p.35, align 4
+  %t.36 = load <16 x float>, ptr %acc6.slot
+  %t.37 = fcmp ogt <16 x float> %t.36, %v35
+  %t.38 = select <16 x i1> %t.37, <16 x float> %t.36, <16 x float> %v35
+  %t.39 = fcmp uno <16 x float> %t.36, %t.36
+  %v36 = select <16 x i1> %t.39, <16 x float> %t.36, <16 x float> %t.38
+  store <16 x float> %v36, ptr %acc6.slot
+  %t.40 = add nsw i64 %c33, 16
+  store i64 %t.40, ptr %c33.slot
   br label %loop.33.head
 loop.33.exit:
-  %t.46 = load <16 x float>, ptr %acc6.slot
-  %t.47 = load <16 x float>, ptr %acc7.slot
-  %t.48 = fcmp ogt <16 x float> %t.46, %t.47
-  %t.49 = select <16 x i1> %t.48, <16 x float> %t.46, <16 x float> %t.47
-  %t.50 = fcmp uno <16 x float> %t.46, %t.46
-  %v36 = select <16 x i1> %t.50, <16 x float> %t.46, <16 x float> %t.49
-  %t.51 = load <16 x float>, ptr %acc8.slot
-  %t.52 = fcmp ogt <16 x float> %v36, %t.51
-  %t.53 = select <16 x i1> %t.52, <16 x float> %v36, <16 x float> %t.51
-  %t.54 = fcmp uno <16 x float> %v36, %v36
-  %v37 = select <16 x i1> %t.54, <16 x float> %v36, <16 x float> %t.53
-  %t.55 = load <16 x float>, ptr %acc9.slot
-  %t.56 = fcmp ogt <16 x float> %v37, %t.55
-  %t.57 = select <16 x i1> %t.56, <16 x float> %v37, <16 x float> %t.55
-  %t.58 = fcmp uno <16 x float> %v37, %v37
-  %v38 = select <16 x i1> %t.58, <16 x float> %v37, <16 x float> %t.57
-  %v39 = call float @llvm.vector.reduce.fmaximum.v16f32(<16 x float> %v38)
-  %v40 = select i1 true, float %v39, float %v39
-  store <16 x float> splat (float 0x0000000000000000), ptr %acc41.slot
-  store <16 x float> splat (float 0x0000000000000000), ptr %acc42.slot
-  store <16 x float> splat (float 0x0000000000000000), ptr %acc43.slot
-  store <16 x float> splat (float 0x0000000000000000), ptr %acc44.slot
-  store <16 x double> splat (double 0x0000000000000000), ptr %total45.slot
-  store <16 x double> splat (double 0x0000000000000000), ptr %total46.slot
-  store <16 x double> splat (double 0x0000000000000000), ptr %total47.slot
-  store <16 x double> splat (double 0x0000000000000000), ptr %total48.slot
-  store i64 0, ptr %some49.slot
-  %t.59 = insertelement <16 x float> poison, float %v40, i64 0
-  %v56 = shufflevector <16 x float> %t.59, <16 x float> poison, <16 x i32> zeroinitializer
-  store i64 0, ptr %b51.slot
-  br label %loop.60.head
-loop.60.head:
-  %b51 = load i64, ptr %b51.slot
-  %t.61 = icmp slt i64 %b51, %v11
-  br i1 %t.61, label %loop.60.body, label %loop.60.exit
-loop.60.body:
-  %v52 = add i64 %b51, 4096
-  %v53 = call i64 @llvm.smin.i64(i64 %v52, i64 %v11)
-  store i64 %b51, ptr %c50.slot
-  br label %loop.62.head
-loop.62.head:
-  %c50 = load i64, ptr %c50.slot
-  %t.63 = icmp slt i64 %c50, %v53
-  br i1 %t.63, label %loop.62.body, label %loop.62.exit
-loop.62.body:
-  %v54 = add i64 %v13, %c50
-  %p.64 = getelementptr inbounds float, ptr %in0, i64 %v54
-  %v55 = load <16 x float>, ptr %p.64, align 4
-  %v57 = fsub <16 x float> %v55, %v56
-  %v58 = call <16 x float> @Sleef_expf16_u10(<16 x float> %v57)
-  %p.65 = getelementptr inbounds float, ptr %kept0, i64 %c50
-  store <16 x float> %v58, ptr %p.65, align 4
-  %t.66 = load <16 x float>, ptr %acc41.slot
-  %v59 = fadd <16 x float> %t.66, %v58
-  store <16 x float> %v59, ptr %acc41.slot
-  %v60 = add i64 %c50, 16
-  %v61 = add i64 %v13, %v60
-  %p.67 = getelementptr inbounds float, ptr %in0, i64 %v61
-  %v62 = load <16 x float>, ptr %p.67, align 4
-  %v63 = fsub <16 x float> %v62, %v56
-  %v64 = call <16 x float> @Sleef_expf16_u10(<16 x float> %v63)
-  %p.68 = getelementptr inbounds float, ptr %kept0, i64 %v60
-  store <16 x float> %v64, ptr %p.68, align 4
-  %t.69 = load <16 x float>, ptr %acc42.slot
-  %v65 = fadd <16 x float> %t.69, %v64
-  store <16 x float> %v65, ptr %acc42.slot
-  %v66 = add i64 %c50, 32
-  %v67 = add i64 %v13, %v66
-  %p.70 = getelementptr inbounds float, ptr %in0, i64 %v67
-  %v68 = load <16 x float>, ptr %p.70, align 4
-  %v69 = fsub <16 x float> %v68, %v56
-  %v70 = call <16 x float> @Sleef_expf16_u10(<16 x float> %v69)
-  %p.71 = getelementptr inbounds float, ptr %kept0, i64 %v66
-  store <16 x float> %v70, ptr %p.71, align 4
-  %t.72 = load <16 x float>, ptr %acc43.slot
-  %v71 = fadd <16 x float> %t.72, %v70
-  store <16 x float> %v71, ptr %acc43.slot
-  %v72 = add i64 %c50, 48
-  %v73 = add i64 %v13, %v72
-  %p.73 = getelementptr inbounds float, ptr %in0, i64 %v73
-  %v74 = load <16 x float>, ptr %p.73, align 4
-  %v75 = fsub <16 x float> %v74, %v56
-  %v76 = call <16 x float> @Sleef_expf16_u10(<16 x float> %v75)
-  %p.74 = getelementptr inbounds float, ptr %kept0, i64 %v72
-  store <16 x float> %v76, ptr %p.74, align 4
-  %t.75 = load <16 x float>, ptr %acc44.slot
-  %v77 = fadd <16 x float> %t.75, %v76
-  store <16 x float> %v77, ptr %acc44.slot
-  %t.76 = add nsw i64 %c50, 64
-  store i64 %t.76, ptr %c50.slot
-  br label %loop.62.head
-loop.62.exit:
-  %v78 = sub i64 %v53, %b51
-  %v79 = icmp eq i64 %v78, 4096
-  br i1 %v79, label %if.77.then, label %if.77.else
-if.77.then:
-  %t.78 = load <16 x float>, ptr %acc41.slot
-  %v80 = fpext <16 x float> %t.78 to <16 x double>
-  %t.79 = load <16 x double>, ptr %total45.slot
-  %v81 = fadd <16 x double> %t.79, %v80
-  store <16 x double> %v81, ptr %total45.slot
-  store <16 x float> splat (float 0x0000000000000000), ptr %acc41.slot
-  %t.80 = load <16 x float>, ptr %acc42.slot
-  %v82 = fpext <16 x float> %t.80 to <16 x double>
-  %t.81 = load <16 x double>, ptr %total46.slot
-  %v83 = fadd <16 x double> %t.81, %v82
-  store <16 x double> %v83, ptr %total46.slot
-  store <16 x float> splat (float 0x0000000000000000), ptr %acc42.slot
-  %t.82 = load <16 x float>, ptr %acc43.slot
-  %v84 = fpext <16 x float> %t.82 to <16 x double>
-  %t.83 = load <16 x double>, ptr %total47.slot
-  %v85 = fadd <16 x double> %t.83, %v84
-  store <16 x double> %v85, ptr %total47.slot
-  store <16 x float> splat (float 0x0000000000000000), ptr %acc43.slot
-  %t.84 = load <16 x float>, ptr %acc44.slot
-  %v86 = fpext <16 x float> %t.84 to <16 x double>
-  %t.85 = load <16 x double>, ptr %total48.slot
-  %v87 = fadd <16 x double> %t.85, %v86
-  store <16 x double> %v87, ptr %total48.slot
-  store <16 x float> splat (float 0x0000000000000000), ptr %acc44.slot
-  store i64 1, ptr %some49.slot
-  br label %if.77.end
-if.77.else:
-  br label %if.77.end
-if.77.end:
-  %t.86 = add nsw i64 %b51, 4096
-  store i64 %t.86, ptr %b51.slot
-  br label %loop.60.head
-loop.60.exit:
-  store i64 %v11, ptr %c88.slot
-  br label %loop.87.head
-loop.87.head:
-  %c88 = load i64, ptr %c88.slot
-  %t.88 = icmp slt i64 %c88, %n3
-  br i1 %t.88, label %loop.87.body, label %loop.87.exit
-loop.87.body:
-  %v89 = sub i64 %n3, %c88
-  %t.89 = call i64 @llvm.smin.i64(i64 %v89, i64 16)
-  %t.90 = trunc i64 %t.89 to i32
-  %t.91 = insertelement <16 x i32> poison, i32 %t.90, i64 0
-  %t.92 = shufflevector <16 x i32> %t.91, <16 x i32> poison, <16 x i32> zeroinitializer
-  %v90 = icmp slt <16 x i32> <i32 0, i32 1, i32 2, i32 3, i32 4, i32 5, i32 6, i32 7, i32 8, i32 9, i32 10, i32 11, i32 12, i32 13, i32 14, i32 15>, %t.92
-  %v91 = add i64 %v13, %c88
-  %p.93 = getelementptr inbounds float, ptr %in0, i64 %v91
-  %v92 = call <16 x float> @llvm.masked.load.v16f32.p0(ptr %p.93, i32 4, <16 x i1> %v90, <16 x float> zeroinitializer)
-  %v93 = fsub <16 x float> %v92, %v56
-  %v94 = call <16 x float> @Sleef_expf16_u10(<16 x float> %v93)
-  %p.94 = getelementptr inbounds float, ptr %kept0, i64 %c88
-  call void @llvm.masked.store.v16f32.p0(<16 x float> %v94, ptr %p.94, i32 4, <16 x i1> %v90)
-  %t.95 = load <16 x float>, ptr %acc41.slot
-  %v95 = fadd <16 x float> %t.95, %v94
-  %t.96 = load <16 x float>, ptr %acc41.slot
-  %v96 = select <16 x i1> %v90, <16 x float> %v95, <16 x float> %t.96
-  store <16 x float> %v96, ptr %acc41.slot
-  %t.97 = add nsw i64 %c88, 16
-  store i64 %t.97, ptr %c88.slot
-  br label %loop.87.head
-loop.87.exit:
-  %t.98 = load i64, ptr %some49.slot
-  %v109 = icmp eq i64 %t.98, 1
-  br i1 %v109, label %if.99.then, label %if.99.else
+  %v43 = icmp slt i64 %v32, %n3
+  br i1 %v43, label %if.41.then, label %if.41.else
+if.41.then:
+  %v37 = sub i64 %n3, %v32
+  %t.42 = call i64 @llvm.smin.i64(i64 %v37, i64 16)
+  %t.43 = trunc i64 %t.42 to i32
+  %t.44 = insertelement <16 x i32> poison, i32 %t.43, i64 0
+  %t.45 = shufflevector <16 x i32> %t.44, <16 x i32> poison, <16 x i32> zeroinitializer
+  %v38 = icmp slt <16 x i32> <i32 0, i32 1, i32 2, i32 3, i32 4, i32 5, i32 6, i32 7, i32 8, i32 9, i32 10, i32 11, i32 12, i32 13, i32 14, i32 15>, %t.45
+  %v39 = add i64 %v13, %v32
+  %p.46 = getelementptr inbounds float, ptr %in0, i64 %v39
+  %v40 = call <16 x float> @llvm.masked.load.v16f32.p0(ptr %p.46, i32 4, <16 x i1> %v38, <16 x float> zeroinitializer)
+  %t.47 = load <16 x float>, ptr %acc6.slot
+  %t.48 = fcmp ogt <16 x float> %t.47, %v40
+  %t.49 = select <16 x i1> %t.48, <16 x float> %t.47, <16 x float> %v40
+  %t.50 = fcmp uno <16 x float> %t.47, %t.47
+  %v41 = select <16 x i1> %t.50, <16 x float> %t.47, <16 x float> %t.49
+  %t.51 = load <16 x float>, ptr %acc6.slot
+  %v42 = select <16 x i1> %v38, <16 x float> %v41, <16 x float> %t.51
+  store <16 x float> %v42, ptr %acc6.slot
+  br label %if.41.end
+if.41.else:
+  br label %if.41.end
+if.41.end:
+  %t.52 = load <16 x float>, ptr %acc6.slot
+  %t.53 = load <16 x float>, ptr %acc7.slot
+  %t.54 = fcmp ogt <16 x float> %t.52, %t.53
+  %t.55 = select <16 x i1> %t.54, <16 x float> %t.52, <16 x float> %t.53
+  %t.56 = fcmp uno <16 x float> %t.52, %t.52
+  %v44 = select <16 x i1> %t.56, <16 x float> %t.52, <16 x float> %t.55
+  %t.57 = load <16 x float>, ptr %acc8.slot
+  %t.58 = fcmp ogt <16 x float> %v44, %t.57
+  %t.59 = select <16 x i1> %t.58, <16 x float> %v44, <16 x float> %t.57
+  %t.60 = fcmp uno <16 x float> %v44, %v44
+  %v45 = select <16 x i1> %t.60, <16 x float> %v44, <16 x float> %t.59
+  %t.61 = load <16 x float>, ptr %acc9.slot
+  %t.62 = fcmp ogt <16 x float> %v45, %t.61
+  %t.63 = select <16 x i1> %t.62, <16 x float> %v45, <16 x float> %t.61
+  %t.64 = fcmp uno <16 x float> %v45, %v45
+  %v46 = select <16 x i1> %t.64, <16 x float> %v45, <16 x float> %t.63
+  %v47 = call float @llvm.vector.reduce.fmaximum.v16f32(<16 x float> %v46)
+  %v48 = select i1 true, float %v47, float %v47
+  store <16 x float> splat (float 0x0000000000000000), ptr %acc49.slot
+  store <16 x float> splat (float 0x0000000000000000), ptr %acc50.slot
+  store <16 x float> splat (float 0x0000000000000000), ptr %acc51.slot
+  store <16 x float> splat (float 0x0000000000000000), ptr %acc52.slot
+  store <16 x double> splat (double 0x0000000000000000), ptr %total53.slot
+  store <16 x double> splat (double 0x0000000000000000), ptr %total54.slot
+  store <16 x double> splat (double 0x0000000000000000), ptr %total55.slot
+  store <16 x double> splat (double 0x0000000000000000), ptr %total56.slot
+  store i64 0, ptr %some57.slot
+  %t.65 = insertelement <16 x float> poison, float %v48, i64 0
+  %v64 = shufflevector <16 x float> %t.65, <16 x float> poison, <16 x i32> zeroinitializer
+  store i64 0, ptr %b59.slot
+  br label %loop.66.head
+loop.66.head:
+  %b59 = load i64, ptr %b59.slot
+  %t.67 = icmp slt i64 %b59, %v11
+  br i1 %t.67, label %loop.66.body, label %loop.66.exit
+loop.66.body:
+  %v60 = add i64 %b59, 4096
+  %v61 = call i64 @llvm.smin.i64(i64 %v60, i64 %v11)
+  store i64 %b59, ptr %c58.slot
+  br label %loop.68.head
+loop.68.head:
+  %c58 = load i64, ptr %c58.slot
+  %t.69 = icmp slt i64 %c58, %v61
+  br i1 %t.69, label %loop.68.body, label %loop.68.exit
+loop.68.body:
+  %v62 = add i64 %v13, %c58
+  %p.70 = getelementptr inbounds float, ptr %in0, i64 %v62
+  %v63 = load <16 x float>, ptr %p.70, align 4
+  %v65 = fsub <16 x float> %v63, %v64
+  %v66 = call <16 x float> @Sleef_expf16_u10(<16 x float> %v65)
+  %p.71 = getelementptr inbounds float, ptr %kept0, i64 %c58
+  store <16 x float> %v66, ptr %p.71, align 4
+  %t.72 = load <16 x float>, ptr %acc49.slot
+  %v67 = fadd <16 x float> %t.72, %v66
+  store <16 x float> %v67, ptr %acc49.slot
+  %v68 = add i64 %c58, 16
+  %v69 = add i64 %v13, %v68
+  %p.73 = getelementptr inbounds float, ptr %in0, i64 %v69
+  %v70 = load <16 x float>, ptr %p.73, align 4
+  %v71 = fsub <16 x float> %v70, %v64
+  %v72 = call <16 x float> @Sleef_expf16_u10(<16 x float> %v71)
+  %p.74 = getelementptr inbounds float, ptr %kept0, i64 %v68
+  store <16 x float> %v72, ptr %p.74, align 4
+  %t.75 = load <16 x float>, ptr %acc50.slot
+  %v73 = fadd <16 x float> %t.75, %v72
+  store <16 x float> %v73, ptr %acc50.slot
+  %v74 = add i64 %c58, 32
+  %v75 = add i64 %v13, %v74
+  %p.76 = getelementptr inbounds float, ptr %in0, i64 %v75
+  %v76 = load <16 x float>, ptr %p.76, align 4
+  %v77 = fsub <16 x float> %v76, %v64
+  %v78 = call <16 x float> @Sleef_expf16_u10(<16 x float> %v77)
+  %p.77 = getelementptr inbounds float, ptr %kept0, i64 %v74
+  store <16 x float> %v78, ptr %p.77, align 4
+  %t.78 = load <16 x float>, ptr %acc51.slot
+  %v79 = fadd <16 x float> %t.78, %v78
+  store <16 x float> %v79, ptr %acc51.slot
+  %v80 = add i64 %c58, 48
+  %v81 = add i64 %v13, %v80
+  %p.79 = getelementptr inbounds float, ptr %in0, i64 %v81
+  %v82 = load <16 x float>, ptr %p.79, align 4
+  %v83 = fsub <16 x float> %v82, %v64
+  %v84 = call <16 x float> @Sleef_expf16_u10(<16 x float> %v83)
+  %p.80 = getelementptr inbounds float, ptr %kept0, i64 %v80
+  store <16 x float> %v84, ptr %p.80, align 4
+  %t.81 = load <16 x float>, ptr %acc52.slot
+  %v85 = fadd <16 x float> %t.81, %v84
+  store <16 x float> %v85, ptr %acc52.slot
+  %t.82 = add nsw i64 %c58, 64
+  store i64 %t.82, ptr %c58.slot
+  br label %loop.68.head
+loop.68.exit:
+  %v86 = sub i64 %v61, %b59
+  %v87 = icmp eq i64 %v86, 4096
+  br i1 %v87, label %if.83.then, label %if.83.else
+if.83.then:
+  %t.84 = load <16 x float>, ptr %acc49.slot
+  %v88 = fpext <16 x float> %t.84 to <16 x double>
+  %t.85 = load <16 x double>, ptr %total53.slot
+  %v89 = fadd <16 x double> %t.85, %v88
+  store <16 x double> %v89, ptr %total53.slot
+  store <16 x float> splat (float 0x0000000000000000), ptr %acc49.slot
+  %t.86 = load <16 x float>, ptr %acc50.slot
+  %v90 = fpext <16 x float> %t.86 to <16 x double>
+  %t.87 = load <16 x double>, ptr %total54.slot
+  %v91 = fadd <16 x double> %t.87, %v90
+  store <16 x double> %v91, ptr %total54.slot
+  store <16 x float> splat (float 0x0000000000000000), ptr %acc50.slot
+  %t.88 = load <16 x float>, ptr %acc51.slot
+  %v92 = fpext <16 x float> %t.88 to <16 x double>
+  %t.89 = load <16 x double>, ptr %total55.slot
+  %v93 = fadd <16 x double> %t.89, %v92
+  store <16 x double> %v93, ptr %total55.slot
+  store <16 x float> splat (float 0x0000000000000000), ptr %acc51.slot
+  %t.90 = load <16 x float>, ptr %acc52.slot
+  %v94 = fpext <16 x float> %t.90 to <16 x double>
+  %t.91 = load <16 x double>, ptr %total56.slot
+  %v95 = fadd <16 x double> %t.91, %v94
+  store <16 x double> %v95, ptr %total56.slot
+  store <16 x float> splat (float 0x0000000000000000), ptr %acc52.slot
+  store i64 1, ptr %some57.slot
+  br label %if.83.end
+if.83.else:
+  br label %if.83.end
+if.83.end:
+  %t.92 = add nsw i64 %b59, 4096
+  store i64 %t.92, ptr %b59.slot
+  br label %loop.66.head
+loop.66.exit:
+  store i64 %v11, ptr %c96.slot
+  br label %loop.93.head
+loop.93.head:
+  %c96 = load i64, ptr %c96.slot
+  %t.94 = icmp slt i64 %c96, %v32
+  br i1 %t.94, label %loop.93.body, label %loop.93.exit
+loop.93.body:
+  %v97 = add i64 %v13, %c96
+  %p.95 = getelementptr inbounds float, ptr %in0, i64 %v97
+  %v98 = load <16 x float>, ptr %p.95, align 4
+  %v99 = fsub <16 x float> %v98, %v64
+  %v100 = call <16 x float> @Sleef_expf16_u10(<16 x float> %v99)
+  %p.96 = getelementptr inbounds float, ptr %kept0, i64 %c96
+  store <16 x float> %v100, ptr %p.96, align 4
+  %t.97 = load <16 x float>, ptr %acc49.slot
+  %v101 = fadd <16 x float> %t.97, %v100
+  store <16 x float> %v101, ptr %acc49.slot
+  %t.98 = add nsw i64 %c96, 16
+  store i64 %t.98, ptr %c96.slot
+  br label %loop.93.head
+loop.93.exit:
+  br i1 %v43, label %if.99.then, label %if.99.else
 if.99.then:
-  %t.100 = load <16 x float>, ptr %acc41.slot
-  %v97 = fpext <16 x float> %t.100 to <16 x double>
-  %t.101 = load <16 x double>, ptr %total45.slot
-  %v98 = fadd <16 x double> %t.101, %v97
-  %v99 = fptrunc <16 x double> %v98 to <16 x float>
-  store <16 x float> %v99, ptr %acc41.slot
-  %t.102 = load <16 x float>, ptr %acc42.slot
-  %v100 = fpext <16 x float> %t.102 to <16 x double>
-  %t.103 = load <16 x double>, ptr %total46.slot
-  %v101 = fadd <16 x double> %t.103, %v100
-  %v102 = fptrunc <16 x double> %v101 to <16 x float>
-  store <16 x float> %v102, ptr %acc42.slot
-  %t.104 = load <16 x float>, ptr %acc43.slot
-  %v103 = fpext <16 x float> %t.104 to <16 x double>
-  %t.105 = load <16 x double>, ptr %total47.slot
-  %v104 = fadd <16 x double> %t.105, %v103
-  %v105 = fptrunc <16 x double> %v104 to <16 x float>
-  store <16 x float> %v105, ptr %acc43.slot
-  %t.106 = load <16 x float>, ptr %acc44.slot
-  %v106 = fpext <16 x float> %t.106 to <16 x double>
-  %t.107 = load <16 x double>, ptr %total48.slot
-  %v107 = fadd <16 x double> %t.107, %v106
-  %v108 = fptrunc <16 x double> %v107 to <16 x float>
-  store <16 x float> %v108, ptr %acc44.slot
+  %v102 = sub i64 %n3, %v32
+  %t.100 = call i64 @llvm.smin.i64(i64 %v102, i64 16)
+  %t.101 = trunc i64 %t.100 to i32
+  %t.102 = insertelement <16 x i32> poison, i32 %t.101, i64 0
+  %t.103 = shufflevector <16 x i32> %t.102, <16 x i32> poison, <16 x i32> zeroinitializer
+  %v103 = icmp slt <16 x i32> <i32 0, i32 1, i32 2, i32 3, i32 4, i32 5, i32 6, i32 7, i32 8, i32 9, i32 10, i32 11, i32 12, i32 13, i32 14, i32 15>, %t.103
+  %v104 = add i64 %v13, %v32
+  %p.104 = getelementptr inbounds float, ptr %in0, i64 %v104
+  %v105 = call <16 x float> @llvm.masked.load.v16f32.p0(ptr %p.104, i32 4, <16 x i1> %v103, <16 x float> zeroinitializer)
+  %v106 = fsub <16 x float> %v105, %v64
+  %v107 = call <16 x float> @Sleef_expf16_u10(<16 x float> %v106)
+  %p.105 = getelementptr inbounds float, ptr %kept0, i64 %v32
+  call void @llvm.masked.store.v16f32.p0(<16 x float> %v107, ptr %p.105, i32 4, <16 x i1> %v103)
+  %t.106 = load <16 x float>, ptr %acc49.slot
+  %v108 = fadd <16 x float> %t.106, %v107
+  %t.107 = load <16 x float>, ptr %acc49.slot
+  %v109 = select <16 x i1> %v103, <16 x float> %v108, <16 x float> %t.107
+  store <16 x float> %v109, ptr %acc49.slot
   br label %if.99.end
 if.99.else:
   br label %if.99.end
 if.99.end:
-  %t.108 = load <16 x float>, ptr %acc41.slot
-  %t.109 = load <16 x float>, ptr %acc42.slot
-  %v110 = fadd <16 x float> %t.108, %t.109
-  %t.110 = load <16 x float>, ptr %acc43.slot
-  %v111 = fadd <16 x float> %v110, %t.110
-  %t.111 = load <16 x float>, ptr %acc44.slot
-  %v112 = fadd <16 x float> %v111, %t.111
-  %v113 = call reassoc float @llvm.vector.reduce.fadd.v16f32(float -0.0, <16 x float> %v112)
-  %v114 = select i1 true, float %v113, float %v113
-  %v116 = add i64 %n4, %v13
-  %t.112 = insertelement <16 x float> poison, float %v114, i64 0
-  %v119 = shufflevector <16 x float> %t.112, <16 x float> poison, <16 x i32> zeroinitializer
-  %v121 = mul i64 %row, %n5
-  store i64 0, ptr %c115.slot
-  br label %loop.113.head
-loop.113.head:
-  %c115 = load i64, ptr %c115.slot
-  %t.114 = icmp slt i64 %c115, %v11
-  br i1 %t.114, label %loop.113.body, label %loop.113.exit
-loop.113.body:
-  %v117 = add i64 %v116, %c115
-  %p.115 = getelementptr float, ptr %in0, i64 %v117
-  call void @llvm.prefetch.p0(ptr %p.115, i32 0, i32 2, i32 1)
-  %p.116 = getelementptr inbounds float, ptr %kept0, i64 %c115
-  %v118 = load <16 x float>, ptr %p.116, align 4
-  %v120 = fdiv <16 x float> %v118, %v119
-  %v122 = add i64 %v121, %c115
-  %p.117 = getelementptr inbounds float, ptr %out1, i64 %v122
-  store <16 x float> %v120, ptr %p.117, align 4
-  %v123 = add i64 %c115, 16
-  %v124 = add i64 %v116, %v123
-  %p.118 = getelementptr float, ptr %in0, i64 %v124
-  call void @llvm.prefetch.p0(ptr %p.118, i32 0, i32 2, i32 1)
-  %p.119 = getelementptr inbounds float, ptr %kept0, i64 %v123
-  %v125 = load <16 x float>, ptr %p.119, align 4
-  %v126 = fdiv <16 x float> %v125, %v119
-  %v127 = add i64 %v121, %v123
-  %p.120 = getelementptr inbounds float, ptr %out1, i64 %v127
-  store <16 x float> %v126, ptr %p.120, align 4
-  %v128 = add i64 %c115, 32
-  %v129 = add i64 %v116, %v128
-  %p.121 = getelementptr float, ptr %in0, i64 %v129
-  call void @llvm.prefetch.p0(ptr %p.121, i32 0, i32 2, i32 1)
-  %p.122 = getelementptr inbounds float, ptr %kept0, i64 %v128
-  %v130 = load <16 x float>, ptr %p.122, align 4
-  %v131 = fdiv <16 x float> %v130, %v119
-  %v132 = add i64 %v121, %v128
-  %p.123 = getelementptr inbounds float, ptr %out1, i64 %v132
-  store <16 x float> %v131, ptr %p.123, align 4
-  %v133 = add i64 %c115, 48
-  %v134 = add i64 %v116, %v133
-  %p.124 = getelementptr float, ptr %in0, i64 %v134
-  call void @llvm.prefetch.p0(ptr %p.124, i32 0, i32 2, i32 1)
-  %p.125 = getelementptr inbounds float, ptr %kept0, i64 %v133
-  %v135 = load <16 x float>, ptr %p.125, align 4
-  %v136 = fdiv <16 x float> %v135, %v119
-  %v137 = add i64 %v121, %v133
-  %p.126 = getelementptr inbounds float, ptr %out1, i64 %v137
-  store <16 x float> %v136, ptr %p.126, align 4
-  %t.127 = add nsw i64 %c115, 64
-  store i64 %t.127, ptr %c115.slot
-  br label %loop.113.head
-loop.113.exit:
-  store i64 %v11, ptr %c138.slot
-  br label %loop.128.head
-loop.128.head:
-  %c138 = load i64, ptr %c138.slot
-  %t.129 = icmp slt i64 %c138, %n3
-  br i1 %t.129, label %loop.128.body, label %loop.128.exit
-loop.128.body:
-  %v139 = sub i64 %n3, %c138
-  %t.130 = call i64 @llvm.smin.i64(i64 %v139, i64 16)
-  %t.131 = trunc i64 %t.130 to i32
-  %t.132 = insertelement <16 x i32> poison, i32 %t.131, i64 0
-  %t.133 = shufflevector <16 x i32> %t.132, <16 x i32> poison, <16 x i32> zeroinitializer
-  %v140 = icmp slt <16 x i32> <i32 0, i32 1, i32 2, i32 3, i32 4, i32 5, i32 6, i32 7, i32 8, i32 9, i32 10, i32 11, i32 12, i32 13, i32 14, i32 15>, %t.133
-  %p.134 = getelementptr inbounds float, ptr %kept0, i64 %c138
-  %v141 = call <16 x float> @llvm.masked.load.v16f32.p0(ptr %p.134, i32 4, <16 x i1> %v140, <16 x float> zeroinitializer)
-  %v142 = fdiv <16 x float> %v141, %v119
-  %v143 = add i64 %v121, %c138
-  %p.135 = getelementptr inbounds float, ptr %out1, i64 %v143
-  call void @llvm.masked.store.v16f32.p0(<16 x float> %v142, ptr %p.135, i32 4, <16 x i1> %v140)
-  %t.136 = add nsw i64 %c138, 16
-  store i64 %t.136, ptr %c138.slot
-  br label %loop.128.head
-loop.128.exit:
-  %t.137 = add nsw i64 %row, 1
-  store i64 %t.137, ptr %row.slot
+  %t.108 = load i64, ptr %some57.slot
+  %v122 = icmp eq i64 %t.108, 1
+  br i1 %v122, label %if.109.then, label %if.109.else
+if.109.then:
+  %t.110 = load <16 x float>, ptr %acc49.slot
+  %v110 = fpext <16 x float> %t.110 to <16 x double>
+  %t.111 = load <16 x double>, ptr %total53.slot
+  %v111 = fadd <16 x double> %t.111, %v110
+  %v112 = fptrunc <16 x double> %v111 to <16 x float>
+  store <16 x float> %v112, ptr %acc49.slot
+  %t.112 = load <16 x float>, ptr %acc50.slot
+  %v113 = fpext <16 x float> %t.112 to <16 x double>
+  %t.113 = load <16 x double>, ptr %total54.slot
+  %v114 = fadd <16 x double> %t.113, %v113
+  %v115 = fptrunc <16 x double> %v114 to <16 x float>
+  store <16 x float> %v115, ptr %acc50.slot
+  %t.114 = load <16 x float>, ptr %acc51.slot
+  %v116 = fpext <16 x float> %t.114 to <16 x double>
+  %t.115 = load <16 x double>, ptr %total55.slot
+  %v117 = fadd <16 x double> %t.115, %v116
+  %v118 = fptrunc <16 x double> %v117 to <16 x float>
+  store <16 x float> %v118, ptr %acc51.slot
+  %t.116 = load <16 x float>, ptr %acc52.slot
+  %v119 = fpext <16 x float> %t.116 to <16 x double>
+  %t.117 = load <16 x double>, ptr %total56.slot
+  %v120 = fadd <16 x double> %t.117, %v119
+  %v121 = fptrunc <16 x double> %v120 to <16 x float>
+  store <16 x float> %v121, ptr %acc52.slot
+  br label %if.109.end
+if.109.else:
+  br label %if.109.end
+if.109.end:
+  %t.118 = load <16 x float>, ptr %acc49.slot
+  %t.119 = load <16 x float>, ptr %acc50.slot
+  %v123 = fadd <16 x float> %t.118, %t.119
+  %t.120 = load <16 x float>, ptr %acc51.slot
+  %v124 = fadd <16 x float> %v123, %t.120
+  %t.121 = load <16 x float>, ptr %acc52.slot
+  %v125 = fadd <16 x float> %v124, %t.121
+  %v126 = call reassoc float @llvm.vector.reduce.fadd.v16f32(float -0.0, <16 x float> %v125)
+  %v127 = select i1 true, float %v126, float %v126
+  %v129 = add i64 %n4, %v13
+  %t.122 = insertelement <16 x float> poison, float %v127, i64 0
+  %v132 = shufflevector <16 x float> %t.122, <16 x float> poison, <16 x i32> zeroinitializer
+  %v134 = mul i64 %row, %n5
+  store i64 0, ptr %c128.slot
+  br label %loop.123.head
+loop.123.head:
+  %c128 = load i64, ptr %c128.slot
+  %t.124 = icmp slt i64 %c128, %v11
+  br i1 %t.124, label %loop.123.body, label %loop.123.exit
+loop.123.body:
+  %v130 = add i64 %v129, %c128
+  %p.125 = getelementptr float, ptr %in0, i64 %v130
+  call void @llvm.prefetch.p0(ptr %p.125, i32 0, i32 2, i32 1)
+  %p.126 = getelementptr inbounds float, ptr %kept0, i64 %c128
+  %v131 = load <16 x float>, ptr %p.126, align 4
+  %v133 = fdiv <16 x float> %v131, %v132
+  %v135 = add i64 %v134, %c128
+  %p.127 = getelementptr inbounds float, ptr %out1, i64 %v135
+  store <16 x float> %v133, ptr %p.127, align 4
+  %v136 = add i64 %c128, 16
+  %v137 = add i64 %v129, %v136
+  %p.128 = getelementptr float, ptr %in0, i64 %v137
+  call void @llvm.prefetch.p0(ptr %p.128, i32 0, i32 2, i32 1)
+  %p.129 = getelementptr inbounds float, ptr %kept0, i64 %v136
+  %v138 = load <16 x float>, ptr %p.129, align 4
+  %v139 = fdiv <16 x float> %v138, %v132
+  %v140 = add i64 %v134, %v136
+  %p.130 = getelementptr inbounds float, ptr %out1, i64 %v140
+  store <16 x float> %v139, ptr %p.130, align 4
+  %v141 = add i64 %c128, 32
+  %v142 = add i64 %v129, %v141
+  %p.131 = getelementptr float, ptr %in0, i64 %v142
+  call void @llvm.prefetch.p0(ptr %p.131, i32 0, i32 2, i32 1)
+  %p.132 = getelementptr inbounds float, ptr %kept0, i64 %v141
+  %v143 = load <16 x float>, ptr %p.132, align 4
+  %v144 = fdiv <16 x float> %v143, %v132
+  %v145 = add i64 %v134, %v141
+  %p.133 = getelementptr inbounds float, ptr %out1, i64 %v145
+  store <16 x float> %v144, ptr %p.133, align 4
+  %v146 = add i64 %c128, 48
+  %v147 = add i64 %v129, %v146
+  %p.134 = getelementptr float, ptr %in0, i64 %v147
+  call void @llvm.prefetch.p0(ptr %p.134, i32 0, i32 2, i32 1)
+  %p.135 = getelementptr inbounds float, ptr %kept0, i64 %v146
+  %v148 = load <16 x float>, ptr %p.135, align 4
+  %v149 = fdiv <16 x float> %v148, %v132
+  %v150 = add i64 %v134, %v146
+  %p.136 = getelementptr inbounds float, ptr %out1, i64 %v150
+  store <16 x float> %v149, ptr %p.136, align 4
+  %t.137 = add nsw i64 %c128, 64
+  store i64 %t.137, ptr %c128.slot
+  br label %loop.123.head
+loop.123.exit:
+  store i64 %v11, ptr %c151.slot
+  br label %loop.138.head
+loop.138.head:
+  %c151 = load i64, ptr %c151.slot
+  %t.139 = icmp slt i64 %c151, %v32
+  br i1 %t.139, label %loop.138.body, label %loop.138.exit
+loop.138.body:
+  %v152 = add i64 %v129, %c151
+  %p.140 = getelementptr float, ptr %in0, i64 %v152
+  call void @llvm.prefetch.p0(ptr %p.140, i32 0, i32 2, i32 1)
+  %p.141 = getelementptr inbounds float, ptr %kept0, i64 %c151
+  %v153 = load <16 x float>, ptr %p.141, align 4
+  %v154 = fdiv <16 x float> %v153, %v132
+  %v155 = add i64 %v134, %c151
+  %p.142 = getelementptr inbounds float, ptr %out1, i64 %v155
+  store <16 x float> %v154, ptr %p.142, align 4
+  %t.143 = add nsw i64 %c151, 16
+  store i64 %t.143, ptr %c151.slot
+  br label %loop.138.head
+loop.138.exit:
+  br i1 %v43, label %if.144.then, label %if.144.else
+if.144.then:
+  %v156 = sub i64 %n3, %v32
+  %t.145 = call i64 @llvm.smin.i64(i64 %v156, i64 16)
+  %t.146 = trunc i64 %t.145 to i32
+  %t.147 = insertelement <16 x i32> poison, i32 %t.146, i64 0
+  %t.148 = shufflevector <16 x i32> %t.147, <16 x i32> poison, <16 x i32> zeroinitializer
+  %v157 = icmp slt <16 x i32> <i32 0, i32 1, i32 2, i32 3, i32 4, i32 5, i32 6, i32 7, i32 8, i32 9, i32 10, i32 11, i32 12, i32 13, i32 14, i32 15>, %t.148
+  %p.149 = getelementptr inbounds float, ptr %kept0, i64 %v32
+  %v158 = call <16 x float> @llvm.masked.load.v16f32.p0(ptr %p.149, i32 4, <16 x i1> %v157, <16 x float> zeroinitializer)
+  %v159 = fdiv <16 x float> %v158, %v132
+  %v160 = add i64 %v134, %v32
+  %p.150 = getelementptr inbounds float, ptr %out1, i64 %v160
+  call void @llvm.masked.store.v16f32.p0(<16 x float> %v159, ptr %p.150, i32 4, <16 x i1> %v157)
+  br label %if.144.end
+if.144.else:
+  br label %if.144.end
+if.144.end:
+  %t.151 = add nsw i64 %row, 1
+  store i64 %t.151, ptr %row.slot
   br label %loop.8.head
 loop.8.exit:
   ret void

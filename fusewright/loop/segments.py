@@ -1,0 +1,94 @@
+"""Parts of the vector axis in which a condition on the position is known.
+
+What `cat`, `pad`, slices that are written and shifts leave behind are conditions such as j < n and reads behind them:
+lanes would compare their positions, read every piece behind a mask and select. Between the places where conditions
+change their truth, nothing of that is left (Griebl, Feautrier and Lengauer, "Index set splitting", International
+Journal of Parallel Programming 28, 2000).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from ..fusion import scalar as sc
+from ..fusion.ir import Stage
+from ..fusion.scalar import Expr
+from ..index.expr import ONE, Atom, Ix
+from .factors import all_axes
+
+MOST = 6  # ends of segments: code grows with them
+
+COMPARISONS = ("lt", "le", "gt", "ge")
+
+
+def segments(stages: list[Stage], v: Atom, fits: Callable[[Ix], bool]) -> list[tuple[Ix | None, list[Stage]]]:
+    """The stages of each segment of `v`, in order, and where it ends (None: at the end of the axis).
+
+    Ends do not depend on `v`, and none is before that of the segment in front, whatever the sizes; they may be outside
+    of the axis. `fits`: whether a segment may begin there.
+    """
+    conditions = dict[Expr, tuple[Ix, bool]]()
+    for e in sc.walk([s.body for s in stages]):
+        found = _change(e, v)
+        if found is not None and fits(found[0]):
+            conditions[e] = found
+    ends = _ordered([end for end, _ in conditions.values()])
+    out: list[tuple[Ix | None, list[Stage]]] = []
+    for k, end in enumerate([*ends, None]):
+        known = {e: below == (k <= ends.index(b)) for e, (b, below) in conditions.items() if b in ends}
+        memo = sc.transformed([s.body for s in stages], lambda e, known=known: _known(e, known))  # type: ignore[misc]
+        out.append((end, [replace(s, body=memo[s.body]) for s in stages]))
+    return out
+
+
+def _change(e: Expr, v: Atom) -> tuple[Ix, bool] | None:
+    """Where along `v` a comparison changes, and whether it holds below that."""
+    if e.kind != "op" or e.data not in COMPARISONS or any(x.kind not in ("index", "const") for x in e.args):
+        return None
+    if any(x.dtype.is_float for x in e.args):
+        return None
+    a, b = sc.sides(e)
+    d = a - b
+    rest = d.without(v)
+    if v in all_axes(rest):
+        return None
+    less = e.data in ("lt", "le")
+    if d.coefficient(v) is ONE:  # v + rest < 0
+        return (-rest + int(e.data in ("le", "gt")), less)
+    if (-d).coefficient(v) is ONE:  # rest - v < 0
+        return (rest + int(e.data in ("lt", "ge")), not less)
+    return None
+
+
+def _ordered(ends: list[Ix]) -> list[Ix]:
+    """Those whose order is the same for all sizes, in that order."""
+    out: list[Ix] = []
+    for end in dict.fromkeys(ends):
+        if len(out) == MOST or not all(_before(x, end) or _before(end, x) for x in out):
+            continue
+        out.insert(sum(_before(x, end) for x in out), end)
+    return out
+
+
+def _before(a: Ix, b: Ix) -> bool:
+    """Whether a <= b for all sizes, of nothing, too."""
+    return all(c >= 0 and all(x.kind == "sym" for x in m) for m, c in (b - a).terms)
+
+
+def _known(e: Expr, known: dict[Expr, bool]) -> Expr:
+    if e in known:
+        return sc.const(known[e], e.dtype)
+    if e.kind == "load" and e.args and e.args[0].kind == "const":
+        buffer, offset, dtype = e.data
+        return sc.load(buffer, offset, dtype, None) if e.args[0].data else sc.const(_zero(e), e.dtype)
+    if e.kind == "op" and e.dtype.is_bool and e.data in ("not", "or") and any(a.kind == "const" for a in e.args):
+        if e.data == "not":
+            return sc.const(not e.args[0].data, e.dtype)
+        one, other = e.args if e.args[0].kind == "const" else e.args[::-1]
+        return one if one.data else other
+    return e
+
+
+def _zero(e: Expr) -> float | int:
+    return 0.0 if e.dtype.is_float else 0
