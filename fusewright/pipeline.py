@@ -411,9 +411,11 @@ class _Compilation:
         return s is not None and (s.family.startswith("outer") or s.vector in s.rows)
 
     def leave_on_gpu(self, g: Group) -> str:
-        """Why a single operation is left to torch. Large reductions and transposes of ours are faster."""
+        """Why a single operation is left to torch. Large transposes of ours are faster, and reductions that are not
+        tiny: torch has few blocks for small ones."""
         moved = max(self.bytes(v) for v in (*g.outputs, *(v for e in g.eqns for v in e.inputs)))
-        return "" if moved >= SINGLE_OP_BYTES else "single operation"
+        reduced = any(e.op in ("reduce", "scan") for e in g.eqns)
+        return "" if moved >= (SINGLE_SLOW_BYTES if reduced else SINGLE_OP_BYTES) else "single operation"
 
     def apart(self, g: Group) -> list[Group]:
         """A group that turned out not to be schedulable, as single units in order."""

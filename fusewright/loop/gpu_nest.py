@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from ..core.dtypes import compute_type, i32, i64
 from ..fusion import scalar as sc
+from ..fusion.conditions import on_positions
 from ..fusion.ir import Fusion, Stage
 from ..fusion.online import Online, online
 from ..fusion.scalar import Expr
@@ -13,7 +14,7 @@ from ..index.expr import Atom, Ix, ix, sym
 from ..index.layout import product
 from ..schedule.gpu_base import DEAR, GpuSchedule, beside
 from ..schedule.gpu_fit import room_for, row_bytes
-from ..schedule.windows import on_positions, one_for_all
+from ..schedule.windows import one_for_all
 from .accumulate import BLOCK, Reductions
 from .ir import Arg, Buf, Func, Grid, If, Let, Reg, Set, Stmt, Store, Var, zeros
 from .passes import Passes

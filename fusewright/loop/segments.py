@@ -12,14 +12,12 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from ..fusion import scalar as sc
+from ..fusion.conditions import change
 from ..fusion.ir import Stage
 from ..fusion.scalar import Expr
-from ..index.expr import ONE, Atom, Ix
-from .factors import all_axes
+from ..index.expr import Atom, Ix
 
 MOST = 6  # ends of segments: code grows with them
-
-COMPARISONS = ("lt", "le", "gt", "ge")
 
 
 def segments(stages: list[Stage], v: Atom, fits: Callable[[Ix], bool]) -> list[tuple[Ix | None, list[Stage]]]:
@@ -30,7 +28,7 @@ def segments(stages: list[Stage], v: Atom, fits: Callable[[Ix], bool]) -> list[t
     """
     conditions = dict[Expr, tuple[Ix, bool]]()
     for e in sc.walk([s.body for s in stages]):
-        found = _change(e, v)
+        found = change(e, v)
         if found is not None and fits(found[0]):
             conditions[e] = found
     ends = _ordered([end for end, _ in conditions.values()])
@@ -40,25 +38,6 @@ def segments(stages: list[Stage], v: Atom, fits: Callable[[Ix], bool]) -> list[t
         memo = sc.transformed([s.body for s in stages], lambda e, known=known: _known(e, known))  # type: ignore[misc]
         out.append((end, [replace(s, body=memo[s.body]) for s in stages]))
     return out
-
-
-def _change(e: Expr, v: Atom) -> tuple[Ix, bool] | None:
-    """Where along `v` a comparison changes, and whether it holds below that."""
-    if e.kind != "op" or e.data not in COMPARISONS or any(x.kind not in ("index", "const") for x in e.args):
-        return None
-    if any(x.dtype.is_float for x in e.args):
-        return None
-    a, b = sc.sides(e)
-    d = a - b
-    rest = d.without(v)
-    if v in all_axes(rest):
-        return None
-    less = e.data in ("lt", "le")
-    if d.coefficient(v) is ONE:  # v + rest < 0
-        return (-rest + int(e.data in ("le", "gt")), less)
-    if (-d).coefficient(v) is ONE:  # rest - v < 0
-        return (rest + int(e.data in ("lt", "ge")), not less)
-    return None
 
 
 def _ordered(ends: list[Ix]) -> list[Ix]:

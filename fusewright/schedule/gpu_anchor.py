@@ -13,12 +13,12 @@ from itertools import chain
 
 from ..core.dtypes import bool_
 from ..fusion import scalar as sc
+from ..fusion.conditions import change
 from ..fusion.ir import Fusion
 from ..fusion.scalar import Expr
 from ..index.expr import ONE, Atom, Ix, upper
 from .gpu_base import ACCESS, Vectors, Walk, accesses, draws, widest
 from .quotients import multiple
-from .windows import on_positions
 
 # Vectors of a row from which on it pays to treat two of them on their own (measured on an H200):
 LONG = 96  # where threads meet them again
@@ -68,20 +68,10 @@ def bounds(e: Expr, v: Atom) -> tuple[list[Ix], list[Ix], list[Expr]] | None:
             return None
         lows, highs, others = zip(*found, strict=True)
         return list(chain(*lows)), list(chain(*highs)), list(chain(*others))
-    if not on_positions(e):
+    edge = change(e, v)
+    if edge is None or any(x.kind in ("div", "value") for x in edge[0].atoms()):
         return None
-    a, b = sc.sides(e)
-    c = (a - b).coefficient(v)
-    n = None if c is None else c.as_int()
-    if n not in (1, -1) or any(x.kind in ("div", "value") for x in (a - b).atoms()):
-        return None
-    rest = (a - b).without(v)
-    below = (e.data in ("lt", "le")) == (n == 1)
-    if n == 1:  # v + rest < 0, <= 0, > 0, >= 0
-        edge = -rest + 1 if e.data in ("le", "gt") else -rest
-    else:  # rest - v < 0, <= 0, > 0, >= 0
-        edge = rest + 1 if e.data in ("lt", "ge") else rest
-    return ([], [edge], []) if below else ([edge], [], [])
+    return ([], [edge[0]], []) if edge[1] else ([edge[0]], [], [])
 
 
 def refusal(f: Fusion, cols: Iterable[Atom]) -> str:

@@ -1,0 +1,32 @@
+"""Lone operations on a GPU: which are compiled, and which left to PyTorch."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+import torch
+
+import fusewright
+from tests.emulate.cuda import COMPILER, MISSING
+from tests.emulate.driver import emulated_gpu
+
+pytestmark = pytest.mark.skipif(COMPILER is None, reason=MISSING)
+
+
+@pytest.mark.parametrize(
+    ("fn", "shape", "ours"),
+    [
+        (lambda x: x.sum(1), (3, 1000, 35), True),  # 420 KB: torch takes twice as long
+        (lambda x: x.amax(0), (2000, 4), True),
+        (lambda x: x.sum(), (10, 10), False),  # of a loss, say
+        (lambda x: x.relu(), (100, 1000), False),
+        (lambda x: x.cumsum(1), (100, 100), True),
+    ],
+)
+def test_what_is_compiled(fn: Callable[[torch.Tensor], torch.Tensor], shape: tuple[int, ...], ours: bool) -> None:
+    x = torch.randn(shape)
+    with emulated_gpu(), fusewright.options(fallback=False):
+        fusewright.reset_counters()
+        torch.testing.assert_close(fusewright.fuse(fn)(x), fn(x), rtol=1e-5, atol=1e-4)
+        assert (fusewright.counters()["groups_formed"] > 0) == ours
