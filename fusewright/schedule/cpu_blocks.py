@@ -1,0 +1,60 @@
+"""How many vectors of rows a CPU kernel takes at a time, where rows fill the lanes.
+
+One vector of rows is a chain of dependent operations down the columns, and takes half a cache line of each. A block of
+several has as many chains, reads runs of memory that are as much longer, and needs as many registers. What is left of
+the rows behind the last block is single vectors, which take several columns at a time where they are much of the work.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from ..fusion import scalar as sc
+from ..fusion.ir import Fusion
+from ..index.expr import Ix
+from ..index.layout import product
+from .quotients import steady
+
+if TYPE_CHECKING:
+    from .cpu import Machine, Schedule
+
+WIDEST = 512  # bytes of a block of rows, as computed
+CHEAP, DEAR = 16, 60  # instructions for a point up to which blocks are as wide as that, and from which there are none
+COLUMNS = 4  # columns at a time of single vectors
+# what a vector takes in a block of so many bytes of memory, relative to one in wide blocks, and by itself
+TIME = {32: 1.8, 64: 1.4, 128: 1.15, 256: 1.0, 512: 0.9}
+ALONE = 1.4
+
+
+def in_blocks(f: Fusion, s: Schedule, hint: Callable[[Ix], int], machine: Machine) -> Schedule:
+    """`s` with the rows of `f` in blocks, if its lanes are rows and that pays."""
+    v = next((a for a in f.axes if a.name == s.vector), None)
+    if v is None or s.vector not in s.rows or s.scatters or any(x.kind == "scan" for x in f.stages):
+        return s
+    cols = {a for a in f.axes if a.name in s.cols}
+    work = [e for e in sc.walk([x.body for x in f.stages]) if e.axes & cols]
+    cost = sum(e.cost for e in work)
+    loads = [e.data[2].itemsize for e in work if e.kind == "load"]
+    assert v.extent is not None
+    extent = hint(v.extent)
+    full, rest = extent // s.lanes, int(extent % s.lanes > 0)
+    others = hint(product(a.extent for a in f.axes if a.name in s.rows and a is not v))
+    quotients = steady(f, v, s.lanes)
+    best, least, single = 0, (full + rest) * TIME[32], full + rest
+    n = 2
+    while n <= full and cost < DEAR:
+        lanes = n * s.lanes
+        if lanes * max(4, *loads, 0) > (WIDEST if cost <= CHEAP else WIDEST // 4):
+            break
+        blocks = others * ((extent + lanes - 1) // lanes)
+        fed = blocks >= 4 * machine.threads or blocks % machine.threads == 0
+        left = full % n + rest
+        size = min(max(lanes * max(loads, default=4), 32), 512)
+        time = (full - full % n) * TIME[1 << (size.bit_length() - 1)] + left * ALONE
+        if fed and time < least and not (quotients and not steady(f, v, lanes)):
+            best, least, single = n, time, left
+        n *= 2
+    several = COLUMNS if 8 * single > full + rest and f.reductions() and cost <= CHEAP else 0
+    return replace(s, abreast=best, steps=several)
