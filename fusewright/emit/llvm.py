@@ -15,7 +15,8 @@ from typing import Any
 
 from ..core.dtypes import DType
 from ..core.errors import CompilerError
-from ..loop.ir import Arg, Buf, Fail, For, Func, If, Imm, Let, Parallel, Prefetch, Set, Stmt, Store, Var
+from ..loop.ir import Arg, Buf, Fail, For, Func, If, Imm, Let, Parallel, Prefetch, Reg, Set, Stmt, Store, Var
+from . import llvm_parts
 from .llvm_ops import Ops
 from .llvm_types import literal, scalar, stored, vector
 
@@ -137,6 +138,7 @@ class _Function:
         self.slots: list[str] = []
         self.vars: set[str] = set()
         self.block_memo: dict[Any, str] = {}
+        self.counts: dict[str, str] = {}  # masks of the first lanes: how many
         self.counter = 0
         self.threads = module.func.threads.name
 
@@ -262,6 +264,8 @@ class _Function:
             return
         args = [self.value(a) for a in s.args]
         types = [(a.dtype, a.lanes) for a in s.args]
+        if s.op == "lanemask":
+            self.counts[s.dst.name] = args[0]
         self.ops.emit(self, s, f"%{s.dst.name}", args, types)
 
     # --- memory ---
@@ -288,10 +292,16 @@ class _Function:
             self.line(f"{raw} = load {ty}, ptr {p}, align {d.itemsize}")
         elif lanes == 1:
             self._scalar_masked(raw, elem, p, mask, d)
+        elif (first := self._first(s.args[1])) is not None and llvm_parts.loads(elem, lanes, self.module.target.bits):
+            self.line(f"{raw} = call {ty} @{self.ops.part_load(elem, lanes)}(ptr {p}, i64 {first})")
         else:
             fn = self.ops.masked_load(elem, lanes)
             self.line(f"{raw} = call {ty} @{fn}(ptr {p}, i32 {size}, <{lanes} x i1> {mask}, {ty} zeroinitializer)")
         self.ops.widen(self, f"%{s.dst.name}", raw, d, lanes)
+
+    def _first(self, mask: Arg | None) -> str | None:
+        """How many lanes are on, if they are the first ones."""
+        return self.counts.get(mask.name) if isinstance(mask, Reg) else None
 
     def _scalar_masked(self, raw: str, elem: str, p: str, mask: str, d: DType) -> None:
         """Read through a harmless address when the mask is false, then discard."""
@@ -312,6 +322,9 @@ class _Function:
             m = self.value(s.mask) if s.mask is not None else "splat (i1 true)"
             fn = self.ops.scatter(elem, lanes)
             self.line(f"call void @{fn}({ty} {v}, <{lanes} x ptr> {p}, i32 {d.itemsize}, <{lanes} x i1> {m})")
+        elif (first := self._first(s.mask)) is not None and llvm_parts.stores(lanes, self.module.target.bits):
+            fn = self.ops.part_store(elem, lanes, d.itemsize)
+            self.line(f"call void @{fn}({ty} {v}, ptr {p}, i64 {first})")
         elif s.mask is not None and lanes > 1:
             fn = self.ops.masked_store(elem, lanes)
             self.line(f"call void @{fn}({ty} {v}, ptr {p}, i32 {d.itemsize}, <{lanes} x i1> {self.value(s.mask)})")

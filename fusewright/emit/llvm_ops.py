@@ -7,6 +7,7 @@ from collections.abc import Callable
 from ..core.dtypes import DType
 from ..core.errors import CompilerError
 from ..loop.ir import Let
+from . import llvm_parts
 from .llvm_rules import RULES, Op, Writer
 from .llvm_special import Special
 from .llvm_types import mangle, vector
@@ -66,6 +67,18 @@ class Ops(Special):
         fn = f"llvm.masked.scatter.{mangle(elem, lanes)}.v{lanes}p0"
         self.declare(f"declare void @{fn}({vector(elem, lanes)}, <{lanes} x ptr>, i32 immarg, <{lanes} x i1>)")
         return fn
+
+    def part_load(self, elem: str, lanes: int) -> str:
+        """A function of (ptr, n): the first n of so many elements."""
+        self.declare("declare i64 @llvm.smin.i64(i64, i64)")
+        self.masked_load("i32", lanes // 2)
+        self.helper("fw_nothing", lambda name: llvm_parts.NOTHING)
+        return self.helper(f"fw_part_load_{mangle(elem, lanes)}", lambda name: llvm_parts.load(name, elem, lanes))
+
+    def part_store(self, elem: str, lanes: int, align: int) -> str:
+        """A function of (vector, ptr, n) that stores the first n elements."""
+        name = f"fw_part_store_{mangle(elem, lanes)}"
+        return self.helper(name, lambda name: llvm_parts.store(name, elem, lanes, align))
 
     # --- storage conversions ---
     def widen(self, w: Writer, dst: str, raw: str, d: DType, lanes: int) -> None:

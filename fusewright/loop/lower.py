@@ -92,7 +92,7 @@ class _Lower(RowBlocks):
         self.chunk = {a: n for a in self.cols for name, n in schedule.split if a.name == name}
         self.stream = schedule.stream
         whole = self.v is not None and all(n % self.width == 0 for n in self.chunk.values()) and not schedule.scatters
-        self.steady = whole and self.v is not None and steady(f, self.v, self.width)
+        self.steady = whole and self.v is not None and steady(f, self.v, self.width * self.abreast)
         self.prepare(f, schedule)
         self.at_chunk: dict[Atom, Arg] = {}
         self.kept = {e: Buf(f"kept{k}", e.dtype) for k, e in enumerate(self.p.kept, len(func.allocs))}

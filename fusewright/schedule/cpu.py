@@ -58,10 +58,10 @@ class Schedule:
     family: str
     stream: frozenset[str] = names("hint({buffer}, streaming)")
     owner: str | int | None = owner("divide({axis}, parallel)", "divide(coordinate {n}, parallel)")
-    abreast: int = some("unroll(rows, {n})")
-    steps: int = some("unroll(columns, {n})")
     before: tuple[Schedule, ...] = ()
     after: tuple[Schedule, ...] = ()
+    abreast: int = some("unroll(rows, {n})")
+    steps: int = some("unroll(columns, {n})")
 
     @property
     def scatters(self) -> bool:

@@ -20,8 +20,8 @@ from .quotients import steady
 if TYPE_CHECKING:
     from .cpu import Machine, Schedule
 
-WIDEST = 512  # bytes of a block of rows, as computed
-CHEAP, DEAR = 16, 60  # instructions for a point up to which blocks are as wide as that, and from which there are none
+# the most vectors of a block, by the instructions for a point: registers, and the time it takes to compile
+MOST = ((16, 16), (40, 8), (80, 4))
 COLUMNS = 4  # columns at a time of single vectors
 # what a vector takes in a block of so many bytes of memory, relative to one in wide blocks, and by itself
 TIME = {32: 1.8, 64: 1.4, 128: 1.15, 256: 1.0, 512: 0.9}
@@ -31,7 +31,7 @@ ALONE = 1.4
 def in_blocks(f: Fusion, s: Schedule, hint: Callable[[Ix], int], machine: Machine) -> Schedule:
     """`s` with the rows of `f` in blocks, if its lanes are rows and that pays."""
     v = next((a for a in f.axes if a.name == s.vector), None)
-    if v is None or s.vector not in s.rows or s.scatters or any(x.kind == "scan" for x in f.stages):
+    if v is None or s.vector not in s.rows or s.scatters:
         return s
     cols = {a for a in f.axes if a.name in s.cols}
     work = [e for e in sc.walk([x.body for x in f.stages]) if e.axes & cols]
@@ -41,13 +41,12 @@ def in_blocks(f: Fusion, s: Schedule, hint: Callable[[Ix], int], machine: Machin
     extent = hint(v.extent)
     full, rest = extent // s.lanes, int(extent % s.lanes > 0)
     others = hint(product(a.extent for a in f.axes if a.name in s.rows and a is not v))
+    most = next((n for c, n in MOST if cost <= c), 0) // (2 if max(loads, default=4) > 4 else 1)
     quotients = steady(f, v, s.lanes)
     best, least, single = 0, (full + rest) * TIME[32], full + rest
     n = 2
-    while n <= full and cost < DEAR:
+    while n <= min(full, most):
         lanes = n * s.lanes
-        if lanes * max(4, *loads, 0) > (WIDEST if cost <= CHEAP else WIDEST // 4):
-            break
         blocks = others * ((extent + lanes - 1) // lanes)
         fed = blocks >= 4 * machine.threads or blocks % machine.threads == 0
         left = full % n + rest
@@ -56,5 +55,5 @@ def in_blocks(f: Fusion, s: Schedule, hint: Callable[[Ix], int], machine: Machin
         if fed and time < least and not (quotients and not steady(f, v, lanes)):
             best, least, single = n, time, left
         n *= 2
-    several = COLUMNS if 8 * single > full + rest and f.reductions() and cost <= CHEAP else 0
+    several = COLUMNS if 8 * single > full + rest and f.reductions() and cost <= MOST[0][0] else 0
     return replace(s, abreast=best, steps=several)

@@ -71,6 +71,8 @@ class Edit:
             return self
         family = fields.pop("family", EDITED + self.schedule.family.removeprefix(EDITED))
         s = replace(self.schedule, family=family, **fields)
+        if isinstance(s, Schedule) and s.vector not in s.rows and not fields.keys() & {"abreast", "steps"}:
+            s = replace(s, abreast=0, steps=0)
         if isinstance(s, GpuSchedule):
             assert self.sizes is not None
             if fields.keys() & {"vector", "lanes", "across", "rows", "cols", "anchor"}:  # other vectors, other facts
@@ -343,13 +345,16 @@ class Edit:
             _count(directive, n)
         return self.changed(**{k: n for k, n in given.items() if n is not None})
 
-    def unroll(self, n: int) -> Edit:
-        """Vectors of a thread at a time: `for i: S(i)` becomes `for i step n: S(i); ...; S(i + n - 1)`.
+    def unroll(self, n: int, what: str = "columns") -> Edit:
+        """Several at a time: `for i: S(i)` becomes `for i step n: S(i); ...; S(i + n - 1)`.
 
-        Legal: 1 to 64; persistent rows must be covered (`mode`).
+        On a GPU: vectors of a thread. Legal: 1 to 64; persistent rows must be covered (`mode`). On a CPU: vectors of
+        "rows", or columns of single such vectors. Legal: 1, 2, 4, 8 (rows: 16), where rows fill the lanes.
         """
-        self._only(GpuSchedule, f"unroll({n})")
-        _count(f"unroll({n})", n)
+        _count(f"unroll({what}, {n})", n)
+        if isinstance(self.schedule, Schedule) and what in ("rows", "columns"):
+            return self.changed(**{"abreast" if what == "rows" else "steps": n if n > 1 else 0})
+        self._only(GpuSchedule if what == "columns" else Schedule, f"unroll({what}, {n})")
         return self.changed(steps=n)
 
     def cluster(self, n: int) -> Edit:
@@ -444,20 +449,14 @@ class Edit:
         return self.changed(runs=frozenset(buffers))
 
     def finish(self, on: bool = True) -> Edit:
-        """The block that is the last to leave its part combines all parts, and not another launch.
-
-        Legal: in mode "split", and with `resident`.
-        """
+        """The block that is the last to leave its part combines all parts, and not another launch. Legal: in mode
+        "split", and with `resident`."""
         self._only(GpuSchedule, f"finish({on})")
         return self.changed(finish=bool(on))
 
     def combine(self, on: bool = True) -> Edit:
         """What chunks of columns leave is combined by a launch before the next pass, not by every block of that:
-
-            for block: t = sum(parts); S(t)    becomes    t = sum(parts); for block: S(t)
-
-        Legal: in mode "split".
-        """
+        `for block: t = sum(parts); S(t)` becomes `t = sum(parts); for block: S(t)`. Legal: in mode "split"."""
         self._only(GpuSchedule, f"combine({on})")
         return self.changed(once=bool(on))
 
