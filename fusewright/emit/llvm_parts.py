@@ -84,7 +84,8 @@ def store(name: str, elem: str, lanes: int, align: int) -> str:
         lines.append(f"of.{k}:")
         if before != "part":
             lines.append(f"  {x} = phi {ty} [ %lo.{2 * k}, %of.{2 * k} ], [ %hi.{2 * k}, %has.{2 * k} ]")
-            lines.append(f"  {p} = phi ptr [ {'%p' if 4 * k == lanes else f'%p.{2 * k}'}, %of.{2 * k} ], [ %q.{2 * k}, %has.{2 * k} ]")
+            start = "%p" if 4 * k == lanes else f"%p.{2 * k}"
+            lines.append(f"  {p} = phi ptr [ {start}, %of.{2 * k} ], [ %q.{2 * k}, %has.{2 * k} ]")
         if k > 1:
             lo, hi = (", ".join(f"i32 {j}" for j in range(a, a + k)) for a in (0, k))
             lines.append(f"  %lo.{k} = shufflevector {ty} {x}, {ty} poison, <{k} x i32> <{lo}>")

@@ -84,7 +84,7 @@ class Schedule:
 
 @dataclass(frozen=True, slots=True)
 class Machine:
-    """What schedules depend on: vector `lanes` of 32-bit elements, bytes of the last-level `cache`, `threads` to feed."""
+    """What schedules depend on: vector `lanes` of 32-bit elements, bytes of the last-level `cache`, how many `threads`."""
 
     lanes: int
     cache: int
