@@ -84,7 +84,7 @@ class _Lower(RowBlocks):
     def __init__(self, f: Fusion, schedule: Schedule, func: Func, bufs: dict[str, Buf], params: Params, prefetch: bool):
         super().__init__(func, bufs, params)
         self.prefetch = prefetch
-        self.p = Passes(f, schedule)
+        self.p = Passes(f, schedule, shared=schedule.shared)
         self.rows, self.cols, self.v = self.p.rows, self.p.cols, self.p.v
         self.width = schedule.lanes if self.v is not None else 1
         self.row_vector = self.v in self.rows
@@ -100,6 +100,9 @@ class _Lower(RowBlocks):
             count = self.columns() * (self.width * self.abreast if self.row_vector else 1)
             for buf in self.kept.values():
                 func.allocs.append(Alloc(buf, self.params.get(count, "scratch count")))
+        self.shared = {e: Buf(f"shared{k}", e.dtype) for k, e in enumerate(self.p.shared, len(func.allocs))}
+        for buf in self.shared.values():
+            func.allocs.append(Alloc(buf, self.params.get(self.columns(), "columns")))
 
     # --- the function ---
     def run(self) -> None:
@@ -109,6 +112,8 @@ class _Lower(RowBlocks):
         parts = [(a, self._steps(a)) for a in self.rows] + [(a, self._chunks(a)) for a in self.chunk]
         self.declare_partials(region, tid, nth)
         lo, hi = self.divide(region, tid, nth, product(n for _, n in parts))
+        if self.shared:
+            self._share_columns(region)
         r = self.reg(i64, prefix="row") if self.serial else Reg("row", i64)
         inside: list[Stmt] = []
         row = Scope(region, inside)
@@ -310,7 +315,7 @@ class _Lower(RowBlocks):
     # --- one point, or vector of points, of a pass ---
     def _point(self, s: Scope, p: _Pass, u: int) -> None:
         later = {e for q, es in self.p.keep_at.items() if q >= p.number for e in es}
-        s.kept = {e: b for e, b in self.kept.items() if e not in later}
+        s.kept = {e: b for e, b in self.kept.items() if e not in later} | self.shared
         before, after = self.p.point_checks(p.number, p.scans.keys())
         for c in before:
             self.check(s, c)
@@ -407,27 +412,40 @@ class _Lower(RowBlocks):
         lo = self.mul(region, self.let(region, "udiv", (self.mul(region, tid, blocks), nth), i64), imm(step))
         last = self.let(region, "udiv", (self.mul(region, self.add(region, tid, imm(1)), blocks), nth), i64)
         hi = self.prim(region, "min", self.mul(region, last, imm(step)), extent)
-        self._epilogue_loops(region, 0, vector, used, (lo, hi))
-        self.func.body.append(Parallel(tid, nth, body))
 
-    def _epilogue_loops(self, s: Scope, depth: int, stores: list[Stage], used: set[str], span: tuple[Arg, Arg]) -> None:
         def point(x: Scope) -> None:
             self.total_columns(x, used)
-            for st in stores:
+            for st in vector:
                 self._store(x, st)
 
+        self._every_column(region, 0, point, (lo, hi))
+        self.func.body.append(Parallel(tid, nth, body))
+
+    def _share_columns(self, s: Scope) -> None:
+        """Leave in scratch what all rows share."""
+
+        def point(x: Scope) -> None:
+            for e, buf in self.shared.items():
+                x.body.append(Store(buf, self.position(x), self.splat(x, self.emit(x, e), self.width), self.tail(x)))
+
+        self._every_column(s, 0, point)
+
+    def _every_column(
+        self, s: Scope, depth: int, point: Callable[[Scope], None], span: tuple[Arg, Arg] | None = None
+    ) -> None:
+        """`point` at every column, in vectors; `span`: of the first column axis."""
         if depth == len(self.cols):
             point(s)
             return
         a = self.cols[depth]
         assert a.extent is not None
-        lo, hi = span if depth == 0 else (imm(0), self.params.get(a.extent, ("extent", a.name)))
+        lo, hi = span or (imm(0), self.params.get(a.extent, ("extent", a.name)))
         if a is not self.v:
             var = self.reg(i64, prefix="c")
             inside: list[Stmt] = []
             c = Scope(s, inside)
             c.axes[a] = self.own(c, var)
-            self._epilogue_loops(c, depth + 1, stores, used, span)
+            self._every_column(c, depth + 1, point)
             s.body.append(For(var, lo, hi, imm(1), inside))
             return
         end = self._vector_loop(s, lo, hi, 1, lambda x, u: point(x))

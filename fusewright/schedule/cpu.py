@@ -23,8 +23,8 @@ from ..index.expr import Atom, Ix
 from ..index.layout import product
 from ..prims.table import ARG_MONOIDS
 from .analysis import Analysis
-from .cpu_blocks import in_blocks
-from .forms import axes, names, owner, render, sizes, some, vector
+from .cpu_blocks import in_blocks, sharing
+from .forms import axes, flag, names, owner, render, sizes, some, vector
 from .scatter import arrange
 
 CHUNK = 8192  # points of a column axis that one row of work covers, when rows may be cut
@@ -42,8 +42,8 @@ class Schedule:
     need a whole row; `stream`: outputs written past the caches;
     `family`: the name of this kind of kernel, for people; `owner`: of a scatter, the axis or the run-time coordinate of
     the target that threads divide (None: one thread does it); `abreast`: vectors of rows at a time, where rows fill the
-    lanes (0: one), `steps`: columns at a time of single ones that reduce (0: one); `before`, `after`: of the fusions
-    around it.
+    lanes (0: one), `steps`: columns at a time of single ones that reduce (0: one); `shared`: what is dear and the
+    same in all rows is computed once by each thread, and kept; `before`, `after`: of the fusions around it.
     """
 
     rows: tuple[str, ...] = field(
@@ -62,6 +62,7 @@ class Schedule:
     after: tuple[Schedule, ...] = ()
     abreast: int = some("unroll(rows, {n})")
     steps: int = some("unroll(columns, {n})")
+    shared: bool = flag("keep(columns, scratch)")
 
     @property
     def scatters(self) -> bool:
@@ -84,7 +85,7 @@ class Schedule:
 
 @dataclass(frozen=True, slots=True)
 class Machine:
-    """What schedules depend on: vector `lanes` of 32-bit elements, bytes of the last-level `cache`, how many `threads`."""
+    """What schedules depend on: vector `lanes` of 32-bit elements, bytes of the last-level `cache`, `threads`."""
 
     lanes: int
     cache: int
@@ -99,7 +100,7 @@ def plan(f: Fusion, hint: Callable[[Ix], int], machine: Machine) -> tuple[Fusion
     if f.scatters():
         return _scatter(f, hint, machine)
     f, schedule = _Planner(f, hint, machine).run()
-    schedule = in_blocks(f, schedule, hint, machine)
+    schedule = sharing(f, in_blocks(f, schedule, hint, machine), hint, machine)
     return f, replace(schedule, stream=_streamed(f, schedule, hint, machine))
 
 

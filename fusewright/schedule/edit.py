@@ -71,8 +71,9 @@ class Edit:
             return self
         family = fields.pop("family", EDITED + self.schedule.family.removeprefix(EDITED))
         s = replace(self.schedule, family=family, **fields)
-        if isinstance(s, Schedule) and s.vector not in s.rows and not fields.keys() & {"abreast", "steps"}:
-            s = replace(s, abreast=0, steps=0)
+        if isinstance(s, Schedule) and not fields.keys() & {"abreast", "steps", "shared"}:
+            lanes = s.vector in s.rows
+            s = replace(s, abreast=s.abreast * lanes, steps=s.steps * lanes, shared=s.shared and s.vector in s.cols)
         if isinstance(s, GpuSchedule):
             assert self.sizes is not None
             if fields.keys() & {"vector", "lanes", "across", "rows", "cols", "anchor"}:  # other vectors, other facts
@@ -359,10 +360,8 @@ class Edit:
 
     def cluster(self, n: int) -> Edit:
         """Blocks that hold a row together: `k[i] for i in row` in one block becomes `k[i] for i in row's n-th part` in
-        each of n, whose reductions are combined through distributed shared memory.
-
-        Legal: 1; 2, 4 or 8 in mode "persistent", not resident, on GPUs from compute capability 9.0 on.
-        """
+        each of n, whose reductions are combined through distributed shared memory. Legal: 1; 2, 4 or 8 in mode
+        "persistent", not resident, on GPUs from compute capability 9.0 on."""
         self._only(GpuSchedule, f"cluster({n})")
         _count(f"cluster({n})", n)
         return self.changed(cluster=n)
@@ -372,8 +371,10 @@ class Edit:
         first and `k[i]` in the second ("values"), or only `k[i] = x[i]` ("loads").
 
         Where: in registers, or what is read in shared memory ("shared"), to which it is copied asynchronously. Legal:
-        in registers; in shared memory where the row fits it and vectors are along the columns.
-        """
+        in registers; in shared memory where the row fits it and vectors are along the columns. On a CPU: "columns" in
+        "scratch" (or ""), which is what is dear and the same in all rows, where lanes are along columns."""
+        if (what, where) in (("columns", "scratch"), ("columns", "")) and isinstance(self.schedule, Schedule):
+            return self.changed(shared=bool(where))
         self._only(GpuSchedule, f"keep({what}, {where})")
         return self.changed(keep=what, keep_in=where, **({} if where == "shared" else {"ahead": 0}))
 

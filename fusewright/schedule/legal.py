@@ -203,6 +203,8 @@ def _check_blocks(s: Schedule) -> None:
             fail(s, field, [n], "rows do not fill the lanes", "no such unroll")
         if n and n not in most:
             fail(s, field, [n], "not a number of vectors or columns at a time", listed((1, *most)))
+    if s.shared and (s.vector not in s.cols or s.scatters):
+        fail(s, "shared", [], "lanes are not along columns, or the rows are scattered", "no such keep")
 
 
 def _check_split(f: Fusion, s: Schedule, rows: list[Atom], cols: list[Atom]) -> None:

@@ -61,7 +61,10 @@ def _cpu(f: Fusion, pick: Pick) -> Schedule:
     lanes = pick([16, 16, 4, 2, 32]) if vector else 1
     family = "drawn scatter" if scatter else "drawn"
     blocks = (pick([0, 0, 2, 4, 8]), pick([0, 0, 2, 4])) if vector in rows else (0, 0)
-    return Schedule(rows, cols, vector, lanes, split, family, stream, owner, tuple(before), tuple(after), *blocks)
+    shared = vector in cols and pick([False, True])
+    return Schedule(
+        rows, cols, vector, lanes, split, family, stream, owner, tuple(before), tuple(after), *blocks, shared
+    )
 
 
 def _gpu(f: Fusion, pick: Pick) -> GpuSchedule:
