@@ -143,7 +143,8 @@ class _Compilation:
         self.on_gpus: dict[tuple[int, ...] | int, GpuGroup] = {}
         self.copied = inplace.copied(traced)
         self.without = frozenset(name for name in FUSION_PASSES if not getattr(options, name))
-        self.machine = Machine(target().bits // 32, last_level_cache() if options.streaming else 1 << 62)
+        cache = last_level_cache() if options.streaming else 1 << 62
+        self.machine = Machine(target().bits // 32, cache, torch.get_num_threads())
 
     def run(self) -> Plan:
         count("graphs_traced")

@@ -132,7 +132,8 @@ class _Subject:
         if self.plan.gpu is not None:
             return edit.on_gpu(self.original, self.sizes())
         streaming = self.graph.options.streaming
-        machine = Machine(target().bits // 32, last_level_cache() if streaming else 1 << 62)
+        cache = last_level_cache() if streaming else 1 << 62
+        machine = Machine(target().bits // 32, cache, torch.get_num_threads())
         return edit.on_cpu(self.original, self.hint, machine, self.anywhere())
 
 

@@ -153,7 +153,8 @@ class Reductions(Emitter):
         rest: Arg = imm(0)
         if step > 1:
             rest = self.prim(s, "sub", points, self.mul(s, many, imm(step)))
-            rest = self.let(s, "udiv", (self.add(s, rest, imm(self.width - 1)), imm(self.width)), i64)
+            one = 1 if self.row_vector else self.width
+            rest = self.let(s, "udiv", (self.add(s, rest, imm(one - 1)), imm(one)), i64) if one > 1 else rest
         each = self.add(s, self.prim(s, "and", many, imm(BLOCK - 1)), rest)
         size = self.let(s, "udiv", (imm(BLOCK), self.prim(s, "max", each, imm(1))), i64)
 

@@ -22,7 +22,7 @@ from ..schedule.quotients import multiple, steady
 from .accumulate import BLOCK_ROWS, THREADS, Accumulator, Sums
 from .ir import Alloc, Arg, Buf, For, Func, If, Imm, Parallel, Prefetch, Reg, Set, Stmt, Store, Var, imm
 from .passes import Passes
-from .scatter import Scatters
+from .row_blocks import RowBlocks
 from .scope import Params, Scope
 from .segments import segments
 
@@ -79,27 +79,31 @@ class _Pass:
     sums: Sums
 
 
-class _Lower(Scatters):
+class _Lower(RowBlocks):
     """Lowers one phase of a kernel: appends its regions to `func`."""
 
     def __init__(self, f: Fusion, schedule: Schedule, func: Func, bufs: dict[str, Buf], params: Params, prefetch: bool):
         super().__init__(func, bufs, params)
         self.prefetch = prefetch
-        self.p = Passes(f, schedule)
+        self.p = Passes(f, schedule, shared=schedule.shared)
         self.rows, self.cols, self.v = self.p.rows, self.p.cols, self.p.v
         self.width = schedule.lanes if self.v is not None else 1
         self.row_vector = self.v in self.rows
+        self.abreast, self.steps = max(schedule.abreast, 1), max(schedule.steps, 1)
         self.chunk = {a: n for a in self.cols for name, n in schedule.split if a.name == name}
         self.stream = schedule.stream
         whole = self.v is not None and all(n % self.width == 0 for n in self.chunk.values()) and not schedule.scatters
-        self.steady = whole and self.v is not None and steady(f, self.v, self.width)
+        self.steady = whole and self.v is not None and steady(f, self.v, self.width * self.abreast)
         self.prepare(f, schedule)
         self.at_chunk: dict[Atom, Arg] = {}
         self.kept = {e: Buf(f"kept{k}", e.dtype) for k, e in enumerate(self.p.kept, len(func.allocs))}
         if self.kept:
-            count = self.columns() * (self.width if self.row_vector else 1)
+            count = self.columns() * (self.width * self.abreast if self.row_vector else 1)
             for buf in self.kept.values():
                 func.allocs.append(Alloc(buf, self.params.get(count, "scratch count")))
+        self.shared = {e: Buf(f"shared{k}", e.dtype) for k, e in enumerate(self.p.shared, len(func.allocs))}
+        for buf in self.shared.values():
+            func.allocs.append(Alloc(buf, self.params.get(self.columns(), "columns")))
 
     # --- the function ---
     def run(self) -> None:
@@ -109,6 +113,8 @@ class _Lower(Scatters):
         parts = [(a, self._steps(a)) for a in self.rows] + [(a, self._chunks(a)) for a in self.chunk]
         self.declare_partials(region, tid, nth)
         lo, hi = self.divide(region, tid, nth, product(n for _, n in parts))
+        if self.shared:
+            self._share_columns(region)
         r = self.reg(i64, prefix="row") if self.serial else Reg("row", i64)
         inside: list[Stmt] = []
         row = Scope(region, inside)
@@ -127,9 +133,10 @@ class _Lower(Scatters):
         self._epilogue()
 
     def _steps(self, a: Atom) -> Ix:
-        """Iterations of a row axis: its extent, or the vectors that cover it."""
+        """Iterations of a row axis: its extent, or the blocks of vectors that cover it."""
         assert a.extent is not None
-        return (a.extent + self.width - 1) // ix(self.width) if a is self.v else a.extent
+        step = self.width * self.abreast
+        return (a.extent + step - 1) // ix(step) if a is self.v else a.extent
 
     def _chunks(self, a: Atom) -> Ix:
         assert a.extent is not None
@@ -151,7 +158,7 @@ class _Lower(Scatters):
             if a in self.chunk:
                 self.at_chunk[a] = at
             elif a is self.v:
-                start = self.mul(s, at, imm(self.width))
+                start = self.mul(s, at, imm(self.width * self.abreast))
             else:
                 s.axes[a] = self.own(s, at)
         if self.by_row:
@@ -160,19 +167,7 @@ class _Lower(Scatters):
         if not self.row_vector:
             self._passes(s)
             return
-        # rows fill the lanes: a full block, or the last one with some lanes masked off
-        assert self.v is not None and self.v.extent is not None
-        extent = self.params.get(self.v.extent, ("extent", self.v.name))
-        whole = self.prim(s, "le", self.add(s, start, imm(self.width)), extent)
-        branches: list[list[Stmt]] = [[], []]
-        for body, masked in zip(branches, (False, True), strict=True):
-            c = Scope(s, body)
-            c.vector, c.lanes = self.v, self.width
-            c.axes[self.v] = start
-            if masked:
-                c.mask = self.let(c, "lanemask", (self.prim(c, "sub", extent, start),), bool_, self.width)
-            self._passes(c)
-        s.body.append(If(whole, *branches))
+        self.row_block(s, start, self._passes)
 
     def _guarded(self, s: Scope) -> None:
         """The passes of a row that is scattered whole, if it is to be and its place is this thread's."""
@@ -229,13 +224,16 @@ class _Lower(Scatters):
         A random draw yields 64 columns at once, so its loop takes 64 columns an iteration.
         """
         scanned = any(n in self.p.scans for st in stages for n in st.body.stages)
-        if self.row_vector or self.width == 1 or scanned:
+        if self.width == 1 or scanned:
             return 1
+        if self.row_vector and (self.in_block or not any(st.kind == "reduce" for st in stages)):
+            return 1  # there are chains enough, or none
         work = [e for e in sc.walk([st.body for st in stages]) if e.axes & set(self.cols) and e not in self.kept]
-        if any(e.kind == "random" for e in work) and self.width <= 16:
+        if any(e.kind == "random" for e in work) and self.width <= 16 and not self.row_vector:
             return 64 // self.width
         cost = sum(e.cost for e in work)
-        return 4 if cost <= 24 else 2 if cost <= 80 else 1
+        most = 4 if cost <= 24 else 2 if cost <= 80 else 1
+        return min(most, self.steps) if self.row_vector else most
 
     def _loops(self, s: Scope, depth: int, p: _Pass) -> None:
         """The loops over column axes from `depth` on."""
@@ -253,8 +251,10 @@ class _Lower(Scatters):
             innermost, around = depth + 1 == len(self.cols), depth + 2 == len(self.cols)
             if around and p.sums.left is not None:
                 inner = self.cols[depth + 1]
-                step = self.width * p.unroll if inner is self.v else 1
+                step = self.width * p.unroll if inner is self.v else p.unroll if self.row_vector else 1
                 self.runs(s, (lo, hi), self._range(s, inner), step, p.sums, inside)
+            elif innermost and p.unroll > 1:
+                self.several_columns(s, a, (lo, hi), p.unroll, p.sums, lambda x, u: self._point(x, p, u))
             else:
                 self.blocks(s, lo, hi, 1, p.sums if innermost else Sums(), inside)
             return
@@ -333,7 +333,7 @@ class _Lower(Scatters):
     # --- one point, or vector of points, of a pass ---
     def _point(self, s: Scope, p: _Pass, u: int) -> None:
         later = {e for q, es in self.p.keep_at.items() if q >= p.number for e in es}
-        s.kept = {e: b for e, b in self.kept.items() if e not in later}
+        s.kept = {e: b for e, b in self.kept.items() if e not in later} | self.shared
         before, after = self.p.point_checks(p.number, p.scans.keys())
         for c in before:
             self.check(s, c)
@@ -430,27 +430,40 @@ class _Lower(Scatters):
         lo = self.mul(region, self.let(region, "udiv", (self.mul(region, tid, blocks), nth), i64), imm(step))
         last = self.let(region, "udiv", (self.mul(region, self.add(region, tid, imm(1)), blocks), nth), i64)
         hi = self.prim(region, "min", self.mul(region, last, imm(step)), extent)
-        self._epilogue_loops(region, 0, vector, used, (lo, hi))
-        self.func.body.append(Parallel(tid, nth, body))
 
-    def _epilogue_loops(self, s: Scope, depth: int, stores: list[Stage], used: set[str], span: tuple[Arg, Arg]) -> None:
         def point(x: Scope) -> None:
             self.total_columns(x, used)
-            for st in stores:
+            for st in vector:
                 self._store(x, st)
 
+        self._every_column(region, 0, point, (lo, hi))
+        self.func.body.append(Parallel(tid, nth, body))
+
+    def _share_columns(self, s: Scope) -> None:
+        """Leave in scratch what all rows share."""
+
+        def point(x: Scope) -> None:
+            for e, buf in self.shared.items():
+                x.body.append(Store(buf, self.position(x), self.splat(x, self.emit(x, e), self.width), self.tail(x)))
+
+        self._every_column(s, 0, point)
+
+    def _every_column(
+        self, s: Scope, depth: int, point: Callable[[Scope], None], span: tuple[Arg, Arg] | None = None
+    ) -> None:
+        """`point` at every column, in vectors; `span`: of the first column axis."""
         if depth == len(self.cols):
             point(s)
             return
         a = self.cols[depth]
         assert a.extent is not None
-        lo, hi = span if depth == 0 else (imm(0), self.params.get(a.extent, ("extent", a.name)))
+        lo, hi = span or (imm(0), self.params.get(a.extent, ("extent", a.name)))
         if a is not self.v:
             var = self.reg(i64, prefix="c")
             inside: list[Stmt] = []
             c = Scope(s, inside)
             c.axes[a] = self.own(c, var)
-            self._epilogue_loops(c, depth + 1, stores, used, span)
+            self._every_column(c, depth + 1, point)
             s.body.append(For(var, lo, hi, imm(1), inside))
             return
         end = self._vector_loop(s, lo, hi, 1, lambda x, u: point(x))

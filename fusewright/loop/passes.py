@@ -11,6 +11,7 @@ from ..fusion.ir import Fusion, Stage, expression
 from ..fusion.online import Online
 from ..fusion.scalar import Expr
 from ..index.expr import Atom, Ix
+from ..schedule.cpu_blocks import in_all_rows
 
 KEEP_COST = 16  # instructions per vector above which a value used by two passes is kept rather than recomputed
 
@@ -34,7 +35,8 @@ class Passes:
     `inner`: reductions over the columns of a row; `outer_vec`: over rows, one result per column; `outer_scalar`: over
     rows, of row values; `full`: over both. `nest`, `row_stores`, `epilogue`: stores at every point, once a row, and
     after all rows. `work[p]`: what pass p computes at every point; `keep_at[p]`: expressions it leaves in scratch for
-    later passes; `kept`: all of those. `ahead`, `next_row`: see `_look_ahead`.
+    later passes; `kept`: all of those; `shared`: what is the same in all rows, if it is to be computed once. `ahead`,
+    `next_row`: see `_look_ahead`.
 
     `keep_cost`: instructions above which a value is kept (None: nothing is); `keep_loads`: what was read is kept, too;
     `online`: reductions that do not wait for those they read.
@@ -47,6 +49,7 @@ class Passes:
         keep_cost: int | None = KEEP_COST,
         keep_loads: bool = False,
         online: Mapping[str, Online] | None = None,
+        shared: bool = False,
     ):
         self.online = online or {}
         by_name = {a.name: a for a in f.axes}
@@ -58,6 +61,7 @@ class Passes:
         self._order()
         self.keep_at: dict[int, list[Expr]] = {}
         self.kept: list[Expr] = []
+        self.shared = in_all_rows([s.body for w in self.work.values() for s in w], self.cols, self.v) if shared else []
         if keep_cost is not None and "keep" not in f.without:
             self._keep(keep_cost, keep_loads)
         self._look_ahead()
@@ -149,7 +153,7 @@ class Passes:
                 seen: set[Expr] = set()
                 while stack:
                     e = stack.pop()
-                    if e in seen or not e.axes & cols:
+                    if e in seen or not e.axes & cols or e in self.shared:
                         continue
                     seen.add(e)
                     if e in self.kept:

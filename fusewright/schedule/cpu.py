@@ -23,11 +23,13 @@ from ..index.expr import Atom, Ix
 from ..index.layout import product
 from ..prims.table import ARG_MONOIDS
 from .analysis import Analysis
-from .forms import axes, names, owner, render, sizes, vector
+from .cpu_blocks import in_blocks, sharing
+from .forms import axes, flag, names, owner, render, sizes, some, vector
 from .scatter import arrange
 
 CHUNK = 8192  # points of a column axis that one row of work covers, when rows may be cut
 TILE = (16, 256)  # the same for the two axes of a transpose: what is read across stays in the first-level cache
+FED = 4  # vectors of rows for each thread from which on they are enough
 ACCUMULATE_LIMIT = 1 << 16  # columns whose partial sums a thread keeps beside it (they should stay in L2)
 
 
@@ -39,7 +41,9 @@ class Schedule:
     `split`: column axes that are cut into chunks of so many points; the chunks join the rows, so no reduction may
     need a whole row; `stream`: outputs written past the caches;
     `family`: the name of this kind of kernel, for people; `owner`: of a scatter, the axis or the run-time coordinate of
-    the target that threads divide (None: one thread does it); `before`, `after`: of the fusions around it.
+    the target that threads divide (None: one thread does it); `abreast`: vectors of rows at a time, where rows fill the
+    lanes (0: one), `steps`: columns at a time of single ones that reduce (0: one); `shared`: what is dear and the
+    same in all rows is computed once by each thread, and kept; `before`, `after`: of the fusions around it.
     """
 
     rows: tuple[str, ...] = field(
@@ -56,6 +60,9 @@ class Schedule:
     owner: str | int | None = owner("divide({axis}, parallel)", "divide(coordinate {n}, parallel)")
     before: tuple[Schedule, ...] = ()
     after: tuple[Schedule, ...] = ()
+    abreast: int = some("unroll(rows, {n})")
+    steps: int = some("unroll(columns, {n})")
+    shared: bool = flag("keep(columns, scratch)")
 
     @property
     def scatters(self) -> bool:
@@ -78,10 +85,11 @@ class Schedule:
 
 @dataclass(frozen=True, slots=True)
 class Machine:
-    """What schedules depend on: vector `lanes` of 32-bit elements, bytes of the last-level `cache`."""
+    """What schedules depend on: vector `lanes` of 32-bit elements, bytes of the last-level `cache`, `threads`."""
 
     lanes: int
     cache: int
+    threads: int = 1
 
 
 def plan(f: Fusion, hint: Callable[[Ix], int], machine: Machine) -> tuple[Fusion, Schedule]:
@@ -91,7 +99,8 @@ def plan(f: Fusion, hint: Callable[[Ix], int], machine: Machine) -> tuple[Fusion
     """
     if f.scatters():
         return _scatter(f, hint, machine)
-    f, schedule = _Planner(f, hint, machine.lanes).run()
+    f, schedule = _Planner(f, hint, machine).run()
+    schedule = sharing(f, in_blocks(f, schedule, hint, machine), hint, machine)
     return f, replace(schedule, stream=_streamed(f, schedule, hint, machine))
 
 
@@ -131,9 +140,10 @@ def _aligned(s: Stage, schedule: Schedule) -> bool:
 
 
 class _Planner(Analysis):
-    def __init__(self, f: Fusion, hint: Callable[[Ix], int], lanes: int):
+    def __init__(self, f: Fusion, hint: Callable[[Ix], int], machine: Machine):
         super().__init__(f, hint)
-        self.lanes = lanes
+        self.machine = machine
+        self.lanes = machine.lanes
 
     def run(self) -> tuple[Fusion, Schedule]:
         f = self.f
@@ -161,10 +171,20 @@ class _Planner(Analysis):
         reduced, rest = set(main.raxes), set(main.axes)
         if self.unit in reduced or not rest:
             return reduced
+        if self.unit in rest and all(set(r.raxes) == reduced for r in reductions) and self._rows_feed(rest):
+            return reduced
         domain = set(self.f.axes)
         if reduced == domain - rest and self.hint(product(a.extent for a in rest)) <= ACCUMULATE_LIMIT:
             return rest
         return reduced
+
+    def _rows_feed(self, rest: set[Atom]) -> bool:
+        """Whether rows that are kept, with lanes along memory, are better than partial results of them in each thread:
+        there are several runs of them, which a walk over rows would visit in turn, and enough for all threads."""
+        assert self.unit is not None
+        others = self.hint(product(a.extent for a in rest if a is not self.unit))
+        vectors = (self.hint(product([self.unit.extent])) + self.lanes - 1) // self.lanes
+        return others > 1 and others * vectors >= FED * self.machine.threads
 
     # --- families ---
     def _pointwise(self) -> tuple[Fusion, Schedule]:
@@ -192,7 +212,7 @@ class _Planner(Analysis):
         col_order = self.by_stride(tuple(a for a in self.f.axes if a in cols))
         f, row_order = collapse(self.f, row_order)
         f, col_order = collapse(f, col_order)
-        unit = _Planner(f, self.hint, self.lanes).unit
+        unit = Analysis(f, self.hint).unit
         row_reduced = any(set(r.raxes) & set(row_order) for r in f.reductions())
         split = not row_order and len(col_order) >= 1 and not self.row_used(self.f.reductions())
         if any(r.monoid in ARG_MONOIDS for r in self.f.reductions()) or any(c.stages for c, _ in self.f.checks):
@@ -227,7 +247,7 @@ class _Planner(Analysis):
         rows = set(self.f.axes) - cols
         row_order = self.by_stride(tuple(a for a in self.f.axes if a in rows))
         f, row_order = collapse(self.f, row_order)
-        unit = _Planner(f, self.hint, self.lanes).unit
+        unit = Analysis(f, self.hint).unit
         vector = ""
         if unit in row_order and unit is not None:
             row_order = [a for a in row_order if a is not unit] + [unit]

@@ -71,6 +71,9 @@ class Edit:
             return self
         family = fields.pop("family", EDITED + self.schedule.family.removeprefix(EDITED))
         s = replace(self.schedule, family=family, **fields)
+        if isinstance(s, Schedule) and not fields.keys() & {"abreast", "steps", "shared"}:
+            lanes = s.vector in s.rows
+            s = replace(s, abreast=s.abreast * lanes, steps=s.steps * lanes, shared=s.shared and s.vector in s.cols)
         if isinstance(s, GpuSchedule):
             assert self.sizes is not None
             if fields.keys() & {"vector", "lanes", "across", "rows", "cols", "anchor"}:  # other vectors, other facts
@@ -343,21 +346,22 @@ class Edit:
             _count(directive, n)
         return self.changed(**{k: n for k, n in given.items() if n is not None})
 
-    def unroll(self, n: int) -> Edit:
-        """Vectors of a thread at a time: `for i: S(i)` becomes `for i step n: S(i); ...; S(i + n - 1)`.
+    def unroll(self, n: int, what: str = "columns") -> Edit:
+        """Several at a time: `for i: S(i)` becomes `for i step n: S(i); ...; S(i + n - 1)`.
 
-        Legal: 1 to 64; persistent rows must be covered (`mode`).
+        On a GPU: vectors of a thread. Legal: 1 to 64; persistent rows must be covered (`mode`). On a CPU: vectors of
+        "rows", or columns of single such vectors. Legal: 1, 2, 4, 8 (rows: 16), where rows fill the lanes.
         """
-        self._only(GpuSchedule, f"unroll({n})")
-        _count(f"unroll({n})", n)
+        _count(f"unroll({what}, {n})", n)
+        if isinstance(self.schedule, Schedule) and what in ("rows", "columns"):
+            return self.changed(**{"abreast" if what == "rows" else "steps": n if n > 1 else 0})
+        self._only(GpuSchedule if what == "columns" else Schedule, f"unroll({what}, {n})")
         return self.changed(steps=n)
 
     def cluster(self, n: int) -> Edit:
         """Blocks that hold a row together: `k[i] for i in row` in one block becomes `k[i] for i in row's n-th part` in
-        each of n, whose reductions are combined through distributed shared memory.
-
-        Legal: 1; 2, 4 or 8 in mode "persistent", not resident, on GPUs from compute capability 9.0 on.
-        """
+        each of n, whose reductions are combined through distributed shared memory. Legal: 1; 2, 4 or 8 in mode
+        "persistent", not resident, on GPUs from compute capability 9.0 on."""
         self._only(GpuSchedule, f"cluster({n})")
         _count(f"cluster({n})", n)
         return self.changed(cluster=n)
@@ -367,8 +371,10 @@ class Edit:
         first and `k[i]` in the second ("values"), or only `k[i] = x[i]` ("loads").
 
         Where: in registers, or what is read in shared memory ("shared"), to which it is copied asynchronously. Legal:
-        in registers; in shared memory where the row fits it and vectors are along the columns.
-        """
+        in registers; in shared memory where the row fits it and vectors are along the columns. On a CPU: "columns" in
+        "scratch" (or ""), which is what is dear and the same in all rows, where lanes are along columns."""
+        if (what, where) in (("columns", "scratch"), ("columns", "")) and isinstance(self.schedule, Schedule):
+            return self.changed(shared=bool(where))
         self._only(GpuSchedule, f"keep({what}, {where})")
         return self.changed(keep=what, keep_in=where, **({} if where == "shared" else {"ahead": 0}))
 
@@ -444,20 +450,14 @@ class Edit:
         return self.changed(runs=frozenset(buffers))
 
     def finish(self, on: bool = True) -> Edit:
-        """The block that is the last to leave its part combines all parts, and not another launch.
-
-        Legal: in mode "split", and with `resident`.
-        """
+        """The block that is the last to leave its part combines all parts, and not another launch. Legal: in mode
+        "split", and with `resident`."""
         self._only(GpuSchedule, f"finish({on})")
         return self.changed(finish=bool(on))
 
     def combine(self, on: bool = True) -> Edit:
         """What chunks of columns leave is combined by a launch before the next pass, not by every block of that:
-
-            for block: t = sum(parts); S(t)    becomes    t = sum(parts); for block: S(t)
-
-        Legal: in mode "split".
-        """
+        `for block: t = sum(parts); S(t)` becomes `t = sum(parts); for block: S(t)`. Legal: in mode "split"."""
         self._only(GpuSchedule, f"combine({on})")
         return self.changed(once=bool(on))
 

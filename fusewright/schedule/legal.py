@@ -23,6 +23,7 @@ from .forms import Illegal, spelled
 from .gpu_base import GpuSchedule
 
 LANES = (2, 4, 8, 16, 32)  # widths of vectors: whole registers, halves of them, or several at a time
+ABREAST, STEPS = (2, 4, 8, 16), (2, 4, 8)  # vectors of rows, columns of single ones, at a time (0: one)
 RUN = 64  # columns whose random numbers are drawn together: pieces of a vectorised axis start at multiples of it
 
 
@@ -175,6 +176,7 @@ def check(f: Fusion, s: Schedule, anywhere: Collection[str] = ()) -> Fusion:
         _check_scatter(f, s, rows, cols, v)
     else:
         _check_nest(f, s, rows, cols, v)
+    _check_blocks(s)
     _check_split(f, s, rows, cols)
     _check_stream(f, s, anywhere)
     return f
@@ -193,6 +195,16 @@ def _check_nest(f: Fusion, s: Schedule, rows: list[Atom], cols: list[Atom], v: A
     if v in rows and over_rows(f, rows, cols):
         why = "what is reduced over rows is not kept lane by lane"
         fail(s, "vector", [s.vector, s.lanes], why, f"a column axis: {listed(s.cols)}")
+
+
+def _check_blocks(s: Schedule) -> None:
+    for field, n, most in (("abreast", s.abreast, ABREAST), ("steps", s.steps, STEPS)):
+        if n and (s.vector not in s.rows or s.scatters):
+            fail(s, field, [n], "rows do not fill the lanes", "no such unroll")
+        if n and n not in most:
+            fail(s, field, [n], "not a number of vectors or columns at a time", listed((1, *most)))
+    if s.shared and (s.vector not in s.cols or s.scatters):
+        fail(s, "shared", [], "lanes are not along columns, or the rows are scattered", "no such keep")
 
 
 def _check_split(f: Fusion, s: Schedule, rows: list[Atom], cols: list[Atom]) -> None:

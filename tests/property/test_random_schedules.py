@@ -60,7 +60,11 @@ def _cpu(f: Fusion, pick: Pick) -> Schedule:
     before, after = ([_cpu(g, pick) for g in part] for part in (f.before, f.after))
     lanes = pick([16, 16, 4, 2, 32]) if vector else 1
     family = "drawn scatter" if scatter else "drawn"
-    return Schedule(rows, cols, vector, lanes, split, family, stream, owner, tuple(before), tuple(after))
+    blocks = (pick([0, 0, 2, 4, 8]), pick([0, 0, 2, 4])) if vector in rows else (0, 0)
+    shared = vector in cols and pick([False, True])
+    return Schedule(
+        rows, cols, vector, lanes, split, family, stream, owner, tuple(before), tuple(after), *blocks, shared
+    )
 
 
 def _gpu(f: Fusion, pick: Pick) -> GpuSchedule:

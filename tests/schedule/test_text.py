@@ -109,7 +109,7 @@ def test_what_runs_around_a_scatter() -> None:
         ("bind(i1, vector, 8)\nbind(i0, vector, 8)", r"line 3: bind\(i0, vector, 8\): argument 'i0': given twice"),
         ("split(i0, -4)", r"^2:13: expected"),
         ("split(i0", r"^3:1: expected ',' or '\)'"),
-        ("unroll(columns, 4)", "no directive is called 'unroll'"),
+        ("cluster(columns, 4)", "no directive is called 'cluster'"),
         ('bind("i0", parallel)', "^2:8: expected an argument of bind"),
         ("bind()", r"bind\(\): .*legal: bind\(axis"),
         ("divide(coordinate x, parallel)", "argument 'coordinate x'"),
