@@ -32,7 +32,7 @@ Operations of a `Let`
     cast            to the register's dtype; float to int truncates; bool to number gives 0 or 1
     round           f32 -> attr (bf16 | f16) -> f32
     splat           scalar to all lanes
-    iota            (base: index) -> base, base+1, ...  (indices)
+    iota            (base: index[, step: index]) -> base, base+step, ...  (indices; without: base+1; CPU: with)
     lanemask        (n: index) -> lane < n
     lanerange       CUDA, (at, n: index) -> 0 <= at + lane < n
     load            (buf, index: scalar[, mask[, reach]]) -> `lanes` consecutive elements, widened to the register's

@@ -387,8 +387,10 @@ class _Verifier:
         self.want(s.args[0], s.dst.dtype, 1, "the operand")
 
     def iota(self, s: Let) -> None:
-        self.plain(s, 1)
+        self.plain(s, 2 if len(s.args) == 2 and not self.cuda else 1)
         self.want(s.args[0], self.index, 1, "the base")
+        if len(s.args) == 2:
+            self.want(s.args[1], self.index, 1, "the step")
         self.result(s, self.index, s.dst.lanes)
 
     def lanemask(self, s: Let) -> None:
