@@ -84,7 +84,7 @@ class _Lower(Scatters):
     def __init__(self, f: Fusion, schedule: Schedule, func: Func, bufs: dict[str, Buf], params: Params, prefetch: bool):
         super().__init__(func, bufs, params)
         self.prefetch = prefetch
-        self.p = Passes(f, schedule)
+        self.p = Passes(f, schedule, keep_strided=True)
         self.rows, self.cols, self.v = self.p.rows, self.p.cols, self.p.v
         self.width = schedule.lanes if self.v is not None else 1
         self.row_vector = self.v in self.rows
@@ -204,13 +204,14 @@ class _Lower(Scatters):
         stages = self.p.work[number]
         reduces = [st for st in stages if st.kind == "reduce" and st not in self.p.outer_vec]
         unroll = self._unroll(stages)
-        accs = {(st.name, u): self.accumulator(s, st) for st in reduces for u in range(unroll)}
-        sums = self.sums(s, [accs[st.name, u][0] for st in reduces if st.monoid == "sum" for u in range(unroll)])
+        count = {st.name: self.turns(st) if self.row_vector else unroll for st in reduces}
+        accs = {(st.name, u): self.accumulator(s, st) for st in reduces for u in range(count[st.name])}
+        sums = self.sums(s, [accs[st.name, u][0] for st in reduces if st.monoid == "sum" for u in range(count[st.name])])
         p = _Pass(number, stages, unroll, accs, self._scan_registers(s, stages), sums)
         self._loops(s, 0, p)
         self.add_blocks(s, sums)
         for st in reduces:
-            self.finish(s, st, [accs[st.name, u] for u in range(unroll)])
+            self.finish(s, st, [accs[st.name, u] for u in range(count[st.name])])
 
     def _scan_registers(self, s: Scope, stages: list[Stage]) -> dict[str, Reg]:
         """Running totals of the scans this pass reads; f32 sums and products run in f64, as eager's do."""
@@ -337,6 +338,8 @@ class _Lower(Scatters):
                 self.accumulate_column(s, st)
             else:
                 self.accumulate(s, st, p.accs[st.name, u])
+                if (st.name, 1) in p.accs and p.unroll == 1:
+                    self.take_turns(s, [p.accs[st.name, k] for k in range(self.turns(st))])
 
     def _look_ahead(self, s: Scope) -> None:
         """Ask for what the next row's first pass will read: it waits for memory, this pass for arithmetic."""

@@ -10,7 +10,7 @@ from ..fusion import scalar as sc
 from ..fusion.ir import Fusion, Stage, expression
 from ..fusion.online import Online
 from ..fusion.scalar import Expr
-from ..index.expr import Atom, Ix
+from ..index.expr import ONE, Atom, Ix
 
 KEEP_COST = 16  # instructions per vector above which a value used by two passes is kept rather than recomputed
 
@@ -34,9 +34,10 @@ class Passes:
     `inner`: reductions over the columns of a row; `outer_vec`: over rows, one result per column; `outer_scalar`: over
     rows, of row values; `full`: over both. `nest`, `row_stores`, `epilogue`: stores at every point, once a row, and
     after all rows. `work[p]`: what pass p computes at every point; `keep_at[p]`: expressions it leaves in scratch for
-    later passes; `kept`: all of those. `ahead`, `next_row`: see `_look_ahead`.
+    later passes; `kept`: all of those. `apart`: whether lanes read at a distance from each other. `ahead`, `next_row`: see `_look_ahead`.
 
-    `keep_cost`: instructions above which a value is kept (None: nothing is); `keep_loads`: what was read is kept, too;
+    `keep_cost`: instructions above which a value is kept (None: nothing is); `keep_loads`: what was read is kept, too
+    (or only what lanes read at a distance from each other: `keep_strided`);
     `online`: reductions that do not wait for those they read.
     """
 
@@ -47,6 +48,7 @@ class Passes:
         keep_cost: int | None = KEEP_COST,
         keep_loads: bool = False,
         online: Mapping[str, Online] | None = None,
+        keep_strided: bool = False,
     ):
         self.online = online or {}
         by_name = {a.name: a for a in f.axes}
@@ -56,10 +58,12 @@ class Passes:
         self.v: Atom | None = by_name.get(schedule.vector)
         self._classify(bool(schedule.split))
         self._order()
+        loads = [e for e in sc.walk([s.body for s in f.stages]) if e.kind == "load"]
+        self.apart = any(self.strided(e.data[1]) for e in loads)
         self.keep_at: dict[int, list[Expr]] = {}
         self.kept: list[Expr] = []
         if keep_cost is not None and "keep" not in f.without:
-            self._keep(keep_cost, keep_loads)
+            self._keep(keep_cost, keep_loads, keep_strided)
         self._look_ahead()
 
     def _classify(self, split: bool) -> None:
@@ -130,7 +134,7 @@ class Passes:
         """What a pass evaluates for a stage."""
         return self.online[s.name].of if s.name in self.online else s.body
 
-    def _keep(self, keep_cost: int, keep_loads: bool) -> None:
+    def _keep(self, keep_cost: int, keep_loads: bool, keep_strided: bool) -> None:
         """Per pass: expressions it must leave in scratch, and those later passes find there."""
         cols = set(self.cols)
         cost: dict[Expr, int] = {}
@@ -155,13 +159,20 @@ class Passes:
                     if e in self.kept:
                         continue
                     varies = self.v is None or self.v in e.axes
-                    dear = total(e) >= keep_cost if e.kind != "load" else keep_loads and set(self.rows) & e.axes
+                    if e.kind == "load":
+                        dear = bool(keep_loads and set(self.rows) & e.axes) or (keep_strided and self.strided(e.data[1]))
+                    else:
+                        dear = total(e) >= keep_cost
                     if varies and e in needs[q] and dear:
                         self.kept.append(e)
                         self.keep_at.setdefault(q, []).append(e)
                         continue
                     stack.extend(e.children())
             needs[p] = {e for e in sc.walk(self.with_scans(roots)) if e.axes & cols}
+
+    def strided(self, offset: Ix) -> bool:
+        """Whether rows fill the lanes, and lie at a distance from each other there."""
+        return self.v in self.rows and self.v in offset.axes() and offset.coefficient(self.v) is not ONE
 
     def _look_ahead(self) -> None:
         """`ahead`: the pass during which the next row is asked for; `next_row`: what of it (buffer, offset).

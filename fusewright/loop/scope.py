@@ -187,7 +187,7 @@ class Emitter:
             if c is ZERO:  # only quotients vary along it, and not within a vector
                 return self.scalar_index(s, p, role), False
             if c is not None and self.func.target == "cpu":
-                at = self.scalar_index(s, p, role), self.scalar_index(s, c, (role, "step"))
+                at = self.scalar_index(s, p, role), self.scalar_index(s, c, role)
                 return self.let(s, "iota", at, self.ix, v.lanes), False
             return self.vector_index(s, p, role, v), False
         return self.scalar_index(s, p, role), False

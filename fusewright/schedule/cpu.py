@@ -25,6 +25,7 @@ from ..prims.table import ARG_MONOIDS
 from .analysis import Analysis
 from .forms import axes, names, owner, render, sizes, vector
 from .scatter import arrange
+from .short import scanned, short
 
 CHUNK = 8192  # points of a column axis that one row of work covers, when rows may be cut
 TILE = (16, 256)  # the same for the two axes of a transpose: what is read across stays in the first-level cache
@@ -203,6 +204,10 @@ class _Planner(Analysis):
             vector = unit
             family = "outer reduction" if not self.row_used(self.f.reductions()) else "outer persistent"
             row_order = [a for a in row_order if a is not unit] + [unit]
+        elif not row_reduced and short(f, row_order, col_order, self.hint, self.lanes):
+            vector = row_order[-1]
+            if self.row_used(f.reductions()):
+                family = "inner persistent"
         elif unit in col_order and unit is not None:
             col_order = [a for a in col_order if a is not unit] + [unit]
             vector = unit
@@ -232,6 +237,8 @@ class _Planner(Analysis):
         if unit in row_order and unit is not None:
             row_order = [a for a in row_order if a is not unit] + [unit]
             vector = unit.name
+        elif scanned(f, row_order, self.hint, self.lanes):
+            vector = row_order[-1].name
         (col,) = cols
         return f, Schedule(
             tuple(a.name for a in row_order), (col.name,), vector, self.lanes if vector else 1, (), "scan"
