@@ -216,6 +216,13 @@ class _Text:
         """max(a, low); NaN stays."""
         return self.select(self.cmp("olt", a, low), low, a)
 
+    def clamped(self, low: float, top: float) -> tuple[str, str]:
+        """%x between these; whether it was below. A power that far down is 0, but a product that underflows to it takes
+        a processor many times as long as one with 0, and exp(-inf) is what masks are made of."""
+        a = self.at_most("%x", top)
+        below = self.cmp("olt", a, low)
+        return self.select(below, low, a), below
+
     def bits(self, a: str) -> str:
         return self.put(f"bitcast {self.f} {a} to {self.i}")
 
@@ -271,16 +278,16 @@ class _Text:
 
 
 def _exp(t: _Text) -> str:
-    x = t.at_least(t.at_most("%x", 89.0), -104.0)
+    x, nothing = t.clamped(-104.0, 89.0)
     bits, n = t.round(x, 1 / math.log(2))
     r = t.fma(n, -_LN2_LO, t.fma(n, -_LN2_HI, x))
-    return t.scaled(t.poly(r, _EXP), bits, n)
+    return t.scaled(t.select(nothing, 0.0, t.poly(r, _EXP)), bits, n)
 
 
 def _exp2(t: _Text) -> str:
-    x = t.at_least(t.at_most("%x", 128.0), -151.0)
+    x, nothing = t.clamped(-151.0, 128.0)
     bits, n = t.round(x, 1.0)
-    return t.scaled(t.poly(t.sub(x, n), _EXP2), bits, n)
+    return t.scaled(t.select(nothing, 0.0, t.poly(t.sub(x, n), _EXP2)), bits, n)
 
 
 def _expm1(t: _Text) -> str:
