@@ -378,8 +378,10 @@ class _Compilation:
         if self.slow_alone(g):
             return ""
         ops = {e.op for e in g.eqns}
-        if ops & {"gather", "scan", "cat", "pad"} or all(e.op in ("affine", "reshape", "const") for e in g.eqns):
+        if ops & {"gather", "scan", "cat", "pad"}:
             return "single operation"
+        if all(e.op in ("affine", "reshape", "const") for e in g.eqns):
+            return "" if self.turns(g) else "single operation"
         if max(self.bytes(v) for v in g.outputs) >= SINGLE_OP_BYTES:
             return ""
         if any(e.op == "scatter" and max(map(self.bytes, e.inputs[:2])) >= SINGLE_SLOW_BYTES for e in g.eqns):
@@ -409,6 +411,16 @@ class _Compilation:
         except Refusal:
             return False
         return s is not None and (s.family.startswith("outer") or s.vector in s.rows)
+
+    def turns(self, g: Group) -> bool:
+        """Whether a lone copy on a CPU reads across memory: torch's goes point by point."""
+        if max(map(self.bytes, g.outputs)) < SINGLE_SLOW_BYTES:
+            return False
+        try:
+            s = self.built(g)[1]
+        except Refusal:
+            return False
+        return s is not None and s.turn != ""
 
     def leave_on_gpu(self, g: Group) -> str:
         """Why a single operation is left to torch. Large reductions and transposes of ours are faster."""

@@ -15,8 +15,8 @@ from typing import Any
 
 from ..core.dtypes import DType
 from ..core.errors import CompilerError
-from ..loop.ir import Arg, Buf, Fail, For, Func, If, Imm, Let, Parallel, Prefetch, Reg, Set, Stmt, Store, Var
-from . import llvm_strided
+from ..loop.ir import Arg, Buf, Fail, For, Func, If, Imm, Let, Parallel, Prefetch, Reg, Set, Stmt, Store, Turn, Var
+from . import llvm_strided, llvm_turn
 from .llvm_ops import Ops
 from .llvm_types import literal, scalar, stored, vector
 
@@ -219,6 +219,8 @@ class _Function:
             self.line(f"{p} = getelementptr {elem}, ptr %{s.buf.name}, i64 {self.value(s.index)}")
             self.ops.declare("declare void @llvm.prefetch.p0(ptr, i32 immarg, i32 immarg, i32 immarg)")
             self.line(f"call void @llvm.prefetch.p0(ptr {p}, i32 0, i32 2, i32 1)")
+        elif isinstance(s, Turn):
+            self.turn(s)
         elif isinstance(s, Fail):
             self.line("store atomic i64 1, ptr %status monotonic, align 8")
         else:
@@ -316,6 +318,13 @@ class _Function:
         self.line(f"{ok} = select i1 {mask}, ptr {p}, ptr {dummy}")
         self.line(f"{got} = load {elem}, ptr {ok}, align {d.itemsize}")
         self.line(f"{raw} = select i1 {mask}, {elem} {got}, {elem} zeroinitializer")
+
+    def turn(self, s: Turn) -> None:
+        size, width = s.buf.dtype.itemsize, min(self.module.target.bits // 8, llvm_turn.WIDE)
+        fn = self.ops.helper(f"fw_turn_{size}", lambda name: llvm_turn.define(name, size, width))
+        to, of = self.address(s.into, s.at), self.address(s.buf, s.index)
+        n = [f"i64 {self.value(a)}" for a in (s.pitch, s.stride, s.rows, s.cols)]
+        self.line(f"call void @{fn}(ptr {to}, {n[0]}, ptr {of}, {n[1]}, {n[2]}, {n[3]})")
 
     def store(self, s: Store) -> None:
         d, lanes = s.buf.dtype, s.value.lanes

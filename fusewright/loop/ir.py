@@ -19,6 +19,9 @@ Grammar (text format and parser in `loop/text.py`)
                                                     `cluster c`: c consecutive blocks form a cluster, and run together;
                                                     `dependent`: blocks wait for the launch before
             | barrier "reason"                      CUDA: all threads of the block wait for each other
+            | turn a[i] by p = b[j] by q of m, n    CPU: a[i + r*p + c] = b[j + c*q + r] for 0 <= r < m, 0 <= c < n, as
+                                                    stored, in any order: what is side by side in b along r is so in
+                                                    a along c
             | prefetch buf[index]                   a hint: bring the element's cache line nearer; reads nothing
             | copy own[i] = buf[j] of n {hint}      CUDA: begin to copy n elements, as stored, to the thread's scratch
             | commit                                CUDA: what this thread has begun to copy since then is a group
@@ -255,6 +258,20 @@ class Prefetch:
 
 
 @dataclass(frozen=True, slots=True)
+class Turn:
+    """Transpose a tile: into[at + r * pitch + c] = buf[index + c * stride + r] for r < rows, c < cols."""
+
+    into: Buf
+    at: Arg
+    pitch: Arg
+    buf: Buf
+    index: Arg
+    stride: Arg
+    rows: Arg
+    cols: Arg
+
+
+@dataclass(frozen=True, slots=True)
 class Copy:
     """Begin to copy `lanes` elements buf[index], ... to into[at], ...: external memory to scratch of one type."""
 
@@ -283,7 +300,8 @@ class Fail:
     """An index was out of range."""
 
 
-Stmt = Let | Var | Set | Store | For | If | Alloc | Parallel | Grid | Barrier | Prefetch | Copy | Commit | Wait | Fail
+Flat = Let | Var | Set | Store | Barrier | Prefetch | Turn | Copy | Commit | Wait | Fail  # statements without a body
+Stmt = Flat | For | If | Alloc | Parallel | Grid
 
 
 @dataclass(slots=True)
@@ -341,6 +359,8 @@ def operands(s: Stmt) -> tuple[Arg, ...]:
             return (s.cond,)
         case Prefetch():
             return (s.index,)
+        case Turn():
+            return (s.at, s.pitch, s.index, s.stride, s.rows, s.cols)
         case Copy():
             return (s.at, s.index)
     return ()

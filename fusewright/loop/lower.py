@@ -24,6 +24,7 @@ from .ir import Alloc, Arg, Buf, For, Func, If, Imm, Parallel, Prefetch, Reg, Se
 from .passes import Passes
 from .scatter import Scatters
 from .scope import Params, Scope
+from .turned import Turned
 
 
 @dataclass(slots=True)
@@ -78,7 +79,7 @@ class _Pass:
     sums: Sums
 
 
-class _Lower(Scatters):
+class _Lower(Turned, Scatters):
     """Lowers one phase of a kernel: appends its regions to `func`."""
 
     def __init__(self, f: Fusion, schedule: Schedule, func: Func, bufs: dict[str, Buf], params: Params, prefetch: bool):
@@ -93,6 +94,7 @@ class _Lower(Scatters):
         whole = self.v is not None and all(n % self.width == 0 for n in self.chunk.values()) and not schedule.scatters
         self.steady = whole and self.v is not None and steady(f, self.v, self.width)
         self.prepare(f, schedule)
+        self.turn(f, schedule)
         self.at_chunk: dict[Atom, Arg] = {}
         self.kept = {e: Buf(f"kept{k}", e.dtype) for k, e in enumerate(self.p.kept, len(func.allocs))}
         if self.kept:
@@ -244,6 +246,8 @@ class _Lower(Scatters):
             return
         a = self.cols[depth]
         lo, hi = self._range(s, a)
+        if a is self.across:
+            self.tiles(s, (lo, hi), self._range(s, self.cols[depth + 1]))
         if a is not self.v:
 
             def inside(c: Scope, var: Reg) -> None:

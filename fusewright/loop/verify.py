@@ -44,6 +44,7 @@ from .ir import (
     Set,
     Stmt,
     Store,
+    Turn,
     Var,
     Wait,
 )
@@ -226,6 +227,8 @@ class _Verifier:
             elif isinstance(s, Prefetch):
                 self.memory(s.buf, compute_type(s.buf.dtype), "asks for")
                 self.want(s.index, self.index, 1, "the index")
+            elif isinstance(s, Turn) and not self.cuda:
+                self.turn(s)
             elif isinstance(s, Copy) and self.cuda:
                 self.copy(s)
             elif not (isinstance(s, Fail) or (self.cuda and isinstance(s, (Barrier, Commit, Wait)))):
@@ -291,6 +294,15 @@ class _Verifier:
                 self.fail(f"unknown hint '{s.hint}'")
             if index.lanes != 1 or s.mask is not None:
                 self.fail("a store with hint 'stream' must be consecutive and without a mask")
+
+    def turn(self, s: Turn) -> None:
+        if not self.memory(s.into, compute_type(s.into.dtype), "stores to"):
+            self.fail(f"store to '{s.into.name}', which is an input")
+        self.memory(s.buf, compute_type(s.buf.dtype), "reads")
+        if s.into.dtype is not s.buf.dtype or s.into.name == s.buf.name:
+            self.fail("a tile is turned into another buffer of its type")
+        for a in (s.at, s.pitch, s.index, s.stride, s.rows, s.cols):
+            self.want(a, self.index, 1, "the operand")
 
     def copy(self, s: Copy) -> None:
         for b, at in ((s.into, s.at), (s.buf, s.index)):

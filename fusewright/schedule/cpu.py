@@ -23,9 +23,10 @@ from ..index.expr import Atom, Ix
 from ..index.layout import product
 from ..prims.table import ARG_MONOIDS
 from .analysis import Analysis
-from .forms import axes, names, owner, render, sizes, vector
+from .forms import axes, name, names, owner, render, sizes, vector
 from .scatter import arrange
 from .short import scanned, short
+from .turned import SHORT, tile, turned
 
 CHUNK = 8192  # points of a column axis that one row of work covers, when rows may be cut
 TILE = (16, 256)  # the same for the two axes of a transpose: what is read across stays in the first-level cache
@@ -39,6 +40,8 @@ class Schedule:
     `rows`, `cols`: axes outermost first; `vector`: the vectorised axis ("" for scalar code); `lanes`: its width;
     `split`: column axes that are cut into chunks of so many points; the chunks join the rows, so no reduction may
     need a whole row; `stream`: outputs written past the caches;
+    `turn`: the axis of tiles along which memory lies side by side that is read across, which passes through scratch (""
+    for none: it is gathered);
     `family`: the name of this kind of kernel, for people; `owner`: of a scatter, the axis or the run-time coordinate of
     the target that threads divide (None: one thread does it); `before`, `after`: of the fusions around it.
     """
@@ -55,6 +58,7 @@ class Schedule:
     family: str
     stream: frozenset[str] = names("hint({buffer}, streaming)")
     owner: str | int | None = owner("divide({axis}, parallel)", "divide(coordinate {n}, parallel)")
+    turn: str = name("stage_in({axis}, thread)", "")
     before: tuple[Schedule, ...] = ()
     after: tuple[Schedule, ...] = ()
 
@@ -183,8 +187,12 @@ class _Planner(Analysis):
             chunk = ((v.name, CHUNK),)
             return f, Schedule(tuple(names[:-1]), (v.name,), v.name, self.lanes, chunk, "pointwise")
         rows = tuple(n for n in names if n not in (across.name, v.name))
-        split = ((across.name, TILE[0]), (v.name, TILE[1]))
-        return f, Schedule(rows, (across.name, v.name), v.name, self.lanes, split, "transpose")
+        through = turned(f, across, v)
+        assert across.extent is not None
+        turn = across.name if through and self.hint(across.extent) >= SHORT else ""
+        high, wide = tile(through) if turn else TILE
+        split = ((across.name, high), (v.name, wide))
+        return f, Schedule(rows, (across.name, v.name), v.name, self.lanes, split, "transpose", turn=turn)
 
     def _rows(self, cols: set[Atom]) -> tuple[Fusion, Schedule]:
         rows = set(self.f.axes) - cols
