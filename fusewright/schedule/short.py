@@ -14,7 +14,8 @@ from ..fusion.ir import Fusion
 from ..index.expr import Atom, Ix
 from ..index.layout import product
 
-SHORT = 32  # points of a row from which lanes go along it: four vectors of eight, an iteration of a loop
+import os
+SHORT = int(os.environ.get("SHORT","32"))  # points of a row from which lanes go along it: four vectors of eight, an iteration of a loop
 NARROW = 16  # the same for vectors of sixteen, whose masks cost nothing
 BLOCKS = 8  # vectors of rows of a scan, at least: threads share them
 FULL = 3, 4  # of the lanes, so many have a row
