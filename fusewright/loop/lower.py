@@ -94,7 +94,7 @@ class _Lower(Turned, Scatters):
         whole = self.v is not None and all(n % self.width == 0 for n in self.chunk.values()) and not schedule.scatters
         self.steady = whole and self.v is not None and steady(f, self.v, self.width)
         self.prepare(f, schedule)
-        self.turn(f, schedule)
+        self.tiled(f, schedule)
         self.at_chunk: dict[Atom, Arg] = {}
         self.kept = {e: Buf(f"kept{k}", e.dtype) for k, e in enumerate(self.p.kept, len(func.allocs))}
         if self.kept:
@@ -246,7 +246,8 @@ class _Lower(Turned, Scatters):
         a = self.cols[depth]
         lo, hi = self._range(s, a)
         if a is self.across:
-            self.tiles(s, (lo, hi), self._range(s, self.cols[depth + 1]))
+            tile = (lo, hi), self._range(s, self.cols[depth + 1])
+            self.turn_in(s, *tile)
         if a is not self.v:
 
             def inside(c: Scope, var: Reg) -> None:
@@ -260,6 +261,8 @@ class _Lower(Turned, Scatters):
                 self.runs(s, (lo, hi), self._range(s, inner), step, p.sums, inside)
             else:
                 self.blocks(s, lo, hi, 1, p.sums if innermost else Sums(), inside)
+            if a is self.across:
+                self.turn_out(s, *tile)
             return
         # the vectorised axis is the innermost
         end = self._vector_loop(s, lo, hi, p.unroll, lambda x, u: self._point(x, p, u), p.sums)
@@ -378,6 +381,9 @@ class _Lower(Turned, Scatters):
     def _store(self, s: Scope, st: Stage) -> None:
         assert st.offset is not None
         value = self.emit(s, st.body)
+        if st.name in self.drained:
+            self.drain(s, st, self.splat(s, value, self.width))
+            return
         base, contiguous = self.index(s, st.offset, st.buffer)
         buf = self.bufs[st.buffer]
         if self.v is None or self.v not in st.axes or self.width == 1:

@@ -25,7 +25,7 @@ from ..prims.table import ARG_MONOIDS
 from .analysis import Analysis
 from .forms import axes, name, names, owner, render, sizes, vector
 from .scatter import arrange
-from .turned import SHORT, tile, turned
+from .turned import SHORT, tile, turned_stores
 
 CHUNK = 8192  # points of a column axis that one row of work covers, when rows may be cut
 TILE = (16, 256)  # the same for the two axes of a transpose: what is read across stays in the first-level cache
@@ -39,8 +39,8 @@ class Schedule:
     `rows`, `cols`: axes outermost first; `vector`: the vectorised axis ("" for scalar code); `lanes`: its width;
     `split`: column axes that are cut into chunks of so many points; the chunks join the rows, so no reduction may
     need a whole row; `stream`: outputs written past the caches;
-    `turn`: the axis of tiles along which memory lies side by side that is read across, which passes through scratch (""
-    for none: it is gathered);
+    `turn`: the axis of tiles along which memory lies side by side that is read or written across, which passes through
+    scratch ("" for none: lanes gather and scatter);
     `family`: the name of this kind of kernel, for people; `owner`: of a scatter, the axis or the run-time coordinate of
     the target that threads divide (None: one thread does it); `before`, `after`: of the fusions around it.
     """
@@ -180,18 +180,31 @@ class _Planner(Analysis):
         if not order:
             return f, Schedule((), (), "", 1, (), "pointwise")
         v = order[-1]
-        across = self.across(f, order, v)
+        across = self.across(f, order, v) or self._interleaved(f, order)
         names = [a.name for a in order]
         if across is None:
             chunk = ((v.name, CHUNK),)
             return f, Schedule(tuple(names[:-1]), (v.name,), v.name, self.lanes, chunk, "pointwise")
         rows = tuple(n for n in names if n not in (across.name, v.name))
-        through = turned(f, across, v)
-        assert across.extent is not None
-        turn = across.name if through and self.hint(across.extent) >= SHORT else ""
-        high, wide = tile(through) if turn else TILE
+        if self.extent(v) < min(self.lanes, self.extent(across)):  # few lanes would be used
+            v, across = across, v
+        short = self.extent(across) < SHORT and not turned_stores(f, across, v)
+        through = None if short else tile(f, across, v, self.extent(across))
+        turn = across.name if through else ""
+        high, wide = through or TILE
         split = ((across.name, high), (v.name, wide))
         return f, Schedule(rows, (across.name, v.name), v.name, self.lanes, split, "transpose", turn=turn)
+
+    def _interleaved(self, f: Fusion, order: list[Atom]) -> Atom | None:
+        """The axis that takes lanes if the innermost is that of a few values side by side, made of much else."""
+        if len(order) < 2 or self.extent(order[-1]) > SHORT or self.extent(order[-2]) < self.lanes:
+            return None
+        without = [o for o in self.large_offsets(f) if order[-1] not in o.axes()]
+        return order[-2] if without and turned_stores(f, order[-1], order[-2]) else None
+
+    def extent(self, a: Atom) -> int:
+        assert a.extent is not None
+        return self.hint(a.extent)
 
     def _rows(self, cols: set[Atom]) -> tuple[Fusion, Schedule]:
         rows = set(self.f.axes) - cols

@@ -21,7 +21,7 @@ from .analysis import Analysis
 from .cpu import Schedule, _aligned
 from .forms import Illegal, spelled
 from .gpu_base import GpuSchedule
-from .turned import LARGEST, turned
+from .turned import LARGEST, tile
 
 LANES = (2, 4, 8, 16, 32)  # widths of vectors: whole registers, halves of them, or several at a time
 RUN = 64  # columns whose random numbers are drawn together: pieces of a vectorised axis start at multiples of it
@@ -264,8 +264,8 @@ def _check_turn(f: Fusion, s: Schedule, cols: list[Atom], v: Atom | None) -> Non
         why, legal = "a tile needs ends along both of its axes", f"split {s.turn} and {s.vector}"
     elif pieces[s.turn] * pieces[s.vector] > LARGEST:
         why, legal = "the tile is too large for scratch", f"at most {LARGEST} points"
-    elif not turned(f, cols[-2], cols[-1]):
-        why = "nothing is read that lies side by side along this axis only"
+    elif tile(f, cols[-2], cols[-1], 1) is None:
+        why = "nothing lies side by side along this axis only"
     if why:
         fail(s, "turn", [s.turn], why, legal)
 
