@@ -42,6 +42,7 @@ from .run.plan import GroupPlan, Plan
 from .schedule.cpu import Machine, Schedule, plan
 from .schedule.naming import kernel_name
 from .schedule.quotients import divides, spared
+from .schedule.turned import SHORT
 from .trace import executors
 from .trace.fx import Traced, translate
 from .trace.gradients import separate
@@ -417,10 +418,13 @@ class _Compilation:
         if max(map(self.bytes, g.outputs)) < SINGLE_SLOW_BYTES:
             return False
         try:
-            s = self.built(g)[1]
+            b, s = self.built(g)
         except Refusal:
             return False
-        return s is not None and s.turn != ""
+        if s is None or not s.turn:
+            return False
+        least = min(self.hint(a.extent) for a in b.fusion.axes if a.extent is not None and a.name in s.cols)
+        return least >= SHORT
 
     def leave_on_gpu(self, g: Group) -> str:
         """Why a single operation is left to torch. Large reductions and transposes of ours are faster."""

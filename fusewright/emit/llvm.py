@@ -261,7 +261,7 @@ class _Function:
         self.label(f"{n}.end")
 
     def let(self, s: Let) -> None:
-        if s.op in ("load", "gather"):
+        if s.op in ("load", "gather", "strided"):
             self.load(s)
             return
         args = [self.value(a) for a in s.args]
@@ -301,6 +301,8 @@ class _Function:
             m = f"<{lanes} x i1> {mask or 'splat (i1 true)'}"
             fn = self.ops.gather(elem, lanes)
             self.line(f"{raw} = call {ty} @{fn}(<{lanes} x ptr> {p}, i32 {size}, {m}, {ty} zeroinitializer)")
+        elif s.op == "strided":
+            llvm_turn.strided(self, raw, p, elem, lanes, s.attr, size)
         elif mask is None:
             self.line(f"{raw} = load {ty}, ptr {p}, align {d.itemsize}")
         elif lanes == 1:

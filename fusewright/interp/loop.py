@@ -20,7 +20,25 @@ from typing import Any, NoReturn
 import numpy as np
 
 from ..core.dtypes import numpy_type
-from ..loop.ir import Alloc, Arg, Buf, Fail, For, Func, If, Imm, Let, Parallel, Prefetch, Set, Stmt, Store, Turn, Var, walk
+from ..loop.ir import (
+    Alloc,
+    Arg,
+    Buf,
+    Fail,
+    For,
+    Func,
+    If,
+    Imm,
+    Let,
+    Parallel,
+    Prefetch,
+    Set,
+    Stmt,
+    Store,
+    Turn,
+    Var,
+    walk,
+)
 from ..loop.text import head
 from . import gpu
 from .values import InterpError, Memory, bind, literal, narrow, operate, scalars
@@ -209,6 +227,8 @@ class _Machine:
         m = self.memory[b.name]
         mask = self.value(s.args[1]) if len(s.args) > 1 else None
         index = self.value(s.args[0])
+        if s.op == "strided":
+            index = index[0] + _lanes(lanes) * s.attr
         if m.constant and mask is None and len(index) == 1 and 0 <= (first := int(index[0])) <= m.data.size - lanes:
             return m.data[first : first + lanes].astype(numpy_type(s.dst.dtype))
         at = self.where(b, index, lanes, mask)
@@ -271,6 +291,6 @@ class _Machine:
 
     # --- operations ---
     def let(self, s: Let) -> np.ndarray:
-        if s.op in ("load", "gather"):
+        if s.op in ("load", "gather", "strided"):
             return self.load(s)
         return operate(s, [self.value(a) for a in s.args], lambda message, row: self.error(message))

@@ -43,6 +43,8 @@ Operations of a `Let`
                     "across", with a `lanerange`: all elements up to index `reach` may be read, whatever the mask; a
                     lane whose mask is false then gives any value, if another lane's is true
     gather          (buf, index: lanes[, mask]) -> one element per lane
+    strided         CPU, (buf, index: scalar) -> lane l is element index + l * attr, attr one of STEPS; all elements
+                    between the first and the last may be read
     hreduce         (vector) combine all lanes with the monoid in attr (sum prod max min any all)
     philox          (seed: i64 scalar, row, column: index) -> u32; attr = stream (see prims/philox.py)
     philoxrun       (seed, row, start: scalars) -> u32 of columns start + offset, ..., one per lane; start is a
@@ -120,6 +122,7 @@ from typing import Any
 from ..core.dtypes import DType, bool_, i64
 
 WARP = 32  # CUDA threads that can exchange registers
+STEPS = (2, 3, 4, -1)  # distances of elements in memory that vectors are taken apart for
 CLUSTERS = (1, 2, 4, 8)  # blocks that a cluster may have
 
 

@@ -86,7 +86,7 @@ class _Lower(TurnedRows, Scatters):
         super().__init__(func, bufs, params)
         self.prefetch = prefetch
         self.there: Arg = imm(0)  # rows in the lanes
-        self.p = Passes(f, schedule, keep_strided=not schedule.turn)
+        self.p = Passes(f, schedule, keep_strided=True)
         self.rows, self.cols, self.v = self.p.rows, self.p.cols, self.p.v
         self.width = schedule.lanes if self.v is not None else 1
         self.row_vector = self.v in self.rows
@@ -95,8 +95,7 @@ class _Lower(TurnedRows, Scatters):
         whole = self.v is not None and all(n % self.width == 0 for n in self.chunk.values()) and not schedule.scatters
         self.steady = whole and self.v is not None and steady(f, self.v, self.width)
         self.prepare(f, schedule)
-        self.turn(f, schedule)
-        self.take(f, schedule)
+        self.tiled(f, schedule)
         self.at_chunk: dict[Atom, Arg] = {}
         self.kept = {e: Buf(f"kept{k}", e.dtype) for k, e in enumerate(self.p.kept, len(func.allocs))}
         if self.kept:
@@ -175,7 +174,7 @@ class _Lower(TurnedRows, Scatters):
             self.there = self.prim(c, "sub", extent, start) if masked else imm(self.width)
             if masked:
                 c.mask = self.let(c, "lanemask", (self.there,), bool_, self.width)
-            self.bring(c, self.there)
+            self.rows_in(c, self.there)
             self._passes(c)
         s.body.append(If(whole, *branches))
 
@@ -215,7 +214,8 @@ class _Lower(TurnedRows, Scatters):
         sums = self.sums(s, [accs[st.name, u][0] for st in reduces if st.monoid == "sum" for u in range(count[st.name])])
         p = _Pass(number, stages, unroll, accs, self._scan_registers(s, stages), sums)
         self._loops(s, 0, p)
-        self.leave(s, stages, self.there)
+        if self.row_vector:
+            self.rows_out(s, stages, self.there)
         self.add_blocks(s, sums)
         for st in reduces:
             self.finish(s, st, [accs[st.name, u] for u in range(count[st.name])])
@@ -252,7 +252,8 @@ class _Lower(TurnedRows, Scatters):
         a = self.cols[depth]
         lo, hi = self._range(s, a)
         if a is self.across:
-            self.tiles(s, (lo, hi), self._range(s, self.cols[depth + 1]))
+            tile = (lo, hi), self._range(s, self.cols[depth + 1])
+            self.turn_in(s, *tile)
         if a is not self.v:
 
             def inside(c: Scope, var: Reg) -> None:
@@ -266,6 +267,8 @@ class _Lower(TurnedRows, Scatters):
                 self.runs(s, (lo, hi), self._range(s, inner), step, p.sums, inside)
             else:
                 self.blocks(s, lo, hi, 1, p.sums if innermost else Sums(), inside)
+            if a is self.across:
+                self.turn_out(s, *tile)
             return
         # the vectorised axis is the innermost
         end = self._vector_loop(s, lo, hi, p.unroll, lambda x, u: self._point(x, p, u), p.sums)
@@ -380,12 +383,15 @@ class _Lower(TurnedRows, Scatters):
     def _write(self, s: Scope, st: Stage) -> None:
         if st.kind == "scatter":
             self.scatter(s, st)
-        elif not self.leaves(s, st):
+        else:
             self._store(s, st)
 
     def _store(self, s: Scope, st: Stage) -> None:
         assert st.offset is not None
         value = self.emit(s, st.body)
+        if st.name in self.drained:
+            self.drain(s, st, self.splat(s, value, self.width))
+            return
         base, contiguous = self.index(s, st.offset, st.buffer)
         buf = self.bufs[st.buffer]
         if self.v is None or self.v not in st.axes or self.width == 1:

@@ -18,8 +18,8 @@ def overwritable(f: Fusion, schedule: Schedule) -> dict[str, list[str]]:
     stores an element is the only one that reads it if every load of the input has the store's own offset. What is left
     is order. A store at every point is made in one pass, after everything that the point computes in that pass
     (`_Lower._point`): the input may be read there and in the passes before, by any stage. A store that comes after the
-    passes may be the input's only reader. What tiles read ahead is no point's own. A kernel with checks may have to be run again by torch, from the same inputs;
-    one that scatters runs as several nests.
+    passes may be the input's only reader. What a tile reads is more than its own points have. A kernel with checks may
+    have to be run again by torch, from the same inputs; one that scatters runs as several nests.
     """
     if f.checks or f.before or f.after or any(s.kind not in ("reduce", "scan", "store") for s in f.stages):
         return {}

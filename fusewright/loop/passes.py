@@ -10,7 +10,9 @@ from ..fusion import scalar as sc
 from ..fusion.ir import Fusion, Stage, expression
 from ..fusion.online import Online
 from ..fusion.scalar import Expr
-from ..index.expr import ONE, Atom, Ix
+from ..index.expr import Atom, Ix
+from ..schedule.short import apart
+from ..schedule.turned import turns
 
 KEEP_COST = 16  # instructions per vector above which a value used by two passes is kept rather than recomputed
 
@@ -56,6 +58,7 @@ class Passes:
         self.rows = [by_name[n] for n in schedule.rows]
         self.cols = [by_name[n] for n in schedule.cols]
         self.v: Atom | None = by_name.get(schedule.vector)
+        self.turn = bool(getattr(schedule, "turn", ""))
         self._classify(bool(schedule.split))
         self._order()
         loads = [e for e in sc.walk([s.body for s in f.stages]) if e.kind == "load"]
@@ -160,7 +163,7 @@ class Passes:
                         continue
                     varies = self.v is None or self.v in e.axes
                     if e.kind == "load":
-                        dear = bool(keep_loads and set(self.rows) & e.axes) or (keep_strided and self.strided(e.data[1]))
+                        dear = bool(keep_loads and set(self.rows) & e.axes) or (keep_strided and self._dear(e))
                     else:
                         dear = total(e) >= keep_cost
                     if varies and e in needs[q] and dear:
@@ -172,7 +175,11 @@ class Passes:
 
     def strided(self, offset: Ix) -> bool:
         """Whether rows fill the lanes, and lie at a distance from each other there."""
-        return self.v in self.rows and self.v in offset.axes() and offset.coefficient(self.v) is not ONE
+        return self.v is not None and self.v in self.rows and apart(offset, self.v)
+
+    def _dear(self, e: Expr) -> bool:
+        """Whether a load is element by element."""
+        return self.strided(e.data[1]) and not (self.turn and not e.args and turns(e.data[1], self.cols[-1], self.v))
 
     def _look_ahead(self) -> None:
         """`ahead`: the pass during which the next row is asked for; `next_row`: what of it (buffer, offset).

@@ -117,7 +117,7 @@ class Emitter:
         attr: Any = None,
     ) -> Arg:
         key = (op, args, dtype, lanes, buf, attr)
-        if op not in ("load", "gather"):
+        if op not in ("load", "gather", "strided"):
             found = s.memo.get(key)
             if found is not None:
                 return found

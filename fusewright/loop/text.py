@@ -64,7 +64,7 @@ from .ir import (
 
 _TYPE = re.compile(r"([a-z]+?\d*)(?:x(\d+))?")
 _RESERVED = {"true", "false", "inf", "nan"}
-_MEMORY_OPS = ("load", "gather", "last")
+_MEMORY_OPS = ("load", "gather", "strided", "last")
 SCOPES = {"cpu": ("thread", "shared"), "cuda": ("register", "own", "block", "grid", "counters")}
 
 
@@ -140,8 +140,8 @@ def head(s: Stmt, index: DType = i64) -> str:
         case Prefetch():
             return f"prefetch {s.buf.name}[{arg(s.index)}]"
         case Turn():
-            into, of = f"{s.into.name}[{arg(s.at)}] by {arg(s.pitch)}", f"{s.buf.name}[{arg(s.index)}] by {arg(s.stride)}"
-            return f"turn {into} = {of} of {arg(s.rows)}, {arg(s.cols)}"
+            of = f"{s.buf.name}[{arg(s.index)}] by {arg(s.stride)} of {arg(s.rows)}, {arg(s.cols)}"
+            return f"turn {s.into.name}[{arg(s.at)}] by {arg(s.pitch)} = {of}"
         case Copy():
             tail = f" {{{s.hint}}}" if s.hint else ""
             return f"copy {s.into.name}[{arg(s.at)}] = {s.buf.name}[{arg(s.index)}] of {s.lanes}{tail}"
@@ -404,7 +404,7 @@ class _Parser:
     def attribute(self) -> Any:
         """What stands in braces behind an operation, up to and including the closing brace."""
         c = self.c
-        attr: Any = c.integer("an attribute") if c.token.kind == "number" else self.words("an attribute")
+        attr: Any = self.words("an attribute") if c.token.kind == "word" else c.integer("an attribute")
         attr = BY_NAME.get(attr, attr)
         if c.is_at(","):
             group = [attr]

@@ -2,61 +2,59 @@
 
     for lanes of rows:
       turn t[0] by lanes = x[...] by stride of columns, rows
-      pass: for c: S(t[c * lanes])                    as if rows lay side by side
+      pass: for c: u[c * lanes] = S(t[c * lanes])             as if rows lay side by side
       turn y[...] by stride = u[0] by lanes of rows, columns
 """
 
 from __future__ import annotations
 
-from ..core.dtypes import compute_type
+from collections.abc import Sequence
+from dataclasses import replace
+
+from ..core.dtypes import DType
 from ..fusion.ir import Fusion, Stage
-from ..fusion.scalar import Expr
-from ..index.expr import Atom
+from ..index.expr import Ix
 from ..schedule.cpu import Schedule
-from ..schedule.turned import turned, turns
-from .ir import Alloc, Arg, Buf, Store, Turn, imm
+from ..schedule.turned import turned, turned_stores
+from .ir import Alloc, Arg, Buf, Turn, imm
 from .scope import Scope
 from .turned import Turned
 
 
 class TurnedRows(Turned):
-    """The part of lowering that takes rows to scratch and back. `taken`, `left`: scratch of loads, and of stores."""
+    """The part of lowering that takes rows to scratch and back, if the schedule says so."""
 
-    def take(self, f: Fusion, schedule: Schedule) -> None:
-        """Find out what of rows that fill the lanes passes through scratch, and declare it."""
-        self.taken: dict[Expr, Buf] = {}
-        self.left: dict[str, Buf] = {}
-        if not (self.row_vector and schedule.turn):
-            return
-        (across,) = self.cols
-        assert self.v is not None
-        for e in turned(f, across, self.v):
-            self.taken[e] = self._scratch(Buf(f"row{len(self.func.allocs)}", e.data[2]))
-        for st in self.p.nest:
-            if st.kind == "store" and st.offset is not None and turns(st.offset, across, self.v):
-                self.left[st.name] = self._scratch(Buf(f"row{len(self.func.allocs)}", st.dtype))
+    def tiled(self, f: Fusion, schedule: Schedule) -> None:
+        super().tiled(f, replace(schedule, turn="") if self.row_vector else schedule)
+        if self.row_vector and schedule.turn:
+            (across,) = self.cols
+            assert self.v is not None
+            self.filled = {e: self._lines(e.data[2]) for e in turned(f, across, self.v)}
+            self.drained = {st.name: (st, self._lines(st.dtype)) for st in turned_stores(f, across, self.v)}
 
-    def _scratch(self, buf: Buf) -> Buf:
+    def _lines(self, dtype: DType) -> Buf:
+        """Scratch for as many rows as there are lanes."""
+        buf = Buf(f"rows{len(self.func.allocs)}", dtype)
         self.func.allocs.append(Alloc(buf, self.params.get(self.columns() * self.width, "scratch count")))
         return buf
 
-    def bring(self, s: Scope, n: Arg) -> None:
-        """Turn what `n` rows have."""
-        for e, buf in self.taken.items():
-            name, offset, _ = e.data
-            base, step, columns = self._place(s, name, offset)
-            s.body.append(Turn(buf, imm(0), imm(self.width), self.bufs[name], base, step, columns, n))
+    def rows_in(self, s: Scope, count: Arg) -> None:
+        """Turn what `count` rows have in memory."""
+        for e, buf in self.filled.items():
+            base, step, columns = self._line(s, e.data[0], e.data[1])
+            s.body.append(Turn(buf, imm(0), imm(self.width), self.bufs[e.data[0]], base, step, columns, count))
 
-    def leave(self, s: Scope, stages: list[Stage], n: Arg) -> None:
-        """Turn what a pass has stored of `n` rows."""
+    def rows_out(self, s: Scope, stages: Sequence[Stage], count: Arg) -> None:
+        """Turn what a pass has stored of `count` rows."""
         for st in stages:
-            buf = self.left.get(st.name)
-            if buf is not None:
-                base, step, columns = self._place(s, st.buffer, st.offset)
-                s.body.append(Turn(self.bufs[st.buffer], base, step, buf, imm(0), imm(self.width), n, columns))
+            if st.name in self.drained:
+                assert st.offset is not None
+                base, step, columns = self._line(s, st.buffer, st.offset)
+                of = self.drained[st.name][1]
+                s.body.append(Turn(self.bufs[st.buffer], base, step, of, imm(0), imm(self.width), count, columns))
 
-    def _place(self, s: Scope, name: str, offset) -> tuple[Arg, Arg, Arg]:
-        """Where rows begin, their distance, and their length."""
+    def _line(self, s: Scope, name: str, offset: Ix) -> tuple[Arg, Arg, Arg]:
+        """Where rows begin in memory, how far apart they are, and their length."""
         (across,) = self.cols
         assert self.v is not None and across.extent is not None
         at = Scope(s, s.body)
@@ -66,18 +64,5 @@ class TurnedRows(Turned):
         base = self.scalar_index(at, offset, name)
         return base, self.scalar_index(s, step, name), self.params.get(across.extent, ("extent", across.name))
 
-    def _load(self, s: Scope, e: Expr, lanes: int) -> Arg:
-        buf = self.taken.get(e)
-        if buf is None:
-            return super()._load(s, e, lanes)
-        tail = self.tail(s)
-        at = self.position(s)
-        return self.let(s, "load", (at,) if tail is None else (at, tail), compute_type(buf.dtype), lanes, buf)
-
-    def leaves(self, s: Scope, st: Stage) -> bool:
-        """Store a value to scratch, if it goes there."""
-        buf = self.left.get(st.name)
-        if buf is None:
-            return False
-        s.body.append(Store(buf, self.position(s), self.splat(s, self.emit(s, st.body), self.width)))
-        return True
+    def _place(self, s: Scope, buf: Buf) -> Arg:
+        return self.position(s) if self.row_vector else super()._place(s, buf)

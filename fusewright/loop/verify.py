@@ -25,6 +25,7 @@ from ..core.errors import VerifyError
 from ..core.lazy import lazy_import
 from ..prims.table import MONOIDS, PRIMS
 from .ir import (
+    STEPS,
     Alloc,
     Arg,
     Barrier,
@@ -422,6 +423,12 @@ class _Verifier:
         if len(args) == 3:
             self.want(args[2], self.index, 1, "the reach")
 
+    def strided(self, s: Let) -> None:
+        if self.cuda or s.buf is None or len(s.args) != 1 or s.attr not in STEPS or s.dst.lanes < 2:
+            self.fail(f"strided takes a buffer, an index and a step of {STEPS}, and gives lanes")
+        self.memory(s.buf, s.dst.dtype, "strided reads")
+        self.want(s.args[0], self.index, 1, "the index")
+
     def hreduce(self, s: Let) -> None:
         self.plain(s, 1, attr=True)
         a = s.args[0]
@@ -471,6 +478,7 @@ _OPS: dict[str, Callable[[_Verifier, Let], None]] = {
     "lanemask": _Verifier.lanemask,
     "load": _Verifier.load,
     "gather": _Verifier.load,
+    "strided": _Verifier.strided,
     "hreduce": _Verifier.hreduce,
     "philox": _Verifier.philox,
     "philoxrun": _Verifier.philoxrun,

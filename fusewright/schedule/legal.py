@@ -21,7 +21,7 @@ from .analysis import Analysis
 from .cpu import Schedule, _aligned
 from .forms import Illegal, spelled
 from .gpu_base import GpuSchedule
-from .turned import LARGEST, turned
+from .turned import LARGEST, tile, turned, turned_stores
 
 LANES = (2, 4, 8, 16, 32)  # widths of vectors: whole registers, halves of them, or several at a time
 RUN = 64  # columns whose random numbers are drawn together: pieces of a vectorised axis start at multiples of it
@@ -254,7 +254,12 @@ def _check_turn(f: Fusion, s: Schedule, cols: list[Atom], v: Atom | None) -> Non
         return
     pieces = dict(s.split)
     why, legal = "", "no stage_in"
-    if any(x.kind != "store" for x in f.stages):
+    if v is not None and v not in cols:
+        if [s.turn] != list(s.cols):
+            why, legal = "not the only column axis of rows that fill the lanes", listed(s.cols[:1] if len(cols) == 1 else ())
+        elif not turned(f, cols[0], v) and not turned_stores(f, cols[0], v):
+            why = "nothing lies side by side along this axis only"
+    elif any(x.kind != "store" for x in f.stages):
         why = "only elementwise kernels have tiles"
     elif len(cols) < 2 or v is not cols[-1]:
         why = "a tile is two column axes, of which the inner one is vectorised"
@@ -264,8 +269,8 @@ def _check_turn(f: Fusion, s: Schedule, cols: list[Atom], v: Atom | None) -> Non
         why, legal = "a tile needs ends along both of its axes", f"split {s.turn} and {s.vector}"
     elif pieces[s.turn] * pieces[s.vector] > LARGEST:
         why, legal = "the tile is too large for scratch", f"at most {LARGEST} points"
-    elif not turned(f, cols[-2], cols[-1]):
-        why = "nothing is read that lies side by side along this axis only"
+    elif tile(f, cols[-2], cols[-1], 1) is None:
+        why = "nothing lies side by side along this axis only"
     if why:
         fail(s, "turn", [s.turn], why, legal)
 

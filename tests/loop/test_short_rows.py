@@ -17,6 +17,8 @@ from fusewright.interp.loop import run
 from fusewright.loop.lower import lower
 from fusewright.loop.text import dump, parse
 from fusewright.loop.verify import verify
+from fusewright.schedule import legal
+from fusewright.schedule.forms import Illegal
 from tests.kernels import Compiled, check, graph_of, kernel, planned
 
 N, M = sym("n"), sym("m")
@@ -62,7 +64,7 @@ PROGRAMS = {"sum": _sum, "extremes": _extremes, "softmax": _softmax, "norm": _no
 
 @pytest.mark.parametrize("name", PROGRAMS)
 @pytest.mark.parametrize("dtype", [f32, bf16, f16], ids=str)
-@pytest.mark.parametrize("lanes, cols", [(8, 5), (8, 31), (16, 3)])
+@pytest.mark.parametrize("lanes, cols", [(8, 5), (8, 31), (16, 3), (16, 9)])
 def test_rows_in_lanes(name: str, dtype: DType, lanes: int, cols: int) -> None:
     g = graph_of(PROGRAMS[name](dtype, cols))
     c = kernel(g, lanes=lanes)
@@ -91,6 +93,29 @@ def test_what_several_passes_need_is_read_once() -> None:
     assert "store kept" in text
 
 
+def test_rows_pass_through_scratch() -> None:
+    """From eight points on: read and written in pieces, and found there by all passes."""
+    short, long = (dump(kernel(graph_of(_norm(bf16, n)), lanes=8).kernel.func) for n in (7, 8))
+    assert "turn " not in short and "gather" in short
+    assert "gather" not in long and "store kept" not in long
+    lines = [x.strip() for x in long.splitlines() if x.strip().startswith("turn ")]
+    assert [x.split("[")[0] for x in lines] == ["turn rows0", "turn out2"] * 2  # and of the last rows
+
+
+def test_what_a_condition_holds_up_is_kept() -> None:
+    """Only what is there is turned: columns that are padded are read one by one, once."""
+
+    def program(b: Builder) -> Value:
+        x = b.pad(b.input(f32, (N, 9)), [0, 1], [0, 2], b.const(0.5, f32))
+        return b.div(x, b.reduce("sum", x, [1], True))
+
+    c = kernel(graph_of(program), lanes=8)
+    text = dump(c.kernel.func)
+    assert text.count("gather(in0") == 2 and "store kept" in text and "turn out1" in text
+    for n in (3, 8, 30):
+        check(c.graph, {"n": n}, compiled=c)
+
+
 def test_elements_at_a_distance_have_scalar_addresses() -> None:
     text = dump(kernel(graph_of(_sum(f32, 5)), lanes=8).kernel.func)
     assert "i64x8 = mul(" not in text and "= iota(" in text
@@ -117,10 +142,13 @@ def _vector(program: Program, lanes: int = 8) -> str:
 
 
 def test_where_rows_fill_the_lanes() -> None:
-    """`HINT` rows of so many points; not rows that are long, that are few, that are summed up, or that draw numbers."""
-    assert _vector(_sum(f32, 31)) == "rows"
-    assert _vector(_sum(f32, 32)) == "columns"
-    assert _vector(_sum(f32, 16), 16) == "columns"
+    """`HINT` rows of so many points; not rows that are long, that are few, or that are summed up."""
+    assert [_vector(_sum(f32, n)) for n in (31, 32)] == ["rows", "columns"]
+    assert [_vector(_sum(bf16, n)) for n in (63, 64)] == ["rows", "columns"]
+    assert [_vector(_softmax(f32, n)) for n in (63, 64)] == ["rows", "columns"]
+    assert [_vector(_softmax(f64, n)) for n in (31, 32)] == ["rows", "columns"]
+    assert [_vector(_norm(f16, n)) for n in (95, 96)] == ["rows", "columns"]
+    assert [_vector(_sum(f32, n), 16) for n in (23, 24)] == ["rows", "columns"]
     assert _vector(lambda b: b.reduce("sum", b.input(f32, (5, 6)), [1])) == "columns"
     assert _vector(lambda b: b.reduce("sum", b.input(f32, (7, 6)), [1])) == "rows"
 
@@ -181,3 +209,15 @@ def test_rows_of_any_length(m: int) -> None:
     verify(c.kernel.func)
     for n in (4, 17):
         check(g, {"n": n, "m": m}, compiled=c)
+
+
+def test_when_rows_may_pass_through_scratch() -> None:
+    built, s = planned(graph_of(_norm(bf16, 9)), 8)
+    assert s.turn == s.cols[0] == "i1"
+    assert legal.check(built.original, s).text() == built.fusion.text()
+    with pytest.raises(Illegal, match="legal: i1"):
+        legal.check(built.original, replace(s, turn="i0"))
+    down = planned(graph_of(lambda b: b.sub(x := b.input(f32, (N, M)), b.reduce("sum", x, [0], True))), 8)
+    assert down[1].vector in down[1].rows and not down[1].turn
+    with pytest.raises(Illegal, match="nothing lies side by side"):
+        legal.check(down[0].original, replace(down[1], turn=down[1].cols[0]))

@@ -60,7 +60,12 @@ def _cpu(f: Fusion, pick: Pick) -> Schedule:
     before, after = ([_cpu(g, pick) for g in part] for part in (f.before, f.after))
     lanes = pick([16, 16, 4, 2, 32]) if vector else 1
     family = "drawn scatter" if scatter else "drawn"
-    return Schedule(rows, cols, vector, lanes, split, family, stream, owner, tuple(before), tuple(after))
+    turn = ""
+    if len(cols) > 1 and vector == cols[-1] and pick([0, 1]):  # a tile
+        turn, split = cols[-2], tuple((c, pick([5, 16, 40])) for c in cols[-2:])
+    if len(cols) == 1 and vector in rows and pick([0, 1]):  # rows in lanes
+        turn = cols[0]
+    return Schedule(rows, cols, vector, lanes, split, family, stream, owner, turn, tuple(before), tuple(after))
 
 
 def _gpu(f: Fusion, pick: Pick) -> GpuSchedule:
