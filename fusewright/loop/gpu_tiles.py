@@ -8,11 +8,10 @@ from dataclasses import replace
 
 from ..core.dtypes import DType, bool_
 from ..fusion import scalar as sc
-from ..fusion.scalar import Expr
+from ..fusion.scalar import Expr, on_positions
 from ..index.expr import ONE, Atom, ix
 from ..index.layout import product
 from ..schedule.gpu_base import STAGE
-from ..schedule.windows import on_positions
 from .gpu_moved import Moved
 from .ir import Alloc, Arg, Barrier, Buf, For, If, Stmt, Store
 from .scope import Scope

@@ -9,11 +9,11 @@ from __future__ import annotations
 from ..core.dtypes import compute_type
 from ..fusion.scalar import Expr
 from .ir import STEPS, Arg
-from .scatter import Scatters
+from .narrow import Narrow
 from .scope import Scope
 
 
-class Strided(Scatters):
+class Strided(Narrow):
     """The part of lowering that reads such vectors."""
 
     def _load(self, s: Scope, e: Expr, lanes: int) -> Arg:

@@ -14,11 +14,10 @@ from itertools import chain
 from ..core.dtypes import bool_
 from ..fusion import scalar as sc
 from ..fusion.ir import Fusion
-from ..fusion.scalar import Expr
+from ..fusion.scalar import Expr, on_positions
 from ..index.expr import ONE, Atom, Ix, upper
 from .gpu_base import ACCESS, Vectors, Walk, accesses, draws, widest
 from .quotients import multiple
-from .windows import on_positions
 
 # Vectors of a row from which on it pays to treat two of them on their own (measured on an H200):
 LONG = 96  # where threads meet them again

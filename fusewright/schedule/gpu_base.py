@@ -9,14 +9,14 @@ from dataclasses import dataclass, field, replace
 from ..core.dtypes import DType, bool_
 from ..fusion import scalar as sc
 from ..fusion.ir import Buffer, Fusion, Stage
-from ..fusion.scalar import Expr
+from ..fusion.scalar import Expr, on_positions
 from ..index.expr import ONE, ZERO, Atom, Ix, ix
 from ..prims.table import ARG_MONOIDS
 from .analysis import Analysis
 from .device import Gpu
 from .forms import axes, choice, flag, kept, name, names, number, render, some, staged, vector
 from .quotients import multiple, steady, steady_in
-from .windows import Windows, fewer, fit, loads, on_positions, windows_of
+from .windows import Windows, fewer, fit, loads, windows_of
 
 ACCESS = 16  # bytes of the widest memory access
 FLIGHT = 64  # bytes a thread should have on their way at once

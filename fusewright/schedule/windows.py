@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 from ..fusion import scalar as sc
 from ..fusion.ir import Buffer, Fusion
-from ..fusion.scalar import Expr
+from ..fusion.scalar import Expr, on_positions
 from ..index.expr import ONE, ZERO, Atom, Ix, axis, ix, value_axes
 from .quotients import Size, multiple
 
@@ -42,13 +42,6 @@ class Windows(NamedTuple):
     starts: tuple[Ix, ...]
     lanes: tuple[int, ...]
     base: Ix
-
-
-def on_positions(e: Expr) -> bool:
-    """Whether an expression compares a position with another, or with a number."""
-    if e.kind != "op" or e.data not in ("lt", "le", "gt", "ge"):
-        return False
-    return all(a.kind in ("index", "const") for a in e.args) and any(a.kind == "index" for a in e.args)
 
 
 def one_for_all(e: Expr, v: Atom | None) -> bool:
@@ -171,4 +164,4 @@ def _in_terms_of(v: Atom, p: Ix, k: Ix, lanes: int) -> Ix | None:
     return out
 
 
-__all__ = ["Windows", "constant_lanes", "fewer", "fit", "loads", "on_positions", "one_for_all", "windows", "windows_of"]
+__all__ = ["Windows", "constant_lanes", "fewer", "fit", "loads", "one_for_all", "windows", "windows_of"]

@@ -56,10 +56,9 @@ def test_machine_code_turns_what_the_interpreter_turns(name: str, bits: int) -> 
     text, dtype = TURN.format(name), numpy_type(BY_NAME[name])
     for m, n in [(1, 1), (2, 5), (3, 40), (40, 3), (4, 4), (7, 9), (8, 16), (17, 33), (64, 70), (0, 3), (3, 0)]:
         p, q = n + 3, m + 2
-        x = np.random.default_rng(m).integers(0, 100, 3 + n * q + m).astype(dtype)
-        want, got = np.zeros(2 + m * p + n, dtype), np.zeros(2 + m * p + n, dtype)
-        got[:] = 7
-        want[:] = 7
+        x: np.ndarray = np.random.default_rng(m).integers(0, 100, 3 + n * q + m).astype(dtype)
+        want: np.ndarray = np.full(2 + m * p + n, 7, dtype)
+        got = want.copy()
         run(parse(text), {"x": x, "y": want}, {"p": p, "q": q, "m": m, "n": n})
         for r in range(m):
             for c in range(n):
@@ -197,7 +196,7 @@ def test_legal_tiles() -> None:
     assert legal.check(built.original, s).text() == built.fusion.text()
     edit = Edit(built.original, s)
     assert "stage_in(i0, thread)" in edit.text()
-    assert edit.changed(turn="").stage_in("i0", "thread").schedule.turn == "i0"
+    assert edit.changed(turn="").stage_in("i0", "thread").schedule == replace(s, family="edited transpose")
     for directives, why in {
         "split(i1, 64)": "a tile needs ends along both of its axes",
         "split(i0, 1024) split(i1, 1024)": "the tile is too large for scratch",
