@@ -42,6 +42,7 @@ from .run.plan import GroupPlan, Plan
 from .schedule.cpu import Machine, Schedule, plan
 from .schedule.naming import kernel_name
 from .schedule.quotients import divides, spared
+from .schedule.turned import SHORT
 from .trace import executors
 from .trace.fx import Traced, translate
 from .trace.gradients import separate
@@ -379,8 +380,10 @@ class _Compilation:
         if self.slow_alone(g):
             return ""
         ops = {e.op for e in g.eqns}
-        if ops & {"gather", "scan", "cat", "pad"} or all(e.op in ("affine", "reshape", "const") for e in g.eqns):
+        if ops & {"gather", "scan", "cat", "pad"}:
             return "single operation"
+        if all(e.op in ("affine", "reshape", "const") for e in g.eqns):
+            return "" if self.turns(g) else "single operation"
         if max(self.bytes(v) for v in g.outputs) >= SINGLE_OP_BYTES:
             return ""
         if any(e.op == "scatter" and max(map(self.bytes, e.inputs[:2])) >= SINGLE_SLOW_BYTES for e in g.eqns):
@@ -410,6 +413,19 @@ class _Compilation:
         except Refusal:
             return False
         return s is not None and (s.family.startswith("outer") or s.vector in s.rows)
+
+    def turns(self, g: Group) -> bool:
+        """Whether a lone copy on a CPU reads across memory: torch's goes point by point."""
+        if max(map(self.bytes, g.outputs)) < SINGLE_SLOW_BYTES:
+            return False
+        try:
+            b, s = self.built(g)
+        except Refusal:
+            return False
+        if s is None or not s.turn:
+            return False
+        least = min(self.hint(a.extent) for a in b.fusion.axes if a.extent is not None and a.name in s.cols)
+        return least >= SHORT
 
     def leave_on_gpu(self, g: Group) -> str:
         """Why a single operation is left to torch. Large transposes of ours are faster, and reductions that are not

@@ -15,7 +15,8 @@ from typing import Any
 
 from ..core.dtypes import DType
 from ..core.errors import CompilerError
-from ..loop.ir import Arg, Buf, Fail, For, Func, If, Imm, Let, Parallel, Prefetch, Reg, Set, Stmt, Store, Var
+from ..loop.ir import Arg, Buf, Fail, For, Func, If, Imm, Let, Parallel, Prefetch, Reg, Set, Stmt, Store, Turn, Var
+from . import llvm_strided, llvm_turn
 from .llvm_ops import Ops
 from .llvm_types import literal, scalar, stored, vector
 
@@ -136,6 +137,7 @@ class _Function:
         self.lines: list[str] = []
         self.slots: list[str] = []
         self.vars: set[str] = set()
+        self.steps: dict[str, tuple[str, str]] = {}  # indices at equal distances: the first, the distance
         self.block_memo: dict[Any, str] = {}
         self.parts: dict[str, str] = {}  # masks of the first lanes, by their numbers of lanes
         self.counter = 0
@@ -218,6 +220,8 @@ class _Function:
             self.line(f"{p} = getelementptr {elem}, ptr %{s.buf.name}, i64 {self.value(s.index)}")
             self.ops.declare("declare void @llvm.prefetch.p0(ptr, i32 immarg, i32 immarg, i32 immarg)")
             self.line(f"call void @llvm.prefetch.p0(ptr {p}, i32 0, i32 2, i32 1)")
+        elif isinstance(s, Turn):
+            self.turn(s)
         elif isinstance(s, Fail):
             self.line("store atomic i64 1, ptr %status monotonic, align 8")
         else:
@@ -258,12 +262,14 @@ class _Function:
         self.label(f"{n}.end")
 
     def let(self, s: Let) -> None:
-        if s.op in ("load", "gather"):
+        if s.op in ("load", "gather", "strided"):
             self.load(s)
             return
         args = [self.value(a) for a in s.args]
         if s.op == "lanemask":
             self.parts[s.dst.name] = args[0]
+        if s.op == "iota" and len(args) == 2:
+            self.steps[s.dst.name] = (args[0], args[1])
         types = [(a.dtype, a.lanes) for a in s.args]
         self.ops.emit(self, s, f"%{s.dst.name}", args, types)
 
@@ -274,19 +280,32 @@ class _Function:
         self.line(f"{p} = getelementptr inbounds {stored(buf.dtype)}, ptr %{buf.name}, {ty} {self.value(index)}")
         return p
 
+    def stepping(self, index: Arg) -> tuple[str, str] | None:
+        return self.steps.get(index.name) if isinstance(index, Reg) else None
+
+    def first(self, buf: Buf, index: str) -> str:
+        p = self.fresh("p")
+        self.line(f"{p} = getelementptr inbounds {stored(buf.dtype)}, ptr %{buf.name}, i64 {index}")
+        return p
+
     def load(self, s: Let) -> None:
         assert s.buf is not None
         d, lanes = s.buf.dtype, s.dst.lanes
         elem = stored(d)
         ty = vector(elem, lanes)
-        p = self.address(s.buf, s.args[0])
+        steps = self.stepping(s.args[0]) if s.op == "gather" else None
+        p = self.first(s.buf, steps[0]) if steps is not None else self.address(s.buf, s.args[0])
         mask = self.value(s.args[1]) if len(s.args) > 1 else None
         raw = self.fresh() if d.is_reduced or d.is_bool else f"%{s.dst.name}"
         size = d.itemsize
-        if s.op == "gather":
+        if steps is not None:
+            llvm_strided.load(self, raw, elem, size, lanes, p, steps[1], mask)
+        elif s.op == "gather":
             m = f"<{lanes} x i1> {mask or 'splat (i1 true)'}"
             fn = self.ops.gather(elem, lanes)
             self.line(f"{raw} = call {ty} @{fn}(<{lanes} x ptr> {p}, i32 {size}, {m}, {ty} zeroinitializer)")
+        elif s.op == "strided":
+            llvm_turn.strided(self, raw, p, elem, lanes, s.attr, size)
         elif mask is None:
             self.line(f"{raw} = load {ty}, ptr {p}, align {d.itemsize}")
         elif lanes == 1:
@@ -317,11 +336,23 @@ class _Function:
         self.line(f"{got} = load {elem}, ptr {ok}, align {d.itemsize}")
         self.line(f"{raw} = select i1 {mask}, {elem} {got}, {elem} zeroinitializer")
 
+    def turn(self, s: Turn) -> None:
+        size, width = s.buf.dtype.itemsize, min(self.module.target.bits // 8, llvm_turn.WIDE)
+        fn = self.ops.helper(f"fw_turn_{size}", lambda name: llvm_turn.define(name, size, width))
+        to, of = self.address(s.into, s.at), self.address(s.buf, s.index)
+        n = [f"i64 {self.value(a)}" for a in (s.pitch, s.stride, s.rows, s.cols)]
+        self.line(f"call void @{fn}(ptr {to}, {n[0]}, ptr {of}, {n[1]}, {n[2]}, {n[3]})")
+
     def store(self, s: Store) -> None:
         d, lanes = s.buf.dtype, s.value.lanes
         elem = stored(d)
         ty = vector(elem, lanes)
         v = self.ops.narrow(self, self.value(s.value), s.value.dtype, d, lanes)
+        steps = self.stepping(s.index)
+        if steps is not None:
+            mask = None if s.mask is None else self.value(s.mask)
+            llvm_strided.store(self, v, elem, d.itemsize, lanes, self.first(s.buf, steps[0]), steps[1], mask)
+            return
         p = self.address(s.buf, s.index)
         if s.index.lanes > 1:
             m = self.value(s.mask) if s.mask is not None else "splat (i1 true)"

@@ -128,6 +128,7 @@ _COS = (0.04166664555668831, -0.0013887309469282627, 2.4432336431345902e-05)
 _LN2_HI, _LN2_LO = 0.693145751953125, math.log(2) - 0.693145751953125
 # pi/2 as the sum of three float32
 _HALF_PI = (1.5707963705062866, -4.371138828673793e-08, -1.7151245100058819e-15)
+_NOTHING = -254.0  # the exponent of 2 that stands for everything below; 2^-150 is 0
 _MAGIC = 12582912.0  # 1.5 * 2^23: adding it rounds to an integer, left in the low bits of the sum
 
 
@@ -239,9 +240,14 @@ class _Text:
         return self.as_float(self.integer("shl", self.integer("add", n, 127), 23))
 
     def scaled(self, a: str, t: str, n: str) -> str:
-        """a * 2^n for -252 <= n <= 254, rounding once where the result is subnormal."""
+        """a * 2^n for -254 <= n <= 254, rounding once where the result is subnormal.
+
+        Both factors of 2^-254 are 0, so that nothing underflows there: that takes a processor many times as long, and
+        exp(-inf) is what masks are made of.
+        """
         if self.avx512:
             f = self.f
+            a = self.select(self.cmp("ole", n, _NOTHING), 0.0, a)
             return self.x86("scalef", f"{f} {a}, {f} {n}, {f} zeroinitializer")
         whole = self.integer("sub", self.bits(t), 0x4B400000)
         half = self.integer("ashr", whole, 1)
@@ -271,14 +277,14 @@ class _Text:
 
 
 def _exp(t: _Text) -> str:
-    x = t.at_least(t.at_most("%x", 89.0), -104.0)
+    x = t.at_least(t.at_most("%x", 89.0), _NOTHING * math.log(2))
     bits, n = t.round(x, 1 / math.log(2))
     r = t.fma(n, -_LN2_LO, t.fma(n, -_LN2_HI, x))
     return t.scaled(t.poly(r, _EXP), bits, n)
 
 
 def _exp2(t: _Text) -> str:
-    x = t.at_least(t.at_most("%x", 128.0), -151.0)
+    x = t.at_least(t.at_most("%x", 128.0), _NOTHING)
     bits, n = t.round(x, 1.0)
     return t.scaled(t.poly(t.sub(x, n), _EXP2), bits, n)
 

@@ -400,7 +400,10 @@ def _ramp(elem: str, lanes: int) -> str:
 
 @rule("iota")
 def _iota(o: Op) -> None:
-    o.done(f"add {vector('i64', o.lanes)} {o.t(_broadcast(o, 'i64', o.a[0]))}, {_ramp('i64', o.lanes)}")
+    ty, steps = vector("i64", o.lanes), _ramp("i64", o.lanes)
+    if len(o.a) > 1:
+        steps = o.t(f"mul {ty} {o.t(_broadcast(o, 'i64', o.a[1]))}, {steps}")
+    o.done(f"add {ty} {o.t(_broadcast(o, 'i64', o.a[0]))}, {steps}")
 
 
 @rule("lanemask")

@@ -1,17 +1,10 @@
-"""Conditions that compare a position with another, or with a number: what `cat`, `pad`, slices and triangles leave."""
+"""Where conditions on positions change their truth: those that `cat`, `pad`, slices and triangles leave."""
 
 from __future__ import annotations
 
 from ..index.expr import ONE, Atom, Ix
 from . import scalar as sc
-from .scalar import Expr
-
-
-def on_positions(e: Expr) -> bool:
-    """Whether an expression compares a position with another, or with a number."""
-    if e.kind != "op" or e.data not in ("lt", "le", "gt", "ge"):
-        return False
-    return all(a.kind in ("index", "const") for a in e.args) and any(a.kind == "index" for a in e.args)
+from .scalar import Expr, on_positions
 
 
 def change(e: Expr, v: Atom) -> tuple[Ix, bool] | None:

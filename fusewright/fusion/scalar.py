@@ -253,6 +253,13 @@ def conjuncts(e: Expr) -> list[Expr]:
     return [x for a in e.args for x in conjuncts(a)] if e.kind == "op" and e.data == "and" and e.dtype.is_bool else [e]
 
 
+def on_positions(e: Expr) -> bool:
+    """Whether an expression compares a position with another, or with a number."""
+    if e.kind != "op" or e.data not in ("lt", "le", "gt", "ge"):
+        return False
+    return all(a.kind in ("index", "const") for a in e.args) and any(a.kind == "index" for a in e.args)
+
+
 def sides(e: Expr) -> tuple[Ix, Ix]:
     """What a comparison of positions, or of one with a number, compares."""
     a, b = (x.data if x.kind == "index" else ix(x.data) for x in e.args)

@@ -20,7 +20,25 @@ from typing import Any, NoReturn
 import numpy as np
 
 from ..core.dtypes import numpy_type
-from ..loop.ir import Alloc, Arg, Buf, Fail, For, Func, If, Imm, Let, Parallel, Prefetch, Set, Stmt, Store, Var, walk
+from ..loop.ir import (
+    Alloc,
+    Arg,
+    Buf,
+    Fail,
+    For,
+    Func,
+    If,
+    Imm,
+    Let,
+    Parallel,
+    Prefetch,
+    Set,
+    Stmt,
+    Store,
+    Turn,
+    Var,
+    walk,
+)
 from ..loop.text import head
 from . import gpu
 from .values import InterpError, Memory, bind, literal, narrow, operate, scalars
@@ -98,8 +116,8 @@ class _Machine:
         for a in func.allocs:
             self.allocate(a)
         for s in walk(func.body):
-            if isinstance(s, Store):
-                self.memory[s.buf.name].constant = False
+            if isinstance(s, (Store, Turn)):
+                self.memory[(s.buf if isinstance(s, Store) else s.into).name].constant = False
 
     def allocate(self, a: Alloc) -> None:
         count = int(self.value(a.count)[0])
@@ -138,6 +156,8 @@ class _Machine:
                     self.regs[s.dst.name] = self.value(s.src)
                 case Store():
                     self.store(s)
+                case Turn():
+                    self.turn(s)
                 case For():
                     lo, hi, step = self.number(s.lo), self.number(s.hi), self.number(s.step)
                     if step < 1:
@@ -207,6 +227,8 @@ class _Machine:
         m = self.memory[b.name]
         mask = self.value(s.args[1]) if len(s.args) > 1 else None
         index = self.value(s.args[0])
+        if s.op == "strided":
+            index = index[0] + _lanes(lanes) * s.attr
         if m.constant and mask is None and len(index) == 1 and 0 <= (first := int(index[0])) <= m.data.size - lanes:
             return m.data[first : first + lanes].astype(numpy_type(s.dst.dtype))
         at = self.where(b, index, lanes, mask)
@@ -236,10 +258,28 @@ class _Machine:
 
     def store(self, s: Store) -> None:
         b = s.buf
-        m = self.memory[b.name]
         value = self.value(s.value)
         mask = self.value(s.mask) if s.mask is not None else None
         at = self.where(b, self.value(s.index), len(value), mask)
+        self.written(b, at)
+        self.memory[b.name].data[at] = narrow(value if mask is None else value[mask], b)
+
+    def turn(self, s: Turn) -> None:
+        rows, cols = np.arange(self.number(s.rows)), np.arange(self.number(s.cols))
+        to = (self.number(s.at) + rows[:, None] * self.number(s.pitch) + cols).ravel()
+        of = (self.number(s.index) + rows[:, None] + cols * self.number(s.stride)).ravel()
+        if len(of):
+            source = self.memory[s.buf.name]
+            of = self.where(s.buf, of, len(of), None)
+            if not source.constant:
+                self.read(s.buf, source, of)
+            to = self.where(s.into, to, len(to), None)
+            self.written(s.into, to)
+            self.memory[s.into.name].data[to] = source.data[of]
+
+    def written(self, b: Buf, at: np.ndarray) -> None:
+        """Check that this thread may write these elements, and note that it has."""
+        m = self.memory[b.name]
         if self.thread is not None:
             if m.writers and m.writers != {self.thread}:
                 self.conflict(b, at, m.writer, "writes", "wrote")
@@ -247,11 +287,10 @@ class _Machine:
                 self.conflict(b, at, m.reader, "writes", "read")
             m.writer[at] = self.thread
             m.writers.add(self.thread)
-        m.data[at] = narrow(value if mask is None else value[mask], b)
         m.held[at] = True
 
     # --- operations ---
     def let(self, s: Let) -> np.ndarray:
-        if s.op in ("load", "gather"):
+        if s.op in ("load", "gather", "strided"):
             return self.load(s)
         return operate(s, [self.value(a) for a in s.args], lambda message, row: self.error(message))

@@ -18,6 +18,7 @@ from .scope import Emitter, Scope
 THREADS = sym("threads")
 BLOCK_ROWS = 64  # rows summed before their column sums join the thread's, in f64: errors do not pile up
 BLOCK = 64  # points, or vectors of them, that an accumulator sums up before that joins a sum in f64
+TURNS = 2  # accumulators of the sum of a short row
 LAST = (1 << 63) - 1
 
 Accumulator = tuple[Reg, ...]
@@ -263,6 +264,17 @@ class Reductions(Emitter):
             better = self.prim(s, "and", better, mask)
         s.body.append(Set(acc[0], self.prim(s, "where", better, value, acc[0])))
         s.body.append(Set(acc[1], self.prim(s, "where", better, at, acc[1])))
+
+    def turns(self, st: Stage) -> int:
+        """Accumulators of a sum that take turns. Rows that are at a distance from each other are short, and a short
+        sum is to be as exact as along a row, where every lane has its part."""
+        return TURNS if self.p.apart and st.monoid == "sum" and self.sum_type(st) is f32 else 1
+
+    def take_turns(self, s: Scope, accs: list[Accumulator]) -> None:
+        """The accumulator that has just got a value becomes the last one."""
+        values = [self.freeze(s, a) for (a,) in accs]
+        for (a,), value in zip(accs, [*values[1:], values[0]], strict=True):
+            s.body.append(Set(a, value))
 
     def finish(self, s: Scope, st: Stage, accs: list[Accumulator]) -> None:
         """Combine unrolled accumulators and lanes; the stage's value is then readable at row level."""

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from ..core.dtypes import compute_type, i32, i64
-from ..fusion import scalar as sc
-from ..fusion.conditions import on_positions
 from ..fusion.ir import Fusion, Stage
 from ..fusion.online import Online, online
 from ..fusion.scalar import Expr
@@ -16,6 +14,7 @@ from ..schedule.gpu_base import DEAR, GpuSchedule, beside
 from ..schedule.gpu_fit import room_for, row_bytes
 from ..schedule.windows import one_for_all
 from .accumulate import BLOCK, Reductions
+from .borders import Borders
 from .ir import Arg, Buf, Func, Grid, If, Let, Reg, Set, Stmt, Store, Var, zeros
 from .passes import Passes
 from .scope import Scope
@@ -39,7 +38,7 @@ def walks(f: Fusion, schedule: GpuSchedule) -> Passes:
     return Passes(f, schedule, KEEP[schedule.keep] if held else None, held, running(f, schedule))
 
 
-class Nest(Reductions):
+class Nest(Borders, Reductions):
     """One fusion under one schedule, being lowered.
 
     `width`: lanes of what varies along the vector axis; `row_vector`: that axis is a row axis.
@@ -287,28 +286,6 @@ class Nest(Reductions):
         single: list[Stmt] = [Let(some, "load", (base, mask), buf), Set(dst, some)]
         s.body += [Var(dst, zeros(dtype, lanes)), If(self.prim(s, "and", *ends), whole, single)]
         return self.own(s, dst)
-
-    def between_borders(self, e: Expr) -> bool:
-        """Whether a condition holds for all positions between two for which it holds: it bounds the vector axis."""
-        if self.v not in e.axes:
-            return True
-        if e.kind == "op" and e.data == "and" and e.dtype.is_bool:
-            return all(map(self.between_borders, e.args))
-        if not on_positions(e) or self.v is None:
-            return False
-        a, b = sc.sides(e)
-        c = (a - b).coefficient(self.v, within=self.steady)
-        return c is not None and c.as_int() is not None
-
-    def condition_at(self, s: Scope, e: Expr, lane: int) -> Arg:
-        """A condition on positions, of one lane of a vector."""
-        assert self.v is not None
-        if self.v not in e.axes:
-            return self.emit(s, e)
-        if e.kind == "index":
-            place = e.data if lane == 0 else e.data.subst({self.v: self.v.ix + lane})
-            return self.as_number(s, self.scalar_index(s, place, "index"))
-        return self.prim(s, e.data, *(self.condition_at(s, a, lane) for a in e.args))
 
     def quads(self, column: Ix) -> bool:
         return self.v is not None and column.as_axis() is self.v

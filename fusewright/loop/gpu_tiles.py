@@ -8,8 +8,7 @@ from dataclasses import replace
 
 from ..core.dtypes import DType, bool_
 from ..fusion import scalar as sc
-from ..fusion.conditions import on_positions
-from ..fusion.scalar import Expr
+from ..fusion.scalar import Expr, on_positions
 from ..index.expr import ONE, Atom, ix
 from ..index.layout import product
 from ..schedule.gpu_base import STAGE

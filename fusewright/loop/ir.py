@@ -19,6 +19,9 @@ Grammar (text format and parser in `loop/text.py`)
                                                     `cluster c`: c consecutive blocks form a cluster, and run together;
                                                     `dependent`: blocks wait for the launch before
             | barrier "reason"                      CUDA: all threads of the block wait for each other
+            | turn a[i] by p = b[j] by q of m, n    CPU: a[i + r*p + c] = b[j + c*q + r] for 0 <= r < m, 0 <= c < n, as
+                                                    stored, in any order: what is side by side in b along r is so in
+                                                    a along c
             | prefetch buf[index]                   a hint: bring the element's cache line nearer; reads nothing
             | copy own[i] = buf[j] of n {hint}      CUDA: begin to copy n elements, as stored, to the thread's scratch
             | commit                                CUDA: what this thread has begun to copy since then is a group
@@ -32,7 +35,7 @@ Operations of a `Let`
     cast            to the register's dtype; float to int truncates; bool to number gives 0 or 1
     round           f32 -> attr (bf16 | f16) -> f32
     splat           scalar to all lanes
-    iota            (base: index) -> base, base+1, ...  (indices)
+    iota            (base: index[, step: index]) -> base, base+step, ...  (indices; without: base+1; CPU: with)
     lanemask        (n: index) -> lane < n
     lanerange       CUDA, (at, n: index) -> 0 <= at + lane < n
     load            (buf, index: scalar[, mask[, reach]]) -> `lanes` consecutive elements, widened to the register's
@@ -40,6 +43,8 @@ Operations of a `Let`
                     "across", with a `lanerange`: all elements up to index `reach` may be read, whatever the mask; a
                     lane whose mask is false then gives any value, if another lane's is true
     gather          (buf, index: lanes[, mask]) -> one element per lane
+    strided         CPU, (buf, index: scalar) -> lane l is element index + l * attr, attr one of STEPS; all elements
+                    between the first and the last may be read
     hreduce         (vector) combine all lanes with the monoid in attr (sum prod max min any all)
     philox          (seed: i64 scalar, row, column: index) -> u32; attr = stream (see prims/philox.py)
     philoxrun       (seed, row, start: scalars) -> u32 of columns start + offset, ..., one per lane; start is a
@@ -117,6 +122,7 @@ from typing import Any
 from ..core.dtypes import DType, bool_, i64
 
 WARP = 32  # CUDA threads that can exchange registers
+STEPS = (2, 3, 4, -1)  # distances of elements in memory that vectors are taken apart for
 CLUSTERS = (1, 2, 4, 8)  # blocks that a cluster may have
 
 
@@ -255,6 +261,20 @@ class Prefetch:
 
 
 @dataclass(frozen=True, slots=True)
+class Turn:
+    """Transpose a tile: into[at + r * pitch + c] = buf[index + c * stride + r] for r < rows, c < cols."""
+
+    into: Buf
+    at: Arg
+    pitch: Arg
+    buf: Buf
+    index: Arg
+    stride: Arg
+    rows: Arg
+    cols: Arg
+
+
+@dataclass(frozen=True, slots=True)
 class Copy:
     """Begin to copy `lanes` elements buf[index], ... to into[at], ...: external memory to scratch of one type."""
 
@@ -283,7 +303,8 @@ class Fail:
     """An index was out of range."""
 
 
-Stmt = Let | Var | Set | Store | For | If | Alloc | Parallel | Grid | Barrier | Prefetch | Copy | Commit | Wait | Fail
+Flat = Let | Var | Set | Store | Barrier | Prefetch | Turn | Copy | Commit | Wait | Fail  # statements without a body
+Stmt = Flat | For | If | Alloc | Parallel | Grid
 
 
 @dataclass(slots=True)
@@ -341,6 +362,8 @@ def operands(s: Stmt) -> tuple[Arg, ...]:
             return (s.cond,)
         case Prefetch():
             return (s.index,)
+        case Turn():
+            return (s.at, s.pitch, s.index, s.stride, s.rows, s.cols)
         case Copy():
             return (s.at, s.index)
     return ()

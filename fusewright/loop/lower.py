@@ -25,6 +25,7 @@ from .passes import Passes
 from .row_blocks import RowBlocks
 from .scope import Params, Scope
 from .segments import segments
+from .turned_rows import TurnedRows
 
 
 @dataclass(slots=True)
@@ -79,13 +80,13 @@ class _Pass:
     sums: Sums
 
 
-class _Lower(RowBlocks):
+class _Lower(TurnedRows, RowBlocks):
     """Lowers one phase of a kernel: appends its regions to `func`."""
 
     def __init__(self, f: Fusion, schedule: Schedule, func: Func, bufs: dict[str, Buf], params: Params, prefetch: bool):
         super().__init__(func, bufs, params)
         self.prefetch = prefetch
-        self.p = Passes(f, schedule, shared=schedule.shared)
+        self.p = Passes(f, schedule, keep_strided=True, shared=schedule.shared)
         self.rows, self.cols, self.v = self.p.rows, self.p.cols, self.p.v
         self.width = schedule.lanes if self.v is not None else 1
         self.row_vector = self.v in self.rows
@@ -95,6 +96,7 @@ class _Lower(RowBlocks):
         whole = self.v is not None and all(n % self.width == 0 for n in self.chunk.values()) and not schedule.scatters
         self.steady = whole and self.v is not None and steady(f, self.v, self.width * self.abreast)
         self.prepare(f, schedule)
+        self.tiled(f, schedule)
         self.at_chunk: dict[Atom, Arg] = {}
         self.kept = {e: Buf(f"kept{k}", e.dtype) for k, e in enumerate(self.p.kept, len(func.allocs))}
         if self.kept:
@@ -200,13 +202,17 @@ class _Lower(RowBlocks):
         stages = self.p.work[number]
         reduces = [st for st in stages if st.kind == "reduce" and st not in self.p.outer_vec]
         unroll = self._unroll(stages)
-        accs = {(st.name, u): self.accumulator(s, st) for st in reduces for u in range(unroll)}
-        sums = self.sums(s, [accs[st.name, u][0] for st in reduces if st.monoid == "sum" for u in range(unroll)])
+        count = {st.name: max(unroll, self.turns(st) if self.row_vector else 1) for st in reduces}
+        accs = {(st.name, u): self.accumulator(s, st) for st in reduces for u in range(count[st.name])}
+        added = {st.name for st in reduces if st.monoid == "sum"}
+        sums = self.sums(s, [acc[0] for (name, _), acc in accs.items() if name in added])
         p = _Pass(number, stages, unroll, accs, self._scan_registers(s, stages), sums)
         self._loops(s, 0, p)
+        if self.row_vector:
+            self.rows_out(s, stages, self.there)
         self.add_blocks(s, sums)
         for st in reduces:
-            self.finish(s, st, [accs[st.name, u] for u in range(unroll)])
+            self.finish(s, st, [accs[st.name, u] for u in range(count[st.name])])
 
     def _scan_registers(self, s: Scope, stages: list[Stage]) -> dict[str, Reg]:
         """Running totals of the scans this pass reads; f32 sums and products run in f64, as eager's do."""
@@ -226,7 +232,7 @@ class _Lower(RowBlocks):
         scanned = any(n in self.p.scans for st in stages for n in st.body.stages)
         if self.width == 1 or scanned:
             return 1
-        if self.row_vector and (self.in_block or not any(st.kind == "reduce" for st in stages)):
+        if self.row_vector and (self.in_block or self.p.apart or not any(st.kind == "reduce" for st in stages)):
             return 1  # there are chains enough, or none
         work = [e for e in sc.walk([st.body for st in stages]) if e.axes & set(self.cols) and e not in self.kept]
         if any(e.kind == "random" for e in work) and self.width <= 16 and not self.row_vector:
@@ -242,6 +248,9 @@ class _Lower(RowBlocks):
             return
         a = self.cols[depth]
         lo, hi = self._range(s, a)
+        if a is self.across:
+            tile = (lo, hi), self._range(s, self.cols[depth + 1])
+            self.turn_in(s, *tile)
         if a is not self.v:
 
             def inside(c: Scope, var: Reg) -> None:
@@ -257,6 +266,8 @@ class _Lower(RowBlocks):
                 self.several_columns(s, a, (lo, hi), p.unroll, p.sums, lambda x, u: self._point(x, p, u))
             else:
                 self.blocks(s, lo, hi, 1, p.sums if innermost else Sums(), inside)
+            if a is self.across:
+                self.turn_out(s, *tile)
             return
         # the vectorised axis is the innermost
         for start, stop, q in self._segments(s, lo, hi, p):
@@ -355,6 +366,8 @@ class _Lower(RowBlocks):
                 self.accumulate_column(s, st)
             else:
                 self.accumulate(s, st, p.accs[st.name, u])
+                if (st.name, 1) in p.accs and p.unroll == 1:
+                    self.take_turns(s, [p.accs[st.name, k] for k in range(self.turns(st))])
 
     def _look_ahead(self, s: Scope) -> None:
         """Ask for what the next row's first pass will read: it waits for memory, this pass for arithmetic."""
@@ -392,6 +405,9 @@ class _Lower(RowBlocks):
     def _store(self, s: Scope, st: Stage) -> None:
         assert st.offset is not None
         value = self.emit(s, st.body)
+        if st.name in self.drained:
+            self.drain(s, st, self.splat(s, value, self.width))
+            return
         base, contiguous = self.index(s, st.offset, st.buffer)
         buf = self.bufs[st.buffer]
         if self.v is None or self.v not in st.axes or self.width == 1:

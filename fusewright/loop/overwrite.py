@@ -7,6 +7,7 @@ from ..fusion.ir import Fusion
 from ..fusion.scalar import Expr
 from ..index.expr import Ix
 from ..schedule.cpu import Schedule
+from ..schedule.turned import turned
 from .passes import Passes
 
 
@@ -17,8 +18,8 @@ def overwritable(f: Fusion, schedule: Schedule) -> dict[str, list[str]]:
     stores an element is the only one that reads it if every load of the input has the store's own offset. What is left
     is order. A store at every point is made in one pass, after everything that the point computes in that pass
     (`_Lower._point`): the input may be read there and in the passes before, by any stage. A store that comes after the
-    passes may be the input's only reader. A kernel with checks may have to be run again by torch, from the same inputs;
-    one that scatters runs as several nests.
+    passes may be the input's only reader. What a tile reads is more than its own points have. A kernel with checks may
+    have to be run again by torch, from the same inputs; one that scatters runs as several nests.
     """
     if f.checks or f.before or f.after or any(s.kind not in ("reduce", "scan", "store") for s in f.stages):
         return {}
@@ -33,6 +34,7 @@ def overwritable(f: Fusion, schedule: Schedule) -> dict[str, list[str]]:
             if e.kind == "load":
                 when[e.data[0]] = n
                 offsets.setdefault(e.data[0], set()).add(e.data[1])
+    tiles = {e.data[0] for e in turned(f, p.cols[-2], p.cols[-1])} if schedule.turn and p.v in p.cols else set()
     out: dict[str, list[str]] = {}
     for n, stages in [*p.work.items(), (late, after)]:
         for s in stages:
@@ -47,6 +49,7 @@ def overwritable(f: Fusion, schedule: Schedule) -> dict[str, list[str]]:
                 b.name
                 for b in f.buffers
                 if not b.output
+                and b.name not in tiles
                 and b.dtype is s.dtype
                 and offsets.get(b.name) == {s.offset}
                 and when[b.name] <= n

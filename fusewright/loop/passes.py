@@ -12,6 +12,8 @@ from ..fusion.online import Online
 from ..fusion.scalar import Expr
 from ..index.expr import Atom, Ix
 from ..schedule.cpu_blocks import in_all_rows
+from ..schedule.short import apart
+from ..schedule.turned import turns
 
 KEEP_COST = 16  # instructions per vector above which a value used by two passes is kept rather than recomputed
 
@@ -35,10 +37,11 @@ class Passes:
     `inner`: reductions over the columns of a row; `outer_vec`: over rows, one result per column; `outer_scalar`: over
     rows, of row values; `full`: over both. `nest`, `row_stores`, `epilogue`: stores at every point, once a row, and
     after all rows. `work[p]`: what pass p computes at every point; `keep_at[p]`: expressions it leaves in scratch for
-    later passes; `kept`: all of those; `shared`: what is the same in all rows, if it is to be computed once. `ahead`,
-    `next_row`: see `_look_ahead`.
+    later passes; `kept`: all of those; `shared`: what is the same in all rows, if it is to be computed once. `apart`:
+    whether lanes read at a distance from each other. `ahead`, `next_row`: see `_look_ahead`.
 
-    `keep_cost`: instructions above which a value is kept (None: nothing is); `keep_loads`: what was read is kept, too;
+    `keep_cost`: instructions above which a value is kept (None: nothing is); `keep_loads`: what was read is kept, too
+    (or only what lanes read at a distance from each other: `keep_strided`);
     `online`: reductions that do not wait for those they read.
     """
 
@@ -50,6 +53,7 @@ class Passes:
         keep_loads: bool = False,
         online: Mapping[str, Online] | None = None,
         shared: bool = False,
+        keep_strided: bool = False,
     ):
         self.online = online or {}
         by_name = {a.name: a for a in f.axes}
@@ -57,13 +61,16 @@ class Passes:
         self.rows = [by_name[n] for n in schedule.rows]
         self.cols = [by_name[n] for n in schedule.cols]
         self.v: Atom | None = by_name.get(schedule.vector)
+        self.turn = bool(getattr(schedule, "turn", ""))
         self._classify(bool(schedule.split))
         self._order()
+        loads = [e for e in sc.walk([s.body for s in f.stages]) if e.kind == "load"]
+        self.apart = any(self.strided(e.data[1]) for e in loads)
         self.keep_at: dict[int, list[Expr]] = {}
         self.kept: list[Expr] = []
         self.shared = in_all_rows([s.body for w in self.work.values() for s in w], self.cols, self.v) if shared else []
         if keep_cost is not None and "keep" not in f.without:
-            self._keep(keep_cost, keep_loads)
+            self._keep(keep_cost, keep_loads, keep_strided)
         self._look_ahead()
 
     def _classify(self, split: bool) -> None:
@@ -134,7 +141,7 @@ class Passes:
         """What a pass evaluates for a stage."""
         return self.online[s.name].of if s.name in self.online else s.body
 
-    def _keep(self, keep_cost: int, keep_loads: bool) -> None:
+    def _keep(self, keep_cost: int, keep_loads: bool, keep_strided: bool) -> None:
         """Per pass: expressions it must leave in scratch, and those later passes find there."""
         cols = set(self.cols)
         cost: dict[Expr, int] = {}
@@ -159,13 +166,24 @@ class Passes:
                     if e in self.kept:
                         continue
                     varies = self.v is None or self.v in e.axes
-                    dear = total(e) >= keep_cost if e.kind != "load" else keep_loads and set(self.rows) & e.axes
+                    if e.kind == "load":
+                        dear = bool(keep_loads and set(self.rows) & e.axes) or (keep_strided and self._dear(e))
+                    else:
+                        dear = total(e) >= keep_cost
                     if varies and e in needs[q] and dear:
                         self.kept.append(e)
                         self.keep_at.setdefault(q, []).append(e)
                         continue
                     stack.extend(e.children())
             needs[p] = {e for e in sc.walk(self.with_scans(roots)) if e.axes & cols}
+
+    def strided(self, offset: Ix) -> bool:
+        """Whether rows fill the lanes, and lie at a distance from each other there."""
+        return self.v is not None and self.v in self.rows and apart(offset, self.v)
+
+    def _dear(self, e: Expr) -> bool:
+        """Whether a load is element by element."""
+        return self.strided(e.data[1]) and not (self.turn and not e.args and turns(e.data[1], self.cols[-1], self.v))
 
     def _look_ahead(self) -> None:
         """`ahead`: the pass during which the next row is asked for; `next_row`: what of it (buffer, offset).

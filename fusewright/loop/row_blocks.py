@@ -20,11 +20,12 @@ from .scope import Scope
 class RowBlocks(Scatters):
     """The part of lowering that visits rows in lanes.
 
-    `abreast`: vectors of a block; `in_block`: whether one is being written.
+    `abreast`: vectors of a block; `in_block`: whether one is being written; `there`: rows in the lanes.
     """
 
     abreast: int
     in_block = False
+    there: Arg = imm(0)
 
     def row_block(self, s: Scope, start: Arg, body: Callable[[Scope], None]) -> None:
         """`body` for the rows from `start` on: a whole block, or what is left at the end."""
@@ -37,6 +38,7 @@ class RowBlocks(Scatters):
         whole = self.prim(s, "le", self.add(s, start, imm(block)), extent)
         branches: list[list[Stmt]] = [[], []]
         self.width, self.in_block = block, True
+        self.there = imm(block)
         body(self._lanes(s, branches[0], start))
         self.width, self.in_block = one, False
         var = self.reg(i64, prefix="row")
@@ -51,11 +53,17 @@ class RowBlocks(Scatters):
         """One vector of rows, of which some lanes may be missing."""
         whole = self.prim(s, "le", self.add(s, start, imm(self.width)), extent)
         branches: list[list[Stmt]] = [[], []]
-        body(self._lanes(s, branches[0], start))
-        c = self._lanes(s, branches[1], start)
-        c.mask = self.let(c, "lanemask", (self.prim(c, "sub", extent, start),), bool_, self.width)
-        body(c)
+        for masked, inside in enumerate(branches):
+            c = self._lanes(s, inside, start)
+            self.there = self.prim(c, "sub", extent, start) if masked else imm(self.width)
+            if masked:
+                c.mask = self.let(c, "lanemask", (self.there,), bool_, self.width)
+            self.rows_in(c, self.there)
+            body(c)
         s.body.append(If(whole, *branches))
+
+    def rows_in(self, s: Scope, count: Arg) -> None:
+        """What comes before the passes over `count` rows."""
 
     def _lanes(self, s: Scope, body: list[Stmt], start: Arg) -> Scope:
         """A scope whose lanes are the rows from `start` on."""

@@ -117,7 +117,7 @@ class Emitter:
         attr: Any = None,
     ) -> Arg:
         key = (op, args, dtype, lanes, buf, attr)
-        if op not in ("load", "gather"):
+        if op not in ("load", "gather", "strided"):
             found = s.memo.get(key)
             if found is not None:
                 return found
@@ -186,6 +186,9 @@ class Emitter:
                 return self.add(s, base, v.axes[v.vector]), True
             if c is ZERO:  # only quotients vary along it, and not within a vector
                 return self.scalar_index(s, p, role), False
+            if c is not None and self.func.target == "cpu":
+                at = self.scalar_index(s, p, role), self.scalar_index(s, c, role)
+                return self.let(s, "iota", at, self.ix, v.lanes), False
             return self.vector_index(s, p, role, v), False
         return self.scalar_index(s, p, role), False
 

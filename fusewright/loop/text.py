@@ -12,6 +12,7 @@ Grammar
             | "if" arg "{" stmt* "}" ["else" "{" stmt* "}"]
             | "store" name "[" arg "]" "=" arg ["{" (["mask" arg], ["hint" word+]) "}"]
             | "prefetch" name "[" arg "]"
+            | "turn" name "[" arg "]" "by" arg "=" name "[" arg "]" "by" arg "of" arg "," arg
             | "copy" name "[" arg "]" "=" name "[" arg "]" "of" integer ["{" word+ "}"]
             | "commit" | "wait" integer
             | "parallel" name "of" name "{" stmt* "}"
@@ -56,13 +57,14 @@ from .ir import (
     Set,
     Stmt,
     Store,
+    Turn,
     Var,
     Wait,
 )
 
 _TYPE = re.compile(r"([a-z]+?\d*)(?:x(\d+))?")
 _RESERVED = {"true", "false", "inf", "nan"}
-_MEMORY_OPS = ("load", "gather", "last")
+_MEMORY_OPS = ("load", "gather", "strided", "last")
 SCOPES = {"cpu": ("thread", "shared"), "cuda": ("register", "own", "block", "grid", "counters")}
 
 
@@ -137,6 +139,9 @@ def head(s: Stmt, index: DType = i64) -> str:
             return f"alloc {s.buf.name}: {s.buf.dtype}[{arg(s.count)}] {s.scope}"
         case Prefetch():
             return f"prefetch {s.buf.name}[{arg(s.index)}]"
+        case Turn():
+            of = f"{s.buf.name}[{arg(s.index)}] by {arg(s.stride)} of {arg(s.rows)}, {arg(s.cols)}"
+            return f"turn {s.into.name}[{arg(s.at)}] by {arg(s.pitch)} = {of}"
         case Copy():
             tail = f" {{{s.hint}}}" if s.hint else ""
             return f"copy {s.into.name}[{arg(s.at)}] = {s.buf.name}[{arg(s.index)}] of {s.lanes}{tail}"
@@ -367,6 +372,8 @@ class _Parser:
             return Barrier(c.string("a reason, as a string"))
         if c.accept("prefetch"):
             return Prefetch(*self.element())
+        if c.accept("turn"):
+            return self.turn()
         if c.accept("copy"):
             return self.copy()
         if c.accept("commit"):
@@ -397,7 +404,7 @@ class _Parser:
     def attribute(self) -> Any:
         """What stands in braces behind an operation, up to and including the closing brace."""
         c = self.c
-        attr: Any = c.integer("an attribute") if c.token.kind == "number" else self.words("an attribute")
+        attr: Any = self.words("an attribute") if c.token.kind == "word" else c.integer("an attribute")
         attr = BY_NAME.get(attr, attr)
         if c.is_at(","):
             group = [attr]
@@ -420,6 +427,20 @@ class _Parser:
         index = self.arg()
         self.c.expect("]")
         return buf, index
+
+    def turn(self) -> Turn:
+        c = self.c
+        into, at = self.element()
+        c.expect("by")
+        pitch = self.arg()
+        c.expect("=")
+        buf, index = self.element()
+        c.expect("by")
+        stride = self.arg()
+        c.expect("of")
+        rows = self.arg()
+        c.expect(",")
+        return Turn(into, at, pitch, buf, index, stride, rows, self.arg())
 
     def copy(self) -> Copy:
         c = self.c

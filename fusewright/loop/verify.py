@@ -25,6 +25,7 @@ from ..core.errors import VerifyError
 from ..core.lazy import lazy_import
 from ..prims.table import MONOIDS, PRIMS
 from .ir import (
+    STEPS,
     Alloc,
     Arg,
     Barrier,
@@ -44,6 +45,7 @@ from .ir import (
     Set,
     Stmt,
     Store,
+    Turn,
     Var,
     Wait,
 )
@@ -226,6 +228,8 @@ class _Verifier:
             elif isinstance(s, Prefetch):
                 self.memory(s.buf, compute_type(s.buf.dtype), "asks for")
                 self.want(s.index, self.index, 1, "the index")
+            elif isinstance(s, Turn) and not self.cuda:
+                self.turn(s)
             elif isinstance(s, Copy) and self.cuda:
                 self.copy(s)
             elif not (isinstance(s, Fail) or (self.cuda and isinstance(s, (Barrier, Commit, Wait)))):
@@ -291,6 +295,15 @@ class _Verifier:
                 self.fail(f"unknown hint '{s.hint}'")
             if index.lanes != 1 or s.mask is not None:
                 self.fail("a store with hint 'stream' must be consecutive and without a mask")
+
+    def turn(self, s: Turn) -> None:
+        if not self.memory(s.into, compute_type(s.into.dtype), "stores to"):
+            self.fail(f"store to '{s.into.name}', which is an input")
+        self.memory(s.buf, compute_type(s.buf.dtype), "reads")
+        if s.into.dtype is not s.buf.dtype or s.into.name == s.buf.name:
+            self.fail("a tile is turned into another buffer of its type")
+        for a in (s.at, s.pitch, s.index, s.stride, s.rows, s.cols):
+            self.want(a, self.index, 1, "the operand")
 
     def copy(self, s: Copy) -> None:
         for b, at in ((s.into, s.at), (s.buf, s.index)):
@@ -387,8 +400,10 @@ class _Verifier:
         self.want(s.args[0], s.dst.dtype, 1, "the operand")
 
     def iota(self, s: Let) -> None:
-        self.plain(s, 1)
+        self.plain(s, 2 if len(s.args) == 2 and not self.cuda else 1)
         self.want(s.args[0], self.index, 1, "the base")
+        if len(s.args) == 2:
+            self.want(s.args[1], self.index, 1, "the step")
         self.result(s, self.index, s.dst.lanes)
 
     def lanemask(self, s: Let) -> None:
@@ -407,6 +422,12 @@ class _Verifier:
             self.want(args[1], bool_, lanes, "the mask")
         if len(args) == 3:
             self.want(args[2], self.index, 1, "the reach")
+
+    def strided(self, s: Let) -> None:
+        if self.cuda or s.buf is None or len(s.args) != 1 or s.attr not in STEPS or s.dst.lanes < 2:
+            self.fail(f"strided takes a buffer, an index and a step of {STEPS}, and gives lanes")
+        self.memory(s.buf, s.dst.dtype, "strided reads")
+        self.want(s.args[0], self.index, 1, "the index")
 
     def hreduce(self, s: Let) -> None:
         self.plain(s, 1, attr=True)
@@ -457,6 +478,7 @@ _OPS: dict[str, Callable[[_Verifier, Let], None]] = {
     "lanemask": _Verifier.lanemask,
     "load": _Verifier.load,
     "gather": _Verifier.load,
+    "strided": _Verifier.strided,
     "hreduce": _Verifier.hreduce,
     "philox": _Verifier.philox,
     "philoxrun": _Verifier.philoxrun,

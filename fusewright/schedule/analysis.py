@@ -99,17 +99,20 @@ class Analysis:
 
     def across(self, f: Fusion, order: list[Atom], v: Atom) -> Atom | None:
         """The axis that some large access walks side by side while it strides along `v`."""
-        offsets = [(e.data[1], e.data[2]) for e in sc.walk([s.body for s in f.stages]) if e.kind == "load"]
-        offsets += [(s.offset, s.dtype) for s in f.stores() if s.offset is not None]
-        size = {(o, d): self.hint(product(a.extent for a in o.axes())) * d.itemsize for o, d in offsets}
-        most = max(size.values(), default=0)
-        for o, d in offsets:
-            large = LARGE * size[o, d] >= most
-            if large and v in o.axes() and o.coefficient(v, within=True) is not ONE:
+        for o in self.large_offsets(f):
+            if v in o.axes() and o.coefficient(v, within=True) is not ONE:
                 for a in order:
                     if a is not v and o.coefficient(a) is ONE:
                         return a
         return None
+
+    def large_offsets(self, f: Fusion) -> list[Ix]:
+        """The offsets of large accesses."""
+        offsets = [(e.data[1], e.data[2]) for e in sc.walk([s.body for s in f.stages]) if e.kind == "load"]
+        offsets += [(s.offset, s.dtype) for s in f.stores() if s.offset is not None]
+        size = {(o, d): self.hint(product(a.extent for a in o.axes())) * d.itemsize for o, d in offsets}
+        most = max(size.values(), default=0)
+        return [o for o, d in offsets if LARGE * size[o, d] >= most]
 
     def by_stride(self, axes: tuple[Atom, ...]) -> list[Atom]:
         """Outermost first: by stride in the largest store or load that has these axes."""

@@ -24,8 +24,10 @@ from ..index.layout import product
 from ..prims.table import ARG_MONOIDS
 from .analysis import Analysis
 from .cpu_blocks import in_blocks, sharing
-from .forms import axes, flag, names, owner, render, sizes, some, vector
+from .forms import axes, flag, name, names, owner, render, sizes, some, vector
 from .scatter import arrange
+from .short import rows_through, scanned_rows, short_rows
+from .turned import SHORT, tile, turned_stores
 
 CHUNK = 8192  # points of a column axis that one row of work covers, when rows may be cut
 TILE = (16, 256)  # the same for the two axes of a transpose: what is read across stays in the first-level cache
@@ -40,6 +42,8 @@ class Schedule:
     `rows`, `cols`: axes outermost first; `vector`: the vectorised axis ("" for scalar code); `lanes`: its width;
     `split`: column axes that are cut into chunks of so many points; the chunks join the rows, so no reduction may
     need a whole row; `stream`: outputs written past the caches;
+    `turn`: the axis of tiles, or the column axis of rows in lanes, along which memory lies side by side that is read or
+    written across, which passes through scratch ("" for none: lanes gather and scatter);
     `family`: the name of this kind of kernel, for people; `owner`: of a scatter, the axis or the run-time coordinate of
     the target that threads divide (None: one thread does it); `abreast`: vectors of rows at a time, where rows fill the
     lanes (0: one), `steps`: columns at a time of single ones that reduce (0: one); `shared`: what is dear and the
@@ -58,6 +62,7 @@ class Schedule:
     family: str
     stream: frozenset[str] = names("hint({buffer}, streaming)")
     owner: str | int | None = owner("divide({axis}, parallel)", "divide(coordinate {n}, parallel)")
+    turn: str = name("stage_in({axis}, thread)", "")
     before: tuple[Schedule, ...] = ()
     after: tuple[Schedule, ...] = ()
     abreast: int = some("unroll(rows, {n})")
@@ -196,14 +201,31 @@ class _Planner(Analysis):
         if not order:
             return f, Schedule((), (), "", 1, (), "pointwise")
         v = order[-1]
-        across = self.across(f, order, v)
+        across = self.across(f, order, v) or self._interleaved(f, order)
         names = [a.name for a in order]
         if across is None:
             chunk = ((v.name, CHUNK),)
             return f, Schedule(tuple(names[:-1]), (v.name,), v.name, self.lanes, chunk, "pointwise")
         rows = tuple(n for n in names if n not in (across.name, v.name))
-        split = ((across.name, TILE[0]), (v.name, TILE[1]))
-        return f, Schedule(rows, (across.name, v.name), v.name, self.lanes, split, "transpose")
+        if self.extent(v) < min(self.lanes, self.extent(across)):  # few lanes would be used
+            v, across = across, v
+        short = self.extent(across) < SHORT and not turned_stores(f, across, v)
+        through = None if short else tile(f, across, v, self.extent(across))
+        turn = across.name if through else ""
+        high, wide = through or TILE
+        split = ((across.name, high), (v.name, wide))
+        return f, Schedule(rows, (across.name, v.name), v.name, self.lanes, split, "transpose", turn=turn)
+
+    def _interleaved(self, f: Fusion, order: list[Atom]) -> Atom | None:
+        """The axis that takes lanes if the innermost is that of a few values side by side, made of much else."""
+        if len(order) < 2 or self.extent(order[-1]) > SHORT or self.extent(order[-2]) < self.lanes:
+            return None
+        without = [o for o in self.large_offsets(f) if order[-1] not in o.axes()]
+        return order[-2] if without and turned_stores(f, order[-1], order[-2]) else None
+
+    def extent(self, a: Atom) -> int:
+        assert a.extent is not None
+        return self.hint(a.extent)
 
     def _rows(self, cols: set[Atom]) -> tuple[Fusion, Schedule]:
         rows = set(self.f.axes) - cols
@@ -217,12 +239,18 @@ class _Planner(Analysis):
         split = not row_order and len(col_order) >= 1 and not self.row_used(self.f.reductions())
         if any(r.monoid in ARG_MONOIDS for r in self.f.reductions()) or any(c.stages for c, _ in self.f.checks):
             split = False
-        vector = col_order[-1]
+        vector, turn = col_order[-1], ""
         family = "inner reduction"
+        again = bool(self.row_used(f.reductions()))
         if unit in row_order and unit is not None and not row_reduced:
             vector = unit
             family = "outer reduction" if not self.row_used(self.f.reductions()) else "outer persistent"
             row_order = [a for a in row_order if a is not unit] + [unit]
+        elif not row_reduced and short_rows(f, row_order, col_order, self.hint, self.lanes, again):
+            vector = row_order[-1]
+            turn = rows_through(f, vector, col_order, self.hint)
+            if self.row_used(f.reductions()):
+                family = "inner persistent"
         elif unit in col_order and unit is not None:
             col_order = [a for a in col_order if a is not unit] + [unit]
             vector = unit
@@ -240,6 +268,7 @@ class _Planner(Analysis):
             self.lanes,
             ((col_order[-1].name, CHUNK),) if split else (),
             family,
+            turn=turn,
         )
 
     def _scan(self, scans: list[Stage]) -> tuple[Fusion, Schedule]:
@@ -248,11 +277,14 @@ class _Planner(Analysis):
         row_order = self.by_stride(tuple(a for a in self.f.axes if a in rows))
         f, row_order = collapse(self.f, row_order)
         unit = Analysis(f, self.hint).unit
-        vector = ""
+        vector = turn = ""
         if unit in row_order and unit is not None:
             row_order = [a for a in row_order if a is not unit] + [unit]
             vector = unit.name
+        elif scanned_rows(f, row_order, self.hint, self.lanes):
+            vector = row_order[-1].name
+            turn = rows_through(f, row_order[-1], [*cols], self.hint)
         (col,) = cols
         return f, Schedule(
-            tuple(a.name for a in row_order), (col.name,), vector, self.lanes if vector else 1, (), "scan"
+            tuple(a.name for a in row_order), (col.name,), vector, self.lanes if vector else 1, (), "scan", turn=turn
         )

@@ -16,6 +16,7 @@ from ..fusion.ir import Fusion
 from ..fusion.scalar import Expr
 from ..index.expr import Atom, Ix
 from ..index.layout import product
+from .analysis import Analysis
 from .quotients import steady
 
 if TYPE_CHECKING:
@@ -34,7 +35,7 @@ ALONE = 1.4
 def in_blocks(f: Fusion, s: Schedule, hint: Callable[[Ix], int], machine: Machine) -> Schedule:
     """`s` with the rows of `f` in blocks, if its lanes are rows and that pays."""
     v = next((a for a in f.axes if a.name == s.vector), None)
-    if v is None or s.vector not in s.rows or s.scatters:
+    if v is None or s.vector not in s.rows or s.scatters or s.turn or Analysis(f, hint).unit is not v:
         return s
     cols = {a for a in f.axes if a.name in s.cols}
     work = [e for e in sc.walk([x.body for x in f.stages]) if e.axes & cols]

@@ -404,20 +404,20 @@ class Edit:
             for i, j: y[i, j] = S(x[j, i])
         becomes
             for tile: { t[j, i] = x[j, i]; barrier; y[i, j] = S(t[j, i]) }
-
         Legal: no reductions; `axis` is a row axis, the vector axis the only column; the vector's lanes divide its
-        extent, and `lanes` (as many, if None) that of `axis`, along which memory is read.
+        extent, and `lanes` (as many, if None) that of `axis`, along which memory is read. On a CPU, where tiles are a
+        "thread"'s own: `axis` is the column axis around the vectorised one, and both are split.
         """
-        turned = self.schedule.lanes if lanes is None else lanes
-        directive = f"stage_in({axis}, {where}, {turned})"
+        if where == "thread" and type(self.schedule) is Schedule:
+            return self.changed(turn=axis)
+        directive = f"stage_in({axis}, {where}, {(turned := self.schedule.lanes if lanes is None else lanes)})"
         self._only(GpuSchedule, directive)
         self._axis(directive, axis)
         if where != "shared":
             raise Illegal(directive, str(where), "tiles are in shared memory", "shared")
-        s = self.schedule
-        ct = legal_gpu.STAGE // max(1, s.lanes)
-        other = {"col_threads": ct, "row_threads": 256 // ct, "steps": 1, "repeat": "", "repeats": 1}
-        return self.changed(across=axis, turned=turned, mode="staged", anchor="", whole=False, **other)
+        ct = legal_gpu.STAGE // max(1, self.schedule.lanes)
+        block = {"col_threads": ct, "row_threads": 256 // ct, "steps": 1, "repeat": "", "repeats": 1, "anchor": ""}
+        return self.changed(across=axis, turned=turned, mode="staged", whole=False, **block)
 
     def align(self, what: str, buffer: str) -> Edit:
         """Vectors of a row start where those of a buffer are aligned; "" for `buffer`: at the row's first column.

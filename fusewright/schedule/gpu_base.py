@@ -8,9 +8,8 @@ from dataclasses import dataclass, field, replace
 
 from ..core.dtypes import DType, bool_
 from ..fusion import scalar as sc
-from ..fusion.conditions import on_positions
 from ..fusion.ir import Buffer, Fusion, Stage
-from ..fusion.scalar import Expr
+from ..fusion.scalar import Expr, on_positions
 from ..index.expr import ONE, ZERO, Atom, Ix, ix
 from ..prims.table import ARG_MONOIDS
 from .analysis import Analysis

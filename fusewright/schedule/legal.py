@@ -21,6 +21,7 @@ from .analysis import Analysis
 from .cpu import Schedule, _aligned
 from .forms import Illegal, spelled
 from .gpu_base import GpuSchedule
+from .turned import LARGEST, tile, turned, turned_stores
 
 LANES = (2, 4, 8, 16, 32)  # widths of vectors: whole registers, halves of them, or several at a time
 ABREAST, STEPS = (2, 4, 8, 16), (2, 4, 8)  # vectors of rows, columns of single ones, at a time (0: one)
@@ -179,6 +180,7 @@ def check(f: Fusion, s: Schedule, anywhere: Collection[str] = ()) -> Fusion:
     _check_blocks(s)
     _check_split(f, s, rows, cols)
     _check_stream(f, s, anywhere)
+    _check_turn(f, s, cols, v)
     return f
 
 
@@ -257,6 +259,35 @@ def _check_stream(f: Fusion, s: Schedule, anywhere: Collection[str]) -> None:
                 "it may start anywhere in memory" if b in anywhere else why,
                 listed(legal) if legal else "no such hint",
             )
+
+
+def _check_turn(f: Fusion, s: Schedule, cols: list[Atom], v: Atom | None) -> None:
+    if not s.turn:
+        return
+    pieces = dict(s.split)
+    why, legal = "", "no stage_in"
+    if v is not None and v not in cols:
+        if [s.turn] != list(s.cols):
+            why, legal = (
+                "not the only column axis of rows that fill the lanes",
+                listed(s.cols[:1] if len(cols) == 1 else ()),
+            )
+        elif not turned(f, cols[0], v) and not turned_stores(f, cols[0], v):
+            why = "nothing lies side by side along this axis only"
+    elif any(x.kind != "store" for x in f.stages):
+        why = "only elementwise kernels have tiles"
+    elif len(cols) < 2 or v is not cols[-1]:
+        why = "a tile is two column axes, of which the inner one is vectorised"
+    elif s.turn != s.cols[-2]:
+        why, legal = "not the axis around the vectorised one", s.cols[-2]
+    elif not {s.turn, s.vector} <= pieces.keys():
+        why, legal = "a tile needs ends along both of its axes", f"split {s.turn} and {s.vector}"
+    elif pieces[s.turn] * pieces[s.vector] > LARGEST:
+        why, legal = "the tile is too large for scratch", f"at most {LARGEST} points"
+    elif tile(f, cols[-2], cols[-1], 1) is None:
+        why = "nothing lies side by side along this axis only"
+    if why:
+        fail(s, "turn", [s.turn], why, legal)
 
 
 def _check_scatter(f: Fusion, s: Schedule, rows: list[Atom], cols: list[Atom], v: Atom | None) -> None:

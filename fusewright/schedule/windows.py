@@ -16,9 +16,8 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from ..fusion import scalar as sc
-from ..fusion.conditions import on_positions
 from ..fusion.ir import Buffer, Fusion
-from ..fusion.scalar import Expr
+from ..fusion.scalar import Expr, on_positions
 from ..index.expr import ONE, ZERO, Atom, Ix, axis, ix, value_axes
 from .quotients import Size, multiple
 

@@ -195,3 +195,18 @@ def test_what_is_called_is_declared() -> None:
     assert declarations("exp", f32, True) == ()
     assert declarations("sin", f32, True) == ("declare float @sinf(float) nounwind willreturn memory(none)",)
     assert declarations("exp", f64, False) == ("declare double @exp(double) nounwind willreturn memory(none)",)
+
+
+@pytest.mark.skipif("x86_64" not in llvm.get_process_triple(), reason="reads the flags of x86's floating-point unit")
+@pytest.mark.parametrize("lanes, fma, avx512", WIDTHS)
+@pytest.mark.parametrize("name, far", [("exp", -177.0), ("exp", -1e4), ("exp2", -254.0), ("exp", -INF), ("exp2", -INF)])
+def test_powers_far_down_do_not_underflow(name: str, far: float, lanes: int, fma: bool, avx512: bool) -> None:
+    """A product that underflows takes a processor many times as long, and masks are made of exp(-inf)."""
+    libm = ctypes.CDLL(None)
+    x = np.array([far, 1.0] * 8, np.float32)
+    apply(name, x, lanes, fma, avx512)
+    for given, underflow in ((x, 0), (np.array([-100.3] * 16, np.float32) * (1 if name == "exp" else 1.3), 0x10)):
+        libm.feclearexcept(0x3F)
+        y = apply(name, given, lanes, fma, avx512)
+        assert libm.fetestexcept(0x10) == underflow
+        assert underflow or (y[::2] == 0).all()

@@ -60,10 +60,15 @@ def _cpu(f: Fusion, pick: Pick) -> Schedule:
     before, after = ([_cpu(g, pick) for g in part] for part in (f.before, f.after))
     lanes = pick([16, 16, 4, 2, 32]) if vector else 1
     family = "drawn scatter" if scatter else "drawn"
-    blocks = (pick([0, 0, 2, 4, 8]), pick([0, 0, 2, 4])) if vector in rows else (0, 0)
+    turn = ""
+    if len(cols) > 1 and vector == cols[-1] and pick([0, 1]):  # a tile
+        turn, split = cols[-2], tuple((c, pick([5, 16, 40])) for c in cols[-2:])
+    if len(cols) == 1 and vector in rows and pick([0, 1]):  # rows in lanes
+        turn = cols[0]
+    blocks = (pick([0, 0, 2, 4, 8]), pick([0, 0, 2, 4])) if vector in rows and not turn else (0, 0)
     shared = vector in cols and pick([False, True])
     return Schedule(
-        rows, cols, vector, lanes, split, family, stream, owner, tuple(before), tuple(after), *blocks, shared
+        rows, cols, vector, lanes, split, family, stream, owner, turn, tuple(before), tuple(after), *blocks, shared
     )
 
 

@@ -31,6 +31,8 @@ OURS: dict[str, tuple[Program, torch.dtype]] = {
     "sums down": (lambda x: x.sum(0), torch.float32),
     "transposed": (lambda x: x.t().amax(1), torch.float32),
     "running sums down": (lambda x: x.cumsum(0), torch.float32),
+    "transpose": (lambda x: x[:100].t().contiguous(), torch.float32),
+    "16-bit transpose": (lambda x: x.t().contiguous(), torch.bfloat16),
 }
 TORCHS: dict[str, tuple[Program, torch.dtype]] = {
     "sums": (lambda x: x.sum(1), torch.float32),
@@ -38,7 +40,8 @@ TORCHS: dict[str, tuple[Program, torch.dtype]] = {
     "sums of bfloat16": (lambda x: x.sum(1), torch.bfloat16),
     "extremes": (lambda x: x.amax(1), torch.float32),
     "running sums": (lambda x: x.cumsum(1), torch.float32),
-    "transpose": (lambda x: x[:100].t().contiguous(), torch.float32),
+    "three columns": (lambda x: x[:, :3].t().contiguous(), torch.float32),
+    "rows in another order": (lambda x: x.view(21, 100, 260).transpose(0, 1).contiguous(), torch.float32),
 }
 
 

@@ -1,0 +1,179 @@
+"""Transposing a tile of memory as LLVM IR: blocks of it pass through vector registers.
+
+A block is K elements that are side by side in the source of each of W lines, and leaves as K vectors of W. Pieces of
+16 bytes are read, as many lines to a register as there are pieces in one: a register (c, l) holds piece c of lines l,
+l + L, l + 2L, ..., where L is the number of elements in a piece. Pairs of registers are then interleaved within their
+pieces, log2 L times, which is what processors have instructions for: every time the uppermost bit of an element's place
+in the line goes to the number of the register, and a bit of the line's number to the place in the register.
+
+The last block of a line, and the last line of blocks, begin so that they are whole: some elements are copied twice.
+Tiles that are smaller than a block have smaller ones; those of a few lines, or of a few elements each, go element by
+element.
+"""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from .llvm_types import vector
+
+WIDE = 32  # bytes of a register that are used: wider ones have no faster shuffles
+PIECE = 16  # bytes within which processors interleave
+
+
+def blocks(size: int, width: int) -> list[tuple[int, int]]:
+    """(K, W) of blocks for elements of `size` bytes, the largest first."""
+    piece = PIECE // size
+    wide = min(max(width // size, piece), 16)
+    high = min(piece, 8) if size <= 2 else wide
+    square = [(n, n) for n in (8, 4, 2) if n < high or n == high < wide if 4 <= n * size <= PIECE]
+    return [(high, wide), *square, (8, 1), (1, 8), (1, 1)]
+
+
+def define(name: str, size: int, width: int) -> str:
+    """A function (ptr to, i64 pitch, ptr of, i64 stride, i64 m, i64 n) that does what `turn` in Loop IR does."""
+    w = _Text(size)
+    shapes = blocks(size, width)
+    for k, (high, wide) in enumerate(shapes):
+        w.label(f"try{k}")
+        fits = w.t(f"and i1 {w.t(f'icmp sge i64 %m, {high}')}, {w.t(f'icmp sge i64 %n, {wide}')}")
+        other = f"try{k + 1}" if k + 1 < len(shapes) else "end"
+        w.line(f"br i1 {fits}, label %blocks{k}, label %{other}")
+        w.loops(f"blocks{k}", high, wide)
+    w.label("end")
+    w.line("ret void")
+    head = f"define internal void @{name}(ptr noalias %to, i64 %pitch, ptr noalias %of, i64 %stride, i64 %m, i64 %n)"
+    return "\n".join([f"{head} noinline nounwind {{", "entry:", "  br label %try0", *w.lines, "}"])
+
+
+class _Text:
+    def __init__(self, size: int):
+        self.elem = f"i{8 * size}"
+        self.size = size
+        self.lines: list[str] = []
+        self.count = 0
+
+    def line(self, text: str) -> None:
+        self.lines.append(f"  {text}")
+
+    def label(self, name: str) -> None:
+        self.lines.append(f"{name}:")
+
+    def t(self, text: str) -> str:
+        self.count += 1
+        self.line(f"%x{self.count} = {text}")
+        return f"%x{self.count}"
+
+    def at(self, base: str, index: str) -> str:
+        return self.t(f"getelementptr inbounds {self.elem}, ptr {base}, i64 {index}")
+
+    def loops(self, name: str, high: int, wide: int) -> None:
+        """Loops over lines and along them in blocks, of which the last begin where they are whole."""
+        self.label(name)
+        self.line(f"br label %{name}.c")
+        self.label(f"{name}.c")
+        self.line(f"%{name}.c0 = phi i64 [ 0, %{name} ], [ %{name}.c1, %{name}.cn ]")
+        last = self.t(f"sub i64 %n, {wide}")
+        c = self.t(f"select i1 {self.t(f'icmp slt i64 %{name}.c0, {last}')}, i64 %{name}.c0, i64 {last}")
+        of, to = self.at("%of", self.t(f"mul i64 {c}, %stride")), self.at("%to", c)
+        lines = [of]
+        for _ in range(wide - 1):
+            lines.append(self.at(lines[-1], "%stride"))
+        end = self.t(f"sub i64 %m, {high}")
+        self.line(f"br label %{name}.r")
+        self.label(f"{name}.r")
+        self.line(f"%{name}.r0 = phi i64 [ 0, %{name}.c ], [ %{name}.r1, %{name}.r ]")
+        r = self.t(f"select i1 {self.t(f'icmp slt i64 %{name}.r0, {end}')}, i64 %{name}.r0, i64 {end}")
+        self.block([self.at(x, r) for x in lines], self.at(to, self.t(f"mul i64 {r}, %pitch")), high)
+        self.line(f"%{name}.r1 = add i64 %{name}.r0, {high}")
+        self.line(f"br i1 {self.t(f'icmp slt i64 %{name}.r1, %m')}, label %{name}.r, label %{name}.cn")
+        self.label(f"{name}.cn")
+        self.line(f"%{name}.c1 = add i64 %{name}.c0, {wide}")
+        self.line(f"br i1 {self.t(f'icmp slt i64 %{name}.c1, %n')}, label %{name}.c, label %end")
+
+    def block(self, lines: list[str], to: str, high: int) -> None:
+        """Turn `high` elements of each line."""
+        wide = len(lines)
+        piece = min(PIECE // self.size, high, wide)
+        whole, part = vector(self.elem, wide), vector(self.elem, piece)
+        regs = []
+        for c in range(high // piece):
+            starts = [self.at(x, str(c * piece)) for x in lines]
+            for line in range(piece):
+                pieces = [self.t(f"load {part}, ptr {p}, align {self.size}") for p in starts[line::piece]]
+                regs.append(self.joined(pieces, piece))
+        step = piece // 2
+        while step:
+            for a in range(high):
+                if not a & step:
+                    low, top = regs[a], regs[a + step]
+                    regs[a], regs[a + step] = (self.interleaved(low, top, wide, piece, half) for half in (0, 1))
+            step //= 2
+        for k, x in enumerate(regs):
+            if k:
+                to = self.at(to, "%pitch")
+            self.line(f"store {whole} {x}, ptr {to}, align {self.size}")
+
+    def joined(self, pieces: list[str], piece: int) -> str:
+        """Vectors one behind the other."""
+        if piece == 1 < len(pieces):
+            whole, ty = "poison", vector(self.elem, len(pieces))
+            for k, x in enumerate(pieces):
+                whole = self.t(f"insertelement {ty} {whole}, {self.elem} {x}, i64 {k}")
+            return whole
+        while len(pieces) > 1:
+            ty = vector(self.elem, piece)
+            order = ", ".join(f"i32 {k}" for k in range(2 * piece))
+            pairs = zip(pieces[::2], pieces[1::2], strict=True)
+            pieces = [self.t(f"shufflevector {ty} {a}, {ty} {b}, <{2 * piece} x i32> <{order}>") for a, b in pairs]
+            piece *= 2
+        return pieces[0]
+
+    def interleaved(self, a: str, b: str, wide: int, piece: int, half: int) -> str:
+        """The lower or upper halves of all pieces of two registers, their elements in turns."""
+        order = []
+        for start in range(half * piece // 2, wide, piece):
+            for k in range(start, start + piece // 2):
+                order += [k, wide + k]
+        ty = vector(self.elem, wide)
+        return self.t(f"shufflevector {ty} {a}, {ty} {b}, <{wide} x i32> <{', '.join(f'i32 {k}' for k in order)}>")
+
+
+class Writer(Protocol):
+    """A function being written."""
+
+    def line(self, s: str) -> None: ...
+    def fresh(self, prefix: str = "t") -> str: ...
+
+
+def strided(w: Writer, dst: str, p: str, elem: str, lanes: int, step: int, size: int) -> None:
+    """Define `dst`: the vector of elements `step` apart from `p` on. What is read ends with the last of them."""
+    ty = vector(elem, lanes)
+
+    def order(numbers: list[int | None]) -> str:
+        return f"<{lanes} x i32> <{', '.join('i32 poison' if k is None else f'i32 {k}' for k in numbers)}>"
+
+    def load(first: int) -> str:
+        at, x = w.fresh("p"), w.fresh()
+        w.line(f"{at} = getelementptr {elem}, ptr {p}, i64 {first}")
+        w.line(f"{x} = load {ty}, ptr {at}, align {size}")
+        return x
+
+    if step < 0:
+        w.line(f"{dst} = shufflevector {ty} {load(1 - lanes)}, {ty} poison, {order([*range(lanes - 1, -1, -1)])}")
+        return
+    starts = [k * lanes for k in range(step - 1)] + [step * (lanes - 1) + 1 - lanes]
+    vectors = [load(k) for k in starts]
+    inside = [min(step * k // lanes, step - 1) for k in range(lanes)]
+    # pairs of vectors first, then what both pairs have
+    parts: list[str] = []
+    for a in range(0, step, 2):
+        b = min(a + 1, step - 1)
+        taken = [
+            None if v not in (a, b) else step * k - starts[v] + (lanes if v != a else 0) for k, v in enumerate(inside)
+        ]
+        parts.append(dst if step == 2 else w.fresh())
+        w.line(f"{parts[-1]} = shufflevector {ty} {vectors[a]}, {ty} {vectors[b]}, {order(taken)}")
+    if step > 2:
+        both = order([k if v < 2 else lanes + k for k, v in enumerate(inside)])
+        w.line(f"{dst} = shufflevector {ty} {parts[0]}, {ty} {parts[1]}, {both}")

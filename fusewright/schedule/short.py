@@ -1,0 +1,83 @@
+"""Rows in the lanes of vectors, where each has few points or its points wait for each other.
+
+A row of five points takes a masked vector, a combination of its lanes, and all that is around a row: 25 ns, whatever
+is computed. Eight such rows at a time take five vectors, whose elements come from eight places each. From `WHOLE` points
+on they pass through scratch, which takes about an instruction for each element.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from ..fusion import scalar as sc
+from ..fusion.ir import Fusion
+from ..index.expr import ONE, Atom, Ix
+from ..index.layout import product
+from .turned import turned, turned_stores
+
+SHORT = 32  # points of a row from which lanes go along it: four vectors of eight, an iteration of a loop
+NARROW = 64  # the same for 16-bit elements, whose masked vectors are loaded one by one
+TWICE = 32  # so many more if it is walked more than once
+WIDE = 24, 32  # the same for vectors of sixteen lanes, which have masks: of 32 bits and more, of 16
+WHOLE = 8  # points of a row that are whole pieces for `turn`
+LONG = 4096  # bytes of a row that is scanned from which it does not pass through scratch: as many as there are lanes
+BLOCKS = 8  # vectors of rows of a scan, at least: threads share them
+FULL = 3, 4  # of the lanes, so many have a row
+
+
+def short_rows(
+    f: Fusion, rows: list[Atom], cols: list[Atom], hint: Callable[[Ix], int], lanes: int, again: bool
+) -> bool:
+    """Whether the innermost of `rows` fills vectors better than the columns of a row that is reduced. `again`: whether
+    a row is walked more than once."""
+    points = hint(product(a.extent for a in cols))
+    size = max((e.data[2].itemsize for e in _strided(f, rows)), default=0) if rows else 0
+    if lanes > 8:
+        most = WIDE[size <= 2]
+    else:
+        most = (NARROW if size <= 2 else SHORT) + (TWICE if again and size <= 4 else 0)
+    return points < most and fills(f, rows, hint, lanes)
+
+
+def scanned_rows(f: Fusion, rows: list[Atom], hint: Callable[[Ix], int], lanes: int) -> bool:
+    """Whether the innermost of `rows` fills vectors of a scan, whose points go one by one otherwise."""
+    return hint(product(a.extent for a in rows)) >= BLOCKS * lanes and fills(f, rows, hint, lanes)
+
+
+def rows_through(f: Fusion, v: Atom, cols: list[Atom], hint: Callable[[Ix], int]) -> str:
+    """The column axis along which rows that fill the lanes pass through scratch, or ""."""
+    if len(cols) != 1:
+        return ""
+    (a,) = cols
+    assert a.extent is not None
+    loads, stores = turned(f, a, v), turned_stores(f, a, v)
+    size = max([*(e.data[2].itemsize for e in loads), *(s.dtype.itemsize for s in stores)], default=0)
+    return a.name if size and hint(a.extent) >= WHOLE and hint(a.extent) * size <= LONG else ""
+
+
+def fills(f: Fusion, rows: list[Atom], hint: Callable[[Ix], int], lanes: int) -> bool:
+    """Whether vectors along the innermost of `rows` have most of their lanes, at equal distances in memory."""
+    if not rows:
+        return False
+    v = rows[-1]
+    assert v.extent is not None
+    n = hint(v.extent)
+    if n * FULL[1] < -(-n // lanes) * lanes * FULL[0]:
+        return False
+    offsets = [s.offset for s in f.stores()]
+    for e in sc.walk([*(s.body for s in f.stages), *(c for c, _ in f.checks)]):
+        if e.kind == "random":  # drawn for many columns at a time
+            return False
+        if e.kind in ("load", "index"):
+            offsets.append(e.data[1] if e.kind == "load" else e.data)
+    return all(o is not None and o.coefficient(v) is not None for o in offsets)
+
+
+def apart(offset: Ix, v: Atom) -> bool:
+    """Whether neighbours along `v` lie at a distance from each other."""
+    return v in offset.axes() and offset.coefficient(v) is not ONE
+
+
+def _strided(f: Fusion, rows: list[Atom]) -> list[sc.Expr]:
+    """The loads at a distance from each other in the lanes."""
+    return [e for e in sc.walk([s.body for s in f.stages]) if e.kind == "load" and apart(e.data[1], rows[-1])]

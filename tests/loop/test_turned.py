@@ -1,0 +1,231 @@
+"""Tiles that pass through scratch and vectors of elements a few apart: Loop IR, its meaning, and machine code."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from fusewright.build import llvm_jit
+from fusewright.core.dtypes import BY_NAME, bf16, bool_, f16, f32, f64, i8, numpy_type
+from fusewright.core.errors import VerifyError
+from fusewright.emit.llvm import emit
+from fusewright.graph.builder import Builder
+from fusewright.graph.ir import Value
+from fusewright.index.expr import sym
+from fusewright.interp.loop import InterpError, run
+from fusewright.loop.ir import Let, Turn, walk
+from fusewright.loop.overwrite import overwritable
+from fusewright.loop.text import dump, parse
+from fusewright.loop.verify import verify
+from fusewright.run.kernels import target
+from fusewright.schedule import legal
+from fusewright.schedule.edit import Edit
+from fusewright.schedule.forms import Illegal
+from tests.kernels import check, graph_of, kernel, planned
+
+N, M = sym("n"), sym("m")
+TURN = """func k(buf x: {0}, buf y: {0} out, size p, size q, size m, size n) {{
+  turn y[2] by p = x[3] by q of m, n
+}}
+"""
+STRIDED = "func k(buf x: {0}, buf y: {0} out, size at) {{\n  v: {1}x8 = strided(x, at) {{{2}}}\n  store y[0] = v\n}}\n"
+
+
+def machine(text: str, arrays: Sequence[np.ndarray], sizes: Sequence[int], bits: int) -> None:
+    """Run a kernel's machine code on arrays, made for registers of `bits`."""
+    func = parse(text)
+    verify(func)
+    host = target()
+    if bits > host.bits:
+        pytest.skip(f"no registers of {bits} bits")
+    t = replace(host, bits=bits)
+    fn = llvm_jit.load(llvm_jit.compile_ir(emit(func, t), t), func.name, [], t)
+    table = np.array(sizes, np.int64)
+    pointers = [ctypes.c_void_p(a.ctypes.data) for a in (*arrays, table)]
+    call = ctypes.CFUNCTYPE(ctypes.c_int32, *[ctypes.c_void_p] * (len(pointers) + 1))(fn)
+    assert call(*pointers, None) == 0
+
+
+@pytest.mark.parametrize("bits", [128, 256, 512])
+@pytest.mark.parametrize("name", ["u8", "i16", "f32", "f64"])
+def test_machine_code_turns_what_the_interpreter_turns(name: str, bits: int) -> None:
+    text, dtype = TURN.format(name), numpy_type(BY_NAME[name])
+    for m, n in [(1, 1), (2, 5), (3, 40), (40, 3), (4, 4), (7, 9), (8, 16), (17, 33), (64, 70), (0, 3), (3, 0)]:
+        p, q = n + 3, m + 2
+        x: np.ndarray = np.random.default_rng(m).integers(0, 100, 3 + n * q + m).astype(dtype)
+        want: np.ndarray = np.full(2 + m * p + n, 7, dtype)
+        got = want.copy()
+        run(parse(text), {"x": x, "y": want}, {"p": p, "q": q, "m": m, "n": n})
+        for r in range(m):
+            for c in range(n):
+                assert want[2 + r * p + c] == x[3 + c * q + r]
+        machine(text, [x, got], [p, q, m, n], bits)
+        np.testing.assert_array_equal(got, want)
+
+
+@pytest.mark.parametrize("step", [2, 3, 4, -1])
+@pytest.mark.parametrize("name", ["u8", "i16", "f16", "bf16", "f32", "f64"])
+def test_machine_code_takes_vectors_apart(name: str, step: int) -> None:
+    """What is read ends with the vector's last element: the array ends there."""
+    held = "f32" if name in ("f16", "bf16") else name
+    text = STRIDED.format(name, held, step)
+    dtype = np.dtype(np.uint16) if name == "bf16" else np.dtype(numpy_type(BY_NAME[name]))
+    at, size = (7, 8) if step < 0 else (1, 1 + 7 * step + 1)
+    x = np.arange(size).astype(dtype)
+    got = np.zeros(8, dtype)
+    machine(text, [x, got], [at], target().bits)
+    np.testing.assert_array_equal(got, x[at + step * np.arange(8)])
+    if name != "bf16":
+        run(parse(text), {"x": x, "y": (out := np.zeros(8, dtype))}, {"at": at})
+        np.testing.assert_array_equal(out, got)
+
+
+def test_text_and_rules() -> None:
+    for text in (TURN.format("bf16"), STRIDED.format("f32", "f32", -1)):
+        verify(parse(text))
+        assert dump(parse(text)) == text
+    wrong = {
+        TURN.format("f32").replace("y[2]", "x[2]"): "store to 'x', which is an input",
+        TURN.format("f32").replace("buf x: f32", "buf x: i32"): "a tile is turned into another buffer of its type",
+        TURN.format("f32").replace("x[3]", "y[3]"): "a tile is turned into another buffer of its type",
+        TURN.format("f32").replace("of m", "of true"): "the operand must be i64, not bool",
+        STRIDED.format("f32", "f32", 5): "strided takes a buffer, an index and a step",
+        STRIDED.format("f32", "f32", 2).replace("x, at", "x, true"): "the index must be i64, not bool",
+    }
+    for text, message in wrong.items():
+        with pytest.raises(VerifyError, match=message):
+            verify(parse(text))
+
+
+def test_a_tile_beyond_a_buffer_is_reported() -> None:
+    text = TURN.format("f32")
+    x, y = np.zeros(20, np.float32), np.zeros(20, np.float32)
+    with pytest.raises(InterpError, match="index 20 is outside buffer 'x' of 20 elements"):
+        run(parse(text), {"x": x, "y": y}, {"p": 4, "q": 9, "m": 9, "n": 2})
+    with pytest.raises(InterpError, match="index 20 is outside buffer 'y' of 20 elements"):
+        run(parse(text), {"x": x, "y": y}, {"p": 9, "q": 1, "m": 2, "n": 10})
+
+
+# --- kernels -------------------------------------------------------------------------------------
+
+
+def plain(b: Builder) -> Value:
+    return b.permute(b.input(f32, (M, N)), [1, 0])
+
+
+def mixed(b: Builder) -> Value:
+    """Two types read across, others along, and of one axis each."""
+    x, y = b.cast(b.input(f16, (M, N)), f32), b.cast(b.input(i8, (M, N)), f32)
+    z = b.add(b.permute(b.add(x, b.input(f32, (N,))), [1, 0]), b.input(f32, (N, M)))
+    return b.mul(b.add(z, b.permute(y, [1, 0])), b.input(f32, (M,)))
+
+
+def both(b: Builder) -> list[Value]:
+    """Two results that lie along different axes: one is written across."""
+    x, y = b.input(f32, (M, N)), b.input(f32, (N, M))
+    out = b.add(b.permute(x, [1, 0]), y)
+    return [out, b.permute(b.mul(out, out), [1, 0])]
+
+
+def deep(b: Builder) -> Value:
+    return b.permute(b.input(bf16, (3, M, N)), [2, 0, 1])
+
+
+def masks(b: Builder) -> Value:
+    return b.permute(b.input(bool_, (M, N)), [1, 0])
+
+
+def few(b: Builder) -> Value:
+    """Three values side by side, as in channels-last memory: lanes go along the other axis."""
+    return b.permute(b.add(b.input(f64, (3, M)), b.input(f64, (3, 1))), [1, 0])
+
+
+def pairs(b: Builder) -> Value:
+    """Two values of each point, side by side."""
+    x, y = b.input(f32, (N, M, 1)), b.input(f32, (N, M, 1))
+    return b.cat([b.mul(x, y), b.add(x, y)], 2)
+
+
+PROGRAMS: dict[str, tuple[Callable[[Builder], Value | list[Value]], int]] = {
+    "plain": (plain, 1),
+    "mixed": (mixed, 2),
+    "both": (both, 2),
+    "deep": (deep, 1),
+    "masks": (masks, 1),
+    "few": (few, 1),
+    "pairs": (pairs, 1),
+}
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+@pytest.mark.parametrize("lanes", [4, 8, 16])
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_tiles(name: str, lanes: int, threads: int) -> None:
+    program, count = PROGRAMS[name]
+    graph = graph_of(program)
+    c = kernel(graph, lanes=lanes)
+    assert c.schedule.turn and c.schedule.family == "transpose"
+    statements = list(walk(c.kernel.func.body))
+    assert sum(isinstance(s, Turn) for s in statements) == count
+    assert not any(isinstance(s, Let) and s.op == "gather" for s in statements)
+    for n, m in [(5, 3), (1, 1), (64, 70), (150, 140), (0, 4), (9, 0), (1, 300), (300, 2)]:
+        check(graph, {"n": n, "m": m}, threads, compiled=c)
+
+
+def test_what_tiles_read_ahead_is_not_overwritten() -> None:
+    """A tile reads more than its own points, which other threads may have replaced."""
+
+    def program(b: Builder) -> list[Value]:
+        x, y = b.input(f32, (M, N)), b.input(f32, (N, M))
+        out = b.mul(b.permute(x, [1, 0]), y)
+        return [out, b.permute(b.add(out, y), [1, 0])]
+
+    c = kernel(graph_of(program))
+    assert c.schedule.turn
+    taken = overwritable(c.built.fusion, c.schedule)
+    inputs = [b.name for b in c.built.fusion.buffers if not b.output]
+    assert [n for names in taken.values() for n in names] == [inputs[1]]
+
+
+def test_legal_tiles() -> None:
+    built, s = planned(graph_of(plain))
+    assert legal.check(built.original, s).text() == built.fusion.text()
+    edit = Edit(built.original, s)
+    assert "stage_in(i0, thread)" in edit.text()
+    assert edit.changed(turn="").stage_in("i0", "thread").schedule == replace(s, family="edited transpose")
+    for directives, why in {
+        "split(i1, 64)": "a tile needs ends along both of its axes",
+        "split(i0, 1024) split(i1, 1024)": "the tile is too large for scratch",
+        "stage_in(i1, thread)": "not the axis around the vectorised one",
+    }.items():
+        with pytest.raises(Illegal, match=why):
+            edit.apply(directives)
+    other, s = planned(graph_of(lambda b: b.add(b.input(f32, (N, M)), b.input(f32, (M,)))))
+    bound = Edit(other.original, s).nest([], ["i0", "i1"]).apply("split(i0, 8) split(i1, 64)")
+    with pytest.raises(Illegal, match="nothing lies side by side along this axis only"):
+        bound.stage_in("i0", "thread")
+
+
+def strides(step: int) -> Callable[[Builder], Value]:
+    def program(b: Builder) -> Value:
+        x = b.input(f32, (N, step * M)) if step > 0 else b.input(f32, (N, M))
+        if step < 0:
+            return b.mul(b.flip(x, [1]), b.input(f32, (N, M)))
+        parts = [b.slice(x, 1, k, step, M) for k in range(step)]
+        return b.mul(parts[0], parts[-1])
+
+    return program
+
+
+@pytest.mark.parametrize("step", [2, 3, 4, -1])
+def test_vectors_of_elements_a_few_apart(step: int) -> None:
+    graph = graph_of(strides(step))
+    c = kernel(graph, lanes=8)
+    whole = [s for s in walk(c.kernel.func.body) if isinstance(s, Let) and s.op == "strided"]
+    assert {s.attr for s in whole} == {step}
+    for n, m in [(3, 5), (1, 1), (2, 64), (3, 41), (0, 4)]:
+        check(graph, {"n": n, "m": m}, 2, compiled=c)
