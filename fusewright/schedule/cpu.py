@@ -186,9 +186,12 @@ class _Planner(Analysis):
     def _rows_feed(self, rest: set[Atom]) -> bool:
         """Whether rows that are kept, with lanes along memory, are better than partial results of them in each thread:
         there are several runs of them, which a walk over rows would visit in turn, and enough for all threads."""
-        assert self.unit is not None
-        others = self.hint(product(a.extent for a in rest if a is not self.unit))
-        vectors = (self.hint(product([self.unit.extent])) + self.lanes - 1) // self.lanes
+        f, order = collapse(self.f, self.by_stride(tuple(a for a in self.f.axes if a in rest)))
+        unit = Analysis(f, self.hint).unit
+        if unit is None or unit not in order:
+            return False
+        others = self.hint(product(a.extent for a in order if a is not unit))
+        vectors = (self.hint(product([unit.extent])) + self.lanes - 1) // self.lanes
         return others > 1 and others * vectors >= FED * self.machine.threads
 
     # --- families ---

@@ -70,6 +70,8 @@ def test_where_the_rows_are_kept() -> None:
     and so do those of rows that are too few."""
     middle, first, few = _plan(sums(), 100, 200, 64), _plan(sums(), 1, 4000, 512), _plan(sums(), 2, 4000, 16)
     assert middle.vector in middle.rows
+    heads = _plan(lambda b: b.reduce("sum", b.input(f32, (B, N, M)), [0]), 4000, 12, 64)  # one run of 768
+    assert heads.vector in heads.cols
     assert first.vector in first.cols and few.vector in few.cols and not few.abreast
 
 
