@@ -86,7 +86,7 @@ class _Lower(TurnedRows, Scatters):
         super().__init__(func, bufs, params)
         self.prefetch = prefetch
         self.there: Arg = imm(0)  # rows in the lanes
-        self.p = Passes(f, schedule, keep_strided=True)
+        self.p = Passes(f, schedule)
         self.rows, self.cols, self.v = self.p.rows, self.p.cols, self.p.v
         self.width = schedule.lanes if self.v is not None else 1
         self.row_vector = self.v in self.rows

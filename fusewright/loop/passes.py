@@ -50,7 +50,7 @@ class Passes:
         keep_cost: int | None = KEEP_COST,
         keep_loads: bool = False,
         online: Mapping[str, Online] | None = None,
-        keep_strided: bool = False,
+        keep_strided: bool = True,
     ):
         self.online = online or {}
         by_name = {a.name: a for a in f.axes}
