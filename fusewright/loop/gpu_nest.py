@@ -35,7 +35,7 @@ def running(f: Fusion, schedule: GpuSchedule) -> dict[str, Online]:
 def walks(f: Fusion, schedule: GpuSchedule) -> Passes:
     """What each walk over the columns of a row does."""
     held = schedule.mode == "persistent"
-    return Passes(f, schedule, KEEP[schedule.keep] if held else None, held, running(f, schedule))
+    return Passes(f, schedule, KEEP[schedule.keep] if held else None, held, running(f, schedule), False)
 
 
 class Nest(Borders, Reductions):

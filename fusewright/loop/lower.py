@@ -86,7 +86,7 @@ class _Lower(TurnedRows, RowBlocks):
     def __init__(self, f: Fusion, schedule: Schedule, func: Func, bufs: dict[str, Buf], params: Params, prefetch: bool):
         super().__init__(func, bufs, params)
         self.prefetch = prefetch
-        self.p = Passes(f, schedule, keep_strided=True, shared=schedule.shared)
+        self.p = Passes(f, schedule, shared=schedule.shared)
         self.rows, self.cols, self.v = self.p.rows, self.p.cols, self.p.v
         self.width = schedule.lanes if self.v is not None else 1
         self.row_vector = self.v in self.rows

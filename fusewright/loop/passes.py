@@ -53,7 +53,7 @@ class Passes:
         keep_loads: bool = False,
         online: Mapping[str, Online] | None = None,
         shared: bool = False,
-        keep_strided: bool = False,
+        keep_strided: bool = True,
     ):
         self.online = online or {}
         by_name = {a.name: a for a in f.axes}

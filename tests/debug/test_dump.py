@@ -184,8 +184,15 @@ def test_passes_over_fusions(tmp_path: Path) -> None:
     assert before.strip() == text(tmp_path, "fusion", r"\.g1").strip()
     assert before.startswith("fusion over i0<7, i1<5\n") and after.startswith("fusion over i0i1<35\n")
     walks = text(tmp_path, "walks", r"\.g0")
-    assert walks.startswith("rows (i0), columns (i1); lanes along i1\nwalk 0: reduce r0\n")
-    assert "\n  keeps exp(" in walks and " of the next row" in walks and "store out" in walks
+    assert walks.startswith("rows (i0), columns (i1); lanes along i0\nwalk 0: reduce r0\n")
+    assert "\n  keeps exp(" in walks and "store out" in walks
+
+
+def test_the_walks_of_long_rows(capsys: pytest.CaptureFixture[str]) -> None:
+    with fusewright.options(dump="walks"):
+        torch.compile(lambda x: (x * 2).softmax(1), backend="fusewright")(torch.randn(9, 400))
+    said = capsys.readouterr().err
+    assert "rows (i0), columns (i1); lanes along i1" in said and " of the next row" in said and "  keeps exp(" in said
 
 
 def test_the_walks_of_a_scatter(capsys: pytest.CaptureFixture[str]) -> None:

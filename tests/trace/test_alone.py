@@ -30,6 +30,9 @@ OURS: dict[str, tuple[Program, torch.dtype]] = {
     "count": (lambda x: x.count_nonzero(), torch.float32),
     "sums down": (lambda x: x.sum(0), torch.float32),
     "transposed": (lambda x: x.t().amax(1), torch.float32),
+    "running sums": (lambda x: x.cumsum(1), torch.float32),
+    "sums of short rows": (lambda x: x.view(-1, 10).sum(1), torch.float32),
+    "extremes of short rows": (lambda x: x.view(-1, 10).amax(1), torch.float32),
     "running sums down": (lambda x: x.cumsum(0), torch.float32),
     "transpose": (lambda x: x[:100].t().contiguous(), torch.float32),
     "16-bit transpose": (lambda x: x.t().contiguous(), torch.bfloat16),
@@ -39,7 +42,6 @@ TORCHS: dict[str, tuple[Program, torch.dtype]] = {
     "sums of all": (lambda x: x.sum(), torch.float64),
     "sums of bfloat16": (lambda x: x.sum(1), torch.bfloat16),
     "extremes": (lambda x: x.amax(1), torch.float32),
-    "running sums": (lambda x: x.cumsum(1), torch.float32),
     "three columns": (lambda x: x[:, :3].t().contiguous(), torch.float32),
     "rows in another order": (lambda x: x.view(21, 100, 260).transpose(0, 1).contiguous(), torch.float32),
 }
