@@ -8,7 +8,7 @@ in the line goes to the number of the register, and a bit of the line's number t
 
 The last block of a line, and the last line of blocks, begin so that they are whole: some elements are copied twice.
 Tiles that are smaller than a block have smaller ones; those of a few lines, or of a few elements each, go element by
-element.
+element, but for two lines that leave as pairs.
 """
 
 from __future__ import annotations
@@ -33,6 +33,7 @@ def blocks(size: int, width: int) -> list[tuple[int, int]]:
 def define(name: str, size: int, width: int) -> str:
     """A function (ptr to, i64 pitch, ptr of, i64 stride, i64 m, i64 n) that does what `turn` in Loop IR does."""
     w = _Text(size)
+    w.pairs(max(width, PIECE) // size)
     shapes = blocks(size, width)
     for k, (high, wide) in enumerate(shapes):
         w.label(f"try{k}")
@@ -43,7 +44,7 @@ def define(name: str, size: int, width: int) -> str:
     w.label("end")
     w.line("ret void")
     head = f"define internal void @{name}(ptr noalias %to, i64 %pitch, ptr noalias %of, i64 %stride, i64 %m, i64 %n)"
-    return "\n".join([f"{head} noinline nounwind {{", "entry:", "  br label %try0", *w.lines, "}"])
+    return "\n".join([f"{head} noinline nounwind {{", "entry:", *w.lines, "}"])
 
 
 class _Text:
@@ -90,6 +91,24 @@ class _Text:
         self.label(f"{name}.cn")
         self.line(f"%{name}.c1 = add i64 %{name}.c0, {wide}")
         self.line(f"br i1 {self.t(f'icmp slt i64 %{name}.c1, %n')}, label %{name}.c, label %end")
+
+    def pairs(self, wide: int) -> None:
+        """Two lines that are to be side by side, element by element; goes to `try0` if it is another tile."""
+        two = self.t(f"and i1 {self.t('icmp eq i64 %n, 2')}, {self.t('icmp eq i64 %pitch, 2')}")
+        fits = self.t(f"and i1 {two}, {self.t(f'icmp sge i64 %m, {wide}')}")
+        last = self.t(f"sub i64 %m, {wide}")
+        other = self.at("%of", "%stride")
+        self.line(f"br i1 {fits}, label %pairs, label %try0")
+        self.label("pairs")
+        self.line("%pairs.r0 = phi i64 [ 0, %entry ], [ %pairs.r1, %pairs ]")
+        r = self.t(f"select i1 {self.t(f'icmp slt i64 %pairs.r0, {last}')}, i64 %pairs.r0, i64 {last}")
+        part, whole = vector(self.elem, wide), vector(self.elem, 2 * wide)
+        a, b = (self.t(f"load {part}, ptr {self.at(x, r)}, align {self.size}") for x in ("%of", other))
+        order = ", ".join(f"i32 {k + wide * odd}" for k in range(wide) for odd in (0, 1))
+        both = self.t(f"shufflevector {part} {a}, {part} {b}, <{2 * wide} x i32> <{order}>")
+        self.line(f"store {whole} {both}, ptr {self.at('%to', self.t(f'shl i64 {r}, 1'))}, align {self.size}")
+        self.line(f"%pairs.r1 = add i64 %pairs.r0, {wide}")
+        self.line(f"br i1 {self.t('icmp slt i64 %pairs.r1, %m')}, label %pairs, label %end")
 
     def block(self, lines: list[str], to: str, high: int) -> None:
         """Turn `high` elements of each line."""

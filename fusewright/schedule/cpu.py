@@ -210,7 +210,7 @@ class _Planner(Analysis):
             chunk = ((v.name, CHUNK),)
             return f, Schedule(tuple(names[:-1]), (v.name,), v.name, self.lanes, chunk, "pointwise")
         rows = tuple(n for n in names if n not in (across.name, v.name))
-        if self.extent(v) < min(self.lanes, self.extent(across)):  # few lanes would be used
+        if self.extent(v) < min(2 * self.lanes, self.extent(across)):  # few lanes, or many loops of few vectors
             v, across = across, v
         short = self.extent(across) < SHORT and not turned_stores(f, across, v)
         through = None if short else tile(f, across, v, self.extent(across))

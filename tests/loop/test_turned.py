@@ -54,8 +54,10 @@ def machine(text: str, arrays: Sequence[np.ndarray], sizes: Sequence[int], bits:
 @pytest.mark.parametrize("name", ["u8", "i16", "f32", "f64"])
 def test_machine_code_turns_what_the_interpreter_turns(name: str, bits: int) -> None:
     text, dtype = TURN.format(name), numpy_type(BY_NAME[name])
-    for m, n in [(1, 1), (2, 5), (3, 40), (40, 3), (4, 4), (7, 9), (8, 16), (17, 33), (64, 70), (0, 3), (3, 0)]:
-        p, q = n + 3, m + 2
+    shapes = [(1, 1), (2, 5), (3, 40), (40, 3), (4, 4), (7, 9), (8, 16), (17, 33), (64, 70), (0, 3), (3, 0)]
+    pairs = [(m, 2) for m in (1, 2, 4, 15, 16, 33, 70)]
+    for m, n in [*shapes, *pairs]:
+        p, q = n + 3 * ((m, n) in shapes), m + 2
         x: np.ndarray = np.random.default_rng(m).integers(0, 100, 3 + n * q + m).astype(dtype)
         want: np.ndarray = np.full(2 + m * p + n, 7, dtype)
         got = want.copy()
