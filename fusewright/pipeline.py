@@ -392,8 +392,8 @@ class _Compilation:
 
     def slow_alone(self, g: Group) -> bool:
         """Whether torch is slow at a lone reduction or scan on a CPU. It has vectors for sums and extremes of wide
-        elements, and sums of bfloat16, along memory, if rows are not short; what else there is it visits point by point,
-        or in two passes."""
+        elements, and sums of bfloat16, along memory, if rows are not short; what else there is it visits point by
+        point, or in two passes."""
         found = [e for e in g.eqns if e.op in ("reduce", "scan")]
         made = {e.out: e for e in g.eqns}
         read = [v for e in g.eqns for v in e.inputs if v not in made]

@@ -1,8 +1,8 @@
 """Vectors of elements at equal distances in memory, element by element.
 
-A gather or scatter of LLVM computes a vector of addresses, which 64-bit products and extracted lanes make dear, and then
-falls apart into single accesses anyway where that is faster, or where elements are narrower than 32 bits. Here addresses
-are scalars: one that moves, and multiples of the distance that loops share.
+A gather or scatter of LLVM computes a vector of addresses, which 64-bit products and extracted lanes make dear, and
+then falls apart into single accesses anyway where that is faster, or where elements are narrower than 32 bits. Here
+addresses are scalars: one that moves, and multiples of the distance that loops share.
 """
 
 from __future__ import annotations

@@ -119,8 +119,8 @@ def operate(s: Let, args: list[np.ndarray], fail: Callable[[str, int], NoReturn]
         case "splat":
             return np.repeat(args[0], lanes, axis=-1)
         case "iota":
-            steps = np.arange(lanes, dtype=kind) * (args[1] if len(args) > 1 else 1)
-            return (args[0] + steps).astype(kind, copy=False)
+            apart = args[1] if len(args) > 1 else 1
+            return (args[0] + np.arange(lanes, dtype=kind) * apart).astype(kind, copy=False)
         case "lanemask":
             return np.arange(lanes) < args[0]
         case "lanerange":

@@ -183,7 +183,9 @@ class Passes:
 
     def _dear(self, e: Expr) -> bool:
         """Whether a load is element by element."""
-        return self.strided(e.data[1]) and not (self.turn and not e.args and turns(e.data[1], self.cols[-1], self.v))
+        if self.v is None or not self.strided(e.data[1]):
+            return False
+        return not (self.turn and not e.args and turns(e.data[1], self.cols[-1], self.v))
 
     def _look_ahead(self) -> None:
         """`ahead`: the pass during which the next row is asked for; `next_row`: what of it (buffer, offset).

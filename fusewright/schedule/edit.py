@@ -406,7 +406,7 @@ class Edit:
             for tile: { t[j, i] = x[j, i]; barrier; y[i, j] = S(t[j, i]) }
         Legal: no reductions; `axis` is a row axis, the vector axis the only column; the vector's lanes divide its
         extent, and `lanes` (as many, if None) that of `axis`, along which memory is read. On a CPU, where tiles are a
-        "thread"'s own: `axis` is the column axis around the vectorised one, both split, or the only one if rows fill lanes.
+        "thread"'s own: `axis` is the column axis around the vectorised one, both split, or that of rows in lanes.
         """
         if where == "thread" and type(self.schedule) is Schedule:
             return self.changed(turn=axis)

@@ -1,8 +1,8 @@
 """Rows in the lanes of vectors, where each has few points or its points wait for each other.
 
 A row of five points takes a masked vector, a combination of its lanes, and all that is around a row: 25 ns, whatever
-is computed. Eight such rows at a time take five vectors, whose elements come from eight places each. From `WHOLE` points
-on they pass through scratch, which takes about an instruction for each element.
+is computed. Eight such rows at a time take five vectors, whose elements come from eight places each. From `WHOLE`
+points on they pass through scratch, which takes about an instruction for each element.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Rows of few points, and those of scans: lanes lie along the rows, whose elements are at a distance from each other."""
+"""Rows of few points, and those of scans: lanes lie along rows, whose elements are at a distance from each other."""
 
 from __future__ import annotations
 
