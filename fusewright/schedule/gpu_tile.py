@@ -102,6 +102,9 @@ class Tiles(Anchors):
         arithmetic = sum(e.cost for e in sc.walk([s.body for s in f.stores()]))
         if arithmetic >= DEAR and self.size(order[-1:]) > AS_ONE * most:
             return None
+        singly = (len(every) - len(large)) * most
+        if lanes > 1 and singly >= sum(most * every[k].itemsize for k in large):  # an access, at least, for each byte
+            return None
         for b, o in large:
             at = begin(o, order)
             if at is None or self.alignment(b) % ACCESS or not multiple(at, most, self.hint):

@@ -101,3 +101,17 @@ def test_points_that_share_what_they_read(program: Callable[[Builder], Value], n
     kernel = gpu_kernel(graph, {"k": 64, "n": n, "m": 1024}, H200)
     assert bool(kernel.schedule.repeat) == repeated
     check_gpu(graph, {"k": 5, "n": 3, "m": 64}, compiled=kernel)
+
+
+@pytest.mark.parametrize(("dtype", "one"), [(bf16, False), (f32, True)])
+def test_outer_sums_of_rows_that_are_no_multiple_of_a_vector(dtype: DType, one: bool) -> None:
+    """Both operands would be read lane by lane if such rows were walked as one: of 16-bit elements an access for each
+    byte that is stored (8x66x66x254 takes 10.5 us row by row on an H200, 21.9 as one; of float32 14.2 and 13.2)."""
+
+    def program(b: Builder) -> Value:
+        x, y = b.input(dtype, (K, 1, N, M)), b.input(dtype, (K, N, 1, M))
+        shape = (K, N, N, M)
+        return b.add(b.expand(x, shape), b.expand(y, shape))
+
+    sizes = {"k": 2, "n": 5, "m": 34}
+    assert (len(check_gpu(graph_of(program), sizes).schedule.rows) == 0) == one
