@@ -68,7 +68,7 @@ def sharing(f: Fusion, s: Schedule, hint: Callable[[Ix], int], machine: Machine)
     next to the core. (The scale of a batch norm is a square root and a quotient of each channel; channels-last, every
     pixel is a row.)"""
     size = lambda names: hint(product(a.extent for a in f.axes if a.name in names))
-    if s.vector not in s.cols or s.scatters or size(s.cols) > SHARED or size(s.rows) < ROWS * machine.threads:
+    if s.vector not in s.cols or s.scatters or s.turn or size(s.cols) > SHARED or size(s.rows) < ROWS * machine.threads:
         return s
     cols = [a for a in f.axes if a.name in s.cols]
     v = next(a for a in cols if a.name == s.vector)

@@ -205,8 +205,9 @@ def _check_blocks(s: Schedule) -> None:
             fail(s, field, [n], "rows do not fill the lanes", "no such unroll")
         if n and n not in most:
             fail(s, field, [n], "not a number of vectors or columns at a time", listed((1, *most)))
-    if s.shared and (s.vector not in s.cols or s.scatters):
-        fail(s, "shared", [], "lanes are not along columns, or the rows are scattered", "no such keep")
+    if s.shared and (s.vector not in s.cols or s.scatters or s.turn):
+        why = "lanes are not along columns, the rows are scattered, or there are tiles"
+        fail(s, "shared", [], why, "no such keep")
 
 
 def _check_split(f: Fusion, s: Schedule, rows: list[Atom], cols: list[Atom]) -> None:
@@ -268,10 +269,10 @@ def _check_turn(f: Fusion, s: Schedule, cols: list[Atom], v: Atom | None) -> Non
     why, legal = "", "no stage_in"
     if v is not None and v not in cols:
         if [s.turn] != list(s.cols):
-            why, legal = (
-                "not the only column axis of rows that fill the lanes",
-                listed(s.cols[:1] if len(cols) == 1 else ()),
-            )
+            why = "not the only column axis of rows that fill the lanes"
+            legal = listed(s.cols[:1] if len(cols) == 1 else ())
+        elif pieces or s.abreast:
+            why = "rows that fill the lanes pass through scratch whole, one vector of them at a time"
         elif not turned(f, cols[0], v) and not turned_stores(f, cols[0], v):
             why = "nothing lies side by side along this axis only"
     elif any(x.kind != "store" for x in f.stages):

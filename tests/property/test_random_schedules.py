@@ -66,7 +66,7 @@ def _cpu(f: Fusion, pick: Pick) -> Schedule:
     if len(cols) == 1 and vector in rows and pick([0, 1]):  # rows in lanes
         turn = cols[0]
     blocks = (pick([0, 0, 2, 4, 8]), pick([0, 0, 2, 4])) if vector in rows and not turn else (0, 0)
-    shared = vector in cols and pick([False, True])
+    shared = vector in cols and not turn and pick([False, True])
     return Schedule(
         rows, cols, vector, lanes, split, family, stream, owner, turn, tuple(before), tuple(after), *blocks, shared
     )
