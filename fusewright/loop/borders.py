@@ -2,17 +2,27 @@
 
 from __future__ import annotations
 
+from ..core.dtypes import compute_type
 from ..fusion import scalar as sc
 from ..fusion.scalar import Expr, on_positions
-from ..index.expr import Atom
-from .ir import Arg
+from ..index.expr import Atom, Ix
+from .ir import Arg, If, Let, Set, Var, zeros
 from .scope import Emitter, Scope
 
 
 class Borders(Emitter):
-    """Conditions at the ends of a vector."""
+    """Loads of whole vectors or of nothing, and conditions at the ends of a vector."""
 
     v: Atom | None
+
+    def whole_load(self, s: Scope, buffer: str, offset: Ix, mask: Arg, base: Arg, lanes: int) -> Arg | None:
+        buf = self.bufs[buffer]
+        dtype = compute_type(buf.dtype)
+        dst = self.reg(dtype, lanes, "maybe")
+        got = self.reg(dtype, lanes)
+        load = Let(got, "load", (base,), buf, self.mark(buffer, offset))
+        s.body += [Var(dst, zeros(dtype, lanes)), If(mask, [load, Set(dst, got)])]
+        return self.own(s, dst)
 
     def between_borders(self, e: Expr) -> bool:
         """Whether a condition holds for all positions between two for which it holds: it bounds the vector axis."""

@@ -264,15 +264,6 @@ class Nest(Borders, Reductions):
             return self.as_number(s, base)
         return self.emit(s, e)
 
-    def whole_load(self, s: Scope, buffer: str, offset: Ix, mask: Arg, base: Arg, lanes: int) -> Arg | None:
-        buf = self.bufs[buffer]
-        dtype = compute_type(buf.dtype)
-        dst = self.reg(dtype, lanes, "maybe")
-        got = self.reg(dtype, lanes)
-        load = Let(got, "load", (base,), buf, self.mark(buffer, offset))
-        s.body += [Var(dst, zeros(dtype, lanes)), If(mask, [load, Set(dst, got)])]
-        return self.own(s, dst)
-
     def border_load(self, s: Scope, e: Expr, mask: Arg, base: Arg, lanes: int) -> Arg | None:
         if not self.between_borders(e.args[0]):
             return None

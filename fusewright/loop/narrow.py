@@ -26,13 +26,7 @@ class Narrow(Borders, Scatters):
         return self.bufs[buffer].dtype.itemsize > NARROW or lanes >= MASKS
 
     def whole_load(self, s: Scope, buffer: str, offset: Ix, mask: Arg, base: Arg, lanes: int) -> Arg | None:
-        if self._has_masks(buffer, lanes):
-            return None
-        buf = self.bufs[buffer]
-        dtype = compute_type(buf.dtype)
-        dst, got = self.reg(dtype, lanes, "maybe"), self.reg(dtype, lanes)
-        s.body += [Var(dst, zeros(dtype, lanes)), If(mask, [Let(got, "load", (base,), buf), Set(dst, got)])]
-        return self.own(s, dst)
+        return None if self._has_masks(buffer, lanes) else super().whole_load(s, buffer, offset, mask, base, lanes)
 
     def border_load(self, s: Scope, e: Expr, mask: Arg, base: Arg, lanes: int) -> Arg | None:
         if self._has_masks(e.data[0], lanes) or not self.between_borders(e.args[0]):
