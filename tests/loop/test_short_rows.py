@@ -220,4 +220,4 @@ def test_when_rows_may_pass_through_scratch() -> None:
     down = planned(graph_of(lambda b: b.sub(x := b.input(f32, (N, M)), b.reduce("sum", x, [0], True))), 8)
     assert down[1].vector in down[1].rows and not down[1].turn
     with pytest.raises(Illegal, match="nothing lies side by side"):
-        legal.check(down[0].original, replace(down[1], turn=down[1].cols[0]))
+        legal.check(down[0].original, replace(down[1], turn=down[1].cols[0], abreast=0))
