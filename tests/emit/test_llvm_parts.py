@@ -76,6 +76,7 @@ class Page:
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="protects memory as Linux does")
+@pytest.mark.every(2)
 @pytest.mark.parametrize("lanes", LANES)
 @pytest.mark.parametrize("dtype", TYPES)
 def test_first_lanes(dtype: str, lanes: int) -> None:

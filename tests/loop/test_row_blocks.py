@@ -64,6 +64,7 @@ def program(fn: Callable[[Builder], Value | list[Value]], abreast: int, steps: i
     return Compiled(graph, built, s, kernel)
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("steps", [0, 4])
 @pytest.mark.parametrize("abreast", [0, 2, 4])
 @pytest.mark.parametrize("fn", [sums, extremes, variance, softmax, totals])

@@ -103,6 +103,7 @@ PROGRAMS = {
 }
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16, torch.float16, torch.int8, torch.float64, torch.bool])
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_numbers(name: str, dtype: torch.dtype) -> None:

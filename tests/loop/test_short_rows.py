@@ -62,6 +62,7 @@ def _norm(dtype: DType, cols: int) -> Program:
 PROGRAMS = {"sum": _sum, "extremes": _extremes, "softmax": _softmax, "norm": _norm}
 
 
+@pytest.mark.every(4)
 @pytest.mark.parametrize("name", PROGRAMS)
 @pytest.mark.parametrize("dtype", [f32, bf16, f16], ids=str)
 @pytest.mark.parametrize("lanes, cols", [(8, 5), (8, 31), (16, 3), (16, 9)])

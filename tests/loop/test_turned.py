@@ -69,6 +69,7 @@ def test_machine_code_turns_what_the_interpreter_turns(name: str, bits: int) -> 
         np.testing.assert_array_equal(got, want)
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("step", [2, 3, 4, -1])
 @pytest.mark.parametrize("name", ["u8", "i16", "f16", "bf16", "f32", "f64"])
 def test_machine_code_takes_vectors_apart(name: str, step: int) -> None:
@@ -163,6 +164,7 @@ PROGRAMS: dict[str, tuple[Callable[[Builder], Value | list[Value]], int]] = {
 }
 
 
+@pytest.mark.every(4)
 @pytest.mark.parametrize("threads", [1, 3])
 @pytest.mark.parametrize("lanes", [4, 8, 16])
 @pytest.mark.parametrize("name", PROGRAMS)

@@ -30,6 +30,7 @@ def _same(got: Any, want: Any, dtype: torch.dtype) -> None:
         torch.testing.assert_close(a.double(), b.double(), rtol=tolerance, atol=tolerance)
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16, torch.float16, torch.float64])
 @pytest.mark.parametrize("name", list(PROGRAMS))
 def test_every_extent(name: str, dtype: torch.dtype) -> None:
@@ -55,6 +56,7 @@ def test_extremes_of_nan_and_zeros() -> None:
         torch.testing.assert_close(a, b, rtol=0, atol=0, equal_nan=True)
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
 @pytest.mark.parametrize("channels", [4, 24, 67, 256])
 def test_channels_last_norms(channels: int, dtype: torch.dtype) -> None:
