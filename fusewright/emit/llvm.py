@@ -311,13 +311,7 @@ class _Function:
         elif lanes == 1:
             self._scalar_masked(raw, elem, p, mask, d)
         elif (n := self.part(s.args[1])) is not None and size * lanes in (8, 16):
-            whole = {"half": "i16"}.get(elem, elem)
-            bits = self.fresh() if elem == "half" else raw
-            self.line(
-                f"{bits} = call {vector(whole, lanes)} @{self.ops.part_load(whole, size, lanes)}(ptr {p}, i64 {n})"
-            )
-            if elem == "half":
-                self.line(f"{raw} = bitcast {vector(whole, lanes)} {bits} to {ty}")
+            self.line(f"{raw} = call {ty} @{self.ops.part_load(elem, size, lanes)}(ptr {p}, i64 {n})")
         else:
             fn = self.ops.masked_load(elem, lanes)
             self.line(f"{raw} = call {ty} @{fn}(ptr {p}, i32 {size}, <{lanes} x i1> {mask}, {ty} zeroinitializer)")
@@ -359,10 +353,6 @@ class _Function:
             fn = self.ops.scatter(elem, lanes)
             self.line(f"call void @{fn}({ty} {v}, <{lanes} x ptr> {p}, i32 {d.itemsize}, <{lanes} x i1> {m})")
         elif s.mask is not None and lanes > 1 and (n := self.part(s.mask)) is not None:
-            if elem == "half":
-                bits, elem = self.fresh(), "i16"
-                self.line(f"{bits} = bitcast {ty} {v} to {vector(elem, lanes)}")
-                v, ty = bits, vector(elem, lanes)
             self.line(f"call void @{self.ops.part_store(elem, d.itemsize, lanes)}(ptr {p}, {ty} {v}, i64 {n})")
         elif s.mask is not None and lanes > 1:
             fn = self.ops.masked_store(elem, lanes)

@@ -58,7 +58,7 @@ class Ops(Special):
         return fn
 
     def part_load(self, elem: str, size: int, lanes: int) -> str:
-        """(ptr, i64 n) -> the first n lanes, of integers of so many bytes."""
+        """(ptr, i64 n) -> the first n lanes, of elements of so many bytes."""
         return self.helper(f"fw_load_part_x{lanes}_{elem}", lambda name: llvm_parts.load_bytes(name, elem, size, lanes))
 
     def part_store(self, elem: str, size: int, lanes: int) -> str:

@@ -32,6 +32,8 @@ def segments(stages: list[Stage], v: Atom, fits: Callable[[Ix], bool]) -> list[t
         if found is not None and fits(found[0]):
             conditions[e] = found
     ends = _ordered([end for end, _ in conditions.values()])
+    if not ends:
+        return [(None, stages)]
     out: list[tuple[Ix | None, list[Stage]]] = []
     for k, end in enumerate([*ends, None]):
         known = {e: below == (k <= ends.index(b)) for e, (b, below) in conditions.items() if b in ends}

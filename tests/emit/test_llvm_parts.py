@@ -26,7 +26,7 @@ TYPES = {d.name: d for d in (f64, f32, i64, f16, bf16, i8, bool_)}
 def compiled(dtype: str, lanes: int) -> tuple[object, int, int]:
     """(what must stay alive, the address of `load`, of `store`): both have a pointer to a whole vector beside."""
     d = TYPES[dtype]
-    elem = {"half": "i16"}.get(stored(d), stored(d))
+    elem = stored(d)
     ty, ops = vector(elem, lanes), Ops(256, frozenset(), True)
     store = ops.part_store(elem, d.itemsize, lanes)
     text = f"""
