@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
+from functools import cache
 
 from ..fusion.ir import Fusion
 from ..index.expr import Atom, Ix
@@ -26,6 +27,9 @@ from .quotients import multiple
 RUN = 8 << 10  # bytes of a run of the widest elements
 ROOM = 32 << 10  # bytes of all runs of a block, in and out
 ROWS = 16  # rows of a block at a time, at least: of fewer, threads that share a row do as well where it is
+SHARED = 100  # columns, for which half as many rows suffice if 16 threads or more share one
+BANKS, WORD = 32, 4  # of shared memory, and the bytes of a word
+ISSUE = 2  # what else a vector takes, in accesses to shared memory that wait for no other
 SCANNED = 64  # bytes of a row that a thread scans at once, where threads share one, and half as much again at most
 SCANS = 40 << 10  # bytes of all runs of a block that does
 FEW = 128  # rows for each multiprocessor, at least: of fewer, threads that share a row keep more of the GPU busy
@@ -94,6 +98,21 @@ def scanned_bytes(f: Fusion, s: GpuSchedule) -> int:
     return at_once(s) * _bytes(f, s.runs)[1]
 
 
+@cache
+def meetings(columns: int, vector: int, size: int, threads: int) -> int:
+    """How many words of one bank a warp asks for at once: `threads` side by side along each row, `vector` bytes each,
+    of rows that follow each other, of elements of `size` bytes. Vectors wider than a word are read by a part of the
+    warp at a time: the parts' numbers add up."""
+    parts = max(1, vector // WORD)
+    words: dict[tuple[int, int], set[int]] = {}
+    for thread in range(WARP):
+        row, column = divmod(thread, threads)
+        at = row * columns * size + column * vector
+        for word in range(at // WORD, (at + vector - 1) // WORD + 1):
+            words.setdefault((thread * parts // WARP, word % BANKS), set()).add(word)
+    return sum(max(len(w) for (of, _), w in words.items() if of == k) for k in range(parts))
+
+
 def rounds(s: GpuSchedule, rows: int, columns: int, elements: int, gpu: Gpu) -> int:
     """How many times `row_threads` rows a block has."""
     most = elements // (s.row_threads * columns)
@@ -134,6 +153,8 @@ class Runs(Along):
                 return None
         if held and ct > 1 and 2 * lanes == most:  # wide enough where they are
             return None
+        if any(s.buffer in names for s in f.stores()):
+            rt, ct = self.threads_of_rows(f, names, columns, lanes, rt, ct)
         axes = tuple(a.name for a in rows), tuple(a.name for a in cols)
         vectors = -(-columns // lanes)
         steps = -(-vectors // ct) if held else 1 << (max(1, min(4, vectors // ct)).bit_length() - 1)
@@ -141,6 +162,23 @@ class Runs(Along):
         aligned = self.aligned(self.walks(f, v, None), {v: lanes})
         s = GpuSchedule(*axes, v.name, lanes, family, "persistent" if held else "loop", rt, ct, steps, aligned=aligned)
         return f, replace(s, runs=names), {"rounds": rounds(s, count, columns, elements, self.gpu)}
+
+    def threads_of_rows(
+        self, f: Fusion, names: frozenset[str], columns: int, lanes: int, rt: int, ct: int
+    ) -> tuple[int, int]:
+        """Rows at a time, and threads of each: `ct`, or as many more as meet in fewer banks of shared memory."""
+        sizes, sums = _bytes(f, names)[0].values(), len(f.reductions())
+
+        def cost(threads: int) -> float:
+            waits = sum(meetings(columns, lanes * size, size, threads) for size in sizes) / len(sizes)
+            return threads * (-(-columns // (lanes * threads)) * (waits + ISSUE) + sums * (threads.bit_length() - 1))
+
+        best = min((ct << k for k in range((WARP // ct).bit_length())), key=cost)
+        if best == ct:
+            return rt, ct
+        rows = ROWS if best < ROWS or columns < SHARED else ROWS // 2
+        fits = max(rows, whole_rows(f, names)) * columns <= _room(f, names)
+        return (max(HALF // best, rows, whole_rows(f, names)), best) if fits else (rt, ct)
 
     def scanned_runs(
         self, f: Fusion, rows: list[Atom], cols: list[Atom], lanes: int, names: frozenset[str]

@@ -126,6 +126,25 @@ def test_in_the_emulation(name: str) -> None:
         check_gpu(graph, sizes, compiled=passing(graph, n, m), machine=run_emulated)
 
 
+@pytest.mark.parametrize(
+    ("columns", "vector", "size", "threads", "words"),
+    [(64, 4, 4, 1, 32), (65, 4, 4, 1, 1), (63, 2, 2, 16, 2), (130, 4, 2, 8, 4), (130, 4, 2, 16, 2), (8, 16, 2, 1, 4)],
+)
+def test_words_that_meet_in_a_bank(columns: int, vector: int, size: int, threads: int, words: int) -> None:
+    assert gpu_runs.meetings(columns, vector, size, threads) == words
+
+
+@pytest.mark.parametrize(
+    ("m", "rows", "threads"), [(63, 16, 16), (75, 16, 8), (106, 16, 8), (130, 8, 16), (190, 8, 16)]
+)
+def test_threads_that_meet_in_few_banks(m: int, rows: int, threads: int) -> None:
+    """Rows whose threads would wait for each other's banks are shared by more of them."""
+    graph = graph_of(moved.norm16)
+    c = passing(graph, 200, m)
+    assert (c.schedule.row_threads, c.schedule.col_threads) == (rows, threads)
+    check_gpu(graph, {"n": 200, "m": m}, compiled=c)
+
+
 @pytest.mark.parametrize("name", PASSING)
 @pytest.mark.parametrize("rounds", [1, 2, 3])
 def test_several_rounds(name: str, rounds: int) -> None:
