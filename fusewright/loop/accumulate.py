@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from ..core.dtypes import DType, bool_, compute_type, f32, f64, i64
+from ..core.dtypes import DType, bool_, compute_type, f32, f64, i32, i64
 from ..fusion.ir import Stage
 from ..fusion.scalar import Expr
 from ..index.expr import Atom, Ix, sym
@@ -19,7 +19,7 @@ THREADS = sym("threads")
 BLOCK_ROWS = 64  # rows summed before their column sums join the thread's, in f64: errors do not pile up
 BLOCK = 64  # points, or vectors of them, that an accumulator sums up before that joins a sum in f64
 TURNS = 2  # accumulators of the sum of a short row
-LAST = (1 << 63) - 1
+LAST = {i32: (1 << 31) - 1, i64: (1 << 63) - 1}
 
 Accumulator = tuple[Reg, ...]
 
@@ -39,9 +39,11 @@ class Sums:
 
 
 class Reductions(Emitter):
-    """The part of lowering that combines. `p` is the analysis; `width` the lanes; `row_vector`: rows fill the lanes."""
+    """The part of lowering that combines. `p` is the analysis; `width` the lanes; `row_vector`: rows fill the lanes;
+    `back`: columns are walked from the last to the first."""
 
     p: Passes
+    back = False
     cols: list[Atom]
     v: Atom | None
     width: int
@@ -97,14 +99,17 @@ class Reductions(Emitter):
 
     # --- over the columns of a row ---
     def accumulator(self, s: Scope, st: Stage) -> Accumulator:
-        """Registers that start at the identity: (value,), or (value, position) for argmax and argmin."""
+        """Registers that start at the identity: (value,), or (value, position of the vector) for argmax and argmin.
+
+        Positions start at 0: if the best of all values is the identity, all of them are.
+        """
         dtype = self.sum_type(st)
         acc = self.reg(dtype, self.width, "acc")
         s.body.append(Var(acc, Imm(self.nothing(st), dtype, self.width)))
         if st.monoid not in ARG_MONOIDS:
             return (acc,)
-        pos = self.reg(i64, self.width, "pos")
-        s.body.append(Var(pos, Imm(LAST, i64, self.width)))
+        pos = self.reg(self.ix, self.width, "pos")
+        s.body.append(Var(pos, Imm(0, self.ix, self.width)))
         return (acc, pos)
 
     # --- sums of many points: errors of f32 pile up within a block only ---
@@ -249,21 +254,32 @@ class Reductions(Emitter):
             return
         value = self.cast(s, self.splat(s, self.emit(s, st.body), self.width), acc[0].dtype)
         (a,) = st.raxes
-        base, contiguous = self.index(s, a.ix, "position")
-        at = self.let(s, "iota", (base,), self.ix, self.width) if contiguous and self.width > 1 else base
-        at = self.as_number(s, self.splat(s, at, self.width))
-        lower = self.prim(s, "lt", at, acc[1])
-        better = self.prim(s, m.combine, value, acc[0])
-        better = self.prim(s, "or", better, self.prim(s, "and", self.prim(s, "eq", value, acc[0]), lower))
-        if value.dtype.is_float:
-            nan, had = self.prim(s, "isnan", value), self.prim(s, "isnan", acc[0])
-            better = self.prim(s, "and", better, self.prim(s, "not", had))
-            fresh = self.prim(s, "or", self.prim(s, "not", had), lower)
-            better = self.prim(s, "or", better, self.prim(s, "and", nan, fresh))
+        base, _ = self.index(s, a.ix, "position")
+        better = self._better(s, m.combine, value, acc[0])
         if mask is not None:
             better = self.prim(s, "and", better, mask)
         s.body.append(Set(acc[0], self.prim(s, "where", better, value, acc[0])))
-        s.body.append(Set(acc[1], self.prim(s, "where", better, at, acc[1])))
+        s.body.append(Set(acc[1], self.prim(s, "where", better, self.splat(s, base, self.width), acc[1])))
+
+    def _better(self, s: Scope, beats: str, value: Arg, best: Arg) -> Arg:
+        """Whether a value replaces the best one: of equal values, and of NaN, which beats all, the first counts. Those
+        before it have been seen, or, where the walk is `back`, those behind it."""
+        at_least = {"gt": "ge", "lt": "le"}[beats]
+        if self.back:
+            better = self.prim(s, at_least, value, best)
+            return self.prim(s, "or", better, self.prim(s, "isnan", value)) if value.dtype.is_float else better
+        if not value.dtype.is_float:
+            return self.prim(s, beats, value, best)
+        no_worse = self.prim(s, at_least, best, value)
+        had = self.prim(s, "isnan", best)
+        return self.prim(s, "and", self.prim(s, "not", no_worse), self.prim(s, "not", had))
+
+    def places(self, s: Scope, acc: Accumulator, across: bool) -> Arg:
+        """The positions that an accumulator has, of its lanes."""
+        at = self.freeze(s, acc[1])
+        if not across:
+            return at
+        return self.add(s, at, self.let(s, "iota", (Imm(0, self.ix),), self.ix, self.width))
 
     def turns(self, st: Stage) -> int:
         """Accumulators of a sum that take turns. Rows that are at a distance from each other are short, and a short
@@ -303,14 +319,19 @@ class Reductions(Emitter):
         if across:
             best = self.let(s, "hreduce", (best,), best.dtype, attr=pick)
         out: Arg | None = None
-        for value, pos in accs:
-            same = self.prim(s, "eq", value, best)
-            if value.dtype.is_float:
-                same = self.prim(s, "or", same, self.prim(s, "isnan", value))
-            at = self.prim(s, "where", same, pos, Imm(LAST, i64))
+        for acc in accs:
+            at = self.where_best(s, acc, best, across)
             out = at if out is None else self.prim(s, "min", out, at)
         assert out is not None
-        return self.let(s, "hreduce", (out,), i64, attr="min") if across else out
+        return self.as_number(s, self.let(s, "hreduce", (out,), out.dtype, attr="min") if across else out)
+
+    def where_best(self, s: Scope, acc: Accumulator, best: Arg, across: bool) -> Arg:
+        """The positions of an accumulator's lanes that have the best value, of others the last there is."""
+        value = self.freeze(s, acc[0])
+        same = self.prim(s, "eq", value, best)
+        if value.dtype.is_float:
+            same = self.prim(s, "or", same, self.prim(s, "isnan", value))
+        return self.prim(s, "where", same, self.places(s, acc, across), Imm(LAST[self.ix], self.ix))
 
     # --- over rows: partial results per thread ---
     def declare_partials(self, s: Scope, tid: Reg, nth: Reg) -> None:

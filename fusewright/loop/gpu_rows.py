@@ -8,7 +8,6 @@ from ..core.dtypes import DType, compute_type, f32
 from ..fusion.ir import Stage
 from ..fusion.scalar import Expr
 from ..prims.table import ARG_MONOIDS, MONOIDS
-from .accumulate import LAST
 from .gpu_online import OnlineSums
 from .ir import Alloc, Arg, Buf, For, Imm, Let, Reg, Set, Stmt, Store, Var
 from .scope import Scope
@@ -96,9 +95,10 @@ class Rows(OnlineSums):
             self.persistent_walk(s, number, col, point)
         else:
             lo, hi = span or (self.imm(0), self.col_steps())
+            self.back = number % 2 == 1  # what was read last is in the L2 cache still
             joining = (lambda b: self.join(b, blocked, parts, accs, valid, True)) if blocked else None
-            # what was read last is in the L2 cache still
-            self.serial_walk(s, lo, hi, col, points, back=number % 2 == 1, done=joining)
+            self.serial_walk(s, lo, hi, col, points, back=self.back, done=joining)
+            self.back = False
         self.join(s, blocked, parts, accs, valid, False)
         self.combine_rows(s, plain, accs)
         self.running: dict[str, tuple[Arg, ...]] = {}
@@ -189,14 +189,10 @@ class Rows(OnlineSums):
         """Where in the row the extreme of the lanes and threads is."""
         across = self.width > 1 and not self.row_vector
         pick = "max" if st.monoid == "argmax" else "min"
-        value, pos = self.freeze(s, acc[0]), self.freeze(s, acc[1])
-        best = self.over_row_threads(s, self.over_lanes(s, value, pick), pick)
-        same = self.prim(s, "eq", value, best)
-        if value.dtype.is_float:
-            same = self.prim(s, "or", same, self.prim(s, "isnan", value))
-        at = self.prim(s, "where", same, pos, Imm(LAST, pos.dtype))
+        best = self.over_row_threads(s, self.over_lanes(s, self.freeze(s, acc[0]), pick), pick)
+        at = self.where_best(s, acc, best, across)
         low = self.let(s, "hreduce", (at,), at.dtype, attr="min") if across else at
-        return self.over_row_threads(s, low, "min")
+        return self.as_number(s, self.over_row_threads(s, low, "min"))
 
     def over_lanes(self, s: Scope, a: Arg, monoid: str) -> Arg:
         if a.lanes == 1 or self.row_vector:

@@ -69,8 +69,8 @@ __device__ __forceinline__ float fw_max_f32_64x1_of128(float x, unsigned char* s
   return x;
 }
 
-__device__ __forceinline__ long long fw_min_i64x4(const long long* v) {
-  long long x[4];
+__device__ __forceinline__ int fw_min_i32x4(const int* v) {
+  int x[4];
   #pragma unroll
   for (int j = 0; j < 4; ++j) x[j] = v[j];
   #pragma unroll
@@ -80,19 +80,19 @@ __device__ __forceinline__ long long fw_min_i64x4(const long long* v) {
 }
 
 // min over groups of 64 threads
-__device__ __forceinline__ long long fw_min_i64_64x1_of128(long long x, unsigned char* scratch) {
-  long long* const s = reinterpret_cast<long long*>(scratch);
+__device__ __forceinline__ int fw_min_i32_64x1_of128(int x, unsigned char* scratch) {
+  int* const s = reinterpret_cast<int*>(scratch);
   const unsigned t = threadIdx.x;
   #pragma unroll
   for (int d = 1; d <= 16; d *= 2) {
-    const long long y = __shfl_xor_sync(0xffffffffu, x, d);
+    const int y = __shfl_xor_sync(0xffffffffu, x, d);
     x = x < y ? x : y;
   }
   if (t % 32 == 0) s[t / 32] = x;
   __syncthreads();
   const unsigned mine = t / 32;
   const unsigned first = mine - mine / 1 % 2 * 1;
-  long long y[2];
+  int y[2];
   #pragma unroll
   for (int j = 0; j < 2; ++j) y[j] = s[first + j * 1];
   x = y[0] < y[1] ? y[0] : y[1];
@@ -111,7 +111,7 @@ extern "C" __global__ void __launch_bounds__(128) argmax_0(
   const int tid0 = threadIdx.x;
   float kept0[16];
   __shared__ __align__(16) unsigned char fw_scratch0[16];
-  __shared__ __align__(16) unsigned char fw_scratch1[32];
+  __shared__ __align__(16) unsigned char fw_scratch1[16];
   const int v1 = fw_udiv(tid0, 64);
   const int v2 = v1 * 64;
   const int v3 = tid0 - v2;
@@ -121,11 +121,11 @@ extern "C" __global__ void __launch_bounds__(128) argmax_0(
   const int v7 = n1 + (-1);
   const int v8 = v5 < v7 ? v5 : v7;
   float acc9[4];
-  long long pos10[4];
+  int pos10[4];
   #pragma unroll
   for (int l = 0; l < 4; ++l) {
     acc9[l] = (-fw_inff);
-    pos10[l] = 9223372036854775807ll;
+    pos10[l] = 0;
   }
   const int v16 = v8 * n2;
   #pragma unroll
@@ -149,56 +149,50 @@ extern "C" __global__ void __launch_bounds__(128) argmax_0(
   for (int k20 = 0; k20 < 4; ++k20) {
     const int v21 = k20 * 64;
     const int v22 = v21 + v3;
-    const bool v42 = v22 < n3;
-    if (v42) {
+    const bool v34 = v22 < n3;
+    if (v34) {
       const int v23 = (int)((unsigned)v22 * (unsigned)4);
       const int v24 = k20 * 4;
       #pragma unroll
       for (int l = 0; l < 4; ++l) {
         const float v25 = kept0[v24 + l];
-        const int v26 = v23 + l;
-        const long long v27 = (long long)v26;
-        const bool v28 = v27 < pos10[l];
-        const bool v29 = v25 > acc9[l];
-        const bool v30 = v25 == acc9[l];
-        const bool v31 = v30 && v28;
-        const bool v32 = v29 || v31;
-        const bool v33 = v25 != v25;
-        const bool v34 = acc9[l] != acc9[l];
-        const bool v35 = !v34;
-        const bool v36 = v32 && v35;
-        const bool v37 = v35 || v28;
-        const bool v38 = v33 && v37;
-        const bool v39 = v36 || v38;
-        const float v40 = v39 ? v25 : acc9[l];
-        acc9[l] = v40;
-        const long long v41 = v39 ? v27 : pos10[l];
-        pos10[l] = v41;
+        const bool v26 = acc9[l] >= v25;
+        const bool v27 = acc9[l] != acc9[l];
+        const bool v28 = !v26;
+        const bool v29 = !v27;
+        const bool v30 = v28 && v29;
+        const float v31 = v30 ? v25 : acc9[l];
+        acc9[l] = v31;
+        const int v33 = v30 ? v23 : pos10[l];
+        pos10[l] = v33;
       }
     }
   }
-  float v43[4];
-  long long v44[4];
+  float v35[4];
   #pragma unroll
   for (int l = 0; l < 4; ++l) {
-    v43[l] = acc9[l];
-    v44[l] = pos10[l];
+    v35[l] = acc9[l];
   }
-  const float v45 = fw_max_f32x4(v43);
-  const float max46 = fw_max_f32_64x1_of128(v45, fw_scratch0);
-  long long v51[4];
+  const float v36 = fw_max_f32x4(v35);
+  const float max37 = fw_max_f32_64x1_of128(v36, fw_scratch0);
+  int v46[4];
   #pragma unroll
   for (int l = 0; l < 4; ++l) {
-    const bool v48 = v43[l] == max46;
-    const bool v49 = v43[l] != v43[l];
-    const bool v50 = v48 || v49;
-    v51[l] = v50 ? v44[l] : 9223372036854775807ll;
+    const float v38 = acc9[l];
+    const bool v40 = v38 == max37;
+    const bool v41 = v38 != v38;
+    const bool v42 = v40 || v41;
+    const int v43 = pos10[l];
+    const int v44 = l;
+    const int v45 = (int)((unsigned)v43 + (unsigned)v44);
+    v46[l] = v42 ? v45 : 2147483647;
   }
-  const long long v52 = fw_min_i64x4(v51);
-  const long long min53 = fw_min_i64_64x1_of128(v52, fw_scratch1);
-  const bool v54 = v3 == 0;
-  const bool v55 = v54 && v6;
-  if (v55) {
-    out1[v8] = min53;
+  const int v47 = fw_min_i32x4(v46);
+  const int min48 = fw_min_i32_64x1_of128(v47, fw_scratch1);
+  const long long v49 = (long long)min48;
+  const bool v50 = v3 == 0;
+  const bool v51 = v50 && v6;
+  if (v51) {
+    out1[v8] = v49;
   }
 }
