@@ -255,17 +255,17 @@ class Reductions(Emitter):
         value = self.cast(s, self.splat(s, self.emit(s, st.body), self.width), acc[0].dtype)
         (a,) = st.raxes
         base, _ = self.index(s, a.ix, "position")
-        better = self._better(s, m.combine, value, acc[0])
+        better = self.better(s, m.combine, value, acc[0], self.back)
         if mask is not None:
             better = self.prim(s, "and", better, mask)
         s.body.append(Set(acc[0], self.prim(s, "where", better, value, acc[0])))
         s.body.append(Set(acc[1], self.prim(s, "where", better, self.splat(s, base, self.width), acc[1])))
 
-    def _better(self, s: Scope, beats: str, value: Arg, best: Arg) -> Arg:
+    def better(self, s: Scope, beats: str, value: Arg, best: Arg, back: bool = False) -> Arg:
         """Whether a value replaces the best one: of equal values, and of NaN, which beats all, the first counts. Those
-        before it have been seen, or, where the walk is `back`, those behind it."""
+        before it have been seen, or those behind it, if the walk is `back`."""
         at_least = {"gt": "ge", "lt": "le"}[beats]
-        if self.back:
+        if back:
             better = self.prim(s, at_least, value, best)
             return self.prim(s, "or", better, self.prim(s, "isnan", value)) if value.dtype.is_float else better
         if not value.dtype.is_float:
@@ -327,11 +327,13 @@ class Reductions(Emitter):
 
     def where_best(self, s: Scope, acc: Accumulator, best: Arg, across: bool) -> Arg:
         """The positions of an accumulator's lanes that have the best value, of others the last there is."""
-        value = self.freeze(s, acc[0])
-        same = self.prim(s, "eq", value, best)
-        if value.dtype.is_float:
-            same = self.prim(s, "or", same, self.prim(s, "isnan", value))
+        same = self.as_good(s, self.freeze(s, acc[0]), best)
         return self.prim(s, "where", same, self.places(s, acc, across), Imm(LAST[self.ix], self.ix))
+
+    def as_good(self, s: Scope, value: Arg, best: Arg) -> Arg:
+        """Whether a value is the best one, which NaN is, if there is any."""
+        same = self.prim(s, "eq", value, best)
+        return self.prim(s, "or", same, self.prim(s, "isnan", value)) if value.dtype.is_float else same
 
     # --- over rows: partial results per thread ---
     def declare_partials(self, s: Scope, tid: Reg, nth: Reg) -> None:

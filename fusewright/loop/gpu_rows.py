@@ -171,6 +171,7 @@ class Rows(OnlineSums):
     # --- reductions within a block ---
     def combine_rows(self, s: Scope, stages: list[Stage], accs: Mapping[str, tuple[Reg, ...]]) -> None:
         """Combine what the lanes and threads of a row have: what is alike together, with one barrier."""
+        self.best: dict[str, Arg] = {}  # the extremes whose positions are asked for
         parts: dict[str, Arg] = {}
         for st in stages:
             if st.monoid not in ARG_MONOIDS:
@@ -182,17 +183,18 @@ class Rows(OnlineSums):
             if st.name in parts:
                 value = self.over_row_threads(s, parts[st.name], st.monoid)
             else:
-                value = self.position_in_row(s, st, accs[st.name])
+                value = self.as_number(s, self.position_in_row(s, st, accs[st.name]))
             s.stages[st.name] = self.own(s, value)
 
     def position_in_row(self, s: Scope, st: Stage, acc: tuple[Reg, ...]) -> Arg:
-        """Where in the row the extreme of the lanes and threads is."""
+        """Where in the row the extreme of the lanes and threads is; it goes to `best`."""
         across = self.width > 1 and not self.row_vector
         pick = "max" if st.monoid == "argmax" else "min"
         best = self.over_row_threads(s, self.over_lanes(s, self.freeze(s, acc[0]), pick), pick)
+        self.best[st.name] = best
         at = self.where_best(s, acc, best, across)
         low = self.let(s, "hreduce", (at,), at.dtype, attr="min") if across else at
-        return self.as_number(s, self.over_row_threads(s, low, "min"))
+        return self.over_row_threads(s, low, "min")
 
     def over_lanes(self, s: Scope, a: Arg, monoid: str) -> Arg:
         if a.lanes == 1 or self.row_vector:

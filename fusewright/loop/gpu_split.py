@@ -10,15 +10,17 @@ from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 
-from ..core.dtypes import compute_type
+from ..core.dtypes import compute_type, i64
 from ..fusion.ir import Stage
 from ..index.layout import product
+from ..prims.table import ARG_MONOIDS, MONOIDS
 from ..schedule.gpu_base import SECTOR, beside
 from ..schedule.gpu_fit import THREADS
+from .accumulate import LAST
 from .gpu_nest import SPLITS
 from .gpu_outer import Outer
 from .gpu_rows import Span, Where, words
-from .ir import Alloc, Arg, Buf, Imm, Reg, Set, Stmt, Store
+from .ir import Alloc, Arg, Buf, Imm, Reg, Set, Stmt, Store, Var
 from .scope import Scope
 
 
@@ -30,11 +32,11 @@ class Split(Outer):
         rows = product(self.steps(a) for a in self.rows) * lanes
         everyone = self.params.get(SPLITS * rows, "rows of all splits")
         for st in self.p.inner:
-            self.grid_memory(st, self.sum_type(st), everyone)
-            if self.is_moments(st):
-                for part in ("count", "mean"):
-                    buf = self.partial[f"{st.name}.{part}"] = Buf(f"part_{st.name}_{part}", self.sum_type(st))
-                    self.func.allocs.append(Alloc(buf, everyone, "grid"))
+            positions = st.monoid in ARG_MONOIDS
+            self.grid_memory(st, i64 if positions else self.sum_type(st), everyone)
+            for part in ("count", "mean") if self.is_moments(st) else ("best",) if positions else ():
+                buf = self.partial[f"{st.name}.{part}"] = Buf(f"part_{st.name}_{part}", self.sum_type(st))
+                self.func.allocs.append(Alloc(buf, everyone, "grid"))
         self.totals: dict[str, Buf] = {}
         last = max(self.p.work, default=0)
         for number in sorted(self.p.work):
@@ -131,6 +133,8 @@ class Split(Outer):
             values: dict[str, Arg] = {st.name: s.stages.get(st.name) or self.running[st.name][-1]}
             if self.is_moments(st):
                 values[f"{st.name}.count"], values[f"{st.name}.mean"], values[st.name] = self.running[st.name]
+            elif st.monoid in ARG_MONOIDS:
+                values[f"{st.name}.best"] = self.best[st.name]
             lanes = self.width if self.row_vector else 1
             stores: list[Stmt] = []
             for name, value in values.items():
@@ -160,13 +164,15 @@ class Split(Outer):
                 buf, at = self.totals[st.name], self.mul(s, step, self.imm(lanes))
                 s.stages[st.name] = self.let(s, "load", (at,), buf.dtype, lanes, buf, "aligned" if lanes > 1 else None)
         wanted = [st for st in wanted if st.name not in self.totals]
-        plain = [st for st in wanted if not self.is_rescaled(st) and not self.is_moments(st)]
+        plain = [st for st in wanted if not (self.is_rescaled(st) or self.is_moments(st) or st.monoid in ARG_MONOIDS)]
         found = dict(zip(plain, self.add_parts(s, plain, lanes, self.chunks(col), where), strict=True))
         for st in wanted:
             if st in found:
                 total = self.together(s, found[st], st.monoid)
             elif self.is_rescaled(st):
                 total = self.total_rescaled(s, st, col, where)
+            elif st.monoid in ARG_MONOIDS:
+                total = self.total_position(s, st, col, where)
             else:
                 total = self.total_moments(s, st, col, where)
             s.stages[st.name] = self.own(s, self.cast(s, total, compute_type(st.dtype)))
@@ -199,6 +205,31 @@ class Split(Outer):
     def counted(self, s: Scope, part: Arg, there: Arg | None) -> Arg:
         """What a sum has of a part that is `there` or not."""
         return part if there is None else self.prim(s, "where", there, part, Imm(0.0, part.dtype, part.lanes))
+
+    def total_position(self, s: Scope, st: Stage, col: Arg, where: Where) -> Arg:
+        """The position that the first chunk with the best value has found. Each thread's chunks are in order."""
+        lanes = self.width if self.row_vector else 1
+        names = (f"{st.name}.best", st.name)
+        best = self.reg(self.partial[names[0]].dtype, lanes, "best")
+        at = self.reg(i64, lanes, "at")
+        s.body += [Var(best, self.identity(st, best.dtype, lanes)), Var(at, Imm(0, i64, lanes))]
+
+        def load(c: Scope, t: Arg) -> list[Arg]:
+            place = where(c, t)
+            return [self.part(c, name, place, lanes) for name in names]
+
+        def use(c: Scope, values: list[Arg], there: Arg | None) -> None:
+            better = self.better(c, MONOIDS[st.monoid].combine, values[0], self.freeze(c, best))
+            if there is not None:
+                better = self.prim(c, "and", better, there)
+            for reg, value in zip((best, at), values, strict=True):
+                c.body.append(Set(reg, self.prim(c, "where", better, value, reg)))
+
+        self.each_part(s, self.chunks(col), words(best) + words(at), load, use)
+        most = self.together(s, best, "max" if st.monoid == "argmax" else "min")
+        found = self.as_good(s, self.freeze(s, best), most)
+        here = self.prim(s, "where", found, self.freeze(s, at), Imm(LAST[i64], i64))
+        return self.over_threads(s, here, "min", self.s.col_threads, self.col_stride())
 
     def total_moments(self, s: Scope, st: Stage, col: Arg, where: Where) -> Arg:
         """Chan's rule: the mean of all points first, then the second moment about it."""

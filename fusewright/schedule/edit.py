@@ -314,7 +314,7 @@ class Edit:
         "persistent" implies that what later passes need is kept in registers: `for pass: for i: S(load(x[i]))` becomes
         `k[i] = load(x[i]); for pass: for i: S(k[i])`. Legal: "tile" and "staged" without reductions; "persistent",
         "loop" and "split" with them; "persistent" when threads * unroll * lanes cover a row and the values fit
-        the registers; "split" when nothing is reduced over rows and no position of an extreme is wanted.
+        the registers; "split" when nothing is reduced over rows.
         """
         self._only(GpuSchedule, f"mode({mode})")
         known = {"rows": "row_threads", "columns": "col_threads", "unroll": "steps", "cluster": "cluster"}

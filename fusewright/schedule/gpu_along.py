@@ -157,7 +157,7 @@ class Along(Tiles):
         tiles = -(-r.count // r.together)
         enough = r.held is not None and r.held.cluster * tiles >= self.gpu.sms
         few = tiles * (1 if r.numbers and r.held is None else 2) < self.gpu.sms
-        if r.over or finds_positions(r.f.reductions()) or not few or r.columns < CHUNK or enough:
+        if r.over or not few or r.columns < CHUNK or enough:
             return None
         n = r.numbers[0] if r.numbers else 1
         # of few vectors, threads of large blocks would each have fewer than they ask for at a time
@@ -266,7 +266,7 @@ class Along(Tiles):
     def _once(self, f: Fusion, s: GpuSchedule, splits: int) -> bool:
         """Whether what chunks leave of the rows of a block is more than every block should read."""
         moments = online(f, {a for a in f.axes if a.name in s.cols})
-        each = sum(3 if r.name in moments else 1 for r in f.reductions())
+        each = sum(3 if r.name in moments or finds_positions([r]) else 1 for r in f.reductions())
         rows = s.row_threads * (s.lanes if s.vector in s.rows else 1)
         return splits * rows * each * 4 > TOGETHER
 

@@ -79,7 +79,7 @@ class Down(Runs):
                 return f, replace(slim, steps=self._in_turn(f, set(cols), slim, nc, bool(running))), {}
         once = passes == 1 or (moments and lanes * smallest <= LITTLE)
         few = self.gpu.sms * (PIECES // 2 if once else 1)  # so few blocks do not keep memory busy
-        if tiles < few and nc >= 4 * ct and not finds_positions(f.reductions()):
+        if tiles < few and nc >= 4 * ct:
             if passes == 1 and not running and (whole := self._in_large_blocks(f, base, rows, cols, smallest)):
                 return f, whole, {}
             point = _point(f, set(cols))

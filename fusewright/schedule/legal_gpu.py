@@ -30,7 +30,6 @@ from .gpu_base import (
     Vectors,
     accesses,
     beside,
-    finds_positions,
     resident_blocks,
 )
 from .gpu_fit import CLUSTERS, OTHER_SHARED, SUMS, copies_rows, room_for, row_bytes
@@ -398,9 +397,8 @@ def _rows(f: Fusion, s: GpuSchedule, sizes: Sizes, rows: list[Atom], cols: list[
     if v in rows and outer:
         why = "what is reduced over rows is not kept lane by lane"
         fail(s, "vector", [s.vector, s.lanes], why, f"a column axis: {listed(s.cols)}")
-    if s.mode == "split" and (outer or finds_positions(f.reductions())):
-        why = "a reduction over rows" if outer else "the position of an extreme"
-        fail(s, "mode", [s.mode], f"{why} is not combined from pieces of rows", "persistent, loop")
+    if s.mode == "split" and outer:
+        fail(s, "mode", [s.mode], "a reduction over rows is not combined from pieces of rows", "persistent, loop")
     if s.resident != bool(outer):
         why = "what is reduced over rows stays in registers until the end" if outer else "nothing is reduced over rows"
         raise Illegal("resident(grid)", "grid", why, "resident(grid)" if outer else "no resident", "resident")

@@ -10,13 +10,14 @@ import pytest
 
 from fusewright.core.dtypes import BY_NAME, DType, bf16, bool_, f32, i64
 from fusewright.graph.builder import Builder
-from fusewright.graph.ir import Value
+from fusewright.graph.ir import Graph, Value
 from fusewright.index.expr import sym
 from fusewright.loop.gpu import lower_gpu
+from fusewright.schedule.device import H200
 from fusewright.schedule.legal_gpu import Sizes, settle
 from tests.emulate.cuda import COMPILER, MISSING, run_emulated
 from tests.kernels import check, graph_of, random_array
-from tests.kernels_gpu import SMALL, check_gpu, gpu_kernel, hint_of
+from tests.kernels_gpu import SMALL, GpuCompiled, check_gpu, gpu_kernel, hint_of
 
 N, M = sym("n"), sym("m")
 TYPES = (f32, bf16, BY_NAME["i8"], BY_NAME["u8"], bool_, i64)
@@ -68,23 +69,57 @@ def test_first_of_equals(dtype: DType, m: int) -> None:
         check_gpu(graph, {"n": n, "m": m}, [x])
 
 
-@pytest.mark.parametrize("mode", ["loop", "persistent"])
+def scheduled(graph: Graph, sizes: dict[str, int], mode: str) -> GpuCompiled:
+    """The kernel whose rows are walked so."""
+    c = gpu_kernel(graph, sizes)
+    vectors = -(-sizes["m"] // c.schedule.lanes)
+    steps = -(-vectors // c.schedule.col_threads) if mode == "persistent" else 2
+    s = replace(c.schedule, mode=mode, steps=steps, runs=frozenset(), keep="values", cluster=1)
+    f, s, c.launch = settle(c.built.fusion, s, Sizes(hint_of(sizes), SMALL, lambda b: 16))
+    if mode == "split":
+        c.launch = {"splits": min(3, vectors)}
+    c.built.fusion, c.schedule, c.kernel = f, s, lower_gpu(f, s, "kernel")
+    return c
+
+
+@pytest.mark.parametrize("mode", ["loop", "persistent", "split"])
 @pytest.mark.parametrize("m", [1, 37, 5000])
 def test_second_pass(mode: str, m: int) -> None:
     graph, sizes = graph_of(second_pass), {"n": 7, "m": m}
     x = few_values(f32, 7, m)
     x[0], x[-1] = 0.5, -0.5
     check(graph, sizes, inputs=[x])
-    c = gpu_kernel(graph, sizes)
-    steps = 2 if mode == "loop" else -(-m // c.schedule.lanes // c.schedule.col_threads)
-    s = replace(c.schedule, mode=mode, steps=steps, runs=frozenset(), keep="values")
-    f, s, c.launch = settle(c.built.fusion, s, Sizes(hint_of(sizes), SMALL, lambda b: 16))
-    c.built.fusion, c.kernel = f, lower_gpu(f, s, "kernel")
+    check_gpu(graph, sizes, [x], compiled=scheduled(graph, sizes, mode))
+
+
+@pytest.mark.parametrize("dtype", TYPES[::2], ids=str)
+@pytest.mark.parametrize(("n", "m"), [(6, 150_000), (1, 70_001)])
+def test_rows_cut_over_blocks(dtype: DType, n: int, m: int) -> None:
+    """A few long rows: blocks of a row leave the best value that each has seen, and where it was."""
+    graph, sizes = graph_of(both(dtype)), {"n": n, "m": m}
+    c = gpu_kernel(graph, sizes, H200)
+    assert c.schedule.mode == "split"
+    x = few_values(dtype, n, m)
     check_gpu(graph, sizes, [x], compiled=c)
+    if dtype.is_float:
+        x[:, [m // 3, m - 1]] = np.inf
+        check_gpu(graph, sizes, [x], compiled=c)
+
+
+@pytest.mark.parametrize("dtype", TYPES[1::2], ids=str)
+def test_columns_cut_over_blocks(dtype: DType) -> None:
+    def down(b: Builder) -> list[Value]:
+        x = b.input(dtype, (M, N))
+        return [b.reduce("argmax", x, [0]), b.reduce("argmin", x, [0])]
+
+    graph, sizes = graph_of(down), {"n": 24, "m": 9000}
+    c = gpu_kernel(graph, sizes, H200)
+    assert c.schedule.mode == "split"
+    check_gpu(graph, sizes, [few_values(dtype, 24, 9000).T.copy()], compiled=c)
 
 
 @pytest.mark.skipif(COMPILER is None, reason=MISSING)
 def test_in_the_emulation() -> None:
     graph = graph_of(both(bf16))
-    check_gpu(graph, {"n": 9, "m": 300}, [few_values(bf16, 9, 300)], machine=run_emulated)
-
+    for n, m, gpu in ((9, 300, SMALL), (6, 9000, H200)):
+        check_gpu(graph, {"n": n, "m": m}, [few_values(bf16, n, m)], machine=run_emulated, gpu=gpu)
