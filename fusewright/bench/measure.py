@@ -103,14 +103,17 @@ WARM = 64  # calls before anything is measured on a GPU
 FLUSH = 256 << 20  # bytes written between two measurements on a GPU: more than its L2 cache holds
 
 
-def on_device(steps: Mapping[str, Step], budget_s: float, least: int = 10, most: int = 100) -> dict[str, float]:
+def on_device(
+    steps: Mapping[str, Step], budget_s: float, least: int = 10, most: int = 100, hot: bool = True
+) -> dict[str, float]:
     """Median seconds that every step keeps the current CUDA device busy, in turns, from a cold L2 cache.
 
     Between a step's events the device is kept busy long enough for the host to queue the whole step, so that what is
-    measured is the device, not the host. Before that steps run often enough for what is compiled in the background.
+    measured is the device, not the host. Before that steps run often enough for what is compiled in the background,
+    where `hot`.
     """
     flush = torch.empty(FLUSH, dtype=torch.int8, device="cuda")
-    for calls, pause in ((WARM, 0.25), (WARM, 0.25), (2, 0.0)):
+    for calls, pause in (*(((WARM, 0.25), (WARM, 0.25)) if hot else ()), (2, 0.0)):
         for _ in range(calls):
             for step in steps.values():
                 step()
