@@ -31,6 +31,7 @@ from .gpu_runs import Runs
 EACH = 8  # columns of a thread, at least, where it costs much to combine what threads have found, or each reads little
 LITTLE = 4  # bytes of a vector up to which that is little
 BRIEF = 384  # columns up to which half as many threads share those whose moments are combined, which is dear
+FEW_COLUMNS = 16  # that two threads hold, and a quarter of them one
 LONG = 64  # columns from which on half a warp has rows side by side, and more threads share a column
 TURNS = 64  # of a thread, at most, rather than that columns are cut
 PART = 8  # bytes of a vector from which on blocks that hold rows have no more of them than a line of the caches has
@@ -62,6 +63,8 @@ class Down(Runs):
             return replace(s, family="outer persistent" if passes > 1 else s.family), -(-vectors // rt)
 
         base, tiles = based(lanes)
+        if (brief := self._few_columns(f, base, rows, cols, unit, lanes * smallest)) is not None:
+            return f, brief, {}
         ct = base.col_threads
         running = online(f, set(cols))
         moments = any(o.kind == "moments" for o in running.values()) and passes_of(f, set(cols), running) == 1
@@ -105,6 +108,21 @@ class Down(Runs):
         if passes > 1 and not moments and lanes * smallest < PART and self.size(rows) // lanes >= 2 * WARP:
             return f, replace(base, row_threads=2 * WARP, col_threads=2 * THREADS // WARP), {}  # whole lines, or nearly
         return f, replace(base, steps=self._in_turn(f, set(cols), base, nc, bool(running))), {}
+
+    def _few_columns(
+        self, f: Fusion, s: GpuSchedule, rows: list[Atom], cols: list[Atom], unit: Atom, size: int
+    ) -> GpuSchedule | None:
+        """Columns so short that a thread, or two, have all of one in registers: what many have of it takes longer to
+        combine than to read. None: they are longer, too much is read of them, or rows are short or few."""
+        nc, side = self.size(cols), self.size([unit]) // s.lanes
+        ct = 1 if nc <= FEW_COLUMNS // 4 and not finds_positions(f.reductions()) else 2
+        rt = min(2 * WARP, power_up(side, 2 * WARP))
+        fits = holds(rt * ct, -(-nc // ct), s.lanes * self._words(f, set(cols))[0])
+        if not fits or nc > FEW_COLUMNS or size <= LITTLE or side < WARP:
+            return None
+        if self.size(rows) // s.lanes < rt * self.gpu.sms:
+            return None
+        return replace(s, mode="persistent", row_threads=rt, col_threads=ct, steps=-(-nc // ct))
 
     def _held_moments(
         self, f: Fusion, s: GpuSchedule, rows: list[Atom], cols: list[Atom], size: int

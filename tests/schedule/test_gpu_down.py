@@ -51,6 +51,29 @@ def test_few_threads_share_what_is_little(n: int, m: int, want: tuple[int, int, 
     assert (s.row_threads, s.col_threads, s.steps) == want
 
 
+@pytest.mark.parametrize(
+    ("n", "m", "want"),
+    [
+        (4, 9708, ("persistent", 64, 1, 4)),
+        (5, 9708, ("persistent", 64, 2, 3)),
+        (16, 9708, ("persistent", 64, 2, 8)),
+        (9, 136, ("persistent", 64, 2, 5)),
+        (9, 100, ("loop", 32, 8, 1)),  # rows shorter than a warp's vectors
+        (17, 9708, ("loop", 32, 8, 2)),
+    ],
+)
+def test_threads_hold_short_columns(n: int, m: int, want: tuple[str, int, int, int]) -> None:
+    s = planned(largest, 3000 if m < 1000 else 108, n, m)
+    assert (s.mode, s.row_threads, s.col_threads, s.steps) == want
+
+
+@pytest.mark.parametrize("dtype", [f32, bf16], ids=str)
+@pytest.mark.parametrize(("n", "m"), [(1, 264), (3, 1000), (7, 264), (16, 272)])
+def test_values_of_short_columns(dtype: DType, n: int, m: int) -> None:
+    c = check_gpu(graph_of(moments(dtype)), {"k": 9, "n": n, "m": m}, gpu=FEW)  # type: ignore[arg-type]
+    assert c.schedule.mode == "persistent" and c.schedule.col_threads <= 2
+
+
 def test_rows_of_narrow_vectors_are_cut_where_blocks_are_few() -> None:
     """One pass combines their moments, of which a thread asks for few bytes at a time."""
     for dtype, m in ((f32, 400), (bf16, 800)):
