@@ -274,8 +274,11 @@ class _Lower(TurnedRows, RowBlocks):
             self._vectors(s, start, stop, q)
 
     def _vectors(self, s: Scope, lo: Arg, hi: Arg, p: _Pass) -> None:
+        lo = self.to_line(s, lo, hi, lambda stop, n: self._tail(s, lo, stop, n, lambda x: self._point(x, p, 0)))
         end = self._vector_loop(s, lo, hi, p.unroll, lambda x, u: self._point(x, p, u), p.sums)
+        self.in_part = self.line is not None and self.line.dtype.itemsize * self.width < 64
         self._tail(s, end, hi, p.unroll, lambda x: self._point(x, p, 0))
+        self.in_part = False
 
     def _segments(self, s: Scope, lo: Arg, hi: Arg, p: _Pass) -> list[tuple[Arg, Arg, _Pass]]:
         """The vector axis in parts in which conditions on the position are known, if nothing is reduced, drawn or kept
@@ -417,7 +420,7 @@ class _Lower(TurnedRows, RowBlocks):
         if not contiguous:
             base = self.splat(s, base, self.width)
         tail = self.tail(s)
-        hint = "stream" if st.buffer in self.stream and contiguous and tail is None else ""
+        hint = "stream" if st.buffer in self.stream and contiguous and tail is None and not self.in_part else ""
         s.body.append(Store(buf, base, value, tail, hint))
 
     # --- after all rows ---
