@@ -17,6 +17,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
 from ..core.errors import Refusal
+from ..fusion import scalar as sc
 from ..fusion.collapse import collapse
 from ..fusion.ir import Fusion, Stage
 from ..index.expr import Atom, Ix
@@ -30,7 +31,9 @@ from .short import rows_through, scanned_rows, short_rows
 from .turned import SHORT, lined, tile, turned_stores
 
 CHUNK = 8192  # points of a column axis that one row of work covers, when rows may be cut
+LONG = 1 << 16  # the same where there are rows enough for all threads: pieces of all rows come one after the other
 TILE = (16, 256)  # the same for the two axes of a transpose: what is read across stays in the first-level cache
+PAIR = 2  # points of a row that is looked up which lanes take one by one
 NEVER = 1 << 62  # bytes of a cache past which nothing is written
 WIDE = 16  # lanes of vectors that have masks for every element
 OWN = 8 << 20  # bytes of caches that a thread has, where vectors are so wide
@@ -224,7 +227,8 @@ class _Planner(Analysis):
         across = self.across(f, order, v) or self._interleaved(f, order)
         names = [a.name for a in order]
         if across is None:
-            chunk = ((v.name, CHUNK),)
+            many = self.hint(product(a.extent for a in order[:-1])) >= FED * self.machine.threads
+            chunk = ((v.name, LONG if order[:-1] and many else CHUNK),)
             return f, Schedule(tuple(names[:-1]), (v.name,), v.name, self.lanes, chunk, "pointwise")
         rows = tuple(n for n in names if n not in (across.name, v.name))
         if self.extent(v) < min(2 * self.lanes, self.extent(across)):  # few lanes, or many loops of few vectors
@@ -244,6 +248,10 @@ class _Planner(Analysis):
         """The axis that takes lanes if the innermost is that of a few values side by side, made of much else."""
         if len(order) < 2 or self.extent(order[-1]) > SHORT or self.extent(order[-2]) < self.lanes:
             return None
+        loads = [e.data[1] for e in sc.walk([s.body for s in f.stages]) if e.kind == "load"]
+        found = any(order[-1] in o.axes() and any(a.kind == "value" for a in o.atoms()) for o in loads)
+        if found and self.lanes >= WIDE and self.extent(order[-1]) > PAIR:
+            return None  # parts of vectors take less than elements one by one
         without = [o for o in self.large_offsets(f) if order[-1] not in o.axes()]
         return order[-2] if without and turned_stores(f, order[-1], order[-2]) else None
 
