@@ -35,6 +35,12 @@ TURN = """func k(buf x: {0}, buf y: {0} out, size p, size q, size m, size n) {{
 }}
 """
 STRIDED = "func k(buf x: {0}, buf y: {0} out, size at) {{\n  v: {1}x8 = strided(x, at) {{{2}}}\n  store y[0] = v\n}}\n"
+MASKED = """func k(buf x: {0}, buf y: {0} out, size at, size n) {{
+  m: boolx16 = lanemask(n)
+  v: {0}x16 = strided(x, at, m) {{{1}}}
+  store y[0] = v
+}}
+"""
 
 
 def machine(text: str, arrays: Sequence[np.ndarray], sizes: Sequence[int], bits: int) -> None:
@@ -69,6 +75,24 @@ def test_machine_code_turns_what_the_interpreter_turns(name: str, bits: int) -> 
                 assert want[2 + r * p + c] == x[3 + c * q + r]
         machine(text, [x, got], [p, q, m, n], bits)
         np.testing.assert_array_equal(got, want)
+
+
+@pytest.mark.every(4)
+@pytest.mark.parametrize("step", [2, 3, 4, -1])
+@pytest.mark.parametrize("name", ["u8", "i16", "f32", "f64"])
+def test_machine_code_takes_parts_of_vectors_apart(name: str, step: int) -> None:
+    """Nothing is read but what lies between the first and the last lane wanted: the memory ends there."""
+    text = MASKED.format(name, step)
+    dtype = np.dtype(numpy_type(BY_NAME[name]))
+    for n in (0, 1, 2, 7, 8, 11, 15, 16):
+        size = 1 + abs(step) * max(n - 1, 0)
+        at, x = (0 if step > 0 else size - 1), np.arange(1, size + 1).astype(dtype)
+        want, got = np.full(16, 9, dtype), np.full(16, 9, dtype)
+        run(parse(text), {"x": x, "y": want}, {"at": at, "n": n})
+        np.testing.assert_array_equal(want[:n], x[at + step * np.arange(n)])
+        machine(text, [x, got], [at, n], target().bits)
+        np.testing.assert_array_equal(got, want)
+        assert not got[n:].any()
 
 
 @pytest.mark.every(3)
@@ -276,3 +300,8 @@ def test_vectors_of_elements_a_few_apart(step: int) -> None:
     assert {s.attr for s in whole} == {step}
     for n, m in [(3, 5), (1, 1), (2, 64), (3, 41), (0, 4)]:
         check(graph, {"n": n, "m": m}, 2, compiled=c)
+    wide = kernel(graph, lanes=16)
+    gathers = [x for x in walk(wide.kernel.func.body) if isinstance(x, Let) and x.op in ("gather", "iota")]
+    assert not gathers, "parts of vectors, too, where there are masks for them"
+    for n, m in [(3, 5), (2, 64), (3, 41), (0, 4)]:
+        check(graph, {"n": n, "m": m}, 2, compiled=wide)
