@@ -29,19 +29,22 @@ from .fusion.alike import Likeness, likeness, refused_again, renamed
 from .fusion.build import Built, build
 from .fusion.ir import Fusion
 from .fusion.repeats import too_dear
+from .fusion.scalar import walk
 from .graph.grouping import Group, Grouping, group
 from .graph.ir import Value
 from .graph.verify import verify
 from .index.expr import Ix
+from .loop.ir import STEPS
 from .loop.lower import Kernel, lower
 from .prims.table import ARG_MONOIDS
 from .run import devices, inplace
 from .run.kernels import CompiledKernel, kernel_for, target
 from .run.launch import last_level_cache
 from .run.plan import GroupPlan, Plan
-from .schedule.cpu import Machine, Schedule, plan
+from .schedule.cpu import WIDE, Machine, Schedule, plan
 from .schedule.naming import kernel_name
 from .schedule.quotients import divides, spared
+from .schedule.short import WHOLE
 from .schedule.turned import SHORT
 from .trace import executors
 from .trace.fx import Traced, translate
@@ -65,6 +68,8 @@ else:  # for groups on GPUs, for failures, and for what people ask to see or to 
 
 SINGLE_OP_BYTES = 1 << 20  # a lone operation is compiled when its result is large enough for memory reuse to pay
 SINGLE_SLOW_BYTES = 1 << 14  # one that torch does point by point is, when what it reads is: a scatter, a variance
+SINGLE_ROW_BYTES = 1 << 16  # one that torch does row by row is, when its result is
+SHORT_ROW = 64  # elements of a row below which torch is slow at it
 _serial = itertools.count()
 
 
@@ -384,7 +389,7 @@ class _Compilation:
             return "single operation"
         if all(e.op in ("affine", "reshape", "const") for e in g.eqns):
             return "" if self.turns(g) else "single operation"
-        if max(self.bytes(v) for v in g.outputs) >= SINGLE_OP_BYTES:
+        if max(self.bytes(v) for v in g.outputs) >= SINGLE_OP_BYTES or self.by_rows(g):
             return ""
         if any(e.op == "scatter" and max(map(self.bytes, e.inputs[:2])) >= SINGLE_SLOW_BYTES for e in g.eqns):
             return ""
@@ -427,6 +432,23 @@ class _Compilation:
             return False
         least = min(self.hint(a.extent) for a in b.fusion.axes if a.extent is not None and a.name in s.cols)
         return least >= SHORT
+
+    def by_rows(self, g: Group) -> bool:
+        """Whether a lone elementwise operation has rows of few elements, of 16-bit floats, or of elements a few apart:
+        torch's takes 10 ns and more for a row; ours takes less where vectors have masks."""
+        if self.machine.lanes < WIDE or max(map(self.bytes, g.outputs)) < SINGLE_ROW_BYTES:
+            return False
+        try:
+            b, s = self.built(g)
+        except Refusal:
+            return False
+        v = next((a for a in b.fusion.axes if s is not None and a.name == s.vector), None)
+        if s is None or v is None or v.extent is None or s.family != "pointwise":
+            return False
+        loads = [e.data[1].coefficient(v) for e in walk([x.body for x in b.fusion.stages]) if e.kind == "load"]
+        apart = any(c is not None and c.as_int() in STEPS for c in loads) and self.hint(v.extent) >= WHOLE
+        few = self.hint(v.extent) < SHORT_ROW or any(x.dtype.is_reduced for x in b.fusion.buffers)
+        return apart or (few and bool(s.rows))
 
     def leave_on_gpu(self, g: Group) -> str:
         """Why a single operation is left to torch. Large transposes of ours are faster, and reductions that are not

@@ -165,8 +165,11 @@ class Writer(Protocol):
     def fresh(self, prefix: str = "t") -> str: ...
 
 
-def strided(w: Writer, dst: str, p: str, elem: str, lanes: int, step: int, size: int) -> None:
-    """Define `dst`: the vector of elements `step` apart from `p` on. What is read ends with the last of them."""
+def strided(
+    w: Writer, dst: str, p: str, elem: str, lanes: int, step: int, size: int, masked: tuple[str, str] | None = None
+) -> None:
+    """Define `dst`: the vector of elements `step` apart from `p` on. What is read ends with the last of them. `masked`:
+    the function that reads parts of vectors, and which lanes are wanted (0 elsewhere)."""
     ty = vector(elem, lanes)
 
     def order(numbers: list[int | None]) -> str:
@@ -175,7 +178,14 @@ def strided(w: Writer, dst: str, p: str, elem: str, lanes: int, step: int, size:
     def load(first: int) -> str:
         at, x = w.fresh("p"), w.fresh()
         w.line(f"{at} = getelementptr {elem}, ptr {p}, i64 {first}")
-        w.line(f"{x} = load {ty}, ptr {at}, align {size}")
+        if masked is None:
+            w.line(f"{x} = load {ty}, ptr {at}, align {size}")
+            return x
+        fn, mask = masked
+        lane = [(first + k) // step if (first + k) % step == 0 else lanes for k in range(lanes)]  # `lanes`: none
+        some, bits = w.fresh(), vector("i1", lanes)
+        w.line(f"{some} = shufflevector {bits} {mask}, {bits} zeroinitializer, {order([*lane])}")
+        w.line(f"{x} = call {ty} @{fn}(ptr {at}, i32 {size}, {bits} {some}, {ty} zeroinitializer)")
         return x
 
     if step < 0:

@@ -43,8 +43,8 @@ Operations of a `Let`
                     "across", with a `lanerange`: all elements up to index `reach` may be read, whatever the mask; a
                     lane whose mask is false then gives any value, if another lane's is true
     gather          (buf, index: lanes[, mask]) -> one element per lane
-    strided         CPU, (buf, index: scalar) -> lane l is element index + l * attr, attr one of STEPS; all elements
-                    between the first and the last may be read
+    strided         CPU, (buf, index: scalar[, mask]) -> lane l is element index + l * attr, attr one of STEPS; all
+                    elements between the first and the last may be read; 0 where the mask is false
     hreduce         (vector) combine all lanes with the monoid in attr (sum prod max min any all)
     philox          (seed: i64 scalar, row, column: index) -> u32; attr = stream (see prims/philox.py)
     philoxrun       (seed, row, start: scalars) -> u32 of columns start + offset, ..., one per lane; start is a

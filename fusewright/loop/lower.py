@@ -22,10 +22,9 @@ from ..schedule.quotients import multiple, steady
 from .accumulate import BLOCK_ROWS, THREADS, Accumulator, Sums
 from .ir import Alloc, Arg, Buf, For, Func, If, Imm, Parallel, Prefetch, Reg, Set, Stmt, Store, Var, imm
 from .passes import Passes
-from .row_blocks import RowBlocks
+from .rows import Rows
 from .scope import Params, Scope
 from .segments import segments
-from .turned_rows import TurnedRows
 
 
 @dataclass(slots=True)
@@ -80,7 +79,7 @@ class _Pass:
     sums: Sums
 
 
-class _Lower(TurnedRows, RowBlocks):
+class _Lower(Rows):
     """Lowers one phase of a kernel: appends its regions to `func`."""
 
     def __init__(self, f: Fusion, schedule: Schedule, func: Func, bufs: dict[str, Buf], params: Params, prefetch: bool):
@@ -97,7 +96,6 @@ class _Lower(TurnedRows, RowBlocks):
         self.steady = whole and self.v is not None and steady(f, self.v, self.width * self.abreast)
         self.prepare(f, schedule)
         self.tiled(f, schedule)
-        self.at_chunk: dict[Atom, Arg] = {}
         self.kept = {e: Buf(f"kept{k}", e.dtype) for k, e in enumerate(self.p.kept, len(func.allocs))}
         if self.kept:
             count = self.columns() * (self.width * self.abreast if self.row_vector else 1)
@@ -112,64 +110,30 @@ class _Lower(TurnedRows, RowBlocks):
         body: list[Stmt] = []
         region = Scope(None, body)
         tid, nth = Reg("tid", i64), Reg("nth", i64)
-        parts = [(a, self._steps(a)) for a in self.rows] + [(a, self._chunks(a)) for a in self.chunk]
         self.declare_partials(region, tid, nth)
+        parts, nested = self.parts()
         lo, hi = self.divide(region, tid, nth, product(n for _, n in parts))
         if self.shared:
             self._share_columns(region)
         r = self.reg(i64, prefix="row") if self.serial else Reg("row", i64)
-        inside: list[Stmt] = []
-        row = Scope(region, inside)
-        self.own(row, r)
-        if self.block:
-            done = self.prim(row, "sub", r, lo)
-            phase = self.prim(row, "and", done, imm(BLOCK_ROWS - 1))
-            self.flush_blocks(row, self.prim(row, "eq", phase, imm(0)))
-        self._row(row, r, parts)
-        body.append(For(r, lo, hi, imm(1), inside))
+        if nested:
+            self.nest(region, r, lo, hi, parts, self._passes)
+        else:
+            inside: list[Stmt] = []
+            row = Scope(region, inside)
+            self.own(row, r)
+            if self.block:
+                done = self.prim(row, "sub", r, lo)
+                phase = self.prim(row, "and", done, imm(BLOCK_ROWS - 1))
+                self.flush_blocks(row, self.prim(row, "eq", phase, imm(0)))
+            self.numbered(row, r, parts, self._guarded if self.by_row else self._passes)
+            body.append(For(r, lo, hi, imm(1), inside))
         self.publish_partials(region)
         if self.serial:
             self.func.body.extend(body)
             return
         self.func.body.append(Parallel(tid, nth, body))
         self._epilogue()
-
-    def _steps(self, a: Atom) -> Ix:
-        """Iterations of a row axis: its extent, or the blocks of vectors that cover it."""
-        assert a.extent is not None
-        step = self.width * self.abreast
-        return (a.extent + step - 1) // ix(step) if a is self.v else a.extent
-
-    def _chunks(self, a: Atom) -> Ix:
-        assert a.extent is not None
-        return (a.extent + self.chunk[a] - 1) // ix(self.chunk[a])
-
-    # --- one row of work ---
-    def _row(self, s: Scope, r: Reg, parts: list[tuple[Atom, Ix]]) -> None:
-        """Decompose the row number into indices, then make the passes."""
-        rest: Arg = r
-        start: Arg = imm(0)
-        for k in range(len(parts) - 1, -1, -1):
-            a, n = parts[k]
-            at = rest
-            if k:
-                count = self.params.divisor(n, ("steps", k))
-                q = self.let(s, "udiv", (rest, count), i64)
-                at = self.prim(s, "sub", rest, self.mul(s, q, count))
-                rest = q
-            if a in self.chunk:
-                self.at_chunk[a] = at
-            elif a is self.v:
-                start = self.mul(s, at, imm(self.width * self.abreast))
-            else:
-                s.axes[a] = self.own(s, at)
-        if self.by_row:
-            self._guarded(s)
-            return
-        if not self.row_vector:
-            self._passes(s)
-            return
-        self.row_block(s, start, self._passes)
 
     def _guarded(self, s: Scope) -> None:
         """The passes of a row that is scattered whole, if it is to be and its place is this thread's."""
@@ -274,8 +238,11 @@ class _Lower(TurnedRows, RowBlocks):
             self._vectors(s, start, stop, q)
 
     def _vectors(self, s: Scope, lo: Arg, hi: Arg, p: _Pass) -> None:
+        lo = self.to_line(s, lo, hi, lambda stop, n: self._tail(s, lo, stop, n, lambda x: self._point(x, p, 0)))
         end = self._vector_loop(s, lo, hi, p.unroll, lambda x, u: self._point(x, p, u), p.sums)
+        self.in_part = self.line is not None and self.line.dtype.itemsize * self.width < 64
         self._tail(s, end, hi, p.unroll, lambda x: self._point(x, p, 0))
+        self.in_part = False
 
     def _segments(self, s: Scope, lo: Arg, hi: Arg, p: _Pass) -> list[tuple[Arg, Arg, _Pass]]:
         """The vector axis in parts in which conditions on the position are known, if nothing is reduced, drawn or kept
@@ -303,6 +270,7 @@ class _Lower(TurnedRows, RowBlocks):
         if a not in self.chunk:
             return imm(0), extent
         size = imm(self.chunk[a])
+        s = self.outermost(s, self.at_chunk[a])
         lo = self.mul(s, self.at_chunk[a], size)
         return lo, self.prim(s, "min", self.add(s, lo, size), extent)
 
@@ -312,8 +280,9 @@ class _Lower(TurnedRows, RowBlocks):
         """Whole vectors along the vector axis, `unroll` at a time; returns where they end."""
         v, step = self.v, self.width * unroll
         assert v is not None
-        whole = self.mul(s, self.let(s, "udiv", (self.span(s, lo, hi), imm(step)), i64), imm(step))
-        end = self.add(s, lo, whole)
+        h = self.outermost(s, lo, hi)
+        whole = self.mul(h, self.let(h, "udiv", (self.span(h, lo, hi), imm(step)), i64), imm(step))
+        end = self.add(h, lo, whole)
 
         def inside(c: Scope, var: Reg) -> None:
             for u in range(unroll):
@@ -337,9 +306,10 @@ class _Lower(TurnedRows, RowBlocks):
         x = Scope(Scope(s, inside), inside)
         x.vector, x.lanes = self.v, self.width
         x.axes[self.v] = start
-        x.mask = self.let(x, "lanemask", (self.prim(x, "sub", hi, start),), bool_, self.width)
+        h = self.outermost(s, start, hi)
+        x.mask = self.let(h, "lanemask", (self.prim(h, "sub", hi, start),), bool_, self.width)
         body(x)
-        s.body.append(If(self.prim(s, "lt", start, hi), inside))
+        s.body.append(If(self.prim(h, "lt", start, hi), inside))
 
     # --- one point, or vector of points, of a pass ---
     def _point(self, s: Scope, p: _Pass, u: int) -> None:
@@ -417,7 +387,7 @@ class _Lower(TurnedRows, RowBlocks):
         if not contiguous:
             base = self.splat(s, base, self.width)
         tail = self.tail(s)
-        hint = "stream" if st.buffer in self.stream and contiguous and tail is None else ""
+        hint = "stream" if st.buffer in self.stream and contiguous and tail is None and not self.in_part else ""
         s.body.append(Store(buf, base, value, tail, hint))
 
     # --- after all rows ---

@@ -152,6 +152,11 @@ class Emitter:
             return home
         return s.chain()[-1] if a in self.func.sizes or a in self.func.hosts else s
 
+    def outermost(self, s: Scope, *args: Arg) -> Scope:
+        """The outermost scope around `s` in which all of these are known. None of them may change in a loop."""
+        homes = [self._home_of(s, a) for a in args if isinstance(a, Reg)]
+        return max(homes, key=lambda c: c.level, default=s.chain()[-1])
+
     def own(self, s: Scope, a: Arg) -> Arg:
         """Record that scope `s` defines `a`."""
         if isinstance(a, Reg):

@@ -1,7 +1,8 @@
 """Vectors of elements that lie a few elements apart: whole vectors of memory are read, and lanes taken out of them.
 
 Gathers take an instruction or more for each lane, of 16-bit and narrower elements several. What is read lies between
-the first and the last element, so that nothing outside of a tensor is. Vectors with a mask are gathered.
+the first and the last element, so that nothing outside of a tensor is. Parts of vectors are read so where processors
+have masks for them, and gathered elsewhere.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from __future__ import annotations
 from ..core.dtypes import compute_type
 from ..fusion.scalar import Expr
 from .ir import STEPS, Arg
-from .narrow import Narrow
+from .narrow import MASKS, Narrow
 from .scope import Scope
 
 
@@ -18,7 +19,7 @@ class Strided(Narrow):
 
     def _load(self, s: Scope, e: Expr, lanes: int) -> Arg:
         at = next((c for c in s.chain() if c.vector is not None), None)
-        if at is None or at.vector is None or lanes == 1 or e.args or at.mask is not None:
+        if at is None or at.vector is None or lanes == 1 or e.args or (at.mask is not None and lanes < MASKS):
             return super()._load(s, e, lanes)
         name, offset, dtype = e.data
         step = offset.coefficient(at.vector, within=self.steady)
@@ -26,4 +27,5 @@ class Strided(Narrow):
         if n not in STEPS:
             return super()._load(s, e, lanes)
         base = self.scalar_index(s, offset, name)
-        return self.let(s, "strided", (base,), compute_type(dtype), lanes, self.bufs[name], n)
+        args = (base,) if at.mask is None else (base, at.mask)
+        return self.let(s, "strided", args, compute_type(dtype), lanes, self.bufs[name], n)

@@ -11,18 +11,21 @@ the end of an axis is read from where it is whole blocks for `turn`: what is bef
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from ..core.dtypes import DType, compute_type
 from ..fusion.ir import Fusion, Stage
 from ..fusion.scalar import Expr
 from ..index.expr import Atom, Ix, ix
 from ..schedule.cpu import Schedule
-from ..schedule.turned import turned, turned_stores
+from ..schedule.turned import lined, turned, turned_stores
 from .ir import Alloc, Arg, Buf, Store, Turn, imm
 from .scope import Scope
 from .strided import Strided
 
 Span = tuple[Arg, Arg]  # a range of an axis
 
+LINE = 64  # bytes of a cache line
 PIECE = 16  # bytes that `turn` takes of a line at once, or 8 elements
 
 
@@ -43,9 +46,13 @@ class Turned(Strided):
         self.filled: dict[Expr, Buf] = {}
         self.drained: dict[str, tuple[Stage, Buf]] = {}
         self.origin: dict[Buf, Arg] = {}
+        self.line: Stage | None = None
+        self.in_part = False
         if self.across is None:
             return
         assert self.v is not None
+        if schedule.stream:
+            self.line = lined(f, self.v)
         for e in turned(f, self.across, self.v):
             self.filled[e] = self._scratch(e.data[2])
         for st in turned_stores(f, self.across, self.v):
@@ -54,12 +61,18 @@ class Turned(Strided):
     def _scratch(self, dtype: DType) -> Buf:
         assert self.across is not None and self.v is not None
         buf = Buf(f"tile{len(self.func.allocs)}", dtype)
-        self.func.allocs.append(Alloc(buf, imm(self._room(self.across, buf) * self._room(self.v, buf))))
+        self.func.allocs.append(Alloc(buf, imm(self._room(self.across, buf) * self._pitch(buf))))
         return buf
 
     def _room(self, a: Atom, buf: Buf) -> int:
         """Points of a tile along `a`, at most."""
         return max(self.chunk[a], _whole(buf))
+
+    def _pitch(self, buf: Buf) -> int:
+        """How far apart the lines of a tile are; long ones by a cache line more than they have, lest they meet in the
+        same sets of a cache."""
+        assert self.v is not None
+        return self._room(self.v, buf) + (LINE // buf.dtype.itemsize if self.line is not None else 0)
 
     def turn_in(self, s: Scope, rows: Span, cols: Span) -> None:
         """Turn what the tile `rows` by `cols` reads."""
@@ -74,18 +87,34 @@ class Turned(Strided):
         for _, buf in self.drained.values():
             self._begin(s, buf, rows, cols)
 
+    def to_line(self, s: Scope, lo: Arg, hi: Arg, points: Callable[[Arg, int], None]) -> Arg:
+        """Where, from `lo` on, the first cache line begins of what a tile writes past the caches. `points` visits what
+        is before it, of so many vectors."""
+        if self.line is None:
+            return lo
+        assert self.v is not None and self.line.offset is not None
+        at = Scope(s, s.body)
+        at.axes = {self.v: lo}
+        count = LINE // self.line.dtype.itemsize
+        behind = self.prim(s, "sub", imm(0), self.scalar_index(at, self.line.offset, self.line.buffer))
+        start = self.prim(s, "min", self.add(s, lo, self.prim(s, "and", behind, imm(count - 1))), hi)
+        self.in_part = True
+        points(start, -(-count // self.width))
+        self.in_part = False
+        return start
+
     def turn_out(self, s: Scope, rows: Span, cols: Span) -> None:
         """Turn what the tile has written."""
         for st, buf in self.drained.values():
             assert st.offset is not None and self.v is not None
             base, step, (high, wide) = self._external(s, st.buffer, st.offset, rows, cols)
-            pitch = imm(self._room(self.v, buf))
+            pitch = imm(self._pitch(buf))
             s.body.append(Turn(self.bufs[st.buffer], base, step, buf, imm(0), pitch, wide, high))
 
     def _begin(self, s: Scope, buf: Buf, rows: Span, cols: Span) -> Arg:
         """Note where a tile begins in its scratch; returns how far apart its lines are there."""
         assert self.v is not None
-        pitch = imm(self._room(self.v, buf))
+        pitch = imm(self._pitch(buf))
         self.origin[buf] = self.add(s, self.mul(s, rows[0], pitch), cols[0])
         return pitch
 
@@ -102,7 +131,7 @@ class Turned(Strided):
     def _place(self, s: Scope, buf: Buf) -> Arg:
         """Where the lanes' points are in scratch."""
         assert self.across is not None and self.v is not None
-        base, _ = self.index(s, self.across.ix * ix(self._room(self.v, buf)) + self.v.ix, buf.name)
+        base, _ = self.index(s, self.across.ix * ix(self._pitch(buf)) + self.v.ix, buf.name)
         return self.prim(s, "sub", base, self.origin[buf])
 
     def _load(self, s: Scope, e: Expr, lanes: int) -> Arg:

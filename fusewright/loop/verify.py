@@ -1,15 +1,13 @@
 """Checks a kernel against the rules of `loop/ir.py`.
 
 `verify` runs on every kernel in production, so the common case is a handful of comparisons per statement; only
-when one of them fails is the rule looked up again to say what is wrong.
-
-The rules
+when one of them fails is the rule looked up again to say what is wrong. The rules
 - Registers hold compute types (no 16-bit floats) in `lanes` >= 1 lanes; immediates are in their type's range.
 - A register is defined before it is used, and seen only in the block that defines it and the blocks inside. A name
   is not defined again while it can be seen; blocks side by side may use the same name.
 - `set` changes only registers made by `var`, and inside `parallel` only those made inside it.
-- Operand and result types and lanes are those listed in `loop/ir.py`.
-- Buffers are declared, under one name each; only outputs and scratch are stored to.
+- Operand and result types and lanes are those listed in `loop/ir.py`. Buffers are declared, under one name each; only
+  outputs and scratch are stored to.
 - `parallel` is not inside `parallel`; an immediate `step` is >= 1; `alloc` appears only in `Func.allocs`.
 
 This file checks names and types for all targets; what else holds for CUDA kernels is in `loop/verify_cuda.py`.
@@ -424,10 +422,12 @@ class _Verifier:
             self.want(args[2], self.index, 1, "the reach")
 
     def strided(self, s: Let) -> None:
-        if self.cuda or s.buf is None or len(s.args) != 1 or s.attr not in STEPS or s.dst.lanes < 2:
+        if self.cuda or s.buf is None or not 1 <= len(s.args) <= 2 or s.attr not in STEPS or s.dst.lanes < 2:
             self.fail(f"strided takes a buffer, an index and a step of {STEPS}, and gives lanes")
         self.memory(s.buf, s.dst.dtype, "strided reads")
         self.want(s.args[0], self.index, 1, "the index")
+        for mask in s.args[1:]:
+            self.want(mask, bool_, s.dst.lanes, "the mask")
 
     def hreduce(self, s: Let) -> None:
         self.plain(s, 1, attr=True)

@@ -17,6 +17,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
 from ..core.errors import Refusal
+from ..fusion import scalar as sc
 from ..fusion.collapse import collapse
 from ..fusion.ir import Fusion, Stage
 from ..index.expr import Atom, Ix
@@ -27,10 +28,15 @@ from .cpu_blocks import in_blocks, sharing
 from .forms import axes, flag, name, names, owner, render, sizes, some, vector
 from .scatter import arrange
 from .short import rows_through, scanned_rows, short_rows
-from .turned import SHORT, tile, turned_stores
+from .turned import SHORT, lined, tile, turned_stores
 
 CHUNK = 8192  # points of a column axis that one row of work covers, when rows may be cut
+LONG = 1 << 16  # the same where there are rows enough for all threads: pieces of all rows come one after the other
 TILE = (16, 256)  # the same for the two axes of a transpose: what is read across stays in the first-level cache
+PAIR = 2  # points of a row that is looked up which lanes take one by one
+NEVER = 1 << 62  # bytes of a cache past which nothing is written
+WIDE = 16  # lanes of vectors that have masks for every element
+OWN = 8 << 20  # bytes of caches that a thread has, where vectors are so wide
 FED = 4  # vectors of rows for each thread from which on they are enough
 ACCUMULATE_LIMIT = 1 << 16  # columns whose partial sums a thread keeps beside it (they should stay in L2)
 
@@ -96,6 +102,13 @@ class Machine:
     cache: int
     threads: int = 1
 
+    @property
+    def own(self) -> int:
+        """Bytes of caches that are near enough to its threads for tiles of a transpose: those of servers have a last
+        level that is large, shared by many, and far."""
+        near = OWN * self.threads if self.lanes >= WIDE else self.cache
+        return self.cache if self.cache >= NEVER else min(self.cache, near)
+
 
 def plan(f: Fusion, hint: Callable[[Ix], int], machine: Machine) -> tuple[Fusion, Schedule]:
     """Choose a schedule. `hint` estimates a size.
@@ -122,10 +135,17 @@ def _streamed(f: Fusion, schedule: Schedule, hint: Callable[[Ix], int], machine:
     """Outputs to write past the caches: a traffic too large to be read back from them, in aligned whole vectors."""
     if schedule.vector not in schedule.cols:
         return frozenset()
-    if sum(hint(b.numel) * b.dtype.itemsize for b in f.buffers) < machine.cache:
+    v = next(a for a in f.axes if a.name == schedule.vector)
+    alone = lined(f, v) if schedule.turn and machine.lanes >= WIDE else None
+    if traffic(f, hint) < (machine.cache if alone is None else machine.own):
         return frozenset()
     whole = [s for s in f.stores() if set(s.axes) == set(f.axes)]
-    return frozenset(s.buffer for s in whole if _aligned(s, schedule))
+    return frozenset(s.buffer for s in whole if s is alone or _aligned(s, schedule))
+
+
+def traffic(f: Fusion, hint: Callable[[Ix], int]) -> int:
+    """Bytes of all that a fusion reads or writes."""
+    return sum(hint(b.numel) * b.dtype.itemsize for b in f.buffers)
 
 
 def _aligned(s: Stage, schedule: Schedule) -> bool:
@@ -207,22 +227,31 @@ class _Planner(Analysis):
         across = self.across(f, order, v) or self._interleaved(f, order)
         names = [a.name for a in order]
         if across is None:
-            chunk = ((v.name, CHUNK),)
+            many = self.hint(product(a.extent for a in order[:-1])) >= FED * self.machine.threads
+            chunk = ((v.name, LONG if order[:-1] and many else CHUNK),)
             return f, Schedule(tuple(names[:-1]), (v.name,), v.name, self.lanes, chunk, "pointwise")
         rows = tuple(n for n in names if n not in (across.name, v.name))
         if self.extent(v) < min(2 * self.lanes, self.extent(across)):  # few lanes, or many loops of few vectors
             v, across = across, v
         short = self.extent(across) < SHORT and not turned_stores(f, across, v)
-        through = None if short else tile(f, across, v, self.extent(across))
+        through = None if short else tile(f, across, v, self.extent(across), self._past(f, v))
         turn = across.name if through else ""
         high, wide = through or TILE
         split = ((across.name, high), (v.name, wide))
         return f, Schedule(rows, (across.name, v.name), v.name, self.lanes, split, "transpose", turn=turn)
 
+    def _past(self, f: Fusion, v: Atom) -> bool:
+        """Whether tiles write past the caches."""
+        return traffic(f, self.hint) >= self.machine.own and self.lanes >= WIDE and lined(f, v) is not None
+
     def _interleaved(self, f: Fusion, order: list[Atom]) -> Atom | None:
         """The axis that takes lanes if the innermost is that of a few values side by side, made of much else."""
         if len(order) < 2 or self.extent(order[-1]) > SHORT or self.extent(order[-2]) < self.lanes:
             return None
+        loads = [e.data[1] for e in sc.walk([s.body for s in f.stages]) if e.kind == "load"]
+        found = any(order[-1] in o.axes() and any(a.kind == "value" for a in o.atoms()) for o in loads)
+        if found and self.lanes >= WIDE and self.extent(order[-1]) > PAIR:
+            return None  # parts of vectors take less than elements one by one
         without = [o for o in self.large_offsets(f) if order[-1] not in o.axes()]
         return order[-2] if without and turned_stores(f, order[-1], order[-2]) else None
 

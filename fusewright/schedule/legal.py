@@ -21,7 +21,7 @@ from .analysis import Analysis
 from .cpu import Schedule, _aligned
 from .forms import Illegal, spelled
 from .gpu_base import GpuSchedule
-from .turned import LARGEST, tile, turned, turned_stores
+from .turned import LARGEST, lined, tile, turned, turned_stores
 
 LANES = (2, 4, 8, 16, 32)  # widths of vectors: whole registers, halves of them, or several at a time
 ABREAST, STEPS = (2, 4, 8, 16), (2, 4, 8)  # vectors of rows, columns of single ones, at a time (0: one)
@@ -245,10 +245,12 @@ def _check_split(f: Fusion, s: Schedule, rows: list[Atom], cols: list[Atom]) -> 
 def _check_stream(f: Fusion, s: Schedule, anywhere: Collection[str]) -> None:
     whole = {x.buffer: x for x in f.stores() if set(x.axes) == set(f.axes)} if s.vector in s.cols else {}
     pieces = dict(s.split).get(s.vector, 0)
+    alone = lined(f, next(a for a in f.axes if a.name == s.vector)) if s.turn and whole else None
     legal = [
         b
         for b, x in whole.items()
-        if b not in anywhere and _aligned(x, s) and not pieces * x.dtype.itemsize % 64 and not f.scatters()
+        if b not in anywhere
+        and (x is alone or (_aligned(x, s) and not pieces * x.dtype.itemsize % 64 and not f.scatters()))
     ]
     for b in sorted(s.stream):
         if b not in legal:

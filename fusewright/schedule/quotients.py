@@ -22,8 +22,13 @@ Size = Callable[[Ix], int] | None
 
 def steady(f: Fusion, v: Atom, lanes: int, size: Size = None) -> bool:
     """Whether there are quotients that depend on `v`, and none changes within a vector of so many lanes."""
-    found = [i for i in _positions(f) if any(a.kind == "div" and v in a.ix.axes() for a in i.atoms())]
+    found = divided(f, v)
     return lanes > 1 and bool(found) and all(steady_in(i, v, lanes, size) for i in found)
+
+
+def divided(f: Fusion, v: Atom) -> list[Ix]:
+    """The positions in which there are quotients that depend on `v`."""
+    return [i for i in _positions(f) if any(a.kind == "div" and v in a.ix.axes() for a in i.atoms())]
 
 
 def steady_in(p: Ix, v: Atom, lanes: int, size: Size = None) -> bool:

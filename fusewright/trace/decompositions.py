@@ -16,6 +16,7 @@ from typing import Any
 
 import torch
 from torch._decomp import get_decompositions
+from torch.fx.experimental.symbolic_shapes import statically_known_true
 
 from . import pooling
 from .eager_losses import rounding
@@ -74,6 +75,7 @@ _FOR_RULES = (
 # The correction of a norm's moments, as a program's own `var_mean` never has it: zero, too. Eager's norms have their
 # moments in float32 on a CPU, its `var_mean` in float64.
 OF_NORM = -0.0
+SIDE_BY_SIDE = 32  # most channels of a group, in channels-last memory, whose moments have lanes along all channels
 
 _taking_norm_apart: ContextVar[bool] = ContextVar("_taking_norm_apart", default=False)
 
@@ -128,8 +130,11 @@ def _group_norm(
 ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
     """native_group_norm as x * scale + shift, like eager's kernel. torch's own decomposition goes through storage."""
     wide = x.to(torch.float32) if x.dtype in (torch.float16, torch.bfloat16) else x
-    grouped = wide.reshape(n, groups, channels // groups, inner)
-    variance, mean = torch.var_mean(grouped, dim=(2, 3), correction=OF_NORM, keepdim=True)
+    if groups > 1 and _few_side_by_side(x, channels // groups):
+        variance, mean = _moments_of_channels(wide, (n, groups, channels // groups, 1))
+    else:
+        grouped = wide.reshape(n, groups, channels // groups, inner)
+        variance, mean = torch.var_mean(grouped, dim=(2, 3), correction=OF_NORM, keepdim=True)
     rstd = torch.rsqrt(variance + eps)
     per_channel = (1, groups, channels // groups, 1)
     scale = rstd if weight is None else rstd * weight.reshape(per_channel)
@@ -141,6 +146,27 @@ def _group_norm(
     out = wide * scale.expand(whole).reshape(spread) + shift.expand(whole).reshape(spread)
     kept = torch.float32 if _mixed(x, weight, bias) else x.dtype
     return out.to(x.dtype), mean.reshape(n, groups).to(kept), rstd.reshape(n, groups).to(kept)
+
+
+def _few_side_by_side(x: torch.Tensor, count: Any) -> bool:
+    """Whether a group of so many channels is a few elements side by side at every pixel, on a CPU: parts of vectors."""
+    if x.device.type != "cpu" or x.dim() < 3 or not statically_known_true(x.stride(1) == 1):
+        return False
+    if isinstance(count, torch.SymInt):
+        count = count.node.hint if count.node.has_hint() else 1
+    return bool(1 < count <= SIDE_BY_SIDE)
+
+
+def _moments_of_channels(x: torch.Tensor, shape: tuple[Any, ...]) -> tuple[torch.Tensor, torch.Tensor]:
+    """The variance and the mean of groups, from those of each channel, whose sums have lanes along all channels."""
+    pixels = tuple(range(2, x.dim()))
+    own = x.mean(pixels, keepdim=True)
+    apart = x - own
+    within = (apart * apart).mean(pixels).reshape(shape).mean(2, keepdim=True)
+    own = own.reshape(shape)
+    mean = own.mean(2, keepdim=True)
+    apart = own - mean
+    return within + (apart * apart).mean(2, keepdim=True), mean
 
 
 def _of_floats(how: Callable[..., Any]) -> Callable[..., Any]:

@@ -1,14 +1,16 @@
 declare void @GOMP_parallel(ptr, ptr, i32, i32)
 declare i32 @omp_get_thread_num()
 declare i32 @omp_get_num_threads()
+declare i64 @llvm.smax.i64(i64, i64)
 declare i64 @llvm.smin.i64(i64, i64)
 declare <16 x float> @llvm.masked.load.v16f32.p0(ptr, i32 immarg, <16 x i1>, <16 x float>)
 declare void @llvm.masked.store.v16f32.p0(<16 x float>, ptr, i32 immarg, <16 x i1>)
 define internal void @embedding.region0(ptr %ctx) #0 {
 entry:
   %row.slot = alloca i64
-  %c22.slot = alloca i64
-  %c49.slot = alloca i64
+  %row11.slot = alloca i64
+  %c26.slot = alloca i64
+  %c53.slot = alloca i64
   %ctx.0 = getelementptr i64, ptr %ctx, i64 0
   %in0 = load ptr, ptr %ctx.0
   %ctx.1 = getelementptr i64, ptr %ctx, i64 1
@@ -33,6 +35,8 @@ entry:
   %n4 = load i64, ptr %n4.p, !invariant.load !0
   %n5.p = getelementptr i64, ptr %sizes, i64 5
   %n5 = load i64, ptr %n5.p, !invariant.load !0
+  %n6.p = getelementptr i64, ptr %sizes, i64 6
+  %n6 = load i64, ptr %n6.p, !invariant.load !0
   %omp.tid = call i32 @omp_get_thread_num()
   %omp.nth = call i32 @omp_get_num_threads()
   %tid = sext i32 %omp.tid to i64
@@ -42,128 +46,146 @@ entry:
   %v3 = add i64 %tid, 1
   %v4 = mul i64 %v3, %n1
   %v5 = udiv i64 %v4, %nth
-  store i64 %v2, ptr %row.slot
+  %v66 = add i64 %v5, %n2
+  %v67 = sub i64 %v66, 1
+  %v68 = udiv i64 %v67, %n2
+  %v69 = udiv i64 %v2, %n2
+  store i64 %v69, ptr %row.slot
   br label %loop.1.head
 loop.1.head:
   %row = load i64, ptr %row.slot
-  %t.2 = icmp slt i64 %row, %v5
+  %t.2 = icmp slt i64 %row, %v68
   br i1 %t.2, label %loop.1.body, label %loop.1.exit
 loop.1.body:
-  %v6 = udiv i64 %row, 1
-  %v7 = sub i64 %row, %v6
-  %p.3 = getelementptr inbounds i64, ptr %in0, i64 %v6
-  %v8 = load i64, ptr %p.3, align 8
-  %v9 = icmp slt i64 %v8, 0
-  %v10 = add i64 %v8, %n2
-  %v11 = select i1 %v9, i64 %v10, i64 %v8
-  %v12 = icmp sge i64 %v11, 0
-  %v13 = icmp slt i64 %v11, %n2
-  %v14 = and i1 %v12, %v13
-  br i1 %v14, label %if.4.then, label %if.4.else
-if.4.then:
-  br label %if.4.end
-if.4.else:
+  %v6 = mul i64 %row, %n2
+  %v7 = sub i64 %v2, %v6
+  %v8 = call i64 @llvm.smax.i64(i64 %v7, i64 0)
+  %v9 = sub i64 %v5, %v6
+  %v10 = call i64 @llvm.smin.i64(i64 %v9, i64 %n2)
+  %v19 = mul i64 %row, 65536
+  %v20 = add i64 %v19, 65536
+  %v21 = call i64 @llvm.smin.i64(i64 %v20, i64 %n4)
+  %v22 = sub i64 %v21, %v19
+  %v23 = udiv i64 %v22, 64
+  %v24 = mul i64 %v23, 64
+  %v25 = add i64 %v19, %v24
+  %v49 = sub i64 %v21, %v25
+  %v50 = udiv i64 %v49, 16
+  %v51 = mul i64 %v50, 16
+  %v52 = add i64 %v25, %v51
+  %v58 = sub i64 %v21, %v52
+  %t.3 = call i64 @llvm.smin.i64(i64 %v58, i64 16)
+  %t.4 = trunc i64 %t.3 to i32
+  %t.5 = insertelement <16 x i32> poison, i32 %t.4, i64 0
+  %t.6 = shufflevector <16 x i32> %t.5, <16 x i32> poison, <16 x i32> zeroinitializer
+  %v59 = icmp slt <16 x i32> <i32 0, i32 1, i32 2, i32 3, i32 4, i32 5, i32 6, i32 7, i32 8, i32 9, i32 10, i32 11, i32 12, i32 13, i32 14, i32 15>, %t.6
+  %v65 = icmp slt i64 %v52, %v21
+  store i64 %v8, ptr %row11.slot
+  br label %loop.7.head
+loop.7.head:
+  %row11 = load i64, ptr %row11.slot
+  %t.8 = icmp slt i64 %row11, %v10
+  br i1 %t.8, label %loop.7.body, label %loop.7.exit
+loop.7.body:
+  %p.9 = getelementptr inbounds i64, ptr %in0, i64 %row11
+  %v12 = load i64, ptr %p.9, align 8
+  %v13 = icmp slt i64 %v12, 0
+  %v14 = add i64 %v12, %n3
+  %v15 = select i1 %v13, i64 %v14, i64 %v12
+  %v16 = icmp sge i64 %v15, 0
+  %v17 = icmp slt i64 %v15, %n3
+  %v18 = and i1 %v16, %v17
+  br i1 %v18, label %if.10.then, label %if.10.else
+if.10.then:
+  br label %if.10.end
+if.10.else:
   store atomic i64 1, ptr %status monotonic, align 8
-  br label %if.4.end
-if.4.end:
-  %v15 = mul i64 %v7, 8192
-  %v16 = add i64 %v15, 8192
-  %v17 = call i64 @llvm.smin.i64(i64 %v16, i64 %n3)
-  %v18 = sub i64 %v17, %v15
-  %v19 = udiv i64 %v18, 64
-  %v20 = mul i64 %v19, 64
-  %v21 = add i64 %v15, %v20
-  %v23 = mul i64 %v11, %n4
-  %t.5 = insertelement <16 x i1> poison, i1 %v14, i64 0
-  %v25 = shufflevector <16 x i1> %t.5, <16 x i1> poison, <16 x i32> zeroinitializer
-  %v28 = mul i64 %v6, %n5
-  store i64 %v15, ptr %c22.slot
-  br label %loop.6.head
-loop.6.head:
-  %c22 = load i64, ptr %c22.slot
-  %t.7 = icmp slt i64 %c22, %v21
-  br i1 %t.7, label %loop.6.body, label %loop.6.exit
-loop.6.body:
-  %v24 = add i64 %v23, %c22
-  %p.8 = getelementptr inbounds float, ptr %in1, i64 %v24
-  %v26 = call <16 x float> @llvm.masked.load.v16f32.p0(ptr %p.8, i32 4, <16 x i1> %v25, <16 x float> zeroinitializer)
-  %v27 = fmul <16 x float> %v26, splat (float 0x4000000000000000)
-  %v29 = add i64 %v28, %c22
-  %p.9 = getelementptr inbounds float, ptr %out2, i64 %v29
-  store <16 x float> %v27, ptr %p.9, align 4
-  %v30 = add i64 %c22, 16
-  %v31 = add i64 %v23, %v30
-  %p.10 = getelementptr inbounds float, ptr %in1, i64 %v31
-  %v32 = call <16 x float> @llvm.masked.load.v16f32.p0(ptr %p.10, i32 4, <16 x i1> %v25, <16 x float> zeroinitializer)
-  %v33 = fmul <16 x float> %v32, splat (float 0x4000000000000000)
-  %v34 = add i64 %v28, %v30
-  %p.11 = getelementptr inbounds float, ptr %out2, i64 %v34
-  store <16 x float> %v33, ptr %p.11, align 4
-  %v35 = add i64 %c22, 32
-  %v36 = add i64 %v23, %v35
-  %p.12 = getelementptr inbounds float, ptr %in1, i64 %v36
-  %v37 = call <16 x float> @llvm.masked.load.v16f32.p0(ptr %p.12, i32 4, <16 x i1> %v25, <16 x float> zeroinitializer)
-  %v38 = fmul <16 x float> %v37, splat (float 0x4000000000000000)
-  %v39 = add i64 %v28, %v35
-  %p.13 = getelementptr inbounds float, ptr %out2, i64 %v39
-  store <16 x float> %v38, ptr %p.13, align 4
-  %v40 = add i64 %c22, 48
-  %v41 = add i64 %v23, %v40
-  %p.14 = getelementptr inbounds float, ptr %in1, i64 %v41
-  %v42 = call <16 x float> @llvm.masked.load.v16f32.p0(ptr %p.14, i32 4, <16 x i1> %v25, <16 x float> zeroinitializer)
-  %v43 = fmul <16 x float> %v42, splat (float 0x4000000000000000)
-  %v44 = add i64 %v28, %v40
-  %p.15 = getelementptr inbounds float, ptr %out2, i64 %v44
-  store <16 x float> %v43, ptr %p.15, align 4
-  %t.16 = add nsw i64 %c22, 64
-  store i64 %t.16, ptr %c22.slot
-  br label %loop.6.head
-loop.6.exit:
-  %v45 = sub i64 %v17, %v21
-  %v46 = udiv i64 %v45, 16
-  %v47 = mul i64 %v46, 16
-  %v48 = add i64 %v21, %v47
-  store i64 %v21, ptr %c49.slot
-  br label %loop.17.head
-loop.17.head:
-  %c49 = load i64, ptr %c49.slot
-  %t.18 = icmp slt i64 %c49, %v48
-  br i1 %t.18, label %loop.17.body, label %loop.17.exit
-loop.17.body:
-  %v50 = add i64 %v23, %c49
-  %p.19 = getelementptr inbounds float, ptr %in1, i64 %v50
-  %v51 = call <16 x float> @llvm.masked.load.v16f32.p0(ptr %p.19, i32 4, <16 x i1> %v25, <16 x float> zeroinitializer)
-  %v52 = fmul <16 x float> %v51, splat (float 0x4000000000000000)
-  %v53 = add i64 %v28, %c49
-  %p.20 = getelementptr inbounds float, ptr %out2, i64 %v53
-  store <16 x float> %v52, ptr %p.20, align 4
-  %t.21 = add nsw i64 %c49, 16
-  store i64 %t.21, ptr %c49.slot
-  br label %loop.17.head
-loop.17.exit:
-  %v61 = icmp slt i64 %v48, %v17
-  br i1 %v61, label %if.22.then, label %if.22.else
-if.22.then:
-  %v54 = sub i64 %v17, %v48
-  %t.23 = call i64 @llvm.smin.i64(i64 %v54, i64 16)
-  %t.24 = trunc i64 %t.23 to i32
-  %t.25 = insertelement <16 x i32> poison, i32 %t.24, i64 0
-  %t.26 = shufflevector <16 x i32> %t.25, <16 x i32> poison, <16 x i32> zeroinitializer
-  %v55 = icmp slt <16 x i32> <i32 0, i32 1, i32 2, i32 3, i32 4, i32 5, i32 6, i32 7, i32 8, i32 9, i32 10, i32 11, i32 12, i32 13, i32 14, i32 15>, %t.26
-  %v56 = add i64 %v23, %v48
-  %v57 = and <16 x i1> %v25, %v55
-  %p.27 = getelementptr inbounds float, ptr %in1, i64 %v56
-  %v58 = call <16 x float> @llvm.masked.load.v16f32.p0(ptr %p.27, i32 4, <16 x i1> %v57, <16 x float> zeroinitializer)
-  %v59 = fmul <16 x float> %v58, splat (float 0x4000000000000000)
-  %v60 = add i64 %v28, %v48
-  %p.28 = getelementptr inbounds float, ptr %out2, i64 %v60
-  call void @llvm.masked.store.v16f32.p0(<16 x float> %v59, ptr %p.28, i32 4, <16 x i1> %v55)
-  br label %if.22.end
-if.22.else:
-  br label %if.22.end
-if.22.end:
-  %t.29 = add nsw i64 %row, 1
-  store i64 %t.29, ptr %row.slot
+  br label %if.10.end
+if.10.end:
+  %v27 = mul i64 %v15, %n5
+  %t.11 = insertelement <16 x i1> poison, i1 %v18, i64 0
+  %v29 = shufflevector <16 x i1> %t.11, <16 x i1> poison, <16 x i32> zeroinitializer
+  %v32 = mul i64 %row11, %n6
+  store i64 %v19, ptr %c26.slot
+  br label %loop.12.head
+loop.12.head:
+  %c26 = load i64, ptr %c26.slot
+  %t.13 = icmp slt i64 %c26, %v25
+  br i1 %t.13, label %loop.12.body, label %loop.12.exit
+loop.12.body:
+  %v28 = add i64 %v27, %c26
+  %p.14 = getelementptr inbounds float, ptr %in1, i64 %v28
+  %v30 = call <16 x float> @llvm.masked.load.v16f32.p0(ptr %p.14, i32 4, <16 x i1> %v29, <16 x float> zeroinitializer)
+  %v31 = fmul <16 x float> %v30, splat (float 0x4000000000000000)
+  %v33 = add i64 %v32, %c26
+  %p.15 = getelementptr inbounds float, ptr %out2, i64 %v33
+  store <16 x float> %v31, ptr %p.15, align 4
+  %v34 = add i64 %c26, 16
+  %v35 = add i64 %v27, %v34
+  %p.16 = getelementptr inbounds float, ptr %in1, i64 %v35
+  %v36 = call <16 x float> @llvm.masked.load.v16f32.p0(ptr %p.16, i32 4, <16 x i1> %v29, <16 x float> zeroinitializer)
+  %v37 = fmul <16 x float> %v36, splat (float 0x4000000000000000)
+  %v38 = add i64 %v32, %v34
+  %p.17 = getelementptr inbounds float, ptr %out2, i64 %v38
+  store <16 x float> %v37, ptr %p.17, align 4
+  %v39 = add i64 %c26, 32
+  %v40 = add i64 %v27, %v39
+  %p.18 = getelementptr inbounds float, ptr %in1, i64 %v40
+  %v41 = call <16 x float> @llvm.masked.load.v16f32.p0(ptr %p.18, i32 4, <16 x i1> %v29, <16 x float> zeroinitializer)
+  %v42 = fmul <16 x float> %v41, splat (float 0x4000000000000000)
+  %v43 = add i64 %v32, %v39
+  %p.19 = getelementptr inbounds float, ptr %out2, i64 %v43
+  store <16 x float> %v42, ptr %p.19, align 4
+  %v44 = add i64 %c26, 48
+  %v45 = add i64 %v27, %v44
+  %p.20 = getelementptr inbounds float, ptr %in1, i64 %v45
+  %v46 = call <16 x float> @llvm.masked.load.v16f32.p0(ptr %p.20, i32 4, <16 x i1> %v29, <16 x float> zeroinitializer)
+  %v47 = fmul <16 x float> %v46, splat (float 0x4000000000000000)
+  %v48 = add i64 %v32, %v44
+  %p.21 = getelementptr inbounds float, ptr %out2, i64 %v48
+  store <16 x float> %v47, ptr %p.21, align 4
+  %t.22 = add nsw i64 %c26, 64
+  store i64 %t.22, ptr %c26.slot
+  br label %loop.12.head
+loop.12.exit:
+  store i64 %v25, ptr %c53.slot
+  br label %loop.23.head
+loop.23.head:
+  %c53 = load i64, ptr %c53.slot
+  %t.24 = icmp slt i64 %c53, %v52
+  br i1 %t.24, label %loop.23.body, label %loop.23.exit
+loop.23.body:
+  %v54 = add i64 %v27, %c53
+  %p.25 = getelementptr inbounds float, ptr %in1, i64 %v54
+  %v55 = call <16 x float> @llvm.masked.load.v16f32.p0(ptr %p.25, i32 4, <16 x i1> %v29, <16 x float> zeroinitializer)
+  %v56 = fmul <16 x float> %v55, splat (float 0x4000000000000000)
+  %v57 = add i64 %v32, %c53
+  %p.26 = getelementptr inbounds float, ptr %out2, i64 %v57
+  store <16 x float> %v56, ptr %p.26, align 4
+  %t.27 = add nsw i64 %c53, 16
+  store i64 %t.27, ptr %c53.slot
+  br label %loop.23.head
+loop.23.exit:
+  br i1 %v65, label %if.28.then, label %if.28.else
+if.28.then:
+  %v60 = add i64 %v27, %v52
+  %v61 = and <16 x i1> %v29, %v59
+  %p.29 = getelementptr inbounds float, ptr %in1, i64 %v60
+  %v62 = call <16 x float> @llvm.masked.load.v16f32.p0(ptr %p.29, i32 4, <16 x i1> %v61, <16 x float> zeroinitializer)
+  %v63 = fmul <16 x float> %v62, splat (float 0x4000000000000000)
+  %v64 = add i64 %v32, %v52
+  %p.30 = getelementptr inbounds float, ptr %out2, i64 %v64
+  call void @llvm.masked.store.v16f32.p0(<16 x float> %v63, ptr %p.30, i32 4, <16 x i1> %v59)
+  br label %if.28.end
+if.28.else:
+  br label %if.28.end
+if.28.end:
+  %t.31 = add nsw i64 %row11, 1
+  store i64 %t.31, ptr %row11.slot
+  br label %loop.7.head
+loop.7.exit:
+  %t.32 = add nsw i64 %row, 1
+  store i64 %t.32, ptr %row.slot
   br label %loop.1.head
 loop.1.exit:
   ret void
@@ -197,6 +219,8 @@ entry:
   %n4 = load i64, ptr %n4.p, !invariant.load !0
   %n5.p = getelementptr i64, ptr %sizes, i64 5
   %n5 = load i64, ptr %n5.p, !invariant.load !0
+  %n6.p = getelementptr i64, ptr %sizes, i64 6
+  %n6 = load i64, ptr %n6.p, !invariant.load !0
   %t.1 = icmp eq i64 %n0, 1
   br i1 %t.1, label %team.3.alone, label %team.3.all
 team.3.alone:

@@ -101,21 +101,21 @@ loop.10.body:
   store i64 %t.13, ptr %c21.slot
   br label %loop.10.head
 loop.10.exit:
-  %v24 = icmp slt i64 %v20, %v8
-  br i1 %v24, label %if.14.then, label %if.14.else
-if.14.then:
   %v22 = sub i64 %v8, %v20
-  %t.15 = call i64 @llvm.smin.i64(i64 %v22, i64 16)
-  %t.16 = trunc i64 %t.15 to i32
-  %t.17 = insertelement <16 x i32> poison, i32 %t.16, i64 0
-  %t.18 = shufflevector <16 x i32> %t.17, <16 x i32> poison, <16 x i32> zeroinitializer
-  %v23 = icmp slt <16 x i32> <i32 0, i32 1, i32 2, i32 3, i32 4, i32 5, i32 6, i32 7, i32 8, i32 9, i32 10, i32 11, i32 12, i32 13, i32 14, i32 15>, %t.18
+  %t.14 = call i64 @llvm.smin.i64(i64 %v22, i64 16)
+  %t.15 = trunc i64 %t.14 to i32
+  %t.16 = insertelement <16 x i32> poison, i32 %t.15, i64 0
+  %t.17 = shufflevector <16 x i32> %t.16, <16 x i32> poison, <16 x i32> zeroinitializer
+  %v23 = icmp slt <16 x i32> <i32 0, i32 1, i32 2, i32 3, i32 4, i32 5, i32 6, i32 7, i32 8, i32 9, i32 10, i32 11, i32 12, i32 13, i32 14, i32 15>, %t.17
+  %v24 = icmp slt i64 %v20, %v8
+  br i1 %v24, label %if.18.then, label %if.18.else
+if.18.then:
   %p.19 = getelementptr inbounds float, ptr %out, i64 %v20
   call void @llvm.masked.store.v16f32.p0(<16 x float> splat (float 0x0000000000000000), ptr %p.19, i32 4, <16 x i1> %v23)
-  br label %if.14.end
-if.14.else:
-  br label %if.14.end
-if.14.end:
+  br label %if.18.end
+if.18.else:
+  br label %if.18.end
+if.18.end:
   %t.20 = add nsw i64 %row, 1
   store i64 %t.20, ptr %row.slot
   br label %loop.1.head
@@ -166,15 +166,28 @@ entry:
   %v27 = add i64 %tid, 1
   %v28 = mul i64 %v27, %n4
   %v29 = udiv i64 %v28, %nth
+  %v45 = udiv i64 %n6, 64
+  %v46 = mul i64 %v45, 64
+  %v77 = sub i64 %n6, %v46
+  %v78 = udiv i64 %v77, 16
+  %v79 = mul i64 %v78, 16
+  %v80 = add i64 %v46, %v79
+  %v88 = sub i64 %n6, %v80
+  %t.1 = call i64 @llvm.smin.i64(i64 %v88, i64 16)
+  %t.2 = trunc i64 %t.1 to i32
+  %t.3 = insertelement <16 x i32> poison, i32 %t.2, i64 0
+  %t.4 = shufflevector <16 x i32> %t.3, <16 x i32> poison, <16 x i32> zeroinitializer
+  %v89 = icmp slt <16 x i32> <i32 0, i32 1, i32 2, i32 3, i32 4, i32 5, i32 6, i32 7, i32 8, i32 9, i32 10, i32 11, i32 12, i32 13, i32 14, i32 15>, %t.4
+  %v96 = icmp slt i64 %v80, %n6
   store i64 0, ptr %row.slot
-  br label %loop.1.head
-loop.1.head:
+  br label %loop.5.head
+loop.5.head:
   %row = load i64, ptr %row.slot
-  %t.2 = icmp slt i64 %row, %n3
-  br i1 %t.2, label %loop.1.body, label %loop.1.exit
-loop.1.body:
-  %p.3 = getelementptr inbounds i64, ptr %in0, i64 %row
-  %v30 = load i64, ptr %p.3, align 8
+  %t.6 = icmp slt i64 %row, %n3
+  br i1 %t.6, label %loop.5.body, label %loop.5.exit
+loop.5.body:
+  %p.7 = getelementptr inbounds i64, ptr %in0, i64 %row
+  %v30 = load i64, ptr %p.7, align 8
   %v31 = icmp slt i64 %v30, 0
   %v32 = add i64 %v30, %n5
   %v33 = select i1 %v31, i64 %v32, i64 %v30
@@ -184,112 +197,99 @@ loop.1.body:
   %v37 = icmp ne i64 %v30, 1
   %v38 = xor i1 %v37, true
   %v39 = or i1 %v36, %v38
-  br i1 %v39, label %if.4.then, label %if.4.else
-if.4.then:
-  br label %if.4.end
-if.4.else:
+  br i1 %v39, label %if.8.then, label %if.8.else
+if.8.then:
+  br label %if.8.end
+if.8.else:
   store atomic i64 1, ptr %status monotonic, align 8
-  br label %if.4.end
-if.4.end:
+  br label %if.8.end
+if.8.end:
   %v40 = and i1 %v37, %v36
   %v41 = icmp sge i64 %v33, %v26
   %v42 = and i1 %v40, %v41
   %v43 = icmp slt i64 %v33, %v29
   %v44 = and i1 %v42, %v43
-  br i1 %v44, label %if.5.then, label %if.5.else
-if.5.then:
-  %v45 = udiv i64 %n6, 64
-  %v46 = mul i64 %v45, 64
+  br i1 %v44, label %if.9.then, label %if.9.else
+if.9.then:
   %v48 = mul i64 %row, %n7
   %v52 = mul i64 %v33, %n8
   store i64 0, ptr %c47.slot
-  br label %loop.6.head
-loop.6.head:
+  br label %loop.10.head
+loop.10.head:
   %c47 = load i64, ptr %c47.slot
-  %t.7 = icmp slt i64 %c47, %v46
-  br i1 %t.7, label %loop.6.body, label %loop.6.exit
-loop.6.body:
+  %t.11 = icmp slt i64 %c47, %v46
+  br i1 %t.11, label %loop.10.body, label %loop.10.exit
+loop.10.body:
   %v49 = add i64 %v48, %c47
-  %p.8 = getelementptr inbounds float, ptr %in1, i64 %v49
-  %v50 = load <16 x float>, ptr %p.8, align 4
+  %p.12 = getelementptr inbounds float, ptr %in1, i64 %v49
+  %v50 = load <16 x float>, ptr %p.12, align 4
   %v51 = fmul <16 x float> %v50, splat (float 0x4000000000000000)
   %v53 = add i64 %v52, %c47
-  %p.9 = getelementptr inbounds float, ptr %out, i64 %v53
-  %v54 = load <16 x float>, ptr %p.9, align 4
+  %p.13 = getelementptr inbounds float, ptr %out, i64 %v53
+  %v54 = load <16 x float>, ptr %p.13, align 4
   %v55 = fadd <16 x float> %v54, %v51
-  %p.10 = getelementptr inbounds float, ptr %out, i64 %v53
-  store <16 x float> %v55, ptr %p.10, align 4
+  %p.14 = getelementptr inbounds float, ptr %out, i64 %v53
+  store <16 x float> %v55, ptr %p.14, align 4
   %v56 = add i64 %c47, 16
   %v57 = add i64 %v48, %v56
-  %p.11 = getelementptr inbounds float, ptr %in1, i64 %v57
-  %v58 = load <16 x float>, ptr %p.11, align 4
+  %p.15 = getelementptr inbounds float, ptr %in1, i64 %v57
+  %v58 = load <16 x float>, ptr %p.15, align 4
   %v59 = fmul <16 x float> %v58, splat (float 0x4000000000000000)
   %v60 = add i64 %v52, %v56
-  %p.12 = getelementptr inbounds float, ptr %out, i64 %v60
-  %v61 = load <16 x float>, ptr %p.12, align 4
+  %p.16 = getelementptr inbounds float, ptr %out, i64 %v60
+  %v61 = load <16 x float>, ptr %p.16, align 4
   %v62 = fadd <16 x float> %v61, %v59
-  %p.13 = getelementptr inbounds float, ptr %out, i64 %v60
-  store <16 x float> %v62, ptr %p.13, align 4
+  %p.17 = getelementptr inbounds float, ptr %out, i64 %v60
+  store <16 x float> %v62, ptr %p.17, align 4
   %v63 = add i64 %c47, 32
   %v64 = add i64 %v48, %v63
-  %p.14 = getelementptr inbounds float, ptr %in1, i64 %v64
-  %v65 = load <16 x float>, ptr %p.14, align 4
+  %p.18 = getelementptr inbounds float, ptr %in1, i64 %v64
+  %v65 = load <16 x float>, ptr %p.18, align 4
   %v66 = fmul <16 x float> %v65, splat (float 0x4000000000000000)
   %v67 = add i64 %v52, %v63
-  %p.15 = getelementptr inbounds float, ptr %out, i64 %v67
-  %v68 = load <16 x float>, ptr %p.15, align 4
+  %p.19 = getelementptr inbounds float, ptr %out, i64 %v67
+  %v68 = load <16 x float>, ptr %p.19, align 4
   %v69 = fadd <16 x float> %v68, %v66
-  %p.16 = getelementptr inbounds float, ptr %out, i64 %v67
-  store <16 x float> %v69, ptr %p.16, align 4
+  %p.20 = getelementptr inbounds float, ptr %out, i64 %v67
+  store <16 x float> %v69, ptr %p.20, align 4
   %v70 = add i64 %c47, 48
   %v71 = add i64 %v48, %v70
-  %p.17 = getelementptr inbounds float, ptr %in1, i64 %v71
-  %v72 = load <16 x float>, ptr %p.17, align 4
+  %p.21 = getelementptr inbounds float, ptr %in1, i64 %v71
+  %v72 = load <16 x float>, ptr %p.21, align 4
   %v73 = fmul <16 x float> %v72, splat (float 0x4000000000000000)
   %v74 = add i64 %v52, %v70
-  %p.18 = getelementptr inbounds float, ptr %out, i64 %v74
-  %v75 = load <16 x float>, ptr %p.18, align 4
+  %p.22 = getelementptr inbounds float, ptr %out, i64 %v74
+  %v75 = load <16 x float>, ptr %p.22, align 4
   %v76 = fadd <16 x float> %v75, %v73
-  %p.19 = getelementptr inbounds float, ptr %out, i64 %v74
-  store <16 x float> %v76, ptr %p.19, align 4
-  %t.20 = add nsw i64 %c47, 64
-  store i64 %t.20, ptr %c47.slot
-  br label %loop.6.head
-loop.6.exit:
-  %v77 = sub i64 %n6, %v46
-  %v78 = udiv i64 %v77, 16
-  %v79 = mul i64 %v78, 16
-  %v80 = add i64 %v46, %v79
+  %p.23 = getelementptr inbounds float, ptr %out, i64 %v74
+  store <16 x float> %v76, ptr %p.23, align 4
+  %t.24 = add nsw i64 %c47, 64
+  store i64 %t.24, ptr %c47.slot
+  br label %loop.10.head
+loop.10.exit:
   store i64 %v46, ptr %c81.slot
-  br label %loop.21.head
-loop.21.head:
+  br label %loop.25.head
+loop.25.head:
   %c81 = load i64, ptr %c81.slot
-  %t.22 = icmp slt i64 %c81, %v80
-  br i1 %t.22, label %loop.21.body, label %loop.21.exit
-loop.21.body:
+  %t.26 = icmp slt i64 %c81, %v80
+  br i1 %t.26, label %loop.25.body, label %loop.25.exit
+loop.25.body:
   %v82 = add i64 %v48, %c81
-  %p.23 = getelementptr inbounds float, ptr %in1, i64 %v82
-  %v83 = load <16 x float>, ptr %p.23, align 4
+  %p.27 = getelementptr inbounds float, ptr %in1, i64 %v82
+  %v83 = load <16 x float>, ptr %p.27, align 4
   %v84 = fmul <16 x float> %v83, splat (float 0x4000000000000000)
   %v85 = add i64 %v52, %c81
-  %p.24 = getelementptr inbounds float, ptr %out, i64 %v85
-  %v86 = load <16 x float>, ptr %p.24, align 4
+  %p.28 = getelementptr inbounds float, ptr %out, i64 %v85
+  %v86 = load <16 x float>, ptr %p.28, align 4
   %v87 = fadd <16 x float> %v86, %v84
-  %p.25 = getelementptr inbounds float, ptr %out, i64 %v85
-  store <16 x float> %v87, ptr %p.25, align 4
-  %t.26 = add nsw i64 %c81, 16
-  store i64 %t.26, ptr %c81.slot
-  br label %loop.21.head
-loop.21.exit:
-  %v96 = icmp slt i64 %v80, %n6
-  br i1 %v96, label %if.27.then, label %if.27.else
-if.27.then:
-  %v88 = sub i64 %n6, %v80
-  %t.28 = call i64 @llvm.smin.i64(i64 %v88, i64 16)
-  %t.29 = trunc i64 %t.28 to i32
-  %t.30 = insertelement <16 x i32> poison, i32 %t.29, i64 0
-  %t.31 = shufflevector <16 x i32> %t.30, <16 x i32> poison, <16 x i32> zeroinitializer
-  %v89 = icmp slt <16 x i32> <i32 0, i32 1, i32 2, i32 3, i32 4, i32 5, i32 6, i32 7, i32 8, i32 9, i32 10, i32 11, i32 12, i32 13, i32 14, i32 15>, %t.31
+  %p.29 = getelementptr inbounds float, ptr %out, i64 %v85
+  store <16 x float> %v87, ptr %p.29, align 4
+  %t.30 = add nsw i64 %c81, 16
+  store i64 %t.30, ptr %c81.slot
+  br label %loop.25.head
+loop.25.exit:
+  br i1 %v96, label %if.31.then, label %if.31.else
+if.31.then:
   %v90 = add i64 %v48, %v80
   %p.32 = getelementptr inbounds float, ptr %in1, i64 %v90
   %v91 = call <16 x float> @llvm.masked.load.v16f32.p0(ptr %p.32, i32 4, <16 x i1> %v89, <16 x float> zeroinitializer)
@@ -300,18 +300,18 @@ if.27.then:
   %v95 = fadd <16 x float> %v94, %v92
   %p.34 = getelementptr inbounds float, ptr %out, i64 %v93
   call void @llvm.masked.store.v16f32.p0(<16 x float> %v95, ptr %p.34, i32 4, <16 x i1> %v89)
-  br label %if.27.end
-if.27.else:
-  br label %if.27.end
-if.27.end:
-  br label %if.5.end
-if.5.else:
-  br label %if.5.end
-if.5.end:
+  br label %if.31.end
+if.31.else:
+  br label %if.31.end
+if.31.end:
+  br label %if.9.end
+if.9.else:
+  br label %if.9.end
+if.9.end:
   %t.35 = add nsw i64 %row, 1
   store i64 %t.35, ptr %row.slot
-  br label %loop.1.head
-loop.1.exit:
+  br label %loop.5.head
+loop.5.exit:
   ret void
 }
 define i32 @embedding_backward(ptr %in0, ptr %in1, ptr %out, ptr %sizes, ptr %scratch) #0 {

@@ -160,15 +160,15 @@ loop.26.body:
   store i64 %t.31, ptr %c53.slot
   br label %loop.26.head
 loop.26.exit:
-  %v69 = icmp slt i64 %v52, %v16
-  br i1 %v69, label %if.32.then, label %if.32.else
-if.32.then:
   %v60 = sub i64 %v16, %v52
-  %t.33 = call i64 @llvm.smin.i64(i64 %v60, i64 16)
-  %t.34 = trunc i64 %t.33 to i32
-  %t.35 = insertelement <16 x i32> poison, i32 %t.34, i64 0
-  %t.36 = shufflevector <16 x i32> %t.35, <16 x i32> poison, <16 x i32> zeroinitializer
-  %v61 = icmp slt <16 x i32> <i32 0, i32 1, i32 2, i32 3, i32 4, i32 5, i32 6, i32 7, i32 8, i32 9, i32 10, i32 11, i32 12, i32 13, i32 14, i32 15>, %t.36
+  %t.32 = call i64 @llvm.smin.i64(i64 %v60, i64 16)
+  %t.33 = trunc i64 %t.32 to i32
+  %t.34 = insertelement <16 x i32> poison, i32 %t.33, i64 0
+  %t.35 = shufflevector <16 x i32> %t.34, <16 x i32> poison, <16 x i32> zeroinitializer
+  %v61 = icmp slt <16 x i32> <i32 0, i32 1, i32 2, i32 3, i32 4, i32 5, i32 6, i32 7, i32 8, i32 9, i32 10, i32 11, i32 12, i32 13, i32 14, i32 15>, %t.35
+  %v69 = icmp slt i64 %v52, %v16
+  br i1 %v69, label %if.36.then, label %if.36.else
+if.36.then:
   %p.37 = getelementptr inbounds float, ptr %in0, i64 %v52
   %v62 = call <16 x float> @llvm.masked.load.v16f32.p0(ptr %p.37, i32 4, <16 x i1> %v61, <16 x float> zeroinitializer)
   %p.38 = getelementptr inbounds float, ptr %in1, i64 %v52
@@ -181,10 +181,10 @@ if.32.then:
   %t.40 = load <16 x double>, ptr %acc10.slot
   %v68 = select <16 x i1> %v61, <16 x double> %v67, <16 x double> %t.40
   store <16 x double> %v68, ptr %acc10.slot
-  br label %if.32.end
-if.32.else:
-  br label %if.32.end
-if.32.end:
+  br label %if.36.end
+if.36.else:
+  br label %if.36.end
+if.36.end:
   %t.41 = load <16 x double>, ptr %acc10.slot
   %t.42 = load <16 x double>, ptr %acc11.slot
   %v70 = fadd <16 x double> %t.41, %t.42

@@ -1,8 +1,8 @@
 declare void @GOMP_parallel(ptr, ptr, i32, i32)
 declare i32 @omp_get_thread_num()
 declare i32 @omp_get_num_threads()
-declare <16 x float> @llvm.fabs.v16f32(<16 x float>)
 declare i64 @llvm.smin.i64(i64, i64)
+declare <16 x float> @llvm.fabs.v16f32(<16 x float>)
 declare <16 x float> @llvm.masked.load.v16f32.p0(ptr, i32 immarg, <16 x i1>, <16 x float>)
 declare void @llvm.masked.store.v16f32.p0(<16 x float>, ptr, i32 immarg, <16 x i1>)
 define internal void @outer_max.region0(ptr %ctx) #0 {
@@ -66,119 +66,119 @@ loop.5.exit:
   %v8 = udiv i64 %v7, %nth
   %v9 = mul i64 %v1, %n3
   %v10 = udiv i64 %v9, %nth
-  store i64 %v8, ptr %row.slot
-  br label %loop.9.head
-loop.9.head:
-  %row = load i64, ptr %row.slot
-  %t.10 = icmp slt i64 %row, %v10
-  br i1 %t.10, label %loop.9.body, label %loop.9.exit
-loop.9.body:
   %v11 = udiv i64 %n4, 64
   %v12 = mul i64 %v11, 64
-  %v15 = mul i64 %row, %n5
-  store i64 0, ptr %c13.slot
-  br label %loop.11.head
-loop.11.head:
-  %c13 = load i64, ptr %c13.slot
-  %t.12 = icmp slt i64 %c13, %v12
-  br i1 %t.12, label %loop.11.body, label %loop.11.exit
-loop.11.body:
-  %v14 = add i64 %v4, %c13
-  %v16 = add i64 %v15, %c13
-  %p.13 = getelementptr inbounds float, ptr %in0, i64 %v16
-  %v17 = load <16 x float>, ptr %p.13, align 4
-  %v18 = call <16 x float> @llvm.fabs.v16f32(<16 x float> %v17)
-  %p.14 = getelementptr inbounds float, ptr %part_r0, i64 %v14
-  %v19 = load <16 x float>, ptr %p.14, align 4
-  %t.15 = fcmp ogt <16 x float> %v19, %v18
-  %t.16 = select <16 x i1> %t.15, <16 x float> %v19, <16 x float> %v18
-  %t.17 = fcmp uno <16 x float> %v19, %v19
-  %v20 = select <16 x i1> %t.17, <16 x float> %v19, <16 x float> %t.16
-  %p.18 = getelementptr inbounds float, ptr %part_r0, i64 %v14
-  store <16 x float> %v20, ptr %p.18, align 4
-  %v21 = add i64 %c13, 16
-  %v22 = add i64 %v4, %v21
-  %v23 = add i64 %v15, %v21
-  %p.19 = getelementptr inbounds float, ptr %in0, i64 %v23
-  %v24 = load <16 x float>, ptr %p.19, align 4
-  %v25 = call <16 x float> @llvm.fabs.v16f32(<16 x float> %v24)
-  %p.20 = getelementptr inbounds float, ptr %part_r0, i64 %v22
-  %v26 = load <16 x float>, ptr %p.20, align 4
-  %t.21 = fcmp ogt <16 x float> %v26, %v25
-  %t.22 = select <16 x i1> %t.21, <16 x float> %v26, <16 x float> %v25
-  %t.23 = fcmp uno <16 x float> %v26, %v26
-  %v27 = select <16 x i1> %t.23, <16 x float> %v26, <16 x float> %t.22
-  %p.24 = getelementptr inbounds float, ptr %part_r0, i64 %v22
-  store <16 x float> %v27, ptr %p.24, align 4
-  %v28 = add i64 %c13, 32
-  %v29 = add i64 %v4, %v28
-  %v30 = add i64 %v15, %v28
-  %p.25 = getelementptr inbounds float, ptr %in0, i64 %v30
-  %v31 = load <16 x float>, ptr %p.25, align 4
-  %v32 = call <16 x float> @llvm.fabs.v16f32(<16 x float> %v31)
-  %p.26 = getelementptr inbounds float, ptr %part_r0, i64 %v29
-  %v33 = load <16 x float>, ptr %p.26, align 4
-  %t.27 = fcmp ogt <16 x float> %v33, %v32
-  %t.28 = select <16 x i1> %t.27, <16 x float> %v33, <16 x float> %v32
-  %t.29 = fcmp uno <16 x float> %v33, %v33
-  %v34 = select <16 x i1> %t.29, <16 x float> %v33, <16 x float> %t.28
-  %p.30 = getelementptr inbounds float, ptr %part_r0, i64 %v29
-  store <16 x float> %v34, ptr %p.30, align 4
-  %v35 = add i64 %c13, 48
-  %v36 = add i64 %v4, %v35
-  %v37 = add i64 %v15, %v35
-  %p.31 = getelementptr inbounds float, ptr %in0, i64 %v37
-  %v38 = load <16 x float>, ptr %p.31, align 4
-  %v39 = call <16 x float> @llvm.fabs.v16f32(<16 x float> %v38)
-  %p.32 = getelementptr inbounds float, ptr %part_r0, i64 %v36
-  %v40 = load <16 x float>, ptr %p.32, align 4
-  %t.33 = fcmp ogt <16 x float> %v40, %v39
-  %t.34 = select <16 x i1> %t.33, <16 x float> %v40, <16 x float> %v39
-  %t.35 = fcmp uno <16 x float> %v40, %v40
-  %v41 = select <16 x i1> %t.35, <16 x float> %v40, <16 x float> %t.34
-  %p.36 = getelementptr inbounds float, ptr %part_r0, i64 %v36
-  store <16 x float> %v41, ptr %p.36, align 4
-  %t.37 = add nsw i64 %c13, 64
-  store i64 %t.37, ptr %c13.slot
-  br label %loop.11.head
-loop.11.exit:
   %v42 = sub i64 %n4, %v12
   %v43 = udiv i64 %v42, 16
   %v44 = mul i64 %v43, 16
   %v45 = add i64 %v12, %v44
+  %v53 = sub i64 %n4, %v45
+  %t.9 = call i64 @llvm.smin.i64(i64 %v53, i64 16)
+  %t.10 = trunc i64 %t.9 to i32
+  %t.11 = insertelement <16 x i32> poison, i32 %t.10, i64 0
+  %t.12 = shufflevector <16 x i32> %t.11, <16 x i32> poison, <16 x i32> zeroinitializer
+  %v54 = icmp slt <16 x i32> <i32 0, i32 1, i32 2, i32 3, i32 4, i32 5, i32 6, i32 7, i32 8, i32 9, i32 10, i32 11, i32 12, i32 13, i32 14, i32 15>, %t.12
+  %v61 = icmp slt i64 %v45, %n4
+  store i64 %v8, ptr %row.slot
+  br label %loop.13.head
+loop.13.head:
+  %row = load i64, ptr %row.slot
+  %t.14 = icmp slt i64 %row, %v10
+  br i1 %t.14, label %loop.13.body, label %loop.13.exit
+loop.13.body:
+  %v15 = mul i64 %row, %n5
+  store i64 0, ptr %c13.slot
+  br label %loop.15.head
+loop.15.head:
+  %c13 = load i64, ptr %c13.slot
+  %t.16 = icmp slt i64 %c13, %v12
+  br i1 %t.16, label %loop.15.body, label %loop.15.exit
+loop.15.body:
+  %v14 = add i64 %v4, %c13
+  %v16 = add i64 %v15, %c13
+  %p.17 = getelementptr inbounds float, ptr %in0, i64 %v16
+  %v17 = load <16 x float>, ptr %p.17, align 4
+  %v18 = call <16 x float> @llvm.fabs.v16f32(<16 x float> %v17)
+  %p.18 = getelementptr inbounds float, ptr %part_r0, i64 %v14
+  %v19 = load <16 x float>, ptr %p.18, align 4
+  %t.19 = fcmp ogt <16 x float> %v19, %v18
+  %t.20 = select <16 x i1> %t.19, <16 x float> %v19, <16 x float> %v18
+  %t.21 = fcmp uno <16 x float> %v19, %v19
+  %v20 = select <16 x i1> %t.21, <16 x float> %v19, <16 x float> %t.20
+  %p.22 = getelementptr inbounds float, ptr %part_r0, i64 %v14
+  store <16 x float> %v20, ptr %p.22, align 4
+  %v21 = add i64 %c13, 16
+  %v22 = add i64 %v4, %v21
+  %v23 = add i64 %v15, %v21
+  %p.23 = getelementptr inbounds float, ptr %in0, i64 %v23
+  %v24 = load <16 x float>, ptr %p.23, align 4
+  %v25 = call <16 x float> @llvm.fabs.v16f32(<16 x float> %v24)
+  %p.24 = getelementptr inbounds float, ptr %part_r0, i64 %v22
+  %v26 = load <16 x float>, ptr %p.24, align 4
+  %t.25 = fcmp ogt <16 x float> %v26, %v25
+  %t.26 = select <16 x i1> %t.25, <16 x float> %v26, <16 x float> %v25
+  %t.27 = fcmp uno <16 x float> %v26, %v26
+  %v27 = select <16 x i1> %t.27, <16 x float> %v26, <16 x float> %t.26
+  %p.28 = getelementptr inbounds float, ptr %part_r0, i64 %v22
+  store <16 x float> %v27, ptr %p.28, align 4
+  %v28 = add i64 %c13, 32
+  %v29 = add i64 %v4, %v28
+  %v30 = add i64 %v15, %v28
+  %p.29 = getelementptr inbounds float, ptr %in0, i64 %v30
+  %v31 = load <16 x float>, ptr %p.29, align 4
+  %v32 = call <16 x float> @llvm.fabs.v16f32(<16 x float> %v31)
+  %p.30 = getelementptr inbounds float, ptr %part_r0, i64 %v29
+  %v33 = load <16 x float>, ptr %p.30, align 4
+  %t.31 = fcmp ogt <16 x float> %v33, %v32
+  %t.32 = select <16 x i1> %t.31, <16 x float> %v33, <16 x float> %v32
+  %t.33 = fcmp uno <16 x float> %v33, %v33
+  %v34 = select <16 x i1> %t.33, <16 x float> %v33, <16 x float> %t.32
+  %p.34 = getelementptr inbounds float, ptr %part_r0, i64 %v29
+  store <16 x float> %v34, ptr %p.34, align 4
+  %v35 = add i64 %c13, 48
+  %v36 = add i64 %v4, %v35
+  %v37 = add i64 %v15, %v35
+  %p.35 = getelementptr inbounds float, ptr %in0, i64 %v37
+  %v38 = load <16 x float>, ptr %p.35, align 4
+  %v39 = call <16 x float> @llvm.fabs.v16f32(<16 x float> %v38)
+  %p.36 = getelementptr inbounds float, ptr %part_r0, i64 %v36
+  %v40 = load <16 x float>, ptr %p.36, align 4
+  %t.37 = fcmp ogt <16 x float> %v40, %v39
+  %t.38 = select <16 x i1> %t.37, <16 x float> %v40, <16 x float> %v39
+  %t.39 = fcmp uno <16 x float> %v40, %v40
+  %v41 = select <16 x i1> %t.39, <16 x float> %v40, <16 x float> %t.38
+  %p.40 = getelementptr inbounds float, ptr %part_r0, i64 %v36
+  store <16 x float> %v41, ptr %p.40, align 4
+  %t.41 = add nsw i64 %c13, 64
+  store i64 %t.41, ptr %c13.slot
+  br label %loop.15.head
+loop.15.exit:
   store i64 %v12, ptr %c46.slot
-  br label %loop.38.head
-loop.38.head:
+  br label %loop.42.head
+loop.42.head:
   %c46 = load i64, ptr %c46.slot
-  %t.39 = icmp slt i64 %c46, %v45
-  br i1 %t.39, label %loop.38.body, label %loop.38.exit
-loop.38.body:
+  %t.43 = icmp slt i64 %c46, %v45
+  br i1 %t.43, label %loop.42.body, label %loop.42.exit
+loop.42.body:
   %v47 = add i64 %v4, %c46
   %v48 = add i64 %v15, %c46
-  %p.40 = getelementptr inbounds float, ptr %in0, i64 %v48
-  %v49 = load <16 x float>, ptr %p.40, align 4
+  %p.44 = getelementptr inbounds float, ptr %in0, i64 %v48
+  %v49 = load <16 x float>, ptr %p.44, align 4
   %v50 = call <16 x float> @llvm.fabs.v16f32(<16 x float> %v49)
-  %p.41 = getelementptr inbounds float, ptr %part_r0, i64 %v47
-  %v51 = load <16 x float>, ptr %p.41, align 4
-  %t.42 = fcmp ogt <16 x float> %v51, %v50
-  %t.43 = select <16 x i1> %t.42, <16 x float> %v51, <16 x float> %v50
-  %t.44 = fcmp uno <16 x float> %v51, %v51
-  %v52 = select <16 x i1> %t.44, <16 x float> %v51, <16 x float> %t.43
   %p.45 = getelementptr inbounds float, ptr %part_r0, i64 %v47
-  store <16 x float> %v52, ptr %p.45, align 4
-  %t.46 = add nsw i64 %c46, 16
-  store i64 %t.46, ptr %c46.slot
-  br label %loop.38.head
-loop.38.exit:
-  %v61 = icmp slt i64 %v45, %n4
-  br i1 %v61, label %if.47.then, label %if.47.else
-if.47.then:
-  %v53 = sub i64 %n4, %v45
-  %t.48 = call i64 @llvm.smin.i64(i64 %v53, i64 16)
-  %t.49 = trunc i64 %t.48 to i32
-  %t.50 = insertelement <16 x i32> poison, i32 %t.49, i64 0
-  %t.51 = shufflevector <16 x i32> %t.50, <16 x i32> poison, <16 x i32> zeroinitializer
-  %v54 = icmp slt <16 x i32> <i32 0, i32 1, i32 2, i32 3, i32 4, i32 5, i32 6, i32 7, i32 8, i32 9, i32 10, i32 11, i32 12, i32 13, i32 14, i32 15>, %t.51
+  %v51 = load <16 x float>, ptr %p.45, align 4
+  %t.46 = fcmp ogt <16 x float> %v51, %v50
+  %t.47 = select <16 x i1> %t.46, <16 x float> %v51, <16 x float> %v50
+  %t.48 = fcmp uno <16 x float> %v51, %v51
+  %v52 = select <16 x i1> %t.48, <16 x float> %v51, <16 x float> %t.47
+  %p.49 = getelementptr inbounds float, ptr %part_r0, i64 %v47
+  store <16 x float> %v52, ptr %p.49, align 4
+  %t.50 = add nsw i64 %c46, 16
+  store i64 %t.50, ptr %c46.slot
+  br label %loop.42.head
+loop.42.exit:
+  br i1 %v61, label %if.51.then, label %if.51.else
+if.51.then:
   %v55 = add i64 %v4, %v45
   %v56 = add i64 %v15, %v45
   %p.52 = getelementptr inbounds float, ptr %in0, i64 %v56
@@ -192,14 +192,14 @@ if.47.then:
   %v60 = select <16 x i1> %t.56, <16 x float> %v59, <16 x float> %t.55
   %p.57 = getelementptr inbounds float, ptr %part_r0, i64 %v55
   call void @llvm.masked.store.v16f32.p0(<16 x float> %v60, ptr %p.57, i32 4, <16 x i1> %v54)
-  br label %if.47.end
-if.47.else:
-  br label %if.47.end
-if.47.end:
+  br label %if.51.end
+if.51.else:
+  br label %if.51.end
+if.51.end:
   %t.58 = add nsw i64 %row, 1
   store i64 %t.58, ptr %row.slot
-  br label %loop.9.head
-loop.9.exit:
+  br label %loop.13.head
+loop.13.exit:
   ret void
 }
 define internal void @outer_max.region1(ptr %ctx) #0 {
@@ -292,15 +292,15 @@ loop.7.exit:
   store i64 %t.18, ptr %c74.slot
   br label %loop.5.head
 loop.5.exit:
-  %v91 = icmp slt i64 %v73, %v69
-  br i1 %v91, label %if.19.then, label %if.19.else
-if.19.then:
   %v82 = sub i64 %v69, %v73
-  %t.20 = call i64 @llvm.smin.i64(i64 %v82, i64 16)
-  %t.21 = trunc i64 %t.20 to i32
-  %t.22 = insertelement <16 x i32> poison, i32 %t.21, i64 0
-  %t.23 = shufflevector <16 x i32> %t.22, <16 x i32> poison, <16 x i32> zeroinitializer
-  %v83 = icmp slt <16 x i32> <i32 0, i32 1, i32 2, i32 3, i32 4, i32 5, i32 6, i32 7, i32 8, i32 9, i32 10, i32 11, i32 12, i32 13, i32 14, i32 15>, %t.23
+  %t.19 = call i64 @llvm.smin.i64(i64 %v82, i64 16)
+  %t.20 = trunc i64 %t.19 to i32
+  %t.21 = insertelement <16 x i32> poison, i32 %t.20, i64 0
+  %t.22 = shufflevector <16 x i32> %t.21, <16 x i32> poison, <16 x i32> zeroinitializer
+  %v83 = icmp slt <16 x i32> <i32 0, i32 1, i32 2, i32 3, i32 4, i32 5, i32 6, i32 7, i32 8, i32 9, i32 10, i32 11, i32 12, i32 13, i32 14, i32 15>, %t.22
+  %v91 = icmp slt i64 %v73, %v69
+  br i1 %v91, label %if.23.then, label %if.23.else
+if.23.then:
   store <16 x float> splat (float 0xFFF0000000000000), ptr %total84.slot
   store i64 0, ptr %t85.slot
   br label %loop.24.head
@@ -328,10 +328,10 @@ loop.24.exit:
   %v90 = select <16 x i1> splat (i1 true), <16 x float> %t.32, <16 x float> %t.33
   %p.34 = getelementptr inbounds float, ptr %out1, i64 %v73
   call void @llvm.masked.store.v16f32.p0(<16 x float> %v90, ptr %p.34, i32 4, <16 x i1> %v83)
-  br label %if.19.end
-if.19.else:
-  br label %if.19.end
-if.19.end:
+  br label %if.23.end
+if.23.else:
+  br label %if.23.end
+if.23.end:
   ret void
 }
 define i32 @outer_max(ptr %in0, ptr %out1, ptr %sizes, ptr %scratch) #0 {

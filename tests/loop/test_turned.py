@@ -17,15 +17,17 @@ from fusewright.graph.builder import Builder
 from fusewright.graph.ir import Value
 from fusewright.index.expr import sym
 from fusewright.interp.loop import InterpError, run
-from fusewright.loop.ir import Let, Turn, walk
+from fusewright.loop.ir import Let, Store, Turn, walk
+from fusewright.loop.lower import lower
 from fusewright.loop.overwrite import overwritable
 from fusewright.loop.text import dump, parse
 from fusewright.loop.verify import verify
 from fusewright.run.kernels import target
 from fusewright.schedule import legal
+from fusewright.schedule.cpu import Machine, Schedule, plan
 from fusewright.schedule.edit import Edit
 from fusewright.schedule.forms import Illegal
-from tests.kernels import check, graph_of, kernel, planned
+from tests.kernels import Compiled, check, fusion_of, graph_of, kernel, planned
 
 N, M = sym("n"), sym("m")
 TURN = """func k(buf x: {0}, buf y: {0} out, size p, size q, size m, size n) {{
@@ -33,6 +35,12 @@ TURN = """func k(buf x: {0}, buf y: {0} out, size p, size q, size m, size n) {{
 }}
 """
 STRIDED = "func k(buf x: {0}, buf y: {0} out, size at) {{\n  v: {1}x8 = strided(x, at) {{{2}}}\n  store y[0] = v\n}}\n"
+MASKED = """func k(buf x: {0}, buf y: {0} out, size at, size n) {{
+  m: boolx16 = lanemask(n)
+  v: {0}x16 = strided(x, at, m) {{{1}}}
+  store y[0] = v
+}}
+"""
 
 
 def machine(text: str, arrays: Sequence[np.ndarray], sizes: Sequence[int], bits: int) -> None:
@@ -67,6 +75,24 @@ def test_machine_code_turns_what_the_interpreter_turns(name: str, bits: int) -> 
                 assert want[2 + r * p + c] == x[3 + c * q + r]
         machine(text, [x, got], [p, q, m, n], bits)
         np.testing.assert_array_equal(got, want)
+
+
+@pytest.mark.every(4)
+@pytest.mark.parametrize("step", [2, 3, 4, -1])
+@pytest.mark.parametrize("name", ["u8", "i16", "f32", "f64"])
+def test_machine_code_takes_parts_of_vectors_apart(name: str, step: int) -> None:
+    """Nothing is read but what lies between the first and the last lane wanted: the memory ends there."""
+    text = MASKED.format(name, step)
+    dtype = np.dtype(numpy_type(BY_NAME[name]))
+    for n in (0, 1, 2, 7, 8, 11, 15, 16):
+        size = 1 + abs(step) * max(n - 1, 0)
+        at, x = (0 if step > 0 else size - 1), np.arange(1, size + 1).astype(dtype)
+        want, got = np.full(16, 9, dtype), np.full(16, 9, dtype)
+        run(parse(text), {"x": x, "y": want}, {"at": at, "n": n})
+        np.testing.assert_array_equal(want[:n], x[at + step * np.arange(n)])
+        machine(text, [x, got], [at, n], target().bits)
+        np.testing.assert_array_equal(got, want)
+        assert not got[n:].any()
 
 
 @pytest.mark.every(3)
@@ -180,6 +206,47 @@ def test_tiles(name: str, lanes: int, threads: int) -> None:
         check(graph, {"n": n, "m": m}, threads, compiled=c)
 
 
+def converted(b: Builder) -> Value:
+    return b.cast(b.permute(b.input(f32, (M, N)), [1, 0]), bf16)
+
+
+@pytest.mark.every(3)
+@pytest.mark.parametrize("lanes", [8, 16])
+@pytest.mark.parametrize("program", [plain, mixed, deep, masks, few, converted])
+def test_tiles_written_past_the_caches(program: Callable[[Builder], Value], lanes: int) -> None:
+    """Whole vectors begin where a cache line of the output does, wherever its lines begin."""
+    graph = graph_of(program)
+    built, s = planned(graph, lanes)
+    (out,) = [b.name for b in built.fusion.buffers if b.output]
+    c = Compiled(graph, built, replace(s, stream=frozenset((out,))), lower(built.fusion, s, "cached"))
+    plain_stores = [x for x in walk(c.kernel.func.body) if isinstance(x, Store)]
+    c.kernel = lower(built.fusion, c.schedule, "past")
+    verify(c.kernel.func)
+    stores = [x for x in walk(c.kernel.func.body) if isinstance(x, Store)]
+    assert any(x.hint == "stream" for x in stores) and len(stores) > len(plain_stores)
+    assert legal.check(built.original, c.schedule).text() == built.fusion.text()
+    for n, m in [(5, 3), (1, 1), (64, 70), (150, 140), (0, 4), (1, 300), (300, 2), (2, 600)]:
+        check(graph, {"n": n, "m": m}, 3, compiled=c)
+
+
+def test_what_is_large_is_written_past_the_caches() -> None:
+    """What a last level shared by many has no room near enough for, where vectors have masks."""
+
+    def chosen(n: int, machine: Machine, program: Callable[[Builder], Value | list[Value]] = plain) -> Schedule:
+        return plan(fusion_of(graph_of(program)).fusion, lambda e: int(e.evaluate({"n": n, "m": n})), machine)[1]
+
+    server = Machine(16, 256 << 20)
+    small, large = chosen(1000, server), chosen(1025, server)
+    assert dict(chosen(4000, server, masks).split) == {"i0": 256, "i1": 256}, "no more than a tile may have"
+    assert not small.stream and large.stream == {"out1"} and dict(large.split)["i1"] == 2 * dict(small.split)["i1"]
+    assert not chosen(1025, Machine(16, 256 << 20, 2)).stream and chosen(1500, Machine(16, 256 << 20, 2)).stream
+    assert not chosen(1025, Machine(8, 256 << 20)).stream and not chosen(5000, Machine(16, 1 << 62)).stream
+    assert not chosen(5000, Machine(8, 1 << 20)).stream, "lines of the output begin anywhere"
+    assert not chosen(5000, server, both).stream, "not lines of both outputs at once"
+    along = lambda b: b.add(b.input(f32, (N, M)), b.input(f32, (M,)))
+    assert not chosen(5000, server, along).stream
+
+
 def test_what_tiles_read_ahead_is_not_overwritten() -> None:
     """A tile reads more than its own points, which other threads may have replaced."""
 
@@ -233,3 +300,8 @@ def test_vectors_of_elements_a_few_apart(step: int) -> None:
     assert {s.attr for s in whole} == {step}
     for n, m in [(3, 5), (1, 1), (2, 64), (3, 41), (0, 4)]:
         check(graph, {"n": n, "m": m}, 2, compiled=c)
+    wide = kernel(graph, lanes=16)
+    gathers = [x for x in walk(wide.kernel.func.body) if isinstance(x, Let) and x.op in ("gather", "iota")]
+    assert not gathers, "parts of vectors, too, where there are masks for them"
+    for n, m in [(3, 5), (2, 64), (3, 41), (0, 4)]:
+        check(graph, {"n": n, "m": m}, 2, compiled=wide)

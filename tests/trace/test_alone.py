@@ -8,6 +8,7 @@ import pytest
 import torch
 
 import fusewright
+from fusewright.run.kernels import target
 from tests.support import BACKEND, compiled, is_ours, no_fallbacks
 
 pytestmark = [
@@ -85,3 +86,26 @@ def test_what_torch_does_in_vectors(name: str) -> None:
 def test_what_is_little() -> None:
     assert kernels(lambda x: x.var(1), torch.randn(9, 100))[0] == 0
     assert kernels(lambda x: x.var(1), torch.randn(41, 100))[0] == 1
+
+
+ROWS: dict[str, tuple[Program, torch.dtype, int]] = {
+    "short rows": (lambda x: x[:, 1:20] * 2, torch.float32, 1),
+    "rows of bfloat16": (lambda x: x[:200, 1:] + 1, torch.bfloat16, 1),
+    "a vector added to each": (lambda x: x.view(-1, 10)[:8000] + x[0, :10], torch.bfloat16, 1),
+    "every second": (lambda x: x[:200, ::2].exp(), torch.float32, 1),
+    "long rows": (lambda x: x[:200, 1:] * 2, torch.float32, 0),
+    "one run": (lambda x: x[:200] * 2, torch.bfloat16, 0),
+    "few": (lambda x: x[:100, 1:20] * 2, torch.float32, 0),
+}
+
+
+@pytest.mark.every(2)
+@pytest.mark.parametrize("name", ROWS)
+def test_what_torch_does_row_by_row(name: str) -> None:
+    if target().bits < 512:
+        pytest.skip("only where vectors have masks")
+    fn, dtype, ours = ROWS[name]
+    x = some(dtype, 2100, 260)
+    count, got = kernels(fn, x)
+    assert count == ours
+    torch.testing.assert_close(got, fn(x), rtol=2 * torch.finfo(dtype).eps, atol=0)
