@@ -88,12 +88,9 @@ class Ops(Special):
         if d.name == "f16":
             w.line(f"{dst} = fpext {vector('half', lanes)} {raw} to {f}")
         elif d.name == "bf16":
-            a, b = w.fresh(), w.fresh()
             i = vector("i32", lanes)
-            sixteen = "16" if lanes == 1 else "splat (i32 16)"
-            w.line(f"{a} = zext {vector('i16', lanes)} {raw} to {i}")
-            w.line(f"{b} = shl {i} {a}, {sixteen}")
-            w.line(f"{dst} = bitcast {i} {b} to {f}")
+            wide = w.put(f"zext {vector('i16', lanes)} {raw} to {i}")
+            w.line(f"{dst} = bitcast {i} {w.put(f'shl {i} {wide}, {_i32(16, lanes)}')} to {f}")
         elif d.is_bool:
             zero = "0" if lanes == 1 else "zeroinitializer"
             w.line(f"{dst} = icmp ne {vector('i8', lanes)} {raw}, {zero}")
@@ -110,7 +107,9 @@ class Ops(Special):
             return out
         if d.name != "bf16":
             return v
-        up, i = self._up(w, v, lanes), vector("i32", lanes)
+        i = vector("i32", lanes)
+        up, nan = self._up(w, v, lanes)
+        up = w.put(f"select {vector('i1', lanes)} {nan}, {i} {_i32(_NAN, lanes)}, {i} {up}")
         if self.bits == 512 and lanes == 16:
             return self._upper_words(w, up)
         top = w.put(f"lshr {i} {up}, {_i32(16, lanes)}")
@@ -122,11 +121,13 @@ class Ops(Special):
             self.widen(w, dst, self.narrow(w, v, src, d, lanes), d, lanes)
             return
         i = vector("i32", lanes)
-        bits = w.put(f"and {i} {self._up(w, v, lanes)}, {_i32(-65536, lanes)}")
+        up, nan = self._up(w, v, lanes)
+        bits = w.put(f"and {i} {up}, {_i32(-65536, lanes)}")
+        bits = w.put(f"select {vector('i1', lanes)} {nan}, {i} {_i32(_NAN, lanes)}, {i} {bits}")
         w.line(f"{dst} = bitcast {i} {bits} to {vector('float', lanes)}")
 
-    def _up(self, w: Writer, v: str, lanes: int) -> str:
-        """A float32 as integers whose upper halves are its bfloat16, rounded to nearest, ties to even.
+    def _up(self, w: Writer, v: str, lanes: int) -> tuple[str, str]:
+        """Integers whose upper halves are a float32 rounded to bfloat16, to nearest, ties to even; where that is NaN.
 
         `vcvtneps2bf16` is not used: it flushes subnormal numbers, which eager keeps; to look for them costs as much.
         """
@@ -141,7 +142,7 @@ class Ops(Special):
         else:
             odd = w.put(f"and {i} {w.put(f'lshr {i} {bits}, {_i32(16, lanes)}')}, {_i32(1, lanes)}")
             up = w.put(f"add {i} {w.put(f'add {i} {bits}, {odd}')}, {_i32(0x7FFF, lanes)}")
-        return w.put(f"select {m} {nan}, {i} {_i32(0x7FC00000, lanes)}, {i} {up}")
+        return up, nan
 
     def _upper_words(self, w: Writer, x: str) -> str:
         """The upper halves of sixteen integers by one permutation of AVX-512."""
@@ -153,6 +154,9 @@ class Ops(Special):
         both = w.put(f"bitcast <16 x i32> {x} to {words}")
         packed = w.put(f"call {words} @llvm.x86.avx512.permvar.hi.512({words} {both}, {words} {upper})")
         return w.put(f"shufflevector {words} {packed}, {words} poison, <16 x i32> <{first}>")
+
+
+_NAN = 0x7FC00000
 
 
 def _i32(n: int, lanes: int) -> str:
