@@ -427,15 +427,42 @@ def _hreduce(o: Op) -> None:
         o.done(f"call reassoc {elem} @{fn}({elem} {start}, {o.ty} {o.a[0]})")
         return
     if d.is_float:
-        fn = f"llvm.vector.reduce.{'fmaximum' if kind == 'max' else 'fminimum'}.{suffix}"
-    else:
-        signed = "s" if d.kind == "i" else "u"
-        name = {"sum": "add", "prod": "mul", "any": "or", "all": "and"}.get(kind, f"{signed}{kind}")
-        if d.is_bool:
-            name = "or" if kind in ("any", "max") else "and"
-        fn = f"llvm.vector.reduce.{name}.{suffix}"
+        _extreme_lane(o, d, n)
+        return
+    signed = "s" if d.kind == "i" else "u"
+    name = {"sum": "add", "prod": "mul", "any": "or", "all": "and"}.get(kind, f"{signed}{kind}")
+    if d.is_bool:
+        name = "or" if kind in ("any", "max") else "and"
+    fn = f"llvm.vector.reduce.{name}.{suffix}"
     o.ops.declare(f"declare {elem} @{fn}({o.ty})")
     o.done(f"call {elem} @{fn}({o.ty} {o.a[0]})")
+
+
+def _extreme_lane(o: Op, d: DType, n: int) -> None:
+    """The largest or smallest lane, NaN if there is one, -0 below 0: of the integers that are ordered as floats are.
+
+    LLVM's own reduction of floats looks for NaN and signs of zeros at every step, one after the other.
+    """
+    bits = 8 * d.itemsize
+    elem, ity = f"i{bits}", vector(f"i{bits}", n)
+
+    def ordered(x: str, ty: str, lanes: int) -> str:
+        """The bits below the sign turned over if it is set: of floats as of such integers, back again."""
+
+        def c(k: int) -> str:
+            return str(k) if lanes == 1 else f"splat ({elem} {k})"
+
+        sign = o.t(f"ashr {ty} {x}, {c(bits - 1)}")
+        return o.t(f"xor {ty} {x}, {o.t(f'lshr {ty} {sign}, {c(1)}')}")
+
+    fn = f"llvm.vector.reduce.s{o.attr}.{mangle(elem, n)}"
+    o.ops.declare(f"declare {elem} @{fn}({ity})")
+    x = ordered(o.t(f"bitcast {o.ty} {o.a[0]} to {ity}"), ity, n)
+    found = ordered(o.t(f"call {elem} @{fn}({ity} {x})"), elem, 1)
+    value = o.t(f"bitcast {elem} {found} to {scalar(d)}")
+    lanes = o.t(f"bitcast {o.mask_ty} {o.t(f'fcmp uno {o.ty} {o.a[0]}, {o.a[0]}')} to i{n}")
+    nan = o.t(f"icmp ne i{n} {lanes}, 0")
+    o.done(f"select i1 {nan}, {scalar(d)} {literal(math.nan, d)}, {scalar(d)} {value}")
 
 
 @rule("philox")
