@@ -3,7 +3,7 @@ declare i32 @omp_get_thread_num()
 declare i32 @omp_get_num_threads()
 declare i64 @llvm.smin.i64(i64, i64)
 declare <16 x float> @llvm.masked.load.v16f32.p0(ptr, i32 immarg, <16 x i1>, <16 x float>)
-declare float @llvm.vector.reduce.fmaximum.v16f32(<16 x float>)
+declare i32 @llvm.vector.reduce.smax.v16i32(<16 x i32>)
 declare <16 x float> @Sleef_expf16_u10(<16 x float>) nounwind memory(none)
 declare void @llvm.masked.store.v16f32.p0(<16 x float>, ptr, i32 immarg, <16 x i1>)
 declare float @llvm.vector.reduce.fadd.v16f32(float, <16 x float>)
@@ -198,7 +198,19 @@ if.41.end:
   %t.63 = select <16 x i1> %t.62, <16 x float> %v45, <16 x float> %t.61
   %t.64 = fcmp uno <16 x float> %v45, %v45
   %v46 = select <16 x i1> %t.64, <16 x float> %v45, <16 x float> %t.63
-  %v47 = call float @llvm.vector.reduce.fmaximum.v16f32(<16 x float> %v46)
+  %t.65 = bitcast <16 x float> %v46 to <16 x i32>
+  %t.66 = ashr <16 x i32> %t.65, splat (i32 31)
+  %t.67 = lshr <16 x i32> %t.66, splat (i32 1)
+  %t.68 = xor <16 x i32> %t.65, %t.67
+  %t.69 = call i32 @llvm.vector.reduce.smax.v16i32(<16 x i32> %t.68)
+  %t.70 = ashr i32 %t.69, 31
+  %t.71 = lshr i32 %t.70, 1
+  %t.72 = xor i32 %t.69, %t.71
+  %t.73 = bitcast i32 %t.72 to float
+  %t.74 = fcmp uno <16 x float> %v46, %v46
+  %t.75 = bitcast <16 x i1> %t.74 to i16
+  %t.76 = icmp ne i16 %t.75, 0
+  %v47 = select i1 %t.76, float 0x7FF8000000000000, float %t.73
   %v48 = select i1 true, float %v47, float %v47
   store <16 x float> splat (float 0x0000000000000000), ptr %acc49.slot
   store <16 x float> splat (float 0x0000000000000000), ptr %acc50.slot
@@ -209,288 +221,288 @@ if.41.end:
   store <16 x double> splat (double 0x0000000000000000), ptr %total55.slot
   store <16 x double> splat (double 0x0000000000000000), ptr %total56.slot
   store i64 0, ptr %some57.slot
-  %t.65 = insertelement <16 x float> poison, float %v48, i64 0
-  %v64 = shufflevector <16 x float> %t.65, <16 x float> poison, <16 x i32> zeroinitializer
+  %t.77 = insertelement <16 x float> poison, float %v48, i64 0
+  %v64 = shufflevector <16 x float> %t.77, <16 x float> poison, <16 x i32> zeroinitializer
   store i64 0, ptr %b59.slot
-  br label %loop.66.head
-loop.66.head:
+  br label %loop.78.head
+loop.78.head:
   %b59 = load i64, ptr %b59.slot
-  %t.67 = icmp slt i64 %b59, %v11
-  br i1 %t.67, label %loop.66.body, label %loop.66.exit
-loop.66.body:
+  %t.79 = icmp slt i64 %b59, %v11
+  br i1 %t.79, label %loop.78.body, label %loop.78.exit
+loop.78.body:
   %v60 = add i64 %b59, 4096
   %v61 = call i64 @llvm.smin.i64(i64 %v60, i64 %v11)
   store i64 %b59, ptr %c58.slot
-  br label %loop.68.head
-loop.68.head:
+  br label %loop.80.head
+loop.80.head:
   %c58 = load i64, ptr %c58.slot
-  %t.69 = icmp slt i64 %c58, %v61
-  br i1 %t.69, label %loop.68.body, label %loop.68.exit
-loop.68.body:
+  %t.81 = icmp slt i64 %c58, %v61
+  br i1 %t.81, label %loop.80.body, label %loop.80.exit
+loop.80.body:
   %v62 = add i64 %v13, %c58
-  %p.70 = getelementptr inbounds float, ptr %in0, i64 %v62
-  %v63 = load <16 x float>, ptr %p.70, align 4
+  %p.82 = getelementptr inbounds float, ptr %in0, i64 %v62
+  %v63 = load <16 x float>, ptr %p.82, align 4
   %v65 = fsub <16 x float> %v63, %v64
   %v66 = call <16 x float> @Sleef_expf16_u10(<16 x float> %v65)
-  %p.71 = getelementptr inbounds float, ptr %kept0, i64 %c58
-  store <16 x float> %v66, ptr %p.71, align 4
-  %t.72 = load <16 x float>, ptr %acc49.slot
-  %v67 = fadd <16 x float> %t.72, %v66
+  %p.83 = getelementptr inbounds float, ptr %kept0, i64 %c58
+  store <16 x float> %v66, ptr %p.83, align 4
+  %t.84 = load <16 x float>, ptr %acc49.slot
+  %v67 = fadd <16 x float> %t.84, %v66
   store <16 x float> %v67, ptr %acc49.slot
   %v68 = add i64 %c58, 16
   %v69 = add i64 %v13, %v68
-  %p.73 = getelementptr inbounds float, ptr %in0, i64 %v69
-  %v70 = load <16 x float>, ptr %p.73, align 4
+  %p.85 = getelementptr inbounds float, ptr %in0, i64 %v69
+  %v70 = load <16 x float>, ptr %p.85, align 4
   %v71 = fsub <16 x float> %v70, %v64
   %v72 = call <16 x float> @Sleef_expf16_u10(<16 x float> %v71)
-  %p.74 = getelementptr inbounds float, ptr %kept0, i64 %v68
-  store <16 x float> %v72, ptr %p.74, align 4
-  %t.75 = load <16 x float>, ptr %acc50.slot
-  %v73 = fadd <16 x float> %t.75, %v72
+  %p.86 = getelementptr inbounds float, ptr %kept0, i64 %v68
+  store <16 x float> %v72, ptr %p.86, align 4
+  %t.87 = load <16 x float>, ptr %acc50.slot
+  %v73 = fadd <16 x float> %t.87, %v72
   store <16 x float> %v73, ptr %acc50.slot
   %v74 = add i64 %c58, 32
   %v75 = add i64 %v13, %v74
-  %p.76 = getelementptr inbounds float, ptr %in0, i64 %v75
-  %v76 = load <16 x float>, ptr %p.76, align 4
+  %p.88 = getelementptr inbounds float, ptr %in0, i64 %v75
+  %v76 = load <16 x float>, ptr %p.88, align 4
   %v77 = fsub <16 x float> %v76, %v64
   %v78 = call <16 x float> @Sleef_expf16_u10(<16 x float> %v77)
-  %p.77 = getelementptr inbounds float, ptr %kept0, i64 %v74
-  store <16 x float> %v78, ptr %p.77, align 4
-  %t.78 = load <16 x float>, ptr %acc51.slot
-  %v79 = fadd <16 x float> %t.78, %v78
+  %p.89 = getelementptr inbounds float, ptr %kept0, i64 %v74
+  store <16 x float> %v78, ptr %p.89, align 4
+  %t.90 = load <16 x float>, ptr %acc51.slot
+  %v79 = fadd <16 x float> %t.90, %v78
   store <16 x float> %v79, ptr %acc51.slot
   %v80 = add i64 %c58, 48
   %v81 = add i64 %v13, %v80
-  %p.79 = getelementptr inbounds float, ptr %in0, i64 %v81
-  %v82 = load <16 x float>, ptr %p.79, align 4
+  %p.91 = getelementptr inbounds float, ptr %in0, i64 %v81
+  %v82 = load <16 x float>, ptr %p.91, align 4
   %v83 = fsub <16 x float> %v82, %v64
   %v84 = call <16 x float> @Sleef_expf16_u10(<16 x float> %v83)
-  %p.80 = getelementptr inbounds float, ptr %kept0, i64 %v80
-  store <16 x float> %v84, ptr %p.80, align 4
-  %t.81 = load <16 x float>, ptr %acc52.slot
-  %v85 = fadd <16 x float> %t.81, %v84
+  %p.92 = getelementptr inbounds float, ptr %kept0, i64 %v80
+  store <16 x float> %v84, ptr %p.92, align 4
+  %t.93 = load <16 x float>, ptr %acc52.slot
+  %v85 = fadd <16 x float> %t.93, %v84
   store <16 x float> %v85, ptr %acc52.slot
-  %t.82 = add nsw i64 %c58, 64
-  store i64 %t.82, ptr %c58.slot
-  br label %loop.68.head
-loop.68.exit:
+  %t.94 = add nsw i64 %c58, 64
+  store i64 %t.94, ptr %c58.slot
+  br label %loop.80.head
+loop.80.exit:
   %v86 = sub i64 %v61, %b59
   %v87 = icmp eq i64 %v86, 4096
-  br i1 %v87, label %if.83.then, label %if.83.else
-if.83.then:
-  %t.84 = load <16 x float>, ptr %acc49.slot
-  %v88 = fpext <16 x float> %t.84 to <16 x double>
-  %t.85 = load <16 x double>, ptr %total53.slot
-  %v89 = fadd <16 x double> %t.85, %v88
+  br i1 %v87, label %if.95.then, label %if.95.else
+if.95.then:
+  %t.96 = load <16 x float>, ptr %acc49.slot
+  %v88 = fpext <16 x float> %t.96 to <16 x double>
+  %t.97 = load <16 x double>, ptr %total53.slot
+  %v89 = fadd <16 x double> %t.97, %v88
   store <16 x double> %v89, ptr %total53.slot
   store <16 x float> splat (float 0x0000000000000000), ptr %acc49.slot
-  %t.86 = load <16 x float>, ptr %acc50.slot
-  %v90 = fpext <16 x float> %t.86 to <16 x double>
-  %t.87 = load <16 x double>, ptr %total54.slot
-  %v91 = fadd <16 x double> %t.87, %v90
+  %t.98 = load <16 x float>, ptr %acc50.slot
+  %v90 = fpext <16 x float> %t.98 to <16 x double>
+  %t.99 = load <16 x double>, ptr %total54.slot
+  %v91 = fadd <16 x double> %t.99, %v90
   store <16 x double> %v91, ptr %total54.slot
   store <16 x float> splat (float 0x0000000000000000), ptr %acc50.slot
-  %t.88 = load <16 x float>, ptr %acc51.slot
-  %v92 = fpext <16 x float> %t.88 to <16 x double>
-  %t.89 = load <16 x double>, ptr %total55.slot
-  %v93 = fadd <16 x double> %t.89, %v92
+  %t.100 = load <16 x float>, ptr %acc51.slot
+  %v92 = fpext <16 x float> %t.100 to <16 x double>
+  %t.101 = load <16 x double>, ptr %total55.slot
+  %v93 = fadd <16 x double> %t.101, %v92
   store <16 x double> %v93, ptr %total55.slot
   store <16 x float> splat (float 0x0000000000000000), ptr %acc51.slot
-  %t.90 = load <16 x float>, ptr %acc52.slot
-  %v94 = fpext <16 x float> %t.90 to <16 x double>
-  %t.91 = load <16 x double>, ptr %total56.slot
-  %v95 = fadd <16 x double> %t.91, %v94
+  %t.102 = load <16 x float>, ptr %acc52.slot
+  %v94 = fpext <16 x float> %t.102 to <16 x double>
+  %t.103 = load <16 x double>, ptr %total56.slot
+  %v95 = fadd <16 x double> %t.103, %v94
   store <16 x double> %v95, ptr %total56.slot
   store <16 x float> splat (float 0x0000000000000000), ptr %acc52.slot
   store i64 1, ptr %some57.slot
-  br label %if.83.end
-if.83.else:
-  br label %if.83.end
-if.83.end:
-  %t.92 = add nsw i64 %b59, 4096
-  store i64 %t.92, ptr %b59.slot
-  br label %loop.66.head
-loop.66.exit:
+  br label %if.95.end
+if.95.else:
+  br label %if.95.end
+if.95.end:
+  %t.104 = add nsw i64 %b59, 4096
+  store i64 %t.104, ptr %b59.slot
+  br label %loop.78.head
+loop.78.exit:
   store i64 %v11, ptr %c96.slot
-  br label %loop.93.head
-loop.93.head:
+  br label %loop.105.head
+loop.105.head:
   %c96 = load i64, ptr %c96.slot
-  %t.94 = icmp slt i64 %c96, %v32
-  br i1 %t.94, label %loop.93.body, label %loop.93.exit
-loop.93.body:
+  %t.106 = icmp slt i64 %c96, %v32
+  br i1 %t.106, label %loop.105.body, label %loop.105.exit
+loop.105.body:
   %v97 = add i64 %v13, %c96
-  %p.95 = getelementptr inbounds float, ptr %in0, i64 %v97
-  %v98 = load <16 x float>, ptr %p.95, align 4
+  %p.107 = getelementptr inbounds float, ptr %in0, i64 %v97
+  %v98 = load <16 x float>, ptr %p.107, align 4
   %v99 = fsub <16 x float> %v98, %v64
   %v100 = call <16 x float> @Sleef_expf16_u10(<16 x float> %v99)
-  %p.96 = getelementptr inbounds float, ptr %kept0, i64 %c96
-  store <16 x float> %v100, ptr %p.96, align 4
-  %t.97 = load <16 x float>, ptr %acc49.slot
-  %v101 = fadd <16 x float> %t.97, %v100
+  %p.108 = getelementptr inbounds float, ptr %kept0, i64 %c96
+  store <16 x float> %v100, ptr %p.108, align 4
+  %t.109 = load <16 x float>, ptr %acc49.slot
+  %v101 = fadd <16 x float> %t.109, %v100
   store <16 x float> %v101, ptr %acc49.slot
-  %t.98 = add nsw i64 %c96, 16
-  store i64 %t.98, ptr %c96.slot
-  br label %loop.93.head
-loop.93.exit:
-  br i1 %v43, label %if.99.then, label %if.99.else
-if.99.then:
+  %t.110 = add nsw i64 %c96, 16
+  store i64 %t.110, ptr %c96.slot
+  br label %loop.105.head
+loop.105.exit:
+  br i1 %v43, label %if.111.then, label %if.111.else
+if.111.then:
   %v102 = sub i64 %n3, %v32
-  %t.100 = call i64 @llvm.smin.i64(i64 %v102, i64 16)
-  %t.101 = trunc i64 %t.100 to i32
-  %t.102 = insertelement <16 x i32> poison, i32 %t.101, i64 0
-  %t.103 = shufflevector <16 x i32> %t.102, <16 x i32> poison, <16 x i32> zeroinitializer
-  %v103 = icmp slt <16 x i32> <i32 0, i32 1, i32 2, i32 3, i32 4, i32 5, i32 6, i32 7, i32 8, i32 9, i32 10, i32 11, i32 12, i32 13, i32 14, i32 15>, %t.103
+  %t.112 = call i64 @llvm.smin.i64(i64 %v102, i64 16)
+  %t.113 = trunc i64 %t.112 to i32
+  %t.114 = insertelement <16 x i32> poison, i32 %t.113, i64 0
+  %t.115 = shufflevector <16 x i32> %t.114, <16 x i32> poison, <16 x i32> zeroinitializer
+  %v103 = icmp slt <16 x i32> <i32 0, i32 1, i32 2, i32 3, i32 4, i32 5, i32 6, i32 7, i32 8, i32 9, i32 10, i32 11, i32 12, i32 13, i32 14, i32 15>, %t.115
   %v104 = add i64 %v13, %v32
-  %p.104 = getelementptr inbounds float, ptr %in0, i64 %v104
-  %v105 = call <16 x float> @llvm.masked.load.v16f32.p0(ptr %p.104, i32 4, <16 x i1> %v103, <16 x float> zeroinitializer)
+  %p.116 = getelementptr inbounds float, ptr %in0, i64 %v104
+  %v105 = call <16 x float> @llvm.masked.load.v16f32.p0(ptr %p.116, i32 4, <16 x i1> %v103, <16 x float> zeroinitializer)
   %v106 = fsub <16 x float> %v105, %v64
   %v107 = call <16 x float> @Sleef_expf16_u10(<16 x float> %v106)
-  %p.105 = getelementptr inbounds float, ptr %kept0, i64 %v32
-  call void @llvm.masked.store.v16f32.p0(<16 x float> %v107, ptr %p.105, i32 4, <16 x i1> %v103)
-  %t.106 = load <16 x float>, ptr %acc49.slot
-  %v108 = fadd <16 x float> %t.106, %v107
-  %t.107 = load <16 x float>, ptr %acc49.slot
-  %v109 = select <16 x i1> %v103, <16 x float> %v108, <16 x float> %t.107
+  %p.117 = getelementptr inbounds float, ptr %kept0, i64 %v32
+  call void @llvm.masked.store.v16f32.p0(<16 x float> %v107, ptr %p.117, i32 4, <16 x i1> %v103)
+  %t.118 = load <16 x float>, ptr %acc49.slot
+  %v108 = fadd <16 x float> %t.118, %v107
+  %t.119 = load <16 x float>, ptr %acc49.slot
+  %v109 = select <16 x i1> %v103, <16 x float> %v108, <16 x float> %t.119
   store <16 x float> %v109, ptr %acc49.slot
-  br label %if.99.end
-if.99.else:
-  br label %if.99.end
-if.99.end:
-  %t.108 = load i64, ptr %some57.slot
-  %v122 = icmp eq i64 %t.108, 1
-  br i1 %v122, label %if.109.then, label %if.109.else
-if.109.then:
-  %t.110 = load <16 x float>, ptr %acc49.slot
-  %v110 = fpext <16 x float> %t.110 to <16 x double>
-  %t.111 = load <16 x double>, ptr %total53.slot
-  %v111 = fadd <16 x double> %t.111, %v110
+  br label %if.111.end
+if.111.else:
+  br label %if.111.end
+if.111.end:
+  %t.120 = load i64, ptr %some57.slot
+  %v122 = icmp eq i64 %t.120, 1
+  br i1 %v122, label %if.121.then, label %if.121.else
+if.121.then:
+  %t.122 = load <16 x float>, ptr %acc49.slot
+  %v110 = fpext <16 x float> %t.122 to <16 x double>
+  %t.123 = load <16 x double>, ptr %total53.slot
+  %v111 = fadd <16 x double> %t.123, %v110
   %v112 = fptrunc <16 x double> %v111 to <16 x float>
   store <16 x float> %v112, ptr %acc49.slot
-  %t.112 = load <16 x float>, ptr %acc50.slot
-  %v113 = fpext <16 x float> %t.112 to <16 x double>
-  %t.113 = load <16 x double>, ptr %total54.slot
-  %v114 = fadd <16 x double> %t.113, %v113
+  %t.124 = load <16 x float>, ptr %acc50.slot
+  %v113 = fpext <16 x float> %t.124 to <16 x double>
+  %t.125 = load <16 x double>, ptr %total54.slot
+  %v114 = fadd <16 x double> %t.125, %v113
   %v115 = fptrunc <16 x double> %v114 to <16 x float>
   store <16 x float> %v115, ptr %acc50.slot
-  %t.114 = load <16 x float>, ptr %acc51.slot
-  %v116 = fpext <16 x float> %t.114 to <16 x double>
-  %t.115 = load <16 x double>, ptr %total55.slot
-  %v117 = fadd <16 x double> %t.115, %v116
+  %t.126 = load <16 x float>, ptr %acc51.slot
+  %v116 = fpext <16 x float> %t.126 to <16 x double>
+  %t.127 = load <16 x double>, ptr %total55.slot
+  %v117 = fadd <16 x double> %t.127, %v116
   %v118 = fptrunc <16 x double> %v117 to <16 x float>
   store <16 x float> %v118, ptr %acc51.slot
-  %t.116 = load <16 x float>, ptr %acc52.slot
-  %v119 = fpext <16 x float> %t.116 to <16 x double>
-  %t.117 = load <16 x double>, ptr %total56.slot
-  %v120 = fadd <16 x double> %t.117, %v119
+  %t.128 = load <16 x float>, ptr %acc52.slot
+  %v119 = fpext <16 x float> %t.128 to <16 x double>
+  %t.129 = load <16 x double>, ptr %total56.slot
+  %v120 = fadd <16 x double> %t.129, %v119
   %v121 = fptrunc <16 x double> %v120 to <16 x float>
   store <16 x float> %v121, ptr %acc52.slot
-  br label %if.109.end
-if.109.else:
-  br label %if.109.end
-if.109.end:
-  %t.118 = load <16 x float>, ptr %acc49.slot
-  %t.119 = load <16 x float>, ptr %acc50.slot
-  %v123 = fadd <16 x float> %t.118, %t.119
-  %t.120 = load <16 x float>, ptr %acc51.slot
-  %v124 = fadd <16 x float> %v123, %t.120
-  %t.121 = load <16 x float>, ptr %acc52.slot
-  %v125 = fadd <16 x float> %v124, %t.121
+  br label %if.121.end
+if.121.else:
+  br label %if.121.end
+if.121.end:
+  %t.130 = load <16 x float>, ptr %acc49.slot
+  %t.131 = load <16 x float>, ptr %acc50.slot
+  %v123 = fadd <16 x float> %t.130, %t.131
+  %t.132 = load <16 x float>, ptr %acc51.slot
+  %v124 = fadd <16 x float> %v123, %t.132
+  %t.133 = load <16 x float>, ptr %acc52.slot
+  %v125 = fadd <16 x float> %v124, %t.133
   %v126 = call reassoc float @llvm.vector.reduce.fadd.v16f32(float -0.0, <16 x float> %v125)
   %v127 = select i1 true, float %v126, float %v126
   %v129 = add i64 %n4, %v13
-  %t.122 = insertelement <16 x float> poison, float %v127, i64 0
-  %v132 = shufflevector <16 x float> %t.122, <16 x float> poison, <16 x i32> zeroinitializer
+  %t.134 = insertelement <16 x float> poison, float %v127, i64 0
+  %v132 = shufflevector <16 x float> %t.134, <16 x float> poison, <16 x i32> zeroinitializer
   %v134 = mul i64 %row, %n5
   store i64 0, ptr %c128.slot
-  br label %loop.123.head
-loop.123.head:
+  br label %loop.135.head
+loop.135.head:
   %c128 = load i64, ptr %c128.slot
-  %t.124 = icmp slt i64 %c128, %v11
-  br i1 %t.124, label %loop.123.body, label %loop.123.exit
-loop.123.body:
+  %t.136 = icmp slt i64 %c128, %v11
+  br i1 %t.136, label %loop.135.body, label %loop.135.exit
+loop.135.body:
   %v130 = add i64 %v129, %c128
-  %p.125 = getelementptr float, ptr %in0, i64 %v130
-  call void @llvm.prefetch.p0(ptr %p.125, i32 0, i32 2, i32 1)
-  %p.126 = getelementptr inbounds float, ptr %kept0, i64 %c128
-  %v131 = load <16 x float>, ptr %p.126, align 4
+  %p.137 = getelementptr float, ptr %in0, i64 %v130
+  call void @llvm.prefetch.p0(ptr %p.137, i32 0, i32 2, i32 1)
+  %p.138 = getelementptr inbounds float, ptr %kept0, i64 %c128
+  %v131 = load <16 x float>, ptr %p.138, align 4
   %v133 = fdiv <16 x float> %v131, %v132
   %v135 = add i64 %v134, %c128
-  %p.127 = getelementptr inbounds float, ptr %out1, i64 %v135
-  store <16 x float> %v133, ptr %p.127, align 4
+  %p.139 = getelementptr inbounds float, ptr %out1, i64 %v135
+  store <16 x float> %v133, ptr %p.139, align 4
   %v136 = add i64 %c128, 16
   %v137 = add i64 %v129, %v136
-  %p.128 = getelementptr float, ptr %in0, i64 %v137
-  call void @llvm.prefetch.p0(ptr %p.128, i32 0, i32 2, i32 1)
-  %p.129 = getelementptr inbounds float, ptr %kept0, i64 %v136
-  %v138 = load <16 x float>, ptr %p.129, align 4
+  %p.140 = getelementptr float, ptr %in0, i64 %v137
+  call void @llvm.prefetch.p0(ptr %p.140, i32 0, i32 2, i32 1)
+  %p.141 = getelementptr inbounds float, ptr %kept0, i64 %v136
+  %v138 = load <16 x float>, ptr %p.141, align 4
   %v139 = fdiv <16 x float> %v138, %v132
   %v140 = add i64 %v134, %v136
-  %p.130 = getelementptr inbounds float, ptr %out1, i64 %v140
-  store <16 x float> %v139, ptr %p.130, align 4
+  %p.142 = getelementptr inbounds float, ptr %out1, i64 %v140
+  store <16 x float> %v139, ptr %p.142, align 4
   %v141 = add i64 %c128, 32
   %v142 = add i64 %v129, %v141
-  %p.131 = getelementptr float, ptr %in0, i64 %v142
-  call void @llvm.prefetch.p0(ptr %p.131, i32 0, i32 2, i32 1)
-  %p.132 = getelementptr inbounds float, ptr %kept0, i64 %v141
-  %v143 = load <16 x float>, ptr %p.132, align 4
+  %p.143 = getelementptr float, ptr %in0, i64 %v142
+  call void @llvm.prefetch.p0(ptr %p.143, i32 0, i32 2, i32 1)
+  %p.144 = getelementptr inbounds float, ptr %kept0, i64 %v141
+  %v143 = load <16 x float>, ptr %p.144, align 4
   %v144 = fdiv <16 x float> %v143, %v132
   %v145 = add i64 %v134, %v141
-  %p.133 = getelementptr inbounds float, ptr %out1, i64 %v145
-  store <16 x float> %v144, ptr %p.133, align 4
+  %p.145 = getelementptr inbounds float, ptr %out1, i64 %v145
+  store <16 x float> %v144, ptr %p.145, align 4
   %v146 = add i64 %c128, 48
   %v147 = add i64 %v129, %v146
-  %p.134 = getelementptr float, ptr %in0, i64 %v147
-  call void @llvm.prefetch.p0(ptr %p.134, i32 0, i32 2, i32 1)
-  %p.135 = getelementptr inbounds float, ptr %kept0, i64 %v146
-  %v148 = load <16 x float>, ptr %p.135, align 4
+  %p.146 = getelementptr float, ptr %in0, i64 %v147
+  call void @llvm.prefetch.p0(ptr %p.146, i32 0, i32 2, i32 1)
+  %p.147 = getelementptr inbounds float, ptr %kept0, i64 %v146
+  %v148 = load <16 x float>, ptr %p.147, align 4
   %v149 = fdiv <16 x float> %v148, %v132
   %v150 = add i64 %v134, %v146
-  %p.136 = getelementptr inbounds float, ptr %out1, i64 %v150
-  store <16 x float> %v149, ptr %p.136, align 4
-  %t.137 = add nsw i64 %c128, 64
-  store i64 %t.137, ptr %c128.slot
-  br label %loop.123.head
-loop.123.exit:
+  %p.148 = getelementptr inbounds float, ptr %out1, i64 %v150
+  store <16 x float> %v149, ptr %p.148, align 4
+  %t.149 = add nsw i64 %c128, 64
+  store i64 %t.149, ptr %c128.slot
+  br label %loop.135.head
+loop.135.exit:
   store i64 %v11, ptr %c151.slot
-  br label %loop.138.head
-loop.138.head:
+  br label %loop.150.head
+loop.150.head:
   %c151 = load i64, ptr %c151.slot
-  %t.139 = icmp slt i64 %c151, %v32
-  br i1 %t.139, label %loop.138.body, label %loop.138.exit
-loop.138.body:
+  %t.151 = icmp slt i64 %c151, %v32
+  br i1 %t.151, label %loop.150.body, label %loop.150.exit
+loop.150.body:
   %v152 = add i64 %v129, %c151
-  %p.140 = getelementptr float, ptr %in0, i64 %v152
-  call void @llvm.prefetch.p0(ptr %p.140, i32 0, i32 2, i32 1)
-  %p.141 = getelementptr inbounds float, ptr %kept0, i64 %c151
-  %v153 = load <16 x float>, ptr %p.141, align 4
+  %p.152 = getelementptr float, ptr %in0, i64 %v152
+  call void @llvm.prefetch.p0(ptr %p.152, i32 0, i32 2, i32 1)
+  %p.153 = getelementptr inbounds float, ptr %kept0, i64 %c151
+  %v153 = load <16 x float>, ptr %p.153, align 4
   %v154 = fdiv <16 x float> %v153, %v132
   %v155 = add i64 %v134, %c151
-  %p.142 = getelementptr inbounds float, ptr %out1, i64 %v155
-  store <16 x float> %v154, ptr %p.142, align 4
-  %t.143 = add nsw i64 %c151, 16
-  store i64 %t.143, ptr %c151.slot
-  br label %loop.138.head
-loop.138.exit:
-  br i1 %v43, label %if.144.then, label %if.144.else
-if.144.then:
+  %p.154 = getelementptr inbounds float, ptr %out1, i64 %v155
+  store <16 x float> %v154, ptr %p.154, align 4
+  %t.155 = add nsw i64 %c151, 16
+  store i64 %t.155, ptr %c151.slot
+  br label %loop.150.head
+loop.150.exit:
+  br i1 %v43, label %if.156.then, label %if.156.else
+if.156.then:
   %v156 = sub i64 %n3, %v32
-  %t.145 = call i64 @llvm.smin.i64(i64 %v156, i64 16)
-  %t.146 = trunc i64 %t.145 to i32
-  %t.147 = insertelement <16 x i32> poison, i32 %t.146, i64 0
-  %t.148 = shufflevector <16 x i32> %t.147, <16 x i32> poison, <16 x i32> zeroinitializer
-  %v157 = icmp slt <16 x i32> <i32 0, i32 1, i32 2, i32 3, i32 4, i32 5, i32 6, i32 7, i32 8, i32 9, i32 10, i32 11, i32 12, i32 13, i32 14, i32 15>, %t.148
-  %p.149 = getelementptr inbounds float, ptr %kept0, i64 %v32
-  %v158 = call <16 x float> @llvm.masked.load.v16f32.p0(ptr %p.149, i32 4, <16 x i1> %v157, <16 x float> zeroinitializer)
+  %t.157 = call i64 @llvm.smin.i64(i64 %v156, i64 16)
+  %t.158 = trunc i64 %t.157 to i32
+  %t.159 = insertelement <16 x i32> poison, i32 %t.158, i64 0
+  %t.160 = shufflevector <16 x i32> %t.159, <16 x i32> poison, <16 x i32> zeroinitializer
+  %v157 = icmp slt <16 x i32> <i32 0, i32 1, i32 2, i32 3, i32 4, i32 5, i32 6, i32 7, i32 8, i32 9, i32 10, i32 11, i32 12, i32 13, i32 14, i32 15>, %t.160
+  %p.161 = getelementptr inbounds float, ptr %kept0, i64 %v32
+  %v158 = call <16 x float> @llvm.masked.load.v16f32.p0(ptr %p.161, i32 4, <16 x i1> %v157, <16 x float> zeroinitializer)
   %v159 = fdiv <16 x float> %v158, %v132
   %v160 = add i64 %v134, %v32
-  %p.150 = getelementptr inbounds float, ptr %out1, i64 %v160
-  call void @llvm.masked.store.v16f32.p0(<16 x float> %v159, ptr %p.150, i32 4, <16 x i1> %v157)
-  br label %if.144.end
-if.144.else:
-  br label %if.144.end
-if.144.end:
-  %t.151 = add nsw i64 %row, 1
-  store i64 %t.151, ptr %row.slot
+  %p.162 = getelementptr inbounds float, ptr %out1, i64 %v160
+  call void @llvm.masked.store.v16f32.p0(<16 x float> %v159, ptr %p.162, i32 4, <16 x i1> %v157)
+  br label %if.156.end
+if.156.else:
+  br label %if.156.end
+if.156.end:
+  %t.163 = add nsw i64 %row, 1
+  store i64 %t.163, ptr %row.slot
   br label %loop.8.head
 loop.8.exit:
   ret void
