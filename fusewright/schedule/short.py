@@ -37,8 +37,10 @@ def short_rows(
 ) -> bool:
     """Whether the innermost of `rows` fills vectors better than the columns of a row that is reduced. `again`: whether
     a row is walked more than once."""
+    if not rows:
+        return False
     points = hint(product(a.extent for a in cols))
-    size = max((e.data[2].itemsize for e in _strided(f, rows)), default=0) if rows else 0
+    size = max((e.data[2].itemsize for e in _strided(f, rows)), default=0)
     if lanes > 8:
         few, stored, more = WIDE[min(max(size, 2), 8)]
         back = any(st.offset is not None and {*st.axes} & {*cols} and apart(st.offset, rows[-1]) for st in f.stores())

@@ -91,6 +91,16 @@ def test_what_a_row_costs_decides_what_fills_wide_lanes() -> None:
     assert most(logarithms, f32, f32) == 56
 
 
+def test_no_rows_fill_no_lanes() -> None:
+    def centred(b: Builder) -> Value:
+        x = b.input(f32, (20,))
+        return b.sub(x, b.reduce("sum", x, [0]))
+
+    for lanes in (8, 16):
+        _, s = planned(graph_of(centred), lanes)
+        assert s.rows == () and s.vector in s.cols
+
+
 def test_directives_are_text() -> None:
     _, s = planned(graph_of(CASES["softmax"].program))
     assert s.directives() == ["bind(i0, parallel)", "bind(i1, vector, 16)"]
