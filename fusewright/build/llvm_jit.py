@@ -25,7 +25,8 @@ def host_target(names: tuple[str, ...], sleef: bool = True, openmp: bool = True,
     """Facts of this machine. `names`: the SLEEF symbols that kernels may want; absent ones are left out."""
     objects.initialise()
     features = llvm.get_host_cpu_features()
-    bits = 512 if features.get("avx512f") and features.get("avx512vl") else 256 if features.get("avx2") else 128
+    wide = all(map(features.get, ("avx512f", "avx512vl", "avx512bw")))
+    bits = 512 if wide else 256 if features.get("avx2") else 128
     return Target(
         bits=bits,
         openmp=openmp and objects.has_openmp(),

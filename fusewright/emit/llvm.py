@@ -157,6 +157,12 @@ class _Function:
         self.counter += 1
         return f"%{prefix}.{self.counter}"
 
+    def put(self, text: str) -> str:
+        """A temporary holding `text`."""
+        v = self.fresh()
+        self.line(f"{v} = {text}")
+        return v
+
     # --- prologue ---
     def sizes(self) -> None:
         for k, r in enumerate(self.module.func.sizes):

@@ -15,6 +15,7 @@ Algorithms: the textbook ones (Cody and Waite 1980 for argument reduction; Payne
     log*, log1p  x = 2^e (1 + f), 1/sqrt2 <= 1 + f < sqrt2; degree 10 in f; e ln2 + f as a head and a tail
     tanh         |x| <= 1: odd polynomial of degree 15; beyond: 1 - 2 / (exp(2|x|) + 1)
     erf          |x| <= 1: odd polynomial of degree 15; beyond: 1 - 2^g(|x|), g of degree 6 fitted to log2(erfc)
+                 both in sixteen lanes of AVX-512: up to sixteen pieces, of degree 5 (erf) and 6, looked up in registers
     sin cos      x = n pi/2 + r by a three-part pi/2, r as a head and a tail; |x| > 1e5 and non-finite: libm
 
 The coefficients are minimax fits of our own (weighted least squares on Chebyshev nodes, reweighted by Lawson's
@@ -25,6 +26,7 @@ peaks, with fused multiply-add (SLEEF's u10 functions, measured the same way, af
 
     exp 0.89/0.97   exp2 0.86/0.86   expm1 0.84/1.00   log 0.84/0.61   log2 1.19/0.64   log10 1.09/0.62
     log1p 0.91/1.00   tanh 0.95/1.00   erf 0.96/1.00   sin 0.79/0.88   cos 0.81/0.93
+    in pieces: tanh 0.82   erf 0.79
 
 Without it: exp 1.17, erf 1.24, log 0.90, log1p 1.5, log2 2.1, log10 1.9, expm1 1.01; sin and cos are libm's.
 
@@ -35,94 +37,14 @@ from __future__ import annotations
 
 import math
 import struct
+from collections.abc import Sequence
 
 from ..core.dtypes import DType, f32, f64
+from . import llvm_fits as fits
 
 _LIBM = ("exp", "exp2", "log", "log2", "log10", "log1p", "expm1", "tanh", "erf", "sin", "cos")
 _HAND = frozenset(_LIBM)
 AVAILABLE: frozenset[tuple[str, DType]] = frozenset((n, d) for n in _LIBM for d in (f32, f64))
-
-# --- coefficients, lowest order first --------------------------------------------------------------
-
-# exp(r), |r| <= ln2/2
-_EXP = (1.0, 1.0, 0.4999999403953552, 0.1666652113199234, 0.04166826233267784, 0.00836867094039917, 0.00138209993019700)
-# 2^r, |r| <= 1/2
-_EXP2 = (
-    1.0,
-    0.6931471824645996,
-    0.24022647738456726,
-    0.05550359562039375,
-    0.00961849931627512,
-    0.0013390969252213836,
-    0.0001532926398795098,
-)
-# (exp(r) - 1 - r) / r^2
-_EXPM1 = (
-    0.5,
-    0.1666666716337204,
-    0.04166652262210846,
-    0.008333200588822365,
-    0.0013929448323324323,
-    0.00019950918795075268,
-)
-# (log(1 + f) - f) / f^2, 3/4 <= 1 + f <= 3/2
-_LOG_512 = (
-    -0.5,
-    0.33333340287208557,
-    -0.2500016391277313,
-    0.19999578595161438,
-    -0.16655315458774567,
-    0.1427680253982544,
-    -0.12728427350521088,
-    0.1169702336192131,
-    -0.09106376767158508,
-    0.03760385885834694,
-)
-# the same, 1/sqrt2 <= 1 + f <= sqrt2
-_LOG = (
-    -0.5,
-    0.3333331346511841,
-    -0.25000008940696716,
-    0.2000207155942917,
-    -0.16667990386486053,
-    0.14220362901687622,
-    -0.12406208366155624,
-    0.1188347116112709,
-    -0.11670183390378952,
-    0.06749540567398071,
-)
-# (tanh(x) / x - 1) / x^2 in x^2, |x| <= 1
-_TANH = (
-    -0.33333295583724976,
-    0.13332347571849823,
-    -0.0538799874484539,
-    0.021487176418304443,
-    -0.007946845144033432,
-    0.0023018845822662115,
-    -0.0003585958620533347,
-)
-# erf(x) / x - 1 in x^2, |x| <= 1
-_ERF = (
-    0.12837916612625122,
-    -0.3761262595653534,
-    0.11283578723669052,
-    -0.026853347197175026,
-    0.005187162198126316,
-    -0.0007997853099368513,
-    7.806903158780187e-05,
-)
-# log2(erfc(x)) / x, 1 <= x <= 3.95
-_ERFC = (
-    -1.6280525922775269,
-    -0.9173107743263245,
-    -0.15165075659751892,
-    0.032891396433115005,
-    -0.0045978534035384655,
-    0.0003039026923943311,
-)
-# (sin(r) / r - 1) / r^2 and (cos(r) - 1 + r^2/2) / r^4 in r^2, |r| <= pi/4
-_SIN = (-0.1666666716337204, 0.008333379402756691, -0.0001985307171707973, 2.832680138453725e-06)
-_COS = (0.04166664555668831, -0.0013887309469282627, 2.4432336431345902e-05)
 
 # ln2 = HI + LO; HI has 15 bits, so that n * HI is exact
 _LN2_HI, _LN2_LO = 0.693145751953125, math.log(2) - 0.693145751953125
@@ -145,6 +67,7 @@ class _Text:
         self.count = 0
         # The scaling and unpacking instructions of AVX-512 replace several integer operations each
         self.avx512 = avx512 and lanes in (4, 8, 16)
+        self.pieces = avx512 and lanes == 16  # one instruction looks up sixteen lanes in a register's
         self.f = self.vector("float")
         self.i = self.vector("i32")
         self.b = self.vector("i1")
@@ -166,8 +89,11 @@ class _Text:
         """A float operand: a constant of every lane, or a register as it is."""
         if isinstance(v, str):
             return v
+        return self.splat("float", self.number(v))
+
+    def number(self, v: float) -> str:
         bits = struct.unpack("<Q", struct.pack("<d", _single(v) if math.isfinite(v) else v))[0]
-        return self.splat("float", f"0x{bits:016X}")
+        return f"0x{bits:016X}"
 
     def k(self, v: int | str) -> str:
         """An i32 operand."""
@@ -217,6 +143,11 @@ class _Text:
         """max(a, low); NaN stays."""
         return self.select(self.cmp("olt", a, low), low, a)
 
+    def near(self, a: str, low: float, top: float) -> str:
+        """The argument of a power: what is below `low` is 0 in `scaled`, with AVX-512 whatever it was before."""
+        a = self.at_most(a, top)
+        return a if self.avx512 else self.at_least(a, low)
+
     def bits(self, a: str) -> str:
         return self.put(f"bitcast {self.f} {a} to {self.i}")
 
@@ -258,6 +189,11 @@ class _Text:
         mask, tail = ("i16", ", i32 4") if self.n == 16 else ("i8", "")
         return self.put(f"call {self.f} @llvm.x86.avx512.mask.{name}.ps.{32 * self.n}({args}, {mask} -1{tail})")
 
+    def look(self, table: Sequence[float], at: str) -> str:
+        """One of sixteen numbers for each lane, by the last four bits of `at`; `pieces` says where."""
+        numbers = ", ".join(f"float {self.number(v)}" for v in table)
+        return self.put(f"call {self.f} @llvm.x86.avx512.permvar.sf.512({self.f} <{numbers}>, {self.i} {at})")
+
     def unpack(self, x: str) -> tuple[str, str]:
         """(e, m): x = 2^e m, both floats, for finite x > 0; 1/sqrt2 <= m < sqrt2, or 3/4 <= m < 3/2 (AVX-512)."""
         if self.avx512:
@@ -277,16 +213,16 @@ class _Text:
 
 
 def _exp(t: _Text) -> str:
-    x = t.at_least(t.at_most("%x", 89.0), _NOTHING * math.log(2))
+    x = t.near("%x", _NOTHING * math.log(2), 89.0)
     bits, n = t.round(x, 1 / math.log(2))
     r = t.fma(n, -_LN2_LO, t.fma(n, -_LN2_HI, x))
-    return t.scaled(t.poly(r, _EXP), bits, n)
+    return t.scaled(t.poly(r, fits.EXP), bits, n)
 
 
 def _exp2(t: _Text) -> str:
-    x = t.at_least(t.at_most("%x", 128.0), _NOTHING)
+    x = t.near("%x", _NOTHING, 128.0)
     bits, n = t.round(x, 1.0)
-    return t.scaled(t.poly(t.sub(x, n), _EXP2), bits, n)
+    return t.scaled(t.poly(t.sub(x, n), fits.EXP2), bits, n)
 
 
 def _expm1(t: _Text) -> str:
@@ -297,7 +233,7 @@ def _expm1(t: _Text) -> str:
     tail = t.fma(n, -_LN2_LO, t.sub(head, r))
     # 2^n (r + tail + r^2 q) + (2^n - 1), halved because 2^128 is not a float32
     half = t.power(t.integer("sub", t.integer("sub", t.bits(bits), 0x4B400000), 1))
-    q = t.fma(t.mul(r, r), t.poly(r, _EXPM1), tail)
+    q = t.fma(t.mul(r, r), t.poly(r, fits.EXPM1), tail)
     one = t.sub(half, 0.5)
     top = t.fma(half, r, one)
     rest = t.fma(half, r, t.sub(one, top))
@@ -331,7 +267,7 @@ def _log_specials(t: _Text, x: str, out: str, zero: float = 0.0) -> str:
 
 def _log(t: _Text) -> str:
     e, m = t.unpack("%x")
-    return _log_specials(t, "%x", _log_sum(t, e, t.sub(m, 1.0), _LOG_512 if t.avx512 else _LOG))
+    return _log_specials(t, "%x", _log_sum(t, e, t.sub(m, 1.0), fits.LOG_512 if t.avx512 else fits.LOG))
 
 
 def _log_base(t: _Text, scale: float, ln2: float) -> str:
@@ -347,7 +283,7 @@ def _log_base(t: _Text, scale: float, ln2: float) -> str:
     rest = t.fma(f, scale - hi, rest)
     if ln2 != e_hi:
         rest = t.fma(e, ln2 - e_hi, rest)
-    q = t.mul(t.mul(f, f), t.poly(f, _LOG_512 if t.avx512 else _LOG))
+    q = t.mul(t.mul(f, f), t.poly(f, fits.LOG_512 if t.avx512 else fits.LOG))
     return _log_specials(t, "%x", t.add(head, t.fma(q, scale, rest)))
 
 
@@ -368,30 +304,57 @@ def _log1p(t: _Text) -> str:
     quarter, shift = t.mul("%x", 0.25), t.fma(four, 0.25, -1.0)
     f = t.fma(quarter, four, shift)
     tail = t.fma(quarter, four, t.sub(shift, f))
-    out = _log_specials(t, "%x", _log_sum(t, e, f, _LOG, tail), -1.0)
+    out = _log_specials(t, "%x", _log_sum(t, e, f, fits.LOG, tail), -1.0)
     return t.select(t.cmp("olt", t.unary("fabs", "%x"), 2.0**-25), "%x", out)
 
 
+def _odd(t: _Text, pieces: fits.Pieces) -> str:
+    """An odd function that ends at 1, in up to sixteen pieces, whose coefficients are in registers.
+
+    x^2 chooses the piece by the lower three bits of its exponent and the first of its fraction, which no other piece
+    has; the number that no piece has stands for the first.
+    """
+    start, top, rows = pieces
+    first = struct.unpack("i", struct.pack("f", start))[0] >> 22
+    places = {0: (first - 1) % 16} | {k: (first + k - 1) % 16 for k in range(1, len(rows))}
+    table = {at: rows[k] for k, at in places.items()}
+    columns = [[table.get(at, rows[0])[j] for at in range(16)] for j in range(len(rows[0]))]
+    y = t.at_most(t.unary("fabs", "%x"), top)
+    z = t.mul(y, y)
+    far = t.cmp("oge", y, math.sqrt(start) * (1 + 2.0**-24))  # whose square is not rounded to less than `start`
+    at = t.put(f"select {t.b} {far}, {t.i} {t.integer('lshr', t.bits(z), 22)}, {t.i} {t.k(places[0])}")
+    centre, value, *q = (t.look(c, at) for c in columns)
+    h = t.sub(y, centre)
+    p, out = t.select(far, h, z), q[-1]
+    for c in reversed(q[:-1]):
+        out = t.fma(out, p, c)
+    return t.copysign(t.fma(h, out, t.select(far, value, y)), "%x")
+
+
 def _tanh(t: _Text) -> str:
+    if t.pieces:
+        return _odd(t, fits.TANH_PIECES)
     a = t.unary("fabs", "%x")
     z = t.mul("%x", "%x")
-    near = t.fma(t.mul(z, a), t.poly(z, _TANH), a)
+    near = t.fma(t.mul(z, a), t.poly(z, fits.TANH), a)
     y = t.at_most(a, 9.2)
     bits, n = t.round(y, 2 / math.log(2))
     r = t.fma(n, -_LN2_LO / 2, t.fma(n, -_LN2_HI / 2, y))
-    e = t.shifted(t.poly(r, tuple(c * 2.0**k for k, c in enumerate(_EXP))), bits)  # exp(2y)
+    e = t.shifted(t.poly(r, tuple(c * 2.0**k for k, c in enumerate(fits.EXP))), bits)  # exp(2y)
     far = t.sub(1.0, t.op("fdiv", 2.0, t.add(e, 1.0)))
     return t.copysign(t.select(t.cmp("ogt", a, 1.0), far, near), "%x")
 
 
 def _erf(t: _Text) -> str:
+    if t.pieces:
+        return _odd(t, fits.ERF_PIECES)
     a = t.unary("fabs", "%x")
-    near = t.fma("%x", t.poly(t.mul("%x", "%x"), _ERF), "%x")
+    near = t.fma("%x", t.poly(t.mul("%x", "%x"), fits.ERF), "%x")
     y = t.at_most(a, 3.95)
-    q = t.poly(y, _ERFC)
+    q = t.poly(y, fits.ERFC)
     bits, n = t.round(q, y)
     r = t.fma(q, y, t.put(f"fneg {t.f} {n}"))  # the exponent is never rounded as a whole
-    far = t.sub(1.0, t.shifted(t.poly(r, _EXP2), bits))
+    far = t.sub(1.0, t.shifted(t.poly(r, fits.EXP2), bits))
     return t.select(t.cmp("ogt", a, 1.0), t.copysign(far, "%x"), near)
 
 
@@ -404,13 +367,13 @@ def _sincos(t: _Text, cosine: bool) -> str:
     tail = t.sub(t.sub(t.sub(r1, r), p), t.fma(n, p2, t.put(f"fneg {t.f} {p}")))
     tail = t.fma(n, -p3, tail)
     z = t.mul(r, r)
-    sine = t.add(r, t.fma(t.mul(z, r), t.poly(z, _SIN), tail))
+    sine = t.add(r, t.fma(t.mul(z, r), t.poly(z, fits.SIN), tail))
     # 1 - z/2 as a head and a tail, and cos(r + tail) = cos(r) - r tail
     half = t.mul(z, -0.5)
     head = t.add(half, 1.0)
     rest = t.add(t.sub(1.0, head), half)
     rest = t.sub(rest, t.mul(r, tail))
-    cos = t.add(head, t.fma(t.mul(z, z), t.poly(z, _COS), rest))
+    cos = t.add(head, t.fma(t.mul(z, z), t.poly(z, fits.COS), rest))
     quadrant = t.bits(bits)
     if cosine:
         quadrant = t.integer("add", quadrant, 1)

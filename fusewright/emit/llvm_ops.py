@@ -88,12 +88,9 @@ class Ops(Special):
         if d.name == "f16":
             w.line(f"{dst} = fpext {vector('half', lanes)} {raw} to {f}")
         elif d.name == "bf16":
-            a, b = w.fresh(), w.fresh()
             i = vector("i32", lanes)
-            sixteen = "16" if lanes == 1 else "splat (i32 16)"
-            w.line(f"{a} = zext {vector('i16', lanes)} {raw} to {i}")
-            w.line(f"{b} = shl {i} {a}, {sixteen}")
-            w.line(f"{dst} = bitcast {i} {b} to {f}")
+            wide = w.put(f"zext {vector('i16', lanes)} {raw} to {i}")
+            w.line(f"{dst} = bitcast {i} {w.put(f'shl {i} {wide}, {_i32(16, lanes)}')} to {f}")
         elif d.is_bool:
             zero = "0" if lanes == 1 else "zeroinitializer"
             w.line(f"{dst} = icmp ne {vector('i8', lanes)} {raw}, {zero}")
@@ -110,20 +107,57 @@ class Ops(Special):
             return out
         if d.name != "bf16":
             return v
+        i = vector("i32", lanes)
+        up, nan = self._up(w, v, lanes)
+        up = w.put(f"select {vector('i1', lanes)} {nan}, {i} {_i32(_NAN, lanes)}, {i} {up}")
+        if self.bits == 512 and lanes == 16:
+            return self._upper_words(w, up)
+        top = w.put(f"lshr {i} {up}, {_i32(16, lanes)}")
+        return w.put(f"trunc {i} {top} to {vector('i16', lanes)}")
 
-        def c(n: int) -> str:
-            return str(n) if lanes == 1 else f"splat (i32 {n})"
+    def through(self, w: Writer, dst: str, v: str, src: DType, d: DType, lanes: int) -> None:
+        """A register element as it is after being stored as `d`."""
+        if d.name != "bf16":
+            self.widen(w, dst, self.narrow(w, v, src, d, lanes), d, lanes)
+            return
+        i = vector("i32", lanes)
+        up, nan = self._up(w, v, lanes)
+        bits = w.put(f"and {i} {up}, {_i32(-65536, lanes)}")
+        bits = w.put(f"select {vector('i1', lanes)} {nan}, {i} {_i32(_NAN, lanes)}, {i} {bits}")
+        w.line(f"{dst} = bitcast {i} {bits} to {vector('float', lanes)}")
 
-        def t(text: str) -> str:
-            x = w.fresh()
-            w.line(f"{x} = {text}")
-            return x
+    def _up(self, w: Writer, v: str, lanes: int) -> tuple[str, str]:
+        """Integers whose upper halves are a float32 rounded to bfloat16, to nearest, ties to even; where that is NaN.
 
-        i, f = vector("i32", lanes), vector("float", lanes)
-        bits = t(f"bitcast {f} {v} to {i}")
-        odd = t(f"and {i} {t(f'lshr {i} {bits}, {c(16)}')}, {c(1)}")
-        up = t(f"add {i} {t(f'add {i} {bits}, {odd}')}, {c(0x7FFF)}")
-        top = t(f"lshr {i} {up}, {c(16)}")
-        nan = t(f"fcmp uno {f} {v}, {v}")
-        picked = t(f"select {vector('i1', lanes)} {nan}, {i} {c(0x7FC0)}, {i} {top}")
-        return t(f"trunc {i} {picked} to {vector('i16', lanes)}")
+        `vcvtneps2bf16` is not used: it flushes subnormal numbers, which eager keeps; to look for them costs as much.
+        """
+        i, f, m = vector("i32", lanes), vector("float", lanes), vector("i1", lanes)
+        bits = w.put(f"bitcast {f} {v} to {i}")
+        nan = w.put(f"fcmp uno {f} {v}, {v}")
+        if self.bits == 512:  # an addition under a mask is one instruction
+            last = w.put(f"and {i} {bits}, {_i32(65536, lanes)}")
+            odd = w.put(f"icmp ne {i} {last}, {_i32(0, lanes)}")
+            more = w.put(f"select {m} {odd}, {i} {_i32(0x8000, lanes)}, {i} {_i32(0x7FFF, lanes)}")
+            up = w.put(f"add {i} {bits}, {more}")
+        else:
+            odd = w.put(f"and {i} {w.put(f'lshr {i} {bits}, {_i32(16, lanes)}')}, {_i32(1, lanes)}")
+            up = w.put(f"add {i} {w.put(f'add {i} {bits}, {odd}')}, {_i32(0x7FFF, lanes)}")
+        return up, nan
+
+    def _upper_words(self, w: Writer, x: str) -> str:
+        """The upper halves of sixteen integers by one permutation of AVX-512."""
+        words, first = "<32 x i16>", ", ".join(f"i32 {k}" for k in range(16))
+        self.declare(f"declare {words} @llvm.x86.avx512.permvar.hi.512({words}, {words})")
+        # of a constant that LLVM sees it makes a shift and two permutations
+        which = ", ".join(f"i16 {(2 * k + 1) % 32}" for k in range(32))
+        upper = w.put(f'call {words} asm "", "=v,0"({words} <{which}>)')
+        both = w.put(f"bitcast <16 x i32> {x} to {words}")
+        packed = w.put(f"call {words} @llvm.x86.avx512.permvar.hi.512({words} {both}, {words} {upper})")
+        return w.put(f"shufflevector {words} {packed}, {words} poison, <16 x i32> <{first}>")
+
+
+_NAN = 0x7FC00000
+
+
+def _i32(n: int, lanes: int) -> str:
+    return str(n) if lanes == 1 else f"splat (i32 {n})"

@@ -48,6 +48,7 @@ class Writer(Protocol):
 
     def line(self, s: str) -> None: ...
     def fresh(self, prefix: str = "t") -> str: ...
+    def put(self, text: str) -> str: ...
 
 
 class Services(Protocol):
@@ -56,8 +57,7 @@ class Services(Protocol):
     def declare(self, text: str) -> None: ...
     def special(self, o: Op, name: str) -> str: ...
     def helper(self, name: str, define: Callable[[str], str]) -> str: ...
-    def narrow(self, w: Writer, v: str, src: DType, d: DType, lanes: int) -> str: ...
-    def widen(self, w: Writer, dst: str, raw: str, d: DType, lanes: int) -> None: ...
+    def through(self, w: Writer, dst: str, v: str, src: DType, d: DType, lanes: int) -> None: ...
 
 
 @dataclass(slots=True)
@@ -378,8 +378,7 @@ def _round(o: Op) -> None:
     if o.attr is None:
         o.done(o.intrinsic("roundeven", o.a[0]))
         return
-    bits = o.ops.narrow(o.w, o.a[0], o.operand, o.attr, o.lanes)
-    o.ops.widen(o.w, o.dst, bits, o.attr, o.lanes)
+    o.ops.through(o.w, o.dst, o.a[0], o.operand, o.attr, o.lanes)
 
 
 def _broadcast(o: Op, elem: str, value: str) -> str:
@@ -428,15 +427,42 @@ def _hreduce(o: Op) -> None:
         o.done(f"call reassoc {elem} @{fn}({elem} {start}, {o.ty} {o.a[0]})")
         return
     if d.is_float:
-        fn = f"llvm.vector.reduce.{'fmaximum' if kind == 'max' else 'fminimum'}.{suffix}"
-    else:
-        signed = "s" if d.kind == "i" else "u"
-        name = {"sum": "add", "prod": "mul", "any": "or", "all": "and"}.get(kind, f"{signed}{kind}")
-        if d.is_bool:
-            name = "or" if kind in ("any", "max") else "and"
-        fn = f"llvm.vector.reduce.{name}.{suffix}"
+        _extreme_lane(o, d, n)
+        return
+    signed = "s" if d.kind == "i" else "u"
+    name = {"sum": "add", "prod": "mul", "any": "or", "all": "and"}.get(kind, f"{signed}{kind}")
+    if d.is_bool:
+        name = "or" if kind in ("any", "max") else "and"
+    fn = f"llvm.vector.reduce.{name}.{suffix}"
     o.ops.declare(f"declare {elem} @{fn}({o.ty})")
     o.done(f"call {elem} @{fn}({o.ty} {o.a[0]})")
+
+
+def _extreme_lane(o: Op, d: DType, n: int) -> None:
+    """The largest or smallest lane, NaN if there is one, -0 below 0: of the integers that are ordered as floats are.
+
+    LLVM's own reduction of floats looks for NaN and signs of zeros at every step, one after the other.
+    """
+    bits = 8 * d.itemsize
+    elem, ity = f"i{bits}", vector(f"i{bits}", n)
+
+    def ordered(x: str, ty: str, lanes: int) -> str:
+        """The bits below the sign turned over if it is set: of floats as of such integers, back again."""
+
+        def c(k: int) -> str:
+            return str(k) if lanes == 1 else f"splat ({elem} {k})"
+
+        sign = o.t(f"ashr {ty} {x}, {c(bits - 1)}")
+        return o.t(f"xor {ty} {x}, {o.t(f'lshr {ty} {sign}, {c(1)}')}")
+
+    fn = f"llvm.vector.reduce.s{o.attr}.{mangle(elem, n)}"
+    o.ops.declare(f"declare {elem} @{fn}({ity})")
+    x = ordered(o.t(f"bitcast {o.ty} {o.a[0]} to {ity}"), ity, n)
+    found = ordered(o.t(f"call {elem} @{fn}({ity} {x})"), elem, 1)
+    value = o.t(f"bitcast {elem} {found} to {scalar(d)}")
+    lanes = o.t(f"bitcast {o.mask_ty} {o.t(f'fcmp uno {o.ty} {o.a[0]}, {o.a[0]}')} to i{n}")
+    nan = o.t(f"icmp ne i{n} {lanes}, 0")
+    o.done(f"select i1 {nan}, {scalar(d)} {literal(math.nan, d)}, {scalar(d)} {value}")
 
 
 @rule("philox")

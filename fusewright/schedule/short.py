@@ -18,7 +18,14 @@ from .turned import turned, turned_stores
 SHORT = 32  # points of a row from which lanes go along it: four vectors of eight, an iteration of a loop
 NARROW = 64  # the same for 16-bit elements, whose masked vectors are loaded one by one
 TWICE = 32  # so many more if it is walked more than once
-WIDE = 24, 32  # the same for vectors of sixteen lanes, which have masks: of 32 bits and more, of 16
+# The same for vectors of sixteen lanes, which have masks, by an element's bytes: so many, less if rows are stored, more
+# for each reduction. One of as many bytes counts once.
+WIDE = {2: (24, 12, 20), 4: (16, 8, 8), 8: (16, 16, 8)}
+EXTREME = 0.5  # what a reduction that is no sum counts beside
+DEAR, LONE = (
+    20,
+    4,
+)  # from this cost on, what a row has once is as dear alone as so many reductions: one lane of a vector's
 WHOLE = 8  # points of a row that are whole pieces for `turn`
 LONG = 4096  # bytes of a row that is scanned from which it does not pass through scratch: as many as there are lanes
 BLOCKS = 8  # vectors of rows of a scan, at least: threads share them
@@ -30,10 +37,14 @@ def short_rows(
 ) -> bool:
     """Whether the innermost of `rows` fills vectors better than the columns of a row that is reduced. `again`: whether
     a row is walked more than once."""
+    if not rows:
+        return False
     points = hint(product(a.extent for a in cols))
-    size = max((e.data[2].itemsize for e in _strided(f, rows)), default=0) if rows else 0
+    size = max((e.data[2].itemsize for e in _strided(f, rows)), default=0)
     if lanes > 8:
-        most = WIDE[size <= 2]
+        few, stored, more = WIDE[min(max(size, 2), 8)]
+        back = any(st.offset is not None and {*st.axes} & {*cols} and apart(st.offset, rows[-1]) for st in f.stores())
+        most = few - stored * back + int(more * _around(f, cols, max(4, size)))
     else:
         most = (NARROW if size <= 2 else SHORT) + (TWICE if again and size <= 4 else 0)
     return points < most and fills(f, rows, hint, lanes)
@@ -71,6 +82,13 @@ def fills(f: Fusion, rows: list[Atom], hint: Callable[[Ix], int], lanes: int) ->
         if e.kind in ("load", "index"):
             offsets.append(e.data[1] if e.kind == "load" else e.data)
     return all(o is not None and o.coefficient(v) is not None for o in offsets)
+
+
+def _around(f: Fusion, cols: list[Atom], size: int) -> float:
+    """What a row costs beside its points, in reductions of elements of `size` bytes: in lanes, many rows share it."""
+    once = [e for e in sc.walk([s.body for s in f.stages]) if e.cost >= DEAR and not e.axes & {*cols} and e.stages]
+    combined = sum(r.dtype.itemsize / size + EXTREME * (r.monoid != "sum") for r in f.reductions())
+    return combined + LONE * len(once)
 
 
 def apart(offset: Ix, v: Atom) -> bool:

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from fusewright.core.dtypes import f32, f64
+from fusewright.emit import llvm_fits as fits
 from fusewright.emit.llvm_math import AVAILABLE, declarations, define
 
 llvm = pytest.importorskip("llvmlite.binding")
@@ -116,6 +117,20 @@ def error(y: np.ndarray, exact: np.ndarray) -> float:
 def test_accuracy(name: str, lanes: int, fma: bool, avx512: bool) -> None:
     x, exact = cases(name)
     assert error(apply(name, x, lanes, fma, avx512), exact) <= BOUND[name][0 if fma else 1]
+
+
+@pytest.mark.parametrize("lanes, fma, avx512", WIDTHS)
+@pytest.mark.parametrize("name, pieces", [("erf", fits.ERF_PIECES), ("tanh", fits.TANH_PIECES)])
+def test_where_pieces_end(name: str, pieces: fits.Pieces, lanes: int, fma: bool, avx512: bool) -> None:
+    start, top, rows = pieces
+    ends = [start]
+    while len(ends) < len(rows):
+        ends.append(ends[-1] * (1.5 if math.frexp(ends[-1])[0] == 0.5 else 4 / 3))
+    assert ends[-2] < top**2 < ends[-1]
+    near = np.array([top, *np.sqrt(ends[:-1])], np.float32).view(np.int32)
+    x = (near[:, None] + np.arange(-20, 21, dtype=np.int32)).ravel().view(np.float32)
+    x = np.concatenate([x, -x])
+    assert error(apply(name, x, lanes, fma, avx512), REFERENCE[name](x.astype(np.float64))) <= BOUND[name][not fma]
 
 
 INF, NAN, TINY = math.inf, math.nan, 2.0**-149

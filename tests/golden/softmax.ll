@@ -3,7 +3,7 @@ declare i32 @omp_get_thread_num()
 declare i32 @omp_get_num_threads()
 declare i64 @llvm.smin.i64(i64, i64)
 declare <16 x float> @llvm.masked.load.v16f32.p0(ptr, i32 immarg, <16 x i1>, <16 x float>)
-declare float @llvm.vector.reduce.fmaximum.v16f32(<16 x float>)
+declare i32 @llvm.vector.reduce.smax.v16i32(<16 x i32>)
 declare <16 x float> @Sleef_expf16_u10(<16 x float>) nounwind memory(none)
 declare void @llvm.masked.store.v16f32.p0(<16 x float>, ptr, i32 immarg, <16 x i1>)
 declare float @llvm.vector.reduce.fadd.v16f32(float, <16 x float>)
@@ -29,8 +29,8 @@ entry:
   %b59.slot = alloca i64
   %c58.slot = alloca i64
   %c96.slot = alloca i64
-  %c126.slot = alloca i64
-  %c149.slot = alloca i64
+  %c128.slot = alloca i64
+  %c151.slot = alloca i64
   %ctx.0 = getelementptr i64, ptr %ctx, i64 0
   %in0 = load ptr, ptr %ctx.0
   %ctx.1 = getelementptr i64, ptr %ctx, i64 1
@@ -70,103 +70,103 @@ entry:
   %v3 = add i64 %tid, 1
   %v4 = mul i64 %v3, %n2
   %v5 = udiv i64 %v4, %nth
-  %v10 = udiv i64 %n3, 64
-  %v11 = mul i64 %v10, 64
-  %v29 = sub i64 %n3, %v11
-  %v30 = udiv i64 %v29, 16
-  %v31 = mul i64 %v30, 16
-  %v32 = add i64 %v11, %v31
-  %v37 = sub i64 %n3, %v32
-  %t.8 = call i64 @llvm.smin.i64(i64 %v37, i64 16)
-  %t.9 = trunc i64 %t.8 to i32
-  %t.10 = insertelement <16 x i32> poison, i32 %t.9, i64 0
-  %t.11 = shufflevector <16 x i32> %t.10, <16 x i32> poison, <16 x i32> zeroinitializer
-  %v38 = icmp slt <16 x i32> <i32 0, i32 1, i32 2, i32 3, i32 4, i32 5, i32 6, i32 7, i32 8, i32 9, i32 10, i32 11, i32 12, i32 13, i32 14, i32 15>, %t.11
-  %v43 = icmp slt i64 %v32, %n3
   store i64 %v2, ptr %row.slot
-  br label %loop.12.head
-loop.12.head:
+  br label %loop.8.head
+loop.8.head:
   %row = load i64, ptr %row.slot
-  %t.13 = icmp slt i64 %row, %v5
-  br i1 %t.13, label %loop.12.body, label %loop.12.exit
-loop.12.body:
+  %t.9 = icmp slt i64 %row, %v5
+  br i1 %t.9, label %loop.8.body, label %loop.8.exit
+loop.8.body:
   store <16 x float> splat (float 0xFFF0000000000000), ptr %acc6.slot
   store <16 x float> splat (float 0xFFF0000000000000), ptr %acc7.slot
   store <16 x float> splat (float 0xFFF0000000000000), ptr %acc8.slot
   store <16 x float> splat (float 0xFFF0000000000000), ptr %acc9.slot
+  %v10 = udiv i64 %n3, 64
+  %v11 = mul i64 %v10, 64
   %v13 = mul i64 %row, %n4
   store i64 0, ptr %c12.slot
-  br label %loop.14.head
-loop.14.head:
+  br label %loop.10.head
+loop.10.head:
   %c12 = load i64, ptr %c12.slot
-  %t.15 = icmp slt i64 %c12, %v11
-  br i1 %t.15, label %loop.14.body, label %loop.14.exit
-loop.14.body:
+  %t.11 = icmp slt i64 %c12, %v11
+  br i1 %t.11, label %loop.10.body, label %loop.10.exit
+loop.10.body:
   %v14 = add i64 %v13, %c12
-  %p.16 = getelementptr inbounds float, ptr %in0, i64 %v14
-  %v15 = load <16 x float>, ptr %p.16, align 4
-  %t.17 = load <16 x float>, ptr %acc6.slot
-  %t.18 = fcmp ogt <16 x float> %t.17, %v15
-  %t.19 = select <16 x i1> %t.18, <16 x float> %t.17, <16 x float> %v15
-  %t.20 = fcmp uno <16 x float> %t.17, %t.17
-  %v16 = select <16 x i1> %t.20, <16 x float> %t.17, <16 x float> %t.19
+  %p.12 = getelementptr inbounds float, ptr %in0, i64 %v14
+  %v15 = load <16 x float>, ptr %p.12, align 4
+  %t.13 = load <16 x float>, ptr %acc6.slot
+  %t.14 = fcmp ogt <16 x float> %t.13, %v15
+  %t.15 = select <16 x i1> %t.14, <16 x float> %t.13, <16 x float> %v15
+  %t.16 = fcmp uno <16 x float> %t.13, %t.13
+  %v16 = select <16 x i1> %t.16, <16 x float> %t.13, <16 x float> %t.15
   store <16 x float> %v16, ptr %acc6.slot
   %v17 = add i64 %c12, 16
   %v18 = add i64 %v13, %v17
-  %p.21 = getelementptr inbounds float, ptr %in0, i64 %v18
-  %v19 = load <16 x float>, ptr %p.21, align 4
-  %t.22 = load <16 x float>, ptr %acc7.slot
-  %t.23 = fcmp ogt <16 x float> %t.22, %v19
-  %t.24 = select <16 x i1> %t.23, <16 x float> %t.22, <16 x float> %v19
-  %t.25 = fcmp uno <16 x float> %t.22, %t.22
-  %v20 = select <16 x i1> %t.25, <16 x float> %t.22, <16 x float> %t.24
+  %p.17 = getelementptr inbounds float, ptr %in0, i64 %v18
+  %v19 = load <16 x float>, ptr %p.17, align 4
+  %t.18 = load <16 x float>, ptr %acc7.slot
+  %t.19 = fcmp ogt <16 x float> %t.18, %v19
+  %t.20 = select <16 x i1> %t.19, <16 x float> %t.18, <16 x float> %v19
+  %t.21 = fcmp uno <16 x float> %t.18, %t.18
+  %v20 = select <16 x i1> %t.21, <16 x float> %t.18, <16 x float> %t.20
   store <16 x float> %v20, ptr %acc7.slot
   %v21 = add i64 %c12, 32
   %v22 = add i64 %v13, %v21
-  %p.26 = getelementptr inbounds float, ptr %in0, i64 %v22
-  %v23 = load <16 x float>, ptr %p.26, align 4
-  %t.27 = load <16 x float>, ptr %acc8.slot
-  %t.28 = fcmp ogt <16 x float> %t.27, %v23
-  %t.29 = select <16 x i1> %t.28, <16 x float> %t.27, <16 x float> %v23
-  %t.30 = fcmp uno <16 x float> %t.27, %t.27
-  %v24 = select <16 x i1> %t.30, <16 x float> %t.27, <16 x float> %t.29
+  %p.22 = getelementptr inbounds float, ptr %in0, i64 %v22
+  %v23 = load <16 x float>, ptr %p.22, align 4
+  %t.23 = load <16 x float>, ptr %acc8.slot
+  %t.24 = fcmp ogt <16 x float> %t.23, %v23
+  %t.25 = select <16 x i1> %t.24, <16 x float> %t.23, <16 x float> %v23
+  %t.26 = fcmp uno <16 x float> %t.23, %t.23
+  %v24 = select <16 x i1> %t.26, <16 x float> %t.23, <16 x float> %t.25
   store <16 x float> %v24, ptr %acc8.slot
   %v25 = add i64 %c12, 48
   %v26 = add i64 %v13, %v25
-  %p.31 = getelementptr inbounds float, ptr %in0, i64 %v26
-  %v27 = load <16 x float>, ptr %p.31, align 4
-  %t.32 = load <16 x float>, ptr %acc9.slot
-  %t.33 = fcmp ogt <16 x float> %t.32, %v27
-  %t.34 = select <16 x i1> %t.33, <16 x float> %t.32, <16 x float> %v27
-  %t.35 = fcmp uno <16 x float> %t.32, %t.32
-  %v28 = select <16 x i1> %t.35, <16 x float> %t.32, <16 x float> %t.34
+  %p.27 = getelementptr inbounds float, ptr %in0, i64 %v26
+  %v27 = load <16 x float>, ptr %p.27, align 4
+  %t.28 = load <16 x float>, ptr %acc9.slot
+  %t.29 = fcmp ogt <16 x float> %t.28, %v27
+  %t.30 = select <16 x i1> %t.29, <16 x float> %t.28, <16 x float> %v27
+  %t.31 = fcmp uno <16 x float> %t.28, %t.28
+  %v28 = select <16 x i1> %t.31, <16 x float> %t.28, <16 x float> %t.30
   store <16 x float> %v28, ptr %acc9.slot
-  %t.36 = add nsw i64 %c12, 64
-  store i64 %t.36, ptr %c12.slot
-  br label %loop.14.head
-loop.14.exit:
+  %t.32 = add nsw i64 %c12, 64
+  store i64 %t.32, ptr %c12.slot
+  br label %loop.10.head
+loop.10.exit:
+  %v29 = sub i64 %n3, %v11
+  %v30 = udiv i64 %v29, 16
+  %v31 = mul i64 %v30, 16
+  %v32 = add i64 %v11, %v31
   store i64 %v11, ptr %c33.slot
-  br label %loop.37.head
-loop.37.head:
+  br label %loop.33.head
+loop.33.head:
   %c33 = load i64, ptr %c33.slot
-  %t.38 = icmp slt i64 %c33, %v32
-  br i1 %t.38, label %loop.37.body, label %loop.37.exit
-loop.37.body:
+  %t.34 = icmp slt i64 %c33, %v32
+  br i1 %t.34, label %loop.33.body, label %loop.33.exit
+loop.33.body:
   %v34 = add i64 %v13, %c33
-  %p.39 = getelementptr inbounds float, ptr %in0, i64 %v34
-  %v35 = load <16 x float>, ptr %p.39, align 4
-  %t.40 = load <16 x float>, ptr %acc6.slot
-  %t.41 = fcmp ogt <16 x float> %t.40, %v35
-  %t.42 = select <16 x i1> %t.41, <16 x float> %t.40, <16 x float> %v35
-  %t.43 = fcmp uno <16 x float> %t.40, %t.40
-  %v36 = select <16 x i1> %t.43, <16 x float> %t.40, <16 x float> %t.42
+  %p.35 = getelementptr inbounds float, ptr %in0, i64 %v34
+  %v35 = load <16 x float>, ptr %p.35, align 4
+  %t.36 = load <16 x float>, ptr %acc6.slot
+  %t.37 = fcmp ogt <16 x float> %t.36, %v35
+  %t.38 = select <16 x i1> %t.37, <16 x float> %t.36, <16 x float> %v35
+  %t.39 = fcmp uno <16 x float> %t.36, %t.36
+  %v36 = select <16 x i1> %t.39, <16 x float> %t.36, <16 x float> %t.38
   store <16 x float> %v36, ptr %acc6.slot
-  %t.44 = add nsw i64 %c33, 16
-  store i64 %t.44, ptr %c33.slot
-  br label %loop.37.head
-loop.37.exit:
-  br i1 %v43, label %if.45.then, label %if.45.else
-if.45.then:
+  %t.40 = add nsw i64 %c33, 16
+  store i64 %t.40, ptr %c33.slot
+  br label %loop.33.head
+loop.33.exit:
+  %v43 = icmp slt i64 %v32, %n3
+  br i1 %v43, label %if.41.then, label %if.41.else
+if.41.then:
+  %v37 = sub i64 %n3, %v32
+  %t.42 = call i64 @llvm.smin.i64(i64 %v37, i64 16)
+  %t.43 = trunc i64 %t.42 to i32
+  %t.44 = insertelement <16 x i32> poison, i32 %t.43, i64 0
+  %t.45 = shufflevector <16 x i32> %t.44, <16 x i32> poison, <16 x i32> zeroinitializer
+  %v38 = icmp slt <16 x i32> <i32 0, i32 1, i32 2, i32 3, i32 4, i32 5, i32 6, i32 7, i32 8, i32 9, i32 10, i32 11, i32 12, i32 13, i32 14, i32 15>, %t.45
   %v39 = add i64 %v13, %v32
   %p.46 = getelementptr inbounds float, ptr %in0, i64 %v39
   %v40 = call <16 x float> @llvm.masked.load.v16f32.p0(ptr %p.46, i32 4, <16 x i1> %v38, <16 x float> zeroinitializer)
@@ -178,10 +178,10 @@ if.45.then:
   %t.51 = load <16 x float>, ptr %acc6.slot
   %v42 = select <16 x i1> %v38, <16 x float> %v41, <16 x float> %t.51
   store <16 x float> %v42, ptr %acc6.slot
-  br label %if.45.end
-if.45.else:
-  br label %if.45.end
-if.45.end:
+  br label %if.41.end
+if.41.else:
+  br label %if.41.end
+if.41.end:
   %t.52 = load <16 x float>, ptr %acc6.slot
   %t.53 = load <16 x float>, ptr %acc7.slot
   %t.54 = fcmp ogt <16 x float> %t.52, %t.53
@@ -198,7 +198,19 @@ if.45.end:
   %t.63 = select <16 x i1> %t.62, <16 x float> %v45, <16 x float> %t.61
   %t.64 = fcmp uno <16 x float> %v45, %v45
   %v46 = select <16 x i1> %t.64, <16 x float> %v45, <16 x float> %t.63
-  %v47 = call float @llvm.vector.reduce.fmaximum.v16f32(<16 x float> %v46)
+  %t.65 = bitcast <16 x float> %v46 to <16 x i32>
+  %t.66 = ashr <16 x i32> %t.65, splat (i32 31)
+  %t.67 = lshr <16 x i32> %t.66, splat (i32 1)
+  %t.68 = xor <16 x i32> %t.65, %t.67
+  %t.69 = call i32 @llvm.vector.reduce.smax.v16i32(<16 x i32> %t.68)
+  %t.70 = ashr i32 %t.69, 31
+  %t.71 = lshr i32 %t.70, 1
+  %t.72 = xor i32 %t.69, %t.71
+  %t.73 = bitcast i32 %t.72 to float
+  %t.74 = fcmp uno <16 x float> %v46, %v46
+  %t.75 = bitcast <16 x i1> %t.74 to i16
+  %t.76 = icmp ne i16 %t.75, 0
+  %v47 = select i1 %t.76, float 0x7FF8000000000000, float %t.73
   %v48 = select i1 true, float %v47, float %v47
   store <16 x float> splat (float 0x0000000000000000), ptr %acc49.slot
   store <16 x float> splat (float 0x0000000000000000), ptr %acc50.slot
@@ -209,278 +221,290 @@ if.45.end:
   store <16 x double> splat (double 0x0000000000000000), ptr %total55.slot
   store <16 x double> splat (double 0x0000000000000000), ptr %total56.slot
   store i64 0, ptr %some57.slot
-  %t.65 = insertelement <16 x float> poison, float %v48, i64 0
-  %v64 = shufflevector <16 x float> %t.65, <16 x float> poison, <16 x i32> zeroinitializer
+  %t.77 = insertelement <16 x float> poison, float %v48, i64 0
+  %v64 = shufflevector <16 x float> %t.77, <16 x float> poison, <16 x i32> zeroinitializer
   store i64 0, ptr %b59.slot
-  br label %loop.66.head
-loop.66.head:
+  br label %loop.78.head
+loop.78.head:
   %b59 = load i64, ptr %b59.slot
-  %t.67 = icmp slt i64 %b59, %v11
-  br i1 %t.67, label %loop.66.body, label %loop.66.exit
-loop.66.body:
+  %t.79 = icmp slt i64 %b59, %v11
+  br i1 %t.79, label %loop.78.body, label %loop.78.exit
+loop.78.body:
   %v60 = add i64 %b59, 4096
   %v61 = call i64 @llvm.smin.i64(i64 %v60, i64 %v11)
   store i64 %b59, ptr %c58.slot
-  br label %loop.68.head
-loop.68.head:
+  br label %loop.80.head
+loop.80.head:
   %c58 = load i64, ptr %c58.slot
-  %t.69 = icmp slt i64 %c58, %v61
-  br i1 %t.69, label %loop.68.body, label %loop.68.exit
-loop.68.body:
+  %t.81 = icmp slt i64 %c58, %v61
+  br i1 %t.81, label %loop.80.body, label %loop.80.exit
+loop.80.body:
   %v62 = add i64 %v13, %c58
-  %p.70 = getelementptr inbounds float, ptr %in0, i64 %v62
-  %v63 = load <16 x float>, ptr %p.70, align 4
+  %p.82 = getelementptr inbounds float, ptr %in0, i64 %v62
+  %v63 = load <16 x float>, ptr %p.82, align 4
   %v65 = fsub <16 x float> %v63, %v64
   %v66 = call <16 x float> @Sleef_expf16_u10(<16 x float> %v65)
-  %p.71 = getelementptr inbounds float, ptr %kept0, i64 %c58
-  store <16 x float> %v66, ptr %p.71, align 4
-  %t.72 = load <16 x float>, ptr %acc49.slot
-  %v67 = fadd <16 x float> %t.72, %v66
+  %p.83 = getelementptr inbounds float, ptr %kept0, i64 %c58
+  store <16 x float> %v66, ptr %p.83, align 4
+  %t.84 = load <16 x float>, ptr %acc49.slot
+  %v67 = fadd <16 x float> %t.84, %v66
   store <16 x float> %v67, ptr %acc49.slot
   %v68 = add i64 %c58, 16
   %v69 = add i64 %v13, %v68
-  %p.73 = getelementptr inbounds float, ptr %in0, i64 %v69
-  %v70 = load <16 x float>, ptr %p.73, align 4
+  %p.85 = getelementptr inbounds float, ptr %in0, i64 %v69
+  %v70 = load <16 x float>, ptr %p.85, align 4
   %v71 = fsub <16 x float> %v70, %v64
   %v72 = call <16 x float> @Sleef_expf16_u10(<16 x float> %v71)
-  %p.74 = getelementptr inbounds float, ptr %kept0, i64 %v68
-  store <16 x float> %v72, ptr %p.74, align 4
-  %t.75 = load <16 x float>, ptr %acc50.slot
-  %v73 = fadd <16 x float> %t.75, %v72
+  %p.86 = getelementptr inbounds float, ptr %kept0, i64 %v68
+  store <16 x float> %v72, ptr %p.86, align 4
+  %t.87 = load <16 x float>, ptr %acc50.slot
+  %v73 = fadd <16 x float> %t.87, %v72
   store <16 x float> %v73, ptr %acc50.slot
   %v74 = add i64 %c58, 32
   %v75 = add i64 %v13, %v74
-  %p.76 = getelementptr inbounds float, ptr %in0, i64 %v75
-  %v76 = load <16 x float>, ptr %p.76, align 4
+  %p.88 = getelementptr inbounds float, ptr %in0, i64 %v75
+  %v76 = load <16 x float>, ptr %p.88, align 4
   %v77 = fsub <16 x float> %v76, %v64
   %v78 = call <16 x float> @Sleef_expf16_u10(<16 x float> %v77)
-  %p.77 = getelementptr inbounds float, ptr %kept0, i64 %v74
-  store <16 x float> %v78, ptr %p.77, align 4
-  %t.78 = load <16 x float>, ptr %acc51.slot
-  %v79 = fadd <16 x float> %t.78, %v78
+  %p.89 = getelementptr inbounds float, ptr %kept0, i64 %v74
+  store <16 x float> %v78, ptr %p.89, align 4
+  %t.90 = load <16 x float>, ptr %acc51.slot
+  %v79 = fadd <16 x float> %t.90, %v78
   store <16 x float> %v79, ptr %acc51.slot
   %v80 = add i64 %c58, 48
   %v81 = add i64 %v13, %v80
-  %p.79 = getelementptr inbounds float, ptr %in0, i64 %v81
-  %v82 = load <16 x float>, ptr %p.79, align 4
+  %p.91 = getelementptr inbounds float, ptr %in0, i64 %v81
+  %v82 = load <16 x float>, ptr %p.91, align 4
   %v83 = fsub <16 x float> %v82, %v64
   %v84 = call <16 x float> @Sleef_expf16_u10(<16 x float> %v83)
-  %p.80 = getelementptr inbounds float, ptr %kept0, i64 %v80
-  store <16 x float> %v84, ptr %p.80, align 4
-  %t.81 = load <16 x float>, ptr %acc52.slot
-  %v85 = fadd <16 x float> %t.81, %v84
+  %p.92 = getelementptr inbounds float, ptr %kept0, i64 %v80
+  store <16 x float> %v84, ptr %p.92, align 4
+  %t.93 = load <16 x float>, ptr %acc52.slot
+  %v85 = fadd <16 x float> %t.93, %v84
   store <16 x float> %v85, ptr %acc52.slot
-  %t.82 = add nsw i64 %c58, 64
-  store i64 %t.82, ptr %c58.slot
-  br label %loop.68.head
-loop.68.exit:
+  %t.94 = add nsw i64 %c58, 64
+  store i64 %t.94, ptr %c58.slot
+  br label %loop.80.head
+loop.80.exit:
   %v86 = sub i64 %v61, %b59
   %v87 = icmp eq i64 %v86, 4096
-  br i1 %v87, label %if.83.then, label %if.83.else
-if.83.then:
-  %t.84 = load <16 x float>, ptr %acc49.slot
-  %v88 = fpext <16 x float> %t.84 to <16 x double>
-  %t.85 = load <16 x double>, ptr %total53.slot
-  %v89 = fadd <16 x double> %t.85, %v88
+  br i1 %v87, label %if.95.then, label %if.95.else
+if.95.then:
+  %t.96 = load <16 x float>, ptr %acc49.slot
+  %v88 = fpext <16 x float> %t.96 to <16 x double>
+  %t.97 = load <16 x double>, ptr %total53.slot
+  %v89 = fadd <16 x double> %t.97, %v88
   store <16 x double> %v89, ptr %total53.slot
   store <16 x float> splat (float 0x0000000000000000), ptr %acc49.slot
-  %t.86 = load <16 x float>, ptr %acc50.slot
-  %v90 = fpext <16 x float> %t.86 to <16 x double>
-  %t.87 = load <16 x double>, ptr %total54.slot
-  %v91 = fadd <16 x double> %t.87, %v90
+  %t.98 = load <16 x float>, ptr %acc50.slot
+  %v90 = fpext <16 x float> %t.98 to <16 x double>
+  %t.99 = load <16 x double>, ptr %total54.slot
+  %v91 = fadd <16 x double> %t.99, %v90
   store <16 x double> %v91, ptr %total54.slot
   store <16 x float> splat (float 0x0000000000000000), ptr %acc50.slot
-  %t.88 = load <16 x float>, ptr %acc51.slot
-  %v92 = fpext <16 x float> %t.88 to <16 x double>
-  %t.89 = load <16 x double>, ptr %total55.slot
-  %v93 = fadd <16 x double> %t.89, %v92
+  %t.100 = load <16 x float>, ptr %acc51.slot
+  %v92 = fpext <16 x float> %t.100 to <16 x double>
+  %t.101 = load <16 x double>, ptr %total55.slot
+  %v93 = fadd <16 x double> %t.101, %v92
   store <16 x double> %v93, ptr %total55.slot
   store <16 x float> splat (float 0x0000000000000000), ptr %acc51.slot
-  %t.90 = load <16 x float>, ptr %acc52.slot
-  %v94 = fpext <16 x float> %t.90 to <16 x double>
-  %t.91 = load <16 x double>, ptr %total56.slot
-  %v95 = fadd <16 x double> %t.91, %v94
+  %t.102 = load <16 x float>, ptr %acc52.slot
+  %v94 = fpext <16 x float> %t.102 to <16 x double>
+  %t.103 = load <16 x double>, ptr %total56.slot
+  %v95 = fadd <16 x double> %t.103, %v94
   store <16 x double> %v95, ptr %total56.slot
   store <16 x float> splat (float 0x0000000000000000), ptr %acc52.slot
   store i64 1, ptr %some57.slot
-  br label %if.83.end
-if.83.else:
-  br label %if.83.end
-if.83.end:
-  %t.92 = add nsw i64 %b59, 4096
-  store i64 %t.92, ptr %b59.slot
-  br label %loop.66.head
-loop.66.exit:
+  br label %if.95.end
+if.95.else:
+  br label %if.95.end
+if.95.end:
+  %t.104 = add nsw i64 %b59, 4096
+  store i64 %t.104, ptr %b59.slot
+  br label %loop.78.head
+loop.78.exit:
   store i64 %v11, ptr %c96.slot
-  br label %loop.93.head
-loop.93.head:
+  br label %loop.105.head
+loop.105.head:
   %c96 = load i64, ptr %c96.slot
-  %t.94 = icmp slt i64 %c96, %v32
-  br i1 %t.94, label %loop.93.body, label %loop.93.exit
-loop.93.body:
+  %t.106 = icmp slt i64 %c96, %v32
+  br i1 %t.106, label %loop.105.body, label %loop.105.exit
+loop.105.body:
   %v97 = add i64 %v13, %c96
-  %p.95 = getelementptr inbounds float, ptr %in0, i64 %v97
-  %v98 = load <16 x float>, ptr %p.95, align 4
+  %p.107 = getelementptr inbounds float, ptr %in0, i64 %v97
+  %v98 = load <16 x float>, ptr %p.107, align 4
   %v99 = fsub <16 x float> %v98, %v64
   %v100 = call <16 x float> @Sleef_expf16_u10(<16 x float> %v99)
-  %p.96 = getelementptr inbounds float, ptr %kept0, i64 %c96
-  store <16 x float> %v100, ptr %p.96, align 4
-  %t.97 = load <16 x float>, ptr %acc49.slot
-  %v101 = fadd <16 x float> %t.97, %v100
+  %p.108 = getelementptr inbounds float, ptr %kept0, i64 %c96
+  store <16 x float> %v100, ptr %p.108, align 4
+  %t.109 = load <16 x float>, ptr %acc49.slot
+  %v101 = fadd <16 x float> %t.109, %v100
   store <16 x float> %v101, ptr %acc49.slot
-  %t.98 = add nsw i64 %c96, 16
-  store i64 %t.98, ptr %c96.slot
-  br label %loop.93.head
-loop.93.exit:
-  br i1 %v43, label %if.99.then, label %if.99.else
-if.99.then:
-  %v102 = add i64 %v13, %v32
-  %p.100 = getelementptr inbounds float, ptr %in0, i64 %v102
-  %v103 = call <16 x float> @llvm.masked.load.v16f32.p0(ptr %p.100, i32 4, <16 x i1> %v38, <16 x float> zeroinitializer)
-  %v104 = fsub <16 x float> %v103, %v64
-  %v105 = call <16 x float> @Sleef_expf16_u10(<16 x float> %v104)
-  %p.101 = getelementptr inbounds float, ptr %kept0, i64 %v32
-  call void @llvm.masked.store.v16f32.p0(<16 x float> %v105, ptr %p.101, i32 4, <16 x i1> %v38)
-  %t.102 = load <16 x float>, ptr %acc49.slot
-  %v106 = fadd <16 x float> %t.102, %v105
-  %t.103 = load <16 x float>, ptr %acc49.slot
-  %v107 = select <16 x i1> %v38, <16 x float> %v106, <16 x float> %t.103
-  store <16 x float> %v107, ptr %acc49.slot
-  br label %if.99.end
-if.99.else:
-  br label %if.99.end
-if.99.end:
-  %t.104 = load i64, ptr %some57.slot
-  %v120 = icmp eq i64 %t.104, 1
-  br i1 %v120, label %if.105.then, label %if.105.else
-if.105.then:
-  %t.106 = load <16 x float>, ptr %acc49.slot
-  %v108 = fpext <16 x float> %t.106 to <16 x double>
-  %t.107 = load <16 x double>, ptr %total53.slot
-  %v109 = fadd <16 x double> %t.107, %v108
-  %v110 = fptrunc <16 x double> %v109 to <16 x float>
-  store <16 x float> %v110, ptr %acc49.slot
-  %t.108 = load <16 x float>, ptr %acc50.slot
-  %v111 = fpext <16 x float> %t.108 to <16 x double>
-  %t.109 = load <16 x double>, ptr %total54.slot
-  %v112 = fadd <16 x double> %t.109, %v111
-  %v113 = fptrunc <16 x double> %v112 to <16 x float>
-  store <16 x float> %v113, ptr %acc50.slot
-  %t.110 = load <16 x float>, ptr %acc51.slot
-  %v114 = fpext <16 x float> %t.110 to <16 x double>
-  %t.111 = load <16 x double>, ptr %total55.slot
-  %v115 = fadd <16 x double> %t.111, %v114
-  %v116 = fptrunc <16 x double> %v115 to <16 x float>
-  store <16 x float> %v116, ptr %acc51.slot
-  %t.112 = load <16 x float>, ptr %acc52.slot
-  %v117 = fpext <16 x float> %t.112 to <16 x double>
-  %t.113 = load <16 x double>, ptr %total56.slot
-  %v118 = fadd <16 x double> %t.113, %v117
-  %v119 = fptrunc <16 x double> %v118 to <16 x float>
-  store <16 x float> %v119, ptr %acc52.slot
-  br label %if.105.end
-if.105.else:
-  br label %if.105.end
-if.105.end:
-  %t.114 = load <16 x float>, ptr %acc49.slot
-  %t.115 = load <16 x float>, ptr %acc50.slot
-  %v121 = fadd <16 x float> %t.114, %t.115
-  %t.116 = load <16 x float>, ptr %acc51.slot
-  %v122 = fadd <16 x float> %v121, %t.116
-  %t.117 = load <16 x float>, ptr %acc52.slot
-  %v123 = fadd <16 x float> %v122, %t.117
-  %v124 = call reassoc float @llvm.vector.reduce.fadd.v16f32(float -0.0, <16 x float> %v123)
-  %v125 = select i1 true, float %v124, float %v124
-  %v127 = add i64 %n4, %v13
-  %t.118 = insertelement <16 x float> poison, float %v125, i64 0
-  %v130 = shufflevector <16 x float> %t.118, <16 x float> poison, <16 x i32> zeroinitializer
-  %v132 = mul i64 %row, %n5
-  store i64 0, ptr %c126.slot
-  br label %loop.119.head
-loop.119.head:
-  %c126 = load i64, ptr %c126.slot
-  %t.120 = icmp slt i64 %c126, %v11
-  br i1 %t.120, label %loop.119.body, label %loop.119.exit
-loop.119.body:
-  %v128 = add i64 %v127, %c126
-  %p.121 = getelementptr float, ptr %in0, i64 %v128
-  call void @llvm.prefetch.p0(ptr %p.121, i32 0, i32 2, i32 1)
-  %p.122 = getelementptr inbounds float, ptr %kept0, i64 %c126
-  %v129 = load <16 x float>, ptr %p.122, align 4
-  %v131 = fdiv <16 x float> %v129, %v130
-  %v133 = add i64 %v132, %c126
-  %p.123 = getelementptr inbounds float, ptr %out1, i64 %v133
-  store <16 x float> %v131, ptr %p.123, align 4
-  %v134 = add i64 %c126, 16
-  %v135 = add i64 %v127, %v134
-  %p.124 = getelementptr float, ptr %in0, i64 %v135
-  call void @llvm.prefetch.p0(ptr %p.124, i32 0, i32 2, i32 1)
-  %p.125 = getelementptr inbounds float, ptr %kept0, i64 %v134
-  %v136 = load <16 x float>, ptr %p.125, align 4
-  %v137 = fdiv <16 x float> %v136, %v130
-  %v138 = add i64 %v132, %v134
-  %p.126 = getelementptr inbounds float, ptr %out1, i64 %v138
-  store <16 x float> %v137, ptr %p.126, align 4
-  %v139 = add i64 %c126, 32
-  %v140 = add i64 %v127, %v139
-  %p.127 = getelementptr float, ptr %in0, i64 %v140
-  call void @llvm.prefetch.p0(ptr %p.127, i32 0, i32 2, i32 1)
-  %p.128 = getelementptr inbounds float, ptr %kept0, i64 %v139
-  %v141 = load <16 x float>, ptr %p.128, align 4
-  %v142 = fdiv <16 x float> %v141, %v130
-  %v143 = add i64 %v132, %v139
-  %p.129 = getelementptr inbounds float, ptr %out1, i64 %v143
-  store <16 x float> %v142, ptr %p.129, align 4
-  %v144 = add i64 %c126, 48
-  %v145 = add i64 %v127, %v144
-  %p.130 = getelementptr float, ptr %in0, i64 %v145
-  call void @llvm.prefetch.p0(ptr %p.130, i32 0, i32 2, i32 1)
-  %p.131 = getelementptr inbounds float, ptr %kept0, i64 %v144
-  %v146 = load <16 x float>, ptr %p.131, align 4
-  %v147 = fdiv <16 x float> %v146, %v130
-  %v148 = add i64 %v132, %v144
-  %p.132 = getelementptr inbounds float, ptr %out1, i64 %v148
-  store <16 x float> %v147, ptr %p.132, align 4
-  %t.133 = add nsw i64 %c126, 64
-  store i64 %t.133, ptr %c126.slot
-  br label %loop.119.head
-loop.119.exit:
-  store i64 %v11, ptr %c149.slot
-  br label %loop.134.head
-loop.134.head:
-  %c149 = load i64, ptr %c149.slot
-  %t.135 = icmp slt i64 %c149, %v32
-  br i1 %t.135, label %loop.134.body, label %loop.134.exit
-loop.134.body:
-  %v150 = add i64 %v127, %c149
-  %p.136 = getelementptr float, ptr %in0, i64 %v150
-  call void @llvm.prefetch.p0(ptr %p.136, i32 0, i32 2, i32 1)
-  %p.137 = getelementptr inbounds float, ptr %kept0, i64 %c149
-  %v151 = load <16 x float>, ptr %p.137, align 4
-  %v152 = fdiv <16 x float> %v151, %v130
-  %v153 = add i64 %v132, %c149
-  %p.138 = getelementptr inbounds float, ptr %out1, i64 %v153
-  store <16 x float> %v152, ptr %p.138, align 4
-  %t.139 = add nsw i64 %c149, 16
-  store i64 %t.139, ptr %c149.slot
-  br label %loop.134.head
-loop.134.exit:
-  br i1 %v43, label %if.140.then, label %if.140.else
-if.140.then:
-  %p.141 = getelementptr inbounds float, ptr %kept0, i64 %v32
-  %v154 = call <16 x float> @llvm.masked.load.v16f32.p0(ptr %p.141, i32 4, <16 x i1> %v38, <16 x float> zeroinitializer)
-  %v155 = fdiv <16 x float> %v154, %v130
-  %v156 = add i64 %v132, %v32
-  %p.142 = getelementptr inbounds float, ptr %out1, i64 %v156
-  call void @llvm.masked.store.v16f32.p0(<16 x float> %v155, ptr %p.142, i32 4, <16 x i1> %v38)
-  br label %if.140.end
-if.140.else:
-  br label %if.140.end
-if.140.end:
-  %t.143 = add nsw i64 %row, 1
-  store i64 %t.143, ptr %row.slot
-  br label %loop.12.head
-loop.12.exit:
+  %t.110 = add nsw i64 %c96, 16
+  store i64 %t.110, ptr %c96.slot
+  br label %loop.105.head
+loop.105.exit:
+  br i1 %v43, label %if.111.then, label %if.111.else
+if.111.then:
+  %v102 = sub i64 %n3, %v32
+  %t.112 = call i64 @llvm.smin.i64(i64 %v102, i64 16)
+  %t.113 = trunc i64 %t.112 to i32
+  %t.114 = insertelement <16 x i32> poison, i32 %t.113, i64 0
+  %t.115 = shufflevector <16 x i32> %t.114, <16 x i32> poison, <16 x i32> zeroinitializer
+  %v103 = icmp slt <16 x i32> <i32 0, i32 1, i32 2, i32 3, i32 4, i32 5, i32 6, i32 7, i32 8, i32 9, i32 10, i32 11, i32 12, i32 13, i32 14, i32 15>, %t.115
+  %v104 = add i64 %v13, %v32
+  %p.116 = getelementptr inbounds float, ptr %in0, i64 %v104
+  %v105 = call <16 x float> @llvm.masked.load.v16f32.p0(ptr %p.116, i32 4, <16 x i1> %v103, <16 x float> zeroinitializer)
+  %v106 = fsub <16 x float> %v105, %v64
+  %v107 = call <16 x float> @Sleef_expf16_u10(<16 x float> %v106)
+  %p.117 = getelementptr inbounds float, ptr %kept0, i64 %v32
+  call void @llvm.masked.store.v16f32.p0(<16 x float> %v107, ptr %p.117, i32 4, <16 x i1> %v103)
+  %t.118 = load <16 x float>, ptr %acc49.slot
+  %v108 = fadd <16 x float> %t.118, %v107
+  %t.119 = load <16 x float>, ptr %acc49.slot
+  %v109 = select <16 x i1> %v103, <16 x float> %v108, <16 x float> %t.119
+  store <16 x float> %v109, ptr %acc49.slot
+  br label %if.111.end
+if.111.else:
+  br label %if.111.end
+if.111.end:
+  %t.120 = load i64, ptr %some57.slot
+  %v122 = icmp eq i64 %t.120, 1
+  br i1 %v122, label %if.121.then, label %if.121.else
+if.121.then:
+  %t.122 = load <16 x float>, ptr %acc49.slot
+  %v110 = fpext <16 x float> %t.122 to <16 x double>
+  %t.123 = load <16 x double>, ptr %total53.slot
+  %v111 = fadd <16 x double> %t.123, %v110
+  %v112 = fptrunc <16 x double> %v111 to <16 x float>
+  store <16 x float> %v112, ptr %acc49.slot
+  %t.124 = load <16 x float>, ptr %acc50.slot
+  %v113 = fpext <16 x float> %t.124 to <16 x double>
+  %t.125 = load <16 x double>, ptr %total54.slot
+  %v114 = fadd <16 x double> %t.125, %v113
+  %v115 = fptrunc <16 x double> %v114 to <16 x float>
+  store <16 x float> %v115, ptr %acc50.slot
+  %t.126 = load <16 x float>, ptr %acc51.slot
+  %v116 = fpext <16 x float> %t.126 to <16 x double>
+  %t.127 = load <16 x double>, ptr %total55.slot
+  %v117 = fadd <16 x double> %t.127, %v116
+  %v118 = fptrunc <16 x double> %v117 to <16 x float>
+  store <16 x float> %v118, ptr %acc51.slot
+  %t.128 = load <16 x float>, ptr %acc52.slot
+  %v119 = fpext <16 x float> %t.128 to <16 x double>
+  %t.129 = load <16 x double>, ptr %total56.slot
+  %v120 = fadd <16 x double> %t.129, %v119
+  %v121 = fptrunc <16 x double> %v120 to <16 x float>
+  store <16 x float> %v121, ptr %acc52.slot
+  br label %if.121.end
+if.121.else:
+  br label %if.121.end
+if.121.end:
+  %t.130 = load <16 x float>, ptr %acc49.slot
+  %t.131 = load <16 x float>, ptr %acc50.slot
+  %v123 = fadd <16 x float> %t.130, %t.131
+  %t.132 = load <16 x float>, ptr %acc51.slot
+  %v124 = fadd <16 x float> %v123, %t.132
+  %t.133 = load <16 x float>, ptr %acc52.slot
+  %v125 = fadd <16 x float> %v124, %t.133
+  %v126 = call reassoc float @llvm.vector.reduce.fadd.v16f32(float -0.0, <16 x float> %v125)
+  %v127 = select i1 true, float %v126, float %v126
+  %v129 = add i64 %n4, %v13
+  %t.134 = insertelement <16 x float> poison, float %v127, i64 0
+  %v132 = shufflevector <16 x float> %t.134, <16 x float> poison, <16 x i32> zeroinitializer
+  %v134 = mul i64 %row, %n5
+  store i64 0, ptr %c128.slot
+  br label %loop.135.head
+loop.135.head:
+  %c128 = load i64, ptr %c128.slot
+  %t.136 = icmp slt i64 %c128, %v11
+  br i1 %t.136, label %loop.135.body, label %loop.135.exit
+loop.135.body:
+  %v130 = add i64 %v129, %c128
+  %p.137 = getelementptr float, ptr %in0, i64 %v130
+  call void @llvm.prefetch.p0(ptr %p.137, i32 0, i32 2, i32 1)
+  %p.138 = getelementptr inbounds float, ptr %kept0, i64 %c128
+  %v131 = load <16 x float>, ptr %p.138, align 4
+  %v133 = fdiv <16 x float> %v131, %v132
+  %v135 = add i64 %v134, %c128
+  %p.139 = getelementptr inbounds float, ptr %out1, i64 %v135
+  store <16 x float> %v133, ptr %p.139, align 4
+  %v136 = add i64 %c128, 16
+  %v137 = add i64 %v129, %v136
+  %p.140 = getelementptr float, ptr %in0, i64 %v137
+  call void @llvm.prefetch.p0(ptr %p.140, i32 0, i32 2, i32 1)
+  %p.141 = getelementptr inbounds float, ptr %kept0, i64 %v136
+  %v138 = load <16 x float>, ptr %p.141, align 4
+  %v139 = fdiv <16 x float> %v138, %v132
+  %v140 = add i64 %v134, %v136
+  %p.142 = getelementptr inbounds float, ptr %out1, i64 %v140
+  store <16 x float> %v139, ptr %p.142, align 4
+  %v141 = add i64 %c128, 32
+  %v142 = add i64 %v129, %v141
+  %p.143 = getelementptr float, ptr %in0, i64 %v142
+  call void @llvm.prefetch.p0(ptr %p.143, i32 0, i32 2, i32 1)
+  %p.144 = getelementptr inbounds float, ptr %kept0, i64 %v141
+  %v143 = load <16 x float>, ptr %p.144, align 4
+  %v144 = fdiv <16 x float> %v143, %v132
+  %v145 = add i64 %v134, %v141
+  %p.145 = getelementptr inbounds float, ptr %out1, i64 %v145
+  store <16 x float> %v144, ptr %p.145, align 4
+  %v146 = add i64 %c128, 48
+  %v147 = add i64 %v129, %v146
+  %p.146 = getelementptr float, ptr %in0, i64 %v147
+  call void @llvm.prefetch.p0(ptr %p.146, i32 0, i32 2, i32 1)
+  %p.147 = getelementptr inbounds float, ptr %kept0, i64 %v146
+  %v148 = load <16 x float>, ptr %p.147, align 4
+  %v149 = fdiv <16 x float> %v148, %v132
+  %v150 = add i64 %v134, %v146
+  %p.148 = getelementptr inbounds float, ptr %out1, i64 %v150
+  store <16 x float> %v149, ptr %p.148, align 4
+  %t.149 = add nsw i64 %c128, 64
+  store i64 %t.149, ptr %c128.slot
+  br label %loop.135.head
+loop.135.exit:
+  store i64 %v11, ptr %c151.slot
+  br label %loop.150.head
+loop.150.head:
+  %c151 = load i64, ptr %c151.slot
+  %t.151 = icmp slt i64 %c151, %v32
+  br i1 %t.151, label %loop.150.body, label %loop.150.exit
+loop.150.body:
+  %v152 = add i64 %v129, %c151
+  %p.152 = getelementptr float, ptr %in0, i64 %v152
+  call void @llvm.prefetch.p0(ptr %p.152, i32 0, i32 2, i32 1)
+  %p.153 = getelementptr inbounds float, ptr %kept0, i64 %c151
+  %v153 = load <16 x float>, ptr %p.153, align 4
+  %v154 = fdiv <16 x float> %v153, %v132
+  %v155 = add i64 %v134, %c151
+  %p.154 = getelementptr inbounds float, ptr %out1, i64 %v155
+  store <16 x float> %v154, ptr %p.154, align 4
+  %t.155 = add nsw i64 %c151, 16
+  store i64 %t.155, ptr %c151.slot
+  br label %loop.150.head
+loop.150.exit:
+  br i1 %v43, label %if.156.then, label %if.156.else
+if.156.then:
+  %v156 = sub i64 %n3, %v32
+  %t.157 = call i64 @llvm.smin.i64(i64 %v156, i64 16)
+  %t.158 = trunc i64 %t.157 to i32
+  %t.159 = insertelement <16 x i32> poison, i32 %t.158, i64 0
+  %t.160 = shufflevector <16 x i32> %t.159, <16 x i32> poison, <16 x i32> zeroinitializer
+  %v157 = icmp slt <16 x i32> <i32 0, i32 1, i32 2, i32 3, i32 4, i32 5, i32 6, i32 7, i32 8, i32 9, i32 10, i32 11, i32 12, i32 13, i32 14, i32 15>, %t.160
+  %p.161 = getelementptr inbounds float, ptr %kept0, i64 %v32
+  %v158 = call <16 x float> @llvm.masked.load.v16f32.p0(ptr %p.161, i32 4, <16 x i1> %v157, <16 x float> zeroinitializer)
+  %v159 = fdiv <16 x float> %v158, %v132
+  %v160 = add i64 %v134, %v32
+  %p.162 = getelementptr inbounds float, ptr %out1, i64 %v160
+  call void @llvm.masked.store.v16f32.p0(<16 x float> %v159, ptr %p.162, i32 4, <16 x i1> %v157)
+  br label %if.156.end
+if.156.else:
+  br label %if.156.end
+if.156.end:
+  %t.163 = add nsw i64 %row, 1
+  store i64 %t.163, ptr %row.slot
+  br label %loop.8.head
+loop.8.exit:
   ret void
 }
 define i32 @softmax(ptr %in0, ptr %out1, ptr %sizes, ptr %scratch) #0 {

@@ -66,6 +66,19 @@ def test_short_rows_of_special_values() -> None:
         torch.testing.assert_close(fusewright.fuse(f)(x), f(x), equal_nan=True)
 
 
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64], ids=str)
+@pytest.mark.parametrize("cols", [40, 203])
+def test_extremes_of_special_values(cols: int, dtype: torch.dtype) -> None:
+    """Of rows whose columns fill the lanes: NaN of either sign wins, zeros of one sign keep it."""
+    x = torch.randn(40, cols, dtype=dtype)
+    x[3, 1], x[4, cols - 1], x[5], x[6, 0], x[7, 2] = torch.nan, -torch.nan, -torch.inf, torch.inf, -torch.inf
+    x[8], x[9], x[10], x[11] = x[8].abs() + 1, -x[9].abs() - 1, 0.0, -0.0
+    for f in (lambda x: (x * 2).amax(-1), lambda x: (x * 2).amin(-1)):
+        got = fusewright.fuse(f)(x)
+        torch.testing.assert_close(got, f(x), rtol=0, atol=0, equal_nan=True)
+        assert got[10:12].signbit().tolist() == [False, True]
+
+
 def test_sums_of_short_rows_are_as_exact_as_those_of_eager() -> None:
     torch.manual_seed(0)
     x = torch.rand(20000, 31)

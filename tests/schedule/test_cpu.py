@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from fusewright.core.dtypes import f16, f32, f64, i32, i64
+from fusewright.core.dtypes import DType, bf16, f16, f32, f64, i32, i64
 from fusewright.core.errors import Refusal
 from fusewright.graph.builder import Builder
 from fusewright.graph.ir import Value
@@ -61,6 +61,44 @@ def test_the_axis_with_unit_stride_is_vectorised() -> None:
     assert _axes(inner, outer)[0] == (("i0",), ("i1",), "i1")
     rows, cols, vector = _axes(inner, outer)[1]
     assert vector == "i1" and "i0" in (*rows, *cols)
+
+
+def test_what_a_row_costs_decides_what_fills_wide_lanes() -> None:
+    """Up to how many points sixteen lanes have a row each."""
+
+    def sums(b: Builder, x: Value) -> Value:
+        return b.reduce("sum", x, [1])
+
+    def deviations(b: Builder, x: Value) -> Value:
+        return sums(b, b.mul(c := b.sub(x, b.reduce("sum", x, [1], keepdim=True)), c))
+
+    def logarithms(b: Builder, x: Value) -> Value:
+        return b.log(sums(b, b.exp(x)))
+
+    def most(program: Callable[[Builder, Value], Value], dtype: DType, through: DType) -> int:
+        def of(m: int) -> bool:
+            def built(b: Builder) -> Value:
+                x = b.input(dtype, (1000, m))
+                return program(b, x if dtype is through else b.cast(x, through))
+
+            _, s = planned(graph_of(built), 16)
+            return s.vector in s.rows
+
+        return next(m for m in range(4, 300, 4) if not of(m))
+
+    assert most(sums, f32, f32) == 24 and most(sums, bf16, f32) == 44
+    assert most(deviations, f32, f32) == 32 and most(deviations, f32, f64) == 48
+    assert most(logarithms, f32, f32) == 56
+
+
+def test_no_rows_fill_no_lanes() -> None:
+    def centred(b: Builder) -> Value:
+        x = b.input(f32, (20,))
+        return b.sub(x, b.reduce("sum", x, [0]))
+
+    for lanes in (8, 16):
+        _, s = planned(graph_of(centred), lanes)
+        assert s.rows == () and s.vector in s.cols
 
 
 def test_directives_are_text() -> None:
