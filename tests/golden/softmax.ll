@@ -29,8 +29,8 @@ entry:
   %b59.slot = alloca i64
   %c58.slot = alloca i64
   %c96.slot = alloca i64
-  %c128.slot = alloca i64
-  %c151.slot = alloca i64
+  %c126.slot = alloca i64
+  %c149.slot = alloca i64
   %ctx.0 = getelementptr i64, ptr %ctx, i64 0
   %in0 = load ptr, ptr %ctx.0
   %ctx.1 = getelementptr i64, ptr %ctx, i64 1
@@ -70,103 +70,103 @@ entry:
   %v3 = add i64 %tid, 1
   %v4 = mul i64 %v3, %n2
   %v5 = udiv i64 %v4, %nth
-  store i64 %v2, ptr %row.slot
-  br label %loop.8.head
-loop.8.head:
-  %row = load i64, ptr %row.slot
-  %t.9 = icmp slt i64 %row, %v5
-  br i1 %t.9, label %loop.8.body, label %loop.8.exit
-loop.8.body:
-  store <16 x float> splat (float 0xFFF0000000000000), ptr %acc6.slot
-  store <16 x float> splat (float 0xFFF0000000000000), ptr %acc7.slot
-  store <16 x float> splat (float 0xFFF0000000000000), ptr %acc8.slot
-  store <16 x float> splat (float 0xFFF0000000000000), ptr %acc9.slot
   %v10 = udiv i64 %n3, 64
   %v11 = mul i64 %v10, 64
-  %v13 = mul i64 %row, %n4
-  store i64 0, ptr %c12.slot
-  br label %loop.10.head
-loop.10.head:
-  %c12 = load i64, ptr %c12.slot
-  %t.11 = icmp slt i64 %c12, %v11
-  br i1 %t.11, label %loop.10.body, label %loop.10.exit
-loop.10.body:
-  %v14 = add i64 %v13, %c12
-  %p.12 = getelementptr inbounds float, ptr %in0, i64 %v14
-  %v15 = load <16 x float>, ptr %p.12, align 4
-  %t.13 = load <16 x float>, ptr %acc6.slot
-  %t.14 = fcmp ogt <16 x float> %t.13, %v15
-  %t.15 = select <16 x i1> %t.14, <16 x float> %t.13, <16 x float> %v15
-  %t.16 = fcmp uno <16 x float> %t.13, %t.13
-  %v16 = select <16 x i1> %t.16, <16 x float> %t.13, <16 x float> %t.15
-  store <16 x float> %v16, ptr %acc6.slot
-  %v17 = add i64 %c12, 16
-  %v18 = add i64 %v13, %v17
-  %p.17 = getelementptr inbounds float, ptr %in0, i64 %v18
-  %v19 = load <16 x float>, ptr %p.17, align 4
-  %t.18 = load <16 x float>, ptr %acc7.slot
-  %t.19 = fcmp ogt <16 x float> %t.18, %v19
-  %t.20 = select <16 x i1> %t.19, <16 x float> %t.18, <16 x float> %v19
-  %t.21 = fcmp uno <16 x float> %t.18, %t.18
-  %v20 = select <16 x i1> %t.21, <16 x float> %t.18, <16 x float> %t.20
-  store <16 x float> %v20, ptr %acc7.slot
-  %v21 = add i64 %c12, 32
-  %v22 = add i64 %v13, %v21
-  %p.22 = getelementptr inbounds float, ptr %in0, i64 %v22
-  %v23 = load <16 x float>, ptr %p.22, align 4
-  %t.23 = load <16 x float>, ptr %acc8.slot
-  %t.24 = fcmp ogt <16 x float> %t.23, %v23
-  %t.25 = select <16 x i1> %t.24, <16 x float> %t.23, <16 x float> %v23
-  %t.26 = fcmp uno <16 x float> %t.23, %t.23
-  %v24 = select <16 x i1> %t.26, <16 x float> %t.23, <16 x float> %t.25
-  store <16 x float> %v24, ptr %acc8.slot
-  %v25 = add i64 %c12, 48
-  %v26 = add i64 %v13, %v25
-  %p.27 = getelementptr inbounds float, ptr %in0, i64 %v26
-  %v27 = load <16 x float>, ptr %p.27, align 4
-  %t.28 = load <16 x float>, ptr %acc9.slot
-  %t.29 = fcmp ogt <16 x float> %t.28, %v27
-  %t.30 = select <16 x i1> %t.29, <16 x float> %t.28, <16 x float> %v27
-  %t.31 = fcmp uno <16 x float> %t.28, %t.28
-  %v28 = select <16 x i1> %t.31, <16 x float> %t.28, <16 x float> %t.30
-  store <16 x float> %v28, ptr %acc9.slot
-  %t.32 = add nsw i64 %c12, 64
-  store i64 %t.32, ptr %c12.slot
-  br label %loop.10.head
-loop.10.exit:
   %v29 = sub i64 %n3, %v11
   %v30 = udiv i64 %v29, 16
   %v31 = mul i64 %v30, 16
   %v32 = add i64 %v11, %v31
-  store i64 %v11, ptr %c33.slot
-  br label %loop.33.head
-loop.33.head:
-  %c33 = load i64, ptr %c33.slot
-  %t.34 = icmp slt i64 %c33, %v32
-  br i1 %t.34, label %loop.33.body, label %loop.33.exit
-loop.33.body:
-  %v34 = add i64 %v13, %c33
-  %p.35 = getelementptr inbounds float, ptr %in0, i64 %v34
-  %v35 = load <16 x float>, ptr %p.35, align 4
-  %t.36 = load <16 x float>, ptr %acc6.slot
-  %t.37 = fcmp ogt <16 x float> %t.36, %v35
-  %t.38 = select <16 x i1> %t.37, <16 x float> %t.36, <16 x float> %v35
-  %t.39 = fcmp uno <16 x float> %t.36, %t.36
-  %v36 = select <16 x i1> %t.39, <16 x float> %t.36, <16 x float> %t.38
-  store <16 x float> %v36, ptr %acc6.slot
-  %t.40 = add nsw i64 %c33, 16
-  store i64 %t.40, ptr %c33.slot
-  br label %loop.33.head
-loop.33.exit:
-  %v43 = icmp slt i64 %v32, %n3
-  br i1 %v43, label %if.41.then, label %if.41.else
-if.41.then:
   %v37 = sub i64 %n3, %v32
-  %t.42 = call i64 @llvm.smin.i64(i64 %v37, i64 16)
-  %t.43 = trunc i64 %t.42 to i32
-  %t.44 = insertelement <16 x i32> poison, i32 %t.43, i64 0
-  %t.45 = shufflevector <16 x i32> %t.44, <16 x i32> poison, <16 x i32> zeroinitializer
-  %v38 = icmp slt <16 x i32> <i32 0, i32 1, i32 2, i32 3, i32 4, i32 5, i32 6, i32 7, i32 8, i32 9, i32 10, i32 11, i32 12, i32 13, i32 14, i32 15>, %t.45
+  %t.8 = call i64 @llvm.smin.i64(i64 %v37, i64 16)
+  %t.9 = trunc i64 %t.8 to i32
+  %t.10 = insertelement <16 x i32> poison, i32 %t.9, i64 0
+  %t.11 = shufflevector <16 x i32> %t.10, <16 x i32> poison, <16 x i32> zeroinitializer
+  %v38 = icmp slt <16 x i32> <i32 0, i32 1, i32 2, i32 3, i32 4, i32 5, i32 6, i32 7, i32 8, i32 9, i32 10, i32 11, i32 12, i32 13, i32 14, i32 15>, %t.11
+  %v43 = icmp slt i64 %v32, %n3
+  store i64 %v2, ptr %row.slot
+  br label %loop.12.head
+loop.12.head:
+  %row = load i64, ptr %row.slot
+  %t.13 = icmp slt i64 %row, %v5
+  br i1 %t.13, label %loop.12.body, label %loop.12.exit
+loop.12.body:
+  store <16 x float> splat (float 0xFFF0000000000000), ptr %acc6.slot
+  store <16 x float> splat (float 0xFFF0000000000000), ptr %acc7.slot
+  store <16 x float> splat (float 0xFFF0000000000000), ptr %acc8.slot
+  store <16 x float> splat (float 0xFFF0000000000000), ptr %acc9.slot
+  %v13 = mul i64 %row, %n4
+  store i64 0, ptr %c12.slot
+  br label %loop.14.head
+loop.14.head:
+  %c12 = load i64, ptr %c12.slot
+  %t.15 = icmp slt i64 %c12, %v11
+  br i1 %t.15, label %loop.14.body, label %loop.14.exit
+loop.14.body:
+  %v14 = add i64 %v13, %c12
+  %p.16 = getelementptr inbounds float, ptr %in0, i64 %v14
+  %v15 = load <16 x float>, ptr %p.16, align 4
+  %t.17 = load <16 x float>, ptr %acc6.slot
+  %t.18 = fcmp ogt <16 x float> %t.17, %v15
+  %t.19 = select <16 x i1> %t.18, <16 x float> %t.17, <16 x float> %v15
+  %t.20 = fcmp uno <16 x float> %t.17, %t.17
+  %v16 = select <16 x i1> %t.20, <16 x float> %t.17, <16 x float> %t.19
+  store <16 x float> %v16, ptr %acc6.slot
+  %v17 = add i64 %c12, 16
+  %v18 = add i64 %v13, %v17
+  %p.21 = getelementptr inbounds float, ptr %in0, i64 %v18
+  %v19 = load <16 x float>, ptr %p.21, align 4
+  %t.22 = load <16 x float>, ptr %acc7.slot
+  %t.23 = fcmp ogt <16 x float> %t.22, %v19
+  %t.24 = select <16 x i1> %t.23, <16 x float> %t.22, <16 x float> %v19
+  %t.25 = fcmp uno <16 x float> %t.22, %t.22
+  %v20 = select <16 x i1> %t.25, <16 x float> %t.22, <16 x float> %t.24
+  store <16 x float> %v20, ptr %acc7.slot
+  %v21 = add i64 %c12, 32
+  %v22 = add i64 %v13, %v21
+  %p.26 = getelementptr inbounds float, ptr %in0, i64 %v22
+  %v23 = load <16 x float>, ptr %p.26, align 4
+  %t.27 = load <16 x float>, ptr %acc8.slot
+  %t.28 = fcmp ogt <16 x float> %t.27, %v23
+  %t.29 = select <16 x i1> %t.28, <16 x float> %t.27, <16 x float> %v23
+  %t.30 = fcmp uno <16 x float> %t.27, %t.27
+  %v24 = select <16 x i1> %t.30, <16 x float> %t.27, <16 x float> %t.29
+  store <16 x float> %v24, ptr %acc8.slot
+  %v25 = add i64 %c12, 48
+  %v26 = add i64 %v13, %v25
+  %p.31 = getelementptr inbounds float, ptr %in0, i64 %v26
+  %v27 = load <16 x float>, ptr %p.31, align 4
+  %t.32 = load <16 x float>, ptr %acc9.slot
+  %t.33 = fcmp ogt <16 x float> %t.32, %v27
+  %t.34 = select <16 x i1> %t.33, <16 x float> %t.32, <16 x float> %v27
+  %t.35 = fcmp uno <16 x float> %t.32, %t.32
+  %v28 = select <16 x i1> %t.35, <16 x float> %t.32, <16 x float> %t.34
+  store <16 x float> %v28, ptr %acc9.slot
+  %t.36 = add nsw i64 %c12, 64
+  store i64 %t.36, ptr %c12.slot
+  br label %loop.14.head
+loop.14.exit:
+  store i64 %v11, ptr %c33.slot
+  br label %loop.37.head
+loop.37.head:
+  %c33 = load i64, ptr %c33.slot
+  %t.38 = icmp slt i64 %c33, %v32
+  br i1 %t.38, label %loop.37.body, label %loop.37.exit
+loop.37.body:
+  %v34 = add i64 %v13, %c33
+  %p.39 = getelementptr inbounds float, ptr %in0, i64 %v34
+  %v35 = load <16 x float>, ptr %p.39, align 4
+  %t.40 = load <16 x float>, ptr %acc6.slot
+  %t.41 = fcmp ogt <16 x float> %t.40, %v35
+  %t.42 = select <16 x i1> %t.41, <16 x float> %t.40, <16 x float> %v35
+  %t.43 = fcmp uno <16 x float> %t.40, %t.40
+  %v36 = select <16 x i1> %t.43, <16 x float> %t.40, <16 x float> %t.42
+  store <16 x float> %v36, ptr %acc6.slot
+  %t.44 = add nsw i64 %c33, 16
+  store i64 %t.44, ptr %c33.slot
+  br label %loop.37.head
+loop.37.exit:
+  br i1 %v43, label %if.45.then, label %if.45.else
+if.45.then:
   %v39 = add i64 %v13, %v32
   %p.46 = getelementptr inbounds float, ptr %in0, i64 %v39
   %v40 = call <16 x float> @llvm.masked.load.v16f32.p0(ptr %p.46, i32 4, <16 x i1> %v38, <16 x float> zeroinitializer)
@@ -178,10 +178,10 @@ if.41.then:
   %t.51 = load <16 x float>, ptr %acc6.slot
   %v42 = select <16 x i1> %v38, <16 x float> %v41, <16 x float> %t.51
   store <16 x float> %v42, ptr %acc6.slot
-  br label %if.41.end
-if.41.else:
-  br label %if.41.end
-if.41.end:
+  br label %if.45.end
+if.45.else:
+  br label %if.45.end
+if.45.end:
   %t.52 = load <16 x float>, ptr %acc6.slot
   %t.53 = load <16 x float>, ptr %acc7.slot
   %t.54 = fcmp ogt <16 x float> %t.52, %t.53
@@ -346,165 +346,153 @@ loop.105.body:
 loop.105.exit:
   br i1 %v43, label %if.111.then, label %if.111.else
 if.111.then:
-  %v102 = sub i64 %n3, %v32
-  %t.112 = call i64 @llvm.smin.i64(i64 %v102, i64 16)
-  %t.113 = trunc i64 %t.112 to i32
-  %t.114 = insertelement <16 x i32> poison, i32 %t.113, i64 0
-  %t.115 = shufflevector <16 x i32> %t.114, <16 x i32> poison, <16 x i32> zeroinitializer
-  %v103 = icmp slt <16 x i32> <i32 0, i32 1, i32 2, i32 3, i32 4, i32 5, i32 6, i32 7, i32 8, i32 9, i32 10, i32 11, i32 12, i32 13, i32 14, i32 15>, %t.115
-  %v104 = add i64 %v13, %v32
-  %p.116 = getelementptr inbounds float, ptr %in0, i64 %v104
-  %v105 = call <16 x float> @llvm.masked.load.v16f32.p0(ptr %p.116, i32 4, <16 x i1> %v103, <16 x float> zeroinitializer)
-  %v106 = fsub <16 x float> %v105, %v64
-  %v107 = call <16 x float> @Sleef_expf16_u10(<16 x float> %v106)
-  %p.117 = getelementptr inbounds float, ptr %kept0, i64 %v32
-  call void @llvm.masked.store.v16f32.p0(<16 x float> %v107, ptr %p.117, i32 4, <16 x i1> %v103)
-  %t.118 = load <16 x float>, ptr %acc49.slot
-  %v108 = fadd <16 x float> %t.118, %v107
-  %t.119 = load <16 x float>, ptr %acc49.slot
-  %v109 = select <16 x i1> %v103, <16 x float> %v108, <16 x float> %t.119
-  store <16 x float> %v109, ptr %acc49.slot
+  %v102 = add i64 %v13, %v32
+  %p.112 = getelementptr inbounds float, ptr %in0, i64 %v102
+  %v103 = call <16 x float> @llvm.masked.load.v16f32.p0(ptr %p.112, i32 4, <16 x i1> %v38, <16 x float> zeroinitializer)
+  %v104 = fsub <16 x float> %v103, %v64
+  %v105 = call <16 x float> @Sleef_expf16_u10(<16 x float> %v104)
+  %p.113 = getelementptr inbounds float, ptr %kept0, i64 %v32
+  call void @llvm.masked.store.v16f32.p0(<16 x float> %v105, ptr %p.113, i32 4, <16 x i1> %v38)
+  %t.114 = load <16 x float>, ptr %acc49.slot
+  %v106 = fadd <16 x float> %t.114, %v105
+  %t.115 = load <16 x float>, ptr %acc49.slot
+  %v107 = select <16 x i1> %v38, <16 x float> %v106, <16 x float> %t.115
+  store <16 x float> %v107, ptr %acc49.slot
   br label %if.111.end
 if.111.else:
   br label %if.111.end
 if.111.end:
-  %t.120 = load i64, ptr %some57.slot
-  %v122 = icmp eq i64 %t.120, 1
-  br i1 %v122, label %if.121.then, label %if.121.else
-if.121.then:
-  %t.122 = load <16 x float>, ptr %acc49.slot
-  %v110 = fpext <16 x float> %t.122 to <16 x double>
-  %t.123 = load <16 x double>, ptr %total53.slot
-  %v111 = fadd <16 x double> %t.123, %v110
-  %v112 = fptrunc <16 x double> %v111 to <16 x float>
-  store <16 x float> %v112, ptr %acc49.slot
-  %t.124 = load <16 x float>, ptr %acc50.slot
-  %v113 = fpext <16 x float> %t.124 to <16 x double>
-  %t.125 = load <16 x double>, ptr %total54.slot
-  %v114 = fadd <16 x double> %t.125, %v113
-  %v115 = fptrunc <16 x double> %v114 to <16 x float>
-  store <16 x float> %v115, ptr %acc50.slot
-  %t.126 = load <16 x float>, ptr %acc51.slot
-  %v116 = fpext <16 x float> %t.126 to <16 x double>
-  %t.127 = load <16 x double>, ptr %total55.slot
-  %v117 = fadd <16 x double> %t.127, %v116
-  %v118 = fptrunc <16 x double> %v117 to <16 x float>
-  store <16 x float> %v118, ptr %acc51.slot
-  %t.128 = load <16 x float>, ptr %acc52.slot
-  %v119 = fpext <16 x float> %t.128 to <16 x double>
-  %t.129 = load <16 x double>, ptr %total56.slot
-  %v120 = fadd <16 x double> %t.129, %v119
-  %v121 = fptrunc <16 x double> %v120 to <16 x float>
-  store <16 x float> %v121, ptr %acc52.slot
-  br label %if.121.end
-if.121.else:
-  br label %if.121.end
-if.121.end:
-  %t.130 = load <16 x float>, ptr %acc49.slot
-  %t.131 = load <16 x float>, ptr %acc50.slot
-  %v123 = fadd <16 x float> %t.130, %t.131
-  %t.132 = load <16 x float>, ptr %acc51.slot
-  %v124 = fadd <16 x float> %v123, %t.132
-  %t.133 = load <16 x float>, ptr %acc52.slot
-  %v125 = fadd <16 x float> %v124, %t.133
-  %v126 = call reassoc float @llvm.vector.reduce.fadd.v16f32(float -0.0, <16 x float> %v125)
-  %v127 = select i1 true, float %v126, float %v126
-  %v129 = add i64 %n4, %v13
-  %t.134 = insertelement <16 x float> poison, float %v127, i64 0
-  %v132 = shufflevector <16 x float> %t.134, <16 x float> poison, <16 x i32> zeroinitializer
-  %v134 = mul i64 %row, %n5
-  store i64 0, ptr %c128.slot
-  br label %loop.135.head
-loop.135.head:
-  %c128 = load i64, ptr %c128.slot
-  %t.136 = icmp slt i64 %c128, %v11
-  br i1 %t.136, label %loop.135.body, label %loop.135.exit
-loop.135.body:
-  %v130 = add i64 %v129, %c128
-  %p.137 = getelementptr float, ptr %in0, i64 %v130
-  call void @llvm.prefetch.p0(ptr %p.137, i32 0, i32 2, i32 1)
-  %p.138 = getelementptr inbounds float, ptr %kept0, i64 %c128
-  %v131 = load <16 x float>, ptr %p.138, align 4
-  %v133 = fdiv <16 x float> %v131, %v132
-  %v135 = add i64 %v134, %c128
-  %p.139 = getelementptr inbounds float, ptr %out1, i64 %v135
-  store <16 x float> %v133, ptr %p.139, align 4
-  %v136 = add i64 %c128, 16
-  %v137 = add i64 %v129, %v136
-  %p.140 = getelementptr float, ptr %in0, i64 %v137
-  call void @llvm.prefetch.p0(ptr %p.140, i32 0, i32 2, i32 1)
-  %p.141 = getelementptr inbounds float, ptr %kept0, i64 %v136
-  %v138 = load <16 x float>, ptr %p.141, align 4
-  %v139 = fdiv <16 x float> %v138, %v132
-  %v140 = add i64 %v134, %v136
-  %p.142 = getelementptr inbounds float, ptr %out1, i64 %v140
-  store <16 x float> %v139, ptr %p.142, align 4
-  %v141 = add i64 %c128, 32
-  %v142 = add i64 %v129, %v141
-  %p.143 = getelementptr float, ptr %in0, i64 %v142
-  call void @llvm.prefetch.p0(ptr %p.143, i32 0, i32 2, i32 1)
-  %p.144 = getelementptr inbounds float, ptr %kept0, i64 %v141
-  %v143 = load <16 x float>, ptr %p.144, align 4
-  %v144 = fdiv <16 x float> %v143, %v132
-  %v145 = add i64 %v134, %v141
-  %p.145 = getelementptr inbounds float, ptr %out1, i64 %v145
-  store <16 x float> %v144, ptr %p.145, align 4
-  %v146 = add i64 %c128, 48
-  %v147 = add i64 %v129, %v146
-  %p.146 = getelementptr float, ptr %in0, i64 %v147
-  call void @llvm.prefetch.p0(ptr %p.146, i32 0, i32 2, i32 1)
-  %p.147 = getelementptr inbounds float, ptr %kept0, i64 %v146
-  %v148 = load <16 x float>, ptr %p.147, align 4
-  %v149 = fdiv <16 x float> %v148, %v132
-  %v150 = add i64 %v134, %v146
-  %p.148 = getelementptr inbounds float, ptr %out1, i64 %v150
-  store <16 x float> %v149, ptr %p.148, align 4
-  %t.149 = add nsw i64 %c128, 64
-  store i64 %t.149, ptr %c128.slot
-  br label %loop.135.head
-loop.135.exit:
-  store i64 %v11, ptr %c151.slot
-  br label %loop.150.head
-loop.150.head:
-  %c151 = load i64, ptr %c151.slot
-  %t.151 = icmp slt i64 %c151, %v32
-  br i1 %t.151, label %loop.150.body, label %loop.150.exit
-loop.150.body:
-  %v152 = add i64 %v129, %c151
-  %p.152 = getelementptr float, ptr %in0, i64 %v152
-  call void @llvm.prefetch.p0(ptr %p.152, i32 0, i32 2, i32 1)
-  %p.153 = getelementptr inbounds float, ptr %kept0, i64 %c151
-  %v153 = load <16 x float>, ptr %p.153, align 4
-  %v154 = fdiv <16 x float> %v153, %v132
-  %v155 = add i64 %v134, %c151
-  %p.154 = getelementptr inbounds float, ptr %out1, i64 %v155
-  store <16 x float> %v154, ptr %p.154, align 4
-  %t.155 = add nsw i64 %c151, 16
-  store i64 %t.155, ptr %c151.slot
-  br label %loop.150.head
-loop.150.exit:
-  br i1 %v43, label %if.156.then, label %if.156.else
-if.156.then:
-  %v156 = sub i64 %n3, %v32
-  %t.157 = call i64 @llvm.smin.i64(i64 %v156, i64 16)
-  %t.158 = trunc i64 %t.157 to i32
-  %t.159 = insertelement <16 x i32> poison, i32 %t.158, i64 0
-  %t.160 = shufflevector <16 x i32> %t.159, <16 x i32> poison, <16 x i32> zeroinitializer
-  %v157 = icmp slt <16 x i32> <i32 0, i32 1, i32 2, i32 3, i32 4, i32 5, i32 6, i32 7, i32 8, i32 9, i32 10, i32 11, i32 12, i32 13, i32 14, i32 15>, %t.160
-  %p.161 = getelementptr inbounds float, ptr %kept0, i64 %v32
-  %v158 = call <16 x float> @llvm.masked.load.v16f32.p0(ptr %p.161, i32 4, <16 x i1> %v157, <16 x float> zeroinitializer)
-  %v159 = fdiv <16 x float> %v158, %v132
-  %v160 = add i64 %v134, %v32
-  %p.162 = getelementptr inbounds float, ptr %out1, i64 %v160
-  call void @llvm.masked.store.v16f32.p0(<16 x float> %v159, ptr %p.162, i32 4, <16 x i1> %v157)
-  br label %if.156.end
-if.156.else:
-  br label %if.156.end
-if.156.end:
-  %t.163 = add nsw i64 %row, 1
-  store i64 %t.163, ptr %row.slot
-  br label %loop.8.head
-loop.8.exit:
+  %t.116 = load i64, ptr %some57.slot
+  %v120 = icmp eq i64 %t.116, 1
+  br i1 %v120, label %if.117.then, label %if.117.else
+if.117.then:
+  %t.118 = load <16 x float>, ptr %acc49.slot
+  %v108 = fpext <16 x float> %t.118 to <16 x double>
+  %t.119 = load <16 x double>, ptr %total53.slot
+  %v109 = fadd <16 x double> %t.119, %v108
+  %v110 = fptrunc <16 x double> %v109 to <16 x float>
+  store <16 x float> %v110, ptr %acc49.slot
+  %t.120 = load <16 x float>, ptr %acc50.slot
+  %v111 = fpext <16 x float> %t.120 to <16 x double>
+  %t.121 = load <16 x double>, ptr %total54.slot
+  %v112 = fadd <16 x double> %t.121, %v111
+  %v113 = fptrunc <16 x double> %v112 to <16 x float>
+  store <16 x float> %v113, ptr %acc50.slot
+  %t.122 = load <16 x float>, ptr %acc51.slot
+  %v114 = fpext <16 x float> %t.122 to <16 x double>
+  %t.123 = load <16 x double>, ptr %total55.slot
+  %v115 = fadd <16 x double> %t.123, %v114
+  %v116 = fptrunc <16 x double> %v115 to <16 x float>
+  store <16 x float> %v116, ptr %acc51.slot
+  %t.124 = load <16 x float>, ptr %acc52.slot
+  %v117 = fpext <16 x float> %t.124 to <16 x double>
+  %t.125 = load <16 x double>, ptr %total56.slot
+  %v118 = fadd <16 x double> %t.125, %v117
+  %v119 = fptrunc <16 x double> %v118 to <16 x float>
+  store <16 x float> %v119, ptr %acc52.slot
+  br label %if.117.end
+if.117.else:
+  br label %if.117.end
+if.117.end:
+  %t.126 = load <16 x float>, ptr %acc49.slot
+  %t.127 = load <16 x float>, ptr %acc50.slot
+  %v121 = fadd <16 x float> %t.126, %t.127
+  %t.128 = load <16 x float>, ptr %acc51.slot
+  %v122 = fadd <16 x float> %v121, %t.128
+  %t.129 = load <16 x float>, ptr %acc52.slot
+  %v123 = fadd <16 x float> %v122, %t.129
+  %v124 = call reassoc float @llvm.vector.reduce.fadd.v16f32(float -0.0, <16 x float> %v123)
+  %v125 = select i1 true, float %v124, float %v124
+  %v127 = add i64 %n4, %v13
+  %t.130 = insertelement <16 x float> poison, float %v125, i64 0
+  %v130 = shufflevector <16 x float> %t.130, <16 x float> poison, <16 x i32> zeroinitializer
+  %v132 = mul i64 %row, %n5
+  store i64 0, ptr %c126.slot
+  br label %loop.131.head
+loop.131.head:
+  %c126 = load i64, ptr %c126.slot
+  %t.132 = icmp slt i64 %c126, %v11
+  br i1 %t.132, label %loop.131.body, label %loop.131.exit
+loop.131.body:
+  %v128 = add i64 %v127, %c126
+  %p.133 = getelementptr float, ptr %in0, i64 %v128
+  call void @llvm.prefetch.p0(ptr %p.133, i32 0, i32 2, i32 1)
+  %p.134 = getelementptr inbounds float, ptr %kept0, i64 %c126
+  %v129 = load <16 x float>, ptr %p.134, align 4
+  %v131 = fdiv <16 x float> %v129, %v130
+  %v133 = add i64 %v132, %c126
+  %p.135 = getelementptr inbounds float, ptr %out1, i64 %v133
+  store <16 x float> %v131, ptr %p.135, align 4
+  %v134 = add i64 %c126, 16
+  %v135 = add i64 %v127, %v134
+  %p.136 = getelementptr float, ptr %in0, i64 %v135
+  call void @llvm.prefetch.p0(ptr %p.136, i32 0, i32 2, i32 1)
+  %p.137 = getelementptr inbounds float, ptr %kept0, i64 %v134
+  %v136 = load <16 x float>, ptr %p.137, align 4
+  %v137 = fdiv <16 x float> %v136, %v130
+  %v138 = add i64 %v132, %v134
+  %p.138 = getelementptr inbounds float, ptr %out1, i64 %v138
+  store <16 x float> %v137, ptr %p.138, align 4
+  %v139 = add i64 %c126, 32
+  %v140 = add i64 %v127, %v139
+  %p.139 = getelementptr float, ptr %in0, i64 %v140
+  call void @llvm.prefetch.p0(ptr %p.139, i32 0, i32 2, i32 1)
+  %p.140 = getelementptr inbounds float, ptr %kept0, i64 %v139
+  %v141 = load <16 x float>, ptr %p.140, align 4
+  %v142 = fdiv <16 x float> %v141, %v130
+  %v143 = add i64 %v132, %v139
+  %p.141 = getelementptr inbounds float, ptr %out1, i64 %v143
+  store <16 x float> %v142, ptr %p.141, align 4
+  %v144 = add i64 %c126, 48
+  %v145 = add i64 %v127, %v144
+  %p.142 = getelementptr float, ptr %in0, i64 %v145
+  call void @llvm.prefetch.p0(ptr %p.142, i32 0, i32 2, i32 1)
+  %p.143 = getelementptr inbounds float, ptr %kept0, i64 %v144
+  %v146 = load <16 x float>, ptr %p.143, align 4
+  %v147 = fdiv <16 x float> %v146, %v130
+  %v148 = add i64 %v132, %v144
+  %p.144 = getelementptr inbounds float, ptr %out1, i64 %v148
+  store <16 x float> %v147, ptr %p.144, align 4
+  %t.145 = add nsw i64 %c126, 64
+  store i64 %t.145, ptr %c126.slot
+  br label %loop.131.head
+loop.131.exit:
+  store i64 %v11, ptr %c149.slot
+  br label %loop.146.head
+loop.146.head:
+  %c149 = load i64, ptr %c149.slot
+  %t.147 = icmp slt i64 %c149, %v32
+  br i1 %t.147, label %loop.146.body, label %loop.146.exit
+loop.146.body:
+  %v150 = add i64 %v127, %c149
+  %p.148 = getelementptr float, ptr %in0, i64 %v150
+  call void @llvm.prefetch.p0(ptr %p.148, i32 0, i32 2, i32 1)
+  %p.149 = getelementptr inbounds float, ptr %kept0, i64 %c149
+  %v151 = load <16 x float>, ptr %p.149, align 4
+  %v152 = fdiv <16 x float> %v151, %v130
+  %v153 = add i64 %v132, %c149
+  %p.150 = getelementptr inbounds float, ptr %out1, i64 %v153
+  store <16 x float> %v152, ptr %p.150, align 4
+  %t.151 = add nsw i64 %c149, 16
+  store i64 %t.151, ptr %c149.slot
+  br label %loop.146.head
+loop.146.exit:
+  br i1 %v43, label %if.152.then, label %if.152.else
+if.152.then:
+  %p.153 = getelementptr inbounds float, ptr %kept0, i64 %v32
+  %v154 = call <16 x float> @llvm.masked.load.v16f32.p0(ptr %p.153, i32 4, <16 x i1> %v38, <16 x float> zeroinitializer)
+  %v155 = fdiv <16 x float> %v154, %v130
+  %v156 = add i64 %v132, %v32
+  %p.154 = getelementptr inbounds float, ptr %out1, i64 %v156
+  call void @llvm.masked.store.v16f32.p0(<16 x float> %v155, ptr %p.154, i32 4, <16 x i1> %v38)
+  br label %if.152.end
+if.152.else:
+  br label %if.152.end
+if.152.end:
+  %t.155 = add nsw i64 %row, 1
+  store i64 %t.155, ptr %row.slot
+  br label %loop.12.head
+loop.12.exit:
   ret void
 }
 define i32 @softmax(ptr %in0, ptr %out1, ptr %sizes, ptr %scratch) #0 {
