@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from functools import cache, partial
 from typing import TYPE_CHECKING, Any
 
+import torch
 from torch._dynamo.backends.common import aot_autograd
 from torch._dynamo.exc import TorchDynamoException, exceptions_allowed_to_be_fallback
 from torch._functorch.partitioners import default_partition, min_cut_rematerialization_partition
@@ -121,6 +122,12 @@ def _compiler(kind: str, opts: Options, apart: bool = False) -> Callable[[GraphM
     return compiler
 
 
+def _without_memory(gm: GraphModule) -> bool:
+    """Whether an argument is zeros without memory, of which the trace's tensors know nothing. Dynamo guards on that."""
+    given = [getattr(n.meta.get("grapharg"), "example", None) for n in gm.graph.find_nodes(op="placeholder")]
+    return any(isinstance(x, torch.Tensor) and x._is_zerotensor() for x in given)
+
+
 def fusewright(gm: GraphModule, example_inputs: Sequence[Any], **kwargs: Any) -> Any:
     """The backend: called by torch.compile with a traced graph.
 
@@ -131,6 +138,9 @@ def fusewright(gm: GraphModule, example_inputs: Sequence[Any], **kwargs: Any) ->
     given = options_of(kwargs)
     opts = from_mapping(given) if given else current()
     check_operators(opts.disable)
+    if _without_memory(gm):
+        record.plain(f"graph{next(_joints)}", "an argument is zeros without memory")
+        return gm.forward
     parts = Parts(addresses(gm))
     with using(opts), aot_settings():
         skip_timing()
