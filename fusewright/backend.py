@@ -34,7 +34,7 @@ from .trace.lean import Parts, aot_settings
 from .trace.lowering import check_operators
 from .trace.max_pooling import open_max_pooling
 from .trace.padding import pad_products
-from .trace.partition import copy_written, mark_private, recomputing
+from .trace.partition import copy_written, keep_compared, mark_private, recomputing
 from .trace.written_views import addresses, where_it_holds
 
 if TYPE_CHECKING:
@@ -65,6 +65,7 @@ def partition(joint: GraphModule, inputs: Any, **kwargs: Any) -> tuple[GraphModu
         with around(name, about, text):
             rewrite(joint)
     if o.recompute:
+        keep_compared(joint)
         with recomputing(_RECOMPUTED):
             passes = min_cut_rematerialization_partition(joint, inputs, **kwargs)
     else:

@@ -15,7 +15,9 @@ from typing import Any
 import torch
 from torch._functorch import partitioners
 from torch.fx import GraphModule, Node
+from torch.utils.checkpoint import CheckpointPolicy
 
+_EQUALITY = (torch.ops.aten.eq.Tensor, torch.ops.aten.ne.Tensor)
 _operator_lists: Callable[[], Any] | None = getattr(partitioners, "get_default_op_list", None)
 _lock = threading.Lock()
 
@@ -45,6 +47,52 @@ def recomputing(operators: frozenset[Any]) -> Iterator[None]:
             yield
         finally:
             partitioners.get_default_op_list = _operator_lists
+
+
+def keep_compared(joint: GraphModule) -> None:
+    """Have what is made of 16-bit values, and compared with a result made of it (`y == y.amax()`), not computed again.
+
+    Gradients of extremes do that. With other roundings in between, nothing might be equal: a gradient of 0 / 0.
+    """
+    for op in _EQUALITY:
+        for n in joint.graph.find_nodes(op="call_function", target=op):
+            a, b = n.args
+            if not isinstance(a, Node) or not isinstance(b, Node):
+                continue
+            for m in _meeting(a, _above(b)) | _meeting(b, _above(a)):
+                if m.op == "call_function" and "recompute" not in m.meta and any(map(_is_reduced, _above(m))):
+                    m.meta["recompute"] = CheckpointPolicy.MUST_SAVE
+
+
+def _above(n: Node) -> set[Node]:
+    """A node and all that it is made of."""
+    found: set[Node] = set()
+    stack = [n]
+    while stack:
+        n = stack.pop()
+        if n not in found:
+            found.add(n)
+            stack.extend(n.all_input_nodes)
+    return found
+
+
+def _meeting(n: Node, others: set[Node]) -> set[Node]:
+    """The first of `others` on each way up from `n`."""
+    found, seen, stack = set[Node](), set[Node](), [n]
+    while stack:
+        n = stack.pop()
+        if n in others:
+            found.add(n)
+        elif n not in seen:
+            seen.add(n)
+            stack.extend(n.all_input_nodes)
+    return found
+
+
+def _is_reduced(n: Node) -> bool:
+    """Whether a kernel may compute a node with more digits than it has."""
+    val = n.meta.get("val") if n.op == "call_function" else None
+    return isinstance(val, torch.Tensor) and val.dtype in (torch.bfloat16, torch.float16)
 
 
 def copy_written(forward: GraphModule, backward: GraphModule, outputs: int) -> None:
