@@ -65,7 +65,7 @@ def partition(joint: GraphModule, inputs: Any, **kwargs: Any) -> tuple[GraphModu
         with around(name, about, text):
             rewrite(joint)
     if o.recompute:
-        keep_compared(joint)
+        keep_compared(joint, _RECOMPUTED)
         with recomputing(_RECOMPUTED):
             passes = min_cut_rematerialization_partition(joint, inputs, **kwargs)
     else:

@@ -93,3 +93,19 @@ def test_gradients_of_extremes_go_where_eagers_go(name: str) -> None:
     assert not got.isnan().any()
     if name != "scattered":  # another kernel stores what is scattered, and knows of no decision
         torch.testing.assert_close(got, eager, rtol=2e-2, atol=2e-2)
+
+
+def test_what_torch_and_a_kernel_may_compute_is_compared_with_itself() -> None:
+    """A function that torch runs in the forward pass, and a kernel might in the backward pass: other last digits."""
+
+    def fn(x: torch.Tensor) -> torch.Tensor:
+        return x[:, None].expand(x.shape[0], 50).sin().nanmedian()
+
+    fused = torch.compile(fn, backend="fusewright")
+    for seed in range(6):
+        grads = []
+        for run in (fn, fused):
+            x = torch.randn(61, generator=torch.Generator().manual_seed(seed)).requires_grad_()
+            run(x).backward()
+            grads.append(x.grad)
+        torch.testing.assert_close(grads[1], grads[0])
