@@ -13,7 +13,7 @@ from functools import cache
 from typing import Any
 
 import torch
-from torch._functorch import partitioners
+from torch._functorch import config, partitioners
 from torch.fx import GraphModule, Node
 from torch.utils.checkpoint import CheckpointPolicy
 
@@ -24,6 +24,7 @@ _COPIES = "_to_copy clone cat stack constant_pad_nd full full_like zeros_like on
 _EXACT = {getattr(torch.ops.aten, name) for name in (*_ARITHMETIC.split(), *_COPIES.split())}
 _EXACT.add(torch.ops.prims.convert_element_type)
 _operator_lists: Callable[[], Any] | None = getattr(partitioners, "get_default_op_list", None)
+_joined: Callable[[Any], Any] | None = getattr(partitioners, "fx_graph_cse", None)
 _lock = threading.Lock()
 
 
@@ -60,6 +61,10 @@ def keep_compared(joint: GraphModule, operators: frozenset[Any]) -> None:
     With other roundings in between, or by another function (torch's in one pass, a kernel's in the other) nothing might
     be equal: a gradient of 0 / 0. `operators`: what the partitioner may compute again besides what torch lists.
     """
+    if not any(len(n.all_input_nodes) == 2 for n in joint.graph.nodes if n.target in _EQUALITY):
+        return
+    if _joined is not None and config.cse:  # as the partitioner does first: of two nodes that are alike one is left
+        joint.graph = _joined(joint.graph)
     lists = _operator_lists() if _operator_lists is not None else None
     again = operators | getattr(lists, "recomputable_ops", frozenset())
     for op in _EQUALITY:
