@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from functools import cache, partial
 from typing import TYPE_CHECKING, Any
 
+import torch
 from torch._dynamo.backends.common import aot_autograd
 from torch._dynamo.exc import TorchDynamoException, exceptions_allowed_to_be_fallback
 from torch._functorch.partitioners import default_partition, min_cut_rematerialization_partition
@@ -33,7 +34,7 @@ from .trace.lean import Parts, aot_settings
 from .trace.lowering import check_operators
 from .trace.max_pooling import open_max_pooling
 from .trace.padding import pad_products
-from .trace.partition import copy_written, mark_private, recomputing
+from .trace.partition import copy_written, keep_compared, mark_private, recomputing
 from .trace.written_views import addresses, where_it_holds
 
 if TYPE_CHECKING:
@@ -64,6 +65,7 @@ def partition(joint: GraphModule, inputs: Any, **kwargs: Any) -> tuple[GraphModu
         with around(name, about, text):
             rewrite(joint)
     if o.recompute:
+        keep_compared(joint, _RECOMPUTED)
         with recomputing(_RECOMPUTED):
             passes = min_cut_rematerialization_partition(joint, inputs, **kwargs)
     else:
@@ -121,6 +123,12 @@ def _compiler(kind: str, opts: Options, apart: bool = False) -> Callable[[GraphM
     return compiler
 
 
+def _without_memory(gm: GraphModule) -> bool:
+    """Whether an argument is zeros without memory, of which the trace's tensors know nothing. Dynamo guards on that."""
+    given = [getattr(n.meta.get("grapharg"), "example", None) for n in gm.graph.find_nodes(op="placeholder")]
+    return any(isinstance(x, torch.Tensor) and x._is_zerotensor() for x in given)
+
+
 def fusewright(gm: GraphModule, example_inputs: Sequence[Any], **kwargs: Any) -> Any:
     """The backend: called by torch.compile with a traced graph.
 
@@ -131,6 +139,9 @@ def fusewright(gm: GraphModule, example_inputs: Sequence[Any], **kwargs: Any) ->
     given = options_of(kwargs)
     opts = from_mapping(given) if given else current()
     check_operators(opts.disable)
+    if _without_memory(gm):
+        record.plain(f"graph{next(_joints)}", "an argument is zeros without memory")
+        return gm.forward
     parts = Parts(addresses(gm))
     with using(opts), aot_settings():
         skip_timing()

@@ -6,7 +6,8 @@ comparisons whose result leaves its operator, signs, positions of extremes, roun
 given what eager gives them. Comparisons in float32 inside an operator (`elu`, `huber_loss`) choose between formulas
 that meet, and are not decisions; a rule that compares the 16-bit values themselves (`nan_to_num`, `all`, `threshold`)
 means that they are. What leaves the kernel as a wider number, being a 16-bit one to the program, is rounded, too:
-another kernel or an operator that PyTorch runs (`topk`) may decide by it.
+another kernel or an operator that PyTorch runs (`topk`) may decide by it. So are values that leave the kernel together
+with an extreme of them: the gradient of that goes to the values that are equal to it.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from collections.abc import Collection, Sequence
 from ..graph.ir import Eqn, Value
 from ..prims.table import ARG_MONOIDS, STEPWISE
 
+_CARRY = ("cast", "affine", "reshape")  # the same values
 _COMPARISONS = frozenset(("eq", "ne", "lt", "le", "gt", "ge"))
 
 
@@ -26,6 +28,7 @@ def deciding(eqns: Sequence[Eqn], outputs: Collection[Value]) -> frozenset[Value
     for e in eqns:
         leaving.update(v for v in e.inputs if unit.get(v, e.unit) != e.unit)
     found = {e.inputs[0] for e in eqns if e.out in outputs and _widens(e)}
+    found |= _compared(eqns, outputs)
     for e in reversed(eqns):
         if e.out in found:
             found.update(e.inputs)
@@ -35,6 +38,33 @@ def deciding(eqns: Sequence[Eqn], outputs: Collection[Value]) -> frozenset[Value
             found.add(e.out)
             found.update(e.inputs)
     return frozenset(found)
+
+
+def _compared(eqns: Sequence[Eqn], outputs: Collection[Value]) -> set[Value]:
+    """Operands of extremes, where these and 16-bit values that they are made of are among `outputs`."""
+    extremes = [e for e in eqns if e.op == "reduce" and e.params[0] in ("max", "min") and e.out.dtype.is_float]
+    if not extremes:
+        return set()
+    made = {e.out: e for e in eqns}
+    shown, stack = set[Value](), [v for v in outputs if v.dtype.is_reduced]
+    while stack:
+        v = stack.pop()
+        shown.add(v)
+        e = made.get(v)
+        if e is not None and e.op in _CARRY:
+            stack.extend(e.inputs)
+    found: set[Value] = set()
+    for e in extremes:
+        if e.out in shown:
+            below, stack = set[Value](), [*e.inputs]
+            while stack:
+                v = stack.pop()
+                if v in made and v not in below:
+                    below.add(v)
+                    stack.extend(made[v].inputs)
+            if any(v.dtype.is_reduced and v in outputs for v in below):
+                found.update(e.inputs)
+    return found
 
 
 def _widens(e: Eqn) -> bool:

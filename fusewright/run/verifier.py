@@ -139,8 +139,8 @@ def tensor_error(a: Argument, x: Any) -> str:
     """What of a tensor is not as exported, for all sizes; or ""."""
     if a.kind != "tensor":
         return ""
-    if x.layout is not torch.strided or x.is_quantized or x.is_neg() or x.is_conj():
-        return f"is a {x.layout} or lazy tensor: the program takes a plain one (call .contiguous() or .to_dense())"
+    if x.layout is not torch.strided or x.is_quantized or x.is_neg() or x.is_conj() or x._is_zerotensor():
+        return f"is a {x.layout} or lazy tensor: the program takes a plain one (call .clone() or .to_dense())"
     if str(x.dtype) != f"torch.{a.dtype}":
         return f"is of {str(x.dtype).removeprefix('torch.')}: the program takes {a.dtype}"
     if x.device != torch.device(a.device):

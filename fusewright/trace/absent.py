@@ -122,7 +122,7 @@ def reduced(graph: Graph, on: dict[Node, int], there: int, gives: Sequence[bool]
         copied[n] = copied[left] if left is not None else new.node_copy(n, operand)
     new.eliminate_dead_code()
     takes = [n for n in new.nodes if n.op == "placeholder"]
-    used = [bool(n.users) for n in takes]
+    used = [bool(n.users) or isinstance(n.meta.get("val"), torch.SymInt) for n in takes]  # shapes are made of sizes
     for n, u in zip(takes, used, strict=True):
         if not u:
             new.erase_node(n)

@@ -93,9 +93,9 @@ class Checks:
         if type(t) not in TENSORS:
             kind = "a subclass of torch.Tensor" if isinstance(t, torch.Tensor) else f"{t!r:.80}"
             raise self.fail(f"{a.name} must be a tensor ({want}), not {kind}")
-        if t.is_neg() or t.is_conj():
-            raise self.fail(f"{a.name} is negated or conjugated lazily: give {a.name}.resolve_neg().resolve_conj()")
-        if t.layout is not torch.strided or t._is_zerotensor() or t.device.type not in ("cpu", "cuda"):
+        if t.is_neg() or t.is_conj() or t._is_zerotensor():
+            raise self.fail(f"{a.name} is computed lazily (conjugate, negative, zeros): give {a.name}.clone()")
+        if t.layout is not torch.strided or t.device.type not in ("cpu", "cuda"):
             raise self.fail(f"{a.name} must be an ordinary strided tensor, not {t.layout} on {t.device}")
         if torch._C._functorch.is_functorch_wrapped_tensor(t):
             raise self.fail(f"{a.name} is under a transform of torch.func, which definitions do not know")

@@ -244,6 +244,8 @@ class _Preparation:
                 raise UserError(f"{name} is a {type(h.tensor).__name__}: only plain tensors can be compiled")
             if h.tensor.layout is not torch.strided or h.tensor.is_quantized:
                 raise UserError(f"{name} is a {h.tensor.layout} tensor: only strided ones can be compiled")
+            if h.tensor.is_neg() or h.tensor.is_conj() or h.tensor._is_zerotensor():
+                raise UserError(f"{name} is computed lazily (conjugate, negative, zeros): give the module its .clone()")
         return out
 
     def weights(self, root: torch.nn.Module, written: dict[Node, Node]) -> dict[Node, str]:

@@ -36,6 +36,10 @@ class Written(Exception):
     """A traced function writes to a tensor that is not among its arguments."""
 
 
+class Used(Exception):
+    """A traced function computes with such a tensor, where that would not fail."""
+
+
 class Missing(IndexError):
     """A program selects what a tensor has not; eager raises IndexError."""
 
@@ -99,6 +103,8 @@ def explained(e: Exception, pinned: str) -> Exception:
             return cause
         if isinstance(cause, Written):
             return _foreign("writes to", e)
+        if isinstance(cause, Used):
+            return _foreign("uses", e)
         if isinstance(cause, (DataDependentOutputException, DynamicOutputShapeException, GuardOnDataDependentSymNode)):
             if line := _line_of_torch(e):
                 return Refusal("value", f"{line} needs the value of a tensor, which a trace does not know")
@@ -169,6 +175,7 @@ __all__ = [
     "TORCH",
     "Foreign",
     "Missing",
+    "Used",
     "Written",
     "check_constants",
     "check_selections",

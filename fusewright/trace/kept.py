@@ -27,7 +27,7 @@ from torch.utils import _pytree as pytree
 from torch.utils.weak import WeakTensorKeyDictionary
 
 from . import frames
-from .failures import Written
+from .failures import Used, Written
 from .signature import Node
 from .sizes import fixed
 from .state import Change, held_tensors, refuse, undo
@@ -273,7 +273,8 @@ class Kept:
         with torch._C.DisableTorchFunction():
             if x.requires_grad or x.layout is not torch.strided or x.is_quantized or x.is_nested or x.is_inference():
                 return False
-            return x.device.type != "meta" and not (x.is_neg() or x.is_conj() or torch._is_functional_tensor(x))
+            lazy = x.is_neg() or x.is_conj() or x._is_zerotensor()
+            return x.device.type != "meta" and not (lazy or torch._is_functional_tensor(x))
 
     def held(self) -> dict[int, Any]:
         """The tensors that objects among the arguments hold: by id, the object and the way from there."""
@@ -287,6 +288,8 @@ class Kept:
         found = [self.look(x) for x in parts]
         if _writes(func, kwargs) and any(_in_memory(self.look(x)) for x in _targets(func, args, kwargs, parts)):
             raise Written
+        if any(_in_memory(x) and x._is_zerotensor() for x in found):  # torch computes with it before the trace sees it
+            raise Used
         self.asked |= {id(x): x for x in found if _in_memory(x)}
         if any(a is not b for a, b in zip(parts, found, strict=True)):
             args, kwargs = pytree.tree_map(self.look, (args, kwargs))

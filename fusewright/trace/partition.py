@@ -13,10 +13,18 @@ from functools import cache
 from typing import Any
 
 import torch
-from torch._functorch import partitioners
+from torch._functorch import config, partitioners
 from torch.fx import GraphModule, Node
+from torch.utils.checkpoint import CheckpointPolicy
 
+_EQUALITY = (torch.ops.aten.eq.Tensor, torch.ops.aten.ne.Tensor)
+# What is the same, digit by digit, however it is computed
+_ARITHMETIC = "add sub mul div neg abs relu square clamp clamp_min clamp_max maximum minimum where masked_fill"
+_COPIES = "_to_copy clone cat stack constant_pad_nd full full_like zeros_like ones_like scalar_tensor lift_fresh_copy"
+_EXACT = {getattr(torch.ops.aten, name) for name in (*_ARITHMETIC.split(), *_COPIES.split())}
+_EXACT.add(torch.ops.prims.convert_element_type)
 _operator_lists: Callable[[], Any] | None = getattr(partitioners, "get_default_op_list", None)
+_joined: Callable[[Any], Any] | None = getattr(partitioners, "fx_graph_cse", None)
 _lock = threading.Lock()
 
 
@@ -45,6 +53,72 @@ def recomputing(operators: frozenset[Any]) -> Iterator[None]:
             yield
         finally:
             partitioners.get_default_op_list = _operator_lists
+
+
+def keep_compared(joint: GraphModule, operators: frozenset[Any]) -> None:
+    """Have what is compared with a result made of it (`y == y.amax()`) not computed again, as gradients of extremes do.
+
+    With other roundings in between, or by another function (torch's in one pass, a kernel's in the other) nothing might
+    be equal: a gradient of 0 / 0. `operators`: what the partitioner may compute again besides what torch lists.
+    """
+    if not any(len(n.all_input_nodes) == 2 for n in joint.graph.nodes if n.target in _EQUALITY):
+        return
+    if _joined is not None and config.cse:  # as the partitioner does first: of two nodes that are alike one is left
+        joint.graph = _joined(joint.graph)
+    lists = _operator_lists() if _operator_lists is not None else None
+    again = operators | getattr(lists, "recomputable_ops", frozenset())
+    for op in _EQUALITY:
+        for n in joint.graph.find_nodes(op="call_function", target=op):
+            a, b = n.args
+            if not isinstance(a, Node) or not isinstance(b, Node):
+                continue
+            for m in _meeting(a, _above(b)) | _meeting(b, _above(a)):
+                if m.op == "call_function" and "recompute" not in m.meta and _varies(m, again):
+                    m.meta["recompute"] = CheckpointPolicy.MUST_SAVE
+
+
+def _above(n: Node) -> set[Node]:
+    """A node and all that it is made of."""
+    found: set[Node] = set()
+    stack = [n]
+    while stack:
+        n = stack.pop()
+        if n not in found:
+            found.add(n)
+            stack.extend(n.all_input_nodes)
+    return found
+
+
+def _meeting(n: Node, others: set[Node]) -> set[Node]:
+    """The first of `others` on each way up from `n`."""
+    found, seen, stack = set[Node](), set[Node](), [n]
+    while stack:
+        n = stack.pop()
+        if n in others:
+            found.add(n)
+        elif n not in seen:
+            seen.add(n)
+            stack.extend(n.all_input_nodes)
+    return found
+
+
+def _varies(n: Node, again: frozenset[Any]) -> bool:
+    """Whether a node may have other digits when it is computed again, where `again` are the operators that may be."""
+    stack = [n]
+    while stack:
+        n = stack.pop()
+        if n.op != "call_function":
+            continue
+        val, packet = n.meta.get("val"), getattr(n.target, "overloadpacket", n.target)
+        if isinstance(val, torch.Tensor) and val.is_floating_point():
+            if val.dtype in (torch.bfloat16, torch.float16):
+                return True
+            if packet not in _EXACT and not getattr(n.target, "is_view", False):
+                if packet in again:
+                    return True
+                continue  # the partitioner saves it
+        stack.extend(n.all_input_nodes)
+    return False
 
 
 def copy_written(forward: GraphModule, backward: GraphModule, outputs: int) -> None:

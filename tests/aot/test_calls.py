@@ -53,6 +53,7 @@ WRONG: dict[str, tuple[Any, str]] = {
     "no tensor": ([1.0], "argument x is a list"),
     "a number": (3, "argument x is a int: the program takes a tensor"),
     "sparse": (torch.randn(4, 12).to_sparse(), "argument x is a torch.sparse_coo"),
+    "zeros without memory": (torch._efficientzerotensor(4, 12), "lazy tensor"),
     "subclass": (torch.randn(4, 12).as_subclass(type("Mine", (Tensor,), {})), "argument x is a Mine"),
 }
 

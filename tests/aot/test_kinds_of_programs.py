@@ -84,6 +84,25 @@ def test_another_shape_for_an_argument_is_refused() -> None:
         fusewright.aot_compile(export(Resizes(), (torch.randn(4, 3),)))
 
 
+class Adds(nn.Module):
+    def __init__(self, z: Tensor):
+        super().__init__()
+        self.register_buffer("z", z)
+
+    def forward(self, x: Tensor) -> Tensor:
+        return (x + self.z).sin()
+
+
+@pytest.mark.parametrize(
+    "z", [torch._neg_view(torch.ones(3)), torch._efficientzerotensor(3)], ids=["negative", "zeros"]
+)
+def test_buffers_that_are_computed_lazily_are_refused(z: Tensor) -> None:
+    """A file would have what is in memory."""
+    for compiler in (fusewright.aot_compile, fusewright.compile):
+        with pytest.raises(UserError, match="z is computed lazily"):
+            compiler(export(Adds(z), (torch.randn(4, 3),)))
+
+
 class Asserts(nn.Module):
     def forward(self, x: Tensor) -> Tensor:
         torch._assert_async((x > -100).all())

@@ -449,7 +449,8 @@ BAD = {
     "meta": (torch.zeros(3, 4, device="meta"), "x must be an ordinary strided tensor, not torch.strided on meta"),
     "sparse": (torch.zeros(3, 4).to_sparse(), "x must be an ordinary strided tensor, not torch.sparse_coo on cpu"),
     "subclass": (torch.zeros(3, 4).as_subclass(type("Mine", (torch.Tensor,), {})), "x must be .* not a subclass"),
-    "negative": (torch._neg_view(torch.zeros(3, 4)), "norm: x is negated or conjugated lazily"),
+    "negative": (torch._neg_view(torch.zeros(3, 4)), "norm: x is computed lazily"),
+    "zeros without memory": (torch._efficientzerotensor(3, 4), "norm: x is computed lazily"),
 }
 
 

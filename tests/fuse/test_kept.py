@@ -102,6 +102,24 @@ def test_a_cached_function() -> None:
     torch.testing.assert_close(fused(x)[0], x * torch.hann_window(4).repeat(2) * 3 + 1)
 
 
+@pytest.mark.parametrize("lazy", [torch._neg_view(torch.ones(4)), torch._efficientzerotensor(4)])
+def test_kept_and_computed_lazily(lazy: Tensor) -> None:
+    """Torch may compute with zeros without memory before a trace sees them: they are no constants of it."""
+
+    class Holds:
+        z: Tensor
+
+    def f(x: Tensor, h: Holds) -> Tensor:
+        return (x + h.z).exp() * h.z.cos()
+
+    fused, h, x = fusewright.fuse(f), Holds(), torch.rand(3, 4)
+    for z in (torch.rand(4), lazy, torch.rand(4), lazy):
+        h.z = z
+        torch.testing.assert_close(fused(x, h), f(x, h))
+    with pytest.raises(UserError, match="no argument of the fused function"):
+        fusewright.fuse(lambda x: (x + lazy).exp())(x)
+
+
 def test_a_function_cached_by_size() -> None:
     """What is hashed is a condition of the trace, and a table of that size is a constant."""
 

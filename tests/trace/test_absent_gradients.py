@@ -52,6 +52,22 @@ def aliased(x: Tensor, y: Tensor) -> tuple[Tensor, Tensor, Tensor]:
     return x.view(-1), t.t(), t[0]
 
 
+@pytest.mark.parametrize("form", FORMS)
+def test_sizes_that_only_shapes_are_made_of(form: str) -> None:
+    def f(x: Tensor, w: Tensor) -> tuple[Tensor, Tensor]:
+        u = (x[:, : x.shape[1] // 2] + w).exp()
+        return u.sum(), u.sin()
+
+    run = fusewright.fuse(f) if form == "fuse" else torch.compile(f, backend="fusewright", dynamic=True)
+    for shape in ((3, 8), (4, 11)):
+        x, grads = torch.randn(shape), []
+        for g in (f, run):
+            (w,) = leaves(torch.tensor([0.5]))
+            g(x, w)[0].backward()
+            grads.append(w.grad)
+        same(grads[1:], grads[:1])
+
+
 class TwoHeads(nn.Module):
     def __init__(self) -> None:
         super().__init__()

@@ -38,6 +38,16 @@ def test_sparse() -> None:
     assert_agrees(compiled(fn)(s, x), fn(s, x))
 
 
+def test_zeros_without_memory() -> None:
+    """As tangents of forward differentiation are; kernels would read at address 0."""
+    fn = lambda x, w: (x * 2 + torch.arange(5.0)).sin() * w
+    got, w = compiled(fn), torch.randn(5)
+    for x in (torch.randn(4, 5), torch._efficientzerotensor(4, 5), torch.randn(4, 5)):
+        assert_agrees(got(x, w), fn(x, w))
+    if is_ours():
+        assert "zeros without memory" in str(fusewright.explain(fn, torch._efficientzerotensor(4, 5), w))
+
+
 @pytest.mark.parametrize("make", [torch.nn.Embedding, torch.nn.EmbeddingBag])
 def test_sparse_gradients(make) -> None:
     """A backward pass with sparse results, which have no storage."""
