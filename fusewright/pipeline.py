@@ -16,7 +16,6 @@ from torch.fx import GraphModule
 
 from .build.pins import steered
 from .core.counters import count
-from .core.dtypes import bf16
 from .core.errors import Refusal
 from .core.lazy import lazy_import
 from .core.log import LOG
@@ -29,23 +28,19 @@ from .fusion.alike import Likeness, likeness, refused_again, renamed
 from .fusion.build import Built, build
 from .fusion.ir import Fusion
 from .fusion.repeats import too_dear
-from .fusion.scalar import walk
 from .graph.grouping import Group, Grouping, group
 from .graph.ir import Value
 from .graph.verify import verify
 from .index.expr import Ix
-from .loop.ir import STEPS
+from .lone import Lone
 from .loop.lower import Kernel, lower
-from .prims.table import ARG_MONOIDS
 from .run import devices, inplace
 from .run.kernels import CompiledKernel, kernel_for, target
 from .run.launch import last_level_cache
 from .run.plan import GroupPlan, Plan
-from .schedule.cpu import WIDE, Machine, Schedule, plan
+from .schedule.cpu import Machine, Schedule, plan
 from .schedule.naming import kernel_name
 from .schedule.quotients import divides, spared
-from .schedule.short import WHOLE
-from .schedule.turned import SHORT
 from .trace import executors
 from .trace.fx import Traced, translate
 from .trace.gradients import separate
@@ -66,10 +61,6 @@ else:  # for groups on GPUs, for failures, and for what people ask to see or to 
     claim_patterns = lazy_import("fusewright.trace.claim_patterns")
     claims = lazy_import("fusewright.trace.claims")
 
-SINGLE_OP_BYTES = 1 << 20  # a lone operation is compiled when its result is large enough for memory reuse to pay
-SINGLE_SLOW_BYTES = 1 << 14  # one that torch does point by point is, when what it reads is: a scatter, a variance
-SINGLE_ROW_BYTES = 1 << 16  # one that torch does row by row is, when its result is
-SHORT_ROW = 64  # elements of a row below which torch is slow at it
 _serial = itertools.count()
 
 
@@ -134,7 +125,7 @@ def compile_graph(traced: Traced, name: str) -> Plan:
     return _Compilation(traced, name, current()).run()
 
 
-class _Compilation:
+class _Compilation(Lone):
     def __init__(self, traced: Traced, name: str, options: Options):
         self.traced = traced
         self.name = name
@@ -382,80 +373,7 @@ class _Compilation:
             return ""
         if self.driver(g) is not None:
             return self.leave_on_gpu(g)
-        if self.slow_alone(g):
-            return ""
-        ops = {e.op for e in g.eqns}
-        if ops & {"gather", "scan", "cat", "pad"}:
-            return "single operation"
-        if all(e.op in ("affine", "reshape", "const") for e in g.eqns):
-            return "" if self.turns(g) else "single operation"
-        if max(self.bytes(v) for v in g.outputs) >= SINGLE_OP_BYTES or self.by_rows(g):
-            return ""
-        if any(e.op == "scatter" and max(map(self.bytes, e.inputs[:2])) >= SINGLE_SLOW_BYTES for e in g.eqns):
-            return ""
-        return "single operation"
-
-    def slow_alone(self, g: Group) -> bool:
-        """Whether torch is slow at a lone reduction or scan on a CPU. It has vectors for sums and extremes of wide
-        elements, and sums of bfloat16, along memory, if rows are not short; what else there is it visits point by
-        point, or in two passes."""
-        found = [e for e in g.eqns if e.op in ("reduce", "scan")]
-        made = {e.out: e for e in g.eqns}
-        read = [v for e in g.eqns for v in e.inputs if v not in made]
-        much = max(map(self.bytes, read), default=0)
-        if not found or much < SINGLE_SLOW_BYTES:
-            return False
-        (x,), (monoid, *_) = found[0].inputs, found[0].params
-        if found[0].op == "reduce":
-            cast = made.get(x)
-            sums = monoid == "sum" and cast is not None and cast.op == "cast" and cast.inputs[0].dtype is bf16
-            plain = sums or (x.dtype.itemsize >= 4 and (cast is None or cast.op == "affine"))
-            if len(found) > 1 or monoid in ARG_MONOIDS or not plain:
-                return True
-        if much < SINGLE_OP_BYTES:
-            return False
-        try:
-            s = self.built(g)[1]
-        except Refusal:
-            return False
-        return s is not None and (s.family.startswith("outer") or s.vector in s.rows)
-
-    def turns(self, g: Group) -> bool:
-        """Whether a lone copy on a CPU reads across memory: torch's goes point by point."""
-        if max(map(self.bytes, g.outputs)) < SINGLE_SLOW_BYTES:
-            return False
-        try:
-            b, s = self.built(g)
-        except Refusal:
-            return False
-        if s is None or not s.turn:
-            return False
-        least = min(self.hint(a.extent) for a in b.fusion.axes if a.extent is not None and a.name in s.cols)
-        return least >= SHORT
-
-    def by_rows(self, g: Group) -> bool:
-        """Whether a lone elementwise operation has rows of few elements, of 16-bit floats, or of elements a few apart:
-        torch's takes 10 ns and more for a row; ours takes less where vectors have masks."""
-        if self.machine.lanes < WIDE or max(map(self.bytes, g.outputs)) < SINGLE_ROW_BYTES:
-            return False
-        try:
-            b, s = self.built(g)
-        except Refusal:
-            return False
-        v = next((a for a in b.fusion.axes if s is not None and a.name == s.vector), None)
-        if s is None or v is None or v.extent is None or s.family != "pointwise":
-            return False
-        loads = [e.data[1].coefficient(v) for e in walk([x.body for x in b.fusion.stages]) if e.kind == "load"]
-        apart = any(c is not None and c.as_int() in STEPS for c in loads) and self.hint(v.extent) >= WHOLE
-        few = self.hint(v.extent) < SHORT_ROW or any(x.dtype.is_reduced for x in b.fusion.buffers)
-        return apart or (few and bool(s.rows))
-
-    def leave_on_gpu(self, g: Group) -> str:
-        """Why a single operation is left to torch. Large transposes of ours are faster, and reductions that are not
-        tiny: torch has few blocks for small ones."""
-        moved = max(self.bytes(v) for v in (*g.outputs, *(v for e in g.eqns for v in e.inputs)))
-        reduced = any(e.op in ("reduce", "scan") for e in g.eqns)
-        return "" if moved >= (SINGLE_SLOW_BYTES if reduced else SINGLE_OP_BYTES) else "single operation"
+        return self.leave_on_cpu(g)
 
     def apart(self, g: Group) -> list[Group]:
         """A group that turned out not to be schedulable, as single units in order."""

@@ -19,6 +19,7 @@ FOLDERS = (
 TOP = (
     "fallback",
     "compile_gpu",
+    "lone",
     "pipeline",
     "backend",
     "fused",

@@ -19,13 +19,11 @@ SHORT = 32  # points of a row from which lanes go along it: four vectors of eigh
 NARROW = 64  # the same for 16-bit elements, whose masked vectors are loaded one by one
 TWICE = 32  # so many more if it is walked more than once
 # The same for vectors of sixteen lanes, which have masks, by an element's bytes: so many, less if rows are stored, more
-# for each reduction. One of as many bytes counts once.
-WIDE = {2: (24, 12, 20), 4: (16, 8, 8), 8: (16, 16, 8)}
-EXTREME = 0.5  # what a reduction that is no sum counts beside
-DEAR, LONE = (
-    20,
-    4,
-)  # from this cost on, what a row has once is as dear alone as so many reductions: one lane of a vector's
+# for each reduction. One of as many bytes or less counts once. (Measured on two threads of one core.)
+WIDE = {2: (-16, 14, 40), 4: (-11, 22, 24), 8: (16, 16, 8)}
+EXTREME = 0.7  # what a reduction that is no sum counts beside
+DEAR = 20  # the cost from which on what a row has once is dear: it takes one lane of a vector
+LONE = 4  # reductions that it counts for
 WHOLE = 8  # points of a row that are whole pieces for `turn`
 LONG = 4096  # bytes of a row that is scanned from which it does not pass through scratch: as many as there are lanes
 BLOCKS = 8  # vectors of rows of a scan, at least: threads share them
@@ -87,7 +85,7 @@ def fills(f: Fusion, rows: list[Atom], hint: Callable[[Ix], int], lanes: int) ->
 def _around(f: Fusion, cols: list[Atom], size: int) -> float:
     """What a row costs beside its points, in reductions of elements of `size` bytes: in lanes, many rows share it."""
     once = [e for e in sc.walk([s.body for s in f.stages]) if e.cost >= DEAR and not e.axes & {*cols} and e.stages]
-    combined = sum(r.dtype.itemsize / size + EXTREME * (r.monoid != "sum") for r in f.reductions())
+    combined = sum(max(1, r.dtype.itemsize / size) + EXTREME * (r.monoid != "sum") for r in f.reductions())
     return combined + LONE * len(once)
 
 

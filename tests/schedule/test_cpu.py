@@ -86,9 +86,9 @@ def test_what_a_row_costs_decides_what_fills_wide_lanes() -> None:
 
         return next(m for m in range(4, 300, 4) if not of(m))
 
-    assert most(sums, f32, f32) == 24 and most(sums, bf16, f32) == 44
-    assert most(deviations, f32, f32) == 32 and most(deviations, f32, f64) == 48
-    assert most(logarithms, f32, f32) == 56
+    assert most(sums, f32, f32) == 16 and most(sums, bf16, f32) == 24
+    assert most(deviations, f32, f32) == 40 and most(deviations, f32, f64) == 88
+    assert most(logarithms, f32, f32) == 112
 
 
 def test_no_rows_fill_no_lanes() -> None:

@@ -41,7 +41,6 @@ OURS: dict[str, tuple[Program, torch.dtype]] = {
 TORCHS: dict[str, tuple[Program, torch.dtype]] = {
     "sums": (lambda x: x.sum(1), torch.float32),
     "sums of all": (lambda x: x.sum(), torch.float64),
-    "sums of bfloat16": (lambda x: x.sum(1), torch.bfloat16),
     "extremes": (lambda x: x.amax(1), torch.float32),
     "three columns": (lambda x: x[:, :3].t().contiguous(), torch.float32),
     "rows in another order": (lambda x: x.view(21, 100, 260).transpose(0, 1).contiguous(), torch.float32),
@@ -75,6 +74,23 @@ def test_what_torch_does_point_by_point(name: str) -> None:
         assert torch.equal(got, want)
 
 
+WIDE: dict[str, tuple[Program, torch.dtype, int]] = {
+    "sums of bfloat16": (lambda x: x.sum(1), torch.bfloat16, 260),
+    "sums of forty": (lambda x: x.sum(1), torch.float32, 40),
+    "extremes of forty": (lambda x: x.amax(1), torch.float32, 40),
+}
+
+
+@pytest.mark.parametrize("name", WIDE)
+def test_what_wide_vectors_do_faster(name: str) -> None:
+    """A mebibyte and more in short rows, or of bfloat16, is compiled for vectors of sixteen lanes."""
+    fn, dtype, columns = WIDE[name]
+    x = some(dtype, 2100 * 260 // columns, columns)
+    count, got = kernels(fn, x)
+    assert count == (target().bits >= 512)
+    torch.testing.assert_close(got.double(), fn(x.double()), rtol=torch.finfo(dtype).eps, atol=1e-3)
+
+
 @pytest.mark.parametrize("name", TORCHS)
 def test_what_torch_does_in_vectors(name: str) -> None:
     fn, dtype = TORCHS[name]
@@ -93,6 +109,7 @@ ROWS: dict[str, tuple[Program, torch.dtype, int]] = {
     "rows of bfloat16": (lambda x: x[:200, 1:] + 1, torch.bfloat16, 1),
     "a vector added to each": (lambda x: x.view(-1, 10)[:8000] + x[0, :10], torch.bfloat16, 1),
     "every second": (lambda x: x[:200, ::2].exp(), torch.float32, 1),
+    "every second of few": (lambda x: x.view(-1, 13)[:9000, ::2] * 2, torch.float32, 0),
     "long rows": (lambda x: x[:200, 1:] * 2, torch.float32, 0),
     "one run": (lambda x: x[:200] * 2, torch.bfloat16, 0),
     "few": (lambda x: x[:100, 1:20] * 2, torch.float32, 0),
