@@ -24,6 +24,7 @@ SINGLE_OP_BYTES = 1 << 20  # a lone operation is compiled when its result is lar
 SINGLE_SLOW_BYTES = 1 << 14  # one that torch does point by point is, when what it reads is: a scatter, a variance
 SINGLE_ROW_BYTES = 1 << 16  # one that torch does row by row is, when its result is
 SHORT_ROW = 64  # elements of a row below which torch is slow at it
+LONG_ROW = 2048  # elements of a row from which on torch sums up across rows as fast as vectors of sixteen lanes do
 
 
 class Lone:
@@ -76,13 +77,13 @@ class Lone:
             return False
         wide = self.machine.lanes >= WIDE
         if wide and found[0].op == "reduce" and sums:
-            return True
+            return len(found[0].params[1]) < len(x.shape)
         try:
             s = self.built(g)[1]
         except Refusal:
             return False
         if s is None or s.family.startswith("outer"):
-            return s is not None
+            return s is not None and not (wide and self.hint(found[0].out.numel) >= LONG_ROW)
         if not wide or found[0].op == "scan":
             return s.vector in s.rows
         points = [self.hint(n) for d, n in enumerate(x.shape) if d in found[0].params[1]]

@@ -81,6 +81,12 @@ WIDE: dict[str, tuple[Program, torch.dtype, int]] = {
 }
 
 
+def test_what_torch_does_in_wide_vectors() -> None:
+    x = some(torch.float32, 260, 2100)
+    assert kernels(lambda x: x.sum(0), x)[0] == (target().bits < 512)
+    assert kernels(lambda x: x.sum(), x.repeat(2, 1).bfloat16())[0] == 0
+
+
 @pytest.mark.parametrize("name", WIDE)
 def test_what_wide_vectors_do_faster(name: str) -> None:
     """A mebibyte and more in short rows, or of bfloat16, is compiled for vectors of sixteen lanes."""
