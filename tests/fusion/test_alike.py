@@ -175,8 +175,8 @@ def test_layers_that_draw_random_numbers(monkeypatch: pytest.MonkeyPatch) -> Non
 
 def test_where_seeds_lie_is_no_part_of_a_kernel() -> None:
     def f(x: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-        first = torch.nn.functional.dropout(x, 0.5) * 2
-        second = torch.nn.functional.dropout(torch.mm(first, first), 0.5) * 2
+        first = torch.nn.functional.dropout(x, 0.5) * 1.8125
+        second = torch.nn.functional.dropout(torch.mm(first, first), 0.5) * 1.8125  # as nobody else's kernel
         return first, torch.mm(second, second)
 
     x = torch.ones(32, 32)
