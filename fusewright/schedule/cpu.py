@@ -37,6 +37,7 @@ PAIR = 2  # points of a row that is looked up which lanes take one by one
 NEVER = 1 << 62  # bytes of a cache past which nothing is written
 WIDE = 16  # lanes of vectors that have masks for every element
 OWN = 8 << 20  # bytes of caches that a thread has, where vectors are so wide
+SHARE = 32 << 20  # bytes of the last-level cache that a thread has, at most
 FED = 4  # vectors of rows for each thread from which on they are enough
 ACCUMULATE_LIMIT = 1 << 16  # columns whose partial sums a thread keeps beside it (they should stay in L2)
 
@@ -103,6 +104,12 @@ class Machine:
     threads: int = 1
 
     @property
+    def share(self) -> int:
+        """Bytes of the last-level cache that its threads have: those of servers are shared by tens of cores, of which
+        a virtual machine may have two and see the whole."""
+        return self.cache if self.cache >= NEVER else min(self.cache, SHARE * self.threads)
+
+    @property
     def own(self) -> int:
         """Bytes of caches that are near enough to its threads for tiles of a transpose: those of servers have a last
         level that is large, shared by many, and far."""
@@ -137,7 +144,7 @@ def _streamed(f: Fusion, schedule: Schedule, hint: Callable[[Ix], int], machine:
         return frozenset()
     v = next(a for a in f.axes if a.name == schedule.vector)
     alone = lined(f, v) if schedule.turn and machine.lanes >= WIDE else None
-    if traffic(f, hint) < (machine.cache if alone is None else machine.own):
+    if traffic(f, hint) < (machine.share if alone is None else machine.own):
         return frozenset()
     whole = [s for s in f.stores() if set(s.axes) == set(f.axes)]
     return frozenset(s.buffer for s in whole if s is alone or _aligned(s, schedule))

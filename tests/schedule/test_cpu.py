@@ -11,8 +11,9 @@ from fusewright.core.errors import Refusal
 from fusewright.graph.builder import Builder
 from fusewright.graph.ir import Value
 from fusewright.index.expr import sym
+from fusewright.schedule.cpu import Machine, plan
 from tests.golden.cases import CASES
-from tests.kernels import check, graph_of, kernel, planned
+from tests.kernels import check, fusion_of, graph_of, kernel, planned
 
 N, M = sym("n"), sym("m")
 
@@ -208,3 +209,14 @@ def test_padding_around_nothing() -> None:
 
     for n, m in ((2, 3), (0, 3), (2, 0), (0, 0)):
         check(graph_of(program), {"n": n, "m": m})
+
+
+@pytest.mark.parametrize(
+    ("megabytes", "threads", "past"), [(60, 2, False), (80, 2, True), (80, 4, False), (300, 32, True)]
+)
+def test_what_is_written_past_the_caches(megabytes: int, threads: int, past: bool) -> None:
+    """More than the threads' share of a last-level cache of 256 MiB."""
+    rows = megabytes * (1 << 20) // (2 * 4 * 1024)
+    graph = graph_of(lambda b: b.add(b.input(f32, (rows, 1024)), b.const(1.0, f32)))
+    _, s = plan(fusion_of(graph).fusion, lambda e: e.as_int() or 1, Machine(16, 256 << 20, threads))
+    assert bool(s.stream) == past
