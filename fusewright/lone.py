@@ -41,6 +41,14 @@ class Lone:
     def built(self, g: Group) -> tuple[Built, Schedule | None]:
         raise NotImplementedError
 
+    def planned(self, g: Group) -> tuple[Built, Schedule] | None:
+        """A group's fusion and its schedule on a CPU; None if it has none."""
+        try:
+            b, s = self.built(g)
+        except Refusal:
+            return None
+        return None if s is None else (b, s)
+
     def leave_on_cpu(self, g: Group) -> str:
         """Why a single operation on a CPU is left to torch, or ""."""
         if self.slow_alone(g):
@@ -78,12 +86,12 @@ class Lone:
         wide = self.machine.lanes >= WIDE
         if wide and found[0].op == "reduce" and sums:
             return len(found[0].params[1]) < len(x.shape)
-        try:
-            s = self.built(g)[1]
-        except Refusal:
+        planned = self.planned(g)
+        if planned is None:
             return False
-        if s is None or s.family.startswith("outer"):
-            return s is not None and not (wide and self.hint(found[0].out.numel) >= LONG_ROW)
+        _, s = planned
+        if s.family.startswith("outer"):
+            return not (wide and self.hint(found[0].out.numel) >= LONG_ROW)
         if not wide or found[0].op == "scan":
             return s.vector in s.rows
         points = [self.hint(n) for d, n in enumerate(x.shape) if d in found[0].params[1]]
@@ -93,12 +101,10 @@ class Lone:
         """Whether a lone copy on a CPU reads across memory: torch's goes point by point."""
         if max(map(self.bytes, g.outputs)) < SINGLE_SLOW_BYTES:
             return False
-        try:
-            b, s = self.built(g)
-        except Refusal:
+        planned = self.planned(g)
+        if planned is None or not planned[1].turn:
             return False
-        if s is None or not s.turn:
-            return False
+        b, s = planned
         least = min(self.hint(a.extent) for a in b.fusion.axes if a.extent is not None and a.name in s.cols)
         return least >= SHORT
 
@@ -107,12 +113,12 @@ class Lone:
         torch's takes 10 ns and more for a row; ours takes less where vectors have masks."""
         if self.machine.lanes < WIDE or max(map(self.bytes, g.outputs)) < SINGLE_ROW_BYTES:
             return False
-        try:
-            b, s = self.built(g)
-        except Refusal:
+        planned = self.planned(g)
+        if planned is None or planned[1].family != "pointwise":
             return False
-        v = next((a for a in b.fusion.axes if s is not None and a.name == s.vector), None)
-        if s is None or v is None or v.extent is None or s.family != "pointwise":
+        b, s = planned
+        v = next((a for a in b.fusion.axes if a.name == s.vector), None)
+        if v is None or v.extent is None:
             return False
         loads = [e.data[1].coefficient(v) for e in walk([x.body for x in b.fusion.stages]) if e.kind == "load"]
         if any(c is not None and c.as_int() in STEPS for c in loads):

@@ -39,11 +39,9 @@ class Sums:
 
 
 class Reductions(Emitter):
-    """The part of lowering that combines. `p` is the analysis; `width` the lanes; `row_vector`: rows fill the lanes;
-    `back`: columns are walked from the last to the first."""
+    """The part of lowering that combines. `p` is the analysis; `width` the lanes; `row_vector`: rows fill the lanes."""
 
     p: Passes
-    back = False
     cols: list[Atom]
     v: Atom | None
     width: int
@@ -242,8 +240,9 @@ class Reductions(Emitter):
         value = values[0] if len(values) == 1 else self.prim(s, "mul", *values)
         return self.prim(s, MONOIDS[st.monoid].combine, acc, self.cast(s, value, acc.dtype))
 
-    def accumulate(self, s: Scope, st: Stage, acc: Accumulator) -> None:
-        """Combine the value at this point into the accumulator; lanes of a tail that do not exist stay out."""
+    def accumulate(self, s: Scope, st: Stage, acc: Accumulator, back: bool = False) -> None:
+        """Combine the value at this point into the accumulator; lanes of a tail that do not exist stay out. `back`: the
+        columns are walked from the last to the first."""
         m = MONOIDS[st.monoid]
         mask = self.tail(s) if not self.row_vector else None
         if st.monoid not in ARG_MONOIDS:
@@ -255,7 +254,7 @@ class Reductions(Emitter):
         value = self.cast(s, self.splat(s, self.emit(s, st.body), self.width), acc[0].dtype)
         (a,) = st.raxes
         base, _ = self.index(s, a.ix, "position")
-        better = self.better(s, m.combine, value, acc[0], self.back)
+        better = self.better(s, m.combine, value, acc[0], back)
         if mask is not None:
             better = self.prim(s, "and", better, mask)
         s.body.append(Set(acc[0], self.prim(s, "where", better, value, acc[0])))
@@ -320,20 +319,18 @@ class Reductions(Emitter):
             best = self.let(s, "hreduce", (best,), best.dtype, attr=pick)
         out: Arg | None = None
         for acc in accs:
-            at = self.where_best(s, acc, best, across)
+            at = self.where_best(s, self.freeze(s, acc[0]), self.places(s, acc, across), best)
             out = at if out is None else self.prim(s, "min", out, at)
         assert out is not None
         return self.as_number(s, self.let(s, "hreduce", (out,), out.dtype, attr="min") if across else out)
 
-    def where_best(self, s: Scope, acc: Accumulator, best: Arg, across: bool) -> Arg:
-        """The positions of an accumulator's lanes that have the best value, of others the last there is."""
-        same = self.as_good(s, self.freeze(s, acc[0]), best)
-        return self.prim(s, "where", same, self.places(s, acc, across), Imm(LAST[self.ix], self.ix))
-
-    def as_good(self, s: Scope, value: Arg, best: Arg) -> Arg:
-        """Whether a value is the best one, which NaN is, if there is any."""
+    def where_best(self, s: Scope, value: Arg, at: Arg, best: Arg) -> Arg:
+        """The positions `at` of values that are the best one, which NaN is, if there is any; of others the last there
+        is."""
         same = self.prim(s, "eq", value, best)
-        return self.prim(s, "or", same, self.prim(s, "isnan", value)) if value.dtype.is_float else same
+        if value.dtype.is_float:
+            same = self.prim(s, "or", same, self.prim(s, "isnan", value))
+        return self.prim(s, "where", same, at, Imm(LAST[at.dtype], at.dtype))
 
     # --- over rows: partial results per thread ---
     def declare_partials(self, s: Scope, tid: Reg, nth: Reg) -> None:

@@ -189,8 +189,8 @@ class Moved(Lanes):
         x.body.append(If(edge.partial, inside))
         return self.own(x, dst)
 
-    def accumulate(self, s: Scope, st: Stage, acc: Accumulator) -> None:
+    def accumulate(self, s: Scope, st: Stage, acc: Accumulator, back: bool = False) -> None:
         if self.start is None or st.monoid in ARG_MONOIDS:
-            super().accumulate(s, st, acc)
+            super().accumulate(s, st, acc, back)
         else:
             s.body.append(Set(acc[0], self.real(s, self.joined(s, st, acc[0], self.width), acc[0])))

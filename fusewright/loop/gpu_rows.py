@@ -61,6 +61,7 @@ class Rows(OnlineSums):
         blocked = [st for st in [*plain, *self.p.full] if st in reduces and self.in_parts(st)]
         parts = {st.name: self.accumulator(s, st)[0] for st in blocked}
         checks, _ = self.p.point_checks(number, frozenset())
+        back = self.s.mode != "persistent" and number % 2 == 1  # what was read last is in the L2 cache still
         accs = {st.name: (self.whole(s, st),) if st in blocked else self.accumulator(s, st) for st in plain}
 
         def points(scopes: list[Scope]) -> None:
@@ -78,11 +79,11 @@ class Rows(OnlineSums):
                     elif st in self.p.outer_vec:
                         self.accumulate_held(x, st, valid)
                     elif st.name in parts:
-                        self.accumulate(x, st, (parts[st.name],))
+                        self.accumulate(x, st, (parts[st.name],), back)
                     elif st in self.p.full:
                         self.accumulate_thread(x, st, valid)
                     elif st.name in accs:
-                        self.accumulate(x, st, accs[st.name])
+                        self.accumulate(x, st, accs[st.name], back)
             for st in stages:
                 if st.name in running:
                     self.advance(scopes, st, running[st.name])
@@ -95,10 +96,8 @@ class Rows(OnlineSums):
             self.persistent_walk(s, number, col, point)
         else:
             lo, hi = span or (self.imm(0), self.col_steps())
-            self.back = number % 2 == 1  # what was read last is in the L2 cache still
             joining = (lambda b: self.join(b, blocked, parts, accs, valid, True)) if blocked else None
-            self.serial_walk(s, lo, hi, col, points, back=self.back, done=joining)
-            self.back = False
+            self.serial_walk(s, lo, hi, col, points, back, joining)
         self.join(s, blocked, parts, accs, valid, False)
         self.combine_rows(s, plain, accs)
         self.running: dict[str, tuple[Arg, ...]] = {}
@@ -192,7 +191,7 @@ class Rows(OnlineSums):
         pick = "max" if st.monoid == "argmax" else "min"
         best = self.over_row_threads(s, self.over_lanes(s, self.freeze(s, acc[0]), pick), pick)
         self.best[st.name] = best
-        at = self.where_best(s, acc, best, across)
+        at = self.where_best(s, self.freeze(s, acc[0]), self.places(s, acc, across), best)
         low = self.let(s, "hreduce", (at,), at.dtype, attr="min") if across else at
         return self.over_row_threads(s, low, "min")
 

@@ -16,7 +16,6 @@ from ..index.layout import product
 from ..prims.table import ARG_MONOIDS, MONOIDS
 from ..schedule.gpu_base import SECTOR, beside
 from ..schedule.gpu_fit import THREADS
-from .accumulate import LAST
 from .gpu_nest import SPLITS
 from .gpu_outer import Outer
 from .gpu_rows import Span, Where, words
@@ -227,8 +226,7 @@ class Split(Outer):
 
         self.each_part(s, self.chunks(col), words(best) + words(at), load, use)
         most = self.together(s, best, "max" if st.monoid == "argmax" else "min")
-        found = self.as_good(s, self.freeze(s, best), most)
-        here = self.prim(s, "where", found, self.freeze(s, at), Imm(LAST[i64], i64))
+        here = self.where_best(s, self.freeze(s, best), self.freeze(s, at), most)
         return self.over_threads(s, here, "min", self.s.col_threads, self.col_stride())
 
     def total_moments(self, s: Scope, st: Stage, col: Arg, where: Where) -> Arg:

@@ -107,14 +107,17 @@ class Machine:
     def share(self) -> int:
         """Bytes of the last-level cache that its threads have: those of servers are shared by tens of cores, of which
         a virtual machine may have two and see the whole."""
-        return self.cache if self.cache >= NEVER else min(self.cache, SHARE * self.threads)
+        return self._at_most(SHARE)
 
     @property
     def own(self) -> int:
         """Bytes of caches that are near enough to its threads for tiles of a transpose: those of servers have a last
         level that is large, shared by many, and far."""
-        near = OWN * self.threads if self.lanes >= WIDE else self.cache
-        return self.cache if self.cache >= NEVER else min(self.cache, near)
+        return self._at_most(OWN) if self.lanes >= WIDE else self.cache
+
+    def _at_most(self, each: int) -> int:
+        """Bytes of the last-level cache, so many for each thread at most."""
+        return self.cache if self.cache >= NEVER else min(self.cache, each * self.threads)
 
 
 def plan(f: Fusion, hint: Callable[[Ix], int], machine: Machine) -> tuple[Fusion, Schedule]:

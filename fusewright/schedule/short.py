@@ -20,7 +20,7 @@ NARROW = 64  # the same for 16-bit elements, whose masked vectors are loaded one
 TWICE = 32  # so many more if it is walked more than once
 # The same for vectors of sixteen lanes, which have masks, by an element's bytes: so many, less if rows are stored, more
 # for each reduction. One of as many bytes or less counts once. (Measured on two threads of one core.)
-WIDE = {2: (-16, 14, 40), 4: (-11, 22, 24), 8: (16, 16, 8)}
+MASKED = {2: (-16, 14, 40), 4: (-11, 22, 24), 8: (16, 16, 8)}
 EXTREME = 0.7  # what a reduction that is no sum counts beside
 DEAR = 20  # the cost from which on what a row has once is dear: it takes one lane of a vector
 LONE = 4  # reductions that it counts for
@@ -40,7 +40,7 @@ def short_rows(
     points = hint(product(a.extent for a in cols))
     size = max((e.data[2].itemsize for e in _strided(f, rows)), default=0)
     if lanes > 8:
-        few, stored, more = WIDE[min(max(size, 2), 8)]
+        few, stored, more = MASKED[min(max(size, 2), 8)]
         back = any(st.offset is not None and {*st.axes} & {*cols} and apart(st.offset, rows[-1]) for st in f.stores())
         most = few - stored * back + int(more * _around(f, cols, max(4, size)))
     else:

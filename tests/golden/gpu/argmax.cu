@@ -179,13 +179,13 @@ extern "C" __global__ void __launch_bounds__(128) argmax_0(
   #pragma unroll
   for (int l = 0; l < 4; ++l) {
     const float v38 = acc9[l];
-    const bool v40 = v38 == max37;
-    const bool v41 = v38 != v38;
-    const bool v42 = v40 || v41;
-    const int v43 = pos10[l];
-    const int v44 = l;
-    const int v45 = (int)((unsigned)v43 + (unsigned)v44);
-    v46[l] = v42 ? v45 : 2147483647;
+    const int v39 = pos10[l];
+    const int v40 = l;
+    const int v41 = (int)((unsigned)v39 + (unsigned)v40);
+    const bool v43 = v38 == max37;
+    const bool v44 = v38 != v38;
+    const bool v45 = v43 || v44;
+    v46[l] = v45 ? v41 : 2147483647;
   }
   const int v47 = fw_min_i32x4(v46);
   const int min48 = fw_min_i32_64x1_of128(v47, fw_scratch1);
