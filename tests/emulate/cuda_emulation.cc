@@ -6,6 +6,7 @@ static char* emu_stacks;
 static emu_warp emu_warps[EMU_THREADS / 32];
 static emu_warp emu_groups[EMU_THREADS / 32];  // of threads that have a barrier of their own
 static void (*emu_body)();
+static bool emu_backwards;  // which threads go on first
 
 // --- copies ------------------------------------------------------------------------------------------------------------
 
@@ -242,7 +243,8 @@ static bool emu_release() {
 // Whether any of these threads could go on.
 static bool emu_run_warp(int first, int end) {
   bool moved = false;
-  for (int t = first; t < end; ++t) {
+  for (int k = first; k < end; ++k) {
+    const int t = emu_backwards ? first + end - 1 - k : k;
     if (emu_runnable(emu_fibers[t], t)) {
       emu_fibers[t].state = EMU_READY;
       emu_enter(t);
@@ -254,7 +256,8 @@ static bool emu_run_warp(int first, int end) {
 
 static void emu_run_block() {
   if (!emu_uses_fibers) {
-    for (int t = 0; t < emu_count; ++t) {
+    for (int k = 0; k < emu_count; ++k) {
+      const int t = emu_backwards ? emu_count - 1 - k : k;
       threadIdx.x = t % emu_block_threads;
       blockIdx.x = emu_first_block + t / emu_block_threads;
       emu_body();
@@ -268,14 +271,14 @@ static void emu_run_block() {
   emu_begin_mbarriers();
   emu_begin_copies();
   for (int t = 0; t < emu_count; ++t) emu_prepare(t);
-  const int n = emu_block_threads;
+  const int n = emu_block_threads, warps = (n + 31) / 32, blocks = emu_count / n;
   do {
     for (bool moved = true; moved;) {
       moved = false;
-      for (int t = 0, end; t < emu_count; t = end) {
-        const int after = n - t % n;  // each warp goes as far ahead of the others as it can
-        end = t + (after < 32 ? after : 32);
-        while (emu_run_warp(t, end)) moved = true;
+      for (int k = 0; k < warps * blocks; ++k) {  // each warp goes as far ahead of the others as it can
+        const int w = emu_backwards ? warps * blocks - 1 - k : k, first = w / warps * n + w % warps * 32;
+        const int end = first + 32 < (w / warps + 1) * n ? first + 32 : (w / warps + 1) * n;
+        while (emu_run_warp(first, end)) moved = true;
       }
     }
   } while (emu_release());
@@ -339,7 +342,8 @@ static int emu_run(void (*body)(), long long blocks, int threads, int cluster, i
   }
   if (blocks % cluster) emu_report("%lld blocks in clusters of %d", blocks, cluster);
   for (long long b = 0; b < blocks && !emu_error[0]; b += cluster) {
-    emu_first_block = (unsigned)b;
+    emu_first_block = (unsigned)(blocks % 2 ? blocks - cluster - b : b);
+    emu_backwards = (emu_first_block / cluster / 2 + blocks) % 2;
     emu_shared_of = 0;
     if (__start_emu_shared) memset(__start_emu_shared, 0xff, emu_shared_bytes);
     memset(emu_dynamic, 0xff, dynamic);

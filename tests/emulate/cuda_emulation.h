@@ -5,6 +5,9 @@
 // they need no fibers and run in a loop. Shared memory is one place for all blocks; when a thread of another block of the
 // cluster goes on, what that block has in it is brought back.
 //
+// Which thread goes on first shows where a barrier lacks, in one direction or the other: in two of four clusters it is
+// the last one that can. Of an odd number of blocks the last one runs first.
+//
 // Reported (emu_error, the first one): a barrier or shuffle that not all threads reach, different barriers reached by
 // threads of one block, a misaligned vector access, what cuda_emulation_cluster.h says of clusters and
 // cuda_emulation_copies.h of asynchronous copies. Shared memory starts every block filled with 0xff: NaNs.

@@ -52,6 +52,20 @@ def test_the_emulation_reports_a_shuffle_of_part_of_a_warp() -> None:
         run_emulated(parse(f"func k cuda i32 () {{ grid b of 1, t of 32 {{ {text} }} }}"), {})
 
 
+@pytest.mark.parametrize(("source", "backwards"), [("sub(t, 32)", True), ("add(t, 32)", False)])
+def test_a_barrier_that_lacks_shows_in_every_second_pair_of_blocks(source: str, backwards: bool) -> None:
+    """A warp reads what the one before it, or after it, has written."""
+    text = f"""func k cuda i32 (buf y: f32 out) {{ alloc tile: f32[128] block grid b of 8, t of 128 {{
+      store tile[t] = 1.0:f32 BARRIER
+      i: i32 = mul(b, 128) o: i32 = add(i, t) p: i32 = {source} q: i32 = max(p, 0) r: i32 = min(q, 127)
+      v: f32 = load(tile, r) store y[o] = v }} }}"""
+    for barrier in ('barrier "tile"', ""):
+        y = np.zeros(1024, np.float32)
+        run_emulated(parse(text.replace("BARRIER", barrier)), {"y": y})
+        wrong = np.isnan(y.reshape(4, 2, 128)).any((1, 2))
+        np.testing.assert_array_equal(wrong, [barrier == "" and bool(pair % 2) == backwards for pair in range(4)])
+
+
 def test_the_first_kernels_for_an_architecture_may_be_compiled_at_once() -> None:
     """The second thread once found the folder that the first one was making, and gave up."""
     target = CudaTarget(8, 7)  # of no other test
