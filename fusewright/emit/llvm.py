@@ -312,7 +312,7 @@ class _Function:
             self.line(f"{raw} = call {ty} @{fn}(<{lanes} x ptr> {p}, i32 {size}, {m}, {ty} zeroinitializer)")
         elif s.op == "strided":
             masked = None if mask is None else (self.ops.masked_load(elem, lanes), mask)
-            llvm_turn.strided(self, raw, p, elem, lanes, s.attr, size, masked)
+            llvm_strided.load_every(self, raw, p, elem, lanes, s.attr, size, masked)
         elif mask is None:
             self.line(f"{raw} = load {ty}, ptr {p}, align {d.itemsize}")
         elif lanes == 1:

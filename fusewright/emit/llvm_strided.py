@@ -1,8 +1,9 @@
-"""Vectors of elements at equal distances in memory, element by element.
+"""Vectors of elements at equal distances in memory.
 
-A gather or scatter of LLVM computes a vector of addresses, which 64-bit products and extracted lanes make dear, and
-then falls apart into single accesses anyway where that is faster, or where elements are narrower than 32 bits. Here
-addresses are scalars: one that moves, and multiples of the distance that loops share.
+Of a few known steps whole vectors are read, and the elements shuffled out of them (`load_every`). Otherwise they go
+element by element. A gather or scatter of LLVM computes a vector of addresses, which 64-bit products and extracted
+lanes make dear, and then falls apart into single accesses anyway where that is faster, or where elements are narrower
+than 32 bits. Here addresses are scalars: one that moves, and multiples of the distance that loops share.
 """
 
 from __future__ import annotations
@@ -79,3 +80,46 @@ def store(
         one = w.fresh()
         w.line(f"{one} = extractelement {vector(elem, lanes)} {value}, i64 {k}")
         w.line(f"store {elem} {one}, ptr {p}, align {size}")
+
+
+def load_every(
+    w: Function, dst: str, p: str, elem: str, lanes: int, step: int, size: int, masked: tuple[str, str] | None = None
+) -> None:
+    """Define `dst`: the vector of elements `step` apart from `p` on. What is read ends with the last of them. `masked`:
+    the function that reads parts of vectors, and which lanes are wanted (0 elsewhere)."""
+    ty = vector(elem, lanes)
+
+    def order(numbers: list[int | None]) -> str:
+        return f"<{lanes} x i32> <{', '.join('i32 poison' if k is None else f'i32 {k}' for k in numbers)}>"
+
+    def load(first: int) -> str:
+        at, x = w.fresh("p"), w.fresh()
+        w.line(f"{at} = getelementptr {elem}, ptr {p}, i64 {first}")
+        if masked is None:
+            w.line(f"{x} = load {ty}, ptr {at}, align {size}")
+            return x
+        fn, mask = masked
+        lane = [(first + k) // step if (first + k) % step == 0 else lanes for k in range(lanes)]  # `lanes`: none
+        some, bits = w.fresh(), vector("i1", lanes)
+        w.line(f"{some} = shufflevector {bits} {mask}, {bits} zeroinitializer, {order([*lane])}")
+        w.line(f"{x} = call {ty} @{fn}(ptr {at}, i32 {size}, {bits} {some}, {ty} zeroinitializer)")
+        return x
+
+    if step < 0:
+        w.line(f"{dst} = shufflevector {ty} {load(1 - lanes)}, {ty} poison, {order([*range(lanes - 1, -1, -1)])}")
+        return
+    starts = [k * lanes for k in range(step - 1)] + [step * (lanes - 1) + 1 - lanes]
+    vectors = [load(k) for k in starts]
+    inside = [min(step * k // lanes, step - 1) for k in range(lanes)]
+    # pairs of vectors first, then what both pairs have
+    parts: list[str] = []
+    for a in range(0, step, 2):
+        b = min(a + 1, step - 1)
+        taken = [
+            None if v not in (a, b) else step * k - starts[v] + (lanes if v != a else 0) for k, v in enumerate(inside)
+        ]
+        parts.append(dst if step == 2 else w.fresh())
+        w.line(f"{parts[-1]} = shufflevector {ty} {vectors[a]}, {ty} {vectors[b]}, {order(taken)}")
+    if step > 2:
+        both = order([k if v < 2 else lanes + k for k, v in enumerate(inside)])
+        w.line(f"{dst} = shufflevector {ty} {parts[0]}, {ty} {parts[1]}, {both}")

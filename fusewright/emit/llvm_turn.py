@@ -13,8 +13,6 @@ element, but for two lines that leave as pairs.
 
 from __future__ import annotations
 
-from typing import Protocol
-
 from .llvm_types import vector
 
 WIDE = 32  # bytes of a register that are used: wider ones have no faster shuffles
@@ -156,53 +154,3 @@ class _Text:
                 order += [k, wide + k]
         ty = vector(self.elem, wide)
         return self.t(f"shufflevector {ty} {a}, {ty} {b}, <{wide} x i32> <{', '.join(f'i32 {k}' for k in order)}>")
-
-
-class Writer(Protocol):
-    """A function being written."""
-
-    def line(self, s: str) -> None: ...
-    def fresh(self, prefix: str = "t") -> str: ...
-
-
-def strided(
-    w: Writer, dst: str, p: str, elem: str, lanes: int, step: int, size: int, masked: tuple[str, str] | None = None
-) -> None:
-    """Define `dst`: the vector of elements `step` apart from `p` on. What is read ends with the last of them. `masked`:
-    the function that reads parts of vectors, and which lanes are wanted (0 elsewhere)."""
-    ty = vector(elem, lanes)
-
-    def order(numbers: list[int | None]) -> str:
-        return f"<{lanes} x i32> <{', '.join('i32 poison' if k is None else f'i32 {k}' for k in numbers)}>"
-
-    def load(first: int) -> str:
-        at, x = w.fresh("p"), w.fresh()
-        w.line(f"{at} = getelementptr {elem}, ptr {p}, i64 {first}")
-        if masked is None:
-            w.line(f"{x} = load {ty}, ptr {at}, align {size}")
-            return x
-        fn, mask = masked
-        lane = [(first + k) // step if (first + k) % step == 0 else lanes for k in range(lanes)]  # `lanes`: none
-        some, bits = w.fresh(), vector("i1", lanes)
-        w.line(f"{some} = shufflevector {bits} {mask}, {bits} zeroinitializer, {order([*lane])}")
-        w.line(f"{x} = call {ty} @{fn}(ptr {at}, i32 {size}, {bits} {some}, {ty} zeroinitializer)")
-        return x
-
-    if step < 0:
-        w.line(f"{dst} = shufflevector {ty} {load(1 - lanes)}, {ty} poison, {order([*range(lanes - 1, -1, -1)])}")
-        return
-    starts = [k * lanes for k in range(step - 1)] + [step * (lanes - 1) + 1 - lanes]
-    vectors = [load(k) for k in starts]
-    inside = [min(step * k // lanes, step - 1) for k in range(lanes)]
-    # pairs of vectors first, then what both pairs have
-    parts: list[str] = []
-    for a in range(0, step, 2):
-        b = min(a + 1, step - 1)
-        taken = [
-            None if v not in (a, b) else step * k - starts[v] + (lanes if v != a else 0) for k, v in enumerate(inside)
-        ]
-        parts.append(dst if step == 2 else w.fresh())
-        w.line(f"{parts[-1]} = shufflevector {ty} {vectors[a]}, {ty} {vectors[b]}, {order(taken)}")
-    if step > 2:
-        both = order([k if v < 2 else lanes + k for k, v in enumerate(inside)])
-        w.line(f"{dst} = shufflevector {ty} {parts[0]}, {ty} {parts[1]}, {both}")

@@ -146,8 +146,8 @@ def _streamed(f: Fusion, schedule: Schedule, hint: Callable[[Ix], int], machine:
     if schedule.vector not in schedule.cols:
         return frozenset()
     v = next(a for a in f.axes if a.name == schedule.vector)
-    alone = lined(f, v) if schedule.turn and machine.lanes >= WIDE else None
-    if traffic(f, hint) < (machine.share if alone is None else machine.own):
+    alone = lined_past(f, v, hint, machine) if schedule.turn else None
+    if alone is None and traffic(f, hint) < machine.share:
         return frozenset()
     whole = [s for s in f.stores() if set(s.axes) == set(f.axes)]
     return frozenset(s.buffer for s in whole if s is alone or _aligned(s, schedule))
@@ -156,6 +156,11 @@ def _streamed(f: Fusion, schedule: Schedule, hint: Callable[[Ix], int], machine:
 def traffic(f: Fusion, hint: Callable[[Ix], int]) -> int:
     """Bytes of all that a fusion reads or writes."""
     return sum(hint(b.numel) * b.dtype.itemsize for b in f.buffers)
+
+
+def lined_past(f: Fusion, v: Atom, hint: Callable[[Ix], int], machine: Machine) -> Stage | None:
+    """The store whose tiles, turned along `v`, are written past the caches in whole lines."""
+    return lined(f, v) if machine.lanes >= WIDE and traffic(f, hint) >= machine.own else None
 
 
 def _aligned(s: Stage, schedule: Schedule) -> bool:
@@ -244,15 +249,12 @@ class _Planner(Analysis):
         if self.extent(v) < min(2 * self.lanes, self.extent(across)):  # few lanes, or many loops of few vectors
             v, across = across, v
         short = self.extent(across) < SHORT and not turned_stores(f, across, v)
-        through = None if short else tile(f, across, v, self.extent(across), self._past(f, v))
+        past = lined_past(f, v, self.hint, self.machine) is not None
+        through = None if short else tile(f, across, v, self.extent(across), past)
         turn = across.name if through else ""
         high, wide = through or TILE
         split = ((across.name, high), (v.name, wide))
         return f, Schedule(rows, (across.name, v.name), v.name, self.lanes, split, "transpose", turn=turn)
-
-    def _past(self, f: Fusion, v: Atom) -> bool:
-        """Whether tiles write past the caches."""
-        return traffic(f, self.hint) >= self.machine.own and self.lanes >= WIDE and lined(f, v) is not None
 
     def _interleaved(self, f: Fusion, order: list[Atom]) -> Atom | None:
         """The axis that takes lanes if the innermost is that of a few values side by side, made of much else."""
