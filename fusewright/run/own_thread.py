@@ -2,8 +2,8 @@
 
 Autograd keeps a thread for each GPU, so that several of them get work at once. With one there is nothing to gain, and
 a backward pass changes threads twice, which takes as long as the rest of the host's part in it, or longer (measured:
-docs/performance.md). PyTorch's own switch for it is `torch.autograd.set_multithreading_enabled(False)`, which holds for
-a thread of the program; what is computed, and in which order, stays the same, and hooks see the caller's thread.
+docs/measurements.md). PyTorch's own switch for it is `torch.autograd.set_multithreading_enabled(False)`, which holds
+for a thread of the program; what is computed, and in which order, stays the same, and hooks see the caller's thread.
 """
 
 from __future__ import annotations

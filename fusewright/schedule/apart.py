@@ -2,7 +2,7 @@
 
 Rows that are read along one axis and written along another: a tile of shared memory turns them where nothing is
 reduced; rows of a reduction have none, and one of both accesses takes single elements of lines. (Group norm of
-channels-last memory, whose result is contiguous: 281 us as one kernel, see docs/performance.md.)
+channels-last memory, whose result is contiguous: 281 us as one kernel, see docs/measurements.md.)
 
 Rows that no block holds, of more than the L2 cache holds: a second pass reads them again in any case, and goes through
 memory in as many places as there are blocks, where an elementwise kernel goes straight. (Batch norm of channels-last
