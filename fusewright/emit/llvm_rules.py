@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 from ..core.dtypes import DType
-from . import llvm_philox
+from . import llvm_philox, llvm_quotients
 from .llvm_types import literal, mangle, scalar, vector
 
 # SLEEF's accuracy suffix of the variant ATen's Vectorized calls
@@ -403,6 +403,12 @@ def _iota(o: Op) -> None:
     if len(o.a) > 1:
         steps = o.t(f"mul {ty} {o.t(_broadcast(o, 'i64', o.a[1]))}, {steps}")
     o.done(f"add {ty} {o.t(_broadcast(o, 'i64', o.a[0]))}, {steps}")
+
+
+@rule("quotients")
+def _quotients(o: Op) -> None:
+    fn = o.ops.helper(f"fw_quotients_x{o.lanes}", lambda name: llvm_quotients.define(name, o.lanes))
+    o.done(f"call {vector('i64', o.lanes)} @{fn}(i64 {o.a[0]}, i64 {o.a[1]})")
 
 
 @rule("lanemask")

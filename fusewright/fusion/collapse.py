@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from ..index.expr import ZERO, Atom, Ix, axis, ix
 from . import scalar as sc
+from .conditions import change
 from .ir import Fusion, Origin, Stage, Target
 from .scalar import Expr
 
@@ -57,6 +58,39 @@ def as_one(f: Fusion, order: list[Atom]) -> tuple[Fusion, Atom]:
     return substitute(f, env), one.terms[0][0][0]
 
 
+def continued(f: Fusion, a: Atom, b: Atom) -> tuple[Fusion, Atom] | None:
+    """Walk an axis and the one within it, of an elementwise fusion, as one, though some accesses do not walk through
+    them as if they were; None if positions would depend on where in `b` a point is.
+
+    A condition on `a`, as a `cat` along it leaves, becomes one on the place: a < n where a * |b| + b < n * |b|. So do
+    quotients that count the same: of (a, b) with |b| = 2 n, a * n + b // 2 is (a * |b| + b) // 2.
+    """
+    assert a.extent is not None and b.extent is not None
+    if "collapse" in f.without or b.extent == 0:
+        return None
+    one = axis(f"{a.name}{b.name}", a.extent * b.extent)
+    outer = one // b.extent
+    memo: dict[Expr, Expr] = {}
+    for e in sc.walk(_roots(f)):
+        found = change(e, a) if a in e.axes and b not in e.axes else None
+        if found is not None:
+            n, below = found
+            memo[e] = sc.op("lt" if below else "ge", sc.index_value(one), sc.index_value(n * b.extent))
+    g = substitute(f, {a: outer, b: one - outer * b.extent}, memo)
+    inner = {x for x in outer.atoms() if x.kind == "div"}
+    return None if any(inner & _within(i) for i in _indices(g)) else (g, one.terms[0][0][0])
+
+
+def _within(i: Ix) -> set[Atom]:
+    """The quotients of an index, and those inside of them."""
+    out: set[Atom] = set()
+    for x in i.atoms():
+        if x.kind == "div":
+            assert x.num is not None
+            out |= {x} | _within(x.num) | _within(x.aux)
+    return out
+
+
 def mergeable(f: Fusion, a: Atom, b: Atom) -> bool:
     for s in f.stages:
         if s.kind == "scan" and (a in s.raxes or b in s.raxes):
@@ -77,9 +111,9 @@ def mergeable(f: Fusion, a: Atom, b: Atom) -> bool:
     return all((a in e.data[1]) == (b in e.data[1]) for e in sc.walk(_roots(f)) if e.kind == "stage")
 
 
-def substitute(f: Fusion, env: dict[Atom, Ix]) -> Fusion:
-    """Replace axes by expressions over (other) axes in every stage."""
-    memo: dict[Expr, Expr] = {}
+def substitute(f: Fusion, env: dict[Atom, Ix], memo: dict[Expr, Expr] | None = None) -> Fusion:
+    """Replace axes by expressions over (other) axes in every stage. `memo`: what becomes of some expressions."""
+    memo = {} if memo is None else memo
 
     def axes(old: tuple[Atom, ...]) -> tuple[Atom, ...]:
         out: list[Atom] = []

@@ -121,6 +121,8 @@ def operate(s: Let, args: list[np.ndarray], fail: Callable[[str, int], NoReturn]
         case "iota":
             apart = args[1] if len(args) > 1 else 1
             return (args[0] + np.arange(lanes, dtype=kind) * apart).astype(kind, copy=False)
+        case "quotients":
+            return _udiv(args[0] + np.arange(lanes), args[1], fail)
         case "lanemask":
             return np.arange(lanes) < args[0]
         case "lanerange":

@@ -36,6 +36,7 @@ Operations of a `Let`
     round           f32 -> attr (bf16 | f16) -> f32
     splat           scalar to all lanes
     iota            (base: index[, step: index]) -> base, base+step, ...  (indices; without: base+1; CPU: with)
+    quotients       CPU, (a, d: index) -> a // d, (a+1) // d, ...; a is not negative and d >= 1
     lanemask        (n: index) -> lane < n
     lanerange       CUDA, (at, n: index) -> 0 <= at + lane < n
     load            (buf, index: scalar[, mask[, reach]]) -> `lanes` consecutive elements, widened to the register's

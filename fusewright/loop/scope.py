@@ -290,9 +290,13 @@ class Emitter:
         if a is v.vector:
             return self.let(v, "iota", (v.axes[a],), self.ix, v.lanes)
         if a.kind == "div":
-            assert a.num is not None
+            assert a.num is not None and v.vector is not None
+            by = self.params.divisor(a.aux, role)
+            if self.func.target == "cpu" and a.num.coefficient(v.vector) is ONE:
+                first = self.add(s, self.scalar_index(s, a.num.without(v.vector), role), v.axes[v.vector])
+                return self.let(s, "quotients", (first, by), self.ix, v.lanes)
             num = self.splat(s, self.vector_index(s, a.num, role, v), v.lanes)
-            den = self.splat(s, self.params.divisor(a.aux, role), v.lanes)
+            den = self.splat(s, by, v.lanes)
             return self.let(s, "udiv", (num, den), self.ix, v.lanes)
         assert a.kind == "value"
         return self.as_index(s, self.emit(s, a.aux))

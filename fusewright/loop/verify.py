@@ -462,7 +462,7 @@ class _Verifier:
     def udiv(self, s: Let) -> None:
         self.plain(s, 2)
         for a in s.args:
-            self.want(a, self.index, s.dst.lanes, "the operand")
+            self.want(a, self.index, 1 if s.op == "quotients" else s.dst.lanes, "the operand")
         b = s.args[1]
         if isinstance(b, Imm) and b.value < 1:
             self.fail("the divisor must be >= 1")
@@ -483,6 +483,7 @@ _OPS: dict[str, Callable[[_Verifier, Let], None]] = {
     "philox": _Verifier.philox,
     "philoxrun": _Verifier.philoxrun,
     "udiv": _Verifier.udiv,
+    "quotients": _Verifier.udiv,
 }
 
 

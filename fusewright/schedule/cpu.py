@@ -18,7 +18,7 @@ from dataclasses import dataclass, field, replace
 
 from ..core.errors import Refusal
 from ..fusion import scalar as sc
-from ..fusion.collapse import collapse
+from ..fusion.collapse import collapse, continued
 from ..fusion.ir import Fusion, Stage
 from ..index.expr import Atom, Ix
 from ..index.layout import product
@@ -38,6 +38,7 @@ NEVER = 1 << 62  # bytes of a cache past which nothing is written
 WIDE = 16  # lanes of vectors that have masks for every element
 OWN = 8 << 20  # bytes of caches that a thread has, where vectors are so wide
 SHARE = 32 << 20  # bytes of the last-level cache that a thread has, at most
+NARROW = 8  # vectors of a row from which on what is at its ends does not matter
 FED = 4  # vectors of rows for each thread from which on they are enough
 ACCUMULATE_LIMIT = 1 << 16  # columns whose partial sums a thread keeps beside it (they should stay in L2)
 
@@ -238,6 +239,11 @@ class _Planner(Analysis):
         f, order = collapse(self.f, order)
         if not order:
             return f, Schedule((), (), "", 1, (), "pointwise")
+        while len(order) > 1 and self.extent(order[-1]) < NARROW * self.lanes:
+            found = continued(f, order[-2], order[-1])
+            if found is None:
+                break
+            f, order = found[0], [*order[:-2], found[1]]
         v = order[-1]
         across = self.across(f, order, v) or self._interleaved(f, order)
         names = [a.name for a in order]
