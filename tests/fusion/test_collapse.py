@@ -46,13 +46,18 @@ PROGRAMS: dict[str, tuple[Program, bool]] = {
 def test_narrow_tensors(name: str, m: int) -> None:
     """Conditions on rows become conditions on places, and quotients that count the same are one."""
     program, one = PROGRAMS[name]
-    for extent in (m, M):
+    for extent in (m, M) if m else (M,):
         graph = graph_of(lambda b, extent=extent: program(b, b.input(f32, (N, extent)), extent))
         compiled = kernel(graph)
         for n in (2, 5, 40):
             check(graph, {"n": n, "m": m}, compiled=compiled)
         if m > 1 and (extent is not M):
             assert len(compiled.schedule.rows + compiled.schedule.cols) == (1 if one else 2)
+
+
+def test_no_columns() -> None:
+    """There is nothing to divide by."""
+    kernel(graph_of(lambda b: twice(b, b.input(f32, (N, 0)), 0)))
 
 
 def test_wide_rows_stay_rows() -> None:
