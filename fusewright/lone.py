@@ -84,8 +84,8 @@ class Lone:
         if much < SINGLE_OP_BYTES:
             return False
         wide = self.machine.lanes >= WIDE
-        if wide and found[0].op == "reduce" and sums:
-            return len(found[0].params[1]) < len(x.shape)
+        if wide and found[0].op == "reduce" and sums:  # of a whole tensor it has a sum, and a mean that is no sum
+            return len(found[0].params[1]) < len(x.shape) or any(e.op == "map" for e in g.eqns)
         planned = self.planned(g)
         if planned is None:
             return False

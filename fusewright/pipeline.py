@@ -39,6 +39,7 @@ from .run.kernels import CompiledKernel, kernel_for, target
 from .run.launch import last_level_cache
 from .run.plan import GroupPlan, Plan
 from .schedule.cpu import Machine, Schedule, plan
+from .schedule.idle import idle
 from .schedule.naming import kernel_name
 from .schedule.quotients import divides, spared
 from .trace import executors
@@ -154,8 +155,8 @@ class _Compilation(Lone):
             seen = stages.merged(about, graph) if shown() else None
             places = {u.device for u in graph.units if u.kind == "fused"}
             on_gpu = any(devices.driver_for(torch.device(d)) is not None for d in places)
-            cut, siblings = self.better_cut if on_gpu else None, self.options.siblings
             again, side = on_gpu and self.options.rematerialize, on_gpu and self.options.horizontal
+            siblings, cut = self.options.siblings, self.better_cut
             grouping = group(graph, self.accepts, self.traced.after, self.bytes, siblings, seen, cut, again, side)
         plans: list[GroupPlan] = []
         self.compile_ahead(grouping.groups)
@@ -248,9 +249,12 @@ class _Compilation(Lone):
             self.merging = False
 
     def better_cut(self, g: Group) -> bool:
-        """Whether a group should be two kernels, of which the first reduces: on a GPU, see `schedule/apart.py`."""
+        """Whether a group should be two kernels, of which the first reduces (`schedule/apart.py`, `idle.py`)."""
         driver = self.driver(g)
-        return driver is not None and compile_gpu.better_apart(self.built(g)[0].fusion, self.hint, driver.gpu)
+        b, s = self.built(g)
+        if driver is None:
+            return s is not None and idle(b.fusion, s, self.hint, self.machine)
+        return compile_gpu.better_apart(b.fusion, self.hint, driver.gpu)
 
     def group(self, g: Group) -> list[GroupPlan]:
         """The plans of a group: a kernel, or its units one by one through torch."""

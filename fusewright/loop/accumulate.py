@@ -86,10 +86,8 @@ class Reductions(Emitter):
         return self.mul(s, base, imm(self.width)) if self.row_vector else base
 
     def sum_type(self, st: Stage) -> DType:
-        """What a reduction is accumulated in: f64 for f32 sums over rows and columns, which wait for memory anyway."""
-        dtype = compute_type(st.body.dtype)
-        over_rows = st in self.p.full or st in self.p.outer_scalar
-        return f64 if over_rows and dtype is f32 and st.monoid == "sum" else dtype
+        """What a reduction is accumulated in along a row."""
+        return compute_type(st.body.dtype)
 
     def nothing(self, st: Stage) -> float | int | bool:
         """What an accumulator starts at."""
@@ -348,7 +346,9 @@ class Reductions(Emitter):
         for st in [*self.p.outer_scalar, *self.p.full]:
             if st.monoid in ARG_MONOIDS:
                 raise NotImplementedError("argmax over rows")
-            dtype = self.sum_type(st)
+            dtype = compute_type(st.body.dtype)
+            if dtype is f32 and st.monoid == "sum":
+                dtype = f64
             acc = self.reg(dtype, prefix="total")
             s.body.append(Var(acc, Imm(MONOIDS[st.monoid].identity(dtype), dtype)))
             self.thread_acc[st.name] = acc

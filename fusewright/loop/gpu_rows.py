@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-from ..core.dtypes import DType, compute_type, f32
+from ..core.dtypes import DType, f32
 from ..fusion.ir import Stage
 from ..fusion.scalar import Expr
 from ..prims.table import ARG_MONOIDS, MONOIDS
@@ -31,9 +31,6 @@ class Rows(OnlineSums):
 
     partial: dict[str, Buf]  # what blocks leave for the next launch, by stage
     thread_acc: dict[str, Reg]  # what a thread has of results over rows and columns
-
-    def sum_type(self, st: Stage) -> DType:
-        return compute_type(st.body.dtype)
 
     def peeled(self, st: Stage) -> bool:
         """Whether a sum of floats starts at -0, to which the first value of a pass that is written out is added by no
