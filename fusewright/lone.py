@@ -81,7 +81,8 @@ class Lone:
             plain = sums or (x.dtype.itemsize >= 4 and (cast is None or cast.op == "affine"))
             if len(found) > 1 or monoid in ARG_MONOIDS or not plain:
                 return True
-        if much < SINGLE_OP_BYTES:
+        few = found[0].op == "reduce" and monoid != "sum" and self.hint(found[0].out.numel) < SHORT_ROW
+        if much < (SINGLE_SLOW_BYTES if few else SINGLE_OP_BYTES):  # torch visits extremes down few columns one by one
             return False
         wide = self.machine.lanes >= WIDE
         if wide and found[0].op == "reduce" and sums:  # of a whole tensor it has a sum, and a mean that is no sum

@@ -19,6 +19,7 @@ from ..index.layout import product
 from ..prims.table import MONOIDS
 from ..schedule.cpu import Schedule
 from ..schedule.quotients import multiple, steady
+from ..schedule.tall import phases
 from .accumulate import BLOCK_ROWS, THREADS, Accumulator, Sums
 from .ir import Alloc, Arg, Buf, For, Func, If, Imm, Parallel, Prefetch, Reg, Set, Stmt, Store, Var, imm
 from .passes import Passes
@@ -51,14 +52,16 @@ def lower(f: Fusion, schedule: Schedule, name: str, prefetch: bool = True) -> Ke
     func = Func(name)
     func.bufs = [Buf(b.name, b.dtype, b.output) for b in f.buffers]
     bufs = {b.name: b for b in func.bufs}
+    if schedule.runs:
+        f, schedule = phases(f, schedule)
     params = Params(func)
     params.get(THREADS, "threads")  # always the first size parameter
     for b in f.scratch:
         bufs[b.name] = Buf(b.name, b.dtype)
         func.allocs.append(Alloc(bufs[b.name], params.get(b.numel, ("scratch", b.name)), "shared"))
-    phases = [*zip(f.before, schedule.before, strict=True), (f, schedule), *zip(f.after, schedule.after, strict=True)]
+    nests = [*zip(f.before, schedule.before, strict=True), (f, schedule), *zip(f.after, schedule.after, strict=True)]
     named = 0
-    for k, (g, s) in enumerate(phases):
+    for k, (g, s) in enumerate(nests):
         params.phase = k
         phase = _Lower(g, s, func, bufs, params, prefetch)
         phase.counter = named

@@ -28,6 +28,7 @@ from .cpu_blocks import in_blocks, sharing
 from .forms import axes, flag, name, names, owner, render, sizes, some, vector
 from .scatter import arrange
 from .short import rows_through, scanned_rows, short_rows
+from .tall import rows_as_one
 from .turned import SHORT, lined, tile, turned_stores
 
 CHUNK = 8192  # points of a column axis that one row of work covers, when rows may be cut
@@ -40,6 +41,7 @@ OWN = 8 << 20  # bytes of caches that a thread has, where vectors are so wide
 SHARE = 32 << 20  # bytes of the last-level cache that a thread has, at most
 NARROW = 8  # vectors of a row from which on what is at its ends does not matter
 FED = 4  # vectors of rows for each thread from which on they are enough
+AT_ONCE = {"rows": "abreast", "columns": "steps", "runs": "runs"}  # what `unroll` is of
 ACCUMULATE_LIMIT = 1 << 16  # columns whose partial sums a thread keeps beside it (they should stay in L2)
 
 
@@ -55,7 +57,8 @@ class Schedule:
     `family`: the name of this kind of kernel, for people; `owner`: of a scatter, the axis or the run-time coordinate of
     the target that threads divide (None: one thread does it); `abreast`: vectors of rows at a time, where rows fill the
     lanes (0: one), `steps`: columns at a time of single ones that reduce (0: one); `shared`: what is dear and the
-    same in all rows is computed once by each thread, and kept; `before`, `after`: of the fusions around it.
+    same in all rows is computed once by each thread, and kept; `runs`: of a reduction of rows, how many are taken as
+    one (0: none; `tall.py`); `before`, `after`: of the fusions around it.
     """
 
     rows: tuple[str, ...] = field(
@@ -76,6 +79,7 @@ class Schedule:
     abreast: int = some("unroll(rows, {n})")
     steps: int = some("unroll(columns, {n})")
     shared: bool = flag("keep(columns, scratch)")
+    runs: int = some("unroll(runs, {n})")
 
     @property
     def scatters(self) -> bool:
@@ -129,6 +133,9 @@ def plan(f: Fusion, hint: Callable[[Ix], int], machine: Machine) -> tuple[Fusion
     if f.scatters():
         return _scatter(f, hint, machine)
     f, schedule = _Planner(f, hint, machine).run()
+    runs = rows_as_one(f, schedule, hint)
+    if runs:
+        return f, replace(schedule, runs=runs)
     schedule = sharing(f, in_blocks(f, schedule, hint, machine), hint, machine)
     return f, replace(schedule, stream=_streamed(f, schedule, hint, machine))
 

@@ -20,7 +20,7 @@ from ..core.lexer import Cursor
 from ..fusion.ir import Fusion
 from ..fusion.structure import structure_hash
 from . import cpu, gpu, legal, legal_gpu
-from .cpu import Machine, Schedule
+from .cpu import AT_ONCE, Machine, Schedule
 from .forms import Illegal, read, render, take
 from .gpu_base import GpuSchedule, Hint
 from .legal import listed
@@ -350,11 +350,11 @@ class Edit:
         """Several at a time: `for i: S(i)` becomes `for i step n: S(i); ...; S(i + n - 1)`.
 
         On a GPU: vectors of a thread. Legal: 1 to 64; persistent rows must be covered (`mode`). On a CPU: vectors of
-        "rows", or columns of single such vectors. Legal: 1, 2, 4, 8 (rows: 16), where rows fill the lanes.
-        """
+        "rows", or columns of single such vectors. Legal: 1, 2, 4, 8 (rows: 16), where rows fill the lanes. "runs" of
+        rows that are one, where all is a reduction of narrow rows. Legal: any number (`tall.py`)."""
         _count(f"unroll({what}, {n})", n)
-        if isinstance(self.schedule, Schedule) and what in ("rows", "columns"):
-            return self.changed(**{"abreast" if what == "rows" else "steps": n if n > 1 else 0})
+        if isinstance(self.schedule, Schedule) and what in AT_ONCE:
+            return self.changed(**{AT_ONCE[what]: n if n > 1 else 0})
         self._only(GpuSchedule if what == "columns" else Schedule, f"unroll({what}, {n})")
         return self.changed(steps=n)
 

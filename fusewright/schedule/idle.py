@@ -25,10 +25,12 @@ LONG = 1 << 20  # bytes of a row: a cache near the core does not have them for t
 
 def idle(f: Fusion, s: Schedule, hint: Callable[[Ix], int], machine: Machine) -> bool:
     """Whether a fusion is better cut behind its reductions, because threads would wait for those that have a row."""
-    if s.vector not in s.cols or s.turn or s.scatters or not Analysis(f, hint).row_used(f.reductions()):
+    if s.turn or s.scatters or not Analysis(f, hint).row_used(f.reductions()):
         return False
     size = lambda names: hint(product(a.extent for a in f.axes if a.name in names))
-    rows = size(s.rows)
+    all_rows, side = size(s.rows), size({s.vector} & {*s.rows})
+    rows = all_rows // max(side, 1) * -(-side // s.lanes)  # or vectors of them
     turns = -(-rows // machine.threads)
-    point = max((b.dtype.itemsize for b in f.buffers if hint(b.numel) >= rows * size(s.cols)), default=0)
-    return rows * BUSY[1] <= turns * machine.threads * BUSY[0] and point * size(s.cols) >= LONG
+    point = max((b.dtype.itemsize for b in f.buffers if hint(b.numel) >= all_rows * size(s.cols)), default=0)
+    long = point * min(side, s.lanes) * size(s.cols) >= LONG
+    return rows * BUSY[1] <= turns * machine.threads * BUSY[0] and long

@@ -1,0 +1,143 @@
+"""Reductions down tall and narrow tensors take runs of rows as one (`schedule/tall.py`)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+import pytest
+import torch
+
+import fusewright
+from fusewright.core.dtypes import bf16, bool_, f16, f32, f64, i8, i64
+from fusewright.graph.builder import Builder
+from fusewright.graph.ir import Value
+from fusewright.index.expr import IxLike, sym
+from fusewright.interp.graph import evaluate
+from fusewright.loop.lower import lower
+from fusewright.loop.verify import verify
+from fusewright.schedule.cpu import Machine
+from fusewright.schedule.edit import on_cpu
+from fusewright.schedule.forms import Illegal
+from tests.kernels import LANES, Compiled, check, compare, fusion_of, graph_of, hint, kernel, random_inputs, run
+
+N = sym("n")
+ROWS = N * 1500 + 1  # estimated as 96001
+Program = Callable[[Builder, IxLike], "Value | Sequence[Value]"]
+
+
+def down(monoid: str, dtype=f32) -> Program:
+    def program(b: Builder, width: IxLike) -> Value:
+        x = b.input(dtype, (ROWS, width))
+        return b.reduce(monoid, b.cast(x, f32) if dtype in (bf16, f16) else x, (0,))
+
+    return program
+
+
+def moments(b: Builder, width: IxLike) -> list[Value]:
+    x = b.input(bf16, (ROWS, width))
+    y = b.mul(b.cast(x, f32), b.cast(b.input(bf16, (ROWS, width)), f32))
+    total, most = b.reduce("sum", y, (0,)), b.reduce("max", b.cast(x, f32), (0,))
+    scale = b.input(f32, (width,))
+    return [b.cast(b.mul(total, scale), bf16), b.sub(total, most), b.reduce("sum", b.mul(y, y), (0,))]
+
+
+def counted(b: Builder, width: IxLike) -> list[Value]:
+    x = b.input(f32, (ROWS, 2, width))
+    above = b.gt(x, b.const(0.5, f32))
+    return [b.reduce("sum", b.cast(above, i64), (0,)), b.reduce("any", above, (0,))]
+
+
+PROGRAMS: dict[str, Program] = {
+    "sum": down("sum"),
+    "sum of bfloat16": down("sum", bf16),
+    "largest of float16": down("max", f16),
+    "smallest of float64": down("min", f64),
+    "product of int8": down("prod", i8),
+    "all": down("all", bool_),
+    "moments": moments,
+    "counted": counted,
+}
+
+
+@pytest.mark.parametrize("width", [2, 3, 7, 16, 33, 100])
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_every_number_of_rows(name: str, width: int) -> None:
+    graph = graph_of(lambda b: PROGRAMS[name](b, width))
+    compiled = kernel(graph)
+    assert compiled.schedule.runs > 1
+    for n, threads in ((0, 1), (1, 1), (2, 3)):
+        check(graph, {"n": n}, threads, compiled=compiled)
+
+
+def test_what_is_left_to_be_compared_is() -> None:
+    """NaN and infinities, in runs and in the rows behind them."""
+    graph = graph_of(lambda b: down("max")(b, 3))
+    compiled = kernel(graph)
+    for row in (0, 1024, 1500):
+        for value in (np.nan, np.inf):
+            (x,) = random_inputs(graph, {"n": 1})
+            x[row, 1] = value
+            got, _ = run(compiled, [x], {"n": 1})
+            (out,) = graph.outputs
+            compare(got[out], evaluate(graph, [x], {"n": 1})[out], f32, f"{value} in row {row}")
+
+
+ONE_PHASE: dict[str, Program] = {
+    "whole vectors": lambda b, w: b.reduce("sum", b.input(f32, (ROWS, 64)), (0,)),
+    "wide rows": lambda b, w: b.reduce("sum", b.input(f32, (ROWS, 600)), (0,)),
+    "few rows": lambda b, w: b.reduce("sum", b.input(f32, (N, 100)), (0,)),
+    "a value of each column": lambda b, w: b.reduce("sum", b.mul(b.input(f32, (ROWS, 3)), b.input(f32, (1, 3))), (0,)),
+    "positions": lambda b, w: b.reduce("argmax", b.input(f32, (ROWS, 3)), (0,)),
+    "along rows": lambda b, w: b.reduce("sum", b.input(f32, (3, ROWS)), (1,)),
+}
+
+
+@pytest.mark.parametrize("name", ONE_PHASE)
+def test_one_phase(name: str) -> None:
+    graph = graph_of(lambda b: ONE_PHASE[name](b, 3))
+    compiled = kernel(graph)
+    assert not compiled.schedule.runs
+    check(graph, {"n": 1}, compiled=compiled)
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16, torch.int32])
+def test_programs(dtype: torch.dtype) -> None:
+    """One kernel for all sizes, tensors that are views among them."""
+
+    def program(x: torch.Tensor) -> tuple[torch.Tensor, ...]:
+        return (x + 1).sum(0), x.amax(0), (x > 0).sum(0)
+
+    compiled = torch.compile(program, backend="fusewright", dynamic=True)
+    whole = torch.randn(30000, 5).mul(9).to(dtype)
+    with fusewright.options(fallback=False):
+        for x in (whole, whole[:29000], whole[7:], whole[1:3], whole[::2], whole.t().contiguous().t()):
+            for got, want in zip(compiled(x), program(x.double()), strict=True):
+                rtol = 1e-2 if dtype is torch.bfloat16 else 1e-6
+                torch.testing.assert_close(got.double(), want.double(), rtol=rtol, atol=1e-2)
+
+
+@pytest.mark.parametrize("n", [2, 5, 4096])
+def test_directives(n: int) -> None:
+    """People may choose how many rows are one, or none."""
+    graph = graph_of(lambda b: moments(b, 3))
+    built = fusion_of(graph)
+    edit = on_cpu(built.fusion, hint, Machine(LANES, 1 << 62))
+    assert "unroll(runs, 512)" in edit.text()
+    built.fusion = edit.fusion
+    for changed in (edit.unroll(n, "runs"), edit.apply(f"unroll(runs, {n})"), edit.unroll(1, "runs")):
+        f = changed.check()
+        lowered = lower(f, changed.schedule, "kernel")
+        verify(lowered.func)
+        built.fusion = f
+        check(graph, {"n": 1}, compiled=Compiled(graph, built, changed.schedule, lowered))
+
+
+def test_not_where_points_are_stored() -> None:
+    def program(b: Builder) -> list[Value]:
+        x = b.input(f32, (ROWS, 3))
+        return [b.neg(x), b.reduce("sum", x, (0,))]
+
+    edit = on_cpu(fusion_of(graph_of(program)).fusion, hint, Machine(LANES, 1 << 62))
+    with pytest.raises(Illegal, match="not all is a reduction of rows that follow one another in memory"):
+        edit.unroll(8, "runs")
