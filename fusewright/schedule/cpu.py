@@ -28,7 +28,7 @@ from .cpu_blocks import in_blocks, sharing
 from .forms import axes, flag, name, names, owner, render, sizes, some, vector
 from .scatter import arrange
 from .short import rows_through, scanned_rows, short_rows
-from .tall import rows_as_one
+from .tall import main_phase, rows_as_one
 from .turned import SHORT, lined, tile, turned_stores
 
 CHUNK = 8192  # points of a column axis that one row of work covers, when rows may be cut
@@ -135,7 +135,8 @@ def plan(f: Fusion, hint: Callable[[Ix], int], machine: Machine) -> tuple[Fusion
     f, schedule = _Planner(f, hint, machine).run()
     runs = rows_as_one(f, schedule, hint)
     if runs:
-        return f, replace(schedule, runs=runs)
+        schedule = replace(schedule, runs=runs)
+        return f, replace(schedule, stream=_streamed(*main_phase(f, schedule), hint, machine))
     schedule = sharing(f, in_blocks(f, schedule, hint, machine), hint, machine)
     return f, replace(schedule, stream=_streamed(f, schedule, hint, machine))
 

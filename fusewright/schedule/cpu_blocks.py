@@ -76,8 +76,9 @@ def sharing(f: Fusion, s: Schedule, hint: Callable[[Ix], int], machine: Machine)
 
 
 def in_all_rows(roots: list[Expr], cols: list[Atom], v: Atom | None) -> list[Expr]:
-    """The largest expressions in `roots` that vary along lanes and columns only, if any of them is dear; the loads of
-    16-bit floats, which have to be widened, among them. What goes by an index found at run time is left out."""
+    """The largest expressions in `roots` that vary along lanes and columns only, if any of them is dear, as one is in
+    which positions are divided; the loads of 16-bit floats, which have to be widened, among them. What goes by an index
+    found at run time is left out."""
     inside, dear, loads = set(cols), [], []
     seen: set[Expr] = set()
     stack = list(reversed(roots))
@@ -88,11 +89,12 @@ def in_all_rows(roots: list[Expr], cols: list[Atom], v: Atom | None) -> list[Exp
         seen.add(e)
         if v in e.axes and e.axes <= inside and not e.stages and e.dtype.is_float and v is not None:
             below = list(sc.walk([e]))
-            found = (a.kind == "value" for x in below for i in x.indices() for a in i.atoms())
-            if not any(x.kind == "random" for x in below) and not any(found):
-                if e.kind == "load" and e.data[2].is_reduced:
+            found = {a.kind for x in below for i in x.indices() for a in i.atoms()}
+            divides = "div" in found
+            if not any(x.kind == "random" for x in below) and "value" not in found:
+                if e.kind == "load" and e.data[2].is_reduced and not divides:
                     loads.append(e)
-                elif sum(x.cost for x in below if x.axes) >= SHARED_COST:
+                elif divides or sum(x.cost for x in below if x.axes) >= SHARED_COST:
                     dear.append(e)
                     continue
         stack.extend(reversed(e.children()))

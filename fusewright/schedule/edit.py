@@ -351,7 +351,7 @@ class Edit:
 
         On a GPU: vectors of a thread. Legal: 1 to 64; persistent rows must be covered (`mode`). On a CPU: vectors of
         "rows", or columns of single such vectors. Legal: 1, 2, 4, 8 (rows: 16), where rows fill the lanes. "runs" of
-        rows that are one, where all is a reduction of narrow rows. Legal: any number (`tall.py`)."""
+        rows that are one. Legal: any number, where rows follow one another in memory (`tall.py`)."""
         _count(f"unroll({what}, {n})", n)
         if isinstance(self.schedule, Schedule) and what in AT_ONCE:
             return self.changed(**{AT_ONCE[what]: n if n > 1 else 0})

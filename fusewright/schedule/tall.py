@@ -1,10 +1,11 @@
-"""Reductions down tall and narrow tensors: runs of rows as if they were one long row.
+"""Tall and narrow tensors: runs of rows as if they were one long row.
 
-A row of three columns is a part of a vector, and what has been combined is read and written for each; a row of a
-hundred ends with one. Here so many neighbouring rows are taken as one that it has many whole vectors, and reduced over
-such runs. What comes out, one partial result for each place in a run, is reduced by a second phase of the kernel, with
-the rows that are left. (Two million float32 elements on two threads: the largest down two columns 20 ms, 0.24 now, down
-72 columns 0.56, 0.23; sums down three columns 2.9, 0.26, down 201 0.44, 0.26.)
+A row of three columns is a part of a vector, and what has been combined down the columns is read and written for each;
+a row of a hundred ends with one. Here so many neighbouring rows are taken as one that it has many whole vectors. What
+each column has of its own, as a bias is, is looked up once by each thread, for every place in a run, and kept. Rows
+that are left are a second phase of the kernel, which combines what a reduction has left at each place, too. (Two million
+elements on two threads: the largest down two float32 columns 20 ms, 0.24 now, down 72 columns 0.56, 0.23; sums down
+three columns 2.9, 0.26, down 201 0.44, 0.26; `x * w + b` of two bfloat16 columns 1.9, 0.43, of 20 0.44, 0.26.)
 """
 
 from __future__ import annotations
@@ -18,17 +19,17 @@ from ..fusion import scalar as sc
 from ..fusion.collapse import substitute
 from ..fusion.ir import Buffer, Fusion, Stage
 from ..fusion.scalar import Expr
-from ..index.expr import ONE, ZERO, Atom, Ix, axis
+from ..index.expr import ONE, Atom, Ix, axis
 from ..prims.table import ARG_MONOIDS
 
 if TYPE_CHECKING:
     from .cpu import Schedule
 
 WHOLE = 4  # vectors that a loop takes at a time: rows of them, or of a multiple, are taken as they are
-NARROW = 32  # vectors of a row from which on what is at its end does not matter
+NARROW, FEW = 32, 16  # vectors of a row from which on what is at its end does not matter: reduced, or stored
 RUN = 2048  # points of a run, at most: partial results are in the cache nearest to a core
 RUNS = 64  # of a tensor, at least
-LEAST = 1 << 16  # bytes of the tensor, from which on another phase pays
+LEAST = 1 << 15  # bytes of the tensor, from which on another phase pays
 
 
 def rows_as_one(f: Fusion, s: Schedule, hint: Callable[[Ix], int]) -> int:
@@ -41,34 +42,42 @@ def rows_as_one(f: Fusion, s: Schedule, hint: Callable[[Ix], int]) -> int:
     points, width, many = hint(a.extent), hint(v.extent), 1
     while 2 * many * width <= RUN and 2 * many * RUNS <= points:
         many *= 2
-    if width % (WHOLE * s.lanes) == 0 or width >= NARROW * s.lanes or many * width < WHOLE * s.lanes:
+    narrow = NARROW if f.reductions() else FEW
+    if width % (WHOLE * s.lanes) == 0 or width >= narrow * s.lanes or many * width < WHOLE * s.lanes:
         return 0
     return many if points * width * size >= LEAST else 0
 
 
 def element(f: Fusion, s: Schedule) -> int:
-    """Bytes of the largest element that `f` reads, if all that it does is to reduce rows which follow one another in
-    memory, column by column; else 0."""
+    """Bytes of the largest element of the tensors whose rows follow one another in memory, column by column; 0 if rows
+    of `f` are not such, or it does more than to reduce them, column by column, or to compute as many points."""
     found = f.reductions()
-    if not found or f.before or f.after or f.checks or any(x.kind not in ("reduce", "store") for x in f.stages):
+    if f.before or f.after or f.checks or any(x.kind not in ("reduce", "store") for x in f.stages):
         return 0
-    if len(s.rows) != 1 or len(s.cols) != 1 or s.vector not in s.cols or s.turn or s.split:
+    if len(s.rows) != 1 or len(s.cols) != 1 or s.vector not in s.cols or s.turn or (found and s.split):
         return 0
     a, v = _axes(f, s)
     if any(r.raxes != (a,) or r.axes != (v,) or r.monoid in ARG_MONOIDS or r.body.stages for r in found):
         return 0
-    if any(not set(x.axes) <= {v} for x in f.stores()):
+    if any(set(x.axes) != {a, v} or not _flat(x.offset, a, v) for x in f.stores() if not found or a in x.axes):
+        return 0
+    if found and any(a in x.axes for x in f.stores()):
         return 0
     largest = 0
-    for e in sc.walk([r.body for r in found]):
-        if not e.axes & {a, v} or e.kind not in ("load", "index", "random"):
+    for e in sc.walk([x.body for x in f.stages if a in (*x.axes, *x.raxes)]):
+        if a not in e.axes or e.kind not in ("load", "index", "random"):
             continue
-        if e.kind != "load" or e.args or any(x.kind in ("div", "value") for x in e.data[1].atoms()):
-            return 0
-        if e.data[1].coefficient(v) is not ONE or e.data[1].coefficient(a) is not v.extent:
+        if e.kind != "load" or e.args or not _flat(e.data[1], a, v):
             return 0
         largest = max(largest, e.data[2].itemsize)
     return largest
+
+
+def _flat(o: Ix | None, a: Atom, v: Atom) -> bool:
+    """Whether an offset walks through rows and columns as if they were one."""
+    if o is None or any(x.kind in ("div", "value") for x in o.atoms()):
+        return False
+    return o.coefficient(v) is ONE and o.coefficient(a) is v.extent
 
 
 def _axes(f: Fusion, s: Schedule) -> tuple[Atom, Atom]:
@@ -79,18 +88,38 @@ def _axes(f: Fusion, s: Schedule) -> tuple[Atom, Atom]:
 def phases(f: Fusion, s: Schedule) -> tuple[Fusion, Schedule]:
     """The two phases of a kernel that takes `s.runs` rows as one."""
     a, v = _axes(f, s)
-    first = replace(s, rows=("run",), cols=("place",), vector="place", runs=0, abreast=0, steps=0, shared=False)
-    second = replace(first, rows=("left",), cols=(v.name,), vector=v.name, before=(first,))
-    return _phases(f, f.reductions(), a, v, s.runs), second
+    first = replace(
+        s, rows=("run",), cols=("place",), vector="place", split=(), runs=0, abreast=0, steps=0, shared=True
+    )
+    second = replace(first, rows=("left",), cols=(v.name,), vector=v.name, shared=False, stream=frozenset())
+    found = f.reductions()
+    g = _combined(f, found, a, v, s.runs) if found else _behind(f, a, v, s.runs)
+    return g, replace(second, before=(first,))
 
 
-def _phases(f: Fusion, found: list[Stage], a: Atom, v: Atom, many: int) -> Fusion:
-    """`f` in two phases; `many`: rows of a run."""
+def main_phase(f: Fusion, s: Schedule) -> tuple[Fusion, Schedule]:
+    """The phase of a kernel that does most of its work."""
+    if not s.runs:
+        return f, s
+    g, t = phases(f, s)
+    return g.before[0], t.before[0]
+
+
+def _behind(f: Fusion, a: Atom, v: Atom, many: int) -> Fusion:
+    """The points of the rows behind the last run, after those of runs."""
+    assert a.extent is not None
+    done = a.extent // many * many
+    left = _axis("left", a.extent - done)
+    return replace(substitute(f, {a: left.ix + done}), axes=(left, v), before=[substitute(f, _in_runs(a, v, many))])
+
+
+def _combined(f: Fusion, found: list[Stage], a: Atom, v: Atom, many: int) -> Fusion:
+    """The reduction of what runs leave and of the rows behind the last one, after that of runs."""
     assert a.extent is not None and v.extent is not None
     width, runs = v.extent, a.extent // many
     shape = (width * many,)
     partial = {r.name: Buffer(f"partial_{r.name}", compute_type(r.dtype), shape, (ONE,), False) for r in found}
-    left = _axis("left", a.extent - runs * many + many)  # partial results, then the rows behind the last run
+    left = _axis("left", a.extent - runs * many + many)  # partial results, then the rows
     is_partial = sc.op("lt", sc.index_value(left.ix), sc.const(many, i64))
     is_row = sc.op("ge", sc.index_value(left.ix), sc.const(many, i64))
     rows = _moved(f, found, {a: left.ix + (runs - 1) * many})
@@ -113,16 +142,24 @@ def _phases(f: Fusion, found: list[Stage], a: Atom, v: Atom, many: int) -> Fusio
 
 
 def _over_runs(f: Fusion, found: list[Stage], a: Atom, v: Atom, many: int, partial: dict[str, Buffer]) -> Fusion:
-    """The first phase."""
-    assert a.extent is not None and v.extent is not None
-    run, place = _axis("run", a.extent // many), _axis("place", v.extent * many)
+    """The reduction of runs, place by place."""
+    moved = _in_runs(a, v, many)
+    run, place = sorted(moved[a].axes(), key=lambda x: x.name == "place")
     stages: list[Stage] = []
-    for r in _moved(f, found, {a: ZERO, v: run.ix * v.extent * many + place.ix}).values():
+    for r in _moved(f, found, moved).values():
         b, name = partial[r.name], f"{r.name}_runs"
         value = sc.stage_value(name, r.dtype, frozenset({place}))
         stages.append(replace(r, name=name, axes=(place,), raxes=(run,)))
         stages.append(Stage("store", f"keep_{r.name}", (place,), (), "", value, b.dtype, b.name, place.ix))
     return Fusion((run, place), f.buffers, stages, hosts=f.hosts, exact=f.exact, without=f.without)
+
+
+def _in_runs(a: Atom, v: Atom, many: int) -> dict[Atom, Ix]:
+    """Row and column at a place of a run."""
+    assert a.extent is not None and v.extent is not None
+    run, place = _axis("run", a.extent // many).ix, _axis("place", v.extent * many).ix
+    row = place // v.extent
+    return {a: run * many + row, v: place - row * v.extent}
 
 
 def _moved(f: Fusion, found: list[Stage], to: dict[Atom, Ix]) -> dict[str, Stage]:

@@ -48,7 +48,23 @@ def counted(b: Builder, width: IxLike) -> list[Value]:
     return [b.reduce("sum", b.cast(above, i64), (0,)), b.reduce("any", above, (0,))]
 
 
+def scaled(b: Builder, width: IxLike) -> list[Value]:
+    """Each column has values of its own, one of which is dear."""
+    x, w = b.input(bf16, (ROWS, width)), b.input(f32, (width,))
+    y = b.add(b.mul(b.cast(x, f32), b.exp(w)), b.cast(b.input(bf16, (width,)), f32))
+    here = b.lt(b.iota((ROWS, width), 1), b.const(2, i64))
+    return [b.cast(y, bf16), b.where(here, y, b.input(f32, (ROWS, width)))]
+
+
+def apart(b: Builder, width: IxLike) -> list[Value]:
+    """Columns less values of their own, reduced."""
+    y = b.sub(b.input(f32, (ROWS, width)), b.input(f32, (width,)))
+    return [b.reduce("sum", b.mul(y, y), (0,)), b.reduce("max", y, (0,))]
+
+
 PROGRAMS: dict[str, Program] = {
+    "a value of each column": scaled,
+    "apart": apart,
     "sum": down("sum"),
     "sum of bfloat16": down("sum", bf16),
     "largest of float16": down("max", f16),
@@ -87,7 +103,10 @@ ONE_PHASE: dict[str, Program] = {
     "whole vectors": lambda b, w: b.reduce("sum", b.input(f32, (ROWS, 64)), (0,)),
     "wide rows": lambda b, w: b.reduce("sum", b.input(f32, (ROWS, 600)), (0,)),
     "few rows": lambda b, w: b.reduce("sum", b.input(f32, (N, 100)), (0,)),
-    "a value of each column": lambda b, w: b.reduce("sum", b.mul(b.input(f32, (ROWS, 3)), b.input(f32, (1, 3))), (0,)),
+    "rows apart": lambda b, w: b.reduce("sum", b.slice(b.input(f32, (ROWS, 6)), 1, 0, 1, 3), (0,)),
+    "a value of each row": lambda b, w: b.mul(
+        b.mul(b.input(f32, (ROWS, 3)), b.input(f32, (ROWS, 1))), b.input(f32, (3,))
+    ),
     "positions": lambda b, w: b.reduce("argmax", b.input(f32, (ROWS, 3)), (0,)),
     "along rows": lambda b, w: b.reduce("sum", b.input(f32, (3, ROWS)), (1,)),
 }
@@ -106,7 +125,7 @@ def test_programs(dtype: torch.dtype) -> None:
     """One kernel for all sizes, tensors that are views among them."""
 
     def program(x: torch.Tensor) -> tuple[torch.Tensor, ...]:
-        return (x + 1).sum(0), x.amax(0), (x > 0).sum(0)
+        return (x + 1).sum(0), x.amax(0), (x > 0).sum(0), x * x[0] + 2, (x - x[1]).square().sum(0)
 
     compiled = torch.compile(program, backend="fusewright", dynamic=True)
     whole = torch.randn(30000, 5).mul(9).to(dtype)
@@ -133,11 +152,11 @@ def test_directives(n: int) -> None:
         check(graph, {"n": 1}, compiled=Compiled(graph, built, changed.schedule, lowered))
 
 
-def test_not_where_points_are_stored() -> None:
+def test_not_where_points_are_stored_and_reduced() -> None:
     def program(b: Builder) -> list[Value]:
         x = b.input(f32, (ROWS, 3))
         return [b.neg(x), b.reduce("sum", x, (0,))]
 
     edit = on_cpu(fusion_of(graph_of(program)).fusion, hint, Machine(LANES, 1 << 62))
-    with pytest.raises(Illegal, match="not all is a reduction of rows that follow one another in memory"):
+    with pytest.raises(Illegal, match="or not all is to reduce them or to compute their points"):
         edit.unroll(8, "runs")
