@@ -39,7 +39,7 @@ def gathered(b: Builder) -> Value:
     return b.mul(x, b.exp(b.exp(b.gather(table, [at], (M,), [("at", 0, (0,))]))))
 
 
-def _planned(program, n: int = 1000, m: int = 100, **fields: object) -> tuple[Compiled, Schedule]:
+def _planned(program, n: int = 1000, m: int = 128, **fields: object) -> tuple[Compiled, Schedule]:
     graph = graph_of(program)
     built = fusion_of(graph)
 
