@@ -85,8 +85,12 @@ class Lone:
         if much < (SINGLE_SLOW_BYTES if few else SINGLE_OP_BYTES):  # torch visits extremes down few columns one by one
             return False
         wide = self.machine.lanes >= WIDE
-        if wide and found[0].op == "reduce" and sums:  # of a whole tensor it has a sum, and a mean that is no sum
-            return len(found[0].params[1]) < len(x.shape) or any(e.op == "map" for e in g.eqns)
+        if found[0].op == "reduce" and sums:
+            whole = len(found[0].params[1]) == len(x.shape)
+            if whole and any(e.op == "map" for e in g.eqns):  # a mean, for which torch does not use its sum
+                return True
+            if wide:
+                return not whole
         planned = self.planned(g)
         if planned is None:
             return False

@@ -1,0 +1,40 @@
+"""Which single operations on a CPU are compiled, and which are left to torch (`lone.py`)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+import torch
+
+import fusewright
+from tests.support import counted, counters
+
+F32, BF16, F16 = torch.float32, torch.bfloat16, torch.float16
+
+CASES: dict[str, tuple[Callable[[torch.Tensor], torch.Tensor], tuple[int, ...], torch.dtype, bool]] = {
+    "extremes down few columns": (lambda x: x.amax(0), (8000, 3), F32, True),
+    "down more": (lambda x: x.amax(0), (240, 100), F32, False),
+    "of a tiny tensor": (lambda x: x.amax(0), (300, 3), F32, False),
+    "sums down few columns": (lambda x: x.sum(0), (8000, 3), F32, False),
+    "of many rows": (lambda x: x.sum(0), (120000, 3), F32, True),
+    "mean of all, bfloat16": (lambda x: x.mean(), (1000, 701), BF16, True),
+    "mean of all, float32": (lambda x: x.mean(), (1000, 701), F32, False),
+    "sum of all, float32": (lambda x: x.sum(), (1000, 701), F32, False),
+    "largest of all, float16": (lambda x: x.amax(), (1000, 701), F16, True),
+    "variances": (lambda x: x.var(1), (100, 301), F32, True),
+    "positions": (lambda x: x.argmax(1), (100, 301), F32, True),
+    "relu": (torch.relu, (100, 100), F32, False),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_where_torch_is_slow(name: str) -> None:
+    program, shape, dtype, ours = CASES[name]
+    x = torch.randn(shape).to(dtype)
+    before = counters()
+    with fusewright.options(fallback=False, disk_cache=False), torch.no_grad():
+        torch._dynamo.reset()
+        got = torch.compile(program, backend="fusewright")(x)
+    torch.testing.assert_close(got, program(x), rtol=1e-2 if dtype.itemsize == 2 else 1e-5, atol=1e-4)
+    assert (counted(before)["groups_formed"] > 0) == ours
