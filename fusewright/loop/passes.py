@@ -28,6 +28,8 @@ class Nest(Protocol):
     @property
     def vector(self) -> str: ...
     @property
+    def lanes(self) -> int: ...
+    @property
     def split(self) -> tuple[tuple[str, int], ...]: ...
 
 
@@ -68,7 +70,8 @@ class Passes:
         self.apart = any(self.strided(e.data[1]) for e in loads)
         self.keep_at: dict[int, list[Expr]] = {}
         self.kept: list[Expr] = []
-        self.shared = in_all_rows([s.body for w in self.work.values() for s in w], self.cols, self.v) if shared else []
+        bodies = [s.body for w in self.work.values() for s in w]
+        self.shared = in_all_rows(bodies, self.cols, self.v, schedule.lanes) if shared else []
         if keep_cost is not None and "keep" not in f.without:
             self._keep(keep_cost, keep_loads, keep_strided)
         self._look_ahead()

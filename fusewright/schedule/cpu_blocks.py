@@ -17,7 +17,7 @@ from ..fusion.scalar import Expr
 from ..index.expr import Atom, Ix
 from ..index.layout import product
 from .analysis import Analysis
-from .quotients import steady
+from .quotients import steady, steady_in
 
 if TYPE_CHECKING:
     from .cpu import Machine, Schedule
@@ -72,13 +72,13 @@ def sharing(f: Fusion, s: Schedule, hint: Callable[[Ix], int], machine: Machine)
         return s
     cols = [a for a in f.axes if a.name in s.cols]
     v = next(a for a in cols if a.name == s.vector)
-    return replace(s, shared=bool(in_all_rows([x.body for x in f.stages], cols, v)))
+    return replace(s, shared=bool(in_all_rows([x.body for x in f.stages], cols, v, s.lanes)))
 
 
-def in_all_rows(roots: list[Expr], cols: list[Atom], v: Atom | None) -> list[Expr]:
-    """The largest expressions in `roots` that vary along lanes and columns only, if any of them is dear, as one is in
-    which positions are divided; the loads of 16-bit floats, which have to be widened, among them. What goes by an index
-    found at run time is left out."""
+def in_all_rows(roots: list[Expr], cols: list[Atom], v: Atom | None, lanes: int) -> list[Expr]:
+    """The largest expressions in `roots` that vary along lanes and columns only, if any of them is dear, as those are
+    for which lanes divide positions; the loads of 16-bit floats, which have to be widened, among them. What goes by an
+    index found at run time is left out."""
     inside, dear, loads = set(cols), [], []
     seen: set[Expr] = set()
     stack = list(reversed(roots))
@@ -89,9 +89,9 @@ def in_all_rows(roots: list[Expr], cols: list[Atom], v: Atom | None) -> list[Exp
         seen.add(e)
         if v in e.axes and e.axes <= inside and not e.stages and e.dtype.is_float and v is not None:
             below = list(sc.walk([e]))
-            found = {a.kind for x in below for i in x.indices() for a in i.atoms()}
-            divides = "div" in found
-            if not any(x.kind == "random" for x in below) and "value" not in found:
+            at = [i for x in below for i in x.indices()]
+            divides = not all(steady_in(i, v, lanes) for i in at)
+            if not any(x.kind == "random" for x in below) and not any(a.kind == "value" for i in at for a in i.atoms()):
                 if e.kind == "load" and e.data[2].is_reduced and not divides:
                     loads.append(e)
                 elif divides or sum(x.cost for x in below if x.axes) >= SHARED_COST:
