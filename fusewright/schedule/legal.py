@@ -13,7 +13,7 @@ from typing import Any, NoReturn
 
 from ..core.errors import Refusal
 from ..fusion import scalar as sc
-from ..fusion.collapse import as_one, merged
+from ..fusion.collapse import as_one, continued, merged
 from ..fusion.ir import Fusion, Stage
 from ..index.expr import ONE, Atom
 from ..prims.table import ARG_MONOIDS
@@ -75,9 +75,15 @@ def _as_one(f: Fusion, s: Any, field: str, name: str) -> Fusion:
     if atoms is None:
         fail(s, field, [name], "the fusion has no such axis", listed(a.name for a in f.axes))
     f, order = merged(f, atoms)
-    if len(order) > 1 and isinstance(s, GpuSchedule) and s.mode == "tile" and all(x.kind == "store" for x in f.stages):
+    pointwise = all(x.kind == "store" for x in f.stages)
+    if len(order) > 1 and isinstance(s, GpuSchedule) and s.mode == "tile" and pointwise:
         f, one = as_one(f, order)
         order = [one]
+    while len(order) > 1 and isinstance(s, Schedule) and pointwise:
+        found = continued(f, order[-2], order[-1])
+        if found is None:
+            break
+        f, order = found[0], [*order[:-2], found[1]]
     if len(order) != 1:
         why = "these axes cannot be one: some access does not walk them together"
         fail(s, field, [name], why, listed(a.name for a in order))

@@ -10,7 +10,10 @@ from fusewright.core.dtypes import bf16, f32, i64
 from fusewright.graph.builder import Builder
 from fusewright.graph.ir import Value
 from fusewright.index.expr import IxLike, sym
-from tests.kernels import check, graph_of, kernel
+from fusewright.loop.lower import lower
+from fusewright.schedule.cpu import Machine
+from fusewright.schedule.edit import on_cpu
+from tests.kernels import LANES, Compiled, check, fusion_of, graph_of, hint, kernel
 
 N, M = sym("n"), sym("m")
 Program = Callable[[Builder, Value, IxLike], Value]
@@ -65,3 +68,15 @@ def test_wide_rows_stay_rows() -> None:
     graph = graph_of(lambda b: PROGRAMS["cat of rows"][0](b, b.input(bf16, (N, 200)), 200))
     assert len(kernel(graph).schedule.rows) == 1
     check(graph, {"n": 5})
+
+
+@pytest.mark.parametrize("name", [n for n, (_, one) in PROGRAMS.items() if one])
+def test_schedules_name_such_axes(name: str) -> None:
+    """What the planner says can be said by hand, of the fusion as it was built."""
+    graph = graph_of(lambda b: PROGRAMS[name][0](b, b.input(f32, (N, 7)), 7))
+    built = fusion_of(graph)
+    edit = on_cpu(built.fusion, hint, Machine(LANES, 1 << 62))
+    again = edit.apply("\n".join(edit.directives()))
+    assert again.schedule == edit.schedule and len(again.schedule.cols) == 1
+    built.fusion = again.check()
+    check(graph, {"n": 9}, compiled=Compiled(graph, built, again.schedule, lower(built.fusion, again.schedule, "k")))
