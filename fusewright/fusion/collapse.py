@@ -58,36 +58,50 @@ def as_one(f: Fusion, order: list[Atom]) -> tuple[Fusion, Atom]:
     return substitute(f, env), one.terms[0][0][0]
 
 
-def continued(f: Fusion, a: Atom, b: Atom) -> tuple[Fusion, Atom] | None:
-    """Walk an axis and the one within it, of an elementwise fusion, as one, though some accesses do not walk through
-    them as if they were; None if positions would depend on where in `b` a point is.
+def continued(f: Fusion, order: list[Atom]) -> tuple[Fusion, list[Atom]]:
+    """Merge the innermost axes of an elementwise fusion where not every access walks through them as if they were one,
+    but no position depends on where within the inner one a point is.
 
-    A condition on `a`, as a `cat` along it leaves, becomes one on the place: a < n where a * |b| + b < n * |b|. So do
-    quotients that count the same: of (a, b) with |b| = 2 n, a * n + b // 2 is (a * |b| + b) // 2.
+    A condition on the outer axis, as a `cat` along it leaves, becomes one on the place: a < n where a * |b| + b <
+    n * |b|. Quotients may count the same: of (a, b) with |b| = 2 n, a * n + b // 2 is (a * |b| + b) // 2.
     """
+    while len(order) > 1 and "collapse" not in f.without:
+        found = _through(f, *order[-2:])
+        if found is None:
+            break
+        f, order = found[0], [*order[:-2], found[1]]
+    return f, order
+
+
+def _through(f: Fusion, a: Atom, b: Atom) -> tuple[Fusion, Atom] | None:
     assert a.extent is not None and b.extent is not None
-    if "collapse" in f.without or b.extent == 0:
+    if b.extent == 0:
         return None
     one = axis(f"{a.name}{b.name}", a.extent * b.extent)
     outer = one // b.extent
+    to = {a: outer, b: one - outer * b.extent}
+    inner = {x for x in outer.atoms() if x.kind == "div"}
+    exprs = sc.walk(_roots(f))
+    for i in [e.data[1] for e in exprs if e.kind == "load"]:  # most others fail here, at once
+        if i.axes() & {a, b} and not any(x.kind == "value" for x in i.atoms()) and inner & _quotients(i.subst(to)):
+            return None
     memo: dict[Expr, Expr] = {}
-    for e in sc.walk(_roots(f)):
+    for e in exprs:
         found = change(e, a) if a in e.axes and b not in e.axes else None
         if found is not None:
             n, below = found
             memo[e] = sc.op("lt" if below else "ge", sc.index_value(one), sc.index_value(n * b.extent))
-    g = substitute(f, {a: outer, b: one - outer * b.extent}, memo)
-    inner = {x for x in outer.atoms() if x.kind == "div"}
-    return None if any(inner & _within(i) for i in _indices(g)) else (g, one.terms[0][0][0])
+    g = substitute(f, to, memo)
+    return None if any(inner & _quotients(i) for i in _indices(g)) else (g, one.terms[0][0][0])
 
 
-def _within(i: Ix) -> set[Atom]:
+def _quotients(i: Ix) -> set[Atom]:
     """The quotients of an index, and those inside of them."""
     out: set[Atom] = set()
     for x in i.atoms():
         if x.kind == "div":
             assert x.num is not None
-            out |= {x} | _within(x.num) | _within(x.aux)
+            out |= {x} | _quotients(x.num) | _quotients(x.aux)
     return out
 
 

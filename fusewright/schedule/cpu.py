@@ -39,7 +39,6 @@ NEVER = 1 << 62  # bytes of a cache past which nothing is written
 WIDE = 16  # lanes of vectors that have masks for every element
 OWN = 8 << 20  # bytes of caches that a thread has, where vectors are so wide
 SHARE = 32 << 20  # bytes of the last-level cache that a thread has, at most
-NARROW = 8  # vectors of a row from which on what is at its ends does not matter
 FED = 4  # vectors of rows for each thread from which on they are enough
 AT_ONCE = {"rows": "abreast", "columns": "steps", "runs": "runs"}  # what `unroll` is of
 ACCUMULATE_LIMIT = 1 << 16  # columns whose partial sums a thread keeps beside it (they should stay in L2)
@@ -247,11 +246,7 @@ class _Planner(Analysis):
         f, order = collapse(self.f, order)
         if not order:
             return f, Schedule((), (), "", 1, (), "pointwise")
-        while len(order) > 1 and self.extent(order[-1]) < NARROW * self.lanes:
-            found = continued(f, order[-2], order[-1])
-            if found is None:
-                break
-            f, order = found[0], [*order[:-2], found[1]]
+        f, order = continued(f, order)
         v = order[-1]
         across = self.across(f, order, v) or self._interleaved(f, order)
         names = [a.name for a in order]

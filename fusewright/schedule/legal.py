@@ -79,11 +79,8 @@ def _as_one(f: Fusion, s: Any, field: str, name: str) -> Fusion:
     if len(order) > 1 and isinstance(s, GpuSchedule) and s.mode == "tile" and pointwise:
         f, one = as_one(f, order)
         order = [one]
-    while len(order) > 1 and isinstance(s, Schedule) and pointwise:
-        found = continued(f, order[-2], order[-1])
-        if found is None:
-            break
-        f, order = found[0], [*order[:-2], found[1]]
+    if isinstance(s, Schedule) and pointwise:
+        f, order = continued(f, order)
     if len(order) != 1:
         why = "these axes cannot be one: some access does not walk them together"
         fail(s, field, [name], why, listed(a.name for a in order))

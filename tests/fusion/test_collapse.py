@@ -63,11 +63,13 @@ def test_no_columns() -> None:
     kernel(graph_of(lambda b: twice(b, b.input(f32, (N, 0)), 0)))
 
 
-def test_wide_rows_stay_rows() -> None:
-    """A condition is asked once for a row."""
-    graph = graph_of(lambda b: PROGRAMS["cat of rows"][0](b, b.input(bf16, (N, 200)), 200))
-    assert len(kernel(graph).schedule.rows) == 1
-    check(graph, {"n": 5})
+@pytest.mark.parametrize("stream", [False, True])
+def test_wide_rows(stream: bool) -> None:
+    """Conditions cut the loop; past the caches, too."""
+    graph = graph_of(lambda b: PROGRAMS["cat of rows"][0](b, b.input(bf16, (N, 2, 3000)), (2, 3000)))
+    compiled = kernel(graph)
+    assert not compiled.schedule.rows
+    check(graph, {"n": 5}, compiled=compiled, stream=stream)
 
 
 @pytest.mark.parametrize("name", [n for n, (_, one) in PROGRAMS.items() if one])
