@@ -249,20 +249,29 @@ class _Lower(Rows):
 
     def _segments(self, s: Scope, lo: Arg, hi: Arg, p: _Pass) -> list[tuple[Arg, Arg, _Pass]]:
         """The vector axis in parts in which conditions on the position are known, if nothing is reduced, drawn or kept
-        along it; where vectors begin at multiples of their width, parts have to."""
+        along it. Where vectors begin at multiples of their width, parts have to: one in which a condition changes is a
+        part of its own."""
         assert self.v is not None
         drawn = any(e.kind == "random" for e in sc.walk([st.body for st in p.stages]))
         if drawn or p.scans or self.kept or any(st.kind != "store" for st in p.stages):
             return [(lo, hi, p)]
         aligned = self.steady or bool(self.stream)
         out: list[tuple[Arg, Arg, _Pass]] = []
-        for end, stages in segments(p.stages, self.v, lambda b: not aligned or multiple(b, self.width)):
-            stop = hi
-            if end is not None:
-                at = self.scalar_index(s, end, "segment")
-                stop = self.prim(s, "max", self.prim(s, "min", at, hi), out[-1][1] if out else lo)
+        start, width = lo, imm(self.width)
+        for end, stages in segments(p.stages, self.v):
             q = p if end is None and not out else replace(p, stages=stages, unroll=self._unroll(stages))
-            out.append((out[-1][1] if out else lo, stop, q))
+            if end is None:
+                out.append((start, hi, q))
+                break
+            stop = self.prim(s, "max", self.prim(s, "min", self.scalar_index(s, end, "segment"), hi), start)
+            if aligned and not multiple(end, self.width):
+                vectors = self.let(s, "udiv", (self.span(s, start, stop), width), i64)
+                begin = self.add(s, start, self.mul(s, vectors, width))
+                stop = self.prim(s, "min", self.add(s, begin, width), hi)
+                out += [(start, begin, q), (begin, stop, replace(p, unroll=1))]
+            else:
+                out.append((start, stop, q))
+            start = stop
         return out
 
     def _range(self, s: Scope, a: Atom) -> tuple[Arg, Arg]:

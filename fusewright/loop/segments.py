@@ -8,7 +8,6 @@ Journal of Parallel Programming 28, 2000).
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 
 from ..fusion import scalar as sc
@@ -20,16 +19,16 @@ from ..index.expr import Atom, Ix
 MOST = 6  # ends of segments: code grows with them
 
 
-def segments(stages: list[Stage], v: Atom, fits: Callable[[Ix], bool]) -> list[tuple[Ix | None, list[Stage]]]:
+def segments(stages: list[Stage], v: Atom) -> list[tuple[Ix | None, list[Stage]]]:
     """The stages of each segment of `v`, in order, and where it ends (None: at the end of the axis).
 
     Ends do not depend on `v`, and none is before that of the segment in front, whatever the sizes; they may be outside
-    of the axis. `fits`: whether a segment may begin there.
+    of the axis.
     """
     conditions = dict[Expr, tuple[Ix, bool]]()
     for e in sc.walk([s.body for s in stages]):
         found = change(e, v)
-        if found is not None and fits(found[0]):
+        if found is not None:
             conditions[e] = found
     ends = _ordered([end for end, _ in conditions.values()])
     if not ends:

@@ -49,8 +49,8 @@ def steady_in(p: Ix, v: Atom, lanes: int, size: Size = None) -> bool:
 
 def divides(f: Fusion, s: Schedule) -> Atom | None:
     """The axis with lanes along it, if they have quotients of their own. `f`: before its axes were merged (there is no
-    quotient of axes that every access walks as one)."""
-    v = next((a for a in f.axes if a.name == s.vector), None)
+    quotient of axes that every access walks as one; of others that are one axis, the innermost is asked for)."""
+    v = next((a for a in f.axes if s.vector.endswith(a.name)), None)
     if v is None or s.lanes == 1 or all(steady_in(p, v, s.lanes) for p in _positions(f)):
         return None
     return v

@@ -46,7 +46,7 @@ def rows_as_one(f: Fusion, s: Schedule, hint: Callable[[Ix], int]) -> int:
     narrow = NARROW if f.reductions() else FEW
     if width % (WHOLE * s.lanes) == 0 or width >= narrow * s.lanes or many * width < WHOLE * s.lanes:
         return 0
-    return many if points * width * size >= LEAST else 0
+    return many if many > 1 and points * width * size >= LEAST else 0
 
 
 def element(f: Fusion, s: Schedule) -> int:

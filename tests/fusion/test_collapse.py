@@ -6,12 +6,13 @@ from collections.abc import Callable
 
 import pytest
 
-from fusewright.core.dtypes import bf16, f32, i64
+from fusewright.core.dtypes import f32, i64
 from fusewright.graph.builder import Builder
 from fusewright.graph.ir import Value
 from fusewright.index.expr import IxLike, sym
 from fusewright.loop.lower import lower
-from fusewright.schedule.cpu import Machine
+from fusewright.loop.verify import verify
+from fusewright.schedule.cpu import Machine, plan
 from fusewright.schedule.edit import on_cpu
 from tests.kernels import LANES, Compiled, check, fusion_of, graph_of, hint, kernel
 
@@ -63,13 +64,18 @@ def test_no_columns() -> None:
     kernel(graph_of(lambda b: twice(b, b.input(f32, (N, 0)), 0)))
 
 
-@pytest.mark.parametrize("stream", [False, True])
-def test_wide_rows(stream: bool) -> None:
-    """Conditions cut the loop; past the caches, too."""
-    graph = graph_of(lambda b: PROGRAMS["cat of rows"][0](b, b.input(bf16, (N, 2, 3000)), (2, 3000)))
-    compiled = kernel(graph)
-    assert not compiled.schedule.rows
-    check(graph, {"n": 5}, compiled=compiled, stream=stream)
+@pytest.mark.parametrize("cache", [1 << 62, 1])
+@pytest.mark.parametrize("m", [3000, 1001])
+def test_wide_rows(m: int, cache: int) -> None:
+    """Conditions cut the loop, where vectors are written past the caches, too: whole ones from line to line."""
+    graph = graph_of(lambda b: PROGRAMS["cat of rows"][0](b, b.input(f32, (N, 2, m)), 2))
+    built = fusion_of(graph)
+    built.fusion, schedule = plan(built.fusion, hint, Machine(LANES, cache))
+    assert not schedule.rows and bool(schedule.stream) == (cache == 1)
+    lowered = lower(built.fusion, schedule, "kernel")
+    verify(lowered.func)
+    for n in (0, 1, 5):
+        check(graph, {"n": n}, compiled=Compiled(graph, built, schedule, lowered), stream=True)
 
 
 @pytest.mark.parametrize("name", [n for n, (_, one) in PROGRAMS.items() if one])

@@ -21,10 +21,6 @@ N, M, K = sym("n"), sym("m"), sym("k")
 J = axis("j", N + M)
 
 
-def anywhere(_: Ix) -> bool:
-    return True
-
-
 def store(body: sc.Expr) -> Stage:
     (j,) = J.axes()
     return Stage("store", "s", (j,), (), "", body, f32, "out", J)
@@ -38,13 +34,13 @@ def test_ends_are_in_order_whatever_the_sizes() -> None:
     (j,) = J.axes()
     x, y = sc.load("x", J, f32, None), sc.load("y", J - N, f32, sc.op("ge", position(J - N), sc.const(0, i64)))
     inside = sc.op("lt", position(J), sc.index_value(N))
-    parts = segments([store(sc.op("where", inside, x, y))], j, anywhere)
+    parts = segments([store(sc.op("where", inside, x, y))], j)
     assert [end for end, _ in parts] == [N, None]
     assert [s[0].body for _, s in parts] == [x, sc.load("y", J - N, f32, None)]
     # which of two sizes is the larger is not known: only one of them can be an end
     other = sc.op("lt", position(J), sc.index_value(M))
     both = sc.op("where", inside, x, sc.op("where", other, sc.const(1.0, f32), sc.const(2.0, f32)))
-    parts = segments([store(both)], j, anywhere)
+    parts = segments([store(both)], j)
     assert [end for end, _ in parts] == [N, None]
     assert parts[1][1][0].body.args[0] is other
 
@@ -66,7 +62,7 @@ def test_where_a_comparison_changes(compare: str, sides: tuple[Ix, Ix], end: Ix,
     (j,) = J.axes()
     one, two = sc.const(1.0, f32), sc.const(2.0, f32)
     condition = sc.op(compare, *(sc.index_value(p) for p in sides))
-    (first, before), (last, behind) = segments([store(sc.op("where", condition, one, two))], j, anywhere)
+    (first, before), (last, behind) = segments([store(sc.op("where", condition, one, two))], j)
     assert (first, last) == (end, None)
     assert (before[0].body, behind[0].body) == ((one, two) if below else (two, one))
 
@@ -74,14 +70,8 @@ def test_where_a_comparison_changes(compare: str, sides: tuple[Ix, Ix], end: Ix,
 def test_a_load_that_nothing_reads_is_gone() -> None:
     (j,) = J.axes()
     masked = sc.load("x", J, f32, sc.op("lt", position(J), sc.index_value(K)))
-    (_, before), (_, behind) = segments([store(masked)], j, anywhere)
+    (_, before), (_, behind) = segments([store(masked)], j)
     assert before[0].body is sc.load("x", J, f32, None) and behind[0].body is sc.const(0.0, f32)
-
-
-def test_segments_begin_only_where_they_may() -> None:
-    (j,) = J.axes()
-    masked = store(sc.load("x", J, f32, sc.op("lt", position(J), sc.index_value(K))))
-    assert segments([masked], j, lambda end: False) == [(None, [masked])]
 
 
 def pieces(b: Builder) -> Value:

@@ -107,6 +107,7 @@ ONE_PHASE: dict[str, Program] = {
     "a value of each row": lambda b, w: b.mul(
         b.mul(b.input(f32, (ROWS, 3)), b.input(f32, (ROWS, 1))), b.input(f32, (3,))
     ),
+    "not two rows in a run": lambda b, w: b.reduce("sum", b.input(f32, (N, 129)), (0,)),
     "positions": lambda b, w: b.reduce("argmax", b.input(f32, (ROWS, 3)), (0,)),
     "along rows": lambda b, w: b.reduce("sum", b.input(f32, (3, ROWS)), (1,)),
 }
