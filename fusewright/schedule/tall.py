@@ -92,10 +92,10 @@ def phases(f: Fusion, s: Schedule) -> tuple[Fusion, Schedule]:
     first = replace(
         s, rows=("run",), cols=("place",), vector="place", split=(), runs=0, abreast=0, steps=0, shared=True
     )
-    second = replace(first, rows=("left",), cols=(v.name,), vector=v.name, shared=False, stream=frozenset())
-    found = f.reductions()
-    g = _combined(f, found, a, v, s.runs) if found else _behind(f, a, v, s.runs)
-    return g, replace(second, before=(first,))
+    second = replace(first, vector=v.name, shared=False, stream=frozenset(), before=(first,))
+    if found := f.reductions():
+        return _combined(f, found, a, v, s.runs), replace(second, rows=(v.name,), cols=("left",))
+    return _behind(f, a, v, s.runs), replace(second, rows=("left",), cols=(v.name,))
 
 
 def main_phase(f: Fusion, s: Schedule) -> tuple[Fusion, Schedule]:
