@@ -351,10 +351,10 @@ class Edit:
 
         On a GPU: vectors of a thread. Legal: 1 to 64; persistent rows must be covered (`mode`). On a CPU: vectors of
         "rows", or columns of single such vectors. Legal: 1, 2, 4, 8 (rows: 16), where rows fill the lanes. "runs" of
-        rows that are one. Legal: any number, where rows follow one another in memory (`tall.py`)."""
-        _count(f"unroll({what}, {n})", n)
+        rows that are one, in a phase of their own (0: there is none). Legal: `most_rows` of `tall.py`."""
+        _count(f"unroll({what}, {n})", n if (what, n) != ("runs", 0) else None)
         if isinstance(self.schedule, Schedule) and what in AT_ONCE:
-            return self.changed(**{AT_ONCE[what]: n if n > 1 else 0})
+            return self.changed(**{AT_ONCE[what]: n if n > 1 or what == "runs" else 0})
         self._only(GpuSchedule if what == "columns" else Schedule, f"unroll({what}, {n})")
         return self.changed(steps=n)
 

@@ -21,7 +21,7 @@ from .analysis import Analysis
 from .cpu import Schedule, _aligned
 from .forms import Illegal, spelled
 from .gpu_base import GpuSchedule
-from .tall import element, main_phase
+from .tall import main_phase, most_rows
 from .turned import LARGEST, lined, tile, turned, turned_stores
 
 LANES = (2, 4, 8, 16, 32)  # widths of vectors: whole registers, halves of them, or several at a time
@@ -182,9 +182,9 @@ def check(f: Fusion, s: Schedule, anywhere: Collection[str] = ()) -> Fusion:
     else:
         _check_nest(f, s, rows, cols, v)
     _check_blocks(s)
-    if s.runs and not element(f, s):
+    if s.runs > (most := most_rows(f, s)):
         why = "rows do not follow one another in memory, or not all is to reduce them or to compute their points"
-        fail(s, "runs", [s.runs], why, "no such unroll")
+        fail(s, "runs", [s.runs], why, f"at most {most}" if most else "no such unroll")
     _check_split(f, s, rows, cols)
     _check_stream(*main_phase(f, s), anywhere)
     _check_turn(f, s, cols, v)

@@ -21,37 +21,42 @@ from ..fusion.collapse import substitute
 from ..fusion.ir import Buffer, Fusion, Stage
 from ..fusion.scalar import Expr
 from ..index.expr import ONE, Atom, Ix, axis
-from ..prims.table import ARG_MONOIDS
+from ..prims.table import ARG_MONOIDS, MONOIDS
 
 if TYPE_CHECKING:
     from .cpu import Schedule
 
-WHOLE = 4  # vectors that a loop takes at a time: rows of them, or of a multiple, are taken as they are
-NARROW, FEW = 32, 16  # vectors of a row from which on what is at its end does not matter: reduced, or stored
+WHOLE = 4  # vectors that a loop takes at a time: rows of them, or of a multiple, are stored as they are
+NARROW = 16  # vectors of a row from which on what is at its end does not matter
 RUN = 2048  # points of a run, at most: partial results are in the cache nearest to a core
 RUNS = 64  # of a tensor, at least
+TOGETHER = ((12, 4), (40, 2))  # runs that are combined at a time, by the instructions for a point
 LEAST = 1 << 15  # bytes of the tensor, from which on another phase pays
+ANY = 1 << 30  # rows
 
 
 def rows_as_one(f: Fusion, s: Schedule, hint: Callable[[Ix], int]) -> int:
-    """How many rows of `f` to take as one; 0 if that is not legal, or does not pay."""
-    size = element(f, s)
-    if not size:
+    """How many rows of `f` to take as one, in a phase of their own; 0 if that is not legal, or does not pay."""
+    most, found = most_rows(f, s), f.reductions()
+    if not most:
         return 0
     a, v = _axes(f, s)
     assert a.extent is not None and v.extent is not None
     points, width, many = hint(a.extent), hint(v.extent), 1
-    while 2 * many * width <= RUN and 2 * many * RUNS <= points:
-        many *= 2
-    narrow = NARROW if f.reductions() else FEW
-    if width % (WHOLE * s.lanes) == 0 or width >= narrow * s.lanes or many * width < WHOLE * s.lanes:
+    if points < RUNS or points * width * max((b.dtype.itemsize for b in f.buffers), default=0) < LEAST:
         return 0
-    return many if many > 1 and points * width * size >= LEAST else 0
+    while 2 * many <= most and 2 * many * width <= RUN and 2 * many * RUNS <= points:
+        many *= 2
+    if found:
+        return many if many > 1 or _together(found) > 1 else 0
+    ends = width % (WHOLE * s.lanes) and width < NARROW * s.lanes and many * width >= WHOLE * s.lanes
+    return many if ends and many > 1 else 0
 
 
-def element(f: Fusion, s: Schedule) -> int:
-    """Bytes of the largest element of the tensors whose rows follow one another in memory, column by column; 0 if rows
-    of `f` are not such, or it does more than to reduce them, column by column, or to compute as many points."""
+def most_rows(f: Fusion, s: Schedule) -> int:
+    """How many rows of `f` may be one: any number, if they follow one another in memory, column by column; one, which
+    is taken together with others, if all is to reduce columns; none (0) if more is done than that, or to compute as
+    many points."""
     found = f.reductions()
     if f.before or f.after or f.checks or any(x.kind not in ("reduce", "store") for x in f.stages):
         return 0
@@ -60,18 +65,15 @@ def element(f: Fusion, s: Schedule) -> int:
     a, v = _axes(f, s)
     if any(r.raxes != (a,) or r.axes != (v,) or r.monoid in ARG_MONOIDS or r.body.stages for r in found):
         return 0
-    if any(set(x.axes) != {a, v} or not _flat(x.offset, a, v) for x in f.stores() if not found or a in x.axes):
+    if any((a in x.axes) == bool(found) or not (found or _flat(x.offset, a, v)) for x in f.stores()):
         return 0
-    if found and any(a in x.axes for x in f.stores()):
+    read = [e for e in sc.walk([x.body for x in f.stages if a in (*x.axes, *x.raxes)]) if a in e.axes]
+    if any(e.kind == "random" for e in read):
         return 0
-    largest = 0
-    for e in sc.walk([x.body for x in f.stages if a in (*x.axes, *x.raxes)]):
-        if a not in e.axes or e.kind not in ("load", "index", "random"):
-            continue
-        if e.kind != "load" or e.args or not _flat(e.data[1], a, v):
-            return 0
-        largest = max(largest, e.data[2].itemsize)
-    return largest
+    places = [e for e in read if e.kind in ("load", "index")]
+    if all(e.kind == "load" and not e.args and _flat(e.data[1], a, v) for e in places):
+        return ANY
+    return 1 if found else 0
 
 
 def _flat(o: Ix | None, a: Atom, v: Atom) -> bool:
@@ -117,19 +119,20 @@ def _behind(f: Fusion, a: Atom, v: Atom, many: int) -> Fusion:
 def _combined(f: Fusion, found: list[Stage], a: Atom, v: Atom, many: int) -> Fusion:
     """The reduction of what runs leave and of the rows behind the last one, after that of runs."""
     assert a.extent is not None and v.extent is not None
-    width, runs = v.extent, a.extent // many
+    width, together = v.extent, _together(found)
+    done = a.extent // (many * together) * (many * together)
     shape = (width * many,)
     partial = {r.name: Buffer(f"partial_{r.name}", compute_type(r.dtype), shape, (ONE,), False) for r in found}
-    left = _axis("left", a.extent - runs * many + many)  # partial results, then the rows
+    left = _axis("left", a.extent - done + many)  # partial results, then the rows
     is_partial = sc.op("lt", sc.index_value(left.ix), sc.const(many, i64))
     is_row = sc.op("ge", sc.index_value(left.ix), sc.const(many, i64))
-    rows = _moved(f, found, {a: left.ix + (runs - 1) * many})
+    rows = _moved(f, found, {a: left.ix + done - many})
 
     def only_rows(e: Expr) -> Expr:
         if e.kind != "load" or left not in e.axes:
             return e
         name, offset, dtype = e.data
-        return sc.load(name, offset, dtype, is_row)
+        return sc.load(name, offset, dtype, sc.op("and", e.args[0], is_row) if e.args else is_row)
 
     def combined(r: Stage) -> Stage:
         body, buffer = rows[r.name].body, partial[r.name]
@@ -138,29 +141,46 @@ def _combined(f: Fusion, found: list[Stage], a: Atom, v: Atom, many: int) -> Fus
         return replace(r, raxes=(left,), body=sc.op("where", is_partial, part, row), fused=False)
 
     stages = [combined(s) if s.kind == "reduce" else s for s in f.stages]
-    before = [_over_runs(f, found, a, v, many, partial)]
+    before = [_over_runs(f, found, a, v, many, together, partial)]
     return replace(f, axes=(v, left), stages=stages, scratch=[*f.scratch, *partial.values()], before=before)
 
 
-def _over_runs(f: Fusion, found: list[Stage], a: Atom, v: Atom, many: int, partial: dict[str, Buffer]) -> Fusion:
+def _together(found: list[Stage]) -> int:
+    """How many runs to combine before they join what is in memory, which takes as much as to read one of them."""
+    cost = sum(e.cost for e in sc.walk([r.body for r in found]))
+    return next((n for most, n in TOGETHER if cost <= most), 1)
+
+
+def _over_runs(
+    f: Fusion, found: list[Stage], a: Atom, v: Atom, many: int, together: int, partial: dict[str, Buffer]
+) -> Fusion:
     """The reduction of runs, place by place."""
-    moved = _in_runs(a, v, many)
-    run, place = sorted(moved[a].axes(), key=lambda x: x.name == "place")
+    parts = [_moved(f, found, _in_runs(a, v, many, together, k)) for k in range(together)]
+    run, place = (next(iter(i.axes())) for i in _run_and_place(a, v, many, together))
     stages: list[Stage] = []
-    for r in _moved(f, found, moved).values():
-        b, name = partial[r.name], f"{r.name}_runs"
+    for r in found:
+        b, name, combine = partial[r.name], f"{r.name}_runs", MONOIDS[r.monoid].combine
+        bodies = [p[r.name].body for p in parts]
+        while len(bodies) > 1:
+            bodies = [sc.op(combine, *bodies[k : k + 2]) for k in range(0, len(bodies), 2)]
         value = sc.stage_value(name, r.dtype, frozenset({place}))
-        stages.append(replace(r, name=name, axes=(place,), raxes=(run,)))
+        fused = r.fused and together == 1
+        stages.append(replace(r, name=name, axes=(place,), raxes=(run,), body=bodies[0], fused=fused))
         stages.append(Stage("store", f"keep_{r.name}", (place,), (), "", value, b.dtype, b.name, place.ix))
     return Fusion((run, place), f.buffers, stages, hosts=f.hosts, exact=f.exact, without=f.without)
 
 
-def _in_runs(a: Atom, v: Atom, many: int) -> dict[Atom, Ix]:
-    """Row and column at a place of a run."""
+def _run_and_place(a: Atom, v: Atom, many: int, together: int) -> tuple[Ix, Ix]:
     assert a.extent is not None and v.extent is not None
-    run, place = _axis("run", a.extent // many).ix, _axis("place", v.extent * many).ix
+    return axis("run", a.extent // (many * together)), axis("place", v.extent * many)
+
+
+def _in_runs(a: Atom, v: Atom, many: int, together: int = 1, k: int = 0) -> dict[Atom, Ix]:
+    """Row and column at a place of the k-th of so many runs."""
+    assert v.extent is not None
+    run, place = _run_and_place(a, v, many, together)
     row = place // v.extent
-    return {a: run * many + row, v: place - row * v.extent}
+    return {a: (run * together + k) * many + row, v: place - row * v.extent}
 
 
 def _moved(f: Fusion, found: list[Stage], to: dict[Atom, Ix]) -> dict[str, Stage]:

@@ -99,26 +99,45 @@ def test_what_is_left_to_be_compared_is() -> None:
             compare(got[out], evaluate(graph, [x], {"n": 1})[out], f32, f"{value} in row {row}")
 
 
-ONE_PHASE: dict[str, Program] = {
-    "whole vectors": lambda b, w: b.reduce("sum", b.input(f32, (ROWS, 64)), (0,)),
-    "wide rows": lambda b, w: b.reduce("sum", b.input(f32, (ROWS, 600)), (0,)),
-    "few rows": lambda b, w: b.reduce("sum", b.input(f32, (N, 100)), (0,)),
-    "rows apart": lambda b, w: b.reduce("sum", b.slice(b.input(f32, (ROWS, 6)), 1, 0, 1, 3), (0,)),
-    "a value of each row": lambda b, w: b.mul(
-        b.mul(b.input(f32, (ROWS, 3)), b.input(f32, (ROWS, 1))), b.input(f32, (3,))
+def padded(b: Builder, width: IxLike) -> Value:
+    x = b.pad(b.input(f32, (ROWS, width)), (1, 0), (2, 1), b.const(2.0, f32))
+    return b.reduce("sum", x, (0,))
+
+
+def weighted(b: Builder, width: IxLike) -> list[Value]:
+    """A value of each row, and the number of the row."""
+    x = b.mul(b.input(f32, (ROWS, width)), b.input(f32, (ROWS, 1)))
+    row = b.cast(b.iota((ROWS, width), 0), f32)
+    return [b.reduce("sum", x, (0,)), b.reduce("max", b.mul(x, row), (0,))]
+
+
+WHERE: dict[str, tuple[Program, int]] = {
+    "whole vectors": (lambda b, w: b.reduce("sum", b.input(f32, (ROWS, 64)), (0,)), 32),
+    "wide rows": (lambda b, w: b.reduce("sum", b.input(f32, (ROWS, 3000)), (0,)), 1),
+    "rows apart": (lambda b, w: b.reduce("sum", b.slice(b.input(f32, (ROWS, 6)), 1, 0, 1, 3), (0,)), 1),
+    "not two rows in a run": (lambda b, w: b.reduce("sum", b.input(f32, (N, 129)), (0,)), 1),
+    "pads": (padded, 1),
+    "values of rows": (weighted, 1),
+    "few rows": (lambda b, w: b.reduce("sum", b.input(f32, (N, 100)), (0,)), 0),
+    "dear": (lambda b, w: b.reduce("sum", b.exp(b.exp(b.exp(b.input(f32, (ROWS, 200))))), (0,)), 0),
+    "stored in whole vectors": (lambda b, w: b.mul(b.input(f32, (ROWS, 64)), b.input(f32, (64,))), 0),
+    "values of rows, stored": (
+        lambda b, w: b.mul(b.input(f32, (ROWS, 3)), b.mul(b.input(f32, (ROWS, 1)), b.input(f32, (3,)))),
+        0,
     ),
-    "not two rows in a run": lambda b, w: b.reduce("sum", b.input(f32, (N, 129)), (0,)),
-    "positions": lambda b, w: b.reduce("argmax", b.input(f32, (ROWS, 3)), (0,)),
-    "along rows": lambda b, w: b.reduce("sum", b.input(f32, (3, ROWS)), (1,)),
+    "positions": (lambda b, w: b.reduce("argmax", b.input(f32, (ROWS, 3)), (0,)), 0),
+    "along rows": (lambda b, w: b.reduce("sum", b.input(f32, (3, ROWS)), (1,)), 0),
 }
 
 
-@pytest.mark.parametrize("name", ONE_PHASE)
-def test_one_phase(name: str) -> None:
-    graph = graph_of(lambda b: ONE_PHASE[name](b, 3))
+@pytest.mark.parametrize("name", WHERE)
+def test_where_it_pays(name: str) -> None:
+    program, runs = WHERE[name]
+    graph = graph_of(lambda b: program(b, 3))
     compiled = kernel(graph)
-    assert not compiled.schedule.runs
-    check(graph, {"n": 1}, compiled=compiled)
+    assert compiled.schedule.runs == runs
+    for n in (0, 1):
+        check(graph, {"n": n}, compiled=compiled)
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16, torch.int32])
@@ -145,7 +164,12 @@ def test_directives(n: int) -> None:
     edit = on_cpu(built.fusion, hint, Machine(LANES, 1 << 62))
     assert "unroll(runs, 512)" in edit.text()
     built.fusion = edit.fusion
-    for changed in (edit.unroll(n, "runs"), edit.apply(f"unroll(runs, {n})"), edit.unroll(1, "runs")):
+    for changed in (
+        edit.unroll(n, "runs"),
+        edit.apply(f"unroll(runs, {n})"),
+        edit.unroll(1, "runs"),
+        edit.unroll(0, "runs"),
+    ):
         f = changed.check()
         lowered = lower(f, changed.schedule, "kernel")
         verify(lowered.func)
