@@ -1,12 +1,15 @@
-"""Tall and narrow tensors: runs of rows as if they were one long row.
+"""Tall tensors: runs of rows as if they were one long row, and several runs at a time.
 
 A row of three columns is a part of a vector, and what has been combined down the columns is read and written for each;
 a row of a hundred ends with one. Here so many neighbouring rows are taken as one that it has many whole vectors. What
-each column has of its own, as a bias is, is looked up once by each thread, for every place in a run, and kept. Rows
-that are left are a second phase of the kernel, which combines what a reduction has left at each place, too.
+each column has of its own, as a bias is, is looked up once by each thread, for every place in a run, and kept. Where
+columns are reduced, runs (or rows, where they are wide, or apart in memory) are combined four at a time before they
+join what is in memory. Rows that are left are a second phase of the kernel, which combines what a reduction has left at
+each place, too.
 
-Two million elements on two threads, ms: the largest down two float32 columns 20, 0.24 now, down 72 columns 0.56, 0.23;
-sums down three columns 2.9, 0.26, down 201 0.44, 0.26; `x * w + b` of two bfloat16 columns 1.9, 0.43, of 20 0.44, 0.26.
+Two million elements on two threads, ms: the largest down two float32 columns 20, 0.22 now, down 72 columns 0.56, 0.20;
+sums down three columns 2.9, 0.22, down 201 0.44, 0.19; `x * w + b` of two bfloat16 columns 1.9, 0.43, of 20 0.44, 0.26.
+Sums of 40,000 rows of 512 float32 5.5, 3.4, bfloat16 3.2, 2.2.
 """
 
 from __future__ import annotations
