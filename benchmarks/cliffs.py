@@ -39,6 +39,7 @@ ALONG: dict[str, Program] = {
     "softmax": lambda x, d: torch.softmax(x, d),
     "log softmax": lambda x, d: torch.log_softmax(x, d),
     "standardize": lambda x, d: (x - x.mean(d, keepdim=True)) / (x.std(d, keepdim=True) + 1e-5),
+    "times the first": lambda x, d: x * x.narrow(d, 0, 1) + 1,
     "minus mean": lambda x, d: x - x.mean(d, keepdim=True),
     "one hot of the largest": lambda x, d: (x == x.amax(d, keepdim=True)).to(x.dtype),
     "cumsum": lambda x, d: x.cumsum(d),
