@@ -18,7 +18,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from ..core.dtypes import compute_type, i64
+from ..core.dtypes import DType, compute_type, f32, f64, i64
 from ..fusion import scalar as sc
 from ..fusion.collapse import substitute
 from ..fusion.ir import Buffer, Fusion, Stage
@@ -125,7 +125,7 @@ def _combined(f: Fusion, found: list[Stage], a: Atom, v: Atom, many: int) -> Fus
     width, together = v.extent, _together(found)
     done = a.extent // (many * together) * (many * together)
     shape = (width * many,)
-    partial = {r.name: Buffer(f"partial_{r.name}", compute_type(r.dtype), shape, (ONE,), False) for r in found}
+    partial = {r.name: Buffer(f"partial_{r.name}", _wide(r), shape, (ONE,), False) for r in found}
     left = _axis("left", a.extent - done + many)  # partial results, then the rows
     is_partial = sc.op("lt", sc.index_value(left.ix), sc.const(many, i64))
     is_row = sc.op("ge", sc.index_value(left.ix), sc.const(many, i64))
@@ -141,11 +141,21 @@ def _combined(f: Fusion, found: list[Stage], a: Atom, v: Atom, many: int) -> Fus
         body, buffer = rows[r.name].body, partial[r.name]
         part = sc.load(buffer.name, left.ix * width + v.ix, buffer.dtype, is_partial)
         row = sc.cast(sc.transformed([body], only_rows)[body], part.dtype)
-        return replace(r, raxes=(left,), body=sc.op("where", is_partial, part, row), fused=False)
+        return replace(r, raxes=(left,), body=sc.op("where", is_partial, part, row), dtype=buffer.dtype, fused=False)
 
-    stages = [combined(s) if s.kind == "reduce" else s for s in f.stages]
+    def read(e: Expr) -> Expr:
+        return sc.cast(sc.stage_value(e.data[0], partial[e.data[0]].dtype, e.axes), e.dtype) if e.kind == "stage" else e
+
+    results = sc.transformed([s.body for s in f.stores()], read)
+    stages = [combined(s) if s.kind == "reduce" else replace(s, body=results[s.body]) for s in f.stages]
     before = [_over_runs(f, found, a, v, many, together, partial)]
     return replace(f, axes=(v, left), stages=stages, scratch=[*f.scratch, *partial.values()], before=before)
+
+
+def _wide(r: Stage) -> DType:
+    """What partial results are kept in: sums of float32 in float64, as those of threads are."""
+    d = compute_type(r.dtype)
+    return f64 if d is f32 and r.monoid == "sum" else d
 
 
 def _together(found: list[Stage]) -> int:
@@ -166,9 +176,9 @@ def _over_runs(
         bodies = [p[r.name].body for p in parts]
         while len(bodies) > 1:
             bodies = [sc.op(combine, *bodies[k : k + 2]) for k in range(0, len(bodies), 2)]
-        value = sc.stage_value(name, r.dtype, frozenset({place}))
+        value = sc.stage_value(name, b.dtype, frozenset({place}))
         fused = r.fused and together == 1
-        stages.append(replace(r, name=name, axes=(place,), raxes=(run,), body=bodies[0], fused=fused))
+        stages.append(replace(r, name=name, axes=(place,), raxes=(run,), body=bodies[0], dtype=b.dtype, fused=fused))
         stages.append(Stage("store", f"keep_{r.name}", (place,), (), "", value, b.dtype, b.name, place.ix))
     return Fusion((run, place), f.buffers, stages, hosts=f.hosts, exact=f.exact, without=f.without)
 

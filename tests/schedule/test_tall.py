@@ -119,7 +119,7 @@ WHERE: dict[str, tuple[Program, int]] = {
     "pads": (padded, 1),
     "values of rows": (weighted, 1),
     "few rows": (lambda b, w: b.reduce("sum", b.input(f32, (N, 100)), (0,)), 0),
-    "dear": (lambda b, w: b.reduce("sum", b.exp(b.exp(b.exp(b.input(f32, (ROWS, 200))))), (0,)), 0),
+    "dear": (lambda b, w: b.reduce("sum", b.exp(b.exp(b.exp(b.input(f32, (ROWS, 1100))))), (0,)), 0),
     "stored in whole vectors": (lambda b, w: b.mul(b.input(f32, (ROWS, 64)), b.input(f32, (64,))), 0),
     "values of rows, stored": (
         lambda b, w: b.mul(b.input(f32, (ROWS, 3)), b.mul(b.input(f32, (ROWS, 1)), b.input(f32, (3,)))),

