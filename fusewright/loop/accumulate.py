@@ -10,7 +10,7 @@ from ..fusion.ir import Stage
 from ..fusion.scalar import Expr
 from ..index.expr import Atom, Ix, sym
 from ..index.layout import flatten, product
-from ..prims.table import ARG_MONOIDS, MONOIDS
+from ..prims.table import ARG_MONOIDS, MONOIDS, partial_type
 from .ir import Alloc, Arg, Buf, Fail, For, If, Imm, Let, Reg, Set, Stmt, Store, Var, imm
 from .passes import Passes
 from .scope import Emitter, Scope
@@ -346,9 +346,7 @@ class Reductions(Emitter):
         for st in [*self.p.outer_scalar, *self.p.full]:
             if st.monoid in ARG_MONOIDS:
                 raise NotImplementedError("argmax over rows")
-            dtype = compute_type(st.body.dtype)
-            if dtype is f32 and st.monoid == "sum":
-                dtype = f64
+            dtype = partial_type(st.monoid, compute_type(st.body.dtype))
             acc = self.reg(dtype, prefix="total")
             s.body.append(Var(acc, Imm(MONOIDS[st.monoid].identity(dtype), dtype)))
             self.thread_acc[st.name] = acc
@@ -363,7 +361,7 @@ class Reductions(Emitter):
         for st in self.p.outer_vec:
             dtype = compute_type(st.body.dtype)
             blocks = dtype.is_float and st.monoid == "sum"
-            buf = self.partial[st.name] = Buf(f"part_{st.name}", f64 if blocks else dtype)
+            buf = self.partial[st.name] = Buf(f"part_{st.name}", partial_type(st.monoid, dtype))
             self.func.allocs.append(Alloc(buf, everyone, "shared"))
             self._fill(s, buf, base, self.mul(s, end, columns), st)
             if blocks:

@@ -24,7 +24,7 @@ from typing import Any
 
 import numpy as np
 
-from ..core.dtypes import DType, bool_
+from ..core.dtypes import DType, bool_, f32, f64
 
 
 @dataclass(frozen=True, slots=True)
@@ -244,6 +244,11 @@ def highest(d: DType) -> Any:
     if d.is_bool:
         return True
     return (1 << (8 * d.itemsize - (0 if d.kind == "u" else 1))) - 1
+
+
+def partial_type(monoid: str, d: DType) -> DType:
+    """What partial results of a reduction of values of type `d` are kept in on a CPU: sums of float32 in float64."""
+    return f64 if monoid == "sum" and d is f32 else d
 
 
 MONOIDS: dict[str, Monoid] = {

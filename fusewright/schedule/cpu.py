@@ -56,8 +56,8 @@ class Schedule:
     `family`: the name of this kind of kernel, for people; `owner`: of a scatter, the axis or the run-time coordinate of
     the target that threads divide (None: one thread does it); `abreast`: vectors of rows at a time, where rows fill the
     lanes (0: one), `steps`: columns at a time of single ones that reduce (0: one); `shared`: what is dear and the
-    same in all rows is computed once by each thread, and kept; `runs`: of a reduction of rows, how many are taken as
-    one (0: none; `tall.py`); `before`, `after`: of the fusions around it.
+    same in all rows is computed once by each thread, and kept; `runs`: how many rows are taken as one, in a phase of
+    their own (0: there is none; `tall.py`); `before`, `after`: of the fusions around it.
     """
 
     rows: tuple[str, ...] = field(

@@ -18,13 +18,13 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from ..core.dtypes import DType, compute_type, f32, f64, i64
+from ..core.dtypes import compute_type, i64
 from ..fusion import scalar as sc
 from ..fusion.collapse import substitute
 from ..fusion.ir import Buffer, Fusion, Stage
 from ..fusion.scalar import Expr
 from ..index.expr import ONE, Atom, Ix, axis
-from ..prims.table import ARG_MONOIDS, MONOIDS
+from ..prims.table import ARG_MONOIDS, MONOIDS, partial_type
 
 if TYPE_CHECKING:
     from .cpu import Schedule
@@ -124,8 +124,10 @@ def _combined(f: Fusion, found: list[Stage], a: Atom, v: Atom, many: int) -> Fus
     assert a.extent is not None and v.extent is not None
     width, together = v.extent, _together(found)
     done = a.extent // (many * together) * (many * together)
-    shape = (width * many,)
-    partial = {r.name: Buffer(f"partial_{r.name}", _wide(r), shape, (ONE,), False) for r in found}
+    partial: dict[str, Buffer] = {}
+    for r in found:
+        dtype = partial_type(r.monoid, compute_type(r.dtype))
+        partial[r.name] = Buffer(f"partial_{r.name}", dtype, (width * many,), (ONE,), False)
     left = _axis("left", a.extent - done + many)  # partial results, then the rows
     is_partial = sc.op("lt", sc.index_value(left.ix), sc.const(many, i64))
     is_row = sc.op("ge", sc.index_value(left.ix), sc.const(many, i64))
@@ -150,12 +152,6 @@ def _combined(f: Fusion, found: list[Stage], a: Atom, v: Atom, many: int) -> Fus
     stages = [combined(s) if s.kind == "reduce" else replace(s, body=results[s.body]) for s in f.stages]
     before = [_over_runs(f, found, a, v, many, together, partial)]
     return replace(f, axes=(v, left), stages=stages, scratch=[*f.scratch, *partial.values()], before=before)
-
-
-def _wide(r: Stage) -> DType:
-    """What partial results are kept in: sums of float32 in float64, as those of threads are."""
-    d = compute_type(r.dtype)
-    return f64 if d is f32 and r.monoid == "sum" else d
 
 
 def _together(found: list[Stage]) -> int:
