@@ -1,12 +1,13 @@
 """Operations along each dim of long, narrow, few and many rows, beside eager: where are we far slower than before?
 
-    python benchmarks/cliffs.py [--device cuda] [--dtype float32] [--elements 16000000] [--below 0.9]
+    python benchmarks/cliffs.py [--device cuda] [--dtype float32] [--elements 16000000] [--below 0.9] [--inductor]
         [part of a name ...]
 
 Where speed falls off a cliff is a shape that no schedule was made for: one block that walks over a whole tensor, a
 thread with a row of millions. So shapes are extreme here, and operations many; times are rough. A line for each that
 takes longer than eager does by more than `--below` allows, or gives another result than eager by more than rounding
-could, and how many there were.
+could, and how many there were. With `--inductor` it runs beside TorchInductor, too (a second more for each program),
+and the faster of the two counts.
 """
 
 from __future__ import annotations
@@ -86,44 +87,56 @@ def differs(got: torch.Tensor, want: torch.Tensor) -> bool:
     return (got - want).abs().nan_to_num(0.0).max().item() > 0.02 * size
 
 
+def compare(fn: Program, x: torch.Tensor, d: int, args: argparse.Namespace) -> tuple[dict[str, float], bool]:
+    """Seconds of each implementation, and whether our results differ from eager's."""
+    torch._dynamo.reset()
+    backends = ["fusewright", *["inductor"] * args.inductor]
+    steps: dict[str, Callable[[], object]] = {"eager": lambda: fn(x, d)}
+    for name in backends:
+        compiled = torch.compile(fn, backend=name, dynamic=False)
+        steps[name] = lambda c=compiled: c(x, d)
+        got = steps[name]()
+        if name == "fusewright":
+            want = fn(x, d)
+            pairs = zip(*(r if isinstance(r, tuple) else (r,) for r in (got, want)), strict=True)
+            wrong = any(differs(a, b) for a, b in pairs)
+            del want, pairs
+        del got
+    if args.device == "cuda":
+        return measure.on_device(steps, 0.02, least=4, most=8, hot=False), wrong
+    return measure.interleaved(steps, args.device, 0.05, least=3), wrong
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--device", default="cuda")
     parser.add_argument("--dtype", default="float32")
     parser.add_argument("--elements", type=int, default=16_000_000)
-    parser.add_argument("--below", type=float, default=0.9, help="a line for what has less of eager's speed")
+    parser.add_argument("--below", type=float, default=0.9, help="a line for what has less of a peer's speed")
+    parser.add_argument("--inductor", action="store_true", help="beside TorchInductor, too")
     parser.add_argument("only", nargs="*")
     args = parser.parse_args()
     warnings.simplefilter("ignore")
-    ratios = []
+    ratios: dict[str, list[float]] = {}
     for name, fn, x, d in rows(args.device, getattr(torch, args.dtype), args.elements):
         if args.only and not any(part in name for part in args.only):
             continue
-        torch._dynamo.reset()
-        eager = lambda fn=fn, x=x, d=d: fn(x, d)
         try:
             with torch.no_grad():
-                compiled = torch.compile(fn, backend="fusewright")
-                steps = {"eager": eager, "ours": lambda c=compiled, x=x, d=d: c(x, d)}
-                got, want = (step() for step in reversed(steps.values()))
-                pairs = zip(*(r if isinstance(r, tuple) else (r,) for r in (got, want)), strict=True)
-                wrong = any(differs(a, b) for a, b in pairs)
-                del got, want, pairs
-                if args.device == "cuda":
-                    times = measure.on_device(steps, 0.02, least=4, most=8, hot=False)
-                else:
-                    times = measure.interleaved(steps, args.device, 0.05, least=3)
+                times, wrong = compare(fn, x, d, args)
         except Exception as e:
             print(f"{name}: {type(e).__name__}: {e}"[:300], flush=True)
             continue
-        ratio = times["eager"] / times["ours"]
-        ratios.append(ratio)
-        if ratio < args.below or wrong:
-            line = f"{name}: eager {times['eager'] * 1e6:,.0f} us, fusewright {times['ours'] * 1e6:,.0f} ({ratio:.2f})"
-            print(line + " DIFFERS" * wrong, flush=True)
-    mean = math.exp(sum(map(math.log, ratios)) / max(1, len(ratios)))
-    slow = sum(r < args.below for r in ratios)
-    print(f"{len(ratios)} programs, {slow} below {args.below}; geometric mean {mean:.2f}")
+        mine = times.pop("fusewright")
+        for peer, seconds in times.items():
+            ratios.setdefault(peer, []).append(seconds / mine)
+        if min(times.values()) / mine < args.below or wrong:
+            peers = ", ".join(f"{peer} {seconds * 1e6:,.0f}" for peer, seconds in times.items())
+            least = min(times.values()) / mine
+            print(f"{name}: {peers} us, fusewright {mine * 1e6:,.0f} ({least:.2f})" + " DIFFERS" * wrong, flush=True)
+    for peer, of in ratios.items():
+        mean = math.exp(sum(map(math.log, of)) / len(of))
+        print(f"{len(of)} programs, {sum(r < args.below for r in of)} below {args.below} of {peer}; mean {mean:.2f}")
 
 
 if __name__ == "__main__":

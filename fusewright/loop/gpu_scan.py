@@ -5,6 +5,9 @@ own lanes, a `tscan` says what comes before them, and what the row had before is
 the next. Of a row in shared memory (`gpu_runs.py`), which can be read in any order, a thread takes vectors that follow
 each other, all it has: they are added up before one `tscan`, and nothing is carried. All threads take part in that, so
 those past the end of the row look at its last column, and add nothing.
+
+Of few long rows, whose columns are cut over blocks (`gpu_split.py`), a launch leaves what each chunk combines to. A
+block of the next one combines what the chunks before its own have left, in a fixed order, and carries that on.
 """
 
 from __future__ import annotations
@@ -14,8 +17,10 @@ from collections.abc import Callable
 from ..core.dtypes import DType, compute_type, f32, f64
 from ..fusion import scalar as sc
 from ..fusion.ir import Stage
+from ..index.layout import product
 from ..prims.table import MONOIDS
 from ..schedule.gpu_runs import shared_scan
+from .gpu_nest import SPLITS
 from .gpu_split import Split
 from .ir import Arg, For, If, Let, Reg, Set, Stmt, Var
 from .scope import Scope
@@ -33,6 +38,7 @@ class Scans(Split):
             super().one_pass(s, number, col, valid, span)
             return
         scanned = {st.name for st in scans}
+        lo, hi = span or (self.imm(0), self.col_steps())
         accs = {st.name: self.accumulator(s, st) for st in stages if st.kind == "reduce"}
         chunked = shared_scan(self.f, self.s)
         before, after = self.p.point_checks(number, scanned)
@@ -70,33 +76,33 @@ class Scans(Split):
                     x.body.append(If(here, inside))
 
         if self.s.col_threads == 1:
-            self.serial_walk(s, self.imm(0), self.col_steps(), col, lambda scopes: points([(x, None) for x in scopes]))
+            self.serial_walk(s, lo, hi, col, lambda scopes: points([(x, None) for x in scopes]))
         elif chunked:
             self.chunk_walk(s, col, points)
         else:
-            self.shared_walk(s, col, points)
+            self.shared_walk(s, lo, hi, col, points)
         self.combine_rows(s, [st for st in stages if st.name in accs], accs)
 
-    def shared_walk(self, s: Scope, col: Arg, points: Points) -> None:
-        """All columns, `steps` vectors of each thread at a time; the threads go through it together."""
+    def shared_walk(self, s: Scope, lo: Arg, hi: Arg, col: Arg, points: Points) -> None:
+        """Columns lo .. hi, `steps` vectors of each thread at a time; the threads go through it together."""
         ct, n = self.s.col_threads, self.s.steps
         var = self.reg(self.ix, prefix="c")
         inside: list[Stmt] = []
         c = Scope(s, inside)
         self.own(c, var)
-        points(self.those_there(s, c, self.add(c, var, col), ct))
-        s.body.append(For(var, self.imm(0), self.col_steps(), self.imm(ct * n), inside))
+        points(self.those_there(s, c, self.add(c, var, col), ct, hi))
+        s.body.append(For(var, lo, hi, self.imm(ct * n), inside))
 
     def chunk_walk(self, s: Scope, col: Arg, points: Points) -> None:
         """All columns at once, if there are any: `steps` vectors of each thread, which follow each other."""
         inside: list[Stmt] = []
         c = Scope(s, inside)
-        points(self.those_there(s, c, self.mul(s, col, self.imm(self.s.steps)), 1))
+        points(self.those_there(s, c, self.mul(s, col, self.imm(self.s.steps)), 1, self.col_steps()))
         s.body.append(If(self.prim(s, "lt", self.imm(0), self.col_steps()), inside))
 
-    def those_there(self, s: Scope, c: Scope, first: Arg, apart: int) -> list[tuple[Scope, Arg | None]]:
-        """`steps` points from the step `first` on, and whether they exist: those that do not are the last one."""
-        count = self.col_steps()
+    def those_there(self, s: Scope, c: Scope, first: Arg, apart: int, count: Arg) -> list[tuple[Scope, Arg | None]]:
+        """`steps` points from the step `first` on, and whether they exist, of so many: those that do not are the last
+        one."""
         last = self.add(s, count, self.imm(-1))
         found: list[tuple[Scope, Arg | None]] = []
         for u in range(self.s.steps):
@@ -105,6 +111,50 @@ class Scans(Split):
             self.place_col(x, self.prim(c, "min", step, last))
             found.append((x, self.prim(c, "lt", step, count)))
         return found
+
+    # --- rows that are cut over blocks ---
+    def before_pass(self, number: int) -> None:
+        """What each chunk combines to, of the scans that no pass has read yet."""
+        stages = {n for st in self.p.work[number] for n in st.body.stages}
+        scans = [st for st in self.p.scans.values() if st.name in stages and st.name not in self.partial]
+        if not scans:
+            return
+        everyone = self.params.get(SPLITS * product(self.steps(a) for a in self.rows), "rows of all splits")
+        for st in scans:
+            self.grid_memory(st, self.scan_type(st), everyone)
+        checks = [c for c, per_point, when in self.p.checks if not per_point and when == number]
+        used = {n for st in scans for n in st.body.stages} | {n for c in checks for n in c.stages}
+        c = self.chunk("what the chunks combine to", used, checks)
+        at_points, _ = self.p.point_checks(number, {st.name for st in scans})
+        totals = {}
+        for st in scans:
+            total = totals[st.name] = self.reg(self.partial[st.name].dtype, self.width, "total")
+            c.s.body.append(Var(total, self.identity(st, total.dtype, total.lanes)))
+
+        def points(scopes: list[Scope]) -> None:
+            for x in scopes:
+                self.at_point(x, number, at_points)
+                for st in scans:
+                    self.emit(x, st.body)
+            for x in scopes:
+                for st in scans:
+                    acc = totals[st.name]
+                    value = self.cast(x, self.splat(x, self.emit(x, st.body), self.width), acc.dtype)
+                    x.body.append(Set(acc, self.prim(x, MONOIDS[st.monoid].combine, acc, value)))
+
+        self.serial_walk(c.s, *c.span, c.col, points, back=True)  # the next pass begins with what is in the L2 cache
+        ends = {st.name: self.over_lanes(c.s, self.freeze(c.s, totals[st.name]), st.monoid) for st in scans}
+        self.leave_parts(c, {st.name: self.over_row_threads(c.s, ends[st.name], st.monoid) for st in scans})
+
+    def before_chunk(self, s: Scope, st: Stage) -> Arg:
+        """What the chunks before this one combine to."""
+        c, lanes = self.here, self.width if self.row_vector else 1
+
+        def where(x: Scope, t: Arg) -> Arg:
+            return self.mul(x, self.add(x, self.mul(x, t, self.row_steps()), c.step), self.imm(lanes))
+
+        (total,) = self.add_parts(s, [st], lanes, (c.col, c.part, self.s.col_threads), where)
+        return self.together(s, total, st.monoid)
 
     # --- one scan ---
     def stretch_type(self, st: Stage) -> DType:
@@ -120,8 +170,9 @@ class Scans(Split):
     def carry(self, s: Scope, st: Stage) -> Reg:
         """What the columns so far combine to."""
         dtype, lanes = self.scan_type(st), self.width if self.row_vector else 1
+        before = self.before_chunk(s, st) if self.s.mode == "split" else self.identity(st, dtype, lanes)
         r = self.reg(dtype, lanes, "carry")
-        s.body.append(Var(r, self.identity(st, dtype, lanes)))
+        s.body.append(Var(r, before))
         return r
 
     def lane_totals(self, x: Scope, st: Stage, dtype: DType, here: Arg | None) -> tuple[Arg, Arg]:

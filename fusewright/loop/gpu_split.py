@@ -6,12 +6,13 @@ once for a row is combined by another launch, or by the last block of the row (`
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from ..core.dtypes import compute_type, i64
 from ..fusion.ir import Stage
+from ..fusion.scalar import Expr
 from ..index.layout import product
 from ..prims.table import ARG_MONOIDS, MONOIDS
 from ..schedule.gpu_base import SECTOR, beside
@@ -21,6 +22,22 @@ from .gpu_outer import Outer
 from .gpu_rows import Span, Where, words
 from .ir import Alloc, Arg, Buf, Imm, Reg, Set, Stmt, Store, Var
 from .scope import Scope
+
+
+@dataclass(frozen=True, slots=True)
+class Chunk:
+    """A launch over chunks of rows: its scope `s`, the block and its thread, which tile of rows and which `part` of
+    their columns it has (steps `span`); of a thread, its row (step, whether it exists) and its columns' first."""
+
+    s: Scope
+    bid: Reg
+    tid: Reg
+    tile: Arg
+    part: Arg
+    span: tuple[Arg, Arg]
+    step: Arg
+    valid: Arg | None
+    col: Arg
 
 
 class Split(Outer):
@@ -39,6 +56,7 @@ class Split(Outer):
         self.totals: dict[str, Buf] = {}
         last = max(self.p.work, default=0)
         for number in sorted(self.p.work):
+            self.before_pass(number)
             self.split_pass(number)
             left = [st for st in self.p.work[number] if st in self.p.inner]
             if self.s.once and number < last:
@@ -103,17 +121,18 @@ class Split(Outer):
     def is_rescaled(self, st: Stage) -> bool:
         return st.name in self.p.online and self.p.online[st.name].kind == "rescaled"
 
-    def split_pass(self, number: int) -> None:
-        stages = self.p.work[number]
+    def before_pass(self, number: int) -> None:
+        """What other launches have to leave for a pass."""
+
+    def chunk(self, what: str, used: set[str], checks: Sequence[Expr]) -> Chunk:
+        """Begin a launch of a block for each chunk of a tile of rows, where what it needs of its rows (`used`: stages
+        of passes before) is there, and `checks` have been made."""
         splits = self.params.get(SPLITS, "splits")
-        what = f"pass {number} over the columns"
         together = beside(self.s)  # there are about so many
         s, bid, tid = self.launch(self.row_tiles() * SPLITS, self.s.threads, what, "split", 1, together)
         row, col = self.place_thread(s, tid)
         tile, part = self.divmod(s, bid, splits)
         step, valid = self.place_row(s, tile, row)
-        checks = [c for c, per_point, when in self.p.checks if not per_point and when == number]
-        used = {n for st in stages for n in self.p.operand(st).stages} | {n for c in checks for n in c.stages}
         self.total_rows(s, used, step, col)
         for c in checks:
             self.check(s, c)
@@ -121,29 +140,45 @@ class Split(Outer):
         chunk = self.params.get((product(self.steps(a) for a in self.cols) + SPLITS - 1) // SPLITS, "chunk")
         lo = self.prim(s, "min", self.mul(s, part, chunk), count)
         hi = self.prim(s, "min", self.add(s, lo, chunk), count)
-        self.one_pass(s, number, col, valid, (lo, hi))
-        first = self.prim(s, "eq", col, self.imm(0)) if self.s.col_threads > 1 else None
-        at = self.add(s, self.mul(s, part, self.row_steps()), step)
+        return Chunk(s, bid, tid, tile, part, (lo, hi), step, valid, col)
+
+    def leave_parts(self, c: Chunk, values: Mapping[str, Arg]) -> None:
+        """Leave what a chunk has of each row, for those that come after it."""
+        s = c.s
+        first = self.prim(s, "eq", c.col, self.imm(0)) if self.s.col_threads > 1 else None
+        at = self.add(s, self.mul(s, c.part, self.row_steps()), c.step)
+        lanes = self.width if self.row_vector else 1
         if self.row_vector:
             at = self.mul(s, at, self.imm(self.width))
+        stores: list[Stmt] = []
+        for name, value in values.items():
+            value = self.cast(s, self.splat(s, value, lanes), self.partial[name].dtype)
+            stores.append(self.leave(name, at, value))
+        self.only(s, first, c.valid).extend(stores)
+
+    def split_pass(self, number: int) -> None:
+        stages = self.p.work[number]
+        checks = [c for c, per_point, when in self.p.checks if not per_point and when == number]
+        used = {n for st in stages for n in self.p.operand(st).stages} | {n for c in checks for n in c.stages}
+        used |= {n for name in used & self.p.scans.keys() for n in self.p.scans[name].body.stages}
+        c = self.here = self.chunk(f"pass {number} over the columns", used, checks)
+        s = c.s
+        self.one_pass(s, number, c.col, c.valid, c.span)
+        values: dict[str, Arg] = {}
         for st in stages:
             if st not in self.p.inner:
                 continue
-            values: dict[str, Arg] = {st.name: s.stages.get(st.name) or self.running[st.name][-1]}
+            values[st.name] = s.stages.get(st.name) or self.running[st.name][-1]
             if self.is_moments(st):
                 values[f"{st.name}.count"], values[f"{st.name}.mean"], values[st.name] = self.running[st.name]
             elif st.monoid in ARG_MONOIDS:
                 values[f"{st.name}.best"] = self.best[st.name]
-            lanes = self.width if self.row_vector else 1
-            stores: list[Stmt] = []
-            for name, value in values.items():
-                value = self.cast(s, self.splat(s, value, lanes), self.partial[name].dtype)
-                stores.append(self.leave(name, at, value))
-            self.only(s, first, valid).extend(stores)
+        if values:
+            self.leave_parts(c, values)
         if self.p.row_stores and self.last_stores(number):
             tiles = self.params.get(self.row_tiles(), "row tiles")
-            x = self.last_block(s, bid, tid, tile, splits, tiles)
-            self.store_rows(x, self.own(x, tile), tid)
+            x = self.last_block(s, c.bid, c.tid, c.tile, self.params.get(SPLITS, "splits"), tiles)
+            self.store_rows(x, self.own(x, c.tile), c.tid)
 
     # --- what the chunks of a row have left ---
     def total_rows(self, s: Scope, used: set[str], step: Arg, col: Arg) -> None:

@@ -11,11 +11,12 @@ from ..fusion import scalar as sc
 from ..fusion.scalar import Expr, on_positions
 from ..index.expr import ONE, Atom, ix
 from ..index.layout import product
-from ..schedule.gpu_base import STAGE
+from ..schedule.gpu_base import ACCESS, STAGE, sides
 from .gpu_moved import Moved
 from .ir import Alloc, Arg, Barrier, Buf, For, If, Stmt, Store
 from .scope import Scope
 
+WORD = 4  # bytes of a bank of shared memory
 ROOM = 48 << 10  # bytes of shared memory that tiles take at most: what else is turned is read across
 
 
@@ -184,7 +185,7 @@ class Tiles(Moved):
 
     # --- transposes ---
     def transpose(self) -> None:
-        """A block takes a square of STAGE points a side along `across` and the vector axis.
+        """A block takes a tile of STAGE * STAGE points along `across` and the vector axis.
 
         What is contiguous along `across` is computed that way and left in shared memory, from where it is read across.
         """
@@ -192,8 +193,8 @@ class Tiles(Moved):
         a = next(x for x in self.rows if x.name == self.s.across)
         others = [x for x in self.rows if x is not a]
         assert v is not None and v.extent is not None and a.extent is not None
-        side = ix(STAGE)
-        count_v, count_a = (v.extent + STAGE - 1) // side, (a.extent + STAGE - 1) // side
+        self.sides = sides(self.s)
+        count_a, count_v = ((ix(x) + n - 1) // ix(n) for x, n in zip((a.extent, v.extent), self.sides, strict=True))
         blocks = product(x.extent for x in others if x.extent is not None) * count_a * count_v
         s, bid, tid = self.launch(blocks, self.s.threads, "transpose", "tiles")
         rest, tile_v = self.divmod(s, bid, self.params.divisor(count_v, "tiles v"))
@@ -205,16 +206,18 @@ class Tiles(Moved):
             s.axes[others[k]] = self.own(s, at)
         if others:
             s.axes[others[0]] = self.own(s, rest)
-        at_v, at_a = self.mul(s, tile_v, self.imm(STAGE)), self.mul(s, tile_a, self.imm(STAGE))
+        at_a, at_v = (self.mul(s, t, self.imm(n)) for t, n in zip((tile_a, tile_v), self.sides, strict=True))
         end_v = self.params.get(v.extent, ("extent", v.name))
         end_a = self.params.get(a.extent, ("extent", a.name))
         place = (at_a, at_v), (end_a, end_v)
-        inside = [self.prim(s, "le", self.add(s, b, self.imm(STAGE)), e) for b, e in zip(*place, strict=True)]
+        inside = [
+            self.prim(s, "le", self.add(s, b, self.imm(n)), e) for b, e, n in zip(*place, self.sides, strict=True)
+        ]
         whole = self.prim(s, "and", *inside)
         staged = self.crossing(a, v)
         tiles = [Buf(f"tile{k}", _stored(e)) for k, e in enumerate(staged)]
         for tile in tiles:
-            self.func.allocs.append(Alloc(tile, self.imm(STAGE * _pitch(tile.dtype)), "block"))
+            self.func.allocs.append(Alloc(tile, self.imm(self.elements(tile.dtype)), "block"))
 
         needed = needs([st.body for st in self.f.stores()])
 
@@ -247,14 +250,14 @@ class Tiles(Moved):
                 crosses = e.data[1].coefficient(a) is ONE and e.data[1].coefficient(v) is not ONE
                 turns = turns and crosses and len(e.children()) == len(e.args)
                 parts = frozenset({e}) if turns else parts
-            elif turns and (_bytes([e]), 1) < (_bytes(parts), len(parts)):
+            elif turns and (self.bytes_of([e]), 1) < (self.bytes_of(parts), len(parts)):
                 parts = frozenset({e})
             known[e] = turns, parts
         wanted = frozenset[Expr]().union(*(known[st.body][1] for st in self.f.stores()))
         room, out = ROOM, []
         for e in order:
-            if e in wanted and _bytes([e]) <= room:
-                room -= _bytes([e])
+            if e in wanted and self.bytes_of([e]) <= room:
+                room -= self.bytes_of([e])
                 out.append(e)
         return out
 
@@ -274,8 +277,8 @@ class Tiles(Moved):
         """Compute a tile in vectors along `a`, if one of its points may want it (`needed`: what has to hold for that);
         tile[v][a] = e. What is beyond the end is something else, and not used: without conditions all of a thread's
         loads are on their way at once."""
-        lanes = self.s.turned
-        per_row = STAGE // lanes
+        lanes, (side_a, side_v) = self.s.turned, self.sides
+        per_row = side_a // lanes
         stride = self.s.threads // per_row
         y, x = self.divide(s, tid, per_row)
         col = self.mul(s, x, self.imm(lanes))
@@ -294,8 +297,9 @@ class Tiles(Moved):
         p.vector, p.lanes = a, lanes
         with self.turned(a):
             value = self.splat(p, self.emit(p, e), lanes)
-        inside.append(Store(tile, self.add(p, self.mul(p, row, self.imm(_pitch(tile.dtype))), col), value))
-        rows = For(var, self.imm(0), self.imm(STAGE // stride), self.imm(1), inside, whole)
+        index, mark = self.in_tile(p, tile.dtype, (col, row), lanes, True)
+        inside.append(Store(tile, index, value, None, mark))
+        rows = For(var, self.imm(0), self.imm(side_v // stride), self.imm(1), inside, whole)
         given = {x for c in e.args for x in sc.conjuncts(c)} if e.kind == "load" else set()
         corners = {a: at[0], v: at[1]}
         conditions = [x for x in sc.walk([st.body for st in self.f.stores()]) if x in needed or x in given]
@@ -310,10 +314,44 @@ class Tiles(Moved):
         if None in slopes.values():
             return []
         far = {x for x, n in slopes.items() if n and (n > 0) == (e.data in ("gt", "ge"))}
-        corner = Scope(s, s.body)
+        corner, size = Scope(s, s.body), dict(zip(at, self.sides, strict=True))
         for x, begin in at.items():
-            corner.axes[x] = self.own(corner, self.add(s, begin, self.imm(STAGE - 1)) if x in far else begin)
+            corner.axes[x] = self.own(corner, self.add(s, begin, self.imm(size[x] - 1)) if x in far else begin)
         return [self.emit(corner, e)]
+
+    # --- tiles in shared memory ---
+    def layout(self, dtype: DType) -> tuple[bool, int]:
+        """(whether a tile's rows are along `across`, elements from one row to the next).
+
+        Of a square all columns are in different banks; else rows are along the longer side, so that vectors along that
+        are read and written at once, and neighbours across are few words apart.
+        """
+        a, v = self.sides
+        if a == v:
+            return True, STAGE + max(1, WORD // dtype.itemsize)
+        return a > v, max(a, v) + ACCESS // dtype.itemsize
+
+    def elements(self, dtype: DType) -> int:
+        """Those of a tile."""
+        along, pitch = self.layout(dtype)
+        return pitch * self.sides[along]
+
+    def bytes_of(self, values: Iterable[Expr]) -> int:
+        """What the tiles of these values take."""
+        return sum(self.elements(d) * d.itemsize for d in map(_stored, values))
+
+    def in_tile(self, s: Scope, dtype: DType, at: tuple[Arg, Arg], lanes: int, across: bool) -> tuple[Arg, str]:
+        """Where in a tile a vector is that begins at a place along (`across`, the vector axis), and its mark. The
+        vector is along the former, or the latter: a number where lanes are side by side."""
+        along, pitch = self.layout(dtype)
+        col, row = at if along else at[::-1]
+        first = self.add(s, self.mul(s, row, self.imm(pitch)), col)
+        if lanes == 1:
+            return first, ""
+        if along == across:
+            return first, "aligned" if self.sides[0] != self.sides[1] else ""
+        apart = self.prim(s, "mul", self.let(s, "iota", (self.imm(0),), self.ix, lanes), self.imm(pitch))
+        return self.prim(s, "add", self.splat(s, first, lanes), apart), ""
 
     @contextmanager
     def turned(self, a: Atom) -> Iterator[None]:
@@ -356,17 +394,11 @@ class Tiles(Moved):
         p.axes[a], p.axes[v] = self.own(p, self.add(p, at[0], row)), self.own(s, self.add(s, at[1], col))
         p.vector, p.lanes = v, self.width
         for e, tile in staged.items():
-            pitch = _pitch(tile.dtype)
-            where = self.add(p, self.mul(p, col, self.imm(pitch)), row)
-            if self.width == 1:
-                p.memo[e] = self.let(p, "load", (where,), e.dtype, 1, tile)
-                continue
-            lanes = self.let(p, "iota", (self.imm(0),), self.ix, self.width)
-            lanes = self.prim(p, "mul", lanes, self.imm(pitch))
-            index = self.prim(p, "add", self.splat(p, where, self.width), lanes)
-            p.memo[e] = self.let(p, "gather", (index,), e.dtype, self.width, tile)
+            index, mark = self.in_tile(p, tile.dtype, (row, col), self.width, False)
+            op = "load" if index.lanes == 1 else "gather"
+            p.memo[e] = self.let(p, op, (index,), e.dtype, self.width, tile, mark or None)
         self.points([p], [here])
-        s.body.append(For(var, self.imm(0), self.imm(STAGE // self.s.row_threads), self.imm(1), inside, whole))
+        s.body.append(For(var, self.imm(0), self.imm(self.sides[0] // self.s.row_threads), self.imm(1), inside, whole))
 
 
 def needs(bodies: list[Expr]) -> dict[Expr, frozenset[Expr]]:
@@ -384,13 +416,3 @@ def needs(bodies: list[Expr]) -> dict[Expr, frozenset[Expr]]:
 def _stored(e: Expr) -> DType:
     """The narrowest type that holds a value: what is read or rounded as 16 bits is f32 in registers only."""
     return e.data[2] if e.kind == "load" else e.data if e.kind == "round" else e.dtype
-
-
-def _pitch(dtype: DType) -> int:
-    """Elements from one row of a tile to the next: columns are in different banks."""
-    return STAGE + max(1, 4 // dtype.itemsize)
-
-
-def _bytes(values: Iterable[Expr]) -> int:
-    """What the tiles of these values take."""
-    return sum(STAGE * _pitch(_stored(e)) * _stored(e).itemsize for e in values)

@@ -41,10 +41,12 @@ from . import gpu_scatter
 from .analysis import Analysis
 from .device import Gpu
 from .gpu_along import passes_of
-from .gpu_base import ACCESS, SECTOR, WARP, GpuSchedule, Hint, Settled, accesses, finds_positions, power_up
+from .gpu_base import ACCESS, PIECES, SECTOR, WARP, GpuSchedule, Hint, Settled, accesses, finds_positions, power_up
 from .gpu_caches import passing
 from .gpu_down import Down
 from .gpu_fit import CHUNK, HALF, THREADS
+
+SCANNED = 4  # vectors of a thread at a time, of a row that is cut over blocks and scanned
 
 
 def plan(f: Fusion, hint: Hint, gpu: Gpu, alignment: Callable[[str], int] = lambda buffer: ACCESS) -> Settled:
@@ -140,8 +142,6 @@ class _Planner(Down):
         f, rows = collapse(self.f, self.by_stride(tuple(a for a in self.f.axes if a not in cols)))
         unit = Analysis(f, self.hint).unit
         nr, nc = self.size(rows), self.size([col])
-        if nr == 1 and nc >= CHUNK:  # libraries scan one long row with all processors, a block has one
-            raise Refusal("schedule", "a scan of one long row")
         short = self.runs(f, rows, [col], passes=1)
         if short is not None:
             return short
@@ -151,23 +151,28 @@ class _Planner(Down):
             rows = [a for a in rows if a is not unit] + [unit]
             while lanes > 1 and nr // lanes < self.gpu.sms * 1024:
                 lanes //= 2
-            if nr < self.gpu.sms * 64 and nc > 64:
-                rt = power_up(nr, 32)
-                ct, lanes = THREADS // rt, 1
+            if nr < self.gpu.sms * 256 and nc > 64:
+                rt, lanes = self._rows_shared(f, nr, unit), 1
+                ct = THREADS // rt
+                steps = min(8, max(1, 64 // ct))
             else:
                 rt = max(WARP, power_up(nr // lanes // self.gpu.sms, THREADS))
                 steps = 16 // lanes if lanes > 1 else 8
         else:
             vectors = -(-nc // lanes)
-            most = HALF if nr >= self.gpu.sms * 64 else THREADS if nr >= self.gpu.sms * 2 else 512
+            # the more threads wait for each other, the longer each does; few rows need them to keep memory busy
+            most = HALF if nr >= self.gpu.sms * 4 else THREADS if nr >= self.gpu.sms * 2 else 512
+            if lanes == 1:
+                most, steps = (WARP, 8) if nr >= self.gpu.sms * 64 else (min(most, HALF), 4)
+            elif self.gpu.sms * 4 <= nr < self.gpu.sms * 16:
+                steps = 8
             ct = min(most, 1 << vectors.bit_length() - 1)  # each has a vector at least, for a step takes all of them
             rt = max(1, HALF // ct) if rows else 1
             if not rows:
                 ct = max(ct, WARP)
             if all(s.dtype.is_reduced for s in f.stores()):  # in float32: registers for more on its way
-                steps = power_up(-(-vectors // ct), 8)
-            else:
-                steps = max(1, min(steps, vectors // ct))
+                steps = 8
+            steps = power_up(-(-vectors // ct), steps)
         if unit is not col:
             steps = max(1, min(steps, nc // ct))
         s = GpuSchedule(
@@ -182,4 +187,24 @@ class _Planner(Down):
             1 << (steps.bit_length() - 1),
             aligned=aligned if lanes > 1 else frozenset(),
         )
-        return f, s, {}
+        return self._scanned_chunks(f, s, -(-nr // rt), -(-nc // lanes)) or (f, s, {})
+
+    def _rows_shared(self, f: Fusion, count: int, unit: Atom) -> int:
+        """How many of so many rows, neighbours in memory, a block has whose threads share them: fewer where these make
+        work for all processors, but not often, down to two sectors of memory."""
+        size = min((d.itemsize for _, o, d in accesses(f) if unit in o.axes()), default=4)
+        rt = power_up(count, WARP)
+        while self.gpu.sms <= -(-count // rt) < 3 * self.gpu.sms and rt * size > 2 * SECTOR:
+            rt //= 2
+        return rt
+
+    def _scanned_chunks(self, f: Fusion, s: GpuSchedule, tiles: int, vectors: int) -> Settled | None:
+        """Few long rows, cut over blocks: None where they are not."""
+        if tiles >= self.gpu.sms or vectors * s.lanes < CHUNK or s.col_threads == 1:
+            return None
+        ct = HALF // s.row_threads
+        alone = s.lanes <= SCANNED and sum(x.kind != "store" for x in f.stages) == 1
+        steps = SCANNED if alone else SCANNED // 2  # others take registers, too
+        splits = min(self.gpu.sms * 2 * PIECES // tiles, -(-vectors // (ct * steps)), 1024)
+        s = replace(s, family="scan, split", mode="split", col_threads=ct, steps=steps, finish=True)
+        return f, s, {"splits": max(1, splits)}

@@ -25,7 +25,7 @@ REUSE = 0.2  # share of a tile's traffic that has to stay the same along an axis
 SECTOR = 32  # bytes that memory gives at once
 LINE = 128  # bytes of a line of the caches
 APART = 8  # bytes between what neighbouring threads read of strided elements, at most: beyond, sectors are read again
-STAGE = 64  # side of a tile that passes through shared memory
+STAGE = 64  # side of a square tile that passes through shared memory; others have as many points
 WARP = 32  # threads of a warp
 PIECES = 4  # blocks for each multiprocessor, among which few rows are divided: no more, or the last ones run alone
 PARTS = (
@@ -196,8 +196,9 @@ class Vectors(Analysis):
         lanes = self._width(f, v, walks, exact)
         return lanes, self.aligned(walks, {v: lanes})
 
-    def _width(self, f: Fusion, v: Atom, walks: list[Walk], exact: bool) -> int:
-        """The width of vectors along `v`, see above, of which `walks` are the accesses."""
+    def _width(self, f: Fusion, v: Atom, walks: list[Walk], exact: bool, strided: bool = True) -> int:
+        """The width of vectors along `v`, see above, of which `walks` are the accesses. `strided`: whether others, that
+        stride along `v`, are of such vectors, too."""
         large = self.large(walks)
         lanes = widest(d for _, _, d, _ in large)
         extent = self.hint(v.extent) if v.extent is not None else 1
@@ -207,7 +208,7 @@ class Vectors(Analysis):
             lanes //= 2
         while lanes > 1 and not all(self._fits(*w, lanes) for w in large):
             lanes //= 2
-        while lanes > 1 and any(lanes * n > APART for n in self._strided(f, v, walks, lanes)):
+        while strided and lanes > 1 and any(lanes * n > APART for n in self._strided(f, v, walks, lanes)):
             lanes //= 2
         return lanes
 
@@ -268,6 +269,12 @@ def widest(dtypes: Iterable[DType]) -> int:
     """Lanes of vectors of 16 bytes of the narrowest of these types."""
     itemsizes = [d.itemsize for d in dtypes if d is not bool_] or [4]
     return max(1, min(8, ACCESS // min(itemsizes), 2 * ACCESS // max(itemsizes)))
+
+
+def sides(s: GpuSchedule) -> tuple[int, int]:
+    """Points of a staged tile along `across`, and along the vector axis."""
+    v = s.col_threads * s.lanes
+    return STAGE * STAGE // v, v
 
 
 def beside(s: GpuSchedule) -> int:

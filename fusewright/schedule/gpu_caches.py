@@ -39,5 +39,6 @@ def passing(f: Fusion, s: GpuSchedule, gpu: Gpu, hint: Hint) -> frozenset[str]:
     if not large or not 3 * gpu.l2 // 4 <= total(large) <= CACHES * gpu.l2 or READ * total(written) > total(large):
         return frozenset()
     cols = {a for a in f.axes if a.name in s.cols}
-    again = s.mode != "persistent" and passes_of(f, cols, online(f, cols)) > 1
+    twice = s.mode == "split" and any(x.kind == "scan" for x in f.stages)  # chunks' totals are found before
+    again = twice or (s.mode != "persistent" and passes_of(f, cols, online(f, cols)) > 1)
     return frozenset() if again else s.aligned & large

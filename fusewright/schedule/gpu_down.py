@@ -115,10 +115,12 @@ class Down(Runs):
         """Columns so short that a thread, or two, have all of one in registers: what many have of it takes longer to
         combine than to read. None: they are longer, too much is read of them, or rows are short or few."""
         nc, side = self.size(cols), self.size([unit]) // s.lanes
-        ct = 1 if nc <= FEW_COLUMNS // 4 and not finds_positions(f.reductions()) else 2
-        rt = min(2 * WARP, power_up(side, 2 * WARP))
+        few = FEW_COLUMNS // 2 if size <= LITTLE else FEW_COLUMNS // 4
+        ct = 1 if nc <= few and not finds_positions(f.reductions()) else 2
+        # of threads that do little, large blocks: they begin no faster than small ones
+        rt = power_up(side, 2 * WARP if size > LITTLE else HALF if size * nc >= ACCESS else THREADS)
         fits = holds(rt * ct, -(-nc // ct), s.lanes * self._words(f, set(cols))[0])
-        if not fits or nc > FEW_COLUMNS or size <= LITTLE or side < WARP:
+        if not fits or nc > FEW_COLUMNS or (size <= LITTLE and ct > 1) or side < WARP:
             return None
         if self.size(rows) // s.lanes < rt * self.gpu.sms:
             return None

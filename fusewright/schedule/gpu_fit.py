@@ -372,7 +372,7 @@ def _fit_words(gpu: Gpu, vectors: int, words: float, rows: int) -> tuple[int, in
     for k in range(11):
         ct = 1 << k
         steps = -(-vectors // ct)
-        if not holds(ct, steps, words):
+        if not holds(ct, steps, words) or (ct == 1 and steps == 2 and words >= 4):  # two read such rows side by side
             continue
         best = (ct, steps)
         few = 4 if ct >= 128 else 3  # vectors of four registers; of a warp or more, as much in narrower ones

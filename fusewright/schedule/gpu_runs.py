@@ -155,6 +155,8 @@ class Runs(Along):
             return None
         if any(s.buffer in names for s in f.stores()):
             rt, ct = self.threads_of_rows(f, names, columns, lanes, rt, ct)
+            if lanes == most and ct * lanes >= columns:  # threads side by side have a vector each as they are
+                return None
         axes = tuple(a.name for a in rows), tuple(a.name for a in cols)
         vectors = -(-columns // lanes)
         steps = -(-vectors // ct) if held else 1 << (max(1, min(4, vectors // ct)).bit_length() - 1)
@@ -189,7 +191,10 @@ class Runs(Along):
         ct = power_up(-(-columns // most), WARP)
         vectors = -(-columns // lanes)
         # threads whose vectors begin an even number apart would wait for the same banks
-        steps = -(-vectors // ct) | 1 if ct > 1 else 1 << (min(4, vectors).bit_length() - 1)
+        odd = lambda ct: -(-vectors // ct) | 1
+        if 1 < ct < WARP and 10 * 2 * odd(2 * ct) < 9 * odd(ct):  # fewer vectors beyond the end of a row
+            ct *= 2
+        steps = odd(ct) if ct > 1 else 1 << (min(4, vectors).bit_length() - 1)
         if ct > 1 and 2 * (steps - 1) * lanes > 3 * most:
             return None
         axes = tuple(a.name for a in rows), tuple(a.name for a in cols)

@@ -14,6 +14,7 @@ from .gpu_base import (
     ACCESS,
     DEAR,
     FLIGHT,
+    LINE,
     REUSE,
     STAGE,
     WARP,
@@ -36,6 +37,8 @@ OTHERS = 4  # operands that are read lane by lane then, at most
 PIECEWISE = 4  # bytes of elements from which on what lies across vectors is best read by whole warps
 POINTS = 8  # that a thread asks for at a time, at most, where they are no vectors, and less than 4 bytes each
 WORD = 4  # bytes of elements
+BEGIN = 1 << 12  # bytes that memory moves, at most, while a block begins and ends
+NEIGHBOURS = 8  # points side by side in memory, at least, for a transpose to pass through shared memory
 NEAR = 1 << 16  # bytes that stay in a multiprocessor's own cache
 NARROW = 8  # threads of a row whose vectors are aligned, at least; twice as many where those have four vectors each
 
@@ -51,7 +54,7 @@ class Tiles(Anchors):
             return f, GpuSchedule((), (), "", 1, "pointwise", "tile"), {}
         v = order[-1]
         across = self.across(f, order, v)
-        if across is not None and self.size([across]) >= 8 and self.size([v]) >= 8:
+        if across is not None and self._staged(across, v):
             return self._transpose(f, order, v, across)
         lanes, aligned = self._lanes(f, v, exact=False)
         rows = order[:-1]
@@ -72,13 +75,14 @@ class Tiles(Anchors):
         whole = bool(rows) and self.size([v]) % lanes == 0
         if again is not None and times > 1:
             others = [a for a in rows if a is not again]
-            narrow = _wasting_little(min(ct, HALF), 1, vectors)
+            threads = self._for_blocks(f, v, lanes * times)
+            narrow = _wasting_little(power_up(vectors, threads), 1, vectors)
             s = replace(base, repeat=again.name, repeats=times)
             if not (whole and _wastes(narrow, 1, vectors)):
-                rt = min(HALF // narrow, power_up(self.size(others or [again]), HALF))
+                rt = min(threads // narrow, power_up(self.size(others or [again]), threads))
                 return f, replace(s, row_threads=rt, col_threads=narrow), {}
             if others:
-                return f, self._joined(s, [again, *others], v, HALF, 1), {}
+                return f, self._joined(s, [again, *others], v, threads, 1), {}
         flight, most = _ahead(f, v, lanes)
         steps = max(1, min(most, vectors // ct))
         few = steps < most and steps * flight < ACCESS  # bytes on their way to a thread
@@ -123,6 +127,15 @@ class Tiles(Anchors):
             steps //= 2
         return 1 << (steps.bit_length() - 1)
 
+    def _for_blocks(self, f: Fusion, v: Atom, points: int) -> int:
+        """Threads of a block, each with so many points, if that is enough traffic for the time a block takes to begin;
+        more of them else."""
+        each = points * sum(d.itemsize for _, o, d in accesses(f) if v in o.axes())
+        threads = HALF
+        while threads < 4 * HALF and threads * each < BEGIN:
+            threads *= 2
+        return threads
+
     def _joined(self, s: GpuSchedule, rows: list[Atom], v: Atom, threads: int, steps: int) -> GpuSchedule:
         """Tiles of several rows one after the other, where the vectors of one would leave many threads without any."""
         names = tuple(a.name for a in rows)
@@ -148,8 +161,14 @@ class Tiles(Anchors):
 
     def _repeat(self, f: Fusion, rows: list[Atom], v: Atom, lanes: int) -> tuple[Atom | None, int]:
         """(the row axis along which most of what a tile reads and writes stays the same, points of it for a thread).
+
         Not if that is half of it, at most, and the nearest cache holds it, or memory gives elements of four bytes at
-        every point, which takes so long that there is time to read again."""
+        every point, which takes so long that there is time to read again. Rather a short one whose points are side by
+        side in what is read across: a thread takes all of them.
+        """
+        turned = self.across(f, rows + [v], v)
+        if turned is not None and 1 < self.size([turned]) <= NEIGHBOURS:
+            return turned, self.size([turned])
         best: tuple[float, Atom | None, int] = (REUSE, None, 0)
         walks = {(b, o): d.itemsize for b, o, d in accesses(f) if v in o.axes()}
         loads = {(b, o): d.itemsize for b, o, d in accesses(f, stores=False) if v in o.axes()}
@@ -170,13 +189,16 @@ class Tiles(Anchors):
 
     def _transpose(self, f: Fusion, order: list[Atom], v: Atom, across: Atom) -> Settled:
         walks = self.walks(f, v, across)
-        width = {a: min(8, self._width(f, a, [w for w in walks if w[3] is a], exact=True)) for a in (v, across)}
+        along = {a: [w for w in walks if w[3] is a] for a in (v, across)}
+        width = {a: min(8, self._width(f, a, found, exact=True, strided=False)) for a, found in along.items()}
         lanes = width[v]
         rows = tuple(a.name for a in order if a is not v and a is not across) + (across.name,)
-        ct = STAGE // lanes
+        side = self._side(across, v, min((d.itemsize for _, _, d, _ in walks), default=WORD))
+        ct = side // lanes
         threads = THREADS
         if lanes < 8 and min(self.size([v]), self.size([across])) >= 2 * STAGE:
             threads *= 2  # that write little each
+        rt = max(1, threads // ct, STAGE * STAGE // (side * width[across] * ct))
         s = GpuSchedule(
             rows,
             (v.name,),
@@ -184,7 +206,7 @@ class Tiles(Anchors):
             lanes,
             "transpose",
             "staged",
-            threads // ct,
+            min(rt, STAGE * STAGE // side),
             ct,
             1,
             across=across.name,
@@ -192,6 +214,21 @@ class Tiles(Anchors):
             aligned=self.aligned(walks, width),
         )
         return f, s, {}
+
+    def _staged(self, across: Atom, v: Atom) -> bool:
+        """Whether a transpose passes through shared memory: not of so few points that they are near each other."""
+        short, long = sorted((self.size([across]), self.size([v])))
+        return short >= NEIGHBOURS and short * long >= STAGE * STAGE // 4
+
+    def _side(self, across: Atom, v: Atom, itemsize: int) -> int:
+        """Points along `v` of a tile of STAGE * STAGE points: a square, unless far fewer of other tiles would do, which
+        take half a line of memory at least."""
+        n, m = self.size([across]), self.size([v])
+        least = [power_up(min(k, LINE // (2 * itemsize)), STAGE) for k in (n, m)]
+        sides = [STAGE << k >> j for k, j in ((0, 0), (1, 0), (0, 1), (2, 0), (0, 2), (3, 0), (0, 3))]
+        sides = [side for side in sides if STAGE * STAGE // side >= least[0] and side >= least[1]]
+        counts = [-(-n * side // STAGE**2) * -(-m // side) for side in sides]
+        return next(side for side, k in zip(sides, counts, strict=True) if 4 * k <= 5 * min(counts))
 
 
 def _ahead(f: Fusion, v: Atom, lanes: int, moved: bool = False) -> tuple[int, int]:

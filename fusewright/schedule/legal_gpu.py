@@ -31,6 +31,7 @@ from .gpu_base import (
     accesses,
     beside,
     resident_blocks,
+    sides,
 )
 from .gpu_fit import CLUSTERS, OTHER_SHARED, SUMS, copies_rows, room_for, row_bytes
 from .legal import check_vector, conform, fail, legal_nests, listed, nest_error, over_rows
@@ -78,7 +79,8 @@ def launch_sizes(f: Fusion, s: GpuSchedule, sizes: Sizes) -> dict[str, int]:
     tiles = -(-rows // s.row_threads)
     if s.mode == "split":
         most = min(-(-cols // (s.col_threads * s.steps)), BLOCK)
-        return {"splits": max(1, min(sizes.gpu.sms * PIECES // tiles, most))}
+        pieces = PIECES * (2 if any(x.kind == "scan" for x in f.stages) else 1)
+        return {"splits": max(1, min(sizes.gpu.sms * pieces // tiles, most))}
     if s.resident:
         together = beside(s)
         if s.keep_in == "shared":
@@ -162,7 +164,7 @@ def check(f: Fusion, s: GpuSchedule, sizes: Sizes) -> Fusion:
     modes: tuple[str, ...] = MODES[2:] if f.reductions() else MODES[:2]
     what = "with reductions" if f.reductions() else "without reductions"
     if any(x.kind == "scan" for x in f.stages):
-        modes, what = ("loop",), "with scans"
+        modes, what = ("loop", "split"), "with scans"
     if s.mode not in modes:
         fail(s, "mode", [s.mode], f"not a mode of kernels {what}", listed(modes))
     why = nest_error(f, set(rows), set(cols))
@@ -369,19 +371,21 @@ def _staged(f: Fusion, s: GpuSchedule, sizes: Sizes, rows: list[Atom], cols: lis
     why = "a staged tile is read in whole vectors both ways: lanes divide the extents"
     _divides(s, v, sizes, why)
     _divides(s, next(a for a in rows if a.name == s.across), sizes, why, "across", "turned")
-    want = STAGE // s.lanes
-    if s.col_threads != want:
-        directive = spelled(GpuSchedule, "col_threads", (s.col_threads,))
-        why = f"a side of the tile is {STAGE} points"
-        raise Illegal(directive, str(s.col_threads), why, str(want), "col_threads")
-    if s.row_threads > STAGE or s.threads > BLOCK:
-        directive = spelled(GpuSchedule, "row_threads", (s.row_threads,))
-        raise Illegal(directive, str(s.row_threads), "more threads than points", f"up to {STAGE}", "row_threads")
-    least, most = (n // (s.turned * s.col_threads) for n in (STAGE, STAGE * STAGE))
+    across, along = sides(s)
+    least, most = STAGE // 8, STAGE * 8
+    directive = spelled(GpuSchedule, "col_threads", (s.col_threads,))
+    if not least <= along <= most:
+        legal = f"{max(1, least // s.lanes)} to {most // s.lanes}"
+        raise Illegal(
+            directive, str(s.col_threads), f"a side of the tile is {least} to {most} points", legal, "col_threads"
+        )
+    directive = spelled(GpuSchedule, "row_threads", (s.row_threads,))
+    if s.row_threads > across or s.threads > BLOCK:
+        raise Illegal(directive, str(s.row_threads), "more threads than points", f"up to {across}", "row_threads")
+    least, most = (max(1, n // (s.turned * s.col_threads)) for n in (across, STAGE * STAGE))
     if not least <= s.row_threads <= most:
-        directive = spelled(GpuSchedule, "row_threads", (s.row_threads,))
-        why = f"{s.threads} threads, {s.turned} points each at a time, do not read {STAGE} by {STAGE} points"
-        raise Illegal(directive, str(s.row_threads), why, f"{max(1, least)} to {min(STAGE, most)}", "row_threads")
+        why = f"{s.threads} threads, {s.turned} points each at a time, do not read {across} by {along} points"
+        raise Illegal(directive, str(s.row_threads), why, f"{least} to {min(across, most)}", "row_threads")
     if s.steps != 1:
         raise Illegal(spelled(GpuSchedule, "steps", (s.steps,)), str(s.steps), "a staged tile is whole", "1", "steps")
 

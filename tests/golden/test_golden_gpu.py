@@ -46,6 +46,7 @@ GOLDENS: dict[str, tuple[Program, tuple[int, int], str]] = {
     "rope": (programs.rope, (64, 64), "tile"),
     "pairs": (lanes.pairs16, (64, 48), "tile"),
     "transpose": (cases.transpose, (96, 160), "staged"),
+    "transpose_short": (cases.transpose, (8, 3000), "staged"),
     "softmax": (cases.softmax, (64, 1024), "persistent"),
     "softmax_bf16": (programs.softmax16, (64, 4096), "persistent"),
     "softmax_moved": (programs.softmax16, (64, 4097), "persistent"),
@@ -72,14 +73,15 @@ GOLDENS: dict[str, tuple[Program, tuple[int, int], str]] = {
     "group_norm_last": (interleave.group_norm(BY_NAME["bf16"], 16, 8), (4, 4096), "persistent"),
     "cumulative": (cases.cumulative, (64, 8192), "loop"),
     "cumulative_down": (scans.down, (100, 16384), "loop"),
-    "cumulative_down_shared": (scans.down, (4000, 24), "loop"),
+    "cumulative_down_shared": (scans.down, (4000, 200), "loop"),
+    "cumulative_split": (scans.peaks, (2, 40000), "split"),
     "embedding_backward": (scatters.embedding_backward, (100, 768), "collect"),
     "scatter_add": (cases.scatter_add, (40, 50), "collect"),
     "index_copy": (scatters.index_copy, (50, 96), "collect"),
 }
 SIZED = ("layer_norm", "rope")  # also as kernels for these sizes only, `<name>_sized`
 # registers, where they are not 64: at most so many let 1024 threads run, or two blocks of 256 that only combine
-LIMITS = {"column_moments": 72, "batch_norm_split": 128}
+LIMITS = {"column_moments": 72, "batch_norm_split": 128, "cumulative": 72}
 
 
 def golden(name: str) -> GpuCompiled:

@@ -80,9 +80,12 @@ def main() -> None:
                     [t.to(dtype) for t in (torch.randn(size), torch.randn(size[1]))],
                 )
         compare("batch norm", lambda x: F.batch_norm(x, None, None, training=True).relu(), [images], grad=True)
-        compare("transpose", lambda x: x.t().contiguous() * 2, [torch.randn(513, 301).bfloat16()])
+        for size in ((513, 301), (12, 4001), (4001, 12), (5000, 3)):  # square tiles, oblong ones, and in registers
+            compare(f"transpose {size}", lambda x: x.t().contiguous() * 2, [torch.randn(size).bfloat16()])
         for columns in (37, 301):  # rows scanned in shared memory, of which there have to be many
             compare(f"running sums of {columns}", lambda x: x.cumsum(1), [torch.randn(17_000, columns).bfloat16()])
+        for size, d in (((3, 70_001), 1), ((70_001, 3), 0), ((1, 90_000), 1)):  # columns cut over blocks
+            compare(f"running sums {size}", lambda x, d=d: (s := x.cumsum(d)).amax(d, True) - s, [torch.randn(size)])
         words, table = torch.randint(0, 50, (700,)), torch.randn(50, 96)
         compare("embedding", lambda w, i: F.embedding(i, w) * 2, [table, words], grad=True)
         compare("index_add", lambda x, i: torch.zeros(50, 96, device=x.device, dtype=x.dtype).index_add(0, i, x * 2),

@@ -16,10 +16,12 @@ from fusewright.loop.gpu import lower_gpu
 from fusewright.loop.ir import Let, walk
 from fusewright.loop.text import dump, parse
 from fusewright.loop.verify import verify
+from fusewright.schedule import gpu as planner
 from fusewright.schedule.device import H200, Gpu
+from fusewright.schedule.legal_gpu import Sizes, settle
 from tests.emulate.cuda import COMPILER, MISSING, run_emulated
 from tests.kernels import graph_of, random_inputs
-from tests.kernels_gpu import GpuCompiled, check_gpu, gpu_kernel, run_gpu
+from tests.kernels_gpu import GpuCompiled, check_gpu, gpu_kernel, hint_of, run_gpu
 
 N, M = sym("n"), sym("m")
 I64, I32, BOOL = BY_NAME["i64"], BY_NAME["i32"], BY_NAME["bool"]
@@ -160,19 +162,85 @@ def test_nan_and_infinity(program: object, special: float) -> None:
 @pytest.mark.parametrize(
     ("program", "n", "m", "threads"),  # (of rows, of columns)
     [
-        (along, 64, 8192, (1, 512)),  # few rows: large blocks
-        (along, 2048, 8192, (1, 256)),
+        (along, 64, 8192, (1, 512)),  # few rows, of columns too few to be cut: large blocks
+        (along, 400, 8192, (1, 256)),
+        (along, 2048, 8192, (1, 128)),
+        (along, 2048, 8191, (1, 128)),  # single elements
+        (along, 10000, 1001, (4, 32)),
         (along, 100000, 4096, (1, 128)),  # rows for all processors
         (along, 100000, 16, (32, 4)),
         (down, 1000, 100000, (256, 1)),  # a thread for each row
-        (down, 100000, 3, (4, 64)),  # threads share rows, side by side
+        (down, 30000, 3, (4, 64)),  # threads share rows, side by side
+        (down, 1000, 16000, (32, 8)),
+        (down, 1000, 8000, (16, 16)),  # two sectors of memory
         (flat, 1, 20000, (1, 512)),
     ],
 )
 def test_schedules(program: object, n: int, m: int, threads: tuple[int, int]) -> None:
     s = kernel(program, n, m, H200).schedule
     assert (s.row_threads, s.col_threads) == threads
-    assert s.lanes == (4 if program is not down else 1)
+    assert s.lanes == (1 if program is down or m % 4 else 4)
+
+
+@pytest.mark.parametrize(
+    ("program", "n", "m", "threads", "splits"),
+    [
+        (along, 3, 1 << 20, (1, 128), 352),
+        (along, 100, 1 << 16, (1, 128), 10),
+        (down, 1 << 20, 3, (4, 32), 1024),
+        (down, 1 << 20, 16, (16, 8), 1024),
+        (flat, 1, 1 << 22, (1, 128), 1024),
+        (flat, 1, 1 << 15, (1, 128), 16),  # as many blocks as have something to do
+    ],
+)
+def test_few_long_rows_are_cut_over_blocks(
+    program: object, n: int, m: int, threads: tuple[int, int], splits: int
+) -> None:
+    c = kernel(program, n, m, H200)
+    s = c.schedule
+    assert (s.family, s.mode) == ("scan, split", "split")
+    assert ((s.row_threads, s.col_threads), c.launch) == (threads, {"splits": splits})
+    sizes = Sizes(hint_of({"n": n, "m": m}), H200)
+    assert settle(c.built.fusion, s, sizes)[1:] == (s, c.launch)
+
+
+@pytest.mark.every(4)
+@pytest.mark.parametrize("program", PROGRAMS)
+def test_values_of_rows_that_are_cut(program: object, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also where chunks have no columns: more of them than that."""
+    monkeypatch.setattr(planner, "CHUNK", 64)
+    for n, m in ((3, 3000), (3001, 2), (1, 777), (70, 200), (200, 70), (2, 20001)):
+        compiled = kernel(program, n, m, H200)
+        if compiled.schedule.mode != "split":
+            continue
+        check_gpu(compiled.graph, {"n": n, "m": m}, compiled=compiled)
+        assert parse(dump(compiled.kernel.func)) == compiled.kernel.func
+        many = dataclasses.replace(compiled, launch={"splits": 97})
+        machines = ({}, {"machine": run_emulated}) if COMPILER is not None else ({},)
+        for machine in machines:
+            for other in ({"n": n, "m": m}, {"n": max(1, n // 40), "m": max(1, m // 40 * 4)}):
+                check_gpu(many.graph, other, compiled=many, **machine)
+
+
+def test_sums_of_cut_rows_are_the_same_in_every_run_and_as_near_as_float64_can_be_told() -> None:
+    compiled = kernel(along, 3, 60000, H200)
+    assert compiled.schedule.mode == "split"
+    sizes = {"n": 3, "m": 60000}
+    (x,) = random_inputs(compiled.graph, sizes)
+    x += 1
+    got, again = (run_gpu(compiled, [x], sizes)[compiled.graph.outputs[0]] for _ in range(2))
+    want = np.cumsum(x.astype(np.float64), 1)
+    assert (np.abs(got - want) <= 0.50001 * np.spacing(np.abs(want).astype(np.float32))).all()
+    assert np.array_equal(got, again)
+
+
+def test_nan_stays_behind_where_it_is_in_rows_that_are_cut() -> None:
+    compiled = kernel(along, 2, 40000, H200)
+    sizes = {"n": 2, "m": 40000}
+    inputs = random_inputs(compiled.graph, sizes)
+    inputs[0][0, 20000] = np.nan
+    inputs[0][1, 39999] = np.inf
+    check_gpu(compiled.graph, sizes, inputs, compiled=compiled)
 
 
 def test_a_thread_with_a_row_for_itself_needs_nobody() -> None:
@@ -183,7 +251,6 @@ def test_a_thread_with_a_row_for_itself_needs_nobody() -> None:
 @pytest.mark.parametrize(
     ("program", "why"),
     [
-        (lambda b: b.scan("sum", b.input(f32, (1, 1 << 20)), 1), "a scan of one long row"),
         (lambda b: b.scan("sum", b.scan("sum", b.input(f32, (N, M)), 1), 1), "a scan of a scan"),
         (
             lambda b: [b.scan("sum", x := b.input(f32, (N, M)), 1), b.scan("sum", x, 0)],

@@ -379,7 +379,9 @@ def test_every_field_of_a_gpu_schedule_has_a_rule() -> None:
 def test_gpu_transposes() -> None:
     s = on_gpu("transpose", 64, 128)
     assert _s(s).mode == "staged"
-    assert refused(lambda: s.threads(columns=8)).legal == "16"
+    assert refused(lambda: s.threads(columns=1)).legal == "2 to 128"
+    assert _s(s.threads(rows=64, columns=4)).col_threads == 4
+    assert "do not read 128 by 32 points" in refused(lambda: s.threads(rows=1, columns=8)).why
     assert refused(lambda: s.unroll(2)).legal == "1"
     assert refused(lambda: s.stage_in("i9")).argument == "i9"
     plain = s.apply("mode(tile)") if not _s(s).across else None
@@ -389,6 +391,7 @@ def test_gpu_transposes() -> None:
     assert _s(on_gpu("broadcast", 64, 256).stage_in("i0")).across == "i0"
     narrow = on_gpu("broadcast", 63, 256).stage_in("i0", lanes=1)
     assert (_s(narrow).lanes, _s(narrow).turned) == (8, 1) and "stage_in(i0, shared, 1)" in narrow.text()
+    assert refused(lambda: narrow.threads(rows=16, columns=64)).why == "more threads than points"
     e = refused(lambda: on_gpu("broadcast", 64, 256).stage_in("i0", lanes=3))
     assert (e.argument, e.legal) == ("3", "1, 2, 4, 8")
 

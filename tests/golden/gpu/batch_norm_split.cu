@@ -353,11 +353,9 @@ extern "C" __global__ void __launch_bounds__(256, 4) batch_norm_split_0(
   const int v117 = v6 * n3;
   const int v118 = v117 + v11;
   const int v119 = v118 * 4;
-  const bool v120 = v116 && v9;
-  if (v120) {
+  const bool v121 = v116 && v9;
+  if (v121) {
     fw_store_f32x4(part_r0 + v119, sum100);
-  }
-  if (v120) {
     fw_store_f32x4(part_r1 + v119, sum115);
     const float constant1[4] = {sum104, sum104, sum104, sum104};
     fw_store_f32x4(part_r1_count + v119, constant1);
@@ -808,74 +806,70 @@ extern "C" __global__ void __launch_bounds__(256, 4) batch_norm_split_2(
       }
     }
   }
-  const bool v380 = v264 == 0;
-  const int v381 = (int)((unsigned)v269 * (unsigned)n3);
-  const int v382 = (int)((unsigned)v381 + (unsigned)v274);
-  const int v383 = (int)((unsigned)v382 * (unsigned)4);
-  const bool last384 = fw_last(counters + v267, (int)n1);
-  if (last384) {
-    const int v385 = fw_udiv(tid2, 32);
-    const int v386 = v385 * 32;
-    const int v387 = tid2 - v386;
-    const int v388 = v267 * 32;
-    const int v389 = v388 + v387;
-    const bool v390 = v389 < n3;
-    const int v391 = n3 + (-1);
-    const int v392 = v389 < v391 ? v389 : v391;
-    const int v393 = v392 * 4;
-    float v394[4];
-    fw_load_f32x4_ldg(total_r0 + v393, v394);
-    float v395[4];
-    fw_load_f32x4_ldg(total_r1 + v393, v395);
-    const bool v396 = v385 == 0;
-    const long long v397 = (long long)n9;
-    const float v398 = (float)v397;
-    const float v399 = ::fabsf(v398);
-    const bool v400 = v399 < 7.888609e-31f;
-    const float v401 = v400 ? 1.8446744e+19f : 1.0f;
-    const float v402 = v398 * v401;
-    const float v403 = 1.0f / v402;
-    float v418[4];
+  const bool last380 = fw_last(counters + v267, (int)n1);
+  if (last380) {
+    const int v381 = fw_udiv(tid2, 32);
+    const int v382 = v381 * 32;
+    const int v383 = tid2 - v382;
+    const int v384 = v267 * 32;
+    const int v385 = v384 + v383;
+    const bool v386 = v385 < n3;
+    const int v387 = n3 + (-1);
+    const int v388 = v385 < v387 ? v385 : v387;
+    const int v389 = v388 * 4;
+    float v390[4];
+    fw_load_f32x4_ldg(total_r0 + v389, v390);
+    float v391[4];
+    fw_load_f32x4_ldg(total_r1 + v389, v391);
+    const bool v392 = v381 == 0;
+    const long long v393 = (long long)n9;
+    const float v394 = (float)v393;
+    const float v395 = ::fabsf(v394);
+    const bool v396 = v395 < 7.888609e-31f;
+    const float v397 = v396 ? 1.8446744e+19f : 1.0f;
+    const float v398 = v394 * v397;
+    const float v399 = 1.0f / v398;
+    float v414[4];
     #pragma unroll
     for (int l = 0; l < 4; ++l) {
-      const float v405 = v395[l] * v403;
-      const float v406 = ::fabsf(v405);
-      const bool v407 = v406 > 0.0f;
-      const bool v408 = v406 < fw_inff;
-      const bool v409 = v407 && v408;
-      const float v410 = -v405;
-      const float v412 = ::fmaf(v410, v402, v395[l]);
-      const float v413 = ::fmaf(v412, v403, v405);
-      const float v414 = v409 ? v413 : v405;
-      const float v416 = v414 * v401;
-      const float v417 = v416 + 1.0e-05f;
-      v418[l] = ::rsqrtf(v417);
+      const float v401 = v391[l] * v399;
+      const float v402 = ::fabsf(v401);
+      const bool v403 = v402 > 0.0f;
+      const bool v404 = v402 < fw_inff;
+      const bool v405 = v403 && v404;
+      const float v406 = -v401;
+      const float v408 = ::fmaf(v406, v398, v391[l]);
+      const float v409 = ::fmaf(v408, v399, v401);
+      const float v410 = v405 ? v409 : v401;
+      const float v412 = v410 * v397;
+      const float v413 = v412 + 1.0e-05f;
+      v414[l] = ::rsqrtf(v413);
     }
-    const bool v419 = v396 && v390;
-    if (v419) {
-      fw_store_f32x4(out4 + v393, v418);
+    const bool v415 = v392 && v386;
+    if (v415) {
+      fw_store_f32x4(out4 + v389, v414);
     }
-    float v420[4];
-    fw_load_f32x4_ldg(in3 + v393, v420);
-    float v433[4];
+    float v416[4];
+    fw_load_f32x4_ldg(in3 + v389, v416);
+    float v429[4];
     #pragma unroll
     for (int l = 0; l < 4; ++l) {
-      const float v421 = v420[l] * 0.9f;
-      const float v422 = v394[l] * v403;
-      const float v423 = ::fabsf(v422);
-      const bool v424 = v423 > 0.0f;
-      const bool v425 = v423 < fw_inff;
-      const bool v426 = v424 && v425;
-      const float v427 = -v422;
-      const float v428 = ::fmaf(v427, v402, v394[l]);
-      const float v429 = ::fmaf(v428, v403, v422);
-      const float v430 = v426 ? v429 : v422;
-      const float v431 = v430 * v401;
-      const float v432 = v431 * 0.1f;
-      v433[l] = v421 + v432;
+      const float v417 = v416[l] * 0.9f;
+      const float v418 = v390[l] * v399;
+      const float v419 = ::fabsf(v418);
+      const bool v420 = v419 > 0.0f;
+      const bool v421 = v419 < fw_inff;
+      const bool v422 = v420 && v421;
+      const float v423 = -v418;
+      const float v424 = ::fmaf(v423, v398, v390[l]);
+      const float v425 = ::fmaf(v424, v399, v418);
+      const float v426 = v422 ? v425 : v418;
+      const float v427 = v426 * v397;
+      const float v428 = v427 * 0.1f;
+      v429[l] = v417 + v428;
     }
-    if (v419) {
-      fw_store_f32x4(out6 + v393, v433);
+    if (v415) {
+      fw_store_f32x4(out6 + v389, v429);
     }
   }
 }

@@ -339,11 +339,9 @@ extern "C" __global__ void __launch_bounds__(256, 4) column_moments_0(
   const int v117 = v6 * n3;
   const int v118 = v117 + v11;
   const int v119 = v118 * 4;
-  const bool v120 = v116 && v9;
-  if (v120) {
+  const bool v121 = v116 && v9;
+  if (v121) {
     fw_store_f32x4(part_r0 + v119, sum100);
-  }
-  if (v120) {
     fw_store_f32x4(part_r1 + v119, sum115);
     const float constant1[4] = {sum104, sum104, sum104, sum104};
     fw_store_f32x4(part_r1_count + v119, constant1);

@@ -86,11 +86,11 @@ extern "C" __global__ void __launch_bounds__(256) transpose_0(
   const int v4 = fw_udiv(v1, n2);
   const int v5 = v4 * n2;
   const int v6 = v1 - v5;
-  const int v7 = v3 * 64;
-  const int v8 = v6 * 64;
-  const int v9 = v8 + 64;
+  const int v7 = v6 * 64;
+  const int v8 = v3 * 64;
+  const int v9 = v7 + 64;
   const bool v10 = v9 <= n4;
-  const int v11 = v7 + 64;
+  const int v11 = v8 + 64;
   const bool v12 = v11 <= n3;
   const bool v13 = v10 && v12;
   if (v13) {
@@ -98,12 +98,12 @@ extern "C" __global__ void __launch_bounds__(256) transpose_0(
     const int v15 = v14 * 16;
     const int v16 = tid0 - v15;
     const int v17 = v16 * 4;
-    const int v21 = v8 + v17;
+    const int v21 = v7 + v17;
     #pragma unroll
     for (int k18 = 0; k18 < 4; ++k18) {
       const int v19 = k18 * 16;
       const int v20 = v14 + v19;
-      const int v22 = v7 + v20;
+      const int v22 = v8 + v20;
       const int v23 = v22 * n5;
       const int v24 = v23 + v21;
       float v25[4];
@@ -120,14 +120,14 @@ extern "C" __global__ void __launch_bounds__(256) transpose_0(
     const int v29 = v28 * 16;
     const int v30 = tid0 - v29;
     const int v31 = v30 * 4;
-    const int v35 = v8 + v31;
+    const int v35 = v7 + v31;
     const int v37 = n4 + (-4);
     const int v38 = v35 < v37 ? v35 : v37;
     const int v39 = n3 + (-1);
     for (int k32 = 0; k32 < 4; ++k32) {
       const int v33 = k32 * 16;
       const int v34 = v28 + v33;
-      const int v36 = v7 + v34;
+      const int v36 = v8 + v34;
       const int v40 = v36 < v39 ? v36 : v39;
       const int v41 = v40 * n5;
       const int v42 = v41 + v38;
@@ -147,12 +147,12 @@ extern "C" __global__ void __launch_bounds__(256) transpose_0(
     const int v47 = v46 * 16;
     const int v48 = tid0 - v47;
     const int v49 = v48 * 4;
-    const int v54 = v7 + v49;
+    const int v54 = v8 + v49;
     #pragma unroll
     for (int k50 = 0; k50 < 4; ++k50) {
       const int v51 = k50 * 16;
       const int v52 = v46 + v51;
-      const int v53 = v8 + v52;
+      const int v53 = v7 + v52;
       const int v55 = v49 * 65;
       const int v56 = v55 + v52;
       const int v62 = v53 * n6;
@@ -177,20 +177,20 @@ extern "C" __global__ void __launch_bounds__(256) transpose_0(
     const int v69 = v68 * 16;
     const int v70 = tid0 - v69;
     const int v71 = v70 * 4;
-    const int v75 = n4 - v8;
-    const int v76 = n3 - v7;
+    const int v75 = n4 - v7;
+    const int v76 = n3 - v8;
     const bool v78 = v71 < v76;
     const int v80 = v75 + (-1);
     const int v82 = v76 + (-4);
     const int v83 = v71 < v82 ? v71 : v82;
-    const int v85 = v7 + v83;
+    const int v85 = v8 + v83;
     for (int k72 = 0; k72 < 4; ++k72) {
       const int v73 = k72 * 16;
       const int v74 = v68 + v73;
       const bool v77 = v74 < v75;
       const bool v79 = v77 && v78;
       const int v81 = v74 < v80 ? v74 : v80;
-      const int v84 = v8 + v81;
+      const int v84 = v7 + v81;
       const int v86 = v83 * 65;
       const int v87 = v86 + v81;
       const int v93 = v84 * n6;
