@@ -218,7 +218,7 @@ def test_values_of_rows_that_are_cut(program: object, monkeypatch: pytest.Monkey
         many = dataclasses.replace(compiled, launch={"splits": 97})
         machines = ({}, {"machine": run_emulated}) if COMPILER is not None else ({},)
         for machine in machines:
-            for other in ({"n": n, "m": m}, {"n": max(1, n // 40), "m": max(1, m // 40 * 4)}):
+            for other in ({"n": n, "m": m}, {"n": max(1, n // 40), "m": max(1, m // 40 * 8)}):
                 check_gpu(many.graph, other, compiled=many, **machine)
 
 

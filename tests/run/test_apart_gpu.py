@@ -295,7 +295,7 @@ def test_a_small_operand_is_not_worth_a_tile() -> None:
         return torch.exp(x) * decay.permute(0, 2, 1)[:, :, None]
 
     for rows, expected in ((32, "pointwise"), (2, "transpose")):
-        x, decay = torch.randn(2, 16, rows, 32), torch.randn(2, 32, 16)
+        x, decay = torch.randn(2, 64, rows, 32), torch.randn(2, 32, 64)
         got, graph = compiled(fn, x, decay)
         torch.testing.assert_close(got, fn(x, decay))
         assert family(graph.groups[0]) == expected
