@@ -22,6 +22,7 @@ from .schedule.turned import SHORT
 
 SINGLE_OP_BYTES = 1 << 20  # a lone operation is compiled when its result is large enough for memory reuse to pay
 SINGLE_SLOW_BYTES = 1 << 14  # one that torch does point by point is, when what it reads is: a scatter, a variance
+SINGLE_SLOW_POINTS = 1 << 14  # of a copy that reads across memory in runs of two or three
 SINGLE_ROW_BYTES = 1 << 16  # one that torch does row by row is, when its result is
 SHORT_ROW = 64  # elements of a row below which torch is slow at it
 LONG_ROW = 2048  # elements of a row from which on torch sums up across rows as fast as vectors of sixteen lanes do
@@ -107,11 +108,12 @@ class Lone:
         if max(map(self.bytes, g.outputs)) < SINGLE_SLOW_BYTES:
             return False
         planned = self.planned(g)
-        if planned is None or not planned[1].turn:
+        if planned is None or planned[1].family != "transpose":
             return False
         b, s = planned
-        least = min(self.hint(a.extent) for a in b.fusion.axes if a.extent is not None and a.name in s.cols)
-        return least >= SHORT
+        sizes = {a.name: self.hint(a.extent) for a in b.fusion.axes if a.extent is not None}
+        long = bool(s.turn) and min(sizes[c] for c in s.cols) >= SHORT
+        return long or prod(sizes.values()) >= SINGLE_SLOW_POINTS
 
     def by_rows(self, g: Group) -> bool:
         """Whether a lone elementwise operation has rows of few elements, of 16-bit floats, or of elements a few apart:

@@ -25,6 +25,12 @@ CASES: dict[str, tuple[Callable[[torch.Tensor], torch.Tensor], tuple[int, ...], 
     "variances": (lambda x: x.var(1), (100, 301), F32, True),
     "positions": (lambda x: x.argmax(1), (100, 301), F32, True),
     "relu": (torch.relu, (100, 100), F32, False),
+    "transpose": (lambda x: x.t().contiguous(), (60, 100), F32, True),
+    "of three columns": (lambda x: x.t().contiguous(), (7000, 3), F32, True),
+    "to three columns": (lambda x: x.t().contiguous(), (3, 7000), F32, True),
+    "of a few points": (lambda x: x.t().contiguous(), (5000, 3), F32, False),
+    "images of three channels": (lambda x: x.permute(0, 2, 1).contiguous(), (16, 3, 400), BF16, True),
+    "rows in another order": (lambda x: x.permute(1, 0, 2).contiguous(), (100, 30, 50), F32, False),
 }
 
 
