@@ -250,7 +250,7 @@ class Edit:
         """How a buffer is accessed. The result is the same either way.
 
         "streaming": past the caches, for what is used once. Legal on a CPU: an output stored at every point, vector by
-        vector, all of them whole cache lines; on a GPU: any buffer. "cached": not so. "aligned" (GPU): vectors as one
+        vector, all of them cache lines or halves that follow each other; on a GPU: any buffer. "cached": not so. "aligned" (GPU): vectors as one
         access each. Legal: all of them lie at multiples of their size.
         """
         directive = f"hint({buffer}, {what})"

@@ -250,7 +250,8 @@ def _check_split(f: Fusion, s: Schedule, rows: list[Atom], cols: list[Atom]) -> 
 
 
 def _check_stream(f: Fusion, s: Schedule, anywhere: Collection[str]) -> None:
-    whole = {x.buffer: x for x in f.stores() if set(x.axes) == set(f.axes)} if s.vector in s.cols else {}
+    inside = s.vector in (s.rows if s.abreast else s.cols)
+    whole = {x.buffer: x for x in f.stores() if set(x.axes) == set(f.axes)} if inside else {}
     pieces = dict(s.split).get(s.vector, 0)
     alone = lined(f, next(a for a in f.axes if a.name == s.vector)) if s.turn and whole else None
     legal = [

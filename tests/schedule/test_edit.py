@@ -160,7 +160,9 @@ def test_streaming() -> None:
     assert refused(lambda: s.hint("in0", "streaming")).legal == "out1"
     assert refused(lambda: s.hint("out9", "streaming")).legal == "in0, out1"
     assert refused(lambda: s.hint("out1", "warm")).legal == "streaming, cached"
-    assert refused(lambda: s.bind("i0i1", "vector", 8).hint("out1", "streaming")).argument == "out1", "half a line"
+    half = s.bind("i0i1", "vector", 8).hint("out1", "streaming")
+    assert half.schedule.stream == {"out1"}, "the other half follows"
+    assert refused(lambda: s.bind("i0i1", "vector", 4).hint("out1", "streaming")).argument == "out1", "a quarter"
     assert refused(lambda: s.split("i0i1", 40).hint("out1", "streaming")).argument == "out1", "pieces start anywhere"
     e = refused(lambda: on_cpu(program, anywhere=frozenset(["out1"])).hint("out1", "streaming"))
     assert e.why == "it may start anywhere in memory"
