@@ -20,6 +20,8 @@ from . import llvm_strided, llvm_turn
 from .llvm_ops import Ops
 from .llvm_types import literal, scalar, stored, vector
 
+LINE = 64  # bytes of memory that processors write at once
+
 
 @dataclass(frozen=True, slots=True)
 class Target:
@@ -267,6 +269,22 @@ class _Function:
         self.line(f"br label %{n}.end")
         self.label(f"{n}.end")
 
+    def where_aligned(self, ty: str, v: str, p: str, itemsize: int, size: int) -> None:
+        """Store past the caches if `p` is a multiple of `size`, else as usual."""
+        n = self.fresh("past")[1:]
+        at, rest, whole = self.fresh(), self.fresh(), self.fresh()
+        self.line(f"{at} = ptrtoint ptr {p} to i64")
+        self.line(f"{rest} = and i64 {at}, {size - 1}")
+        self.line(f"{whole} = icmp eq i64 {rest}, 0")
+        self.line(f"br i1 {whole}, label %{n}.whole, label %{n}.any")
+        self.label(f"{n}.whole")
+        self.line(f"store {ty} {v}, ptr {p}, align {size}, !nontemporal !1")
+        self.line(f"br label %{n}.end")
+        self.label(f"{n}.any")
+        self.line(f"store {ty} {v}, ptr {p}, align {itemsize}")
+        self.line(f"br label %{n}.end")
+        self.label(f"{n}.end")
+
     def let(self, s: Let) -> None:
         if s.op in ("load", "gather", "strided"):
             self.load(s)
@@ -365,7 +383,9 @@ class _Function:
             fn = self.ops.masked_store(elem, lanes)
             self.line(f"call void @{fn}({ty} {v}, ptr {p}, i32 {d.itemsize}, <{lanes} x i1> {self.value(s.mask)})")
         elif s.hint == "stream":
-            self.line(f"store {ty} {v}, ptr {p}, align {d.itemsize * lanes}, !nontemporal !1")
+            self.line(f"store {ty} {v}, ptr {p}, align {min(LINE, d.itemsize * lanes)}, !nontemporal !1")
+        elif s.hint == "unaligned stream":
+            self.where_aligned(ty, v, p, d.itemsize, min(LINE, d.itemsize * lanes))
         else:
             self.line(f"store {ty} {v}, ptr {p}, align {d.itemsize}")
 

@@ -17,7 +17,7 @@ from ..fusion.scalar import Expr
 from ..index.expr import Atom, Ix, ix
 from ..index.layout import product
 from ..prims.table import MONOIDS
-from ..schedule.cpu import Schedule
+from ..schedule.cpu import Schedule, past
 from ..schedule.quotients import multiple, steady
 from ..schedule.tall import phases
 from .accumulate import BLOCK_ROWS, THREADS, Accumulator, Sums
@@ -94,7 +94,8 @@ class _Lower(Rows):
         self.row_vector = self.v in self.rows
         self.abreast, self.steps = max(schedule.abreast, 1), max(schedule.steps, 1)
         self.chunk = {a: n for a in self.cols for name, n in schedule.split if a.name == name}
-        self.stream = schedule.stream
+        stores = [x for x in f.stores() if x.buffer in schedule.stream]
+        self.stream = {x.buffer: "stream" if schedule.turn else past(x, schedule) for x in stores}
         whole = self.v is not None and all(n % self.width == 0 for n in self.chunk.values()) and not schedule.scatters
         self.steady = whole and self.v is not None and steady(f, self.v, self.width * self.abreast)
         self.prepare(f, schedule)
@@ -399,8 +400,8 @@ class _Lower(Rows):
         if not contiguous:
             base = self.splat(s, base, self.width)
         tail = self.tail(s)
-        hint = "stream" if st.buffer in self.stream and contiguous and tail is None and not self.in_part else ""
-        s.body.append(Store(buf, base, value, tail, hint))
+        whole = contiguous and tail is None and not self.in_part
+        s.body.append(Store(buf, base, value, tail, self.stream.get(st.buffer, "") if whole else ""))
 
     # --- after all rows ---
     def _epilogue(self) -> None:

@@ -54,7 +54,7 @@ if TYPE_CHECKING:
 else:
     verify_cuda = lazy_import("fusewright.loop.verify_cuda")
 
-HINTS = ("", "stream")
+HINTS = ("", "stream", "unaligned stream")
 REDUCTIONS = ("sum", "prod", "max", "min", "any", "all")
 MAX_LANES = 1024
 

@@ -20,12 +20,13 @@ from ..core.errors import Refusal
 from ..fusion import scalar as sc
 from ..fusion.collapse import collapse, continued
 from ..fusion.ir import Fusion, Stage
-from ..index.expr import Atom, Ix
+from ..index.expr import ONE, Atom, Ix
 from ..index.layout import product
 from ..prims.table import ARG_MONOIDS
 from .analysis import Analysis
 from .cpu_blocks import in_blocks, sharing
 from .forms import axes, flag, name, names, owner, render, sizes, some, vector
+from .quotients import multiple
 from .scatter import arrange
 from .short import rows_through, scanned_rows, short_rows
 from .tall import main_phase, rows_as_one
@@ -150,16 +151,22 @@ def _scatter(f: Fusion, hint: Callable[[Ix], int], machine: Machine) -> tuple[Fu
 
 
 def _streamed(f: Fusion, schedule: Schedule, hint: Callable[[Ix], int], machine: Machine) -> frozenset[str]:
-    """Outputs to write past the caches: a traffic too large to be read back from them, in aligned whole vectors, lines
-    of which follow each other. (A mean over the middle of 32x512x784 float32, taken off: 7.0 and 2.5 ms.)"""
+    """Outputs to write past the caches: a traffic too large to be read back from them, in lines of memory. (A mean over
+    the middle of 32x512x784 float32, taken off: 7.0 and 2.5 ms.)"""
     if schedule.vector not in (schedule.rows if schedule.abreast else schedule.cols):
         return frozenset()
     v = next(a for a in f.axes if a.name == schedule.vector)
     alone = lined_past(f, v, hint, machine) if schedule.turn else None
     if alone is None and traffic(f, hint) < machine.share:
         return frozenset()
-    whole = [s for s in f.stores() if set(s.axes) == set(f.axes)]
-    return frozenset(s.buffer for s in whole if s is alone or _aligned(s, schedule))
+    found = set()
+    for s in f.stores():
+        if set(s.axes) != set(f.axes) or not (s is alone or past(s, schedule)):
+            continue
+        assert s.offset is not None
+        if s is alone or multiple(s.offset.without(v), 64 // s.dtype.itemsize, hint):
+            found.add(s.buffer)
+    return frozenset(found)
 
 
 def traffic(f: Fusion, hint: Callable[[Ix], int]) -> int:
@@ -172,21 +179,19 @@ def lined_past(f: Fusion, v: Atom, hint: Callable[[Ix], int], machine: Machine) 
     return lined(f, v) if machine.lanes >= WIDE and traffic(f, hint) >= machine.own else None
 
 
-def _aligned(s: Stage, schedule: Schedule) -> bool:
-    """Whether vectors of the store are lines of 64 bytes, or halves that follow each other, whatever the sizes."""
+def past(s: Stage, schedule: Schedule) -> str:
+    """How vectors of a store can go past the caches, as a hint of Loop IR: "stream" where they are lines of 64 bytes,
+    or halves that follow each other, whatever the sizes; "unaligned stream" where addresses tell; "": not at all."""
     assert s.offset is not None
-    need = 64 // s.dtype.itemsize
+    need, of = 64 // s.dtype.itemsize, s.offset
+    v = next((a for a in of.axes() if a.name == schedule.vector), None)
     together = schedule.lanes * (schedule.abreast or 2)  # loops take several vectors one after the other
-    for m, c in s.offset.terms:
-        axes = [a for a in m if a.kind == "axis"]
-        if len(axes) != 1 or any(a.kind not in ("axis", "sym") for a in m):
-            return False
-        if axes[0].name == schedule.vector:
-            if c != 1 or len(m) > 1 or together % need or 2 * schedule.lanes % need:
-                return False
-        elif c % need:
-            return False
-    return schedule.vector in {a.name for a in s.offset.axes()}
+    if v is None or of.coefficient(v) is not ONE or together % need or 2 * schedule.lanes % need:
+        return ""
+    if any(a.kind not in ("axis", "sym") for a in of.atoms()):
+        return ""
+    known = multiple(of.without(v), need) and not dict(schedule.split).get(v.name, 0) % need
+    return "stream" if known else "unaligned stream"
 
 
 class _Planner(Analysis):

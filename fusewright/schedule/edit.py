@@ -249,9 +249,9 @@ class Edit:
     def hint(self, buffer: str, what: str) -> Edit:
         """How a buffer is accessed. The result is the same either way.
 
-        "streaming": past the caches, for what is used once. Legal on a CPU: an output stored at every point, vector by
-        vector, all of them cache lines or halves that follow each other; on a GPU: any buffer. "cached": not so. "aligned" (GPU): vectors as one
-        access each. Legal: all of them lie at multiples of their size.
+        "streaming": past the caches, for what is used once. Legal on a CPU: an output stored at every point in vectors
+        of cache lines, or of halves that follow each other; on a GPU: any buffer. "cached": not so. "aligned" (GPU):
+        vectors as one access each. Legal: all of them lie at multiples of their size.
         """
         directive = f"hint({buffer}, {what})"
         s = self.schedule

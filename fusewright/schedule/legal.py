@@ -18,7 +18,7 @@ from ..fusion.ir import Fusion, Stage
 from ..index.expr import ONE, Atom
 from ..prims.table import ARG_MONOIDS
 from .analysis import Analysis
-from .cpu import Schedule, _aligned
+from .cpu import Schedule, past
 from .forms import Illegal, spelled
 from .gpu_base import GpuSchedule
 from .tall import main_phase, most_rows
@@ -252,17 +252,11 @@ def _check_split(f: Fusion, s: Schedule, rows: list[Atom], cols: list[Atom]) -> 
 def _check_stream(f: Fusion, s: Schedule, anywhere: Collection[str]) -> None:
     inside = s.vector in (s.rows if s.abreast else s.cols)
     whole = {x.buffer: x for x in f.stores() if set(x.axes) == set(f.axes)} if inside else {}
-    pieces = dict(s.split).get(s.vector, 0)
     alone = lined(f, next(a for a in f.axes if a.name == s.vector)) if s.turn and whole else None
-    legal = [
-        b
-        for b, x in whole.items()
-        if b not in anywhere
-        and (x is alone or (_aligned(x, s) and not pieces * x.dtype.itemsize % 64 and not f.scatters()))
-    ]
+    legal = [b for b, x in whole.items() if b not in anywhere and (x is alone or (past(x, s) and not f.scatters()))]
     for b in sorted(s.stream):
         if b not in legal:
-            why = "its vectors are not all whole cache lines" if b in whole else "not stored vector by vector"
+            why = "its vectors are no whole cache lines" if b in whole else "not stored vector by vector"
             fail(
                 s,
                 "stream",

@@ -163,10 +163,12 @@ def test_streaming() -> None:
     half = s.bind("i0i1", "vector", 8).hint("out1", "streaming")
     assert half.schedule.stream == {"out1"}, "the other half follows"
     assert refused(lambda: s.bind("i0i1", "vector", 4).hint("out1", "streaming")).argument == "out1", "a quarter"
-    assert refused(lambda: s.split("i0i1", 40).hint("out1", "streaming")).argument == "out1", "pieces start anywhere"
+    assert s.split("i0i1", 40).hint("out1", "streaming").schedule.stream == {"out1"}, "pieces start anywhere"
     e = refused(lambda: on_cpu(program, anywhere=frozenset(["out1"])).hint("out1", "streaming"))
     assert e.why == "it may start anywhere in memory"
-    assert refused(lambda: on_cpu("broadcast").hint("out3", "streaming")).legal == "no such hint", "rows of any length"
+    assert on_cpu("broadcast").hint("out3", "streaming").schedule.stream == {"out3"}, "rows of any length"
+    few = refused(lambda: on_cpu("layer_norm").hint("out4", "streaming"))
+    assert few.argument == "out4" and "vector by vector" in few.why, "one of each row"
 
 
 def test_a_scatter() -> None:

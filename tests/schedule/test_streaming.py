@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 
 import pytest
@@ -9,11 +10,13 @@ import torch
 
 import fusewright
 from fusewright.core.dtypes import DType, bf16, f32, f64
+from fusewright.emit.llvm import Target, emit
 from fusewright.graph.builder import Builder
 from fusewright.graph.ir import Value
 from fusewright.index.expr import sym
 from fusewright.loop.ir import Store, walk
 from fusewright.loop.lower import lower
+from fusewright.loop.text import dump, parse
 from fusewright.schedule import cpu
 from fusewright.schedule.cpu import Machine, Schedule, plan
 from tests.kernels import fusion_of, graph_of
@@ -65,6 +68,41 @@ def test_what_is_larger_than_the_caches_of_all_threads(
     assert not planned(halved(dtype, columns), machine, n=16).stream, "it stays in the caches"
 
 
+def scaled(columns: object) -> Program:
+    """Rows of their own."""
+
+    def program(b: Builder) -> Value:
+        return b.mul(b.input(f32, (N, columns)), b.input(f32, (columns,)))
+
+    return program
+
+
+@pytest.mark.parametrize(
+    ("columns", "m", "hint"),
+    [
+        (1024, 0, "stream"),
+        (M, 1024, "unaligned stream"),  # another size may not be a multiple of a line
+        (M, 1000, ""),  # nor is this one
+        (1000, 0, ""),
+    ],
+)
+def test_rows_that_begin_where_lines_do(columns: object, m: int, hint: str) -> None:
+    f = fusion_of(graph_of(scaled(columns))).fusion
+    f, s = plan(f, lambda e: int(e.evaluate({"n": 1 << 16, "m": m})), WIDE)
+    assert s.stream == ({"out2"} if hint else frozenset())
+    func = lower(f, s, "kernel").func
+    assert {x.hint for x in walk(func.body) if isinstance(x, Store) and x.mask is None and x.value.lanes > 1} == {hint}
+    assert parse(dump(func)) == func
+
+
+def test_no_more_is_claimed_of_addresses_than_that_lines_begin_there() -> None:
+    """Vectors of float64 are two lines."""
+    f, s = plan(fusion_of(graph_of(halved(f64, 1024))).fusion, lambda e: 1 << 20, WIDE)
+    text = emit(lower(f, s, "kernel").func, Target(512, False, frozenset()))
+    found = re.findall(r"store <16 x double> .* align (\d+), !nontemporal", text)
+    assert found and set(found) == {"64"}
+
+
 @pytest.mark.parametrize(
     ("dtype", "columns", "past"),
     [
@@ -93,11 +131,16 @@ def test_whole_vectors_of_blocks_and_behind_them_go_past_the_caches(dtype: DType
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16, torch.float64], ids=str)
 @pytest.mark.parametrize("shape", [(3, 7, 784), (2, 5, 800), (5, 3, 64), (2, 9, 33), (1, 40, 832)], ids=str)
 def test_results(dtype: torch.dtype, shape: tuple[int, ...], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also of other sizes than those that a kernel was made for."""
     monkeypatch.setattr(cpu, "SHARE", 1)
     x = torch.randn(shape, generator=torch.Generator().manual_seed(0)).to(dtype)
     w = torch.randn(shape[-1], generator=torch.Generator().manual_seed(1)).to(dtype)
     for fn in (lambda x, w: x * w - x.amax(1, keepdim=True), lambda x, w: (x + w).relu() * 0.5):
-        torch._dynamo.reset()
-        with fusewright.options(fallback=False, disk_cache=False, precision="eager"), torch.no_grad():
-            got = torch.compile(fn, backend="fusewright")(x, w)
-        assert same_bits(got, fn(x, w))
+        for dynamic in (False, True):
+            torch._dynamo.reset()
+            with fusewright.options(fallback=False, disk_cache=False, precision="eager"), torch.no_grad():
+                compiled = torch.compile(fn, backend="fusewright", dynamic=dynamic)
+                assert same_bits(compiled(x, w), fn(x, w))
+                if dynamic:
+                    y, v = x[..., :-1].contiguous(), w[:-1].contiguous()
+                    assert same_bits(compiled(y, v), fn(y, v))

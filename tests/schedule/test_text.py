@@ -154,8 +154,8 @@ def test_bad_headers(header: str, message: str) -> None:
         ),
         ("bind(i1, parallel) bind(i0, vector, 16)", r"rows \(i0\) and columns \(i1\)"),
         (
-            "bind(i0, parallel) bind(i1, vector, 16)\nhint(out1, streaming)",
-            r"line 3: hint\(out1, streaming\): argument",
+            "bind(i0, parallel) bind(i1, vector, 4)\nhint(out1, streaming)",
+            r"line 3: hint\(out1, streaming\): argument 'out1': its vectors are no whole cache lines",
         ),
         ("divide(i0, parallel) bind(i0, parallel) bind(i1, vector, 16)", "only the target of a scatter is divided"),
         ("bind(i0i1, vector, 16)", "these axes cannot be one"),
