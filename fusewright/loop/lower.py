@@ -94,12 +94,12 @@ class _Lower(Rows):
         self.row_vector = self.v in self.rows
         self.abreast, self.steps = max(schedule.abreast, 1), max(schedule.steps, 1)
         self.chunk = {a: n for a in self.cols for name, n in schedule.split if a.name == name}
-        stores = [x for x in f.stores() if x.buffer in schedule.stream]
-        self.stream = {x.buffer: "stream" if schedule.turn else past(x, schedule) for x in stores}
         whole = self.v is not None and all(n % self.width == 0 for n in self.chunk.values()) and not schedule.scatters
         self.steady = whole and self.v is not None and steady(f, self.v, self.width * self.abreast)
         self.prepare(f, schedule)
         self.tiled(f, schedule)
+        stores = [x for x in f.stores() if x.buffer in schedule.stream]
+        self.stream = {x.buffer: "stream" if x is self.line else past(x, schedule) for x in stores}
         self.kept = {e: Buf(f"kept{k}", e.dtype) for k, e in enumerate(self.p.kept, len(func.allocs))}
         if self.kept:
             count = self.columns() * (self.width * self.abreast if self.row_vector else 1)

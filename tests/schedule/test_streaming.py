@@ -95,6 +95,25 @@ def test_rows_that_begin_where_lines_do(columns: object, m: int, hint: str) -> N
     assert parse(dump(func)) == func
 
 
+@pytest.mark.parametrize("dynamic", [False, True])
+@pytest.mark.parametrize("shape", [(96, 128), (99, 131), (64, 1040)], ids=str)
+def test_transposes_of_several_outputs(
+    shape: tuple[int, int], dynamic: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where only one is written a tile begins where its lines do."""
+    monkeypatch.setattr(cpu, "SHARE", 1)
+    monkeypatch.setattr(cpu, "OWN", 1)
+    x, y = torch.randn(shape), torch.randn(shape[::-1])
+    for fn in (lambda x, y: (x.t() * y, x.t() + y), lambda x, y: x.t() * y):
+        torch._dynamo.reset()
+        with fusewright.options(fallback=False, disk_cache=False, precision="eager"), torch.no_grad():
+            compiled = torch.compile(fn, backend="fusewright", dynamic=dynamic)
+            for a, b in ((x, y), (x[1:, 3:].contiguous(), y[3:, 1:].contiguous())):
+                got, want = compiled(a, b), fn(a, b)
+                for g, w in zip(got, want, strict=True):
+                    assert same_bits(g, w)
+
+
 def test_no_more_is_claimed_of_addresses_than_that_lines_begin_there() -> None:
     """Vectors of float64 are two lines."""
     f, s = plan(fusion_of(graph_of(halved(f64, 1024))).fusion, lambda e: 1 << 20, WIDE)
