@@ -97,9 +97,7 @@ def test_rows_that_begin_where_lines_do(columns: object, m: int, hint: str) -> N
 
 @pytest.mark.parametrize("dynamic", [False, True])
 @pytest.mark.parametrize("shape", [(96, 128), (99, 131), (64, 1040)], ids=str)
-def test_transposes_of_several_outputs(
-    shape: tuple[int, int], dynamic: bool, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_transposes_of_several_outputs(shape: tuple[int, int], dynamic: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     """Where only one is written a tile begins where its lines do."""
     monkeypatch.setattr(cpu, "SHARE", 1)
     monkeypatch.setattr(cpu, "OWN", 1)
