@@ -10,6 +10,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+CACHE_LINE = 64  # bytes that a CPU's caches and memory exchange at once
+
 
 @dataclass(frozen=True, slots=True)
 class DType:

@@ -13,14 +13,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from ..core.dtypes import DType
+from ..core.dtypes import CACHE_LINE, DType
 from ..core.errors import CompilerError
 from ..loop.ir import Arg, Buf, Fail, For, Func, If, Imm, Let, Parallel, Prefetch, Reg, Set, Stmt, Store, Turn, Var
 from . import llvm_strided, llvm_turn
 from .llvm_ops import Ops
 from .llvm_types import literal, scalar, stored, vector
-
-LINE = 64  # bytes of memory that processors write at once
 
 
 @dataclass(frozen=True, slots=True)
@@ -259,14 +257,11 @@ class _Function:
     def branch(self, s: If) -> None:
         n = self.fresh("if")[1:]
         self.line(f"br i1 {self.value(s.cond)}, label %{n}.then, label %{n}.else")
-        self.label(f"{n}.then")
-        for x in s.then:
-            self.stmt(x)
-        self.line(f"br label %{n}.end")
-        self.label(f"{n}.else")
-        for x in s.orelse:
-            self.stmt(x)
-        self.line(f"br label %{n}.end")
+        for name, body in (("then", s.then), ("else", s.orelse)):
+            self.label(f"{n}.{name}")
+            for x in body:
+                self.stmt(x)
+            self.line(f"br label %{n}.end")
         self.label(f"{n}.end")
 
     def where_aligned(self, ty: str, v: str, p: str, itemsize: int, size: int) -> None:
@@ -277,12 +272,10 @@ class _Function:
         self.line(f"{rest} = and i64 {at}, {size - 1}")
         self.line(f"{whole} = icmp eq i64 {rest}, 0")
         self.line(f"br i1 {whole}, label %{n}.whole, label %{n}.any")
-        self.label(f"{n}.whole")
-        self.line(f"store {ty} {v}, ptr {p}, align {size}, !nontemporal !1")
-        self.line(f"br label %{n}.end")
-        self.label(f"{n}.any")
-        self.line(f"store {ty} {v}, ptr {p}, align {itemsize}")
-        self.line(f"br label %{n}.end")
+        for name, how in (("whole", f"{size}, !nontemporal !1"), ("any", f"{itemsize}")):
+            self.label(f"{n}.{name}")
+            self.line(f"store {ty} {v}, ptr {p}, align {how}")
+            self.line(f"br label %{n}.end")
         self.label(f"{n}.end")
 
     def let(self, s: Let) -> None:
@@ -383,9 +376,9 @@ class _Function:
             fn = self.ops.masked_store(elem, lanes)
             self.line(f"call void @{fn}({ty} {v}, ptr {p}, i32 {d.itemsize}, <{lanes} x i1> {self.value(s.mask)})")
         elif s.hint == "stream":
-            self.line(f"store {ty} {v}, ptr {p}, align {min(LINE, d.itemsize * lanes)}, !nontemporal !1")
+            self.line(f"store {ty} {v}, ptr {p}, align {min(CACHE_LINE, d.itemsize * lanes)}, !nontemporal !1")
         elif s.hint == "unaligned stream":
-            self.where_aligned(ty, v, p, d.itemsize, min(LINE, d.itemsize * lanes))
+            self.where_aligned(ty, v, p, d.itemsize, min(CACHE_LINE, d.itemsize * lanes))
         else:
             self.line(f"store {ty} {v}, ptr {p}, align {d.itemsize}")
 

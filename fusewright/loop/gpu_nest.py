@@ -59,6 +59,11 @@ class Nest(Borders, Reductions):
         self.rows_first = self.row_vector or schedule.interleaved  # threads of neighbouring rows are neighbours
 
     # --- sizes ---
+    @property
+    def row_lanes(self) -> int:
+        """Lanes of what is one for each row."""
+        return self.width if self.row_vector else 1
+
     def steps(self, a: Atom) -> Ix:
         """Steps that cover an axis: vectors along the vector axis, points along others."""
         assert a.extent is not None

@@ -42,7 +42,7 @@ class OnlineSums(Held):
             return r
 
         if self.p.online[st.name].kind == "rescaled":
-            lanes = self.width if self.row_vector else 1
+            lanes = self.row_lanes
             return var(-math.inf, lanes), var(0.0, lanes)
         return var(0.0, 1 if self.start is None else self.width), var(0.0, self.width), var(0.0, self.width)
 

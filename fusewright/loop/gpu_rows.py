@@ -112,7 +112,7 @@ class Rows(OnlineSums):
 
     def whole(self, s: Scope, st: Stage) -> Reg:
         """The sum that blocks join: a single number, if lanes are columns."""
-        acc = self.reg(f32, self.width if self.row_vector else 1, "sum")
+        acc = self.reg(f32, self.row_lanes, "sum")
         s.body.append(Var(acc, Imm(0.0, f32, acc.lanes)))
         return acc
 

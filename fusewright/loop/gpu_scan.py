@@ -17,10 +17,8 @@ from collections.abc import Callable
 from ..core.dtypes import DType, compute_type, f32, f64
 from ..fusion import scalar as sc
 from ..fusion.ir import Stage
-from ..index.layout import product
 from ..prims.table import MONOIDS
 from ..schedule.gpu_runs import shared_scan
-from .gpu_nest import SPLITS
 from .gpu_split import Split
 from .ir import Arg, For, If, Let, Reg, Set, Stmt, Var
 from .scope import Scope
@@ -119,41 +117,31 @@ class Scans(Split):
         scans = [st for st in self.p.scans.values() if st.name in stages and st.name not in self.partial]
         if not scans:
             return
-        everyone = self.params.get(SPLITS * product(self.steps(a) for a in self.rows), "rows of all splits")
+        everyone = self.everyone()
         for st in scans:
             self.grid_memory(st, self.scan_type(st), everyone)
-        checks = [c for c, per_point, when in self.p.checks if not per_point and when == number]
-        used = {n for st in scans for n in st.body.stages} | {n for c in checks for n in c.stages}
-        c = self.chunk("what the chunks combine to", used, checks)
-        at_points, _ = self.p.point_checks(number, {st.name for st in scans})
-        totals = {}
-        for st in scans:
-            total = totals[st.name] = self.reg(self.partial[st.name].dtype, self.width, "total")
-            c.s.body.append(Var(total, self.identity(st, total.dtype, total.lanes)))
+        c = self.chunk("what the chunks combine to", number, {n for st in scans for n in st.body.stages})
+        checks, _ = self.p.point_checks(number, {st.name for st in scans})
+        totals = {st.name: (self.total(c.s, st, self.width),) for st in scans}
 
         def points(scopes: list[Scope]) -> None:
             for x in scopes:
-                self.at_point(x, number, at_points)
+                self.at_point(x, number, checks)
                 for st in scans:
                     self.emit(x, st.body)
             for x in scopes:
                 for st in scans:
-                    acc = totals[st.name]
-                    value = self.cast(x, self.splat(x, self.emit(x, st.body), self.width), acc.dtype)
-                    x.body.append(Set(acc, self.prim(x, MONOIDS[st.monoid].combine, acc, value)))
+                    self.accumulate(x, st, totals[st.name])
 
         self.serial_walk(c.s, *c.span, c.col, points, back=True)  # the next pass begins with what is in the L2 cache
-        ends = {st.name: self.over_lanes(c.s, self.freeze(c.s, totals[st.name]), st.monoid) for st in scans}
-        self.leave_parts(c, {st.name: self.over_row_threads(c.s, ends[st.name], st.monoid) for st in scans})
+        self.combine_rows(c.s, scans, totals)
+        self.leave_parts(c, {st.name: c.s.stages[st.name] for st in scans})
 
     def before_chunk(self, s: Scope, st: Stage) -> Arg:
         """What the chunks before this one combine to."""
-        c, lanes = self.here, self.width if self.row_vector else 1
-
-        def where(x: Scope, t: Arg) -> Arg:
-            return self.mul(x, self.add(x, self.mul(x, t, self.row_steps()), c.step), self.imm(lanes))
-
-        (total,) = self.add_parts(s, [st], lanes, (c.col, c.part, self.s.col_threads), where)
+        c = self.here
+        span = c.col, c.part, self.s.col_threads
+        (total,) = self.add_parts(s, [st], self.row_lanes, span, lambda x, t: self.left_at(x, t, c.step))
         return self.together(s, total, st.monoid)
 
     # --- one scan ---
@@ -169,7 +157,7 @@ class Scans(Split):
 
     def carry(self, s: Scope, st: Stage) -> Reg:
         """What the columns so far combine to."""
-        dtype, lanes = self.scan_type(st), self.width if self.row_vector else 1
+        dtype, lanes = self.scan_type(st), self.row_lanes
         before = self.before_chunk(s, st) if self.s.mode == "split" else self.identity(st, dtype, lanes)
         r = self.reg(dtype, lanes, "carry")
         s.body.append(Var(r, before))

@@ -6,13 +6,12 @@ once for a row is combined by another launch, or by the last block of the row (`
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, replace
 
 from ..core.dtypes import compute_type, i64
 from ..fusion.ir import Stage
-from ..fusion.scalar import Expr
 from ..index.layout import product
 from ..prims.table import ARG_MONOIDS, MONOIDS
 from ..schedule.gpu_base import SECTOR, beside
@@ -43,10 +42,12 @@ class Chunk:
 class Split(Outer):
     """Schedules of mode "split"."""
 
+    here: Chunk  # the chunk that a pass is over
+
     def split(self) -> None:
-        lanes = self.width if self.row_vector else 1
+        lanes = self.row_lanes
         rows = product(self.steps(a) for a in self.rows) * lanes
-        everyone = self.params.get(SPLITS * rows, "rows of all splits")
+        everyone = self.everyone()
         for st in self.p.inner:
             positions = st.monoid in ARG_MONOIDS
             self.grid_memory(st, i64 if positions else self.sum_type(st), everyone)
@@ -77,7 +78,7 @@ class Split(Outer):
         """The schedule of launches that only combine what chunks have left: they wait for memory and do little else, so
         there are many blocks, with as few rows as fill a sector."""
         whole = self.s
-        lanes = self.width if self.row_vector else 1
+        lanes = self.row_lanes
         smallest = min((buf.dtype.itemsize for buf in self.partial.values()), default=4)
         rt = min(whole.row_threads, max(1, SECTOR // (lanes * smallest)))
         self.s = replace(whole, row_threads=rt, col_threads=THREADS // rt)
@@ -88,7 +89,7 @@ class Split(Outer):
         """Combine what all chunks have left of each row, for all blocks of the next pass."""
         if not stages:
             return
-        lanes = self.width if self.row_vector else 1
+        lanes = self.row_lanes
         with self.narrow():
             s, bid, tid = self.launch(self.row_tiles(), self.s.threads, "combine what chunks have left", "sums", 1, 2)
             row, col = self.place_thread(s, tid)
@@ -121,19 +122,29 @@ class Split(Outer):
     def is_rescaled(self, st: Stage) -> bool:
         return st.name in self.p.online and self.p.online[st.name].kind == "rescaled"
 
+    def everyone(self) -> Arg:
+        """Rows (or vectors of them, lane by lane) of all chunks: how many numbers a stage leaves."""
+        rows = product(self.steps(a) for a in self.rows) * self.row_lanes
+        return self.params.get(SPLITS * rows, "rows of all splits")
+
+    def left_at(self, s: Scope, part: Arg, step: Arg) -> Arg:
+        """Where the result of a chunk of a row is."""
+        return self.mul(s, self.add(s, self.mul(s, part, self.row_steps()), step), self.imm(self.row_lanes))
+
     def before_pass(self, number: int) -> None:
         """What other launches have to leave for a pass."""
 
-    def chunk(self, what: str, used: set[str], checks: Sequence[Expr]) -> Chunk:
+    def chunk(self, what: str, number: int, used: set[str]) -> Chunk:
         """Begin a launch of a block for each chunk of a tile of rows, where what it needs of its rows (`used`: stages
-        of passes before) is there, and `checks` have been made."""
+        of passes before) is there, and the checks of pass `number` that rows have once have been made."""
+        checks = [c for c, per_point, when in self.p.checks if not per_point and when == number]
         splits = self.params.get(SPLITS, "splits")
         together = beside(self.s)  # there are about so many
         s, bid, tid = self.launch(self.row_tiles() * SPLITS, self.s.threads, what, "split", 1, together)
         row, col = self.place_thread(s, tid)
         tile, part = self.divmod(s, bid, splits)
         step, valid = self.place_row(s, tile, row)
-        self.total_rows(s, used, step, col)
+        self.total_rows(s, used | {n for c in checks for n in c.stages}, step, col)
         for c in checks:
             self.check(s, c)
         count = self.col_steps()
@@ -146,22 +157,18 @@ class Split(Outer):
         """Leave what a chunk has of each row, for those that come after it."""
         s = c.s
         first = self.prim(s, "eq", c.col, self.imm(0)) if self.s.col_threads > 1 else None
-        at = self.add(s, self.mul(s, c.part, self.row_steps()), c.step)
-        lanes = self.width if self.row_vector else 1
-        if self.row_vector:
-            at = self.mul(s, at, self.imm(self.width))
+        at = self.left_at(s, c.part, c.step)
         stores: list[Stmt] = []
         for name, value in values.items():
-            value = self.cast(s, self.splat(s, value, lanes), self.partial[name].dtype)
+            value = self.cast(s, self.splat(s, value, self.row_lanes), self.partial[name].dtype)
             stores.append(self.leave(name, at, value))
         self.only(s, first, c.valid).extend(stores)
 
     def split_pass(self, number: int) -> None:
         stages = self.p.work[number]
-        checks = [c for c, per_point, when in self.p.checks if not per_point and when == number]
-        used = {n for st in stages for n in self.p.operand(st).stages} | {n for c in checks for n in c.stages}
+        used = {n for st in stages for n in self.p.operand(st).stages}
         used |= {n for name in used & self.p.scans.keys() for n in self.p.scans[name].body.stages}
-        c = self.here = self.chunk(f"pass {number} over the columns", used, checks)
+        c = self.here = self.chunk(f"pass {number} over the columns", number, used)
         s = c.s
         self.one_pass(s, number, c.col, c.valid, c.span)
         values: dict[str, Arg] = {}
@@ -187,10 +194,10 @@ class Split(Outer):
         for name in used & self.p.online.keys():
             how = self.p.online[name]
             needed |= {how.lead} if how.about is None else how.about.stages
-        lanes = self.width if self.row_vector else 1
+        lanes = self.row_lanes
 
         def where(c: Scope, t: Arg) -> Arg:
-            return self.mul(c, self.add(c, self.mul(c, t, self.row_steps()), step), self.imm(lanes))
+            return self.left_at(c, t, step)
 
         wanted = [st for st in self.p.inner if st.name in needed]
         for st in wanted:
@@ -242,7 +249,7 @@ class Split(Outer):
 
     def total_position(self, s: Scope, st: Stage, col: Arg, where: Where) -> Arg:
         """The position that the first chunk with the best value has found. Each thread's chunks are in order."""
-        lanes = self.width if self.row_vector else 1
+        lanes = self.row_lanes
         names = (f"{st.name}.best", st.name)
         best = self.reg(self.partial[names[0]].dtype, lanes, "best")
         at = self.reg(i64, lanes, "at")
@@ -266,7 +273,7 @@ class Split(Outer):
 
     def total_moments(self, s: Scope, st: Stage, col: Arg, where: Where) -> Arg:
         """Chan's rule: the mean of all points first, then the second moment about it."""
-        lanes = self.width if self.row_vector else 1
+        lanes = self.row_lanes
         count, weighted, second = (self.total(s, st, lanes) for _ in range(3))
         names = (f"{st.name}.count", f"{st.name}.mean", st.name)
 

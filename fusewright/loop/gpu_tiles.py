@@ -12,11 +12,11 @@ from ..fusion.scalar import Expr, on_positions
 from ..index.expr import ONE, Atom, ix
 from ..index.layout import product
 from ..schedule.gpu_base import ACCESS, STAGE, sides
+from ..schedule.gpu_runs import WORD
 from .gpu_moved import Moved
 from .ir import Alloc, Arg, Barrier, Buf, For, If, Stmt, Store
 from .scope import Scope
 
-WORD = 4  # bytes of a bank of shared memory
 ROOM = 48 << 10  # bytes of shared memory that tiles take at most: what else is turned is read across
 
 

@@ -88,11 +88,12 @@ Semantics
   i32 (`Func.index`). Everything called an index is of that type: size parameters, counts, bounds, thread and block
   numbers. The seed is always i64.
 - Vector loads and stores need only element alignment, except a CPU store with hint "stream", and CUDA loads (attr) and
-  stores (hint) marked "aligned": their address is a multiple of the vector's bytes as stored, or of 16 if it has more.
+  stores (hint) marked "aligned": their address is a multiple of the vector's bytes as stored, or of 16 (on a CPU 64) if
+  it has more.
   They have 2, 4, 8, ... lanes and no mask, or that of a `lanerange`: then a vector of which all lanes are on is one
   access. Buffers and scratch start at multiples of 16 bytes. "stream": the data are used once ("unaligned stream" on a
-  CPU: the address need not be aligned, which is then seen when it is known); masked and scattered
-  CUDA stores may have it, gathers have no marks. Both: "aligned stream". A CUDA load "across" may read all of the two
+  CPU: where the address is such a multiple as "stream", else as without a hint); masked and scattered CUDA stores may
+  have it, gathers have no marks. Both: "aligned stream". A CUDA load "across" may read all of the two
   aligned vectors that it lies in; those of its elements whose mask is lanerange(at, n) have n elements from index - at
   on, of which it may read any, and none besides, unless it has a `reach`.
 - A store narrows to the buffer's dtype, rounding to nearest even; bool is stored as 0 or 1. Lanes whose mask is false

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from ..core.dtypes import DType, compute_type
+from ..core.dtypes import CACHE_LINE, DType, compute_type
 from ..fusion.ir import Fusion, Stage
 from ..fusion.scalar import Expr
 from ..index.expr import Atom, Ix, ix
@@ -25,7 +25,6 @@ from .strided import Strided
 
 Span = tuple[Arg, Arg]  # a range of an axis
 
-LINE = 64  # bytes of a cache line
 PIECE = 16  # bytes that `turn` takes of a line at once, or 8 elements
 
 
@@ -72,7 +71,7 @@ class Turned(Strided):
         """How far apart the lines of a tile are; long ones by a cache line more than they have, lest they meet in the
         same sets of a cache."""
         assert self.v is not None
-        return self._room(self.v, buf) + (LINE // buf.dtype.itemsize if self.line is not None else 0)
+        return self._room(self.v, buf) + (CACHE_LINE // buf.dtype.itemsize if self.line is not None else 0)
 
     def turn_in(self, s: Scope, rows: Span, cols: Span) -> None:
         """Turn what the tile `rows` by `cols` reads."""
@@ -95,7 +94,7 @@ class Turned(Strided):
         assert self.v is not None and self.line.offset is not None
         at = Scope(s, s.body)
         at.axes = {self.v: lo}
-        count = LINE // self.line.dtype.itemsize
+        count = CACHE_LINE // self.line.dtype.itemsize
         behind = self.prim(s, "sub", imm(0), self.scalar_index(at, self.line.offset, self.line.buffer))
         start = self.prim(s, "min", self.add(s, lo, self.prim(s, "and", behind, imm(count - 1))), hi)
         self.in_part = True

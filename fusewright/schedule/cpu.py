@@ -16,6 +16,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
+from ..core.dtypes import CACHE_LINE
 from ..core.errors import Refusal
 from ..fusion import scalar as sc
 from ..fusion.collapse import collapse, continued
@@ -164,7 +165,7 @@ def _streamed(f: Fusion, schedule: Schedule, hint: Callable[[Ix], int], machine:
         if set(s.axes) != set(f.axes) or not (s is alone or past(s, schedule)):
             continue
         assert s.offset is not None
-        if s is alone or multiple(s.offset.without(v), 64 // s.dtype.itemsize, hint):
+        if s is alone or multiple(s.offset.without(v), CACHE_LINE // s.dtype.itemsize, hint):
             found.add(s.buffer)
     return frozenset(found)
 
@@ -180,10 +181,10 @@ def lined_past(f: Fusion, v: Atom, hint: Callable[[Ix], int], machine: Machine) 
 
 
 def past(s: Stage, schedule: Schedule) -> str:
-    """How vectors of a store can go past the caches, as a hint of Loop IR: "stream" where they are lines of 64 bytes,
+    """How vectors of a store can go past the caches, as a hint of Loop IR: "stream" where they are lines of memory,
     or halves that follow each other, whatever the sizes; "unaligned stream" where addresses tell; "": not at all."""
     assert s.offset is not None
-    need, of = 64 // s.dtype.itemsize, s.offset
+    need, of = CACHE_LINE // s.dtype.itemsize, s.offset
     v = next((a for a in of.axes() if a.name == schedule.vector), None)
     together = schedule.lanes * (schedule.abreast or 2)  # loops take several vectors one after the other
     if v is None or of.coefficient(v) is not ONE or together % need or 2 * schedule.lanes % need:

@@ -41,12 +41,12 @@ from . import gpu_scatter
 from .analysis import Analysis
 from .device import Gpu
 from .gpu_along import passes_of
-from .gpu_base import ACCESS, PIECES, SECTOR, WARP, GpuSchedule, Hint, Settled, accesses, finds_positions, power_up
+from .gpu_base import ACCESS, SECTOR, WARP, GpuSchedule, Hint, Settled, accesses, finds_positions, pieces, power_up
 from .gpu_caches import passing
 from .gpu_down import Down
 from .gpu_fit import CHUNK, HALF, THREADS
 
-SCANNED = 4  # vectors of a thread at a time, of a row that is cut over blocks and scanned
+ASKED = 4  # vectors of a thread at a time, of a row that is cut over blocks and scanned
 
 
 def plan(f: Fusion, hint: Hint, gpu: Gpu, alignment: Callable[[str], int] = lambda buffer: ACCESS) -> Settled:
@@ -203,8 +203,8 @@ class _Planner(Down):
         if tiles >= self.gpu.sms or vectors * s.lanes < CHUNK or s.col_threads == 1:
             return None
         ct = HALF // s.row_threads
-        alone = s.lanes <= SCANNED and sum(x.kind != "store" for x in f.stages) == 1
-        steps = SCANNED if alone else SCANNED // 2  # others take registers, too
-        splits = min(self.gpu.sms * 2 * PIECES // tiles, -(-vectors // (ct * steps)), 1024)
+        alone = s.lanes <= ASKED and sum(x.kind != "store" for x in f.stages) == 1
+        steps = ASKED if alone else ASKED // 2  # others take registers, too
+        splits = min(self.gpu.sms * pieces(f) // tiles, -(-vectors // (ct * steps)), 1024)
         s = replace(s, family="scan, split", mode="split", col_threads=ct, steps=steps, finish=True)
         return f, s, {"splits": max(1, splits)}

@@ -26,6 +26,7 @@ SECTOR = 32  # bytes that memory gives at once
 LINE = 128  # bytes of a line of the caches
 APART = 8  # bytes between what neighbouring threads read of strided elements, at most: beyond, sectors are read again
 STAGE = 64  # side of a square tile that passes through shared memory; others have as many points
+SIDES = (STAGE, *(side for k in (1, 2, 3) for side in (STAGE << k, STAGE >> k)))  # that tiles may have, squares first
 WARP = 32  # threads of a warp
 PIECES = 4  # blocks for each multiprocessor, among which few rows are divided: no more, or the last ones run alone
 PARTS = (
@@ -269,6 +270,12 @@ def widest(dtypes: Iterable[DType]) -> int:
     """Lanes of vectors of 16 bytes of the narrowest of these types."""
     itemsizes = [d.itemsize for d in dtypes if d is not bool_] or [4]
     return max(1, min(8, ACCESS // min(itemsizes), 2 * ACCESS // max(itemsizes)))
+
+
+def pieces(f: Fusion) -> int:
+    """Blocks for each multiprocessor, among which the columns of few rows are divided: those that scan are half as
+    large."""
+    return PIECES * (2 if any(x.kind == "scan" for x in f.stages) else 1)
 
 
 def sides(s: GpuSchedule) -> tuple[int, int]:

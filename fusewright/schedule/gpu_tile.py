@@ -16,6 +16,7 @@ from .gpu_base import (
     FLIGHT,
     LINE,
     REUSE,
+    SIDES,
     STAGE,
     WARP,
     GpuSchedule,
@@ -198,7 +199,8 @@ class Tiles(Anchors):
         threads = THREADS
         if lanes < 8 and min(self.size([v]), self.size([across])) >= 2 * STAGE:
             threads *= 2  # that write little each
-        rt = max(1, threads // ct, STAGE * STAGE // (side * width[across] * ct))
+        rows_of = STAGE * STAGE // side
+        rt = max(1, threads // ct, rows_of // (width[across] * ct))
         s = GpuSchedule(
             rows,
             (v.name,),
@@ -206,7 +208,7 @@ class Tiles(Anchors):
             lanes,
             "transpose",
             "staged",
-            min(rt, STAGE * STAGE // side),
+            min(rt, rows_of),
             ct,
             1,
             across=across.name,
@@ -225,8 +227,7 @@ class Tiles(Anchors):
         take half a line of memory at least."""
         n, m = self.size([across]), self.size([v])
         least = [power_up(min(k, LINE // (2 * itemsize)), STAGE) for k in (n, m)]
-        sides = [STAGE << k >> j for k, j in ((0, 0), (1, 0), (0, 1), (2, 0), (0, 2), (3, 0), (0, 3))]
-        sides = [side for side in sides if STAGE * STAGE // side >= least[0] and side >= least[1]]
+        sides = [side for side in SIDES if STAGE * STAGE // side >= least[0] and side >= least[1]]
         counts = [-(-n * side // STAGE**2) * -(-m // side) for side in sides]
         return next(side for side, k in zip(sides, counts, strict=True) if 4 * k <= 5 * min(counts))
 

@@ -21,7 +21,7 @@ from .gpu_anchor import count as anchored_count
 from .gpu_base import (
     ACCESS,
     INDEX_LIMIT,
-    PIECES,
+    SIDES,
     STAGE,
     WARP,
     GpuSchedule,
@@ -30,6 +30,7 @@ from .gpu_base import (
     Vectors,
     accesses,
     beside,
+    pieces,
     resident_blocks,
     sides,
 )
@@ -79,8 +80,7 @@ def launch_sizes(f: Fusion, s: GpuSchedule, sizes: Sizes) -> dict[str, int]:
     tiles = -(-rows // s.row_threads)
     if s.mode == "split":
         most = min(-(-cols // (s.col_threads * s.steps)), BLOCK)
-        pieces = PIECES * (2 if any(x.kind == "scan" for x in f.stages) else 1)
-        return {"splits": max(1, min(sizes.gpu.sms * pieces // tiles, most))}
+        return {"splits": max(1, min(sizes.gpu.sms * pieces(f) // tiles, most))}
     if s.resident:
         together = beside(s)
         if s.keep_in == "shared":
@@ -372,7 +372,7 @@ def _staged(f: Fusion, s: GpuSchedule, sizes: Sizes, rows: list[Atom], cols: lis
     _divides(s, v, sizes, why)
     _divides(s, next(a for a in rows if a.name == s.across), sizes, why, "across", "turned")
     across, along = sides(s)
-    least, most = STAGE // 8, STAGE * 8
+    least, most = min(SIDES), max(SIDES)
     directive = spelled(GpuSchedule, "col_threads", (s.col_threads,))
     if not least <= along <= most:
         legal = f"{max(1, least // s.lanes)} to {most // s.lanes}"
