@@ -222,6 +222,17 @@ def test_values_of_rows_that_are_cut(program: object, monkeypatch: pytest.Monkey
                 check_gpu(many.graph, other, compiled=many, **machine)
 
 
+@pytest.mark.parametrize("program", [down, peaks_down])
+def test_chunks_of_vectors_of_rows(program: object) -> None:
+    """Nobody plans them, but a schedule may say so: a thread has neighbouring rows in its lanes."""
+    compiled = kernel(program, 300, 64, H200)
+    s = dataclasses.replace(compiled.schedule, mode="split", row_threads=32, col_threads=1, lanes=4, steps=2)
+    f, s, _ = settle(compiled.built.fusion, s, Sizes(hint_of({"n": 300, "m": 64}), H200))
+    again = dataclasses.replace(compiled, schedule=s, kernel=lower_gpu(f, s, "kernel"), launch={"splits": 7})
+    for machine in {} if COMPILER is None else {"machine": run_emulated}, {}:
+        check_gpu(again.graph, {"n": 300, "m": 64}, compiled=again, **machine)
+
+
 def test_sums_of_cut_rows_are_the_same_in_every_run_and_as_near_as_float64_can_be_told() -> None:
     compiled = kernel(along, 3, 60000, H200)
     assert compiled.schedule.mode == "split"
