@@ -17,8 +17,8 @@ from .graph.ir import Value
 from .index.expr import Ix
 from .loop.ir import STEPS
 from .prims.table import ARG_MONOIDS
-from .schedule.cpu import WIDE, Machine, Schedule
-from .schedule.turned import SHORT
+from .schedule.cpu import Machine, Schedule
+from .schedule.turned import SHORT, WIDE
 
 SINGLE_OP_BYTES = 1 << 20  # a lone operation is compiled when its result is large enough for memory reuse to pay
 SINGLE_SLOW_BYTES = 1 << 14  # one that torch does point by point is, when what it reads is: a scatter, a variance
@@ -121,7 +121,7 @@ class Lone:
         if self.machine.lanes < WIDE or max(map(self.bytes, g.outputs)) < SINGLE_ROW_BYTES:
             return False
         planned = self.planned(g)
-        if planned is None or planned[1].family != "pointwise":
+        if planned is None or planned[1].family not in ("pointwise", "transpose"):
             return False
         b, s = planned
         v = next((a for a in b.fusion.axes if a.name == s.vector), None)
@@ -129,9 +129,9 @@ class Lone:
             return False
         loads = [e.data[1].coefficient(v) for e in walk([x.body for x in b.fusion.stages]) if e.kind == "load"]
         if any(c is not None and c.as_int() in STEPS for c in loads):
-            return 4 * self.hint(v.extent) >= 3 * self.machine.lanes
+            return bool(s.turn) or 4 * self.hint(v.extent) >= 3 * self.machine.lanes
         few = self.hint(v.extent) < SHORT_ROW or any(x.dtype.is_reduced for x in b.fusion.buffers)
-        return few and bool(s.rows)
+        return few and bool(s.rows or s.turn)
 
     def leave_on_gpu(self, g: Group) -> str:
         """Why a single operation is left to torch. Large transposes of ours are faster, and reductions that are not

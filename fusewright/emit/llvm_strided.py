@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from typing import Protocol
 
+from .llvm_shuffles import merged, order
 from .llvm_types import vector
 
 
@@ -89,9 +90,6 @@ def load_every(
     the function that reads parts of vectors, and which lanes are wanted (0 elsewhere)."""
     ty = vector(elem, lanes)
 
-    def order(numbers: list[int | None]) -> str:
-        return f"<{lanes} x i32> <{', '.join('i32 poison' if k is None else f'i32 {k}' for k in numbers)}>"
-
     def load(first: int) -> str:
         at, x = w.fresh("p"), w.fresh()
         w.line(f"{at} = getelementptr {elem}, ptr {p}, i64 {first}")
@@ -101,25 +99,20 @@ def load_every(
         fn, mask = masked
         lane = [(first + k) // step if (first + k) % step == 0 else lanes for k in range(lanes)]  # `lanes`: none
         some, bits = w.fresh(), vector("i1", lanes)
-        w.line(f"{some} = shufflevector {bits} {mask}, {bits} zeroinitializer, {order([*lane])}")
+        w.line(f"{some} = shufflevector {bits} {mask}, {bits} zeroinitializer, {order(lane)}")
         w.line(f"{x} = call {ty} @{fn}(ptr {at}, i32 {size}, {bits} {some}, {ty} zeroinitializer)")
         return x
 
     if step < 0:
-        w.line(f"{dst} = shufflevector {ty} {load(1 - lanes)}, {ty} poison, {order([*range(lanes - 1, -1, -1)])}")
+        w.line(f"{dst} = shufflevector {ty} {load(1 - lanes)}, {ty} poison, {order(range(lanes - 1, -1, -1))}")
         return
     starts = [k * lanes for k in range(step - 1)] + [step * (lanes - 1) + 1 - lanes]
-    vectors = [load(k) for k in starts]
     inside = [min(step * k // lanes, step - 1) for k in range(lanes)]
-    # pairs of vectors first, then what both pairs have
-    parts: list[str] = []
-    for a in range(0, step, 2):
-        b = min(a + 1, step - 1)
-        taken = [
-            None if v not in (a, b) else step * k - starts[v] + (lanes if v != a else 0) for k, v in enumerate(inside)
-        ]
-        parts.append(dst if step == 2 else w.fresh())
-        w.line(f"{parts[-1]} = shufflevector {ty} {vectors[a]}, {ty} {vectors[b]}, {order(taken)}")
-    if step > 2:
-        both = order([k if v < 2 else lanes + k for k, v in enumerate(inside)])
-        w.line(f"{dst} = shufflevector {ty} {parts[0]}, {ty} {parts[1]}, {both}")
+    parts = [(load(v), {k: step * k - v for k in range(lanes) if inside[k] == n}) for n, v in enumerate(starts)]
+
+    def line(text: str, last: bool) -> str:
+        x = dst if last else w.fresh()
+        w.line(f"{x} = {text}")
+        return x
+
+    merged(line, elem, lanes, parts)

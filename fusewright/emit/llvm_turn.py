@@ -13,10 +13,13 @@ element, but for two lines that leave as pairs.
 
 from __future__ import annotations
 
+from ..loop.ir import Imm, Turn
+from .llvm_shuffles import merged
 from .llvm_types import vector
 
 WIDE = 32  # bytes of a register that are used: wider ones have no faster shuffles
 PIECE = 16  # bytes within which processors interleave
+MOST = 8  # lines that are put together by shuffles of two vectors at a time
 
 
 def blocks(size: int, width: int) -> list[tuple[int, int]]:
@@ -42,6 +45,48 @@ def define(name: str, size: int, width: int) -> str:
     w.label("end")
     w.line("ret void")
     head = f"define internal void @{name}(ptr noalias %to, i64 %pitch, ptr noalias %of, i64 %stride, i64 %m, i64 %n)"
+    return "\n".join([f"{head} noinline nounwind {{", "entry:", *w.lines, "}"])
+
+
+def lines_together(s: Turn, bits: int) -> tuple[int, int]:
+    """The elements of the vectors of each line for `together`, and the number of lines, if there is a function for it
+    where registers have so many bits; (0, 0) if there is none."""
+    size, n = s.buf.dtype.itemsize, s.cols
+    if not isinstance(n, Imm) or n != s.pitch or not 2 < n.value <= MOST or bits < 512:
+        return 0, 0
+    return bits // 8 // max(size, 4), n.value
+
+
+def together(name: str, size: int, wide: int, n: int, other: str) -> str:
+    """A function (ptr to, ptr of, i64 stride, i64 m) that turns n lines of m elements each, for a number n that is
+    known, so that they lie in `to` without gaps: vectors of `wide` elements of each line leave as n vectors. What is
+    shorter than one is left to the function `other` (see `define`)."""
+    w = _Text(size)
+    fits = w.t(f"icmp sge i64 %m, {wide}")
+    last = w.t(f"sub i64 %m, {wide}")
+    lines = ["%of"]
+    for _ in range(n - 1):
+        lines.append(w.at(lines[-1], "%stride"))
+    w.line(f"br i1 {fits}, label %whole, label %few")
+    w.label("few")
+    w.line(f"call void @{other}(ptr %to, i64 {n}, ptr %of, i64 %stride, i64 %m, i64 {n})")
+    w.line("br label %end")
+    w.label("whole")
+    w.line("%r0 = phi i64 [ 0, %entry ], [ %r1, %whole ]")
+    r = w.t(f"select i1 {w.t(f'icmp slt i64 %r0, {last}')}, i64 %r0, i64 {last}")
+    ty = vector(w.elem, wide)
+    parts = [w.t(f"load {ty}, ptr {w.at(x, r)}, align {size}") for x in lines]
+    to = w.at("%to", w.t(f"mul i64 {r}, {n}"))
+    for k in range(n):
+        places = [divmod(k * wide + p, n) for p in range(wide)]
+        found = [(x, {p: at for p, (at, of) in enumerate(places) if of == c}) for c, x in enumerate(parts)]
+        x = merged(lambda text, _: w.t(text), w.elem, wide, found)
+        w.line(f"store {ty} {x}, ptr {w.at(to, str(k * wide))}, align {size}")
+    w.line(f"%r1 = add i64 %r0, {wide}")
+    w.line(f"br i1 {w.t('icmp slt i64 %r1, %m')}, label %whole, label %end")
+    w.label("end")
+    w.line("ret void")
+    head = f"define internal void @{name}(ptr noalias %to, ptr noalias %of, i64 %stride, i64 %m)"
     return "\n".join([f"{head} noinline nounwind {{", "entry:", *w.lines, "}"])
 
 

@@ -125,7 +125,7 @@ from typing import Any
 from ..core.dtypes import DType, bool_, i64
 
 WARP = 32  # CUDA threads that can exchange registers
-STEPS = (2, 3, 4, -1)  # distances of elements in memory that vectors are taken apart for
+STEPS = (*range(2, 9), -1)  # distances of elements in memory that vectors are taken apart for
 CLUSTERS = (1, 2, 4, 8)  # blocks that a cluster may have
 
 

@@ -9,9 +9,11 @@ from __future__ import annotations
 
 from ..core.dtypes import compute_type
 from ..fusion.scalar import Expr
-from .ir import STEPS, Arg
+from .ir import STEPS, Arg, If, Let, Set, Stmt, Var, zeros
 from .narrow import MASKS, Narrow
 from .scope import Scope
+
+NEAR = 4  # elements apart for which shorter vectors than those of sixteen lanes are read, too
 
 
 class Strided(Narrow):
@@ -19,13 +21,21 @@ class Strided(Narrow):
 
     def _load(self, s: Scope, e: Expr, lanes: int) -> Arg:
         at = next((c for c in s.chain() if c.vector is not None), None)
-        if at is None or at.vector is None or lanes == 1 or e.args or (at.mask is not None and lanes < MASKS):
+        if at is None or at.vector is None or lanes == 1 or (at.mask is not None and lanes < MASKS):
             return super()._load(s, e, lanes)
         name, offset, dtype = e.data
         step = offset.coefficient(at.vector, within=self.steady)
         n = None if step is None else step.as_int()
-        if n not in STEPS:
+        if n is None or n not in STEPS or (n > NEAR and lanes < MASKS):
             return super()._load(s, e, lanes)
-        base = self.scalar_index(s, offset, name)
+        on = [self.emit(s, a) for a in e.args]
+        if any(m.lanes > 1 for m in on):
+            return super()._load(s, e, lanes)
+        base, buf, kind = self.scalar_index(s, offset, name), self.bufs[name], compute_type(dtype)
         args = (base,) if at.mask is None else (base, at.mask)
-        return self.let(s, "strided", args, compute_type(dtype), lanes, self.bufs[name], n)
+        if not on:
+            return self.let(s, "strided", args, kind, lanes, buf, n)
+        dst, got = self.reg(kind, lanes, "maybe"), self.reg(kind, lanes)
+        some: list[Stmt] = [Let(got, "strided", args, buf, n), Set(dst, got)]
+        s.body += [Var(dst, zeros(kind, lanes)), If(on[0], some)]
+        return self.own(s, dst)

@@ -18,7 +18,7 @@ from ..fusion.ir import Fusion, Stage
 from ..fusion.scalar import Expr
 from ..index.expr import Atom, Ix, ix
 from ..schedule.cpu import Schedule
-from ..schedule.turned import lined, turned, turned_stores
+from ..schedule.turned import beside, lined, turned, turned_stores
 from .ir import Alloc, Arg, Buf, Store, Turn, imm
 from .scope import Scope
 from .strided import Strided
@@ -52,7 +52,7 @@ class Turned(Strided):
         assert self.v is not None
         if schedule.stream:
             self.line = lined(f, self.v)
-        for e in turned(f, self.across, self.v):
+        for e in turned(f, self.across, self.v, self.width):
             self.filled[e] = self._scratch(e.data[2])
         for st in turned_stores(f, self.across, self.v):
             self.drained[st.name] = st, self._scratch(st.dtype)
@@ -105,8 +105,11 @@ class Turned(Strided):
     def turn_out(self, s: Scope, rows: Span, cols: Span) -> None:
         """Turn what the tile has written."""
         for st, buf in self.drained.values():
-            assert st.offset is not None and self.v is not None
+            assert st.offset is not None and self.across is not None and self.v is not None
             base, step, (high, wide) = self._external(s, st.buffer, st.offset, rows, cols)
+            few = beside(st, self.across, self.v)
+            if 0 < few <= self.chunk[self.across]:
+                step = high = imm(few)
             pitch = imm(self._pitch(buf))
             s.body.append(Turn(self.bufs[st.buffer], base, step, buf, imm(0), pitch, wide, high))
 

@@ -15,7 +15,7 @@ from ..core.dtypes import DType
 from ..fusion.ir import Fusion, Stage
 from ..index.expr import Ix
 from ..schedule.cpu import Schedule
-from ..schedule.turned import turned, turned_stores
+from ..schedule.turned import beside, turned, turned_stores
 from .ir import Alloc, Arg, Buf, Turn, imm
 from .scope import Scope
 from .turned import Turned
@@ -29,7 +29,7 @@ class TurnedRows(Turned):
         if self.row_vector and schedule.turn:
             (across,) = self.cols
             assert self.v is not None
-            self.filled = {e: self._lines(e.data[2]) for e in turned(f, across, self.v)}
+            self.filled = {e: self._lines(e.data[2]) for e in turned(f, across, self.v, self.width)}
             self.drained = {st.name: (st, self._lines(st.dtype)) for st in turned_stores(f, across, self.v)}
 
     def _lines(self, dtype: DType) -> Buf:
@@ -48,9 +48,12 @@ class TurnedRows(Turned):
         """Turn what a pass has stored of `count` rows."""
         for st in stages:
             if st.name in self.drained:
-                assert st.offset is not None
+                assert st.offset is not None and self.v is not None
                 base, step, columns = self._line(s, st.buffer, st.offset)
                 of = self.drained[st.name][1]
+                few = beside(st, self.cols[0], self.v)
+                if few:
+                    step = columns = imm(few)
                 s.body.append(Turn(self.bufs[st.buffer], base, step, of, imm(0), imm(self.width), count, columns))
 
     def _line(self, s: Scope, name: str, offset: Ix) -> tuple[Arg, Arg, Arg]:

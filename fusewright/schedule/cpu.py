@@ -29,16 +29,16 @@ from .cpu_blocks import in_blocks, sharing
 from .forms import axes, flag, name, names, owner, render, sizes, some, vector
 from .quotients import multiple
 from .scatter import arrange
-from .short import rows_through, scanned_rows, short_rows
+from .short import fills, rows_through, scanned_rows, short_rows
 from .tall import main_phase, rows_as_one
-from .turned import SHORT, lined, tile, turned_stores
+from .turned import SHORT, WIDE, known_few, lined, tile, turned_stores
 
 CHUNK = 8192  # points of a column axis that one row of work covers, when rows may be cut
 LONG = 1 << 16  # the same where there are rows enough for all threads: pieces of all rows come one after the other
 TILE = (16, 256)  # the same for the two axes of a transpose: what is read across stays in the first-level cache
+BESIDE = 256  # rows of few points of a tile: a first-level cache has all that they read and write
 PAIR = 2  # points of a row that is looked up which lanes take one by one
 NEVER = 1 << 62  # bytes of a cache past which nothing is written
-WIDE = 16  # lanes of vectors that have masks for every element
 OWN = 8 << 20  # bytes of caches that a thread has, where vectors are so wide
 SHARE = 32 << 20  # bytes of the last-level cache that a thread has, at most
 FED = 4  # vectors of rows for each thread from which on they are enough
@@ -257,21 +257,24 @@ class _Planner(Analysis):
         f, order = continued(f, order)
         v = order[-1]
         across = self.across(f, order, v) or self._interleaved(f, order)
+        rows = None if across else self._beside(f, order)
+        across = across or rows
         names = [a.name for a in order]
         if across is None:
             many = self.hint(product(a.extent for a in order[:-1])) >= FED * self.machine.threads
             chunk = ((v.name, LONG if order[:-1] and many else CHUNK),)
             return f, Schedule(tuple(names[:-1]), (v.name,), v.name, self.lanes, chunk, "pointwise")
-        rows = tuple(n for n in names if n not in (across.name, v.name))
+        outer = tuple(n for n in names if n not in (across.name, v.name))
         if self.extent(v) < min(2 * self.lanes, self.extent(across)):  # few lanes, or many loops of few vectors
             v, across = across, v
         short = self.extent(across) < SHORT and not turned_stores(f, across, v)
         past = lined_past(f, v, self.hint, self.machine) is not None
-        through = None if short else tile(f, across, v, self.extent(across), past)
+        through = None if short else tile(f, across, v, self.extent(across), past, self.lanes)
         turn = across.name if through else ""
         high, wide = through or TILE
+        wide = min(wide, BESIDE) if rows else wide
         split = ((across.name, high), (v.name, wide))
-        return f, Schedule(rows, (across.name, v.name), v.name, self.lanes, split, "transpose", turn=turn)
+        return f, Schedule(outer, (across.name, v.name), v.name, self.lanes, split, "transpose", turn=turn)
 
     def _interleaved(self, f: Fusion, order: list[Atom]) -> Atom | None:
         """The axis that takes lanes if the innermost is that of a few values side by side, made of much else."""
@@ -283,6 +286,22 @@ class _Planner(Analysis):
             return None  # parts of vectors take less than elements one by one
         without = [o for o in self.large_offsets(f) if order[-1] not in o.axes()]
         return order[-2] if without and turned_stores(f, order[-1], order[-2]) else None
+
+    def _beside(self, f: Fusion, order: list[Atom]) -> Atom | None:
+        """The axis that takes lanes if rows of few points lie side by side, and what they are made of lies apart."""
+        if len(order) < 2 or self.machine.lanes < WIDE:
+            return None
+        few, v = order[-1], order[-2]
+        if not known_few(few) or not fills(f, order[:-1], self.hint, self.lanes) or not turned_stores(f, few, v):
+            return None
+        found = [e for e in sc.walk([s.body for s in f.stages]) if e.kind == "load" and v in e.data[1].axes()]
+        apart = any(
+            any(few in a.axes for a in e.args)
+            or (few in e.data[1].axes() and e.data[1].coefficient(few) is not ONE)
+            or (few in e.data[1].axes() and e.data[1].coefficient(v) != few.extent)
+            for e in found
+        )
+        return v if apart else None
 
     def extent(self, a: Atom) -> int:
         assert a.extent is not None
@@ -309,7 +328,7 @@ class _Planner(Analysis):
             row_order = [a for a in row_order if a is not unit] + [unit]
         elif not row_reduced and short_rows(f, row_order, col_order, self.hint, self.lanes, again):
             vector = row_order[-1]
-            turn = rows_through(f, vector, col_order, self.hint)
+            turn = rows_through(f, vector, col_order, self.hint, self.lanes)
             if self.row_used(f.reductions()):
                 family = "inner persistent"
         elif unit in col_order and unit is not None:
@@ -344,7 +363,7 @@ class _Planner(Analysis):
             vector = unit.name
         elif scanned_rows(f, row_order, self.hint, self.lanes):
             vector = row_order[-1].name
-            turn = rows_through(f, row_order[-1], [*cols], self.hint)
+            turn = rows_through(f, row_order[-1], [*cols], self.hint, self.lanes)
         (col,) = cols
         return f, Schedule(
             tuple(a.name for a in row_order), (col.name,), vector, self.lanes if vector else 1, (), "scan", turn=turn

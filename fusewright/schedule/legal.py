@@ -277,7 +277,7 @@ def _check_turn(f: Fusion, s: Schedule, cols: list[Atom], v: Atom | None) -> Non
             legal = listed(s.cols[:1] if len(cols) == 1 else ())
         elif pieces or s.abreast:
             why = "rows that fill the lanes pass through scratch whole, one vector of them at a time"
-        elif not turned(f, cols[0], v) and not turned_stores(f, cols[0], v):
+        elif not turned(f, cols[0], v, s.lanes) and not turned_stores(f, cols[0], v):
             why = "nothing lies side by side along this axis only"
     elif any(x.kind != "store" for x in f.stages):
         why = "only elementwise kernels have tiles"
@@ -289,7 +289,7 @@ def _check_turn(f: Fusion, s: Schedule, cols: list[Atom], v: Atom | None) -> Non
         why, legal = "a tile needs ends along both of its axes", f"split {s.turn} and {s.vector}"
     elif pieces[s.turn] * pieces[s.vector] > LARGEST:
         why, legal = "the tile is too large for scratch", f"at most {LARGEST} points"
-    elif tile(f, cols[-2], cols[-1], 1) is None:
+    elif tile(f, cols[-2], cols[-1], 1, lanes=s.lanes) is None:
         why = "nothing lies side by side along this axis only"
     if why:
         fail(s, "turn", [s.turn], why, legal)

@@ -13,7 +13,7 @@ from ..fusion import scalar as sc
 from ..fusion.ir import Fusion
 from ..index.expr import ONE, Atom, Ix
 from ..index.layout import product
-from .turned import turned, turned_stores
+from .turned import WHOLE, WIDE, beside, known_few, turned, turned_stores
 
 SHORT = 32  # points of a row from which lanes go along it: four vectors of eight, an iteration of a loop
 NARROW = 64  # the same for 16-bit elements, whose masked vectors are loaded one by one
@@ -24,7 +24,6 @@ MASKED = {2: (-16, 14, 40), 4: (-11, 22, 24), 8: (16, 16, 8)}
 EXTREME = 0.7  # what a reduction that is no sum counts beside
 DEAR = 20  # the cost from which on what a row has once is dear: it takes one lane of a vector
 LONE = 4  # reductions that it counts for
-WHOLE = 8  # points of a row that are whole pieces for `turn`
 LONG = 4096  # bytes of a row that is scanned from which it does not pass through scratch: as many as there are lanes
 BLOCKS = 8  # vectors of rows of a scan, at least: threads share them
 FULL = 3, 4  # of the lanes, so many have a row
@@ -39,6 +38,8 @@ def short_rows(
         return False
     points = hint(product(a.extent for a in cols))
     size = max((e.data[2].itemsize for e in _strided(f, rows)), default=0)
+    if lanes >= WIDE and len(cols) == 1 and 0 < known_few(cols[0]) < WHOLE:
+        return fills(f, rows, hint, lanes)
     if lanes > 8:
         few, stored, more = MASKED[min(max(size, 2), 8)]
         back = any(st.offset is not None and {*st.axes} & {*cols} and apart(st.offset, rows[-1]) for st in f.stores())
@@ -53,13 +54,15 @@ def scanned_rows(f: Fusion, rows: list[Atom], hint: Callable[[Ix], int], lanes: 
     return hint(product(a.extent for a in rows)) >= BLOCKS * lanes and fills(f, rows, hint, lanes)
 
 
-def rows_through(f: Fusion, v: Atom, cols: list[Atom], hint: Callable[[Ix], int]) -> str:
+def rows_through(f: Fusion, v: Atom, cols: list[Atom], hint: Callable[[Ix], int], lanes: int) -> str:
     """The column axis along which rows that fill the lanes pass through scratch, or ""."""
     if len(cols) != 1:
         return ""
     (a,) = cols
     assert a.extent is not None
-    loads, stores = turned(f, a, v), turned_stores(f, a, v)
+    loads, stores = turned(f, a, v, lanes), turned_stores(f, a, v)
+    if lanes >= WIDE and any(beside(st, a, v) for st in stores):
+        return a.name
     size = max([*(e.data[2].itemsize for e in loads), *(s.dtype.itemsize for s in stores)], default=0)
     return a.name if size and hint(a.extent) >= WHOLE and hint(a.extent) * size <= LONG else ""
 

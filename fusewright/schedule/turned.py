@@ -13,21 +13,46 @@ ALONG = 128  # points of a tile along the vector axis; half as many where severa
 LONGEST = 1024  # points of it where there are few across
 LARGEST = 1 << 16  # points that a tile may have
 LINES = 1024  # bytes that a tile writes of each line past the caches
+FEW = 8  # points across for which there are instructions if they lie beside each other
+WHOLE = 8  # points of a row that are whole pieces for `turn`
+WIDE = 16  # lanes of vectors that have masks for every element
 SHORT = 4  # points of an axis below which nothing is gained
 
 
-def turned(f: Fusion, across: Atom, v: Atom) -> list[Expr]:
-    """The loads that lie side by side along `across`, and not along `v`, at places that are known without reading."""
+def turned(f: Fusion, across: Atom, v: Atom, lanes: int = 1) -> list[Expr]:
+    """The loads that lie side by side along `across`, and not along `v`, at places that are known without reading.
+    Without those that vectors of so many lanes take apart."""
     out = []
     for e in sc.walk([s.body for s in f.stages]):
         if e.kind == "load" and not e.args and turns(e.data[1], across, v):
-            out.append(e)
+            if not _taken_apart(e.data[1], across, v, lanes):
+                out.append(e)
     return out
 
 
 def turned_stores(f: Fusion, across: Atom, v: Atom) -> list[Stage]:
     """The stores that do."""
     return [s for s in f.stores() if s.offset is not None and turns(s.offset, across, v)]
+
+
+def beside(st: Stage, across: Atom, v: Atom) -> int:
+    """The points of a store along `across`, if they are a known few, and those of all points along `v` lie side by
+    side; 0 if not."""
+    assert st.offset is not None
+    return known_few(across) if st.offset.coefficient(v) == across.extent else 0
+
+
+def known_few(a: Atom) -> int:
+    """The points along `a`, if they are a known few; 0 if not."""
+    n = None if a.extent is None else a.extent.as_int()
+    return n if n is not None and n <= FEW else 0
+
+
+def _taken_apart(offset: Ix, across: Atom, v: Atom, lanes: int) -> bool:
+    """Whether vectors of memory are read whole, for lanes along `v` so few elements apart that rows have no more."""
+    step = offset.coefficient(v)
+    near = step is not None and step.as_int() in range(2, FEW + 1)
+    return lanes >= WIDE and near and 0 < known_few(across) < WHOLE
 
 
 def turns(offset: Ix, across: Atom, v: Atom) -> bool:
@@ -40,10 +65,10 @@ def turns(offset: Ix, across: Atom, v: Atom) -> bool:
     return not stride.axes()
 
 
-def tile(f: Fusion, across: Atom, v: Atom, extent: int, past: bool = False) -> tuple[int, int] | None:
-    """Points of a tile across and along, if the axis across has `extent`; None if nothing passes through one. `past`:
-    whether it writes past the caches."""
-    sizes = [e.data[2].itemsize for e in turned(f, across, v)]
+def tile(f: Fusion, across: Atom, v: Atom, extent: int, past: bool = False, lanes: int = 1) -> tuple[int, int] | None:
+    """Points of a tile across and along, if the axis across has `extent` and vectors so many `lanes`; None if nothing
+    passes through one. `past`: whether it writes past the caches."""
+    sizes = [e.data[2].itemsize for e in turned(f, across, v, lanes)]
     sizes += [s.dtype.itemsize for s in turned_stores(f, across, v)]
     if not sizes:
         return None

@@ -116,6 +116,8 @@ ROWS: dict[str, tuple[Program, torch.dtype, int]] = {
     "rows of bfloat16": (lambda x: x[:200, 1:] + 1, torch.bfloat16, 1),
     "a vector added to each": (lambda x: x.view(-1, 10)[:8000] + x[0, :10], torch.bfloat16, 1),
     "every second": (lambda x: x[:200, ::2].exp(), torch.float32, 1),
+    "every second of three": (lambda x: x.view(-1, 3)[:9000, ::2] * 2, torch.float32, 1),
+    "columns of three in turn": (lambda x: x.view(-1, 3)[:30000].flip(1) * 2, torch.bfloat16, 1),
     "every second of few": (lambda x: x.view(-1, 13)[:9000, ::2] * 2, torch.float32, 0),
     "long rows": (lambda x: x[:200, 1:] * 2, torch.float32, 0),
     "one run": (lambda x: x[:200] * 2, torch.bfloat16, 0),
