@@ -11,7 +11,18 @@ from ..fusion.online import Online, online
 from ..index.expr import Atom
 from . import gpu_interleave
 from .gpu_anchor import count
-from .gpu_base import PIECES, WARP, GpuSchedule, Settled, accesses, beside, finds_positions, power_up, resident_blocks
+from .gpu_base import (
+    ACCESS,
+    PIECES,
+    WARP,
+    GpuSchedule,
+    Settled,
+    accesses,
+    beside,
+    finds_positions,
+    power_up,
+    resident_blocks,
+)
 from .gpu_fit import (
     ALONE,
     CHUNK,
@@ -209,8 +220,23 @@ class Along(Tiles):
             found = self._at_once(r, self._rows_of(r, power_up(-(-r.vectors // 3), 1024)))
             if found is not None:
                 return found
+        if numbers and r.once == 1 and r.moments and not r.over:
+            rt, ct, steps = self._alternating(r) or (rt, ct, steps)
         s = replace(r.base, row_threads=rt, col_threads=ct, steps=1 << (steps.bit_length() - 1))
         return self._resident(r.f, s, r.count, 0) if r.over else (r.f, s, {})
+
+    def _alternating(self, r: Rows) -> tuple[int, int, int] | None:
+        """(rows of a block, threads of a row, vectors at a time) for moments of rows that alternate in memory, in
+        narrow vectors: as few rows as fill sectors, fewer if that leaves processors without a block, and threads that
+        ask for much. None: vectors are wide."""
+        size = r.base.lanes * min(d.itemsize for _, o, d in accesses(r.f, stores=False) if o.axes() & r.cols)
+        if size > ACCESS // 2:
+            return None
+        n = r.numbers[-1]
+        while n > 1 and 4 * -(-r.count // n) < 3 * self.gpu.sms:
+            n //= 2
+        ct = power_up(r.vectors, THREADS // n)
+        return n, ct, max(1, min(16 if size <= 2 else 8, r.vectors // ct))
 
     def _narrow(self, r: Rows) -> bool:
         """Whether rows are of elements of 16 bits or less."""

@@ -27,12 +27,14 @@ from .gpu_base import (
 )
 from .gpu_fit import CLUSTERS, HALF, STEPS, THREADS, holds
 from .gpu_runs import Runs
+from .quotients import multiple
 
 EACH = 8  # columns of a thread, at least, where it costs much to combine what threads have found, or each reads little
 LITTLE = 4  # bytes of a vector up to which that is little
 BRIEF = 384  # columns up to which half as many threads share those whose moments are combined, which is dear
 FEW_COLUMNS = 16  # that two threads hold, and a quarter of them one
 LONG = 64  # columns from which on half a warp has rows side by side, and more threads share a column
+MANY = 96  # columns of which many threads of a large block have several each
 TURNS = 64  # of a thread, at most, rather than that columns are cut
 PART = 8  # bytes of a vector from which on blocks that hold rows have no more of them than a line of the caches has
 HELD = 56, 48, 64  # registers of a thread for values: in blocks of half the threads, of all, of all with half a line
@@ -101,13 +103,32 @@ class Down(Runs):
                 steps = min(steps, 8 if nc >= 16 * ct * splits else 4)
                 s = replace(base, family=base.family + ", split", mode="split", steps=steps, finish=True)
                 return f, replace(s, once=self._once(f, s, splits)), {"splits": splits}
-        if passes == 1 and nc >= LONG and WARP // 2 * lanes * smallest >= LINE:
-            base, _ = based(lanes, WARP // 2)  # more threads along columns, of fewer rows side by side
+        if passes == 1 and nc >= LONG:
+            across = None if running else self._across_lines(f, base, rows, cols, unit, smallest)
+            if across is not None:
+                base = across
+            elif WARP // 2 * lanes * smallest >= LINE:
+                base, _ = based(lanes, WARP // 2)  # more threads along columns, of fewer rows side by side
         if moments and nc <= BRIEF:
             base = replace(base, col_threads=max(1, ct // 2))
         if passes > 1 and not moments and lanes * smallest < PART and self.size(rows) // lanes >= 2 * WARP:
             return f, replace(base, row_threads=2 * WARP, col_threads=2 * THREADS // WARP), {}  # whole lines, or nearly
         return f, replace(base, steps=self._in_turn(f, set(cols), base, nc, bool(running))), {}
+
+    def _across_lines(
+        self, f: Fusion, base: GpuSchedule, rows: list[Atom], cols: list[Atom], unit: Atom, smallest: int
+    ) -> GpuSchedule | None:
+        """Large blocks, for narrow vectors of rows that do not begin with lines of the caches: of what a warp reads of
+        a column, parts of lines at both ends are what its neighbours want. None: they begin with lines, or are few."""
+        n, lanes = 2 * WARP, base.lanes
+        if lanes == 1 or lanes * smallest > 2 * LITTLE or self.size(cols) < MANY or finds_positions(f.reductions()):
+            return None
+        if self.size([unit]) < WARP * lanes or self.size(rows) < n * lanes * self.gpu.sms:
+            return None
+        reads = [o for _, o, _ in accesses(f, stores=False) if unit in o.axes()]
+        if all(multiple(o.without(unit), LINE // smallest, self.hint) for o in reads):
+            return None
+        return replace(base, row_threads=n, col_threads=1024 // n)
 
     def _few_columns(
         self, f: Fusion, s: GpuSchedule, rows: list[Atom], cols: list[Atom], unit: Atom, size: int

@@ -258,6 +258,14 @@ def test_fewer_rows_where_processors_would_be_idle() -> None:
     assert schedule_of(program, 1, 4096).row_threads == 8
 
 
+def test_moments_in_narrow_vectors_ask_for_much() -> None:
+    """Of groups of fifteen channels, of which no vector is: few rows in a block, which no block could hold."""
+    s = schedule_of(moments(bf16, 32, 15), 34, 4096)
+    assert (s.mode, s.lanes, s.row_threads, s.col_threads, s.steps) == ("loop", 1, 2, 128, 16)
+    s = schedule_of(moments(f32, 32, 10), 8, 4096)
+    assert (s.mode, s.lanes) == ("split", 2), "few rows are cut"
+
+
 def test_vectors_of_rows_are_side_by_side_anyway() -> None:
     """Where the unit-stride axis is a row's, as an instance norm's in channels-last memory."""
 

@@ -21,6 +21,10 @@ def largest(b: Builder) -> Value:
     return b.reduce("max", b.input(f32, (K, N, M)), [1])
 
 
+def narrow(b: Builder) -> Value:
+    return b.reduce("sum", b.cast(b.input(bf16, (K, N, M)), f32), [1])
+
+
 def moments(dtype: DType) -> object:
     def program(b: Builder) -> list[Value]:
         x = b.cast(b.input(dtype, (K, N, M)), f32)
@@ -49,6 +53,25 @@ def planned(program: object, k: int, n: int, m: int, gpu: Gpu = H200) -> GpuSche
 def test_few_threads_share_what_is_little(n: int, m: int, want: tuple[int, int, int]) -> None:
     s = planned(largest, 108, n, m)
     assert (s.row_threads, s.col_threads, s.steps) == want
+
+
+@pytest.mark.parametrize(
+    ("program", "n", "m", "want"),
+    [
+        (narrow, 256, 1878, (64, 16)),  # of four bytes
+        (largest, 256, 1878, (64, 16)),  # of eight
+        (narrow, 256, 1856, (16, 16)),  # rows of whole lines
+        (largest, 256, 1856, (16, 16)),
+        (narrow, 80, 1878, (32, 8)),  # few columns
+        (largest, 256, 1877, (32, 8)),  # of single elements
+        (narrow, 256, 30, (16, 64)),  # few side by side
+    ],
+)
+def test_large_blocks_read_rows_that_begin_within_lines(program: object, n: int, m: int, want: tuple[int, int]) -> None:
+    s = planned(program, 128, n, m)
+    assert s.mode == "loop" and (s.row_threads, s.col_threads) == want
+    small = Gpu((9, 0), 1, 1 << 20, 227 << 10)
+    check_gpu(graph_of(program), {"k": 3, "n": 97, "m": 70}, gpu=small)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
