@@ -350,15 +350,15 @@ class _Function:
 
     def turn(self, s: Turn) -> None:
         size, width = s.buf.dtype.itemsize, min(self.module.target.bits // 8, llvm_turn.WIDE)
-        fn = self.ops.helper(f"fw_turn_{size}", lambda name: llvm_turn.define(name, size, width))
         to, of = self.address(s.into, s.at), self.address(s.buf, s.index)
         wide, many = llvm_turn.lines_together(s, self.module.target.bits)
         if wide:
             together = f"fw_turn_{size}_to_{many}"
-            together = self.ops.helper(together, lambda name: llvm_turn.together(name, size, wide, many, fn))
+            together = self.ops.helper(together, lambda name: llvm_turn.together(name, size, wide, many))
             lines = f"i64 {self.value(s.stride)}, i64 {self.value(s.rows)}"
             self.line(f"call void @{together}(ptr {to}, ptr {of}, {lines})")
             return
+        fn = self.ops.helper(f"fw_turn_{size}", lambda name: llvm_turn.define(name, size, width))
         n = [f"i64 {self.value(a)}" for a in (s.pitch, s.stride, s.rows, s.cols)]
         self.line(f"call void @{fn}(ptr {to}, {n[0]}, ptr {of}, {n[1]}, {n[2]}, {n[3]})")
 

@@ -57,10 +57,10 @@ def lines_together(s: Turn, bits: int) -> tuple[int, int]:
     return bits // 8 // max(size, 4), n.value
 
 
-def together(name: str, size: int, wide: int, n: int, other: str) -> str:
+def together(name: str, size: int, wide: int, n: int) -> str:
     """A function (ptr to, ptr of, i64 stride, i64 m) that turns n lines of m elements each, for a number n that is
     known, so that they lie in `to` without gaps: vectors of `wide` elements of each line leave as n vectors. What is
-    shorter than one is left to the function `other` (see `define`)."""
+    shorter than one goes element by element."""
     w = _Text(size)
     fits = w.t(f"icmp sge i64 %m, {wide}")
     last = w.t(f"sub i64 %m, {wide}")
@@ -69,8 +69,15 @@ def together(name: str, size: int, wide: int, n: int, other: str) -> str:
         lines.append(w.at(lines[-1], "%stride"))
     w.line(f"br i1 {fits}, label %whole, label %few")
     w.label("few")
-    w.line(f"call void @{other}(ptr %to, i64 {n}, ptr %of, i64 %stride, i64 %m, i64 {n})")
-    w.line("br label %end")
+    w.line(f"br i1 {w.t('icmp sgt i64 %m, 0')}, label %single, label %end")
+    w.label("single")
+    w.line("%k0 = phi i64 [ 0, %few ], [ %k1, %single ]")
+    at = w.t(f"mul i64 %k0, {n}")
+    for c, x in enumerate(lines):
+        one = w.t(f"load {w.elem}, ptr {w.at(x, '%k0')}, align {size}")
+        w.line(f"store {w.elem} {one}, ptr {w.at('%to', w.t(f'add i64 {at}, {c}'))}, align {size}")
+    w.line("%k1 = add i64 %k0, 1")
+    w.line(f"br i1 {w.t('icmp slt i64 %k1, %m')}, label %single, label %end")
     w.label("whole")
     w.line("%r0 = phi i64 [ 0, %entry ], [ %r1, %whole ]")
     r = w.t(f"select i1 {w.t(f'icmp slt i64 %r0, {last}')}, i64 %r0, i64 {last}")

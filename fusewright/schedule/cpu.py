@@ -294,14 +294,14 @@ class _Planner(Analysis):
         few, v = order[-1], order[-2]
         if not known_few(few) or not fills(f, order[:-1], self.hint, self.lanes) or not turned_stores(f, few, v):
             return None
-        found = [e for e in sc.walk([s.body for s in f.stages]) if e.kind == "load" and v in e.data[1].axes()]
-        apart = any(
-            any(few in a.axes for a in e.args)
-            or (few in e.data[1].axes() and e.data[1].coefficient(few) is not ONE)
-            or (few in e.data[1].axes() and e.data[1].coefficient(v) != few.extent)
-            for e in found
-        )
-        return v if apart else None
+        for e in sc.walk([s.body for s in f.stages]):
+            if e.kind != "load" or v not in e.data[1].axes():
+                continue
+            of = e.data[1]
+            elsewhere = of.coefficient(few) is not ONE or of.coefficient(v) != few.extent
+            if any(few in a.axes for a in e.args) or (few in of.axes() and elsewhere):
+                return v
+        return None
 
     def extent(self, a: Atom) -> int:
         assert a.extent is not None
