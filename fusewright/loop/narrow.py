@@ -10,20 +10,20 @@ from __future__ import annotations
 from ..core.dtypes import bool_, compute_type
 from ..fusion.scalar import Expr
 from ..index.expr import Ix
+from ..schedule.turned import WIDE
 from .borders import Borders
 from .ir import Arg, If, Let, Set, Stmt, Var, zeros
 from .scatter import Scatters
 from .scope import Scope
 
 NARROW = 2  # bytes of elements without masks
-MASKS = 16  # lanes of vectors that have them
 
 
 class Narrow(Borders, Scatters):
     """The part of lowering that loads them."""
 
     def _has_masks(self, buffer: str, lanes: int) -> bool:
-        return self.bufs[buffer].dtype.itemsize > NARROW or lanes >= MASKS
+        return self.bufs[buffer].dtype.itemsize > NARROW or lanes >= WIDE
 
     def whole_load(self, s: Scope, buffer: str, offset: Ix, mask: Arg, base: Arg, lanes: int) -> Arg | None:
         return None if self._has_masks(buffer, lanes) else super().whole_load(s, buffer, offset, mask, base, lanes)

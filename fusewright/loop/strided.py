@@ -9,8 +9,9 @@ from __future__ import annotations
 
 from ..core.dtypes import compute_type
 from ..fusion.scalar import Expr
+from ..schedule.turned import WIDE
 from .ir import STEPS, Arg, If, Let, Set, Stmt, Var, zeros
-from .narrow import MASKS, Narrow
+from .narrow import Narrow
 from .scope import Scope
 
 NEAR = 4  # elements apart for which shorter vectors than those of sixteen lanes are read, too
@@ -21,12 +22,12 @@ class Strided(Narrow):
 
     def _load(self, s: Scope, e: Expr, lanes: int) -> Arg:
         at = next((c for c in s.chain() if c.vector is not None), None)
-        if at is None or at.vector is None or lanes == 1 or (at.mask is not None and lanes < MASKS):
+        if at is None or at.vector is None or lanes == 1 or (at.mask is not None and lanes < WIDE):
             return super()._load(s, e, lanes)
         name, offset, dtype = e.data
         step = offset.coefficient(at.vector, within=self.steady)
         n = None if step is None else step.as_int()
-        if n is None or n not in STEPS or (n > NEAR and lanes < MASKS):
+        if n is None or n not in STEPS or (n > NEAR and lanes < WIDE):
             return super()._load(s, e, lanes)
         on = [self.emit(s, a) for a in e.args]
         if any(m.lanes > 1 for m in on):

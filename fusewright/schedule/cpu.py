@@ -257,14 +257,14 @@ class _Planner(Analysis):
         f, order = continued(f, order)
         v = order[-1]
         across = self.across(f, order, v) or self._interleaved(f, order)
-        rows = None if across else self._beside(f, order)
-        across = across or rows
+        beside = None if across else self._beside(f, order)
+        across = across or beside
         names = [a.name for a in order]
         if across is None:
             many = self.hint(product(a.extent for a in order[:-1])) >= FED * self.machine.threads
             chunk = ((v.name, LONG if order[:-1] and many else CHUNK),)
             return f, Schedule(tuple(names[:-1]), (v.name,), v.name, self.lanes, chunk, "pointwise")
-        outer = tuple(n for n in names if n not in (across.name, v.name))
+        rows = tuple(n for n in names if n not in (across.name, v.name))
         if self.extent(v) < min(2 * self.lanes, self.extent(across)):  # few lanes, or many loops of few vectors
             v, across = across, v
         short = self.extent(across) < SHORT and not turned_stores(f, across, v)
@@ -272,9 +272,9 @@ class _Planner(Analysis):
         through = None if short else tile(f, across, v, self.extent(across), past, self.lanes)
         turn = across.name if through else ""
         high, wide = through or TILE
-        wide = min(wide, BESIDE) if rows else wide
+        wide = min(wide, BESIDE) if beside else wide
         split = ((across.name, high), (v.name, wide))
-        return f, Schedule(outer, (across.name, v.name), v.name, self.lanes, split, "transpose", turn=turn)
+        return f, Schedule(rows, (across.name, v.name), v.name, self.lanes, split, "transpose", turn=turn)
 
     def _interleaved(self, f: Fusion, order: list[Atom]) -> Atom | None:
         """The axis that takes lanes if the innermost is that of a few values side by side, made of much else."""

@@ -90,17 +90,25 @@ def test_a_condition_that_lanes_share_is_a_branch() -> None:
     assert {s.attr for s in strided} == {3} and {s.attr for s in inside} == {3}
 
 
-def test_what_a_condition_differs_in_by_lane_is_gathered() -> None:
-    """A triangle: whether an element is read depends on its row."""
+def rows_before(b: Builder) -> Value:
+    """Which rows there is something in: loops are cut where that changes."""
+    return b.flip(b.pad(b.input(f32, (N, 3)), [1, 0], [2, 0], b.const(7, f32)), [1])
 
-    def program(b: Builder) -> Value:
-        x = b.input(f32, (N, 3))
-        below = b.le(b.iota((N, 3), 1), b.iota((N, 3), 0))
-        return b.flip(b.where(below, x, b.const(0, f32)), [1])
 
+def elements_before(b: Builder) -> Value:
+    """Rows that begin within rows: of one column they differ by lane."""
+    x = b.pad(b.reshape(b.input(f32, (N, 4)), (4 * N,)), [1], [3], b.const(7, f32))
+    return b.flip(b.reshape(x, (N + 1, 4)), [1])
+
+
+@pytest.mark.parametrize(("program", "op"), [(rows_before, "strided"), (elements_before, "gather")])
+def test_conditions_on_rows(program: Program, op: str) -> None:
     graph = graph_of(program)
+    c = kernel(graph, lanes=16)
+    assert c.schedule.turn
+    assert {s.op for s in walk(c.kernel.func.body) if isinstance(s, Let)} & {"strided", "gather"} == {op}
     for n in SIZES:
-        check(graph, {"n": n}, 2, compiled=kernel(graph, lanes=16))
+        check(graph, {"n": n}, 2, compiled=c)
 
 
 def test_what_lies_beside_stays_one_run_of_memory() -> None:

@@ -70,8 +70,13 @@ def test_few_threads_share_what_is_little(n: int, m: int, want: tuple[int, int, 
 def test_large_blocks_read_rows_that_begin_within_lines(program: object, n: int, m: int, want: tuple[int, int]) -> None:
     s = planned(program, 128, n, m)
     assert s.mode == "loop" and (s.row_threads, s.col_threads) == want
+
+
+@pytest.mark.parametrize("program", [narrow, largest])
+def test_values_of_large_blocks(program: object) -> None:
     small = Gpu((9, 0), 1, 1 << 20, 227 << 10)
-    check_gpu(graph_of(program), {"k": 3, "n": 97, "m": 70}, gpu=small)  # type: ignore[arg-type]
+    c = check_gpu(graph_of(program), {"k": 3, "n": 97, "m": 70}, gpu=small)  # type: ignore[arg-type]
+    assert (c.schedule.row_threads, c.schedule.col_threads) == (64, 16)
 
 
 @pytest.mark.parametrize(
