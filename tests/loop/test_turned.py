@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from fusewright.build import llvm_jit
-from fusewright.core.dtypes import BY_NAME, bf16, bool_, f16, f32, f64, i8, numpy_type
+from fusewright.core.dtypes import BY_NAME, DType, bf16, bool_, f16, f32, f64, i8, numpy_type
 from fusewright.core.errors import VerifyError
 from fusewright.emit.llvm import emit
 from fusewright.graph.builder import Builder
@@ -28,6 +28,7 @@ from fusewright.schedule import legal
 from fusewright.schedule.cpu import Machine, Schedule, plan
 from fusewright.schedule.edit import Edit
 from fusewright.schedule.forms import Illegal
+from fusewright.schedule.turned import LINES, WRITTEN
 from tests.kernels import Compiled, check, fusion_of, graph_of, kernel, planned
 
 N, M = sym("n"), sym("m")
@@ -260,6 +261,18 @@ def test_what_a_tile_turns_on_its_way_out_is_not_written_past_the_caches(lanes: 
         legal.check(built.original, replace(s, stream=frozenset((out,))))
 
 
+@pytest.mark.parametrize(("dtype", "rows", "along"), [(f32, 30, 64), (f32, 12, 128), (f64, 30, 32), (i8, 30, 256)])
+def test_tiles_that_are_written_across_leave_room_for_what_they_are_written_to(
+    dtype: DType, rows: int, along: int
+) -> None:
+    """Both are in the nearest cache then, however short the lines are."""
+    across = graph_of(lambda b: b.permute(b.input(dtype, (rows, M)), [1, 0]))
+    f, machine = fusion_of(across).fusion, Machine(16, 256 << 20)
+    fitting = plan(f, lambda e: int(e.evaluate({"m": 561})), machine)[1]
+    (_, high), (_, wide) = fitting.split
+    assert wide == along and high * wide * dtype.itemsize <= WRITTEN
+
+
 def test_what_is_large_is_written_past_the_caches() -> None:
     """What a last level shared by many has no room near enough for, where vectors have masks."""
 
@@ -269,7 +282,8 @@ def test_what_is_large_is_written_past_the_caches() -> None:
     server = Machine(16, 256 << 20)
     small, large = chosen(1000, server), chosen(1025, server)
     assert dict(chosen(4000, server, masks).split) == {"i0": 256, "i1": 256}, "no more than a tile may have"
-    assert not small.stream and large.stream == {"out1"} and dict(large.split)["i1"] == 2 * dict(small.split)["i1"]
+    assert not small.stream and dict(small.split) == {"i0": 64, "i1": 64}
+    assert large.stream == {"out1"} and dict(large.split)["i1"] == LINES // 4
     assert not chosen(1025, Machine(16, 256 << 20, 2)).stream and chosen(1500, Machine(16, 256 << 20, 2)).stream
     assert not chosen(1025, Machine(8, 256 << 20)).stream and not chosen(5000, Machine(16, 1 << 62)).stream
     assert not chosen(5000, Machine(8, 1 << 20)).stream, "lines of the output begin anywhere"
