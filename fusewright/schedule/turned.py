@@ -10,7 +10,7 @@ from .quotients import divided
 
 RUN = 256  # bytes that a tile reads of each line: what processors fetch ahead, and fewer pages than single cache lines
 ALONG = 64  # points of a tile along the vector axis
-WRITTEN = 8 << 10  # bytes of a tile that is written across: what it is written to is to stay in the nearest cache as well
+WRITTEN = 8 << 10  # bytes of a tile that is written across: the nearest cache also holds what it is written to
 LONGEST = 1024  # points of it where there are few across
 LARGEST = 1 << 16  # points that a tile may have
 LINES = 1024  # bytes that a tile writes of each line past the caches
@@ -68,8 +68,8 @@ def turns(offset: Ix, across: Atom, v: Atom) -> bool:
 
 def tile(f: Fusion, across: Atom, v: Atom, extent: int, past: bool = False, lanes: int = 1) -> tuple[int, int] | None:
     """Points of a tile across and along, if the axis across has `extent` and vectors so many `lanes`; None if nothing
-    passes through one. `past`: whether it writes past the caches. (Transposes of 128x30x561 and 64x31x1001 float32, tiles
-    of a fourth: 761 us, 586, and 744, 563.)"""
+    passes through one. `past`: whether it writes past the caches. (Of transposes of 128x30x561 and 64x31x1001 float32,
+    tiles of a fourth of what they had: 761 us, 586, and 744, 563.)"""
     sizes = [e.data[2].itemsize for e in turned(f, across, v, lanes)]
     written = [s.dtype.itemsize for s in turned_stores(f, across, v)]
     sizes += written
