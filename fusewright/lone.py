@@ -55,7 +55,8 @@ class Lone:
         if self.slow_alone(g):
             return ""
         ops = {e.op for e in g.eqns}
-        if ops & {"gather", "scan", "cat", "pad"}:
+        computed = any(e.op == "map" and len(e.inputs) > 1 for e in g.eqns)  # from what was put together
+        if ops & {"gather", "scan", "pad"} or ("cat" in ops and not computed):
             return "single operation"
         if all(e.op in ("affine", "reshape", "const") for e in g.eqns):
             return "" if self.turns(g) else "single operation"

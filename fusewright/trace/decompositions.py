@@ -221,6 +221,7 @@ CHEAP = (
     aten.tril,
     aten.constant_pad_nd,
     aten.flip,
+    aten.linalg_cross,
     aten.stack,
     aten.cat,
     aten.eye,

@@ -30,6 +30,9 @@ CASES: dict[str, tuple[Callable[[torch.Tensor], torch.Tensor], tuple[int, ...], 
     "to three columns": (lambda x: x.t().contiguous(), (3, 7000), F32, True),
     "of a few points": (lambda x: x.t().contiguous(), (5000, 3), F32, False),
     "images of three channels": (lambda x: x.permute(0, 2, 1).contiguous(), (16, 3, 400), BF16, True),
+    "cross products": (lambda x: torch.linalg.cross(x[:-1], x[1:], dim=1), (100000, 3), F32, True),
+    "of a few": (lambda x: torch.linalg.cross(x[:-1], x[1:], dim=1), (1000, 3), F32, False),
+    "cat": (lambda x: torch.cat([x, x]), (100000, 3), F32, False),
     "rows in another order": (lambda x: x.permute(1, 0, 2).contiguous(), (100, 30, 50), F32, False),
 }
 

@@ -248,6 +248,17 @@ case(
     (torch.float32,),
 )
 case(
+    "cross products",
+    lambda x, y, q: (
+        aten.linalg_cross(x, y, dim=0),
+        aten.linalg_cross(x[:1].expand(3, 4), y, dim=-2),
+        aten.linalg_cross(x.t(), y.t().contiguous()),
+        aten.linalg_cross(q, q[:1].flip(1), dim=2),
+    ),
+    "m n q",
+    FLOATS + INTS,
+)
+case(
     "addcmul",
     lambda x, y: (aten.addcmul(x, y, x, value=0.5), aten.addcdiv(x, y, x, value=2), aten.addcmul(x, x, y)),
     "v w",

@@ -148,3 +148,12 @@ def test_cross_entropy(shape: str, reduction: str, weighted: bool, dynamic: bool
     if x.dim() > 1 and x.numel():
         large = [t for t in saved if t.shape == x.shape]
         assert len(large) == 1 and large[0].data_ptr() == x.data_ptr(), "scores were saved"
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.bfloat16, torch.float16])
+def test_cross_products_have_eagers_bits(dtype: torch.dtype) -> None:
+    """The first product joins the difference unrounded; of 16-bit floats both are rounded under precision="eager"."""
+    x, y = torch.randn(500, 3).to(dtype), torch.randn(500, 3).to(dtype)
+    precision = "eager" if dtype.itemsize == 2 else "default"
+    with fusewright.options(single_op_groups=True, fallback=False, precision=precision):
+        assert same_bits(compiled(torch.linalg.cross)(x, y), torch.linalg.cross(x, y))

@@ -19,6 +19,7 @@ from ...index.expr import ONE, Ix, nonnegative
 from ..types import TO_TORCH
 from .common import compute, exact, finish, in_range, like, multiply_add, number
 from .registry import Context, HostFloat, Rule, lower
+from .views import rolled
 
 aten = torch.ops.aten
 
@@ -467,3 +468,15 @@ def _lerp(ctx: Context, x: Value, end: Value, weight: Any) -> Value:
     near = b.lt(b.abs(w), like(b, w, 0.5))
     step = b.where(near, w, b.sub(w, like(b, w, 1)))
     return finish(ctx, multiply_add(ctx, step, b.sub(q, p), b.where(near, p, q)))
+
+
+@lower(aten.linalg_cross.default, takes="fiu")
+def _cross(ctx: Context, x: Value, y: Value, *, dim: int = -1) -> Value:
+    b, shape = ctx.b, ctx.shape
+    d = ctx.dim(dim, len(shape))
+    (x1, x2), (y1, y2) = ([rolled(b, b.expand(compute(ctx, v), shape), -k, d) for k in (1, 2)] for v in (x, y))
+    second = b.mul(x2, y1)
+    if ctx.dtype.is_reduced and ctx.exact_rounding:  # eager's kernel rounds both products
+        first, second = (compute(ctx, finish(ctx, v)) for v in (b.mul(x1, y2), second))
+        return finish(ctx, b.sub(first, second))
+    return finish(ctx, multiply_add(ctx, x1, y2, b.neg(second)))

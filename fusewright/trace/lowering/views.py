@@ -244,13 +244,14 @@ def _roll(ctx: Context, x: Value, shifts: Any, dims: Any = ()) -> Value:
     b = ctx.b
     if not dims:
         flat = b.reshape(x, (x.numel,))
-        return b.reshape(_rolled(b, flat, shifts[0], 0), x.shape)
+        return b.reshape(rolled(b, flat, shifts[0], 0), x.shape)
     for shift, d in zip(shifts, dims, strict=True):
-        x = _rolled(b, x, shift, ctx.dim(d, x.rank))
+        x = rolled(b, x, shift, ctx.dim(d, x.rank))
     return x
 
 
-def _rolled(b: Builder, x: Value, shift: Any, dim: int) -> Value:
+def rolled(b: Builder, x: Value, shift: Any, dim: int) -> Value:
+    """`x` moved `shift` places along `dim`, what leaves at the end coming in at the beginning."""
     n = x.shape[dim].as_int()
     if n is None or not isinstance(shift, int):
         raise Refusal("index", "roll by or of a symbolic amount")
