@@ -106,7 +106,7 @@ class Options:
     padding: bool = _option(
         True,
         "switch",
-        "On GPUs, compute 16-bit matrix products of odd extents in extents that are multiples of 16 bytes.",
+        "On GPUs, compute 16-bit and TF32 matrix products of odd extents in extents that are multiples of 16 bytes.",
         code=True,
     )
     convolutions: bool = _option(

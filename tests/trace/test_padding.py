@@ -72,6 +72,33 @@ def test_logits_and_their_gradient(monkeypatch: pytest.MonkeyPatch) -> None:
     assert sorted(products(joint)) == [(16, 64, 1008), (16, 1008, 64), (1008, 16, 64)]
 
 
+def test_the_copy_of_a_weight_is_gone_before_its_gradient_is_made(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The product that reads the copy comes first: copy and gradient, as large, are not in memory together."""
+    (joint,) = graphs(loss, *head(), monkeypatch=monkeypatch)
+    assert products(joint) == [(16, 64, 1008), (16, 1008, 64), (1008, 16, 64)]
+    for n in joint.graph.nodes:
+        assert all(a < n for a in n.all_input_nodes)
+
+
+def _legacy(on: bool) -> None:
+    torch.set_float32_matmul_precision("high" if on else "highest")
+
+
+def _by_backend(on: bool) -> None:
+    torch.backends.cuda.matmul.fp32_precision = "tf32" if on else "none"
+
+
+@pytest.mark.parametrize("say", [_legacy, _by_backend])
+def test_products_of_float32_where_they_may_be_tf32(say: Callable, monkeypatch: pytest.MonkeyPatch) -> None:
+    inputs = [x.detach().float().requires_grad_(x.requires_grad) if x.is_floating_point() else x for x in head()]
+    say(True)
+    try:
+        (joint,) = graphs(loss, *inputs, monkeypatch=monkeypatch)
+    finally:
+        say(False)
+    assert products(joint) == [(16, 64, 1004), (16, 1004, 64), (1004, 16, 64)]  # four to 16 bytes
+
+
 @pytest.mark.parametrize("bias", [False, True])
 @pytest.mark.parametrize("recompute", [False, True])
 def test_the_numbers(bias: bool, recompute: bool) -> None:
@@ -173,7 +200,7 @@ def test_not_a_number_stays_where_it_is() -> None:
     "change",
     [
         lambda x, w: (x, torch.randn(1008, 64, **HALF)),  # whole 16 bytes
-        lambda x, w: (x.float(), w.float()),  # products of f32 do not need it
+        lambda x, w: (x.float(), w.float()),  # exact products of f32 do not need it
     ],
     ids=["aligned", "f32"],
 )
