@@ -5,6 +5,8 @@ attributes that programs give tensors (`attributes.py`). Where a tensor lies in 
 argument are no part of a signature, and the text of a size or a tensor is another one in each call: the plain function
 runs. So it does for what autograd or a tensor is told and no graph says, a gradient or other memory that is assigned,
 and where a generator of random numbers is looked at or set.
+`torch.compiler.is_compiling()` is true in a trace, as it is in those of `torch.compile` and `torch.export`: programs
+leave out then what no trace can do, as checks of values.
 A symbolic number is an instance of `int`, `float` or `bool` to code that is not torch's, and a tensor in a trace has
 the class that it would have outside (`classes.py`); code that looks at all attributes of a tensor runs as it is.
 Whether two arguments are one tensor (`x is y`) nobody can notice being asked.
@@ -123,6 +125,7 @@ class _Asked:
             if not self.traces:
                 for f in (self.is_grad_enabled, self.is_inference_mode_enabled):
                     self.replace(torch, f.__name__, f)
+                self.replace(torch.compiler, "is_compiling", self.is_compiling)
                 for t in (*_NUMBERS, FunctionalTensor):
                     self.replace(t, "__repr__", self.text(vars(t)["__repr__"]))
                 self.replace(FunctionalTensor, "__getattr__", self.missing)
@@ -188,6 +191,9 @@ class _Asked:
 
     def is_inference_mode_enabled(self) -> bool:
         return bool(self.seen()) or _plain_inference_enabled()
+
+    def is_compiling(self) -> bool:
+        return threading.get_ident() in self.traces or _plain_is_compiling()
 
     def text(self, plain: Callable[[Any], str]) -> Callable[[Any], str]:
         def __repr__(x: Any) -> str:
@@ -258,6 +264,7 @@ class _Asked:
 _plain_attribute = object.__getattribute__
 _attribute_of_tensor = _T.__getattribute__
 _plain_grad_enabled, _plain_inference_enabled = torch.is_grad_enabled, torch.is_inference_mode_enabled
+_plain_is_compiling = torch.compiler.is_compiling
 _asked = _Asked()
 
 

@@ -112,6 +112,27 @@ def test_what_is_noted_about_intermediate_values_is_known():
     assert counted(before)["fuse_traces"] == 2
 
 
+def test_a_trace_is_one_to_programs_that_ask() -> None:
+    """They leave out what no trace can do, as under `torch.compile`."""
+
+    def fn(x: torch.Tensor) -> torch.Tensor:
+        if not torch.compiler.is_compiling() and (x < 0).any():
+            raise ValueError("negative")
+        return x.sqrt() * 2
+
+    fused, before, x = fusewright.fuse(fn), counters(), torch.rand(5)
+    for _ in range(2):
+        torch.testing.assert_close(fused(x), fn(x))
+    assert counted(before)["fuse_traces"] == 1 and not torch.compiler.is_compiling()
+
+
+def test_other_threads_are_not_told_of_a_trace() -> None:
+    plain = torch.compiler.is_compiling
+    with questions.answered(False, lambda: None), ThreadPoolExecutor(1) as other:
+        assert torch.compiler.is_compiling() and not other.submit(lambda: torch.compiler.is_compiling()).result()
+    assert torch.compiler.is_compiling is plain and not torch.compiler.is_compiling()
+
+
 def test_traces_of_two_threads_that_overlap() -> None:
     """The first to begin is the first to end: what was there before is there again, and each is told of its own."""
     plain, told = (torch.is_grad_enabled, torch.is_inference_mode_enabled), []
