@@ -129,6 +129,10 @@ def _element(prelude: Prelude, d: DType, k: int) -> str:
     bits = f"({word} >> {shift})" if shift else word
     if d.name == "f16":
         return f"{prelude.need('fw_f16_f32')}((unsigned short){bits})"
+    if d.is_float8:  # both halves of a pair are one conversion
+        pair = f"({word} >> {shift & 16})" if shift & 16 else word
+        halves = f"{prelude.need(f'fw_halves_{d}')}({pair} & 0xffffu)"
+        return f"{prelude.need('fw_f16_f32')}((unsigned short)({halves}{' >> 16' if k % 2 else ''}))"
     return f"({bits} & 0xff) != 0" if d.is_bool else f"({value_type(d)}){bits}"
 
 
@@ -147,6 +151,10 @@ def _word(prelude: Prelude, d: DType, lanes: int, j: int) -> list[str]:
             return [f"  w[{j}] = (unsigned)((unsigned long long)v[{j // 2}]{high});"]
         case "bf16" | "f16":
             return [f"{prelude.need(f'fw_pack_{d}')}(v[{2 * j}], v[{2 * j + 1}])"]
+    if d.is_float8:
+        pairs = [(2 * k, 2 * k + 1) for k in (2 * j, 2 * j + 1) if 2 * k < lanes]
+        fn = prelude.need(f"fw_pack_{d}")
+        return [" | ".join(f"{fn}(v[{a}], v[{b}]){' << 16' if n else ''}" for n, (a, b) in enumerate(pairs))]
     per = 4 // d.itemsize
     narrow = stored_type(d) if d.kind in "ub" else f"unsigned {'short' if d.itemsize == 2 else 'char'}"
     parts = []

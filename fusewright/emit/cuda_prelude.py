@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 
-from . import cuda_copies, cuda_fast, cuda_mbarrier
+from . import cuda_copies, cuda_fast, cuda_float8, cuda_mbarrier
 from .cuda_types import CudaTarget
 
 _FN = "__device__ __forceinline__"
@@ -249,6 +249,7 @@ _SINCE_SM80: dict[str, tuple[tuple[str, ...], str]] = {
 }
 
 PORTABLE |= cuda_fast.PORTABLE
+PORTABLE |= cuda_float8.PORTABLE
 PORTABLE["fw_maxd"] = (
     (),
     "{fn} double fw_max(double a, double b) { return a != a ? a : b != b ? b : ::fmax(a, b); }",
@@ -328,8 +329,12 @@ class Prelude:
     """The device functions that a kernel's source needs, in an order in which each follows what it needs."""
 
     def __init__(self, target: CudaTarget):
-        self._device = {**DEVICE, **_SINCE_SM80} if target.has_bf16 else DEVICE
-        self._portable = PORTABLE if target.has_bf16 else {**PORTABLE, **BEFORE_SM80}
+        self._device = {**DEVICE, **_SINCE_SM80} if target.has_bf16 else dict(DEVICE)
+        self._portable = dict(PORTABLE) if target.has_bf16 else {**PORTABLE, **BEFORE_SM80}
+        if target.has_float8:
+            self._device |= cuda_float8.SINCE_SM89
+        else:
+            self._portable |= cuda_float8.BEFORE_SM89
         self._needed: dict[str, bool] = {}  # name -> whether only a GPU has it
         self._written: dict[str, str] = {}
 

@@ -30,6 +30,11 @@ class CudaTarget:
         return self.major >= 8
 
     @property
+    def has_float8(self) -> bool:
+        """Whether conversions to 8-bit floats are instructions."""
+        return (self.major, self.minor) >= (8, 9)
+
+    @property
     def has_async_copies(self) -> bool:
         """Whether shared memory can be filled from device memory without passing through registers."""
         return self.major >= 8
@@ -56,7 +61,8 @@ _VALUE = {
     "u32": "unsigned",
     "bool": "bool",
 }
-_STORED = {**_VALUE, "bool": "unsigned char", "bf16": "unsigned short", "f16": "unsigned short"}
+FLOAT8 = ("f8e4m3", "f8e4m3s", "f8e5m2")
+_STORED = {**_VALUE, "bool": "unsigned char", "bf16": "unsigned short", "f16": "unsigned short"} | dict.fromkeys(FLOAT8, "unsigned char")
 _UNSIGNED = {"i64": "unsigned long long", "i32": "unsigned", "i16": "unsigned", "i8": "unsigned"}
 
 
@@ -66,7 +72,7 @@ def value_type(d: DType) -> str:
 
 
 def stored_type(d: DType) -> str:
-    """The type of a memory element: 16-bit floats are held as their bits."""
+    """The type of a memory element: floats of 16 and 8 bits are held as their bits."""
     return _STORED[d.name]
 
 

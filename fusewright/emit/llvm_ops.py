@@ -7,7 +7,7 @@ from collections.abc import Callable
 from ..core.dtypes import DType
 from ..core.errors import CompilerError
 from ..loop.ir import Let
-from . import llvm_parts
+from . import llvm_float8, llvm_parts
 from .llvm_rules import RULES, Op, Writer
 from .llvm_special import Special
 from .llvm_types import mangle, vector
@@ -83,9 +83,11 @@ class Ops(Special):
 
     # --- storage conversions ---
     def widen(self, w: Writer, dst: str, raw: str, d: DType, lanes: int) -> None:
-        """A stored element as a register element (nothing to do unless 16-bit float or bool)."""
+        """A stored element as a register element (nothing to do unless a float of fewer than 32 bits, or bool)."""
         f = vector("float", lanes)
-        if d.name == "f16":
+        if d.is_float8:
+            llvm_float8.widen(w, dst, raw, d, lanes)
+        elif d.name == "f16":
             w.line(f"{dst} = fpext {vector('half', lanes)} {raw} to {f}")
         elif d.name == "bf16":
             i = vector("i32", lanes)
@@ -97,6 +99,8 @@ class Ops(Special):
 
     def narrow(self, w: Writer, v: str, src: DType, d: DType, lanes: int) -> str:
         """A register element as it is stored."""
+        if d.is_float8:
+            return llvm_float8.narrow(w, v, d, lanes)
         if d.name == "f16":
             out = w.fresh()
             w.line(f"{out} = fptrunc {vector('float', lanes)} {v} to {vector('half', lanes)}")

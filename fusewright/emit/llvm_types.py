@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ..core.dtypes import DType, round_bf16
+from ..core.dtypes import DType, rounded
 
 _SCALAR = {
     "f64": "double",
@@ -21,7 +21,7 @@ _SCALAR = {
     "u32": "i32",
     "bool": "i1",
 }
-_STORED = {**_SCALAR, "bool": "i8", "bf16": "i16", "f16": "half"}
+_STORED = {**_SCALAR, "bool": "i8", "bf16": "i16", "f16": "half", "f8e4m3": "i8", "f8e4m3s": "i8", "f8e5m2": "i8"}
 _SUFFIX = {"double": "f64", "float": "f32", "half": "f16"}
 
 
@@ -55,8 +55,8 @@ def literal(value: Any, d: DType) -> str:
     if d.name == "f32":
         with np.errstate(over="ignore"):
             v = float(np.float32(v))
-    if d.name == "bf16":
-        v = float(round_bf16(np.asarray(v, np.float32)))
+    if d.is_reduced and d.name != "f16":
+        v = float(rounded(np.asarray(v, np.float32), d))
     if math.isnan(v):
         return "0x7FF8000000000000"
     return "0x" + struct.pack(">d", v).hex().upper()

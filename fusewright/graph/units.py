@@ -32,7 +32,7 @@ _KIND_NAMES = {"f": "floats", "i": "signed integers", "u": "unsigned integers", 
 _MULTIPLIED: dict[int | float, int] = {2: 1, 3: 2}  # exponents that are so many multiplications
 
 
-_TORCHS = {"bfloat16": "bf16", "bool": "bool", "uint8": "u8"} | {
+_TORCHS = {"bfloat16": "bf16", "bool": "bool", "uint8": "u8", "float8_e4m3fn": "f8e4m3s", "float8_e5m2": "f8e5m2"} | {
     f"{kind}{bits}": f"{kind[0]}{bits}" for kind in ("float", "int") for bits in (8, 16, 32, 64)
 }
 

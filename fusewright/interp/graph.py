@@ -1,6 +1,6 @@
 """The executable meaning of the Graph IR, in NumPy.
 
-How values are held: as in `core.dtypes.numpy_type`, except that 16-bit floats are held in float32 and rounded only
+How values are held: as in `core.dtypes.numpy_type`, except that 16-bit and 8-bit floats are held in float32 and rounded only
 where the IR rounds them: by `cast(round=True)`, where an opaque call reads or makes them, and at graph outputs
 (with `round_every_op`, after every equation). Graph outputs of type f16 come back as float16 arrays, of type bf16 as
 float32 arrays exact in bfloat16.
@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from ..core.dtypes import DType, bf16, f16, numpy_type, round_bf16
+from ..core.dtypes import DType, f16, numpy_type, rounded
 from ..core.errors import CompilerError
 from ..graph.ir import Eqn, Graph, Shape, Unit, Value
 from ..index.expr import Ix
@@ -39,15 +39,6 @@ def evaluate(
     unit's operands in `env` and returns an array for each of `unit.results`. `layout`: of random numbers.
     """
     return _Run(graph, sizes or {}, opaque, round_every_op, layout).run(inputs)
-
-
-def rounded(x: Array, dtype: DType) -> Array:
-    """Rounded to a 16-bit type but held in float32; other types unchanged."""
-    if dtype is bf16:
-        return round_bf16(x)
-    if dtype is f16:
-        return np.asarray(x).astype(np.float16).astype(np.float32)
-    return x
 
 
 def held_type(dtype: DType) -> Any:

@@ -12,7 +12,7 @@ from typing import Any, NoReturn, TypeVar
 
 import numpy as np
 
-from ..core.dtypes import bf16, f16, numpy_type, round_bf16
+from ..core.dtypes import f16, numpy_type, rounded
 from ..core.errors import CompilerError
 from ..loop.ir import Buf, Func, Imm, Let
 from ..prims import curand, philox
@@ -96,7 +96,7 @@ def literal(a: Imm) -> np.ndarray:
 
 def narrow(values: np.ndarray, b: Buf) -> np.ndarray:
     """Register values as buffer `b` stores them; assigning to its array does the rest."""
-    return round_bf16(values) if b.dtype is bf16 else values
+    return values if b.dtype is f16 else rounded(values, b.dtype)
 
 
 def operate(s: Let, args: list[np.ndarray], fail: Callable[[str, int], NoReturn]) -> np.ndarray:
@@ -107,10 +107,8 @@ def operate(s: Let, args: list[np.ndarray], fail: Callable[[str, int], NoReturn]
     kind = numpy_type(s.dst.dtype)
     op, lanes = s.op, s.dst.lanes
     if op == "round" and s.attr is not None:
-        if s.attr is bf16:
-            return round_bf16(args[0])
-        assert s.attr is f16
-        return args[0].astype(np.float16).astype(np.float32)
+        assert s.attr.is_reduced
+        return rounded(args[0], s.attr)
     if op in PRIMS:
         return np.asarray(PRIMS[op].numpy(*args)).astype(kind, copy=False)
     match op:

@@ -33,7 +33,7 @@ Grammar (text format and parser in `loop/text.py`)
 Operations of a `Let`
     <prim>          a scalar primitive of `prims/table.py`, lane by lane; all operands have the same lanes
     cast            to the register's dtype; float to int truncates; bool to number gives 0 or 1
-    round           f32 -> attr (bf16 | f16) -> f32
+    round           f32 -> attr (a float of fewer bits) -> f32
     splat           scalar to all lanes
     iota            (base: index[, step: index]) -> base, base+step, ...  (indices; without: base+1; CPU: with)
     quotients       CPU, (a, d: index) -> a // d, (a+1) // d, ...; a is not negative and d >= 1

@@ -18,7 +18,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, NoReturn
 
-from ..core.dtypes import BY_NAME, DType, bf16, bool_, compute_type, f16, f32, i32, i64, u32
+from ..core.dtypes import BY_NAME, DType, bool_, compute_type, f32, i32, i64, u32
 from ..core.errors import VerifyError
 from ..core.lazy import lazy_import
 from ..prims.table import MONOIDS, PRIMS
@@ -138,7 +138,7 @@ class _Verifier:
         if name in live:
             self.fail(f"register '{name}' is already defined")
         d = r.dtype
-        if d is f16 or d is bf16:
+        if d.is_reduced:
             self.fail(f"register '{name}' cannot hold {d}: registers hold compute types")
         if not 1 <= r.lanes <= MAX_LANES:
             self.fail(f"register '{name}' has {r.lanes} lanes")
@@ -162,7 +162,7 @@ class _Verifier:
         if not isinstance(a, Imm):
             self.fail(f"operand {a!r} is neither a register nor an immediate")
         d, v = a.dtype, a.value
-        if d is f16 or d is bf16:
+        if d.is_reduced:
             self.fail(f"an immediate cannot be {d}: registers hold compute types")
         if d.is_bool:
             good = type(v) is bool
@@ -273,7 +273,7 @@ class _Verifier:
         if found[0] is not b and found[0] != b:
             self.fail(f"buffer '{b.name}' is not the one that was declared")
         d = b.dtype
-        if (f32 if d is bf16 or d is f16 else d) is not value:
+        if (f32 if d.is_reduced else d) is not value:
             self.fail(f"{what} buffer '{b.name}' of {d}, so the register must be {f32 if d.is_reduced else d}")
         return found[1]
 
@@ -336,7 +336,7 @@ class _Verifier:
                     self.prim(s)
                 self.fail(f"unknown operation '{op}'")
             check(self, s)
-        if dst.name in self.live or dtype is bf16 or dtype is f16 or not 1 <= lanes <= MAX_LANES:
+        if dst.name in self.live or dtype.is_reduced or not 1 <= lanes <= MAX_LANES:
             self.define(dst)
         self.live[dst.name] = dst
 
@@ -388,8 +388,8 @@ class _Verifier:
 
     def round(self, s: Let) -> None:
         self.plain(s, 1, attr=True)
-        if s.attr is not bf16 and s.attr is not f16:
-            self.fail(f"round to {s.attr}: only bf16 and f16 are rounded to")
+        if not isinstance(s.attr, DType) or not s.attr.is_reduced:
+            self.fail(f"round to {s.attr}: only floats of fewer than 32 bits are rounded to")
         self.want(s.args[0], f32, s.dst.lanes, "the operand")
         self.result(s, f32, s.dst.lanes)
 

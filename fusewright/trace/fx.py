@@ -27,7 +27,7 @@ from ..index.expr import ONE, ZERO, Ix
 from ..run import devices
 from .effects import ordering
 from .executors import NO_EXECUTORS, Order
-from .lowering import RULES, VIEWS, Context, HostFloat, Rule
+from .lowering import FLOAT8, RULES, VIEWS, Context, HostFloat, Rule
 from .lowering.common import number
 from .types import FROM_TORCH, Symbols
 
@@ -193,6 +193,11 @@ class _Translator:
                 if isinstance(t, torch.Tensor) and (why := unsupported(t)):
                     raise Refusal("unsupported", f"result has {why}")
             unit.device = self.device(node, vals)
+            float8 = any(r is not None and r.dtype.is_float8 for r in self.operands(node))
+            if (float8 or any(isinstance(t, torch.Tensor) and FROM_TORCH[t.dtype].is_float8 for t in vals)) and (
+                node.target not in VIEWS and node.target not in FLOAT8
+            ):
+                raise Refusal("dtype", "8-bit floats are converted and moved, and no more than that")
             dtypes: tuple[DType, ...] = tuple(FROM_TORCH[t.dtype] for t in vals if isinstance(t, torch.Tensor))
             shapes: tuple[Shape, ...] = tuple(
                 self.out.symbols.shape(t.shape) for t in vals if isinstance(t, torch.Tensor)

@@ -26,7 +26,15 @@ FROM_TORCH: dict[torch.dtype, DType] = {
     torch.uint8: dt.u8,
     torch.bool: dt.bool_,
 }
-TO_TORCH: dict[DType, torch.dtype] = {v: k for k, v in FROM_TORCH.items()}
+FROM_TORCH |= {
+    # PyTorch's conversions to this type saturate since 2.13
+    torch.float8_e4m3fn: dt.f8e4m3s if torch.tensor(1e3).to(torch.float8_e4m3fn).float().isfinite() else dt.f8e4m3,
+    torch.float8_e5m2: dt.f8e5m2,
+}
+TO_TORCH: dict[DType, torch.dtype] = {
+    **{v: k for k, v in FROM_TORCH.items()},
+    **dict.fromkeys((dt.f8e4m3, dt.f8e4m3s), torch.float8_e4m3fn),
+}
 
 UNKNOWN_SIZE = 64  # the estimate of a size that tracing knows nothing about
 

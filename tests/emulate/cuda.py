@@ -22,6 +22,7 @@ from typing import Any
 
 import numpy as np
 
+from fusewright.core import float8
 from fusewright.core.dtypes import BY_NAME, DType, i32, numpy_type
 from fusewright.core.errors import CompilerError
 from fusewright.emit.cuda import CudaTarget, emit_cuda, launches, parameters
@@ -212,12 +213,16 @@ def to_stored(values: np.ndarray, d: DType) -> np.ndarray:
     """What memory holds for values of the interpreters' type."""
     if d.name == "bf16":
         return (np.ascontiguousarray(values, np.float32).view(np.uint32) >> 16).astype(np.uint16)
+    if d.is_float8:
+        return float8.encode(values, d.name)
     return np.ascontiguousarray(values, numpy_type(d))
 
 
 def from_stored(raw: np.ndarray, d: DType) -> np.ndarray:
     if d.name == "bf16":
         return (raw.view(np.uint16).astype(np.uint32) << 16).view(np.float32)
+    if d.is_float8:
+        return float8.decode(raw.view(np.uint8), d.name)
     return raw.view(numpy_type(d))
 
 

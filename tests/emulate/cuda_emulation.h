@@ -241,4 +241,35 @@ static inline unsigned fw_pack_bf16(float low, float high) { return fw_f32_bf16(
 static inline unsigned fw_pack_f16(float low, float high) { return fw_f32_f16(low) | (unsigned)fw_f32_f16(high) << 16; }
 #endif
 
+#if EMU_ARCH >= 89
+static inline unsigned fw_byte_f8(float x, int mantissa, int bias, unsigned last) {  // saturates at the byte `last`
+  const unsigned sign = __float_as_uint(x) >> 24 & 0x80;
+  const float a = fabsf(x);
+  if (a != a) return sign | 0x7f;
+  const int e = a < ldexpf(1, 1 - bias) ? 1 - bias : a >= 0x1p20f ? 20 : ilogbf(a);
+  const float steps = rintf(ldexpf(a, mantissa - e));  // may be one more than there are to the next power of two
+  const unsigned out = ((unsigned)(e + bias - 1) << mantissa) + (unsigned)steps;
+  return sign | (out > last ? last : out);
+}
+static inline unsigned fw_pack_f8e4m3s(float low, float high) {
+  return fw_byte_f8(low, 3, 7, 0x7e) | fw_byte_f8(high, 3, 7, 0x7e) << 8;
+}
+static inline unsigned fw_pack_f8e4m3(float low, float high) {
+  return fw_byte_f8(low, 3, 7, 0x7f) | fw_byte_f8(high, 3, 7, 0x7f) << 8;
+}
+static inline unsigned fw_pack_f8e5m2(float low, float high) {
+  return fw_byte_f8(low, 2, 15, 0x7c) | fw_byte_f8(high, 2, 15, 0x7c) << 8;
+}
+static inline unsigned fw_halves_f8e4m3(unsigned bytes) {
+  unsigned out = 0;
+  for (int k = 0; k < 2; ++k) {
+    const unsigned byte = bytes >> 8 * k & 0xff, low = byte & 0x7f, sign = (byte & 0x80) << 8;
+    const unsigned half = low == 0x7f ? 0x7fff : fw_f32_f16(fw_f16_f32(low << 7) * 256);
+    out |= (sign | half) << 16 * k;
+  }
+  return out;
+}
+static inline unsigned fw_halves_f8e4m3s(unsigned bytes) { return fw_halves_f8e4m3(bytes); }
+#endif
+
 #pragma GCC visibility pop

@@ -3,7 +3,7 @@
 from ...core.errors import UserError
 from ...core.switches import names_of, suggest
 from . import activations, factories, indexing, logic, losses, pointwise, reductions, scatters, views  # noqa: F401
-from .registry import RULES, VIEWS, Context, HostFloat, Rule
+from .registry import FLOAT8, RULES, VIEWS, Context, HostFloat, Rule
 
 
 def check_operators(disable: tuple[str, ...]) -> None:
@@ -15,4 +15,4 @@ def check_operators(disable: tuple[str, ...]) -> None:
             raise UserError(f"option 'disable': no rule for operator '{name}': {suggest(name, sorted(known))}")
 
 
-__all__ = ["RULES", "VIEWS", "Context", "HostFloat", "Rule", "check_operators"]
+__all__ = ["FLOAT8", "RULES", "VIEWS", "Context", "HostFloat", "Rule", "check_operators"]

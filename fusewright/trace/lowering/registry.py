@@ -28,6 +28,12 @@ Rule = Callable[..., Any]
 
 RULES: dict[Any, Rule] = {}
 VIEWS: set[Any] = set()
+_aten = torch.ops.aten
+# Operators beside views whose rules take 8-bit floats: eager converts and moves them, and has no arithmetic on them.
+FLOAT8: set[Any] = {
+    *(_aten._to_copy.default, torch.ops.prims.convert_element_type.default),
+    *(_aten.clone.default, _aten.copy.default, _aten.cat.default),
+}
 
 
 def lower(*ops: Any, view: bool = False, takes: str = "") -> Callable[[Rule], Rule]:
