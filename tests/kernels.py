@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from fusewright.core.dtypes import DType, bf16, f16, numpy_type, round_bf16
+from fusewright.core.dtypes import DType, bf16, f16, numpy_type, rounded
 from fusewright.fusion.build import Built, build
 from fusewright.graph.builder import Builder
 from fusewright.graph.ir import Graph, Unit, Value
@@ -109,9 +109,7 @@ def random_array(dtype: DType, shape: tuple[int, ...], rng: np.random.Generator)
     if dtype.is_int:
         return rng.integers(0 if dtype.kind == "u" else -4, 5, shape).astype(numpy_type(dtype))
     x = np.clip(rng.normal(size=shape), -3, 3).astype(np.float32)
-    if dtype is bf16:
-        return round_bf16(x)
-    return x.astype(numpy_type(dtype))
+    return rounded(x, dtype).astype(numpy_type(dtype))
 
 
 def random_inputs(graph: Graph, sizes: Sizes, seed: int = 0) -> list[np.ndarray]:

@@ -21,7 +21,9 @@ def encode(x: np.ndarray, name: str) -> np.ndarray:
     bits = bits & np.uint32(0x7FFFFFFF)
     shift = np.uint32(23 - mantissa)
     odd = (bits >> shift) & np.uint32(1)
-    normal = bits - np.uint32((127 - bias) << 23) + ((np.uint32(1) << (shift - np.uint32(1))) - np.uint32(1)) + odd >> shift
+    normal = (
+        bits - np.uint32((127 - bias) << 23) + ((np.uint32(1) << (shift - np.uint32(1))) - np.uint32(1)) + odd >> shift
+    )
     # adding this number leaves the multiples of the smallest one in the lowest bits, rounded
     magic = np.uint32((127 - bias + 24 - mantissa) << 23)
     with np.errstate(all="ignore"):

@@ -62,7 +62,9 @@ _VALUE = {
     "bool": "bool",
 }
 FLOAT8 = ("f8e4m3", "f8e4m3s", "f8e5m2")
-_STORED = {**_VALUE, "bool": "unsigned char", "bf16": "unsigned short", "f16": "unsigned short"} | dict.fromkeys(FLOAT8, "unsigned char")
+_STORED = {**_VALUE, "bool": "unsigned char", "bf16": "unsigned short", "f16": "unsigned short"} | dict.fromkeys(
+    FLOAT8, "unsigned char"
+)
 _UNSIGNED = {"i64": "unsigned long long", "i32": "unsigned", "i16": "unsigned", "i8": "unsigned"}
 
 

@@ -1,7 +1,7 @@
 """The executable meaning of the Graph IR, in NumPy.
 
-How values are held: as in `core.dtypes.numpy_type`, except that 16-bit and 8-bit floats are held in float32 and rounded only
-where the IR rounds them: by `cast(round=True)`, where an opaque call reads or makes them, and at graph outputs
+How values are held: as in `core.dtypes.numpy_type`, except that floats of fewer bits are held in float32 and rounded
+only where the IR rounds them: by `cast(round=True)`, where an opaque call reads or makes them, and at graph outputs
 (with `round_every_op`, after every equation). Graph outputs of type f16 come back as float16 arrays, of type bf16 as
 float32 arrays exact in bfloat16.
 """

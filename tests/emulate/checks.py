@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from fusewright.build import nvrtc
-from fusewright.core.dtypes import DType, numpy_type, round_bf16
+from fusewright.core.dtypes import DType, numpy_type, rounded
 from fusewright.emit.cuda import CudaTarget, emit_cuda
 from fusewright.interp.loop import run as interpret
 from fusewright.loop.ir import Func
@@ -51,6 +51,6 @@ def stored_values(d: DType, n: int) -> np.ndarray:
         return random.random(n) < 0.5
     if d.is_float:
         x = random.standard_normal(n).astype(np.float32)
-        return round_bf16(x) if d.name == "bf16" else x.astype(numpy_type(d))
+        return rounded(x, d).astype(numpy_type(d))
     info = np.iinfo(numpy_type(d))
     return random.integers(info.min, info.max, n, numpy_type(d), endpoint=True)

@@ -87,7 +87,10 @@ def test_legal(body: str) -> None:
         ("a: f32x2 = cast(n)", "cast gives 1 lanes, not 2, in 'a: f32x2 = cast(n)'"),
         ("a: bool = cast(n)", "cast cannot give bool: compare with 0 instead, in 'a: bool = cast(n)'"),
         ("a: f32 = cast(n, n)", "cast takes 1 operand, got 2, in 'a: f32 = cast(n, n)'"),
-        ("a: f32 = round(h) {f32}", "round to f32: only bf16 and f16 are rounded to, in 'a: f32 = round(h) {f32}'"),
+        (
+            "a: f32 = round(h) {f32}",
+            "round to f32: only floats of fewer than 32 bits are rounded to, in 'a: f32 = round(h) {f32}'",
+        ),
         ("a: f32 = round(n) {f16}", "the operand must be f32, not i64, in 'a: f32 = round(n) {f16}'"),
         ("a: i64x4 = splat(h)", "the operand must be i64, not f32, in 'a: i64x4 = splat(h)'"),
         ("a: f32x4 = iota(n)", "iota gives i64x4, not f32x4, in 'a: f32x4 = iota(n)'"),

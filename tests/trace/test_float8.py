@@ -83,6 +83,37 @@ def test_bits(name: str, dtype: torch.dtype, target: str) -> None:
             check(PROGRAMS[name], tensor(shape, dtype))
 
 
+MOVES: dict[str, Callable] = {
+    "slice": lambda q, i: torch.slice_scatter(q, (q[2:4].float() * 2).to(q.dtype), 0, 0, 2),
+    "row": lambda q, i: torch.select_scatter(q, q[2].clone(), 0, 1),
+    "assignment": lambda q, i: _assigned(q.clone(), q.float() * 2),
+    "index_select": lambda q, i: q.index_select(0, i).float() * 2,
+    "index": lambda q, i: q[i, :].bfloat16() + 1,
+    "embedding": lambda q, i: torch.nn.functional.embedding(i, q).float() * 2,
+    "where": lambda q, i: torch.where(q.float() > 0, q, q[:1]),
+    "pad": lambda q, i: torch.nn.functional.pad(q, (1, 2, 0, 1)),
+    "pad with a number": lambda q, i: torch.nn.functional.pad((q.float() * 3).to(q.dtype), (1, 2), value=1.5),
+    "full": lambda q, i: torch.cat([q, torch.full((2, q.shape[1]), 1.3, dtype=q.dtype)]),
+    "stack": lambda q, i: torch.stack([q, (q.float() * 2).to(q.dtype)], 1).repeat(2, 1, 1),
+}
+
+
+def _assigned(q: torch.Tensor, x: torch.Tensor) -> torch.Tensor:
+    q[1:3] = x[2:4]
+    return q
+
+
+@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize("dtype", [E4, E5], ids=str)
+@pytest.mark.parametrize("name", MOVES)
+def test_moves(name: str, dtype: torch.dtype, target: str) -> None:
+    torch.manual_seed(0)
+    with on(target):
+        for columns in (8, 33, 1):
+            torch._dynamo.reset()
+            check(MOVES[name], torch.randn(7, columns).to(dtype), torch.tensor([3, 0, 6, 3]))
+
+
 @pytest.mark.parametrize("target", TARGETS)
 def test_scaling_of_rows_is_one_kernel(target: str) -> None:
     with on(target):

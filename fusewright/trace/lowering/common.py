@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ...core.dtypes import DType, bf16, compute_type, f16, f32, i64, round_bf16
+from ...core.dtypes import DType, bf16, compute_type, f16, f32, i64, rounded
 from ...core.errors import Refusal
 from ...graph.builder import Builder
 from ...graph.ir import Value
@@ -39,11 +39,9 @@ def in_range(x: Any, dtype: DType) -> None:
 def stored(x: float, dtype: DType) -> float:
     """A number as `dtype` stores it."""
     with np.errstate(over="ignore"):
-        if dtype is bf16:
-            return float(round_bf16(np.asarray(x, np.float32)))
         if dtype is f16:
             return float(np.float16(x))
-        return float(np.float32(x)) if dtype is f32 else x
+        return float(rounded(np.asarray(x, np.float32), dtype)) if compute_type(dtype) is f32 else x
 
 
 def exact(ctx: Context, x: Any, dtype: DType) -> Value:

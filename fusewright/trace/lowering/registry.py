@@ -29,10 +29,12 @@ Rule = Callable[..., Any]
 RULES: dict[Any, Rule] = {}
 VIEWS: set[Any] = set()
 _aten = torch.ops.aten
-# Operators beside views whose rules take 8-bit floats: eager converts and moves them, and has no arithmetic on them.
+# Operators beside views whose rules take 8-bit floats: what eager has for them on a CPU and on GPUs, no arithmetic.
 FLOAT8: set[Any] = {
-    *(_aten._to_copy.default, torch.ops.prims.convert_element_type.default),
-    *(_aten.clone.default, _aten.copy.default, _aten.cat.default),
+    *(_aten._to_copy.default, torch.ops.prims.convert_element_type.default, _aten.full.default),
+    *(_aten.clone.default, _aten.copy.default, _aten.cat.default, _aten.constant_pad_nd.default, _aten.where.self),
+    *(_aten.slice_scatter.default, _aten.select_scatter.default, _aten.repeat.default),
+    *(_aten.index_select.default, _aten.index.Tensor, _aten.embedding.default),
 }
 
 
