@@ -138,9 +138,14 @@ class Tiles(Anchors):
         return threads
 
     def _joined(self, s: GpuSchedule, rows: list[Atom], v: Atom, threads: int, steps: int) -> GpuSchedule:
-        """Tiles of several rows one after the other, where the vectors of one would leave many threads without any."""
+        """Tiles of several rows one after the other, where the vectors of one would leave many threads without any. Of
+        as many axes as fill a block."""
+        n = 1
+        while n < len(rows) and self.size([*rows[-n:], v]) < s.lanes * threads * steps:
+            n += 1
         names = tuple(a.name for a in rows)
-        return replace(s, rows=names[:-1], cols=(names[-1], v.name), row_threads=1, col_threads=threads, steps=steps)
+        cols = (*names[-n:], v.name)
+        return replace(s, rows=names[:-n], cols=cols, row_threads=1, col_threads=threads, steps=steps)
 
     def _anchored(self, f: Fusion, rows: list[Atom], v: Atom, moved: tuple[int, str, frozenset[str]]) -> Settled:
         """Tiles whose vectors are aligned row by row: few threads of which are beyond the end of a row, or, where
