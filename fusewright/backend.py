@@ -26,6 +26,7 @@ from .trace import decompositions as decomp
 from .trace import executors
 from .trace import random as rnd
 from .trace.aliases import drop_detached
+from .trace.complex_pairs import pair_complex
 from .trace.convolutions import open_convolutions
 from .trace.failures import Missing, check_selections
 from .trace.guard_timing import skip_timing
@@ -80,6 +81,8 @@ def rewrites(o: Options) -> dict[str, Callable[[GraphModule], None]]:
     passes: dict[str, Callable[[GraphModule], None]] = {}
     if o.known_indices:
         passes["known_indices"] = follow_known_indices
+    if o.complex_pairs and o.precision != "eager":  # whose sums of products may be rounded otherwise
+        passes["complex_pairs"] = pair_complex
     if o.max_pooling:
         passes["max_pooling"] = open_max_pooling
     if o.padding and o.precision != "eager":  # wider products may add up in another order than eager's

@@ -97,6 +97,12 @@ class Options:
         "Read what an index repeats as a view, where the index is known while tracing (nearest-neighbour upsampling).",
         code=True,
     )
+    complex_pairs: bool = _option(
+        True,
+        "switch",
+        "Compute with complex numbers between real ones as with pairs of real numbers, which fuse (rotary embeddings).",
+        code=True,
+    )
     max_pooling: bool = _option(
         True,
         "switch",

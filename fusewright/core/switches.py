@@ -33,6 +33,7 @@ STAGES: dict[str, str] = {
     "random": "pass: random draws become pure functions of what is drawn once",
     "detach": "pass: what reads `detach(x)` reads x",
     "known_indices": "pass: gathers and scatters that repeat elements evenly become views and sums",
+    "complex_pairs": "pass: arithmetic on complex numbers between real ones is done with pairs of real numbers",
     "max_pooling": "pass, on a GPU: max pooling becomes comparisons of a window's elements",
     "padding": "pass, on a GPU: matrix products of odd extents are computed in wider ones",
     "convolutions": "pass, on a GPU: biases and layouts of convolutions' operands are left to our kernels",
@@ -64,7 +65,8 @@ STAGES: dict[str, str] = {
 }
 RUN_STAGES = frozenset(("timeline", "launch", "arguments", "bandwidth"))
 PASSES: tuple[str, ...] = (
-    *("random", "detach", "known_indices", "max_pooling", "padding", "convolutions", "shared_gradients"),
+    *("random", "detach", "known_indices", "complex_pairs", "max_pooling", "padding", "convolutions"),
+    "shared_gradients",
     *("grouping", "siblings", "horizontal", "rematerialize", "collapse", "relaxed", "online"),
 )
 ALIASES: dict[str, tuple[str, ...]] = {
