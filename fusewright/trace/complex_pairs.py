@@ -47,14 +47,12 @@ _KNOWN = {*_ARITHMETIC, *_SAME, *_AS_IS, *_LOOKS}
 def pair_complex(gm: GraphModule) -> None:
     """Rewrite the chains of a functional graph that are worth it, in place."""
     pairs = _Pairs()
-    changed = False
     for n in list(gm.graph.nodes):
         if n.target is aten.view_as_real.default and isinstance(n.args[0], Node) and pairs.worth(n):
             pair = pairs.of(n.args[0])
             if pair.meta["val"].stride() == n.meta["val"].stride():
                 replace(n, pair)
-                changed = True
-    if changed:
+    if pairs.made:
         tidy(gm)
 
 
@@ -66,6 +64,7 @@ def _complex(n: Any) -> bool:
 class _Pairs:
     def __init__(self) -> None:
         self.made: dict[Node, Node] = {}
+        self.links: dict[Node, bool] = {}
 
     def worth(self, end: Node) -> bool:
         """Whether the chain that ends here can be rewritten and gains by it."""
@@ -87,9 +86,10 @@ class _Pairs:
 
     def known(self, n: Node) -> bool:
         """Whether this is a link of a chain: what we can do with pairs, and nobody needs as a complex number."""
-        if n.target not in _KNOWN or not self.takes(n):
-            return False
-        return all(u.target is aten.view_as_real.default or (_complex(u) and self.known(u)) for u in n.users)
+        if n not in self.links:
+            ends = (u.target is aten.view_as_real.default or (_complex(u) and self.known(u)) for u in n.users)
+            self.links[n] = n.target in _KNOWN and self.takes(n) and all(ends)
+        return self.links[n]
 
     def takes(self, n: Node) -> bool:
         a = arguments(n)
@@ -124,6 +124,8 @@ class _Pairs:
                 return inline(n, lambda x: (_conjugate(x),), x)[0]
             if n.target in _SUMS:
                 return call_like(n, n.target, x, self.of(rest[0]))  # type: ignore[arg-type]
+            if n.target is aten.clone.default:
+                return call_like(n, n.target, x, memory_format=torch.contiguous_format)
             if n.target in _SAME:
                 return call_like(n, n.target, x)
             return call_like(n, n.target, x, *_LOOKS[n.target](a.meta["val"].dim(), rest))  # type: ignore[union-attr]

@@ -7,6 +7,7 @@ from typing import Any
 
 import sympy
 import torch
+from torch.utils._python_dispatch import _disable_current_modes
 from torch.utils._sympy.functions import CleanDiv, FloorDiv, Mod, PythonMod
 
 from ..core import dtypes as dt
@@ -26,11 +27,10 @@ FROM_TORCH: dict[torch.dtype, DType] = {
     torch.uint8: dt.u8,
     torch.bool: dt.bool_,
 }
-FROM_TORCH |= {
+with _disable_current_modes():  # whoever imports this may be tracing
     # PyTorch's conversions to this type saturate since 2.13
-    torch.float8_e4m3fn: dt.f8e4m3s if torch.tensor(1e3).to(torch.float8_e4m3fn).float().isfinite() else dt.f8e4m3,
-    torch.float8_e5m2: dt.f8e5m2,
-}
+    _saturates = bool(torch.tensor(1e3, device="cpu").to(torch.float8_e4m3fn).float().isfinite())
+FROM_TORCH |= {torch.float8_e4m3fn: dt.f8e4m3s if _saturates else dt.f8e4m3, torch.float8_e5m2: dt.f8e5m2}
 TO_TORCH: dict[DType, torch.dtype] = {
     **{v: k for k, v in FROM_TORCH.items()},
     **dict.fromkeys((dt.f8e4m3, dt.f8e4m3s), torch.float8_e4m3fn),

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 import torch
@@ -42,6 +45,16 @@ def test_what_is_too_large_is_none_or_the_largest() -> None:
     assert float8.encode(x, "f8e4m3s").tolist() == [0x7E] * 6 + [0xFE]
     assert float8.encode(np.float32([np.nan]), "f8e4m3s") == 0x7F
     assert rounded(np.float32([61439, 61440]), f8e5m2).tolist() == [57344, np.inf]
+
+
+@pytest.mark.parametrize("within", ["torch.device('meta')", "FakeTensorMode()", "torch.inference_mode()"])
+def test_imported_wherever(within: str) -> None:
+    """What PyTorch's conversions do is found out on import, which may come late."""
+    lines = "import torch; from torch._subclasses.fake_tensor import FakeTensorMode"
+    lines += f"\nwith {within}: from fusewright.trace.types import FROM_TORCH as found"
+    lines += "\nprint(found[torch.float8_e4m3fn])"
+    done = subprocess.run([sys.executable, "-c", lines], check=True, capture_output=True, text=True)
+    assert done.stdout.strip() == str(FROM_TORCH[torch.float8_e4m3fn])
 
 
 @pytest.mark.parametrize("d", [f8e4m3, f8e4m3s, f8e5m2], ids=str)

@@ -32,6 +32,12 @@ def of_rope(dtype: torch.dtype = torch.bfloat16, tokens: int = 16) -> list[torch
     return [q, k, torch.polar(torch.ones(tokens, 16), torch.randn(tokens, 16))]
 
 
+def _repeated(z: torch.Tensor, f: torch.Tensor) -> torch.Tensor:
+    for _ in range(24):  # each read twice
+        z = z * f * 0.5 + z * 0.5
+    return z
+
+
 def check(fn: Callable, *inputs: torch.Tensor, rtol: float = 1e-5) -> dict[str, int]:
     """Results and gradients are eager's; what was counted."""
     twins = [t.detach().clone().requires_grad_(t.requires_grad) for t in inputs]
@@ -81,8 +87,10 @@ def test_of_one_kernel_each() -> None:
         lambda x, f: (torch.view_as_real(pairs(x.sin()) * f).tanh(), (pairs(x.sin()) * f).abs()),
         lambda x, f: torch.view_as_real((pairs(x.sin()) * f.conj()).resolve_conj()).tanh(),
         lambda x, f: torch.view_as_real(pairs(x.sin()) * (1 + 2j) * f).tanh(),
+        lambda x, f: torch.view_as_real((pairs(x.sin()) * f).t().contiguous().view(2, -1)).tanh(),
+        lambda x, f: torch.view_as_real(_repeated(pairs(x.sin()), f)).tanh(),
     ],
-    ids=["sums", "real factors", "views", "copies", "turned", "also as complex", "conjugates", "a complex number"],
+    ids="sums factors views copies turned both conjugates number reshaped repeated".split(),
 )
 def test_chains(fn: Callable) -> None:
     check(fn, torch.randn(3, 8, requires_grad=True), torch.randn(3, 4, dtype=torch.complex64))
