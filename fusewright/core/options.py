@@ -98,10 +98,7 @@ class Options:
         code=True,
     )
     complex_pairs: bool = _option(
-        True,
-        "switch",
-        "Compute with complex numbers between real ones as with pairs of real numbers, which fuse (rotary embeddings).",
-        code=True,
+        True, "switch", "Compute with complex numbers between real ones as with pairs of those, which fuse.", code=True
     )
     max_pooling: bool = _option(
         True,

@@ -855,8 +855,9 @@ def test_refusals() -> None:
 def test_promotion_is_torch_result_type(rank_a: int, rank_b: int) -> None:
     b = Builder(Graph())
     ctx = Context(b, (), ())
-    for s, p in FROM_TORCH.items():
-        for t, q in FROM_TORCH.items():
+    types = {s: p for s, p in FROM_TORCH.items() if not p.is_float8}  # which torch does not promote
+    for s, p in types.items():
+        for t, q in types.items():
             x, y = torch.ones([2] * rank_a, dtype=s), torch.ones([2] * rank_b, dtype=t)
             got = ctx.promote(b.value(p, x.shape), b.value(q, y.shape))
             assert got is FROM_TORCH[torch.result_type(x, y)], (s, t)
