@@ -1,7 +1,7 @@
 """The 8-bit floating-point types of the OCP specification (OFP8, revision 1.0) as PyTorch converts them.
 
 `f8e4m3` has 4 bits of exponent and 3 of mantissa, no infinities, and one NaN of either sign: what is beyond 464, half a
-step above its largest number, 448, becomes NaN, as in PyTorch until 2.12; in `f8e4m3s`, as since then, that number.
+step above its largest number, 448, becomes NaN, as in PyTorch 2.11; in `f8e4m3s`, as in 2.13, that number.
 `f8e5m2` is the upper half of a float16: with infinities, from 61440 on. Conversions round to nearest, ties to even.
 """
 

@@ -28,7 +28,7 @@ FROM_TORCH: dict[torch.dtype, DType] = {
     torch.bool: dt.bool_,
 }
 with _disable_current_modes():  # whoever imports this may be tracing
-    # PyTorch's conversions to this type saturate since 2.13
+    # PyTorch's conversions to this type saturate in 2.13, and do not in 2.11
     _saturates = bool(torch.tensor(1e3, device="cpu").to(torch.float8_e4m3fn).float().isfinite())
 FROM_TORCH |= {torch.float8_e4m3fn: dt.f8e4m3s if _saturates else dt.f8e4m3, torch.float8_e5m2: dt.f8e5m2}
 TO_TORCH: dict[DType, torch.dtype] = {
