@@ -83,9 +83,7 @@ _NUMPY = {
     "f32": np.float32,
     "f16": np.float16,
     "bf16": np.float32,  # NumPy has no bfloat16: held as float32 values that are exact in bfloat16
-    "f8e4m3": np.float32,  # so are 8-bit floats
-    "f8e4m3s": np.float32,
-    "f8e5m2": np.float32,
+    **dict.fromkeys(float8.FORMATS, np.float32),  # so are these
     "i64": np.int64,
     "i32": np.int32,
     "i16": np.int16,

@@ -7,34 +7,65 @@ step above its largest number, 448, becomes NaN, as in PyTorch 2.11; in `f8e4m3s
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
-_INF = np.uint32(0x7F800000)
+NAN = 0x7F  # the byte
+INF32 = 0x7F800000  # the bits of float32's infinity
+
+
+@dataclass(frozen=True, slots=True)
+class Format:
+    """Bits of mantissa, the exponent's bias; the bits of the least float32 that is too large, and its byte."""
+
+    mantissa: int
+    bias: int
+    too_large: int
+    instead: int
+
+    @property
+    def shift(self) -> int:
+        """Bits that float32's mantissa has more."""
+        return 23 - self.mantissa
+
+    @property
+    def rebias(self) -> int:
+        """What is taken off a float32's bits, so that its exponent is the format's."""
+        return (127 - self.bias) << 23
+
+    @property
+    def normal(self) -> int:
+        """The bits of the least float32 that is no subnormal number of the format."""
+        return (128 - self.bias) << 23
+
+    @property
+    def magic(self) -> int:
+        """The bits of a float32 that, added, leaves the multiples of the least number in the lowest bits, rounded."""
+        return (127 - self.bias + 24 - self.mantissa) << 23
+
+
+FORMATS = {
+    "f8e4m3": Format(3, 7, 0x43E80001, NAN),  # beyond 464
+    "f8e4m3s": Format(3, 7, 0x43E80001, 0x7E),
+    "f8e5m2": Format(2, 15, 0x47700000, 0x7C),  # from 61440 on
+}
 
 
 def encode(x: np.ndarray, name: str) -> np.ndarray:
     """float32 numbers as the bytes of the type `name`."""
-    e5m2 = name == "f8e5m2"
-    mantissa, bias = (2, 15) if e5m2 else (3, 7)
+    f = FORMATS[name]
     bits = np.asarray(x, np.float32).view(np.uint32)
     sign = (bits >> np.uint32(24)) & np.uint32(0x80)
     bits = bits & np.uint32(0x7FFFFFFF)
-    shift = np.uint32(23 - mantissa)
+    shift, magic = np.uint32(f.shift), np.uint32(f.magic)
     odd = (bits >> shift) & np.uint32(1)
-    normal = (
-        bits - np.uint32((127 - bias) << 23) + ((np.uint32(1) << (shift - np.uint32(1))) - np.uint32(1)) + odd >> shift
-    )
-    # adding this number leaves the multiples of the smallest one in the lowest bits, rounded
-    magic = np.uint32((127 - bias + 24 - mantissa) << 23)
+    normal = bits - np.uint32(f.rebias) + np.uint32((1 << (f.shift - 1)) - 1) + odd >> shift
     with np.errstate(all="ignore"):
         small = (bits.view(np.float32) + magic.view(np.float32)).view(np.uint32) - magic
-    out = np.where(bits < np.uint32((128 - bias) << 23), small, normal)
-    if e5m2:
-        out = np.where(bits >= np.uint32(143 << 23), np.where(bits > _INF, np.uint32(0x7F), np.uint32(0x7C)), out)
-    else:
-        out = np.where(bits >= np.uint32(1087 << 20), np.uint32(0x7F), out)
-        if name == "f8e4m3s":
-            out = np.where((bits <= _INF) & (out == np.uint32(0x7F)), np.uint32(0x7E), out)
+    out = np.where(bits < np.uint32(f.normal), small, normal)
+    out = np.where(bits >= np.uint32(f.too_large), np.uint32(f.instead), out)
+    out = np.where(bits > np.uint32(INF32), np.uint32(NAN), out)
     return (out | sign).astype(np.uint8)
 
 
@@ -43,11 +74,11 @@ def _numbers(name: str) -> np.ndarray:
     half = byte << np.uint16(8) if name == "f8e5m2" else (byte & 0x80) << np.uint16(8) | (byte & 0x7F) << np.uint16(7)
     out = half.astype(np.uint16).view(np.float16).astype(np.float32)
     if name != "f8e5m2":
-        out = np.where((byte & 0x7F) == 0x7F, np.float32(np.nan), out * np.float32(256))
+        out = np.where((byte & 0x7F) == NAN, np.float32(np.nan), out * np.float32(256))
     return out.astype(np.float32)
 
 
-_TABLES = {name: _numbers(name) for name in ("f8e4m3", "f8e4m3s", "f8e5m2")}
+_TABLES = {name: _numbers(name) for name in FORMATS}
 
 
 def decode(x: np.ndarray, name: str) -> np.ndarray:
@@ -60,4 +91,4 @@ def rounded(x: np.ndarray, name: str) -> np.ndarray:
     return decode(encode(x, name), name)
 
 
-__all__ = ["decode", "encode", "rounded"]
+__all__ = ["FORMATS", "INF32", "NAN", "Format", "decode", "encode", "rounded"]

@@ -6,29 +6,25 @@ instructions, which saturate.
 
 from __future__ import annotations
 
+from ..core.float8 import FORMATS, INF32, NAN
+
 Functions = dict[str, tuple[tuple[str, ...], str]]
-NAMES = ("f8e4m3", "f8e4m3s", "f8e5m2")
 _E5M2 = "f8e5m2"
 
 
 def _encode(d: str) -> str:
     """A function that rounds to nearest, ties to even, by arithmetic on bits."""
-    mantissa, bias = (2, 15) if d == _E5M2 else (3, 7)
-    shift, magic = 23 - mantissa, (127 - bias + 24 - mantissa) << 23
-    beyond = {
-        "f8e4m3": "  if (bits >= 0x43f00000u) out = 0x7fu;",
-        "f8e4m3s": "  if (bits > 0x43e80000u) out = 0x7eu;",
-        "f8e5m2": "  if (bits >= 0x47800000u) out = 0x7cu;",
-    }
+    f = FORMATS[d]
+    half = (1 << (f.shift - 1)) - 1
     return f"""\
 {{fn}} unsigned fw_byte_{d}(float x) {{
   const unsigned word = __float_as_uint(x), bits = word & 0x7fffffffu;
-  unsigned out = (bits - {(127 - bias) << 23:#x}u + {(1 << (shift - 1)) - 1:#x}u + ((bits >> {shift}) & 1u)) >> {shift};
-  if (bits < {(128 - bias) << 23:#x}u) {{
-    out = __float_as_uint(__uint_as_float(bits) + __uint_as_float({magic:#x}u)) - {magic:#x}u;
+  unsigned out = (bits - {f.rebias:#x}u + {half:#x}u + ((bits >> {f.shift}) & 1u)) >> {f.shift};
+  if (bits < {f.normal:#x}u) {{
+    out = __float_as_uint(__uint_as_float(bits) + __uint_as_float({f.magic:#x}u)) - {f.magic:#x}u;
   }}
-{beyond[d]}
-  if (bits > 0x7f800000u) out = 0x7fu;
+  if (bits >= {f.too_large:#x}u) out = {f.instead:#x}u;
+  if (bits > {INF32:#x}u) out = {NAN:#x}u;
   return out | (word >> 24 & 0x80u);
 }}"""
 
@@ -91,7 +87,7 @@ PORTABLE: Functions = {
 }
 BEFORE_SM89: Functions = {}
 SINCE_SM89: Functions = {}
-for _d in NAMES:
+for _d in FORMATS:
     PORTABLE[f"fw_f32_{_d}"] = (
         (f"fw_pack_{_d}",),
         f"{{fn}} unsigned char fw_f32_{_d}(float x) {{ return (unsigned char)fw_pack_{_d}(x, x); }}",
@@ -107,4 +103,4 @@ for _d in NAMES:
         BEFORE_SM89[f"fw_halves_{_d}"] = ("fw_f16_f32", "fw_f32_f16", "fw_nanf"), _HALVES % _d
         SINCE_SM89[f"fw_halves_{_d}"] = (), _HALVES_BY_INSTRUCTION % _d
 
-__all__ = ["BEFORE_SM89", "NAMES", "PORTABLE", "SINCE_SM89"]
+__all__ = ["BEFORE_SM89", "PORTABLE", "SINCE_SM89"]

@@ -8,6 +8,7 @@ includes a header: NVRTC then needs no include path, and parses little.
 from __future__ import annotations
 
 import re
+from functools import cache
 
 from . import cuda_copies, cuda_fast, cuda_float8, cuda_mbarrier
 from .cuda_types import CudaTarget
@@ -325,16 +326,23 @@ DEVICE |= cuda_mbarrier.DEVICE
 DEVICE |= cuda_copies.DEVICE
 
 
+@cache
+def _functions(bf16: bool, float8: bool) -> tuple[cuda_float8.Functions, cuda_float8.Functions]:
+    """What is an instruction on a GPU with conversions to these types, and what is plain C++."""
+    device, portable = dict(DEVICE), dict(PORTABLE)
+    for there, since, before in (
+        (bf16, _SINCE_SM80, BEFORE_SM80),
+        (float8, cuda_float8.SINCE_SM89, cuda_float8.BEFORE_SM89),
+    ):
+        (device if there else portable).update(since if there else before)
+    return device, portable
+
+
 class Prelude:
     """The device functions that a kernel's source needs, in an order in which each follows what it needs."""
 
     def __init__(self, target: CudaTarget):
-        self._device = {**DEVICE, **_SINCE_SM80} if target.has_bf16 else dict(DEVICE)
-        self._portable = dict(PORTABLE) if target.has_bf16 else {**PORTABLE, **BEFORE_SM80}
-        if target.has_float8:
-            self._device |= cuda_float8.SINCE_SM89
-        else:
-            self._portable |= cuda_float8.BEFORE_SM89
+        self._device, self._portable = _functions(target.has_bf16, target.has_float8)
         self._needed: dict[str, bool] = {}  # name -> whether only a GPU has it
         self._written: dict[str, str] = {}
 

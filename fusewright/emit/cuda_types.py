@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..core.dtypes import DType, compute_type
+from ..core.float8 import FORMATS
 from ..loop.ir import Arg, Imm
 
 
@@ -61,10 +62,11 @@ _VALUE = {
     "u32": "unsigned",
     "bool": "bool",
 }
-FLOAT8 = ("f8e4m3", "f8e4m3s", "f8e5m2")
-_STORED = {**_VALUE, "bool": "unsigned char", "bf16": "unsigned short", "f16": "unsigned short"} | dict.fromkeys(
-    FLOAT8, "unsigned char"
-)
+_STORED = {
+    **_VALUE,
+    **{"bool": "unsigned char", "bf16": "unsigned short", "f16": "unsigned short"},
+    **dict.fromkeys(FORMATS, "unsigned char"),
+}
 _UNSIGNED = {"i64": "unsigned long long", "i32": "unsigned", "i16": "unsigned", "i8": "unsigned"}
 
 

@@ -18,7 +18,7 @@ from ..core.errors import CompilerError
 from ..loop.ir import Arg, Buf, Fail, For, Func, If, Imm, Let, Parallel, Prefetch, Reg, Set, Stmt, Store, Turn, Var
 from . import llvm_strided, llvm_turn
 from .llvm_ops import Ops
-from .llvm_types import literal, scalar, stored, vector
+from .llvm_types import literal, scalar, splat, stored, vector
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,8 +193,7 @@ class _Function:
     def value(self, a: Arg) -> str:
         """An operand's text; mutable registers are read here."""
         if isinstance(a, Imm):
-            text = literal(a.value, a.dtype)
-            return text if a.lanes == 1 else f"splat ({scalar(a.dtype)} {text})"
+            return splat(scalar(a.dtype), literal(a.value, a.dtype), a.lanes)
         if a.name in self.vars:
             t = self.fresh()
             self.line(f"{t} = load {self.type(a)}, ptr %{a.name}.slot")

@@ -41,6 +41,7 @@ from collections.abc import Sequence
 
 from ..core.dtypes import DType, f32, f64
 from . import llvm_fits as fits
+from .llvm_types import splat
 
 _LIBM = ("exp", "exp2", "log", "log2", "log10", "log1p", "expm1", "tanh", "erf", "sin", "cos")
 _HAND = frozenset(_LIBM)
@@ -83,7 +84,7 @@ class _Text:
         return name
 
     def splat(self, scalar: str, text: str) -> str:
-        return text if self.n == 1 else f"splat ({scalar} {text})"
+        return splat(scalar, text, self.n)
 
     def c(self, v: float | str) -> str:
         """A float operand: a constant of every lane, or a register as it is."""

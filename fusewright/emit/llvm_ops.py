@@ -10,7 +10,7 @@ from ..loop.ir import Let
 from . import llvm_float8, llvm_parts
 from .llvm_rules import RULES, Op, Writer
 from .llvm_special import Special
-from .llvm_types import mangle, vector
+from .llvm_types import mangle, splat, vector
 
 
 class Ops(Special):
@@ -164,4 +164,4 @@ _NAN = 0x7FC00000
 
 
 def _i32(n: int, lanes: int) -> str:
-    return str(n) if lanes == 1 else f"splat (i32 {n})"
+    return splat("i32", n, lanes)

@@ -6,7 +6,7 @@ sixteen counters, so one evaluation on sixteen lanes serves four vectors.
 
 from __future__ import annotations
 
-from .llvm_types import vector
+from .llvm_types import splat, vector
 
 _M0, _M1 = 0xD2511F53, 0xCD9E8D57
 _W0, _W1 = 0x9E3779B9, 0xBB67AE85
@@ -32,7 +32,7 @@ class _Text:
         return name
 
     def const(self, ty: str, n: int) -> str:
-        return str(n) if self.lanes == 1 else f"splat ({ty} {n})"
+        return splat(ty, n, self.lanes)
 
     def broadcast(self, scalar: str) -> str:
         if self.lanes == 1:

@@ -9,7 +9,7 @@ from typing import Any, Protocol
 
 from ..core.dtypes import DType
 from . import llvm_philox, llvm_quotients
-from .llvm_types import literal, mangle, scalar, vector
+from .llvm_types import literal, mangle, scalar, splat, vector
 
 # SLEEF's accuracy suffix of the variant ATen's Vectorized calls
 SLEEF = {
@@ -96,7 +96,7 @@ class Op:
         d = d or self.operand
         text = literal(value, d)
         n = self.types[-1][1]
-        return text if n == 1 else f"splat ({scalar(d)} {text})"
+        return splat(scalar(d), text, n)
 
     @property
     def mask_ty(self) -> str:
@@ -456,7 +456,7 @@ def _extreme_lane(o: Op, d: DType, n: int) -> None:
         """The bits below the sign turned over if it is set: of floats as of such integers, back again."""
 
         def c(k: int) -> str:
-            return str(k) if lanes == 1 else f"splat ({elem} {k})"
+            return splat(elem, k, lanes)
 
         sign = o.t(f"ashr {ty} {x}, {c(bits - 1)}")
         return o.t(f"xor {ty} {x}, {o.t(f'lshr {ty} {sign}, {c(1)}')}")

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..core.dtypes import DType, rounded
+from ..core.float8 import FORMATS
 
 _SCALAR = {
     "f64": "double",
@@ -21,7 +22,7 @@ _SCALAR = {
     "u32": "i32",
     "bool": "i1",
 }
-_STORED = {**_SCALAR, "bool": "i8", "bf16": "i16", "f16": "half", "f8e4m3": "i8", "f8e4m3s": "i8", "f8e5m2": "i8"}
+_STORED = {**_SCALAR, "bool": "i8", "bf16": "i16", "f16": "half", **dict.fromkeys(FORMATS, "i8")}
 _SUFFIX = {"double": "f64", "float": "f32", "half": "f16"}
 
 
@@ -37,6 +38,11 @@ def stored(d: DType) -> str:
 
 def vector(elem: str, lanes: int) -> str:
     return elem if lanes == 1 else f"<{lanes} x {elem}>"
+
+
+def splat(elem: str, x: int | float | str, lanes: int) -> str:
+    """The same constant in all lanes."""
+    return str(x) if lanes == 1 else f"splat ({elem} {x})"
 
 
 def mangle(elem: str, lanes: int) -> str:

@@ -24,7 +24,7 @@ from .rewriting import arguments, call_like, inline, replace, tidy
 aten = torch.ops.aten
 
 _REAL = {torch.complex64: torch.float32, torch.complex128: torch.float64}
-_SAME = {aten.clone.default, aten.neg.default, aten.alias.default, aten.detach.default}
+_SAME = {aten.neg.default, aten.alias.default, aten.detach.default}
 _CONJUGATE = {aten._conj.default, aten._conj_physical.default, aten.conj_physical.default}
 _SUMS = {aten.add.Tensor, aten.sub.Tensor}
 _AS_IS = {aten.resolve_conj.default, aten.resolve_neg.default}
@@ -41,7 +41,7 @@ _LOOKS: dict[Any, Callable[[int, tuple[Any, ...]], tuple[Any, ...]]] = {
     aten.slice.Tensor: lambda rank, a: ((a[0] if a else 0) % rank, *a[1:]),
 }
 _ARITHMETIC = {aten.mul.Tensor, *_SUMS, *_CONJUGATE, aten.neg.default}
-_KNOWN = {*_ARITHMETIC, *_SAME, *_AS_IS, *_LOOKS}
+_KNOWN = {aten.clone.default, *_ARITHMETIC, *_SAME, *_AS_IS, *_LOOKS}
 
 
 def pair_complex(gm: GraphModule) -> None:
@@ -121,7 +121,7 @@ class _Pairs:
                 return self.product(n, *n.args)
             x = self.of(a)  # type: ignore[arg-type]
             if n.target in _CONJUGATE:
-                return inline(n, lambda x: (_conjugate(x),), x)[0]
+                return inline(n, _conjugate, x)[0]
             if n.target in _SUMS:
                 return call_like(n, n.target, x, self.of(rest[0]))  # type: ignore[arg-type]
             if n.target is aten.clone.default:
@@ -141,17 +141,21 @@ class _Pairs:
 
 def _product(x: torch.Tensor, y: torch.Tensor) -> tuple[torch.Tensor]:
     a, b, c, d = x.select(-1, 0), x.select(-1, 1), y.select(-1, 0), y.select(-1, 1)
-    return (torch.cat([(a * c - b * d).unsqueeze(-1), (a * d + b * c).unsqueeze(-1)], -1),)
+    return _pair(a * c - b * d, a * d + b * c)
 
 
 def _scaled(x: torch.Tensor, y: Any) -> tuple[torch.Tensor]:
     """`y`: a real tensor or number."""
     a, b = x.select(-1, 0), x.select(-1, 1)  # a real number has an imaginary part, 0, which infinities notice
-    return (torch.cat([(a * y - b * 0.0).unsqueeze(-1), (a * 0.0 + b * y).unsqueeze(-1)], -1),)
+    return _pair(a * y - b * 0.0, a * 0.0 + b * y)
 
 
-def _conjugate(x: torch.Tensor) -> torch.Tensor:
-    return torch.cat([x.select(-1, 0).unsqueeze(-1), x.select(-1, 1).neg().unsqueeze(-1)], -1)
+def _conjugate(x: torch.Tensor) -> tuple[torch.Tensor]:
+    return _pair(x.select(-1, 0), x.select(-1, 1).neg())
+
+
+def _pair(real: torch.Tensor, imaginary: torch.Tensor) -> tuple[torch.Tensor]:
+    return (torch.cat([real.unsqueeze(-1), imaginary.unsqueeze(-1)], -1),)
 
 
 def _real(x: Any) -> bool:

@@ -65,13 +65,14 @@ class Traced:
         return self.symbols.shape(node.meta["val"].stride())
 
 
-def unsupported(t: Any) -> str:
-    """Why a (fake) tensor cannot enter a kernel, or ""."""
+def unsupported(t: Any, float8: bool = True) -> str:
+    """Why a (fake) tensor cannot enter a kernel, or "". `float8`: the kernel converts or moves, which is all that there
+    is for 8-bit floats."""
     if t.layout is not torch.strided:
         return f"layout {t.layout}"
     if why := devices.unsupported(t.device):
         return why
-    if t.dtype not in FROM_TORCH:
+    if t.dtype not in FROM_TORCH or (FROM_TORCH[t.dtype].is_float8 and not float8):
         return f"dtype {t.dtype}"
     if t.is_neg() or t.is_conj():
         return "lazy conjugate or negative"
@@ -187,17 +188,13 @@ class _Translator:
                 raise Refusal("option", f"{entry} is disabled")
             if node.meta.get("unbacked_bindings"):
                 raise Refusal("size", "a size that is known when it has run")
+            float8 = node.target in VIEWS or node.target in FLOAT8
             for n in node.all_input_nodes:
-                self.check(n)
+                self.check(n, float8)
             for t in vals:
-                if isinstance(t, torch.Tensor) and (why := unsupported(t)):
+                if isinstance(t, torch.Tensor) and (why := unsupported(t, float8)):
                     raise Refusal("unsupported", f"result has {why}")
             unit.device = self.device(node, vals)
-            float8 = any(r is not None and r.dtype.is_float8 for r in self.operands(node))
-            if (float8 or any(isinstance(t, torch.Tensor) and FROM_TORCH[t.dtype].is_float8 for t in vals)) and (
-                node.target not in VIEWS and node.target not in FLOAT8
-            ):
-                raise Refusal("dtype", "8-bit floats are converted and moved, and no more than that")
             dtypes: tuple[DType, ...] = tuple(FROM_TORCH[t.dtype] for t in vals if isinstance(t, torch.Tensor))
             shapes: tuple[Shape, ...] = tuple(
                 self.out.symbols.shape(t.shape) for t in vals if isinstance(t, torch.Tensor)
@@ -295,10 +292,10 @@ class _Translator:
         fresh = tuple(v and self.b.full(v.shape, 0, v.dtype) for v in (got if isinstance(got, tuple) else (got,)))
         return fresh if isinstance(got, tuple) else fresh[0]
 
-    def check(self, n: Node) -> None:
+    def check(self, n: Node, float8: bool) -> None:
         val = n.meta.get("val")
         for t in val if isinstance(val, (list, tuple)) else (val,):
-            if isinstance(t, torch.Tensor) and (why := unsupported(t)):
+            if isinstance(t, torch.Tensor) and (why := unsupported(t, float8)):
                 raise Refusal("unsupported", f"operand {n.name} has {why}")
             if isinstance(t, torch.SymBool):
                 raise Refusal("unsupported", f"operand {n.name} is a symbolic {type(t).__name__}")

@@ -75,18 +75,17 @@ def _padded(n: Node) -> bool:
                 part = call_like(n, aten.slice.Tensor, part, d, 0, size)
         if part.meta["val"].stride() != out.stride() and _seen(n):
             part = call_like(n, aten.clone.default, part, memory_format=torch.contiguous_format)
-    new = [before := before.next]
-    while before is not part:
-        new.append(before := before.next)
     replace(n, part)
     if copied:
-        _hurry(new)
+        _hurry(before.next, part)
     return True
 
 
-def _hurry(nodes: list[Node]) -> None:
-    """Move neighbours, and views that they read, before other products and what those alone need."""
-    nodes = list(nodes)
+def _hurry(first: Node, last: Node) -> None:
+    """Move nodes from one to another, and views that they read, before other products and what those alone need."""
+    nodes = [first]
+    while nodes[-1] is not last:
+        nodes.append(nodes[-1].next)
     read = {i for x in nodes for i in x.all_input_nodes}
     place = nodes[0].prev
     while place.target in (*_MATRICES, *VIEWS, aten.constant_pad_nd.default):
