@@ -50,7 +50,7 @@ def fuse(
     call if modules or objects among the arguments hold them, in attributes or containers, or if they are tables that
     the function has made of constants and kept; others that are no arguments are an error. It sees a tensor of its
     own for each argument: `x is y` is False for one that is given twice. If it asks where a tensor lies in memory or
-    what autograd noted about an argument (`storage_offset()`, `is_leaf`, ...), turns a size or a tensor into text,
+    what autograd noted about an argument (`storage_offset()`, `is_leaf`, ...), turns a tensor into text,
     assigns to a tensor (`data`, `grad`, an attribute), or seeds, saves or holds a generator of random numbers, the
     plain function runs. A size is an instance of `int`, and an argument one of `Parameter` if it is one, but their
     `type` is another.

@@ -4,6 +4,8 @@ With q = a // d and r = a % d, (a + l) // d is q + (r + l) // d. If d is at leas
 is whether l has reached d - r. If it is less, r + l is below twice the lanes, and its quotient the high half of a
 product with the reciprocal in 16 bits, rounded up: exact, since what is added to r + l by rounding is below 2^-10 (see
 "Division by invariant integers using multiplication", Granlund and Montgomery, 1994).
+
+The first number may be negative (its lane is masked off, and later ones are not): q is rounded down, for ~a // d is ~q.
 """
 
 from __future__ import annotations
@@ -12,7 +14,7 @@ from .llvm_types import vector
 
 
 def define(name: str, lanes: int) -> str:
-    """The function (a, d: i64) -> the quotients (a + l) // d of lanes l; a is not negative, and d not 0."""
+    """The function (a, d: i64) -> the quotients (a + l) // d of lanes l, rounded down; d is not 0."""
     ty, wide = vector("i32", lanes), vector("i64", lanes)
     ramp = "<" + ", ".join(f"i32 {k}" for k in range(lanes)) + ">"
 
@@ -25,7 +27,10 @@ def define(name: str, lanes: int) -> str:
 
     lines = [
         f"define internal {wide} @{name}(i64 %a, i64 %d) alwaysinline nounwind memory(none) {{",
-        "  %q = udiv i64 %a, %d",
+        "  %sign = ashr i64 %a, 63",
+        "  %above = xor i64 %a, %sign",
+        "  %above.q = udiv i64 %above, %d",
+        "  %q = xor i64 %above.q, %sign",
         "  %whole = mul i64 %q, %d",
         "  %r = sub i64 %a, %whole",
         "  %left = sub i64 %d, %r",

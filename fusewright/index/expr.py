@@ -150,7 +150,7 @@ class Ix(Meaning):
             for a in m:
                 if a is axis:
                     n += 1
-                elif a.kind == "div" and not within and axis in a.ix.atoms():
+                elif a.kind == "div" and ((not within and axis in a.ix.atoms()) or a.ix.looks_up(axis)):
                     return None
                 elif a.kind == "value" and axis in value_axes(a):
                     return None
@@ -162,6 +162,10 @@ class Ix(Meaning):
                     return None
                 acc[rest] = acc.get(rest, 0) + c
         return _poly(acc)
+
+    def looks_up(self, axis: Atom) -> bool:
+        """Whether run-time values in it depend on `axis`."""
+        return any(a.kind == "value" and axis in value_axes(a) for a in self.atoms())
 
     def without(self, axis: Atom) -> Ix:
         """The terms that do not mention `axis` at top level."""

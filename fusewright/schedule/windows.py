@@ -18,7 +18,7 @@ from typing import NamedTuple
 from ..fusion import scalar as sc
 from ..fusion.ir import Buffer, Fusion
 from ..fusion.scalar import Expr, on_positions
-from ..index.expr import ONE, ZERO, Atom, Ix, axis, ix, value_axes
+from ..index.expr import ONE, ZERO, Atom, Ix, axis, ix
 from .quotients import Size, multiple
 
 MOST = 4  # windows that are read for a vector
@@ -134,7 +134,7 @@ def _lanes(p: Ix, v: Atom, lanes: int) -> tuple[Ix, Ix, list[int]] | None:
     """What `p` is in the first lane of the k-th vector, in terms of k and in terms of v, and what each lane adds to it.
     None if that differs from vector to vector."""
     assert v.extent is not None
-    if any(a.kind == "value" and v in value_axes(a) for a in p.atoms()):
+    if p.looks_up(v):
         return None
     k = axis(f"{v.name}/{lanes}", (v.extent + lanes - 1) // ix(lanes))
     first = p.subst({v: k * lanes})

@@ -25,12 +25,14 @@ from torch.utils._sympy.value_ranges import SymPyValueRangeAnalysis, ValueRanges
 _SYMBOLIC = (torch.SymInt, torch.SymFloat)
 
 
-def _value(x: Any) -> Any:
+def value(x: Any) -> Any:
     """What a symbolic number is in this call, as a condition of the trace; also in lists and tuples."""
     if type(x) in (list, tuple):
-        return type(x)(map(_value, x))
+        return type(x)(map(value, x))
     if type(x) is torch.SymInt:
         return x.node.guard_int("", 0)
+    if type(x) is torch.SymBool:
+        return x.node.guard_bool("", 0)
     return x.node.guard_float("", 0) if type(x) is torch.SymFloat else x
 
 
@@ -43,7 +45,7 @@ _plain_hash = torch.SymInt.__hash__
 
 def _hash(x: torch.SymInt) -> int:
     """The hash of its value, where a trace has been found to need it."""
-    return hash(_value(x)) if getattr(x.node.shape_env, "hashes", False) else _plain_hash(x)
+    return hash(value(x)) if getattr(x.node.shape_env, "hashes", False) else _plain_hash(x)
 
 
 def unhashable(e: Exception) -> bool:
@@ -87,7 +89,7 @@ def _where(name: str, holds: Callable[..., Any], symbolic: Callable[..., Any]) -
         if holds(*args):
             return symbolic(*args)
         plain(*map(_hint, args))
-        return plain(*map(_value, args))
+        return plain(*map(value, args))
 
     return function
 
@@ -157,7 +159,7 @@ def _of_symbols(plain: Callable[..., Any], symbolic: Callable[..., Any]) -> Call
 
 
 def _specialised(plain: Callable[..., Any]) -> Callable[..., Any]:
-    return lambda *args, **options: plain(*map(_value, args), **{k: _value(x) for k, x in options.items()})
+    return lambda *args, **options: plain(*map(value, args), **{k: value(x) for k, x in options.items()})
 
 
 _LARGEST, _FACTORIAL = 709.0, 170.0  # exp and gamma of these are finite
@@ -200,7 +202,7 @@ def replacements() -> Iterator[tuple[Any, str, Any]]:
         yield t, "__rdivmod__", lambda x, y: _divmod(y, x)
         yield t, "sqrt", _FUNCTIONS["sqrt"]  # NumPy's functions of other objects call their methods
         for name in _OF_NUMPY:  # not all are Python's to the last bit
-            yield t, name, lambda x, name=name: getattr(sys.modules["numpy"], name)(_value(x))
+            yield t, name, lambda x, name=name: getattr(sys.modules["numpy"], name)(value(x))
 
 
 def replaced(x: Any) -> bool:
@@ -216,4 +218,4 @@ def imported(names: dict[str, Any]) -> dict[str, Any]:
     return {name: _BY_PLAIN[x] for name, x in functions if x in _BY_PLAIN}
 
 
-__all__ = ["imported", "replaced", "replacements", "sym_exp", "sym_log", "unhashable"]
+__all__ = ["imported", "replaced", "replacements", "sym_exp", "sym_log", "unhashable", "value"]

@@ -1,9 +1,10 @@
 """What a traced function asks about its surroundings and arguments beside values, and what becomes of it.
 
 The grad mode and the inference mode are answered, and such a trace is for calls in the same modes only; so are
-attributes that programs give tensors (`attributes.py`). Where a tensor lies in memory and what autograd noted about an
-argument are no part of a signature, and the text of a size or a tensor is another one in each call: the plain function
-runs. So it does for what autograd or a tensor is told and no graph says, a gradient or other memory that is assigned,
+attributes that programs give tensors (`attributes.py`). The text of a size or a number is that of its value, which is a
+condition of the trace then: programs write it into messages of checks, but may look something up by it. Where a tensor
+lies in memory and what autograd noted about an argument are no part of a signature, and the text of a tensor is another
+one in each call: the plain function runs. So it does for what autograd or a tensor is told and no graph says, a gradient or other memory that is assigned,
 and where a generator of random numbers is looked at or set.
 `torch.compiler.is_compiling()` is true in a trace, as it is in those of `torch.compile` and `torch.export`: programs
 leave out then what no trace can do, as checks of values.
@@ -126,8 +127,10 @@ class _Asked:
                 for f in (self.is_grad_enabled, self.is_inference_mode_enabled):
                     self.replace(torch, f.__name__, f)
                 self.replace(torch.compiler, "is_compiling", self.is_compiling)
-                for t in (*_NUMBERS, FunctionalTensor):
-                    self.replace(t, "__repr__", self.text(vars(t)["__repr__"]))
+                for t in _NUMBERS:
+                    self.replace(t, "__repr__", self.spelled(vars(t)["__repr__"]))
+                    self.replace(t, "__format__", self.formatted)
+                self.replace(FunctionalTensor, "__repr__", self.text(vars(FunctionalTensor)["__repr__"]))
                 self.replace(FunctionalTensor, "__getattr__", self.missing)
                 self.replace(FunctionalTensor, "__getattribute__", self.of_tensors)
                 self.replace(FunctionalTensor, "__dir__", self.names_of)
@@ -198,11 +201,27 @@ class _Asked:
     def text(self, plain: Callable[[Any], str]) -> Callable[[Any], str]:
         def __repr__(x: Any) -> str:
             if threading.get_ident() in self.traces and _users(sys._getframe(1)):
-                what = "a tensor" if isinstance(x, torch.Tensor) else "a size or a number"
-                raise Refusal("argument", f"it turns {what} into text, which a trace does not know")
+                raise Refusal("argument", "it turns a tensor into text, which a trace does not know")
             return plain(x)
 
         return __repr__
+
+    def spelled(self, plain: Callable[[Any], str]) -> Callable[[Any], str]:
+        def __repr__(x: Any) -> str:
+            if threading.get_ident() in self.traces and _users(sys._getframe(1)):
+                return repr(numbers.value(x))
+            return plain(x)
+
+        return __repr__
+
+    @property
+    def formatted(self) -> Callable[[Any, str], str]:
+        def __format__(x: Any, how: str) -> str:
+            if threading.get_ident() in self.traces and _users(sys._getframe(1)):
+                return format(numbers.value(x), how)
+            return object.__format__(x, how)
+
+        return __format__
 
     @property
     def missing(self) -> Callable[[Any, str], Any]:

@@ -36,10 +36,10 @@ define void @run(i64 %a, i64 %d, ptr %p) {{
     run = ctypes.CFUNCTYPE(None, ctypes.c_int64, ctypes.c_int64, ctypes.c_void_p)(engine.get_function_address("run"))
     out = np.zeros(lanes, np.int64)
     for d in (*range(1, 3 * lanes), 1000, *LARGE):
-        for a in {*range(4 * lanes), d - 1, d, 3 * d - lanes // 2, 3 * d + d // 2, *(n - lanes for n in LARGE)}:
-            if a >= 0:
-                run(a, d, out.ctypes.data)
-                np.testing.assert_array_equal(out, (a + np.arange(lanes)) // d, err_msg=f"{a} by {d}")
+        some = {*range(-4 * lanes, 4 * lanes), d - 1, d, 3 * d - lanes // 2, 3 * d + d // 2}
+        for a in {*some, *(n - lanes for n in LARGE), *(-n for n in LARGE)}:
+            run(a, d, out.ctypes.data)
+            np.testing.assert_array_equal(out, (a + np.arange(lanes)) // d, err_msg=f"{a} by {d}")
 
 
 @pytest.mark.parametrize("n", [1, 2, 3, 7, 16, 17, 40])

@@ -155,24 +155,73 @@ def test_traces_of_two_threads_that_overlap() -> None:
         lambda x, n: f"{x.shape}",
         lambda x, n: f"{n * 2} {x.shape[0] / 2}",
         lambda x, n: f"{[n]!s}",
+        lambda x, n: f"{n:04d} {n / 2:.3f} {x.shape[0]!r:>5}",
+        lambda x, n: "{} {:x}".format(n, x.shape[0]),  # noqa: UP032
         lambda x, n: "n={0}".replace("{0}", str(n)),
-        lambda x, n: repr(x),
-        lambda x, n: f"{x}",
-        lambda x, n: str((x * 2)[0]),
         lambda x, n: pprint.pformat({"n": n}),
     ],
 )
-def test_texts_are_those_of_the_call(text):
-    """A trace has symbols for sizes, and tensors without values: the plain function runs."""
+def test_texts_of_numbers_are_those_of_the_call(text):
+    """What is in a text is a condition of the trace."""
 
     def f(x, n):
         return x * 2 + 1, text(x, n)
 
-    fused = fusewright.fuse(f)
-    for x, n in ((torch.ones(3, 2), 5), (torch.ones(4, 2), 6), (torch.zeros(3, 2), 5)):
-        assert fused(x, n)[1] == f(x, n)[1]
+    fused, before = fusewright.fuse(f), counters()
+    for x, n in ((torch.ones(3, 2), 5), (torch.ones(4, 2), 6), (torch.zeros(3, 2), 5), (torch.ones(4, 2), 5)):
+        got, want = fused(x, n), f(x, n)
+        assert torch.equal(got[0], want[0]) and got[1] == want[1]
+    assert counted(before)["fuse_declined"] == 0 and 2 <= counted(before)["fuse_traces"] <= 3
     assert type(torch.SymInt.__getattribute__).__name__ == "wrapper_descriptor", "as it was"
-    assert torch.SymInt.__repr__.__module__ == "torch"
+    assert torch.SymInt.__repr__.__module__ == "torch" and "__format__" not in vars(torch.SymInt)
+
+
+def test_what_a_text_of_a_size_finds():
+    class Scaled(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.scale3, self.scale4 = (torch.nn.Parameter(torch.full((1,), k)) for k in (2.0, 5.0))
+
+        def forward(self, x):
+            return x.sin() * getattr(self, f"scale{x.shape[0]}")
+
+    m = Scaled()
+    fused, before = fusewright.fuse(m), counters()
+    for n in (3, 4, 3, 4):
+        torch.testing.assert_close(fused(torch.ones(n, 7)), m(torch.ones(n, 7)))
+    assert counted(before)["fuse_declined"] == 0 and counted(before)["fuse_traces"] == 2
+
+
+def test_messages_of_checks_are_no_reason_not_to_fuse():
+    """They are made whether the check fails or not."""
+
+    def check(holds, message):
+        if not holds:
+            raise ValueError(message)
+
+    def f(x):
+        check(x.ndim == 2 and x.shape[1] > 2, f"expected [n, more than 2], got {tuple(x.shape)}: {x.dtype}")
+        return (x * 2).softmax(-1)
+
+    fused, before = fusewright.fuse(f), counters()
+    for shape in ((3, 5), (3, 5), (4, 6)):
+        x = torch.randn(shape)
+        torch.testing.assert_close(fused(x), f(x))
+    with pytest.raises(ValueError, match=r"got \(3, 2\): torch.float32"):
+        fused(torch.ones(3, 2))
+    assert counted(before)["fuse_declined"] == 0 and counted(before)["kernels_compiled"] >= 1
+
+
+@pytest.mark.parametrize("text", [lambda x: repr(x), lambda x: f"{x}", lambda x: str((x * 2)[0])])
+def test_texts_of_tensors_are_those_of_the_call(text):
+    """A trace has tensors without values: the plain function runs."""
+
+    def f(x):
+        return x * 2 + 1, text(x)
+
+    fused = fusewright.fuse(f)
+    for x in (torch.ones(3, 2), torch.ones(4, 2), torch.zeros(3, 2)):
+        assert fused(x)[1] == f(x)[1]
 
 
 def test_an_error_has_the_text_of_the_call():
