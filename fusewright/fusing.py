@@ -46,14 +46,13 @@ def fuse(
     every grad mode, unless the function asks (`torch.is_grad_enabled()`) or there are gradients to record. Python
     code in it runs while it is traced only, which may take several runs (sizes found to be multiples are traced again
     as such), and values that are no arguments (globals, attributes of modules and objects) are read then, and are
-    conditions of the trace. Tensors are read in each
-    call if modules or objects among the arguments hold them, in attributes or containers, or if they are tables that
-    the function has made of constants and kept; others that are no arguments are an error. It sees a tensor of its
-    own for each argument: `x is y` is False for one that is given twice. If it asks where a tensor lies in memory or
-    what autograd noted about an argument (`storage_offset()`, `is_leaf`, ...), turns a tensor into text,
-    assigns to a tensor (`data`, `grad`, an attribute), or seeds, saves or holds a generator of random numbers, the
-    plain function runs. A size is an instance of `int`, and an argument one of `Parameter` if it is one, but their
-    `type` is another.
+    conditions of the trace. Tensors are read in each call if modules or objects among the arguments hold them, in
+    attributes or containers, or if they are tables that the function has made of constants and kept; others that are no
+    arguments are an error. It sees a tensor of its own for each argument: `x is y` is False for one that is given
+    twice. If it asks where a tensor lies in memory or what autograd noted about an argument (`storage_offset()`,
+    `is_leaf`, ...), turns a tensor into text (that of a size is a condition of the trace), assigns to a tensor (`data`,
+    `grad`, an attribute), or seeds, saves or holds a generator of random numbers, the plain function runs. A size is an
+    instance of `int`, and an argument one of `Parameter` if it is one, but their `type` is another.
 
     specialize: names of parameters (or True: all) whose sizes and integers are fixed in a trace instead of symbolic,
         for Python control flow that depends on them.

@@ -4,8 +4,8 @@ The grad mode and the inference mode are answered, and such a trace is for calls
 attributes that programs give tensors (`attributes.py`). The text of a size or a number is that of its value, which is a
 condition of the trace then: programs write it into messages of checks, but may look something up by it. Where a tensor
 lies in memory and what autograd noted about an argument are no part of a signature, and the text of a tensor is another
-one in each call: the plain function runs. So it does for what autograd or a tensor is told and no graph says, a gradient or other memory that is assigned,
-and where a generator of random numbers is looked at or set.
+one in each call: the plain function runs. So it does for what autograd or a tensor is told and no graph says, a
+gradient or other memory that is assigned, and where a generator of random numbers is looked at or set.
 `torch.compiler.is_compiling()` is true in a trace, as it is in those of `torch.compile` and `torch.export`: programs
 leave out then what no trace can do, as checks of values.
 A symbolic number is an instance of `int`, `float` or `bool` to code that is not torch's, and a tensor in a trace has
