@@ -33,6 +33,7 @@ from .found import VALUE, Conditions, Known, Numbers, Retrace, multiples
 from .functorch import floats_of_the_host
 from .generators import Unclear, undrawn
 from .kept import Again, Kept
+from .known_values import KnownValues
 from .lean import aot_settings, nothing_donated, without_autocast, without_history
 from .lines import Lines
 from .numbers import unhashable
@@ -221,6 +222,7 @@ class _Tracer:
             )
             cuts = self.cuts if grad else None
             lines = stack.enter_context(Lines(self.values, leaves, self.ask, cuts, self.kept, _Tracer.run.__code__))
+            stack.enter_context(KnownValues())
             with unchanged(self.described.structure, args), self.attributes.watched(leaves), self.outside.watched():
                 recorded = _grad_enabled()
                 out = self.fn(*args)

@@ -29,7 +29,7 @@ import torch
 from torch._subclasses.functional_tensor import FunctionalTensor
 
 from ..core.errors import Refusal
-from . import classes, numbers
+from . import classes, known_values, numbers
 from .attributes import MISSING, Attributes
 from .failures import PACKAGE, TORCH
 
@@ -131,6 +131,7 @@ class _Asked:
                     self.replace(t, "__repr__", self.spelled(vars(t)["__repr__"]))
                     self.replace(t, "__format__", self.formatted)
                 self.replace(FunctionalTensor, "__repr__", self.text(vars(FunctionalTensor)["__repr__"]))
+                self.replace(FunctionalTensor, "tolist", self.listed)
                 self.replace(FunctionalTensor, "__getattr__", self.missing)
                 self.replace(FunctionalTensor, "__getattribute__", self.of_tensors)
                 self.replace(FunctionalTensor, "__dir__", self.names_of)
@@ -224,6 +225,14 @@ class _Asked:
         return __format__
 
     @property
+    def listed(self) -> Callable[[Any], Any]:
+        def tolist(x: Any) -> Any:
+            mine = threading.get_ident() in self.traces and all(type(n) is int for n in x.shape)
+            return known_values.listed(x) if mine else _plain_list(x)
+
+        return tolist
+
+    @property
     def missing(self) -> Callable[[Any, str], Any]:
         def __getattr__(x: Any, name: str) -> Any:
             mine = self.traces.get(threading.get_ident())
@@ -281,6 +290,7 @@ class _Asked:
 
 
 _plain_attribute = object.__getattribute__
+_plain_list = FunctionalTensor.tolist
 _attribute_of_tensor = _T.__getattribute__
 _plain_grad_enabled, _plain_inference_enabled = torch.is_grad_enabled, torch.is_inference_mode_enabled
 _plain_is_compiling = torch.compiler.is_compiling
