@@ -16,6 +16,7 @@ import torch
 import torch.nn.functional as F
 
 from ..core.errors import Refusal
+from .numbers import value
 
 _HALF = (torch.float16, torch.bfloat16)
 
@@ -120,12 +121,22 @@ def _attention(query: Any, *args: Any, scale: Any = None, **options: Any) -> Any
     return F.scaled_dot_product_attention(query * (scale * root), *args, **options)
 
 
-def _where(plain: Callable[..., Any], ours: Callable[..., Any]) -> Callable[..., Any]:
-    """`plain`, or `ours` where it is given a symbolic float and gives a result."""
+def _pow(x: Any, exponent: Any) -> Any:
+    """By the number's value where there is a gradient, which asks for it: torch cannot tell then."""
+    needs = any(isinstance(t, torch.Tensor) and t.requires_grad for t in (x, exponent))
+    return torch.pow(value(x), value(exponent)) if needs else NotImplemented
+
+
+def _rpow(exponent: Any, x: Any) -> Any:
+    return _pow(x, exponent)
+
+
+def _where(plain: Callable[..., Any], ours: Callable[..., Any], kinds: Any = torch.SymFloat) -> Callable[..., Any]:
+    """`plain`, or `ours` where it is given a symbolic number of these kinds and gives a result."""
 
     @wraps(plain)
     def function(*args: Any, **kwargs: Any) -> Any:
-        if not any(type(x) is torch.SymFloat for x in (*args, *kwargs.values())):
+        if not any(isinstance(x, kinds) for x in (*args, *kwargs.values())):
             return plain(*args, **kwargs)
         try:
             out = ours(*args, **kwargs)
@@ -150,6 +161,13 @@ _OURS: dict[Any, Callable[..., Any]] = {
     F.pad: _pad,
     F.scaled_dot_product_attention: _attention,
 }
-CALLS: dict[Any, Callable[..., Any]] = {plain: _where(plain, ours) for plain, ours in _OURS.items()}
+_POWERS: dict[Any, Callable[..., Any]] = {
+    **dict.fromkeys((torch.pow, torch.Tensor.pow, torch.Tensor.__pow__), _pow),
+    torch.Tensor.__rpow__: _rpow,
+}
+CALLS: dict[Any, Callable[..., Any]] = {
+    **{plain: _where(plain, ours) for plain, ours in _OURS.items()},
+    **{plain: _where(plain, ours, (torch.SymFloat, torch.SymInt)) for plain, ours in _POWERS.items()},
+}
 
 __all__ = ["CALLS"]

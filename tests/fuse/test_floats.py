@@ -84,3 +84,25 @@ def test_what_eager_refuses() -> None:
     assert beta(torch.ones(3), 5) == 0
     with pytest.raises(RuntimeError, match="beta"):
         beta(torch.ones(3), -5)
+
+
+POWERS: dict[str, Callable[[Tensor, Any], Tensor]] = {
+    "pow": lambda x, p: torch.pow(x.abs(), p),
+    "a root": lambda x, p: x.abs().pow(p).sum(-1) ** (1 / p),
+    "of a number": lambda x, p: torch.pow(p, x) + (1 / p) ** x,
+    "lp_pool": lambda x, p: F.lp_pool1d(x, p, 2),
+}
+
+
+@pytest.mark.parametrize("power", POWERS.values(), ids=POWERS)
+def test_powers_with_gradients(power: Callable[[Tensor, Any], Tensor]) -> None:
+    """The gradient asks for the number: each has a trace of its own."""
+    fused, before = fusewright.fuse(power), counters()
+    with no_fallbacks():
+        for p, n in ((3, 8), (4, 8), (3, 12)):
+            x = random_tensor((3, n), seed=n).requires_grad_()
+            got, want = fused(x, p), power(x, p)
+            assert_agrees(got, want)
+            seed = random_tensor(tuple(want.shape), seed=9)
+            assert_agrees(*(torch.autograd.grad(y, x, seed) for y in (got, want)))
+    assert counted(before)["fuse_traces"] == 2 and counted(before)["fuse_declined"] == 0
