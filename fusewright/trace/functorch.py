@@ -3,7 +3,8 @@
 Where sizes are symbols, AOTAutograd takes incoming gradients to be contiguous or channels-last, whatever the results
 are. Eager's operators give them the order in memory that the results have, and gradients of inputs follow what they
 are computed from. So here gradients are traced in the order of the results (`gradients_like_results`); one that comes
-in another order after all is copied by the plan that reads it.
+in another order after all is copied by the plan that reads it. Where elements of a result share memory (`unfold`), torch
+has gradients copied into memory that is shared likewise, which leaves one of them: there they are contiguous.
 
 Operators with a float that is computed from sizes are rewritten by torch to operators of tensors that compute the
 float, in the kernel and for each element. For traces with floats of the host that is left out (`floats_of_the_host`).
@@ -17,6 +18,7 @@ kept if random operators were made functional by torch; that takes 10 to 20 ms, 
 
 from __future__ import annotations
 
+import operator
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -66,22 +68,28 @@ class Replaced:
 
 def _gradient_like(plain: Callable[[Any], Any], x: Any) -> Any:
     """torch's function: (the gradient of a result `x` as it is traced, what its runtime makes of real ones, ...)."""
+    if not isinstance(x, torch.Tensor) or is_traceable_wrapper_subclass(x):
+        return plain(x)
+    if not _in_order(x, operator.ge):
+        x = x.contiguous()
     out = plain(x)
-    if not isinstance(x, torch.Tensor) or is_traceable_wrapper_subclass(x) or not _dense(x):
-        return out
-    return (x.detach(), *out[1:])
+    return (x.detach(), *out[1:]) if _in_order(x, operator.eq) else out
 
 
-def _dense(x: torch.Tensor) -> bool:
-    """Whether a tensor is dense in some order of dimensions, as far as is known without assuming anything of sizes."""
-    expected: Any = 1
+def _in_order(x: torch.Tensor, holds: Callable[[Any, Any], Any]) -> bool:
+    """Whether there is an order of dimensions in which each stride is (`eq`) what the ones before it span, so that `x`
+    is dense, or at least that (`ge`), so that no two elements share memory; as far as is known without assuming
+    anything of sizes."""
+    spanned: Any = 1
     left = {d for d in range(x.dim()) if not statically_known_true(x.shape[d] == 1)}
     while left:
-        d = next((d for d in left if statically_known_true(x.stride(d) == expected)), None)
+        found = [d for d in left if statically_known_true(holds(x.stride(d), spanned))]
+        least = (d for d in found if all(statically_known_true(x.stride(d) <= x.stride(e)) for e in left))
+        d = next((d for d in found if statically_known_true(x.stride(d) == spanned)), next(least, None))
         if d is None:
             return False
         left.remove(d)
-        expected = expected * x.shape[d]
+        spanned = x.stride(d) * x.shape[d]
     return True
 
 

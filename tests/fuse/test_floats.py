@@ -90,7 +90,6 @@ POWERS: dict[str, Callable[[Tensor, Any], Tensor]] = {
     "pow": lambda x, p: torch.pow(x.abs(), p),
     "a root": lambda x, p: x.abs().pow(p).sum(-1) ** (1 / p),
     "of a number": lambda x, p: torch.pow(p, x) + (1 / p) ** x,
-    "lp_pool": lambda x, p: F.lp_pool1d(x, p, 2),
 }
 
 
