@@ -3,8 +3,8 @@
 Where sizes are symbols, AOTAutograd takes incoming gradients to be contiguous or channels-last, whatever the results
 are. Eager's operators give them the order in memory that the results have, and gradients of inputs follow what they
 are computed from. So here gradients are traced in the order of the results (`gradients_like_results`); one that comes
-in another order after all is copied by the plan that reads it. Where elements of a result share memory (`unfold`), torch
-has gradients copied into memory that is shared likewise, which leaves one of them: there they are contiguous.
+in another order after all is copied by the plan that reads it. Where elements of a result share memory (`unfold`),
+torch has gradients copied into memory that is shared likewise, which leaves one of them: there they are contiguous.
 
 Operators with a float that is computed from sizes are rewritten by torch to operators of tensors that compute the
 float, in the kernel and for each element. For traces with floats of the host that is left out (`floats_of_the_host`).
