@@ -358,10 +358,12 @@ def _cast(o: Op) -> None:
         o.done(f"{'fpext' if dst.itemsize > src.itemsize else 'fptrunc'} {o.ty} {o.a[0]} to {to}")
     elif src.is_float:
         if dst.itemsize >= 4:
-            o.done(f"{'fptosi' if dst.kind == 'i' else 'fptoui'} {o.ty} {o.a[0]} to {to}")
+            got = o.t(f"{'fptosi' if dst.kind == 'i' else 'fptoui'} {o.ty} {o.a[0]} to {to}")
+            o.done(f"freeze {to} {got}")  # else a comparison may be made of the number before it was converted
         else:  # as C does on this machine: through int, keeping the low bits; PyTorch itself asks for 64 to uint8
             wide = vector("i64" if src.itemsize == 8 and dst.kind == "u" and dst.itemsize == 1 else "i32", o.lanes)
-            o.done(f"trunc {wide} {o.t(f'fptosi {o.ty} {o.a[0]} to {wide}')} to {to}")
+            got = o.t(f"fptosi {o.ty} {o.a[0]} to {wide}")
+            o.done(f"trunc {wide} {o.t(f'freeze {wide} {got}')} to {to}")
     elif dst.is_float:
         o.done(f"{'sitofp' if src.kind == 'i' else 'uitofp'} {o.ty} {o.a[0]} to {to}")
     elif dst.itemsize > src.itemsize:

@@ -32,6 +32,7 @@ from .gpu_fit import HALF, THREADS
 from .quotients import multiple
 
 WASTE = 16  # at most one of so many vectors of a row's tiles is beyond its end, if that can be
+ABREAST = 2  # vectors of a thread at a time, at most, where rows follow each other in a tile as no width suits them
 UNUSED = 8  # more than one of so many makes rows follow each other in a tile, or tiles narrower
 AS_ONE = 64  # vectors of a row, at most, if rows are to be walked as one where a point takes much arithmetic besides
 OTHERS = 4  # operands that are read lane by lane then, at most
@@ -91,8 +92,10 @@ class Tiles(Anchors):
             return f, self._joined(base, rows, v, HALF, self._busy(most, self.size(rows) * vectors)), {}
         steps = self._busy(steps, self.size(rows) * vectors, ct * rt)
         if rows:
-            ct = _wasting_little(ct, steps, vectors)
-            rt = HALF // ct
+            narrow = _wasting_little(ct, steps, vectors)
+            if whole and narrow < ct:  # less of a row side by side: memory gives it more slowly
+                return f, self._joined(base, rows, v, HALF, min(steps, ABREAST)), {}
+            ct, rt = narrow, HALF // narrow
         return f, replace(base, row_threads=rt, col_threads=ct, steps=steps), {}
 
     def _as_one(self, f: Fusion, order: list[Atom], lanes: int) -> Settled | None:
@@ -239,8 +242,10 @@ class Tiles(Anchors):
 
 def _ahead(f: Fusion, v: Atom, lanes: int, moved: bool = False) -> tuple[int, int]:
     """(bytes that a thread reads for a vector, vectors that it should ask for at a time). Of the pieces of a cat a
-    vector is one, unless rows are `moved`: then it may lie across two, and each is looked at on its own."""
+    vector is one, unless rows are `moved`: then it may lie across two, and each is looked at on its own. What is the
+    same for other points is near, if something is not."""
     loads = {e for e in sc.walk([s.body for s in f.stores()]) if e.kind == "load" and v in e.data[1].axes()}
+    loads = {e for e in loads if every_axis(e.data[1]) >= set(f.axes)} or loads
     always, maybe = ({e.data[:2]: lanes * e.data[2].itemsize for e in loads if bool(e.args) == m} for m in (0, 1))
     flight = sum(always.values()) + (sum if moved else max)((0, *maybe.values()))
     return flight, _at_a_time(flight, FLIGHT if moved else FLIGHT // 2, POINTS if lanes == 1 and flight < 4 else 4)

@@ -115,3 +115,46 @@ def test_outer_sums_of_rows_that_are_no_multiple_of_a_vector(dtype: DType, one: 
 
     sizes = {"k": 2, "n": 5, "m": 34}
     assert (len(check_gpu(graph_of(program), sizes).schedule.rows) == 0) == one
+
+
+def joined(dtype: DType, parts: int) -> Callable[[Builder], Value]:
+    def program(b: Builder) -> Value:
+        x = [b.input(dtype, (N, M)) for _ in range(parts)]
+        return b.neg(b.cat(x, 1) if parts > 1 else b.mul(x[0], b.expand(b.input(dtype, (M,)), (N, M))))
+
+    return program
+
+
+@pytest.mark.parametrize(
+    ("dtype", "parts", "m", "rows"),  # rows: axes that tiles do not take together
+    [
+        (bf16, 3, 1536, 0),  # 576 vectors: no multiple of a block's threads, or of twice as many
+        (bf16, 1, 1152, 0),
+        (f32, 1, 576, 0),
+        (bf16, 2, 1024, 1),  # a row is two tiles, and nothing is beyond its end
+        (f32, 1, 512, 1),
+        (bf16, 3, 1501, 1),  # no whole vectors
+    ],
+)
+def test_rows_that_no_width_of_a_tile_suits_follow_each_other(dtype: DType, parts: int, m: int, rows: int) -> None:
+    """Not narrow tiles of several rows: on an H200 3x29127x1536 float16 took 139 us so, and takes 130."""
+    graph = graph_of(joined(dtype, parts))
+    s = gpu_kernel(graph, {"n": 30000, "m": m}, H200).schedule
+    assert len(s.rows) == rows and (rows or (s.row_threads, s.col_threads) == (1, 128))
+    check_gpu(graph, {"n": 5, "m": m}, compiled=gpu_kernel(graph, {"n": 30000, "m": m}, H200))
+
+
+@pytest.mark.parametrize(("tables", "steps"), [(1, 2), (0, 2), (2, 2)])
+def test_tables_that_all_rows_read_are_near(tables: int, steps: int) -> None:
+    """A thread asks for as many vectors at a time as without them."""
+
+    def program(b: Builder) -> Value:
+        x = b.neg(b.input(bf16, (N, M)))
+        for _ in range(tables):
+            x = b.mul(x, b.expand(b.input(bf16, (M,)), (N, M)))
+        return x
+
+    graph = graph_of(program)
+    c = gpu_kernel(graph, {"n": 16384, "m": 4096}, H200)
+    assert c.schedule.steps == steps
+    check_gpu(graph, {"n": 3, "m": 4096}, compiled=c)

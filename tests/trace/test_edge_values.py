@@ -368,3 +368,13 @@ def test_index_reduce_of_booleans(reduce: str) -> None:
         f(x, source)
     with pytest.raises(NotImplementedError):
         compiled(f)(x, source)
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.bfloat16])
+@pytest.mark.parametrize("to", [torch.int64, torch.int32, torch.int16, torch.int8, torch.uint8], ids=str)
+def test_comparisons_of_what_no_integer_holds(to: torch.dtype, dtype: torch.dtype) -> None:
+    """They are made of the integers, which eager's conversion gives, not of the numbers before it."""
+    far = [math.inf, -math.inf, math.nan, 1e30, -1e30, 3e9, 200.5, -200.7, 5.5, 0.0]
+    x, y = torch.tensor(far * 4, dtype=dtype), torch.linspace(-3, 3, 40)
+    assert_as_eager(lambda x, y: x.to(to) > y, x, y)
+    assert_as_eager(lambda x, y: (x.to(to) <= y) & (x.to(to).float() * 2 != y), x, y)
