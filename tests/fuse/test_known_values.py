@@ -152,7 +152,27 @@ def scattered(x: Tensor) -> Tensor:
     return x + z.sum().item()
 
 
-@pytest.mark.parametrize("f", [of_an_argument, of_a_size, random, unset, written_to, written_to_in_part, scattered])
+@torch.library.custom_op("fusewright_tests::drawn", mutates_args=())
+def _drawn(n: int) -> Tensor:
+    DRAWN.append(n)
+    return torch.full((n,), float(len(DRAWN)))
+
+
+@_drawn.register_fake
+def _(n: int) -> Tensor:
+    return torch.empty(n)
+
+
+DRAWN: list[int] = []
+
+
+def of_an_operator_of_others(x: Tensor) -> Tensor:
+    return x * torch.ops.fusewright_tests.drawn(3).sum().item()
+
+
+@pytest.mark.parametrize(
+    "f", [of_an_operator_of_others, of_an_argument, of_a_size, random, unset, written_to, written_to_in_part, scattered]
+)
 def test_values_that_are_not(f: Callable[[Tensor], Tensor]) -> None:
     with pytest.raises(UserError, match="needs the value of a tensor"):
         fusewright.fuse(f)(XS[0])
