@@ -150,9 +150,9 @@ class Ix(Meaning):
             for a in m:
                 if a is axis:
                     n += 1
-                elif a.kind == "div" and ((not within and axis in a.ix.atoms()) or a.ix.looks_up(axis)):
+                elif a.kind == "div" and not within and axis in a.ix.atoms():
                     return None
-                elif a.kind == "value" and axis in value_axes(a):
+                elif a.kind in ("div", "value") and a.ix.looks_up(axis):
                     return None
             if n > 1:
                 return None

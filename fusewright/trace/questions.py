@@ -199,9 +199,13 @@ class _Asked:
     def is_compiling(self) -> bool:
         return threading.get_ident() in self.traces or _plain_is_compiling()
 
+    def program(self, frame: FrameType) -> bool:
+        """Whether it is a program that is traced in this thread that calls from here."""
+        return threading.get_ident() in self.traces and _users(frame)
+
     def text(self, plain: Callable[[Any], str]) -> Callable[[Any], str]:
         def __repr__(x: Any) -> str:
-            if threading.get_ident() in self.traces and _users(sys._getframe(1)):
+            if self.program(sys._getframe(1)):
                 raise Refusal("argument", "it turns a tensor into text, which a trace does not know")
             return plain(x)
 
@@ -209,7 +213,7 @@ class _Asked:
 
     def spelled(self, plain: Callable[[Any], str]) -> Callable[[Any], str]:
         def __repr__(x: Any) -> str:
-            if threading.get_ident() in self.traces and _users(sys._getframe(1)):
+            if self.program(sys._getframe(1)):
                 return repr(numbers.value(x))
             return plain(x)
 
@@ -218,7 +222,7 @@ class _Asked:
     @property
     def formatted(self) -> Callable[[Any, str], str]:
         def __format__(x: Any, how: str) -> str:
-            if threading.get_ident() in self.traces and _users(sys._getframe(1)):
+            if self.program(sys._getframe(1)):
                 return format(numbers.value(x), how)
             return object.__format__(x, how)
 
@@ -259,7 +263,7 @@ class _Asked:
     @property
     def of_tensors(self) -> Callable[[Any, str], Any]:
         def __getattribute__(x: Any, name: str) -> Any:
-            if name == "__class__" and threading.get_ident() in self.traces and _users(sys._getframe(1)):
+            if name == "__class__" and self.program(sys._getframe(1)):
                 return self.of_tensor(x)
             if name == "__dict__":
                 self.not_looked_at(sys._getframe(1))
@@ -269,7 +273,7 @@ class _Asked:
 
     def not_looked_at(self, frame: FrameType) -> None:
         """Raises Refusal if it is a program that looks at all attributes of a tensor."""
-        if threading.get_ident() in self.traces and _users(frame):
+        if self.program(frame):
             raise Refusal("argument", "it looks at all attributes of a tensor, which a trace does not know")
 
     @property
@@ -282,7 +286,7 @@ class _Asked:
 
     def attribute(self, number: type) -> Callable[[Any, str], Any]:
         def __getattribute__(x: Any, name: str) -> Any:
-            if name == "__class__" and threading.get_ident() in self.traces and _users(sys._getframe(1)):
+            if name == "__class__" and self.program(sys._getframe(1)):
                 return number  # this is what isinstance looks at if the type is another one
             return _plain_attribute(x, name)
 
