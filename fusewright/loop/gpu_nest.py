@@ -250,6 +250,9 @@ class Nest(Borders, Reductions):
         words = [w for w, names in (("aligned", self.s.aligned), ("stream", self.s.stream)) if buffer in names]
         return " ".join(words) if "aligned" in words else None
 
+    def mark_single(self, buffer: str) -> str | None:
+        return "stream" if self.s.lanes == 1 and buffer in self.s.stream else None
+
     def emit(self, s: Scope, e: Expr) -> Arg:
         """Conditions on positions are the same for all lanes of a vector, where the schedule says so."""
         if self.s.uniform and self.v is not None and self.v in e.axes and one_for_all(e, self.v):

@@ -308,9 +308,8 @@ class Emitter:
             if e in c.memo:
                 return c.memo[e]
             if e in c.kept:
-                out = self.keep_load(s, e, c.kept[e])
-                s.memo[e] = out
-                return out
+                s.memo[e] = self.keep_load(s, e, c.kept[e])
+                return s.memo[e]
         home = self.level(s, e.axes, [n for n in e.stages])
         lanes = self.vector_of(s, e.axes)
         out = self._emit(home, e, lanes)
@@ -382,7 +381,8 @@ class Emitter:
                 return self.splat(s, one, lanes)
             base = self.splat(s, base, lanes)
         ranged = at is not None and at.partial is not None and not given
-        mark = self.mark(name, offset) if op == "load" and lanes > 1 and (ranged or not mask) else None
+        plain = op == "load" and (ranged or not mask)
+        mark = (self.mark(name, offset) if lanes > 1 else self.mark_single(name)) if plain else None
         if ranged and op == "load" and lanes > 1 and mark is None:
             mark = "across"
         if ranged and mark is not None and mask:
@@ -407,6 +407,10 @@ class Emitter:
 
     def mark(self, buffer: str, offset: Ix) -> str | None:
         """What is known of a whole vector at `offset` along the vector axis: "aligned", "stream", both or nothing."""
+        return None
+
+    def mark_single(self, buffer: str) -> str | None:
+        """What is known of single elements of a buffer, as `mark`."""
         return None
 
     def words(self, s: Scope, seed: Arg, row: Ix, column: Ix, stream: int, lanes: int) -> Arg:

@@ -103,6 +103,8 @@ class Down(Runs):
                 steps = min(steps, 8 if nc >= 16 * ct * splits else 4)
                 s = replace(base, family=base.family + ", split", mode="split", steps=steps, finish=True)
                 return f, replace(s, once=self._once(f, s, splits)), {"splits": splits}
+        if (passes == 1 or moments) and (singles := self._singles(f, base, rows, cols, unit, bool(running))):
+            return f, singles, {}
         if passes == 1 and nc >= LONG:
             across = None if running else self._across_lines(f, base, rows, cols, unit, smallest)
             if across is not None:
@@ -114,6 +116,21 @@ class Down(Runs):
         if passes > 1 and not moments and lanes * smallest < PART and self.size(rows) // lanes >= 2 * WARP:
             return f, replace(base, row_threads=2 * WARP, col_threads=2 * THREADS // WARP), {}  # whole lines, or nearly
         return f, replace(base, steps=self._in_turn(f, set(cols), base, nc, bool(running))), {}
+
+    def _singles(
+        self, f: Fusion, base: GpuSchedule, rows: list[Atom], cols: list[Atom], unit: Atom, running: bool
+    ) -> GpuSchedule | None:
+        """The largest blocks, and wide ones, for rows read element by element, which do not begin with lines of the
+        caches: the parts at both ends of what a block reads of a row are what its neighbours want. None: rows are read
+        in vectors, are short or few, or a thread computes much. `running`: as for `_in_turn`."""
+        n, nc = 4 * WARP, self.size(cols)
+        if base.lanes > 1 or self.size([unit]) < WARP or nc <= FEW_COLUMNS or finds_positions(f.reductions()):
+            return None
+        if 8 * -(-self.size(rows) // n) < 7 * self.gpu.sms or self._dear(f):
+            return None
+        s = replace(base, row_threads=n, col_threads=1024 // n if nc >= LONG else 512 // n)
+        most = 4 if running else max(1, min(8, FLIGHT // 2 // max(1, _point(f, set(cols)))))
+        return replace(s, steps=min(most, self._in_turn(f, set(cols), s, nc, running)))
 
     def _across_lines(
         self, f: Fusion, base: GpuSchedule, rows: list[Atom], cols: list[Atom], unit: Atom, smallest: int
@@ -184,9 +201,8 @@ class Down(Runs):
         """The largest blocks, which take whole columns, where these make work for nearly all processors: to cut columns
         and to combine what is found takes longer than a few more turns. None: there are too few of them, columns are
         too long for that, or a thread reads or computes much of one, and two such blocks would not fit a processor."""
-        dear = draws(f) or sum(e.cost for e in sc.walk([s.body for s in f.stages])) >= DEAR
         wide = base.lanes * smallest > 2 * LITTLE or base.lanes * _point(f, set(cols)) > ACCESS
-        if dear or wide or len(f.reductions()) > 1:
+        if self._dear(f) or wide or len(f.reductions()) > 1:
             return None
         vectors = self.size(rows) // base.lanes
         for n in (WARP, WARP // 2):
@@ -195,6 +211,9 @@ class Down(Runs):
                 short = self.size(cols) <= TURNS * threads
                 return replace(base, row_threads=n, col_threads=threads, steps=2) if short else None
         return None
+
+    def _dear(self, f: Fusion) -> bool:
+        return draws(f) or sum(e.cost for e in sc.walk([s.body for s in f.stages])) >= DEAR
 
     def _held_rows(
         self, f: Fusion, base: GpuSchedule, rows: list[Atom], cols: list[Atom], unit: Atom, size: int, moments: bool

@@ -8,9 +8,11 @@ from functools import partial
 import pytest
 
 from fusewright.core.dtypes import DType, bf16, f32
+from fusewright.emit.cuda import CudaTarget, emit_cuda
 from fusewright.graph.builder import Builder
 from fusewright.graph.ir import Graph, Value
 from fusewright.index.expr import sym
+from fusewright.loop.ir import Let, walk
 from fusewright.schedule.device import A100, H200, Gpu
 from fusewright.schedule.gpu_base import GpuSchedule
 from tests.kernels import graph_of
@@ -69,6 +71,17 @@ def test_what_is_written_as_well_or_read_twice_does_not() -> None:
     for program in (softmax, doubled):
         assert schedule(program, 4096, 8192).stream == frozenset(), program
     assert schedule(sums, 4096, 8191).stream <= schedule(sums, 4096, 8191).aligned, "only aligned vectors have marks"
+
+
+def test_single_elements_are_marked_where_threads_are_side_by_side() -> None:
+    whole = gpu_kernel(graph_of(sums_of_columns), {"n": 4000, "m": 16901}, H200)
+    assert (whole.schedule.mode, whole.schedule.lanes, whole.schedule.stream) == ("loop", 1, {"in0"})
+    func = whole.kernel.func
+    marks = [s.attr for s in walk(func.body) if isinstance(s, Let) and s.op == "load" and s.buf is func.bufs[0]]
+    assert set(marks) == {"stream"} and "__ldcs(in0 + " in emit_cuda(func, CudaTarget(9, 0))
+    check_gpu(whole.graph, {"n": 131, "m": 77}, compiled=whole)
+    cut = schedule(sums_of_columns, 100_003, 777)
+    assert (cut.mode, cut.lanes, cut.stream) == ("split", 1, frozenset())
 
 
 @pytest.mark.parametrize("program", [sums, sums_of_columns, weighted])

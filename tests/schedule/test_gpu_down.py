@@ -43,9 +43,9 @@ def planned(program: object, k: int, n: int, m: int, gpu: Gpu = H200) -> GpuSche
 @pytest.mark.parametrize(
     ("n", "m", "want"),
     [
-        (32, 9709, (32, 4, 8)),  # four threads of a column, which each read eight elements
+        (32, 9709, (128, 4, 8)),  # four threads of a column, which each read eight elements
         (8, 9709, (128, 1, 8)),  # one, in blocks of as many threads
-        (256, 9709, (32, 8, 16)),  # many columns
+        (256, 9709, (128, 8, 8)),  # many columns
         (32, 9708, (32, 8, 4)),  # of four times the bytes
         (32, 101, (32, 8, 4)),  # few rows
     ],
@@ -63,7 +63,12 @@ def test_few_threads_share_what_is_little(n: int, m: int, want: tuple[int, int, 
         (narrow, 256, 1856, (16, 16)),  # rows of whole lines
         (largest, 256, 1856, (16, 16)),
         (narrow, 80, 1878, (32, 8)),  # few columns
-        (largest, 256, 1877, (32, 8)),  # of single elements
+        (largest, 256, 1877, (128, 8)),  # of single elements
+        (narrow, 256, 1877, (128, 8)),
+        (narrow, 40, 1877, (128, 4)),  # few columns
+        (narrow, 16, 1877, (64, 2)),  # so few that threads hold them
+        (narrow, 256, 71, (32, 8)),  # few rows
+        (moments(bf16), 1400, 1877, (128, 8)),
         (narrow, 256, 30, (16, 64)),  # few side by side
     ],
 )
