@@ -7,24 +7,27 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 
+from ..core.deep import Ladder
 from ..core.dtypes import bool_, f32, i64
 from ..core.errors import Refusal
 from ..graph.ir import Eqn, Value
 from ..index import expr as index
-from ..index.expr import ONE, ZERO, Atom, Ix, nonnegative
-from ..index.layout import flatten, reshaped, row_major
+from ..index.expr import ONE, ZERO, Atom, Ix
+from ..index.layout import flatten, row_major
 from . import scalar as sc
 from .decisions import deciding
 from .domain import Domain
 from .ir import Buffer, Fusion, Stage, Target
 from .masks import trim_masks
 from .onehot import picked
+from .places import VIEWS, in_range
 from .repeats import Divided, Repeat, divided, repeats
 from .scalar import Expr
 from .streams import Window, named, place, windows
 from .structure import structure_hash
 
 Layout = Callable[[Value], tuple[Ix, ...]]
+Key = tuple[Value, tuple[Ix, ...], Expr | None]  # a value, where, and under which mask
 
 
 @dataclass(slots=True)
@@ -176,7 +179,8 @@ class Phase:
         self.anchors = [e.out for e in order if e.op in ("reduce", "scan", "scatter")]
         self.anchors += [v for v in outputs if v not in self.anchors]
         self.domain = Domain(order, self.anchors, prefix)
-        self.memo: dict[tuple[Value, tuple[Ix, ...], Expr | None], Expr] = {}
+        self.memo: dict[Key, Expr] = {}
+        self.ladder = Ladder()
         self.buffers: dict[Value, Buffer] = {}
         self.names: dict[Value, str] = {}
         self.stages: list[Stage] = []
@@ -298,10 +302,10 @@ class Phase:
         while found is None:
             keys.append(key)
             e = self.eqn.get(v)
-            if e is None or e.op not in _VIEWS:
+            if e is None or e.op not in VIEWS:
                 found = self._eval(v, idx, mask)
-            else:  # one after the other: there may be more of them than Python has frames
-                v, idx = e.inputs[0], _VIEWS[e.op](e, idx)
+            else:
+                v, idx = e.inputs[0], VIEWS[e.op](e, idx)
                 key = (v, idx, mask)
                 found = self.memo.get(key)
         for key in reversed(keys):
@@ -313,12 +317,25 @@ class Phase:
         if e is None:
             b = self.buffer(v)
             return sc.load(b.name, self.offset(b, idx), b.dtype, mask)
-        return getattr(self, f"_{e.op}")(e, idx, mask)
+        self.ladder.climb((v, idx, mask), self._below, lambda key: self.eval(*key))
+        with self.ladder:
+            out: Expr = getattr(self, f"_{e.op}")(e, idx, mask)
+        return out
+
+    def _below(self, key: Key) -> list[Key]:
+        """What an elementwise operation or a view takes, as far as it is not known yet."""
+        v, idx, mask = key
+        e = self.eqn.get(v)
+        if e is None or e.op not in ("map", "cast", *VIEWS):
+            return []
+        if e.op in VIEWS:
+            found = [(e.inputs[0], VIEWS[e.op](e, idx), mask)]
+        else:
+            found = [(x, _beside(e, x, idx), mask) for x in e.inputs]
+        return [key for key in found if key not in self.memo]
 
     def operand(self, e: Eqn, n: int, idx: tuple[Ix, ...], mask: Expr | None) -> Expr:
-        v = e.inputs[n]
-        lead = e.out.rank - v.rank
-        return self.eval(v, tuple(ZERO if v.shape[d] is ONE else idx[lead + d] for d in range(v.rank)), mask)
+        return self.eval(e.inputs[n], _beside(e, e.inputs[n], idx), mask)
 
     def _map(self, e: Eqn, idx: tuple[Ix, ...], mask: Expr | None) -> Expr:
         out = sc.op(e.params[0], *(self.operand(e, n, idx, mask) for n in range(len(e.inputs))))
@@ -351,7 +368,7 @@ class Phase:
         src = tuple(i - lo for i, lo in zip(idx, e.params[0], strict=True))
         inside = sc.const(True, bool_)
         for j, n in zip(src, x.shape, strict=True):
-            inside = sc.op("and", inside, _in_range(j, n))
+            inside = sc.op("and", inside, in_range(j, n))
         both = inside if mask is None else sc.op("and", mask, inside)
         body = self.inside(x, src, None if both.kind == "const" else both)
         return sc.op("where", inside, body, self.eval(fill, (), mask))
@@ -362,7 +379,7 @@ class Phase:
         pieces: list[tuple[Expr, Expr]] = []
         for x in e.inputs:
             j = idx[dim] - start
-            here = _in_range(j, x.shape[dim])
+            here = in_range(j, x.shape[dim])
             both = here if mask is None else sc.op("and", mask, here)
             src = tuple(j if d == dim else i for d, i in enumerate(idx))
             pieces.append((here, self.inside(x, src, both)))
@@ -467,30 +484,7 @@ class Phase:
         return out
 
 
-def _affine(e: Eqn, idx: tuple[Ix, ...]) -> tuple[Ix, ...]:
-    """Where a view's element is in what it views."""
-    src = []
-    for offset, coeffs in e.params[0]:
-        j = offset
-        for k, c in coeffs:
-            j = j + idx[k] * c
-        src.append(j)
-    return tuple(src)
-
-
-def _reshape(e: Eqn, idx: tuple[Ix, ...]) -> tuple[Ix, ...]:
-    return reshaped(idx, e.out.shape, e.inputs[0].shape)
-
-
-_VIEWS = {"affine": _affine, "reshape": _reshape}
-
-
-def _in_range(j: Ix, n: Ix) -> Expr:
-    """0 <= j < n, leaving out what is evident."""
-    out = sc.const(True, bool_)
-    if not nonnegative(j):
-        out = sc.op("and", out, sc.op("ge", sc.index_value(j), sc.const(0, i64)))
-    top = index.upper(j)
-    if top is None or not nonnegative(n - 1 - top):
-        out = sc.op("and", out, sc.op("lt", sc.index_value(j), sc.index_value(n)))
-    return out
+def _beside(e: Eqn, x: Value, idx: tuple[Ix, ...]) -> tuple[Ix, ...]:
+    """Where an elementwise operation reads an operand for its result at `idx`."""
+    lead = e.out.rank - x.rank
+    return tuple(ZERO if x.shape[d] is ONE else idx[lead + d] for d in range(x.rank))

@@ -44,6 +44,7 @@ import struct
 from collections import Counter
 from dataclasses import replace
 
+from ..core.deep import Ladder
 from ..core.dtypes import DType, f32
 from . import scalar as sc
 from .bounds import Bounds
@@ -162,6 +163,7 @@ class _Rewriter:
         self.uses.update(s.body for s in f.stages)
         self.uses.update(c for c, _ in f.checks)
         self.memo: dict[Expr, Expr] = {}
+        self.ladder = Ladder()
         divisions = [e for e in sc.walk([s.body for s in f.stages]) if _is(e, "div") and e.dtype is f32]
         self.inverted = {e.args[1] for e in divisions if e not in self.strict and self.by_row(e)}
 
@@ -206,10 +208,11 @@ class _Rewriter:
 
     # --- rewriting ---
     def new(self, e: Expr) -> Expr:
-        found = self.memo.get(e)
-        if found is None:
-            found = self.memo[e] = self._new(e)
-        return found
+        if e not in self.memo:
+            self.ladder.climb(e, lambda x: [a for a in x.args if a not in self.memo], self.new)
+            with self.ladder:
+                self.memo[e] = self._new(e)
+        return self.memo[e]
 
     def _new(self, e: Expr) -> Expr:
         if e.kind == "op" and e.dtype is f32:
@@ -365,7 +368,15 @@ class _Rewriter:
 
     def terms(self, e: Expr) -> list[Expr]:
         """What is added up, of additions that are for this one only."""
-        return [t for a in e.args for t in (self.terms(a) if _is(a, "add") and self.once(a) else [a])]
+        found: list[Expr] = []
+        stack = list(reversed(e.args))
+        while stack:
+            a = stack.pop()
+            if _is(a, "add") and self.once(a):
+                stack.extend(reversed(a.args))
+            else:
+                found.append(a)
+        return found
 
     def of_sums(self, e: Expr) -> bool:
         """Whether a value belongs to the row, and is made of what was reduced over it."""

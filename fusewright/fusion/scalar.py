@@ -223,29 +223,28 @@ def rewrite_index(i: Ix, axes: dict[Atom, Ix], memo: dict[Expr, Expr]) -> Ix:
 
 def rewrite(e: Expr, axes: dict[Atom, Ix], memo: dict[Expr, Expr]) -> Expr:
     """Substitute axes throughout an expression."""
-    found = memo.get(e)
-    if found is not None:
-        return found
+    if e not in memo:
+        for x in walk([e]):
+            if x not in memo:
+                memo[x] = _rewritten(x, axes, memo)
+    return memo[e]
 
-    args = tuple(rewrite(c, axes, memo) for c in e.args)
+
+def _rewritten(e: Expr, axes: dict[Atom, Ix], memo: dict[Expr, Expr]) -> Expr:
+    args = tuple(memo[c] for c in e.args)
     if e.kind == "load":
-        new = load(e.data[0], rewrite_index(e.data[1], axes, memo), e.data[2], args[0] if args else None)
-    elif e.kind == "index":
+        return load(e.data[0], rewrite_index(e.data[1], axes, memo), e.data[2], args[0] if args else None)
+    if e.kind == "index":
         moved = rewrite_index(e.data, axes, memo)
-        new = index_value(moved) if moved is not e.data else e
-    elif e.kind == "random":
-        new = _make("random", e.dtype, args, (e.data[0], *(rewrite_index(i, axes, memo) for i in e.data[1:])), e.cost)
-    elif e.kind == "stage":
-        new = e
-        if any(a in axes for a in e.data[1]):
-            home = frozenset(b for a in e.data[1] for b in (axes[a].axes() if a in axes else (a,)))
-            new = stage_value(e.data[0], e.dtype, home)
-    elif args == e.args:
-        new = e
-    else:
-        new = _make(e.kind, e.dtype, args, e.data, e.cost)
-    memo[e] = new
-    return new
+        return index_value(moved) if moved is not e.data else e
+    if e.kind == "random":
+        return _make("random", e.dtype, args, (e.data[0], *(rewrite_index(i, axes, memo) for i in e.data[1:])), e.cost)
+    if e.kind == "stage":
+        if not any(a in axes for a in e.data[1]):
+            return e
+        home = frozenset(b for a in e.data[1] for b in (axes[a].axes() if a in axes else (a,)))
+        return stage_value(e.data[0], e.dtype, home)
+    return e if args == e.args else _make(e.kind, e.dtype, args, e.data, e.cost)
 
 
 def conjuncts(e: Expr) -> list[Expr]:

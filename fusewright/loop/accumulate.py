@@ -11,9 +11,10 @@ from ..fusion.scalar import Expr
 from ..index.expr import Atom, Ix, sym
 from ..index.layout import flatten, product
 from ..prims.table import ARG_MONOIDS, MONOIDS, partial_type
+from .emitter import Emitter
 from .ir import Alloc, Arg, Buf, Fail, For, If, Imm, Let, Reg, Set, Stmt, Store, Var, imm
 from .passes import Passes
-from .scope import Emitter, Scope
+from .scope import Scope
 
 THREADS = sym("threads")
 BLOCK_ROWS = 64  # rows summed before their column sums join the thread's, in f64: errors do not pile up

@@ -6,8 +6,9 @@ from ..core.dtypes import compute_type
 from ..fusion import scalar as sc
 from ..fusion.scalar import Expr, on_positions
 from ..index.expr import Atom, Ix
+from .emitter import Emitter
 from .ir import Arg, If, Let, Set, Var, zeros
-from .scope import Emitter, Scope
+from .scope import Scope
 
 
 class Borders(Emitter):

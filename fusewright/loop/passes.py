@@ -151,8 +151,9 @@ class Passes:
 
         def total(e: Expr) -> int:
             if e not in cost:
-                own = 1000 if e.kind == "stage" and e.data[0] in self.scans else e.cost
-                cost[e] = own + sum(total(c) for c in e.children() if c.axes & cols)
+                for x in sc.walk([e]):
+                    own = 1000 if x.kind == "stage" and x.data[0] in self.scans else x.cost
+                    cost[x] = own + sum(cost[c] for c in x.children() if c.axes & cols)
             return cost[e]
 
         needs: dict[int, set[Expr]] = {}

@@ -35,7 +35,7 @@ def compared(e: Expr) -> tuple[Expr, str, int] | None:
 
 
 def value(kind: str, word: int) -> np.float32:
-    """The number that is made of a word (`loop/scope.py` emits this)."""
+    """The number that is made of a word (`loop/emitter.py` emits this)."""
     if kind == "uniform":
         return np.float32(word >> 8) * np.float32(2.0**-24)
     return np.float32(np.uint32(word)) * np.float32(2.0**-32) + np.float32(2.0**-33)

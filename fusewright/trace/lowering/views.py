@@ -15,6 +15,8 @@ from .common import exact, like, position, size_value, wrap_index, zeros
 from .registry import Context, Rule, lower
 
 aten = torch.ops.aten
+PARTS = 16  # tensors that a kernel joins: of 32 it takes three times as long as PyTorch's copies, of 128 twelve times
+BESIDE = 128  # of single elements beside each other, which PyTorch copies one by one
 
 
 # --- aliases ---------------------------------------------------------------------------------------
@@ -163,6 +165,15 @@ def _as_strided(ctx: Context, x: Value, size: Any, stride: Any, offset: Any = No
 # --- joining and padding ---------------------------------------------------------------------------
 
 
+def _joined(b: Builder, parts: list[Value], dim: int) -> Value:
+    """`parts` side by side. A kernel asks at each point whose it is; of too many PyTorch's copies are faster."""
+    beside = dim == parts[0].rank - 1 and all(p.shape[dim] is ONE for p in parts)
+    most = BESIDE if beside else PARTS
+    if len(parts) > most:
+        raise Refusal("pieces", f"{len(parts)} tensors, of which a kernel would join {most}")
+    return b.cat(parts, dim)
+
+
 @lower(aten.cat.default)
 def _cat(ctx: Context, tensors: Any, dim: int = 0) -> Value:
     rank = len(ctx.shape)
@@ -170,13 +181,13 @@ def _cat(ctx: Context, tensors: Any, dim: int = 0) -> Value:
     parts = [t for t in tensors if t.rank == rank and not (rank > 1 and t.shape == (ZERO,))]
     if rank == 1:
         parts = [t for t in parts if t.shape[0] is not ZERO] or parts[:1]
-    return ctx.b.cat([ctx.b.cast(t, ctx.dtype) for t in parts], ctx.dim(dim, rank))
+    return _joined(ctx.b, [ctx.b.cast(t, ctx.dtype) for t in parts], ctx.dim(dim, rank))
 
 
 @lower(aten.stack.default)
 def _stack(ctx: Context, tensors: Any, dim: int = 0) -> Value:
     b, dim = ctx.b, ctx.dim(dim, len(ctx.shape))
-    return b.cat([b.unsqueeze(b.cast(t, ctx.dtype), dim) for t in tensors], dim)
+    return _joined(b, [b.unsqueeze(b.cast(t, ctx.dtype), dim) for t in tensors], dim)
 
 
 def pad_or_crop(b: Builder, x: Value, lo: list[Any], hi: list[Any], fill: Value) -> Value:
