@@ -178,11 +178,29 @@ def _inside(o: Op) -> str | None:
     return f"({n} >= 0 && {n} < {bits})" if o.operand.kind == "i" else f"({n} < {bits})"
 
 
-for _name, _symbol in {"eq": "==", "ne": "!=", "lt": "<", "le": "<=", "gt": ">", "ge": ">="}.items():
+for _name, _symbol in {"lt": "<", "le": "<=", "gt": ">", "ge": ">="}.items():
     RULES[_name] = lambda o, symbol=_symbol: f"{o.a[0]} {symbol} {o.a[1]}"  # type: ignore[misc]
 
+
+@rule("isnan")
+def _isnan(o: Op) -> str:
+    """Not `x != x`, which NVRTC takes for false where it finds late that x is a NaN: `(c ? 0.0f : 0.0f) / 0.0f`."""
+    number = o.operand.name == "f32"
+    size = f"::{'fabsf' if number else 'fabs'}({o.a[0]})"
+    return f"!({size} <= {o.prelude.need('fw_inff' if number else 'fw_inf')})"
+
+
+@rule("eq")
+def _eq(o: Op) -> str:
+    return f"!({_isnan(o)})" if o.a[0] == o.a[1] and o.operand.is_float else f"{o.a[0]} == {o.a[1]}"
+
+
+@rule("ne")
+def _ne(o: Op) -> str:
+    return _isnan(o) if o.a[0] == o.a[1] and o.operand.is_float else f"{o.a[0]} != {o.a[1]}"
+
+
 RULES["where"] = lambda o: o.a[1] if o.a[0] == "true" else f"{o.a[0]} ? {o.a[1]} : {o.a[2]}"
-RULES["isnan"] = lambda o: f"{o.a[0]} != {o.a[0]}"
 RULES["reciprocal"] = lambda o: f"{'1.0f' if o.operand.name == 'f32' else '1.0'} / {o.a[0]}"
 RULES["not"] = lambda o: f"!{o.a[0]}" if o.operand.is_bool else f"({value_type(o.dtype)})~{o.a[0]}"
 

@@ -8,9 +8,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from fusewright.core.dtypes import ALL, BY_NAME, DType, bool_, compute_type, i32, numpy_type, round_bf16
+from fusewright.core.dtypes import ALL, BY_NAME, DType, bool_, compute_type, f32, f64, i32, i64, numpy_type, round_bf16
 from fusewright.emit.cuda import CudaTarget, emit_cuda
-from fusewright.emit.cuda_rules import RULES
+from fusewright.emit.cuda_prelude import Prelude
+from fusewright.emit.cuda_rules import RULES, Op, expression
 from fusewright.loop.ir import Buf, Func, Grid, Imm, Let, Reg, Store
 from fusewright.loop.text import parse
 from fusewright.loop.verify import verify
@@ -334,3 +335,14 @@ def test_lanes_that_are_off_read_nothing_and_give_zero() -> None:
       one: bool = eq(t, 0) s: f32 = load(x, 2, one) base: i32 = add(t, 8) store y[base] = s } }"""
     got = both(text, {"x": np.full(3, 5, np.float32), "y": np.zeros(10, np.float32)})
     assert list(got["y"]) == [6, 6, 6, 1, 1, 1, 1, 1, 5, 0]
+
+
+@pytest.mark.parametrize("d", [f32, f64], ids=str)
+def test_no_value_is_compared_with_itself(d: DType) -> None:
+    """NVRTC takes `x != x` for false where it finds late that x is a NaN."""
+    for name, negated in (("isnan", "!("), ("ne", "!("), ("eq", "!(!(")):
+        o = Op(Prelude(H100), ["x"] * (1 + (name != "isnan")), [d] * 2, bool_)
+        text = expression(o, name)
+        assert "abs" in text and "x != x" not in text and "x == x" not in text and text.startswith(negated)
+    assert expression(Op(Prelude(H100), ["n", "n"], [i64] * 2, bool_), "eq") == "n == n"
+    assert expression(Op(Prelude(H100), ["x", "y"], [d] * 2, bool_), "ne") == "x != y"

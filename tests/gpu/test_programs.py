@@ -281,6 +281,19 @@ def test_results_are_the_same_every_time(device: str) -> None:
         assert all(torch.equal(a, b) for a, b in zip(first, compiled(x, y), strict=True))
 
 
+def test_what_is_nowhere_a_number(device: str) -> None:
+    """Constant, as a compiler finds late: all of it is overwritten."""
+    x = torch.randn(1, 3, 8, device=device)
+
+    def f(x: torch.Tensor) -> tuple[torch.Tensor, ...]:
+        y = x.scatter(0, torch.zeros_like(x, dtype=torch.long), 0.0) / 0
+        return torch.nan_to_num(y), y.isnan(), y != y, y.clamp(-1, 1).isnan() | (x > 0)
+
+    with no_fallbacks():
+        got = torch.compile(f, backend="fusewright", dynamic=False)(x)
+    assert all(torch.equal(g, w) for g, w in zip(got, f(x), strict=True))
+
+
 def test_mutated_inputs(device: str) -> None:
     """An optimizer's step: several tensors are read and written in place, one of them without being read for it."""
 

@@ -157,7 +157,7 @@ extern "C" __global__ void __launch_bounds__(128) argmax_0(
       for (int l = 0; l < 4; ++l) {
         const float v25 = kept0[v24 + l];
         const bool v26 = acc9[l] >= v25;
-        const bool v27 = acc9[l] != acc9[l];
+        const bool v27 = !(::fabsf(acc9[l]) <= fw_inff);
         const bool v28 = !v26;
         const bool v29 = !v27;
         const bool v30 = v28 && v29;
@@ -183,7 +183,7 @@ extern "C" __global__ void __launch_bounds__(128) argmax_0(
     const int v40 = l;
     const int v41 = (int)((unsigned)v39 + (unsigned)v40);
     const bool v43 = v38 == max37;
-    const bool v44 = v38 != v38;
+    const bool v44 = !(::fabsf(v38) <= fw_inff);
     const bool v45 = v43 || v44;
     v46[l] = v45 ? v41 : 2147483647;
   }

@@ -24,6 +24,8 @@ __device__ __forceinline__ float fw_min(float a, float b) {
 
 #endif
 
+#define fw_inff __int_as_float(0x7f800000)
+
 // counts this block; true in all threads of the one that is the count-th, which then sees what the others stored
 __device__ __forceinline__ bool fw_last(int* counter, int count) {
   __shared__ bool last;
@@ -36,8 +38,6 @@ __device__ __forceinline__ bool fw_last(int* counter, int count) {
   __syncthreads();
   return last;
 }
-
-#define fw_inff __int_as_float(0x7f800000)
 
 __device__ __forceinline__ void fw_fetch_f32x4_ldg(const float* p, unsigned* w) {
   const uint4 a0 = __ldg((const uint4*)p);
@@ -515,7 +515,7 @@ extern "C" __global__ void __launch_bounds__(128, 8) cumulative_split_1(
         const float v137 = fw_max(acc53[l], v133[l]);
         acc53[l] = v137;
         const bool v138 = acc54[l] <= v133[l];
-        const bool v139 = acc54[l] != acc54[l];
+        const bool v139 = !(::fabsf(acc54[l]) <= fw_inff);
         const bool v140 = !v138;
         const bool v141 = !v139;
         const bool v142 = v140 && v141;
@@ -533,7 +533,7 @@ extern "C" __global__ void __launch_bounds__(128, 8) cumulative_split_1(
         const float v148 = fw_max(acc53[l], v135[l]);
         acc53[l] = v148;
         const bool v149 = acc54[l] <= v135[l];
-        const bool v150 = acc54[l] != acc54[l];
+        const bool v150 = !(::fabsf(acc54[l]) <= fw_inff);
         const bool v151 = !v149;
         const bool v152 = !v150;
         const bool v153 = v151 && v152;
@@ -568,7 +568,7 @@ extern "C" __global__ void __launch_bounds__(128, 8) cumulative_split_1(
     const int v166 = l;
     const int v167 = (int)((unsigned)v165 + (unsigned)v166);
     const bool v169 = v164 == min163;
-    const bool v170 = v164 != v164;
+    const bool v170 = !(::fabsf(v164) <= fw_inff);
     const bool v171 = v169 || v170;
     v172[l] = v171 ? v167 : 2147483647;
   }
@@ -851,7 +851,7 @@ extern "C" __global__ void __launch_bounds__(128, 8) cumulative_split_2(
       const long long v365 = __ldg(part_r2 + v363);
       const float v366 = best338;
       const bool v367 = v366 <= v343;
-      const bool v368 = v366 != v366;
+      const bool v368 = !(::fabsf(v366) <= fw_inff);
       const bool v369 = !v367;
       const bool v370 = !v368;
       const bool v371 = v369 && v370;
@@ -861,7 +861,7 @@ extern "C" __global__ void __launch_bounds__(128, 8) cumulative_split_2(
       at339 = v373;
       const float v374 = best338;
       const bool v375 = v374 <= v350;
-      const bool v376 = v374 != v374;
+      const bool v376 = !(::fabsf(v374) <= fw_inff);
       const bool v377 = !v375;
       const bool v378 = !v376;
       const bool v379 = v377 && v378;
@@ -872,7 +872,7 @@ extern "C" __global__ void __launch_bounds__(128, 8) cumulative_split_2(
       at339 = v382;
       const float v383 = best338;
       const bool v384 = v383 <= v357;
-      const bool v385 = v383 != v383;
+      const bool v385 = !(::fabsf(v383) <= fw_inff);
       const bool v386 = !v384;
       const bool v387 = !v385;
       const bool v388 = v386 && v387;
@@ -883,7 +883,7 @@ extern "C" __global__ void __launch_bounds__(128, 8) cumulative_split_2(
       at339 = v391;
       const float v392 = best338;
       const bool v393 = v392 <= v364;
-      const bool v394 = v392 != v392;
+      const bool v394 = !(::fabsf(v392) <= fw_inff);
       const bool v395 = !v393;
       const bool v396 = !v394;
       const bool v397 = v395 && v396;
@@ -898,7 +898,7 @@ extern "C" __global__ void __launch_bounds__(128, 8) cumulative_split_2(
     const float v403 = best338;
     const long long v404 = at339;
     const bool v405 = v403 == min402;
-    const bool v406 = v403 != v403;
+    const bool v406 = !(::fabsf(v403) <= fw_inff);
     const bool v407 = v405 || v406;
     const long long v408 = v407 ? v404 : 9223372036854775807ll;
     const long long min409 = fw_min_i64_128x1(v408, fw_scratch0);
