@@ -150,6 +150,9 @@ class Fusion:
     def reductions(self) -> list[Stage]:
         return [s for s in self.stages if s.kind == "reduce"]
 
+    def scans(self) -> list[Stage]:
+        return [s for s in self.stages if s.kind == "scan"]
+
     def text(self) -> str:
         """Readable text, one stage a line. Where that would be very long, values that are used often have names."""
         from_scalar = _Printer()

@@ -293,6 +293,3 @@ def _below(root: Expr) -> tuple[Expr, ...]:
                 stack.append((c, False))
     root.below = tuple(out[:-1])
     return root.below
-
-
-index.set_value_axes(lambda e: set(e.axes))

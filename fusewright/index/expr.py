@@ -152,7 +152,7 @@ class Ix(Meaning):
                     n += 1
                 elif a.kind == "div" and not within and axis in a.ix.atoms():
                     return None
-                elif a.kind in ("div", "value") and a.ix.looks_up(axis):
+                elif a.kind in ("div", "value") and axis in a.ix.looked_up():
                     return None
             if n > 1:
                 return None
@@ -162,10 +162,6 @@ class Ix(Meaning):
                     return None
                 acc[rest] = acc.get(rest, 0) + c
         return _poly(acc)
-
-    def looks_up(self, axis: Atom) -> bool:
-        """Whether run-time values in it depend on `axis`."""
-        return any(a.kind == "value" and axis in value_axes(a) for a in self.atoms())
 
     def without(self, axis: Atom) -> Ix:
         """The terms that do not mention `axis` at top level."""
@@ -246,19 +242,6 @@ def axis(name: str, extent: IxLike) -> Ix:
 def value(expr: Any, extent: IxLike) -> Ix:
     """An integer computed at run time, in [0, extent). `expr` is an interned scalar expression."""
     return _atom(("value", expr), "value", f"@{expr}", ix(extent), None, expr).ix
-
-
-_value_axes: Callable[[Any], set[Atom]] = lambda expr: set()
-
-
-def set_value_axes(fn: Callable[[Any], set[Atom]]) -> None:
-    """Tell this module how to find the axes inside a run-time value (the scalar layer registers itself)."""
-    global _value_axes
-    _value_axes = fn
-
-
-def value_axes(a: Atom) -> set[Atom]:
-    return _value_axes(a.aux)
 
 
 # --- division -------------------------------------------------------------------------------------

@@ -42,6 +42,14 @@ class Meaning:
     def axes(self) -> set[Any]:
         return {a for a in self.atoms() if a.kind == "axis"}
 
+    def looked_up(self) -> set[Any]:
+        """The axes on which run-time values in it depend."""
+        return {x for a in self.atoms() if a.kind == "value" for x in a.aux.axes}
+
+    def all_axes(self) -> set[Any]:
+        """Its axes, also those inside run-time values."""
+        return self.axes() | self.looked_up()
+
     def evaluate(self, env: Mapping[str, Any]) -> Any:
         """The value under `env` (names of symbols and axes to integers or integer arrays)."""
         total: Any = 0

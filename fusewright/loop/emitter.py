@@ -11,7 +11,7 @@ from ..core.dtypes import u32 as U32
 from ..core.errors import Refusal
 from ..fusion.scalar import Expr
 from ..index.expr import ONE, ZERO, Atom, Ix, ix
-from .factors import all_axes, of_sizes, stages_of
+from .factors import of_sizes, stages_of
 from .ir import Arg, Buf, Func, Imm, Let, Reg
 from .scope import Params, Scope
 from .uniform import compared
@@ -118,7 +118,7 @@ class Emitter:
     def index(self, s: Scope, p: Ix, role: Any) -> tuple[Arg, bool]:
         """(register, contiguous): a scalar base with unit stride along the vector axis, or scalar / vector index."""
         v = next((c for c in s.chain() if c.vector is not None), None)
-        if v is not None and v.vector is not None and v.vector in all_axes(p):
+        if v is not None and v.vector is not None and v.vector in p.all_axes():
             c = p.coefficient(v.vector, within=self.steady)
             if c is ONE:
                 base = self.scalar_index(s, p.without(v.vector), role)
@@ -162,7 +162,7 @@ class Emitter:
                 continue
             axes: set[Atom] = set()
             for a in rest:
-                axes |= all_axes(a.ix)
+                axes |= a.ix.all_axes()
             home = self.level(s, axes, {n for a in rest for n in stages_of(a)})
             term: Arg = self.imm(1)
             for a in rest:
@@ -212,7 +212,7 @@ class Emitter:
             for a in m:
                 if of_sizes(a):
                     coeff = coeff * a.ix
-                elif v.vector in all_axes(a.ix) and not (self.steady and a.kind == "div"):
+                elif v.vector in a.ix.all_axes() and not (self.steady and a.kind == "div"):
                     term = self.mul(s, term, self.vector_atom(s, a, role, v))
                 else:
                     term = self.mul(s, term, self.scalar_index(s, a.ix, role))

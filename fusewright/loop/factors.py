@@ -2,18 +2,7 @@
 
 from __future__ import annotations
 
-from ..index.expr import Atom, Ix, nonnegative
-
-
-def all_axes(p: Ix) -> set[Atom]:
-    """Axes, also those inside run-time values."""
-    out: set[Atom] = set()
-    for a in p.atoms():
-        if a.kind == "axis":
-            out.add(a)
-        elif a.kind == "value":
-            out |= a.aux.axes
-    return out
+from ..index.expr import Atom, nonnegative
 
 
 def stages_of(a: Atom) -> frozenset[str]:

@@ -27,7 +27,7 @@ Point = Callable[[Scope, Arg], None]
 
 def running(f: Fusion, schedule: GpuSchedule) -> dict[str, Online]:
     """The reductions that are combined on the fly, by name: none where a row is held in registers, or scanned."""
-    if schedule.mode == "persistent" or any(st.kind == "scan" for st in f.stages):
+    if schedule.mode == "persistent" or f.scans():
         return {}
     return online(f, {a for a in f.axes if a.name in schedule.cols})
 

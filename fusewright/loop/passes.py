@@ -95,7 +95,7 @@ class Passes:
             else:
                 self.full.append(s)
             outer.add(s.name)
-        self.scans = {s.name: s for s in self.f.stages if s.kind == "scan"}
+        self.scans = {s.name: s for s in self.f.scans()}
         self.nest: list[Stage] = []  # stores at every point
         self.row_stores: list[Stage] = []
         self.epilogue: list[Stage] = []

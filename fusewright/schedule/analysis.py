@@ -53,7 +53,7 @@ class Analysis:
 
     def scanned(self) -> set[Atom]:
         """The axis along which all scans go. Raises Refusal when there is no nest for them."""
-        scans = [s for s in self.f.stages if s.kind == "scan"]
+        scans = self.f.scans()
         cols = set(scans[0].raxes)
         if any(set(s.raxes) != cols for s in scans) or len(cols) != 1:
             raise Refusal("schedule", "scans along different axes")

@@ -204,7 +204,7 @@ class _Planner(Analysis):
     def run(self) -> tuple[Fusion, Schedule]:
         f = self.f
         reductions = f.reductions()
-        scans = [s for s in f.stages if s.kind == "scan"]
+        scans = f.scans()
         if scans:
             return self._scan(scans)
         if not reductions:

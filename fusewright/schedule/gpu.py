@@ -68,7 +68,7 @@ class _Planner(Down):
             if s.kind not in ("store", "reduce", "scan"):
                 raise Refusal("schedule", f"{s.kind} has no GPU schedule yet")
         reductions = self.f.reductions()
-        if any(s.kind == "scan" for s in self.f.stages):
+        if self.f.scans():
             f, schedule, launch = self.scanning()
         else:
             f, schedule, launch = self.reducing(reductions) if reductions else self.pointwise()

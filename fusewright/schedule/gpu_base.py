@@ -275,7 +275,7 @@ def widest(dtypes: Iterable[DType]) -> int:
 def pieces(f: Fusion) -> int:
     """Blocks for each multiprocessor, among which the columns of few rows are divided: those that scan are half as
     large."""
-    return PIECES * (2 if any(x.kind == "scan" for x in f.stages) else 1)
+    return PIECES * (2 if f.scans() else 1)
 
 
 def sides(s: GpuSchedule) -> tuple[int, int]:

@@ -41,7 +41,7 @@ def passing(f: Fusion, s: GpuSchedule, gpu: Gpu, hint: Hint) -> frozenset[str]:
     if not large or not 3 * gpu.l2 // 4 <= total(large) <= CACHES * gpu.l2 or READ * total(written) > total(large):
         return frozenset()
     cols = {a for a in f.axes if a.name in s.cols}
-    twice = s.mode == "split" and any(x.kind == "scan" for x in f.stages)  # chunks' totals are found before
+    twice = s.mode == "split" and bool(f.scans())  # chunks' totals are found before
     again = twice or (s.mode != "persistent" and passes_of(f, cols, online(f, cols)) > 1)
     singles = s.lanes == 1 and s.vector not in s.cols and s.mode != "split"
     return frozenset() if again else frozenset(large if singles else s.aligned & large)

@@ -85,7 +85,7 @@ def _bytes(f: Fusion, runs: Iterable[str]) -> tuple[dict[str, int], int]:
 
 def shared_scan(f: Fusion, s: GpuSchedule) -> bool:
     """Whether threads share rows that are scanned in shared memory: all columns at once."""
-    return s.col_threads > 1 and bool(s.runs) and any(x.kind == "scan" for x in f.stages)
+    return s.col_threads > 1 and bool(s.runs) and bool(f.scans())
 
 
 def at_once(s: GpuSchedule) -> int:
@@ -133,7 +133,7 @@ class Runs(Along):
         most = lanes = widest(d for _, _, d, _ in large)
         while self.size([v]) % lanes:
             lanes //= 2
-        scan = any(s.kind == "scan" for s in f.stages)
+        scan = bool(f.scans())
         held = passes > 1 and not scan
         if lanes == most and not (held and columns // lanes in WHOLE):
             return None

@@ -104,7 +104,7 @@ def _pieces(name: str, axes: list[Atom]) -> list[Atom] | None:
 
 def nest_error(f: Fusion, rows: set[Atom], cols: set[Atom]) -> str:
     """Why these are no rows and columns for `f`, or ""."""
-    scans = [s for s in f.stages if s.kind == "scan"]
+    scans = f.scans()
     names = {s.name for s in scans}
     for s in scans:
         if set(s.raxes) != cols or len(cols) != 1:
@@ -199,7 +199,7 @@ def _check_nest(f: Fusion, s: Schedule, rows: list[Atom], cols: list[Atom], v: A
     if why:
         field, name = ("rows", s.rows[0]) if s.rows else ("cols", s.cols[0] if s.cols else "")
         fail(s, field, [name] if name else [], why, legal_nests(f))
-    if any(x.kind == "scan" for x in f.stages) and v is not None and v not in rows:
+    if f.scans() and v is not None and v not in rows:
         fail(s, "vector", [s.vector, s.lanes], "points of a scan wait for each other", listed(s.rows))
     if v in rows and over_rows(f, rows, cols):
         why = "what is reduced over rows is not kept lane by lane"
@@ -233,7 +233,7 @@ def _check_split(f: Fusion, s: Schedule, rows: list[Atom], cols: list[Atom]) -> 
     if not s.split:
         return
     why = ""
-    if f.scatters() or any(x.kind == "scan" for x in f.stages):
+    if f.scatters() or f.scans():
         why = "a scan or scatter visits whole rows"
     elif any(set(r.raxes) == set(cols) and r.axes for r in f.reductions()):
         why = "a reduction needs the whole row"

@@ -163,7 +163,7 @@ def check(f: Fusion, s: GpuSchedule, sizes: Sizes) -> Fusion:
     rows, cols = [by_name[n] for n in s.rows], [by_name[n] for n in s.cols]
     modes: tuple[str, ...] = MODES[2:] if f.reductions() else MODES[:2]
     what = "with reductions" if f.reductions() else "without reductions"
-    if any(x.kind == "scan" for x in f.stages):
+    if f.scans():
         modes, what = ("loop", "split"), "with scans"
     if s.mode not in modes:
         fail(s, "mode", [s.mode], f"not a mode of kernels {what}", listed(modes))
@@ -241,7 +241,7 @@ def _check_interleaved(f: Fusion, s: GpuSchedule) -> None:
     why = "" if s.rows else "the kernel has no rows"
     if s.mode not in MODES[2:]:
         why = "only blocks that reduce rows have several of them side by side"
-    elif any(x.kind == "scan" for x in f.stages):
+    elif f.scans():
         why = "the threads of a scan are neighbours along its columns"
     elif s.vector in s.rows:
         why = "where vectors are along rows, so are neighbouring threads"
@@ -410,7 +410,7 @@ def _rows(f: Fusion, s: GpuSchedule, sizes: Sizes, rows: list[Atom], cols: list[
         fail(s, "mode", [s.mode], "sums of columns are kept in registers, all columns in one block", "persistent")
     if s.mode == "persistent":
         _persistent(f, s, sizes, outer)
-    if s.col_threads > 1 and any(x.kind == "scan" for x in f.stages):
+    if s.col_threads > 1 and f.scans():
         _shared_scan(s, v in rows)
 
 

@@ -28,19 +28,15 @@ def steady(f: Fusion, v: Atom, lanes: int, size: Size = None) -> bool:
 
 def divided(f: Fusion, v: Atom) -> list[Ix]:
     """The positions in which there are quotients that depend on `v`."""
-    return [i for i in _positions(f) if any(a.kind == "div" and _varies(a.ix, v) for a in i.atoms())]
-
-
-def _varies(p: Ix, v: Atom) -> bool:
-    return v in p.axes() or p.looks_up(v)
+    return [i for i in _positions(f) if any(a.kind == "div" and v in a.ix.all_axes() for a in i.atoms())]
 
 
 def steady_in(p: Ix, v: Atom, lanes: int, size: Size = None) -> bool:
     """Whether no quotient in `p` changes within a vector."""
     for a in p.atoms():
-        if a.kind != "div" or not _varies(a.ix, v):
+        if a.kind != "div" or v not in a.ix.all_axes():
             continue
-        if a.ix.looks_up(v):
+        if v in a.ix.looked_up():
             return False
         assert a.num is not None
         c = a.num.coefficient(v, within=True)

@@ -48,7 +48,7 @@ def _near(f: Fusion, s: GpuSchedule, sizes: Sizes) -> Iterator[GpuSchedule]:
                 yield replace(s, row_threads=rt)
         case "persistent" | "loop":
             if s.runs:
-                yield from _runs(s, cols, any(x.kind == "scan" for x in f.stages))
+                yield from _runs(s, cols, bool(f.scans()))
                 s = replace(s, runs=frozenset())
             if s.interleaved:
                 yield from _interleaved(s, cols)

@@ -134,7 +134,7 @@ def _lanes(p: Ix, v: Atom, lanes: int) -> tuple[Ix, Ix, list[int]] | None:
     """What `p` is in the first lane of the k-th vector, in terms of k and in terms of v, and what each lane adds to it.
     None if that differs from vector to vector."""
     assert v.extent is not None
-    if p.looks_up(v):
+    if v in p.looked_up():
         return None
     k = axis(f"{v.name}/{lanes}", (v.extent + lanes - 1) // ix(lanes))
     first = p.subst({v: k * lanes})
