@@ -34,7 +34,7 @@ from .fused import Fused, FusedModule
 from .trace import frames, torchscript_inside
 from .trace.torchscript import Op, Var
 from .trace.torchscript_read import read
-from .trace.torchscript_regions import LEAST, Region, Split, changed_inputs, split
+from .trace.torchscript_regions import LEAST, Region, Split, changed_inputs, own_tensors, split
 from .trace.torchscript_source import Source, holders, write_driver, write_region
 from .trace.torchscript_types import UNKNOWN, convert, copied, fits, test
 
@@ -203,7 +203,7 @@ class Script:
             exec(compile(source.text(), frames.name(f"script {name}"), "exec"), source.scope)
             fixed = self.fixed
             if not isinstance(fixed, bool):
-                mine = {self.program.names[n] for n in fixed}
+                mine = {self.program.names[n] for n in fixed} | {v.name for v in own_tensors(self.program)}
                 fixed = frozenset(v.name for v in r.inputs if v.name in mine)
             fused = _RegionFused(self, r, source.scope[name], source, fixed)
             params = self.program.body.params

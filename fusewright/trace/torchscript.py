@@ -134,9 +134,9 @@ def _droppable(op: Op) -> bool:
 
 def literal(value: Any) -> str | None:
     """A constant as Python source; None if it has to be named."""
-    if value is None or isinstance(value, (bool, int, str)):
+    if value is None or type(value) in (bool, int, str):  # members of an enumeration may be strings, too
         return repr(value)
-    if isinstance(value, float):
+    if type(value) is float:
         return repr(value) if math.isfinite(value) else None
     if isinstance(value, (list, tuple)) and type(value) in (list, tuple):
         parts = [literal(x) for x in value]

@@ -77,6 +77,11 @@ def split(
         demoted.update(s.more)
 
 
+def own_tensors(program: Program) -> set[Var]:
+    """Parameters and buffers that a program reads: their sizes are static, as where a module is fused."""
+    return {v for v in program.attributes.values() if v.type == "Tensor"}
+
+
 class _Splitter:
     def __init__(
         self, program: Program, demoted: dict[Op, str], least: int, fixed: frozenset[str] | bool, loose: Collection[Var]
@@ -95,6 +100,7 @@ class _Splitter:
         body = self.program.body
         fixed_names = {self.program.names[n] for n in self.fixed} if not isinstance(self.fixed, bool) else set()
         self.sizes_fixed = {v for v in body.params if self.fixed is True or v.name in fixed_names}
+        self.sizes_fixed |= own_tensors(self.program)
         for v in (*body.params, *self.program.attributes.values()):
             self.phase[v] = SIZE if v.kind == "int" and v not in self.sizes_fixed else STATIC
         self.link(body)
@@ -263,7 +269,8 @@ class _Splitter:
         for v in (v for op in ops for v in op.defined()):
             if any(u not in members for u in self.users.get(v, ())):
                 self.give(r, v, defined)
-        spare = {op for op in (*r.early, *r.late) if not any(u in members for v in op.outputs for u in self.users[v])}
+        users = {op: {u for v in op.outputs for u in self.users.get(v, ())} for op in (*r.early, *r.late)}
+        spare = {op for op in users if users[op].isdisjoint(members)}
         r.ops = [op for op in ops if op not in spare]
         for op in _all(r.ops):
             for v in (*op.inputs, *(x for b in op.blocks for x in b.results)):

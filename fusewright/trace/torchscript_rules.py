@@ -92,11 +92,11 @@ _BY_NAME: dict[str, Rule] = {
                 for kind in ("int", "bool", "str", "float")
             },
             **{f"aten::__contains__.{kind}_list": "({1} in {0})" for kind in ("int", "float", "str")},
-            # strings and devices
+            # strings, devices and members of enumerations
             **{
                 f"aten::{op}.{kind}": f"({{0}} {sign} {{1}})"
                 for op, sign in (("eq", "=="), ("ne", "!="))
-                for kind in ("str", "device")
+                for kind in ("str", "device", "enum")
             },
             **{"aten::add.str": "({0} + {1})", "aten::__getitem__.str": "{0}[{1}]"},
             **{"aten::device": "_torch.device({0})", "aten::device.with_index": "_torch.device({0}, {1})"},

@@ -1,6 +1,7 @@
 """Scripted and traced modules: what is shared with them, what changes, what is called beside `forward`."""
 
 import copy
+import enum
 import io
 from typing import Dict, Optional  # noqa: UP035  (TorchScript reads these)
 
@@ -10,7 +11,7 @@ import torch.nn.functional as F
 from torch import nn
 
 import fusewright
-from tests.support import random_tensor
+from tests.support import counted, counters, random_tensor
 from tests.torchscript.support import regions, script_of
 
 pytestmark = pytest.mark.filterwarnings("error::fusewright.FusewrightWarning")
@@ -246,3 +247,85 @@ def test_autocast():
         assert a.dtype is b.dtype
         torch.testing.assert_close(a, b)
     torch.testing.assert_close(fused(x_of()), plain(x_of()))
+
+
+class Layout(str, enum.Enum):
+    NCHW = "NCHW"
+    NHWC = "NHWC"
+
+
+class Turned(nn.Module):
+    """As patch embeddings have it: which layout is an attribute, compared with members of an enumeration."""
+
+    layout: Layout
+
+    def __init__(self, layout: Layout):
+        super().__init__()
+        self.layout = layout
+
+    def forward(self, x):
+        y = x * 2 + 1
+        if self.layout != Layout.NCHW:
+            y = y.permute(0, 2, 3, 1) + 1
+        if self.layout == Layout.NHWC:
+            y = y.sin()
+        return y * 3
+
+
+@pytest.mark.parametrize("layout", [Layout.NCHW, Layout.NHWC])
+def test_members_of_an_enumeration_that_are_strings(layout):
+    fused = fusewright.fuse(torch.jit.script(Turned(layout)))
+    x = random_tensor((2, 3, 4, 5))
+    torch.testing.assert_close(fused(x), Turned(layout)(x))
+    assert not script_of(fused).refused and regions(fused) == 1
+
+
+class Heads(nn.Module):
+    """Sizes of which some are never used, beside and inside branches on those of a parameter."""
+
+    def __init__(self, width: int = 8):
+        super().__init__()
+        self.weight = nn.Parameter(torch.linspace(-1, 1, width))
+        self.grid = (2, 2)
+
+    def forward(self, x):
+        _b, _n, _c = x.shape
+        y = (x * self.weight + 1).tanh()
+        if self.weight.shape[0] % 4 == 0:
+            y = y + self.weight.mean()
+        batch, rows, columns = y.shape
+        h, _w = self.grid
+        return y.reshape(batch, rows, columns // 2, 2).sum(-1) * 2 + h
+
+
+def test_sizes_that_are_not_used_and_sizes_of_parameters():
+    module = Heads()
+    fused = fusewright.fuse(torch.jit.script(module))
+    assert not script_of(fused).refused and regions(fused) == 1
+    before = counters()
+    for shape in ((2, 3, 8), (5, 7, 8)):
+        x = random_tensor(shape)
+        torch.testing.assert_close(fused(x), module(x))
+    assert counted(before)["fuse_traces"] == 1
+    module.weight = fused.weight = nn.Parameter(torch.linspace(-2, 1, 6))
+    x = random_tensor((5, 7, 6))
+    torch.testing.assert_close(fused(x), module(x))
+    assert counted(before)["fuse_traces"] == 2
+
+
+class Checked(nn.Module):
+    """Sizes that a message has, behind what a region computes, and one that nothing has."""
+
+    def forward(self, x):
+        y = (x * 2 + 1).tanh() * 3
+        _rows, columns = y.shape
+        torch._assert(columns == 8, f"{columns} columns instead of 8")
+        return (y + 1).sin() * 2
+
+
+def test_sizes_between_regions():
+    fused = fusewright.fuse(torch.jit.script(Checked()))
+    assert not script_of(fused).refused
+    torch.testing.assert_close(fused(x_of()), Checked()(x_of()))
+    with pytest.raises(torch.jit.Error, match="7 columns instead of 8"):
+        fused(random_tensor((3, 7)))
