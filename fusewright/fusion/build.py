@@ -304,7 +304,7 @@ class Phase:
             e = self.eqn.get(v)
             if e is None or e.op not in VIEWS:
                 found = self._eval(v, idx, mask)
-            else:
+            else:  # one after the other: there may be more of them than Python has frames
                 v, idx = e.inputs[0], VIEWS[e.op](e, idx)
                 key = (v, idx, mask)
                 found = self.memo.get(key)

@@ -15,7 +15,7 @@ from .common import exact, like, position, size_value, wrap_index, zeros
 from .registry import Context, Rule, lower
 
 aten = torch.ops.aten
-PARTS = 16  # tensors that a kernel joins: of 32 it takes three times as long as PyTorch's copies, of 128 twelve times
+PARTS = 16  # tensors that a kernel joins: of 32 it takes three times as long as PyTorch's copies, of 128 up to fifteen
 BESIDE = 128  # of single elements beside each other, which PyTorch copies one by one
 
 
