@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import builtins
 import functools
+import re
 import threading
 import traceback
 import types
@@ -220,12 +221,8 @@ class Script:
         annotations = [(a.name, a.type.annotation_str) for a in arguments]
         everything = ", ".join(p.names)
         lines = [f"if _tracing() is not None: return _scripted({everything})"]
-        scope: dict[str, Any] = {
-            "_tracing": _tracing_state,
-            "_scripted": self.scripted,
-            "_fits": fits,
-            "_copied": copied,
-        }
+        scope: dict[str, Any] = {"_tracing": _tracing_state, "_scripted": self.scripted}
+        scope |= {"_fits": fits, "_copied": copied}
         asked = {n for n, v in p.names.items() if v in checked}
         tests = [t for n, kind in annotations if not (kind == "Tensor" and n in asked) and (t := test(kind, n))]
         if tests:
@@ -245,7 +242,8 @@ class Script:
             _watch_modules()
             scope.update({"_modules": _modules, "_bind": self.bind})
             lines.append("if _modules[0] != _bound: _bind()")
-        self.getters = {path: f"_get_{'_'.join(path)}" for path, _ in p.attributes}
+        paths = enumerate(dict.fromkeys(path for path, _ in p.attributes))  # `a.b_c` and `a_b.c` are two
+        self.getters = {path: re.sub(r"\W", "_", f"_get{k}_{'_'.join(path)}") for k, path in paths}
         lines += [f"{v.name} = {self.getters[path]}({name!r})" for (path, name), v in p.attributes.items()]
         return lines, scope
 

@@ -350,6 +350,8 @@ class _Aliases:
         held = [v for v in values if "List" in v.type or "Dict" in v.type or v.kind == "other"]
         if op.rule.kind == "tensor" or (op.rule.kind == "host" and not op.outputs):
             pass  # operators of torch keep no list
+        elif op.name in _COPIES and op.outputs[0].type.count("List") == 1 and "Dict" not in op.outputs[0].type:
+            pass  # another list, of what is no list
         elif op.rule.kind in ("if", "loop"):
             for k, v in enumerate(op.outputs):
                 first = op.rule.kind == "loop"
@@ -391,6 +393,9 @@ def changed_inputs(program: Program) -> tuple[list[Var], list[Var]]:
     """Parameters, and attributes, that are lists or dictionaries the program changes."""
     aliases = _Aliases(program)
     return aliases.changes(program.body.params), aliases.changes(list(program.attributes.values()))
+
+
+_COPIES = frozenset(("aten::copy.t", "aten::list.t", "aten::slice.t", "aten::add.t", "aten::mul.left_t"))
 
 
 # --- properties of operations ------------------------------------------------------------------------

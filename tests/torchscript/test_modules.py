@@ -329,3 +329,53 @@ def test_sizes_between_regions():
     torch.testing.assert_close(fused(x_of()), Checked()(x_of()))
     with pytest.raises(torch.jit.Error, match="7 columns instead of 8"):
         fused(random_tensor((3, 7)))
+
+
+def test_submodules_whose_names_are_alike():
+    """Joined by underscores, the paths of two are the same; others are no identifiers."""
+
+    class Outer(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.a = nn.Sequential()
+            self.a.add_module("b_c", nn.Linear(8, 8))
+            self.a_b = nn.Sequential()
+            self.a_b.add_module("c", nn.Linear(8, 8))
+            self.blocks = nn.Sequential()
+            self.blocks.add_module("block1-0", nn.LayerNorm(8))
+            self.blocks.add_module("block1_0", nn.LayerNorm(8))
+
+        def forward(self, x):
+            return self.blocks(self.a_b(self.a(x).tanh() * 2) + 1).relu()
+
+    module = Outer()
+    for k, p in enumerate(module.parameters()):
+        nn.init.uniform_(p, -1, 1 + k)
+    fused = fusewright.fuse(torch.jit.script(module))
+    assert not script_of(fused).refused
+    torch.testing.assert_close(fused(x_of()), module(x_of()))
+
+
+class Shifted(nn.Module):
+    """A list of the module's that is copied before it changes, as windowed attention has it."""
+
+    def __init__(self):
+        super().__init__()
+        self.shift = [1, 2]
+
+    def forward(self, x):
+        shift = self.shift.copy()
+        half = self.shift[:1] + [3]
+        if x.size(0) <= 4:
+            shift[0] = 0
+        half.append(x.size(1))
+        return (torch.roll(x * 2, shift, (0, 1)) + 1).tanh() * (len(half) + half[2] + self.shift[0])
+
+
+def test_copies_of_lists_that_are_attributes():
+    module = Shifted()
+    fused = fusewright.fuse(torch.jit.script(module))
+    assert not script_of(fused).refused
+    for n in (3, 9, 3):
+        torch.testing.assert_close(fused(x_of(n)), module(x_of(n)))
+    assert module.shift == [1, 2]
