@@ -6,6 +6,7 @@ import copy
 import pickle
 import socket
 import threading
+import time
 
 import pytest
 import torch
@@ -475,4 +476,7 @@ def test_distributed_data_parallel():
         for p, q in zip(mine.parameters(), theirs.parameters(), strict=True):
             torch.testing.assert_close(p.grad, q.grad)
     finally:
+        # Gloo's threads want the interpreter's lock to let go of the last all-reduce; whoever destroys the group joins
+        # them and does not give it up: torch may wait for ever.
+        time.sleep(0.2)
         torch.distributed.destroy_process_group()
