@@ -45,6 +45,7 @@ from .schedule.quotients import divides, spared
 from .trace import executors
 from .trace.fx import Traced, translate
 from .trace.gradients import separate
+from .trace.mutable import has_mutable, open_mutable
 
 if TYPE_CHECKING:
     from . import compile_gpu
@@ -88,8 +89,10 @@ def _compile_fx(gm: GraphModule, kind: str, name: str, o: Options) -> Callable[[
             with around("shared_gradients", About(name), partial(readable, gm)):
                 separate(gm)
         with record.stage("translate", name):
-            order = executors.order(o)
-            work: Any = claims.Copied(gm) if order else gm  # which may have to run as it is
+            order, mutable = executors.order(o), has_mutable(gm.graph)
+            work: Any = claims.Copied(gm) if order or mutable else gm  # which may have to run as it is
+            if mutable:
+                open_mutable(work.graph, o.inplace)
             traced = translate(work, o.precision == "eager", o.rng, o.disable, o.fma, order)
             if order.patterns():
                 claim_patterns.claim_patterns(traced, order)

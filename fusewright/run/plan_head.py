@@ -21,6 +21,7 @@ from ..core.lazy import lazy_import
 from . import internals, overlaps, steps
 from .inplace import COPY
 from .launch import values
+from .mutable import written_in_place
 
 if TYPE_CHECKING:
     from torch.fx import Node
@@ -105,7 +106,7 @@ def _keep_apart(w: _Writer, placeholders: list[Node]) -> None:
     """
     if w.traced.module.meta.get(overlaps.ASKED):
         return
-    written = [n.name for n in placeholders if n in w.into.values()]
+    written = [n.name for n in placeholders if n in w.into.values() or written_in_place(n)]
     beside = [n for n in placeholders if n.name not in written and n.users and n not in w.results and _strided(n)]
     beside = [n for n in beside if not any(u.target is COPY and u.args[0] is n for u in n.users)]
     if not (written and beside and w.native and w.guards):

@@ -42,6 +42,7 @@ from .reach import reached
 from .signature import Described, Layout, Node, layout, rebuild
 from .stand_in import standing_in
 from .state import unchanged
+from .triton_kernels import launches_traced
 from .unchanged import both
 from .written_views import check_addresses
 
@@ -387,7 +388,7 @@ def _capture(
     try:
         torch.set_autocast_cache_enabled(False)  # it would keep fake weights
         with contextlib.ExitStack() as stack:
-            settings = (tracing(context), aot_settings(), floats_of_the_host())
+            settings = (tracing(context), aot_settings(), floats_of_the_host(), launches_traced())
             for setting in (*settings, torch.inference_mode(False), torch.set_grad_enabled(grad)):
                 stack.enter_context(setting)
             with tracer.mode:
