@@ -46,6 +46,7 @@ from .trace import executors
 from .trace.fx import Traced, translate
 from .trace.gradients import separate
 from .trace.mutable import has_mutable, open_mutable
+from .trace.written_parts import parts_written, write_parts
 
 if TYPE_CHECKING:
     from . import compile_gpu
@@ -89,10 +90,13 @@ def _compile_fx(gm: GraphModule, kind: str, name: str, o: Options) -> Callable[[
             with around("shared_gradients", About(name), partial(readable, gm)):
                 separate(gm)
         with record.stage("translate", name):
-            order, mutable = executors.order(o), has_mutable(gm.graph)
-            work: Any = claims.Copied(gm) if order or mutable else gm  # which may have to run as it is
-            if mutable:
+            order = executors.order(o)
+            in_place = has_mutable(gm.graph) or (o.inplace and parts_written(gm.graph))
+            work: Any = claims.Copied(gm) if order or in_place else gm  # which may have to run as it is
+            if in_place:
                 open_mutable(work.graph, o.inplace)
+                if o.inplace:
+                    write_parts(work.graph)
             traced = translate(work, o.precision == "eager", o.rng, o.disable, o.fma, order)
             if order.patterns():
                 claim_patterns.claim_patterns(traced, order)

@@ -1,4 +1,5 @@
-"""Calls of custom operators and Triton kernels that write into what they are given (`trace/mutable.py`)."""
+"""Calls that write into what they are given: of custom operators and Triton kernels (`trace/mutable.py`), and of
+PyTorch's operators that write into a part (`trace/written_parts.py`)."""
 
 from __future__ import annotations
 
@@ -13,11 +14,12 @@ from torch.fx import Node
 
 
 class Mutable:
-    """What a node calls instead: a function of the same keywords that gives what torch's gives, as a tuple.
+    """What a node calls instead: a function that gives what it has written, as the functional operation would.
 
-    `own`: which of the operands that it writes into it does not copy first, by index or name.
+    `own`: which of the operands that it writes into it does not copy first, by index or name; `why`: for reports.
     """
 
+    why = "writes into its operands"
     pure = True  # `effects.py` asks: what is written in place nobody else reads
     __module__ = __name__
 
@@ -29,6 +31,8 @@ class Mutable:
 
 
 class Operator(Mutable):
+    """Takes what `auto_functionalized_v2` takes, but for the operator."""
+
     def __init__(self, op: Any, bases: int, own: frozenset[int]):
         super().__init__(str(op), own)
         self.op, self.copied = op, tuple(k for k in range(bases) if k not in own)
@@ -38,6 +42,8 @@ class Operator(Mutable):
 
 
 class Kernel(Mutable):
+    """Takes what `triton_kernel_wrapper_functional` takes, but for what is written, of which it gives a tuple."""
+
     def __init__(self, index: int, constants: int, written: tuple[str, ...], own: frozenset[str]):
         self.kernel: Any = kernel_side_table.get_kernel(index)
         self.constants = kernel_side_table.get_constant_args(constants)
@@ -76,6 +82,24 @@ def _kernel_name(kernel: Any) -> str:
     return str(kernel.__name__)
 
 
+class Part(Mutable):
+    """`write`, an operator in place, into a view of a view ... of a tensor, which it gives."""
+
+    why = "writes a part of a large tensor in place, which a kernel would move as a whole"
+
+    def __init__(self, views: tuple[Any, ...], write: Any):
+        super().__init__(str(write), frozenset((0,)))
+        self.views, self.write = views, write
+
+    def __call__(self, whole: Any, views: list[tuple[Any, ...]], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """`views`: the arguments of each view; `args`, `kwargs`: of `write`, behind the view."""
+        part = whole
+        for view, a in zip(self.views, views, strict=True):
+            part = view(part, *a)
+        self.write(part, *args, **kwargs)
+        return whole
+
+
 def written_in_place(n: Node) -> bool:
     """Whether a node is an argument of its graph that a `Mutable` writes into."""
     return any(isinstance(u.target, Mutable) and any(a is n for a in _in_place(u)) for u in n.users)
@@ -84,8 +108,10 @@ def written_in_place(n: Node) -> bool:
 def _in_place(n: Node) -> list[Any]:
     """The operands that a call of a `Mutable` writes in place."""
     target: Any = n.target
+    if isinstance(target, Part):
+        return [n.args[0]]
     name = "_all_bases" if isinstance(target, Operator) else "kwargs"
     return [n.kwargs[name][k] for k in target.own]  # type: ignore[index]
 
 
-__all__ = ["Kernel", "Mutable", "Operator", "written_in_place"]
+__all__ = ["Kernel", "Mutable", "Operator", "Part", "written_in_place"]

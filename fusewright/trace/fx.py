@@ -25,6 +25,7 @@ from ..graph.builder import Builder
 from ..graph.ir import Graph, Shape, Unit, Value
 from ..index.expr import ONE, ZERO, Ix
 from ..run import devices
+from ..run.mutable import Mutable
 from .effects import ordering
 from .executors import NO_EXECUTORS, Order
 from .lowering import FLOAT8, RULES, VIEWS, Context, HostFloat, Rule
@@ -182,6 +183,8 @@ class _Translator:
             rule = RULES.get(node.target)
             if not self.order.kernels:
                 raise Refusal("option", "executor kernels is left out")
+            if isinstance(node.target, Mutable):
+                raise Refusal("mutation", f"{node.target} {node.target.why}")
             if rule is None:
                 raise Refusal("operator", f"{node.target} has no lowering rule")
             if self.disable and (entry := disables_operator(self.disable, str(node.target))):

@@ -1,0 +1,197 @@
+"""Writes into a part of an argument stay writes into a part.
+
+In a functional graph `cache[:, :, pos] = k` makes a new tensor of the whole cache, which is copied back at the end. A
+kernel would move all of it for a row. Where the argument's old contents are read for nothing but what is written, the
+part is written in place by PyTorch, and what reads the new contents reads the argument. So are many writes into one new
+tensor, of which a kernel would ask at each point whether it is in their part.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import torch
+from torch.fx import Graph, Node
+
+from ..run.inplace import COPY
+from ..run.mutable import Part
+from ..run.views import memory
+
+_aten = torch.ops.aten
+_VIEWS: dict[Any, tuple[Any, tuple[Any, ...]]] = {  # the view that is written, and its arguments if none are given
+    _aten.slice_scatter.default: (_aten.slice.Tensor, (0, None, None, 1)),
+    _aten.select_scatter.default: (_aten.select.int, ()),
+    _aten.diagonal_scatter.default: (_aten.diagonal.default, (0, 0, 1)),
+}
+_PLACES: dict[Any, tuple[Any, int]] = {  # the same in place, and which argument has as many elements as are written
+    _aten.index_put.default: (_aten.index_put_.default, 2),
+    _aten.index_copy.default: (_aten.index_copy_.default, 3),
+    _aten.scatter.src: (_aten.scatter_.src, 2),
+    _aten.scatter.value: (_aten.scatter_.value, 2),
+}
+LEAST = {"cpu": 1 << 17, "cuda": 1 << 23}  # bytes of a tensor that take longer to move than an operation to call
+SHARE = 2  # parts are at most one of so many of the whole
+MANY = 16  # writes into a new tensor, as pieces of a `cat` (`lowering/views.py`)
+
+
+def parts_written(graph: Graph) -> list[list[Node]]:
+    """Chains of such writes, each into what the one before it made."""
+    results: Any = graph.output_node().args[0]
+    given = {memory(r.meta["val"]) for r in results if isinstance(r, Node) and isinstance(r.meta["val"], torch.Tensor)}
+    found: list[list[Node]] = []
+    done: set[Node] = set()
+    for n in reversed(graph.nodes):  # from the last write to the first
+        if n.target is COPY:
+            args: Any = n.args
+            chain = _chain(args[1])
+            theirs = args[0].op == "placeholder" and bool(chain) and chain[0].args[0] is args[0]
+            ok = theirs and memory(args[1].meta["val"]) not in given
+        elif n not in done and n.op == "call_function":
+            chain = _chain(n)
+            ok = len(chain) > MANY and _new(chain[0].args[0])
+        else:
+            continue
+        done.update(chain)
+        if ok and _worth(chain) and all(_only_for(w, n) for w in chain):
+            found.append(chain)
+    return found
+
+
+def write_parts(graph: Graph) -> None:
+    """Let such writes be calls of `Part`."""
+    for chain in parts_written(graph):
+        _write(chain)
+    for n in reversed(list(graph.nodes)):
+        if not n.users and isinstance(n.target, torch._ops.OpOverload) and not n.target._schema.is_mutable:
+            if n.target.is_view or n.target in _VIEWS or n.target in _PLACES or n.target is _aten.copy.default:
+                graph.erase_node(n)
+
+
+def _chain(last: Any) -> list[Node]:
+    """Writes, the first one first, of which each writes into what the one before made."""
+    chain: list[Node] = []
+    while isinstance(last, Node) and ((last.target in _VIEWS and not last.kwargs) or last.target in _PLACES):
+        chain.append(last)
+        last = last.args[0]
+    return chain[::-1]
+
+
+def _new(n: Any) -> bool:
+    """Whether an operation of PyTorch's made a new tensor."""
+    if not isinstance(n, Node) or not isinstance(n.target, torch._ops.OpOverload) or n.target.is_view:
+        return False
+    given = [t for a in n.all_input_nodes if isinstance(t := a.meta["val"], torch.Tensor)]
+    return isinstance(n.meta["val"], torch.Tensor) and all(memory(t) != memory(n.meta["val"]) for t in given)
+
+
+def _worth(chain: list[Node]) -> bool:
+    """Whether parts are written faster than a kernel moves the whole."""
+    whole = chain[0].meta["val"]
+    size = _count(whole)
+    if whole.is_complex() or size is None or size * whole.element_size() < LEAST.get(whole.device.type, 1 << 62):
+        return False
+    parts = [_written(w) for w in chain]
+    return len(chain) > MANY or (None not in parts and SHARE * sum(parts) <= size)  # type: ignore[arg-type]
+
+
+def _written(w: Node) -> int | None:
+    """How many elements a write writes; None if nobody knows, or if it adds to them."""
+    w = _innermost(w)[0]
+    args: Any = w.args
+    if w.target in _VIEWS:
+        return _count(args[1].meta["val"])
+    if w.target is not _aten.index_put.default:
+        return _count(args[_PLACES[w.target][1]].meta["val"])
+    indices = {k: i.meta["val"] for k, i in enumerate(args[1]) if i is not None}
+    if (len(args) > 3 and args[3]) or any(i.dtype in (torch.bool, torch.uint8) for i in indices.values()):
+        return None
+    shapes = [[_size(s) for s in i.shape] for i in indices.values()]
+    whole = [_size(s) for k, s in enumerate(args[0].meta["val"].shape) if k not in indices]
+    if any(None in s for s in (*shapes, whole)):
+        return None
+    return math.prod((*torch.broadcast_shapes(*shapes), *whole))  # type: ignore[arg-type]
+
+
+def _size(s: Any) -> int | None:
+    return s if isinstance(s, int) else s.node.hint
+
+
+def _count(t: torch.Tensor) -> int | None:
+    return _size(t.numel())
+
+
+def _only_for(w: Node, copy: Node) -> bool:
+    """Whether what is read of what `w` writes into is read for what it writes. (`copy`: the copy at the end, if any.)
+
+    So that it is read before, and no kernel computes something of it anew, afterwards.
+    """
+    base: Any = w.args[0]
+    waiting, seen = [base], {w, copy}
+    while waiting:
+        for u in waiting.pop().users:
+            if u in seen:
+                continue
+            if not isinstance(u.target, torch._ops.OpOverload) or u.target._schema.is_mutable:
+                return False
+            seen.add(u)
+            waiting.append(u)
+    return True
+
+
+def _innermost(w: Node) -> tuple[Node, list[tuple[Any, tuple[Any, ...]]]]:
+    """The write into a view of a view ... that `w` is, and the views, the outermost first."""
+    views: list[tuple[Any, tuple[Any, ...]]] = []
+    while w.target in _VIEWS:
+        view, args = _view(w)
+        inner: Any = w.args[1]
+        if not isinstance(inner, Node) or len(inner.users) != 1 or not _chain(inner):
+            break
+        part: Any = inner.args[0]
+        if part.target is not view or part.kwargs or not _same(part.args[0], w.args[0]):
+            break
+        if _full(part.args[1:], w.target) != args:
+            break
+        views.append((view, args))
+        w = inner
+    return w, views
+
+
+def _same(a: Any, b: Any) -> bool:
+    """Whether two nodes are one, or the same view of the same."""
+    while a is not b:
+        if a.target is not b.target or not getattr(a.target, "is_view", False) or a.args[1:] != b.args[1:] or a.kwargs:
+            return False
+        a, b = a.args[0], b.args[0]
+    return True
+
+
+def _view(w: Node) -> tuple[Any, tuple[Any, ...]]:
+    """The view that `w` writes into, and its arguments."""
+    return _VIEWS[w.target][0], _full(w.args[2:], w.target)
+
+
+def _full(args: tuple[Any, ...], target: Any) -> tuple[Any, ...]:
+    """A view's arguments with those that are not given."""
+    return (*args, *_VIEWS[target][1][len(args) :])
+
+
+def _write(chain: list[Node]) -> None:
+    for w in chain:
+        inner, views = _innermost(w)
+        if inner.target in _VIEWS:
+            views.append(_view(inner))
+            source: Any = inner.args[1]
+            if source.target is _aten.copy.default and len(source.args) == 2:
+                source = source.args[1]
+            write, given, named = COPY, (source,), {}
+        else:
+            write, given, named = _PLACES[inner.target][0], inner.args[1:], dict(inner.kwargs)  # type: ignore[assignment,index]
+        with w.graph.inserting_before(w):
+            target = Part(tuple(v for v, _ in views), write)
+            new = w.graph.call_function(target, (w.args[0], [a for _, a in views], given, named))
+        new.meta = dict(w.meta)
+        w.replace_all_uses_with(new)
+
+
+__all__ = ["parts_written", "write_parts"]
