@@ -36,6 +36,7 @@ from .trace import executors
 from .trace.exported import Exported, prepare
 from .trace.fx import translate
 from .trace.lowering import check_operators
+from .trace.written_parts import parts_written, write_parts
 
 if TYPE_CHECKING:
     from .run import eager_states
@@ -62,8 +63,11 @@ class Compiled:
         o = self.options
         with using(o), timeline(Of(self.name)):
             try:
-                module: Any = claims.Copied(self.exported.module) if self.order else self.exported.module
+                parts = o.inplace and parts_written(self.exported.module.graph)
+                module: Any = claims.Copied(self.exported.module) if self.order or parts else self.exported.module
                 module.meta[ASKED] = True  # by the program's entry, of the caller's arguments
+                if parts:
+                    write_parts(module.graph)
                 traced = translate(module, o.precision == "eager", o.rng, o.disable, o.fma, self.order)
                 if self.order.patterns():
                     claim_patterns.claim_patterns(traced, self.order)

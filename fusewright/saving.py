@@ -29,6 +29,7 @@ from .loop.text import dump as loop_text
 from .run import archive, claimed, devices, direct, kernels, native, recordable
 from .run.convention import pack, to_data
 from .run.eager_states import Blocks
+from .run.mutable import Part
 from .run.plan import GroupPlan, Plan, _Writer
 from .run.pool import Allocation
 from .run.program import Held, Program
@@ -188,7 +189,7 @@ class _File:
         """(the manifest, memory in the order of its members)."""
         tensors, storages, data = _memory(self.exported.held, weights)
         has = {kind for v in self.variants for x in v["scope"].values() for kind in x}
-        formats = {"executor": archive.CLAIMS, "launch": archive.LAUNCHES}
+        formats = {"executor": archive.CLAIMS, "launch": archive.LAUNCHES, "part": archive.PARTS}
         launches = saving_gpu.native_functions(self.members) if "launch" in has else []
         return {
             "format": max((n for kind, n in formats.items() if kind in has), default=archive.PLAIN),
@@ -277,6 +278,8 @@ class _Scope:
             return {"empty_on": [f"cuda:{index}", False] if index else [here, True]}
         if isinstance(x, claimed.Claimed):
             return {"executor": self.claimed(name, x)}
+        if isinstance(x, Part):
+            return {"part": [self.operator(x.write), *map(self.operator, x.views)]}
         if isinstance(x, Blocks):
             return {"blocks_of": str(x.device)}
         if isinstance(x, torch._ops.OpOverload):

@@ -31,7 +31,8 @@ from ..core.errors import UserError
 PLAIN = 1
 CLAIMS = 2  # calls of executors
 LAUNCHES = 3  # launches of kernels on GPUs as functions, and what these take
-FORMAT = 3
+PARTS = 4  # writes into parts of tensors
+FORMAT = 4
 ALIGN = 64  # bytes
 _MANIFEST = "manifest.json"
 _PAD = 0x4657  # the id of our padding among a zip file's extra fields

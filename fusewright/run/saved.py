@@ -37,6 +37,7 @@ from . import direct, internals, pool, reuse
 from .archive import DAMAGE, Archive
 from .convention import from_data, unpack
 from .launch import Scratch, SizeTable, bump, restride, threads
+from .mutable import Part
 from .program import About, Held, Program
 from .restricted import Unsafe, function
 
@@ -296,6 +297,9 @@ class Loader:
             return self.operator(x)
         if kind == "short operator":
             return direct.call(self.operator(x), {})
+        if kind == "part":
+            write, *views = map(self.operator, x)
+            return Part(tuple(views), write)
         if kind == "python":
             module, name = x
             if name.startswith("_") and not name.startswith("_sym_"):

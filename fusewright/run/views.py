@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import operator
 from collections import Counter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import torch
 from torch.fx import Node
@@ -128,3 +128,12 @@ def memory(t: torch.Tensor) -> int:
 def same_storage(a: torch.Tensor, b: torch.Tensor) -> bool:
     """Whether one was traced as a view of the other. (What looks like a view may copy, as a reshape does.)"""
     return memory(a) == memory(b)
+
+
+def new(n: Any) -> bool:
+    """Whether an operator of PyTorch's made a tensor that is nobody's view."""
+    val = n.meta.get("val")
+    if n.op != "call_function" or not isinstance(n.target, torch._ops.OpOverload) or not isinstance(val, torch.Tensor):
+        return False
+    given = [t for a in n.all_input_nodes if isinstance(t := a.meta.get("val"), torch.Tensor)]
+    return not n.target._schema.is_mutable and not any(same_storage(t, val) for t in given)

@@ -19,7 +19,7 @@ from torch.fx import Graph, Node
 
 from ..run.inplace import COPY
 from ..run.mutable import Kernel, Operator
-from ..run.views import memory
+from ..run.views import memory, new
 
 _FUNCTIONS = frozenset((auto_functionalized_v2, triton_kernel_wrapper_functional))
 
@@ -37,7 +37,7 @@ def open_mutable(graph: Graph, inplace: bool) -> None:
     for n in calls:
         written = operands[n]
         own = frozenset(
-            k for k, a in written.items() if inplace and _once(a, n) and ((n, k) in arrives or _new(a, operands))
+            k for k, a in written.items() if inplace and _once(a, n) and ((n, k) in arrives or _own(a, operands))
         )
         if n.target is auto_functionalized_v2:
             (op,) = n.args
@@ -97,16 +97,9 @@ def _once(a: Any, n: Node) -> bool:
     return isinstance(a, Node) and seen.count(a) == 1
 
 
-def _new(a: Node, operands: Mapping[Node, Any]) -> bool:
-    """Whether what an operation of PyTorch's or such a call made is in memory of its own that only one node reads."""
-    if len(a.users) != 1 or a.op != "call_function":
-        return False
-    if a.target is operator.getitem:
-        return a.args[0] in operands
-    if not isinstance(a.target, torch._ops.OpOverload) or not isinstance(a.meta["val"], torch.Tensor):
-        return False
-    given = [t for n in a.all_input_nodes if isinstance(t := n.meta["val"], torch.Tensor)]
-    return all(memory(t) != memory(a.meta["val"]) for t in given)
+def _own(a: Node, operands: Mapping[Node, Any]) -> bool:
+    """Whether only one node reads `a`, which an operation of PyTorch's or such a call made in new memory."""
+    return len(a.users) == 1 and (new(a) or (a.target is operator.getitem and a.args[0] in operands))
 
 
 __all__ = ["has_mutable", "open_mutable"]

@@ -16,13 +16,18 @@ from torch.fx import Graph, Node
 
 from ..run.inplace import COPY
 from ..run.mutable import Part
-from ..run.views import memory
+from ..run.views import memory, new
 
 _aten = torch.ops.aten
-_VIEWS: dict[Any, tuple[Any, tuple[Any, ...]]] = {  # the view that is written, and its arguments if none are given
-    _aten.slice_scatter.default: (_aten.slice.Tensor, (0, None, None, 1)),
-    _aten.select_scatter.default: (_aten.select.int, ()),
-    _aten.diagonal_scatter.default: (_aten.diagonal.default, (0, 0, 1)),
+_VIEWS: dict[Any, Any] = {  # the view that is written
+    _aten.slice_scatter.default: _aten.slice.Tensor,
+    _aten.select_scatter.default: _aten.select.int,
+    _aten.diagonal_scatter.default: _aten.diagonal.default,
+}
+_DEFAULTS: dict[Any, tuple[Any, ...]] = {  # of its arguments, behind the tensor
+    _aten.slice.Tensor: (0, None, None, 1),
+    _aten.select.int: (None, None),
+    _aten.diagonal.default: (0, 0, 1),
 }
 _PLACES: dict[Any, tuple[Any, int]] = {  # the same in place, and which argument has as many elements as are written
     _aten.index_put.default: (_aten.index_put_.default, 2),
@@ -49,7 +54,7 @@ def parts_written(graph: Graph) -> list[list[Node]]:
             ok = theirs and memory(args[1].meta["val"]) not in given
         elif n not in done and n.op == "call_function":
             chain = _chain(n)
-            ok = len(chain) > MANY and _new(chain[0].args[0])
+            ok = len(chain) > MANY and new(chain[0].args[0])
         else:
             continue
         done.update(chain)
@@ -77,19 +82,13 @@ def _chain(last: Any) -> list[Node]:
     return chain[::-1]
 
 
-def _new(n: Any) -> bool:
-    """Whether an operation of PyTorch's made a new tensor."""
-    if not isinstance(n, Node) or not isinstance(n.target, torch._ops.OpOverload) or n.target.is_view:
-        return False
-    given = [t for a in n.all_input_nodes if isinstance(t := a.meta["val"], torch.Tensor)]
-    return isinstance(n.meta["val"], torch.Tensor) and all(memory(t) != memory(n.meta["val"]) for t in given)
-
-
 def _worth(chain: list[Node]) -> bool:
     """Whether parts are written faster than a kernel moves the whole."""
     whole = chain[0].meta["val"]
     size = _count(whole)
-    if whole.is_complex() or size is None or size * whole.element_size() < LEAST.get(whole.device.type, 1 << 62):
+    if whole.layout is not torch.strided or whole.is_complex():
+        return False
+    if size is None or size * whole.element_size() < LEAST.get(whole.device.type, 1 << 62):
         return False
     parts = [_written(w) for w in chain]
     return len(chain) > MANY or (None not in parts and SHARE * sum(parts) <= size)  # type: ignore[arg-type]
@@ -150,7 +149,7 @@ def _innermost(w: Node) -> tuple[Node, list[tuple[Any, tuple[Any, ...]]]]:
         part: Any = inner.args[0]
         if part.target is not view or part.kwargs or not _same(part.args[0], w.args[0]):
             break
-        if _full(part.args[1:], w.target) != args:
+        if _full(view, part.args[1:]) != args:
             break
         views.append((view, args))
         w = inner
@@ -168,12 +167,22 @@ def _same(a: Any, b: Any) -> bool:
 
 def _view(w: Node) -> tuple[Any, tuple[Any, ...]]:
     """The view that `w` writes into, and its arguments."""
-    return _VIEWS[w.target][0], _full(w.args[2:], w.target)
+    view = _VIEWS[w.target]
+    return view, _full(view, w.args[2:])
 
 
-def _full(args: tuple[Any, ...], target: Any) -> tuple[Any, ...]:
+def _full(view: Any, args: tuple[Any, ...]) -> tuple[Any, ...]:
     """A view's arguments with those that are not given."""
-    return (*args, *_VIEWS[target][1][len(args) :])
+    return (*args, *_DEFAULTS[view][len(args) :])
+
+
+def _is(n: Any, whole: Any, views: list[tuple[Any, tuple[Any, ...]]]) -> bool:
+    """Whether a node is these views of `whole`."""
+    for view, args in reversed(views):
+        if n.target is not view or n.kwargs or _full(view, n.args[1:]) != args:
+            return False
+        n = n.args[0]
+    return n is whole
 
 
 def _write(chain: list[Node]) -> None:
@@ -184,6 +193,9 @@ def _write(chain: list[Node]) -> None:
             source: Any = inner.args[1]
             if source.target is _aten.copy.default and len(source.args) == 2:
                 source = source.args[1]
+            if _is(source, w.args[0], views):  # `x[i] += y` assigns x[i] what it is
+                w.replace_all_uses_with(w.args[0])  # type: ignore[arg-type]
+                continue
             write, given, named = COPY, (source,), {}
         else:
             write, given, named = _PLACES[inner.target][0], inner.args[1:], dict(inner.kwargs)  # type: ignore[assignment,index]

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import json
+import zipfile
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -21,6 +24,7 @@ Program = Callable[[Tensor, Tensor, Tensor], Any]
 @pytest.fixture(autouse=True)
 def fresh() -> Iterator[None]:
     torch._dynamo.reset()
+    torch.manual_seed(0)
     with fusewright.options(fallback=False), no_fallbacks():
         yield
 
@@ -261,3 +265,33 @@ def test_many_writes_into_a_new_tensor(steps: int, way: str, parts: list[str]) -
 
     compared(way, fn, (1, 64, 256, 16), (1, 64, 256, 16))
     assert len(parts) == (0 if steps < 16 else 2 * steps)
+
+
+class Cached(torch.nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.register_buffer("cache", torch.zeros(SHAPE))
+
+    def forward(self, k: Tensor, pos: Tensor) -> Tensor:
+        self.cache[1, :, pos] = k[0] * 2
+        self.cache[:, :, 3] += k[:, :, 0]
+        return self.cache[:, :, :9] * k
+
+
+def test_programs_ahead_of_time(parts: list[str], tmp_path: Path) -> None:
+    k, pos = torch.randn(4, 8, 1, 16), torch.tensor([5])
+    program = fusewright.aot_compile(Cached(), (k, pos))
+    fusewright.aot_save(program, tmp_path / "cached.fwp")
+    assert format_of(tmp_path / "cached.fwp") == 4
+    for p in (program, fusewright.aot_load(tmp_path / "cached.fwp")):
+        parts.clear()
+        plain = Cached()
+        for _ in range(2):
+            torch.testing.assert_close(p(k, pos), plain(k, pos))
+        assert len(parts) == 4
+
+
+def format_of(path: Path) -> int:
+    """The format of a saved program."""
+    with zipfile.ZipFile(path) as z:
+        return int(json.loads(z.read("manifest.json"))["format"])
