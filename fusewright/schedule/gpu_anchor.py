@@ -17,7 +17,7 @@ from ..fusion.conditions import change
 from ..fusion.ir import Fusion
 from ..fusion.scalar import Expr
 from ..index.expr import ONE, Atom, Ix, upper
-from .gpu_base import ACCESS, Vectors, Walk, accesses, draws, widest
+from .gpu_base import ACCESS, WORD, Vectors, Walk, accesses, draws, widest
 from .quotients import multiple
 
 # Vectors of a row from which on it pays to treat two of them on their own (measured on an H200):
@@ -25,6 +25,7 @@ LONG = 96  # where threads meet them again
 FEWEST = 3  # where it is summed up in one pass
 SHORT = 16  # in an elementwise kernel that has to read where the row is
 MANY = 32  # in others
+APART = 192  # in those where a load lies across vectors, and what is not moved is read in words
 
 
 def count(extent: int, lanes: int) -> int:
@@ -113,6 +114,9 @@ class Anchors(Vectors):
                 continue  # a load may lie across two vectors, a store may not
             if best is None or len(held) > len(best[2]):
                 best = most, name, held
+        if best is not None and least == MANY and self.size([v]) < APART * most:
+            if any(w[0] not in best[2] for w in walks) and lanes * min(w[2].itemsize for w in large) >= WORD:
+                return None
         return best
 
     def held(self, f: Fusion, v: Atom, anchor: str, lanes: int) -> frozenset[str]:

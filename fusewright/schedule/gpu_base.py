@@ -28,6 +28,7 @@ APART = 8  # bytes between what neighbouring threads read of strided elements, a
 STAGE = 64  # side of a square tile that passes through shared memory; others have as many points
 SIDES = (STAGE, *(side for k in (1, 2, 3) for side in (STAGE << k, STAGE >> k)))  # that tiles may have, squares first
 WARP = 32  # threads of a warp
+WORD = 4  # bytes of what a warp moves as a line
 PIECES = 4  # blocks for each multiprocessor, among which few rows are divided: no more, or the last ones run alone
 PARTS = (
     8192  # blocks of a loop, at most: each leaves a number of a result over rows, and so many are combined in no time

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 
+from ..core.dtypes import DType
 from ..core.errors import Refusal
 from ..fusion import scalar as sc
 from ..fusion.collapse import as_one, collapse
 from ..fusion.ir import Fusion
-from ..index.expr import Atom
+from ..index.expr import Atom, Ix
 from .gpu_anchor import Anchors, count, finds_places
 from .gpu_base import (
     ACCESS,
@@ -19,6 +21,7 @@ from .gpu_base import (
     SIDES,
     STAGE,
     WARP,
+    WORD,
     GpuSchedule,
     Settled,
     accesses,
@@ -36,13 +39,15 @@ ABREAST = 2  # vectors of a thread at a time, at most, where rows follow each ot
 UNUSED = 8  # more than one of so many makes rows follow each other in a tile, or tiles narrower
 AS_ONE = 64  # vectors of a row, at most, if rows are to be walked as one where a point takes much arithmetic besides
 OTHERS = 4  # operands that are read lane by lane then, at most
+SINGLES = 16  # elements of them that a thread asks for at a time, at most, beyond those of one vector
 PIECEWISE = 4  # bytes of elements from which on what lies across vectors is best read by whole warps
 POINTS = 8  # that a thread asks for at a time, at most, where they are no vectors, and less than 4 bytes each
-WORD = 4  # bytes of elements
 BEGIN = 1 << 12  # bytes that memory moves, at most, while a block begins and ends
 NEIGHBOURS = 8  # points side by side in memory, at least, for a transpose to pass through shared memory
 NEAR = 1 << 16  # bytes that stay in a multiprocessor's own cache
 NARROW = 8  # threads of a row whose vectors are aligned, at least; twice as many where those have four vectors each
+
+Access = tuple[str, Ix]  # buffer, offset
 
 
 class Tiles(Anchors):
@@ -88,7 +93,10 @@ class Tiles(Anchors):
         flight, most = _ahead(f, v, lanes)
         steps = max(1, min(most, vectors // ct))
         few = steps < most and steps * flight < ACCESS  # bytes on their way to a thread
-        if whole and (few or _wastes(_wasting_little(ct, 1, vectors), 1, vectors)):
+        size = min((d.itemsize for _, o, d in accesses(f) if v in o.axes()), default=WORD)
+        large = any(every_axis(o) >= set(f.axes) for _, o, _ in accesses(f, stores=False))
+        ragged = large and lanes * size == WORD and self.size([v]) * size % LINE > 0  # a warp's line would be in two
+        if whole and (few or ragged or _wastes(_wasting_little(ct, 1, vectors), 1, vectors)):
             return f, self._joined(base, rows, v, HALF, self._busy(most, self.size(rows) * vectors)), {}
         steps = self._busy(steps, self.size(rows) * vectors, ct * rt)
         if rows:
@@ -105,7 +113,12 @@ class Tiles(Anchors):
         every = {(b, o): d for b, o, d in accesses(f)}
         large = [k for k in every if every_axis(k[1]) >= set(order)]
         most = widest(every[k] for k in large)
-        if len(order) < 2 or not large or lanes >= most or len(every) - len(large) > OTHERS or draws(f):
+        if len(order) < 2 or not large or len(every) - len(large) > OTHERS or draws(f):
+            return None
+        point = sum(every[k].itemsize for k in large)
+        while most * WORD > ACCESS and self._passes(every, large, order[-1], most) > point:
+            most //= 2  # of elements that are no words
+        if lanes >= most:
             return None
         arithmetic = sum(e.cost for e in sc.walk([s.body for s in f.stores()]))
         if arithmetic >= DEAR and self.size(order[-1:]) > AS_ONE * most:
@@ -120,10 +133,17 @@ class Tiles(Anchors):
         read = {(b, o) for b, o, _ in accesses(f, stores=False)}
         flight = sum(most * every[k].itemsize for k in large if k in read)
         f, v = as_one(f, order)
-        steps = self._busy(_at_a_time(flight), -(-self.size([v]) // most))
+        singles = most * sum(1 for k in every if k not in large and order[-1] in k[1].axes())
+        steps = self._busy(min(_at_a_time(flight), max(1, SINGLES // max(singles, 1))), -(-self.size([v]) // most))
         aligned = frozenset(b for b, _ in large)
         s = GpuSchedule((), (v.name,), v.name, most, "pointwise", "tile", 1, HALF, steps, aligned=aligned)
         return f, s, {}
+
+    def _passes(self, every: Mapping[Access, DType], large: list[Access], v: Atom, lanes: int) -> int:
+        """Lines of the nearest cache that a warp reads for one point of each thread, of operands read lane by lane.
+        While it reads one, memory moves somewhat more than a byte of each of these points."""
+        others = [every[k].itemsize if v in k[1].axes() else 0 for k in every if k not in large]
+        return sum(max(1, lanes * size * WARP // LINE) for size in others)
 
     def _busy(self, steps: int, vectors: int, threads: int = HALF) -> int:
         """Vectors of a thread at a time, a power of two: not so many that processors are idle."""

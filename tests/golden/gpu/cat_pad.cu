@@ -119,79 +119,68 @@ extern "C" __global__ void __launch_bounds__(128) cat_pad_0(
     int n11,
     int n12,
     int n13,
-    int n14,
-    int n15) {
+    int n14) {
   const int bid0 = blockIdx.x;
   const int tid0 = threadIdx.x;
-  const int v1 = fw_udiv(tid0, 32);
-  const int v2 = v1 * 32;
-  const int v3 = tid0 - v2;
-  const int v4 = fw_udiv(bid0, n1);
-  const int v5 = v4 * n1;
-  const int v6 = bid0 - v5;
-  const int v7 = v4 * 4;
-  const int v8 = v7 + v1;
-  const bool v9 = v8 < n2;
-  const int v10 = n2 + (-1);
-  const int v11 = v8 < v10 ? v8 : v10;
-  const int v12 = v6 * 32;
-  const int v13 = v12 + v3;
-  const int v15 = (int)((unsigned)v11 * (unsigned)n4);
-  const int v16 = v15 & 3;
-  const int v23 = v11 + (-1);
-  const long long v24 = (long long)v23;
-  const bool v25 = v24 >= 0ll;
-  const long long v29 = (long long)n5;
-  const long long v33 = (long long)n6;
-  const int v36 = v11 * n7;
-  const int v37 = v36 + n8;
-  const int v48 = v11 * n11;
-  const int v49 = v48 + n12;
-  const int v64 = v11 * n14;
-  const bool v66 = v13 < n15;
-  if (v66) {
-    const int v14 = v13 * 4;
-    const int v17 = v14 - v16;
-    const int v18 = (int)((unsigned)n3 + (unsigned)(-4));
-    const bool v19 = v17 > v18;
-    const bool v20 = v17 < 0;
-    const bool v21 = v20 || v19;
-    const int v38 = v37 + v17;
-    const int v40 = n3 < n9 ? n3 : n9;
-    const int v41 = v40 < n10 ? v40 : n10;
-    const int v42 = v41 - 0;
-    const int v43 = v25 ? v42 : 0;
-    const int v44 = v17 - 0;
-    float v46[4];
-    fw_load_f32x4_across_ldg(in0, in0 + v38, v44, v43, v46);
-    const int v50 = v49 + v17;
-    const int v51 = (int)((unsigned)n13 + (unsigned)v17);
-    const int v56 = 0 > n10 ? 0 : n10;
-    const int v57 = v40 - v56;
-    const int v58 = v25 ? v57 : 0;
-    const int v59 = v17 - v56;
-    float v61[4];
-    fw_load_f32x4_across_ldg(in1, in1 + v50, v59, v58, v61);
-    float v63[4];
+  const int v1 = fw_udiv(bid0, n1);
+  const int v2 = v1 * n1;
+  const int v3 = bid0 - v2;
+  const int v4 = v3 * 128;
+  const int v5 = v4 + tid0;
+  const int v7 = (int)((unsigned)v1 * (unsigned)n3);
+  const int v8 = v7 & 3;
+  const int v15 = v1 + (-1);
+  const long long v16 = (long long)v15;
+  const bool v17 = v16 >= 0ll;
+  const long long v21 = (long long)n4;
+  const long long v25 = (long long)n5;
+  const int v28 = v1 * n6;
+  const int v29 = v28 + n7;
+  const int v40 = v1 * n10;
+  const int v41 = v40 + n11;
+  const int v56 = v1 * n13;
+  const bool v58 = v5 < n14;
+  if (v58) {
+    const int v6 = v5 * 4;
+    const int v9 = v6 - v8;
+    const int v10 = (int)((unsigned)n2 + (unsigned)(-4));
+    const bool v11 = v9 > v10;
+    const bool v12 = v9 < 0;
+    const bool v13 = v12 || v11;
+    const int v30 = v29 + v9;
+    const int v32 = n2 < n8 ? n2 : n8;
+    const int v33 = v32 < n9 ? v32 : n9;
+    const int v34 = v33 - 0;
+    const int v35 = v17 ? v34 : 0;
+    const int v36 = v9 - 0;
+    float v38[4];
+    fw_load_f32x4_across_ldg(in0, in0 + v30, v36, v35, v38);
+    const int v42 = v41 + v9;
+    const int v43 = (int)((unsigned)n12 + (unsigned)v9);
+    const int v48 = 0 > n9 ? 0 : n9;
+    const int v49 = v32 - v48;
+    const int v50 = v17 ? v49 : 0;
+    const int v51 = v9 - v48;
+    float v53[4];
+    fw_load_f32x4_across_ldg(in1, in1 + v42, v51, v50, v53);
+    float v55[4];
     #pragma unroll
     for (int l = 0; l < 4; ++l) {
-      const int v27 = v17 + l;
-      const long long v28 = (long long)v27;
-      const bool v31 = v28 < v29;
-      const bool v32 = v25 && v31;
-      const bool v35 = v28 < v33;
-      const bool v39 = v32 && v35;
-      const float v47 = -v46[l];
-      const int v52 = v51 + l;
-      const long long v53 = (long long)v52;
-      const bool v54 = v53 >= 0ll;
-      const bool v55 = v32 && v54;
-      const float v62 = v35 ? v47 : v61[l];
-      v63[l] = v32 ? v62 : 1.0f;
+      const int v19 = v9 + l;
+      const long long v20 = (long long)v19;
+      const bool v23 = v20 < v21;
+      const bool v24 = v17 && v23;
+      const bool v27 = v20 < v25;
+      const bool v31 = v24 && v27;
+      const float v39 = -v38[l];
+      const int v44 = v43 + l;
+      const long long v45 = (long long)v44;
+      const bool v46 = v45 >= 0ll;
+      const bool v47 = v24 && v46;
+      const float v54 = v27 ? v39 : v53[l];
+      v55[l] = v24 ? v54 : 1.0f;
     }
-    const int v65 = v64 + v17;
-    if (v9) {
-      fw_store_f32x4_range(out2 + v65, v17, n3, v63);
-    }
+    const int v57 = v56 + v9;
+    fw_store_f32x4_range(out2 + v57, v9, n2, v55);
   }
 }
