@@ -22,6 +22,10 @@ CALLS: dict[Any, Callable[..., Any]] = {
     _aten.mm.default: torch.mm,
     _aten.bmm.default: torch.bmm,
     _aten.addmm.default: torch.addmm,
+    _aten.select.int: torch.Tensor.select,
+    _aten.diagonal.default: torch.Tensor.diagonal,
+    _aten.copy_.default: torch.Tensor.copy_,
+    _aten.index_copy_.default: torch.Tensor.index_copy_,
 }
 
 # Operators whose result torch defines as contiguous, on every device: nothing has to check it.

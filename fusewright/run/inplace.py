@@ -15,6 +15,7 @@ from ..fusion import scalar as sc
 from ..fusion.ir import Fusion, Stage
 from ..graph.ir import Value
 from ..loop.overwrite import overwritable
+from .mutable import MEMORY
 
 COPY = torch.ops.aten.copy_.default
 
@@ -52,6 +53,12 @@ def assign(groups: list[Any], traced: Any) -> tuple[dict[Value, Node], set[int]]
             into[value] = target
             dropped.add(u)
     return into, dropped
+
+
+def there_already(traced: Any) -> set[int]:
+    """Units of copies into an input of what was written there in place (`mutable.py`)."""
+    copies = {u: n.args for u, n in enumerate(traced.nodes) if n.target is COPY}
+    return {u for u, (x, source, *_) in copies.items() if isinstance(source, Node) and source.meta.get(MEMORY) is x}
 
 
 def _same_layout(a: Node, b: Node) -> bool:

@@ -12,6 +12,10 @@ from torch._higher_order_ops.triton_kernel_wrap import kernel_side_table, triton
 from torch._prims_common import clone_preserve_strides
 from torch.fx import Node
 
+from . import direct
+
+MEMORY = "fusewright_memory"  # in the meta of a node: another one, whose memory its value is in
+
 
 class Mutable:
     """What a node calls instead: a function that gives what it has written, as the functional operation would.
@@ -90,13 +94,15 @@ class Part(Mutable):
     def __init__(self, views: tuple[Any, ...], write: Any):
         super().__init__(str(write), frozenset((0,)))
         self.views, self.write = views, write
+        self.calls = [direct.CALLS.get(view, view) for view in views], direct.CALLS.get(write, write)
 
     def __call__(self, whole: Any, views: list[tuple[Any, ...]], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """`views`: the arguments of each view; `args`, `kwargs`: of `write`, behind the view."""
         part = whole
-        for view, a in zip(self.views, views, strict=True):
+        steps, write = self.calls
+        for view, a in zip(steps, views, strict=True):
             part = view(part, *a)
-        self.write(part, *args, **kwargs)
+        write(part, *args, **kwargs)
         return whole
 
 
@@ -114,4 +120,4 @@ def _in_place(n: Node) -> list[Any]:
     return [n.kwargs[name][k] for k in target.own]  # type: ignore[index]
 
 
-__all__ = ["Kernel", "Mutable", "Operator", "Part", "written_in_place"]
+__all__ = ["MEMORY", "Kernel", "Mutable", "Operator", "Part", "written_in_place"]

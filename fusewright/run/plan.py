@@ -32,6 +32,7 @@ from . import direct, inplace, internals, plan_eager, plan_head, pool, reuse, vi
 from .chance import Chance
 from .kernels import CompiledKernel, size_table
 from .launch import bump, number, restride, threads, watched
+from .mutable import MEMORY
 
 if TYPE_CHECKING:
     from . import cuda_graphs, plan_gpu
@@ -141,6 +142,7 @@ class _Writer:
         self.consumed = self._kernel_inputs()
         o = current()
         self.into, self.dropped = inplace.assign(plan.groups, plan.traced) if o.inplace else ({}, set())
+        self.dropped |= inplace.there_already(plan.traced)
         self.overwrite, self.guards = o.overwrite, o.guards
         self.backward = any(n.name.startswith("tangents") for n in plan.traced.module.graph.nodes)
         self.unit_of = {n: k for k, n in enumerate(self.traced.nodes)}
@@ -262,10 +264,14 @@ class _Writer:
             self.check_strides(n)
 
     def alias(self, n: Node) -> None:
-        """The result of a copy that a kernel has made unnecessary is its target."""
+        """The result of a copy that has become unnecessary is its target."""
         self.emitted.add(n)
-        target = n.args[0]
-        if n.users and isinstance(target, Node):
+        args: Any = n.args
+        target, source = args[:2]
+        if source.meta.get(MEMORY) is target:  # which counts as a write, as one by a kernel does
+            reads = {target.name, self.argument(source)}
+            self.actions.append(_Action([f"_bump({target.name})"], reads, set()))
+        if n.users:
             self.actions.append(_Action([f"{n.name} = {target.name}"], {target.name}, {n.name}))
 
     def call(self, n: Node) -> str:

@@ -18,7 +18,7 @@ from torch._higher_order_ops.triton_kernel_wrap import triton_kernel_wrapper_fun
 from torch.fx import Graph, Node
 
 from ..run.inplace import COPY
-from ..run.mutable import Kernel, Operator
+from ..run.mutable import MEMORY, Kernel, Operator
 from ..run.views import memory, new
 
 _FUNCTIONS = frozenset((auto_functionalized_v2, triton_kernel_wrapper_functional))
@@ -33,12 +33,15 @@ def open_mutable(graph: Graph, inplace: bool) -> None:
     """Let such calls be those of `run/mutable.py`, in place. `inplace`: without the copies that are not needed."""
     calls = [n for n in graph.nodes if n.op == "call_function" and n.target in _FUNCTIONS]
     operands = {n: _operands(n) for n in calls}
-    arrives = _arguments_written(graph, operands) if inplace else set()
+    arrives = _arguments_written(graph, operands) if inplace else {}
     for n in calls:
         written = operands[n]
         own = frozenset(
             k for k, a in written.items() if inplace and _once(a, n) and ((n, k) in arrives or _own(a, operands))
         )
+        for k in own:
+            if (source := arrives.get((n, k))) is not None:
+                source.meta[MEMORY] = written[k]
         if n.target is auto_functionalized_v2:
             (op,) = n.args
             n.args, n.target = (), Operator(op, len(written), own)
@@ -70,12 +73,12 @@ def _written(item: Any, operands: Mapping[Node, Mapping[Any, Any]]) -> tuple[Nod
     return (n, at) if at in operands[n] else None
 
 
-def _arguments_written(graph: Graph, operands: Mapping[Node, Mapping[Any, Any]]) -> set[tuple[Node, Any]]:
-    """Calls, with an operand, that may write into an argument: what it becomes is copied there at the end.
+def _arguments_written(graph: Graph, operands: Mapping[Node, Mapping[Any, Any]]) -> dict[tuple[Node, Any], Node | None]:
+    """Calls, with an operand, that may write into an argument: what it becomes is copied there at the end, the value.
 
-    Through several calls, each of which is the only one to read what the one before wrote.
+    Or through several calls (None), each of which is the only one to read what the one before wrote.
     """
-    found: set[tuple[Node, Any]] = set()
+    found: dict[tuple[Node, Any], Node | None] = {}
     results: Any = graph.output_node().args[0]
     given = {memory(r.meta["val"]) for r in results if isinstance(r, Node) and isinstance(r.meta["val"], torch.Tensor)}
     for copy in graph.find_nodes(op="call_function", target=COPY):
@@ -86,7 +89,7 @@ def _arguments_written(graph: Graph, operands: Mapping[Node, Mapping[Any, Any]])
         while at is not None and (before := operands[at[0]][at[1]]) is not x:
             at = _written(before, operands) if isinstance(before, Node) and len(before.users) == 1 else None
         if at is not None and set(x.users) == {at[0], copy}:
-            found.add(at)
+            found[at] = source if source.args[0] is at[0] else None
     return found
 
 

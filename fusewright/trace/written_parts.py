@@ -15,7 +15,7 @@ import torch
 from torch.fx import Graph, Node
 
 from ..run.inplace import COPY
-from ..run.mutable import Part
+from ..run.mutable import MEMORY, Part
 from ..run.views import memory, new
 
 _aten = torch.ops.aten
@@ -186,6 +186,7 @@ def _is(n: Any, whole: Any, views: list[tuple[Any, tuple[Any, ...]]]) -> bool:
 
 
 def _write(chain: list[Node]) -> None:
+    whole: Any = chain[0].args[0]
     for w in chain:
         inner, views = _innermost(w)
         if inner.target in _VIEWS:
@@ -202,7 +203,7 @@ def _write(chain: list[Node]) -> None:
         with w.graph.inserting_before(w):
             target = Part(tuple(v for v, _ in views), write)
             new = w.graph.call_function(target, (w.args[0], [a for _, a in views], given, named))
-        new.meta = dict(w.meta)
+        new.meta = {**w.meta, MEMORY: whole}
         w.replace_all_uses_with(new)
 
 

@@ -126,8 +126,19 @@ def rows_in_a_loop(c: Tensor, k: Tensor, pos: Tensor) -> Tensor:
     return c[:, :, :3].sum(2)
 
 
+def shifted(c: Tensor, k: Tensor, pos: Tensor) -> Tensor:
+    c[:, :, 1:4] = c[:, :, :3].clone()
+    return c[:, :, :4] * 2
+
+
+def shifted_and_scaled(c: Tensor, k: Tensor, pos: Tensor) -> Tensor:
+    c[:, :, 1:40] = c[:, :, :39] * 1.0
+    c[:, :, :1] = k
+    return c[:, :, :4] * 2
+
+
 IN_PLACE = [row, indexed, indexed_of_one, copied, scattered, scattered_number, added, twice, other_row, double_row]
-IN_PLACE += [every_fourth, diagonal, rows_in_a_loop]
+IN_PLACE += [every_fourth, diagonal, rows_in_a_loop, shifted, shifted_and_scaled]
 
 
 @pytest.mark.parametrize("way", WAYS)
@@ -226,6 +237,18 @@ def test_counts_as_a_write() -> None:
     compiled(cache, k, torch.tensor([5]))
     with pytest.raises(RuntimeError, match="modified by an inplace operation"):
         out.backward()
+
+
+def test_memory_that_eager_refuses_to_copy_to_itself() -> None:
+    def fn(c: Tensor) -> Tensor:
+        c[1:40] = c[:39]
+        return c[0] * 2
+
+    cache = torch.randn(256, 512)
+    with pytest.raises(RuntimeError, match="memory location"):
+        fn(cache.clone())
+    with pytest.raises(RuntimeError, match="memory location"):
+        torch.compile(fn, backend="fusewright")(cache)
 
 
 def test_an_index_out_of_range() -> None:
