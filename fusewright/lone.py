@@ -21,9 +21,14 @@ from .schedule.cpu import Machine, Schedule
 from .schedule.turned import SHORT, WIDE
 
 SINGLE_OP_BYTES = 1 << 20  # a lone operation is compiled when its result is large enough for memory reuse to pay
+SINGLE_NARROW_BYTES = 1 << 24  # one that only moves elements of less than four bytes is
 SINGLE_SLOW_BYTES = 1 << 14  # one that torch does point by point is, when what it reads is: a scatter, a variance
 SINGLE_SLOW_POINTS = 1 << 14  # of a copy that reads across memory in runs of two or three
 SINGLE_ROW_BYTES = 1 << 16  # one that torch does row by row is, when its result is
+SINGLE_COPY_BYTES = (
+    1 << 22
+)  # one that only moves elements is, when its result is; of narrow elements four times as much
+FEW = 10  # elements of a row below which torch pads as fast as vectors of sixteen lanes do
 SHORT_ROW = 64  # elements of a row below which torch is slow at it
 LONG_ROW = 2048  # elements of a row from which on torch sums up across rows as fast as vectors of sixteen lanes do
 
@@ -56,10 +61,12 @@ class Lone:
             return ""
         ops = {e.op for e in g.eqns}
         computed = any(e.op == "map" and len(e.inputs) > 1 for e in g.eqns)  # from what was put together
-        if ops & {"gather", "scan", "pad"} or ("cat" in ops and not computed):
+        if "scan" in ops:
             return "single operation"
-        if all(e.op in ("affine", "reshape", "const") for e in g.eqns):
-            return "" if self.turns(g) else "single operation"
+        if ops & {"gather", "pad"} or ("cat" in ops and not computed):
+            return "" if self.moves(g) else "single operation"
+        if ops <= {"affine", "reshape", "const"}:
+            return "" if self.turns(g) or self.moves(g) else "single operation"
         if max(self.bytes(v) for v in g.outputs) >= SINGLE_OP_BYTES or self.by_rows(g):
             return ""
         if any(e.op == "scatter" and max(map(self.bytes, e.inputs[:2])) >= SINGLE_SLOW_BYTES for e in g.eqns):
@@ -103,6 +110,25 @@ class Lone:
             return s.vector in s.rows
         points = [self.hint(n) for d, n in enumerate(x.shape) if d in found[0].params[1]]
         return x.dtype.itemsize < 8 and prod(points) < SHORT_ROW
+
+    def moves(self, g: Group) -> bool:
+        """Whether a lone operation that computes nothing moves so much that fresh memory is what PyTorch's waits for,
+        and its elements are not looked up one by one."""
+        most = max(map(self.bytes, g.outputs))
+        planned = self.planned(g) if most >= SINGLE_OP_BYTES else None
+        if planned is None:
+            return False
+        b, s = planned
+        v = next((a for a in b.fusion.axes if a.name == s.vector), None)
+        if v is None or v.extent is None or (self.machine.lanes < WIDE and self.hint(v.extent) < SHORT_ROW):
+            return False
+        if any(e.op == "pad" and self.hint(e.out.shape[-1]) < FEW for e in g.eqns if e.out.shape):
+            return False
+        loads = [e for e in walk([x.body for x in b.fusion.stages]) if e.kind == "load"]
+        if any(a.kind == "value" and v in a.aux.axes for e in loads for a in e.data[1].atoms()):
+            return False
+        narrow = min(x.dtype.itemsize for x in b.fusion.buffers if x.output) < 4
+        return not narrow or most >= SINGLE_NARROW_BYTES
 
     def turns(self, g: Group) -> bool:
         """Whether a lone copy on a CPU reads across memory: torch's goes point by point."""

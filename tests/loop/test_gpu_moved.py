@@ -202,7 +202,8 @@ def test_rows_that_are_too_short(name: str, least: int, monkeypatch: pytest.Monk
     graph = graph_of(MOVED[name][0])
     for m in range(least - 9, least + 9):
         c = gpu_kernel(graph, {"n": 10_000, "m": m}, H200)
-        assert bool(c.schedule.anchor) == (m >= least and bool(m % 4)), m
+        words = name == "tile" and m % 2 == 0  # two elements make one, and the bias lies across vectors
+        assert bool(c.schedule.anchor) == (m >= least and bool(m % 4) and not words), m
 
 
 def test_tiles_of_moved_rows_are_hardly_wider_than_these() -> None:

@@ -12,6 +12,7 @@ from tests.support import counted, counters
 
 F32, BF16, F16 = torch.float32, torch.bfloat16, torch.float16
 
+ROWS, PLACES = torch.arange(3000), torch.zeros(3000, 100, dtype=torch.int64)
 CASES: dict[str, tuple[Callable[[torch.Tensor], torch.Tensor], tuple[int, ...], torch.dtype, bool]] = {
     "extremes down few columns": (lambda x: x.amax(0), (8000, 3), F32, True),
     "down more": (lambda x: x.amax(0), (240, 100), F32, False),
@@ -32,7 +33,15 @@ CASES: dict[str, tuple[Callable[[torch.Tensor], torch.Tensor], tuple[int, ...], 
     "images of three channels": (lambda x: x.permute(0, 2, 1).contiguous(), (16, 3, 400), BF16, True),
     "cross products": (lambda x: torch.linalg.cross(x[:-1], x[1:], dim=1), (100000, 3), F32, True),
     "of a few": (lambda x: torch.linalg.cross(x[:-1], x[1:], dim=1), (1000, 3), F32, False),
-    "cat": (lambda x: torch.cat([x, x]), (100000, 3), F32, False),
+    "cat": (lambda x: torch.cat([x, x]), (3000, 100), F32, True),
+    "cat of less": (lambda x: torch.cat([x, x]), (900, 100), F32, False),
+    "cat of 16-bit elements": (lambda x: torch.cat([x, x]), (9000, 100), BF16, False),
+    "rolled": (lambda x: x.roll(1, 1), (3000, 100), F32, True),
+    "zeros around": (lambda x: torch.nn.functional.pad(x, (1, 1)), (3000, 100), F32, True),
+    "zeros around a few": (lambda x: torch.nn.functional.pad(x, (1, 1)), (60000, 5), F32, False),
+    "looked up by rows": (lambda x: x[ROWS], (3000, 100), F32, True),
+    "looked up one by one": (lambda x: x.gather(1, PLACES), (3000, 100), F32, False),
+    "zeros": (lambda x: torch.zeros_like(x), (3000, 100), F32, True),
     "rows in another order": (lambda x: x.permute(1, 0, 2).contiguous(), (100, 30, 50), F32, False),
 }
 

@@ -43,7 +43,7 @@ TORCHS: dict[str, tuple[Program, torch.dtype]] = {
     "sums of all": (lambda x: x.sum(), torch.float64),
     "extremes": (lambda x: x.amax(1), torch.float32),
     "three columns": (lambda x: x[:, :3].t().contiguous(), torch.float32),
-    "rows in another order": (lambda x: x.view(21, 100, 260).transpose(0, 1).contiguous(), torch.float32),
+    "rows in another order": (lambda x: x.view(21, 100, 260).transpose(0, 1).contiguous(), torch.bfloat16),
 }
 
 
