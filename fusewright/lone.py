@@ -25,9 +25,6 @@ SINGLE_NARROW_BYTES = 1 << 24  # one that only moves elements of less than four 
 SINGLE_SLOW_BYTES = 1 << 14  # one that torch does point by point is, when what it reads is: a scatter, a variance
 SINGLE_SLOW_POINTS = 1 << 14  # of a copy that reads across memory in runs of two or three
 SINGLE_ROW_BYTES = 1 << 16  # one that torch does row by row is, when its result is
-SINGLE_COPY_BYTES = (
-    1 << 22
-)  # one that only moves elements is, when its result is; of narrow elements four times as much
 FEW = 10  # elements of a row below which torch pads as fast as vectors of sixteen lanes do
 SHORT_ROW = 64  # elements of a row below which torch is slow at it
 LONG_ROW = 2048  # elements of a row from which on torch sums up across rows as fast as vectors of sixteen lanes do

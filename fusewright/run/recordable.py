@@ -168,11 +168,8 @@ def _why_not(n: Node, number: bool) -> str:
     """Why an operation that torch or the host runs cannot be recorded, or "". `number`: its result is no tensor."""
     target: Any = n.target
     if not _operator(n):
-        return (
-            ""
-            if number or isinstance(target, Part)
-            else "is not an operator of PyTorch's: its code may do things on the host"
-        )
+        fine = number or isinstance(target, Part)
+        return "" if fine else "is not an operator of PyTorch's: its code may do things on the host"
     if target.namespace not in OURS:
         return "is an operator of another library: its code may do things on the host"
     if str(target) == "fusewright.eager_states.default":

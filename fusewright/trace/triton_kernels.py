@@ -22,10 +22,10 @@ _launch: Any = None  # Triton's own `kernel[grid]`, while there are any
 def launches_traced() -> Iterator[None]:
     """In this thread, `kernel[grid]` of a Triton kernel is what a trace can follow."""
     runtime: Any = sys.modules.get("triton.runtime")
-    if runtime is None:  # nobody has made a kernel
+    interface = getattr(runtime, "KernelInterface", None)
+    if interface is None:  # nobody has made a kernel
         yield
         return
-    interface = runtime.KernelInterface
     thread = threading.get_ident()
     with _lock:
         if not _tracing:
