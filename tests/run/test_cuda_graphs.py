@@ -168,6 +168,26 @@ def test_views_and_arguments_as_results(recorder: FakeRecorder) -> None:
     assert recorder.recorded
 
 
+@pytest.mark.parametrize("moves", [False, True])
+def test_parts_of_arguments_that_are_written(moves: bool, recorder: FakeRecorder) -> None:
+    def f(cache: Tensor, x: Tensor, w: Tensor, pos: Tensor) -> Tensor:
+        y = chain(x, w)
+        cache[:, pos] = y[:, None] * 2
+        cache[0, 3] += y[0]
+        return cache[:, :5].relu() @ w
+
+    mine, plain = both(f)
+    w, cache = torch.randn(16, 16), torch.randn(4, 1024, 16)
+    mirror = cache.clone()
+    with torch.no_grad():
+        for step in range(STEPS):
+            cache = cache.clone() if moves else cache
+            x, pos = torch.randn(4, 16), torch.tensor([step % 7])
+            assert torch.equal(mine(cache, x, w, pos), plain(mirror, x, w, pos))
+            assert torch.equal(cache, mirror)
+    assert recorder.recorded or moves  # what is written has to be in its place
+
+
 def test_arguments_of_many_layouts(recorder: FakeRecorder, compared: None) -> None:
     """Copied: with holes, turned, expanded, empty, of one element. What overlaps itself is not recorded."""
     f, plain = both(lambda x, w: chain(x, w).sum(0))
