@@ -61,7 +61,7 @@ class Options:
     )
     overwrite: bool = _option(True, "switch", "Let an output take over the memory of an input that dies in its kernel.")
     inplace: bool = _option(
-        True, "switch", "Let a kernel write what is copied into an input into that input directly.", code=True
+        True, "switch", "Write what is copied into an input, or into part of it, there directly.", code=True
     )
     kernel_reuse: bool = _option(True, "switch", "Groups whose kernels are the same share one; off: each has its own.")
     guards: bool = _option(
