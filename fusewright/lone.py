@@ -14,7 +14,7 @@ from .fusion.build import Built
 from .fusion.scalar import walk
 from .graph.grouping import Group
 from .graph.ir import Value
-from .index.expr import Ix
+from .index.expr import Atom, Ix
 from .loop.ir import STEPS
 from .prims.table import ARG_MONOIDS
 from .schedule.cpu import Machine, Schedule
@@ -51,6 +51,19 @@ class Lone:
         except Refusal:
             return None
         return None if s is None else (b, s)
+
+    def vectors(self, g: Group) -> tuple[Built, Schedule, Atom, int, list[Ix]] | None:
+        """A group's fusion, its schedule on a CPU, the axis of its vectors with its extent, and where it reads; None if
+        it has no such axis."""
+        planned = self.planned(g)
+        if planned is None:
+            return None
+        b, s = planned
+        v = next((a for a in b.fusion.axes if a.name == s.vector), None)
+        if v is None or v.extent is None:
+            return None
+        places = [e.data[1] for e in walk([x.body for x in b.fusion.stages]) if e.kind == "load"]
+        return b, s, v, self.hint(v.extent), places
 
     def leave_on_cpu(self, g: Group) -> str:
         """Why a single operation on a CPU is left to torch, or ""."""
@@ -112,17 +125,15 @@ class Lone:
         """Whether a lone operation that computes nothing moves so much that fresh memory is what PyTorch's waits for,
         and its elements are not looked up one by one."""
         most = max(map(self.bytes, g.outputs))
-        planned = self.planned(g) if most >= SINGLE_OP_BYTES else None
-        if planned is None:
+        vectors = self.vectors(g) if most >= SINGLE_OP_BYTES else None
+        if vectors is None:
             return False
-        b, s = planned
-        v = next((a for a in b.fusion.axes if a.name == s.vector), None)
-        if v is None or v.extent is None or (self.machine.lanes < WIDE and self.hint(v.extent) < SHORT_ROW):
+        b, _, v, columns, places = vectors
+        if self.machine.lanes < WIDE and columns < SHORT_ROW:
             return False
         if any(e.op == "pad" and self.hint(e.out.shape[-1]) < FEW for e in g.eqns if e.out.shape):
             return False
-        loads = [e for e in walk([x.body for x in b.fusion.stages]) if e.kind == "load"]
-        if any(a.kind == "value" and v in a.aux.axes for e in loads for a in e.data[1].atoms()):
+        if any(a.kind == "value" and v in a.aux.axes for p in places for a in p.atoms()):
             return False
         narrow = min(x.dtype.itemsize for x in b.fusion.buffers if x.output) < 4
         return not narrow or most >= SINGLE_NARROW_BYTES
@@ -144,17 +155,14 @@ class Lone:
         torch's takes 10 ns and more for a row; ours takes less where vectors have masks."""
         if self.machine.lanes < WIDE or max(map(self.bytes, g.outputs)) < SINGLE_ROW_BYTES:
             return False
-        planned = self.planned(g)
-        if planned is None or planned[1].family not in ("pointwise", "transpose"):
+        vectors = self.vectors(g)
+        if vectors is None or vectors[1].family not in ("pointwise", "transpose"):
             return False
-        b, s = planned
-        v = next((a for a in b.fusion.axes if a.name == s.vector), None)
-        if v is None or v.extent is None:
-            return False
-        loads = [e.data[1].coefficient(v) for e in walk([x.body for x in b.fusion.stages]) if e.kind == "load"]
-        if any(c is not None and c.as_int() in STEPS for c in loads):
-            return bool(s.turn) or 4 * self.hint(v.extent) >= 3 * self.machine.lanes
-        few = self.hint(v.extent) < SHORT_ROW or any(x.dtype.is_reduced for x in b.fusion.buffers)
+        b, s, v, columns, places = vectors
+        steps = [p.coefficient(v) for p in places]
+        if any(c is not None and c.as_int() in STEPS for c in steps):
+            return bool(s.turn) or 4 * columns >= 3 * self.machine.lanes
+        few = columns < SHORT_ROW or any(x.dtype.is_reduced for x in b.fusion.buffers)
         return few and bool(s.rows or s.turn)
 
     def leave_on_gpu(self, g: Group) -> str:

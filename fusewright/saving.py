@@ -29,12 +29,12 @@ from .loop.text import dump as loop_text
 from .run import archive, claimed, devices, direct, kernels, native, recordable
 from .run.convention import pack, to_data
 from .run.eager_states import Blocks
-from .run.mutable import Part
 from .run.plan import GroupPlan, Plan, _Writer
 from .run.pool import Allocation
 from .run.program import Held, Program
 from .run.restricted import Unsafe, function
 from .run.saved import RUNTIME
+from .run.written import Part
 
 if TYPE_CHECKING:
     from . import saving_claims, saving_gpu

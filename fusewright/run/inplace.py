@@ -6,16 +6,18 @@ of our kernels and nothing needs the old contents any more, the kernel's output 
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import torch
-from torch.fx import Node
+from torch.fx import Graph, Node
 
 from ..fusion import scalar as sc
 from ..fusion.ir import Fusion, Stage
 from ..graph.ir import Value
 from ..loop.overwrite import overwritable
-from .mutable import MEMORY
+from .views import memory
+from .written import MEMORY
 
 COPY = torch.ops.aten.copy_.default
 
@@ -55,8 +57,18 @@ def assign(groups: list[Any], traced: Any) -> tuple[dict[Value, Node], set[int]]
     return into, dropped
 
 
+def arguments_written(graph: Graph) -> Iterator[tuple[Node, Node, Node]]:
+    """(copy, argument, value): copies into arguments at the end of a graph, of what no result is in the memory of."""
+    results: Any = graph.output_node().args[0]
+    given = {memory(r.meta["val"]) for r in results if isinstance(r, Node) and isinstance(r.meta["val"], torch.Tensor)}
+    for copy in graph.find_nodes(op="call_function", target=COPY):
+        x, value = copy.args[:2]
+        if x.op == "placeholder" and memory(value.meta["val"]) not in given:
+            yield copy, x, value
+
+
 def there_already(traced: Any) -> set[int]:
-    """Units of copies into an input of what was written there in place (`mutable.py`)."""
+    """Units of copies into an input of what was written there in place (`written.py`)."""
     copies = {u: n.args for u, n in enumerate(traced.nodes) if n.target is COPY}
     return {u for u, (x, source, *_) in copies.items() if isinstance(source, Node) and source.meta.get(MEMORY) is x}
 

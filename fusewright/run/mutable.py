@@ -1,5 +1,4 @@
-"""Calls that write into what they are given: of custom operators and Triton kernels (`trace/mutable.py`), and of
-PyTorch's operators that write into a part (`trace/written_parts.py`)."""
+"""Calls of custom operators and Triton kernels that write into what they are given (`trace/mutable.py`)."""
 
 from __future__ import annotations
 
@@ -12,26 +11,7 @@ from torch._higher_order_ops.triton_kernel_wrap import kernel_side_table, triton
 from torch._prims_common import clone_preserve_strides
 from torch.fx import Node
 
-from . import direct
-
-MEMORY = "fusewright_memory"  # in the meta of a node: another one, whose memory its value is in
-
-
-class Mutable:
-    """What a node calls instead: a function that gives what it has written, as the functional operation would.
-
-    `own`: which of the operands that it writes into it does not copy first, by index or name; `why`: for reports.
-    """
-
-    why = "writes into its operands"
-    pure = True  # `effects.py` asks: what is written in place nobody else reads
-    __module__ = __name__
-
-    def __init__(self, name: str, own: frozenset[Any]):
-        self.__name__, self.own = name, own
-
-    def __repr__(self) -> str:
-        return self.__name__
+from .written import Mutable
 
 
 class Operator(Mutable):
@@ -43,6 +23,10 @@ class Operator(Mutable):
 
     def __call__(self, **kwargs: Any) -> Any:
         return auto_functionalized_v2_dense(self.op, self.copied, **kwargs)
+
+    def in_place(self, n: Node) -> list[Any]:
+        bases: Any = n.kwargs["_all_bases"]
+        return [bases[k] for k in self.own]
 
 
 class Kernel(Mutable):
@@ -61,6 +45,10 @@ class Kernel(Mutable):
         else:  # what that does, without torch's dispatcher, which takes longer than the launch
             self.launch(grid, given)
         return tuple(given[k] for k in self.written)
+
+    def in_place(self, n: Node) -> list[Any]:
+        given: Any = n.kwargs["kwargs"]
+        return [given[k] for k in self.own]
 
     def launch(self, grids: list[Any], given: Mapping[str, Any]) -> None:
         """`grids`: one, or one for each configuration of an autotuned kernel."""
@@ -86,38 +74,4 @@ def _kernel_name(kernel: Any) -> str:
     return str(kernel.__name__)
 
 
-class Part(Mutable):
-    """`write`, an operator in place, into a view of a view ... of a tensor, which it gives."""
-
-    why = "writes a part of a large tensor in place, which a kernel would move as a whole"
-
-    def __init__(self, views: tuple[Any, ...], write: Any):
-        super().__init__(str(write), frozenset((0,)))
-        self.views, self.write = views, write
-        self.calls = [direct.CALLS.get(view, view) for view in views], direct.CALLS.get(write, write)
-
-    def __call__(self, whole: Any, views: list[tuple[Any, ...]], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """`views`: the arguments of each view; `args`, `kwargs`: of `write`, behind the view."""
-        part = whole
-        steps, write = self.calls
-        for view, a in zip(steps, views, strict=True):
-            part = view(part, *a)
-        write(part, *args, **kwargs)
-        return whole
-
-
-def written_in_place(n: Node) -> bool:
-    """Whether a node is an argument of its graph that a `Mutable` writes into."""
-    return any(isinstance(u.target, Mutable) and any(a is n for a in _in_place(u)) for u in n.users)
-
-
-def _in_place(n: Node) -> list[Any]:
-    """The operands that a call of a `Mutable` writes in place."""
-    target: Any = n.target
-    if isinstance(target, Part):
-        return [n.args[0]]
-    name = "_all_bases" if isinstance(target, Operator) else "kwargs"
-    return [n.kwargs[name][k] for k in target.own]  # type: ignore[index]
-
-
-__all__ = ["MEMORY", "Kernel", "Mutable", "Operator", "Part", "written_in_place"]
+__all__ = ["Kernel", "Operator"]

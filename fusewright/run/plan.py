@@ -32,7 +32,7 @@ from . import direct, inplace, internals, plan_eager, plan_head, pool, reuse, vi
 from .chance import Chance
 from .kernels import CompiledKernel, size_table
 from .launch import bump, number, restride, threads, watched
-from .mutable import MEMORY
+from .written import MEMORY
 
 if TYPE_CHECKING:
     from . import cuda_graphs, plan_gpu

@@ -21,7 +21,7 @@ from ..core.lazy import lazy_import
 from . import internals, overlaps, steps
 from .inplace import COPY
 from .launch import values
-from .mutable import written_in_place
+from .written import written_in_place
 
 if TYPE_CHECKING:
     from torch.fx import Node

@@ -15,8 +15,8 @@ import torch
 from torch.fx import Node
 
 from . import pool
-from .mutable import Part
 from .restricted import expression
+from .written import Part
 
 if TYPE_CHECKING:
     from .plan import Plan

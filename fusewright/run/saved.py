@@ -37,9 +37,9 @@ from . import direct, internals, pool, reuse
 from .archive import DAMAGE, Archive
 from .convention import from_data, unpack
 from .launch import Scratch, SizeTable, bump, restride, threads
-from .mutable import Part
 from .program import About, Held, Program
 from .restricted import Unsafe, function
+from .written import Part
 
 if TYPE_CHECKING:
     from ..build import cpus, objects

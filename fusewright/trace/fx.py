@@ -25,7 +25,7 @@ from ..graph.builder import Builder
 from ..graph.ir import Graph, Shape, Unit, Value
 from ..index.expr import ONE, ZERO, Ix
 from ..run import devices
-from ..run.mutable import Mutable
+from ..run.written import Mutable
 from .effects import ordering
 from .executors import NO_EXECUTORS, Order
 from .lowering import FLOAT8, RULES, VIEWS, Context, HostFloat, Rule

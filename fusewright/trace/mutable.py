@@ -17,9 +17,10 @@ from torch._higher_order_ops.auto_functionalize import auto_functionalized_v2
 from torch._higher_order_ops.triton_kernel_wrap import triton_kernel_wrapper_functional
 from torch.fx import Graph, Node
 
-from ..run.inplace import COPY
-from ..run.mutable import MEMORY, Kernel, Operator
-from ..run.views import memory, new
+from ..run.inplace import arguments_written
+from ..run.mutable import Kernel, Operator
+from ..run.views import new
+from ..run.written import MEMORY
 
 _FUNCTIONS = frozenset((auto_functionalized_v2, triton_kernel_wrapper_functional))
 
@@ -79,13 +80,8 @@ def _arguments_written(graph: Graph, operands: Mapping[Node, Mapping[Any, Any]])
     Or through several calls (None), each of which is the only one to read what the one before wrote.
     """
     found: dict[tuple[Node, Any], Node | None] = {}
-    results: Any = graph.output_node().args[0]
-    given = {memory(r.meta["val"]) for r in results if isinstance(r, Node) and isinstance(r.meta["val"], torch.Tensor)}
-    for copy in graph.find_nodes(op="call_function", target=COPY):
-        x, source = copy.args[:2]
+    for copy, x, source in arguments_written(graph):
         at = _written(source, operands)
-        if x.op != "placeholder" or memory(source.meta["val"]) in given:
-            continue
         while at is not None and (before := operands[at[0]][at[1]]) is not x:
             at = _written(before, operands) if isinstance(before, Node) and len(before.users) == 1 else None
         if at is not None and set(x.users) == {at[0], copy}:

@@ -14,9 +14,10 @@ from typing import Any
 import torch
 from torch.fx import Graph, Node
 
-from ..run.inplace import COPY
-from ..run.mutable import MEMORY, Part
-from ..run.views import memory, new
+from ..run.inplace import COPY, arguments_written
+from ..run.views import new
+from ..run.written import MEMORY, Part
+from .lowering.views import PARTS
 
 _aten = torch.ops.aten
 _VIEWS: dict[Any, Any] = {  # the view that is written
@@ -37,30 +38,19 @@ _PLACES: dict[Any, tuple[Any, int]] = {  # the same in place, and which argument
 }
 LEAST = {"cpu": 1 << 17, "cuda": 1 << 23}  # bytes of a tensor that take longer to move than an operation to call
 SHARE = 2  # parts are at most one of so many of the whole
-MANY = 16  # writes into a new tensor, as pieces of a `cat` (`lowering/views.py`)
 
 
 def parts_written(graph: Graph) -> list[list[Node]]:
     """Chains of such writes, each into what the one before it made."""
-    results: Any = graph.output_node().args[0]
-    given = {memory(r.meta["val"]) for r in results if isinstance(r, Node) and isinstance(r.meta["val"], torch.Tensor)}
-    found: list[list[Node]] = []
-    done: set[Node] = set()
+    chains = [(_chain(value), copy) for copy, x, value in arguments_written(graph)]
+    found = [(c, copy) for c, copy in chains if c and c[0].args[0] is copy.args[0]]
+    done = {w for c, _ in chains for w in c}
     for n in reversed(graph.nodes):  # from the last write to the first
-        if n.target is COPY:
-            args: Any = n.args
-            chain = _chain(args[1])
-            theirs = args[0].op == "placeholder" and bool(chain) and chain[0].args[0] is args[0]
-            ok = theirs and memory(args[1].meta["val"]) not in given
-        elif n not in done and n.op == "call_function":
-            chain = _chain(n)
-            ok = len(chain) > MANY and new(chain[0].args[0])
-        else:
-            continue
-        done.update(chain)
-        if ok and _worth(chain) and all(_only_for(w, n) for w in chain):
-            found.append(chain)
-    return found
+        if n.op == "call_function" and n not in done and (chain := _chain(n)):
+            done.update(chain)
+            if len(chain) > PARTS and new(chain[0].args[0]):
+                found.append((chain, n))
+    return [c for c, copy in found if _worth(c) and all(_only_for(w, copy) for w in c)]
 
 
 def write_parts(graph: Graph) -> None:
@@ -91,7 +81,7 @@ def _worth(chain: list[Node]) -> bool:
     if size is None or size * whole.element_size() < LEAST.get(whole.device.type, 1 << 62):
         return False
     parts = [_written(w) for w in chain]
-    return len(chain) > MANY or (None not in parts and SHARE * sum(parts) <= size)  # type: ignore[arg-type]
+    return len(chain) > PARTS or (None not in parts and SHARE * sum(parts) <= size)  # type: ignore[arg-type]
 
 
 def _written(w: Node) -> int | None:
@@ -147,9 +137,7 @@ def _innermost(w: Node) -> tuple[Node, list[tuple[Any, tuple[Any, ...]]]]:
         if not isinstance(inner, Node) or len(inner.users) != 1 or not _chain(inner):
             break
         part: Any = inner.args[0]
-        if part.target is not view or part.kwargs or not _same(part.args[0], w.args[0]):
-            break
-        if _full(view, part.args[1:]) != args:
+        if not _is_view(part, view, args) or not _same(part.args[0], w.args[0]):
             break
         views.append((view, args))
         w = inner
@@ -176,10 +164,14 @@ def _full(view: Any, args: tuple[Any, ...]) -> tuple[Any, ...]:
     return (*args, *_DEFAULTS[view][len(args) :])
 
 
+def _is_view(n: Any, view: Any, args: tuple[Any, ...]) -> bool:
+    return n.target is view and not n.kwargs and _full(view, n.args[1:]) == args
+
+
 def _is(n: Any, whole: Any, views: list[tuple[Any, tuple[Any, ...]]]) -> bool:
     """Whether a node is these views of `whole`."""
     for view, args in reversed(views):
-        if n.target is not view or n.kwargs or _full(view, n.args[1:]) != args:
+        if not _is_view(n, view, args):
             return False
         n = n.args[0]
     return n is whole
@@ -202,9 +194,9 @@ def _write(chain: list[Node]) -> None:
             write, given, named = _PLACES[inner.target][0], inner.args[1:], dict(inner.kwargs)  # type: ignore[assignment,index]
         with w.graph.inserting_before(w):
             target = Part(tuple(v for v, _ in views), write)
-            new = w.graph.call_function(target, (w.args[0], [a for _, a in views], given, named))
-        new.meta = {**w.meta, MEMORY: whole}
-        w.replace_all_uses_with(new)
+            call = w.graph.call_function(target, (w.args[0], [a for _, a in views], given, named))
+        call.meta = {**w.meta, MEMORY: whole}
+        w.replace_all_uses_with(call)
 
 
 __all__ = ["parts_written", "write_parts"]

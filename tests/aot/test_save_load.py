@@ -52,7 +52,10 @@ COMPILERS = (
     *("fusewright.build.llvm_jit", "fusewright.build.nvrtc", "fusewright.build.store", "fusewright.run.plan"),
     *("fusewright.run.kernels", "fusewright.run.gpu", "fusewright.run.cuda"),
 )
-TRACERS = ("torch._dynamo", "torch._inductor", "torch._functorch.aot_autograd", "torch.export._trace")
+TRACERS = (
+    *("torch._dynamo", "torch._inductor", "torch._functorch.aot_autograd", "torch.export._trace"),
+    *("torch._higher_order_ops.triton_kernel_wrap", "sympy"),
+)
 
 
 def run_child(folder: Path, *names: str) -> dict[str, Any]:

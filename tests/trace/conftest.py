@@ -24,6 +24,13 @@ def fresh_dynamo() -> Iterator[None]:
 
 
 @pytest.fixture
+def strict(fresh_dynamo: None) -> Iterator[None]:
+    """The same, and a failure of the compiler is raised."""
+    with fusewright.options(fallback=False):
+        yield
+
+
+@pytest.fixture
 def emulated() -> Iterator[None]:
     """Kernels for CPU tensors are a GPU's, emulated; nothing is kept, and nothing falls back."""
     torch._dynamo.reset()

@@ -6,7 +6,7 @@ import operator
 import sys
 import threading
 import types
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -18,7 +18,6 @@ from torch.fx import Graph, GraphModule, Node
 import fusewright
 from fusewright.pipeline import compile_fx
 from fusewright.trace.triton_kernels import launches_traced
-from tests.support import no_fallbacks
 
 SEEN: list[int] = []  # where operators have found what they write into
 
@@ -46,14 +45,7 @@ def _(x: torch.Tensor) -> torch.Tensor:
     return x.new_empty(())
 
 
-@pytest.fixture(autouse=True)
-def fresh() -> Iterator[None]:
-    torch._dynamo.reset()
-    torch.manual_seed(0)
-    with fusewright.options(fallback=False), no_fallbacks():
-        yield
-
-
+pytestmark = pytest.mark.usefixtures("strict")
 WAYS = ("backend", "fuse")
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import zipfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -13,20 +13,12 @@ import torch
 from torch import Tensor
 
 import fusewright
-from fusewright.run.mutable import Part
-from tests.support import no_fallbacks
+from fusewright.run.written import Part
 
+pytestmark = pytest.mark.usefixtures("strict")
 WAYS = ("backend", "dynamic", "fuse")
 SHAPE = (4, 8, 256, 16)  # half a megabyte
 Program = Callable[[Tensor, Tensor, Tensor], Any]
-
-
-@pytest.fixture(autouse=True)
-def fresh() -> Iterator[None]:
-    torch._dynamo.reset()
-    torch.manual_seed(0)
-    with fusewright.options(fallback=False), no_fallbacks():
-        yield
 
 
 @pytest.fixture
