@@ -43,14 +43,16 @@ SHARE = 2  # parts are at most one of so many of the whole
 def parts_written(graph: Graph) -> list[list[Node]]:
     """Chains of such writes, each into what the one before it made."""
     chains = [(_chain(value), copy) for copy, x, value in arguments_written(graph)]
-    found = [(c, copy) for c, copy in chains if c and c[0].args[0] is copy.args[0]]
+    found: list[tuple[list[Node], Node | None]] = [
+        (c, copy) for c, copy in chains if c and c[0].args[0] is copy.args[0]
+    ]
     done = {w for c, _ in chains for w in c}
     for n in reversed(graph.nodes):  # from the last write to the first
         if n.op == "call_function" and n not in done and (chain := _chain(n)):
             done.update(chain)
             if len(chain) > PARTS and new(chain[0].args[0]):
-                found.append((chain, n))
-    return [c for c, copy in found if _worth(c) and all(_only_for(w, copy) for w in c)]
+                found.append((chain, None))
+    return [c for c, copy in found if _worth(c) and all(_only_for(w, c, copy) for w in c)]
 
 
 def write_parts(graph: Graph) -> None:
@@ -110,8 +112,9 @@ def _count(t: torch.Tensor) -> int | None:
     return _size(t.numel())
 
 
-def _only_for(w: Node, copy: Node) -> bool:
-    """Whether what is read of what `w` writes into is read for what it writes. (`copy`: the copy at the end, if any.)
+def _only_for(w: Node, chain: list[Node], copy: Node | None) -> bool:
+    """Whether what is read of what `w` writes into is read for what it writes, and not for a later write of its chain.
+    (`copy`: the copy at the end, if any.)
 
     So that it is read before, and no kernel computes something of it anew, afterwards.
     """
@@ -121,7 +124,7 @@ def _only_for(w: Node, copy: Node) -> bool:
         for u in waiting.pop().users:
             if u in seen:
                 continue
-            if not isinstance(u.target, torch._ops.OpOverload) or u.target._schema.is_mutable:
+            if u in chain or not isinstance(u.target, torch._ops.OpOverload) or u.target._schema.is_mutable:
                 return False
             seen.add(u)
             waiting.append(u)

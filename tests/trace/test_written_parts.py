@@ -152,6 +152,24 @@ def old_sum(c: Tensor, k: Tensor, pos: Tensor) -> Tensor:
     return s
 
 
+def old_row_for_later(c: Tensor, k: Tensor, pos: Tensor) -> Tensor:
+    c[:, :, 0] = k[:, :, 0]
+    t = c[:, :, 0] * 2  # of what is overwritten before it is written elsewhere
+    c[:, :, 0] = k[:, :, 0] + 1
+    c[:, :, 1] = t
+    return k.sum()
+
+
+def old_row_of_many_for_later(c: Tensor, k: Tensor, pos: Tensor) -> Tensor:
+    out = torch.zeros(c.shape)
+    out[:, :, 0] = k[:, :, 0]
+    t = out[:, :, 0] * 2
+    for i in range(20):
+        out[:, :, i % 3] = torch.tanh(k[:, :, 0] + i)
+    out[:, :, 4] = t
+    return out * 2
+
+
 def accumulated(c: Tensor, k: Tensor, pos: Tensor) -> Tensor:
     c.index_put_((pos,), k[0], accumulate=True) if c.shape[0] > 5 else c.index_add_(2, pos, k)
     return c[0] * 2
@@ -173,8 +191,12 @@ def result_of_its_own(c: Tensor, k: Tensor, pos: Tensor) -> tuple[Tensor, Tensor
     return old, c * 2
 
 
+WHOLE = [old_row_kept, old_sum, old_row_for_later, old_row_of_many_for_later, accumulated, most, masked]
+WHOLE += [result_of_its_own]
+
+
 @pytest.mark.parametrize("way", WAYS)
-@pytest.mark.parametrize("fn", [old_row_kept, old_sum, accumulated, most, masked, result_of_its_own])
+@pytest.mark.parametrize("fn", WHOLE, ids=lambda f: f.__name__)
 def test_as_a_whole(fn: Program, way: str, parts: list[str]) -> None:
     compared(way, fn)
     assert not parts
