@@ -48,6 +48,11 @@ def _option(default: Any, kind: str, doc: str, *, code: bool = False, env: str =
     return field(default=default, metadata=meta)
 
 
+def _code_switch(doc: str) -> Any:
+    """A switch that is on, of what code is generated."""
+    return _option(True, "switch", doc, code=True)
+
+
 @dataclass(frozen=True, slots=True)
 class Options:
     """Every setting of the compiler and the runtime. Immutable; `current()` is the one in force in this thread."""
@@ -56,100 +61,58 @@ class Options:
     fallback: bool = _option(True, "switch", "Run a group through torch when our compiler fails; off: raise.")
     disk_cache: bool = _option(True, "switch", "Keep compiled kernels on disk between processes.")
     pool: bool = _option(True, "switch", "Reuse the memory of large CPU tensors once they are dead.")
-    streaming: bool = _option(
-        True, "switch", "Write outputs larger than the last-level cache with non-temporal stores.", code=True
-    )
+    streaming: bool = _code_switch("Write outputs larger than the last-level cache with non-temporal stores.")
     overwrite: bool = _option(True, "switch", "Let an output take over the memory of an input that dies in its kernel.")
-    inplace: bool = _option(
-        True, "switch", "Write what is copied into an input, or into part of it, there directly.", code=True
-    )
+    inplace: bool = _code_switch("Write what is copied into an input, or into part of it, there directly.")
     kernel_reuse: bool = _option(True, "switch", "Groups whose kernels are the same share one; off: each has its own.")
     guards: bool = _option(
         True, "switch", "Copy arguments whose strides are not those of the trace; off: trust them (for tests)."
     )
-    pins: bool = _option(True, "switch", "Use the schedules that were pinned (`fusewright pins`).", code=True)
+    pins: bool = _code_switch("Use the schedules that were pinned (`fusewright pins`).")
     repro: bool = _option(True, "switch", "Write a repro file when our compiler fails.")
-    grouping: bool = _option(True, "switch", "Fuse operations; off: every operation is a torch call.", code=True)
-    siblings: bool = _option(
-        True, "switch", "Fuse groups that read the same large tensor and do not depend on each other.", code=True
+    grouping: bool = _code_switch("Fuse operations; off: every operation is a torch call.")
+    siblings: bool = _code_switch("Fuse groups that read the same large tensor and do not depend on each other.")
+    horizontal: bool = _code_switch(
+        "On GPUs, run small operations of the same shapes in one kernel although they have no data in common."
     )
-    horizontal: bool = _option(
-        True,
-        "switch",
-        "On GPUs, run small operations of the same shapes in one kernel although they have no data in common.",
-        code=True,
+    rematerialize: bool = _code_switch(
+        "On GPUs, compute large values again in every kernel that reads them, where that moves fewer bytes."
     )
-    rematerialize: bool = _option(
-        True,
-        "switch",
-        "On GPUs, compute large values again in every kernel that reads them, where that moves fewer bytes.",
-        code=True,
+    detach: bool = _code_switch(
+        "Let what reads `detach(x)` read x where that is the same, which spares calls of torch."
     )
-    detach: bool = _option(
-        True,
-        "switch",
-        "Let what reads `detach(x)` read x where that is the same, which spares calls of torch.",
-        code=True,
+    known_indices: bool = _code_switch(
+        "Read what an index repeats as a view, where the index is known while tracing (nearest-neighbour upsampling)."
     )
-    known_indices: bool = _option(
-        True,
-        "switch",
-        "Read what an index repeats as a view, where the index is known while tracing (nearest-neighbour upsampling).",
-        code=True,
+    complex_pairs: bool = _code_switch(
+        "Compute with complex numbers between real ones as with pairs of those, which fuse."
     )
-    complex_pairs: bool = _option(
-        True, "switch", "Compute with complex numbers between real ones as with pairs of those, which fuse.", code=True
+    small_products: bool = _code_switch(
+        "Compute products of matrices with few terms, or one result, as elementwise operations and sums, which fuse."
     )
-    max_pooling: bool = _option(
-        True,
-        "switch",
-        "On GPUs, let max pooling be elementwise operations, which fuse; what it saves is a byte instead of an index.",
-        code=True,
+    max_pooling: bool = _code_switch(
+        "On GPUs, let max pooling be elementwise operations, which fuse; what it saves is a byte instead of an index."
     )
-    padding: bool = _option(
-        True,
-        "switch",
-        "On GPUs, compute 16-bit and TF32 matrix products of odd extents in extents that are multiples of 16 bytes.",
-        code=True,
+    padding: bool = _code_switch(
+        "On GPUs, compute 16-bit and TF32 matrix products of odd extents in extents that are multiples of 16 bytes."
     )
-    convolutions: bool = _option(
-        True,
-        "switch",
-        "On GPUs, let our kernels add biases of convolutions, sum their gradients, and write channels-last operands.",
-        code=True,
+    convolutions: bool = _code_switch(
+        "On GPUs, let our kernels add biases of convolutions, sum their gradients, and write channels-last operands."
     )
-    recompute: bool = _option(
-        True, "switch", "Compute cheap values again in the backward pass; off: save them all.", code=True
+    recompute: bool = _code_switch("Compute cheap values again in the backward pass; off: save them all.")
+    shared_gradients: bool = _code_switch("Store a gradient that two inputs share twice, which spares autograd a copy.")
+    collapse: bool = _code_switch("Walk axes as one where every access does; off: a loop for each dimension.")
+    online: bool = _code_switch("On GPUs, sum up while the maximum or mean that is subtracted becomes known.")
+    keep: bool = _code_switch("Keep dear values of a row for later passes over it; off: compute them again.")
+    prefetch: bool = _code_switch("Ask for the next row while working on one, on CPUs.")
+    sleef: bool = _code_switch("Call torch's own SLEEF vector functions; off: our stand-in for them.")
+    openmp: bool = _code_switch("Run kernels on torch's own OpenMP threads; off: one thread.")
+    relaxed: bool = _code_switch(
+        "On GPUs, use cheaper arithmetic where results are rounded to 16 bits (docs/numerics.md)."
     )
-    shared_gradients: bool = _option(
-        True, "switch", "Store a gradient that two inputs share twice, which spares autograd a copy.", code=True
-    )
-    collapse: bool = _option(
-        True, "switch", "Walk axes as one where every access does; off: a loop for each dimension.", code=True
-    )
-    online: bool = _option(
-        True, "switch", "On GPUs, sum up while the maximum or mean that is subtracted becomes known.", code=True
-    )
-    keep: bool = _option(
-        True, "switch", "Keep dear values of a row for later passes over it; off: compute them again.", code=True
-    )
-    prefetch: bool = _option(True, "switch", "Ask for the next row while working on one, on CPUs.", code=True)
-    sleef: bool = _option(
-        True, "switch", "Call torch's own SLEEF vector functions; off: our stand-in for them.", code=True
-    )
-    openmp: bool = _option(True, "switch", "Run kernels on torch's own OpenMP threads; off: one thread.", code=True)
-    relaxed: bool = _option(
-        True,
-        "switch",
-        "On GPUs, use cheaper arithmetic where results are rounded to 16 bits (docs/numerics.md).",
-        code=True,
-    )
-    fma: bool = _option(
-        True,
-        "switch",
+    fma: bool = _code_switch(
         "Let a product join a sum unrounded where eager's kernels do (`add` with `alpha`, `addcmul`, `lerp`), and on "
-        "GPUs where results are rounded to 16 bits, and in sums; off: every product is rounded.",
-        code=True,
+        "GPUs where results are rounded to 16 bits, and in sums; off: every product is rounded."
     )
     own_thread: bool = _option(
         True,
@@ -159,11 +122,8 @@ class Options:
     )
     parallel: bool = _option(True, "switch", "Compile the GPU kernels of a graph in several threads at once.")
     native_launch: bool = _option(True, "switch", "Launch GPU kernels from machine code; off: from Python.")
-    dependent_launch: bool = _option(
-        True,
-        "switch",
-        "Let the next launch of a GPU kernel get ready while the one before it ends (compute capability 9.0 or later).",
-        code=True,
+    dependent_launch: bool = _code_switch(
+        "Let the next launch of a GPU kernel get ready while the one before it ends (compute capability 9.0 or later)."
     )
 
     # Switches that are off: FUSEWRIGHT_ENABLE turns them on.

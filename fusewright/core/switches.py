@@ -34,6 +34,7 @@ STAGES: dict[str, str] = {
     "detach": "pass: what reads `detach(x)` reads x",
     "known_indices": "pass: gathers and scatters that repeat elements evenly become views and sums",
     "complex_pairs": "pass: arithmetic on complex numbers between real ones is done with pairs of real numbers",
+    "small_products": "pass: products of small matrices become elementwise operations and sums",
     "max_pooling": "pass, on a GPU: max pooling becomes comparisons of a window's elements",
     "padding": "pass, on a GPU: matrix products of odd extents are computed in wider ones",
     "convolutions": "pass, on a GPU: biases and layouts of convolutions' operands are left to our kernels",
@@ -65,7 +66,8 @@ STAGES: dict[str, str] = {
 }
 RUN_STAGES = frozenset(("timeline", "launch", "arguments", "bandwidth"))
 PASSES: tuple[str, ...] = (
-    *("random", "detach", "known_indices", "complex_pairs", "max_pooling", "padding", "convolutions"),
+    *("random", "detach", "known_indices", "complex_pairs", "small_products", "max_pooling", "padding"),
+    "convolutions",
     "shared_gradients",
     *("grouping", "siblings", "horizontal", "rematerialize", "collapse", "relaxed", "online"),
 )
@@ -96,7 +98,8 @@ PRIMS: tuple[str, ...] = (
         "fmod",
         "ge",
     ),
-    *("gt", "hypot", "isnan", "le", "lgamma", "log", "log10", "log1p", "log2", "lt", "max", "min", "mul", "ne", "neg"),
+    *("gt", "hypot", "isnan", "lastmax", "lastmin", "le", "lgamma", "log", "log10", "log1p", "log2", "logaddexp", "lt"),
+    *("max", "min", "mul", "ne", "neg"),
     *("not", "or", "pow", "reciprocal", "remainder", "round", "rsqrt", "shl", "shr", "sign", "signbit", "sin", "sinh"),
     *("sqrt", "sub", "tan", "tanh", "trunc", "truncdiv", "where", "xor"),
 )

@@ -54,6 +54,17 @@ template <class T> {fn} T fw_floordiv(T a, T b) {
   return b == (T)0 ? a / b : f;
 }""",
     ),
+    "fw_logaddexp": (
+        (),
+        """\
+// log(exp(a) + exp(b)); of two infinities of one sign that
+{fn} float fw_logaddexp(float a, float b) {
+  return (a > b ? a : b) + ::log1pf(::expf(a == b ? 0.0f : -::fabsf(a - b)));
+}
+{fn} double fw_logaddexp(double a, double b) {
+  return (a > b ? a : b) + ::log1p(::exp(a == b ? 0.0 : -::fabs(a - b)));
+}""",
+    ),
     "fw_floordiv_int": (
         ("fw_div", "fw_rem"),
         """\

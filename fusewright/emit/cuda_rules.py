@@ -133,6 +133,24 @@ RULES["max"] = _extremum("fw_max", ">", "||")
 RULES["min"] = _extremum("fw_min", "<", "&&")
 
 
+def _last(symbol: str, of_bool: str) -> Rule:
+    """The first of two numbers only where it is beyond the second, or a NaN."""
+
+    def text(o: Op) -> str:
+        x, y = o.a
+        if o.operand.is_bool:
+            return f"{x} {of_bool} {y}"
+        nan = f" || {_isnan(o)}" if o.operand.is_float else ""
+        return f"{x} {symbol} {y}{nan} ? {x} : {y}"
+
+    return text
+
+
+RULES["lastmax"] = _last(">", "||")
+RULES["lastmin"] = _last("<", "&&")
+RULES["logaddexp"] = lambda o: o.call("fw_logaddexp")
+
+
 def _bitwise(symbol: str, of_bool: str) -> Rule:
     def text(o: Op) -> str:
         x, y = o.a

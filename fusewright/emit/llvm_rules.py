@@ -217,8 +217,8 @@ def _extremum(greater: bool) -> Rule:
     return emit
 
 
-RULES["max"] = _extremum(True)
-RULES["min"] = _extremum(False)
+RULES["max"] = RULES["lastmax"] = _extremum(True)  # of two equal numbers the second
+RULES["min"] = RULES["lastmin"] = _extremum(False)
 RULES["fmax"] = lambda o: o.done(o.intrinsic("maxnum", *o.a))
 RULES["fmin"] = lambda o: o.done(o.intrinsic("minnum", *o.a))
 RULES["copysign"] = lambda o: o.done(o.intrinsic("copysign", *o.a))
@@ -337,6 +337,7 @@ def _whole_range(name: str) -> Rule:
 
 for _name in ("asinh", "acosh"):
     RULES[_name] = _whole_range(_name)
+
 
 # no hardware to make these faster
 for _name in ("exp2", "reciprocal", "div", "sqrt", "erfc", "expm1", "log", "log1p"):

@@ -6,12 +6,29 @@ own (`llvm_math.py`), inlined, where those are at least as accurate; or, where n
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from . import llvm_math
-from .llvm_rules import SLEEF, Op
+from .llvm_rules import RULES, SLEEF, Op, rule
 from .llvm_types import scalar, vector
 
 # float32 functions of `llvm_math.py` that are at least as accurate as SLEEF's and several times faster, being inlined
 INLINE = frozenset(("exp", "exp2", "expm1", "log1p", "erf", "tanh"))
+
+
+@rule("logaddexp")
+def _logaddexp(o: Op) -> None:
+    """max(x, y) + log1p(exp(-|x - y|)), where infinities of one sign are at no distance from each other."""
+
+    def apply(name: str, *a: str) -> str:
+        part = replace(o, dst=o.w.fresh(), a=[*a], types=o.types[: len(a)])
+        RULES[name](part)
+        return part.dst
+
+    x, y = o.a
+    same = o.t(f"fcmp oeq {o.ty} {x}, {y}")
+    gap = apply("neg", apply("abs", o.t(o.select(same, o.const(0.0), apply("sub", x, y)))))
+    o.done(f"fadd {o.ty} {apply('max', x, y)}, {apply('log1p', apply('exp', gap))}")
 
 
 class Special:

@@ -67,7 +67,7 @@ _CONTINUOUS: dict[str, tuple[int, ...] | None] = {
     "where": (1, 2),
     "copysign": (0,),
 }
-_JOINS = ("sum", "prod", "max", "min")  # monoids that are continuous
+_JOINS = ("sum", "prod", "max", "min", "logaddexp")  # monoids that are continuous
 
 
 def relax(f: Fusion) -> Fusion:

@@ -10,7 +10,7 @@ from ..core.errors import UserError
 from ..core.switches import suggest
 from ..index.expr import ONE, Ix
 from ..index.layout import product
-from ..prims.table import ARG_MONOIDS, MONOIDS, RANDOM_KINDS
+from ..prims.table import ARG_MONOIDS, MONOIDS, RANDOM_KINDS, SCANNED
 from .builder import Builder
 from .ir import SCATTERS, Unit, Value
 from .symbolic import Size, SizeLike, Tensor, TensorLike, as_ix, as_shape
@@ -251,6 +251,8 @@ class Operations(Units):
         """Combine over `axes` (None: all). 16-bit floats are accumulated in float32; "argmax" and "argmin" give i64."""
         t = self._mine(x, "reduce")
         self._monoid("reduce", monoid, t)
+        if monoid in SCANNED:
+            raise UserError(f"reduce: {monoid} has prefixes only")
         over = list(range(t.ndim)) if axes is None else dims_of(axes, t.ndim)
         if monoid in ARG_MONOIDS and len(over) != 1:
             raise UserError(f"reduce: {monoid} is over one axis, not {len(over)}")

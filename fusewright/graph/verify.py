@@ -19,7 +19,7 @@ from ..core.errors import CompilerError, Refusal, VerifyError
 from ..core.lazy import lazy_import
 from ..index.expr import ONE, Ix, nonnegative
 from ..index.layout import product
-from ..prims.table import ARG_MONOIDS, MONOIDS, PRIMS, RANDOM_KINDS
+from ..prims.table import ARG_MONOIDS, MONOIDS, PRIMS, RANDOM_KINDS, SCANNED
 from .builder import broadcast
 from .ir import KINDS, SCATTERS, Eqn, Graph, Shape, Value
 
@@ -314,6 +314,8 @@ def _combine(e: Eqn) -> tuple[DType, Shape]:
         raise _Bad(f"unknown monoid '{monoid}'")
     if x.dtype.kind not in MONOIDS[monoid].kinds:
         raise _Bad(f"{monoid} does not take {x.dtype}")
+    if e.op == "reduce" and monoid in SCANNED:
+        raise _Bad(f"{monoid} combines prefixes only")
     axes = e.params[1] if e.op == "reduce" else (e.params[1],)
     _dims(e, axes, x.rank)
     if e.op == "scan":

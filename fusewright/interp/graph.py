@@ -242,7 +242,14 @@ def _reduce(run: _Run, e: Eqn, x: Array) -> Array:
 
 def _scan(run: _Run, e: Eqn, x: Array) -> Array:
     name, axis = e.params
-    return MONOIDS[name].numpy.accumulate(x, axis=axis, dtype=x.dtype)  # type: ignore[attr-defined]
+    combine = MONOIDS[name].numpy
+    if isinstance(combine, np.ufunc):
+        return combine.accumulate(x, axis=axis, dtype=x.dtype)
+    out = np.array(x)
+    along = np.moveaxis(out, axis, 0)
+    for k in range(1, len(along)):
+        along[k] = combine(along[k - 1], along[k])
+    return out
 
 
 def _iota(run: _Run, e: Eqn) -> Array:

@@ -31,7 +31,7 @@ class Scans(Split):
 
     def one_pass(self, s: Scope, number: int, col: Arg, valid: Arg | None, span: tuple[Arg, Arg] | None) -> None:
         stages = self.p.work[number]
-        scans = [st for st in self.p.scans.values() if any(st.name in x.body.stages for x in stages)]
+        scans = self.p.scans_of([st.body for st in stages])
         if not scans:
             super().one_pass(s, number, col, valid, span)
             return
@@ -46,8 +46,9 @@ class Scans(Split):
             for x, _ in found:  # all loads are on their way before threads wait for each other
                 self.at_point(x, number, before)
                 for st in scans:
-                    self.emit(x, st.body)
-                for e in sc.walk([st.body for st in stages]):
+                    if not st.body.stages & scanned:
+                        self.emit(x, st.body)
+                for e in sc.walk([st.body for st in [*scans, *stages]]):
                     if e.kind == "load" and not e.stages & scanned:
                         self.emit(x, e)
             if chunked:

@@ -46,7 +46,7 @@ Operations of a `Let`
     gather          (buf, index: lanes[, mask]) -> one element per lane
     strided         CPU, (buf, index: scalar[, mask]) -> lane l is element index + l * attr, attr one of STEPS; all
                     elements between the first and the last may be read; 0 where the mask is false
-    hreduce         (vector) combine all lanes with the monoid in attr (sum prod max min any all)
+    hreduce         (vector) combine all lanes with the monoid in attr (sum prod max min any all; CUDA: logaddexp)
     philox          (seed: i64 scalar, row, column: index) -> u32; attr = stream (see prims/philox.py)
     philoxrun       (seed, row, start: scalars) -> u32 of columns start + offset, ..., one per lane; start is a
                     multiple of 64, attr = 64 * stream + offset, lanes divide 16 and offset

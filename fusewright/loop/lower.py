@@ -174,7 +174,7 @@ class _Lower(Rows):
         accs = {(st.name, u): self.accumulator(s, st) for st in reduces for u in range(count[st.name])}
         added = {st.name for st in reduces if st.monoid == "sum"}
         sums = self.sums(s, [acc[0] for (name, _), acc in accs.items() if name in added])
-        p = _Pass(number, stages, unroll, accs, self._scan_registers(s, stages), sums)
+        p = _Pass(number, stages, unroll, accs, self._scan_registers(s, number, stages), sums)
         self._loops(s, 0, p)
         if self.row_vector:
             self.rows_out(s, stages, self.there)
@@ -182,14 +182,13 @@ class _Lower(Rows):
         for st in reduces:
             self.finish(s, st, [accs[st.name, u] for u in range(count[st.name])])
 
-    def _scan_registers(self, s: Scope, stages: list[Stage]) -> dict[str, Reg]:
+    def _scan_registers(self, s: Scope, number: int, stages: list[Stage]) -> dict[str, Reg]:
         """Running totals of the scans this pass reads; f32 sums and products run in f64, as eager's do."""
         out: dict[str, Reg] = {}
-        for st in self.p.scans.values():
-            if any(st.name in x.body.stages for x in stages):
-                dtype = f64 if st.dtype is f32 and st.monoid in ("sum", "prod") else compute_type(st.dtype)
-                acc = out[st.name] = self.reg(dtype, self.width, "scan")
-                s.body.append(Var(acc, Imm(MONOIDS[st.monoid].identity(dtype), dtype, self.width)))
+        for st in self.p.scans_of([x.body for x in stages], self._kept_before(number)):
+            dtype = f64 if st.dtype is f32 and st.monoid in ("sum", "prod") else compute_type(st.dtype)
+            acc = out[st.name] = self.reg(dtype, self.width, "scan")
+            s.body.append(Var(acc, Imm(MONOIDS[st.monoid].identity(dtype), dtype, self.width)))
         return out
 
     def _unroll(self, stages: list[Stage]) -> int:
@@ -326,8 +325,7 @@ class _Lower(Rows):
 
     # --- one point, or vector of points, of a pass ---
     def _point(self, s: Scope, p: _Pass, u: int) -> None:
-        later = {e for q, es in self.p.keep_at.items() if q >= p.number for e in es}
-        s.kept = {e: b for e, b in self.kept.items() if e not in later} | self.shared
+        s.kept = self._kept_before(p.number) | self.shared
         before, after = self.p.point_checks(p.number, p.scans.keys())
         for c in before:
             self.check(s, c)
@@ -352,6 +350,11 @@ class _Lower(Rows):
                 if (st.name, 1) in p.accs and p.unroll == 1:
                     self.take_turns(s, [p.accs[st.name, k] for k in range(self.turns(st))])
 
+    def _kept_before(self, number: int) -> dict[Expr, Buf]:
+        """What the passes before this one have left in scratch."""
+        later = {e for q, es in self.p.keep_at.items() if q >= number for e in es}
+        return {e: b for e, b in self.kept.items() if e not in later}
+
     def _look_ahead(self, s: Scope) -> None:
         """Ask for what the next row's first pass will read: it waits for memory, this pass for arithmetic."""
         for name, offset in self.p.next_row if self.prefetch else ():
@@ -362,8 +365,6 @@ class _Lower(Rows):
     def _advance_scans(self, s: Scope, p: _Pass) -> None:
         for name, acc in p.scans.items():
             st = self.p.scans[name]
-            if sc.stage_value(name, st.dtype, frozenset(st.axes)) in s.kept:
-                continue
             value = self.cast(s, self.splat(s, self.emit(s, st.body), self.width), acc.dtype)
             total = self.prim(s, MONOIDS[st.monoid].combine, acc, value)
             s.body.append(Set(acc, total))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from collections.abc import Set as AbstractSet
 from typing import Protocol
 
@@ -243,11 +243,17 @@ class Passes:
 
     def with_scans(self, roots: list[Expr]) -> list[Expr]:
         """`roots` and the operands of the scans they read, which a pass has to compute with them."""
-        out = list(roots)
-        for name in {n for r in roots for n in r.stages}:
-            if name in self.scans:
-                out.append(self.scans[name].body)
-        return out
+        return [*roots, *(st.body for st in self.scans_of(roots))]
+
+    def scans_of(self, roots: list[Expr], found: Collection[Expr] = ()) -> list[Stage]:
+        """The scans that `roots` read and those that these read, in order, but for what is `found` in scratch."""
+        read = {n for r in roots for n in r.stages}
+        out: list[Stage] = []
+        for name, st in reversed(self.scans.items()):
+            if name in read and sc.stage_value(name, st.dtype, frozenset(st.axes)) not in found:
+                out.append(st)
+                read |= st.body.stages
+        return out[::-1]
 
 
 def _names(axes: list[Atom]) -> str:

@@ -30,7 +30,7 @@ from typing import TYPE_CHECKING, NoReturn
 
 from ..core.dtypes import bool_, f32, i32, i64, u32
 from ..core.errors import VerifyError
-from ..prims.table import MONOIDS
+from ..prims.table import MONOIDS, ORDERED
 from .ir import (
     CLUSTERS,
     WARP,
@@ -63,7 +63,7 @@ MAX_BLOCKS = 2**31 - 1
 BLOCK_MEMORY = 227 * 1024  # bytes, what one block may have since compute capability 9.0
 THREAD, BLOCK, CLUSTER = 0, 1, 2  # the same in one thread, in all of a block, in all of a cluster
 MARKS = ("", "aligned", "stream", "aligned stream", "across")
-MONOID_NAMES = ("sum", "prod", "max", "min", "any", "all")
+MONOID_NAMES = ("sum", "prod", "max", "min", "any", "all", "logaddexp")
 
 
 # --- types of the operations that only CUDA kernels have --------------------------------------------
@@ -86,7 +86,7 @@ def _collective(v: _Verifier, s: Let) -> None:
 
 def _combines(v: _Verifier, s: Let, monoid: object) -> None:
     a = s.args[0]
-    if monoid not in MONOID_NAMES:
+    if monoid not in MONOID_NAMES and not (monoid in ORDERED and s.op in ("tscan", "hscan")):
         v.fail(f"{s.op} cannot combine with '{monoid}'")
     if a.dtype.kind not in MONOIDS[str(monoid)].kinds:
         v.fail(f"{monoid} does not take {a.dtype}")

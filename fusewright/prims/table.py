@@ -11,7 +11,8 @@ Semantics common to all
   2^-18 of `fast_log`, `fast_log1p` and `fast_expm1` near their zeros; 2^-17, or 2e-9, of `fast_erfc`. `fast_exp2` and
   `fast_reciprocal` may take 0 for float32 numbers below 2^-126. `fusion/relax.py` says where these stand for the
   function; programs do not have them. On a target without such hardware they are the function.
-- `max`/`min` propagate NaN (torch.maximum); `fmax`/`fmin` prefer the number.
+- `max`/`min` propagate NaN (torch.maximum); `fmax`/`fmin` prefer the number. `lastmax`/`lastmin` are `max`/`min`, and
+  of two equal numbers the second, which tells 0.0 from -0.0.
 - `remainder` and `floordiv` round towards minus infinity, `fmod` and `truncdiv` towards zero.
 """
 
@@ -124,6 +125,14 @@ def _fma(a: Any, b: Any, c: Any) -> Any:
     return np.where(inexact, np.nextafter(s, np.where(rest > 0, np.inf, -np.inf)), s).astype(np.float32)
 
 
+def _last_max(a: Any, b: Any) -> Any:
+    return np.where((a > b) | (a != a), a, b)
+
+
+def _last_min(a: Any, b: Any) -> Any:
+    return np.where((a < b) | (a != a), a, b)
+
+
 def _sign(a: Any) -> Any:
     """torch.sign: NaN gives 0 in (0 < x) - (x < 0)."""
     return ((a > 0).astype(a.dtype) - (a < 0).astype(a.dtype)).astype(a.dtype)
@@ -147,6 +156,9 @@ _ROWS: list[tuple[str, int, str, str, int, Callable[..., Any]]] = [
     ("min", 2, "same", "fiub", 2, np.minimum),
     ("fmax", 2, "same", "f", 2, _fmax),
     ("fmin", 2, "same", "f", 2, np.fmin),
+    ("lastmax", 2, "same", "fiub", 2, _last_max),
+    ("lastmin", 2, "same", "fiub", 2, _last_min),
+    ("logaddexp", 2, "same", "f", 55, np.logaddexp),
     ("and", 2, "same", "iub", 1, np.bitwise_and),
     ("or", 2, "same", "iub", 1, np.bitwise_or),
     ("xor", 2, "same", "iub", 1, np.bitwise_xor),
@@ -218,7 +230,8 @@ class Monoid:
 
     `combine` names the primitive that joins two partial results; `identity(dtype)` is its neutral element;
     `kinds` are the accepted operand kinds. `argmax`/`argmin` combine (value, position) pairs: the larger
-    (smaller) value wins, NaN wins over numbers, the lower position wins among equals.
+    (smaller) value wins, NaN wins over numbers, the lower position wins among equals. Partial results of those in
+    ORDERED are joined in the order of the positions.
     """
 
     name: str
@@ -260,12 +273,17 @@ MONOIDS: dict[str, Monoid] = {
         Monoid("min", "min", "fiub", highest, np.minimum),
         Monoid("any", "or", "b", lambda d: False, np.logical_or),
         Monoid("all", "and", "b", lambda d: True, np.logical_and),
+        Monoid("lastmax", "lastmax", "fiub", lowest, _last_max),
+        Monoid("lastmin", "lastmin", "fiub", highest, _last_min),
+        Monoid("logaddexp", "logaddexp", "f", lambda d: -math.inf, np.logaddexp),
         Monoid("argmax", "gt", "fiub", lowest, np.argmax),
         Monoid("argmin", "lt", "fiub", highest, np.argmin),
     )
 }
 
 ARG_MONOIDS = ("argmax", "argmin")
+ORDERED = ("lastmax", "lastmin")
+SCANNED = (*ORDERED, "logaddexp")  # of scans, not of reductions
 
 # Primitives that are not continuous: a last digit of an operand can change all of their result.
 STEPWISE = frozenset("eq ne lt le gt ge floor ceil trunc round floordiv remainder fmod sign signbit".split())

@@ -37,11 +37,24 @@ from ..core.errors import Refusal
 from ..fusion.collapse import collapse
 from ..fusion.ir import Fusion, Stage
 from ..index.expr import ONE, Atom, Ix
+from ..prims.table import ORDERED
 from . import gpu_scatter
 from .analysis import Analysis
 from .device import Gpu
 from .gpu_along import passes_of
-from .gpu_base import ACCESS, SECTOR, WARP, GpuSchedule, Hint, Settled, accesses, finds_positions, pieces, power_up
+from .gpu_base import (
+    ACCESS,
+    SECTOR,
+    WARP,
+    GpuSchedule,
+    Hint,
+    Settled,
+    accesses,
+    finds_positions,
+    pieces,
+    power_up,
+    whole_scans,
+)
 from .gpu_caches import passing
 from .gpu_down import Down
 from .gpu_fit import CHUNK, HALF, THREADS
@@ -202,6 +215,10 @@ class _Planner(Down):
         """Few long rows, cut over blocks: None where they are not."""
         if tiles >= self.gpu.sms or vectors * s.lanes < CHUNK or s.col_threads == 1:
             return None
+        if why := whole_scans(f):
+            if any(x.monoid in ORDERED for x in f.scans()):
+                return None
+            raise Refusal("schedule", why)  # two kernels, each of which fills the processors, are faster
         ct = HALF // s.row_threads
         alone = s.lanes <= ASKED and sum(x.kind != "store" for x in f.stages) == 1
         steps = ASKED if alone else ASKED // 2  # others take registers, too

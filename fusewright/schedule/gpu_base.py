@@ -11,7 +11,7 @@ from ..fusion import scalar as sc
 from ..fusion.ir import Buffer, Fusion, Stage
 from ..fusion.scalar import Expr, on_positions
 from ..index.expr import ONE, ZERO, Atom, Ix, ix
-from ..prims.table import ARG_MONOIDS
+from ..prims.table import ARG_MONOIDS, ORDERED
 from .analysis import Analysis
 from .device import Gpu
 from .forms import axes, choice, flag, kept, name, names, number, render, some, staged, vector
@@ -340,6 +340,15 @@ def reach(b: Buffer, hint: Hint) -> int:
 def finds_positions(stages: Iterable[Stage]) -> bool:
     """Whether one of these reductions gives the position of an extreme."""
     return any(r.monoid in ARG_MONOIDS for r in stages)
+
+
+def whole_scans(f: Fusion) -> str:
+    """Why rows that are scanned cannot be cut over blocks, or "": what chunks combine to is found in any order, and
+    before any scan is."""
+    scans = f.scans()
+    if any(s.monoid in ORDERED for s in scans):
+        return "the last of equal extremes is found in order"
+    return "a scan of a scan" if any(s.body.stages & {x.name for x in scans} for s in scans) else ""
 
 
 def row_load(e: Expr, rows: Sequence[Atom], cols: Sequence[Atom]) -> bool:

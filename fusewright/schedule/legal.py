@@ -105,12 +105,11 @@ def _pieces(name: str, axes: list[Atom]) -> list[Atom] | None:
 def nest_error(f: Fusion, rows: set[Atom], cols: set[Atom]) -> str:
     """Why these are no rows and columns for `f`, or ""."""
     scans = f.scans()
-    names = {s.name for s in scans}
     for s in scans:
         if set(s.raxes) != cols or len(cols) != 1:
             return "the scanned axis must be the only column axis"
-        if set(s.axes) != set(f.axes) or s.body.stages & names:
-            return "a scan over part of the axes, or of a scan"
+        if set(s.axes) != set(f.axes):
+            return "a scan over part of the axes"
     reductions = f.reductions()
     try:
         Analysis(f, lambda e: 1).check(rows, cols)

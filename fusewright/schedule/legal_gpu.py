@@ -33,6 +33,7 @@ from .gpu_base import (
     pieces,
     resident_blocks,
     sides,
+    whole_scans,
 )
 from .gpu_fit import CLUSTERS, OTHER_SHARED, SUMS, copies_rows, room_for, row_bytes
 from .legal import check_vector, conform, fail, legal_nests, listed, nest_error, over_rows
@@ -164,7 +165,9 @@ def check(f: Fusion, s: GpuSchedule, sizes: Sizes) -> Fusion:
     modes: tuple[str, ...] = MODES[2:] if f.reductions() else MODES[:2]
     what = "with reductions" if f.reductions() else "without reductions"
     if f.scans():
-        modes, what = ("loop", "split"), "with scans"
+        modes, what = MODES[3:], "with scans"
+        if why := whole_scans(f):
+            modes, what = ("loop",), f"with scans where {why}"
     if s.mode not in modes:
         fail(s, "mode", [s.mode], f"not a mode of kernels {what}", listed(modes))
     why = nest_error(f, set(rows), set(cols))

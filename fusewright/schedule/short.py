@@ -13,6 +13,7 @@ from ..fusion import scalar as sc
 from ..fusion.ir import Fusion
 from ..index.expr import ONE, Atom, Ix
 from ..index.layout import product
+from ..prims.table import MONOIDS, PRIMS
 from .turned import WHOLE, WIDE, beside, known_few, turned, turned_stores
 
 SHORT = 32  # points of a row from which lanes go along it: four vectors of eight, an iteration of a loop
@@ -51,7 +52,9 @@ def short_rows(
 
 def scanned_rows(f: Fusion, rows: list[Atom], hint: Callable[[Ix], int], lanes: int) -> bool:
     """Whether the innermost of `rows` fills vectors of a scan, whose points go one by one otherwise."""
-    return hint(product(a.extent for a in rows)) >= BLOCKS * lanes and fills(f, rows, hint, lanes)
+    dear = any(PRIMS[MONOIDS[s.monoid].combine].cost >= DEAR for s in f.scans())  # to combine, one after the other
+    least = lanes if dear else BLOCKS * lanes
+    return hint(product(a.extent for a in rows)) >= least and fills(f, rows, hint, lanes)
 
 
 def rows_through(f: Fusion, v: Atom, cols: list[Atom], hint: Callable[[Ix], int], lanes: int) -> str:

@@ -286,8 +286,10 @@ def _scan(s: _Step) -> torch.Tensor:
     x = s.wide(0)
     if name in ("sum", "prod"):
         return (torch.cumsum if name == "sum" else torch.cumprod)(x, dim=axis, dtype=x.dtype)
+    if name == "logaddexp":
+        return torch.logcumsumexp(x, dim=axis)
     t = x.to(torch.uint8) if x.dtype is torch.bool else x
-    most = name in ("max", "any")
+    most = name in ("max", "lastmax", "any")
     return (torch.cummax if most else torch.cummin)(t, dim=axis).values.to(x.dtype)
 
 
@@ -347,6 +349,9 @@ TORCH: dict[str, Callable[..., torch.Tensor]] = {
     "min": torch.minimum,
     "fmax": torch.fmax,
     "fmin": torch.fmin,
+    "lastmax": lambda a, b: torch.where((a > b) | (a != a), a, b),
+    "lastmin": lambda a, b: torch.where((a < b) | (a != a), a, b),
+    "logaddexp": torch.logaddexp,
     "and": torch.bitwise_and,
     "or": torch.bitwise_or,
     "xor": torch.bitwise_xor,

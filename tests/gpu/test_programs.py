@@ -53,6 +53,9 @@ PROGRAMS: dict[str, Program] = {
     "running": lambda x, y, w, b: torch.cumsum(x * y, 1) + w,
     "running down": lambda x, y, w, b: torch.cumsum(x, 0) * y,
     "running share": lambda x, y, w, b: torch.cumsum(torch.softmax(x, 1), 1).amax(1, keepdim=True) * y,
+    "running extremes": lambda x, y, w, b: tuple(torch.cummax(x * y, 1)),
+    "running extremes down": lambda x, y, w, b: tuple(torch.cummin(x + y, 0)),
+    "running logarithms": lambda x, y, w, b: torch.logcumsumexp(x * y, 1) + w,
     "three sums": lambda x, y, w, b: (F.layer_norm(x + y, x.shape[-1:]), (x * y).sum(0), wide(x - y).sum()),
     "batch norm": lambda x, y, w, b: F.batch_norm(x, None, None, w, b, True) if x.shape[0] > 1 else x * w,
 }

@@ -18,6 +18,7 @@ from fusewright.loop.text import dump, parse
 from fusewright.loop.verify import verify
 from fusewright.schedule import gpu as planner
 from fusewright.schedule.device import H200, Gpu
+from fusewright.schedule.forms import Illegal
 from fusewright.schedule.legal_gpu import Sizes, settle
 from tests.emulate.cuda import COMPILER, MISSING, run_emulated
 from tests.kernels import graph_of, random_inputs
@@ -90,7 +91,42 @@ def peaks_down(b: Builder) -> list[Value]:
     return [b.reduce("max", s, [0]), b.mul(s, b.scan("sum", b.mul(x, x), 0))]
 
 
-PROGRAMS = (along, down, middle, flat, rounded, doubles, products, counts, largest, shares, peaks, peaks_down)
+def twice(b: Builder) -> list[Value]:
+    """Scans of scans, of what is computed from them, and of what a row has once of them."""
+    x = b.input(f32, (N, M))
+    first = b.scan("sum", x, 1)
+    top = b.reduce("max", first, [1], keepdim=True)
+    second = b.scan("max", b.mul(first, x), 1)
+    bounded = b.mul(x, b.min(second, b.const(1.0, f32)))
+    return [second, b.scan("sum", bounded, 1), b.scan("min", b.sub(first, top), 1)]
+
+
+def latest(b: Builder) -> list[Value]:
+    """The last of the largest so far, and where it is."""
+    x = b.round(b.input(f32, (N, M)))
+    most = b.scan("lastmax", x, 1)
+    at = b.where(b.eq(x, most), b.iota((N, M), 1), b.const(0, I64))
+    return [most, b.scan("max", at, 1), b.scan("lastmin", b.input(I32, (N, M)), 1)]
+
+
+def latest_down(b: Builder) -> list[Value]:
+    x = b.input(bf16, (N, M))
+    return [b.cast(b.scan("lastmin", b.cast(x, f32), 0), bf16), b.scan("lastmax", b.gt(x, b.const(1.5, bf16)), 0)]
+
+
+def logarithms(b: Builder) -> Value:
+    return b.scan("logaddexp", b.input(f32, (N, M)), 1)
+
+
+def logarithms_down(b: Builder) -> Value:
+    return b.scan("logaddexp", b.input(f64, (N, M)), 0)
+
+
+LOGARITHMS = (logarithms, logarithms_down)
+PROGRAMS = (
+    *(along, down, middle, flat, rounded, doubles, products, counts, largest, shares, peaks, peaks_down),
+    *(twice, latest, latest_down, logarithms, logarithms_down),
+)
 
 
 def kernel(program: object, n: int, m: int, gpu: Gpu) -> GpuCompiled:
@@ -102,7 +138,7 @@ def kernel(program: object, n: int, m: int, gpu: Gpu) -> GpuCompiled:
 @pytest.mark.parametrize("program", PROGRAMS)
 def test_values(program: object, gpu: Gpu) -> None:
     for n, m in SIZES:
-        if 0 in (n, m) and program in (peaks, peaks_down):
+        if 0 in (n, m) and program in (peaks, peaks_down, twice):
             continue
         compiled = kernel(program, n, m, gpu)
         check_gpu(compiled.graph, {"n": n, "m": m}, compiled=compiled)
@@ -148,7 +184,7 @@ def test_sums_are_as_near_as_float64_can_be_told(program: object) -> None:
 
 
 @pytest.mark.every(4)
-@pytest.mark.parametrize("program", [along, down, shares, largest])
+@pytest.mark.parametrize("program", [along, down, shares, largest, latest, latest_down, *LOGARITHMS])
 @pytest.mark.parametrize("special", [np.nan, np.inf, -np.inf])
 def test_nan_and_infinity(program: object, special: float) -> None:
     sizes = {"n": 300, "m": 300}
@@ -205,7 +241,7 @@ def test_few_long_rows_are_cut_over_blocks(
 
 
 @pytest.mark.every(4)
-@pytest.mark.parametrize("program", PROGRAMS)
+@pytest.mark.parametrize("program", [p for p in PROGRAMS if p is not twice])
 def test_values_of_rows_that_are_cut(program: object, monkeypatch: pytest.MonkeyPatch) -> None:
     """Also where chunks have no columns: more of them than that."""
     monkeypatch.setattr(planner, "CHUNK", 64)
@@ -220,6 +256,17 @@ def test_values_of_rows_that_are_cut(program: object, monkeypatch: pytest.Monkey
         for machine in machines:
             for other in ({"n": n, "m": m}, {"n": max(1, n // 40), "m": max(1, m // 40 * 8)}):
                 check_gpu(many.graph, other, compiled=many, **machine)
+
+
+def test_few_long_rows_that_are_not_cut() -> None:
+    """Of scans of scans two kernels are made, unless they find the last of equal extremes, which is found in order."""
+    with pytest.raises(Refusal, match="a scan of a scan"):
+        kernel(twice, 3, 1 << 20, H200)
+    compiled = kernel(latest, 3, 1 << 20, H200)
+    assert compiled.schedule.mode == "loop"
+    cut = dataclasses.replace(compiled.schedule, mode="split")
+    with pytest.raises(Illegal, match="found in order"):
+        settle(compiled.built.fusion, cut, Sizes(hint_of({"n": 3, "m": 1 << 20}), H200))
 
 
 @pytest.mark.parametrize("program", [down, peaks_down])
@@ -262,7 +309,6 @@ def test_a_thread_with_a_row_for_itself_needs_nobody() -> None:
 @pytest.mark.parametrize(
     ("program", "why"),
     [
-        (lambda b: b.scan("sum", b.scan("sum", b.input(f32, (N, M)), 1), 1), "a scan of a scan"),
         (
             lambda b: [b.scan("sum", x := b.input(f32, (N, M)), 1), b.scan("sum", x, 0)],
             "scans along different axes",

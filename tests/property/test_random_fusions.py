@@ -23,7 +23,7 @@ from fusewright.graph.builder import Builder
 from fusewright.graph.ir import SCATTERS, Graph, Value
 from fusewright.index.expr import ONE, ix, sym
 from fusewright.index.layout import product
-from fusewright.prims.table import MONOIDS
+from fusewright.prims.table import MONOIDS, SCANNED
 from tests.kernels import check, extent, graph_of, kernel
 
 EXAMPLES = int(os.environ.get("FUSEWRIGHT_PROPERTY_EXAMPLES", "28"))
@@ -115,14 +115,14 @@ def _reduce(d: Draw) -> Value:
     x = d.some()
     k = d.dim(x)
     axes = d.pick([[k], [k], list(range(x.rank))])
-    names = [m for m in MONOIDS if x.dtype.kind in MONOIDS[m].kinds and m != "prod"]
+    names = [m for m in MONOIDS if x.dtype.kind in MONOIDS[m].kinds and m not in ("prod", *SCANNED)]
     name = d.pick(names)
     return d.b.reduce(name, x, [k] if name.startswith("arg") else axes, d.pick([True, True, False]))
 
 
 def _scan(d: Draw) -> Value:
     x = d.some(lambda v: not v.dtype.is_bool and v.rank > 0)
-    return d.b.scan(d.pick(["sum", "max"]), x, d.dim(x))
+    return d.b.scan(d.pick(["sum", "max", "lastmin"]), x, d.dim(x))
 
 
 def _permute(d: Draw) -> Value:

@@ -17,7 +17,7 @@ from ...graph.ir import Value
 from ...index.expr import ONE, Ix
 from ...index.layout import product
 from ..decompositions import is_of_norm
-from .common import compute, finish, like, size_value
+from .common import compute, finish, like, position, size_value, zeros
 from .registry import Context, Rule, lower, truth
 
 aten = torch.ops.aten
@@ -363,3 +363,32 @@ def _scan(monoid: str) -> Rule:
 
 lower(aten.cumsum.default)(_scan("sum"))
 lower(aten.cumprod.default)(_scan("prod"))
+
+
+@lower(aten.logcumsumexp.default, takes="f")
+def _logcumsumexp(ctx: Context, x: Value, dim: int) -> Value:
+    b = ctx.b
+    v = b.cast(x, _scan_type(ctx.dtype) if ctx.device == "cpu" else compute_type(ctx.dtype))  # as eager, of either
+    return finish(ctx, v if x.rank == 0 else b.scan("logaddexp", v, ctx.dim(dim, x.rank)))
+
+
+def _extreme_so_far(monoid: str) -> Rule:
+    """An extreme's position is that of the last element that is equal to it; each NaN counts as such."""
+
+    def rule(ctx: Context, x: Value, dim: int) -> tuple[Value, Value]:
+        b = ctx.b
+        d = ctx.dim(dim, max(1, x.rank))
+        if x.rank == 0 or x.shape[d] is ONE:
+            return x, zeros(ctx, 1)
+        values = finish(ctx, b.scan(monoid, compute(ctx, x), d))
+        here = b.eq(x, values)
+        if x.dtype.is_float:
+            here = b.or_(here, b.isnan(x))
+        place = b.where(here, position(b, x.rank, d, x.shape[d]), b.const(0, i64))
+        return values, b.scan("max", place, d)
+
+    return rule
+
+
+lower(aten.cummax.default)(_extreme_so_far("lastmax"))
+lower(aten.cummin.default)(_extreme_so_far("lastmin"))
