@@ -36,6 +36,7 @@ from .trace.lowering import check_operators
 from .trace.max_pooling import open_max_pooling
 from .trace.padding import pad_products
 from .trace.partition import copy_written, keep_compared, mark_private, recomputing
+from .trace.small_products import open_small_products
 from .trace.written_views import addresses, where_it_holds
 
 if TYPE_CHECKING:
@@ -83,6 +84,8 @@ def rewrites(o: Options) -> dict[str, Callable[[GraphModule], None]]:
         passes["known_indices"] = follow_known_indices
     if o.complex_pairs and o.precision != "eager":  # whose sums of products may be rounded otherwise
         passes["complex_pairs"] = pair_complex
+    if o.small_products:
+        passes["small_products"] = partial(open_small_products, exact=o.precision == "eager")
     if o.max_pooling:
         passes["max_pooling"] = open_max_pooling
     if o.padding and o.precision != "eager":  # wider products may add up in another order than eager's

@@ -27,7 +27,7 @@ from .fallback import INSTEAD, fail, fall_back, whole_graph
 from .fusion.alike import Likeness, likeness, refused_again, renamed
 from .fusion.build import Built, build
 from .fusion.ir import Fusion
-from .fusion.repeats import too_dear
+from .fusion.repeats import columns, times, too_dear
 from .graph.grouping import Group, Grouping, group
 from .graph.ir import Value
 from .graph.verify import verify
@@ -218,9 +218,10 @@ class _Compilation(Lone):
         b.quotients, quotients = None, b.quotients  # what is built may be kept for long
         units = (*g.units, *g.again)
         own = {v for u in units for v in self.traced.graph.units[u].results} if len(units) > 1 else set()
-        dear = too_dear((r for r in b.repeats if r.value in own), b.fusion.axes, self.hint)
+        inner = columns(b.fusion.stages) if driver is not None else ()
+        dear = too_dear((r for r in b.repeats if r.value in own), b.fusion.axes, self.hint, inner)
         if dear is not None:
-            n = sum(map(self.hint, dear.places)) / max(self.hint(dear.value.numel), 1)
+            n = times(dear, b.fusion.axes, self.hint)
             raise Refusal("profit", f"{dear.value} takes {dear.cost} instructions and would be computed {n:.1f} times")
         if driver is not None:
             self.allow(compile_gpu.family(b.fusion, self.hint, driver))

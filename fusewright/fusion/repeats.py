@@ -13,9 +13,13 @@ from ..graph.ir import Value
 from ..index.expr import Atom, Ix
 from ..index.layout import product
 from . import scalar as sc
+from .ir import Stage
 from .scalar import Expr
 
 DEAR = 32  # instructions per point of the loops: about what takes as long as storing a value and reading it back
+LAUNCH = 1.2e8  # instructions that a GPU does while another kernel is launched
+FEW = 12  # instructions of an element that take no longer than reading what it is multiplied with
+SMALL = 16  # rows, at least, in which a value is the same that is stored so as not to be computed for each
 
 Memo = Mapping[tuple[Value, tuple[Ix, ...], Expr | None], Expr]
 
@@ -25,17 +29,19 @@ Divided = tuple[Value, Ix, tuple[Ix, ...]]  # a value, where it would lie in mem
 
 @dataclass(frozen=True, slots=True)
 class Repeat:
-    """`value` takes `cost` instructions per element; `places`: how many points each of the places it is read at has."""
+    """`value` takes `cost` instructions per element; `places`: how many points each of the places it is read at has;
+    `axes`: along which they differ."""
 
     value: Value
     cost: int
     places: tuple[Ix, ...]
+    axes: frozenset[Atom]
 
 
 def repeats(memo: Memo, stored: Iterable[Value], certain: Container[Expr | None] = (None,)) -> tuple[Repeat, ...]:
     """The values, of those in `stored`, that were evaluated at more points than they have. `memo`: by (value, place,
     mask). What is read under a mask, as the pieces of a cat are, counts as computed once, but where that is `certain`
-    to hold."""
+    to hold. Dear ones are among them in any case: rows may all compute them."""
     wanted = set(stored)
     found: dict[Value, dict[tuple[Ix, ...], Expr]] = {}
     for (v, at, mask), e in memo.items():
@@ -45,9 +51,9 @@ def repeats(memo: Memo, stored: Iterable[Value], certain: Container[Expr | None]
     out = []
     for v, places in found.items():
         points = tuple(product(a.extent for a in e.axes) for e in places.values())
-        if len(points) > 1 or points[0] != v.numel:
-            cost = max(sum(x.cost for x in sc.walk([e])) for e in places.values())
-            out.append(Repeat(v, cost, points))
+        cost = max(sum(x.cost for x in sc.walk([e])) for e in places.values())
+        if len(points) > 1 or points[0] != v.numel or cost > FEW:
+            out.append(Repeat(v, cost, points, frozenset(a for e in places.values() for a in e.axes)))
     return tuple(out)
 
 
@@ -70,11 +76,34 @@ def _has_quotient(i: Ix) -> bool:
     return any(a.kind == "div" for a in i.atoms())
 
 
-def too_dear(found: Iterable[Repeat], axes: Iterable[Atom], hint: Callable[[Ix], int]) -> Repeat | None:
-    """A value that had better be stored than computed so often; `axes` are those of the fusion."""
+def columns(stages: Iterable[Stage]) -> frozenset[Atom]:
+    """The axes along which a GPU's threads are likely to be: those that are combined, or the last of results."""
+    combined = frozenset(a for s in stages if s.kind == "reduce" for a in s.raxes)
+    return combined or frozenset(s.axes[-1] for s in stages if s.kind == "store" and s.axes)
+
+
+def times(r: Repeat, axes: Iterable[Atom], hint: Callable[[Ix], int]) -> float:
+    """How often an element of a value that is too dear would be computed."""
+    size = max(hint(r.value.numel), 1)
+    read = sum(map(hint, r.places)) / size
+    return read if read > 1 else hint(product(a.extent for a in axes)) / size
+
+
+def too_dear(
+    found: Iterable[Repeat], axes: Iterable[Atom], hint: Callable[[Ix], int], columns: Container[Atom] = ()
+) -> Repeat | None:
+    """A value that had better be stored than computed so often.
+
+    `axes` are those of the fusion. `columns`: those along which a GPU's threads are: what varies along one of them
+    and is the same in other rows (a vector that a matrix is multiplied with) is computed for each row.
+    """
     points = max(hint(product(a.extent for a in axes)), 1)
     for r in found:
-        again = sum(hint(n) for n in r.places) - hint(r.value.numel)
+        size = hint(r.value.numel)
+        again = sum(hint(n) for n in r.places) - size
         if again * r.cost > DEAR * points:
+            return r
+        small = r.cost > FEW and size * SMALL <= points and (points - size) * r.cost > LAUNCH
+        if small and any(a in columns for a in r.axes):
             return r
     return None

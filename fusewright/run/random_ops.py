@@ -54,6 +54,9 @@ def _random(seeds: torch.Tensor, index: int, size: Sequence[int], kind: str, dty
         numbers = draw(state, np.arange(math.prod(size)))
         return torch.from_numpy(numbers).to(seeds.device, dtype).reshape(tuple(size))
     row, column = philox.place(size)
+    if kind == "bits":
+        words = layout_of(seeds.device)(int(seeds[index]), row, column)
+        return torch.from_numpy(np.asarray(words, np.int64)).to(seeds.device).reshape(tuple(size))
     ours: Any = {"uniform": philox.uniform, "normal": philox.normal}[kind]
     drawn = ours(int(seeds[index]), row, column, layout=layout_of(seeds.device))
     return torch.from_numpy(np.asarray(drawn)).to(seeds.device, dtype).reshape(size)

@@ -5,8 +5,8 @@
     cat([x[..., 0] * g[..., 0] - x[..., 1] * g[..., 1], x[..., 0] * g[..., 1] + x[..., 1] * g[..., 0]])
 
 which fuses with what makes x, and with what reads the result. A complex tensor that comes from elsewhere is looked at
-as pairs, which moves nothing. Chains are rewritten that end in `view_as_real` wherever they are read, and only if our
-kernels compute something next to them: a product by itself is PyTorch's.
+as pairs, which moves nothing. Chains are rewritten that end in real numbers (`view_as_real`, `abs`, `angle`) wherever
+they are read, and only if our kernels compute something next to them: a product by itself is PyTorch's.
 """
 
 from __future__ import annotations
@@ -41,15 +41,18 @@ _LOOKS: dict[Any, Callable[[int, tuple[Any, ...]], tuple[Any, ...]]] = {
     aten.slice.Tensor: lambda rank, a: ((a[0] if a else 0) % rank, *a[1:]),
 }
 _ARITHMETIC = {aten.mul.Tensor, *_SUMS, *_CONJUGATE, aten.neg.default}
-_KNOWN = {aten.clone.default, *_ARITHMETIC, *_SAME, *_AS_IS, *_LOOKS}
+_MADE = {aten.complex.default, aten.polar.default}  # of real numbers
+_KNOWN = {aten.clone.default, *_ARITHMETIC, *_SAME, *_AS_IS, *_LOOKS, *_MADE}
+_PARTS = {aten.abs.default, aten.angle.default}  # real numbers of complex ones
+_ENDS = {aten.view_as_real.default, *_PARTS}
 
 
 def pair_complex(gm: GraphModule) -> None:
     """Rewrite the chains of a functional graph that are worth it, in place."""
     pairs = _Pairs()
     for n in list(gm.graph.nodes):
-        if n.target is aten.view_as_real.default and isinstance(n.args[0], Node) and pairs.worth(n):
-            pair = pairs.of(n.args[0])
+        if n.target in _ENDS and _complex(n.args[0]) and pairs.worth(n):
+            pair = pairs.end(n)
             if pair.meta["val"].stride() == n.meta["val"].stride():
                 replace(n, pair)
     if pairs.made:
@@ -79,20 +82,23 @@ class _Pairs:
                 stack.extend(n.all_input_nodes)
             elif n.target is not aten.view_as_complex.default and (n.meta["val"].is_conj() or n.meta["val"].is_neg()):
                 return False
-        if not any(n.target in _ARITHMETIC for n in chain):
+        if end.target not in _PARTS and not any(n.target in _ARITHMETIC | _MADE for n in chain):
             return False
-        fed = [x for n in found if n.target is aten.view_as_complex.default for x in n.all_input_nodes]
+        heads = (aten.view_as_complex.default, *_MADE)
+        fed = [x for n in found if n.target in heads for x in n.all_input_nodes]
         return any(map(is_ours, fed)) or _feeds(end)
 
     def known(self, n: Node) -> bool:
         """Whether this is a link of a chain: what we can do with pairs, and nobody needs as a complex number."""
         if n not in self.links:
-            ends = (u.target is aten.view_as_real.default or (_complex(u) and self.known(u)) for u in n.users)
+            ends = (u.target in _ENDS or (_complex(u) and self.known(u)) for u in n.users)
             self.links[n] = n.target in _KNOWN and self.takes(n) and all(ends)
         return self.links[n]
 
     def takes(self, n: Node) -> bool:
         a = arguments(n)
+        if n.target in _MADE:
+            return True
         if n.target is aten.mul.Tensor:
             return all(_complex(x) or _real(x) for x in a) and all(_same_type(n, x) for x in a)
         if n.target in _SUMS:
@@ -100,6 +106,14 @@ class _Pairs:
         if n.target is aten.clone.default:
             return n.kwargs.get("memory_format") in (None, torch.contiguous_format, torch.preserve_format)
         return _complex(a[0]) and not n.kwargs
+
+    def end(self, n: Node) -> Node:
+        """The real numbers at the end of a chain."""
+        pair = self.of(n.args[0])  # type: ignore[arg-type]
+        if n.target not in _PARTS:
+            return pair
+        with n.graph.inserting_before(n):
+            return inline(n, _modulus if n.target is aten.abs.default else _argument, pair)[0]
 
     def of(self, n: Node) -> Node:
         """The pairs of a complex tensor."""
@@ -114,6 +128,9 @@ class _Pairs:
             with n.graph.inserting_after(n):
                 return call_like(n, aten.view_as_real.default, n)
         a, rest = n.args[0], n.args[1:]
+        if n.target in _MADE:
+            with n.graph.inserting_before(n):
+                return inline(n, _pair if n.target is aten.complex.default else _polar, a, *rest)[0]
         if n.target in _AS_IS:
             return self.of(a)  # type: ignore[arg-type]
         with n.graph.inserting_before(n):
@@ -154,7 +171,20 @@ def _conjugate(x: torch.Tensor) -> tuple[torch.Tensor]:
     return _pair(x.select(-1, 0), x.select(-1, 1).neg())
 
 
+def _modulus(x: torch.Tensor) -> tuple[torch.Tensor]:
+    return (torch.hypot(x.select(-1, 0), x.select(-1, 1)),)
+
+
+def _argument(x: torch.Tensor) -> tuple[torch.Tensor]:
+    return (torch.atan2(x.select(-1, 1), x.select(-1, 0)),)
+
+
+def _polar(modulus: torch.Tensor, argument: torch.Tensor) -> tuple[torch.Tensor]:
+    return _pair(modulus * torch.cos(argument), modulus * torch.sin(argument))
+
+
 def _pair(real: torch.Tensor, imaginary: torch.Tensor) -> tuple[torch.Tensor]:
+    real, imaginary = torch.broadcast_tensors(real, imaginary)
     return (torch.cat([real.unsqueeze(-1), imaginary.unsqueeze(-1)], -1),)
 
 

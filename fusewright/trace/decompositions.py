@@ -18,7 +18,8 @@ import torch
 from torch._decomp import get_decompositions
 from torch.fx.experimental.symbolic_shapes import statically_known_true
 
-from . import pooling
+from ..run import devices
+from . import pooling, unfolding
 from .eager_losses import rounding
 from .eager_strides import as_eager
 
@@ -65,12 +66,33 @@ _FOR_RULES = (
     aten.soft_margin_loss_backward,
     aten.binary_cross_entropy_backward,
     aten.logit_backward,
+    aten.rrelu_with_noise_backward,
+    aten.addr,
+    aten.affine_grid_generator,
+    aten.block_diag,
+    aten.dist,
+    aten.isin,
+    aten.linspace,
+    aten.logspace,
+    aten.multi_margin_loss,
+    aten.reflection_pad1d_backward,
+    aten.reflection_pad2d_backward,
+    aten.reflection_pad3d_backward,
+    aten.renorm,
+    aten.rot90,
+    aten.tril_indices,
+    aten.triu_indices,
+    aten._chunk_cat,
+    aten._euclidean_dist,
     aten.upsample_nearest1d,
     aten.upsample_nearest2d,
     aten.upsample_nearest3d,
     aten._unsafe_masked_index,
     aten.trace,
 )
+
+# On GPUs only: PyTorch's vectorized kernels for a CPU take less than what an elementwise kernel gathers there.
+_ON_GPUS = (aten.grid_sampler_2d,)
 
 # The correction of a norm's moments, as a program's own `var_mean` never has it: zero, too. Eager's norms have their
 # moments in float32 on a CPU, its `var_mean` in float64.
@@ -179,6 +201,16 @@ def _of_floats(how: Callable[..., Any]) -> Callable[..., Any]:
     return take_apart
 
 
+def _on_gpus(how: Callable[..., Any]) -> Callable[..., Any]:
+    """`how`, where our kernels are those of a GPU."""
+
+    @wraps(how)
+    def take_apart(x: torch.Tensor, *args: Any, **kwargs: Any) -> Any:
+        return NotImplemented if devices.driver_for(x.device) is None else how(x, *args, **kwargs)
+
+    return take_apart
+
+
 def _pow(x: torch.Tensor, n: Any) -> Any:
     """Booleans to the power of one are booleans in eager, but int64 where torch traces it."""
     if x.dtype is not torch.bool or not isinstance(n, bool):
@@ -201,11 +233,13 @@ def table(exact_rounding: bool = False) -> dict[Any, Callable[..., Any]]:
     return {
         **as_eager({**found, **norms}),
         **{op: _of_floats(found[op]) for op in floats},
+        **{op: _on_gpus(how) for op, how in get_decompositions(_ON_GPUS).items()},
         aten.var_mean.correction: _var_mean,
         aten.native_group_norm.default: _group_norm,
         aten.pow.Tensor_Scalar: _pow,
         aten._assert_async.default: _assert_async,
         **pooling.TABLE,
+        **unfolding.TABLE,
     }
 
 
@@ -244,6 +278,17 @@ CHEAP = (
     aten.leaky_relu_backward,
     aten.log_sigmoid_backward,
     aten.mish_backward,
+    aten.angle,
+    aten.ldexp,
+    aten.erfinv,
+    aten.i0,
+    aten.special_i0e,
+    aten.special_i1,
+    aten.special_i1e,
+    aten.special_ndtri,
+    aten.special_erfcx,
+    aten.fake_quantize_per_tensor_affine_cachemask,
+    aten.fake_quantize_per_channel_affine_cachemask,
     aten.select_backward,
     aten.slice_backward,
     aten.softplus_backward,

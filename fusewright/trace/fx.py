@@ -28,7 +28,7 @@ from ..run import devices
 from ..run.written import Mutable
 from .effects import ordering
 from .executors import NO_EXECUTORS, Order
-from .lowering import FLOAT8, RULES, VIEWS, Context, HostFloat, Rule
+from .lowering import FLOAT8, RULES, UNWRITTEN, VIEWS, Context, HostFloat, Rule
 from .lowering.common import number
 from .types import FROM_TORCH, Symbols
 
@@ -187,6 +187,8 @@ class _Translator:
                 raise Refusal("mutation", f"{node.target} {node.target.why}")
             if rule is None:
                 raise Refusal("operator", f"{node.target} has no lowering rule")
+            if node.target in UNWRITTEN and not all(n.target in RULES for n in node.users):
+                raise Refusal("memory", "what is in it is not ours to say")
             if self.disable and (entry := disables_operator(self.disable, str(node.target))):
                 raise Refusal("option", f"{entry} is disabled")
             if node.meta.get("unbacked_bindings"):

@@ -10,6 +10,7 @@ import operator
 from collections.abc import Callable, Iterator, Sequence
 from functools import reduce
 from itertools import product
+from math import prod
 from typing import Any
 
 import torch
@@ -23,7 +24,18 @@ aten = torch.ops.aten
 MOST = 25  # elements of a window: of more, an elementwise kernel reads each of them as often
 
 
-def avg_pool2d(
+def avg_pool2d(x: torch.Tensor, kernel_size: Sequence[int], *how: Any) -> Any:
+    """aten.avg_pool2d. `x`: (..., H, W)."""
+    return _avg_pool(2, x, kernel_size, *how)
+
+
+def avg_pool3d(x: torch.Tensor, kernel_size: Sequence[int], *how: Any) -> Any:
+    """aten.avg_pool3d. `x`: (..., D, H, W)."""
+    return _avg_pool(3, x, kernel_size, *how)
+
+
+def _avg_pool(
+    rank: int,
     x: torch.Tensor,
     kernel_size: Sequence[int],
     stride: Sequence[int] = (),
@@ -32,17 +44,26 @@ def avg_pool2d(
     count_include_pad: bool = True,
     divisor_override: int | None = None,
 ) -> Any:
-    """aten.avg_pool2d. `x`: (..., H, W)."""
-    kernel, step, pad = _pairs(x, kernel_size, stride, padding)
-    size = [(n + 2 * p - k) // s + 1 for n, k, s, p in zip(x.shape[-2:], kernel, step, pad, strict=True)]
+    kernel, step, pad = _pairs(rank, kernel_size, stride, padding)
+    size = [(n + 2 * p - k) // s + 1 for n, k, s, p in zip(x.shape[-rank:], kernel, step, pad, strict=True)]
     known = all(isinstance(n, int) and n > 0 for n in size)
-    if not _suits(x, kernel, pad, ceil_mode, count_include_pad) or not known or divisor_override == 0:
+    if not _suits(rank, x, kernel, pad, ceil_mode, count_include_pad) or not known or divisor_override == 0:
         return NotImplemented
     wide = torch.promote_types(x.dtype, torch.float32)
-    y = F.pad(x, (pad[1], pad[1], pad[0], pad[0])) if any(pad) else x
+    y = F.pad(x, [p for p in reversed(pad) for _ in range(2)]) if any(pad) else x
     parts = (part.to(wide) for _, part in elements(y, kernel, size, step))
-    out = reduce(operator.add, parts) / (divisor_override or kernel[0] * kernel[1])
+    out = reduce(operator.add, parts) / (divisor_override or prod(kernel))
     return out.to(x.dtype).contiguous(memory_format=suggest_memory_format(x))
+
+
+def adaptive_avg_pool2d(x: torch.Tensor, output_size: Sequence[int]) -> Any:
+    """aten._adaptive_avg_pool2d of windows of one size, side by side. `x`: (..., H, W)."""
+    given = [*x.shape[-2:], *output_size]
+    if not all(isinstance(n, int) and n > 0 for n in given) or any(
+        n % m for n, m in zip(given[:2], given[2:], strict=True)
+    ):
+        return NotImplemented
+    return avg_pool2d(x, [n // m for n, m in zip(x.shape[-2:], output_size, strict=True)])
 
 
 def avg_pool2d_backward(
@@ -56,9 +77,9 @@ def avg_pool2d_backward(
     divisor_override: int | None,
 ) -> Any:
     """aten.avg_pool2d_backward, of windows side by side. `grad`: (..., H', W'); the result is like `x`, (..., H, W)."""
-    kernel, step, pad = _pairs(x, kernel_size, stride, padding)
+    kernel, step, pad = _pairs(2, kernel_size, stride, padding)
     known = all(isinstance(n, int) and n > 0 for n in x.shape[-2:])
-    if not _suits(x, kernel, pad, ceil_mode, count_include_pad) or any(pad) or kernel != step or not known:
+    if not _suits(2, x, kernel, pad, ceil_mode, count_include_pad) or any(pad) or kernel != step or not known:
         return NotImplemented
     if divisor_override == 0:
         return NotImplemented
@@ -84,17 +105,19 @@ def elements(
         yield at, part
 
 
-def _pairs(x: torch.Tensor, *args: Sequence[int]) -> tuple[list[int], list[int], list[int]]:
-    """Kernel, stride (the kernel's, if there is none) and padding, for both dimensions."""
-    kernel, stride, padding = (list(a) * (2 if len(a) == 1 else 1) for a in args)
+def _pairs(rank: int, *args: Sequence[int]) -> tuple[list[int], list[int], list[int]]:
+    """Kernel, stride (the kernel's, if there is none) and padding, for each dimension."""
+    kernel, stride, padding = (list(a) * (rank if len(a) == 1 else 1) for a in args)
     return kernel, stride or kernel, padding
 
 
-def _suits(x: torch.Tensor, kernel: list[int], pad: list[int], ceil_mode: bool, count_include_pad: bool) -> bool:
+def _suits(
+    rank: int, x: torch.Tensor, kernel: list[int], pad: list[int], ceil_mode: bool, count_include_pad: bool
+) -> bool:
     """Whether windows are small, of equally many elements each, and in bounds as eager wants them."""
-    if not x.is_floating_point() or x.dim() not in (3, 4) or devices.driver_for(x.device) is None:
+    if not x.is_floating_point() or x.dim() not in (rank + 1, rank + 2) or devices.driver_for(x.device) is None:
         return False
-    if any(2 * p > k for k, p in zip(kernel, pad, strict=True)) or min(kernel) < 1 or kernel[0] * kernel[1] > MOST:
+    if any(2 * p > k for k, p in zip(kernel, pad, strict=True)) or min(kernel) < 1 or prod(kernel) > MOST:
         return False  # the operator stays whole, to raise eager's error
     return not ceil_mode and (count_include_pad or not any(pad))
 
@@ -102,6 +125,8 @@ def _suits(x: torch.Tensor, kernel: list[int], pad: list[int], ceil_mode: bool, 
 TABLE: dict[Any, Callable[..., Any]] = {
     aten.avg_pool2d.default: avg_pool2d,
     aten.avg_pool2d_backward.default: avg_pool2d_backward,
+    aten.avg_pool3d.default: avg_pool3d,
+    aten._adaptive_avg_pool2d.default: adaptive_avg_pool2d,
 }
 
 __all__ = ["TABLE", "elements"]

@@ -17,9 +17,11 @@ from typing import Any
 import torch
 from torch.fx import Graph, GraphModule, Node
 
+from ..core.dtypes import u32
 from ..graph.ir import Value
 from ..run import devices
 from ..run.random_ops import RANDOM, SEEDS, fake_seeds
+from . import distributions
 from .eager_strides import dropout_backward
 from .lowering.registry import Context, lower
 
@@ -28,7 +30,8 @@ aten = torch.ops.aten
 
 @lower(RANDOM)
 def _lower_random(ctx: Context, seeds: Value, index: int, size: Any, kind: str, dtype: torch.dtype) -> Value:
-    return ctx.b.random(seeds, index, ctx.shape, kind, ctx.dtype)
+    drawn = ctx.b.random(seeds, index, ctx.shape, kind, u32 if kind == "bits" else ctx.dtype)
+    return ctx.b.cast(drawn, ctx.dtype)
 
 
 def _native_dropout(x: torch.Tensor, p: float, train: bool | None) -> tuple[torch.Tensor, torch.Tensor]:
@@ -64,6 +67,7 @@ def decompositions() -> dict[Any, Callable[..., Any]]:
         aten.native_dropout_backward.default: dropout_backward,
         aten.bernoulli.p: lambda x, p=0.5, *, generator=None: _bernoulli(x, p, generator),
         aten.bernoulli.default: lambda x, *, generator=None: _bernoulli(x, None, generator),
+        **distributions.DECOMPOSITIONS,
     }
 
 
@@ -72,6 +76,7 @@ _KINDS = {
     aten.rand_like.default: "uniform",
     aten.randn.default: "normal",
     aten.randn_like.default: "normal",
+    aten.randint.low: "bits",
 }
 _TYPES = (torch.float32, torch.float16, torch.bfloat16)
 
@@ -100,7 +105,8 @@ def _replace(graph: Graph, draws: list[Node], device: torch.device) -> None:
     for k, n in enumerate(draws):
         val = n.meta["val"]
         with graph.inserting_before(n):
-            size = list(n.args[0].meta["val"].shape if isinstance(n.args[0], Node) else n.args[0])  # type: ignore[arg-type]
+            given: Any = n.args[2 if n.target is aten.randint.low else 0]
+            size = list(given.meta["val"].shape if isinstance(given, Node) else given)
             new = graph.call_function(RANDOM, (seeds, k, _sizes(graph, n, size), _KINDS[n.target], val.dtype))  # type: ignore[index]
         new.meta = dict(n.meta)
         n.replace_all_uses_with(new)
@@ -111,11 +117,16 @@ def _replaceable(n: Node) -> bool:
     val = n.meta.get("val")
     return (
         isinstance(val, torch.Tensor)
-        and val.dtype in _TYPES
+        and (val.dtype in _TYPES if n.target is not aten.randint.low else _is_word(n))
         and not devices.unsupported(val.device)
         and val.is_contiguous()
         and n.kwargs.get("generator") is None
     )
+
+
+def _is_word(n: Node) -> bool:
+    """Whether it is 32 bits, as `distributions.py` draws them."""
+    return n.args[:2] == (0, distributions.WORD) and n.meta["val"].dtype is torch.int64
 
 
 def _sizes(graph: Graph, n: Node, size: list[Any]) -> list[Any]:

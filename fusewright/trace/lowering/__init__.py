@@ -2,7 +2,21 @@
 
 from ...core.errors import UserError
 from ...core.switches import names_of, suggest
-from . import activations, factories, indexing, logic, losses, pointwise, reductions, scatters, views  # noqa: F401
+from . import (  # noqa: F401
+    activations,
+    factories,
+    float_parts,
+    indexing,
+    logic,
+    losses,
+    pointwise,
+    quantize,
+    reductions,
+    scatters,
+    special,
+    views,
+)
+from .factories import UNWRITTEN
 from .registry import FLOAT8, RULES, VIEWS, Context, HostFloat, Rule
 
 
@@ -15,4 +29,4 @@ def check_operators(disable: tuple[str, ...]) -> None:
             raise UserError(f"option 'disable': no rule for operator '{name}': {suggest(name, sorted(known))}")
 
 
-__all__ = ["FLOAT8", "RULES", "VIEWS", "Context", "HostFloat", "Rule", "check_operators"]
+__all__ = ["FLOAT8", "RULES", "UNWRITTEN", "VIEWS", "Context", "HostFloat", "Rule", "check_operators"]

@@ -53,6 +53,15 @@ def _zeros(ctx: Context, *_: Any, **__: Any) -> Value:
     return _filled(ctx, 0)
 
 
+# Tensors that nobody has written: what is in them is anything, so zeros. Where such a tensor is returned, or written
+# outside of our kernels, it stays torch's.
+UNWRITTEN = (
+    *(aten.empty.memory_format, aten.empty_like.default, aten.new_empty.default),
+    *(aten.empty_strided.default, aten.new_empty_strided.default, aten.empty_permuted.default),
+)
+lower(*UNWRITTEN)(_zeros)
+
+
 @lower(aten.ones.default, aten.ones_like.default, aten.new_ones.default)
 def _ones(ctx: Context, *_: Any, **__: Any) -> Value:
     return _filled(ctx, 1)
