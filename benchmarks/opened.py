@@ -46,6 +46,10 @@ def distances(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
     return (-(a.square().sum(-1)[:, None] + b.square().sum(-1) - 2 * a @ b.T)).exp()
 
 
+def token(x: torch.Tensor, w: torch.Tensor) -> torch.Tensor:
+    return F.silu(F.linear(F.rms_norm(x, x.shape[-1:]), w))
+
+
 def windows(x: torch.Tensor) -> torch.Tensor:
     return F.unfold(F.relu(x), 3, padding=1) * 0.5
 
@@ -103,6 +107,12 @@ def spectrum(x: torch.Tensor) -> torch.Tensor:
     return torch.log1p(torch.fft.rfft(x * 2).abs().square())
 
 
+def _warped(images: int, device: str) -> torch.Tensor:
+    """Where 128x128 images are sampled: shrunk, with some noise."""
+    whole = F.affine_grid(0.9 * torch.eye(2, 3, device=device).expand(images, 2, 3), [images, 1, 128, 128], False)
+    return torch.atanh(whole + 0.01 * torch.randn_like(whole).clamp(-3, 3))
+
+
 def cases(device: str) -> list[Case]:
     big = device == "cuda"
     k = 16 if big else 1
@@ -138,7 +148,7 @@ def cases(device: str) -> list[Case]:
         ("windows 3x3", windows, (some(k * 2, 32, 64, 64),)),
         ("patches 4x4", patches, (some(k * 8, 32, 64, 64),)),
         ("images of patches", images, (some(k * 8, 32 * 16, 256),)),
-        ("bilinear samples", sampled, (some(k, 32, 128, 128), some(k, 128, 128, 2))),
+        ("bilinear samples", sampled, (some(k, 32, 128, 128), _warped(k, device))),
         ("local response norm", local_norm, (some(k * 2, 64, 56, 56),)),
         ("uniform noise bf16", jitter, (some(k * 1000, 4096, dtype=BF16),)),
         ("gumbel softmax", gumbel, (some(k * 2000, 1000),)),

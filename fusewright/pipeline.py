@@ -218,7 +218,7 @@ class _Compilation(Lone):
         b.quotients, quotients = None, b.quotients  # what is built may be kept for long
         units = (*g.units, *g.again)
         own = {v for u in units for v in self.traced.graph.units[u].results} if len(units) > 1 else set()
-        inner = columns(b.fusion.stages) if driver is not None else ()
+        inner = columns(b.fusion.axes, b.fusion.stages) if driver is not None else ()
         dear = too_dear((r for r in b.repeats if r.value in own), b.fusion.axes, self.hint, inner)
         if dear is not None:
             n = times(dear, b.fusion.axes, self.hint)

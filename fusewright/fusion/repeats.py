@@ -6,7 +6,7 @@ there as well. That saves memory traffic, and pays as long as the arithmetic is 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterable, Mapping
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from ..graph.ir import Value
@@ -76,10 +76,11 @@ def _has_quotient(i: Ix) -> bool:
     return any(a.kind == "div" for a in i.atoms())
 
 
-def columns(stages: Iterable[Stage]) -> frozenset[Atom]:
-    """The axes along which a GPU's threads are likely to be: those that are combined, or the last of results."""
-    combined = frozenset(a for s in stages if s.kind == "reduce" for a in s.raxes)
-    return combined or frozenset(s.axes[-1] for s in stages if s.kind == "store" and s.axes)
+def columns(axes: Sequence[Atom], stages: Iterable[Stage]) -> frozenset[Atom]:
+    """The axes along which a GPU's threads are likely to be: those that are combined at every point, or the last."""
+    everywhere = [s for s in stages if len(s.axes) + len(s.raxes) == len(axes)]
+    combined = frozenset(s.raxes[-1] for s in everywhere if s.kind == "reduce")
+    return combined or frozenset(s.axes[-1] for s in everywhere if s.kind == "store" and s.axes)
 
 
 def times(r: Repeat, axes: Iterable[Atom], hint: Callable[[Ix], int]) -> float:

@@ -58,6 +58,7 @@ from .gpu_base import (
 from .gpu_caches import passing
 from .gpu_down import Down
 from .gpu_fit import CHUNK, HALF, THREADS
+from .short import dear_scans
 
 ASKED = 4  # vectors of a thread at a time, of a row that is cut over blocks and scanned
 
@@ -164,7 +165,7 @@ class _Planner(Down):
             rows = [a for a in rows if a is not unit] + [unit]
             while lanes > 1 and nr // lanes < self.gpu.sms * 1024:
                 lanes //= 2
-            if nr < self.gpu.sms * 256 and nc > 64:
+            if nr < self.gpu.sms * (64 if dear_scans(f) else 256) and nc > 64:  # of dear ones each thread does more
                 rt, lanes = self._rows_shared(f, nr, unit), 1
                 ct = THREADS // rt
                 steps = min(8, max(1, 64 // ct))

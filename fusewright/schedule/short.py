@@ -50,10 +50,14 @@ def short_rows(
     return points < most and fills(f, rows, hint, lanes)
 
 
+def dear_scans(f: Fusion) -> bool:
+    """Whether running totals take long to combine, one after the other."""
+    return any(PRIMS[MONOIDS[s.monoid].combine].cost >= DEAR for s in f.scans())
+
+
 def scanned_rows(f: Fusion, rows: list[Atom], hint: Callable[[Ix], int], lanes: int) -> bool:
     """Whether the innermost of `rows` fills vectors of a scan, whose points go one by one otherwise."""
-    dear = any(PRIMS[MONOIDS[s.monoid].combine].cost >= DEAR for s in f.scans())  # to combine, one after the other
-    least = lanes if dear else BLOCKS * lanes
+    least = lanes if dear_scans(f) else BLOCKS * lanes
     return hint(product(a.extent for a in rows)) >= least and fills(f, rows, hint, lanes)
 
 

@@ -49,8 +49,10 @@ def open_small_products(gm: GraphModule, exact: bool = False) -> None:
 def _small(n: Node, exact: bool) -> bool:
     a, b = (arguments(n)[k].meta["val"] for k in _MATRICES[n.target])
     out = n.meta["val"]
+    if not out.is_floating_point() or not out.is_contiguous() or a.device.type not in ("cpu", "cuda"):
+        return False
     gpu = devices.driver_for(a.device) is not None
-    if not out.is_floating_point() or not out.is_contiguous() or not (gpu or a.device.type == "cpu"):
+    if not gpu and a.device.type != "cpu":
         return False
     m, k, width = a.shape[-2] if a.dim() > 1 else 1, a.shape[-1], b.shape[-1] if b.dim() > 1 else 1
     if not isinstance(k, int) or k == 0 or not isinstance(width, int) or (exact and k != 1):

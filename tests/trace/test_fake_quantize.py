@@ -67,14 +67,11 @@ def test_bits_and_gradients(case: int, dtype: torch.dtype) -> None:
 @pytest.mark.usefixtures("emulated")
 @pytest.mark.parametrize("case", [0, 1, 3, 4])
 def test_on_a_gpu(case: int) -> None:
-    """There NaN is the integer 0, as PyTorch's CUDA kernels convert it."""
     fn, parameters = CASES[case]
-    x = (torch.randn(40, 33) * 20).requires_grad_()
+    x = some(torch.float32).requires_grad_()
     got, want = torch.compile(fn, backend="fusewright")(x, *parameters), fn(x, *parameters)
-    assert torch.equal(got, want)
+    torch.testing.assert_close(got, want, rtol=0, atol=0, equal_nan=True)
     assert torch.equal(*(torch.autograd.grad(y.sum(), x)[0] for y in (got, want)))
-    nothing = torch.compile(fn, backend="fusewright")(torch.full((40, 33), torch.nan), *parameters)
-    assert nothing.isfinite().all() and (case not in (0, 1) or (nothing == nothing[0, 0]).all())
 
 
 def test_a_quantization_that_is_off() -> None:

@@ -50,7 +50,8 @@ def products(gm: torch.fx.GraphModule) -> list[tuple[int, ...]]:
 
 def compiled(fn: Callable, *inputs: torch.Tensor) -> Any:
     """The results on an emulated GPU, and gradients in the inputs if there is something to differentiate."""
-    with devices.use("cpu", EmulatedDriver()), fusewright.options(disk_cache=False, fallback=False):
+    options = fusewright.options(disk_cache=False, fallback=False, small_products=False)
+    with devices.use("cpu", EmulatedDriver()), options:
         got = torch.compile(fn, backend="fusewright")(*inputs)
         if isinstance(got, torch.Tensor) and got.requires_grad:
             got.sum().backward()

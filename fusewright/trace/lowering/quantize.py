@@ -3,12 +3,15 @@
     q = round(x / scale) + zero point,    result = (clamp(q, low, high) - zero point) * scale
 
 in float32, as PyTorch's kernels compute it, with 1 / scale rounded before. They convert q to a 64-bit integer, which
-decides what becomes of NaN, and on a CPU of what does not fit. `mask`: whether q was in bounds, where gradients pass.
+decides what becomes of NaN and of what does not fit. The second result, where gradients pass: whether q was in bounds.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
+
+import torch
 
 from ...core.dtypes import bool_, f32, i32
 from ...core.errors import Refusal
@@ -17,29 +20,46 @@ from ...index.expr import ONE
 from .common import like
 from .registry import Context, lower
 
-import torch  # isort: skip
-
 aten = torch.ops.aten
 
 _EXACT = 1 << 23  # integers that float32 has, with their sums
+_BEYOND = 2.0**63
+
+
+Whole = Callable[[Context, Value, Value], Value]
+
+
+def _nearest(ctx: Context, scaled: Value, zero: Value) -> Value:
+    """Converted after the sum: what no 64-bit integer holds is the nearest, NaN the least."""
+    b = ctx.b
+    q = b.add(zero, scaled)
+    return b.where(b.isnan(q), like(b, q, -_BEYOND), q)
+
+
+def _wrapped(ctx: Context, scaled: Value, zero: Value) -> Value:
+    """For channels: on a CPU what no 64-bit integer holds is the least; on GPUs conversions come before the sum, which
+    wraps around."""
+    b = ctx.b
+    q = b.add(zero, scaled)
+    least, most, nothing = (like(b, q, v) for v in (-_BEYOND, _BEYOND, 0.0))
+    if ctx.device == "cpu":
+        return b.where(b.lt(b.abs(q), most), q, least)
+    above = b.where(b.gt(zero, nothing), least, most)
+    below = b.where(b.lt(zero, nothing), most, least)
+    return b.where(b.ge(scaled, most), above, b.where(b.gt(scaled, least), q, below))
 
 
 def _fake_quantized(
-    ctx: Context, x: Value, scale: Value, zero: Value, low: int, high: int, saturates: bool = True
+    ctx: Context, x: Value, scale: Value, zero: Value, low: int, high: int, whole: Whole
 ) -> tuple[Value, Value]:
-    """`scale`, `zero`: float32, broadcastable against x. `saturates`: what no 64-bit integer holds is the nearest."""
+    """`scale`, `zero`: float32, broadcastable against x. `whole` adds the zero point to what is rounded."""
     b = ctx.b
     if x.dtype.itemsize > 4:
         raise Refusal("dtype", f"fake quantization of {x.dtype}")
     if max(abs(low), abs(high)) > _EXACT:
         raise Refusal("range", f"integers from {low} to {high} are not all float32")
-    v = b.cast(x, f32)
-    inverse = b.div(like(b, scale, 1.0), scale)
-    q = b.add(zero, b.round(b.mul(v, inverse)))
-    if saturates:
-        q = b.where(b.isnan(q), like(b, q, -(2.0**63) if ctx.device == "cpu" else 0.0), q)
-    else:
-        q = b.where(b.lt(b.abs(q), like(b, q, 2.0**63)), q, like(b, q, -(2.0**63)))
+    scaled = b.round(b.mul(b.cast(x, f32), b.div(like(b, scale, 1.0), scale)))
+    q = whole(ctx, scaled, zero)
     least, most = like(b, q, float(low)), like(b, q, float(high))
     inside = b.map("and", b.ge(q, least), b.le(q, most))
     out = b.mul(b.sub(b.min(b.max(q, least), most), zero), scale)
@@ -53,7 +73,7 @@ def _per_tensor(ctx: Context, x: Value, scale: float, zero_point: int, low: int,
     if not low <= high or not low <= zero_point <= high:
         raise Refusal("argument", "bounds that eager refuses")
     b = ctx.b
-    return _fake_quantized(ctx, x, b.const(scale, f32), b.const(float(zero_point), f32), low, high)
+    return _fake_quantized(ctx, x, b.const(scale, f32), b.const(float(zero_point), f32), low, high, _nearest)
 
 
 @lower(aten._fake_quantize_per_tensor_affine_cachemask_tensor_qparams.default)
@@ -62,7 +82,7 @@ def _per_tensor_of_tensors(
 ) -> tuple[Value, Value]:
     b = ctx.b
     s, z, on = (_one(ctx, v) for v in (scale, zero_point, enabled))
-    out, inside = _fake_quantized(ctx, x, b.cast(s, f32), b.cast(b.cast(z, i32), f32), low, high)
+    out, inside = _fake_quantized(ctx, x, b.cast(s, f32), b.cast(b.cast(z, i32), f32), low, high, _nearest)
     on = b.cast(on, bool_)
     return b.where(b.expand(on, x.shape), out, x), b.map("or", inside, b.expand(b.map("not", on), x.shape))
 
@@ -77,7 +97,7 @@ def _per_channel(
     d = ctx.dim(axis, x.rank)
     spread = tuple(x.shape[d] if k == d else ONE for k in range(x.rank))
     s, z = (b.reshape(b.cast(v, f32), spread) for v in (scale, zero_point))
-    return _fake_quantized(ctx, x, s, z, low, high, ctx.device != "cpu")
+    return _fake_quantized(ctx, x, s, z, low, high, _wrapped)
 
 
 def _one(ctx: Context, x: Any) -> Value:
