@@ -22,9 +22,9 @@ from .rewriting import arguments, inline, replace, tidy
 
 aten = torch.ops.aten
 
-TERMS = 5  # of a result that is computed elementwise, on a GPU; on a CPU one less
-SQUARE = 12  # the same, and columns, where there are few of these
-LINE = 16  # results side by side that such products have on a CPU, at least: vectors of one row of the second matrix
+TERMS = 5  # of a result that is computed elementwise on a GPU
+TERMS_CPU = {torch.float32: 3, torch.float64: 3}  # the same on a CPU, of 16-bit numbers one less
+SQUARE = 12  # the same, and columns: of many small matrices, and on a GPU
 # Products, and where their matrices are.
 _MATRICES: dict[Any, tuple[int, int]] = {
     aten.mm.default: (0, 1),
@@ -59,9 +59,9 @@ def _small(n: Node, exact: bool) -> bool:
         return False
     if k == 1 and a.dim() > 1 and b.dim() > 1:
         return not exact or len(arguments(n)) == 2
-    if gpu:
-        return k <= TERMS or max(k, width) <= SQUARE or _is_vector(m, width)
-    return (b.dim() > 2 and m == width == 1) or (k < TERMS and width >= LINE)
+    if _is_vector(m, width) or (max(k, width) <= SQUARE and (gpu or a.dim() > 2)):
+        return True
+    return k <= (TERMS if gpu else TERMS_CPU.get(a.dtype, 2))
 
 
 def _is_vector(m: Any, width: int) -> bool:
