@@ -91,7 +91,7 @@ class Options:
         "Compute products of matrices with few terms, or one result, as elementwise operations and sums, which fuse."
     )
     max_pooling: bool = _code_switch(
-        "On GPUs, let max pooling be elementwise operations, which fuse; what it saves is a byte instead of an index."
+        "Let max pooling be elementwise operations, which fuse; what it saves is a byte instead of an index."
     )
     padding: bool = _code_switch(
         "On GPUs, compute 16-bit and TF32 matrix products of odd extents in extents that are multiples of 16 bytes."

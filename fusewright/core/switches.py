@@ -35,7 +35,7 @@ STAGES: dict[str, str] = {
     "known_indices": "pass: gathers and scatters that repeat elements evenly become views and sums",
     "complex_pairs": "pass: arithmetic on complex numbers between real ones is done with pairs of real numbers",
     "small_products": "pass: products of small matrices become elementwise operations and sums",
-    "max_pooling": "pass, on a GPU: max pooling becomes comparisons of a window's elements",
+    "max_pooling": "pass: max pooling becomes comparisons of a window's elements",
     "padding": "pass, on a GPU: matrix products of odd extents are computed in wider ones",
     "convolutions": "pass, on a GPU: biases and layouts of convolutions' operands are left to our kernels",
     "torch": "the ATen graph as it arrives from AOTAutograd",

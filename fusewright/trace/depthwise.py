@@ -1,4 +1,4 @@
-"""Depthwise convolutions along one dimension on GPUs: a few products and sums for each element, and no library call.
+"""Depthwise convolutions along one dimension: a few products and sums for each element, and no library call.
 
     y[b, c, t] = sum over k of w[c, k] x[b, c, t + k d - p]
 
@@ -43,8 +43,8 @@ def open_forward(n: Node) -> bool:
 
 
 def open_backward(n: Node) -> bool:
-    """Replace the gradients of a convolution, if it is one of these; whether they were. The weights' stays a library's:
-    a sum for each tap, of what has to be made of all taps first, took three times as long as PyTorch's kernel."""
+    """Replace the gradients of a convolution, if it is one of these; whether they were. The weights' stays a library's
+    on GPUs: a sum for each tap, of what has to be made of all first, took three times as long as PyTorch's kernel."""
     g, x, w, _, stride, (pad, *_), (step, *_), transposed, _, groups, mask = arguments(n)
     if not _suits(x, w, stride, transposed, groups):
         return False
@@ -56,6 +56,8 @@ def open_backward(n: Node) -> bool:
             wide = _turned(n, _wide(n, g), at)
             terms = [_moved(n, wide, _tap(n, w, k, at), pad - k * step, size, at) for k in range(taps)]
             found[0] = _turned(n, _narrow(n, _sum(n, terms), g.meta["val"].dtype), at)
+        if mask[1] and devices.driver_for(x.meta["val"].device) is None:
+            found[1] = _of_weights(n, g, x, w, [k * step - pad for k in range(taps)])
         if mask[2]:
             found[2] = call_like(n, aten.sum.dim_IntList, g, [0, 2])
         for user in list(n.users):
@@ -65,9 +67,26 @@ def open_backward(n: Node) -> bool:
     if not n.users:
         n.graph.erase_node(n)
         return True
-    n.args = (*n.args[:-1], [False, mask[1], False])
+    assert mask[1] and 1 not in found
+    n.args = (*n.args[:-1], [False, True, False])
     n.meta["val"] = (None, n.meta["val"][1], None)
     return True
+
+
+def _of_weights(n: Node, g: Node, x: Node, w: Node, shifts: list[int]) -> Node:
+    """The gradient of the weights: for each tap the sum of g[b, c, t] x[b, c, t + shift]. All have `g`'s points."""
+    at = _along(x)
+    wide, other, out = _turned(n, _wide(n, g), at), _turned(n, _wide(n, x), at), g.meta["val"].shape[2]
+    sums = []
+    for shift in shifts:
+        first, last = _inside(shift, x.meta["val"].shape[2], out)
+        part = call_like(n, aten.slice.Tensor, wide, at, first, last)
+        term = call_like(
+            n, aten.mul.Tensor, part, call_like(n, aten.slice.Tensor, other, at, first + shift, last + shift)
+        )
+        sums.append(call_like(n, aten.sum.dim_IntList, _padded(n, term, first, out - last, at), [0, at]))
+    columns = [call_like(n, aten.unsqueeze.default, call_like(n, aten.unsqueeze.default, t, -1), -1) for t in sums]
+    return _narrow(n, call_like(n, aten.cat.default, columns, 2), w.meta["val"].dtype)
 
 
 def _suits(x: Any, w: Any, stride: list[int], transposed: bool, groups: int) -> bool:
@@ -77,7 +96,7 @@ def _suits(x: Any, w: Any, stride: list[int], transposed: bool, groups: int) -> 
     known = all(isinstance(s, int) and s > 0 for s in (*a.shape, *b.shape))
     if not known or not groups == a.shape[1] == b.shape[0] or groups == 1 or b.shape[2] > TAPS:
         return False
-    return a.dtype in _FLOATS and a.dtype == b.dtype and devices.driver_for(a.device) is not None
+    return a.dtype in _FLOATS and a.dtype == b.dtype and not devices.unsupported(a.device)
 
 
 def _inside(shift: int, size: int, out: int) -> tuple[int, int]:

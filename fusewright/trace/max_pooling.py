@@ -1,4 +1,4 @@
-"""Max pooling on GPUs as elementwise operations, which join what is before and behind them.
+"""Max pooling as elementwise operations, which join what is before and behind them.
 
 Forward, the elements of a window are strided slices of the padded operand. Each is compared with the largest so far, in
 the order of the window as in PyTorch's kernels: the first of equal ones stays, the last NaN wins. Where it was in its
@@ -28,6 +28,7 @@ from .rewriting import arguments, inline, replace, tidy
 
 aten = torch.ops.aten
 
+LANES = 9  # elements of a window, of channels-last memory on a CPU
 MOST = 27  # elements of a window: of more, an elementwise kernel reads each of them as often
 _RANK = {aten.max_pool2d_with_indices.default: 2, aten.max_pool3d_with_indices.default: 3}
 _BACKWARD = (aten.max_pool2d_with_indices_backward.default, aten.max_pool3d_with_indices_backward.default)
@@ -82,9 +83,23 @@ def _windows(n: Node) -> Windows | None:
     if not all(isinstance(s, int) and s > 0 for s in (*val.shape, *out)) or any(d != 1 for d in dilation):
         return None
     w = Windows(size, out, *(tuple(a) * (rank if len(a) == 1 else 1) for a in (kernel, stride or kernel, pad)))
-    if not val.is_floating_point() or devices.driver_for(val.device) is None:
+    if not val.is_floating_point() or devices.unsupported(val.device) or _vectorized(val, w):
         return None
     return w if prod(w.kernel) <= MOST and w.step(-1) <= 128 else None
+
+
+def _vectorized(x: torch.Tensor, w: Windows) -> bool:
+    """Whether PyTorch's kernel has lanes along channels and compares much: of contiguous memory its kernels on a CPU go
+    point by point."""
+    last = suggest_memory_format(x) is not torch.contiguous_format
+    return last and prod(w.kernel) > LANES and devices.driver_for(x.device) is None
+
+
+def _scatters(x: torch.Tensor, w: Windows) -> bool:
+    """Whether the gradient is PyTorch's scatter: lanes along a line would have to divide to find their windows."""
+    contiguous = suggest_memory_format(x) is torch.contiguous_format
+    between = any(1 < s < k for s, k in zip(w.stride, w.kernel, strict=True))
+    return contiguous and between and devices.driver_for(x.device) is None
 
 
 def _open(n: Node, w: Windows) -> None:
@@ -96,7 +111,8 @@ def _open(n: Node, w: Windows) -> None:
         if user.args[1] == 0:
             replace(user, largest)
             continue
-        for back in [b for b in user.users if b.target in _BACKWARD and b.args[1] is n.args[0]]:
+        gradients = [b for b in user.users if b.target in _BACKWARD and b.args[1] is n.args[0]]
+        for back in () if _scatters(n.args[0].meta["val"], w) else gradients:  # type: ignore[union-attr]
             with back.graph.inserting_before(back):
                 (grad,) = inline(back, lambda g, k: (backward(g, k, w),), back.args[0], at)
             if _strides(grad) == _strides(back):

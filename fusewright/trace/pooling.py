@@ -115,7 +115,7 @@ def _suits(
     rank: int, x: torch.Tensor, kernel: list[int], pad: list[int], ceil_mode: bool, count_include_pad: bool
 ) -> bool:
     """Whether windows are small, of equally many elements each, and in bounds as eager wants them."""
-    if not x.is_floating_point() or x.dim() not in (rank + 1, rank + 2) or devices.driver_for(x.device) is None:
+    if not x.is_floating_point() or x.dim() not in (rank + 1, rank + 2) or devices.unsupported(x.device):
         return False
     if any(2 * p > k for k, p in zip(kernel, pad, strict=True)) or min(kernel) < 1 or prod(kernel) > MOST:
         return False  # the operator stays whole, to raise eager's error

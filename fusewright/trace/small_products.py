@@ -23,7 +23,8 @@ from .rewriting import arguments, inline, replace, tidy
 aten = torch.ops.aten
 
 TERMS = 5  # of a result that is computed elementwise on a GPU
-TERMS_CPU = {torch.float32: 3, torch.float64: 3}  # the same on a CPU, of 16-bit numbers one less
+TERMS_CPU = 3  # the same on a CPU, of 16-bit numbers one less
+FEW = 32  # terms of a row of results on a CPU
 SQUARE = 12  # the same, and columns: of many small matrices, and on a GPU
 # Products, and where their matrices are.
 _MATRICES: dict[Any, tuple[int, int]] = {
@@ -49,11 +50,9 @@ def open_small_products(gm: GraphModule, exact: bool = False) -> None:
 def _small(n: Node, exact: bool) -> bool:
     a, b = (arguments(n)[k].meta["val"] for k in _MATRICES[n.target])
     out = n.meta["val"]
-    if not out.is_floating_point() or not out.is_contiguous() or a.device.type not in ("cpu", "cuda"):
+    if not out.is_floating_point() or not out.is_contiguous() or devices.unsupported(a.device):
         return False
     gpu = devices.driver_for(a.device) is not None
-    if not gpu and a.device.type != "cpu":
-        return False
     m, k, width = a.shape[-2] if a.dim() > 1 else 1, a.shape[-1], b.shape[-1] if b.dim() > 1 else 1
     if not isinstance(k, int) or k == 0 or not isinstance(width, int) or (exact and k != 1):
         return False
@@ -61,7 +60,10 @@ def _small(n: Node, exact: bool) -> bool:
         return not exact or len(arguments(n)) == 2
     if _is_vector(m, width) or (max(k, width) <= SQUARE and (gpu or a.dim() > 2)):
         return True
-    return k <= (TERMS if gpu else TERMS_CPU.get(a.dtype, 2))
+    if gpu:
+        return k <= TERMS
+    narrow = a.dtype.itemsize < 4  # which lanes have to widen
+    return k <= TERMS_CPU - narrow or (k * width <= FEW and (not narrow or width <= 2))
 
 
 def _is_vector(m: Any, width: int) -> bool:

@@ -1,7 +1,7 @@
 """Windows of images as columns, and columns as images, in terms of views and one copy.
 
-`im2col` reads windows, which are a view of the (padded) operand. `col2im` adds up the elements that windows share:
-where windows lie side by side it only moves them, and is left to PyTorch otherwise.
+`im2col` reads windows, which are a view of the (padded) operand. `col2im` adds up the elements that windows share.
+Where windows lie side by side it only moves them, and is taken apart on GPUs; it is left to PyTorch otherwise.
 """
 
 from __future__ import annotations
@@ -11,6 +11,8 @@ from typing import Any
 
 import torch
 import torch.nn.functional as F
+
+from ..run import devices
 
 aten = torch.ops.aten
 
@@ -42,7 +44,9 @@ def col2im(
     stride: Sequence[int],
 ) -> Any:
     """aten.col2im of windows side by side. `x`: ([N], C * window, windows); the result: ([N], C, H, W)."""
-    if not _suits(x, (kernel, dilation, padding, stride), 2) or any(padding) or list(kernel) != list(stride):
+    if devices.driver_for(x.device) is None or any(padding) or list(kernel) != list(stride):
+        return NotImplemented
+    if not _suits(x, (kernel, dilation, padding, stride), 2):
         return NotImplemented
     across = [n // k for n, k in zip(size, kernel, strict=True)]
     known = all(isinstance(n, int) for n in (*size, *x.shape[-2:]))

@@ -36,3 +36,15 @@ def emulated() -> Iterator[None]:
     torch._dynamo.reset()
     with devices.use("cpu", EmulatedDriver()), fusewright.options(disk_cache=False, fallback=False):
         yield
+
+
+@pytest.fixture(params=["cpu", "gpu"])
+def either(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Kernels of a CPU, and the emulated ones of a GPU."""
+    torch._dynamo.reset()
+    if request.param == "gpu":
+        request.getfixturevalue("emulated")
+        yield
+        return
+    with fusewright.options(disk_cache=False, fallback=False):
+        yield

@@ -1,4 +1,4 @@
-"""Max pooling as elementwise operations on a GPU: eager's results to the bit, indices, gradients, strides, errors."""
+"""Max pooling as elementwise operations: eager's results to the bit, indices, gradients, strides, errors."""
 
 from __future__ import annotations
 
@@ -13,8 +13,9 @@ import fusewright
 from fusewright.debug import record
 from fusewright.debug.dynamo import Facts
 from fusewright.debug.report import make
+from fusewright.run import devices
 
-pytestmark = pytest.mark.usefixtures("emulated")
+pytestmark = pytest.mark.usefixtures("either")
 
 LAST = torch.channels_last
 
@@ -50,7 +51,8 @@ def compare(x: torch.Tensor, *args: Any, opened: bool = True, pool: Any = F.max_
     x = x.clone().requires_grad_()
     with record.recording() as recorded:
         results = both(torch.compile(f, backend="fusewright"))
-    assert (pools(recorded) == []) == opened
+    stays = [t for t in pools(recorded) if "backward" not in t or devices.driver_for(x.device) is not None]
+    assert (stays == []) == opened  # some gradients are torch's scatter on a CPU
     for got, want in zip(results, both(f), strict=True):
         torch.testing.assert_close(got, want, rtol=0, atol=0)
         assert got.stride() == want.stride()

@@ -1,4 +1,4 @@
-"""Average pooling as elementwise operations on a GPU: eager's results, strides and errors."""
+"""Average pooling as elementwise operations: eager's results, strides and errors."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import torch.nn.functional as F
 
 import fusewright
 
-pytestmark = pytest.mark.usefixtures("emulated")
+pytestmark = pytest.mark.usefixtures("either")
 
 LAST = torch.channels_last
 

@@ -62,11 +62,13 @@ def test_on_a_gpu() -> None:
     check(lambda x: F.fold(x * 2, (8, 12), (2, 3), stride=(2, 3)) * 2, torch.randn(2, 18, 16), "col2im")
 
 
+@pytest.mark.usefixtures("emulated")
 def test_fold_side_by_side() -> None:
     check(lambda x: F.fold(x * 2, (8, 12), (2, 3), stride=(2, 3)) * 2, torch.randn(2, 18, 16), "col2im")
     check(lambda x: F.fold(x * 2, (8, 8), 4, stride=4) * 2, torch.randn(32, 4), "col2im")
 
 
+@pytest.mark.usefixtures("emulated")
 @pytest.mark.parametrize("arguments", [{"stride": 1}, {"stride": 2, "padding": 1}, {"stride": 3}, {"dilation": 2}])
 def test_other_folds_stay_whole(arguments: dict[str, int]) -> None:
     size = {"kernel_size": 2, "output_size": (8, 8), **arguments}
