@@ -76,16 +76,22 @@ def avg_pool2d_backward(
     count_include_pad: bool,
     divisor_override: int | None,
 ) -> Any:
-    """aten.avg_pool2d_backward, of windows side by side. `grad`: (..., H', W'); the result is like `x`, (..., H, W)."""
+    """aten.avg_pool2d_backward, of windows side by side or one apart. `grad`: (..., H', W'); the result: like `x`."""
     kernel, step, pad = _pairs(2, kernel_size, stride, padding)
     known = all(isinstance(n, int) and n > 0 for n in x.shape[-2:])
-    if not _suits(2, x, kernel, pad, ceil_mode, count_include_pad) or any(pad) or kernel != step or not known:
-        return NotImplemented
-    if divisor_override == 0:
+    if not _suits(2, x, kernel, pad, ceil_mode, count_include_pad) or not known or divisor_override == 0:
         return NotImplemented
     wide = torch.promote_types(x.dtype, torch.float32)
     h, w = grad.shape[-2:]
-    each = (grad.to(wide) / (divisor_override or kernel[0] * kernel[1])).to(x.dtype)
+    each = grad.to(wide) / (divisor_override or kernel[0] * kernel[1])
+    if step == [1, 1] and kernel != [1, 1]:
+        around = [(k - 1 - p, n + p - m) for k, p, n, m in zip(kernel, pad, x.shape[-2:], (h, w), strict=True)]
+        each = F.pad(each, [n for pair in reversed(around) for n in pair])
+        out = reduce(operator.add, (part for _, part in elements(each, kernel, x.shape[-2:], step)))
+        return out.to(x.dtype).contiguous(memory_format=suggest_memory_format(x))
+    if any(pad) or kernel != step:
+        return NotImplemented
+    each = each.to(x.dtype)
     whole = (*grad.shape[:-2], h, kernel[0], w, kernel[1])
     out = each.unsqueeze(-1).unsqueeze(-3).expand(whole).reshape(*grad.shape[:-2], h * kernel[0], w * kernel[1])
     rest = [n - m for n, m in zip(x.shape[-2:], out.shape[-2:], strict=True)]

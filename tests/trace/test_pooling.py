@@ -92,3 +92,34 @@ def test_errors_are_eagers(arguments: tuple[int, ...]) -> None:
         torch.compile(lambda x: F.avg_pool2d(x + 1, *arguments), backend="fusewright")(x)
     if arguments != (0,):  # torch 2.11 says something else while tracing
         assert str(want.value).split("\n")[0][:40] in str(got.value)
+
+
+@pytest.mark.parametrize("arguments", [{"kernel_size": 3, "padding": 1}, {"kernel_size": (1, 4)}, {"kernel_size": 2}])
+def test_gradients_of_windows_one_apart(arguments: dict[str, Any]) -> None:
+    x = torch.randn(2, 3, 8, 9).requires_grad_()
+    report = fusewright.explain(lambda x: torch.sin(F.avg_pool2d(torch.cos(x), stride=1, **arguments)), x)
+    assert not [o.target for g in report.graphs for o in g.operations if "avg_pool" in o.target]
+    compare(x.detach(), stride=1, **arguments)
+
+
+def test_windows_of_volumes() -> None:
+    x = torch.randn(2, 3, 6, 7, 8)
+    for arguments in ({"kernel_size": 2}, {"kernel_size": (3, 1, 1), "stride": 1, "padding": (1, 0, 0)}):
+        torch._dynamo.reset()
+        f = torch.compile(lambda x, a=arguments: F.avg_pool3d(x * 2, **a) + 1, backend="fusewright")
+        torch.testing.assert_close(f(x), F.avg_pool3d(x * 2, **arguments) + 1)
+    torch._dynamo.reset()
+    y = torch.randn(2, 7, 5, 5)
+    g = torch.compile(lambda y: F.local_response_norm(y * 2, 3), backend="fusewright")
+    torch.testing.assert_close(g(y), F.local_response_norm(y * 2, 3))
+
+
+def test_adaptive_windows() -> None:
+    for size in ((4, 3), (2, 9), (8, 9), (3, 4)):
+        torch._dynamo.reset()
+        x = torch.randn(2, 3, 8, 9).requires_grad_()
+        f = torch.compile(lambda x, n=size: F.adaptive_avg_pool2d(x * 2, n) + 1, backend="fusewright")
+        got, want = f(x), F.adaptive_avg_pool2d(x * 2, size) + 1
+        torch.testing.assert_close(got, want)
+        grad = torch.randn_like(want)
+        torch.testing.assert_close(*(torch.autograd.grad(y, x, grad)[0] for y in (got, want)))
