@@ -338,7 +338,6 @@ def _whole_range(name: str) -> Rule:
 for _name in ("asinh", "acosh"):
     RULES[_name] = _whole_range(_name)
 
-
 # no hardware to make these faster
 for _name in ("exp2", "reciprocal", "div", "sqrt", "erfc", "expm1", "log", "log1p"):
     RULES[f"fast_{_name}"] = RULES[_name]

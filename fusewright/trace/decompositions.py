@@ -68,7 +68,6 @@ _FOR_RULES = (
     aten.logit_backward,
     aten.rrelu_with_noise_backward,
     aten.addr,
-    aten.affine_grid_generator,
     aten.block_diag,
     aten.dist,
     aten.isin,
@@ -92,7 +91,7 @@ _FOR_RULES = (
 )
 
 # On GPUs only: PyTorch's vectorized kernels for a CPU take less than what an elementwise kernel gathers there.
-_ON_GPUS = (aten.grid_sampler_2d,)
+_ON_GPUS = (aten.affine_grid_generator, aten.grid_sampler_2d)
 
 # The correction of a norm's moments, as a program's own `var_mean` never has it: zero, too. Eager's norms have their
 # moments in float32 on a CPU, its `var_mean` in float64.

@@ -47,13 +47,29 @@ def _avg_pool(
     kernel, step, pad = _pairs(rank, kernel_size, stride, padding)
     size = [(n + 2 * p - k) // s + 1 for n, k, s, p in zip(x.shape[-rank:], kernel, step, pad, strict=True)]
     known = all(isinstance(n, int) and n > 0 for n in size)
-    if not _suits(rank, x, kernel, pad, ceil_mode, count_include_pad) or not known or divisor_override == 0:
+    if not _suits(rank, x, kernel, pad, ceil_mode) or not known or divisor_override == 0:
         return NotImplemented
     wide = torch.promote_types(x.dtype, torch.float32)
     y = F.pad(x, [p for p in reversed(pad) for _ in range(2)]) if any(pad) else x
     parts = (part.to(wide) for _, part in elements(y, kernel, size, step))
-    out = reduce(operator.add, parts) / (divisor_override or prod(kernel))
+    total = reduce(operator.add, parts)
+    if count_include_pad or divisor_override or not any(pad):
+        out = total / (divisor_override or prod(kernel))
+    else:
+        out = total / _counted(x, kernel, size, step, pad)
     return out.to(x.dtype).contiguous(memory_format=suggest_memory_format(x))
+
+
+def _counted(
+    x: torch.Tensor, kernel: Sequence[int], size: Sequence[int], step: Sequence[int], pad: Sequence[int]
+) -> torch.Tensor:
+    """How many elements of each window are none of the padding."""
+    out = torch.ones((), device=x.device)
+    for d, (k, m, s, p) in enumerate(zip(kernel, size, step, pad, strict=True)):
+        first = torch.arange(m, device=x.device) * s - p
+        inside = (first + k).clamp(max=x.shape[x.dim() - len(kernel) + d]) - first.clamp(min=0)
+        out = out * inside.reshape(-1, *[1] * (len(kernel) - 1 - d))
+    return out
 
 
 def adaptive_avg_pool2d(x: torch.Tensor, output_size: Sequence[int]) -> Any:
@@ -63,7 +79,12 @@ def adaptive_avg_pool2d(x: torch.Tensor, output_size: Sequence[int]) -> Any:
         n % m for n, m in zip(given[:2], given[2:], strict=True)
     ):
         return NotImplemented
-    return avg_pool2d(x, [n // m for n, m in zip(x.shape[-2:], output_size, strict=True)])
+    h, w = (n // m for n, m in zip(x.shape[-2:], output_size, strict=True))
+    if h * w <= MOST or not x.is_contiguous():
+        return avg_pool2d(x, [h, w])
+    if not _suits(2, x, [h, w], [0, 0], False, most=h * w):
+        return NotImplemented
+    return x.reshape(*x.shape[:-2], output_size[0], h, output_size[1], w).mean((-3, -1))
 
 
 def avg_pool2d_backward(
@@ -79,7 +100,9 @@ def avg_pool2d_backward(
     """aten.avg_pool2d_backward, of windows side by side or one apart. `grad`: (..., H', W'); the result: like `x`."""
     kernel, step, pad = _pairs(2, kernel_size, stride, padding)
     known = all(isinstance(n, int) and n > 0 for n in x.shape[-2:])
-    if not _suits(2, x, kernel, pad, ceil_mode, count_include_pad) or not known or divisor_override == 0:
+    if not _suits(2, x, kernel, pad, ceil_mode) or not known or divisor_override == 0:
+        return NotImplemented
+    if any(pad) and not count_include_pad:
         return NotImplemented
     wide = torch.promote_types(x.dtype, torch.float32)
     h, w = grad.shape[-2:]
@@ -117,15 +140,13 @@ def _pairs(rank: int, *args: Sequence[int]) -> tuple[list[int], list[int], list[
     return kernel, stride or kernel, padding
 
 
-def _suits(
-    rank: int, x: torch.Tensor, kernel: list[int], pad: list[int], ceil_mode: bool, count_include_pad: bool
-) -> bool:
-    """Whether windows are small, of equally many elements each, and in bounds as eager wants them."""
+def _suits(rank: int, x: torch.Tensor, kernel: list[int], pad: list[int], ceil_mode: bool, most: int = MOST) -> bool:
+    """Whether windows are small, and in bounds as eager wants them."""
     if not x.is_floating_point() or x.dim() not in (rank + 1, rank + 2) or devices.unsupported(x.device):
         return False
-    if any(2 * p > k for k, p in zip(kernel, pad, strict=True)) or min(kernel) < 1 or prod(kernel) > MOST:
+    if any(2 * p > k for k, p in zip(kernel, pad, strict=True)) or min(kernel) < 1 or prod(kernel) > most:
         return False  # the operator stays whole, to raise eager's error
-    return not ceil_mode and (count_include_pad or not any(pad))
+    return not ceil_mode
 
 
 TABLE: dict[Any, Callable[..., Any]] = {

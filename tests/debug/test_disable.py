@@ -224,7 +224,7 @@ def test_kernel_reuse(monkeypatch: pytest.MonkeyPatch) -> None:
     def fn(x: torch.Tensor, w: torch.Tensor) -> torch.Tensor:
         return ((x.sin() * 2) @ w).sin() * 2
 
-    args = torch.randn(5, 5), torch.randn(5, 5)
+    args = torch.randn(9, 9), torch.randn(9, 9)
     monkeypatch.setattr(kernels, "_kernels", {})
     before = counters()
     compiled(fn, *args)

@@ -36,7 +36,7 @@ def fn(x: torch.Tensor, w: torch.Tensor) -> torch.Tensor:
     return x.tanh() + 1
 
 
-X, W = torch.randn(5, 5), torch.randn(5, 5)
+X, W = torch.randn(9, 9), torch.randn(9, 9)
 
 
 def kernels(**options: object) -> list[str]:

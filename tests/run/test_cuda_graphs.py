@@ -201,7 +201,7 @@ def test_arguments_of_many_layouts(recorder: FakeRecorder, compared: None) -> No
         lambda: torch.randn(64).as_strided((4, 16), (2, 1)),
     ]
     kept = []
-    with torch.no_grad():
+    with torch.no_grad(), fusewright.options(small_products=False):
         for make in makes:
             torch._dynamo.reset()
             for _ in range(STEPS):

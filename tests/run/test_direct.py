@@ -148,7 +148,7 @@ def test_gradients_are_the_products_themselves(sources):
     def f(x, w, b):
         return F.linear(x, w, b).sin()
 
-    x, w, b = torch.randn(5, 4), torch.randn(3, 4).requires_grad_(), torch.randn(3).requires_grad_()
+    x, w, b = torch.randn(5, 8), torch.randn(9, 8).requires_grad_(), torch.randn(9).requires_grad_()
     torch.compile(f, backend="fusewright")(x, w, b).sum().backward()
     want = torch.autograd.grad(f(x, w, b).sum(), w)[0]
     torch.testing.assert_close(w.grad, want)
