@@ -71,8 +71,6 @@ _FOR_RULES = (
     aten.block_diag,
     aten.dist,
     aten.isin,
-    aten.linspace,
-    aten.logspace,
     aten.multi_margin_loss,
     aten.reflection_pad1d_backward,
     aten.reflection_pad2d_backward,
@@ -92,6 +90,9 @@ _FOR_RULES = (
 
 # On GPUs only: PyTorch's vectorized kernels for a CPU take less than what an elementwise kernel gathers there.
 _ON_GPUS = (aten.affine_grid_generator, aten.grid_sampler_2d)
+
+# Of float32 and float64: PyTorch's kernels round the step to 16 bits, or to an integer.
+_WIDE = (aten.linspace, aten.logspace)
 
 # The correction of a norm's moments, as a program's own `var_mean` never has it: zero, too. Eager's norms have their
 # moments in float32 on a CPU, its `var_mean` in float64.
@@ -210,6 +211,17 @@ def _on_gpus(how: Callable[..., Any]) -> Callable[..., Any]:
     return take_apart
 
 
+def _wide(how: Callable[..., Any]) -> Callable[..., Any]:
+    """`how`, where that makes a tensor of float32 or float64."""
+
+    @wraps(how)
+    def make(*args: Any, dtype: torch.dtype | None = None, **kwargs: Any) -> Any:
+        kept = dtype or torch.get_default_dtype()
+        return how(*args, dtype=dtype, **kwargs) if kept in (torch.float32, torch.float64) else NotImplemented
+
+    return make
+
+
 def _pow(x: torch.Tensor, n: Any) -> Any:
     """Booleans to the power of one are booleans in eager, but int64 where torch traces it."""
     if x.dtype is not torch.bool or not isinstance(n, bool):
@@ -232,6 +244,7 @@ def table(exact_rounding: bool = False) -> dict[Any, Callable[..., Any]]:
     return {
         **as_eager({**found, **norms}),
         **{op: _of_floats(found[op]) for op in floats},
+        **{op: _wide(how) for op, how in get_decompositions(_WIDE).items()},
         **{op: _on_gpus(how) for op, how in get_decompositions(_ON_GPUS).items()},
         aten.var_mean.correction: _var_mean,
         aten.native_group_norm.default: _group_norm,
