@@ -138,6 +138,8 @@ def cases(device: str) -> list[Case]:
             (some(k * 100000, 4, 4, dtype=BF16), some(k * 100000, 4, 4, dtype=BF16)),
         ),
         ("outer products", product, (some(k * 64, 300, 1), some(k * 64, 1, 100))),
+        ("product of 200x200 and 200", product, (some(k * 64, 200, 200), some(k * 64, 200, 1))),
+        ("one token of a decoder bf16", token, (some(1, k * 256, dtype=BF16), some(k * 896, k * 256, dtype=BF16))),
         ("products of rows of 64", similarity, (some(k * 40000, 64), some(k * 40000, 64))),
         (
             "products of rows of 3000 bf16",

@@ -58,6 +58,8 @@ def _small(n: Node, exact: bool) -> bool:
         return False
     if k == 1 and a.dim() > 1 and b.dim() > 1:
         return not exact or len(arguments(n)) == 2
+    if gpu and width > SQUARE and _is_vector(m, width) and b.dim() == 2 and b.stride(1) == 1:
+        return k <= TERMS  # libraries are faster where a row is multiplied with a matrix in the order of memory
     if _is_vector(m, width) or (max(k, width) <= SQUARE and (gpu or a.dim() > 2)):
         return True
     if gpu:

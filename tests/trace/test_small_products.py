@@ -94,12 +94,19 @@ KINDS = [
     ((5, 8, 9), (5, 9, 9), True, True, True),
     ((5, 8, 13), (5, 13, 9), False, False, False),
     ((8, 40), (40, 1), True, True, True),
-    ((1, 40), (40, 50), True, True, True),
+    ((1, 40), (40, 50), True, True, False),
     ((3, 8, 40), (3, 40, 1), True, True, True),
     ((3, 1, 40), (3, 40, 8), True, True, True),
     ((8, 40), (40,), True, True, True),
     ((40,), (40,), True, True, True),
 ]
+
+
+@pytest.mark.usefixtures("emulated")
+def test_one_row_of_a_linear_layer() -> None:
+    """On a GPU, where the weights of a result lie side by side."""
+    check(lambda x, w, b: torch.sin(F.linear(x, w, b)), torch.randn(1, 40), torch.randn(50, 40), torch.randn(50))
+    assert not left(lambda x, w: torch.sin(F.linear(x, w)), torch.randn(1, 40), torch.randn(50, 40))
 
 
 @pytest.mark.parametrize("kind", KINDS, ids=lambda k: f"{'x'.join(map(str, k[0]))}-{'x'.join(map(str, k[1]))}")
