@@ -67,9 +67,9 @@ def open_backward(n: Node) -> bool:
     if not n.users:
         n.graph.erase_node(n)
         return True
-    assert mask[1] and 1 not in found
-    n.args = (*n.args[:-1], [False, True, False])
-    n.meta["val"] = (None, n.meta["val"][1], None)
+    left = {arguments(user)[1] for user in n.users}
+    n.args = (*n.args[:-1], [k in left for k in range(3)])
+    n.meta["val"] = tuple(v if k in left else None for k, v in enumerate(n.meta["val"]))
     return True
 
 
