@@ -18,6 +18,7 @@ from typing import Any
 
 import torch
 import torch.nn.functional as F
+from beside import beside
 
 from fusewright.bench import measure
 
@@ -113,17 +114,8 @@ def main() -> None:
     print(f"copy roof {roof / 1e9:.0f} GB/s")
     rows: list[dict[str, Any]] = []
     for name, fn, inputs in cases(args.device):
-        torch._dynamo.reset()
-        calls: dict[str, Callable[..., Outputs]] = {"eager": fn}
-        for backend in ("inductor", "fusewright"):
-            calls[backend] = torch.compile(measure.private_copy(fn, backend), backend=backend, fullgraph=True)
-        with torch.no_grad():
-            results = {k: together(f(*inputs)) for k, f in calls.items()}
-            run = {k: (lambda f=f: f(*inputs)) for k, f in calls.items()}
-            if args.device == "cuda":
-                times = measure.on_device(run, 0.02, 15, 15, False)
-            else:
-                times = measure.interleaved(run, "cpu", 0.5)
+        found, times = beside(fn, inputs, args.device)
+        results = {k: together(r) for k, r in found.items()}
         moved = sum(t.nbytes for t in (*inputs, *results["eager"]))
         differ = {
             k: max((bits(a) != bits(b)).float().mean().item() for a, b in zip(r, results["eager"], strict=True))

@@ -19,6 +19,7 @@ from typing import Any
 
 import torch
 import torch.nn.functional as F
+from beside import beside
 
 from fusewright.bench import measure
 
@@ -177,17 +178,7 @@ def main() -> None:
     for name, fn, inputs in cases(args.device):
         if args.only not in name:
             continue
-        torch._dynamo.reset()
-        calls: dict[str, Callable[..., torch.Tensor]] = {"eager": fn}
-        for backend in ("inductor", "fusewright"):
-            calls[backend] = torch.compile(measure.private_copy(fn, backend), backend=backend, fullgraph=True)
-        with torch.no_grad():
-            results = {k: f(*inputs) for k, f in calls.items()}
-            run = {k: (lambda f=f: f(*inputs)) for k, f in calls.items()}
-            if args.device == "cuda":
-                times = measure.on_device(run, 0.02, 15, 15, False)
-            else:
-                times = measure.interleaved(run, "cpu", 0.5)
+        results, times = beside(fn, inputs, args.device)
         moved = sum(t.nbytes for t in (*inputs, results["eager"]))
         rows.append({"case": name, "seconds": times, "share": {k: moved / roof / t for k, t in times.items()}})
         shown = " ".join(f"{k} {t * 1e6:.1f} us ({moved / roof / t:.2f})" for k, t in times.items())

@@ -18,8 +18,8 @@ WORD = 1 << 32  # a draw of `aten.randint.low(0, WORD)` as int64 is 32 bits of a
 _FLOATS = (torch.float32, torch.float16, torch.bfloat16)
 
 
-def _uniform(size: Sequence[Any], like: torch.Tensor, dtype: torch.dtype) -> torch.Tensor:
-    return aten.rand.default(size, dtype=dtype, device=like.device)
+def _uniform(x: torch.Tensor) -> torch.Tensor:
+    return aten.rand.default(x.shape, dtype=torch.float32, device=x.device)
 
 
 def _ours(x: torch.Tensor, generator: Any) -> bool:
@@ -30,7 +30,7 @@ def uniform(x: torch.Tensor, low: float = 0.0, high: float = 1.0, *, generator: 
     """In [low, high), which rounding could reach where `low` is not 0."""
     if not _ours(x, generator) or not low <= high or not math.isfinite(high - low):
         return NotImplemented
-    drawn = _uniform(x.shape, x, torch.float32)
+    drawn = _uniform(x)
     if low == 0:
         return (drawn if high == 1 else drawn * high).to(x.dtype)
     out = (drawn * (high - low) + low).to(x.dtype)
@@ -41,7 +41,7 @@ def exponential(x: torch.Tensor, rate: float = 1.0, *, generator: Any = None) ->
     """-ln(u) / rate of u in (0, 1]; never 0, as in PyTorch's CUDA kernel: programs take the logarithm of it."""
     if not _ours(x, generator) or not 0 < rate < math.inf:
         return NotImplemented
-    u = 1.0 - _uniform(x.shape, x, torch.float32)
+    u = 1.0 - _uniform(x)
     half = torch.finfo(torch.float32).eps / 2
     return (torch.where(u >= 1.0 - half, -half, torch.log(u)) * (-1.0 / rate)).to(x.dtype)
 
@@ -50,7 +50,7 @@ def geometric(x: torch.Tensor, p: float, *, generator: Any = None) -> Any:
     """The number of the first success: ceil(ln(u) / ln(1 - p))."""
     if not _ours(x, generator) or not 0 < p < 1:
         return NotImplemented
-    u = 1.0 - _uniform(x.shape, x, torch.float32)
+    u = 1.0 - _uniform(x)
     return torch.ceil(torch.log(u) / math.log1p(-p)).clamp(min=1).to(x.dtype)
 
 
@@ -58,7 +58,7 @@ def cauchy(x: torch.Tensor, median: float = 0.0, sigma: float = 1.0, *, generato
     """median + sigma * tan(pi * (u - 1/2))."""
     if not _ours(x, generator) or not 0 < sigma < math.inf or not math.isfinite(median):
         return NotImplemented
-    u = _uniform(x.shape, x, torch.float32)
+    u = _uniform(x)
     return (torch.tan((u - 0.5) * math.pi) * sigma + median).to(x.dtype)
 
 
