@@ -30,6 +30,7 @@ from .fusion.ir import Fusion
 from .fusion.repeats import columns, times, too_dear
 from .graph.grouping import Group, Grouping, group
 from .graph.ir import Value
+from .graph.ranges import Ranges
 from .graph.verify import verify
 from .index.expr import Ix
 from .lone import Lone
@@ -141,6 +142,7 @@ class _Compilation(Lone):
         self.tried = 0  # kernels so far
         self.fell_apart: list[tuple[list[int], str]] = []  # groups without a schedule after all, and why
         self.producers = traced.graph.producers()
+        self.ranges = Ranges(self.producers)
         self.memo: dict[Hashable, tuple[Built, Schedule | None]] = {}
         self.merging = False  # whether what is built is a merge that may be declined
         self.alike: dict[Hashable, tuple[Likeness, tuple[Built, Schedule | None] | Refusal]] = {}
@@ -195,7 +197,7 @@ class _Compilation(Lone):
         """
         key = _key(g)
         if key not in self.memo:
-            like = likeness(g.eqns, g.outputs, lambda v: (self.traced.strides(v), v in self.copied))
+            like = likeness(g.eqns, g.outputs, self.fact)
             about = (self.traced.graph.units[g.units[0]].device, like.key)
             known = self.alike.get(about)  # a long key, hashed anew each time
             if known is None:
@@ -210,15 +212,19 @@ class _Compilation(Lone):
             self.memo[key] = (renamed(found[0], then, like), found[1])
         return self.memo[key]
 
+    def fact(self, v: Value) -> Hashable:
+        """What counts of a value in memory besides its type and shape."""
+        return self.traced.strides(v), v in self.copied, self.ranges(v) if v.dtype.is_int else None
+
     def _built(self, g: Group) -> tuple[Built, Schedule | None]:
         exact, strides = self.options.precision == "eager", self.traced.strides
         driver = self.driver(g)
         make = build if driver is None else compile_gpu.build
-        b = make(g.eqns, g.outputs, self.producers, set(), strides, exact, self.without)
+        b = make(g.eqns, g.outputs, self.producers, set(), strides, exact, self.without, ranges=self.ranges)
         b.quotients, quotients = None, b.quotients  # what is built may be kept for long
         units = (*g.units, *g.again)
         own = {v for u in units for v in self.traced.graph.units[u].results} if len(units) > 1 else set()
-        inner = columns(b.fusion.axes, b.fusion.stages) if driver is not None else ()
+        inner = columns(b.fusion.axes, b.fusion.stages) if driver is not None else None
         dear = too_dear((r for r in b.repeats if r.value in own), b.fusion.axes, self.hint, inner)
         if dear is not None:
             n = times(dear, b.fusion.axes, self.hint)

@@ -11,6 +11,7 @@ from ..core.deep import Ladder
 from ..core.dtypes import bool_, f32, i64
 from ..core.errors import Refusal
 from ..graph.ir import Eqn, Value
+from ..graph.ranges import Range, unknown
 from ..index import expr as index
 from ..index.expr import ONE, ZERO, Atom, Ix
 from ..index.layout import flatten, row_major
@@ -66,13 +67,14 @@ def build(
     round_every_op: bool = False,
     without: frozenset[str] = frozenset(),
     loose: bool = False,
+    ranges: Callable[[Value], Range | None] = unknown,
 ) -> Built:
     """The Fusion of `eqns` that stores `outputs`.
 
     `producers`: the equation behind any value of the graph; `views`: units that are metadata only, looked
     through when they feed the group; `layout(value)`: strides in elements of a value that lives in memory; `without`:
-    passes that are switched off for it; `loose`: whether to mark what is not rounded to 16 bits. Raises Refusal when
-    the group has no common iteration domain.
+    passes that are switched off for it; `loose`: whether to mark what is not rounded to 16 bits; `ranges`:
+    between which numbers a value lies. Raises Refusal when the group has no common iteration domain.
     """
     scatters = [e for e in eqns if e.op == "scatter"]
     if any(e.inputs[0] is not before.out for before, e in itertools.pairwise(scatters)):
@@ -82,7 +84,7 @@ def build(
 
     def phase(values: Sequence[Value], also: Sequence[Value] = (), prefix: str = "i") -> Phase:
         out = Phase(eqns, values, producers, views, layout, round_every_op, also, prefix)
-        out.fusion.without, out.loose = without, loose
+        out.fusion.without, out.loose, out.ranges = without, loose, ranges
         return out
 
     if scatters:
@@ -190,6 +192,7 @@ class Phase:
         self.picks = True  # sums of what is zero but at one place need no loop
         self.picked = False
         self.loose = False  # what is rounded in the program only, is marked where it becomes float32
+        self.ranges = unknown
         self.certain: set[Expr | None] = {None}  # masks that hold everywhere, or the kernel reports failure
 
     def run(self) -> Built:
@@ -261,7 +264,7 @@ class Phase:
                 free += [a] if a is not None else []
                 continue
             at = e.inputs[2 + masked + s[1]]
-            where, valid = self.place(self.eval(at, here(at, s[2]), None), n, counts)
+            where, valid = self.place(at, self.eval(at, here(at, s[2]), None), n, counts)
             mask = valid if mask is None else sc.op("and", mask, valid)
             places.append((where, n))
             coords.append(index.value(where, n))
@@ -270,9 +273,12 @@ class Phase:
     def _scatter(self, e: Eqn, idx: tuple[Ix, ...], mask: Expr | None) -> Expr:
         raise Refusal("scatter", f"{e.out} is read by the kernel that scatters into it")
 
-    def place(self, raw: Expr, extent: Ix, mask: Expr | None) -> tuple[Expr, Expr]:
-        """(an index counted from the front, whether it is below `extent`); adds the check that it is, where `mask`."""
-        raw = sc.cast(raw, i64)
+    def place(self, at: Value, raw: Expr, extent: Ix, mask: Expr | None) -> tuple[Expr, Expr]:
+        """(an index `raw`, an element of `at`, counted from the front, whether it is below `extent`); adds the check that
+        it is, where `mask`, unless that is known."""
+        raw, known, size = sc.cast(raw, i64), self.ranges(at), extent.as_int()
+        if known is not None and size is not None and 0 <= known[0] and known[1] < size:
+            return raw, sc.const(True, bool_)
         n, zero = sc.size_value(extent), sc.const(0, i64)
         wrapped = sc.op("where", sc.op("lt", raw, zero), sc.op("add", raw, n), raw)
         valid = sc.op("and", sc.op("ge", wrapped, zero), sc.op("lt", wrapped, n))
@@ -421,9 +427,10 @@ class Phase:
                 continue
             at = e.inputs[1 + s[1]]
             place = tuple(ZERO if n is ONE else idx[k] for k, n in zip(s[2], at.shape, strict=True))
-            wrapped, valid = self.place(self.eval(at, place, mask), x.shape[d], mask)
+            wrapped, valid = self.place(at, self.eval(at, place, mask), x.shape[d], mask)
             certain = mask in self.certain
-            mask = valid if mask is None else sc.op("and", mask, valid)
+            if valid.kind != "const":
+                mask = valid if mask is None else sc.op("and", mask, valid)
             if certain:
                 self.certain.add(mask)
             src.append(index.value(wrapped, x.shape[d]))

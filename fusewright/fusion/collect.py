@@ -7,11 +7,12 @@ the sum are part of the same kernel, and the points of an element are combined i
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from ..core.errors import Refusal
 from ..graph.ir import Eqn, Value
+from ..graph.ranges import Range, unknown
 from ..index.expr import ONE, ZERO, Atom, Ix
 from ..index.layout import row_major
 from ..prims.table import MONOIDS
@@ -32,11 +33,12 @@ def build(
     layout: Layout,
     round_every_op: bool = False,
     without: frozenset[str] = frozenset(),
+    ranges: Callable[[Value], Range | None] = unknown,
 ) -> Built:
     """As `build.build`, but what is scattered is collected. Raises Refusal."""
     chain = [e for e in eqns if e.op == "scatter"]
     if not chain:
-        return plain.build(eqns, outputs, producers, views, layout, round_every_op, without, loose=True)
+        return plain.build(eqns, outputs, producers, views, layout, round_every_op, without, loose=True, ranges=ranges)
     given = _Given(eqns, producers, views, layout, round_every_op, without)
     main = chain[-1]
     first = given.cleared(chain) if len(chain) > 1 else main

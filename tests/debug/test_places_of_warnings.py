@@ -33,7 +33,7 @@ def defined() -> Any:
 
 @pytest.mark.parametrize("way", [compiled, lambda: fusewright.fuse(f), defined])
 def test_fallbacks_are_warned_of_where_the_program_calls(way: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    def planted(*args: Any) -> Any:
+    def planted(*args: Any, **given: Any) -> Any:
         raise AssertionError(f"planted in {way}")
 
     monkeypatch.setattr(pipeline, "build", planted)

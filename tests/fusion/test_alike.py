@@ -102,7 +102,7 @@ def test_layers_of_a_deep_model(monkeypatch: pytest.MonkeyPatch) -> None:
     built: list[int] = []
     lowered: list[int] = []
     build, lower = pipeline.build, pipeline.lower
-    monkeypatch.setattr(pipeline, "build", lambda *args: (built.append(1), build(*args))[1])
+    monkeypatch.setattr(pipeline, "build", lambda *args, **given: (built.append(1), build(*args, **given))[1])
     monkeypatch.setattr(pipeline, "lower", lambda *args: (lowered.append(1), lower(*args))[1])
     counts = []
     for n in (4, 8):
@@ -148,7 +148,7 @@ def test_layers_that_draw_random_numbers(monkeypatch: pytest.MonkeyPatch) -> Non
     """They are alike, and each draws its own; one by one they draw the same."""
     built: list[int] = []
     build = pipeline.build
-    monkeypatch.setattr(pipeline, "build", lambda *args: (built.append(1), build(*args))[1])
+    monkeypatch.setattr(pipeline, "build", lambda *args, **given: (built.append(1), build(*args, **given))[1])
     counts = []
     for n in (3, 6):
         model = torch.nn.Sequential(*(Dropped(24) for _ in range(n)))
