@@ -17,6 +17,8 @@ from torch._functorch import config, partitioners
 from torch.fx import GraphModule, Node
 from torch.utils.checkpoint import CheckpointPolicy
 
+from .lowering import RULES
+
 _EQUALITY = (torch.ops.aten.eq.Tensor, torch.ops.aten.ne.Tensor)
 # What is the same, digit by digit, however it is computed
 _ARITHMETIC = "add sub mul div neg abs relu square clamp clamp_min clamp_max maximum minimum where masked_fill"
@@ -32,14 +34,20 @@ _lock = threading.Lock()
 def _lists_with(operators: frozenset[Any]) -> Any:
     assert _operator_lists is not None
     lists = _operator_lists()
-    for name in ("recomputable_ops", "fusible_ops"):
-        getattr(lists, name, set()).update(operators)
+    getattr(lists, "recomputable_ops", set()).update(operators)
+    getattr(lists, "fusible_ops", set()).update(operators | _fused())
     return lists
+
+
+def _fused() -> frozenset[Any]:
+    """Operators that read what a kernel of ours computes as it goes: those with rules."""
+    return frozenset(packet for op in RULES if (packet := getattr(op, "overloadpacket", None)) is not None)
 
 
 @contextmanager
 def recomputing(operators: frozenset[Any]) -> Iterator[None]:
-    """While open, the min-cut partitioner takes `operators` (overload packets) for fusible and cheap to compute again.
+    """While open, the min-cut partitioner takes `operators` (overload packets) for cheap to compute again, and these
+    and all that have rules for fusible: what they read need not be in memory.
 
     The partitioner asks a function of its module for its lists. Every thread sees that function replaced, so one
     waits for another.

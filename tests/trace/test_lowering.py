@@ -10,10 +10,11 @@ import pytest
 import torch
 import torch.nn.functional as F
 
-from fusewright.core.dtypes import BY_NAME
+from fusewright.core.dtypes import BY_NAME, f32
 from fusewright.core.errors import Refusal
 from fusewright.graph.builder import Builder
 from fusewright.graph.ir import Graph
+from fusewright.index.expr import ix
 from fusewright.interp.graph import evaluate
 from fusewright.trace.lowering import RULES, UNWRITTEN, Context
 from fusewright.trace.types import FROM_TORCH
@@ -879,3 +880,11 @@ def test_promotion_is_torch_result_type(rank_a: int, rank_b: int) -> None:
         for number in (True, 2, 2.5):
             x = torch.ones([2] * rank_a, dtype=s)
             assert ctx.promote(b.value(p, x.shape), number) is FROM_TORCH[torch.result_type(x, number)], (s, number)
+
+
+def test_log_sigmoid_without_a_buffer() -> None:
+    """On other devices than the CPU eager's buffer is empty."""
+    b = Builder(Graph())
+    x = b.input(f32, (5,))
+    out, buffer = RULES[aten.log_sigmoid_forward.default](Context(b, (f32, f32), ((ix(5),), (ix(0),))), x)
+    assert out.shape == (ix(5),) and buffer.shape == (ix(0),) and buffer.dtype is f32

@@ -271,10 +271,9 @@ def _mish_backward(ctx: Context, grad: Value, x: Value) -> Value:
 def _log_sigmoid(ctx: Context, x: Value) -> tuple[Value, Value]:
     """The second result is eager's buffer, exp(-|x|); on other devices than the CPU it is empty."""
     b, v = ctx.b, compute(ctx, x)
-    if ctx.shapes[1] != x.shape:
-        raise Refusal("device", "no buffer")
     z = b.exp(b.neg(b.abs(v)))
-    return finish(ctx, b.sub(b.min(v, like(b, v, 0)), b.log1p(z))), finish(ctx, z, 1)
+    buffer = finish(ctx, z, 1) if ctx.shapes[1] == x.shape else b.full(ctx.shapes[1], 0, ctx.dtypes[1])
+    return finish(ctx, b.sub(b.min(v, like(b, v, 0)), b.log1p(z))), buffer
 
 
 @lower(aten.log_sigmoid_backward.default)
