@@ -32,7 +32,7 @@ from .run import first, hot, timed, tune
 from .run.devices import Driver
 from .run.gpu import Ahead, GpuGroup, kernel_for
 from .schedule import gpu, gpu_scatter
-from .schedule.apart import at_odds, better_apart, reads_across
+from .schedule.apart import at_odds, better_apart, reads_across, share_little
 
 Hint = Callable[[Ix], int]
 
@@ -50,6 +50,8 @@ def check_merge(f: Fusion, hint: Hint, parts: Sequence[Group], fusion_of: Callab
     """Raises Refusal where a merge of groups, of which one may have no schedule, would be slower than its parts."""
     if at_odds(f, hint):
         raise Refusal("profit", "large results that are contiguous along different axes")
+    if share_little(f):
+        raise Refusal("profit", "reductions along different axes that share no large tensor")
     if not reads_across(f, hint):
         return
     for part in parts:

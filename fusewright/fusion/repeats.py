@@ -29,11 +29,13 @@ Divided = tuple[Value, Ix, tuple[Ix, ...]]  # a value, where it would lie in mem
 
 @dataclass(frozen=True, slots=True)
 class Repeat:
-    """`value` takes `cost` instructions per element; `places`: how many points each of the places it is read at has;
-    `axes`: along which they differ."""
+    """`value` takes `cost` instructions per element, beside what it takes to find the place; `bare` without those that
+    compare positions, and without one access to memory. `places`: how many points each of the places it is read at
+    has; `axes`: along which they differ."""
 
     value: Value
     cost: int
+    bare: int
     places: tuple[Ix, ...]
     axes: frozenset[Atom]
 
@@ -43,18 +45,32 @@ def repeats(memo: Memo, stored: Iterable[Value], certain: Container[Expr | None]
     mask). What is read under a mask, as the pieces of a cat are, counts as computed once, but where that is `certain`
     to hold. Dear ones are among them in any case: rows may all compute them."""
     wanted = set(stored)
-    found: dict[Value, dict[tuple[Ix, ...], Expr]] = {}
+    found: dict[Value, dict[tuple[Ix, ...], tuple[Expr, Expr | None]]] = {}
     for (v, at, mask), e in memo.items():
         holds = mask in certain or (mask is not None and mask.kind == "const" and mask.data)
         if v in wanted and e.args and e.kind != "load" and holds:
-            found.setdefault(v, {})[at] = e
+            found.setdefault(v, {})[at] = e, mask
     out = []
     for v, places in found.items():
-        points = tuple(product(a.extent for a in e.axes) for e in places.values())
-        cost = max(sum(x.cost for x in sc.walk([e])) for e in places.values())
+        points = tuple(product(a.extent for a in e.axes) for e, _ in places.values())
+        cost, bare = max(_cost(e, at, mask) for at, (e, mask) in places.items())
         if len(points) > 1 or points[0] != v.numel or cost > FEW:
-            out.append(Repeat(v, cost, points, frozenset(a for e in places.values() for a in e.axes)))
+            out.append(Repeat(v, cost, bare, points, frozenset(a for e, _ in places.values() for a in e.axes)))
     return tuple(out)
+
+
+def _cost(e: Expr, at: tuple[Ix, ...], mask: Expr | None) -> tuple[int, int]:
+    """`Repeat.cost` and `Repeat.bare` of a value that is `e` at a place."""
+    known = sc.walk([*(a.aux for i in at for a in i.atoms() if a.kind == "value"), *(() if mask is None else (mask,))])
+    own = [x for x in sc.walk([e]) if x not in {*known}]
+    light: set[Expr] = set()
+    for x in own:  # operands come first
+        if sc.on_positions(x):
+            light |= {x, *x.args}
+        elif x.kind == "op" and x.data in ("and", "or") and light.issuperset(x.args):
+            light.add(x)
+    read = max((x.cost for x in own if x.kind == "load"), default=0)
+    return sum(x.cost for x in own), sum(x.cost for x in own if x not in light) - read
 
 
 def divided(memo: Memo, place: Callable[[Value, tuple[Ix, ...]], Ix], results: Iterable[Value]) -> list[Divided]:
@@ -91,20 +107,26 @@ def times(r: Repeat, axes: Iterable[Atom], hint: Callable[[Ix], int]) -> float:
 
 
 def too_dear(
-    found: Iterable[Repeat], axes: Iterable[Atom], hint: Callable[[Ix], int], columns: Container[Atom] = ()
+    found: Iterable[Repeat], axes: Iterable[Atom], hint: Callable[[Ix], int], columns: Container[Atom] | None = None
 ) -> Repeat | None:
     """A value that had better be stored than computed so often.
 
-    `axes` are those of the fusion. `columns`: those along which a GPU's threads are: what varies along one of them
-    and is the same in other rows (a vector that a matrix is multiplied with) is computed for each row.
+    `axes` are those of the fusion. `columns`: those along which a GPU's threads are, if it runs on one: what varies
+    along one of them and is the same in other rows (a vector that a matrix is multiplied with) is computed for each
+    row. There a position is compared with bounds once for all that a thread reads in that row or column, and what is
+    stored has to be read, too.
     """
     points = max(hint(product(a.extent for a in axes)), 1)
     for r in found:
         size = hint(r.value.numel)
         again = sum(hint(n) for n in r.places) - size
-        if again * r.cost > DEAR * points:
+        if columns is None:
+            if again * r.cost > DEAR * points:
+                return r
+            continue
+        if again * r.bare > DEAR * max(points, size):
             return r
-        small = r.cost > FEW and size * SMALL <= points and (points - size) * r.cost > LAUNCH
+        small = r.value.dtype.is_float and r.cost > FEW and size * SMALL <= points and (points - size) * r.cost > LAUNCH
         if small and any(a in columns for a in r.axes):
             return r
     return None

@@ -20,7 +20,7 @@ from ..index.layout import product
 from .analysis import Analysis
 from .device import Gpu
 from .gpu import plan
-from .gpu_base import accesses, beside
+from .gpu_base import accesses, beside, draws, every_axis
 
 MUCH = 2  # L2 caches: a second pass goes backwards, and finds what fills one of them
 LEAST = 4 << 20  # bytes of a tensor from which on another launch costs less
@@ -57,6 +57,15 @@ def at_odds(f: Fusion, hint: Callable[[Ix], int]) -> bool:
         if s.offset is not None and hint(product(a.extent for a in s.offset.axes())) * s.dtype.itemsize >= LEAST:
             sides.append({a for a in s.offset.axes() if _run(s.offset, a, hint) >= SIDE})
     return any(x and y and not x & y for x, y in itertools.combinations(sides, 2))
+
+
+def share_little(f: Fusion) -> bool:
+    """Whether reductions along different axes share no tensor of all axes, nor random numbers: both are made of vectors,
+    which are read anew soon, while a block that has rows and holds sums of columns, too, has few registers left."""
+    ways = {frozenset(s.raxes) for s in f.reductions() if set(s.axes) | set(s.raxes) == set(f.axes)}
+    if draws(f) or any(every_axis(o) >= set(f.axes) for _, o, _ in accesses(f)):
+        return False
+    return any(not (x <= y or y <= x) for x, y in itertools.combinations(ways, 2))
 
 
 def reads_across(f: Fusion, hint: Callable[[Ix], int]) -> bool:

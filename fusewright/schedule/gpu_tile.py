@@ -45,6 +45,7 @@ POINTS = 8  # that a thread asks for at a time, at most, where they are no vecto
 BEGIN = 1 << 12  # bytes that memory moves, at most, while a block begins and ends
 NEIGHBOURS = 8  # points side by side in memory, at least, for a transpose to pass through shared memory
 NEAR = 1 << 16  # bytes that stay in a multiprocessor's own cache
+PLACES = 4  # that a point is read at, at most, where a thread has several because they are found once for all of them
 NARROW = 8  # threads of a row whose vectors are aligned, at least; twice as many where those have four vectors each
 
 Access = tuple[str, Ix]  # buffer, offset
@@ -212,9 +213,22 @@ class Tiles(Anchors):
                 best = (same / total, a, other * lanes)
         _, axis, varying = best
         if axis is None:
+            axis, varying = self._placed_alike(f, rows), sum(loads.values()) * lanes
+        if axis is None:
             return None, 1
         few = 3 * FLIGHT // max(varying, 1)
         return axis, min(4, max(2, 1 << max(0, few.bit_length() - 1)), power_up(self.size([axis]), 4))
+
+    def _placed_alike(self, f: Fusion, rows: list[Atom]) -> Atom | None:
+        """The row axis along which most of what is computed stays the same, if that is much, as where an image is read
+        at places that are the same in all channels."""
+        every = sc.walk([s.body for s in f.stores()])
+        total = sum(e.cost for e in every)
+        if total < DEAR or len({e.data[:2] for e in every if e.kind == "load"}) > PLACES or draws(f):
+            return None
+        same = {a: sum(e.cost for e in every if a not in e.axes) for a in rows if self.size([a]) > 1}
+        best = max(same, key=lambda a: same[a], default=None)
+        return best if best is not None and 2 * same[best] >= total else None
 
     def _transpose(self, f: Fusion, order: list[Atom], v: Atom, across: Atom) -> Settled:
         walks = self.walks(f, v, across)

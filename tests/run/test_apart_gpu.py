@@ -299,3 +299,51 @@ def test_a_small_operand_is_not_worth_a_tile() -> None:
         got, graph = compiled(fn, x, decay)
         torch.testing.assert_close(got, fn(x, decay))
         assert family(graph.groups[0]) == expected
+
+
+def distances(a: torch.Tensor, b: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    """What two vectors make, summed up along both axes."""
+    d = (a[:, None] - b[None]).abs()
+    return d.mean(1), d.mean(0)
+
+
+def test_sums_along_both_axes_of_what_vectors_make() -> None:
+    a, b = torch.randn(50), torch.randn(70)
+    got, graph = compiled(distances, a, b)
+    torch.testing.assert_close(got, distances(a, b))
+    assert len(graph.groups) == 2
+    x = torch.randn(50, 70)
+    both = lambda x: (x.cos().mean(1), x.cos().mean(0))  # which share what is read
+    got, graph = compiled(both, x)
+    torch.testing.assert_close(got, both(x))
+    assert len(graph.groups) == 1
+
+
+def averaged(x: torch.Tensor) -> torch.Tensor:
+    return F.avg_pool2d(x.relu(), 3, 1, 1) * 2
+
+
+def enlarged(x: torch.Tensor) -> torch.Tensor:
+    return F.interpolate(x.relu(), scale_factor=2, mode="bilinear", align_corners=True) * 2
+
+
+def largest(x: torch.Tensor) -> torch.Tensor:
+    return F.max_pool2d(x.relu() + 1, 3, 2, 1) * 2
+
+
+@pytest.mark.parametrize("fn", [averaged, enlarged, largest])
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
+def test_what_costs_little_is_computed_wherever_a_window_reads_it(fn: Callable[..., Any], dtype: torch.dtype) -> None:
+    """Comparisons of positions and what finds a place do not count: they are needed to read what is stored, too."""
+    x = last(2, 3, 8, 10, dtype=dtype).contiguous()
+    got, graph = compiled(fn, x)
+    torch.testing.assert_close(got, fn(x), rtol=1e-5 if dtype is torch.float32 else 1e-2, atol=1e-5)
+    assert len(graph.groups) == 1
+
+
+def test_what_costs_much_is_stored() -> None:
+    dear = lambda x: F.avg_pool2d(torch.erf(x.sin()).exp(), 3, 1, 1) * 2
+    x = last(2, 3, 8, 10).contiguous()
+    got, graph = compiled(dear, x)
+    torch.testing.assert_close(got, dear(x))
+    assert len(graph.groups) == 2

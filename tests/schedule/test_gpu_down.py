@@ -107,6 +107,47 @@ def test_values_of_short_columns(dtype: DType, n: int, m: int) -> None:
     assert c.schedule.mode == "persistent" and c.schedule.col_threads <= 2
 
 
+def normalized(dtype: DType) -> object:
+    def program(b: Builder) -> Value:
+        x = b.cast(b.input(dtype, (K, N, M)), f32)
+        return b.cast(b.div(x, b.reduce("sum", b.mul(x, x), [1], keepdim=True)), dtype)
+
+    return program
+
+
+@pytest.mark.parametrize(
+    ("dtype", "n", "m", "want"),  # rows of a block, threads of each, columns of a thread, lanes
+    [
+        (f32, 128, 6494, (128, 4, 32, 1)),
+        (f32, 128, 6500, (128, 4, 32, 1)),  # vectors of 16 bytes are aligned, lines are not
+        (f32, 128, 6496, (8, 16, 8, 4)),  # lines are
+        (f32, 200, 6494, (64, 16, 13, 1)),
+        (f32, 64, 6494, (32, 16, 4, 1)),
+        (f32, 700, 6494, (8, 32, 11, 2)),  # too many to hold
+        (bf16, 128, 6492, (64, 8, 16, 2)),
+        (bf16, 128, 6494, (128, 8, 16, 2)),  # vectors of four bytes are broad in any case
+        (f32, 384, 479, (64, 16, 24, 1)),  # but where rows are few
+    ],
+)
+def test_held_rows_that_begin_within_lines(dtype: DType, n: int, m: int, want: tuple[int, int, int, int]) -> None:
+    s = planned(normalized(dtype), 64, n, m)
+    assert s.mode == "persistent" and (s.row_threads, s.col_threads, s.steps, s.lanes) == want
+
+
+@pytest.mark.parametrize("dtype", [f32, bf16], ids=str)
+def test_values_of_held_rows_that_begin_within_lines(dtype: DType) -> None:
+    small = Gpu((9, 0), 1, 1 << 20, 227 << 10)
+    c = check_gpu(graph_of(normalized(dtype)), {"k": 3, "n": 97, "m": 134}, gpu=small)  # type: ignore[arg-type]
+    assert (c.schedule.row_threads, c.schedule.lanes) == ((128, 1) if dtype is f32 else (64, 2))
+
+
+def test_few_columns_of_short_stretches_leave_no_threads_without_one() -> None:
+    """Rows of two, three columns: threads are side by side along the rows of several stretches."""
+    s = planned(largest, 128 * 4096, 3, 2)
+    assert (s.row_threads, s.col_threads) == (64, 4)
+    check_gpu(graph_of(largest), {"k": 70, "n": 3, "m": 2})
+
+
 def test_rows_of_narrow_vectors_are_cut_where_blocks_are_few() -> None:
     """One pass combines their moments, of which a thread asks for few bytes at a time."""
     for dtype, m in ((f32, 400), (bf16, 800)):

@@ -209,3 +209,24 @@ def test_operands_that_are_read_lane_by_lane_make_narrower_vectors(
     kernel = gpu_kernel(graph, {"k": 40000, "m": 1002 if dtype is bf16 else 1001}, H200)
     assert (kernel.schedule.lanes, kernel.schedule.steps) == (lanes, steps)
     check_gpu(graph, {"k": 8, "m": 18}, compiled=kernel)
+
+
+def mirrored(dtype: DType) -> object:
+    """Rows of planes at places that are the same in every plane: the neighbours of one are mirrored at both ends."""
+
+    def program(b: Builder) -> Value:
+        x = b.input(dtype, (K, 60))
+        at = b.abs(b.sub(b.iota((64,), 0), b.const(2, i64)))
+        at = b.sub(b.const(59, i64), b.abs(b.sub(b.const(59, i64), at)))
+        y = b.gather(x, [at], (K, 64), [("dim", 0), ("at", 0, (1,))])
+        w = b.cast(b.mul(b.sub(at, b.iota((64,), 0)), b.add(at, b.const(3, i64))), dtype)
+        return b.mul(y, b.div(b.exp(b.neg(w)), b.add(b.mul(w, w), b.const(1.0, dtype))))
+
+    return program
+
+
+def test_places_are_found_once_for_several_rows() -> None:
+    graph = graph_of(mirrored(f32))
+    c = gpu_kernel(graph, {"k": 600_000}, H200)
+    assert (c.schedule.repeat, c.schedule.repeats) == ("i0", 4)
+    check_gpu(graph, {"k": 7}, compiled=c)
