@@ -192,7 +192,7 @@ class Phase:
         self.picks = True  # sums of what is zero but at one place need no loop
         self.picked = False
         self.loose = False  # what is rounded in the program only, is marked where it becomes float32
-        self.ranges = unknown
+        self.ranges: Callable[[Value], Range | None] = unknown
         self.certain: set[Expr | None] = {None}  # masks that hold everywhere, or the kernel reports failure
 
     def run(self) -> Built:
@@ -274,8 +274,8 @@ class Phase:
         raise Refusal("scatter", f"{e.out} is read by the kernel that scatters into it")
 
     def place(self, at: Value, raw: Expr, extent: Ix, mask: Expr | None) -> tuple[Expr, Expr]:
-        """(an index `raw`, an element of `at`, counted from the front, whether it is below `extent`); adds the check that
-        it is, where `mask`, unless that is known."""
+        """(an index `raw`, which is an element of `at`, counted from the front, whether it is below `extent`); adds the
+        check that it is, where `mask`, unless that is known."""
         raw, known, size = sc.cast(raw, i64), self.ranges(at), extent.as_int()
         if known is not None and size is not None and 0 <= known[0] and known[1] < size:
             return raw, sc.const(True, bool_)

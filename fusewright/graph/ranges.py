@@ -1,5 +1,5 @@
-"""Between which numbers the elements of a value lie, as far as that follows from constants: enough to know that an index
-is inside a tensor, which need not be checked then.
+"""Between which numbers the elements of a value lie, as far as constants tell: enough to know that an index is inside a
+tensor, and need not be checked.
 
 Interval arithmetic (Moore, Interval Analysis, 1966) over the equations behind a value. Results of floating-point
 operations are wider than rounding, here or by approximations of ours, can make them.

@@ -60,8 +60,8 @@ def at_odds(f: Fusion, hint: Callable[[Ix], int]) -> bool:
 
 
 def share_little(f: Fusion) -> bool:
-    """Whether reductions along different axes share no tensor of all axes, nor random numbers: both are made of vectors,
-    which are read anew soon, while a block that has rows and holds sums of columns, too, has few registers left."""
+    """Whether reductions along different axes share no tensor of all axes, nor random numbers: both are made of
+    vectors, which are soon read again, while a block that has rows and holds sums of columns has few registers left."""
     ways = {frozenset(s.raxes) for s in f.reductions() if set(s.axes) | set(s.raxes) == set(f.axes)}
     if draws(f) or any(every_axis(o) >= set(f.axes) for _, o, _ in accesses(f)):
         return False

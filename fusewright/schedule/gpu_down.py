@@ -156,8 +156,8 @@ class Down(Runs):
     ) -> GpuSchedule | None:
         """Large blocks, in narrow vectors, that hold rows which do not begin with lines of the caches: of narrow blocks
         much of what is read, in parts of lines at both ends, is what their neighbours want, and what is written there
-        is a part of a line. None: rows begin with lines, are few, or do not fit. (Of twelve shapes on an H100 these were
-        1.07 to 1.45 times as fast as blocks of one line.)"""
+        is a part of a line. None: rows begin with lines, are few, or do not fit. (Of twelve shapes on an H100 these
+        were 1.07 to 1.45 times as fast as blocks of one line.)"""
         nc, itemsize = self.size(cols), size // base.lanes
         if all(multiple(o.without(unit), LINE // itemsize, self.hint) for _, o, _ in accesses(f) if unit in o.axes()):
             return None

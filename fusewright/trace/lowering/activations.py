@@ -13,7 +13,6 @@ import numpy as np
 import torch
 
 from ...core.dtypes import f16
-from ...core.errors import Refusal
 from ...graph.builder import Builder
 from ...graph.ir import Value
 from .common import compute, exact, finish, in_range, like
