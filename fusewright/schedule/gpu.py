@@ -201,7 +201,7 @@ class _Planner(Down):
             1 << (steps.bit_length() - 1),
             aligned=aligned if lanes > 1 else frozenset(),
         )
-        return self._scanned_chunks(f, s, -(-nr // rt), -(-nc // lanes)) or (f, s, {})
+        return self._scanned_chunks(f, s, -(-nr // rt), -(-nc // lanes), nc * rt if unit in rows else nc) or (f, s, {})
 
     def _rows_shared(self, f: Fusion, count: int, unit: Atom) -> int:
         """How many of so many rows, neighbours in memory, a block has whose threads share them: fewer where these make
@@ -212,9 +212,9 @@ class _Planner(Down):
             rt //= 2
         return rt
 
-    def _scanned_chunks(self, f: Fusion, s: GpuSchedule, tiles: int, vectors: int) -> Settled | None:
-        """Few long rows, cut over blocks: None where they are not."""
-        if tiles >= self.gpu.sms or vectors * s.lanes < CHUNK or s.col_threads == 1:
+    def _scanned_chunks(self, f: Fusion, s: GpuSchedule, tiles: int, vectors: int, points: int) -> Settled | None:
+        """Few long rows, cut over blocks: None where they are not. `points`: of the rows that a block has."""
+        if tiles >= self.gpu.sms or points < CHUNK or s.col_threads == 1:
             return None
         if why := whole_scans(f):
             if any(x.monoid in ORDERED for x in f.scans()):

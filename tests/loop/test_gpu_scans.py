@@ -206,7 +206,7 @@ def test_nan_and_infinity(program: object, special: float) -> None:
         (along, 100000, 4096, (1, 128)),  # rows for all processors
         (along, 100000, 16, (32, 4)),
         (down, 1000, 100000, (256, 1)),  # a thread for each row
-        (down, 30000, 3, (4, 64)),  # threads share rows, side by side
+        (down, 5000, 3, (4, 64)),  # threads share rows, side by side
         (down, 1000, 16000, (32, 8)),
         (down, 1000, 8000, (16, 16)),  # two sectors of memory
         (flat, 1, 20000, (1, 512)),
@@ -224,6 +224,8 @@ def test_schedules(program: object, n: int, m: int, threads: tuple[int, int]) ->
         (along, 3, 1 << 20, (1, 128), 352),
         (along, 100, 1 << 16, (1, 128), 10),
         (down, 1 << 20, 3, (4, 32), 1024),
+        (down, 1 << 14, 1024, (32, 4), 33),  # of which a block has many side by side
+        (down, 1024, 64, (32, 4), 64),
         (down, 1 << 20, 16, (16, 8), 1024),
         (flat, 1, 1 << 22, (1, 128), 1024),
         (flat, 1, 1 << 15, (1, 128), 16),  # as many blocks as have something to do

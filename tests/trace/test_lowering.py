@@ -444,7 +444,7 @@ case(
 case("moments of one", lambda x: (x.var(), x.std(0, correction=0)), "o")
 case(
     "norms",
-    lambda x: [aten.linalg_vector_norm(x, p, [1]) for p in (0, 1, 2, 3, 0.5, float("inf"), -float("inf"))],
+    lambda x: [aten.linalg_vector_norm(x, p, [1]) for p in (0, 1, 2, 3, 4, 0.5, float("inf"), -float("inf"))],
     "c",
     (torch.float32, torch.float64),
 )

@@ -242,6 +242,14 @@ def _std_mean(
 # --- norms and log-sum-exp -------------------------------------------------------------------------
 
 
+def _magnitude_to(b: Builder, v: Value, order: float) -> Value:
+    """|v| to a power: products, which are exact to a rounding or two, where those are few."""
+    if order not in (3, 4):
+        return b.pow(b.abs(v), like(b, v, order))
+    square = b.mul(v, v)
+    return b.mul(square, b.abs(v) if order == 3 else square)
+
+
 @lower(aten.linalg_vector_norm.default)
 def _vector_norm(
     ctx: Context, x: Value, order: Any = 2, dim: Any = None, keepdim: bool = False, *, dtype: Any = None
@@ -258,8 +266,7 @@ def _vector_norm(
     elif math.isinf(order):
         out = b.reduce("max" if order > 0 else "min", b.abs(v), axes, keepdim)
     else:
-        total = b.reduce("sum", b.pow(b.abs(v), like(b, v, order)), axes, keepdim)
-        out = b.pow(total, like(b, v, 1 / order))
+        out = b.pow(b.reduce("sum", _magnitude_to(b, v, order), axes, keepdim), like(b, v, 1 / order))
     return finish(ctx, out)
 
 
