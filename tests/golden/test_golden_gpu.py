@@ -73,7 +73,7 @@ GOLDENS: dict[str, tuple[Program, tuple[int, int], str]] = {
     "group_norm_last": (interleave.group_norm(BY_NAME["bf16"], 16, 8), (4, 4096), "persistent"),
     "cumulative": (cases.cumulative, (64, 8192), "loop"),
     "cumulative_down": (scans.down, (100, 16384), "loop"),
-    "cumulative_down_shared": (scans.down, (4000, 200), "loop"),
+    "cumulative_down_shared": (scans.down, (1000, 200), "loop"),
     "cumulative_split": (scans.peaks, (2, 40000), "split"),
     "embedding_backward": (scatters.embedding_backward, (100, 768), "collect"),
     "scatter_add": (cases.scatter_add, (40, 50), "collect"),
