@@ -63,7 +63,9 @@ class Options:
     pool: bool = _option(True, "switch", "Reuse the memory of large CPU tensors once they are dead.")
     streaming: bool = _code_switch("Write outputs larger than the last-level cache with non-temporal stores.")
     overwrite: bool = _option(True, "switch", "Let an output take over the memory of an input that dies in its kernel.")
-    inplace: bool = _code_switch("Write what is copied into an input, or into part of it, there directly.")
+    inplace: bool = _code_switch(
+        "Write what is copied into an input, or into part of it, there directly; change dead tensors without a copy."
+    )
     kernel_reuse: bool = _option(True, "switch", "Groups whose kernels are the same share one; off: each has its own.")
     guards: bool = _option(
         True, "switch", "Copy arguments whose strides are not those of the trace; off: trust them (for tests)."

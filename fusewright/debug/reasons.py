@@ -84,6 +84,7 @@ class Reasons:
         self.group_of = {u: k for k, x in enumerate(g.grouping.groups) for u in x.units}
         self.owner: dict[Value, int] = {v: u.index for u in self.units for v in u.results}
         self.into, self.dropped = inplace.assign(self.plans, g.traced)
+        self.in_place = g.plan.in_place
         self.inlined: dict[int, list[str]] = {}
         for p in self.plans:
             if p.ours:
@@ -99,7 +100,8 @@ class Reasons:
         out = []
         for u, node in zip(self.units, self.traced.nodes, strict=True):
             place, kernels, reason = self.placement(u)
-            reason = "; ".join(filter(None, (reason, *self.traced.notes.get(node, ()))))  # what executors said
+            there = "in the memory of its operand, which nothing reads afterwards" if node in self.in_place else ""
+            reason = "; ".join(filter(None, (reason, there, *self.traced.notes.get(node, ()))))  # what executors said
             reads = tuple(dict.fromkeys(n.name for n in node.all_input_nodes))
             prims = tuple(eqns.get(u.index, ()))
             out.append(

@@ -28,7 +28,7 @@ from ..index.layout import product, row_major
 from ..loop.lower import Kernel
 from ..loop.overwrite import overwritable
 from ..schedule.cpu import Schedule
-from . import direct, inplace, internals, plan_eager, plan_head, pool, reuse, views
+from . import changed_copies, direct, inplace, internals, plan_eager, plan_head, pool, reuse, views
 from .chance import Chance
 from .kernels import CompiledKernel, size_table
 from .launch import bump, number, restride, threads, watched
@@ -75,13 +75,15 @@ class GroupPlan:
 
 @dataclass(slots=True)
 class Plan:
-    """A compiled graph. `traced` is the trace layer's `Traced`; `graphs`: how it runs from CUDA graphs, if it may."""
+    """A compiled graph. `traced` is the trace layer's `Traced`; `in_place`: nodes that torch runs in the memory of an
+    operand (`changed_copies.py`); `graphs`: how it runs from CUDA graphs, if it may."""
 
     traced: Any
     groups: list[GroupPlan]
     refused: list[Refused]
     name: str
     source: str = field(default="", init=False)
+    in_place: set[Node] = field(default_factory=set, init=False)
     graphs: cuda_graphs.Graphs | cuda_graphs.Unrecorded | None = field(default=None, init=False)
 
     def callable(self) -> Callable[[list[Any]], list[Any]]:
@@ -103,6 +105,7 @@ class _Action:
     reads: set[str]
     writes: set[str]
     chances: list[Chance] = field(default_factory=list)
+    node: Node | None = None  # that torch runs
 
 
 class _Writer:
@@ -143,7 +146,7 @@ class _Writer:
         o = current()
         self.into, self.dropped = inplace.assign(plan.groups, plan.traced) if o.inplace else ({}, set())
         self.dropped |= inplace.there_already(plan.traced)
-        self.overwrite, self.guards = o.overwrite, o.guards
+        self.inplace, self.overwrite, self.guards = o.inplace, o.overwrite, o.guards
         self.backward = any(n.name.startswith("tangents") for n in plan.traced.module.graph.nodes)
         self.unit_of = {n: k for k, n in enumerate(self.traced.nodes)}
         self.storages = views.storages(self)
@@ -188,6 +191,8 @@ class _Writer:
         for k, a in enumerate(self.actions):
             for v in a.reads | a.writes:
                 last[v] = k
+        if self.inplace:
+            changed_copies.write_in_place(self, last)
         dead: dict[int, list[str]] = {}
         for v, k in last.items():
             dead.setdefault(k, []).append(v)
@@ -256,7 +261,8 @@ class _Writer:
                 self.node(self.traced.nodes[p])
         self.emitted.add(n)
         reads = {a.name for a in operands if a.op != "get_attr"}
-        self.actions.append(_Action([f"{n.name} = {known or self.call(n)}"], reads, {n.name}))
+        called = None if known else n
+        self.actions.append(_Action([f"{n.name} = {known or self.call(n)}"], reads, {n.name}, node=called))
         if self.traced.graph.units[self.unit_of[n]].kind == "torch":
             count("opaque_calls")
         self.bind(n)
