@@ -9,6 +9,7 @@ import torch
 import torch.nn.functional as F
 
 import fusewright
+from fusewright.run import devices
 
 pytestmark = pytest.mark.usefixtures("either")
 
@@ -62,15 +63,108 @@ def test_windows_of_all_kinds(arguments: dict[str, Any]) -> None:
     compare(torch.randn(2, 3, 8, 9), **arguments)
 
 
+def test_what_stays_whole() -> None:
+    compare(torch.randn(2, 3, 7, 9), 6, apart=False)
+
+
+def gradients(rank: int, x: torch.Tensor, *how: Any, apart: bool = True, forward: bool = True) -> None:
+    """Of an average pooling: eager's, bit for bit, and no operation is left to torch."""
+    pool = getattr(F, f"avg_pool{rank}d")
+
+    def f(x: torch.Tensor) -> torch.Tensor:
+        return torch.relu(pool(x * 2, *how) * 2)
+
+    torch._dynamo.reset()
+    x = x.detach().requires_grad_()
+    report = fusewright.explain(torch.compile(f, backend="fusewright"), x)
+    left = [o.target for g in report.graphs for o in g.operations if o.place == "torch"]
+    assert (not any(f"avg_pool{rank}d_backward" in t for t in left)) == apart
+    assert (not any(f"avg_pool{rank}d.default" in t for t in left)) == forward
+    torch._dynamo.reset()
+    got, want = torch.compile(f, backend="fusewright")(x), f(x)
+    assert got.stride() == want.stride() and torch.equal(got, want)
+    grad = torch.randn_like(want)
+    mine, theirs = (torch.autograd.grad(y, x, grad)[0] for y in (got, want))
+    assert mine.dtype == theirs.dtype and mine.stride() == theirs.stride()
+    if x.dtype is torch.bfloat16:
+        exact = torch.autograd.grad(f(x.double()), x, grad.double())[0]
+        assert (mine - exact).abs().max() <= 1.5 * (theirs - exact).abs().max()
+    else:
+        assert torch.equal(mine, theirs)
+
+
+# kernel, stride, padding, whether the last windows may reach over the end, whether padding counts, divisor
+GRADIENTS = [
+    (2, 2, 0, False, True, None),
+    (3, 2, 1, False, True, None),
+    (3, 2, 1, False, False, None),
+    (3, 1, 1, False, False, None),
+    ((2, 3), (1, 2), (1, 0), False, True, None),
+    ((3, 2), (2, 1), (1, 1), False, False, None),
+    (2, 2, 1, False, True, 3),
+    ((1, 5), (3, 2), (0, 2), False, True, None),
+    (2, 4, 0, False, True, None),
+    (2, 2, 0, True, True, None),
+    (3, 2, 1, True, True, None),
+    (3, 2, 1, True, False, None),
+    ((3, 2), (2, 3), (1, 0), True, False, 5),
+]
+
+
+def on_a_gpu(x: torch.Tensor) -> bool:
+    return devices.driver_for(x.device) is not None
+
+
+@pytest.mark.every(3)
+@pytest.mark.parametrize("how", GRADIENTS)
+def test_gradients_of_windows_of_all_kinds(how: tuple[Any, ...]) -> None:
+    kernel, stride = ((n, n) if isinstance(n, int) else n for n in how[:2])
+    for shape, dtype in (((2, 3, 8, 9), torch.float32), ((3, 11, 6), torch.float64)):
+        x = torch.randn(shape, dtype=dtype)
+        divides = stride[1] > 2 or kernel[1] > stride[1] > 1
+        gradients(2, x, *how, apart=on_a_gpu(x) or not divides)
+    gradients(2, torch.randn(2, 16, 8, 9).contiguous(memory_format=LAST), *how)
+
+
+def test_gradients_of_many_windows_stay_whole_on_cpus() -> None:
+    x = torch.randn(2, 16, 8, 9).contiguous(memory_format=LAST)
+    gradients(2, x, 5, 2, apart=on_a_gpu(x))
+
+
+def test_gradients_of_large_windows_side_by_side() -> None:
+    """Of which the forward pass is PyTorch's."""
+    x = torch.randn(2, 3, 13, 14)
+    gradients(2, x, 6, apart=on_a_gpu(x), forward=False)
+    gradients(2, x.contiguous(memory_format=LAST), 6, forward=False)
+
+
+def test_gradients_of_16_bits_are_rounded_once() -> None:
+    gradients(2, torch.randn(2, 3, 8, 9, dtype=torch.bfloat16), 3, 1, 1)
+
+
 @pytest.mark.parametrize(
-    "arguments",
+    "how",
     [
-        {"kernel_size": 2, "ceil_mode": True},
-        {"kernel_size": 6},
+        (2, 2, 0, False, True, None),
+        (3, 1, 1, False, False, None),
+        ((2, 3, 1), (1, 2, 1), (1, 1, 0), True, False, None),
+        ((3, 2, 2), 2, 0, True, True, None),
+        ((2, 1, 2), (2, 2, 1), 0, False, True, 7),
     ],
 )
-def test_what_stays_whole(arguments: dict[str, Any]) -> None:
-    compare(torch.randn(2, 3, 7, 9), **arguments, apart=False)
+def test_gradients_of_volumes(how: tuple[Any, ...]) -> None:
+    for x in (torch.randn(2, 3, 5, 6, 7), torch.randn(2, 6, 4, 5)):
+        gradients(3, x, *how)
+    gradients(3, torch.randn(2, 3, 5, 6, 7).contiguous(memory_format=torch.channels_last_3d), *how)
+
+
+def test_windows_that_reach_over_the_end() -> None:
+    for window in ((2, 2, 0), (3, 2, 1), ((2, 3), (3, 2), (1, 0))):
+        how: dict[str, Any] = dict(zip(("kernel_size", "stride", "padding"), window, strict=True))
+        torch._dynamo.reset()
+        compare(torch.randn(2, 3, 7, 9), **how, ceil_mode=True)
+        torch._dynamo.reset()
+        compare(torch.randn(2, 3, 8, 8, dtype=torch.bfloat16), **how, ceil_mode=True, count_include_pad=False)
 
 
 def test_without_a_batch() -> None:
@@ -124,3 +218,38 @@ def test_adaptive_windows() -> None:
         torch.testing.assert_close(got, want)
         grad = torch.randn_like(want)
         torch.testing.assert_close(*(torch.autograd.grad(y, x, grad)[0] for y in (got, want)))
+
+
+@pytest.mark.parametrize("last", [False, True])
+def test_gradients_of_adaptive_windows(last: bool) -> None:
+    """Of one size: eager's bits."""
+    for rank, shape, size in ((2, (2, 16, 8, 6), (4, 2)), (3, (2, 16, 4, 6, 4), (2, 2, 2)), (2, (2, 16, 6, 3), (2, 3))):
+        x = torch.randn(shape)
+        if last:
+            x = x.contiguous(memory_format=LAST if rank == 2 else torch.channels_last_3d)
+        x.requires_grad_()
+        pool = getattr(F, f"adaptive_avg_pool{rank}d")
+
+        def f(x: torch.Tensor, pool: Any = pool, size: Any = size) -> torch.Tensor:
+            return torch.relu(pool(x * 2, size) * 2)
+
+        torch._dynamo.reset()
+        report = fusewright.explain(torch.compile(f, backend="fusewright"), x)
+        assert not [o.target for g in report.graphs for o in g.operations if "avg_pool" in o.target]
+        torch._dynamo.reset()
+        got, want = torch.compile(f, backend="fusewright")(x), f(x)
+        assert torch.equal(got, want) and got.stride() == want.stride()
+        grad = torch.randn_like(want)
+        mine, theirs = (torch.autograd.grad(y, x, grad)[0] for y in (got, want))
+        assert torch.equal(mine, theirs) and mine.stride() == theirs.stride()
+
+
+def test_a_batch_that_varies() -> None:
+    f = torch.compile(lambda x: torch.sin(F.avg_pool2d(x, 3, 1, 1, count_include_pad=False)), backend="fusewright")
+    for n in (4, 2, 7):
+        x = torch.randn(n, 3, 6, 7)
+        torch._dynamo.mark_dynamic(x, 0)
+        x.requires_grad_()
+        got, want = f(x), torch.sin(F.avg_pool2d(x, 3, 1, 1, count_include_pad=False))
+        torch.testing.assert_close(got, want)
+        torch.testing.assert_close(*(torch.autograd.grad(y.sum(), x)[0] for y in (got, want)))
