@@ -73,6 +73,23 @@ def col2im(
     return _own(fold(wide, kernel, size, dilation, padding, stride, windows=True).to(x.dtype), x)
 
 
+def unfold_backward(grad: torch.Tensor, size: Sequence[int], dim: int, length: int, step: int) -> Any:
+    """aten.unfold_backward: what elements of a tensor of `size` get of the windows along `dim` that hold them.
+
+    `grad`: (..., windows, ..., length).
+    """
+    d = dim + len(size) if dim < 0 else dim
+    if not size or not grad.is_floating_point() or devices.unsupported(grad.device):
+        return NotImplemented
+    if not all(isinstance(n, int) and n > 0 for n in (length, step)) or not few([length], [1], [step]):
+        return NotImplemented
+    if step > 1 and d == len(size) - 1 and devices.driver_for(grad.device) is None:
+        return NotImplemented  # as above
+    wide = grad.to(torch.promote_types(grad.dtype, torch.float32)).movedim(d, -1)
+    out = fold(wide, [length], [size[d]], [1], [0], [step], windows=True).to(grad.dtype)
+    return _own(out.movedim(-1, d).contiguous(), grad)
+
+
 def _own(out: torch.Tensor, x: torch.Tensor) -> torch.Tensor:
     """`out` as a tensor of its own, like eager's, also where nothing has moved and it is a view of `x`."""
     mine, given = (t.untyped_storage()._cdata for t in (out, x))
@@ -169,6 +186,10 @@ def _suits(x: torch.Tensor, pairs: Sequence[Sequence[int]], rank: int) -> bool:
     return x.dim() in (rank, rank + 1) and positive and some and min(padding) >= 0 and all(len(p) == 2 for p in pairs)
 
 
-TABLE: dict[Any, Callable[..., Any]] = {aten.im2col.default: im2col, aten.col2im.default: col2im}
+TABLE: dict[Any, Callable[..., Any]] = {
+    aten.im2col.default: im2col,
+    aten.col2im.default: col2im,
+    aten.unfold_backward.default: unfold_backward,
+}
 
 __all__ = ["TABLE", "few", "fold"]

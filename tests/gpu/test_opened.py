@@ -149,3 +149,60 @@ def test_draws(dtype: torch.dtype) -> None:
 def test_magnitudes() -> None:
     close(lambda x: torch.fft.rfft(x * 2).abs() * 2 + 100, some(100, 1000))
     close(lambda x: torch.view_as_real(torch.polar(x.exp(), x) * torch.complex(x, x + 1)) + 10, some(100, 1000))
+
+
+def gradients(fn: Callable[..., torch.Tensor], x: torch.Tensor, *more: torch.Tensor) -> None:
+    """As `close`, of the result and of the gradient of `x`."""
+    grad: list[torch.Tensor] = []
+
+    def both(f: Callable[..., torch.Tensor], x: torch.Tensor) -> torch.Tensor:
+        x = x.detach().requires_grad_()
+        out = f(x, *(t.to(x.dtype) for t in more))
+        if not grad:
+            grad.append(torch.randn_like(out))
+        (got,) = torch.autograd.grad(out, x, grad[0].to(out.dtype))
+        return torch.cat([out.detach().flatten(), got.flatten()])
+
+    want, exact = both(fn, x), both(fn, x.double())
+    got = both(torch.compile(fn, backend="fusewright", fullgraph=True), x)
+    mine, theirs = ((t.double() - exact).square().mean().sqrt() for t in (got, want))
+    assert mine <= 1.2 * theirs + 1e-7, (mine, theirs)
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
+@pytest.mark.parametrize(
+    "fn",
+    [
+        lambda x: F.unfold(x.cos(), 3, padding=1) * 2,
+        lambda x: F.unfold(x.cos(), 3, dilation=2, stride=2) * 2,
+        lambda x: F.fold(x.cos().reshape(2, 27, 440), (22, 24), 3) * 2,
+        lambda x: F.avg_pool2d(x.relu(), 3, 1, 1) * 2,
+        lambda x: F.avg_pool2d(x.relu(), 3, 2, 1, count_include_pad=False, ceil_mode=True) * 2,
+        lambda x: F.avg_pool3d(x.relu(), 2) * 2,
+        lambda x: F.max_pool2d(x.relu() + 1, 3, 2, 1) * 2,
+        lambda x: F.interpolate(x.relu(), scale_factor=2, mode="bilinear", align_corners=True) * 2,
+        lambda x: F.interpolate(x.relu(), size=(45, 29), mode="bicubic") * 2,
+        lambda x: F.pad(x.relu(), (1, 2, 3, 1), mode="reflect") * 2,
+        lambda x: x.cos().unfold(-1, 4, 2) * 2,
+        lambda x: F.local_response_norm(x * 2, 3) * 2,
+    ],
+)
+def test_windows_and_their_gradients(fn: Callable[[torch.Tensor], torch.Tensor], dtype: torch.dtype) -> None:
+    gradients(fn, some(2, 6, 44, 45, dtype=dtype))
+
+
+def test_losses_and_norms() -> None:
+    x, t = some(300, 517), torch.rand(300, 517, device="cuda")
+    gradients(lambda x, t: F.binary_cross_entropy_with_logits(x * 2, t), x, t)
+    gradients(lambda x: F.logsigmoid(x * 2), x)
+    gradients(lambda x: torch.linalg.vector_norm(x * 2, 3, -1), x)
+    gradients(lambda x: (x[:, 0][:, None] - x[0]).abs().mean(-1), x)
+    gradients(lambda x: F.normalize(x.view(3, 100, 517), dim=1), x)
+    gradients(lambda x: x.cumsum(0), some(16384, 40))
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
+def test_changed_copies(dtype: torch.dtype) -> None:
+    x, s, i = some(300, 64, dtype=dtype), some(300, 9, dtype=dtype), torch.randint(0, 64, (300, 9), device="cuda")
+    close(lambda x, i, s: (x * 2).scatter(1, i[:, :1], s.exp()) * 2, x, i, s)
+    close(lambda x, i, s: (x * 2).index_put((torch.arange(64, device=i.device),), s.exp()) * 2, x, i, x[:64])

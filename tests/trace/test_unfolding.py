@@ -13,6 +13,7 @@ import torch.nn.functional as F
 import fusewright
 from fusewright.run import devices
 from fusewright.trace.unfolding import fold
+from tests.support import counted, counters
 
 pytestmark = pytest.mark.usefixtures("strict")
 
@@ -237,3 +238,38 @@ def test_what_eager_refuses_is_refused(fn: Callable[[torch.Tensor], torch.Tensor
         fn(x)
     with pytest.raises(Exception, match=r"RuntimeError|padding"):
         torch.compile(lambda x: fn(x + 1), backend="fusewright")(x)
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.bfloat16])
+@pytest.mark.parametrize(("size", "step"), [(4, 1), (3, 3), (4, 2), (5, 2), (2, 3), (1, 1), (7, 4)])
+@pytest.mark.parametrize("dim", [0, 1, -1])
+def test_gradients_of_windows_of_a_tensor(dim: int, size: int, step: int, dtype: torch.dtype, either: None) -> None:
+    def f(x: torch.Tensor) -> torch.Tensor:
+        return torch.sin(torch.cos(x).unfold(dim, size, step))
+
+    left = step > 1 and dim == -1 and devices.driver_for(torch.device("cpu")) is None
+    x = torch.randn(9, 8, 11).to(dtype)
+    a, b = (x.clone().requires_grad_() for _ in range(2))
+    before = counters()
+    got, want = torch.compile(f, backend="fusewright")(a), f(b)
+    grad = torch.randn_like(want)
+    got.backward(grad)
+    want.backward(grad)
+    assert (counted(before)["opaque_calls"] > 0) == left
+    assert a.grad is not None and b.grad is not None and a.grad.stride() == b.grad.stride()
+    if dtype is torch.bfloat16:  # eager's kernel rounds each sum
+        exact = x.double().requires_grad_()
+        f(exact).backward(grad.double())
+        assert (a.grad - exact.grad).square().mean() <= (b.grad - exact.grad).square().mean()
+    else:
+        torch.testing.assert_close(a.grad, b.grad, rtol=1e-6, atol=1e-6)
+
+
+def test_gradients_of_windows_of_varying_sizes(either: None) -> None:
+    f = lambda x: torch.sin(torch.cos(x).unfold(0, 3, 1))
+    compiled = torch.compile(f, backend="fusewright", dynamic=True)
+    for n in (9, 5, 3):
+        x, y = (torch.ones(n, 4).requires_grad_() for _ in range(2))
+        compiled(x).sum().backward()
+        f(y).sum().backward()
+        torch.testing.assert_close(x.grad, y.grad)
