@@ -151,15 +151,15 @@ class Down(Runs):
             return None
         return replace(base, row_threads=n, col_threads=1024 // n)
 
-    def _within_lines(
+    def _within_sectors(
         self, f: Fusion, base: GpuSchedule, rows: list[Atom], cols: list[Atom], unit: Atom, size: int
     ) -> GpuSchedule | None:
-        """Large blocks, in narrow vectors, that hold rows which do not begin with lines of the caches: of narrow blocks
-        much of what is read, in parts of lines at both ends, is what their neighbours want, and what is written there
-        is a part of a line. None: rows begin with lines, are few, or do not fit. (Of twelve shapes on an H100 these
+        """Large blocks, in narrow vectors, that hold rows which do not begin with sectors of memory: of narrow blocks
+        much of what is read, in parts of sectors at both ends, is what their neighbours want, and what is written there
+        is a part of a sector. None: rows begin with sectors, are few, or do not fit. (Of twelve shapes on an H100 these
         were 1.07 to 1.45 times as fast as blocks of one line.)"""
         nc, itemsize = self.size(cols), size // base.lanes
-        if all(multiple(o.without(unit), LINE // itemsize, self.hint) for _, o, _ in accesses(f) if unit in o.axes()):
+        if all(multiple(o.without(unit), SECTOR // itemsize, self.hint) for _, o, _ in accesses(f) if unit in o.axes()):
             return None
         lanes = min(base.lanes, max(1, WORD // itemsize))
         words = lanes * self._words(f, set(cols))[0]
@@ -251,7 +251,7 @@ class Down(Runs):
         rt, ct = base.row_threads, base.col_threads
         broad = self._broad(self.size([unit]) // lanes, size, vectors)
         if not moments and (size >= PART or broad <= WARP):
-            inside = self._within_lines(f, base, rows, cols, unit, size)
+            inside = self._within_sectors(f, base, rows, cols, unit, size)
             if inside is not None:
                 return inside
         ways: list[tuple[int, int, int]] = []  # vectors of rows, blocks that share them, threads of a row

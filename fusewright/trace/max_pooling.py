@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import product
 from math import prod
-from typing import Any, NamedTuple
+from typing import Any
 
 import torch
 import torch.nn.functional as F
@@ -23,7 +23,7 @@ from torch.fx import GraphModule, Node
 from torch.utils.checkpoint import CheckpointPolicy
 
 from ..run import devices
-from .pooling import elements
+from .pooling import Windows, elements
 from .rewriting import arguments, inline, replace, tidy
 
 aten = torch.ops.aten
@@ -34,14 +34,8 @@ _RANK = {aten.max_pool2d_with_indices.default: 2, aten.max_pool3d_with_indices.d
 _BACKWARD = (aten.max_pool2d_with_indices_backward.default, aten.max_pool3d_with_indices_backward.default)
 
 
-class Windows(NamedTuple):
-    """A pooling: for each of its dimensions, extents of operand and result, window, stride and padding."""
-
-    size: tuple[int, ...]
-    out: tuple[int, ...]
-    kernel: tuple[int, ...]
-    stride: tuple[int, ...]
-    pad: tuple[int, ...]
+class Numbered(Windows):
+    """A pooling, and numbers of the elements of its windows."""
 
     @property
     def rank(self) -> int:
@@ -74,7 +68,7 @@ def open_max_pooling(gm: GraphModule) -> None:
         tidy(gm)
 
 
-def _windows(n: Node) -> Windows | None:
+def _windows(n: Node) -> Numbered | None:
     """What a pooling does; None where it stays whole."""
     x, kernel, *rest = arguments(n)
     val, rank = x.meta["val"], _RANK[n.target]  # type: ignore[index]
@@ -82,27 +76,27 @@ def _windows(n: Node) -> Windows | None:
     size, out = (tuple(v.shape[-rank:]) for v in (val, n.meta["val"][0]))
     if not all(isinstance(s, int) and s > 0 for s in (*val.shape, *out)) or any(d != 1 for d in dilation):
         return None
-    w = Windows(size, out, *(tuple(a) * (rank if len(a) == 1 else 1) for a in (kernel, stride or kernel, pad)))
+    w = Numbered(size, out, *(tuple(a) * (rank if len(a) == 1 else 1) for a in (kernel, stride or kernel, pad)))
     if not val.is_floating_point() or devices.unsupported(val.device) or _vectorized(val, w):
         return None
     return w if prod(w.kernel) <= MOST and w.step(-1) <= 128 else None
 
 
-def _vectorized(x: torch.Tensor, w: Windows) -> bool:
+def _vectorized(x: torch.Tensor, w: Numbered) -> bool:
     """Whether PyTorch's kernel has lanes along channels and compares much: of contiguous memory its kernels on a CPU go
     point by point."""
     last = suggest_memory_format(x) is not torch.contiguous_format
     return last and prod(w.kernel) > LANES and devices.driver_for(x.device) is None
 
 
-def _scatters(x: torch.Tensor, w: Windows) -> bool:
+def _scatters(x: torch.Tensor, w: Numbered) -> bool:
     """Whether the gradient is PyTorch's scatter: lanes along a line would have to divide to find their windows."""
     contiguous = suggest_memory_format(x) is torch.contiguous_format
     between = any(1 < s < k for s, k in zip(w.stride, w.kernel, strict=True))
     return contiguous and between and devices.driver_for(x.device) is None
 
 
-def _open(n: Node, w: Windows) -> None:
+def _open(n: Node, w: Numbered) -> None:
     with n.graph.inserting_before(n):
         largest, at = inline(n, lambda x: forward(x, w), n.args[0])
     if _strides(largest) != n.meta["val"][0].stride():
@@ -124,7 +118,7 @@ def _open(n: Node, w: Windows) -> None:
             replace(user, places)
 
 
-def forward(x: torch.Tensor, w: Windows) -> tuple[torch.Tensor, torch.Tensor]:
+def forward(x: torch.Tensor, w: Numbered) -> tuple[torch.Tensor, torch.Tensor]:
     """The largest element of each window, and as a byte which element of the window that is."""
     beyond = [(o - 1) * s + k - size - p for size, o, k, s, p in zip(*w, strict=True)]
     pads = [(p, max(b, 0)) for p, b in zip(w.pad, beyond, strict=True)]
@@ -140,7 +134,7 @@ def forward(x: torch.Tensor, w: Windows) -> tuple[torch.Tensor, torch.Tensor]:
     return largest.contiguous(memory_format=form), at.contiguous(memory_format=form)
 
 
-def _first(x: torch.Tensor, w: Windows) -> torch.Tensor:
+def _first(x: torch.Tensor, w: Numbered) -> torch.Tensor:
     """The first element of each window that is no padding: what stays if all are minus infinity."""
     at = torch.zeros((), dtype=torch.int8, device=x.device)
     for d in range(w.rank):
@@ -150,7 +144,7 @@ def _first(x: torch.Tensor, w: Windows) -> torch.Tensor:
     return at
 
 
-def indices(at: torch.Tensor, w: Windows) -> torch.Tensor:
+def indices(at: torch.Tensor, w: Numbered) -> torch.Tensor:
     """Positions in the operand, counted along its pooled dimensions, of what `forward` says."""
     out = torch.zeros((), dtype=torch.int64, device=at.device)
     for d in range(w.rank):
@@ -160,7 +154,7 @@ def indices(at: torch.Tensor, w: Windows) -> torch.Tensor:
     return out.contiguous(memory_format=suggest_memory_format(at))
 
 
-def backward(grad: torch.Tensor, at: torch.Tensor, w: Windows) -> torch.Tensor:
+def backward(grad: torch.Tensor, at: torch.Tensor, w: Numbered) -> torch.Tensor:
     """The gradient of the operand, from that of the result."""
     wide = _around(grad.to(torch.promote_types(grad.dtype, torch.float32)), 0.0, w)
     which = _around(at, -1, w)
@@ -174,7 +168,7 @@ def backward(grad: torch.Tensor, at: torch.Tensor, w: Windows) -> torch.Tensor:
     return total.to(grad.dtype).contiguous(memory_format=suggest_memory_format(grad))
 
 
-def _around(t: torch.Tensor, value: float, w: Windows) -> torch.Tensor:
+def _around(t: torch.Tensor, value: float, w: Numbered) -> torch.Tensor:
     """`t` with windows before and behind it, to which positions near the ends would belong."""
     pads = []
     for d in reversed(range(w.rank)):
@@ -183,7 +177,7 @@ def _around(t: torch.Tensor, value: float, w: Windows) -> torch.Tensor:
     return F.pad(t, pads, value=value) if any(pads) else t
 
 
-def _windows_of(t: torch.Tensor, back: tuple[int, ...], w: Windows) -> torch.Tensor:
+def _windows_of(t: torch.Tensor, back: tuple[int, ...], w: Numbered) -> torch.Tensor:
     """For each position of the operand, what `t`, see `_around`, has for the window `back` before the last."""
     for d in range(w.rank):
         dim, step = t.dim() - w.rank + d, w.stride[d]
@@ -195,7 +189,7 @@ def _windows_of(t: torch.Tensor, back: tuple[int, ...], w: Windows) -> torch.Ten
     return t
 
 
-def _line(size: int, d: int, w: Windows, like: torch.Tensor) -> torch.Tensor:
+def _line(size: int, d: int, w: Numbered, like: torch.Tensor) -> torch.Tensor:
     """0, 1, ... along dimension d of those that are pooled."""
     return torch.arange(size, dtype=torch.int32, device=like.device).view(-1, *(1,) * (w.rank - 1 - d))
 

@@ -53,7 +53,7 @@ def _avg_pool(
     return _averages(x, w, _divisor(x, w, count_include_pad, divisor_override))
 
 
-def _averages(x: torch.Tensor, w: _Windows, *divisors: Any) -> torch.Tensor:
+def _averages(x: torch.Tensor, w: Windows, *divisors: Any) -> torch.Tensor:
     """The sums of windows over the divisors."""
     wide = torch.promote_types(x.dtype, torch.float32)
     around = [(p, max(p, b)) for p, b in zip(w.pad, w.beyond, strict=True)]
@@ -89,7 +89,7 @@ def _avg_pool_backward(
     return _given_back(grad, x, w, _divisor(x, w, count_include_pad, divisor_override))
 
 
-def _given_back(grad: torch.Tensor, x: torch.Tensor, w: _Windows, *divisors: Any) -> Any:
+def _given_back(grad: torch.Tensor, x: torch.Tensor, w: Windows, *divisors: Any) -> Any:
     """What the elements of windows get of `grad`, which is that of their sums over the divisors."""
     if not few(w.kernel, w.ones, w.stride) or grad.shape != (*x.shape[: x.dim() - len(w.size)], *w.out):
         return NotImplemented
@@ -100,7 +100,7 @@ def _given_back(grad: torch.Tensor, x: torch.Tensor, w: _Windows, *divisors: Any
     return fold(each, w.kernel, w.size, w.ones, w.pad, w.stride, windows=True, equal=True, form=form).to(x.dtype)
 
 
-def _found_by_lanes(w: _Windows, form: torch.memory_format) -> bool:
+def _found_by_lanes(w: Windows, form: torch.memory_format) -> bool:
     """Whether lanes of a CPU find the windows that hold them in less time than eager's kernel goes point by point."""
     if form is not torch.contiguous_format:
         return max(w.stride) == 1 or few(w.kernel, w.ones, w.stride, 4)
@@ -110,12 +110,12 @@ def _found_by_lanes(w: _Windows, form: torch.memory_format) -> bool:
     return even and (prod(w.kernel) <= MOST or w.stride[-1] % LANES == 0)
 
 
-def _format(x: torch.Tensor, w: _Windows) -> torch.memory_format:
+def _format(x: torch.Tensor, w: Windows) -> torch.memory_format:
     """Where eager has the results of pooling `x`, and its gradient: of volumes they are contiguous."""
     return suggest_memory_format(x) if len(w.size) == 2 else torch.contiguous_format
 
 
-def _divisor(x: torch.Tensor, w: _Windows, with_padding: bool, override: int | None) -> Any:
+def _divisor(x: torch.Tensor, w: Windows, with_padding: bool, override: int | None) -> Any:
     """What the sum of a window is divided by: a number, or one for each window."""
     if override is not None:
         return override
@@ -167,12 +167,12 @@ def _adaptive_avg_pool_backward(rank: int, grad: torch.Tensor, x: torch.Tensor) 
     return NotImplemented if w is None else _given_back(grad, x, w, *_in_turn(grad, w))
 
 
-def _in_turn(x: torch.Tensor, w: _Windows) -> tuple[int, ...]:
+def _in_turn(x: torch.Tensor, w: Windows) -> tuple[int, ...]:
     """What eager's kernels divide by: the extents of a window, or where they have lanes along channels its size."""
     return w.kernel if _format(x, w) is torch.contiguous_format else (prod(w.kernel),)
 
 
-def _even(rank: int, x: torch.Tensor, output_size: Sequence[int]) -> _Windows | None:
+def _even(rank: int, x: torch.Tensor, output_size: Sequence[int]) -> Windows | None:
     """The windows of an adaptive pooling, if all are of one size."""
     size = x.shape[-rank:]
     known = all(isinstance(n, int) and n > 0 for n in (*size, *output_size)) and len(size) == len(output_size)
@@ -192,7 +192,7 @@ def elements(
         yield at, part
 
 
-class _Windows(NamedTuple):
+class Windows(NamedTuple):
     """A pooling: for each of its dimensions, extents of operand and result, window, stride and padding."""
 
     size: tuple[int, ...]
@@ -218,7 +218,7 @@ def _windows(
     stride: Sequence[int] = (),
     padding: Sequence[int] = (0,),
     ceil_mode: bool = False,
-) -> _Windows | None:
+) -> Windows | None:
     """What a pooling does; None where it stays whole, to raise eager's error, or because sizes vary."""
     size = tuple(x.shape[-rank:])
     kernel, step, pad = (tuple(a) * (rank if len(a) == 1 else 1) for a in (kernel_size, stride or kernel_size, padding))
@@ -232,7 +232,7 @@ def _windows(
     for n, k, s, p in zip(size, kernel, step, pad, strict=True):
         m = (n + 2 * p - k + (s - 1 if ceil_mode else 0)) // s + 1
         out.append(m - 1 if ceil_mode and (m - 1) * s >= n + p else m)  # the last begins in front of the end
-    return _Windows(size, tuple(out), kernel, step, pad) if min(out) > 0 else None
+    return Windows(size, tuple(out), kernel, step, pad) if min(out) > 0 else None
 
 
 TABLE: dict[Any, Callable[..., Any]] = {
@@ -246,4 +246,4 @@ TABLE: dict[Any, Callable[..., Any]] = {
     aten._adaptive_avg_pool3d_backward.default: adaptive_avg_pool3d_backward,
 }
 
-__all__ = ["TABLE", "elements"]
+__all__ = ["TABLE", "Windows", "elements"]

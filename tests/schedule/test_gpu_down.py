@@ -119,8 +119,8 @@ def normalized(dtype: DType) -> object:
     ("dtype", "n", "m", "want"),  # rows of a block, threads of each, columns of a thread, lanes
     [
         (f32, 128, 6494, (128, 4, 32, 1)),
-        (f32, 128, 6500, (128, 4, 32, 1)),  # vectors of 16 bytes are aligned, lines are not
-        (f32, 128, 6496, (8, 16, 8, 4)),  # lines are
+        (f32, 128, 6500, (128, 4, 32, 1)),  # vectors of 16 bytes are aligned, sectors are not
+        (f32, 128, 6504, (8, 16, 8, 4)),  # sectors are
         (f32, 200, 6494, (64, 16, 13, 1)),
         (f32, 64, 6494, (32, 16, 4, 1)),
         (f32, 700, 6494, (8, 32, 11, 2)),  # too many to hold
@@ -129,13 +129,13 @@ def normalized(dtype: DType) -> object:
         (f32, 384, 479, (64, 16, 24, 1)),  # but where rows are few
     ],
 )
-def test_held_rows_that_begin_within_lines(dtype: DType, n: int, m: int, want: tuple[int, int, int, int]) -> None:
+def test_held_rows_that_begin_within_sectors(dtype: DType, n: int, m: int, want: tuple[int, int, int, int]) -> None:
     s = planned(normalized(dtype), 64, n, m)
     assert s.mode == "persistent" and (s.row_threads, s.col_threads, s.steps, s.lanes) == want
 
 
 @pytest.mark.parametrize("dtype", [f32, bf16], ids=str)
-def test_values_of_held_rows_that_begin_within_lines(dtype: DType) -> None:
+def test_values_of_held_rows_that_begin_within_sectors(dtype: DType) -> None:
     small = Gpu((9, 0), 1, 1 << 20, 227 << 10)
     c = check_gpu(graph_of(normalized(dtype)), {"k": 3, "n": 97, "m": 134}, gpu=small)  # type: ignore[arg-type]
     assert (c.schedule.row_threads, c.schedule.lanes) == ((128, 1) if dtype is f32 else (64, 2))
