@@ -61,8 +61,9 @@ def repeats(memo: Memo, stored: Iterable[Value], certain: Container[Expr | None]
 
 def _cost(e: Expr, at: tuple[Ix, ...], mask: Expr | None) -> tuple[int, int]:
     """`Repeat.cost` and `Repeat.bare` of a value that is `e` at a place."""
-    known = sc.walk([*(a.aux for i in at for a in i.atoms() if a.kind == "value"), *(() if mask is None else (mask,))])
-    own = [x for x in sc.walk([e]) if x not in {*known}]
+    places = [a.aux for i in at for a in i.atoms() if a.kind == "value"]
+    known = {*sc.walk(places if mask is None else [*places, mask])}
+    own = [x for x in sc.walk([e]) if x not in known]
     light: set[Expr] = set()
     for x in own:  # operands come first
         if sc.on_positions(x):

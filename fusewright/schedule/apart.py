@@ -62,10 +62,11 @@ def at_odds(f: Fusion, hint: Callable[[Ix], int]) -> bool:
 def share_little(f: Fusion) -> bool:
     """Whether reductions along different axes share no tensor of all axes, nor random numbers: both are made of
     vectors, which are soon read again, while a block that has rows and holds sums of columns has few registers left."""
-    ways = {frozenset(s.raxes) for s in f.reductions() if set(s.axes) | set(s.raxes) == set(f.axes)}
-    if draws(f) or any(every_axis(o) >= set(f.axes) for _, o, _ in accesses(f)):
+    every = set(f.axes)
+    ways = {frozenset(s.raxes) for s in f.reductions() if {*s.axes, *s.raxes} == every}
+    if all(x <= y or y <= x for x, y in itertools.combinations(ways, 2)) or draws(f):
         return False
-    return any(not (x <= y or y <= x) for x, y in itertools.combinations(ways, 2))
+    return not any(o is not None and every_axis(o) >= every for _, o, _ in accesses(f))
 
 
 def reads_across(f: Fusion, hint: Callable[[Ix], int]) -> bool:
