@@ -42,6 +42,7 @@ def emulated() -> Iterator[None]:
 def either(request: pytest.FixtureRequest) -> Iterator[None]:
     """Kernels of a CPU, and the emulated ones of a GPU."""
     torch._dynamo.reset()
+    torch.manual_seed(0)
     if request.param == "gpu":
         request.getfixturevalue("emulated")
         yield
