@@ -114,8 +114,8 @@ def too_dear(
 
     `axes` are those of the fusion. `columns`: those along which a GPU's threads are, if it runs on one: what varies
     along one of them and is the same in other rows (a vector that a matrix is multiplied with) is computed for each
-    row. There a position is compared with bounds once for all that a thread reads in that row or column, and what is
-    stored has to be read, too.
+    row, unless it is an integer, which is most likely a place. There a position is compared with bounds once for all
+    that a thread reads in that row or column, and what is stored has to be read, too.
     """
     points = max(hint(product(a.extent for a in axes)), 1)
     for r in found:

@@ -58,10 +58,10 @@ class Ranges:
                 value = e.params[0]
                 return _fit((value, value), e.out.dtype) if math.isfinite(value) else own
             case "scalar":
-                n = _number(e.params[0]) if isinstance(e.params[0], Ix) else None
+                n = e.params[0].as_int() if isinstance(e.params[0], Ix) else None
                 return _fit((n, n), e.out.dtype) if n is not None else own
             case "iota":
-                n = _number(e.out.shape[e.params[-1]])
+                n = e.out.shape[e.params[0]].as_int()
                 return (0, max(n - 1, 0)) if n is not None else own
             case "affine" | "reshape" | "gather":
                 return given[0]
@@ -81,10 +81,6 @@ def _whole(d: DType) -> Range | None:
         return None
     bits = 8 * d.itemsize
     return (0, 2**bits - 1) if d.kind == "u" else (-(2 ** (bits - 1)), 2 ** (bits - 1) - 1)
-
-
-def _number(n: Ix) -> int | None:
-    return n.as_int() if isinstance(n, Ix) else int(n)
 
 
 def _union(ranges: list[Range | None]) -> Range | None:

@@ -120,8 +120,7 @@ def _open(n: Node, w: Numbered) -> None:
 
 def forward(x: torch.Tensor, w: Numbered) -> tuple[torch.Tensor, torch.Tensor]:
     """The largest element of each window, and as a byte which element of the window that is."""
-    beyond = [(o - 1) * s + k - size - p for size, o, k, s, p in zip(*w, strict=True)]
-    pads = [(p, max(b, 0)) for p, b in zip(w.pad, beyond, strict=True)]
+    pads = [(p, max(b, 0)) for p, b in zip(w.pad, w.beyond, strict=True)]
     y = F.pad(x, [p for pair in reversed(pads) for p in pair], value=-torch.inf) if any(map(any, pads)) else x
     parts = [(w.number(element), part) for element, part in elements(y, w.kernel, w.out, w.stride)]
     largest, at = parts[0][1], _first(x, w).expand(parts[0][1].shape)
