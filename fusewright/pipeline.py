@@ -40,6 +40,7 @@ from .run.kernels import CompiledKernel, kernel_for, target
 from .run.launch import last_level_cache
 from .run.plan import GroupPlan, Plan
 from .schedule.cpu import Machine, Schedule, plan
+from .schedule.gathering import gathers
 from .schedule.idle import idle
 from .schedule.naming import kernel_name
 from .schedule.quotients import divides, spared
@@ -234,6 +235,8 @@ class _Compilation(Lone):
             return b, None
         f, s = plan(b.fusion, self.hint, self.machine)
         self.allow(s.family)
+        if self.merging and own and gathers(f, s, self.hint):
+            raise Refusal("profit", "lanes would gather, and not if what reduces over rows were another kernel")
         if self.merging and own and quotients is not None and (v := divides(b.fusion, s)) is not None:
             lost = next((x for x, at, reads in quotients(own) if spared(v, s.lanes, at, reads)), None)
             if lost is not None:

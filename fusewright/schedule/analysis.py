@@ -133,3 +133,15 @@ class Analysis:
             return abs(self.hint(c))
 
         return sorted(axes, key=lambda a: -stride(a))
+
+
+def side_by_side(o: Ix, a: Atom, hint: Callable[[Ix], int]) -> int:
+    """Points that are neighbours in memory from the axis `a` on, 0 if its own are not."""
+    if a.extent is None or o.coefficient(a, within=True) is not ONE:
+        return 0
+    n = hint(a.extent)
+    strides = {hint(c): b for b in o.axes() - {a} if (c := o.coefficient(b)) is not None}
+    while n in strides:
+        b = strides.pop(n)
+        n *= hint(b.extent) if b.extent is not None else 1
+    return n

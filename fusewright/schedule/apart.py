@@ -15,9 +15,9 @@ import itertools
 from collections.abc import Callable
 
 from ..fusion.ir import Fusion
-from ..index.expr import ONE, Atom, Ix
+from ..index.expr import Ix
 from ..index.layout import product
-from .analysis import Analysis
+from .analysis import Analysis, side_by_side
 from .device import Gpu
 from .gpu import plan
 from .gpu_base import accesses, beside, draws, every_axis
@@ -55,7 +55,7 @@ def at_odds(f: Fusion, hint: Callable[[Ix], int]) -> bool:
     sides = []
     for s in f.stores():
         if s.offset is not None and hint(product(a.extent for a in s.offset.axes())) * s.dtype.itemsize >= LEAST:
-            sides.append({a for a in s.offset.axes() if _run(s.offset, a, hint) >= SIDE})
+            sides.append({a for a in s.offset.axes() if side_by_side(s.offset, a, hint) >= SIDE})
     return any(x and y and not x & y for x, y in itertools.combinations(sides, 2))
 
 
@@ -76,7 +76,9 @@ def reads_across(f: Fusion, hint: Callable[[Ix], int]) -> bool:
         return False
     size = {o: hint(product(a.extent for a in o.axes())) * d.itemsize for _, o, d in accesses(f, stores=False)}
     most = max(size.values(), default=0)
-    sides = [{a for a in o.axes() if _run(o, a, hint) >= SIDE} for o, n in size.items() if n >= max(LEAST, most // 4)]
+    sides = [
+        {a for a in o.axes() if side_by_side(o, a, hint) >= SIDE} for o, n in size.items() if n >= max(LEAST, most // 4)
+    ]
     return any(x and y and not x & y for x, y in itertools.combinations(sides, 2))
 
 
@@ -88,21 +90,9 @@ def crossed(f: Fusion, hint: Callable[[Ix], int]) -> bool:
     most = max(size.values(), default=0)
     if most < LEAST:
         return False
-    sides = {o: {a for a in o.axes() if _run(o, a, hint) >= SIDE} for o, n in size.items() if 4 * n >= most}
+    sides = {o: {a for a in o.axes() if side_by_side(o, a, hint) >= SIDE} for o, n in size.items() if 4 * n >= most}
     reads, writes = ([sides[o] for o, _ in found if sides.get(o)] for found in (read, written))
     return any(not r & w for r in reads for w in writes)
-
-
-def _run(o: Ix, a: Atom, hint: Callable[[Ix], int]) -> int:
-    """Points that are neighbours in memory from the axis `a` on, 0 if its own are not."""
-    if a.extent is None or o.coefficient(a, within=True) is not ONE:
-        return 0
-    n = hint(a.extent)
-    strides = {hint(c): b for b in o.axes() - {a} if (c := o.coefficient(b)) is not None}
-    while n in strides:
-        b = strides.pop(n)
-        n *= hint(b.extent) if b.extent is not None else 1
-    return n
 
 
 __all__ = ["at_odds", "better_apart", "reads_across"]

@@ -1,0 +1,34 @@
+"""Kernels in which lanes of a CPU gather what lies apart, although rows lie side by side in memory.
+
+Lanes go along rows that lie side by side (softmax over the channels of images: sixteen pixels at a time), unless
+something is reduced over rows as well: then a row is a scalar, and its points, which lie apart, are the lanes. As two
+kernels, of which the second reduces over rows, both go along memory. (Cross-entropy of 16x32x64x64 float32: 4.5 ms as
+one kernel, 0.7 as two.)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from ..fusion.ir import Fusion
+from ..index.expr import Ix
+from .analysis import Analysis, side_by_side
+
+if TYPE_CHECKING:
+    from .cpu import Schedule
+
+
+def gathers(f: Fusion, s: Schedule, hint: Callable[[Ix], int]) -> bool:
+    """Whether lanes of a schedule gather, and would not if reductions over rows were another kernel's."""
+    of = Analysis(f, hint)
+    unit = of.unit
+    if unit is None or unit.name not in s.rows or s.vector not in s.cols:
+        return False
+    rows = {a for a in f.axes if a.name in s.rows}
+    if not any(set(r.raxes) & rows for r in f.reductions()):
+        return False
+    offsets = of.large_offsets(f)
+    for a in f.axes:
+        offsets = offsets if a in rows else [o.without(a) for o in offsets]
+    return any(side_by_side(o, unit, hint) >= s.lanes for o in offsets)
