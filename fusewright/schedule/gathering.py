@@ -2,8 +2,8 @@
 
 Lanes go along rows that lie side by side (softmax over the channels of images: sixteen pixels at a time), unless
 something is reduced over rows as well: then a row is a scalar, and its points, which lie apart, are the lanes. As two
-kernels, of which the second reduces over rows, both go along memory. (Cross-entropy of 16x32x64x64 float32: 4.5 ms as
-one kernel, 0.7 as two.)
+kernels, of which the second reduces over rows, both go along memory. (Cross-entropy of 16x32x64x64 float32: 4.6 ms as
+one kernel, 0.9 as two.)
 """
 
 from __future__ import annotations
