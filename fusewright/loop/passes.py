@@ -189,7 +189,7 @@ class Passes:
         """Whether a load is element by element."""
         if self.v is None or not self.strided(e.data[1]):
             return False
-        return not (self.turn and not e.args and turns(e.data[1], self.cols[-1], self.v))
+        return not (self.turn and not e.args and turns(e.data[1], self.cols[-1], self.v, rows=True))
 
     def _look_ahead(self) -> None:
         """`ahead`: the pass during which the next row is asked for; `next_row`: what of it (buffer, offset).

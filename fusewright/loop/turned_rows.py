@@ -4,6 +4,8 @@ for lanes of rows:
   turn t[0] by lanes = x[...] by stride of columns, rows
   pass: for c: u[c * lanes] = S(t[c * lanes])             as if rows lay side by side
   turn y[...] by stride = u[0] by lanes of rows, columns
+
+Scratch is in the order of memory: a row that is walked backwards, as by a total from the end, is walked so there.
 """
 
 from __future__ import annotations
@@ -15,7 +17,7 @@ from ..core.dtypes import DType
 from ..fusion.ir import Fusion, Stage
 from ..index.expr import Ix
 from ..schedule.cpu import Schedule
-from ..schedule.turned import beside, turned, turned_stores
+from ..schedule.turned import beside, goes_back, turned, turned_stores
 from .ir import Alloc, Arg, Buf, Turn, imm
 from .scope import Scope
 from .turned import Turned
@@ -25,16 +27,22 @@ class TurnedRows(Turned):
     """The part of lowering that takes rows to scratch and back, if the schedule says so."""
 
     def tiled(self, f: Fusion, schedule: Schedule) -> None:
+        self.back: set[Buf] = set()
         super().tiled(f, replace(schedule, turn="") if self.row_vector else schedule)
         if self.row_vector and schedule.turn:
             (across,) = self.cols
             assert self.v is not None
-            self.filled = {e: self._lines(e.data[2]) for e in turned(f, across, self.v, self.width)}
-            self.drained = {st.name: (st, self._lines(st.dtype)) for st in turned_stores(f, across, self.v)}
+            for e in turned(f, across, self.v, self.width, rows=True):
+                self.filled[e] = self._lines(e.data[2], e.data[1])
+            for st in turned_stores(f, across, self.v, rows=True):
+                assert st.offset is not None
+                self.drained[st.name] = st, self._lines(st.dtype, st.offset)
 
-    def _lines(self, dtype: DType) -> Buf:
-        """Scratch for as many rows as there are lanes."""
+    def _lines(self, dtype: DType, offset: Ix) -> Buf:
+        """Scratch for as many rows as there are lanes, which are at `offset` in memory."""
         buf = Buf(f"rows{len(self.func.allocs)}", dtype)
+        if goes_back(offset, self.cols[0]):
+            self.back.add(buf)
         self.func.allocs.append(Alloc(buf, self.params.get(self.columns() * self.width, "scratch count")))
         return buf
 
@@ -61,11 +69,19 @@ class TurnedRows(Turned):
         (across,) = self.cols
         assert self.v is not None and across.extent is not None
         at = Scope(s, s.body)
-        at.axes = {across: imm(0)}
+        columns = self.params.get(across.extent, ("extent", across.name))
+        at.axes = {across: self.prim(s, "sub", columns, imm(1)) if goes_back(offset, across) else imm(0)}
         step = offset.coefficient(self.v)
         assert step is not None
         base = self.scalar_index(at, offset, name)
-        return base, self.scalar_index(s, step, name), self.params.get(across.extent, ("extent", across.name))
+        return base, self.scalar_index(s, step, name), columns
 
     def _place(self, s: Scope, buf: Buf) -> Arg:
-        return self.position(s) if self.row_vector else super()._place(s, buf)
+        if not self.row_vector:
+            return super()._place(s, buf)
+        if buf not in self.back:
+            return self.position(s)
+        (across,) = self.cols
+        assert across.extent is not None
+        at, _ = self.index(s, across.extent - 1 - across.ix, "scratch")
+        return self.mul(s, at, imm(self.width))

@@ -31,7 +31,7 @@ from .quotients import multiple
 from .scatter import arrange
 from .short import fills, rows_through, scanned_rows, short_rows
 from .tall import main_phase, rows_as_one
-from .turned import SHORT, WIDE, known_few, lined, tile, turned_stores
+from .turned import SHORT, WIDE, goes_back, known_few, lined, tile, turned_stores
 
 CHUNK = 8192  # points of a column axis that one row of work covers, when rows may be cut
 LONG = 1 << 16  # the same where there are rows enough for all threads: pieces of all rows come one after the other
@@ -357,14 +357,15 @@ class _Planner(Analysis):
         row_order = self.by_stride(tuple(a for a in self.f.axes if a in rows))
         f, row_order = collapse(self.f, row_order)
         unit = Analysis(f, self.hint).unit
+        (col,) = cols
         vector = turn = ""
-        if unit in row_order and unit is not None:
+        back = any(goes_back(o, col) for o in self.large_offsets(f))  # then rows lie side by side along what is scanned
+        if unit in row_order and unit is not None and not back:
             row_order = [a for a in row_order if a is not unit] + [unit]
             vector = unit.name
         elif scanned_rows(f, row_order, self.hint, self.lanes):
             vector = row_order[-1].name
-            turn = rows_through(f, row_order[-1], [*cols], self.hint, self.lanes)
-        (col,) = cols
+            turn = rows_through(f, row_order[-1], [col], self.hint, self.lanes)
         return f, Schedule(
             tuple(a.name for a in row_order), (col.name,), vector, self.lanes if vector else 1, (), "scan", turn=turn
         )

@@ -276,7 +276,7 @@ def _check_turn(f: Fusion, s: Schedule, cols: list[Atom], v: Atom | None) -> Non
             legal = listed(s.cols[:1] if len(cols) == 1 else ())
         elif pieces or s.abreast:
             why = "rows that fill the lanes pass through scratch whole, one vector of them at a time"
-        elif not turned(f, cols[0], v, s.lanes) and not turned_stores(f, cols[0], v):
+        elif not turned(f, cols[0], v, s.lanes, rows=True) and not turned_stores(f, cols[0], v, rows=True):
             why = "nothing lies side by side along this axis only"
     elif any(x.kind != "store" for x in f.stages):
         why = "only elementwise kernels have tiles"

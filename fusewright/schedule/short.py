@@ -67,7 +67,7 @@ def rows_through(f: Fusion, v: Atom, cols: list[Atom], hint: Callable[[Ix], int]
         return ""
     (a,) = cols
     assert a.extent is not None
-    loads, stores = turned(f, a, v, lanes), turned_stores(f, a, v)
+    loads, stores = turned(f, a, v, lanes, rows=True), turned_stores(f, a, v, rows=True)
     if lanes >= WIDE and any(beside(st, a, v) for st in stores):
         return a.name
     size = max([*(e.data[2].itemsize for e in loads), *(s.dtype.itemsize for s in stores)], default=0)

@@ -20,27 +20,33 @@ WIDE = 16  # lanes of vectors that have masks for every element
 SHORT = 4  # points of an axis below which nothing is gained
 
 
-def turned(f: Fusion, across: Atom, v: Atom, lanes: int = 1) -> list[Expr]:
+def turned(f: Fusion, across: Atom, v: Atom, lanes: int = 1, rows: bool = False) -> list[Expr]:
     """The loads that lie side by side along `across`, and not along `v`, at places that are known without reading.
-    Without those that vectors of so many lanes take apart."""
+    Without those that vectors of so many lanes take apart. `rows`: see `turns`."""
     out = []
     for e in sc.walk([s.body for s in f.stages]):
-        if e.kind == "load" and not e.args and turns(e.data[1], across, v):
+        if e.kind == "load" and not e.args and turns(e.data[1], across, v, rows):
             if not _taken_apart(e.data[1], across, v, lanes):
                 out.append(e)
     return out
 
 
-def turned_stores(f: Fusion, across: Atom, v: Atom) -> list[Stage]:
+def turned_stores(f: Fusion, across: Atom, v: Atom, rows: bool = False) -> list[Stage]:
     """The stores that do."""
-    return [s for s in f.stores() if s.offset is not None and turns(s.offset, across, v)]
+    return [s for s in f.stores() if s.offset is not None and turns(s.offset, across, v, rows)]
 
 
 def beside(st: Stage, across: Atom, v: Atom) -> int:
     """The points of a store along `across`, if they are a known few, and those of all points along `v` lie side by
     side; 0 if not."""
     assert st.offset is not None
-    return known_few(across) if st.offset.coefficient(v) == across.extent else 0
+    return known_few(across) if st.offset.coefficient(v) == across.extent and not goes_back(st.offset, across) else 0
+
+
+def goes_back(offset: Ix, across: Atom) -> bool:
+    """Whether memory is walked backwards along `across`, element by element, as by a total from the end."""
+    step = offset.coefficient(across)
+    return step is not None and step.as_int() == -1
 
 
 def known_few(a: Atom) -> int:
@@ -56,9 +62,10 @@ def _taken_apart(offset: Ix, across: Atom, v: Atom, lanes: int) -> bool:
     return lanes >= WIDE and near and 0 < known_few(across) < WHOLE
 
 
-def turns(offset: Ix, across: Atom, v: Atom) -> bool:
-    """Whether memory at `offset` lies side by side along `across` and strides along `v`."""
-    if v not in offset.axes() or offset.coefficient(across) is not ONE:
+def turns(offset: Ix, across: Atom, v: Atom, rows: bool = False) -> bool:
+    """Whether memory at `offset` lies side by side along `across` and strides along `v`. `rows`: in any direction, for
+    rows that pass through scratch whole."""
+    if v not in offset.axes() or not (offset.coefficient(across) is ONE or (rows and goes_back(offset, across))):
         return False
     stride = offset.coefficient(v)
     if stride is None or stride is ONE or any(a.kind == "value" for a in offset.atoms()):

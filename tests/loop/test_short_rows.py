@@ -170,6 +170,23 @@ def test_scans_of_rows(dtype: DType, cols: int) -> None:
         check(c.graph, {"n": n}, compiled=c)
 
 
+@pytest.mark.parametrize("dtype", [f32, f64, bf16], ids=str)
+@pytest.mark.parametrize("cols", [5, 70])
+def test_scans_from_the_end(dtype: DType, cols: int) -> None:
+    """What is read and written backwards passes through scratch, too, where there are whole pieces of rows."""
+
+    def program(b: Builder) -> list[Value]:
+        x, shift = b.input(dtype, (N, cols)), b.input(dtype, (N, 1))
+        total = b.scan("sum", b.flip(x, [1]), 1)
+        return [b.mul(b.flip(total, [1]), b.cast(shift, total.dtype)), total]
+
+    c = kernel(graph_of(program), lanes=8)
+    assert c.schedule.vector in c.schedule.rows, "not along the numbers that rows have once"
+    assert bool(c.schedule.turn) == (cols == 70)
+    for n in (1, 8, 21):
+        check(c.graph, {"n": n}, compiled=c)
+
+
 def test_few_rows_of_a_scan_go_one_by_one() -> None:
     assert _vector(lambda b: b.scan("sum", b.input(f32, (16, N)), 1)) == ""
 
