@@ -222,35 +222,6 @@ def _wide(how: Callable[..., Any]) -> Callable[..., Any]:
     return make
 
 
-def _alike(grad: torch.Tensor, x: torch.Tensor) -> bool:
-    """Whether two tensors of floats are known to be of one type, and to lie in memory in one order, or `grad` to be
-    expanded."""
-    if grad.dtype is not x.dtype or not x.is_floating_point() or grad.shape != x.shape:
-        return False
-    pairs = zip(grad.stride(), x.stride(), strict=True)
-    return all(statically_known_true(a == b) or statically_known_true(a == 0) for a, b in pairs)
-
-
-def _relu_gradient(grad: torch.Tensor, x: torch.Tensor, threshold: Any) -> Any:
-    """aten.threshold_backward of a ReLU, so that whether `x` is positive can be saved: a byte instead of a number."""
-    return torch.where(x <= 0, 0, grad) if threshold == 0 and _alike(grad, x) else NotImplemented
-
-
-def _leaky_gradient(grad: torch.Tensor, x: torch.Tensor, slope: Any, is_result: bool) -> Any:
-    """aten.leaky_relu_backward, see `_relu_gradient`."""
-    return torch.where(x > 0, grad, grad * slope) if _alike(grad, x) else NotImplemented
-
-
-def _hardtanh_gradient(grad: torch.Tensor, x: torch.Tensor, low: Any, high: Any) -> Any:
-    """aten.hardtanh_backward, see `_relu_gradient`, between small integers, which are the same in every type. As in
-    eager, NaN is inside on GPUs only."""
-    if not _alike(grad, x) or any(not -256 <= n <= 256 or n != int(n) for n in (low, high)):
-        return NotImplemented
-    if x.device.type == "cpu":
-        return torch.where((x > low) & (x < high), grad, 0)
-    return torch.where((x <= low) | (x >= high), 0, grad)
-
-
 def _pow(x: torch.Tensor, n: Any) -> Any:
     """Booleans to the power of one are booleans in eager, but int64 where torch traces it."""
     if x.dtype is not torch.bool or not isinstance(n, bool):
@@ -277,9 +248,6 @@ def table(exact_rounding: bool = False) -> dict[Any, Callable[..., Any]]:
         **{op: _on_gpus(how) for op, how in get_decompositions(_ON_GPUS).items()},
         aten.var_mean.correction: _var_mean,
         aten.native_group_norm.default: _group_norm,
-        aten.threshold_backward.default: _relu_gradient,
-        aten.leaky_relu_backward.default: _leaky_gradient,
-        aten.hardtanh_backward.default: _hardtanh_gradient,
         aten.pow.Tensor_Scalar: _pow,
         aten._assert_async.default: _assert_async,
         **pooling.TABLE,

@@ -145,13 +145,6 @@ for _n, _extra in {
 }.items():
     _op = getattr(aten, _n)
     case(_n, lambda g, x, op=_op, extra=_extra: op(g, x, *extra), "m n")
-case(
-    "leaky_relu_backward, another order",
-    lambda g, x: aten.leaky_relu_backward(g[:, :3], x[:, :3].mT, 0.1, False),
-    "m n",
-)
-case("hardtanh_backward, fractions", lambda g, x: aten.hardtanh_backward(g, x, -0.3, torch.inf), "m n")
-case("threshold_backward of zero", lambda g, x: aten.threshold_backward(g, x, 0), "m n")
 case("gelu_backward tanh", lambda g, x: aten.gelu_backward(g, x, approximate="tanh"), "m n")
 case(
     "elu_backward",

@@ -48,28 +48,3 @@ def test_of_an_input_s_size_only_the_input_is_saved(name: str, monkeypatch: pyte
     (_, backward) = passes[0]
     taken: list[Any] = [n for n in backward.graph.find_nodes(op="placeholder") if n.meta["val"].numel() >= x.numel()]
     assert [n.name for n in taken if not n.name.startswith("tangents")] == ["primals_1"]
-
-
-@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
-@pytest.mark.parametrize("activation", [F.relu, F.relu6, F.leaky_relu, F.hardtanh])
-def test_of_an_activation_with_two_pieces_a_mask_is_saved(
-    activation: Callable[[torch.Tensor], torch.Tensor], dtype: torch.dtype
-) -> None:
-    """A byte for an element, instead of what the activation was of; of 16 bits writing and reading it takes as much."""
-    x = torch.randn(20, 40, dtype=dtype)
-    x[0, :5] = torch.tensor([0.0, -0.0, torch.nan, torch.inf, -torch.inf])
-    x.requires_grad_()
-
-    def fn(x: torch.Tensor) -> torch.Tensor:
-        return activation(x * 2).mean(1) * 2
-
-    torch._dynamo.reset()
-    kept: list[torch.Tensor] = []
-    with no_fallbacks(), torch.autograd.graph.saved_tensors_hooks(lambda t: kept.append(t) or t, lambda t: t):
-        out = torch.compile(fn, backend="fusewright")(x)
-    want = fn(x)
-    torch.testing.assert_close(out, want, equal_nan=True)
-    grad = torch.randn_like(want)
-    torch.testing.assert_close(torch.autograd.grad(out, x, grad), torch.autograd.grad(want, x, grad), equal_nan=True)
-    if dtype is torch.float32:
-        assert [t.dtype for t in kept if t.numel() >= x.numel()] == [torch.bool]
