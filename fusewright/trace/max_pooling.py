@@ -7,14 +7,16 @@ is an eighth of the index. There an element of the gradient adds up what the few
 the byte says it was theirs, in the order of PyTorch's kernels:
 
     dx[h] = sum over j of g[(h + p) // s - j], where the largest of that window was its element (h + p) % s + j s
+
+Adaptive pooling whose extents divide evenly has such windows, side by side; large ones are reductions: `large_windows`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import product
 from math import prod
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 import torch.nn.functional as F
@@ -23,6 +25,7 @@ from torch.fx import GraphModule, Node
 from torch.utils.checkpoint import CheckpointPolicy
 
 from ..run import devices
+from . import large_windows
 from .pooling import Windows, elements
 from .rewriting import arguments, inline, replace, tidy
 
@@ -30,8 +33,12 @@ aten = torch.ops.aten
 
 LANES = 9  # elements of a window, of channels-last memory on a CPU
 MOST = 27  # elements of a window: of more, an elementwise kernel reads each of them as often
-_RANK = {aten.max_pool2d_with_indices.default: 2, aten.max_pool3d_with_indices.default: 3}
-_BACKWARD = (aten.max_pool2d_with_indices_backward.default, aten.max_pool3d_with_indices_backward.default)
+_ADAPTIVE = {aten.adaptive_max_pool2d.default: 2, aten.adaptive_max_pool3d.default: 3}
+_RANK = {aten.max_pool2d_with_indices.default: 2, aten.max_pool3d_with_indices.default: 3, **_ADAPTIVE}
+_BACKWARD = (
+    *(aten.max_pool2d_with_indices_backward.default, aten.max_pool3d_with_indices_backward.default),
+    *(aten.adaptive_max_pool2d_backward.default, aten.adaptive_max_pool3d_backward.default),
+)
 
 
 class Numbered(Windows):
@@ -57,13 +64,22 @@ class Numbered(Windows):
         return sum(e * self.step(d) for d, e in enumerate(element))
 
 
+class Steps(NamedTuple):
+    """How a pooling is computed: functions of tensors, what the pooling does, and where eager has the results."""
+
+    forward: Callable[..., tuple[torch.Tensor, ...]]
+    indices: Callable[..., torch.Tensor]
+    backward: Callable[..., torch.Tensor]
+
+
 def open_max_pooling(gm: GraphModule) -> None:
     """Rewrite the max poolings of a functional graph, and their gradients, in place."""
     before = len(gm.graph.nodes)
     for n in list(gm.graph.nodes):
         windows = _windows(n) if n.target in _RANK and not n.kwargs else None
-        if windows is not None:
-            _open(n, windows)
+        steps = _steps(n, windows) if windows is not None else None
+        if windows is not None and steps is not None:
+            _open(n, windows, steps)
     if len(gm.graph.nodes) != before:
         tidy(gm)
 
@@ -76,10 +92,29 @@ def _windows(n: Node) -> Numbered | None:
     size, out = (tuple(v.shape[-rank:]) for v in (val, n.meta["val"][0]))
     if not all(isinstance(s, int) and s > 0 for s in (*val.shape, *out)) or any(d != 1 for d in dilation):
         return None
+    if n.target in _ADAPTIVE:
+        if any(s % m for s, m in zip(size, out, strict=True)):
+            return None
+        kernel = [s // m for s, m in zip(size, out, strict=True)]
     w = Numbered(size, out, *(tuple(a) * (rank if len(a) == 1 else 1) for a in (kernel, stride or kernel, pad)))
-    if not val.is_floating_point() or devices.unsupported(val.device) or _vectorized(val, w):
-        return None
-    return w if prod(w.kernel) <= MOST and w.step(-1) <= 128 else None
+    return w if val.is_floating_point() and not devices.unsupported(val.device) else None
+
+
+def _steps(n: Node, w: Numbered) -> Steps | None:
+    """Comparisons of few elements, or reductions; None where the pooling stays whole."""
+    x = arguments(n)[0].meta["val"]
+    if prod(w.kernel) <= MOST and w.step(-1) <= 128 and not _vectorized(x, w):
+        return Steps(forward, indices, backward)
+    numbered = any(user.users for user in n.users if user.args[1] == 1)
+    values = large_windows.chosen(x, w, numbered) if n.target in _ADAPTIVE else None
+    return Steps(values, large_windows.indices, large_windows.backward) if values is not None else None
+
+
+def _form(n: Node) -> torch.memory_format:
+    """Where eager has a pooling's results and its gradient; those of adaptive pooling of volumes are contiguous."""
+    if n.target is aten.adaptive_max_pool3d.default:
+        return torch.contiguous_format
+    return suggest_memory_format(arguments(n)[0].meta["val"])
 
 
 def _vectorized(x: torch.Tensor, w: Numbered) -> bool:
@@ -96,29 +131,31 @@ def _scatters(x: torch.Tensor, w: Numbered) -> bool:
     return contiguous and between and devices.driver_for(x.device) is None
 
 
-def _open(n: Node, w: Numbered) -> None:
+def _open(n: Node, w: Numbered, steps: Steps) -> None:
+    x, form = arguments(n)[0], _form(n)
     with n.graph.inserting_before(n):
-        largest, at = inline(n, lambda x: forward(x, w), n.args[0])
+        made = inline(n, lambda x: steps.forward(x, w, form), x)
+    largest, at = made[0], made[-1]  # only one, if nothing reads the other
     if _strides(largest) != n.meta["val"][0].stride():
         return
     for user in list(n.users):
         if user.args[1] == 0:
             replace(user, largest)
             continue
-        gradients = [b for b in user.users if b.target in _BACKWARD and b.args[1] is n.args[0]]
-        for back in () if _scatters(n.args[0].meta["val"], w) else gradients:  # type: ignore[union-attr]
+        gradients = [b for b in user.users if b.target in _BACKWARD and b.args[1] is x]
+        for back in () if _scatters(x.meta["val"], w) else gradients:
             with back.graph.inserting_before(back):
-                (grad,) = inline(back, lambda g, k: (backward(g, k, w),), back.args[0], at)
+                (grad,) = inline(back, lambda g, k: (steps.backward(g, k, w, form),), back.args[0], at)
             if _strides(grad) == _strides(back):
                 replace(back, grad)
                 at.meta.setdefault("recompute", CheckpointPolicy.MUST_SAVE)  # nothing is compared again
         if user.users:
             with user.graph.inserting_before(user):
-                (places,) = inline(n, lambda k: (indices(k, w),), at)
+                (places,) = inline(n, lambda k: (steps.indices(k, w, form),), at)
             replace(user, places)
 
 
-def forward(x: torch.Tensor, w: Numbered) -> tuple[torch.Tensor, torch.Tensor]:
+def forward(x: torch.Tensor, w: Numbered, form: torch.memory_format) -> tuple[torch.Tensor, torch.Tensor]:
     """The largest element of each window, and as a byte which element of the window that is."""
     pads = [(p, max(b, 0)) for p, b in zip(w.pad, w.beyond, strict=True)]
     y = F.pad(x, [p for pair in reversed(pads) for p in pair], value=-torch.inf) if any(map(any, pads)) else x
@@ -129,7 +166,6 @@ def forward(x: torch.Tensor, w: Numbered) -> tuple[torch.Tensor, torch.Tensor]:
         at = torch.where(better, number, at)
         # The last as it is written makes the byte part of the forward pass: what is not, cannot be marked to be saved.
         largest = torch.where(better if number < parts[-1][0] else at == number, part, largest)
-    form = suggest_memory_format(x)
     return largest.contiguous(memory_format=form), at.contiguous(memory_format=form)
 
 
@@ -143,17 +179,17 @@ def _first(x: torch.Tensor, w: Numbered) -> torch.Tensor:
     return at
 
 
-def indices(at: torch.Tensor, w: Numbered) -> torch.Tensor:
+def indices(at: torch.Tensor, w: Numbered, form: torch.memory_format) -> torch.Tensor:
     """Positions in the operand, counted along its pooled dimensions, of what `forward` says."""
     out = torch.zeros((), dtype=torch.int64, device=at.device)
     for d in range(w.rank):
         element = at // w.step(d) % w.several(d)
         place = _line(w.out[d], d, w, at) * w.stride[d] - w.pad[d] + element
         out = out + place.to(torch.int64) * prod(w.size[d + 1 :])
-    return out.contiguous(memory_format=suggest_memory_format(at))
+    return out.contiguous(memory_format=form)
 
 
-def backward(grad: torch.Tensor, at: torch.Tensor, w: Numbered) -> torch.Tensor:
+def backward(grad: torch.Tensor, at: torch.Tensor, w: Numbered, form: torch.memory_format) -> torch.Tensor:
     """The gradient of the operand, from that of the result."""
     wide = _around(grad.to(torch.promote_types(grad.dtype, torch.float32)), 0.0, w)
     which = _around(at, -1, w)
@@ -164,7 +200,7 @@ def backward(grad: torch.Tensor, at: torch.Tensor, w: Numbered) -> torch.Tensor:
         number = w.number([b * s for b, s in zip(back, w.stride, strict=True)])
         part = torch.where(_windows_of(which, back, w) == element + number, _windows_of(wide, back, w), 0.0)
         total = part if total is None else total + part
-    return total.to(grad.dtype).contiguous(memory_format=suggest_memory_format(grad))
+    return total.to(grad.dtype).contiguous(memory_format=form)
 
 
 def _around(t: torch.Tensor, value: float, w: Numbered) -> torch.Tensor:

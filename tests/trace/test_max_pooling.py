@@ -217,3 +217,141 @@ def test_the_option() -> None:
     x = random(1, 2, 6, 6)
     with fusewright.options(max_pooling=False):
         assert left(lambda x: F.max_pool2d(x * 2, 2) + 1, x) == ["aten.max_pool2d_with_indices.default"]
+
+
+VOLUMES = torch.channels_last_3d
+
+
+def adaptive(x: torch.Tensor, size: Any, opened: bool = True) -> None:
+    """Values, positions, strides and gradients are eager's, with and without a gradient."""
+    rank = len(size)
+    pool = getattr(F, f"adaptive_max_pool{rank}d")
+
+    def values(x: torch.Tensor) -> Any:
+        return (pool(x * 2, size) * 2,)
+
+    def both(x: torch.Tensor) -> Any:
+        y, at = pool(x * 2, size, return_indices=True)
+        return y * 2, at
+
+    def run(fn: Any, x: torch.Tensor) -> list[torch.Tensor]:
+        out = list(fn(x))
+        if x.requires_grad:
+            weight = torch.linspace(-1, 1, out[0].numel(), dtype=torch.float64).view(out[0].shape).to(x.dtype)
+            out += torch.autograd.grad(out[0], x, weight)
+        return out
+
+    for f in (values, both):
+        for training in (False, True):
+            torch._dynamo.reset()
+            operand = x.clone().requires_grad_(training)
+            with record.recording() as recorded:
+                results = run(torch.compile(f, backend="fusewright"), operand)
+            if opened or training:
+                assert (pools(recorded) == []) == opened
+            for got, want in zip(results, run(f, operand), strict=True):
+                torch.testing.assert_close(got, want, rtol=0, atol=0, equal_nan=True)
+                assert got.stride() == want.stride()
+
+
+@pytest.mark.every(3)
+@pytest.mark.parametrize("last", [False, True])
+@pytest.mark.parametrize(
+    ("shape", "size"),
+    [
+        ((2, 8, 8, 6), (4, 3)),
+        ((2, 8, 3, 3), (1, 1)),
+        ((2, 8, 16, 16), (2, 2)),
+        ((2, 8, 15, 15), (3, 3)),
+        ((2, 8, 16, 12), (1, 1)),
+        ((1, 8, 16, 24), (4, 1)),
+        ((2, 8, 30, 4), (1, 4)),
+        ((2, 8, 4, 4, 6), (2, 2, 3)),
+        ((2, 8, 4, 4, 12), (1, 2, 2)),
+        ((2, 8, 4, 5, 6), (1, 1, 1)),
+    ],
+)
+def test_adaptive_windows_of_one_size(shape: tuple[int, ...], size: tuple[int, ...], last: bool) -> None:
+    """Small ones and large ones."""
+    x = random(*shape)
+    adaptive(x.contiguous(memory_format=LAST if len(size) == 2 else VOLUMES) if last else x, size)
+
+
+@pytest.mark.parametrize("dtype", [torch.float64, torch.bfloat16, torch.float16])
+def test_adaptive_windows_of_other_types(dtype: torch.dtype) -> None:
+    adaptive(random(2, 8, 16, 16, dtype=dtype), (2, 2))
+    adaptive(random(2, 8, 16, 16, dtype=dtype), (8, 8))
+    adaptive(random(2, 8, 16, 16, dtype=dtype, last=True), (2, 2))
+
+
+def test_adaptive_windows_without_a_batch() -> None:
+    adaptive(random(3, 8, 12), (4, 4))
+    adaptive(random(3, 8, 16), (1, 2))
+    adaptive(random(3, 4, 4, 12), (1, 2, 2))
+
+
+@pytest.mark.parametrize("last", [False, True])
+@pytest.mark.parametrize("size", [(8, 8), (2, 2)])
+def test_special_values_of_adaptive_windows(size: tuple[int, int], last: bool) -> None:
+    """The last NaN of a window wins, of equal ones the first, minus infinity is found."""
+    x = random(2, 8, 16, 16, last=last)
+    x[0, 0, 1, 0], x[0, 0, 0, 1], x[0, 0, 1, 1], x[0, 0, 7, 3], x[0, 0, 9, 9] = (
+        torch.nan,
+        torch.nan,
+        9,
+        torch.nan,
+        torch.inf,
+    )
+    x[0, 1, :9, :] = -torch.inf
+    x[0, 2] = torch.nan
+    x[0, 3] = 0
+    x[0, 3, ::3, ::2] = -0.0
+    adaptive(x, size)
+
+
+def test_numbers_of_large_windows() -> None:
+    """Of one, two and four bytes."""
+    for extent in (11, 12, 181, 182):
+        x = torch.zeros(1, 1, extent, extent)
+        x[0, 0, -1, -1] = 1
+        adaptive(x, (1, 1))
+        x[0, 0, -1, -1] = torch.nan
+        adaptive(x, (1, 1))
+
+
+def test_one_dimension_of_adaptive_windows() -> None:
+    f = torch.compile(lambda x: F.adaptive_max_pool1d(x * 2, 2) + 1, backend="fusewright")
+    x = random(2, 3, 80)
+    torch.testing.assert_close(f(x), F.adaptive_max_pool1d(x * 2, 2) + 1, rtol=0, atol=0)
+    assert left(lambda x: F.adaptive_max_pool1d(x * 2, 2) + 1, x) == []
+
+
+def test_adaptive_windows_that_stay_whole() -> None:
+    """Of several sizes; narrow ones, and those of few channels, whose gradients take longer on a CPU."""
+    adaptive(random(2, 3, 8, 9), (3, 4), opened=False)
+    adaptive(random(2, 3, 4, 5, 6), (3, 2, 2), opened=False)
+    if devices.driver_for(random(1).device) is None:
+        adaptive(random(2, 3, 40, 4), (1, 2), opened=False)
+        adaptive(random(2, 3, 16, 16, last=True), (2, 2), opened=False)
+
+
+def test_a_number_of_large_windows_is_saved() -> None:
+    """Of two bytes, from which indices and gradient are computed."""
+    saved: list[torch.Tensor] = []
+
+    def pack(t: torch.Tensor) -> torch.Tensor:
+        saved.append(t)
+        return t
+
+    f = torch.compile(lambda x: F.adaptive_max_pool2d(x.exp(), 1).sin(), backend="fusewright")
+    with torch.autograd.graph.saved_tensors_hooks(pack, lambda t: t):
+        f(random(2, 3, 16, 16).requires_grad_())
+    assert torch.int64 not in {t.dtype for t in saved}
+    assert [t.shape for t in saved if t.dtype is torch.int16] == [(2, 3, 1, 1)]
+
+
+def test_adaptive_windows_of_sizes_that_vary() -> None:
+    f = torch.compile(lambda x: F.adaptive_max_pool2d(x * 2, 2) + 1, backend="fusewright", dynamic=True)
+    for n in (4, 6, 7, 16):
+        x = random(2, 3, n, n + 2)
+        torch.testing.assert_close(f(x), F.adaptive_max_pool2d(x * 2, 2) + 1, rtol=0, atol=0)
