@@ -44,7 +44,7 @@ def chosen(x: torch.Tensor, w: Windows, numbered: bool) -> Callable[..., tuple[t
 
 def largest(x: torch.Tensor, w: Windows, form: torch.memory_format) -> tuple[torch.Tensor]:
     """The largest element of each window; of zeros of both signs either one, as of `amax`."""
-    return (_placed(_split(x, w).amax(_inside(w)), form),)
+    return (placed(_split(x, w).amax(_inside(w)), form),)
 
 
 def forward(x: torch.Tensor, w: Windows, form: torch.memory_format) -> tuple[torch.Tensor, torch.Tensor]:
@@ -56,28 +56,16 @@ def forward(x: torch.Tensor, w: Windows, form: torch.memory_format) -> tuple[tor
     least = candidates.amin(inside)
     # As it is written makes the number part of the forward pass: what is not, cannot be marked to be saved.
     values = torch.where(least < 0, torch.nan, top.squeeze(inside))
-    return _placed(values, form), _placed(least.to(_type(w)), form)
-
-
-def indices(least: torch.Tensor, w: Windows, form: torch.memory_format) -> torch.Tensor:
-    """Positions in the operand, counted along its pooled dimensions, of what `forward` says."""
-    number = _known(least)
-    out = torch.zeros((), dtype=torch.int64, device=least.device)
-    for d in range(len(w.size)):
-        element = number // prod(w.kernel[d + 1 :]) % w.kernel[d]
-        first = torch.arange(w.out[d], dtype=torch.int32, device=least.device) * w.kernel[d]
-        place = first.view(-1, *w.ones[d + 1 :]) + element
-        out = out + place.to(torch.int64) * prod(w.size[d + 1 :])
-    return _placed(out, form)
+    return placed(values, form), placed(least.to(_type(w)), form)
 
 
 def backward(grad: torch.Tensor, least: torch.Tensor, w: Windows, form: torch.memory_format) -> torch.Tensor:
     """The gradient of the operand, from that of the result."""
     lead = grad.shape[: grad.dim() - len(w.size)]
     apart = [n for m in w.out for n in (m, 1)]
-    each, number = grad.reshape(*lead, *apart), _known(least).reshape(*lead, *apart)
+    each, number = grad.reshape(*lead, *apart), known(least).reshape(*lead, *apart)
     given = torch.where(number == _numbers(w, grad), each, 0.0)
-    return _placed(given.reshape(*lead, *w.size), form)
+    return placed(given.reshape(*lead, *w.size), form)
 
 
 def _split(x: torch.Tensor, w: Windows) -> torch.Tensor:
@@ -96,7 +84,7 @@ def _numbers(w: Windows, like: torch.Tensor) -> torch.Tensor:
     return torch.arange(prod(w.kernel), dtype=torch.int32, device=like.device).view(split)
 
 
-def _known(least: torch.Tensor) -> torch.Tensor:
+def known(least: torch.Tensor) -> torch.Tensor:
     """The number in its window, whether NaN or not."""
     wide = least.to(torch.int32)
     return torch.where(wide < 0, ~wide, wide)
@@ -107,9 +95,9 @@ def _type(w: Windows) -> torch.dtype:
     return next(t for t in (torch.int8, torch.int16, torch.int32) if prod(w.kernel) - 1 <= torch.iinfo(t).max)
 
 
-def _placed(out: torch.Tensor, form: torch.memory_format) -> torch.Tensor:
+def placed(out: torch.Tensor, form: torch.memory_format) -> torch.Tensor:
     """`contiguous` would let strides of extents of one be."""
     return out.clone(memory_format=form)
 
 
-__all__ = ["backward", "chosen", "forward", "indices", "largest"]
+__all__ = ["backward", "chosen", "forward", "known", "largest", "placed"]

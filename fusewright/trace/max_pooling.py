@@ -77,8 +77,7 @@ def open_max_pooling(gm: GraphModule) -> None:
     before = len(gm.graph.nodes)
     for n in list(gm.graph.nodes):
         windows = _windows(n) if n.target in _RANK and not n.kwargs else None
-        steps = _steps(n, windows) if windows is not None else None
-        if windows is not None and steps is not None:
+        if windows is not None and (steps := _steps(n, windows)) is not None:
             _open(n, windows, steps)
     if len(gm.graph.nodes) != before:
         tidy(gm)
@@ -107,7 +106,7 @@ def _steps(n: Node, w: Numbered) -> Steps | None:
         return Steps(forward, indices, backward)
     numbered = any(user.users for user in n.users if user.args[1] == 1)
     values = large_windows.chosen(x, w, numbered) if n.target in _ADAPTIVE else None
-    return Steps(values, large_windows.indices, large_windows.backward) if values is not None else None
+    return Steps(values, _indices_of_large, large_windows.backward) if values is not None else None
 
 
 def _form(n: Node) -> torch.memory_format:
@@ -187,6 +186,11 @@ def indices(at: torch.Tensor, w: Numbered, form: torch.memory_format) -> torch.T
         place = _line(w.out[d], d, w, at) * w.stride[d] - w.pad[d] + element
         out = out + place.to(torch.int64) * prod(w.size[d + 1 :])
     return out.contiguous(memory_format=form)
+
+
+def _indices_of_large(least: torch.Tensor, w: Numbered, form: torch.memory_format) -> torch.Tensor:
+    """The same of what `large_windows.forward` says: without marks of NaN, its numbers are those of `Numbered`."""
+    return large_windows.placed(indices(large_windows.known(least), w, form), form)
 
 
 def backward(grad: torch.Tensor, at: torch.Tensor, w: Numbered, form: torch.memory_format) -> torch.Tensor:
