@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 import contextvars
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import replace
 from typing import Any
@@ -39,10 +39,13 @@ Hint = Callable[[Ix], int]
 _begun: WeakSet[Future[Any]] = WeakSet()  # kernels that are, or were, compiled ahead
 
 
-def family(f: Fusion, hint: Hint, driver: Driver) -> str:
-    """The family of schedules for a fusion at the sizes of `hint`. Raises Refusal where there is no schedule."""
+def family(f: Fusion, hint: Hint, driver: Driver, scattered: Collection[str] = ()) -> str:
+    """The family of schedules for a fusion at the sizes of `hint`. `scattered`: the operators of its scatters.
+
+    Raises Refusal where there is no schedule.
+    """
     if not (current().single_op_groups or torch.are_deterministic_algorithms_enabled()):
-        gpu_scatter.worth(f, hint)
+        gpu_scatter.worth(f, hint, scattered)
     return gpu.plan(f, hint, driver.gpu)[1].family
 
 

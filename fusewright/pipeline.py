@@ -199,7 +199,7 @@ class _Compilation(Lone):
         key = _key(g)
         if key not in self.memo:
             like = likeness(g.eqns, g.outputs, self.fact)
-            about = (self.traced.graph.units[g.units[0]].device, like.key)
+            about = (self.traced.graph.units[g.units[0]].device, self.scattered(g), like.key)
             known = self.alike.get(about)  # a long key, hashed anew each time
             if known is None:
                 try:
@@ -231,7 +231,7 @@ class _Compilation(Lone):
             n = times(dear, b.fusion.axes, self.hint)
             raise Refusal("profit", f"{dear.value} takes {dear.cost} instructions and would be computed {n:.1f} times")
         if driver is not None:
-            self.allow(compile_gpu.family(b.fusion, self.hint, driver))
+            self.allow(compile_gpu.family(b.fusion, self.hint, driver, self.scattered(g)))
             return b, None
         f, s = plan(b.fusion, self.hint, self.machine)
         self.allow(s.family)
@@ -244,6 +244,10 @@ class _Compilation(Lone):
         b.fusion = f
         # what is copied into an input may be written there directly, and inputs may start anywhere in memory
         return b, s.streaming(lambda n: n in b.sources and b.sources[n] not in self.copied)
+
+    def scattered(self, g: Group) -> frozenset[str]:
+        """The operators of the group's scatters."""
+        return frozenset(self.traced.graph.units[e.unit].target for e in g.eqns if e.op == "scatter")
 
     def driver(self, g: Group) -> devices.Driver | None:
         """The driver of the GPU that the group runs on, if it is one."""

@@ -53,6 +53,11 @@ def accumulate(x: torch.Tensor, i: torch.Tensor, s: torch.Tensor) -> torch.Tenso
     return x.index_put((i,), s * 0.5, accumulate=True)
 
 
+def pick_backward(g: torch.Tensor, i: torch.Tensor, j: torch.Tensor) -> torch.Tensor:
+    """The gradient of `x[i, j]`, x of 4096 x 8192."""
+    return g.new_zeros(4096, 8192).index_put((i, j), g, accumulate=True)
+
+
 def copy_rows(x: torch.Tensor, i: torch.Tensor, s: torch.Tensor) -> torch.Tensor:
     return x.index_copy(0, i, s)
 
@@ -118,6 +123,11 @@ def _each(device: str, quick: bool) -> Tensors:
     return torch.randn(n, m, device=device), i, torch.randn(n, k, device=device)
 
 
+def _picks(device: str, quick: bool) -> Tensors:
+    n = 200 if quick else 1 << 19
+    return torch.randn(n, device=device, dtype=BF16), uniform(4096, n, device), uniform(8192, n, device)
+
+
 def _bins(bins: int, count: int) -> Callable[[str, bool], Tensors]:
     def make(device: str, quick: bool) -> Tensors:
         return (uniform(bins, 1000 if quick else count, device),)
@@ -146,6 +156,12 @@ def scatters() -> Iterator[Case]:
     yield case("largest of 1M edges of 64", largest_of_edges, _rows(100_000, 1_000_000, 64, base=True))
     yield case("copy 8192 rows of 1024 into 65536 f32", copy_rows, _into(65536, 8192, 1024, True))
     yield case("accumulate 1M elements into 1M f32", accumulate, _into(1 << 20, 1_000_000, 1))
+    yield case("accumulate 100k elements into 10k f32", accumulate, _into(10_000, 100_000, 1))
+    yield case("accumulate 1M rows of 8 into 100k f32", accumulate, _into(100_000, 1_000_000, 8))
+    yield case("accumulate 20k rows of 3 into 5000 f32", accumulate, _into(5_000, 20_000, 3))
+    yield case("accumulate 16M elements into 1000 f32", accumulate, _into(1_000, 1 << 24, 1))
+    yield case("gradient of 512k elements picked bf16", pick_backward, _picks)
+    yield case("1M edges of 8 to 100k nodes f32", sum_edges(100_000), _rows(100_000, 1_000_000, 8))
     yield case("scatter_add 4096x1024 along rows of 4096 f32", along_rows, _each)
     yield case("histogram 16M in 256 bins f32", histogram(256, F32), _bins(256, 1 << 24))
     yield case("histogram 16M in 1M bins f32", histogram(1 << 20, F32), _bins(1 << 20, 1 << 24))

@@ -18,8 +18,9 @@ kernel, so that new sizes need no new code.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import fields, replace
+from math import prod
 
 from ..core.errors import Refusal
 from ..fusion.collapse import collapse
@@ -47,6 +48,10 @@ COLLECT = 1024  # ... at most
 STEPS = 4  # vectors of columns of a thread, at most
 WIDE = 16  # columns from which on a row keeps threads busy side by side
 SMALL = 4 << 20  # bytes that a kernel has to move to be worth four launches
+SORTED = ("index_put", "embedding_dense_backward")  # operators that eager sorts for (index_put where it accumulates)
+CROWD = 1 << 12  # single elements that meet in one, from which on atomics wait for each other longer than sorting takes
+MANY = 1 << 20  # points, or rows of the target, that four launches are worth, or do not mind
+SPARSE = 16  # rows of the target for each point, up to which looking at all of them takes less than eager's sorting
 
 
 def collected(f: Fusion) -> Stage | None:
@@ -54,26 +59,39 @@ def collected(f: Fusion) -> Stage | None:
     return next((s for s in f.stages if s.kind == "collect"), None)
 
 
-def worth(f: Fusion, hint: Hint) -> None:
+def worth(f: Fusion, hint: Hint, operators: Collection[str] = ()) -> None:
     """Raises Refusal where PyTorch's own kernels are taken to be as fast: here is decided who runs a scatter.
 
-    Eager adds floats with atomics, or sorts (`index_put`, `embedding`); both are slow where rows are wide. What it does
-    with single elements, and with what need not be added, is one launch. Estimates, until they are measured
-    (`benchmarks/scatters.py`).
+    `operators`: those that the scatter is of. Eager sorts for some of them (SORTED), in some ten launches; for others it
+    adds floats, element by element, with atomics, which is slow where rows are wide and where many meet, and combines
+    them otherwise with several attempts for each. `benchmarks/scatters.py` measures what is decided here.
     """
     st = collected(f)
     if st is None:
         return
-    moved = sum(hint(b.numel) * b.dtype.itemsize for b in f.buffers)
     assert st.origin is not None
-    columns = [a for a in st.axes if a not in st.origin.rows and a.extent is not None]
-    width = 1
-    for a in columns:
-        width *= hint(a.extent)  # type: ignore[arg-type]
-    if st.monoid not in ("sum", "prod") or not st.dtype.is_float or width < WIDE:
-        raise Refusal("scatter", "PyTorch scatters single elements, and what need not be added, in one launch")
-    if moved < SMALL:
+    moved = sum(hint(b.numel) * b.dtype.itemsize for b in f.buffers)
+    width = _count((a for a in st.axes if a not in st.origin.rows), hint)
+    rows, points = _count(st.origin.rows, hint), _count(st.raxes, hint)
+    sorts = any(o.removeprefix("aten.").removeprefix("_unsafe_").split(".")[0] in SORTED for o in operators)
+    if st.monoid == "set" or not (st.dtype.is_float or sorts):
+        raise Refusal("scatter", "PyTorch scatters what need not be added, and integers, in one launch")
+    if moved < SMALL and not sorts:
         raise Refusal("scatter", "a scatter too small to be worth sorting")
+    if width >= WIDE:
+        return
+    buckets = BUCKETS[1]
+    crowded = st.monoid in ("sum", "prod") and points >= max(CROWD * rows, MANY) and rows <= buckets
+    if not (sorts or crowded):
+        raise Refusal("scatter", "PyTorch scatters single elements in one launch")
+    if points > buckets * TILE and rows > buckets:
+        raise Refusal("scatter", "single elements, more than are sorted at once")
+    if rows > max(SPARSE * points, MANY):
+        raise Refusal("scatter", "single elements, few for a target of so many")
+
+
+def _count(axes: Iterable[Atom], hint: Hint) -> int:
+    return prod(hint(a.extent) for a in axes if a.extent is not None)
 
 
 def plan(f: Fusion, hint: Hint, gpu: Gpu, alignment: Callable[[str], int] = lambda buffer: ACCESS) -> Settled:
