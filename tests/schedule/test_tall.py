@@ -56,6 +56,14 @@ def scaled(b: Builder, width: IxLike) -> list[Value]:
     return [b.cast(y, bf16), b.where(here, y, b.input(f32, (ROWS, width)))]
 
 
+def beside(b: Builder, width: IxLike) -> list[Value]:
+    """The channels of three images, with a value of each image, and of each channel."""
+    x = b.input(bf16, (3, ROWS, width))
+    y = b.sub(b.cast(x, f32), b.mul(b.input(f32, (3, 1, 1)), b.input(f32, (width,))))
+    total, most = b.reduce("sum", b.mul(y, y), (1,)), b.reduce("max", y, (1,))
+    return [b.cast(b.add(total, most), bf16), most]
+
+
 def apart(b: Builder, width: IxLike) -> list[Value]:
     """Columns less values of their own, reduced."""
     y = b.sub(b.input(f32, (ROWS, width)), b.input(f32, (width,)))
@@ -80,6 +88,16 @@ PROGRAMS: dict[str, Program] = {
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_every_number_of_rows(name: str, width: int) -> None:
     graph = graph_of(lambda b: PROGRAMS[name](b, width))
+    compiled = kernel(graph)
+    assert compiled.schedule.runs > 1
+    for n, threads in ((0, 1), (1, 1), (2, 3)):
+        check(graph, {"n": n}, threads, compiled=compiled)
+
+
+@pytest.mark.parametrize("width", [2, 3, 7, 16])
+def test_tensors_beside_each_other(width: int) -> None:
+    """Wider ones are rows that are kept."""
+    graph = graph_of(lambda b: beside(b, width))
     compiled = kernel(graph)
     assert compiled.schedule.runs > 1
     for n, threads in ((0, 1), (1, 1), (2, 3)):
@@ -116,6 +134,9 @@ WHERE: dict[str, tuple[Program, int]] = {
     "wide rows": (lambda b, w: b.reduce("sum", b.input(f32, (ROWS, 3000)), (0,)), 1),
     "rows apart": (lambda b, w: b.reduce("sum", b.slice(b.input(f32, (ROWS, 6)), 1, 0, 1, 3), (0,)), 1),
     "not two rows in a run": (lambda b, w: b.reduce("sum", b.input(f32, (N, 129)), (0,)), 1),
+    "images beside each other": (lambda b, w: b.reduce("max", b.input(f32, (2, ROWS, 3)), (1,)), 512),
+    "many images": (lambda b, w: b.reduce("sum", b.input(f32, (300, N, 3)), (1,)), 0),
+    "images of two dims": (lambda b, w: b.reduce("sum", b.input(f32, (2, ROWS, 2, 3)), (1,)), 256),
     "pads": (padded, 1),
     "values of rows": (weighted, 1),
     "few rows": (lambda b, w: b.reduce("sum", b.input(f32, (N, 100)), (0,)), 0),
@@ -185,3 +206,18 @@ def test_not_where_points_are_stored_and_reduced() -> None:
     edit = on_cpu(fusion_of(graph_of(program)).fusion, hint, Machine(LANES, 1 << 62))
     with pytest.raises(Illegal, match="or not all is to reduce them or to compute their points"):
         edit.unroll(8, "runs")
+
+
+@pytest.mark.parametrize("images", [1, 2, 5])
+def test_pixels_of_few_channels(images: int) -> None:
+    """Lanes are along pixels and channels, whether or not there is one image for each thread."""
+
+    def program(x: torch.Tensor) -> tuple[torch.Tensor, ...]:
+        return (x * 2).mean((2, 3)), x.amax((2, 3)), (x - 1).square().sum((2, 3))
+
+    torch.manual_seed(images)
+    x = torch.randn(images, 3, 67, 41).contiguous(memory_format=torch.channels_last)
+    compiled = torch.compile(program, backend="fusewright", dynamic=False)
+    with fusewright.options(fallback=False):
+        for got, want in zip(compiled(x), program(x.double()), strict=True):
+            torch.testing.assert_close(got.double(), want, rtol=1e-6, atol=1e-6)
