@@ -62,7 +62,7 @@ def collected(f: Fusion) -> Stage | None:
 def worth(f: Fusion, hint: Hint, operators: Collection[str] = ()) -> None:
     """Raises Refusal where PyTorch's own kernels are taken to be as fast: here is decided who runs a scatter.
 
-    `operators`: those that the scatter is of. Eager sorts for some of them (SORTED), in some ten launches. For others it
+    `operators`: those that the scatter is of. Eager sorts for some (SORTED), in some ten launches. For others it
     adds floats, element by element, with atomics, which is slow where rows are wide and where many meet; with what else
     combines floats several attempts may be needed. `benchmarks/scatters.py` measures what is decided here.
     """
