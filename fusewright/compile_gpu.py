@@ -44,8 +44,8 @@ def family(f: Fusion, hint: Hint, driver: Driver, scattered: Collection[str] = (
 
     Raises Refusal where there is no schedule.
     """
-    if not (current().single_op_groups or torch.are_deterministic_algorithms_enabled()):
-        gpu_scatter.worth(f, hint, scattered)
+    if not torch.are_deterministic_algorithms_enabled():
+        gpu_scatter.decide(f, hint, scattered, current().single_op_groups)
     return gpu.plan(f, hint, driver.gpu)[1].family
 
 

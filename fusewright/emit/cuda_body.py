@@ -394,7 +394,7 @@ class Body:
             return True
         if s.buf.name in self.own:
             return self.own.piecewise(s.buf)
-        aligned = "aligned" in s.hint and s.mask is None and s.index.lanes == 1
+        aligned = "aligned" in s.hint and s.mask is None and s.index.lanes == 1 and s.meet in ("", "set")
         return aligned and self.scope.get(s.buf.name) != "register" and cuda_memory.in_words(s.buf.dtype, s.value.lanes)
 
     def read_policy(self, s: Let) -> str:
@@ -486,11 +486,11 @@ class Body:
             value = f"{self.prelude.need(f'fw_f32_{b.dtype}')}({value})"
         elif b.dtype.is_bool:
             value = f"({stored_type(b.dtype)}){value}"
-        guard = f"if ({self.arg(s.mask)}) " if s.mask is not None else ""
-        if self.streams(s):
-            self.line(f"{guard}__stcs({self.pointer(b)} + {at}, {value});")
-        else:
-            self.line(f"{guard}{self.pointer(b)}[{at}] = {value};")
+        guard, p = f"if ({self.arg(s.mask)}) " if s.mask is not None else "", self.pointer(b)
+        put = f"__stcs({p} + {at}, {value})" if self.streams(s) else f"{p}[{at}] = {value}"
+        if s.meet not in ("", "set"):
+            put = cuda_memory.meet(b.dtype, s.meet, f"{p} + {at}", value)
+        self.line(f"{guard}{put};")
 
     def streams(self, s: Store) -> bool:
         return "stream" in s.hint and self.scope.get(s.buf.name, "grid") == "grid"

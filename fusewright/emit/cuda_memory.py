@@ -88,6 +88,13 @@ def store(prelude: Prelude, d: DType, lanes: int, policy: str) -> str:
     return fn
 
 
+def meet(d: DType, how: str, p: str, value: str) -> str:
+    """The call that combines what is at `p` with a value, whatever other threads do there meanwhile."""
+    if how == "sum" and d.name == "i64":  # there is one for unsigned numbers, which wrap alike
+        p, value = f"(unsigned long long*)({p})", f"(unsigned long long)({value})"
+    return f"atomic{'Add' if how == 'sum' else how.title()}({p}, {value})"
+
+
 def unpack(prelude: Prelude, d: DType, lanes: int) -> str:
     """The function `(const unsigned* w, float* v)` that takes elements out of words."""
     fn = f"fw_unpack_{d}x{lanes}"

@@ -81,7 +81,8 @@ class Origin:
 
     `rows`: axes of the target; the number of an element's row is its row-major position along them. `key`: the row that
     a point belongs to (it has run-time values), valid wherever `mask` is true. `base`: what an element has before;
-    `fresh`: an element that some point belongs to starts from the identity instead.
+    `fresh`: an element that some point belongs to starts from the identity instead. `apart`: the points are not put in
+    order: the elements are stored first, then each point combines its value with what is there.
     """
 
     rows: tuple[Atom, ...]
@@ -89,6 +90,7 @@ class Origin:
     mask: Expr
     base: Expr
     fresh: bool
+    apart: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,7 +179,8 @@ class Fusion:
                 points, rows = (", ".join(a.name for a in x) for x in (s.raxes, s.origin.rows))
                 start = f"{s.monoid} from the identity, else {from_scalar(s.origin.base)}"
                 start = start if s.origin.fresh else f"{from_scalar(s.origin.base)}, {s.monoid}"
-                lines.append(f"  collect {s.name} over ({over}): {start} of ({points}) {body}")
+                how = "in any order " * s.origin.apart
+                lines.append(f"  collect {s.name} over ({over}): {start} {how}of ({points}) {body}")
                 lines.append(f"    where {from_scalar(s.origin.mask)}, {from_scalar.index(s.origin.key)} = ({rows})")
             else:
                 along = ", ".join(a.name for a in s.raxes)

@@ -55,7 +55,7 @@ class _Writer:
             line += f" at {places} if {self.expr(s.target.mask)} {free} {self.ix(s.target.order)}"
         if s.origin is not None:
             o, rows = s.origin, [a.name for a in s.origin.rows]
-            line += f" at {rows} = {self.ix(o.key)} if {self.expr(o.mask)} from {self.expr(o.base)} {o.fresh}"
+            line += f" at {rows} = {self.ix(o.key)} if {self.expr(o.mask)} from {self.expr(o.base)} {o.fresh} {o.apart}"
         self.lines.append(line)
 
     def expr(self, root: Expr) -> str:

@@ -54,7 +54,7 @@ from ..loop.ir import (
 from ..loop.text import head
 from ..prims.table import MONOIDS
 from .collectives import creduce, treduce, tscan
-from .gpu_memory import MANY, NOBODY, Own, Shared, beside, missing, poison
+from .gpu_memory import MANY, NOBODY, Own, Shared, beside, missing, poison, put
 from .values import InterpError, Memory, bind, literal, narrow, operate, scalars
 
 _FIRST = np.zeros(1, np.int64)
@@ -397,19 +397,20 @@ class _Machine:
         m = self.memory[b.name]
         on, at, who = self.where(b, s.index, s.value.lanes, s.mask, s.hint)
         place: Any = at if isinstance(m, Shared) else (who, at)
-        if isinstance(m, Shared) and m.watched:
-            self.conflict(b, at, who, "wrote", "writes")
+        if isinstance(m, Shared) and m.watched and s.meet:
             self.conflict(b, at, who, "read", "writes")
+            m.write_block[at] = m.write_thread[at] = MANY
+        elif isinstance(m, Shared) and m.watched:
+            for did in ("wrote", "read"):
+                self.conflict(b, at, who, did, "writes")
             m.write_thread[at] = who
             twice = m.write_thread[at] != who
             if twice.any():
                 self.race(b, at, who, m.write_thread[at], int(np.flatnonzero(twice)[0]), "wrote", "writes")
-            ours = self.of(who)
-            m.write_epoch[at] = self.epoch[ours]
-            m.write_block[at] = self.blocks[ours]
+            m.write_epoch[at], m.write_block[at] = self.epoch[self.of(who)], self.blocks[self.of(who)]
         self.settled(b, at, who, "written")
         value = self.all_rows(self.here(self.value(s.value)), len(on))
-        m.data[place] = narrow(value.reshape(-1) if s.mask is None else value[on], b)
+        put(m, place, narrow(value.reshape(-1) if s.mask is None else value[on], b), s.meet)
         m.held[place] = True
 
     # --- copies ---

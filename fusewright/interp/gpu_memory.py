@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ..prims.table import MONOIDS
 from .values import Memory
 
 NOBODY, MANY = -1, -2  # in place of the number of a block or thread
@@ -57,6 +58,15 @@ class Own(Memory):
         super().__init__(data, False)
         self.coming = np.zeros(data.shape, np.int64)
         self.brought = data.copy()
+
+
+def put(m: Memory, place: Any, values: np.ndarray, meet: str) -> None:
+    """Store values at `place`; where threads `meet`, what is there is combined with each."""
+    if meet in ("", "set"):
+        m.data[place] = values
+    else:
+        ufunc: Any = MONOIDS[meet].numpy
+        ufunc.at(m.data, place, values)
 
 
 def missing(at: np.ndarray, lanes: int, span: Sequence[np.ndarray], size: int) -> tuple[int, str] | None:

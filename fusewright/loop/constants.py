@@ -150,7 +150,7 @@ class _Constants:
                     if isinstance(mask, Imm) and not mask.value:
                         continue
                     mask = None if isinstance(mask, Imm) else mask
-                    out.append(Store(s.buf, self.arg(s.index), self.arg(s.value), mask, s.hint))
+                    out.append(replace(s, index=self.arg(s.index), value=self.arg(s.value), mask=mask))
                 case Prefetch():
                     out.append(Prefetch(s.buf, self.arg(s.index)))
                 case Copy():

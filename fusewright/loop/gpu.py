@@ -8,7 +8,7 @@ The lowering is a chain of classes, each with one concern: where threads are (`g
 through shared memory (`gpu_runs.py`), sums on the fly (`gpu_online.py`), passes over a row (`gpu_rows.py`), results of
 many rows (`gpu_outer.py`), rows cut over blocks (`gpu_split.py`), running totals (`gpu_scan.py`). Kernels without
 reductions are tiles (`gpu_tiles.py`). Scatters sort their points (`gpu_sort.py`), then collect them
-(`gpu_collect.py`).
+(`gpu_collect.py`), or store them one by one (`gpu_place.py`).
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from ..schedule.gpu_base import GpuSchedule
 from .gpu_collect import Collect
 from .gpu_held import at_places
 from .gpu_nest import BLOCKS
+from .gpu_place import Place
 from .gpu_scan import Scans
 from .gpu_tiles import Tiles
 from .ir import Arg, Commit, For, Func, Grid, If, Set, Stmt
@@ -152,4 +153,9 @@ class _Rows(Scans):
             self.store(s, st, first, valid)
 
 
-_KINDS: dict[str, type[Tiles | _Rows | Collect]] = {"tile": Tiles, "staged": Tiles, "collect": Collect}
+_KINDS: dict[str, type[Tiles | _Rows | Collect]] = {
+    "tile": Tiles,
+    "staged": Tiles,
+    "collect": Collect,
+    "place": Place,
+}

@@ -41,8 +41,11 @@ def walks(f: Fusion, schedule: GpuSchedule) -> Passes:
 class Nest(Borders, Reductions):
     """One fusion under one schedule, being lowered.
 
-    `width`: lanes of what varies along the vector axis; `row_vector`: that axis is a row axis.
+    `width`: lanes of what varies along the vector axis; `row_vector`: that axis is a row axis; `meet`: how elements
+    that several threads store to are combined.
     """
+
+    meet = ""
 
     def __init__(self, f: Fusion, schedule: GpuSchedule, name: str):
         func = Func(name, target="cuda", index=i32 if schedule.index == 32 else i64)
@@ -244,7 +247,7 @@ class Nest(Borders, Reductions):
                 base = self.splat(s, base, lanes)
         whole = tail is None or self.s.anchor
         hint = (self.mark(st.buffer, st.offset) or "") if contiguous and lanes > 1 and whole else ""
-        self.only(s, *conditions).append(Store(buf, base, value, tail, hint))
+        self.only(s, *conditions).append(Store(buf, base, value, tail, hint, self.meet))
 
     def mark(self, buffer: str, offset: Ix) -> str | None:
         words = [w for w, names in (("aligned", self.s.aligned), ("stream", self.s.stream)) if buffer in names]

@@ -41,8 +41,6 @@ class Sort(Nest):
         self.target = product(a.extent for a in self.rows)
         self.tile_count: Ix = (self.count + TILE - 1) // TILE
         self.bucket_count: Ix = self.target // BUCKET + 1
-        self.order = self.memory("order", self.count)
-        self.start = self.memory("start", self.target + 1)
 
     def memory(self, name: str, count: Ix, dtype: DType = i32) -> Buf:
         """Device memory of the kernel's own."""
@@ -191,6 +189,8 @@ class Sort(Nest):
     # --- launches ---
     def sort_points(self) -> None:
         """Points by bucket, then by row."""
+        self.order = self.memory("order", self.count)
+        self.start = self.memory("start", self.target + 1)
         self.first = self.memory("first", (self.bucket_count + 1) * self.tile_count)
         self.tiles = self.memory("tiles", self.tile_count * TILE)
         self.before = self.memory("before", self.bucket_count * self.tile_count)

@@ -11,7 +11,7 @@ Grammar (text format and parser in `loop/text.py`)
             | for reg in lo .. hi step s { stmt* }  serial; s >= 1; the body runs while reg < hi; `unroll` asks for
                                                     straight-line code (bounds and step are numbers)
             | if arg { stmt* } else { stmt* }       arg is a scalar bool
-            | store buf[index] = value {mask, hint}
+            | store buf[index] = value {mask, hint, meet}
             | parallel tid of nth { stmt* }         CPU: the body runs once per thread, 0 <= tid < nth; regions are
                                                     separated by barriers
             | grid bid of blocks, tid of n { stmt* } CUDA: one launch of `blocks` blocks of n threads (a number); the
@@ -98,6 +98,9 @@ Semantics
   on, of which it may read any, and none besides, unless it has a `reach`.
 - A store narrows to the buffer's dtype, rounding to nearest even; bool is stored as 0 or 1. Lanes whose mask is false
   write nothing. A store with a vector index register scatters.
+- `meet` of a CUDA store: other threads of the launch may store to the same elements, and nobody reads them. "set": one
+  of the values stays; "sum", "max" and "min" (of types in MEETS, `prims/table.py`) combine what is there with each, in
+  any order.
 - Scratch is declared in `Func.allocs` (`alloc name : dtype [count] scope`). CPU: "thread" (private) or "shared" (one
   for all threads; visible to later regions). CUDA: "register" (private, indexed by numbers and unrolled loops only),
   "own" (private, in the block's shared memory; the count is a number), "block" (one per block, gone with it; seen by
@@ -193,6 +196,7 @@ class Store:
     value: Arg
     mask: Arg | None = None
     hint: str = ""
+    meet: str = ""
 
 
 @dataclass(slots=True)

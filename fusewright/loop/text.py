@@ -118,6 +118,8 @@ def head(s: Stmt, index: DType = i64) -> str:
             extra = [f"mask {arg(s.mask)}"] if s.mask is not None else []
             if s.hint:
                 extra.append(f"hint {s.hint}")
+            if s.meet:
+                extra.append(f"meet {s.meet}")
             tail = f" {{{', '.join(extra)}}}" if extra else ""
             return f"store {s.buf.name}[{arg(s.index)}] = {arg(s.value)}{tail}"
         case For():
@@ -460,16 +462,14 @@ class _Parser:
         buf, index = self.element()
         c.expect("=")
         value = self.arg()
-        mask, hint = None, ""
+        given: dict[str, Any] = {}
         if c.is_at("{"):
             for _ in c.list("{", "}"):
-                if c.accept("mask"):
-                    mask = self.arg()
-                elif c.accept("hint"):
-                    hint = self.words("a hint")
-                else:
-                    c.fail(f"expected 'mask' or 'hint', found {c.token}")
-        return Store(buf, index, value, mask, hint)
+                key = next((k for k in ("mask", "hint", "meet") if c.accept(k)), None)
+                if key is None:
+                    c.fail(f"expected 'mask', 'hint' or 'meet', found {c.token}")
+                given[key] = self.arg() if key == "mask" else self.words(f"a {key}")
+        return Store(buf, index, value, **given)
 
     def loop(self) -> For:
         c = self.c

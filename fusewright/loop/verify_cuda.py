@@ -17,6 +17,7 @@ The rules
   blocks.
 - A `last` is reached by all threads of a block, with a counter and a count that are the same in all; it alone touches
   `counters`, of which there is one piece at most.
+- Stores in which threads `meet` have no mask, and the types of MEETS.
 - "aligned" accesses have a power of two of at least two lanes, one index, and no mask but that of a `lanerange`; marks
   are for `block` scratch and device memory. Loads "across" have no mask but that of a `lanerange`, too.
 - `own` scratch is accessed in a power of two of consecutive lanes, without a mask. A `copy` is from a buffer to `own`
@@ -30,7 +31,7 @@ from typing import TYPE_CHECKING, NoReturn
 
 from ..core.dtypes import bool_, f32, i32, i64, u32
 from ..core.errors import VerifyError
-from ..prims.table import MONOIDS, ORDERED
+from ..prims.table import MEETS, MONOIDS, ORDERED
 from .ir import (
     CLUSTERS,
     WARP,
@@ -308,6 +309,10 @@ class _Structure:
             self.access(s.buf, s.index)
             if s.hint == "across":
                 self.fail("only loads may be 'across'")
+            if s.meet and (types := MEETS.get(s.meet)) != "" and s.buf.dtype.name not in (types or "").split():
+                self.fail(f"threads cannot meet in {s.buf.dtype} with '{s.meet}'")
+            if s.meet and s.mask is not None:
+                self.fail("a store in which threads meet has no mask")
             self.marks(s.hint, s.buf, s.value.lanes, s.index.lanes == 1 and self.ranged(s.mask))
             self.owned(s.buf, s.value.lanes, s.index.lanes == 1 and s.mask is None)
         elif isinstance(s, If):

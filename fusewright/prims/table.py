@@ -283,6 +283,8 @@ MONOIDS: dict[str, Monoid] = {
 
 ARG_MONOIDS = ("argmax", "argmin")
 ORDERED = ("lastmax", "lastmin")
+# How GPUs combine what threads store to the same element, and the types for which they can ("": any).
+MEETS = {"set": "", "sum": "f32 f64 i32 i64", "max": "i32 i64", "min": "i32 i64"}
 SCANNED = (*ORDERED, "logaddexp")  # of scans, not of reductions
 
 # Primitives that are not continuous: a last digit of an operand can change all of their result.

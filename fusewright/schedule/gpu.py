@@ -12,6 +12,7 @@ at once; the threads that differ along it are neighbours, so that a warp's acces
 | persistent | all in one block, `steps` vectors per thread, values needed again kept (`keep_in`) | softmax, norms |
 | loop | all in one block, `steps` vectors at a time; later passes read memory again | sums, long rows, scans |
 | collect | points sorted by the row of a scatter's target that they go to (`gpu_scatter.py`) | scatters |
+| place | points one by one, each written, or added, where it goes (`gpu_scatter.py`) | scatters in any order |
 | split | cut into `splits` chunks over blocks; every pass is a launch that combines what the last one left | few rows |
 
 `resident`: only as many blocks as fit on the GPU run (in a loop more, `resident_blocks`), and each walks over many

@@ -157,7 +157,7 @@ class Vectors(Analysis):
 
     def _permuted(self, f: Fusion, s: GpuSchedule) -> frozenset[str]:
         """The buffers of which lanes are taken out of whole vectors, all of those aligned."""
-        if s.anchor or s.mode == "collect":
+        if s.anchor or s.mode in ("collect", "place"):
             return frozenset()
         along = {s.vector: (s.lanes, s.steady, s.uniform), s.across: (s.turned, False, False)}
         fits: dict[str, bool] = {}

@@ -10,6 +10,9 @@ are coordinates of the target and nothing else (the columns). Four launches:
 4. A group of threads takes a row (or a part of its columns): it starts from what is there before, combines the
    pieces and points in order, and computes and stores what the kernel makes of the result.
 
+Where that does not matter (`decide`) points are not sorted but *apart* (mode "place"): one launch stores what elements
+start from, another one combines every point's value with what is there, atomically.
+
 Only integers are sorted, a few bytes for each point; every value is read once, and computed where it is read. Nothing
 is atomic, and results are the same from run to run; those of a row with fewer than `piece` points are those of a serial
 sum, bit for bit. What depends on sizes (`bucket`, `piece`, how many digits there are to sort by) is an argument of the
@@ -26,6 +29,7 @@ from ..core.errors import Refusal
 from ..fusion.collapse import collapse
 from ..fusion.ir import Fusion, Stage
 from ..index.expr import Atom
+from ..prims.table import MEETS
 from .device import Gpu
 from .forms import Illegal
 from .gpu_base import ACCESS, INDEX_LIMIT, WARP, GpuSchedule, Hint, Settled, Vectors, power_up, reach
@@ -51,6 +55,7 @@ SMALL = 4 << 20  # bytes that a kernel has to move to be worth four launches
 SORTED = ("index_put", "embedding_dense_backward")  # operators that eager sorts for (index_put where it accumulates)
 CROWD = 1 << 12  # single elements that meet in one, from which on atomics wait for each other longer than sorting takes
 MANY = 1 << 20  # points, or rows of the target, that four launches are worth, or do not mind
+LEAST = 4  # rows of the target for each point, at most, where all of it has to be copied for points that are apart
 SPARSE = 16  # rows of the target for each point, up to which looking at all of them takes less than eager's sorting
 
 
@@ -59,35 +64,71 @@ def collected(f: Fusion) -> Stage | None:
     return next((s for s in f.stages if s.kind == "collect"), None)
 
 
-def worth(f: Fusion, hint: Hint, operators: Collection[str] = ()) -> None:
-    """Raises Refusal where PyTorch's own kernels are taken to be as fast: here is decided who runs a scatter.
+def decide(f: Fusion, hint: Hint, operators: Collection[str] = (), always: bool = False) -> None:
+    """Who runs a scatter is decided here, and how: whether `f` sorts its points, or leaves them `apart`.
 
-    `operators`: those that the scatter is of. Eager sorts for some (SORTED), in some ten launches. For others it
-    adds floats, element by element, with atomics, which is slow where rows are wide and where many meet; with what else
-    combines floats several attempts may be needed. `benchmarks/scatters.py` measures what is decided here.
+    Raises Refusal where PyTorch's own kernels are taken to be as fast, unless `always`. `operators`: those that the
+    scatter is of. Eager sorts for some (SORTED), in some ten launches. For others it adds floats with atomics, which is
+    slow where rows are wide and where many meet, and gives other digits in every run. So do points of ours that are
+    apart, which takes two launches: they are where order does not matter (integers), where eager has none either, and
+    where nothing is added. `benchmarks/scatters.py` measures what is decided here.
     """
     st = collected(f)
     if st is None:
         return
     assert st.origin is not None
-    moved = sum(hint(b.numel) * b.dtype.itemsize for b in f.buffers)
-    width = _count((a for a in st.axes if a not in st.origin.rows), hint)
-    rows, points = _count(st.origin.rows, hint), _count(st.raxes, hint)
+    sizes = _Sizes(f, st, hint)
     sorts = any(o.removeprefix("aten.").removeprefix("_unsafe_").split(".")[0] in SORTED for o in operators)
-    if st.monoid == "set" or not (st.dtype.is_float or sorts):
-        raise Refusal("scatter", "PyTorch scatters what need not be added, and integers, in one launch")
-    if moved < SMALL and not sorts:
-        raise Refusal("scatter", "a scatter too small to be worth sorting")
-    if width >= WIDE:
+    apart = st.monoid == "set" or not st.dtype.is_float or (st.monoid == "sum" and not (sorts or sizes.slow))
+    legal = _orderless(f, st)
+    if apart and legal:
+        f.stages = [replace(s, origin=replace(st.origin, apart=True)) if s is st else s for s in f.stages]
+    if always:
         return
-    buckets = BUCKETS[1]
-    crowded = st.monoid in ("sum", "prod") and points >= max(CROWD * rows, MANY) and rows <= buckets
-    if not (sorts or crowded):
-        raise Refusal("scatter", "PyTorch scatters single elements in one launch")
-    if points > buckets * TILE and rows > buckets:
-        raise Refusal("scatter", "single elements, more than are sorted at once")
-    if rows > max(SPARSE * points, MANY):
-        raise Refusal("scatter", "single elements, few for a target of so many")
+    if apart and not legal:
+        raise Refusal("scatter", "PyTorch scatters this in one launch, and what becomes of it is computed in another")
+    if sizes.moved < SMALL and not sorts:
+        raise Refusal("scatter", "a scatter too small to be worth more launches than one")
+    if apart and st.origin.base.kind == "load" and LEAST * sizes.points < sizes.rows:
+        raise Refusal("scatter", "few points for a target that would be copied, and may be changed where it is")
+    if not apart:
+        sizes.sort(sorts)
+
+
+class _Sizes:
+    """Of a scatter: bytes it moves, elements of a row, rows, points."""
+
+    def __init__(self, f: Fusion, st: Stage, hint: Hint):
+        assert st.origin is not None
+        self.moved = sum(hint(b.numel) * b.dtype.itemsize for b in f.buffers)
+        self.width = _count((a for a in st.axes if a not in st.origin.rows), hint)
+        self.rows, self.points = _count(st.origin.rows, hint), _count(st.raxes, hint)
+        few = self.rows <= BUCKETS[1] and self.points >= MANY
+        self.crowded = st.monoid in ("sum", "prod") and few and self.points >= CROWD * self.rows
+
+    @property
+    def slow(self) -> bool:
+        """Whether atomics are slower than sorting."""
+        return self.width >= WIDE or self.crowded
+
+    def sort(self, sorts: bool) -> None:
+        """Raises Refusal unless the points are worth sorting; `sorts`: eager does so, too."""
+        if self.width >= WIDE:
+            return
+        if not (sorts or self.crowded):
+            raise Refusal("scatter", "PyTorch scatters single elements in one launch")
+        if self.points > BUCKETS[1] * TILE and self.rows > BUCKETS[1]:
+            raise Refusal("scatter", "single elements, more than are sorted at once")
+        if self.rows > max(SPARSE * self.points, MANY):
+            raise Refusal("scatter", "single elements, few for a target of so many")
+
+
+def _orderless(f: Fusion, st: Stage) -> bool:
+    """Whether points may be combined one by one, in any order, with what is stored of their elements."""
+    assert st.origin is not None
+    types = MEETS.get(st.monoid)
+    typed = types is not None and (not types or st.dtype.name in types.split())
+    return typed and not st.origin.fresh and [s.body.kind for s in f.stages if s is not st] == ["stage"]
 
 
 def _count(axes: Iterable[Atom], hint: Hint) -> int:
@@ -119,7 +160,7 @@ def settle(f: Fusion, s: GpuSchedule, hint: Hint, gpu: Gpu, alignment: Callable[
     for name in (x.name for x in fields(s)):
         if getattr(s, name) != getattr(same, name):
             legal = "; ".join(d for d in same.directives() if d not in s.directives())
-            raise Illegal("mode(collect)", "", f"of a scatter '{name}' is not to be chosen", legal, name)
+            raise Illegal(f"mode({best.mode})", "", f"of a scatter '{name}' is not to be chosen", legal, name)
     return f, same, launch
 
 
@@ -147,21 +188,22 @@ class _Planner(Vectors):
         most = max(1, min(STEPS, ACCUMULATORS // (lanes * max(1, self.st.dtype.itemsize // 4))))
         steps = -(-vectors // ct)
         steps = -(-steps // -(-steps // most))  # parts of a row that are as large as each other
-        launch = self.launch(rows, points)
+        assert self.st.origin is not None
+        apart = self.st.origin.apart
         s = GpuSchedule(
             tuple(a.name for a in rows),
             tuple(a.name for a in cols),
             unit.name if unit is not None else "",
             lanes,
             "scatter",
-            "collect",
+            "place" if apart else "collect",
             COLLECTORS // ct if rows else 1,
             ct,
             steps,
             index=32 if self._fits32(rows, cols, points) else 64,
             aligned=aligned,
         )
-        return self.plain, s, launch
+        return self.plain, s, {} if apart else self.launch(rows, points)
 
     def launch(self, rows: list[Atom], points: list[Atom]) -> dict[str, int]:
         """Sizes of the launch. Raises Refusal for more than can be sorted."""
@@ -193,4 +235,4 @@ def at_once(size: int) -> int:
     return max(1, min(8, FLIGHT // max(size, 1)))
 
 
-__all__ = ["LAUNCH", "SLOT_BITS", "TILE", "at_once", "collected", "plan", "settle", "worth"]
+__all__ = ["LAUNCH", "SLOT_BITS", "TILE", "at_once", "collected", "decide", "plan", "settle"]

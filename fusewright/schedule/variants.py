@@ -64,7 +64,7 @@ def _near(f: Fusion, s: GpuSchedule, sizes: Sizes) -> Iterator[GpuSchedule]:
             if s.interleaved:
                 yield from _interleaved(s, cols)
             yield from _cut(s)
-        case "collect":
+        case "collect" | "place":
             yield from _collected(s)
     once = frozenset(b for b, o, _ in accesses(f) if o.axes() == set(f.axes))
     if once:

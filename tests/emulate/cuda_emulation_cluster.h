@@ -16,6 +16,10 @@ static inline unsigned atomicInc(unsigned* p, unsigned most) {
   return old;
 }
 
+template <class T, class V> static inline void atomicAdd(T* p, V value) { *p += value; }
+template <class T, class V> static inline void atomicMax(T* p, V value) { *p = *p < (T)value ? (T)value : *p; }
+template <class T, class V> static inline void atomicMin(T* p, V value) { *p = (T)value < *p ? (T)value : *p; }
+
 // All threads of the cluster wait for each other, in two steps.
 static inline void fw_cluster_arrive() {
   emu_fiber& f = emu_fibers[emu_now];

@@ -19,7 +19,6 @@ from fusewright.interp.values import InterpError
 from fusewright.loop.gpu import lower_gpu
 from fusewright.loop.text import dump, parse
 from fusewright.loop.verify import verify
-from fusewright.schedule import gpu_scatter
 from fusewright.schedule.device import H200
 from fusewright.schedule.forms import Illegal
 from fusewright.schedule.gpu_scatter import TILE
@@ -340,37 +339,6 @@ def test_what_cannot_be_chosen(change: dict[str, Any], why: str) -> None:
     c = gpu_kernel(of("rows sum"), sizes)
     with pytest.raises(Illegal, match=why):
         settle(c.built.original, replace(c.schedule, **change), Sizes(hint_of(sizes), SMALL))  # type: ignore[arg-type]
-
-
-@pytest.mark.parametrize(
-    ("name", "sizes", "operator", "why"),
-    [
-        ("rows sum", (65536, 768, 50257), "index_add", ""),
-        ("rows bf16", (1000000, 64, 100000), "index_add", ""),
-        ("rows max", (1000000, 64, 100000), "scatter_reduce.two", ""),
-        ("rows sum", (100, 64, 50), "index_add", "too small"),
-        ("rows sum", (100, 64, 50), "index_put", ""),
-        ("rows set", (65536, 768, 50257), "index_put", "need not be added"),
-        ("rows i32", (65536, 768, 50257), "scatter_add", "and integers"),
-        ("rows i32", (65536, 768, 50257), "index_put", ""),
-        ("points", (1000000, 1, 1000000), "scatter_add", "single elements in one launch"),
-        ("points", (1000000, 1, 1000000), "_unsafe_index_put", ""),
-        ("points", (20000, 1, 5000), "index_put", ""),
-        ("points", (1 << 24, 1, 256), "scatter_add", ""),
-        ("points", (1 << 24, 1, 1000), "index_put", ""),
-        ("points", (1 << 24, 1, 1000000), "index_put", "more than are sorted at once"),
-        ("points", (1 << 19, 1, 1 << 25), "index_put", "few for a target of so many"),
-    ],
-)
-def test_who_runs_it(name: str, sizes: tuple[int, int, int], operator: str, why: str) -> None:
-    env = dict(zip("nmv", sizes, strict=True))
-    fusion = gpu_kernel(of(name), env, H200).built.original
-    operators = {f"aten.{operator}"}
-    if not why:
-        gpu_scatter.worth(fusion, hint_of(env), operators)
-        return
-    with pytest.raises(Refusal, match=why):
-        gpu_scatter.worth(fusion, hint_of(env), operators)
 
 
 # ---- what is refused ------------------------------------------------------------------------------------------

@@ -116,7 +116,7 @@ def test_a_name_means_its_own_scope() -> None:
         ("func k() {\n  store x[0] = 1\n}", "2:9: buffer 'x' is not declared"),
         (
             "func k(buf x: i64 out) {\n  store x[0] = 1 {masked true}\n}",
-            "2:19: expected 'mask' or 'hint', found 'masked'",
+            "2:19: expected 'mask', 'hint' or 'meet', found 'masked'",
         ),
         ("func k() {\n  alloc t: f32[4] global\n}", "2:19: expected 'thread' or 'shared', found 'global'"),
         ("func k() {\n  for i in 0 .. 4 {\n  }\n}", "2:19: expected 'step', found '{'"),
