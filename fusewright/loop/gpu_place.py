@@ -7,9 +7,8 @@ combines it with what is there, atomically. Threads have several rows, or points
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from ..core.dtypes import compute_type
+from ..fusion import scalar as sc
 from ..fusion.collect import NAME
 from ..index.expr import Ix, ix
 from .gpu_collect import Collect, Column
@@ -28,61 +27,65 @@ class Place(Collect):
         self.meet = self.stage.monoid
         self.place_points()
 
-    def several(self, count: Ix, what: str, role: str, one: Callable[[Scope, Arg, Arg, list[Column]], None]) -> None:
-        """A launch: `one(scope, tile, row, columns)` for the tiles of a thread; `count`: how many tiles there are."""
+    def several(self, count: Ix, what: str, role: str) -> tuple[Scope, list[Arg], Arg, list[Column]]:
+        """A launch: (its scope, the tiles of a thread, which row of them it has, its columns)."""
         blocks = (count + EACH - 1) // ix(EACH) * self.column_tiles()
         s, bid, tid = self.launch(blocks, self.s.threads, what, role)
         tile, row, columns = self.threads_of(s, bid, tid)
-        for k in range(EACH):
-            c = Scope(s, s.body)
-            one(c, self.add(c, self.mul(c, tile, self.imm(EACH)), self.imm(k)), row, columns)
+        first = self.mul(s, tile, self.imm(EACH))
+        return s, [self.add(s, first, self.imm(k)) for k in range(EACH)], row, columns
 
     def store_base(self) -> None:
         """What the rows start from."""
-
-        def one(c: Scope, tile: Arg, row: Arg, columns: list[Column]) -> None:
+        s, tiles, row, columns = self.several(self.row_tiles(), "what rows start from", "rows")
+        found: list[tuple[Scope, Arg | None, Arg | None]] = []
+        for tile in tiles:
+            c = Scope(s, s.body)
             _, valid = self.place_row(c, tile, row)
             for col in columns:
                 y = self.column(c, col)
-                base = self.splat(y, self.cast(y, self.emit(y, self.origin.base), self.acc), self.width)
-                y.stages[NAME] = self.own(y, base)
-                for st in self.f.stores():
-                    self.store(y, st, valid, col[1])
-
-        self.several(self.row_tiles(), "what rows start from", "rows", one)
+                base = self.cast(y, self.emit(y, self.origin.base), self.acc)
+                y.stages[NAME] = self.own(y, self.splat(y, base, self.width))
+                found.append((y, valid, col[1]))
+        self.stored(found)
 
     def place_points(self) -> None:
-        """What the points add to that."""
+        """What the points add to that. Where they go is asked for at once, then the values of those that are right."""
         rows = self.s.row_threads
+        number = (self.count + rows - 1) // ix(rows)
+        s, tiles, row, columns = self.several(number, "points, in any order", "points")
         count = self.params.get(self.count, "points")
-
-        def one(c: Scope, tile: Arg, row: Arg, columns: list[Column]) -> None:
-            at = self.add(c, self.mul(c, tile, self.imm(rows)), row)
-            exists = self.prim(c, "lt", at, count)
-            x = self.point(c, self.prim(c, "min", at, self.add(c, count, self.imm(-1))))
+        places: list[tuple[Scope, Arg]] = []
+        for tile in tiles:
+            at = self.add(s, self.mul(s, tile, self.imm(rows)), row)
+            x = self.point(s, self.prim(s, "min", at, self.add(s, count, self.imm(-1))))
+            for e in sc.walk([a.aux for a in self.origin.key.atoms() if a.kind == "value"]):
+                self.emit(x, e)
+            exists = self.prim(x, "lt", at, count)
+            places.append((x, self.prim(x, "and", exists, self.emit(x, self.origin.mask))))
+        for x, _ in places:
             for e in self.checks_at(points=True, target=False):
                 self.check(x, e)
-            counts = self.prim(x, "and", exists, self.emit(x, self.origin.mask))
+        found = [(x, counts, col, self.value(x, col)) for x, counts in places for col in columns]
+        for x, counts, col, value in found:
+            self.when(x, counts, lambda y, x=x, col=col, value=value: self.placed(y, x, col, value))  # type: ignore[misc]
 
-            def belongs(y: Scope) -> None:
-                z = Scope(y, y.body)
-                z.axes = dict(x.axes)  # what depends on the point is computed here, where its row is known to exist
-                self.place(z, self.key(z), self.rows, "row")
-                for col in columns:
-                    self.placed(z, col)
-
-            self.when(x, counts, belongs)
-
-        self.several((self.count + rows - 1) // ix(rows), "points", "points", one)
-
-    def placed(self, z: Scope, col: Column) -> None:
-        """The value of a point for a vector of columns."""
+    def placed(self, s: Scope, x: Scope, col: Column, value: Arg) -> None:
+        """The value of a point for a vector of columns, stored where it is known to have a row."""
+        z = Scope(s, s.body)
+        z.axes = dict(x.axes)
+        self.place(z, self.key(z), self.rows, "row")
         y = self.column(z, col)
-        y.stages[NAME] = self.own(y, self.value(y, col))
+        y.stages[NAME] = self.own(y, value)
         for e in self.checks_at(points=False, target=True):
             self.check(y, e)
-        for st in self.f.stores():
-            self.store(y, st, col[1])
+        self.stored([(y, col[1], None)])
+
+    def stored(self, found: list[tuple[Scope, Arg | None, Arg | None]]) -> None:
+        """The stores at some places, where both conditions hold."""
+        for y, *conditions in found:
+            for st in self.f.stores():
+                self.store(y, st, *conditions)
 
 
 __all__ = ["Place"]
