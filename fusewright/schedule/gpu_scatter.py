@@ -177,9 +177,12 @@ class _Planner(Vectors):
     def nest(self, rows: list[Atom], cols: list[Atom], points: list[Atom]) -> Settled:
         unit = self.unit
         lanes, aligned = 1, frozenset[str]()
+        assert self.st.origin is not None
+        apart = self.st.origin.apart
         if unit is not None and unit in cols:
             cols = [a for a in cols if a is not unit] + [unit]
-            lanes, aligned = self._lanes(self.f, unit, exact=True)
+            if not apart or self.st.monoid == "set":  # a warp's atomics are as few as the sectors that each touches
+                lanes, aligned = self._lanes(self.f, unit, exact=True)
         else:
             unit = None
         vectors = -(-self.size(cols) // lanes)
@@ -188,8 +191,6 @@ class _Planner(Vectors):
         most = max(1, min(STEPS, ACCUMULATORS // (lanes * max(1, self.st.dtype.itemsize // 4))))
         steps = -(-vectors // ct)
         steps = -(-steps // -(-steps // most))  # parts of a row that are as large as each other
-        assert self.st.origin is not None
-        apart = self.st.origin.apart
         s = GpuSchedule(
             tuple(a.name for a in rows),
             tuple(a.name for a in cols),

@@ -74,6 +74,14 @@ def test_extremes_in_any_order(how: str, dtype: DType) -> None:
         check_gpu(graph, sizes, inputs, compiled=c, tolerance=0, machine=run_emulated)
 
 
+def test_neighbouring_threads_add_to_neighbouring_elements() -> None:
+    """So that an atomic instruction of a warp touches few sectors; what is set is written in vectors."""
+    sizes = {"n": 90, "m": 64, "v": 20}
+    for name, lanes, threads in (("rows sum", 1, 32), ("rows set", 4, 16)):
+        s = apart(of(name), sizes).schedule
+        assert (s.lanes, s.col_threads) == (lanes, threads)
+
+
 def test_threads_that_meet_are_told_apart_from_races() -> None:
     """Without the mark the interpreter reports what two points write to one element."""
     graph, sizes = of("points"), {"n": 40, "m": 1, "v": 2}
