@@ -19,6 +19,7 @@ from fusewright.loop.gpu import lower_gpu
 from fusewright.loop.lower import Kernel
 from fusewright.loop.verify import verify as verify_loop
 from fusewright.prims import philox
+from fusewright.schedule import gpu_scatter
 from fusewright.schedule.device import H200, Gpu
 from fusewright.schedule.gpu import plan
 from fusewright.schedule.gpu_base import GpuSchedule
@@ -42,10 +43,18 @@ def hint_of(sizes: Sizes) -> object:
 
 
 def gpu_kernel(
-    graph: Graph, sizes: Sizes, gpu: Gpu = SMALL, name: str = "kernel", alignment: int = 16, **kwargs
+    graph: Graph,
+    sizes: Sizes,
+    gpu: Gpu = SMALL,
+    name: str = "kernel",
+    alignment: int = 16,
+    apart: bool = False,
+    **kwargs,
 ) -> GpuCompiled:
-    """The verified Loop IR of a whole graph, scheduled for these sizes."""
+    """The verified Loop IR of a whole graph, scheduled for these sizes. `apart`: the points of a scatter are."""
     built = fusion_of(graph, make=collect.build, **kwargs)
+    if apart:
+        gpu_scatter.leave_apart(built.fusion)
     built.fusion, schedule, launch = plan(built.fusion, hint_of(sizes), gpu, lambda b: alignment)
     lowered = lower_gpu(built.fusion, schedule, name)
     verify_loop(lowered.func)

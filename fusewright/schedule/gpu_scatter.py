@@ -70,8 +70,8 @@ def decide(f: Fusion, hint: Hint, operators: Collection[str] = (), always: bool 
     Raises Refusal where PyTorch's own kernels are taken to be as fast, unless `always`. `operators`: those that the
     scatter is of. Eager sorts for some (SORTED), in some ten launches. For others it adds floats with atomics, which is
     slow where rows are wide and where many meet, and gives other digits in every run. So do points of ours that are
-    apart, which takes two launches: they are where order does not matter (integers), where eager has none either, and
-    where nothing is added. `benchmarks/scatters.py` measures what is decided here.
+    apart: that is for what is set, for integers, and for single floats of which eager has no order either.
+    `benchmarks/scatters.py` measures what is decided here.
     """
     st = collected(f)
     if st is None:
@@ -79,20 +79,27 @@ def decide(f: Fusion, hint: Hint, operators: Collection[str] = (), always: bool 
     assert st.origin is not None
     sizes = _Sizes(f, st, hint)
     sorts = any(o.removeprefix("aten.").removeprefix("_unsafe_").split(".")[0] in SORTED for o in operators)
-    apart = st.monoid == "set" or not st.dtype.is_float or (st.monoid == "sum" and not (sorts or sizes.slow))
-    legal = _orderless(f, st)
-    if apart and legal:
-        f.stages = [replace(s, origin=replace(st.origin, apart=True)) if s is st else s for s in f.stages]
+    loose = st.monoid == "set" or not st.dtype.is_float or (st.monoid == "sum" and not (sorts or sizes.slow))
+    legal = orderless(f, st)
+    if loose and legal:
+        leave_apart(f)
     if always:
         return
-    if apart and not legal:
+    if loose and not legal:
         raise Refusal("scatter", "PyTorch scatters this in one launch, and what becomes of it is computed in another")
     if sizes.moved < SMALL and not sorts:
         raise Refusal("scatter", "a scatter too small to be worth more launches than one")
-    if apart and st.origin.base.kind == "load" and LEAST * sizes.points < sizes.rows:
+    if loose and st.origin.base.kind == "load" and LEAST * sizes.points < sizes.rows:
         raise Refusal("scatter", "few points for a target that would be copied, and may be changed where it is")
-    if not apart:
+    if not loose:
         sizes.sort(sorts)
+
+
+def leave_apart(f: Fusion) -> None:
+    """From now on the points of `f` are not to be sorted, see above."""
+    for k, s in enumerate(f.stages):
+        if s.origin is not None:
+            f.stages[k] = replace(s, origin=replace(s.origin, apart=True))
 
 
 class _Sizes:
@@ -123,7 +130,7 @@ class _Sizes:
             raise Refusal("scatter", "single elements, few for a target of so many")
 
 
-def _orderless(f: Fusion, st: Stage) -> bool:
+def orderless(f: Fusion, st: Stage) -> bool:
     """Whether points may be combined one by one, in any order, with what is stored of their elements."""
     assert st.origin is not None
     types = MEETS.get(st.monoid)
@@ -236,4 +243,4 @@ def at_once(size: int) -> int:
     return max(1, min(8, FLIGHT // max(size, 1)))
 
 
-__all__ = ["LAUNCH", "SLOT_BITS", "TILE", "at_once", "collected", "decide", "plan", "settle"]
+__all__ = ["LAUNCH", "SLOT_BITS", "TILE", "at_once", "collected", "decide", "orderless", "plan", "settle"]

@@ -2,39 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 
 from fusewright.core.dtypes import DType, i32, i64
 from fusewright.core.errors import Refusal
-from fusewright.fusion import collect
 from fusewright.graph.builder import Builder
-from fusewright.graph.ir import Graph, Value
+from fusewright.graph.ir import Value
 from fusewright.interp.values import InterpError
-from fusewright.loop.gpu import lower_gpu
 from fusewright.loop.text import dump, parse
-from fusewright.loop.verify import verify
-from fusewright.schedule import gpu, gpu_scatter
+from fusewright.schedule import gpu_scatter
 from fusewright.schedule.device import H200
 from tests.emulate.cuda import COMPILER, run_emulated
-from tests.kernels import fusion_of, graph_of
-from tests.kernels_gpu import SMALL, GpuCompiled, check_gpu, gpu_kernel, hint_of
+from tests.kernels import graph_of
+from tests.kernels_gpu import check_gpu, gpu_kernel, hint_of
 from tests.loop.test_gpu_scatter import ROW, SIZES, M, N, V, inputs_of, of, random_values
-
-
-def apart(graph: Graph, sizes: dict[str, int]) -> GpuCompiled:
-    """As `gpu_kernel`, of points that are not sorted."""
-    built = fusion_of(graph, make=collect.build)
-    built.fusion.stages = [
-        s if s.origin is None else replace(s, origin=replace(s.origin, apart=True)) for s in built.fusion.stages
-    ]
-    built.fusion, schedule, launch = gpu.plan(built.fusion, hint_of(sizes), SMALL, lambda b: 16)  # type: ignore[arg-type]
-    lowered = lower_gpu(built.fusion, schedule, "kernel")
-    verify(lowered.func)
-    return GpuCompiled(graph, built, schedule, lowered, launch)
-
 
 ANY_ORDER = (
     *("rows sum", "rows set", "rows i32", "points", "batch", "columns", "middle", "masked", "masked_points"),
@@ -48,7 +30,7 @@ def test_points_in_any_order(name: str) -> None:
     graph = graph_of(random_values) if name == "random" else of(name)
     for n, m, v in [*SIZES, (300, 12, 70), (40, 3, 2000)]:
         sizes = {"n": n, "m": m, "v": v}
-        c = apart(graph, sizes)
+        c = gpu_kernel(graph, sizes, apart=True)
         assert c.schedule.mode == "place" and not c.launch
         c.kernel.func = parse(dump(c.kernel.func))
         inputs = inputs_of(graph, sizes, low=-v)
@@ -68,7 +50,7 @@ def test_extremes_in_any_order(how: str, dtype: DType) -> None:
         return b.scatter(x, s, [at], ROW, how)
 
     graph, sizes = graph_of(program), {"n": 90, "m": 3, "v": 20}
-    c, inputs = apart(graph, sizes), inputs_of(graph, sizes)
+    c, inputs = gpu_kernel(graph, sizes, apart=True), inputs_of(graph, sizes)
     check_gpu(graph, sizes, inputs, compiled=c, tolerance=0)
     if COMPILER is not None:
         check_gpu(graph, sizes, inputs, compiled=c, tolerance=0, machine=run_emulated)
@@ -78,14 +60,14 @@ def test_neighbouring_threads_add_to_neighbouring_elements() -> None:
     """So that an atomic instruction of a warp touches few sectors; what is set is written in vectors."""
     sizes = {"n": 90, "m": 64, "v": 20}
     for name, lanes, threads in (("rows sum", 1, 32), ("rows set", 4, 16)):
-        s = apart(of(name), sizes).schedule
+        s = gpu_kernel(of(name), sizes, apart=True).schedule
         assert (s.lanes, s.col_threads) == (lanes, threads)
 
 
 def test_threads_that_meet_are_told_apart_from_races() -> None:
     """Without the mark the interpreter reports what two points write to one element."""
     graph, sizes = of("points"), {"n": 40, "m": 1, "v": 2}
-    c = apart(graph, sizes)
+    c = gpu_kernel(graph, sizes, apart=True)
     text = dump(c.kernel.func)
     assert text.count("meet sum") > 0
     c.kernel.func = parse(text.replace(" {meet sum}", ""))

@@ -17,6 +17,7 @@ from fusewright.core.errors import Refusal
 from fusewright.graph.builder import Builder
 from fusewright.graph.ir import Value
 from fusewright.prims.table import MONOIDS
+from fusewright.schedule import gpu_scatter
 from tests.kernels import graph_of, random_inputs
 from tests.kernels_gpu import check_gpu, gpu_kernel, run_sized
 from tests.property.test_random_fusions import EXAMPLES, Pick, configured
@@ -87,6 +88,9 @@ def attempt(pick: Pick) -> bool:
         return False
     check_gpu(graph, {}, inputs, compiled=compiled)
     check_gpu(graph, {}, inputs, compiled=compiled, machine=run_sized)
+    st = gpu_scatter.collected(compiled.built.fusion)
+    if st is not None and st.monoid != "set" and gpu_scatter.orderless(compiled.built.fusion, st):
+        check_gpu(graph, {}, inputs, compiled=gpu_kernel(graph, {}, apart=True))
     return True
 
 
