@@ -42,6 +42,25 @@ fusion over i0<n, i1<m
     )
 
 
+def test_tensors_without_elements_are_not_read() -> None:
+    """Of one that is expanded all elements lie in one place, which a kernel would read ahead of its loop: there is none
+    (a null pointer). On a GPU that ended the process."""
+    body = """
+        in %1: f32[0]
+        %2: f32[1] = reduce sum [0](%1)
+        %3: f32[1] = map abs(%2)
+        out (%3)
+    """
+    assert_expected_inline(
+        fusion(body),
+        """\
+fusion over i0<0
+  out out0: f32[1] strides (1)
+  reduce r0 over (): sum of (i0) = 0
+  store out0[0] over () = abs(r0)""",
+    )
+
+
 def test_views_are_index_arithmetic() -> None:
     """A transposed, reversed slice of the operand costs nothing but an offset."""
     body = """
