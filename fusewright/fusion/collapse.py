@@ -1,4 +1,4 @@
-"""Merge neighbouring axes that every access walks through as if they were one."""
+"""Merge neighbouring axes that every access walks through as if they were one, and cut those that views take apart."""
 
 from __future__ import annotations
 
@@ -9,6 +9,8 @@ from . import scalar as sc
 from .conditions import change
 from .ir import Fusion, Origin, Stage, Target
 from .scalar import Expr
+
+CUTS = 8  # of axes that views take apart, at most
 
 
 def collapse(f: Fusion, order: list[Atom]) -> tuple[Fusion, list[Atom]]:
@@ -93,6 +95,35 @@ def _through(f: Fusion, a: Atom, b: Atom) -> tuple[Fusion, Atom] | None:
             memo[e] = sc.op("lt" if below else "ge", sc.index_value(one), sc.index_value(n * b.extent))
     g = substitute(f, to, memo)
     return None if any(inner & _quotients(i) for i in _indices(g)) else (g, one.terms[0][0][0])
+
+
+def parted(f: Fusion) -> Fusion | None:
+    """Cut axes that views take apart, i = d * q + r, until no position is a quotient; None if some always is.
+
+    In a pixel shuffle the column of the result is `2 * q + r`: what is read lies at q, in a channel that r tells.
+    """
+    if "collapse" in f.without:
+        return None
+    for _ in range(CUTS):
+        found = {x for i in _indices(f) for x in _quotients(i)}
+        if not found:
+            return f
+        cut = min(filter(None, map(_cut, found)), key=lambda c: (c[1], c[0].order), default=None)
+        if cut is None:
+            return None
+        a, d = cut
+        assert a.extent is not None
+        f = substitute(f, {a: axis(f"{a.name}q", a.extent // d) * d + axis(f"{a.name}r", ix(d))})
+    return None
+
+
+def _cut(quotient: Atom) -> tuple[Atom, int] | None:
+    """The axis of which something is the quotient by a number, and the number, if that divides its extent."""
+    assert quotient.num is not None
+    a, d = quotient.num.as_axis(), quotient.aux.as_int()
+    if a is None or a.extent is None or d is None or a.extent // d * d is not a.extent:
+        return None
+    return a, d
 
 
 def _quotients(i: Ix) -> set[Atom]:

@@ -19,7 +19,7 @@ from dataclasses import dataclass, field, replace
 from ..core.dtypes import CACHE_LINE
 from ..core.errors import Refusal
 from ..fusion import scalar as sc
-from ..fusion.collapse import collapse, continued
+from ..fusion.collapse import collapse, continued, parted
 from ..fusion.ir import Fusion, Stage
 from ..index.expr import ONE, Atom, Ix
 from ..index.layout import product
@@ -27,7 +27,7 @@ from ..prims.table import ARG_MONOIDS
 from .analysis import Analysis
 from .cpu_blocks import in_blocks, sharing
 from .forms import axes, flag, name, names, owner, render, sizes, some, vector
-from .quotients import multiple
+from .quotients import divides, multiple
 from .scatter import arrange
 from .short import fills, rows_through, scanned_rows, short_rows
 from .tall import main_phase, rows_as_one
@@ -133,13 +133,27 @@ def plan(f: Fusion, hint: Callable[[Ix], int], machine: Machine) -> tuple[Fusion
     """
     if f.scatters():
         return _scatter(f, hint, machine)
+    whole = f
     f, schedule = _Planner(f, hint, machine).run()
+    if all(s.kind == "store" for s in f.stages) and divides(whole, schedule) is not None:
+        f, schedule = _parted(whole, hint, machine) or (f, schedule)
     runs = rows_as_one(f, schedule, hint)
     if runs:
         schedule = replace(schedule, runs=runs)
         return f, replace(schedule, stream=_streamed(*main_phase(f, schedule), hint, machine))
     schedule = sharing(f, in_blocks(f, schedule, hint, machine), hint, machine)
     return f, replace(schedule, stream=_streamed(f, schedule, hint, machine))
+
+
+def _parted(f: Fusion, hint: Callable[[Ix], int], machine: Machine) -> tuple[Fusion, Schedule] | None:
+    """An elementwise fusion with its axes cut so that no lanes divide, and its schedule, if that has whole vectors."""
+    cut = parted(f)
+    if cut is None:
+        return None
+    g, schedule = _Planner(cut, hint, machine).run()
+    v = next((a for a in g.axes if a.name == schedule.vector), None)
+    full = v is not None and v.extent is not None and hint(v.extent) >= machine.lanes
+    return (g, schedule) if full and divides(cut, schedule) is None else None
 
 
 def _scatter(f: Fusion, hint: Callable[[Ix], int], machine: Machine) -> tuple[Fusion, Schedule]:

@@ -13,7 +13,7 @@ from typing import Any, NoReturn
 
 from ..core.errors import Refusal
 from ..fusion import scalar as sc
-from ..fusion.collapse import as_one, continued, merged
+from ..fusion.collapse import as_one, continued, merged, parted
 from ..fusion.ir import Fusion, Stage
 from ..index.expr import ONE, Atom
 from ..prims.table import ARG_MONOIDS
@@ -45,7 +45,8 @@ def listed(names: Iterable[Any]) -> str:
 def conform(f: Fusion, s: Any) -> Fusion:
     """`f` with the axes that `s` names, and the fusions before and after it.
 
-    `i0i1` stands for axes i0 and i1 walked as one. Raises Illegal when there is no such axis.
+    `i0i1` stands for axes i0 and i1 walked as one, `i0q` and `i0r` for quotient and remainder of one that views take
+    apart. Raises Illegal when there is no such axis.
     """
     if isinstance(s, Schedule):
         parts = []
@@ -56,6 +57,8 @@ def conform(f: Fusion, s: Any) -> Fusion:
             parts.append([conform(g, x) for g, x in zip(fusions, schedules, strict=True)])
         if f.before or f.after:
             f = replace(f, before=parts[0], after=parts[1])
+    if isinstance(s, Schedule) and any(_pieces(name, list(f.axes)) is None for name in (*s.rows, *s.cols)):
+        f = parted(f) or f
     seen: set[str] = set()
     for field in ("rows", "cols"):
         for name in getattr(s, field):

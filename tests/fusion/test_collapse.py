@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 
 from fusewright.core.dtypes import f32, i64
+from fusewright.fusion.collapse import parted
 from fusewright.graph.builder import Builder
 from fusewright.graph.ir import Value
 from fusewright.index.expr import IxLike, sym
 from fusewright.loop.lower import lower
+from fusewright.loop.text import dump
 from fusewright.loop.verify import verify
 from fusewright.schedule.cpu import Machine, plan
 from fusewright.schedule.edit import on_cpu
@@ -38,21 +41,22 @@ PROGRAMS: dict[str, tuple[Program, bool]] = {
     "pad of rows": (lambda b, x, m: b.neg(b.pad(x, (2, 0), (1, 0), b.const(7.0, f32))), True),
     "roll": (rolled, True),
     "rows from a place on": (lower_rows, True),
-    "each twice": (twice, True),
+    "each twice": (twice, False),
     "cat of columns": (lambda b, x, m: b.cat([x, b.neg(x)], 1), False),
     "a value for each column": (lambda b, x, m: b.mul(b.add(x, b.expand(b.input(f32, (m,)), (N, m))), x), False),
     "flip of columns": (lambda b, x, m: b.neg(b.flip(x, (1,))), False),
 }
 
 
+@pytest.mark.parametrize("lanes", [8, 16])
 @pytest.mark.parametrize("m", [0, 1, 3, 7, 40])
 @pytest.mark.parametrize("name", PROGRAMS)
-def test_narrow_tensors(name: str, m: int) -> None:
-    """Conditions on rows become conditions on places, and quotients that count the same are one."""
+def test_narrow_tensors(name: str, m: int, lanes: int) -> None:
+    """Conditions on rows become conditions on places; what each element gives twice lies beside itself."""
     program, one = PROGRAMS[name]
     for extent in (m, M) if m else (M,):
         graph = graph_of(lambda b, extent=extent: program(b, b.input(f32, (N, extent)), extent))
-        compiled = kernel(graph)
+        compiled = kernel(graph, lanes=lanes)
         for n in (2, 5, 40):
             check(graph, {"n": n, "m": m}, compiled=compiled)
         if m > 1 and (extent is not M):
@@ -88,3 +92,51 @@ def test_schedules_name_such_axes(name: str) -> None:
     assert again.schedule == edit.schedule and len(again.schedule.cols) == 1
     built.fusion = again.check()
     check(graph, {"n": 9}, compiled=Compiled(graph, built, again.schedule, lower(built.fusion, again.schedule, "k")))
+
+
+def unshuffled(b: Builder) -> Value:
+    """Every second pixel of every second row is a channel of its own."""
+    x = b.reshape(b.input(f32, (N, 4, 2, 32, 2)), (N * 4, 2, 32, 2))
+    return b.neg(b.reshape(b.permute(x, [1, 3, 0, 2]), (4, N * 4, 32)))
+
+
+def shuffled(b: Builder) -> Value:
+    x = b.reshape(b.input(f32, (4, N, 32)), (2, 2, N, 32))
+    return b.neg(b.reshape(b.permute(x, [2, 0, 3, 1]), (N * 2, 64)))
+
+
+def patches(b: Builder) -> Value:
+    """Pixels of a patch and their channels follow one another, which lie apart in images."""
+    x = b.reshape(b.input(f32, (3, N * 4, 64)), (3, N, 4, 4, 16))
+    return b.neg(b.reshape(b.permute(x, [1, 3, 2, 4, 0]), (N, 4, 192)))
+
+
+@pytest.mark.parametrize("program", [unshuffled, shuffled, patches])
+def test_axes_that_views_take_apart_are_cut(program: Callable[[Builder], Value]) -> None:
+    """No lane divides, and schedules name the parts."""
+    graph = graph_of(program)
+    built = fusion_of(graph)
+    original = built.fusion
+    assert parted(original) is not original
+    compiled = kernel(graph)
+    text = dump(compiled.kernel.func)
+    assert "gather" not in text and "quotients" not in text
+    for n in (1, 3, 7):
+        check(graph, {"n": n}, compiled=compiled)
+    edit = on_cpu(original, hint, Machine(LANES, 1 << 62))
+    again = edit.apply("\n".join(edit.directives()))
+    assert again.schedule == edit.schedule == compiled.schedule
+    assert any(name.endswith(("q", "r")) for name in (*again.schedule.rows, *again.schedule.cols))
+    f = again.check()
+    check(
+        graph,
+        {"n": 5},
+        compiled=Compiled(graph, replace(built, fusion=f), again.schedule, lower(f, again.schedule, "k")),
+    )
+
+
+def test_axes_that_no_view_takes_apart_evenly_are_whole() -> None:
+    """Of rows of 33 a quotient by two has no half."""
+    graph = graph_of(lambda b: b.neg(b.reshape(b.slice(b.input(f32, (N, 34)), 1, 0, 1, 33), (N * 3, 11))))
+    for n in (1, 4):
+        check(graph, {"n": n})
