@@ -104,6 +104,13 @@ def ours(fn: Program, *args: Any, may_be_torchs: bool = False, ordered: bool = F
     return out
 
 
+def wanted(fn: Program, args: Any, placed: Any, dtype: torch.dtype) -> tuple[torch.Tensor, torch.Tensor]:
+    """Eager's results for points in any order, and in theirs: a sum of a million numbers one by one, as atomics make it,
+    is less exact than a serial loop's on a CPU."""
+    there = fn(*placed).cpu() if dtype in (torch.float32, torch.float64) else fn(*args)
+    return there, fn(*args)
+
+
 def assert_agrees(got: torch.Tensor, want: torch.Tensor, exact: torch.Tensor | None, what: str) -> None:
     """Integers and what is chosen are equal; sums differ by rounding, as many times as something was added."""
     got = got.cpu()
@@ -145,8 +152,8 @@ def test_rows(name: str, dtype: torch.dtype, device: str) -> None:
         exact = None if any(c in name for c in CHOSEN) else fn(*wide)
         placed = tuple(t.to(device) for t in args)
         untold = name == "index_copy" and OLD  # it does not tell that there are as many indices as rows
-        want, got = fn(*args), [ours(call, *placed, may_be_torchs=untold, ordered=k > 0) for k in range(3)]
-        for one in got[:2]:
+        got = [ours(call, *placed, may_be_torchs=untold, ordered=k > 0) for k in range(3)]
+        for one, want in zip(got, wanted(fn, args, placed, dtype), strict=False):
             assert_agrees(one, want, exact, f"{name} {n} {m} {v} {dtype}")
         assert same_bits(*got[1:]), "the same result at every run"
 
@@ -162,8 +169,8 @@ def test_elements(name: str, dtype: torch.dtype, device: str) -> None:
         wide = tuple(t.double() if t.is_floating_point() else t for t in args)
         exact = None if "amax" in name else fn(*wide)
         placed = tuple(t.to(device) for t in args)
-        want, got = fn(*args), [ours(call, *placed, ordered=k > 0) for k in range(3)]
-        for one in got[:2]:
+        got = [ours(call, *placed, ordered=k > 0) for k in range(3)]
+        for one, want in zip(got, wanted(fn, args, placed, dtype), strict=False):
             assert_agrees(one, want, exact, f"{name} {n} {m} {dtype}")
         assert same_bits(*got[1:]), "the same result at every run"
 
