@@ -105,8 +105,8 @@ def ours(fn: Program, *args: Any, may_be_torchs: bool = False, ordered: bool = F
 
 
 def wanted(fn: Program, args: Any, placed: Any, dtype: torch.dtype) -> tuple[torch.Tensor, torch.Tensor]:
-    """Eager's results for points in any order, and in theirs: a sum of a million numbers one by one, as atomics make it,
-    is less exact than a serial loop's on a CPU."""
+    """Eager's results for points in any order, and in theirs: a sum of a million numbers one by one, as atomics make
+    it, is less exact than what eager does on a CPU."""
     there = fn(*placed).cpu() if dtype in (torch.float32, torch.float64) else fn(*args)
     return there, fn(*args)
 
