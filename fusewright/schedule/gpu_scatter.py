@@ -10,13 +10,13 @@ are coordinates of the target and nothing else (the columns). Four launches:
 4. A group of threads takes a row (or a part of its columns): it starts from what is there before, combines the
    pieces and points in order, and computes and stores what the kernel makes of the result.
 
-Where that does not matter (`decide`) points are not sorted but *apart* (mode "place"): one launch stores what elements
-start from, another one combines every point's value with what is there, atomically.
-
 Only integers are sorted, a few bytes for each point; every value is read once, and computed where it is read. Nothing
 is atomic, and results are the same from run to run; those of a row with fewer than `piece` points are those of a serial
 sum, bit for bit. What depends on sizes (`bucket`, `piece`, how many digits there are to sort by) is an argument of the
 kernel, so that new sizes need no new code.
+
+Where the order of points does not matter (`decide`) they are not sorted but left *apart* (mode "place"): one launch
+stores what elements start from, another one combines every point's value with what is there, atomically.
 """
 
 from __future__ import annotations
@@ -78,7 +78,8 @@ def decide(f: Fusion, hint: Hint, operators: Collection[str] = (), always: bool 
         return
     assert st.origin is not None
     sizes = _Sizes(f, st, hint)
-    sorts = any(o.removeprefix("aten.").removeprefix("_unsafe_").split(".")[0] in SORTED for o in operators)
+    names = {o.removeprefix("aten.").removeprefix("_unsafe_").split(".")[0] for o in operators}
+    sorts = st.monoid != "set" and not names.isdisjoint(SORTED)
     loose = st.monoid == "set" or not st.dtype.is_float or (st.monoid == "sum" and not (sorts or sizes.slow))
     legal = orderless(f, st)
     if loose and legal:

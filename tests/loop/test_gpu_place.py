@@ -87,6 +87,7 @@ def test_threads_that_meet_are_told_apart_from_races() -> None:
         ("rows sum", (1000000, 8, 100000), "index_put", "sorted"),
         ("rows set", (65536, 768, 50257), "index_put", "apart"),
         ("rows set", (5000, 768, 50257), "index_put", "changed where it is"),
+        ("rows set", (100, 64, 50), "index_put", "too small"),
         ("rows i32", (65536, 768, 50257), "scatter_add", "apart"),
         ("rows i32", (65536, 768, 50257), "index_put", "apart"),
         ("points", (1000000, 1, 1000000), "scatter_add", "apart"),
