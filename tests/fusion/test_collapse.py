@@ -1,4 +1,4 @@
-"""Axes that are walked as one, where not every access walks through memory along them."""
+"""Axes that are walked as one, where not every access walks through memory along them, and axes that are cut."""
 
 from __future__ import annotations
 
