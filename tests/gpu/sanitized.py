@@ -90,6 +90,8 @@ def main() -> None:
         compare("embedding", lambda w, i: F.embedding(i, w) * 2, [table, words], grad=True)
         compare("index_add", lambda x, i: torch.zeros(50, 96, device=x.device, dtype=x.dtype).index_add(0, i, x * 2),
                 [torch.randn(700, 96), words])  # fmt: skip
+        compare("sums in any order", lambda x, i: (x[:50] * 0).index_add(0, i, x * 2), [torch.randn(700, 3), words])
+        compare("rows set", lambda x, i: (x - 1).index_copy(0, i, x * 2), [torch.randn(700, 96), torch.randperm(700)])
         target = torch.randint(0, 5003, (65,))
         compare("cross-entropy", lambda x, t: F.cross_entropy(x * 2, t), [torch.randn(65, 5003), target], grad=True)
     torch.cuda.synchronize()
