@@ -17,7 +17,7 @@ import contextlib
 import json
 import statistics
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -34,35 +34,20 @@ OURS = ("ours", "sorted")
 ROUNDS = 12  # of the launches one by one
 
 
-@contextlib.contextmanager
-def deterministic() -> Iterator[None]:
-    before = torch.are_deterministic_algorithms_enabled()
-    torch.use_deterministic_algorithms(True)
-    try:
-        yield
-    finally:
-        torch.use_deterministic_algorithms(before)
-
-
 def step_of(case: Case, name: str) -> Callable[..., torch.Tensor]:
     """The case's program as `name` runs it."""
-    if name == "eager":
-        return case.fn
-    if name == "deterministic":
-
-        def run(*inputs: torch.Tensor) -> torch.Tensor:
-            with deterministic():
-                return case.fn(*inputs)
-
-        return run
-    backend = "fusewright" if name in OURS else name
-    compiled = torch.compile(measure.private_copy(case.fn, name), backend=backend, dynamic=False)
+    fn = case.fn
+    if name not in ("eager", "deterministic"):
+        backend = "fusewright" if name in OURS else name
+        fn = torch.compile(measure.private_copy(fn, name), backend=backend, dynamic=False)
+    if name not in ("deterministic", "sorted"):
+        return fn
 
     def ordered(*inputs: torch.Tensor) -> torch.Tensor:
-        with deterministic():
-            return compiled(*inputs)
+        with measure.deterministic():
+            return fn(*inputs)
 
-    return ordered if name == "sorted" else compiled
+    return ordered
 
 
 def launches(case: Case, inputs: tuple[torch.Tensor, ...]) -> list[float]:

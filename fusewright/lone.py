@@ -167,7 +167,7 @@ class Lone:
 
     def leave_on_gpu(self, g: Group) -> str:
         """Why a single operation is left to torch. Large transposes of ours are faster, and reductions that are not
-        tiny: torch has few blocks for small ones. Of scatters those are ours that it sorts for (`decide`)."""
+        tiny: torch has few blocks for small ones. Of scatters `decide` (`schedule/gpu_scatter.py`) says the rest."""
         moved = max(self.bytes(v) for v in (*g.outputs, *(v for e in g.eqns for v in e.inputs)))
         slow = any(e.op in ("reduce", "scan", "scatter") for e in g.eqns)
         return "" if moved >= (SINGLE_SLOW_BYTES if slow else SINGLE_OP_BYTES) else "single operation"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import gc
 import importlib.metadata
@@ -42,6 +43,17 @@ def synchronize(device: str) -> None:
     """Wait for the device's queued work; the CPU has none."""
     if device.startswith("cuda"):
         torch.cuda.synchronize()
+
+
+@contextlib.contextmanager
+def deterministic(on: bool = True) -> Iterator[None]:
+    """With PyTorch's deterministic algorithms, or without them."""
+    before = torch.are_deterministic_algorithms_enabled()
+    torch.use_deterministic_algorithms(on)
+    try:
+        yield
+    finally:
+        torch.use_deterministic_algorithms(before)
 
 
 def private_copy(fn: Callable, tag: str) -> Callable:

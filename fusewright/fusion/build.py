@@ -320,9 +320,9 @@ class Phase:
 
     def _eval(self, v: Value, idx: tuple[Ix, ...], mask: Expr | None) -> Expr:
         e = self.eqn.get(v)
-        if e is None and ZERO in v.shape:  # no element is asked for, but a kernel may read ahead of a loop
-            return sc.const(False if v.dtype.is_bool else 0, v.dtype)
         if e is None:
+            if ZERO in v.shape:  # no element is asked for, but a kernel may read ahead of a loop
+                return sc.const(False if v.dtype.is_bool else 0, v.dtype)
             b = self.buffer(v)
             return sc.load(b.name, self.offset(b, idx), b.dtype, mask)
         self.ladder.climb((v, idx, mask), self._below, lambda key: self.eval(*key))

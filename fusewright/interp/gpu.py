@@ -404,10 +404,10 @@ class _Machine:
             for did in ("wrote", "read"):
                 self.conflict(b, at, who, did, "writes")
             m.write_thread[at] = who
-            twice = m.write_thread[at] != who
-            if twice.any():
+            if (twice := m.write_thread[at] != who).any():
                 self.race(b, at, who, m.write_thread[at], int(np.flatnonzero(twice)[0]), "wrote", "writes")
-            m.write_epoch[at], m.write_block[at] = self.epoch[self.of(who)], self.blocks[self.of(who)]
+            ours = self.of(who)
+            m.write_epoch[at], m.write_block[at] = self.epoch[ours], self.blocks[ours]
         self.settled(b, at, who, "written")
         value = self.all_rows(self.here(self.value(s.value)), len(on))
         put(m, place, narrow(value.reshape(-1) if s.mask is None else value[on], b), s.meet)

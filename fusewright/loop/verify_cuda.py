@@ -31,7 +31,7 @@ from typing import TYPE_CHECKING, NoReturn
 
 from ..core.dtypes import bool_, f32, i32, i64, u32
 from ..core.errors import VerifyError
-from ..prims.table import MEETS, MONOIDS, ORDERED
+from ..prims.table import MONOIDS, ORDERED, can_meet
 from .ir import (
     CLUSTERS,
     WARP,
@@ -309,7 +309,7 @@ class _Structure:
             self.access(s.buf, s.index)
             if s.hint == "across":
                 self.fail("only loads may be 'across'")
-            if s.meet and (types := MEETS.get(s.meet)) != "" and s.buf.dtype.name not in (types or "").split():
+            if s.meet and not can_meet(s.meet, s.buf.dtype):
                 self.fail(f"threads cannot meet in {s.buf.dtype} with '{s.meet}'")
             if s.meet and s.mask is not None:
                 self.fail("a store in which threads meet has no mask")

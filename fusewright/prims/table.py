@@ -283,8 +283,8 @@ MONOIDS: dict[str, Monoid] = {
 
 ARG_MONOIDS = ("argmax", "argmin")
 ORDERED = ("lastmax", "lastmin")
-# How GPUs combine what threads store to the same element, and the types for which they can ("": any).
-MEETS = {"set": "", "sum": "f32 f64 i32 i64", "max": "i32 i64", "min": "i32 i64"}
+# How GPUs combine what threads store to the same element, and the types for which they can (none: any).
+MEETS = {"set": (), "sum": ("f32", "f64", "i32", "i64"), "max": ("i32", "i64"), "min": ("i32", "i64")}
 SCANNED = (*ORDERED, "logaddexp")  # of scans, not of reductions
 
 # Primitives that are not continuous: a last digit of an operand can change all of their result.
@@ -292,3 +292,8 @@ STEPWISE = frozenset("eq ne lt le gt ge floor ceil trunc round floordiv remainde
 
 # Of streams that are ours (prims/philox.py), and those of PyTorch's CUDA kernels (prims/curand.py).
 RANDOM_KINDS = ("uniform", "normal", "bits", "curand_uniform", "curand_normal")
+
+
+def can_meet(how: str, dtype: DType) -> bool:
+    """Whether GPUs combine so what threads store to the same element of this type."""
+    return how in MEETS and (not MEETS[how] or dtype.name in MEETS[how])

@@ -29,7 +29,7 @@ from ..core.errors import Refusal
 from ..fusion.collapse import collapse
 from ..fusion.ir import Fusion, Stage
 from ..index.expr import Atom
-from ..prims.table import MEETS
+from ..prims.table import can_meet
 from .device import Gpu
 from .forms import Illegal
 from .gpu_base import ACCESS, INDEX_LIMIT, WARP, GpuSchedule, Hint, Settled, Vectors, power_up, reach
@@ -93,7 +93,7 @@ def decide(f: Fusion, hint: Hint, operators: Collection[str] = (), always: bool 
     if loose and st.origin.base.kind == "load" and LEAST * sizes.points < sizes.rows:
         raise Refusal("scatter", "few points for a target that would be copied, and may be changed where it is")
     if not loose:
-        sizes.sort(sorts)
+        sizes.worth_sorting(sorts)
 
 
 def leave_apart(f: Fusion) -> None:
@@ -119,7 +119,7 @@ class _Sizes:
         """Whether atomics are slower than sorting."""
         return self.width >= WIDE or self.crowded
 
-    def sort(self, sorts: bool) -> None:
+    def worth_sorting(self, sorts: bool) -> None:
         """Raises Refusal unless the points are worth sorting; `sorts`: eager does so, too."""
         if self.width >= WIDE:
             return
@@ -134,9 +134,8 @@ class _Sizes:
 def orderless(f: Fusion, st: Stage) -> bool:
     """Whether points may be combined one by one, in any order, with what is stored of their elements."""
     assert st.origin is not None
-    types = MEETS.get(st.monoid)
-    typed = types is not None and (not types or st.dtype.name in types.split())
-    return typed and not st.origin.fresh and [s.body.kind for s in f.stages if s is not st] == ["stage"]
+    alone = [s.body.kind for s in f.stages if s is not st] == ["stage"]
+    return alone and not st.origin.fresh and can_meet(st.monoid, st.dtype)
 
 
 def _count(axes: Iterable[Atom], hint: Hint) -> int:

@@ -7,10 +7,9 @@ Without a CUDA device the kernels are emulated, in fewer sizes.
 
 from __future__ import annotations
 
-import contextlib
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -18,6 +17,7 @@ import torch
 import torch.nn.functional as F
 
 import fusewright
+from fusewright.bench.measure import deterministic
 from tests.support import counted, counters, no_fallbacks, same_bits
 
 REAL = torch.cuda.is_available()
@@ -83,18 +83,8 @@ def indices(limit: int, *shape: int, often: float = 0.2) -> torch.Tensor:
     return torch.where(torch.rand(shape, generator=gen) < often, limit // 2, i)
 
 
-@contextlib.contextmanager
-def deterministic(on: bool) -> Iterator[None]:
-    """Whether the order of points has to be the same at every run: else those of single elements have none."""
-    before = torch.are_deterministic_algorithms_enabled()
-    torch.use_deterministic_algorithms(on)
-    try:
-        yield
-    finally:
-        torch.use_deterministic_algorithms(before)
-
-
 def ours(fn: Program, *args: Any, may_be_torchs: bool = False, ordered: bool = False) -> torch.Tensor:
+    """`ordered`: points are combined in the same order at every run; else those of single elements have none."""
     before = counters()
     options = fusewright.options(single_op_groups=True, fallback=False)
     with no_fallbacks(), torch.no_grad(), options, deterministic(ordered):

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from fusewright.core.dtypes import DType, i32, i64
-from fusewright.core.errors import Refusal
+from fusewright.core.errors import Refusal, VerifyError
 from fusewright.graph.builder import Builder
 from fusewright.graph.ir import Value
 from fusewright.interp.values import InterpError
@@ -62,6 +62,12 @@ def test_neighbouring_threads_add_to_neighbouring_elements() -> None:
     for name, lanes, threads in (("rows sum", 1, 32), ("rows set", 4, 16)):
         s = gpu_kernel(of(name), sizes, apart=True).schedule
         assert (s.lanes, s.col_threads) == (lanes, threads)
+
+
+def test_sums_of_16_bits_are_not_added_atomically() -> None:
+    """Every addition would round."""
+    with pytest.raises(VerifyError, match="threads cannot meet in bf16 with 'sum'"):
+        gpu_kernel(of("rows bf16"), {"n": 9, "m": 8, "v": 5}, apart=True)
 
 
 def test_threads_that_meet_are_told_apart_from_races() -> None:
