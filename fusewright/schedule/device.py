@@ -33,7 +33,7 @@ class Gpu:
         return self.capability >= (9, 0)
 
 
-H200 = Gpu((9, 0), 132, 50 << 20, 227 << 10, bandwidth=4.8e12)
+H200 = Gpu((9, 0), 132, 60 << 20, 227 << 10, bandwidth=4.8e12)
 A100 = Gpu((8, 0), 108, 40 << 20, 163 << 10, bandwidth=2.0e12)
 V100 = Gpu((7, 0), 80, 6 << 20, 96 << 10, bandwidth=0.9e12)
 

@@ -89,8 +89,12 @@ class Down(Runs):
         once = passes == 1 or (moments and lanes * smallest <= LITTLE)
         few = self.gpu.sms * (PIECES // 2 if once else 1)  # so few blocks do not keep memory busy
         if tiles < few and nc >= 4 * ct:
-            if passes == 1 and not running and (whole := self._in_large_blocks(f, base, rows, cols, smallest)):
-                return f, whole, {}
+            if passes == 1 and not running:
+                whole = self._in_large_blocks(f, base, rows, cols, smallest)
+                if whole is None and lanes * smallest > 2 * LITTLE:
+                    whole = self._in_pairs(f, based(2)[0], rows, cols)
+                if whole is not None:
+                    return f, whole, {}
             point = _point(f, set(cols))
             several = lanes * point > ACCESS and len(f.reductions()) > 1
             narrow = lanes == 8 and (passes > 1 or several or running)  # these take registers
@@ -237,6 +241,19 @@ class Down(Runs):
                 short = self.size(cols) <= TURNS * threads
                 return replace(base, row_threads=n, col_threads=threads, steps=2) if short else None
         return None
+
+    def _in_pairs(self, f: Fusion, pairs: GpuSchedule, rows: list[Atom], cols: list[Atom]) -> GpuSchedule | None:
+        """Blocks of 512 threads that take whole columns of pairs, where those make blocks for all processors, though
+        wider vectors do not. None: they do not either, columns are too long, or a thread reads or computes much of one.
+        """
+        n, threads, nc = WARP, 512 // WARP, self.size(cols)
+        much = self._dear(f) or len(f.reductions()) > 1 or pairs.lanes * _point(f, set(cols)) > ACCESS
+        tiles = self.size(rows) // (pairs.lanes * n)
+        turns = TURNS if tiles <= 4 * self.gpu.sms else TURNS // 2  # where not all blocks run at once, a last one is short
+        if much or nc > turns * threads or 3 * tiles < 4 * self.gpu.sms:
+            return None
+        s = replace(pairs, row_threads=n, col_threads=threads)
+        return replace(s, steps=min(8, self._in_turn(f, set(cols), s, nc, False)))
 
     def _dear(self, f: Fusion) -> bool:
         return draws(f) or sum(e.cost for e in sc.walk([s.body for s in f.stages])) >= DEAR
