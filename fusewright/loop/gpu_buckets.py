@@ -1,7 +1,9 @@
-"""The second launch of a scatter on a GPU: the points of each bucket, from all tiles, by row.
+"""The launches of a scatter on a GPU that sort the points of each bucket, from all tiles, by row.
 
 See `schedule/gpu_scatter.py`. A block has a bucket. If its points are more than a block can sort at once, it walks over
-them twice, a chunk at a time: first it counts how many each row has, then it knows where each row begins.
+them twice, a chunk at a time: first it counts how many each row has, then it knows where each row begins. Where there
+are enough points for a bucket of many such chunks, two more launches do the two walks of crowded buckets, with a block
+for each chunk.
 """
 
 from __future__ import annotations
@@ -10,8 +12,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from ..core.dtypes import i32
-from ..schedule.gpu_scatter import SORTERS, TILE
-from .gpu_sort import BUCKET, NOTHING, ROW_PASSES, SLOTS, TILE_BITS, Sort
+from ..index.expr import Ix
+from ..schedule.gpu_scatter import ALONE, SORTERS, TILE
+from .gpu_sort import BUCKET, CROWDS, NOTHING, ROW_PASSES, SLOTS, TILE_BITS, Sort
 from .ir import Arg, Barrier, Imm, Set, Store
 from .scope import Scope
 
@@ -24,7 +27,7 @@ class _Bucket:
 
     `tid`: the thread; `shares`: where the bucket's numbers of each tile are; `row`: its first row; `count`: of its
     points; `base`: of the points in the buckets before; `many`: whether it takes several chunks; `counted`: and a walk
-    to count; `rows`: how many rows a bucket has.
+    to count; `rows`: how many rows a bucket has; `room`: where its block has its part of `go_on`.
     """
 
     tid: Arg
@@ -35,22 +38,48 @@ class _Bucket:
     many: Arg
     counted: Arg
     rows: Arg
+    room: Arg
 
 
 class Buckets(Sort):
     """`go_on`, for each row: where its next points go, less the number of the first of its items in this chunk."""
 
     b: _Bucket
+    crowd_blocks: Ix  # that share the chunks of crowded buckets, at most
 
     def sort_buckets(self) -> None:
+        self.crowd_blocks = (self.bucket_count + self.tile_count) * CROWDS
+        self.go_on = self.memory("go_on", (self.bucket_count + self.tile_count * CROWDS) * BUCKET)
+        self.bases = self.memory("bases", self.bucket_count)
+        self.counts = self.memory("counts", self.bucket_count)
+        self.crowd_counts = self.memory("crowd_counts", self.crowd_blocks * BUCKET)
+        self.whole_buckets()
+        self.crowded_chunks("crowded buckets, chunk by chunk: points of each row", "crowd counts", self.count_crowd)
+        self.crowded_chunks("crowded buckets, chunk by chunk: points by row", "crowd", self.write_crowd)
+
+    def whole_buckets(self) -> None:
         s, bid, tid = self.launch(self.bucket_count, SORTERS, "points by row, bucket by bucket", "buckets")
         tiles, rows = self.params.get(self.tile_count, "tile count"), self.params.get(BUCKET, "bucket")
         shares = self.mul(s, bid, tiles)
         count, base = self.add_shares(s, tid, tiles, shares)
+
+        def note(c: Scope) -> None:
+            self.put(c, self.bases, bid, base)
+            self.put(c, self.counts, bid, count)
+
+        self.when(s, self.prim(s, "eq", tid, self.imm(0)), note)
         many = self.prim(s, "gt", count, self.imm(TILE))
         counted = self.prim(s, "and", many, self.prim(s, "gt", rows, self.imm(1)))
-        self.b = _Bucket(tid, shares, self.mul(s, bid, rows), count, base, many, counted, rows)
-        self.each(s, self.prim(s, "where", counted, self.imm(0), self.imm(1)), self.imm(2), 1, self.walk)
+        row = self.mul(s, bid, rows)
+        self.b = _Bucket(tid, shares, row, count, base, many, counted, rows, row)
+        begin = self.prim(s, "where", counted, self.imm(0), self.imm(1))
+        begin = self.prim(s, "where", self.crowded(s, count), self.imm(2), begin)
+        self.each(s, begin, self.imm(2), 1, self.walk)
+
+    def crowded(self, s: Scope, count: Arg) -> Arg:
+        """Whether the chunks of a bucket of so many points have blocks of their own."""
+        shared = self.prim(s, "gt", self.params.get(CROWDS, "crowds"), self.imm(0))
+        return self.prim(s, "and", shared, self.prim(s, "gt", count, self.imm(ALONE * TILE)))
 
     def add_shares(self, s: Scope, tid: Arg, tiles: Arg, shares: Arg) -> tuple[Arg, Arg]:
         """(how many points the bucket has, how many the buckets before have); `before`: in the tiles before each."""
@@ -137,15 +166,7 @@ class Buckets(Sort):
         self.each_row(c, begin)
         c.body.append(Barrier("where each row goes on is known"))
 
-        def write(x: Scope, k: Arg) -> None:
-            def there(y: Scope) -> None:
-                r, slot = self.slot(y, self.fetch(y, self.numbers, k))
-                at = self.add(y, self.fetch(y, self.go_on, self.add(y, b.row, r)), k)
-                self.put(y, self.order, at, self.fetch(y, self.others, slot))
-
-            self.when(x, self.prim(x, "lt", self.add(x, start, k), b.count), there)
-
-        self.items(c, b.tid, write)
+        self.write_items(c, start)
 
         def advance(x: Scope) -> None:
             x.body.append(Barrier("the chunk is written"))
@@ -153,6 +174,124 @@ class Buckets(Sort):
             x.body.append(Barrier("the items may be replaced"))
 
         self.when(c, b.many, advance)
+
+    def write_items(self, s: Scope, start: Arg) -> None:
+        """The chunk's points, the first of which is number `start` of the bucket's, go where `go_on` says."""
+        b = self.b
+
+        def write(x: Scope, k: Arg) -> None:
+            def there(y: Scope) -> None:
+                r, slot = self.slot(y, self.fetch(y, self.numbers, k))
+                at = self.add(y, self.fetch(y, self.go_on, self.add(y, b.room, r)), k)
+                self.put(y, self.order, at, self.fetch(y, self.others, slot))
+
+            self.when(x, self.prim(x, "lt", self.add(x, start, k), b.count), there)
+
+        self.items(s, b.tid, write)
+
+    # --- crowded buckets ---
+    def crowded_chunks(self, title: str, family: str, body: Callable[[Scope, Arg, Arg], None]) -> None:
+        """A launch with a block for each chunk of a crowded bucket: `body(scope, block, the chunk's first point)`.
+
+        The first chunk of bucket b has block b. Any other has the block, after those, whose number is that of the
+        TILE points of the order among which it begins; no other of those begins there.
+        """
+        s, bid, tid = self.launch(self.crowd_blocks, SORTERS, title, family)
+        buckets, rows = self.params.get(self.bucket_count, "buckets"), self.params.get(BUCKET, "bucket")
+        others = self.prim(s, "ge", bid, buckets)
+        window = self.mul(s, self.prim(s, "sub", bid, buckets), self.imm(TILE))
+
+        def chunk_of(c: Scope, base: Arg) -> Arg:
+            """The first point of the bucket's chunk that begins in the window or after it."""
+            behind = self.prim(c, "max", self.prim(c, "sub", window, base), self.imm(0))
+            chunks = self.let(c, "udiv", (self.add(c, behind, self.imm(TILE - 1)), self.imm(TILE)), self.ix)
+            return self.mul(c, chunks, self.imm(TILE))
+
+        found = self.variable(s, self.imm(0))
+
+        def look(c: Scope, b: Arg) -> None:
+            base, count = self.fetch(c, self.bases, b), self.fetch(c, self.counts, b)
+            start = chunk_of(c, base)
+            inside = self.prim(c, "lt", self.add(c, base, start), self.add(c, window, self.imm(TILE)))
+            exists = self.prim(c, "and", self.prim(c, "gt", start, self.imm(0)), self.prim(c, "lt", start, count))
+            later = self.prim(c, "and", others, self.prim(c, "and", inside, exists))
+            mine = self.prim(c, "or", self.prim(c, "eq", bid, b), later)
+            mine = self.prim(c, "and", self.crowded(c, count), mine)
+            c.body.append(Set(found, self.prim(c, "where", mine, self.add(c, b, self.imm(1)), found)))
+
+        self.each(s, tid, buckets, SORTERS, look)
+        number = self.total(s, found)
+
+        def chunk(c: Scope) -> None:
+            bucket = self.add(c, number, self.imm(-1))
+            base, count = self.fetch(c, self.bases, bucket), self.fetch(c, self.counts, bucket)
+            start = self.prim(c, "where", others, chunk_of(c, base), self.imm(0))
+            shares = self.mul(c, bucket, self.params.get(self.tile_count, "tile count"))
+            several = self.prim(c, "gt", rows, self.imm(1))
+            row, room = self.mul(c, bucket, rows), self.mul(c, bid, rows)
+            self.b = _Bucket(tid, shares, row, count, base, several, several, rows, room)
+            body(c, bucket, start)
+
+        self.when(s, self.prim(s, "gt", number, self.imm(0)), chunk)
+
+    def count_crowd(self, s: Scope, bucket: Arg, start: Arg) -> None:
+        """How many points each row has in the chunk; of a single row that is known."""
+
+        def count(c: Scope) -> None:
+            self.gather_points(c, start)
+            self.sort(c, self.numbers, self.held, self.b.tid, ROW_PASSES)
+
+            def one(x: Scope, r: Arg, row: Arg) -> None:
+                after = self.bound(x, self.numbers, self.add(x, r, self.imm(1)))
+                n = self.prim(x, "sub", after, self.bound(x, self.numbers, r))
+                self.put(x, self.crowd_counts, self.add(x, self.b.room, r), n)
+
+            self.each_row(c, one)
+
+        self.when(s, self.b.counted, count)
+
+    def write_crowd(self, s: Scope, bucket: Arg, start: Arg) -> None:
+        """The chunk's points of a row follow those of the chunks before, and those of the rows before."""
+        b = self.b
+        self.gather_points(s, start)
+        self.sort(s, self.numbers, self.held, b.tid, ROW_PASSES)
+        buckets, targets = self.params.get(self.bucket_count, "buckets"), self.params.get(self.target, "rows")
+        first = self.add(s, buckets, self.let(s, "udiv", (b.base, self.imm(TILE)), self.ix))
+        mine = self.let(s, "udiv", (start, self.imm(TILE)), self.ix)
+        chunks = self.let(s, "udiv", (self.add(s, b.count, self.imm(TILE - 1)), self.imm(TILE)), self.ix)
+        chunks = self.prim(s, "where", b.counted, chunks, self.imm(0))
+        place = self.variable(s, b.base)
+
+        def begin(c: Scope, r0: Arg) -> None:
+            r = self.add(c, r0, b.tid)
+            here = self.prim(c, "lt", r, b.rows)
+            row = self.add(c, b.row, r)
+            before = self.variable(c, self.prim(c, "where", b.counted, self.imm(0), start))
+            every = self.variable(c, self.imm(0))
+
+            def chunk(x: Scope, j: Arg) -> None:
+                block = self.prim(x, "where", self.prim(x, "gt", j, self.imm(0)), self.add(x, first, j), bucket)
+                n = self.fetch(x, self.crowd_counts, self.add(x, self.mul(x, block, b.rows), r), here)
+                x.body.append(Set(every, self.prim(x, "add", every, n)))
+                earlier = self.prim(x, "where", self.prim(x, "lt", j, mine), n, self.imm(0))
+                x.body.append(Set(before, self.prim(x, "add", before, earlier)))
+
+            self.each(c, self.imm(0), chunks, 1, chunk)
+            rows_before, all_rows = self.scan(c, self.freeze(c, every))
+            at = self.add(c, place, rows_before)
+
+            def known(x: Scope) -> None:
+                go_on = self.prim(x, "sub", self.add(x, at, before), self.bound(x, self.numbers, r))
+                self.put(x, self.go_on, self.add(x, b.room, r), go_on)
+                new = self.prim(x, "and", self.prim(x, "eq", start, self.imm(0)), self.prim(x, "le", row, targets))
+                self.when(x, new, lambda y: self.put(y, self.start, row, at))
+
+            self.when(c, here, known)
+            c.body.append(Set(place, self.prim(c, "add", place, all_rows)))
+
+        self.each(s, self.imm(0), b.rows, SORTERS, begin)
+        s.body.append(Barrier("where each row goes on is known"))
+        self.write_items(s, start)
 
     def gather_points(self, s: Scope, c0: Arg) -> None:
         """The bucket's points from number `c0` on, as items with their rows; `others`: which points they are.

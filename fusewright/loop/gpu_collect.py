@@ -1,4 +1,4 @@
-"""The last two launches of a scatter on a GPU: what the rows of the target collect, and what becomes of it.
+"""The last launches of a scatter on a GPU: what the rows of the target collect, and what becomes of it.
 
 See `schedule/gpu_scatter.py`. A group of `col_threads` threads has a row, each of them `steps` vectors of its columns.
 A thread asks for the values of several points at once and combines them in their order.
@@ -14,13 +14,17 @@ from ..fusion.collect import NAME
 from ..index.expr import Ix, ix
 from ..index.layout import product
 from ..prims.table import MONOIDS
-from ..schedule.gpu_scatter import at_once
+from ..schedule.gpu_scatter import FLIGHT, at_once
 from .gpu_buckets import Buckets
 from .gpu_sort import PIECE
 from .ir import Arg, Imm, Let, Reg, Set, Store, Var
 from .scope import Scope
 
+MANY = 4 * FLIGHT  # bytes of pieces that a thread asks for at once in a launch that only combines them
+
 Values = Callable[[Scope, Arg], list[Arg]]
+Place = Callable[[Scope, Arg], Arg]
+Group = Callable[[Scope, Arg, "list[Column]"], None]
 Column = tuple[Arg, Arg | None]  # a vector of columns, and whether it exists; if not, it is the last one
 
 
@@ -31,11 +35,12 @@ class Collect(Buckets):
         self.sort_points()
         self.sort_buckets()
         self.acc = compute_type(self.stage.dtype)
-        self.pieces = None
         if self.stage.monoid != "set":
             self.piece_count = self.count // PIECE
-            self.pieces = self.memory("pieces", self.piece_count * self.columns(), self.acc)
+            self.run_count = self.piece_count // PIECE
+            self.pieces = self.memory("pieces", (self.piece_count + self.run_count) * self.columns(), self.acc)
             self.combine_pieces()
+            self.combine_runs()
         self.collect_rows()
 
     # --- columns ---
@@ -130,42 +135,99 @@ class Collect(Buckets):
         tile, part = self.divmod(s, bid, self.params.divisor(self.column_tiles(), "column tiles"))
         return tile, row, self.place_columns(s, part, col)
 
+    def in_groups(self, title: str, family: str, count: Ix, body: Group) -> None:
+        """A launch of a group of threads for each of `count` numbers: `body(scope, number, columns)`."""
+        rows = self.s.row_threads
+        blocks = (count + rows - 1) // ix(rows) * self.column_tiles()
+        s, bid, tid = self.launch(blocks, self.s.threads, title, family)
+        tile, row, columns = self.threads_of(s, bid, tid)
+        number = self.add(s, self.mul(s, tile, self.imm(rows)), row)
+        exists = self.prim(s, "lt", number, self.params.get(count, (family, "count")))
+        self.when(s, exists, lambda x: body(x, number, columns))
+
+    def of_row(self, s: Scope, last: Arg, body: Callable[[Scope, Arg, Arg], None]) -> None:
+        """`body(scope, a, z)`, if there is a point of number `last` in the order: its row has the points a .. z."""
+
+        def known(x: Scope) -> None:
+            y = self.point(x, self.fetch(x, self.order, last))
+            key = self.key(y)
+            body(y, self.fetch(y, self.start, key), self.fetch(y, self.start, self.add(y, key, self.imm(1))))
+
+        total = self.fetch(s, self.start, self.params.get(self.target, "rows"))
+        self.when(s, self.prim(s, "lt", last, total), known)
+
+    def stretch(self, s: Scope, number: Arg, first: Arg, end: Arg, body: Callable[[Scope, Arg, Arg], None]) -> None:
+        """`body(scope, lo, hi)` for the stretch of PIECE things among `first` .. `end`, laid end to end from `first`
+        on, that begins among those from number * PIECE on, if one does: no other begins there."""
+        size = self.params.get(PIECE, "piece")
+        behind = self.prim(s, "max", self.prim(s, "sub", self.mul(s, number, size), first), self.imm(0))
+        steps = self.let(s, "udiv", (self.add(s, behind, self.params.get(PIECE - 1, "piece")), size), self.ix)
+        lo = self.add(s, first, self.mul(s, steps, size))
+        hi = self.add(s, lo, size)
+        self.when(s, self.prim(s, "le", hi, end), lambda x: body(x, lo, hi))
+
+    def last_of(self, s: Scope, number: Arg) -> Arg:
+        """The last of PIECE things from number * PIECE on."""
+        begin = self.mul(s, number, self.params.get(PIECE, "piece"))
+        return self.add(s, begin, self.params.get(PIECE - 1, "piece"))
+
+    def leave_all(self, s: Scope, number: Arg, columns: list[Column], accs: list[Reg]) -> None:
+        for col, acc in zip(columns, accs, strict=True):
+            at, value = self.at_piece(s, number, col), self.freeze(s, acc)
+            self.only(s, col[1]).append(Store(self.pieces, at, value, None, self.whole or ""))
+
     def combine_pieces(self) -> None:
         """The k-th piece of a row that begins at `a` is kept as number (a + k * piece) // piece: where it begins in the
         order, rounded down; no other begins there. The row at the end of a stretch of `piece` points is its row."""
-        rows = self.s.row_threads
-        blocks = (self.piece_count + rows - 1) // ix(rows) * self.column_tiles()
-        s, bid, tid = self.launch(blocks, self.s.threads, "pieces of rows with many points", "pieces")
-        tile, row, columns = self.threads_of(s, bid, tid)
-        number = self.add(s, self.mul(s, tile, self.imm(rows)), row)
+
+        def group(s: Scope, number: Arg, columns: list[Column]) -> None:
+            def combine(x: Scope, lo: Arg, hi: Arg) -> None:
+                accs = self.accumulators(x, [self.identity() for _ in columns])
+                self.combine_points(x, lo, hi, columns, accs)
+                self.leave_all(x, number, columns, accs)
+
+            self.of_row(s, self.last_of(s, number), lambda x, a, z: self.stretch(x, number, a, z, combine))
+
+        self.in_groups("pieces of rows with many points", "pieces", self.piece_count, group)
+
+    def combine_runs(self) -> None:
+        """As many pieces of a row as a piece has points are a run. It is kept behind all pieces, at its number by the
+        same rule. The row at the end of a piece is its row."""
+
+        def group(s: Scope, number: Arg, columns: list[Column]) -> None:
+            def combine(x: Scope, lo: Arg, hi: Arg) -> None:
+                accs = self.accumulators(x, [self.identity() for _ in columns])
+                self.combine_kept(x, lo, hi, lambda c, k: k, columns, accs, MANY)
+                behind = self.params.get(self.piece_count, "piece count")
+                self.leave_all(x, self.add(x, number, behind), columns, accs)
+
+            def of_pieces(x: Scope, a: Arg, z: Arg) -> None:
+                first, count = self.pieces_of(x, a, z)
+                self.stretch(x, number, first, self.add(x, first, count), combine)
+
+            self.of_row(s, self.last_of(s, self.last_of(s, number)), of_pieces)
+
+        self.in_groups("runs of pieces of rows with very many", "runs", self.run_count, group)
+
+    def pieces_of(self, s: Scope, a: Arg, z: Arg) -> tuple[Arg, Arg]:
+        """(the first piece of a row that has the points a .. z, how many it has)"""
         size = self.params.get(PIECE, "piece")
-        begin = self.mul(s, number, size)
-        last = self.add(s, begin, self.params.get(PIECE - 1, "piece"))
+        first = self.let(s, "udiv", (a, size), self.ix)
+        return first, self.let(s, "udiv", (self.prim(s, "sub", z, a), size), self.ix)
 
-        def piece(x: Scope) -> None:
-            y = self.point(x, self.fetch(x, self.order, last))
-            key = self.key(y)
-            a, z = self.fetch(y, self.start, key), self.fetch(y, self.start, self.add(y, key, self.imm(1)))
-            behind = self.prim(y, "max", self.prim(y, "sub", begin, a), self.imm(0))
-            steps = self.let(y, "udiv", (self.add(y, behind, self.params.get(PIECE - 1, "piece")), size), self.ix)
-            lo = self.add(y, a, self.mul(y, steps, size))
-            hi = self.add(y, lo, size)
+    def combine_kept(
+        self, s: Scope, lo: Arg, hi: Arg, place: Place, columns: list[Column], accs: list[Reg], flight: int = FLIGHT
+    ) -> None:
+        """The pieces, or runs of them, at `place(scope, k)` for k from lo to hi. `flight`: bytes that are asked for at
+        once, at most."""
 
-            def whole(c: Scope) -> None:
-                accs = self.accumulators(c, [self.identity() for _ in columns])
-                self.combine_points(c, lo, hi, columns, accs)
-                assert self.pieces is not None
-                for col, acc in zip(columns, accs, strict=True):
-                    at, value = self.at_piece(c, number, col), self.freeze(c, acc)
-                    self.only(c, col[1]).append(Store(self.pieces, at, value, None, self.whole or ""))
+        def values(c: Scope, k: Arg) -> list[Arg]:
+            number = place(c, k)
+            at = [self.at_piece(c, number, col) for col in columns]
+            return [self.let(c, "load", (a,), self.acc, self.width, self.pieces, self.whole) for a in at]
 
-            self.when(y, self.prim(y, "le", hi, z), whole)
-
-        def exists(x: Scope) -> None:
-            total = self.fetch(x, self.start, self.params.get(self.target, "rows"))
-            self.when(x, self.prim(x, "lt", last, total), piece)
-
-        self.when(s, self.prim(s, "lt", number, self.params.get(self.piece_count, "piece count")), exists)
+        times = at_once(self.acc.itemsize * self.width * len(columns), flight)
+        self.combine_all(s, lo, hi, times, values, accs)
 
     def collect_rows(self) -> None:
         s, bid, tid = self.launch(self.row_tiles() * self.column_tiles(), self.s.threads, "rows", "rows")
@@ -180,7 +242,7 @@ class Collect(Buckets):
                 value = self.prim(y, "where", self.prim(s, "lt", a, z), self.identity(), value)
             begin.append(value)
         accs = self.accumulators(s, begin)
-        if self.pieces is None:
+        if self.stage.monoid == "set":
             self.when(s, self.prim(s, "lt", a, z), lambda x: self.take_last(x, z, columns, accs))
         else:
             self.combine_row(s, a, z, columns, accs)
@@ -199,17 +261,18 @@ class Collect(Buckets):
             s.body.append(Set(acc, self.value(x, col)))
 
     def combine_row(self, s: Scope, a: Arg, z: Arg, columns: list[Column], accs: list[Reg]) -> None:
-        """The pieces of a row, then its other points."""
+        """The runs of a row, then its other pieces, then its other points."""
         size = self.params.get(PIECE, "piece")
-        first = self.let(s, "udiv", (a, size), self.ix)
-        pieces = self.let(s, "udiv", (self.prim(s, "sub", z, a), size), self.ix)
+        first, pieces = self.pieces_of(s, a, z)
+        run, runs = self.pieces_of(s, first, self.add(s, first, pieces))
+        run = self.add(s, run, self.params.get(self.piece_count, "piece count"))
+        rest = self.add(s, first, self.mul(s, runs, self.params.get(PIECE - 1, "piece")))  # less those before: the runs
 
-        def values(c: Scope, k: Arg) -> list[Arg]:
-            at = [self.at_piece(c, self.add(c, first, k), col) for col in columns]
-            return [self.let(c, "load", (a,), self.acc, self.width, self.pieces, self.whole) for a in at]
+        def place(c: Scope, k: Arg) -> Arg:
+            return self.add(c, k, self.prim(c, "where", self.prim(c, "lt", k, runs), run, rest))
 
-        times = at_once(self.acc.itemsize * self.width * len(columns))
-        self.combine_all(s, self.imm(0), pieces, times, values, accs)
+        kept = self.prim(s, "sub", pieces, self.mul(s, runs, self.params.get(PIECE - 1, "piece")))
+        self.combine_kept(s, self.imm(0), kept, place, columns, accs)
         self.combine_points(s, self.add(s, a, self.mul(s, pieces, size)), z, columns, accs)
 
 

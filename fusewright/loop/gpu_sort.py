@@ -20,7 +20,7 @@ from .gpu_nest import Nest
 from .ir import Alloc, Arg, Barrier, Buf, For, If, Imm, Let, Reg, Set, Stmt, Store, Var
 from .scope import Scope
 
-BUCKET, PIECE = sym("bucket"), sym("piece")
+BUCKET, PIECE, CROWDS = sym("bucket"), sym("piece"), sym("crowds")
 BUCKET_PASSES, ROW_PASSES, TILE_BITS = sym("bucket_passes"), sym("row_passes"), sym("tile_bits")
 SLOTS = 1 << SLOT_BITS
 NOTHING = (1 << 31) - 1  # an item that is none: larger than any
@@ -194,7 +194,6 @@ class Sort(Nest):
         self.first = self.memory("first", (self.bucket_count + 1) * self.tile_count)
         self.tiles = self.memory("tiles", self.tile_count * TILE)
         self.before = self.memory("before", self.bucket_count * self.tile_count)
-        self.go_on = self.memory("go_on", self.bucket_count * BUCKET)
         self.numbers, self.others = self.shared("items"), self.shared("others")
         self.held = Buf("held", i32)
         self.func.allocs.append(Alloc(self.held, self.imm(ITEMS), "register"))
@@ -257,4 +256,4 @@ class Sort(Nest):
         return out
 
 
-__all__ = ["PIECE", "ROW_PASSES", "TILE_BITS", "Sort"]
+__all__ = ["CROWDS", "PIECE", "ROW_PASSES", "TILE_BITS", "Sort"]

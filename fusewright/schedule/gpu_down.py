@@ -249,7 +249,9 @@ class Down(Runs):
         n, threads, nc = WARP, 512 // WARP, self.size(cols)
         much = self._dear(f) or len(f.reductions()) > 1 or pairs.lanes * _point(f, set(cols)) > ACCESS
         tiles = self.size(rows) // (pairs.lanes * n)
-        turns = TURNS if tiles <= 4 * self.gpu.sms else TURNS // 2  # where not all blocks run at once, a last one is short
+        turns = (
+            TURNS if tiles <= 4 * self.gpu.sms else TURNS // 2
+        )  # where not all blocks run at once, a last one is short
         if much or nc > turns * threads or 3 * tiles < 4 * self.gpu.sms:
             return None
         s = replace(pairs, row_threads=n, col_threads=threads)

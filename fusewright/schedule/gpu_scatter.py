@@ -1,14 +1,16 @@
 """GPU schedules of scatters: the points are sorted by where they go, then every element collects its own.
 
 A row of the target is all of its elements that the same points go to: those that differ along axes of the source which
-are coordinates of the target and nothing else (the columns). Four launches:
+are coordinates of the target and nothing else (the columns). The launches:
 
 1. A block sorts a tile of TILE points by *bucket*, which is `bucket` consecutive rows, and notes where each begins.
 2. A block gathers a bucket's points from all tiles and sorts them by row: then the points of a row lie side by side,
-   in their order.
+   in their order. Where there are more than CROWD_TILES tiles, two launches more do that for crowded buckets, of more
+   than ALONE tiles, with a block for each TILE points: one counts, one sorts.
 3. Rows with many points are cut into pieces of `piece` of them, each combined by itself.
-4. A group of threads takes a row (or a part of its columns): it starts from what is there before, combines the
-   pieces and points in order, and computes and stores what the kernel makes of the result.
+4. So are rows with many pieces, into runs of `piece` of those.
+5. A group of threads takes a row (or a part of its columns): it starts from what is there before, combines the
+   runs, pieces and points in order, and computes and stores what the kernel makes of the result.
 
 Only integers are sorted, a few bytes for each point; every value is read once, and computed where it is read. Nothing
 is atomic, and results are the same from run to run; those of a row with fewer than `piece` points are those of a serial
@@ -43,7 +45,11 @@ BUCKETS = (252, 1020)  # how many buckets at most, for few points and for many: 
 FEW = 32  # points of a bucket, at least, where that leaves more than one
 MOST_ROWS = 1 << (30 - SLOT_BITS)  # of a bucket: row and number of a point have to fit into 32 bits
 MOST_POINTS = (1 << 31) - 2 * TILE  # their numbers have 32 bits
-LAUNCH = ("bucket", "bucket_passes", "row_passes", "tile_bits", "piece")  # symbols of the kernel's own
+LAUNCH = ("bucket", "bucket_passes", "row_passes", "tile_bits", "piece", "crowds")  # symbols of the kernel's own
+ALONE, CROWD_TILES = (
+    2,
+    4,
+)  # tiles of points of a bucket that one block sorts; of all points, from which on others do more
 PIECES = (5, 8)  # binary logarithms of the least and the most points of a piece
 FLIGHT = 128  # bytes of values that a thread should have on their way at once
 ACCUMULATORS = 32  # 32-bit registers of a thread for what it combines
@@ -51,10 +57,10 @@ COLLECTORS = 128  # threads of a block that collects: several rows, some of whic
 COLLECT = 1024  # ... at most
 STEPS = 4  # vectors of columns of a thread, at most
 WIDE = 16  # columns from which on a row keeps threads busy side by side
-SMALL = 4 << 20  # bytes that a kernel has to move to be worth four launches
+SMALL = 4 << 20  # bytes that a kernel has to move to be worth several launches
 SORTED = ("index_put", "embedding_dense_backward")  # operators that eager sorts for (index_put where it accumulates)
 CROWD = 1 << 12  # single elements that meet in one, from which on atomics wait for each other longer than sorting takes
-MANY = 1 << 20  # points, or rows of the target, that four launches are worth, or do not mind
+MANY = 1 << 20  # points, or rows of the target, that several launches are worth, or do not mind
 LEAST = 4  # rows of the target for each point, at most, where all of it has to be copied for points that are apart
 SPARSE = 16  # rows of the target for each point, up to which looking at all of them takes less than eager's sorting
 
@@ -229,6 +235,7 @@ class _Planner(Vectors):
             "row_passes": bucket.bit_length() // 2,
             "tile_bits": (-(-n // TILE)).bit_length(),
             "piece": 1 << max(low, min(high, n.bit_length() // 2 - 2)),
+            "crowds": int(n > CROWD_TILES * TILE),
         }
 
     def _fits32(self, rows: list[Atom], cols: list[Atom], points: list[Atom]) -> bool:
@@ -238,9 +245,9 @@ class _Planner(Vectors):
         return max([*reached, 2 * d, 2 * n, n // (1 << PIECES[0]) * w, d * w], default=0) < INDEX_LIMIT
 
 
-def at_once(size: int) -> int:
-    """How many values of `size` bytes a thread asks for before it combines the first."""
-    return max(1, min(8, FLIGHT // max(size, 1)))
+def at_once(size: int, flight: int = FLIGHT) -> int:
+    """How many values of `size` bytes a thread asks for before it combines the first, `flight` bytes at most."""
+    return max(1, min(8, flight // max(size, 1)))
 
 
-__all__ = ["LAUNCH", "SLOT_BITS", "TILE", "at_once", "collected", "decide", "orderless", "plan", "settle"]
+__all__ = ["FLIGHT", "LAUNCH", "SLOT_BITS", "TILE", "at_once", "collected", "decide", "orderless", "plan", "settle"]

@@ -81,7 +81,7 @@ GOLDENS: dict[str, tuple[Program, tuple[int, int], str]] = {
 }
 SIZED = ("layer_norm", "rope")  # also as kernels for these sizes only, `<name>_sized`
 # registers, where they are not 64: at most so many let 1024 threads run, or two blocks of 256 that only combine
-LIMITS = {"column_moments": 72, "batch_norm_split": 128, "cumulative": 72}
+LIMITS = {"column_moments": 72, "batch_norm_split": 128, "cumulative": 72, "embedding_backward": 72}
 
 
 def golden(name: str) -> GpuCompiled:

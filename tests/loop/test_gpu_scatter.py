@@ -187,6 +187,10 @@ LARGE = [
     ("fresh prod", 300, 4, 5, 0.0),
     ("fetched", 900, 8, 40, 0.5),
     ("ones", 4000, 1, 8, 0.0),
+    ("rows sum", 4 * TILE + 100, 2, 900, 0.9),  # blocks share a crowded bucket,
+    ("rows sum", 4 * TILE + 1, 2, 3, 0.0),  # of a single row, and another one beside it,
+    ("masked", 5 * TILE, 2, 700, 0.8),
+    ("rows set", 5 * TILE, 1, 3000, 0.5),  # among others that are not
 ]
 
 
@@ -268,12 +272,12 @@ def test_nest(name: str, sizes: tuple[int, int, int], nest: Any) -> None:
 @pytest.mark.parametrize(
     ("n", "v", "launch"),
     [
-        (1, 1, (1, 1, 0, 1, 32)),
-        (8192, 50257, (256, 4, 4, 2, 32)),
-        (65536, 50257, (256, 4, 4, 5, 64)),
-        (1000000, 100000, (128, 5, 4, 9, 256)),
-        (1 << 24, 256, (1, 5, 0, 13, 256)),
-        (1 << 24, 1 << 20, (2048, 5, 6, 13, 256)),
+        (1, 1, (1, 1, 0, 1, 32, 0)),
+        (8192, 50257, (256, 4, 4, 2, 32, 0)),
+        (65536, 50257, (256, 4, 4, 5, 64, 1)),
+        (1000000, 100000, (128, 5, 4, 9, 256, 1)),
+        (1 << 24, 256, (1, 5, 0, 13, 256, 1)),
+        (1 << 24, 1 << 20, (2048, 5, 6, 13, 256, 1)),
     ],
 )
 def test_sizes_of_the_launch(n: int, v: int, launch: tuple[int, ...]) -> None:
