@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from ..core.dtypes import i32
 from ..index.expr import Ix
-from ..schedule.gpu_scatter import ALONE, SORTERS, TILE
+from ..schedule.gpu_scatter import SORTERS, TILE
 from .gpu_sort import BUCKET, CROWDS, NOTHING, ROW_PASSES, SLOTS, TILE_BITS, Sort
 from .ir import Arg, Barrier, Imm, Set, Store
 from .scope import Scope
@@ -48,11 +48,11 @@ class Buckets(Sort):
     crowd_blocks: Ix  # that share the chunks of crowded buckets, at most
 
     def sort_buckets(self) -> None:
-        self.crowd_blocks = (self.bucket_count + self.tile_count) * CROWDS
-        self.go_on = self.memory("go_on", (self.bucket_count + self.tile_count * CROWDS) * BUCKET)
+        self.crowd_blocks = self.tile_count * CROWDS
+        self.go_on = self.memory("go_on", (self.bucket_count + 2 * self.crowd_blocks) * BUCKET)
         self.bases = self.memory("bases", self.bucket_count)
         self.counts = self.memory("counts", self.bucket_count)
-        self.crowd_counts = self.memory("crowd_counts", self.crowd_blocks * BUCKET)
+        self.crowd_counts = self.memory("crowd_counts", 2 * self.crowd_blocks * BUCKET)
         self.whole_buckets()
         self.crowded_chunks("crowded buckets, chunk by chunk: points of each row", "crowd counts", self.count_crowd)
         self.crowded_chunks("crowded buckets, chunk by chunk: points by row", "crowd", self.write_crowd)
@@ -72,14 +72,9 @@ class Buckets(Sort):
         counted = self.prim(s, "and", many, self.prim(s, "gt", rows, self.imm(1)))
         row = self.mul(s, bid, rows)
         self.b = _Bucket(tid, shares, row, count, base, many, counted, rows, row)
+        shared = self.prim(s, "and", many, self.prim(s, "gt", self.params.get(CROWDS, "crowds"), self.imm(0)))
         begin = self.prim(s, "where", counted, self.imm(0), self.imm(1))
-        begin = self.prim(s, "where", self.crowded(s, count), self.imm(2), begin)
-        self.each(s, begin, self.imm(2), 1, self.walk)
-
-    def crowded(self, s: Scope, count: Arg) -> Arg:
-        """Whether the chunks of a bucket of so many points have blocks of their own."""
-        shared = self.prim(s, "gt", self.params.get(CROWDS, "crowds"), self.imm(0))
-        return self.prim(s, "and", shared, self.prim(s, "gt", count, self.imm(ALONE * TILE)))
+        self.each(s, self.prim(s, "where", shared, self.imm(2), begin), self.imm(2), 1, self.walk)
 
     def add_shares(self, s: Scope, tid: Arg, tiles: Arg, shares: Arg) -> tuple[Arg, Arg]:
         """(how many points the bucket has, how many the buckets before have); `before`: in the tiles before each."""
@@ -190,76 +185,81 @@ class Buckets(Sort):
         self.items(s, b.tid, write)
 
     # --- crowded buckets ---
-    def crowded_chunks(self, title: str, family: str, body: Callable[[Scope, Arg, Arg], None]) -> None:
-        """A launch with a block for each chunk of a crowded bucket: `body(scope, block, the chunk's first point)`.
+    def crowded_chunks(self, title: str, family: str, body: Callable[[Scope, Arg], None]) -> None:
+        """A launch in which blocks share the chunks of crowded buckets: `body(scope, the chunk's first point)`.
 
-        The first chunk of bucket b has block b. Any other has the block, after those, whose number is that of the
-        TILE points of the order among which it begins; no other of those begins there.
+        A block has TILE places of the order, and the chunks that begin there: of those at most one is the first of its
+        bucket, because that has more points than TILE, and at most one is another.
         """
         s, bid, tid = self.launch(self.crowd_blocks, SORTERS, title, family)
         buckets, rows = self.params.get(self.bucket_count, "buckets"), self.params.get(BUCKET, "bucket")
-        others = self.prim(s, "ge", bid, buckets)
-        window = self.mul(s, self.prim(s, "sub", bid, buckets), self.imm(TILE))
+        window = self.mul(s, bid, self.imm(TILE))
 
-        def chunk_of(c: Scope, base: Arg) -> Arg:
-            """The first point of the bucket's chunk that begins in the window or after it."""
+        def begins(c: Scope, base: Arg) -> Arg:
+            """The first point of the bucket's first chunk that begins in the window, or after it."""
             behind = self.prim(c, "max", self.prim(c, "sub", window, base), self.imm(0))
-            chunks = self.let(c, "udiv", (self.add(c, behind, self.imm(TILE - 1)), self.imm(TILE)), self.ix)
-            return self.mul(c, chunks, self.imm(TILE))
+            return self.mul(c, self.chunks(c, behind), self.imm(TILE))
 
-        found = self.variable(s, self.imm(0))
+        found = [self.variable(s, self.imm(0)) for _ in range(2)]  # a bucket's number and one, for both kinds of chunks
 
         def look(c: Scope, b: Arg) -> None:
             base, count = self.fetch(c, self.bases, b), self.fetch(c, self.counts, b)
-            start = chunk_of(c, base)
-            inside = self.prim(c, "lt", self.add(c, base, start), self.add(c, window, self.imm(TILE)))
-            exists = self.prim(c, "and", self.prim(c, "gt", start, self.imm(0)), self.prim(c, "lt", start, count))
-            later = self.prim(c, "and", others, self.prim(c, "and", inside, exists))
-            mine = self.prim(c, "or", self.prim(c, "eq", bid, b), later)
-            mine = self.prim(c, "and", self.crowded(c, count), mine)
-            c.body.append(Set(found, self.prim(c, "where", mine, self.add(c, b, self.imm(1)), found)))
+            start = begins(c, base)
+            at = self.prim(c, "sub", self.add(c, base, start), window)
+            here = self.prim(c, "and", self.prim(c, "lt", at, self.imm(TILE)), self.prim(c, "lt", start, count))
+            here = self.prim(c, "and", here, self.prim(c, "gt", count, self.imm(TILE)))
+            first = self.prim(c, "eq", start, self.imm(0))
+            for var, kind in ((found[0], first), (found[1], self.prim(c, "not", first))):
+                mine = self.prim(c, "and", here, kind)
+                c.body.append(Set(var, self.prim(c, "where", mine, self.add(c, b, self.imm(1)), var)))
 
         self.each(s, tid, buckets, SORTERS, look)
-        number = self.total(s, found)
+        numbers = [self.total(s, var) for var in found]
 
-        def chunk(c: Scope) -> None:
-            bucket = self.add(c, number, self.imm(-1))
-            base, count = self.fetch(c, self.bases, bucket), self.fetch(c, self.counts, bucket)
-            start = self.prim(c, "where", others, chunk_of(c, base), self.imm(0))
-            shares = self.mul(c, bucket, self.params.get(self.tile_count, "tile count"))
-            several = self.prim(c, "gt", rows, self.imm(1))
-            row, room = self.mul(c, bucket, rows), self.mul(c, bid, rows)
-            self.b = _Bucket(tid, shares, row, count, base, several, several, rows, room)
-            body(c, bucket, start)
+        def chunk(c: Scope, kind: Arg) -> None:
+            number = self.prim(c, "where", self.prim(c, "eq", kind, self.imm(0)), *numbers)
 
-        self.when(s, self.prim(s, "gt", number, self.imm(0)), chunk)
+            def there(x: Scope) -> None:
+                bucket = self.add(x, number, self.imm(-1))
+                base, count = self.fetch(x, self.bases, bucket), self.fetch(x, self.counts, bucket)
+                shares = self.mul(x, bucket, self.params.get(self.tile_count, "tile count"))
+                several = self.prim(x, "gt", rows, self.imm(1))
+                room = self.mul(x, self.add(x, self.mul(x, bid, self.imm(2)), kind), rows)
+                self.b = _Bucket(tid, shares, self.mul(x, bucket, rows), count, base, several, several, rows, room)
+                body(x, begins(x, base))
 
-    def count_crowd(self, s: Scope, bucket: Arg, start: Arg) -> None:
-        """How many points each row has in the chunk; of a single row that is known."""
+            self.when(c, self.prim(c, "gt", number, self.imm(0)), there)
+
+        self.each(s, self.imm(0), self.imm(2), 1, chunk)
+
+    def chunks(self, s: Scope, points: Arg) -> Arg:
+        """Of so many points, the last one of which may be short."""
+        return self.let(s, "udiv", (self.add(s, points, self.imm(TILE - 1)), self.imm(TILE)), self.ix)
+
+    def count_crowd(self, s: Scope, start: Arg) -> None:
+        """How many points each row has in the chunk; of a bucket of one row that is known."""
+
+        def one(c: Scope, r: Arg, row: Arg) -> None:
+            before, after = (self.bound(c, self.numbers, x) for x in (r, self.add(c, r, self.imm(1))))
+            self.put(c, self.crowd_counts, self.add(c, self.b.room, r), self.prim(c, "sub", after, before))
 
         def count(c: Scope) -> None:
             self.gather_points(c, start)
             self.sort(c, self.numbers, self.held, self.b.tid, ROW_PASSES)
-
-            def one(x: Scope, r: Arg, row: Arg) -> None:
-                after = self.bound(x, self.numbers, self.add(x, r, self.imm(1)))
-                n = self.prim(x, "sub", after, self.bound(x, self.numbers, r))
-                self.put(x, self.crowd_counts, self.add(x, self.b.room, r), n)
-
             self.each_row(c, one)
+            c.body.append(Barrier("the items may be replaced"))
 
         self.when(s, self.b.counted, count)
 
-    def write_crowd(self, s: Scope, bucket: Arg, start: Arg) -> None:
+    def write_crowd(self, s: Scope, start: Arg) -> None:
         """The chunk's points of a row follow those of the chunks before, and those of the rows before."""
         b = self.b
         self.gather_points(s, start)
         self.sort(s, self.numbers, self.held, b.tid, ROW_PASSES)
-        buckets, targets = self.params.get(self.bucket_count, "buckets"), self.params.get(self.target, "rows")
-        first = self.add(s, buckets, self.let(s, "udiv", (b.base, self.imm(TILE)), self.ix))
+        targets = self.params.get(self.target, "rows")
+        first = self.let(s, "udiv", (b.base, self.imm(TILE)), self.ix)  # the block of the bucket's first chunk
         mine = self.let(s, "udiv", (start, self.imm(TILE)), self.ix)
-        chunks = self.let(s, "udiv", (self.add(s, b.count, self.imm(TILE - 1)), self.imm(TILE)), self.ix)
-        chunks = self.prim(s, "where", b.counted, chunks, self.imm(0))
+        chunks = self.prim(s, "where", b.counted, self.chunks(s, b.count), self.imm(0))
         place = self.variable(s, b.base)
 
         def begin(c: Scope, r0: Arg) -> None:
@@ -270,15 +270,16 @@ class Buckets(Sort):
             every = self.variable(c, self.imm(0))
 
             def chunk(x: Scope, j: Arg) -> None:
-                block = self.prim(x, "where", self.prim(x, "gt", j, self.imm(0)), self.add(x, first, j), bucket)
-                n = self.fetch(x, self.crowd_counts, self.add(x, self.mul(x, block, b.rows), r), here)
+                kind = self.prim(x, "min", j, self.imm(1))
+                slot = self.add(x, self.mul(x, self.add(x, first, j), self.imm(2)), kind)
+                n = self.fetch(x, self.crowd_counts, self.add(x, self.mul(x, slot, b.rows), r), here)
                 x.body.append(Set(every, self.prim(x, "add", every, n)))
                 earlier = self.prim(x, "where", self.prim(x, "lt", j, mine), n, self.imm(0))
                 x.body.append(Set(before, self.prim(x, "add", before, earlier)))
 
             self.each(c, self.imm(0), chunks, 1, chunk)
-            rows_before, all_rows = self.scan(c, self.freeze(c, every))
-            at = self.add(c, place, rows_before)
+            smaller, total = self.scan(c, self.freeze(c, every))
+            at = self.add(c, place, smaller)
 
             def known(x: Scope) -> None:
                 go_on = self.prim(x, "sub", self.add(x, at, before), self.bound(x, self.numbers, r))
@@ -287,11 +288,12 @@ class Buckets(Sort):
                 self.when(x, new, lambda y: self.put(y, self.start, row, at))
 
             self.when(c, here, known)
-            c.body.append(Set(place, self.prim(c, "add", place, all_rows)))
+            c.body.append(Set(place, self.prim(c, "add", place, total)))
 
         self.each(s, self.imm(0), b.rows, SORTERS, begin)
         s.body.append(Barrier("where each row goes on is known"))
         self.write_items(s, start)
+        s.body.append(Barrier("the items may be replaced"))
 
     def gather_points(self, s: Scope, c0: Arg) -> None:
         """The bucket's points from number `c0` on, as items with their rows; `others`: which points they are.

@@ -16,7 +16,7 @@ from ..index.layout import product
 from ..prims.table import MONOIDS
 from ..schedule.gpu_scatter import FLIGHT, at_once
 from .gpu_buckets import Buckets
-from .gpu_sort import PIECE
+from .gpu_sort import PIECE, RUN
 from .ir import Arg, Imm, Let, Reg, Set, Store, Var
 from .scope import Scope
 
@@ -37,7 +37,7 @@ class Collect(Buckets):
         self.acc = compute_type(self.stage.dtype)
         if self.stage.monoid != "set":
             self.piece_count = self.count // PIECE
-            self.run_count = self.piece_count // PIECE
+            self.run_count = self.piece_count // RUN
             self.pieces = self.memory("pieces", (self.piece_count + self.run_count) * self.columns(), self.acc)
             self.combine_pieces()
             self.combine_runs()
@@ -156,20 +156,28 @@ class Collect(Buckets):
         total = self.fetch(s, self.start, self.params.get(self.target, "rows"))
         self.when(s, self.prim(s, "lt", last, total), known)
 
-    def stretch(self, s: Scope, number: Arg, first: Arg, end: Arg, body: Callable[[Scope, Arg, Arg], None]) -> None:
-        """`body(scope, lo, hi)` for the stretch of PIECE things among `first` .. `end`, laid end to end from `first`
-        on, that begins among those from number * PIECE on, if one does: no other begins there."""
-        size = self.params.get(PIECE, "piece")
+    def stretch(
+        self, s: Scope, number: Arg, first: Arg, end: Arg, unit: Ix, body: Callable[[Scope, Arg, Arg], None]
+    ) -> None:
+        """`body(scope, lo, hi)` for the stretch of `unit` things among `first` .. `end`, laid end to end from `first`
+        on, that begins among those from number * unit on, if one does: no other begins there."""
+        size = self.params.get(unit, str(unit))
         behind = self.prim(s, "max", self.prim(s, "sub", self.mul(s, number, size), first), self.imm(0))
-        steps = self.let(s, "udiv", (self.add(s, behind, self.params.get(PIECE - 1, "piece")), size), self.ix)
+        steps = self.let(s, "udiv", (self.add(s, behind, self.params.get(unit - 1, str(unit))), size), self.ix)
         lo = self.add(s, first, self.mul(s, steps, size))
         hi = self.add(s, lo, size)
         self.when(s, self.prim(s, "le", hi, end), lambda x: body(x, lo, hi))
 
-    def last_of(self, s: Scope, number: Arg) -> Arg:
-        """The last of PIECE things from number * PIECE on."""
-        begin = self.mul(s, number, self.params.get(PIECE, "piece"))
-        return self.add(s, begin, self.params.get(PIECE - 1, "piece"))
+    def last_of(self, s: Scope, number: Arg, unit: Ix) -> Arg:
+        """The last of `unit` things from number * unit on."""
+        begin = self.mul(s, number, self.params.get(unit, str(unit)))
+        return self.add(s, begin, self.params.get(unit - 1, str(unit)))
+
+    def stretches(self, s: Scope, first: Arg, end: Arg, unit: Ix) -> tuple[Arg, Arg]:
+        """(the number of the first stretch of `unit` things among `first` .. `end`, how many there are)"""
+        size = self.params.get(unit, str(unit))
+        number = self.let(s, "udiv", (first, size), self.ix)
+        return number, self.let(s, "udiv", (self.prim(s, "sub", end, first), size), self.ix)
 
     def leave_all(self, s: Scope, number: Arg, columns: list[Column], accs: list[Reg]) -> None:
         for col, acc in zip(columns, accs, strict=True):
@@ -186,13 +194,14 @@ class Collect(Buckets):
                 self.combine_points(x, lo, hi, columns, accs)
                 self.leave_all(x, number, columns, accs)
 
-            self.of_row(s, self.last_of(s, number), lambda x, a, z: self.stretch(x, number, a, z, combine))
+            last = self.last_of(s, number, PIECE)
+            self.of_row(s, last, lambda x, a, z: self.stretch(x, number, a, z, PIECE, combine))
 
         self.in_groups("pieces of rows with many points", "pieces", self.piece_count, group)
 
     def combine_runs(self) -> None:
-        """As many pieces of a row as a piece has points are a run. It is kept behind all pieces, at its number by the
-        same rule. The row at the end of a piece is its row."""
+        """`run` pieces of a row are a run. It is kept behind all pieces, at its number by the same rule. The row at the
+        end of a piece is its row."""
 
         def group(s: Scope, number: Arg, columns: list[Column]) -> None:
             def combine(x: Scope, lo: Arg, hi: Arg) -> None:
@@ -202,18 +211,12 @@ class Collect(Buckets):
                 self.leave_all(x, self.add(x, number, behind), columns, accs)
 
             def of_pieces(x: Scope, a: Arg, z: Arg) -> None:
-                first, count = self.pieces_of(x, a, z)
-                self.stretch(x, number, first, self.add(x, first, count), combine)
+                first, count = self.stretches(x, a, z, PIECE)
+                self.stretch(x, number, first, self.add(x, first, count), RUN, combine)
 
-            self.of_row(s, self.last_of(s, self.last_of(s, number)), of_pieces)
+            self.of_row(s, self.last_of(s, self.last_of(s, number, RUN), PIECE), of_pieces)
 
         self.in_groups("runs of pieces of rows with very many", "runs", self.run_count, group)
-
-    def pieces_of(self, s: Scope, a: Arg, z: Arg) -> tuple[Arg, Arg]:
-        """(the first piece of a row that has the points a .. z, how many it has)"""
-        size = self.params.get(PIECE, "piece")
-        first = self.let(s, "udiv", (a, size), self.ix)
-        return first, self.let(s, "udiv", (self.prim(s, "sub", z, a), size), self.ix)
 
     def combine_kept(
         self, s: Scope, lo: Arg, hi: Arg, place: Place, columns: list[Column], accs: list[Reg], flight: int = FLIGHT
@@ -262,18 +265,18 @@ class Collect(Buckets):
 
     def combine_row(self, s: Scope, a: Arg, z: Arg, columns: list[Column], accs: list[Reg]) -> None:
         """The runs of a row, then its other pieces, then its other points."""
-        size = self.params.get(PIECE, "piece")
-        first, pieces = self.pieces_of(s, a, z)
-        run, runs = self.pieces_of(s, first, self.add(s, first, pieces))
+        first, pieces = self.stretches(s, a, z, PIECE)
+        run, runs = self.stretches(s, first, self.add(s, first, pieces), RUN)
         run = self.add(s, run, self.params.get(self.piece_count, "piece count"))
-        rest = self.add(s, first, self.mul(s, runs, self.params.get(PIECE - 1, "piece")))  # less those before: the runs
+        more = self.mul(s, runs, self.params.get(RUN - 1, "run"))  # pieces in runs, less the runs
+        rest = self.add(s, first, more)
 
         def place(c: Scope, k: Arg) -> Arg:
             return self.add(c, k, self.prim(c, "where", self.prim(c, "lt", k, runs), run, rest))
 
-        kept = self.prim(s, "sub", pieces, self.mul(s, runs, self.params.get(PIECE - 1, "piece")))
-        self.combine_kept(s, self.imm(0), kept, place, columns, accs)
-        self.combine_points(s, self.add(s, a, self.mul(s, pieces, size)), z, columns, accs)
+        self.combine_kept(s, self.imm(0), self.prim(s, "sub", pieces, more), place, columns, accs)
+        kept = self.mul(s, pieces, self.params.get(PIECE, "piece"))
+        self.combine_points(s, self.add(s, a, kept), z, columns, accs)
 
 
 __all__ = ["Collect"]

@@ -5,10 +5,10 @@ are coordinates of the target and nothing else (the columns). The launches:
 
 1. A block sorts a tile of TILE points by *bucket*, which is `bucket` consecutive rows, and notes where each begins.
 2. A block gathers a bucket's points from all tiles and sorts them by row: then the points of a row lie side by side,
-   in their order. Where there are more than CROWD_TILES tiles, two launches more do that for crowded buckets, of more
-   than ALONE tiles, with a block for each TILE points: one counts, one sorts.
+   in their order. Of many points (`crowds`) two launches more do that for crowded buckets, of more than TILE points:
+   blocks share a bucket, one launch counts, one sorts.
 3. Rows with many points are cut into pieces of `piece` of them, each combined by itself.
-4. So are rows with many pieces, into runs of `piece` of those.
+4. So are, of many points, rows with many pieces, into runs of `run` of those.
 5. A group of threads takes a row (or a part of its columns): it starts from what is there before, combines the
    runs, pieces and points in order, and computes and stores what the kernel makes of the result.
 
@@ -45,11 +45,8 @@ BUCKETS = (252, 1020)  # how many buckets at most, for few points and for many: 
 FEW = 32  # points of a bucket, at least, where that leaves more than one
 MOST_ROWS = 1 << (30 - SLOT_BITS)  # of a bucket: row and number of a point have to fit into 32 bits
 MOST_POINTS = (1 << 31) - 2 * TILE  # their numbers have 32 bits
-LAUNCH = ("bucket", "bucket_passes", "row_passes", "tile_bits", "piece", "crowds")  # symbols of the kernel's own
-ALONE, CROWD_TILES = (
-    2,
-    4,
-)  # tiles of points of a bucket that one block sorts; of all points, from which on others do more
+LAUNCH = ("bucket", "bucket_passes", "row_passes", "tile_bits", "piece", "run", "crowds")  # symbols of the kernel's own
+RUNS, CROWDED = 4 * TILE, 16 * TILE  # points from which launches for runs, and for crowded buckets, are worth it
 PIECES = (5, 8)  # binary logarithms of the least and the most points of a piece
 FLIGHT = 128  # bytes of values that a thread should have on their way at once
 ACCUMULATORS = 32  # 32-bit registers of a thread for what it combines
@@ -229,13 +226,15 @@ class _Planner(Vectors):
         if d // bucket > buckets:
             raise Refusal("scatter", f"a target of more than {buckets * MOST_ROWS} rows")
         low, high = PIECES
+        piece = 1 << max(low, min(high, n.bit_length() // 2 - 2))
         return {
             "bucket": bucket,
             "bucket_passes": ((d // bucket + 1).bit_length() + 1) // 2,
             "row_passes": bucket.bit_length() // 2,
             "tile_bits": (-(-n // TILE)).bit_length(),
-            "piece": 1 << max(low, min(high, n.bit_length() // 2 - 2)),
-            "crowds": int(n > CROWD_TILES * TILE),
+            "piece": piece,
+            "run": piece if n > RUNS else max(1, n),
+            "crowds": int(n > CROWDED and 2 * bucket <= TILE),  # memory for more rows would be more than for the points
         }
 
     def _fits32(self, rows: list[Atom], cols: list[Atom], points: list[Atom]) -> bool:

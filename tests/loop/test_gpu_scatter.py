@@ -187,10 +187,6 @@ LARGE = [
     ("fresh prod", 300, 4, 5, 0.0),
     ("fetched", 900, 8, 40, 0.5),
     ("ones", 4000, 1, 8, 0.0),
-    ("rows sum", 4 * TILE + 100, 2, 900, 0.9),  # blocks share a crowded bucket,
-    ("rows sum", 4 * TILE + 1, 2, 3, 0.0),  # of a single row, and another one beside it,
-    ("masked", 5 * TILE, 2, 700, 0.8),
-    ("rows set", 5 * TILE, 1, 3000, 0.5),  # among others that are not
 ]
 
 
@@ -201,6 +197,28 @@ def test_many_points(name: str, n: int, m: int, v: int, often: float) -> None:
     graph, sizes = of(name), {"n": n, "m": m, "v": v}
     inputs = inputs_of(graph, sizes, often)
     c = check_gpu(graph, sizes, inputs)
+    if COMPILER is None:
+        pytest.skip(MISSING)
+    mine, emulated = run_gpu(c, inputs, sizes), run_gpu(c, inputs, sizes, run_emulated)
+    for value, result in mine.items():
+        np.testing.assert_array_equal(emulated[value], result)
+
+
+CROWDS = [  # blocks share crowded buckets:
+    ("rows sum", 4 * TILE + 100, 2, 900, 0.9),  # of several rows,
+    ("rows sum", 4 * TILE + 1, 2, 3, 0.0),  # of a single row, all of them,
+    ("masked", 5 * TILE, 2, 700, 0.8),
+    ("rows set", 5 * TILE, 1, 3000, 0.5),  # and among others that are not crowded
+]
+
+
+@pytest.mark.parametrize(("name", "n", "m", "v", "often"), CROWDS, ids=[f"{c[0]}-{c[1]}-{c[3]}" for c in CROWDS])
+def test_crowded_buckets(name: str, n: int, m: int, v: int, often: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("fusewright.schedule.gpu_scatter.CROWDED", TILE)  # of fewer points than else
+    graph, sizes = of(name), {"n": n, "m": m, "v": v}
+    inputs = inputs_of(graph, sizes, often)
+    c = check_gpu(graph, sizes, inputs)
+    assert c.launch["crowds"] == 1 and (c.launch["run"] == c.launch["piece"])
     if COMPILER is None:
         pytest.skip(MISSING)
     mine, emulated = run_gpu(c, inputs, sizes), run_gpu(c, inputs, sizes, run_emulated)
@@ -272,12 +290,12 @@ def test_nest(name: str, sizes: tuple[int, int, int], nest: Any) -> None:
 @pytest.mark.parametrize(
     ("n", "v", "launch"),
     [
-        (1, 1, (1, 1, 0, 1, 32, 0)),
-        (8192, 50257, (256, 4, 4, 2, 32, 0)),
-        (65536, 50257, (256, 4, 4, 5, 64, 1)),
-        (1000000, 100000, (128, 5, 4, 9, 256, 1)),
-        (1 << 24, 256, (1, 5, 0, 13, 256, 1)),
-        (1 << 24, 1 << 20, (2048, 5, 6, 13, 256, 1)),
+        (1, 1, (1, 1, 0, 1, 32, 1, 0)),
+        (8192, 50257, (256, 4, 4, 2, 32, 8192, 0)),
+        (65536, 50257, (256, 4, 4, 5, 64, 64, 1)),
+        (1000000, 100000, (128, 5, 4, 9, 256, 256, 1)),
+        (1 << 24, 256, (1, 5, 0, 13, 256, 256, 1)),
+        (1 << 24, 1 << 20, (2048, 5, 6, 13, 256, 256, 0)),
     ],
 )
 def test_sizes_of_the_launch(n: int, v: int, launch: tuple[int, ...]) -> None:

@@ -249,6 +249,8 @@ extern "C" __global__ void __launch_bounds__(512) embedding_backward_0(
     int n37,
     int n38,
     int n39,
+    int n40,
+    int n41,
     int* __restrict__ order,
     int* __restrict__ start,
     int* __restrict__ first,
@@ -433,6 +435,8 @@ extern "C" __global__ void __launch_bounds__(512) embedding_backward_1(
     int n37,
     int n38,
     int n39,
+    int n40,
+    int n41,
     int* __restrict__ order,
     int* __restrict__ start,
     int* __restrict__ first,
@@ -495,268 +499,267 @@ extern "C" __global__ void __launch_bounds__(512) embedding_backward_1(
   const bool v117 = n18 > 1;
   const bool v118 = v116 && v117;
   const int v119 = bid1 * n18;
-  const int v120 = v118 ? 0 : 1;
-  const bool v121 = n19 > 0;
-  const bool v122 = total111 > 7168;
-  const bool v123 = v121 && v122;
-  const int v124 = v123 ? 2 : v120;
-  for (int k125 = v124; k125 < 2; ++k125) {
-    const bool v126 = k125 == 0;
-    const bool v127 = !v126;
-    if (v126) {
-      for (int k128 = tid1; k128 < n18; k128 += 512) {
-        const int v129 = v119 + k128;
-        go_on[v129] = 0;
+  const bool v120 = n19 > 0;
+  const bool v121 = v116 && v120;
+  const int v122 = v118 ? 0 : 1;
+  const int v123 = v121 ? 2 : v122;
+  for (int k124 = v123; k124 < 2; ++k124) {
+    const bool v125 = k124 == 0;
+    const bool v126 = !v125;
+    if (v125) {
+      for (int k127 = tid1; k127 < n18; k127 += 512) {
+        const int v128 = v119 + k127;
+        go_on[v128] = 0;
       }
     }
-    const int v130 = total111 > 1 ? total111 : 1;
-    for (int k131 = 0; k131 < v130; k131 += 3584) {
+    const int v129 = total111 > 1 ? total111 : 1;
+    for (int k130 = 0; k130 < v129; k130 += 3584) {
       #pragma unroll
-      for (int k132 = 0; k132 < 7; ++k132) {
-        held[k132] = 0;
+      for (int k131 = 0; k131 < 7; ++k131) {
+        held[k131] = 0;
       }
-      for (int k133 = 0; k133 < n20; ++k133) {
-        const int v134 = (int)((unsigned)n20 + (unsigned)(-1));
-        const int v135 = (int)((unsigned)v134 - (unsigned)k133);
-        const int v136 = (v135 >= 0 && v135 < 32) ? (int)((unsigned)1 << v135) : (int)0;
+      for (int k132 = 0; k132 < n20; ++k132) {
+        const int v133 = (int)((unsigned)n20 + (unsigned)(-1));
+        const int v134 = (int)((unsigned)v133 - (unsigned)k132);
+        const int v135 = (v134 >= 0 && v134 < 32) ? (int)((unsigned)1 << v134) : (int)0;
         #pragma unroll
-        for (int k137 = 0; k137 < 7; ++k137) {
-          const int v138 = (int)((unsigned)k137 * (unsigned)512);
-          const int v139 = (int)((unsigned)v138 + (unsigned)tid1);
-          const int v140 = (int)((unsigned)k131 + (unsigned)v139);
-          const int v141 = held[k137];
-          const int v142 = v141 + v136;
-          const bool v143 = v142 < n11;
-          const int v144 = v91 + v142;
-          const int v145 = v143 ? before[v144] : 0;
-          const bool v146 = v145 <= v140;
-          const bool v147 = v143 && v146;
-          const int v148 = v147 ? v142 : v141;
-          held[k137] = v148;
+        for (int k136 = 0; k136 < 7; ++k136) {
+          const int v137 = (int)((unsigned)k136 * (unsigned)512);
+          const int v138 = (int)((unsigned)v137 + (unsigned)tid1);
+          const int v139 = (int)((unsigned)k130 + (unsigned)v138);
+          const int v140 = held[k136];
+          const int v141 = v140 + v135;
+          const bool v142 = v141 < n11;
+          const int v143 = v91 + v141;
+          const int v144 = v142 ? before[v143] : 0;
+          const bool v145 = v144 <= v139;
+          const bool v146 = v142 && v145;
+          const int v147 = v146 ? v141 : v140;
+          held[k136] = v147;
         }
       }
       #pragma unroll
-      for (int k149 = 0; k149 < 7; ++k149) {
-        const int v150 = k149 * 512;
-        const int v151 = v150 + tid1;
-        const int v152 = k131 + v151;
-        const bool v153 = v152 < total111;
-        const int v154 = held[k149];
-        const int v155 = v91 + v154;
-        const int v156 = v154 * 3584;
-        const int v157 = v153 ? before[v155] : 0;
-        const int v158 = v152 - v157;
-        const int v159 = v153 ? __ldg(first + v155) : 0;
-        const int v160 = v159 + v158;
-        const int v161 = v156 + v160;
-        const int v162 = v153 ? __ldg(tiles + v161) : 0;
-        const int v163 = v162 & 4095;
-        const int v164 = (int)((unsigned)v162 - (unsigned)v163);
-        const int v165 = (int)((unsigned)v164 + (unsigned)v151);
-        const int v166 = v153 ? v165 : 2147483647;
-        items[v151] = v166;
-        const int v167 = (int)((unsigned)v156 + (unsigned)v163);
-        others[v151] = v167;
+      for (int k148 = 0; k148 < 7; ++k148) {
+        const int v149 = k148 * 512;
+        const int v150 = v149 + tid1;
+        const int v151 = k130 + v150;
+        const bool v152 = v151 < total111;
+        const int v153 = held[k148];
+        const int v154 = v91 + v153;
+        const int v155 = v153 * 3584;
+        const int v156 = v152 ? before[v154] : 0;
+        const int v157 = v151 - v156;
+        const int v158 = v152 ? __ldg(first + v154) : 0;
+        const int v159 = v158 + v157;
+        const int v160 = v155 + v159;
+        const int v161 = v152 ? __ldg(tiles + v160) : 0;
+        const int v162 = v161 & 4095;
+        const int v163 = (int)((unsigned)v161 - (unsigned)v162);
+        const int v164 = (int)((unsigned)v163 + (unsigned)v150);
+        const int v165 = v152 ? v164 : 2147483647;
+        items[v150] = v165;
+        const int v166 = (int)((unsigned)v155 + (unsigned)v162);
+        others[v150] = v166;
       }
       __syncthreads();  // the bucket's points are there
-      for (int k168 = 0; k168 < n21; ++k168) {
-        const int v169 = (int)((unsigned)k168 * (unsigned)2);
-        const int v170 = (int)((unsigned)v169 + (unsigned)12);
-        const int v171 = tid1 * 7;
-        long long var172 = 0ll;
+      for (int k167 = 0; k167 < n21; ++k167) {
+        const int v168 = (int)((unsigned)k167 * (unsigned)2);
+        const int v169 = (int)((unsigned)v168 + (unsigned)12);
+        const int v170 = tid1 * 7;
+        long long var171 = 0ll;
         #pragma unroll
-        for (int k173 = 0; k173 < 7; ++k173) {
-          const int v174 = v171 + k173;
-          const int v175 = items[v174];
-          held[k173] = v175;
-          const int v176 = (int)((v170 >= 0 && v170 < 32) ? v175 >> v170 : (v175 >> 31));
-          const int v177 = v176 & 3;
-          const int v178 = (int)((unsigned)v177 * (unsigned)16);
-          const long long v179 = (long long)v178;
-          const long long v180 = (v179 >= 0 && v179 < 64) ? (long long)((unsigned long long)1ll << v179) : (long long)0;
-          const long long v181 = (long long)((unsigned long long)var172 + (unsigned long long)v180);
-          var172 = v181;
+        for (int k172 = 0; k172 < 7; ++k172) {
+          const int v173 = v170 + k172;
+          const int v174 = items[v173];
+          held[k172] = v174;
+          const int v175 = (int)((v169 >= 0 && v169 < 32) ? v174 >> v169 : (v174 >> 31));
+          const int v176 = v175 & 3;
+          const int v177 = (int)((unsigned)v176 * (unsigned)16);
+          const long long v178 = (long long)v177;
+          const long long v179 = (v178 >= 0 && v178 < 64) ? (long long)((unsigned long long)1ll << v178) : (long long)0;
+          const long long v180 = (long long)((unsigned long long)var171 + (unsigned long long)v179);
+          var171 = v180;
         }
-        const long long v182 = var172;
-        long long scan183[2];
-        fw_scan_sum_i64_512x1(v182, scan183, fw_scratch0);
-        const long long v184 = scan183[0];
-        const long long v185 = scan183[1];
-        const long long v186 = (long long)((unsigned long long)v185 << 16ll);
-        const long long v187 = (long long)((unsigned long long)v184 + (unsigned long long)v186);
-        const long long v188 = (long long)((unsigned long long)v185 << 32ll);
-        const long long v189 = (long long)((unsigned long long)v187 + (unsigned long long)v188);
-        const long long v190 = (long long)((unsigned long long)v185 << 48ll);
-        const long long v191 = (long long)((unsigned long long)v189 + (unsigned long long)v190);
-        long long var192 = v191;
+        const long long v181 = var171;
+        long long scan182[2];
+        fw_scan_sum_i64_512x1(v181, scan182, fw_scratch0);
+        const long long v183 = scan182[0];
+        const long long v184 = scan182[1];
+        const long long v185 = (long long)((unsigned long long)v184 << 16ll);
+        const long long v186 = (long long)((unsigned long long)v183 + (unsigned long long)v185);
+        const long long v187 = (long long)((unsigned long long)v184 << 32ll);
+        const long long v188 = (long long)((unsigned long long)v186 + (unsigned long long)v187);
+        const long long v189 = (long long)((unsigned long long)v184 << 48ll);
+        const long long v190 = (long long)((unsigned long long)v188 + (unsigned long long)v189);
+        long long var191 = v190;
         #pragma unroll
-        for (int k193 = 0; k193 < 7; ++k193) {
-          const int v194 = held[k193];
-          const int v195 = (int)((v170 >= 0 && v170 < 32) ? v194 >> v170 : (v194 >> 31));
-          const int v196 = v195 & 3;
-          const int v197 = (int)((unsigned)v196 * (unsigned)16);
-          const long long v198 = (long long)v197;
-          const long long v199 = (long long)((v198 >= 0 && v198 < 64) ? var192 >> v198 : (var192 >> 63));
-          const long long v200 = v199 & 65535ll;
-          const int v201 = (int)v200;
-          items[v201] = v194;
-          const long long v202 = (v198 >= 0 && v198 < 64) ? (long long)((unsigned long long)1ll << v198) : (long long)0;
-          const long long v203 = (long long)((unsigned long long)var192 + (unsigned long long)v202);
-          var192 = v203;
+        for (int k192 = 0; k192 < 7; ++k192) {
+          const int v193 = held[k192];
+          const int v194 = (int)((v169 >= 0 && v169 < 32) ? v193 >> v169 : (v193 >> 31));
+          const int v195 = v194 & 3;
+          const int v196 = (int)((unsigned)v195 * (unsigned)16);
+          const long long v197 = (long long)v196;
+          const long long v198 = (long long)((v197 >= 0 && v197 < 64) ? var191 >> v197 : (var191 >> 63));
+          const long long v199 = v198 & 65535ll;
+          const int v200 = (int)v199;
+          items[v200] = v193;
+          const long long v201 = (v197 >= 0 && v197 < 64) ? (long long)((unsigned long long)1ll << v197) : (long long)0;
+          const long long v202 = (long long)((unsigned long long)var191 + (unsigned long long)v201);
+          var191 = v202;
         }
         __syncthreads();  // the items are sorted by two more bits
       }
-      if (v126) {
-        for (int k204 = tid1; k204 < n18; k204 += 512) {
-          const int v205 = v119 + k204;
-          const int v206 = go_on[v205];
-          const int v207 = (int)((unsigned)k204 * (unsigned)4096);
-          int var208 = 0;
-          for (int k209 = 0; k209 < 12; ++k209) {
-            const int v210 = (int)((k209 >= 0 && k209 < 32) ? 2048 >> k209 : (2048 >> 31));
-            const int v211 = var208 + v210;
-            const bool v212 = v211 <= 3584;
-            const int v213 = v211 + (-1);
-            const int v214 = v212 ? items[v213] : 0;
-            const bool v215 = v214 < v207;
-            const bool v216 = v212 && v215;
-            const int v217 = v216 ? v211 : var208;
-            var208 = v217;
+      if (v125) {
+        for (int k203 = tid1; k203 < n18; k203 += 512) {
+          const int v204 = v119 + k203;
+          const int v205 = go_on[v204];
+          const int v206 = (int)((unsigned)k203 * (unsigned)4096);
+          int var207 = 0;
+          for (int k208 = 0; k208 < 12; ++k208) {
+            const int v209 = (int)((k208 >= 0 && k208 < 32) ? 2048 >> k208 : (2048 >> 31));
+            const int v210 = var207 + v209;
+            const bool v211 = v210 <= 3584;
+            const int v212 = v210 + (-1);
+            const int v213 = v211 ? items[v212] : 0;
+            const bool v214 = v213 < v206;
+            const bool v215 = v211 && v214;
+            const int v216 = v215 ? v210 : var207;
+            var207 = v216;
           }
-          const int v218 = var208;
-          const int v219 = (int)((unsigned)v206 - (unsigned)v218);
-          go_on[v205] = v219;
-          const int v220 = (int)((unsigned)k204 + (unsigned)1);
-          const int v221 = (int)((unsigned)v220 * (unsigned)4096);
-          int var222 = 0;
-          for (int k223 = 0; k223 < 12; ++k223) {
-            const int v224 = (int)((k223 >= 0 && k223 < 32) ? 2048 >> k223 : (2048 >> 31));
-            const int v225 = var222 + v224;
-            const bool v226 = v225 <= 3584;
-            const int v227 = v225 + (-1);
-            const int v228 = v226 ? items[v227] : 0;
-            const bool v229 = v228 < v221;
-            const bool v230 = v226 && v229;
-            const int v231 = v230 ? v225 : var222;
-            var222 = v231;
+          const int v217 = var207;
+          const int v218 = (int)((unsigned)v205 - (unsigned)v217);
+          go_on[v204] = v218;
+          const int v219 = (int)((unsigned)k203 + (unsigned)1);
+          const int v220 = (int)((unsigned)v219 * (unsigned)4096);
+          int var221 = 0;
+          for (int k222 = 0; k222 < 12; ++k222) {
+            const int v223 = (int)((k222 >= 0 && k222 < 32) ? 2048 >> k222 : (2048 >> 31));
+            const int v224 = var221 + v223;
+            const bool v225 = v224 <= 3584;
+            const int v226 = v224 + (-1);
+            const int v227 = v225 ? items[v226] : 0;
+            const bool v228 = v227 < v220;
+            const bool v229 = v225 && v228;
+            const int v230 = v229 ? v224 : var221;
+            var221 = v230;
           }
-          const int v232 = var222;
-          const int v233 = go_on[v205];
-          const int v234 = (int)((unsigned)v233 + (unsigned)v232);
-          go_on[v205] = v234;
+          const int v231 = var221;
+          const int v232 = go_on[v204];
+          const int v233 = (int)((unsigned)v232 + (unsigned)v231);
+          go_on[v204] = v233;
         }
         __syncthreads();  // the chunk is counted
       }
-      if (v127) {
-        const bool v235 = k131 > 0;
-        const bool v236 = v118 || v235;
-        for (int k237 = tid1; k237 < n18; k237 += 512) {
-          const int v238 = v119 + k237;
-          const int v239 = (int)((unsigned)k237 * (unsigned)4096);
-          int var240 = 0;
-          for (int k241 = 0; k241 < 12; ++k241) {
-            const int v242 = (int)((k241 >= 0 && k241 < 32) ? 2048 >> k241 : (2048 >> 31));
-            const int v243 = var240 + v242;
-            const bool v244 = v243 <= 3584;
-            const int v245 = v243 + (-1);
-            const int v246 = v244 ? items[v245] : 0;
-            const bool v247 = v246 < v239;
-            const bool v248 = v244 && v247;
-            const int v249 = v248 ? v243 : var240;
-            var240 = v249;
+      if (v126) {
+        const bool v234 = k130 > 0;
+        const bool v235 = v118 || v234;
+        for (int k236 = tid1; k236 < n18; k236 += 512) {
+          const int v237 = v119 + k236;
+          const int v238 = (int)((unsigned)k236 * (unsigned)4096);
+          int var239 = 0;
+          for (int k240 = 0; k240 < 12; ++k240) {
+            const int v241 = (int)((k240 >= 0 && k240 < 32) ? 2048 >> k240 : (2048 >> 31));
+            const int v242 = var239 + v241;
+            const bool v243 = v242 <= 3584;
+            const int v244 = v242 + (-1);
+            const int v245 = v243 ? items[v244] : 0;
+            const bool v246 = v245 < v238;
+            const bool v247 = v243 && v246;
+            const int v248 = v247 ? v242 : var239;
+            var239 = v248;
           }
-          const int v250 = var240;
-          const int v251 = (int)((unsigned)total113 + (unsigned)v250);
-          int var252 = v251;
-          if (v236) {
-            const int v253 = go_on[v238];
-            var252 = v253;
+          const int v249 = var239;
+          const int v250 = (int)((unsigned)total113 + (unsigned)v249);
+          int var251 = v250;
+          if (v235) {
+            const int v252 = go_on[v237];
+            var251 = v252;
           }
-          const bool v254 = !v235;
-          const bool v255 = v238 <= n22;
-          const bool v256 = v254 && v255;
-          if (v256) {
-            start[v238] = var252;
+          const bool v253 = !v234;
+          const bool v254 = v237 <= n22;
+          const bool v255 = v253 && v254;
+          if (v255) {
+            start[v237] = var251;
           }
-          int var257 = 0;
-          for (int k258 = 0; k258 < 12; ++k258) {
-            const int v259 = (int)((k258 >= 0 && k258 < 32) ? 2048 >> k258 : (2048 >> 31));
-            const int v260 = var257 + v259;
-            const bool v261 = v260 <= 3584;
-            const int v262 = v260 + (-1);
-            const int v263 = v261 ? items[v262] : 0;
-            const bool v264 = v263 < v239;
-            const bool v265 = v261 && v264;
-            const int v266 = v265 ? v260 : var257;
-            var257 = v266;
+          int var256 = 0;
+          for (int k257 = 0; k257 < 12; ++k257) {
+            const int v258 = (int)((k257 >= 0 && k257 < 32) ? 2048 >> k257 : (2048 >> 31));
+            const int v259 = var256 + v258;
+            const bool v260 = v259 <= 3584;
+            const int v261 = v259 + (-1);
+            const int v262 = v260 ? items[v261] : 0;
+            const bool v263 = v262 < v238;
+            const bool v264 = v260 && v263;
+            const int v265 = v264 ? v259 : var256;
+            var256 = v265;
           }
-          const int v267 = var257;
-          const int v268 = (int)((unsigned)var252 - (unsigned)v267);
-          go_on[v238] = v268;
+          const int v266 = var256;
+          const int v267 = (int)((unsigned)var251 - (unsigned)v266);
+          go_on[v237] = v267;
         }
         __syncthreads();  // where each row goes on is known
         #pragma unroll
-        for (int k269 = 0; k269 < 7; ++k269) {
-          const int v270 = k269 * 512;
-          const int v271 = v270 + tid1;
-          const int v272 = (int)((unsigned)k131 + (unsigned)v271);
-          const bool v273 = v272 < total111;
-          if (v273) {
-            const int v274 = items[v271];
-            const int v275 = v274 & 4095;
-            const int v276 = fw_udiv(v274, 4096);
-            const int v277 = v119 + v276;
-            const int v278 = go_on[v277];
-            const int v279 = v278 + v271;
-            const int v280 = others[v275];
-            order[v279] = v280;
+        for (int k268 = 0; k268 < 7; ++k268) {
+          const int v269 = k268 * 512;
+          const int v270 = v269 + tid1;
+          const int v271 = (int)((unsigned)k130 + (unsigned)v270);
+          const bool v272 = v271 < total111;
+          if (v272) {
+            const int v273 = items[v270];
+            const int v274 = v273 & 4095;
+            const int v275 = fw_udiv(v273, 4096);
+            const int v276 = v119 + v275;
+            const int v277 = go_on[v276];
+            const int v278 = v277 + v270;
+            const int v279 = others[v274];
+            order[v278] = v279;
           }
         }
         if (v116) {
           __syncthreads();  // the chunk is written
-          for (int k281 = tid1; k281 < n18; k281 += 512) {
-            const int v282 = v119 + k281;
-            const int v283 = (int)((unsigned)k281 + (unsigned)1);
-            const int v284 = (int)((unsigned)v283 * (unsigned)4096);
-            int var285 = 0;
-            for (int k286 = 0; k286 < 12; ++k286) {
-              const int v287 = (int)((k286 >= 0 && k286 < 32) ? 2048 >> k286 : (2048 >> 31));
-              const int v288 = var285 + v287;
-              const bool v289 = v288 <= 3584;
-              const int v290 = v288 + (-1);
-              const int v291 = v289 ? items[v290] : 0;
-              const bool v292 = v291 < v284;
-              const bool v293 = v289 && v292;
-              const int v294 = v293 ? v288 : var285;
-              var285 = v294;
+          for (int k280 = tid1; k280 < n18; k280 += 512) {
+            const int v281 = v119 + k280;
+            const int v282 = (int)((unsigned)k280 + (unsigned)1);
+            const int v283 = (int)((unsigned)v282 * (unsigned)4096);
+            int var284 = 0;
+            for (int k285 = 0; k285 < 12; ++k285) {
+              const int v286 = (int)((k285 >= 0 && k285 < 32) ? 2048 >> k285 : (2048 >> 31));
+              const int v287 = var284 + v286;
+              const bool v288 = v287 <= 3584;
+              const int v289 = v287 + (-1);
+              const int v290 = v288 ? items[v289] : 0;
+              const bool v291 = v290 < v283;
+              const bool v292 = v288 && v291;
+              const int v293 = v292 ? v287 : var284;
+              var284 = v293;
             }
-            const int v295 = var285;
-            const int v296 = go_on[v282];
-            const int v297 = (int)((unsigned)v296 + (unsigned)v295);
-            go_on[v282] = v297;
+            const int v294 = var284;
+            const int v295 = go_on[v281];
+            const int v296 = (int)((unsigned)v295 + (unsigned)v294);
+            go_on[v281] = v296;
           }
           __syncthreads();  // the items may be replaced
         }
       }
     }
-    if (v126) {
-      int var298 = total113;
-      for (int k299 = 0; k299 < n18; k299 += 512) {
-        const int v300 = k299 + tid1;
-        const bool v301 = v300 < n18;
-        const int v302 = v119 + v300;
-        const int v303 = v301 ? go_on[v302] : 0;
+    if (v125) {
+      int var297 = total113;
+      for (int k298 = 0; k298 < n18; k298 += 512) {
+        const int v299 = k298 + tid1;
+        const bool v300 = v299 < n18;
+        const int v301 = v119 + v299;
+        const int v302 = v300 ? go_on[v301] : 0;
         __syncthreads();  // all have read the results of the collective before
-        int scan304[2];
-        fw_scan_sum_i32_512x1(v303, scan304, fw_scratch0);
-        const int v305 = scan304[0];
-        const int v306 = scan304[1];
-        if (v301) {
-          const int v307 = (int)((unsigned)var298 + (unsigned)v305);
-          go_on[v302] = v307;
+        int scan303[2];
+        fw_scan_sum_i32_512x1(v302, scan303, fw_scratch0);
+        const int v304 = scan303[0];
+        const int v305 = scan303[1];
+        if (v300) {
+          const int v306 = (int)((unsigned)var297 + (unsigned)v304);
+          go_on[v301] = v306;
         }
-        const int v308 = (int)((unsigned)var298 + (unsigned)v306);
-        var298 = v308;
+        const int v307 = (int)((unsigned)var297 + (unsigned)v305);
+        var297 = v307;
       }
     }
   }
@@ -807,6 +810,8 @@ extern "C" __global__ void __launch_bounds__(512) embedding_backward_2(
     int n37,
     int n38,
     int n39,
+    int n40,
+    int n41,
     int* __restrict__ order,
     int* __restrict__ start,
     int* __restrict__ first,
@@ -823,183 +828,190 @@ extern "C" __global__ void __launch_bounds__(512) embedding_backward_2(
   __shared__ __align__(16) int items[3584];
   __shared__ __align__(16) int others[3584];
   __shared__ __align__(16) unsigned char fw_scratch0[128];
-  const bool v309 = bid2 >= n8;
-  const int v310 = bid2 - n8;
-  const int v311 = v310 * 3584;
-  int var312 = 0;
-  for (int k313 = tid2; k313 < n8; k313 += 512) {
-    const int v314 = __ldg(bases + k313);
-    const int v315 = __ldg(counts + k313);
-    const int v316 = v311 - v314;
-    const int v317 = v316 > 0 ? v316 : 0;
-    const int v318 = v317 + 3583;
-    const int v319 = fw_udiv(v318, 3584);
-    const int v320 = v319 * 3584;
-    const int v321 = (int)((unsigned)v314 + (unsigned)v320);
-    const int v322 = (int)((unsigned)v311 + (unsigned)3584);
-    const bool v323 = v321 < v322;
-    const bool v324 = v320 > 0;
-    const bool v325 = v320 < v315;
-    const bool v326 = v324 && v325;
-    const bool v327 = v323 && v326;
-    const bool v328 = v309 && v327;
-    const bool v329 = bid2 == k313;
-    const bool v330 = v329 || v328;
-    const bool v331 = n19 > 0;
-    const bool v332 = v315 > 7168;
-    const bool v333 = v331 && v332;
-    const bool v334 = v333 && v330;
-    const int v335 = (int)((unsigned)k313 + (unsigned)1);
-    const int v336 = v334 ? v335 : var312;
-    var312 = v336;
+  __shared__ __align__(16) unsigned char fw_scratch1[64];
+  const int v308 = bid2 * 3584;
+  int var309 = 0;
+  int var310 = 0;
+  for (int k311 = tid2; k311 < n8; k311 += 512) {
+    const int v312 = __ldg(bases + k311);
+    const int v313 = __ldg(counts + k311);
+    const int v314 = v308 - v312;
+    const int v315 = v314 > 0 ? v314 : 0;
+    const int v316 = v315 + 3583;
+    const int v317 = fw_udiv(v316, 3584);
+    const int v318 = v317 * 3584;
+    const int v319 = (int)((unsigned)v312 + (unsigned)v318);
+    const int v320 = (int)((unsigned)v319 - (unsigned)v308);
+    const bool v321 = v320 < 3584;
+    const bool v322 = v318 < v313;
+    const bool v323 = v321 && v322;
+    const bool v324 = v313 > 3584;
+    const bool v325 = v323 && v324;
+    const bool v326 = v318 == 0;
+    const bool v327 = !v326;
+    const bool v328 = v325 && v326;
+    const int v329 = (int)((unsigned)k311 + (unsigned)1);
+    const int v330 = v328 ? v329 : var309;
+    var309 = v330;
+    const bool v331 = v325 && v327;
+    const int v332 = v331 ? v329 : var310;
+    var310 = v332;
   }
-  const int v338 = var312;
-  const int total337 = fw_sum_i32_512x1(v338, fw_scratch0);
-  const bool v339 = total337 > 0;
-  if (v339) {
-    const int v340 = total337 + (-1);
-    const int v341 = __ldg(bases + v340);
-    const int v342 = __ldg(counts + v340);
-    const int v343 = v311 - v341;
-    const int v344 = v343 > 0 ? v343 : 0;
-    const int v345 = v344 + 3583;
-    const int v346 = fw_udiv(v345, 3584);
-    const int v347 = v346 * 3584;
-    const int v348 = v309 ? v347 : 0;
-    const int v349 = v340 * n11;
-    const bool v350 = n18 > 1;
-    const int v351 = (int)((unsigned)v340 * (unsigned)n18);
-    const int v352 = bid2 * n18;
-    if (v350) {
-      #pragma unroll
-      for (int k353 = 0; k353 < 7; ++k353) {
-        held[k353] = 0;
-      }
-      for (int k354 = 0; k354 < n20; ++k354) {
-        const int v355 = (int)((unsigned)n20 + (unsigned)(-1));
-        const int v356 = (int)((unsigned)v355 - (unsigned)k354);
-        const int v357 = (v356 >= 0 && v356 < 32) ? (int)((unsigned)1 << v356) : (int)0;
+  const int v334 = var309;
+  const int total333 = fw_sum_i32_512x1(v334, fw_scratch0);
+  const int v336 = var310;
+  const int total335 = fw_sum_i32_512x1(v336, fw_scratch1);
+  for (int k337 = 0; k337 < 2; ++k337) {
+    const bool v338 = k337 == 0;
+    const int v339 = v338 ? total333 : total335;
+    const bool v340 = v339 > 0;
+    if (v340) {
+      const int v341 = v339 + (-1);
+      const int v342 = __ldg(bases + v341);
+      const int v343 = __ldg(counts + v341);
+      const int v344 = v341 * n11;
+      const bool v345 = n18 > 1;
+      const int v346 = bid2 * 2;
+      const int v347 = v346 + k337;
+      const int v348 = v347 * n18;
+      const int v349 = (int)((unsigned)v341 * (unsigned)n18);
+      const int v350 = v308 - v342;
+      const int v351 = v350 > 0 ? v350 : 0;
+      const int v352 = v351 + 3583;
+      const int v353 = fw_udiv(v352, 3584);
+      const int v354 = v353 * 3584;
+      if (v345) {
         #pragma unroll
-        for (int k358 = 0; k358 < 7; ++k358) {
-          const int v359 = (int)((unsigned)k358 * (unsigned)512);
-          const int v360 = (int)((unsigned)v359 + (unsigned)tid2);
-          const int v361 = (int)((unsigned)v348 + (unsigned)v360);
-          const int v362 = held[k358];
-          const int v363 = v362 + v357;
-          const bool v364 = v363 < n11;
-          const int v365 = v349 + v363;
-          const int v366 = v364 ? __ldg(before + v365) : 0;
-          const bool v367 = v366 <= v361;
-          const bool v368 = v364 && v367;
-          const int v369 = v368 ? v363 : v362;
-          held[k358] = v369;
+        for (int k355 = 0; k355 < 7; ++k355) {
+          held[k355] = 0;
         }
-      }
-      #pragma unroll
-      for (int k370 = 0; k370 < 7; ++k370) {
-        const int v371 = k370 * 512;
-        const int v372 = v371 + tid2;
-        const int v373 = v348 + v372;
-        const bool v374 = v373 < v342;
-        const int v375 = held[k370];
-        const int v376 = v349 + v375;
-        const int v377 = v375 * 3584;
-        const int v378 = v374 ? __ldg(before + v376) : 0;
-        const int v379 = v373 - v378;
-        const int v380 = v374 ? __ldg(first + v376) : 0;
-        const int v381 = v380 + v379;
-        const int v382 = v377 + v381;
-        const int v383 = v374 ? __ldg(tiles + v382) : 0;
-        const int v384 = v383 & 4095;
-        const int v385 = (int)((unsigned)v383 - (unsigned)v384);
-        const int v386 = (int)((unsigned)v385 + (unsigned)v372);
-        const int v387 = v374 ? v386 : 2147483647;
-        items[v372] = v387;
-        const int v388 = (int)((unsigned)v377 + (unsigned)v384);
-        others[v372] = v388;
-      }
-      __syncthreads();  // the bucket's points are there
-      for (int k389 = 0; k389 < n21; ++k389) {
-        const int v390 = (int)((unsigned)k389 * (unsigned)2);
-        const int v391 = (int)((unsigned)v390 + (unsigned)12);
-        const int v392 = tid2 * 7;
-        long long var393 = 0ll;
+        for (int k356 = 0; k356 < n20; ++k356) {
+          const int v357 = (int)((unsigned)n20 + (unsigned)(-1));
+          const int v358 = (int)((unsigned)v357 - (unsigned)k356);
+          const int v359 = (v358 >= 0 && v358 < 32) ? (int)((unsigned)1 << v358) : (int)0;
+          #pragma unroll
+          for (int k360 = 0; k360 < 7; ++k360) {
+            const int v361 = (int)((unsigned)k360 * (unsigned)512);
+            const int v362 = (int)((unsigned)v361 + (unsigned)tid2);
+            const int v363 = (int)((unsigned)v354 + (unsigned)v362);
+            const int v364 = held[k360];
+            const int v365 = v364 + v359;
+            const bool v366 = v365 < n11;
+            const int v367 = v344 + v365;
+            const int v368 = v366 ? __ldg(before + v367) : 0;
+            const bool v369 = v368 <= v363;
+            const bool v370 = v366 && v369;
+            const int v371 = v370 ? v365 : v364;
+            held[k360] = v371;
+          }
+        }
         #pragma unroll
-        for (int k394 = 0; k394 < 7; ++k394) {
-          const int v395 = v392 + k394;
-          const int v396 = items[v395];
-          held[k394] = v396;
-          const int v397 = (int)((v391 >= 0 && v391 < 32) ? v396 >> v391 : (v396 >> 31));
-          const int v398 = v397 & 3;
-          const int v399 = (int)((unsigned)v398 * (unsigned)16);
-          const long long v400 = (long long)v399;
-          const long long v401 = (v400 >= 0 && v400 < 64) ? (long long)((unsigned long long)1ll << v400) : (long long)0;
-          const long long v402 = (long long)((unsigned long long)var393 + (unsigned long long)v401);
-          var393 = v402;
+        for (int k372 = 0; k372 < 7; ++k372) {
+          const int v373 = k372 * 512;
+          const int v374 = v373 + tid2;
+          const int v375 = v354 + v374;
+          const bool v376 = v375 < v343;
+          const int v377 = held[k372];
+          const int v378 = v344 + v377;
+          const int v379 = v377 * 3584;
+          const int v380 = v376 ? __ldg(before + v378) : 0;
+          const int v381 = v375 - v380;
+          const int v382 = v376 ? __ldg(first + v378) : 0;
+          const int v383 = v382 + v381;
+          const int v384 = v379 + v383;
+          const int v385 = v376 ? __ldg(tiles + v384) : 0;
+          const int v386 = v385 & 4095;
+          const int v387 = (int)((unsigned)v385 - (unsigned)v386);
+          const int v388 = (int)((unsigned)v387 + (unsigned)v374);
+          const int v389 = v376 ? v388 : 2147483647;
+          items[v374] = v389;
+          const int v390 = (int)((unsigned)v379 + (unsigned)v386);
+          others[v374] = v390;
         }
-        const long long v403 = var393;
-        long long scan404[2];
-        fw_scan_sum_i64_512x1(v403, scan404, fw_scratch0);
-        const long long v405 = scan404[0];
-        const long long v406 = scan404[1];
-        const long long v407 = (long long)((unsigned long long)v406 << 16ll);
-        const long long v408 = (long long)((unsigned long long)v405 + (unsigned long long)v407);
-        const long long v409 = (long long)((unsigned long long)v406 << 32ll);
-        const long long v410 = (long long)((unsigned long long)v408 + (unsigned long long)v409);
-        const long long v411 = (long long)((unsigned long long)v406 << 48ll);
-        const long long v412 = (long long)((unsigned long long)v410 + (unsigned long long)v411);
-        long long var413 = v412;
-        #pragma unroll
-        for (int k414 = 0; k414 < 7; ++k414) {
-          const int v415 = held[k414];
-          const int v416 = (int)((v391 >= 0 && v391 < 32) ? v415 >> v391 : (v415 >> 31));
-          const int v417 = v416 & 3;
-          const int v418 = (int)((unsigned)v417 * (unsigned)16);
-          const long long v419 = (long long)v418;
-          const long long v420 = (long long)((v419 >= 0 && v419 < 64) ? var413 >> v419 : (var413 >> 63));
-          const long long v421 = v420 & 65535ll;
-          const int v422 = (int)v421;
-          items[v422] = v415;
-          const long long v423 = (v419 >= 0 && v419 < 64) ? (long long)((unsigned long long)1ll << v419) : (long long)0;
-          const long long v424 = (long long)((unsigned long long)var413 + (unsigned long long)v423);
-          var413 = v424;
+        __syncthreads();  // the bucket's points are there
+        for (int k391 = 0; k391 < n21; ++k391) {
+          const int v392 = (int)((unsigned)k391 * (unsigned)2);
+          const int v393 = (int)((unsigned)v392 + (unsigned)12);
+          const int v394 = tid2 * 7;
+          long long var395 = 0ll;
+          #pragma unroll
+          for (int k396 = 0; k396 < 7; ++k396) {
+            const int v397 = v394 + k396;
+            const int v398 = items[v397];
+            held[k396] = v398;
+            const int v399 = (int)((v393 >= 0 && v393 < 32) ? v398 >> v393 : (v398 >> 31));
+            const int v400 = v399 & 3;
+            const int v401 = (int)((unsigned)v400 * (unsigned)16);
+            const long long v402 = (long long)v401;
+            const long long v403 = (v402 >= 0 && v402 < 64) ? (long long)((unsigned long long)1ll << v402) : (long long)0;
+            const long long v404 = (long long)((unsigned long long)var395 + (unsigned long long)v403);
+            var395 = v404;
+          }
+          const long long v405 = var395;
+          long long scan406[2];
+          fw_scan_sum_i64_512x1(v405, scan406, fw_scratch0);
+          const long long v407 = scan406[0];
+          const long long v408 = scan406[1];
+          const long long v409 = (long long)((unsigned long long)v408 << 16ll);
+          const long long v410 = (long long)((unsigned long long)v407 + (unsigned long long)v409);
+          const long long v411 = (long long)((unsigned long long)v408 << 32ll);
+          const long long v412 = (long long)((unsigned long long)v410 + (unsigned long long)v411);
+          const long long v413 = (long long)((unsigned long long)v408 << 48ll);
+          const long long v414 = (long long)((unsigned long long)v412 + (unsigned long long)v413);
+          long long var415 = v414;
+          #pragma unroll
+          for (int k416 = 0; k416 < 7; ++k416) {
+            const int v417 = held[k416];
+            const int v418 = (int)((v393 >= 0 && v393 < 32) ? v417 >> v393 : (v417 >> 31));
+            const int v419 = v418 & 3;
+            const int v420 = (int)((unsigned)v419 * (unsigned)16);
+            const long long v421 = (long long)v420;
+            const long long v422 = (long long)((v421 >= 0 && v421 < 64) ? var415 >> v421 : (var415 >> 63));
+            const long long v423 = v422 & 65535ll;
+            const int v424 = (int)v423;
+            items[v424] = v417;
+            const long long v425 = (v421 >= 0 && v421 < 64) ? (long long)((unsigned long long)1ll << v421) : (long long)0;
+            const long long v426 = (long long)((unsigned long long)var415 + (unsigned long long)v425);
+            var415 = v426;
+          }
+          __syncthreads();  // the items are sorted by two more bits
         }
-        __syncthreads();  // the items are sorted by two more bits
-      }
-      for (int k425 = tid2; k425 < n18; k425 += 512) {
-        const int v426 = (int)((unsigned)v351 + (unsigned)k425);
-        const int v427 = (int)((unsigned)k425 + (unsigned)1);
-        const int v428 = (int)((unsigned)v427 * (unsigned)4096);
-        int var429 = 0;
-        for (int k430 = 0; k430 < 12; ++k430) {
-          const int v431 = (int)((k430 >= 0 && k430 < 32) ? 2048 >> k430 : (2048 >> 31));
-          const int v432 = var429 + v431;
-          const bool v433 = v432 <= 3584;
-          const int v434 = v432 + (-1);
-          const int v435 = v433 ? items[v434] : 0;
-          const bool v436 = v435 < v428;
-          const bool v437 = v433 && v436;
-          const int v438 = v437 ? v432 : var429;
-          var429 = v438;
+        for (int k427 = tid2; k427 < n18; k427 += 512) {
+          const int v428 = (int)((unsigned)v349 + (unsigned)k427);
+          const int v429 = (int)((unsigned)k427 + (unsigned)1);
+          const int v430 = (int)((unsigned)k427 * (unsigned)4096);
+          int var431 = 0;
+          for (int k432 = 0; k432 < 12; ++k432) {
+            const int v433 = (int)((k432 >= 0 && k432 < 32) ? 2048 >> k432 : (2048 >> 31));
+            const int v434 = var431 + v433;
+            const bool v435 = v434 <= 3584;
+            const int v436 = v434 + (-1);
+            const int v437 = v435 ? items[v436] : 0;
+            const bool v438 = v437 < v430;
+            const bool v439 = v435 && v438;
+            const int v440 = v439 ? v434 : var431;
+            var431 = v440;
+          }
+          const int v441 = var431;
+          const int v442 = (int)((unsigned)v429 * (unsigned)4096);
+          int var443 = 0;
+          for (int k444 = 0; k444 < 12; ++k444) {
+            const int v445 = (int)((k444 >= 0 && k444 < 32) ? 2048 >> k444 : (2048 >> 31));
+            const int v446 = var443 + v445;
+            const bool v447 = v446 <= 3584;
+            const int v448 = v446 + (-1);
+            const int v449 = v447 ? items[v448] : 0;
+            const bool v450 = v449 < v442;
+            const bool v451 = v447 && v450;
+            const int v452 = v451 ? v446 : var443;
+            var443 = v452;
+          }
+          const int v453 = var443;
+          const int v454 = v348 + k427;
+          const int v455 = (int)((unsigned)v453 - (unsigned)v441);
+          crowd_counts[v454] = v455;
         }
-        const int v439 = var429;
-        const int v440 = (int)((unsigned)k425 * (unsigned)4096);
-        int var441 = 0;
-        for (int k442 = 0; k442 < 12; ++k442) {
-          const int v443 = (int)((k442 >= 0 && k442 < 32) ? 2048 >> k442 : (2048 >> 31));
-          const int v444 = var441 + v443;
-          const bool v445 = v444 <= 3584;
-          const int v446 = v444 + (-1);
-          const int v447 = v445 ? items[v446] : 0;
-          const bool v448 = v447 < v440;
-          const bool v449 = v445 && v448;
-          const int v450 = v449 ? v444 : var441;
-          var441 = v450;
-        }
-        const int v451 = var441;
-        const int v452 = (int)((unsigned)v439 - (unsigned)v451);
-        const int v453 = v352 + k425;
-        crowd_counts[v453] = v452;
+        __syncthreads();  // the items may be replaced
       }
     }
   }
@@ -1050,6 +1062,8 @@ extern "C" __global__ void __launch_bounds__(512) embedding_backward_3(
     int n37,
     int n38,
     int n39,
+    int n40,
+    int n41,
     int* __restrict__ order,
     int* __restrict__ start,
     int* __restrict__ first,
@@ -1066,229 +1080,236 @@ extern "C" __global__ void __launch_bounds__(512) embedding_backward_3(
   __shared__ __align__(16) int items[3584];
   __shared__ __align__(16) int others[3584];
   __shared__ __align__(16) unsigned char fw_scratch0[128];
-  const bool v454 = bid3 >= n8;
-  const int v455 = bid3 - n8;
-  const int v456 = v455 * 3584;
+  __shared__ __align__(16) unsigned char fw_scratch1[64];
+  const int v456 = bid3 * 3584;
   int var457 = 0;
-  for (int k458 = tid3; k458 < n8; k458 += 512) {
-    const int v459 = __ldg(bases + k458);
-    const int v460 = __ldg(counts + k458);
-    const int v461 = v456 - v459;
-    const int v462 = v461 > 0 ? v461 : 0;
-    const int v463 = v462 + 3583;
-    const int v464 = fw_udiv(v463, 3584);
-    const int v465 = v464 * 3584;
-    const int v466 = (int)((unsigned)v459 + (unsigned)v465);
-    const int v467 = (int)((unsigned)v456 + (unsigned)3584);
-    const bool v468 = v466 < v467;
-    const bool v469 = v465 > 0;
-    const bool v470 = v465 < v460;
+  int var458 = 0;
+  for (int k459 = tid3; k459 < n8; k459 += 512) {
+    const int v460 = __ldg(bases + k459);
+    const int v461 = __ldg(counts + k459);
+    const int v462 = v456 - v460;
+    const int v463 = v462 > 0 ? v462 : 0;
+    const int v464 = v463 + 3583;
+    const int v465 = fw_udiv(v464, 3584);
+    const int v466 = v465 * 3584;
+    const int v467 = (int)((unsigned)v460 + (unsigned)v466);
+    const int v468 = (int)((unsigned)v467 - (unsigned)v456);
+    const bool v469 = v468 < 3584;
+    const bool v470 = v466 < v461;
     const bool v471 = v469 && v470;
-    const bool v472 = v468 && v471;
-    const bool v473 = v454 && v472;
-    const bool v474 = bid3 == k458;
-    const bool v475 = v474 || v473;
-    const bool v476 = n19 > 0;
-    const bool v477 = v460 > 7168;
-    const bool v478 = v476 && v477;
-    const bool v479 = v478 && v475;
-    const int v480 = (int)((unsigned)k458 + (unsigned)1);
-    const int v481 = v479 ? v480 : var457;
-    var457 = v481;
+    const bool v472 = v461 > 3584;
+    const bool v473 = v471 && v472;
+    const bool v474 = v466 == 0;
+    const bool v475 = !v474;
+    const bool v476 = v473 && v474;
+    const int v477 = (int)((unsigned)k459 + (unsigned)1);
+    const int v478 = v476 ? v477 : var457;
+    var457 = v478;
+    const bool v479 = v473 && v475;
+    const int v480 = v479 ? v477 : var458;
+    var458 = v480;
   }
-  const int v483 = var457;
-  const int total482 = fw_sum_i32_512x1(v483, fw_scratch0);
-  const bool v484 = total482 > 0;
-  if (v484) {
-    const int v485 = total482 + (-1);
-    const int v486 = __ldg(bases + v485);
-    const int v487 = __ldg(counts + v485);
-    const int v488 = v456 - v486;
-    const int v489 = v488 > 0 ? v488 : 0;
-    const int v490 = v489 + 3583;
-    const int v491 = fw_udiv(v490, 3584);
-    const int v492 = v491 * 3584;
-    const int v493 = v454 ? v492 : 0;
-    const int v494 = v485 * n11;
-    const bool v495 = n18 > 1;
-    const int v496 = v485 * n18;
-    const int v497 = bid3 * n18;
-    #pragma unroll
-    for (int k498 = 0; k498 < 7; ++k498) {
-      held[k498] = 0;
-    }
-    for (int k499 = 0; k499 < n20; ++k499) {
-      const int v500 = (int)((unsigned)n20 + (unsigned)(-1));
-      const int v501 = (int)((unsigned)v500 - (unsigned)k499);
-      const int v502 = (v501 >= 0 && v501 < 32) ? (int)((unsigned)1 << v501) : (int)0;
+  const int v482 = var457;
+  const int total481 = fw_sum_i32_512x1(v482, fw_scratch0);
+  const int v484 = var458;
+  const int total483 = fw_sum_i32_512x1(v484, fw_scratch1);
+  for (int k485 = 0; k485 < 2; ++k485) {
+    const bool v486 = k485 == 0;
+    const int v487 = v486 ? total481 : total483;
+    const bool v488 = v487 > 0;
+    if (v488) {
+      const int v489 = v487 + (-1);
+      const int v490 = __ldg(bases + v489);
+      const int v491 = __ldg(counts + v489);
+      const int v492 = v489 * n11;
+      const bool v493 = n18 > 1;
+      const int v494 = bid3 * 2;
+      const int v495 = v494 + k485;
+      const int v496 = v495 * n18;
+      const int v497 = v489 * n18;
+      const int v498 = v456 - v490;
+      const int v499 = v498 > 0 ? v498 : 0;
+      const int v500 = v499 + 3583;
+      const int v501 = fw_udiv(v500, 3584);
+      const int v502 = v501 * 3584;
       #pragma unroll
       for (int k503 = 0; k503 < 7; ++k503) {
-        const int v504 = (int)((unsigned)k503 * (unsigned)512);
-        const int v505 = (int)((unsigned)v504 + (unsigned)tid3);
-        const int v506 = (int)((unsigned)v493 + (unsigned)v505);
-        const int v507 = held[k503];
-        const int v508 = v507 + v502;
-        const bool v509 = v508 < n11;
-        const int v510 = v494 + v508;
-        const int v511 = v509 ? __ldg(before + v510) : 0;
-        const bool v512 = v511 <= v506;
-        const bool v513 = v509 && v512;
-        const int v514 = v513 ? v508 : v507;
-        held[k503] = v514;
+        held[k503] = 0;
       }
-    }
-    #pragma unroll
-    for (int k515 = 0; k515 < 7; ++k515) {
-      const int v516 = k515 * 512;
-      const int v517 = v516 + tid3;
-      const int v518 = v493 + v517;
-      const bool v519 = v518 < v487;
-      const int v520 = held[k515];
-      const int v521 = v494 + v520;
-      const int v522 = v520 * 3584;
-      const int v523 = v519 ? __ldg(before + v521) : 0;
-      const int v524 = v518 - v523;
-      const int v525 = v519 ? __ldg(first + v521) : 0;
-      const int v526 = v525 + v524;
-      const int v527 = v522 + v526;
-      const int v528 = v519 ? __ldg(tiles + v527) : 0;
-      const int v529 = v528 & 4095;
-      const int v530 = (int)((unsigned)v528 - (unsigned)v529);
-      const int v531 = (int)((unsigned)v530 + (unsigned)v517);
-      const int v532 = v519 ? v531 : 2147483647;
-      items[v517] = v532;
-      const int v533 = (int)((unsigned)v522 + (unsigned)v529);
-      others[v517] = v533;
-    }
-    __syncthreads();  // the bucket's points are there
-    for (int k534 = 0; k534 < n21; ++k534) {
-      const int v535 = (int)((unsigned)k534 * (unsigned)2);
-      const int v536 = (int)((unsigned)v535 + (unsigned)12);
-      const int v537 = tid3 * 7;
-      long long var538 = 0ll;
-      #pragma unroll
-      for (int k539 = 0; k539 < 7; ++k539) {
-        const int v540 = v537 + k539;
-        const int v541 = items[v540];
-        held[k539] = v541;
-        const int v542 = (int)((v536 >= 0 && v536 < 32) ? v541 >> v536 : (v541 >> 31));
-        const int v543 = v542 & 3;
-        const int v544 = (int)((unsigned)v543 * (unsigned)16);
-        const long long v545 = (long long)v544;
-        const long long v546 = (v545 >= 0 && v545 < 64) ? (long long)((unsigned long long)1ll << v545) : (long long)0;
-        const long long v547 = (long long)((unsigned long long)var538 + (unsigned long long)v546);
-        var538 = v547;
-      }
-      const long long v548 = var538;
-      long long scan549[2];
-      fw_scan_sum_i64_512x1(v548, scan549, fw_scratch0);
-      const long long v550 = scan549[0];
-      const long long v551 = scan549[1];
-      const long long v552 = (long long)((unsigned long long)v551 << 16ll);
-      const long long v553 = (long long)((unsigned long long)v550 + (unsigned long long)v552);
-      const long long v554 = (long long)((unsigned long long)v551 << 32ll);
-      const long long v555 = (long long)((unsigned long long)v553 + (unsigned long long)v554);
-      const long long v556 = (long long)((unsigned long long)v551 << 48ll);
-      const long long v557 = (long long)((unsigned long long)v555 + (unsigned long long)v556);
-      long long var558 = v557;
-      #pragma unroll
-      for (int k559 = 0; k559 < 7; ++k559) {
-        const int v560 = held[k559];
-        const int v561 = (int)((v536 >= 0 && v536 < 32) ? v560 >> v536 : (v560 >> 31));
-        const int v562 = v561 & 3;
-        const int v563 = (int)((unsigned)v562 * (unsigned)16);
-        const long long v564 = (long long)v563;
-        const long long v565 = (long long)((v564 >= 0 && v564 < 64) ? var558 >> v564 : (var558 >> 63));
-        const long long v566 = v565 & 65535ll;
-        const int v567 = (int)v566;
-        items[v567] = v560;
-        const long long v568 = (v564 >= 0 && v564 < 64) ? (long long)((unsigned long long)1ll << v564) : (long long)0;
-        const long long v569 = (long long)((unsigned long long)var558 + (unsigned long long)v568);
-        var558 = v569;
-      }
-      __syncthreads();  // the items are sorted by two more bits
-    }
-    const int v570 = fw_udiv(v486, 3584);
-    const int v571 = n8 + v570;
-    const int v572 = fw_udiv(v493, 3584);
-    const int v573 = v487 + 3583;
-    const int v574 = fw_udiv(v573, 3584);
-    const int v575 = v495 ? v574 : 0;
-    int var576 = v486;
-    for (int k577 = 0; k577 < n18; k577 += 512) {
-      const int v578 = k577 + tid3;
-      const bool v579 = v578 < n18;
-      const int v580 = v496 + v578;
-      const int v581 = v495 ? 0 : v493;
-      int var582 = v581;
-      int var583 = 0;
-      for (int k584 = 0; k584 < v575; ++k584) {
-        const bool v585 = k584 > 0;
-        const int v586 = v571 + k584;
-        const int v587 = v585 ? v586 : v485;
-        const int v588 = v587 * n18;
-        const int v589 = v588 + v578;
-        const int v590 = v579 ? __ldg(crowd_counts + v589) : 0;
-        const int v591 = (int)((unsigned)var583 + (unsigned)v590);
-        var583 = v591;
-        const bool v592 = k584 < v572;
-        const int v593 = v592 ? v590 : 0;
-        const int v594 = (int)((unsigned)var582 + (unsigned)v593);
-        var582 = v594;
-      }
-      const int v595 = var583;
-      __syncthreads();  // all have read the results of the collective before
-      int scan596[2];
-      fw_scan_sum_i32_512x1(v595, scan596, fw_scratch0);
-      const int v597 = scan596[0];
-      const int v598 = scan596[1];
-      const int v599 = (int)((unsigned)var576 + (unsigned)v597);
-      if (v579) {
-        const int v600 = (int)((unsigned)v599 + (unsigned)var582);
-        const int v601 = (int)((unsigned)v578 * (unsigned)4096);
-        int var602 = 0;
-        for (int k603 = 0; k603 < 12; ++k603) {
-          const int v604 = (int)((k603 >= 0 && k603 < 32) ? 2048 >> k603 : (2048 >> 31));
-          const int v605 = var602 + v604;
-          const bool v606 = v605 <= 3584;
-          const int v607 = v605 + (-1);
-          const int v608 = v606 ? items[v607] : 0;
-          const bool v609 = v608 < v601;
-          const bool v610 = v606 && v609;
-          const int v611 = v610 ? v605 : var602;
-          var602 = v611;
-        }
-        const int v612 = var602;
-        const int v613 = (int)((unsigned)v600 - (unsigned)v612);
-        const int v614 = v497 + v578;
-        go_on[v614] = v613;
-        const bool v615 = v493 == 0;
-        const bool v616 = v580 <= n22;
-        const bool v617 = v615 && v616;
-        if (v617) {
-          start[v580] = v599;
+      for (int k504 = 0; k504 < n20; ++k504) {
+        const int v505 = (int)((unsigned)n20 + (unsigned)(-1));
+        const int v506 = (int)((unsigned)v505 - (unsigned)k504);
+        const int v507 = (v506 >= 0 && v506 < 32) ? (int)((unsigned)1 << v506) : (int)0;
+        #pragma unroll
+        for (int k508 = 0; k508 < 7; ++k508) {
+          const int v509 = (int)((unsigned)k508 * (unsigned)512);
+          const int v510 = (int)((unsigned)v509 + (unsigned)tid3);
+          const int v511 = (int)((unsigned)v502 + (unsigned)v510);
+          const int v512 = held[k508];
+          const int v513 = v512 + v507;
+          const bool v514 = v513 < n11;
+          const int v515 = v492 + v513;
+          const int v516 = v514 ? __ldg(before + v515) : 0;
+          const bool v517 = v516 <= v511;
+          const bool v518 = v514 && v517;
+          const int v519 = v518 ? v513 : v512;
+          held[k508] = v519;
         }
       }
-      const int v618 = (int)((unsigned)var576 + (unsigned)v598);
-      var576 = v618;
-    }
-    __syncthreads();  // where each row goes on is known
-    #pragma unroll
-    for (int k619 = 0; k619 < 7; ++k619) {
-      const int v620 = k619 * 512;
-      const int v621 = v620 + tid3;
-      const int v622 = (int)((unsigned)v493 + (unsigned)v621);
-      const bool v623 = v622 < v487;
-      if (v623) {
-        const int v624 = items[v621];
-        const int v625 = v624 & 4095;
-        const int v626 = fw_udiv(v624, 4096);
-        const int v627 = v497 + v626;
-        const int v628 = go_on[v627];
-        const int v629 = v628 + v621;
-        const int v630 = others[v625];
-        order[v629] = v630;
+      #pragma unroll
+      for (int k520 = 0; k520 < 7; ++k520) {
+        const int v521 = k520 * 512;
+        const int v522 = v521 + tid3;
+        const int v523 = v502 + v522;
+        const bool v524 = v523 < v491;
+        const int v525 = held[k520];
+        const int v526 = v492 + v525;
+        const int v527 = v525 * 3584;
+        const int v528 = v524 ? __ldg(before + v526) : 0;
+        const int v529 = v523 - v528;
+        const int v530 = v524 ? __ldg(first + v526) : 0;
+        const int v531 = v530 + v529;
+        const int v532 = v527 + v531;
+        const int v533 = v524 ? __ldg(tiles + v532) : 0;
+        const int v534 = v533 & 4095;
+        const int v535 = (int)((unsigned)v533 - (unsigned)v534);
+        const int v536 = (int)((unsigned)v535 + (unsigned)v522);
+        const int v537 = v524 ? v536 : 2147483647;
+        items[v522] = v537;
+        const int v538 = (int)((unsigned)v527 + (unsigned)v534);
+        others[v522] = v538;
       }
+      __syncthreads();  // the bucket's points are there
+      for (int k539 = 0; k539 < n21; ++k539) {
+        const int v540 = (int)((unsigned)k539 * (unsigned)2);
+        const int v541 = (int)((unsigned)v540 + (unsigned)12);
+        const int v542 = tid3 * 7;
+        long long var543 = 0ll;
+        #pragma unroll
+        for (int k544 = 0; k544 < 7; ++k544) {
+          const int v545 = v542 + k544;
+          const int v546 = items[v545];
+          held[k544] = v546;
+          const int v547 = (int)((v541 >= 0 && v541 < 32) ? v546 >> v541 : (v546 >> 31));
+          const int v548 = v547 & 3;
+          const int v549 = (int)((unsigned)v548 * (unsigned)16);
+          const long long v550 = (long long)v549;
+          const long long v551 = (v550 >= 0 && v550 < 64) ? (long long)((unsigned long long)1ll << v550) : (long long)0;
+          const long long v552 = (long long)((unsigned long long)var543 + (unsigned long long)v551);
+          var543 = v552;
+        }
+        const long long v553 = var543;
+        long long scan554[2];
+        fw_scan_sum_i64_512x1(v553, scan554, fw_scratch0);
+        const long long v555 = scan554[0];
+        const long long v556 = scan554[1];
+        const long long v557 = (long long)((unsigned long long)v556 << 16ll);
+        const long long v558 = (long long)((unsigned long long)v555 + (unsigned long long)v557);
+        const long long v559 = (long long)((unsigned long long)v556 << 32ll);
+        const long long v560 = (long long)((unsigned long long)v558 + (unsigned long long)v559);
+        const long long v561 = (long long)((unsigned long long)v556 << 48ll);
+        const long long v562 = (long long)((unsigned long long)v560 + (unsigned long long)v561);
+        long long var563 = v562;
+        #pragma unroll
+        for (int k564 = 0; k564 < 7; ++k564) {
+          const int v565 = held[k564];
+          const int v566 = (int)((v541 >= 0 && v541 < 32) ? v565 >> v541 : (v565 >> 31));
+          const int v567 = v566 & 3;
+          const int v568 = (int)((unsigned)v567 * (unsigned)16);
+          const long long v569 = (long long)v568;
+          const long long v570 = (long long)((v569 >= 0 && v569 < 64) ? var563 >> v569 : (var563 >> 63));
+          const long long v571 = v570 & 65535ll;
+          const int v572 = (int)v571;
+          items[v572] = v565;
+          const long long v573 = (v569 >= 0 && v569 < 64) ? (long long)((unsigned long long)1ll << v569) : (long long)0;
+          const long long v574 = (long long)((unsigned long long)var563 + (unsigned long long)v573);
+          var563 = v574;
+        }
+        __syncthreads();  // the items are sorted by two more bits
+      }
+      const int v575 = fw_udiv(v490, 3584);
+      const int v576 = fw_udiv(v502, 3584);
+      const int v577 = v491 + 3583;
+      const int v578 = fw_udiv(v577, 3584);
+      const int v579 = v493 ? v578 : 0;
+      int var580 = v490;
+      for (int k581 = 0; k581 < n18; k581 += 512) {
+        const int v582 = k581 + tid3;
+        const bool v583 = v582 < n18;
+        const int v584 = v497 + v582;
+        const int v585 = v493 ? 0 : v502;
+        int var586 = v585;
+        int var587 = 0;
+        for (int k588 = 0; k588 < v579; ++k588) {
+          const int v589 = k588 < 1 ? k588 : 1;
+          const int v590 = v575 + k588;
+          const int v591 = v590 * 2;
+          const int v592 = v591 + v589;
+          const int v593 = v592 * n18;
+          const int v594 = v593 + v582;
+          const int v595 = v583 ? __ldg(crowd_counts + v594) : 0;
+          const int v596 = (int)((unsigned)var587 + (unsigned)v595);
+          var587 = v596;
+          const bool v597 = k588 < v576;
+          const int v598 = v597 ? v595 : 0;
+          const int v599 = (int)((unsigned)var586 + (unsigned)v598);
+          var586 = v599;
+        }
+        const int v600 = var587;
+        __syncthreads();  // all have read the results of the collective before
+        int scan601[2];
+        fw_scan_sum_i32_512x1(v600, scan601, fw_scratch0);
+        const int v602 = scan601[0];
+        const int v603 = scan601[1];
+        const int v604 = (int)((unsigned)var580 + (unsigned)v602);
+        if (v583) {
+          const int v605 = (int)((unsigned)v604 + (unsigned)var586);
+          const int v606 = (int)((unsigned)v582 * (unsigned)4096);
+          int var607 = 0;
+          for (int k608 = 0; k608 < 12; ++k608) {
+            const int v609 = (int)((k608 >= 0 && k608 < 32) ? 2048 >> k608 : (2048 >> 31));
+            const int v610 = var607 + v609;
+            const bool v611 = v610 <= 3584;
+            const int v612 = v610 + (-1);
+            const int v613 = v611 ? items[v612] : 0;
+            const bool v614 = v613 < v606;
+            const bool v615 = v611 && v614;
+            const int v616 = v615 ? v610 : var607;
+            var607 = v616;
+          }
+          const int v617 = var607;
+          const int v618 = (int)((unsigned)v605 - (unsigned)v617);
+          const int v619 = v496 + v582;
+          go_on[v619] = v618;
+          const bool v620 = v502 == 0;
+          const bool v621 = v584 <= n22;
+          const bool v622 = v620 && v621;
+          if (v622) {
+            start[v584] = v604;
+          }
+        }
+        const int v623 = (int)((unsigned)var580 + (unsigned)v603);
+        var580 = v623;
+      }
+      __syncthreads();  // where each row goes on is known
+      #pragma unroll
+      for (int k624 = 0; k624 < 7; ++k624) {
+        const int v625 = k624 * 512;
+        const int v626 = v625 + tid3;
+        const int v627 = (int)((unsigned)v502 + (unsigned)v626);
+        const bool v628 = v627 < v491;
+        if (v628) {
+          const int v629 = items[v626];
+          const int v630 = v629 & 4095;
+          const int v631 = fw_udiv(v629, 4096);
+          const int v632 = v496 + v631;
+          const int v633 = go_on[v632];
+          const int v634 = v633 + v626;
+          const int v635 = others[v630];
+          order[v634] = v635;
+        }
+      }
+      __syncthreads();  // the items may be replaced
     }
   }
 }
@@ -1338,6 +1359,8 @@ extern "C" __global__ void __launch_bounds__(128) embedding_backward_4(
     int n37,
     int n38,
     int n39,
+    int n40,
+    int n41,
     int* __restrict__ order,
     int* __restrict__ start,
     int* __restrict__ first,
@@ -1350,143 +1373,143 @@ extern "C" __global__ void __launch_bounds__(128) embedding_backward_4(
     float* __restrict__ pieces) {
   const int bid4 = blockIdx.x;
   const int tid4 = threadIdx.x;
-  const int v631 = fw_udiv(tid4, 32);
-  const int v632 = v631 * 32;
-  const int v633 = tid4 - v632;
-  const int v634 = fw_udiv(bid4, n27);
-  const int v635 = v634 * n27;
-  const int v636 = bid4 - v635;
-  const int v637 = v636 * 96;
-  const int v638 = v637 + v633;
-  const int v639 = n28 + (-1);
-  const int v640 = v638 < v639 ? v638 : v639;
-  const bool v641 = v638 < n28;
-  const int v642 = v638 + 32;
-  const int v643 = v642 < v639 ? v642 : v639;
-  const bool v644 = v642 < n28;
-  const int v645 = v638 + 64;
-  const int v646 = v645 < v639 ? v645 : v639;
-  const bool v647 = v645 < n28;
-  const int v648 = v634 * 4;
-  const int v649 = v648 + v631;
-  const bool v650 = v649 < n29;
-  const long long v658 = (long long)n9;
-  if (v650) {
-    const int v651 = v649 * n30;
-    const int v652 = v651 + n31;
-    const int v653 = __ldg(start + n22);
-    const bool v654 = v652 < v653;
-    if (v654) {
-      const int v655 = __ldg(order + v652);
-      const long long v656 = __ldg(in0 + v655);
-      const bool v657 = v656 < 0ll;
-      const long long v659 = v656 + v658;
-      const long long v660 = v657 ? v659 : v656;
-      const int v661 = (int)v660;
-      const int v662 = __ldg(start + v661);
-      const int v663 = v661 + 1;
-      const int v664 = __ldg(start + v663);
-      const int v665 = v649 * n30;
-      const int v666 = v665 - v662;
-      const int v667 = v666 > 0 ? v666 : 0;
-      const int v668 = v667 + n31;
-      const int v669 = fw_udiv(v668, n30);
-      const int v670 = v669 * n30;
-      const int v671 = v662 + v670;
-      const int v672 = v671 + n30;
-      const bool v673 = v672 <= v664;
-      if (v673) {
-        float acc674[8];
-        float acc675[8];
-        float acc676[8];
+  const int v636 = fw_udiv(tid4, 32);
+  const int v637 = v636 * 32;
+  const int v638 = tid4 - v637;
+  const int v639 = fw_udiv(bid4, n27);
+  const int v640 = v639 * n27;
+  const int v641 = bid4 - v640;
+  const int v642 = v641 * 96;
+  const int v643 = v642 + v638;
+  const int v644 = n28 + (-1);
+  const int v645 = v643 < v644 ? v643 : v644;
+  const bool v646 = v643 < n28;
+  const int v647 = v643 + 32;
+  const int v648 = v647 < v644 ? v647 : v644;
+  const bool v649 = v647 < n28;
+  const int v650 = v643 + 64;
+  const int v651 = v650 < v644 ? v650 : v644;
+  const bool v652 = v650 < n28;
+  const int v653 = v639 * 4;
+  const int v654 = v653 + v636;
+  const bool v655 = v654 < n29;
+  const long long v663 = (long long)n9;
+  if (v655) {
+    const int v656 = v654 * n30;
+    const int v657 = v656 + n31;
+    const int v658 = __ldg(start + n22);
+    const bool v659 = v657 < v658;
+    if (v659) {
+      const int v660 = __ldg(order + v657);
+      const long long v661 = __ldg(in0 + v660);
+      const bool v662 = v661 < 0ll;
+      const long long v664 = v661 + v663;
+      const long long v665 = v662 ? v664 : v661;
+      const int v666 = (int)v665;
+      const int v667 = __ldg(start + v666);
+      const int v668 = v666 + 1;
+      const int v669 = __ldg(start + v668);
+      const int v670 = v654 * n30;
+      const int v671 = v670 - v667;
+      const int v672 = v671 > 0 ? v671 : 0;
+      const int v673 = v672 + n31;
+      const int v674 = fw_udiv(v673, n30);
+      const int v675 = v674 * n30;
+      const int v676 = v667 + v675;
+      const int v677 = v676 + n30;
+      const bool v678 = v677 <= v669;
+      if (v678) {
+        float acc679[8];
+        float acc680[8];
+        float acc681[8];
         #pragma unroll
         for (int l = 0; l < 8; ++l) {
-          acc674[l] = 0.0f;
-          acc675[l] = 0.0f;
-          acc676[l] = 0.0f;
+          acc679[l] = 0.0f;
+          acc680[l] = 0.0f;
+          acc681[l] = 0.0f;
         }
-        const int v677 = v672 + (-1);
-        for (int k678 = v671; k678 < v672; k678 += 2) {
-          const int v679 = __ldg(order + k678);
-          const int v680 = v640 * 8;
-          const int v681 = v679 * n32;
-          const int v682 = v681 + v680;
-          float v683[8];
-          fw_load_bf16x8_ldg(in1 + v682, v683);
-          const int v684 = v643 * 8;
-          const int v685 = v681 + v684;
-          float v686[8];
-          fw_load_bf16x8_ldg(in1 + v685, v686);
-          const int v687 = v646 * 8;
-          const int v688 = v681 + v687;
-          float v689[8];
-          fw_load_bf16x8_ldg(in1 + v688, v689);
-          const int v690 = k678 + 1;
-          const bool v691 = v690 < v672;
-          const int v692 = v690 < v677 ? v690 : v677;
-          const int v693 = __ldg(order + v692);
-          const int v694 = v640 * 8;
-          const int v695 = v693 * n32;
-          const int v696 = v695 + v694;
-          float v697[8];
-          fw_load_bf16x8_ldg(in1 + v696, v697);
-          const int v698 = v643 * 8;
-          const int v699 = v695 + v698;
-          float v700[8];
-          fw_load_bf16x8_ldg(in1 + v699, v700);
-          const int v701 = v646 * 8;
-          const int v702 = v695 + v701;
-          float v703[8];
-          fw_load_bf16x8_ldg(in1 + v702, v703);
+        const int v682 = v677 + (-1);
+        for (int k683 = v676; k683 < v677; k683 += 2) {
+          const int v684 = __ldg(order + k683);
+          const int v685 = v645 * 8;
+          const int v686 = v684 * n32;
+          const int v687 = v686 + v685;
+          float v688[8];
+          fw_load_bf16x8_ldg(in1 + v687, v688);
+          const int v689 = v648 * 8;
+          const int v690 = v686 + v689;
+          float v691[8];
+          fw_load_bf16x8_ldg(in1 + v690, v691);
+          const int v692 = v651 * 8;
+          const int v693 = v686 + v692;
+          float v694[8];
+          fw_load_bf16x8_ldg(in1 + v693, v694);
+          const int v695 = k683 + 1;
+          const bool v696 = v695 < v677;
+          const int v697 = v695 < v682 ? v695 : v682;
+          const int v698 = __ldg(order + v697);
+          const int v699 = v645 * 8;
+          const int v700 = v698 * n32;
+          const int v701 = v700 + v699;
+          float v702[8];
+          fw_load_bf16x8_ldg(in1 + v701, v702);
+          const int v703 = v648 * 8;
+          const int v704 = v700 + v703;
+          float v705[8];
+          fw_load_bf16x8_ldg(in1 + v704, v705);
+          const int v706 = v651 * 8;
+          const int v707 = v700 + v706;
+          float v708[8];
+          fw_load_bf16x8_ldg(in1 + v707, v708);
           #pragma unroll
           for (int l = 0; l < 8; ++l) {
-            const float v704 = acc674[l] + v683[l];
-            acc674[l] = v704;
-            const float v705 = acc675[l] + v686[l];
-            acc675[l] = v705;
-            const float v706 = acc676[l] + v689[l];
-            acc676[l] = v706;
-            const float v707 = acc674[l] + v697[l];
-            const float v709 = v691 ? v707 : acc674[l];
-            acc674[l] = v709;
-            const float v710 = acc675[l] + v700[l];
-            const float v711 = v691 ? v710 : acc675[l];
-            acc675[l] = v711;
-            const float v712 = acc676[l] + v703[l];
-            const float v713 = v691 ? v712 : acc676[l];
-            acc676[l] = v713;
+            const float v709 = acc679[l] + v688[l];
+            acc679[l] = v709;
+            const float v710 = acc680[l] + v691[l];
+            acc680[l] = v710;
+            const float v711 = acc681[l] + v694[l];
+            acc681[l] = v711;
+            const float v712 = acc679[l] + v702[l];
+            const float v714 = v696 ? v712 : acc679[l];
+            acc679[l] = v714;
+            const float v715 = acc680[l] + v705[l];
+            const float v716 = v696 ? v715 : acc680[l];
+            acc680[l] = v716;
+            const float v717 = acc681[l] + v708[l];
+            const float v718 = v696 ? v717 : acc681[l];
+            acc681[l] = v718;
           }
         }
-        const int v714 = v649 * n33;
-        const int v715 = v640 * 8;
-        const int v716 = v714 + v715;
-        float v717[8];
+        const int v719 = v654 * n33;
+        const int v720 = v645 * 8;
+        const int v721 = v719 + v720;
+        float v722[8];
         #pragma unroll
         for (int l = 0; l < 8; ++l) {
-          v717[l] = acc674[l];
+          v722[l] = acc679[l];
         }
-        if (v641) {
-          fw_store_f32x8(pieces + v716, v717);
+        if (v646) {
+          fw_store_f32x8(pieces + v721, v722);
         }
-        const int v718 = v643 * 8;
-        const int v719 = v714 + v718;
-        float v720[8];
+        const int v723 = v648 * 8;
+        const int v724 = v719 + v723;
+        float v725[8];
         #pragma unroll
         for (int l = 0; l < 8; ++l) {
-          v720[l] = acc675[l];
+          v725[l] = acc680[l];
         }
-        if (v644) {
-          fw_store_f32x8(pieces + v719, v720);
+        if (v649) {
+          fw_store_f32x8(pieces + v724, v725);
         }
-        const int v721 = v646 * 8;
-        const int v722 = v714 + v721;
-        float v723[8];
+        const int v726 = v651 * 8;
+        const int v727 = v719 + v726;
+        float v728[8];
         #pragma unroll
         for (int l = 0; l < 8; ++l) {
-          v723[l] = acc676[l];
+          v728[l] = acc681[l];
         }
-        if (v647) {
-          fw_store_f32x8(pieces + v722, v723);
+        if (v652) {
+          fw_store_f32x8(pieces + v727, v728);
         }
       }
     }
@@ -1538,6 +1561,8 @@ extern "C" __global__ void __launch_bounds__(128) embedding_backward_5(
     int n37,
     int n38,
     int n39,
+    int n40,
+    int n41,
     int* __restrict__ order,
     int* __restrict__ start,
     int* __restrict__ first,
@@ -1551,211 +1576,211 @@ extern "C" __global__ void __launch_bounds__(128) embedding_backward_5(
   const int bid5 = blockIdx.x;
   const int tid5 = threadIdx.x;
   const unsigned n30_inverse = 0xffffffffu / (unsigned)n30;
-  const int v724 = fw_udiv(tid5, 32);
-  const int v725 = v724 * 32;
-  const int v726 = tid5 - v725;
-  const int v727 = fw_udiv(bid5, n27);
-  const int v728 = v727 * n27;
-  const int v729 = bid5 - v728;
-  const int v730 = v729 * 96;
-  const int v731 = v730 + v726;
-  const int v732 = n28 + (-1);
-  const int v733 = v731 < v732 ? v731 : v732;
-  const bool v734 = v731 < n28;
-  const int v735 = v731 + 32;
-  const int v736 = v735 < v732 ? v735 : v732;
-  const bool v737 = v735 < n28;
-  const int v738 = v731 + 64;
-  const int v739 = v738 < v732 ? v738 : v732;
-  const bool v740 = v738 < n28;
-  const int v741 = v727 * 4;
-  const int v742 = v741 + v724;
-  const bool v743 = v742 < n35;
-  const long long v753 = (long long)n9;
-  if (v743) {
-    const int v744 = v742 * n30;
-    const int v745 = v744 + n31;
-    const int v746 = v745 * n30;
-    const int v747 = v746 + n31;
-    const int v748 = __ldg(start + n22);
-    const bool v749 = v747 < v748;
-    if (v749) {
-      const int v750 = __ldg(order + v747);
-      const long long v751 = __ldg(in0 + v750);
-      const bool v752 = v751 < 0ll;
-      const long long v754 = v751 + v753;
-      const long long v755 = v752 ? v754 : v751;
-      const int v756 = (int)v755;
-      const int v757 = __ldg(start + v756);
-      const int v758 = v756 + 1;
-      const int v759 = __ldg(start + v758);
-      const int v760 = fw_udiv_by(v757, n30, n30_inverse);
-      const int v761 = v759 - v757;
-      const int v762 = fw_udiv_by(v761, n30, n30_inverse);
-      const int v763 = v760 + v762;
-      const int v764 = v742 * n30;
-      const int v765 = v764 - v760;
-      const int v766 = v765 > 0 ? v765 : 0;
-      const int v767 = v766 + n31;
-      const int v768 = fw_udiv_by(v767, n30, n30_inverse);
-      const int v769 = v768 * n30;
-      const int v770 = v760 + v769;
-      const int v771 = v770 + n30;
-      const bool v772 = v771 <= v763;
-      if (v772) {
-        float acc773[8];
-        float acc774[8];
-        float acc775[8];
+  const int v729 = fw_udiv(tid5, 32);
+  const int v730 = v729 * 32;
+  const int v731 = tid5 - v730;
+  const int v732 = fw_udiv(bid5, n27);
+  const int v733 = v732 * n27;
+  const int v734 = bid5 - v733;
+  const int v735 = v734 * 96;
+  const int v736 = v735 + v731;
+  const int v737 = n28 + (-1);
+  const int v738 = v736 < v737 ? v736 : v737;
+  const bool v739 = v736 < n28;
+  const int v740 = v736 + 32;
+  const int v741 = v740 < v737 ? v740 : v737;
+  const bool v742 = v740 < n28;
+  const int v743 = v736 + 64;
+  const int v744 = v743 < v737 ? v743 : v737;
+  const bool v745 = v743 < n28;
+  const int v746 = v732 * 4;
+  const int v747 = v746 + v729;
+  const bool v748 = v747 < n35;
+  const long long v758 = (long long)n9;
+  if (v748) {
+    const int v749 = v747 * n36;
+    const int v750 = v749 + n37;
+    const int v751 = v750 * n30;
+    const int v752 = v751 + n31;
+    const int v753 = __ldg(start + n22);
+    const bool v754 = v752 < v753;
+    if (v754) {
+      const int v755 = __ldg(order + v752);
+      const long long v756 = __ldg(in0 + v755);
+      const bool v757 = v756 < 0ll;
+      const long long v759 = v756 + v758;
+      const long long v760 = v757 ? v759 : v756;
+      const int v761 = (int)v760;
+      const int v762 = __ldg(start + v761);
+      const int v763 = v761 + 1;
+      const int v764 = __ldg(start + v763);
+      const int v765 = fw_udiv_by(v762, n30, n30_inverse);
+      const int v766 = v764 - v762;
+      const int v767 = fw_udiv_by(v766, n30, n30_inverse);
+      const int v768 = v765 + v767;
+      const int v769 = v747 * n36;
+      const int v770 = v769 - v765;
+      const int v771 = v770 > 0 ? v770 : 0;
+      const int v772 = v771 + n37;
+      const int v773 = fw_udiv(v772, n36);
+      const int v774 = v773 * n36;
+      const int v775 = v765 + v774;
+      const int v776 = v775 + n36;
+      const bool v777 = v776 <= v768;
+      if (v777) {
+        float acc778[8];
+        float acc779[8];
+        float acc780[8];
         #pragma unroll
         for (int l = 0; l < 8; ++l) {
-          acc773[l] = 0.0f;
-          acc774[l] = 0.0f;
-          acc775[l] = 0.0f;
+          acc778[l] = 0.0f;
+          acc779[l] = 0.0f;
+          acc780[l] = 0.0f;
         }
-        const int v776 = v771 + (-1);
-        for (int k777 = v770; k777 < v771; k777 += 5) {
-          const int v778 = k777 * n33;
-          const int v779 = v733 * 8;
-          const int v780 = v778 + v779;
-          const int v781 = v736 * 8;
-          const int v782 = v778 + v781;
-          const int v783 = v739 * 8;
-          const int v784 = v778 + v783;
-          float v785[8];
-          fw_load_f32x8(pieces + v780, v785);
-          float v786[8];
-          fw_load_f32x8(pieces + v782, v786);
-          float v787[8];
-          fw_load_f32x8(pieces + v784, v787);
-          const int v788 = k777 + 1;
-          const bool v789 = v788 < v771;
-          const int v790 = v788 < v776 ? v788 : v776;
-          const int v791 = v790 * n33;
-          const int v792 = v791 + v779;
-          const int v793 = v791 + v781;
-          const int v794 = v791 + v783;
-          float v795[8];
-          fw_load_f32x8(pieces + v792, v795);
-          float v796[8];
-          fw_load_f32x8(pieces + v793, v796);
-          float v797[8];
-          fw_load_f32x8(pieces + v794, v797);
-          const int v798 = k777 + 2;
-          const bool v799 = v798 < v771;
-          const int v800 = v798 < v776 ? v798 : v776;
-          const int v801 = v800 * n33;
-          const int v802 = v801 + v779;
-          const int v803 = v801 + v781;
-          const int v804 = v801 + v783;
-          float v805[8];
-          fw_load_f32x8(pieces + v802, v805);
-          float v806[8];
-          fw_load_f32x8(pieces + v803, v806);
-          float v807[8];
-          fw_load_f32x8(pieces + v804, v807);
-          const int v808 = k777 + 3;
-          const bool v809 = v808 < v771;
-          const int v810 = v808 < v776 ? v808 : v776;
-          const int v811 = v810 * n33;
-          const int v812 = v811 + v779;
-          const int v813 = v811 + v781;
-          const int v814 = v811 + v783;
-          float v815[8];
-          fw_load_f32x8(pieces + v812, v815);
-          float v816[8];
-          fw_load_f32x8(pieces + v813, v816);
-          float v817[8];
-          fw_load_f32x8(pieces + v814, v817);
-          const int v818 = k777 + 4;
-          const bool v819 = v818 < v771;
-          const int v820 = v818 < v776 ? v818 : v776;
-          const int v821 = v820 * n33;
-          const int v822 = v821 + v779;
-          const int v823 = v821 + v781;
-          const int v824 = v821 + v783;
-          float v825[8];
-          fw_load_f32x8(pieces + v822, v825);
-          float v826[8];
-          fw_load_f32x8(pieces + v823, v826);
-          float v827[8];
-          fw_load_f32x8(pieces + v824, v827);
+        const int v781 = v776 + (-1);
+        for (int k782 = v775; k782 < v776; k782 += 5) {
+          const int v783 = k782 * n33;
+          const int v784 = v738 * 8;
+          const int v785 = v783 + v784;
+          const int v786 = v741 * 8;
+          const int v787 = v783 + v786;
+          const int v788 = v744 * 8;
+          const int v789 = v783 + v788;
+          float v790[8];
+          fw_load_f32x8(pieces + v785, v790);
+          float v791[8];
+          fw_load_f32x8(pieces + v787, v791);
+          float v792[8];
+          fw_load_f32x8(pieces + v789, v792);
+          const int v793 = k782 + 1;
+          const bool v794 = v793 < v776;
+          const int v795 = v793 < v781 ? v793 : v781;
+          const int v796 = v795 * n33;
+          const int v797 = v796 + v784;
+          const int v798 = v796 + v786;
+          const int v799 = v796 + v788;
+          float v800[8];
+          fw_load_f32x8(pieces + v797, v800);
+          float v801[8];
+          fw_load_f32x8(pieces + v798, v801);
+          float v802[8];
+          fw_load_f32x8(pieces + v799, v802);
+          const int v803 = k782 + 2;
+          const bool v804 = v803 < v776;
+          const int v805 = v803 < v781 ? v803 : v781;
+          const int v806 = v805 * n33;
+          const int v807 = v806 + v784;
+          const int v808 = v806 + v786;
+          const int v809 = v806 + v788;
+          float v810[8];
+          fw_load_f32x8(pieces + v807, v810);
+          float v811[8];
+          fw_load_f32x8(pieces + v808, v811);
+          float v812[8];
+          fw_load_f32x8(pieces + v809, v812);
+          const int v813 = k782 + 3;
+          const bool v814 = v813 < v776;
+          const int v815 = v813 < v781 ? v813 : v781;
+          const int v816 = v815 * n33;
+          const int v817 = v816 + v784;
+          const int v818 = v816 + v786;
+          const int v819 = v816 + v788;
+          float v820[8];
+          fw_load_f32x8(pieces + v817, v820);
+          float v821[8];
+          fw_load_f32x8(pieces + v818, v821);
+          float v822[8];
+          fw_load_f32x8(pieces + v819, v822);
+          const int v823 = k782 + 4;
+          const bool v824 = v823 < v776;
+          const int v825 = v823 < v781 ? v823 : v781;
+          const int v826 = v825 * n33;
+          const int v827 = v826 + v784;
+          const int v828 = v826 + v786;
+          const int v829 = v826 + v788;
+          float v830[8];
+          fw_load_f32x8(pieces + v827, v830);
+          float v831[8];
+          fw_load_f32x8(pieces + v828, v831);
+          float v832[8];
+          fw_load_f32x8(pieces + v829, v832);
           #pragma unroll
           for (int l = 0; l < 8; ++l) {
-            const float v828 = acc773[l] + v785[l];
-            acc773[l] = v828;
-            const float v829 = acc774[l] + v786[l];
-            acc774[l] = v829;
-            const float v830 = acc775[l] + v787[l];
-            acc775[l] = v830;
-            const float v831 = acc773[l] + v795[l];
-            const float v833 = v789 ? v831 : acc773[l];
-            acc773[l] = v833;
-            const float v834 = acc774[l] + v796[l];
-            const float v835 = v789 ? v834 : acc774[l];
-            acc774[l] = v835;
-            const float v836 = acc775[l] + v797[l];
-            const float v837 = v789 ? v836 : acc775[l];
-            acc775[l] = v837;
-            const float v838 = acc773[l] + v805[l];
-            const float v840 = v799 ? v838 : acc773[l];
-            acc773[l] = v840;
-            const float v841 = acc774[l] + v806[l];
-            const float v842 = v799 ? v841 : acc774[l];
-            acc774[l] = v842;
-            const float v843 = acc775[l] + v807[l];
-            const float v844 = v799 ? v843 : acc775[l];
-            acc775[l] = v844;
-            const float v845 = acc773[l] + v815[l];
-            const float v847 = v809 ? v845 : acc773[l];
-            acc773[l] = v847;
-            const float v848 = acc774[l] + v816[l];
-            const float v849 = v809 ? v848 : acc774[l];
-            acc774[l] = v849;
-            const float v850 = acc775[l] + v817[l];
-            const float v851 = v809 ? v850 : acc775[l];
-            acc775[l] = v851;
-            const float v852 = acc773[l] + v825[l];
-            const float v854 = v819 ? v852 : acc773[l];
-            acc773[l] = v854;
-            const float v855 = acc774[l] + v826[l];
-            const float v856 = v819 ? v855 : acc774[l];
-            acc774[l] = v856;
-            const float v857 = acc775[l] + v827[l];
-            const float v858 = v819 ? v857 : acc775[l];
-            acc775[l] = v858;
+            const float v833 = acc778[l] + v790[l];
+            acc778[l] = v833;
+            const float v834 = acc779[l] + v791[l];
+            acc779[l] = v834;
+            const float v835 = acc780[l] + v792[l];
+            acc780[l] = v835;
+            const float v836 = acc778[l] + v800[l];
+            const float v838 = v794 ? v836 : acc778[l];
+            acc778[l] = v838;
+            const float v839 = acc779[l] + v801[l];
+            const float v840 = v794 ? v839 : acc779[l];
+            acc779[l] = v840;
+            const float v841 = acc780[l] + v802[l];
+            const float v842 = v794 ? v841 : acc780[l];
+            acc780[l] = v842;
+            const float v843 = acc778[l] + v810[l];
+            const float v845 = v804 ? v843 : acc778[l];
+            acc778[l] = v845;
+            const float v846 = acc779[l] + v811[l];
+            const float v847 = v804 ? v846 : acc779[l];
+            acc779[l] = v847;
+            const float v848 = acc780[l] + v812[l];
+            const float v849 = v804 ? v848 : acc780[l];
+            acc780[l] = v849;
+            const float v850 = acc778[l] + v820[l];
+            const float v852 = v814 ? v850 : acc778[l];
+            acc778[l] = v852;
+            const float v853 = acc779[l] + v821[l];
+            const float v854 = v814 ? v853 : acc779[l];
+            acc779[l] = v854;
+            const float v855 = acc780[l] + v822[l];
+            const float v856 = v814 ? v855 : acc780[l];
+            acc780[l] = v856;
+            const float v857 = acc778[l] + v830[l];
+            const float v859 = v824 ? v857 : acc778[l];
+            acc778[l] = v859;
+            const float v860 = acc779[l] + v831[l];
+            const float v861 = v824 ? v860 : acc779[l];
+            acc779[l] = v861;
+            const float v862 = acc780[l] + v832[l];
+            const float v863 = v824 ? v862 : acc780[l];
+            acc780[l] = v863;
           }
         }
-        const int v859 = v742 + n36;
-        const int v860 = v859 * n33;
-        const int v861 = v733 * 8;
-        const int v862 = v860 + v861;
-        float v863[8];
+        const int v864 = v747 + n38;
+        const int v865 = v864 * n33;
+        const int v866 = v738 * 8;
+        const int v867 = v865 + v866;
+        float v868[8];
         #pragma unroll
         for (int l = 0; l < 8; ++l) {
-          v863[l] = acc773[l];
+          v868[l] = acc778[l];
         }
-        if (v734) {
-          fw_store_f32x8(pieces + v862, v863);
+        if (v739) {
+          fw_store_f32x8(pieces + v867, v868);
         }
-        const int v864 = v736 * 8;
-        const int v865 = v860 + v864;
-        float v866[8];
+        const int v869 = v741 * 8;
+        const int v870 = v865 + v869;
+        float v871[8];
         #pragma unroll
         for (int l = 0; l < 8; ++l) {
-          v866[l] = acc774[l];
+          v871[l] = acc779[l];
         }
-        if (v737) {
-          fw_store_f32x8(pieces + v865, v866);
+        if (v742) {
+          fw_store_f32x8(pieces + v870, v871);
         }
-        const int v867 = v739 * 8;
-        const int v868 = v860 + v867;
-        float v869[8];
+        const int v872 = v744 * 8;
+        const int v873 = v865 + v872;
+        float v874[8];
         #pragma unroll
         for (int l = 0; l < 8; ++l) {
-          v869[l] = acc775[l];
+          v874[l] = acc780[l];
         }
-        if (v740) {
-          fw_store_f32x8(pieces + v868, v869);
+        if (v745) {
+          fw_store_f32x8(pieces + v873, v874);
         }
       }
     }
@@ -1807,6 +1832,8 @@ extern "C" __global__ void __launch_bounds__(128) embedding_backward_6(
     int n37,
     int n38,
     int n39,
+    int n40,
+    int n41,
     int* __restrict__ order,
     int* __restrict__ start,
     int* __restrict__ first,
@@ -1820,171 +1847,172 @@ extern "C" __global__ void __launch_bounds__(128) embedding_backward_6(
   const int bid6 = blockIdx.x;
   const int tid6 = threadIdx.x;
   const unsigned n30_inverse = 0xffffffffu / (unsigned)n30;
-  const int v870 = fw_udiv(tid6, 32);
-  const int v871 = v870 * 32;
-  const int v872 = tid6 - v871;
-  const int v873 = fw_udiv(bid6, n27);
-  const int v874 = v873 * n27;
-  const int v875 = bid6 - v874;
-  const int v876 = v875 * 96;
-  const int v877 = v876 + v872;
-  const int v878 = n28 + (-1);
-  const int v879 = v877 < v878 ? v877 : v878;
-  const bool v880 = v877 < n28;
-  const int v881 = v877 + 32;
-  const int v882 = v881 < v878 ? v881 : v878;
-  const bool v883 = v881 < n28;
-  const int v884 = v877 + 64;
-  const int v885 = v884 < v878 ? v884 : v878;
-  const bool v886 = v884 < n28;
-  const int v887 = v873 * 4;
-  const int v888 = v887 + v870;
-  const bool v889 = v888 < n38;
-  const int v890 = n38 + (-1);
-  const int v891 = v888 < v890 ? v888 : v890;
-  const int v892 = __ldg(start + v891);
-  const int v893 = v891 + 1;
-  const int v894 = __ldg(start + v893);
-  const int v895 = (int)((unsigned)v879 * (unsigned)8);
-  const int v896 = (int)((unsigned)v882 * (unsigned)8);
-  const int v897 = (int)((unsigned)v885 * (unsigned)8);
-  float acc898[8];
-  float acc899[8];
-  float acc900[8];
+  const unsigned n36_inverse = 0xffffffffu / (unsigned)n36;
+  const int v875 = fw_udiv(tid6, 32);
+  const int v876 = v875 * 32;
+  const int v877 = tid6 - v876;
+  const int v878 = fw_udiv(bid6, n27);
+  const int v879 = v878 * n27;
+  const int v880 = bid6 - v879;
+  const int v881 = v880 * 96;
+  const int v882 = v881 + v877;
+  const int v883 = n28 + (-1);
+  const int v884 = v882 < v883 ? v882 : v883;
+  const bool v885 = v882 < n28;
+  const int v886 = v882 + 32;
+  const int v887 = v886 < v883 ? v886 : v883;
+  const bool v888 = v886 < n28;
+  const int v889 = v882 + 64;
+  const int v890 = v889 < v883 ? v889 : v883;
+  const bool v891 = v889 < n28;
+  const int v892 = v878 * 4;
+  const int v893 = v892 + v875;
+  const bool v894 = v893 < n40;
+  const int v895 = n40 + (-1);
+  const int v896 = v893 < v895 ? v893 : v895;
+  const int v897 = __ldg(start + v896);
+  const int v898 = v896 + 1;
+  const int v899 = __ldg(start + v898);
+  const int v900 = (int)((unsigned)v884 * (unsigned)8);
+  const int v901 = (int)((unsigned)v887 * (unsigned)8);
+  const int v902 = (int)((unsigned)v890 * (unsigned)8);
+  float acc903[8];
+  float acc904[8];
+  float acc905[8];
   #pragma unroll
   for (int l = 0; l < 8; ++l) {
-    acc898[l] = 0.0f;
-    acc899[l] = 0.0f;
-    acc900[l] = 0.0f;
+    acc903[l] = 0.0f;
+    acc904[l] = 0.0f;
+    acc905[l] = 0.0f;
   }
-  const int v901 = fw_udiv_by(v892, n30, n30_inverse);
-  const int v902 = v894 - v892;
-  const int v903 = fw_udiv_by(v902, n30, n30_inverse);
-  const int v904 = v901 + v903;
-  const int v905 = fw_udiv_by(v901, n30, n30_inverse);
-  const int v906 = v904 - v901;
-  const int v907 = fw_udiv_by(v906, n30, n30_inverse);
-  const int v908 = v905 + n36;
-  const int v909 = v907 * n31;
-  const int v910 = v901 + v909;
-  const int v911 = v903 - v909;
-  const int v912 = (int)((unsigned)v911 + (unsigned)(-1));
-  for (int k913 = 0; k913 < v911; ++k913) {
-    const bool v914 = k913 < v907;
-    const int v915 = v914 ? v908 : v910;
-    const int v916 = k913 + v915;
-    const int v917 = v916 * n33;
-    const int v918 = v879 * 8;
-    const int v919 = v917 + v918;
-    const int v920 = v882 * 8;
-    const int v921 = v917 + v920;
-    const int v922 = v885 * 8;
-    const int v923 = v917 + v922;
-    float v924[8];
-    fw_load_f32x8_ldg(pieces + v919, v924);
-    float v925[8];
-    fw_load_f32x8_ldg(pieces + v921, v925);
-    float v926[8];
-    fw_load_f32x8_ldg(pieces + v923, v926);
+  const int v906 = fw_udiv_by(v897, n30, n30_inverse);
+  const int v907 = v899 - v897;
+  const int v908 = fw_udiv_by(v907, n30, n30_inverse);
+  const int v909 = v906 + v908;
+  const int v910 = fw_udiv_by(v906, n36, n36_inverse);
+  const int v911 = v909 - v906;
+  const int v912 = fw_udiv_by(v911, n36, n36_inverse);
+  const int v913 = v910 + n38;
+  const int v914 = v912 * n37;
+  const int v915 = v906 + v914;
+  const int v916 = v908 - v914;
+  const int v917 = (int)((unsigned)v916 + (unsigned)(-1));
+  for (int k918 = 0; k918 < v916; ++k918) {
+    const bool v919 = k918 < v912;
+    const int v920 = v919 ? v913 : v915;
+    const int v921 = k918 + v920;
+    const int v922 = v921 * n33;
+    const int v923 = v884 * 8;
+    const int v924 = v922 + v923;
+    const int v925 = v887 * 8;
+    const int v926 = v922 + v925;
+    const int v927 = v890 * 8;
+    const int v928 = v922 + v927;
+    float v929[8];
+    fw_load_f32x8_ldg(pieces + v924, v929);
+    float v930[8];
+    fw_load_f32x8_ldg(pieces + v926, v930);
+    float v931[8];
+    fw_load_f32x8_ldg(pieces + v928, v931);
     #pragma unroll
     for (int l = 0; l < 8; ++l) {
-      const float v927 = acc898[l] + v924[l];
-      acc898[l] = v927;
-      const float v928 = acc899[l] + v925[l];
-      acc899[l] = v928;
-      const float v929 = acc900[l] + v926[l];
-      acc900[l] = v929;
+      const float v932 = acc903[l] + v929[l];
+      acc903[l] = v932;
+      const float v933 = acc904[l] + v930[l];
+      acc904[l] = v933;
+      const float v934 = acc905[l] + v931[l];
+      acc905[l] = v934;
     }
   }
-  const int v930 = v903 * n30;
-  const int v931 = v892 + v930;
-  const int v932 = v894 + (-1);
-  for (int k933 = v931; k933 < v894; k933 += 2) {
-    const int v934 = __ldg(order + k933);
-    const int v935 = v879 * 8;
-    const int v936 = v934 * n32;
-    const int v937 = v936 + v935;
-    float v938[8];
-    fw_load_bf16x8_ldg(in1 + v937, v938);
-    const int v939 = v882 * 8;
-    const int v940 = v936 + v939;
-    float v941[8];
-    fw_load_bf16x8_ldg(in1 + v940, v941);
-    const int v942 = v885 * 8;
-    const int v943 = v936 + v942;
-    float v944[8];
-    fw_load_bf16x8_ldg(in1 + v943, v944);
-    const int v945 = k933 + 1;
-    const bool v946 = v945 < v894;
-    const int v947 = v945 < v932 ? v945 : v932;
-    const int v948 = __ldg(order + v947);
-    const int v949 = v879 * 8;
-    const int v950 = v948 * n32;
-    const int v951 = v950 + v949;
-    float v952[8];
-    fw_load_bf16x8_ldg(in1 + v951, v952);
-    const int v953 = v882 * 8;
-    const int v954 = v950 + v953;
-    float v955[8];
-    fw_load_bf16x8_ldg(in1 + v954, v955);
-    const int v956 = v885 * 8;
-    const int v957 = v950 + v956;
-    float v958[8];
-    fw_load_bf16x8_ldg(in1 + v957, v958);
+  const int v935 = v908 * n30;
+  const int v936 = v897 + v935;
+  const int v937 = v899 + (-1);
+  for (int k938 = v936; k938 < v899; k938 += 2) {
+    const int v939 = __ldg(order + k938);
+    const int v940 = v884 * 8;
+    const int v941 = v939 * n32;
+    const int v942 = v941 + v940;
+    float v943[8];
+    fw_load_bf16x8_ldg(in1 + v942, v943);
+    const int v944 = v887 * 8;
+    const int v945 = v941 + v944;
+    float v946[8];
+    fw_load_bf16x8_ldg(in1 + v945, v946);
+    const int v947 = v890 * 8;
+    const int v948 = v941 + v947;
+    float v949[8];
+    fw_load_bf16x8_ldg(in1 + v948, v949);
+    const int v950 = k938 + 1;
+    const bool v951 = v950 < v899;
+    const int v952 = v950 < v937 ? v950 : v937;
+    const int v953 = __ldg(order + v952);
+    const int v954 = v884 * 8;
+    const int v955 = v953 * n32;
+    const int v956 = v955 + v954;
+    float v957[8];
+    fw_load_bf16x8_ldg(in1 + v956, v957);
+    const int v958 = v887 * 8;
+    const int v959 = v955 + v958;
+    float v960[8];
+    fw_load_bf16x8_ldg(in1 + v959, v960);
+    const int v961 = v890 * 8;
+    const int v962 = v955 + v961;
+    float v963[8];
+    fw_load_bf16x8_ldg(in1 + v962, v963);
     #pragma unroll
     for (int l = 0; l < 8; ++l) {
-      const float v959 = acc898[l] + v938[l];
-      acc898[l] = v959;
-      const float v960 = acc899[l] + v941[l];
-      acc899[l] = v960;
-      const float v961 = acc900[l] + v944[l];
-      acc900[l] = v961;
-      const float v962 = acc898[l] + v952[l];
-      const float v964 = v946 ? v962 : acc898[l];
-      acc898[l] = v964;
-      const float v965 = acc899[l] + v955[l];
-      const float v966 = v946 ? v965 : acc899[l];
-      acc899[l] = v966;
-      const float v967 = acc900[l] + v958[l];
-      const float v968 = v946 ? v967 : acc900[l];
-      acc900[l] = v968;
+      const float v964 = acc903[l] + v943[l];
+      acc903[l] = v964;
+      const float v965 = acc904[l] + v946[l];
+      acc904[l] = v965;
+      const float v966 = acc905[l] + v949[l];
+      acc905[l] = v966;
+      const float v967 = acc903[l] + v957[l];
+      const float v969 = v951 ? v967 : acc903[l];
+      acc903[l] = v969;
+      const float v970 = acc904[l] + v960[l];
+      const float v971 = v951 ? v970 : acc904[l];
+      acc904[l] = v971;
+      const float v972 = acc905[l] + v963[l];
+      const float v973 = v951 ? v972 : acc905[l];
+      acc905[l] = v973;
     }
   }
-  const int v969 = v879 * 8;
-  float v971[8];
+  const int v974 = v884 * 8;
+  float v976[8];
   #pragma unroll
   for (int l = 0; l < 8; ++l) {
-    const float v970 = acc898[l];
-    v971[l] = v970 * 0.5f;
+    const float v975 = acc903[l];
+    v976[l] = v975 * 0.5f;
   }
-  const int v972 = v891 * n39;
-  const int v973 = v972 + v969;
-  const bool v974 = v889 && v880;
-  if (v974) {
-    fw_store_bf16x8(out2 + v973, v971);
-  }
-  const int v975 = v882 * 8;
-  float v977[8];
-  #pragma unroll
-  for (int l = 0; l < 8; ++l) {
-    const float v976 = acc899[l];
-    v977[l] = v976 * 0.5f;
-  }
-  const int v978 = v972 + v975;
-  const bool v979 = v889 && v883;
+  const int v977 = v896 * n41;
+  const int v978 = v977 + v974;
+  const bool v979 = v894 && v885;
   if (v979) {
-    fw_store_bf16x8(out2 + v978, v977);
+    fw_store_bf16x8(out2 + v978, v976);
   }
-  const int v980 = v885 * 8;
+  const int v980 = v887 * 8;
   float v982[8];
   #pragma unroll
   for (int l = 0; l < 8; ++l) {
-    const float v981 = acc900[l];
+    const float v981 = acc904[l];
     v982[l] = v981 * 0.5f;
   }
-  const int v983 = v972 + v980;
-  const bool v984 = v889 && v886;
+  const int v983 = v977 + v980;
+  const bool v984 = v894 && v888;
   if (v984) {
     fw_store_bf16x8(out2 + v983, v982);
+  }
+  const int v985 = v890 * 8;
+  float v987[8];
+  #pragma unroll
+  for (int l = 0; l < 8; ++l) {
+    const float v986 = acc905[l];
+    v987[l] = v986 * 0.5f;
+  }
+  const int v988 = v977 + v985;
+  const bool v989 = v894 && v891;
+  if (v989) {
+    fw_store_bf16x8(out2 + v988, v987);
   }
 }

@@ -402,268 +402,267 @@ extern "C" __global__ void __launch_bounds__(512) index_copy_1(
   const bool v113 = n18 > 1;
   const bool v114 = v112 && v113;
   const int v115 = bid1 * n18;
-  const int v116 = v114 ? 0 : 1;
-  const bool v117 = n19 > 0;
-  const bool v118 = total107 > 7168;
-  const bool v119 = v117 && v118;
-  const int v120 = v119 ? 2 : v116;
-  for (int k121 = v120; k121 < 2; ++k121) {
-    const bool v122 = k121 == 0;
-    const bool v123 = !v122;
-    if (v122) {
-      for (int k124 = tid1; k124 < n18; k124 += 512) {
-        const int v125 = v115 + k124;
-        go_on[v125] = 0;
+  const bool v116 = n19 > 0;
+  const bool v117 = v112 && v116;
+  const int v118 = v114 ? 0 : 1;
+  const int v119 = v117 ? 2 : v118;
+  for (int k120 = v119; k120 < 2; ++k120) {
+    const bool v121 = k120 == 0;
+    const bool v122 = !v121;
+    if (v121) {
+      for (int k123 = tid1; k123 < n18; k123 += 512) {
+        const int v124 = v115 + k123;
+        go_on[v124] = 0;
       }
     }
-    const int v126 = total107 > 1 ? total107 : 1;
-    for (int k127 = 0; k127 < v126; k127 += 3584) {
+    const int v125 = total107 > 1 ? total107 : 1;
+    for (int k126 = 0; k126 < v125; k126 += 3584) {
       #pragma unroll
-      for (int k128 = 0; k128 < 7; ++k128) {
-        held[k128] = 0;
+      for (int k127 = 0; k127 < 7; ++k127) {
+        held[k127] = 0;
       }
-      for (int k129 = 0; k129 < n20; ++k129) {
-        const int v130 = (int)((unsigned)n20 + (unsigned)(-1));
-        const int v131 = (int)((unsigned)v130 - (unsigned)k129);
-        const int v132 = (v131 >= 0 && v131 < 32) ? (int)((unsigned)1 << v131) : (int)0;
+      for (int k128 = 0; k128 < n20; ++k128) {
+        const int v129 = (int)((unsigned)n20 + (unsigned)(-1));
+        const int v130 = (int)((unsigned)v129 - (unsigned)k128);
+        const int v131 = (v130 >= 0 && v130 < 32) ? (int)((unsigned)1 << v130) : (int)0;
         #pragma unroll
-        for (int k133 = 0; k133 < 7; ++k133) {
-          const int v134 = (int)((unsigned)k133 * (unsigned)512);
-          const int v135 = (int)((unsigned)v134 + (unsigned)tid1);
-          const int v136 = (int)((unsigned)k127 + (unsigned)v135);
-          const int v137 = held[k133];
-          const int v138 = v137 + v132;
-          const bool v139 = v138 < n11;
-          const int v140 = v87 + v138;
-          const int v141 = v139 ? before[v140] : 0;
-          const bool v142 = v141 <= v136;
-          const bool v143 = v139 && v142;
-          const int v144 = v143 ? v138 : v137;
-          held[k133] = v144;
+        for (int k132 = 0; k132 < 7; ++k132) {
+          const int v133 = (int)((unsigned)k132 * (unsigned)512);
+          const int v134 = (int)((unsigned)v133 + (unsigned)tid1);
+          const int v135 = (int)((unsigned)k126 + (unsigned)v134);
+          const int v136 = held[k132];
+          const int v137 = v136 + v131;
+          const bool v138 = v137 < n11;
+          const int v139 = v87 + v137;
+          const int v140 = v138 ? before[v139] : 0;
+          const bool v141 = v140 <= v135;
+          const bool v142 = v138 && v141;
+          const int v143 = v142 ? v137 : v136;
+          held[k132] = v143;
         }
       }
       #pragma unroll
-      for (int k145 = 0; k145 < 7; ++k145) {
-        const int v146 = k145 * 512;
-        const int v147 = v146 + tid1;
-        const int v148 = k127 + v147;
-        const bool v149 = v148 < total107;
-        const int v150 = held[k145];
-        const int v151 = v87 + v150;
-        const int v152 = v150 * 3584;
-        const int v153 = v149 ? before[v151] : 0;
-        const int v154 = v148 - v153;
-        const int v155 = v149 ? __ldg(first + v151) : 0;
-        const int v156 = v155 + v154;
-        const int v157 = v152 + v156;
-        const int v158 = v149 ? __ldg(tiles + v157) : 0;
-        const int v159 = v158 & 4095;
-        const int v160 = (int)((unsigned)v158 - (unsigned)v159);
-        const int v161 = (int)((unsigned)v160 + (unsigned)v147);
-        const int v162 = v149 ? v161 : 2147483647;
-        items[v147] = v162;
-        const int v163 = (int)((unsigned)v152 + (unsigned)v159);
-        others[v147] = v163;
+      for (int k144 = 0; k144 < 7; ++k144) {
+        const int v145 = k144 * 512;
+        const int v146 = v145 + tid1;
+        const int v147 = k126 + v146;
+        const bool v148 = v147 < total107;
+        const int v149 = held[k144];
+        const int v150 = v87 + v149;
+        const int v151 = v149 * 3584;
+        const int v152 = v148 ? before[v150] : 0;
+        const int v153 = v147 - v152;
+        const int v154 = v148 ? __ldg(first + v150) : 0;
+        const int v155 = v154 + v153;
+        const int v156 = v151 + v155;
+        const int v157 = v148 ? __ldg(tiles + v156) : 0;
+        const int v158 = v157 & 4095;
+        const int v159 = (int)((unsigned)v157 - (unsigned)v158);
+        const int v160 = (int)((unsigned)v159 + (unsigned)v146);
+        const int v161 = v148 ? v160 : 2147483647;
+        items[v146] = v161;
+        const int v162 = (int)((unsigned)v151 + (unsigned)v158);
+        others[v146] = v162;
       }
       __syncthreads();  // the bucket's points are there
-      for (int k164 = 0; k164 < n21; ++k164) {
-        const int v165 = (int)((unsigned)k164 * (unsigned)2);
-        const int v166 = (int)((unsigned)v165 + (unsigned)12);
-        const int v167 = tid1 * 7;
-        long long var168 = 0ll;
+      for (int k163 = 0; k163 < n21; ++k163) {
+        const int v164 = (int)((unsigned)k163 * (unsigned)2);
+        const int v165 = (int)((unsigned)v164 + (unsigned)12);
+        const int v166 = tid1 * 7;
+        long long var167 = 0ll;
         #pragma unroll
-        for (int k169 = 0; k169 < 7; ++k169) {
-          const int v170 = v167 + k169;
-          const int v171 = items[v170];
-          held[k169] = v171;
-          const int v172 = (int)((v166 >= 0 && v166 < 32) ? v171 >> v166 : (v171 >> 31));
-          const int v173 = v172 & 3;
-          const int v174 = (int)((unsigned)v173 * (unsigned)16);
-          const long long v175 = (long long)v174;
-          const long long v176 = (v175 >= 0 && v175 < 64) ? (long long)((unsigned long long)1ll << v175) : (long long)0;
-          const long long v177 = (long long)((unsigned long long)var168 + (unsigned long long)v176);
-          var168 = v177;
+        for (int k168 = 0; k168 < 7; ++k168) {
+          const int v169 = v166 + k168;
+          const int v170 = items[v169];
+          held[k168] = v170;
+          const int v171 = (int)((v165 >= 0 && v165 < 32) ? v170 >> v165 : (v170 >> 31));
+          const int v172 = v171 & 3;
+          const int v173 = (int)((unsigned)v172 * (unsigned)16);
+          const long long v174 = (long long)v173;
+          const long long v175 = (v174 >= 0 && v174 < 64) ? (long long)((unsigned long long)1ll << v174) : (long long)0;
+          const long long v176 = (long long)((unsigned long long)var167 + (unsigned long long)v175);
+          var167 = v176;
         }
-        const long long v178 = var168;
-        long long scan179[2];
-        fw_scan_sum_i64_512x1(v178, scan179, fw_scratch0);
-        const long long v180 = scan179[0];
-        const long long v181 = scan179[1];
-        const long long v182 = (long long)((unsigned long long)v181 << 16ll);
-        const long long v183 = (long long)((unsigned long long)v180 + (unsigned long long)v182);
-        const long long v184 = (long long)((unsigned long long)v181 << 32ll);
-        const long long v185 = (long long)((unsigned long long)v183 + (unsigned long long)v184);
-        const long long v186 = (long long)((unsigned long long)v181 << 48ll);
-        const long long v187 = (long long)((unsigned long long)v185 + (unsigned long long)v186);
-        long long var188 = v187;
+        const long long v177 = var167;
+        long long scan178[2];
+        fw_scan_sum_i64_512x1(v177, scan178, fw_scratch0);
+        const long long v179 = scan178[0];
+        const long long v180 = scan178[1];
+        const long long v181 = (long long)((unsigned long long)v180 << 16ll);
+        const long long v182 = (long long)((unsigned long long)v179 + (unsigned long long)v181);
+        const long long v183 = (long long)((unsigned long long)v180 << 32ll);
+        const long long v184 = (long long)((unsigned long long)v182 + (unsigned long long)v183);
+        const long long v185 = (long long)((unsigned long long)v180 << 48ll);
+        const long long v186 = (long long)((unsigned long long)v184 + (unsigned long long)v185);
+        long long var187 = v186;
         #pragma unroll
-        for (int k189 = 0; k189 < 7; ++k189) {
-          const int v190 = held[k189];
-          const int v191 = (int)((v166 >= 0 && v166 < 32) ? v190 >> v166 : (v190 >> 31));
-          const int v192 = v191 & 3;
-          const int v193 = (int)((unsigned)v192 * (unsigned)16);
-          const long long v194 = (long long)v193;
-          const long long v195 = (long long)((v194 >= 0 && v194 < 64) ? var188 >> v194 : (var188 >> 63));
-          const long long v196 = v195 & 65535ll;
-          const int v197 = (int)v196;
-          items[v197] = v190;
-          const long long v198 = (v194 >= 0 && v194 < 64) ? (long long)((unsigned long long)1ll << v194) : (long long)0;
-          const long long v199 = (long long)((unsigned long long)var188 + (unsigned long long)v198);
-          var188 = v199;
+        for (int k188 = 0; k188 < 7; ++k188) {
+          const int v189 = held[k188];
+          const int v190 = (int)((v165 >= 0 && v165 < 32) ? v189 >> v165 : (v189 >> 31));
+          const int v191 = v190 & 3;
+          const int v192 = (int)((unsigned)v191 * (unsigned)16);
+          const long long v193 = (long long)v192;
+          const long long v194 = (long long)((v193 >= 0 && v193 < 64) ? var187 >> v193 : (var187 >> 63));
+          const long long v195 = v194 & 65535ll;
+          const int v196 = (int)v195;
+          items[v196] = v189;
+          const long long v197 = (v193 >= 0 && v193 < 64) ? (long long)((unsigned long long)1ll << v193) : (long long)0;
+          const long long v198 = (long long)((unsigned long long)var187 + (unsigned long long)v197);
+          var187 = v198;
         }
         __syncthreads();  // the items are sorted by two more bits
       }
-      if (v122) {
-        for (int k200 = tid1; k200 < n18; k200 += 512) {
-          const int v201 = v115 + k200;
-          const int v202 = go_on[v201];
-          const int v203 = (int)((unsigned)k200 * (unsigned)4096);
-          int var204 = 0;
-          for (int k205 = 0; k205 < 12; ++k205) {
-            const int v206 = (int)((k205 >= 0 && k205 < 32) ? 2048 >> k205 : (2048 >> 31));
-            const int v207 = var204 + v206;
-            const bool v208 = v207 <= 3584;
-            const int v209 = v207 + (-1);
-            const int v210 = v208 ? items[v209] : 0;
-            const bool v211 = v210 < v203;
-            const bool v212 = v208 && v211;
-            const int v213 = v212 ? v207 : var204;
-            var204 = v213;
+      if (v121) {
+        for (int k199 = tid1; k199 < n18; k199 += 512) {
+          const int v200 = v115 + k199;
+          const int v201 = go_on[v200];
+          const int v202 = (int)((unsigned)k199 * (unsigned)4096);
+          int var203 = 0;
+          for (int k204 = 0; k204 < 12; ++k204) {
+            const int v205 = (int)((k204 >= 0 && k204 < 32) ? 2048 >> k204 : (2048 >> 31));
+            const int v206 = var203 + v205;
+            const bool v207 = v206 <= 3584;
+            const int v208 = v206 + (-1);
+            const int v209 = v207 ? items[v208] : 0;
+            const bool v210 = v209 < v202;
+            const bool v211 = v207 && v210;
+            const int v212 = v211 ? v206 : var203;
+            var203 = v212;
           }
-          const int v214 = var204;
-          const int v215 = (int)((unsigned)v202 - (unsigned)v214);
-          go_on[v201] = v215;
-          const int v216 = (int)((unsigned)k200 + (unsigned)1);
-          const int v217 = (int)((unsigned)v216 * (unsigned)4096);
-          int var218 = 0;
-          for (int k219 = 0; k219 < 12; ++k219) {
-            const int v220 = (int)((k219 >= 0 && k219 < 32) ? 2048 >> k219 : (2048 >> 31));
-            const int v221 = var218 + v220;
-            const bool v222 = v221 <= 3584;
-            const int v223 = v221 + (-1);
-            const int v224 = v222 ? items[v223] : 0;
-            const bool v225 = v224 < v217;
-            const bool v226 = v222 && v225;
-            const int v227 = v226 ? v221 : var218;
-            var218 = v227;
+          const int v213 = var203;
+          const int v214 = (int)((unsigned)v201 - (unsigned)v213);
+          go_on[v200] = v214;
+          const int v215 = (int)((unsigned)k199 + (unsigned)1);
+          const int v216 = (int)((unsigned)v215 * (unsigned)4096);
+          int var217 = 0;
+          for (int k218 = 0; k218 < 12; ++k218) {
+            const int v219 = (int)((k218 >= 0 && k218 < 32) ? 2048 >> k218 : (2048 >> 31));
+            const int v220 = var217 + v219;
+            const bool v221 = v220 <= 3584;
+            const int v222 = v220 + (-1);
+            const int v223 = v221 ? items[v222] : 0;
+            const bool v224 = v223 < v216;
+            const bool v225 = v221 && v224;
+            const int v226 = v225 ? v220 : var217;
+            var217 = v226;
           }
-          const int v228 = var218;
-          const int v229 = go_on[v201];
-          const int v230 = (int)((unsigned)v229 + (unsigned)v228);
-          go_on[v201] = v230;
+          const int v227 = var217;
+          const int v228 = go_on[v200];
+          const int v229 = (int)((unsigned)v228 + (unsigned)v227);
+          go_on[v200] = v229;
         }
         __syncthreads();  // the chunk is counted
       }
-      if (v123) {
-        const bool v231 = k127 > 0;
-        const bool v232 = v114 || v231;
-        for (int k233 = tid1; k233 < n18; k233 += 512) {
-          const int v234 = v115 + k233;
-          const int v235 = (int)((unsigned)k233 * (unsigned)4096);
-          int var236 = 0;
-          for (int k237 = 0; k237 < 12; ++k237) {
-            const int v238 = (int)((k237 >= 0 && k237 < 32) ? 2048 >> k237 : (2048 >> 31));
-            const int v239 = var236 + v238;
-            const bool v240 = v239 <= 3584;
-            const int v241 = v239 + (-1);
-            const int v242 = v240 ? items[v241] : 0;
-            const bool v243 = v242 < v235;
-            const bool v244 = v240 && v243;
-            const int v245 = v244 ? v239 : var236;
-            var236 = v245;
+      if (v122) {
+        const bool v230 = k126 > 0;
+        const bool v231 = v114 || v230;
+        for (int k232 = tid1; k232 < n18; k232 += 512) {
+          const int v233 = v115 + k232;
+          const int v234 = (int)((unsigned)k232 * (unsigned)4096);
+          int var235 = 0;
+          for (int k236 = 0; k236 < 12; ++k236) {
+            const int v237 = (int)((k236 >= 0 && k236 < 32) ? 2048 >> k236 : (2048 >> 31));
+            const int v238 = var235 + v237;
+            const bool v239 = v238 <= 3584;
+            const int v240 = v238 + (-1);
+            const int v241 = v239 ? items[v240] : 0;
+            const bool v242 = v241 < v234;
+            const bool v243 = v239 && v242;
+            const int v244 = v243 ? v238 : var235;
+            var235 = v244;
           }
-          const int v246 = var236;
-          const int v247 = (int)((unsigned)total109 + (unsigned)v246);
-          int var248 = v247;
-          if (v232) {
-            const int v249 = go_on[v234];
-            var248 = v249;
+          const int v245 = var235;
+          const int v246 = (int)((unsigned)total109 + (unsigned)v245);
+          int var247 = v246;
+          if (v231) {
+            const int v248 = go_on[v233];
+            var247 = v248;
           }
-          const bool v250 = !v231;
-          const bool v251 = v234 <= n22;
-          const bool v252 = v250 && v251;
-          if (v252) {
-            start[v234] = var248;
+          const bool v249 = !v230;
+          const bool v250 = v233 <= n22;
+          const bool v251 = v249 && v250;
+          if (v251) {
+            start[v233] = var247;
           }
-          int var253 = 0;
-          for (int k254 = 0; k254 < 12; ++k254) {
-            const int v255 = (int)((k254 >= 0 && k254 < 32) ? 2048 >> k254 : (2048 >> 31));
-            const int v256 = var253 + v255;
-            const bool v257 = v256 <= 3584;
-            const int v258 = v256 + (-1);
-            const int v259 = v257 ? items[v258] : 0;
-            const bool v260 = v259 < v235;
-            const bool v261 = v257 && v260;
-            const int v262 = v261 ? v256 : var253;
-            var253 = v262;
+          int var252 = 0;
+          for (int k253 = 0; k253 < 12; ++k253) {
+            const int v254 = (int)((k253 >= 0 && k253 < 32) ? 2048 >> k253 : (2048 >> 31));
+            const int v255 = var252 + v254;
+            const bool v256 = v255 <= 3584;
+            const int v257 = v255 + (-1);
+            const int v258 = v256 ? items[v257] : 0;
+            const bool v259 = v258 < v234;
+            const bool v260 = v256 && v259;
+            const int v261 = v260 ? v255 : var252;
+            var252 = v261;
           }
-          const int v263 = var253;
-          const int v264 = (int)((unsigned)var248 - (unsigned)v263);
-          go_on[v234] = v264;
+          const int v262 = var252;
+          const int v263 = (int)((unsigned)var247 - (unsigned)v262);
+          go_on[v233] = v263;
         }
         __syncthreads();  // where each row goes on is known
         #pragma unroll
-        for (int k265 = 0; k265 < 7; ++k265) {
-          const int v266 = k265 * 512;
-          const int v267 = v266 + tid1;
-          const int v268 = (int)((unsigned)k127 + (unsigned)v267);
-          const bool v269 = v268 < total107;
-          if (v269) {
-            const int v270 = items[v267];
-            const int v271 = v270 & 4095;
-            const int v272 = fw_udiv(v270, 4096);
-            const int v273 = v115 + v272;
-            const int v274 = go_on[v273];
-            const int v275 = v274 + v267;
-            const int v276 = others[v271];
-            order[v275] = v276;
+        for (int k264 = 0; k264 < 7; ++k264) {
+          const int v265 = k264 * 512;
+          const int v266 = v265 + tid1;
+          const int v267 = (int)((unsigned)k126 + (unsigned)v266);
+          const bool v268 = v267 < total107;
+          if (v268) {
+            const int v269 = items[v266];
+            const int v270 = v269 & 4095;
+            const int v271 = fw_udiv(v269, 4096);
+            const int v272 = v115 + v271;
+            const int v273 = go_on[v272];
+            const int v274 = v273 + v266;
+            const int v275 = others[v270];
+            order[v274] = v275;
           }
         }
         if (v112) {
           __syncthreads();  // the chunk is written
-          for (int k277 = tid1; k277 < n18; k277 += 512) {
-            const int v278 = v115 + k277;
-            const int v279 = (int)((unsigned)k277 + (unsigned)1);
-            const int v280 = (int)((unsigned)v279 * (unsigned)4096);
-            int var281 = 0;
-            for (int k282 = 0; k282 < 12; ++k282) {
-              const int v283 = (int)((k282 >= 0 && k282 < 32) ? 2048 >> k282 : (2048 >> 31));
-              const int v284 = var281 + v283;
-              const bool v285 = v284 <= 3584;
-              const int v286 = v284 + (-1);
-              const int v287 = v285 ? items[v286] : 0;
-              const bool v288 = v287 < v280;
-              const bool v289 = v285 && v288;
-              const int v290 = v289 ? v284 : var281;
-              var281 = v290;
+          for (int k276 = tid1; k276 < n18; k276 += 512) {
+            const int v277 = v115 + k276;
+            const int v278 = (int)((unsigned)k276 + (unsigned)1);
+            const int v279 = (int)((unsigned)v278 * (unsigned)4096);
+            int var280 = 0;
+            for (int k281 = 0; k281 < 12; ++k281) {
+              const int v282 = (int)((k281 >= 0 && k281 < 32) ? 2048 >> k281 : (2048 >> 31));
+              const int v283 = var280 + v282;
+              const bool v284 = v283 <= 3584;
+              const int v285 = v283 + (-1);
+              const int v286 = v284 ? items[v285] : 0;
+              const bool v287 = v286 < v279;
+              const bool v288 = v284 && v287;
+              const int v289 = v288 ? v283 : var280;
+              var280 = v289;
             }
-            const int v291 = var281;
-            const int v292 = go_on[v278];
-            const int v293 = (int)((unsigned)v292 + (unsigned)v291);
-            go_on[v278] = v293;
+            const int v290 = var280;
+            const int v291 = go_on[v277];
+            const int v292 = (int)((unsigned)v291 + (unsigned)v290);
+            go_on[v277] = v292;
           }
           __syncthreads();  // the items may be replaced
         }
       }
     }
-    if (v122) {
-      int var294 = total109;
-      for (int k295 = 0; k295 < n18; k295 += 512) {
-        const int v296 = k295 + tid1;
-        const bool v297 = v296 < n18;
-        const int v298 = v115 + v296;
-        const int v299 = v297 ? go_on[v298] : 0;
+    if (v121) {
+      int var293 = total109;
+      for (int k294 = 0; k294 < n18; k294 += 512) {
+        const int v295 = k294 + tid1;
+        const bool v296 = v295 < n18;
+        const int v297 = v115 + v295;
+        const int v298 = v296 ? go_on[v297] : 0;
         __syncthreads();  // all have read the results of the collective before
-        int scan300[2];
-        fw_scan_sum_i32_512x1(v299, scan300, fw_scratch0);
-        const int v301 = scan300[0];
-        const int v302 = scan300[1];
-        if (v297) {
-          const int v303 = (int)((unsigned)var294 + (unsigned)v301);
-          go_on[v298] = v303;
+        int scan299[2];
+        fw_scan_sum_i32_512x1(v298, scan299, fw_scratch0);
+        const int v300 = scan299[0];
+        const int v301 = scan299[1];
+        if (v296) {
+          const int v302 = (int)((unsigned)var293 + (unsigned)v300);
+          go_on[v297] = v302;
         }
-        const int v304 = (int)((unsigned)var294 + (unsigned)v302);
-        var294 = v304;
+        const int v303 = (int)((unsigned)var293 + (unsigned)v301);
+        var293 = v303;
       }
     }
   }
@@ -722,183 +721,190 @@ extern "C" __global__ void __launch_bounds__(512) index_copy_2(
   __shared__ __align__(16) int items[3584];
   __shared__ __align__(16) int others[3584];
   __shared__ __align__(16) unsigned char fw_scratch0[128];
-  const bool v305 = bid2 >= n8;
-  const int v306 = bid2 - n8;
-  const int v307 = v306 * 3584;
-  int var308 = 0;
-  for (int k309 = tid2; k309 < n8; k309 += 512) {
-    const int v310 = __ldg(bases + k309);
-    const int v311 = __ldg(counts + k309);
-    const int v312 = v307 - v310;
-    const int v313 = v312 > 0 ? v312 : 0;
-    const int v314 = v313 + 3583;
-    const int v315 = fw_udiv(v314, 3584);
-    const int v316 = v315 * 3584;
-    const int v317 = (int)((unsigned)v310 + (unsigned)v316);
-    const int v318 = (int)((unsigned)v307 + (unsigned)3584);
-    const bool v319 = v317 < v318;
-    const bool v320 = v316 > 0;
-    const bool v321 = v316 < v311;
-    const bool v322 = v320 && v321;
-    const bool v323 = v319 && v322;
-    const bool v324 = v305 && v323;
-    const bool v325 = bid2 == k309;
-    const bool v326 = v325 || v324;
-    const bool v327 = n19 > 0;
-    const bool v328 = v311 > 7168;
-    const bool v329 = v327 && v328;
-    const bool v330 = v329 && v326;
-    const int v331 = (int)((unsigned)k309 + (unsigned)1);
-    const int v332 = v330 ? v331 : var308;
-    var308 = v332;
+  __shared__ __align__(16) unsigned char fw_scratch1[64];
+  const int v304 = bid2 * 3584;
+  int var305 = 0;
+  int var306 = 0;
+  for (int k307 = tid2; k307 < n8; k307 += 512) {
+    const int v308 = __ldg(bases + k307);
+    const int v309 = __ldg(counts + k307);
+    const int v310 = v304 - v308;
+    const int v311 = v310 > 0 ? v310 : 0;
+    const int v312 = v311 + 3583;
+    const int v313 = fw_udiv(v312, 3584);
+    const int v314 = v313 * 3584;
+    const int v315 = (int)((unsigned)v308 + (unsigned)v314);
+    const int v316 = (int)((unsigned)v315 - (unsigned)v304);
+    const bool v317 = v316 < 3584;
+    const bool v318 = v314 < v309;
+    const bool v319 = v317 && v318;
+    const bool v320 = v309 > 3584;
+    const bool v321 = v319 && v320;
+    const bool v322 = v314 == 0;
+    const bool v323 = !v322;
+    const bool v324 = v321 && v322;
+    const int v325 = (int)((unsigned)k307 + (unsigned)1);
+    const int v326 = v324 ? v325 : var305;
+    var305 = v326;
+    const bool v327 = v321 && v323;
+    const int v328 = v327 ? v325 : var306;
+    var306 = v328;
   }
-  const int v334 = var308;
-  const int total333 = fw_sum_i32_512x1(v334, fw_scratch0);
-  const bool v335 = total333 > 0;
-  if (v335) {
-    const int v336 = total333 + (-1);
-    const int v337 = __ldg(bases + v336);
-    const int v338 = __ldg(counts + v336);
-    const int v339 = v307 - v337;
-    const int v340 = v339 > 0 ? v339 : 0;
-    const int v341 = v340 + 3583;
-    const int v342 = fw_udiv(v341, 3584);
-    const int v343 = v342 * 3584;
-    const int v344 = v305 ? v343 : 0;
-    const int v345 = v336 * n11;
-    const bool v346 = n18 > 1;
-    const int v347 = (int)((unsigned)v336 * (unsigned)n18);
-    const int v348 = bid2 * n18;
-    if (v346) {
-      #pragma unroll
-      for (int k349 = 0; k349 < 7; ++k349) {
-        held[k349] = 0;
-      }
-      for (int k350 = 0; k350 < n20; ++k350) {
-        const int v351 = (int)((unsigned)n20 + (unsigned)(-1));
-        const int v352 = (int)((unsigned)v351 - (unsigned)k350);
-        const int v353 = (v352 >= 0 && v352 < 32) ? (int)((unsigned)1 << v352) : (int)0;
+  const int v330 = var305;
+  const int total329 = fw_sum_i32_512x1(v330, fw_scratch0);
+  const int v332 = var306;
+  const int total331 = fw_sum_i32_512x1(v332, fw_scratch1);
+  for (int k333 = 0; k333 < 2; ++k333) {
+    const bool v334 = k333 == 0;
+    const int v335 = v334 ? total329 : total331;
+    const bool v336 = v335 > 0;
+    if (v336) {
+      const int v337 = v335 + (-1);
+      const int v338 = __ldg(bases + v337);
+      const int v339 = __ldg(counts + v337);
+      const int v340 = v337 * n11;
+      const bool v341 = n18 > 1;
+      const int v342 = bid2 * 2;
+      const int v343 = v342 + k333;
+      const int v344 = v343 * n18;
+      const int v345 = (int)((unsigned)v337 * (unsigned)n18);
+      const int v346 = v304 - v338;
+      const int v347 = v346 > 0 ? v346 : 0;
+      const int v348 = v347 + 3583;
+      const int v349 = fw_udiv(v348, 3584);
+      const int v350 = v349 * 3584;
+      if (v341) {
         #pragma unroll
-        for (int k354 = 0; k354 < 7; ++k354) {
-          const int v355 = (int)((unsigned)k354 * (unsigned)512);
-          const int v356 = (int)((unsigned)v355 + (unsigned)tid2);
-          const int v357 = (int)((unsigned)v344 + (unsigned)v356);
-          const int v358 = held[k354];
-          const int v359 = v358 + v353;
-          const bool v360 = v359 < n11;
-          const int v361 = v345 + v359;
-          const int v362 = v360 ? __ldg(before + v361) : 0;
-          const bool v363 = v362 <= v357;
-          const bool v364 = v360 && v363;
-          const int v365 = v364 ? v359 : v358;
-          held[k354] = v365;
+        for (int k351 = 0; k351 < 7; ++k351) {
+          held[k351] = 0;
         }
-      }
-      #pragma unroll
-      for (int k366 = 0; k366 < 7; ++k366) {
-        const int v367 = k366 * 512;
-        const int v368 = v367 + tid2;
-        const int v369 = v344 + v368;
-        const bool v370 = v369 < v338;
-        const int v371 = held[k366];
-        const int v372 = v345 + v371;
-        const int v373 = v371 * 3584;
-        const int v374 = v370 ? __ldg(before + v372) : 0;
-        const int v375 = v369 - v374;
-        const int v376 = v370 ? __ldg(first + v372) : 0;
-        const int v377 = v376 + v375;
-        const int v378 = v373 + v377;
-        const int v379 = v370 ? __ldg(tiles + v378) : 0;
-        const int v380 = v379 & 4095;
-        const int v381 = (int)((unsigned)v379 - (unsigned)v380);
-        const int v382 = (int)((unsigned)v381 + (unsigned)v368);
-        const int v383 = v370 ? v382 : 2147483647;
-        items[v368] = v383;
-        const int v384 = (int)((unsigned)v373 + (unsigned)v380);
-        others[v368] = v384;
-      }
-      __syncthreads();  // the bucket's points are there
-      for (int k385 = 0; k385 < n21; ++k385) {
-        const int v386 = (int)((unsigned)k385 * (unsigned)2);
-        const int v387 = (int)((unsigned)v386 + (unsigned)12);
-        const int v388 = tid2 * 7;
-        long long var389 = 0ll;
+        for (int k352 = 0; k352 < n20; ++k352) {
+          const int v353 = (int)((unsigned)n20 + (unsigned)(-1));
+          const int v354 = (int)((unsigned)v353 - (unsigned)k352);
+          const int v355 = (v354 >= 0 && v354 < 32) ? (int)((unsigned)1 << v354) : (int)0;
+          #pragma unroll
+          for (int k356 = 0; k356 < 7; ++k356) {
+            const int v357 = (int)((unsigned)k356 * (unsigned)512);
+            const int v358 = (int)((unsigned)v357 + (unsigned)tid2);
+            const int v359 = (int)((unsigned)v350 + (unsigned)v358);
+            const int v360 = held[k356];
+            const int v361 = v360 + v355;
+            const bool v362 = v361 < n11;
+            const int v363 = v340 + v361;
+            const int v364 = v362 ? __ldg(before + v363) : 0;
+            const bool v365 = v364 <= v359;
+            const bool v366 = v362 && v365;
+            const int v367 = v366 ? v361 : v360;
+            held[k356] = v367;
+          }
+        }
         #pragma unroll
-        for (int k390 = 0; k390 < 7; ++k390) {
-          const int v391 = v388 + k390;
-          const int v392 = items[v391];
-          held[k390] = v392;
-          const int v393 = (int)((v387 >= 0 && v387 < 32) ? v392 >> v387 : (v392 >> 31));
-          const int v394 = v393 & 3;
-          const int v395 = (int)((unsigned)v394 * (unsigned)16);
-          const long long v396 = (long long)v395;
-          const long long v397 = (v396 >= 0 && v396 < 64) ? (long long)((unsigned long long)1ll << v396) : (long long)0;
-          const long long v398 = (long long)((unsigned long long)var389 + (unsigned long long)v397);
-          var389 = v398;
+        for (int k368 = 0; k368 < 7; ++k368) {
+          const int v369 = k368 * 512;
+          const int v370 = v369 + tid2;
+          const int v371 = v350 + v370;
+          const bool v372 = v371 < v339;
+          const int v373 = held[k368];
+          const int v374 = v340 + v373;
+          const int v375 = v373 * 3584;
+          const int v376 = v372 ? __ldg(before + v374) : 0;
+          const int v377 = v371 - v376;
+          const int v378 = v372 ? __ldg(first + v374) : 0;
+          const int v379 = v378 + v377;
+          const int v380 = v375 + v379;
+          const int v381 = v372 ? __ldg(tiles + v380) : 0;
+          const int v382 = v381 & 4095;
+          const int v383 = (int)((unsigned)v381 - (unsigned)v382);
+          const int v384 = (int)((unsigned)v383 + (unsigned)v370);
+          const int v385 = v372 ? v384 : 2147483647;
+          items[v370] = v385;
+          const int v386 = (int)((unsigned)v375 + (unsigned)v382);
+          others[v370] = v386;
         }
-        const long long v399 = var389;
-        long long scan400[2];
-        fw_scan_sum_i64_512x1(v399, scan400, fw_scratch0);
-        const long long v401 = scan400[0];
-        const long long v402 = scan400[1];
-        const long long v403 = (long long)((unsigned long long)v402 << 16ll);
-        const long long v404 = (long long)((unsigned long long)v401 + (unsigned long long)v403);
-        const long long v405 = (long long)((unsigned long long)v402 << 32ll);
-        const long long v406 = (long long)((unsigned long long)v404 + (unsigned long long)v405);
-        const long long v407 = (long long)((unsigned long long)v402 << 48ll);
-        const long long v408 = (long long)((unsigned long long)v406 + (unsigned long long)v407);
-        long long var409 = v408;
-        #pragma unroll
-        for (int k410 = 0; k410 < 7; ++k410) {
-          const int v411 = held[k410];
-          const int v412 = (int)((v387 >= 0 && v387 < 32) ? v411 >> v387 : (v411 >> 31));
-          const int v413 = v412 & 3;
-          const int v414 = (int)((unsigned)v413 * (unsigned)16);
-          const long long v415 = (long long)v414;
-          const long long v416 = (long long)((v415 >= 0 && v415 < 64) ? var409 >> v415 : (var409 >> 63));
-          const long long v417 = v416 & 65535ll;
-          const int v418 = (int)v417;
-          items[v418] = v411;
-          const long long v419 = (v415 >= 0 && v415 < 64) ? (long long)((unsigned long long)1ll << v415) : (long long)0;
-          const long long v420 = (long long)((unsigned long long)var409 + (unsigned long long)v419);
-          var409 = v420;
+        __syncthreads();  // the bucket's points are there
+        for (int k387 = 0; k387 < n21; ++k387) {
+          const int v388 = (int)((unsigned)k387 * (unsigned)2);
+          const int v389 = (int)((unsigned)v388 + (unsigned)12);
+          const int v390 = tid2 * 7;
+          long long var391 = 0ll;
+          #pragma unroll
+          for (int k392 = 0; k392 < 7; ++k392) {
+            const int v393 = v390 + k392;
+            const int v394 = items[v393];
+            held[k392] = v394;
+            const int v395 = (int)((v389 >= 0 && v389 < 32) ? v394 >> v389 : (v394 >> 31));
+            const int v396 = v395 & 3;
+            const int v397 = (int)((unsigned)v396 * (unsigned)16);
+            const long long v398 = (long long)v397;
+            const long long v399 = (v398 >= 0 && v398 < 64) ? (long long)((unsigned long long)1ll << v398) : (long long)0;
+            const long long v400 = (long long)((unsigned long long)var391 + (unsigned long long)v399);
+            var391 = v400;
+          }
+          const long long v401 = var391;
+          long long scan402[2];
+          fw_scan_sum_i64_512x1(v401, scan402, fw_scratch0);
+          const long long v403 = scan402[0];
+          const long long v404 = scan402[1];
+          const long long v405 = (long long)((unsigned long long)v404 << 16ll);
+          const long long v406 = (long long)((unsigned long long)v403 + (unsigned long long)v405);
+          const long long v407 = (long long)((unsigned long long)v404 << 32ll);
+          const long long v408 = (long long)((unsigned long long)v406 + (unsigned long long)v407);
+          const long long v409 = (long long)((unsigned long long)v404 << 48ll);
+          const long long v410 = (long long)((unsigned long long)v408 + (unsigned long long)v409);
+          long long var411 = v410;
+          #pragma unroll
+          for (int k412 = 0; k412 < 7; ++k412) {
+            const int v413 = held[k412];
+            const int v414 = (int)((v389 >= 0 && v389 < 32) ? v413 >> v389 : (v413 >> 31));
+            const int v415 = v414 & 3;
+            const int v416 = (int)((unsigned)v415 * (unsigned)16);
+            const long long v417 = (long long)v416;
+            const long long v418 = (long long)((v417 >= 0 && v417 < 64) ? var411 >> v417 : (var411 >> 63));
+            const long long v419 = v418 & 65535ll;
+            const int v420 = (int)v419;
+            items[v420] = v413;
+            const long long v421 = (v417 >= 0 && v417 < 64) ? (long long)((unsigned long long)1ll << v417) : (long long)0;
+            const long long v422 = (long long)((unsigned long long)var411 + (unsigned long long)v421);
+            var411 = v422;
+          }
+          __syncthreads();  // the items are sorted by two more bits
         }
-        __syncthreads();  // the items are sorted by two more bits
-      }
-      for (int k421 = tid2; k421 < n18; k421 += 512) {
-        const int v422 = (int)((unsigned)v347 + (unsigned)k421);
-        const int v423 = (int)((unsigned)k421 + (unsigned)1);
-        const int v424 = (int)((unsigned)v423 * (unsigned)4096);
-        int var425 = 0;
-        for (int k426 = 0; k426 < 12; ++k426) {
-          const int v427 = (int)((k426 >= 0 && k426 < 32) ? 2048 >> k426 : (2048 >> 31));
-          const int v428 = var425 + v427;
-          const bool v429 = v428 <= 3584;
-          const int v430 = v428 + (-1);
-          const int v431 = v429 ? items[v430] : 0;
-          const bool v432 = v431 < v424;
-          const bool v433 = v429 && v432;
-          const int v434 = v433 ? v428 : var425;
-          var425 = v434;
+        for (int k423 = tid2; k423 < n18; k423 += 512) {
+          const int v424 = (int)((unsigned)v345 + (unsigned)k423);
+          const int v425 = (int)((unsigned)k423 + (unsigned)1);
+          const int v426 = (int)((unsigned)k423 * (unsigned)4096);
+          int var427 = 0;
+          for (int k428 = 0; k428 < 12; ++k428) {
+            const int v429 = (int)((k428 >= 0 && k428 < 32) ? 2048 >> k428 : (2048 >> 31));
+            const int v430 = var427 + v429;
+            const bool v431 = v430 <= 3584;
+            const int v432 = v430 + (-1);
+            const int v433 = v431 ? items[v432] : 0;
+            const bool v434 = v433 < v426;
+            const bool v435 = v431 && v434;
+            const int v436 = v435 ? v430 : var427;
+            var427 = v436;
+          }
+          const int v437 = var427;
+          const int v438 = (int)((unsigned)v425 * (unsigned)4096);
+          int var439 = 0;
+          for (int k440 = 0; k440 < 12; ++k440) {
+            const int v441 = (int)((k440 >= 0 && k440 < 32) ? 2048 >> k440 : (2048 >> 31));
+            const int v442 = var439 + v441;
+            const bool v443 = v442 <= 3584;
+            const int v444 = v442 + (-1);
+            const int v445 = v443 ? items[v444] : 0;
+            const bool v446 = v445 < v438;
+            const bool v447 = v443 && v446;
+            const int v448 = v447 ? v442 : var439;
+            var439 = v448;
+          }
+          const int v449 = var439;
+          const int v450 = v344 + k423;
+          const int v451 = (int)((unsigned)v449 - (unsigned)v437);
+          crowd_counts[v450] = v451;
         }
-        const int v435 = var425;
-        const int v436 = (int)((unsigned)k421 * (unsigned)4096);
-        int var437 = 0;
-        for (int k438 = 0; k438 < 12; ++k438) {
-          const int v439 = (int)((k438 >= 0 && k438 < 32) ? 2048 >> k438 : (2048 >> 31));
-          const int v440 = var437 + v439;
-          const bool v441 = v440 <= 3584;
-          const int v442 = v440 + (-1);
-          const int v443 = v441 ? items[v442] : 0;
-          const bool v444 = v443 < v436;
-          const bool v445 = v441 && v444;
-          const int v446 = v445 ? v440 : var437;
-          var437 = v446;
-        }
-        const int v447 = var437;
-        const int v448 = (int)((unsigned)v435 - (unsigned)v447);
-        const int v449 = v348 + k421;
-        crowd_counts[v449] = v448;
+        __syncthreads();  // the items may be replaced
       }
     }
   }
@@ -957,229 +963,236 @@ extern "C" __global__ void __launch_bounds__(512) index_copy_3(
   __shared__ __align__(16) int items[3584];
   __shared__ __align__(16) int others[3584];
   __shared__ __align__(16) unsigned char fw_scratch0[128];
-  const bool v450 = bid3 >= n8;
-  const int v451 = bid3 - n8;
-  const int v452 = v451 * 3584;
+  __shared__ __align__(16) unsigned char fw_scratch1[64];
+  const int v452 = bid3 * 3584;
   int var453 = 0;
-  for (int k454 = tid3; k454 < n8; k454 += 512) {
-    const int v455 = __ldg(bases + k454);
-    const int v456 = __ldg(counts + k454);
-    const int v457 = v452 - v455;
-    const int v458 = v457 > 0 ? v457 : 0;
-    const int v459 = v458 + 3583;
-    const int v460 = fw_udiv(v459, 3584);
-    const int v461 = v460 * 3584;
-    const int v462 = (int)((unsigned)v455 + (unsigned)v461);
-    const int v463 = (int)((unsigned)v452 + (unsigned)3584);
-    const bool v464 = v462 < v463;
-    const bool v465 = v461 > 0;
-    const bool v466 = v461 < v456;
+  int var454 = 0;
+  for (int k455 = tid3; k455 < n8; k455 += 512) {
+    const int v456 = __ldg(bases + k455);
+    const int v457 = __ldg(counts + k455);
+    const int v458 = v452 - v456;
+    const int v459 = v458 > 0 ? v458 : 0;
+    const int v460 = v459 + 3583;
+    const int v461 = fw_udiv(v460, 3584);
+    const int v462 = v461 * 3584;
+    const int v463 = (int)((unsigned)v456 + (unsigned)v462);
+    const int v464 = (int)((unsigned)v463 - (unsigned)v452);
+    const bool v465 = v464 < 3584;
+    const bool v466 = v462 < v457;
     const bool v467 = v465 && v466;
-    const bool v468 = v464 && v467;
-    const bool v469 = v450 && v468;
-    const bool v470 = bid3 == k454;
-    const bool v471 = v470 || v469;
-    const bool v472 = n19 > 0;
-    const bool v473 = v456 > 7168;
-    const bool v474 = v472 && v473;
-    const bool v475 = v474 && v471;
-    const int v476 = (int)((unsigned)k454 + (unsigned)1);
-    const int v477 = v475 ? v476 : var453;
-    var453 = v477;
+    const bool v468 = v457 > 3584;
+    const bool v469 = v467 && v468;
+    const bool v470 = v462 == 0;
+    const bool v471 = !v470;
+    const bool v472 = v469 && v470;
+    const int v473 = (int)((unsigned)k455 + (unsigned)1);
+    const int v474 = v472 ? v473 : var453;
+    var453 = v474;
+    const bool v475 = v469 && v471;
+    const int v476 = v475 ? v473 : var454;
+    var454 = v476;
   }
-  const int v479 = var453;
-  const int total478 = fw_sum_i32_512x1(v479, fw_scratch0);
-  const bool v480 = total478 > 0;
-  if (v480) {
-    const int v481 = total478 + (-1);
-    const int v482 = __ldg(bases + v481);
-    const int v483 = __ldg(counts + v481);
-    const int v484 = v452 - v482;
-    const int v485 = v484 > 0 ? v484 : 0;
-    const int v486 = v485 + 3583;
-    const int v487 = fw_udiv(v486, 3584);
-    const int v488 = v487 * 3584;
-    const int v489 = v450 ? v488 : 0;
-    const int v490 = v481 * n11;
-    const bool v491 = n18 > 1;
-    const int v492 = v481 * n18;
-    const int v493 = bid3 * n18;
-    #pragma unroll
-    for (int k494 = 0; k494 < 7; ++k494) {
-      held[k494] = 0;
-    }
-    for (int k495 = 0; k495 < n20; ++k495) {
-      const int v496 = (int)((unsigned)n20 + (unsigned)(-1));
-      const int v497 = (int)((unsigned)v496 - (unsigned)k495);
-      const int v498 = (v497 >= 0 && v497 < 32) ? (int)((unsigned)1 << v497) : (int)0;
+  const int v478 = var453;
+  const int total477 = fw_sum_i32_512x1(v478, fw_scratch0);
+  const int v480 = var454;
+  const int total479 = fw_sum_i32_512x1(v480, fw_scratch1);
+  for (int k481 = 0; k481 < 2; ++k481) {
+    const bool v482 = k481 == 0;
+    const int v483 = v482 ? total477 : total479;
+    const bool v484 = v483 > 0;
+    if (v484) {
+      const int v485 = v483 + (-1);
+      const int v486 = __ldg(bases + v485);
+      const int v487 = __ldg(counts + v485);
+      const int v488 = v485 * n11;
+      const bool v489 = n18 > 1;
+      const int v490 = bid3 * 2;
+      const int v491 = v490 + k481;
+      const int v492 = v491 * n18;
+      const int v493 = v485 * n18;
+      const int v494 = v452 - v486;
+      const int v495 = v494 > 0 ? v494 : 0;
+      const int v496 = v495 + 3583;
+      const int v497 = fw_udiv(v496, 3584);
+      const int v498 = v497 * 3584;
       #pragma unroll
       for (int k499 = 0; k499 < 7; ++k499) {
-        const int v500 = (int)((unsigned)k499 * (unsigned)512);
-        const int v501 = (int)((unsigned)v500 + (unsigned)tid3);
-        const int v502 = (int)((unsigned)v489 + (unsigned)v501);
-        const int v503 = held[k499];
-        const int v504 = v503 + v498;
-        const bool v505 = v504 < n11;
-        const int v506 = v490 + v504;
-        const int v507 = v505 ? __ldg(before + v506) : 0;
-        const bool v508 = v507 <= v502;
-        const bool v509 = v505 && v508;
-        const int v510 = v509 ? v504 : v503;
-        held[k499] = v510;
+        held[k499] = 0;
       }
-    }
-    #pragma unroll
-    for (int k511 = 0; k511 < 7; ++k511) {
-      const int v512 = k511 * 512;
-      const int v513 = v512 + tid3;
-      const int v514 = v489 + v513;
-      const bool v515 = v514 < v483;
-      const int v516 = held[k511];
-      const int v517 = v490 + v516;
-      const int v518 = v516 * 3584;
-      const int v519 = v515 ? __ldg(before + v517) : 0;
-      const int v520 = v514 - v519;
-      const int v521 = v515 ? __ldg(first + v517) : 0;
-      const int v522 = v521 + v520;
-      const int v523 = v518 + v522;
-      const int v524 = v515 ? __ldg(tiles + v523) : 0;
-      const int v525 = v524 & 4095;
-      const int v526 = (int)((unsigned)v524 - (unsigned)v525);
-      const int v527 = (int)((unsigned)v526 + (unsigned)v513);
-      const int v528 = v515 ? v527 : 2147483647;
-      items[v513] = v528;
-      const int v529 = (int)((unsigned)v518 + (unsigned)v525);
-      others[v513] = v529;
-    }
-    __syncthreads();  // the bucket's points are there
-    for (int k530 = 0; k530 < n21; ++k530) {
-      const int v531 = (int)((unsigned)k530 * (unsigned)2);
-      const int v532 = (int)((unsigned)v531 + (unsigned)12);
-      const int v533 = tid3 * 7;
-      long long var534 = 0ll;
-      #pragma unroll
-      for (int k535 = 0; k535 < 7; ++k535) {
-        const int v536 = v533 + k535;
-        const int v537 = items[v536];
-        held[k535] = v537;
-        const int v538 = (int)((v532 >= 0 && v532 < 32) ? v537 >> v532 : (v537 >> 31));
-        const int v539 = v538 & 3;
-        const int v540 = (int)((unsigned)v539 * (unsigned)16);
-        const long long v541 = (long long)v540;
-        const long long v542 = (v541 >= 0 && v541 < 64) ? (long long)((unsigned long long)1ll << v541) : (long long)0;
-        const long long v543 = (long long)((unsigned long long)var534 + (unsigned long long)v542);
-        var534 = v543;
-      }
-      const long long v544 = var534;
-      long long scan545[2];
-      fw_scan_sum_i64_512x1(v544, scan545, fw_scratch0);
-      const long long v546 = scan545[0];
-      const long long v547 = scan545[1];
-      const long long v548 = (long long)((unsigned long long)v547 << 16ll);
-      const long long v549 = (long long)((unsigned long long)v546 + (unsigned long long)v548);
-      const long long v550 = (long long)((unsigned long long)v547 << 32ll);
-      const long long v551 = (long long)((unsigned long long)v549 + (unsigned long long)v550);
-      const long long v552 = (long long)((unsigned long long)v547 << 48ll);
-      const long long v553 = (long long)((unsigned long long)v551 + (unsigned long long)v552);
-      long long var554 = v553;
-      #pragma unroll
-      for (int k555 = 0; k555 < 7; ++k555) {
-        const int v556 = held[k555];
-        const int v557 = (int)((v532 >= 0 && v532 < 32) ? v556 >> v532 : (v556 >> 31));
-        const int v558 = v557 & 3;
-        const int v559 = (int)((unsigned)v558 * (unsigned)16);
-        const long long v560 = (long long)v559;
-        const long long v561 = (long long)((v560 >= 0 && v560 < 64) ? var554 >> v560 : (var554 >> 63));
-        const long long v562 = v561 & 65535ll;
-        const int v563 = (int)v562;
-        items[v563] = v556;
-        const long long v564 = (v560 >= 0 && v560 < 64) ? (long long)((unsigned long long)1ll << v560) : (long long)0;
-        const long long v565 = (long long)((unsigned long long)var554 + (unsigned long long)v564);
-        var554 = v565;
-      }
-      __syncthreads();  // the items are sorted by two more bits
-    }
-    const int v566 = fw_udiv(v482, 3584);
-    const int v567 = n8 + v566;
-    const int v568 = fw_udiv(v489, 3584);
-    const int v569 = v483 + 3583;
-    const int v570 = fw_udiv(v569, 3584);
-    const int v571 = v491 ? v570 : 0;
-    int var572 = v482;
-    for (int k573 = 0; k573 < n18; k573 += 512) {
-      const int v574 = k573 + tid3;
-      const bool v575 = v574 < n18;
-      const int v576 = v492 + v574;
-      const int v577 = v491 ? 0 : v489;
-      int var578 = v577;
-      int var579 = 0;
-      for (int k580 = 0; k580 < v571; ++k580) {
-        const bool v581 = k580 > 0;
-        const int v582 = v567 + k580;
-        const int v583 = v581 ? v582 : v481;
-        const int v584 = v583 * n18;
-        const int v585 = v584 + v574;
-        const int v586 = v575 ? __ldg(crowd_counts + v585) : 0;
-        const int v587 = (int)((unsigned)var579 + (unsigned)v586);
-        var579 = v587;
-        const bool v588 = k580 < v568;
-        const int v589 = v588 ? v586 : 0;
-        const int v590 = (int)((unsigned)var578 + (unsigned)v589);
-        var578 = v590;
-      }
-      const int v591 = var579;
-      __syncthreads();  // all have read the results of the collective before
-      int scan592[2];
-      fw_scan_sum_i32_512x1(v591, scan592, fw_scratch0);
-      const int v593 = scan592[0];
-      const int v594 = scan592[1];
-      const int v595 = (int)((unsigned)var572 + (unsigned)v593);
-      if (v575) {
-        const int v596 = (int)((unsigned)v595 + (unsigned)var578);
-        const int v597 = (int)((unsigned)v574 * (unsigned)4096);
-        int var598 = 0;
-        for (int k599 = 0; k599 < 12; ++k599) {
-          const int v600 = (int)((k599 >= 0 && k599 < 32) ? 2048 >> k599 : (2048 >> 31));
-          const int v601 = var598 + v600;
-          const bool v602 = v601 <= 3584;
-          const int v603 = v601 + (-1);
-          const int v604 = v602 ? items[v603] : 0;
-          const bool v605 = v604 < v597;
-          const bool v606 = v602 && v605;
-          const int v607 = v606 ? v601 : var598;
-          var598 = v607;
-        }
-        const int v608 = var598;
-        const int v609 = (int)((unsigned)v596 - (unsigned)v608);
-        const int v610 = v493 + v574;
-        go_on[v610] = v609;
-        const bool v611 = v489 == 0;
-        const bool v612 = v576 <= n22;
-        const bool v613 = v611 && v612;
-        if (v613) {
-          start[v576] = v595;
+      for (int k500 = 0; k500 < n20; ++k500) {
+        const int v501 = (int)((unsigned)n20 + (unsigned)(-1));
+        const int v502 = (int)((unsigned)v501 - (unsigned)k500);
+        const int v503 = (v502 >= 0 && v502 < 32) ? (int)((unsigned)1 << v502) : (int)0;
+        #pragma unroll
+        for (int k504 = 0; k504 < 7; ++k504) {
+          const int v505 = (int)((unsigned)k504 * (unsigned)512);
+          const int v506 = (int)((unsigned)v505 + (unsigned)tid3);
+          const int v507 = (int)((unsigned)v498 + (unsigned)v506);
+          const int v508 = held[k504];
+          const int v509 = v508 + v503;
+          const bool v510 = v509 < n11;
+          const int v511 = v488 + v509;
+          const int v512 = v510 ? __ldg(before + v511) : 0;
+          const bool v513 = v512 <= v507;
+          const bool v514 = v510 && v513;
+          const int v515 = v514 ? v509 : v508;
+          held[k504] = v515;
         }
       }
-      const int v614 = (int)((unsigned)var572 + (unsigned)v594);
-      var572 = v614;
-    }
-    __syncthreads();  // where each row goes on is known
-    #pragma unroll
-    for (int k615 = 0; k615 < 7; ++k615) {
-      const int v616 = k615 * 512;
-      const int v617 = v616 + tid3;
-      const int v618 = (int)((unsigned)v489 + (unsigned)v617);
-      const bool v619 = v618 < v483;
-      if (v619) {
-        const int v620 = items[v617];
-        const int v621 = v620 & 4095;
-        const int v622 = fw_udiv(v620, 4096);
-        const int v623 = v493 + v622;
-        const int v624 = go_on[v623];
-        const int v625 = v624 + v617;
-        const int v626 = others[v621];
-        order[v625] = v626;
+      #pragma unroll
+      for (int k516 = 0; k516 < 7; ++k516) {
+        const int v517 = k516 * 512;
+        const int v518 = v517 + tid3;
+        const int v519 = v498 + v518;
+        const bool v520 = v519 < v487;
+        const int v521 = held[k516];
+        const int v522 = v488 + v521;
+        const int v523 = v521 * 3584;
+        const int v524 = v520 ? __ldg(before + v522) : 0;
+        const int v525 = v519 - v524;
+        const int v526 = v520 ? __ldg(first + v522) : 0;
+        const int v527 = v526 + v525;
+        const int v528 = v523 + v527;
+        const int v529 = v520 ? __ldg(tiles + v528) : 0;
+        const int v530 = v529 & 4095;
+        const int v531 = (int)((unsigned)v529 - (unsigned)v530);
+        const int v532 = (int)((unsigned)v531 + (unsigned)v518);
+        const int v533 = v520 ? v532 : 2147483647;
+        items[v518] = v533;
+        const int v534 = (int)((unsigned)v523 + (unsigned)v530);
+        others[v518] = v534;
       }
+      __syncthreads();  // the bucket's points are there
+      for (int k535 = 0; k535 < n21; ++k535) {
+        const int v536 = (int)((unsigned)k535 * (unsigned)2);
+        const int v537 = (int)((unsigned)v536 + (unsigned)12);
+        const int v538 = tid3 * 7;
+        long long var539 = 0ll;
+        #pragma unroll
+        for (int k540 = 0; k540 < 7; ++k540) {
+          const int v541 = v538 + k540;
+          const int v542 = items[v541];
+          held[k540] = v542;
+          const int v543 = (int)((v537 >= 0 && v537 < 32) ? v542 >> v537 : (v542 >> 31));
+          const int v544 = v543 & 3;
+          const int v545 = (int)((unsigned)v544 * (unsigned)16);
+          const long long v546 = (long long)v545;
+          const long long v547 = (v546 >= 0 && v546 < 64) ? (long long)((unsigned long long)1ll << v546) : (long long)0;
+          const long long v548 = (long long)((unsigned long long)var539 + (unsigned long long)v547);
+          var539 = v548;
+        }
+        const long long v549 = var539;
+        long long scan550[2];
+        fw_scan_sum_i64_512x1(v549, scan550, fw_scratch0);
+        const long long v551 = scan550[0];
+        const long long v552 = scan550[1];
+        const long long v553 = (long long)((unsigned long long)v552 << 16ll);
+        const long long v554 = (long long)((unsigned long long)v551 + (unsigned long long)v553);
+        const long long v555 = (long long)((unsigned long long)v552 << 32ll);
+        const long long v556 = (long long)((unsigned long long)v554 + (unsigned long long)v555);
+        const long long v557 = (long long)((unsigned long long)v552 << 48ll);
+        const long long v558 = (long long)((unsigned long long)v556 + (unsigned long long)v557);
+        long long var559 = v558;
+        #pragma unroll
+        for (int k560 = 0; k560 < 7; ++k560) {
+          const int v561 = held[k560];
+          const int v562 = (int)((v537 >= 0 && v537 < 32) ? v561 >> v537 : (v561 >> 31));
+          const int v563 = v562 & 3;
+          const int v564 = (int)((unsigned)v563 * (unsigned)16);
+          const long long v565 = (long long)v564;
+          const long long v566 = (long long)((v565 >= 0 && v565 < 64) ? var559 >> v565 : (var559 >> 63));
+          const long long v567 = v566 & 65535ll;
+          const int v568 = (int)v567;
+          items[v568] = v561;
+          const long long v569 = (v565 >= 0 && v565 < 64) ? (long long)((unsigned long long)1ll << v565) : (long long)0;
+          const long long v570 = (long long)((unsigned long long)var559 + (unsigned long long)v569);
+          var559 = v570;
+        }
+        __syncthreads();  // the items are sorted by two more bits
+      }
+      const int v571 = fw_udiv(v486, 3584);
+      const int v572 = fw_udiv(v498, 3584);
+      const int v573 = v487 + 3583;
+      const int v574 = fw_udiv(v573, 3584);
+      const int v575 = v489 ? v574 : 0;
+      int var576 = v486;
+      for (int k577 = 0; k577 < n18; k577 += 512) {
+        const int v578 = k577 + tid3;
+        const bool v579 = v578 < n18;
+        const int v580 = v493 + v578;
+        const int v581 = v489 ? 0 : v498;
+        int var582 = v581;
+        int var583 = 0;
+        for (int k584 = 0; k584 < v575; ++k584) {
+          const int v585 = k584 < 1 ? k584 : 1;
+          const int v586 = v571 + k584;
+          const int v587 = v586 * 2;
+          const int v588 = v587 + v585;
+          const int v589 = v588 * n18;
+          const int v590 = v589 + v578;
+          const int v591 = v579 ? __ldg(crowd_counts + v590) : 0;
+          const int v592 = (int)((unsigned)var583 + (unsigned)v591);
+          var583 = v592;
+          const bool v593 = k584 < v572;
+          const int v594 = v593 ? v591 : 0;
+          const int v595 = (int)((unsigned)var582 + (unsigned)v594);
+          var582 = v595;
+        }
+        const int v596 = var583;
+        __syncthreads();  // all have read the results of the collective before
+        int scan597[2];
+        fw_scan_sum_i32_512x1(v596, scan597, fw_scratch0);
+        const int v598 = scan597[0];
+        const int v599 = scan597[1];
+        const int v600 = (int)((unsigned)var576 + (unsigned)v598);
+        if (v579) {
+          const int v601 = (int)((unsigned)v600 + (unsigned)var582);
+          const int v602 = (int)((unsigned)v578 * (unsigned)4096);
+          int var603 = 0;
+          for (int k604 = 0; k604 < 12; ++k604) {
+            const int v605 = (int)((k604 >= 0 && k604 < 32) ? 2048 >> k604 : (2048 >> 31));
+            const int v606 = var603 + v605;
+            const bool v607 = v606 <= 3584;
+            const int v608 = v606 + (-1);
+            const int v609 = v607 ? items[v608] : 0;
+            const bool v610 = v609 < v602;
+            const bool v611 = v607 && v610;
+            const int v612 = v611 ? v606 : var603;
+            var603 = v612;
+          }
+          const int v613 = var603;
+          const int v614 = (int)((unsigned)v601 - (unsigned)v613);
+          const int v615 = v492 + v578;
+          go_on[v615] = v614;
+          const bool v616 = v498 == 0;
+          const bool v617 = v580 <= n22;
+          const bool v618 = v616 && v617;
+          if (v618) {
+            start[v580] = v600;
+          }
+        }
+        const int v619 = (int)((unsigned)var576 + (unsigned)v599);
+        var576 = v619;
+      }
+      __syncthreads();  // where each row goes on is known
+      #pragma unroll
+      for (int k620 = 0; k620 < 7; ++k620) {
+        const int v621 = k620 * 512;
+        const int v622 = v621 + tid3;
+        const int v623 = (int)((unsigned)v498 + (unsigned)v622);
+        const bool v624 = v623 < v487;
+        if (v624) {
+          const int v625 = items[v622];
+          const int v626 = v625 & 4095;
+          const int v627 = fw_udiv(v625, 4096);
+          const int v628 = v492 + v627;
+          const int v629 = go_on[v628];
+          const int v630 = v629 + v622;
+          const int v631 = others[v626];
+          order[v630] = v631;
+        }
+      }
+      __syncthreads();  // the items may be replaced
     }
   }
 }
@@ -1233,60 +1246,60 @@ extern "C" __global__ void __launch_bounds__(128) index_copy_4(
     int* __restrict__ crowd_counts) {
   const int bid4 = blockIdx.x;
   const int tid4 = threadIdx.x;
-  const int v627 = fw_udiv(tid4, 32);
-  const int v628 = v627 * 32;
-  const int v629 = tid4 - v628;
-  const int v630 = fw_udiv(bid4, n26);
-  const int v631 = v630 * n26;
-  const int v632 = bid4 - v631;
+  const int v632 = fw_udiv(tid4, 32);
   const int v633 = v632 * 32;
-  const int v634 = v633 + v629;
-  const int v635 = n27 + (-1);
-  const int v636 = v634 < v635 ? v634 : v635;
-  const bool v637 = v634 < n27;
-  const int v638 = v630 * 4;
-  const int v639 = v638 + v627;
-  const bool v640 = v639 < n28;
-  const int v641 = n28 + (-1);
-  const int v642 = v639 < v641 ? v639 : v641;
-  const int v643 = __ldg(start + v642);
-  const int v644 = v642 + 1;
-  const int v645 = __ldg(start + v644);
-  const int v646 = v636 * 4;
-  const int v647 = v642 * n29;
-  const int v648 = v647 + v646;
-  float v649[4];
-  fw_load_f32x4_ldg(in2 + v648, v649);
-  float acc650[4];
+  const int v634 = tid4 - v633;
+  const int v635 = fw_udiv(bid4, n26);
+  const int v636 = v635 * n26;
+  const int v637 = bid4 - v636;
+  const int v638 = v637 * 32;
+  const int v639 = v638 + v634;
+  const int v640 = n27 + (-1);
+  const int v641 = v639 < v640 ? v639 : v640;
+  const bool v642 = v639 < n27;
+  const int v643 = v635 * 4;
+  const int v644 = v643 + v632;
+  const bool v645 = v644 < n28;
+  const int v646 = n28 + (-1);
+  const int v647 = v644 < v646 ? v644 : v646;
+  const int v648 = __ldg(start + v647);
+  const int v649 = v647 + 1;
+  const int v650 = __ldg(start + v649);
+  const int v651 = v641 * 4;
+  const int v652 = v647 * n29;
+  const int v653 = v652 + v651;
+  float v654[4];
+  fw_load_f32x4_ldg(in2 + v653, v654);
+  float acc655[4];
   #pragma unroll
   for (int l = 0; l < 4; ++l) {
-    acc650[l] = v649[l];
+    acc655[l] = v654[l];
   }
-  const bool v651 = v643 < v645;
-  if (v651) {
-    const int v652 = v645 + (-1);
-    const int v653 = __ldg(order + v652);
-    const int v654 = v636 * 4;
-    const int v655 = v653 * n30;
-    const int v656 = v655 + v654;
-    float v657[4];
-    fw_load_f32x4_ldg(in1 + v656, v657);
+  const bool v656 = v648 < v650;
+  if (v656) {
+    const int v657 = v650 + (-1);
+    const int v658 = __ldg(order + v657);
+    const int v659 = v641 * 4;
+    const int v660 = v658 * n30;
+    const int v661 = v660 + v659;
+    float v662[4];
+    fw_load_f32x4_ldg(in1 + v661, v662);
     #pragma unroll
     for (int l = 0; l < 4; ++l) {
-      acc650[l] = v657[l];
+      acc655[l] = v662[l];
     }
   }
-  const int v658 = v636 * 4;
-  float v660[4];
+  const int v663 = v641 * 4;
+  float v665[4];
   #pragma unroll
   for (int l = 0; l < 4; ++l) {
-    const float v659 = acc650[l];
-    v660[l] = fw_max(v659, 0.0f);
+    const float v664 = acc655[l];
+    v665[l] = fw_max(v664, 0.0f);
   }
-  const int v661 = v642 * n31;
-  const int v662 = v661 + v658;
-  const bool v663 = v640 && v637;
-  if (v663) {
-    fw_store_f32x4(out3 + v662, v660);
+  const int v666 = v647 * n31;
+  const int v667 = v666 + v663;
+  const bool v668 = v645 && v642;
+  if (v668) {
+    fw_store_f32x4(out3 + v667, v665);
   }
 }

@@ -142,6 +142,8 @@ extern "C" __global__ void __launch_bounds__(512) scatter_add_0(
     int n36,
     int n37,
     int n38,
+    int n39,
+    int n40,
     int* __restrict__ order,
     int* __restrict__ start,
     int* __restrict__ first,
@@ -330,6 +332,8 @@ extern "C" __global__ void __launch_bounds__(512) scatter_add_1(
     int n36,
     int n37,
     int n38,
+    int n39,
+    int n40,
     int* __restrict__ order,
     int* __restrict__ start,
     int* __restrict__ first,
@@ -392,268 +396,267 @@ extern "C" __global__ void __launch_bounds__(512) scatter_add_1(
   const bool v120 = n21 > 1;
   const bool v121 = v119 && v120;
   const int v122 = bid1 * n21;
-  const int v123 = v121 ? 0 : 1;
-  const bool v124 = n22 > 0;
-  const bool v125 = total114 > 7168;
-  const bool v126 = v124 && v125;
-  const int v127 = v126 ? 2 : v123;
-  for (int k128 = v127; k128 < 2; ++k128) {
-    const bool v129 = k128 == 0;
-    const bool v130 = !v129;
-    if (v129) {
-      for (int k131 = tid1; k131 < n21; k131 += 512) {
-        const int v132 = v122 + k131;
-        go_on[v132] = 0;
+  const bool v123 = n22 > 0;
+  const bool v124 = v119 && v123;
+  const int v125 = v121 ? 0 : 1;
+  const int v126 = v124 ? 2 : v125;
+  for (int k127 = v126; k127 < 2; ++k127) {
+    const bool v128 = k127 == 0;
+    const bool v129 = !v128;
+    if (v128) {
+      for (int k130 = tid1; k130 < n21; k130 += 512) {
+        const int v131 = v122 + k130;
+        go_on[v131] = 0;
       }
     }
-    const int v133 = total114 > 1 ? total114 : 1;
-    for (int k134 = 0; k134 < v133; k134 += 3584) {
+    const int v132 = total114 > 1 ? total114 : 1;
+    for (int k133 = 0; k133 < v132; k133 += 3584) {
       #pragma unroll
-      for (int k135 = 0; k135 < 7; ++k135) {
-        held[k135] = 0;
+      for (int k134 = 0; k134 < 7; ++k134) {
+        held[k134] = 0;
       }
-      for (int k136 = 0; k136 < n23; ++k136) {
-        const int v137 = (int)((unsigned)n23 + (unsigned)(-1));
-        const int v138 = (int)((unsigned)v137 - (unsigned)k136);
-        const int v139 = (v138 >= 0 && v138 < 32) ? (int)((unsigned)1 << v138) : (int)0;
+      for (int k135 = 0; k135 < n23; ++k135) {
+        const int v136 = (int)((unsigned)n23 + (unsigned)(-1));
+        const int v137 = (int)((unsigned)v136 - (unsigned)k135);
+        const int v138 = (v137 >= 0 && v137 < 32) ? (int)((unsigned)1 << v137) : (int)0;
         #pragma unroll
-        for (int k140 = 0; k140 < 7; ++k140) {
-          const int v141 = (int)((unsigned)k140 * (unsigned)512);
-          const int v142 = (int)((unsigned)v141 + (unsigned)tid1);
-          const int v143 = (int)((unsigned)k134 + (unsigned)v142);
-          const int v144 = held[k140];
-          const int v145 = v144 + v139;
-          const bool v146 = v145 < n14;
-          const int v147 = v94 + v145;
-          const int v148 = v146 ? before[v147] : 0;
-          const bool v149 = v148 <= v143;
-          const bool v150 = v146 && v149;
-          const int v151 = v150 ? v145 : v144;
-          held[k140] = v151;
+        for (int k139 = 0; k139 < 7; ++k139) {
+          const int v140 = (int)((unsigned)k139 * (unsigned)512);
+          const int v141 = (int)((unsigned)v140 + (unsigned)tid1);
+          const int v142 = (int)((unsigned)k133 + (unsigned)v141);
+          const int v143 = held[k139];
+          const int v144 = v143 + v138;
+          const bool v145 = v144 < n14;
+          const int v146 = v94 + v144;
+          const int v147 = v145 ? before[v146] : 0;
+          const bool v148 = v147 <= v142;
+          const bool v149 = v145 && v148;
+          const int v150 = v149 ? v144 : v143;
+          held[k139] = v150;
         }
       }
       #pragma unroll
-      for (int k152 = 0; k152 < 7; ++k152) {
-        const int v153 = k152 * 512;
-        const int v154 = v153 + tid1;
-        const int v155 = k134 + v154;
-        const bool v156 = v155 < total114;
-        const int v157 = held[k152];
-        const int v158 = v94 + v157;
-        const int v159 = v157 * 3584;
-        const int v160 = v156 ? before[v158] : 0;
-        const int v161 = v155 - v160;
-        const int v162 = v156 ? __ldg(first + v158) : 0;
-        const int v163 = v162 + v161;
-        const int v164 = v159 + v163;
-        const int v165 = v156 ? __ldg(tiles + v164) : 0;
-        const int v166 = v165 & 4095;
-        const int v167 = (int)((unsigned)v165 - (unsigned)v166);
-        const int v168 = (int)((unsigned)v167 + (unsigned)v154);
-        const int v169 = v156 ? v168 : 2147483647;
-        items[v154] = v169;
-        const int v170 = (int)((unsigned)v159 + (unsigned)v166);
-        others[v154] = v170;
+      for (int k151 = 0; k151 < 7; ++k151) {
+        const int v152 = k151 * 512;
+        const int v153 = v152 + tid1;
+        const int v154 = k133 + v153;
+        const bool v155 = v154 < total114;
+        const int v156 = held[k151];
+        const int v157 = v94 + v156;
+        const int v158 = v156 * 3584;
+        const int v159 = v155 ? before[v157] : 0;
+        const int v160 = v154 - v159;
+        const int v161 = v155 ? __ldg(first + v157) : 0;
+        const int v162 = v161 + v160;
+        const int v163 = v158 + v162;
+        const int v164 = v155 ? __ldg(tiles + v163) : 0;
+        const int v165 = v164 & 4095;
+        const int v166 = (int)((unsigned)v164 - (unsigned)v165);
+        const int v167 = (int)((unsigned)v166 + (unsigned)v153);
+        const int v168 = v155 ? v167 : 2147483647;
+        items[v153] = v168;
+        const int v169 = (int)((unsigned)v158 + (unsigned)v165);
+        others[v153] = v169;
       }
       __syncthreads();  // the bucket's points are there
-      for (int k171 = 0; k171 < n24; ++k171) {
-        const int v172 = (int)((unsigned)k171 * (unsigned)2);
-        const int v173 = (int)((unsigned)v172 + (unsigned)12);
-        const int v174 = tid1 * 7;
-        long long var175 = 0ll;
+      for (int k170 = 0; k170 < n24; ++k170) {
+        const int v171 = (int)((unsigned)k170 * (unsigned)2);
+        const int v172 = (int)((unsigned)v171 + (unsigned)12);
+        const int v173 = tid1 * 7;
+        long long var174 = 0ll;
         #pragma unroll
-        for (int k176 = 0; k176 < 7; ++k176) {
-          const int v177 = v174 + k176;
-          const int v178 = items[v177];
-          held[k176] = v178;
-          const int v179 = (int)((v173 >= 0 && v173 < 32) ? v178 >> v173 : (v178 >> 31));
-          const int v180 = v179 & 3;
-          const int v181 = (int)((unsigned)v180 * (unsigned)16);
-          const long long v182 = (long long)v181;
-          const long long v183 = (v182 >= 0 && v182 < 64) ? (long long)((unsigned long long)1ll << v182) : (long long)0;
-          const long long v184 = (long long)((unsigned long long)var175 + (unsigned long long)v183);
-          var175 = v184;
+        for (int k175 = 0; k175 < 7; ++k175) {
+          const int v176 = v173 + k175;
+          const int v177 = items[v176];
+          held[k175] = v177;
+          const int v178 = (int)((v172 >= 0 && v172 < 32) ? v177 >> v172 : (v177 >> 31));
+          const int v179 = v178 & 3;
+          const int v180 = (int)((unsigned)v179 * (unsigned)16);
+          const long long v181 = (long long)v180;
+          const long long v182 = (v181 >= 0 && v181 < 64) ? (long long)((unsigned long long)1ll << v181) : (long long)0;
+          const long long v183 = (long long)((unsigned long long)var174 + (unsigned long long)v182);
+          var174 = v183;
         }
-        const long long v185 = var175;
-        long long scan186[2];
-        fw_scan_sum_i64_512x1(v185, scan186, fw_scratch0);
-        const long long v187 = scan186[0];
-        const long long v188 = scan186[1];
-        const long long v189 = (long long)((unsigned long long)v188 << 16ll);
-        const long long v190 = (long long)((unsigned long long)v187 + (unsigned long long)v189);
-        const long long v191 = (long long)((unsigned long long)v188 << 32ll);
-        const long long v192 = (long long)((unsigned long long)v190 + (unsigned long long)v191);
-        const long long v193 = (long long)((unsigned long long)v188 << 48ll);
-        const long long v194 = (long long)((unsigned long long)v192 + (unsigned long long)v193);
-        long long var195 = v194;
+        const long long v184 = var174;
+        long long scan185[2];
+        fw_scan_sum_i64_512x1(v184, scan185, fw_scratch0);
+        const long long v186 = scan185[0];
+        const long long v187 = scan185[1];
+        const long long v188 = (long long)((unsigned long long)v187 << 16ll);
+        const long long v189 = (long long)((unsigned long long)v186 + (unsigned long long)v188);
+        const long long v190 = (long long)((unsigned long long)v187 << 32ll);
+        const long long v191 = (long long)((unsigned long long)v189 + (unsigned long long)v190);
+        const long long v192 = (long long)((unsigned long long)v187 << 48ll);
+        const long long v193 = (long long)((unsigned long long)v191 + (unsigned long long)v192);
+        long long var194 = v193;
         #pragma unroll
-        for (int k196 = 0; k196 < 7; ++k196) {
-          const int v197 = held[k196];
-          const int v198 = (int)((v173 >= 0 && v173 < 32) ? v197 >> v173 : (v197 >> 31));
-          const int v199 = v198 & 3;
-          const int v200 = (int)((unsigned)v199 * (unsigned)16);
-          const long long v201 = (long long)v200;
-          const long long v202 = (long long)((v201 >= 0 && v201 < 64) ? var195 >> v201 : (var195 >> 63));
-          const long long v203 = v202 & 65535ll;
-          const int v204 = (int)v203;
-          items[v204] = v197;
-          const long long v205 = (v201 >= 0 && v201 < 64) ? (long long)((unsigned long long)1ll << v201) : (long long)0;
-          const long long v206 = (long long)((unsigned long long)var195 + (unsigned long long)v205);
-          var195 = v206;
+        for (int k195 = 0; k195 < 7; ++k195) {
+          const int v196 = held[k195];
+          const int v197 = (int)((v172 >= 0 && v172 < 32) ? v196 >> v172 : (v196 >> 31));
+          const int v198 = v197 & 3;
+          const int v199 = (int)((unsigned)v198 * (unsigned)16);
+          const long long v200 = (long long)v199;
+          const long long v201 = (long long)((v200 >= 0 && v200 < 64) ? var194 >> v200 : (var194 >> 63));
+          const long long v202 = v201 & 65535ll;
+          const int v203 = (int)v202;
+          items[v203] = v196;
+          const long long v204 = (v200 >= 0 && v200 < 64) ? (long long)((unsigned long long)1ll << v200) : (long long)0;
+          const long long v205 = (long long)((unsigned long long)var194 + (unsigned long long)v204);
+          var194 = v205;
         }
         __syncthreads();  // the items are sorted by two more bits
       }
-      if (v129) {
-        for (int k207 = tid1; k207 < n21; k207 += 512) {
-          const int v208 = v122 + k207;
-          const int v209 = go_on[v208];
-          const int v210 = (int)((unsigned)k207 * (unsigned)4096);
-          int var211 = 0;
-          for (int k212 = 0; k212 < 12; ++k212) {
-            const int v213 = (int)((k212 >= 0 && k212 < 32) ? 2048 >> k212 : (2048 >> 31));
-            const int v214 = var211 + v213;
-            const bool v215 = v214 <= 3584;
-            const int v216 = v214 + (-1);
-            const int v217 = v215 ? items[v216] : 0;
-            const bool v218 = v217 < v210;
-            const bool v219 = v215 && v218;
-            const int v220 = v219 ? v214 : var211;
-            var211 = v220;
+      if (v128) {
+        for (int k206 = tid1; k206 < n21; k206 += 512) {
+          const int v207 = v122 + k206;
+          const int v208 = go_on[v207];
+          const int v209 = (int)((unsigned)k206 * (unsigned)4096);
+          int var210 = 0;
+          for (int k211 = 0; k211 < 12; ++k211) {
+            const int v212 = (int)((k211 >= 0 && k211 < 32) ? 2048 >> k211 : (2048 >> 31));
+            const int v213 = var210 + v212;
+            const bool v214 = v213 <= 3584;
+            const int v215 = v213 + (-1);
+            const int v216 = v214 ? items[v215] : 0;
+            const bool v217 = v216 < v209;
+            const bool v218 = v214 && v217;
+            const int v219 = v218 ? v213 : var210;
+            var210 = v219;
           }
-          const int v221 = var211;
-          const int v222 = (int)((unsigned)v209 - (unsigned)v221);
-          go_on[v208] = v222;
-          const int v223 = (int)((unsigned)k207 + (unsigned)1);
-          const int v224 = (int)((unsigned)v223 * (unsigned)4096);
-          int var225 = 0;
-          for (int k226 = 0; k226 < 12; ++k226) {
-            const int v227 = (int)((k226 >= 0 && k226 < 32) ? 2048 >> k226 : (2048 >> 31));
-            const int v228 = var225 + v227;
-            const bool v229 = v228 <= 3584;
-            const int v230 = v228 + (-1);
-            const int v231 = v229 ? items[v230] : 0;
-            const bool v232 = v231 < v224;
-            const bool v233 = v229 && v232;
-            const int v234 = v233 ? v228 : var225;
-            var225 = v234;
+          const int v220 = var210;
+          const int v221 = (int)((unsigned)v208 - (unsigned)v220);
+          go_on[v207] = v221;
+          const int v222 = (int)((unsigned)k206 + (unsigned)1);
+          const int v223 = (int)((unsigned)v222 * (unsigned)4096);
+          int var224 = 0;
+          for (int k225 = 0; k225 < 12; ++k225) {
+            const int v226 = (int)((k225 >= 0 && k225 < 32) ? 2048 >> k225 : (2048 >> 31));
+            const int v227 = var224 + v226;
+            const bool v228 = v227 <= 3584;
+            const int v229 = v227 + (-1);
+            const int v230 = v228 ? items[v229] : 0;
+            const bool v231 = v230 < v223;
+            const bool v232 = v228 && v231;
+            const int v233 = v232 ? v227 : var224;
+            var224 = v233;
           }
-          const int v235 = var225;
-          const int v236 = go_on[v208];
-          const int v237 = (int)((unsigned)v236 + (unsigned)v235);
-          go_on[v208] = v237;
+          const int v234 = var224;
+          const int v235 = go_on[v207];
+          const int v236 = (int)((unsigned)v235 + (unsigned)v234);
+          go_on[v207] = v236;
         }
         __syncthreads();  // the chunk is counted
       }
-      if (v130) {
-        const bool v238 = k134 > 0;
-        const bool v239 = v121 || v238;
-        for (int k240 = tid1; k240 < n21; k240 += 512) {
-          const int v241 = v122 + k240;
-          const int v242 = (int)((unsigned)k240 * (unsigned)4096);
-          int var243 = 0;
-          for (int k244 = 0; k244 < 12; ++k244) {
-            const int v245 = (int)((k244 >= 0 && k244 < 32) ? 2048 >> k244 : (2048 >> 31));
-            const int v246 = var243 + v245;
-            const bool v247 = v246 <= 3584;
-            const int v248 = v246 + (-1);
-            const int v249 = v247 ? items[v248] : 0;
-            const bool v250 = v249 < v242;
-            const bool v251 = v247 && v250;
-            const int v252 = v251 ? v246 : var243;
-            var243 = v252;
+      if (v129) {
+        const bool v237 = k133 > 0;
+        const bool v238 = v121 || v237;
+        for (int k239 = tid1; k239 < n21; k239 += 512) {
+          const int v240 = v122 + k239;
+          const int v241 = (int)((unsigned)k239 * (unsigned)4096);
+          int var242 = 0;
+          for (int k243 = 0; k243 < 12; ++k243) {
+            const int v244 = (int)((k243 >= 0 && k243 < 32) ? 2048 >> k243 : (2048 >> 31));
+            const int v245 = var242 + v244;
+            const bool v246 = v245 <= 3584;
+            const int v247 = v245 + (-1);
+            const int v248 = v246 ? items[v247] : 0;
+            const bool v249 = v248 < v241;
+            const bool v250 = v246 && v249;
+            const int v251 = v250 ? v245 : var242;
+            var242 = v251;
           }
-          const int v253 = var243;
-          const int v254 = (int)((unsigned)total116 + (unsigned)v253);
-          int var255 = v254;
-          if (v239) {
-            const int v256 = go_on[v241];
-            var255 = v256;
+          const int v252 = var242;
+          const int v253 = (int)((unsigned)total116 + (unsigned)v252);
+          int var254 = v253;
+          if (v238) {
+            const int v255 = go_on[v240];
+            var254 = v255;
           }
-          const bool v257 = !v238;
-          const bool v258 = v241 <= n25;
-          const bool v259 = v257 && v258;
-          if (v259) {
-            start[v241] = var255;
+          const bool v256 = !v237;
+          const bool v257 = v240 <= n25;
+          const bool v258 = v256 && v257;
+          if (v258) {
+            start[v240] = var254;
           }
-          int var260 = 0;
-          for (int k261 = 0; k261 < 12; ++k261) {
-            const int v262 = (int)((k261 >= 0 && k261 < 32) ? 2048 >> k261 : (2048 >> 31));
-            const int v263 = var260 + v262;
-            const bool v264 = v263 <= 3584;
-            const int v265 = v263 + (-1);
-            const int v266 = v264 ? items[v265] : 0;
-            const bool v267 = v266 < v242;
-            const bool v268 = v264 && v267;
-            const int v269 = v268 ? v263 : var260;
-            var260 = v269;
+          int var259 = 0;
+          for (int k260 = 0; k260 < 12; ++k260) {
+            const int v261 = (int)((k260 >= 0 && k260 < 32) ? 2048 >> k260 : (2048 >> 31));
+            const int v262 = var259 + v261;
+            const bool v263 = v262 <= 3584;
+            const int v264 = v262 + (-1);
+            const int v265 = v263 ? items[v264] : 0;
+            const bool v266 = v265 < v241;
+            const bool v267 = v263 && v266;
+            const int v268 = v267 ? v262 : var259;
+            var259 = v268;
           }
-          const int v270 = var260;
-          const int v271 = (int)((unsigned)var255 - (unsigned)v270);
-          go_on[v241] = v271;
+          const int v269 = var259;
+          const int v270 = (int)((unsigned)var254 - (unsigned)v269);
+          go_on[v240] = v270;
         }
         __syncthreads();  // where each row goes on is known
         #pragma unroll
-        for (int k272 = 0; k272 < 7; ++k272) {
-          const int v273 = k272 * 512;
-          const int v274 = v273 + tid1;
-          const int v275 = (int)((unsigned)k134 + (unsigned)v274);
-          const bool v276 = v275 < total114;
-          if (v276) {
-            const int v277 = items[v274];
-            const int v278 = v277 & 4095;
-            const int v279 = fw_udiv(v277, 4096);
-            const int v280 = v122 + v279;
-            const int v281 = go_on[v280];
-            const int v282 = v281 + v274;
-            const int v283 = others[v278];
-            order[v282] = v283;
+        for (int k271 = 0; k271 < 7; ++k271) {
+          const int v272 = k271 * 512;
+          const int v273 = v272 + tid1;
+          const int v274 = (int)((unsigned)k133 + (unsigned)v273);
+          const bool v275 = v274 < total114;
+          if (v275) {
+            const int v276 = items[v273];
+            const int v277 = v276 & 4095;
+            const int v278 = fw_udiv(v276, 4096);
+            const int v279 = v122 + v278;
+            const int v280 = go_on[v279];
+            const int v281 = v280 + v273;
+            const int v282 = others[v277];
+            order[v281] = v282;
           }
         }
         if (v119) {
           __syncthreads();  // the chunk is written
-          for (int k284 = tid1; k284 < n21; k284 += 512) {
-            const int v285 = v122 + k284;
-            const int v286 = (int)((unsigned)k284 + (unsigned)1);
-            const int v287 = (int)((unsigned)v286 * (unsigned)4096);
-            int var288 = 0;
-            for (int k289 = 0; k289 < 12; ++k289) {
-              const int v290 = (int)((k289 >= 0 && k289 < 32) ? 2048 >> k289 : (2048 >> 31));
-              const int v291 = var288 + v290;
-              const bool v292 = v291 <= 3584;
-              const int v293 = v291 + (-1);
-              const int v294 = v292 ? items[v293] : 0;
-              const bool v295 = v294 < v287;
-              const bool v296 = v292 && v295;
-              const int v297 = v296 ? v291 : var288;
-              var288 = v297;
+          for (int k283 = tid1; k283 < n21; k283 += 512) {
+            const int v284 = v122 + k283;
+            const int v285 = (int)((unsigned)k283 + (unsigned)1);
+            const int v286 = (int)((unsigned)v285 * (unsigned)4096);
+            int var287 = 0;
+            for (int k288 = 0; k288 < 12; ++k288) {
+              const int v289 = (int)((k288 >= 0 && k288 < 32) ? 2048 >> k288 : (2048 >> 31));
+              const int v290 = var287 + v289;
+              const bool v291 = v290 <= 3584;
+              const int v292 = v290 + (-1);
+              const int v293 = v291 ? items[v292] : 0;
+              const bool v294 = v293 < v286;
+              const bool v295 = v291 && v294;
+              const int v296 = v295 ? v290 : var287;
+              var287 = v296;
             }
-            const int v298 = var288;
-            const int v299 = go_on[v285];
-            const int v300 = (int)((unsigned)v299 + (unsigned)v298);
-            go_on[v285] = v300;
+            const int v297 = var287;
+            const int v298 = go_on[v284];
+            const int v299 = (int)((unsigned)v298 + (unsigned)v297);
+            go_on[v284] = v299;
           }
           __syncthreads();  // the items may be replaced
         }
       }
     }
-    if (v129) {
-      int var301 = total116;
-      for (int k302 = 0; k302 < n21; k302 += 512) {
-        const int v303 = k302 + tid1;
-        const bool v304 = v303 < n21;
-        const int v305 = v122 + v303;
-        const int v306 = v304 ? go_on[v305] : 0;
+    if (v128) {
+      int var300 = total116;
+      for (int k301 = 0; k301 < n21; k301 += 512) {
+        const int v302 = k301 + tid1;
+        const bool v303 = v302 < n21;
+        const int v304 = v122 + v302;
+        const int v305 = v303 ? go_on[v304] : 0;
         __syncthreads();  // all have read the results of the collective before
-        int scan307[2];
-        fw_scan_sum_i32_512x1(v306, scan307, fw_scratch0);
-        const int v308 = scan307[0];
-        const int v309 = scan307[1];
-        if (v304) {
-          const int v310 = (int)((unsigned)var301 + (unsigned)v308);
-          go_on[v305] = v310;
+        int scan306[2];
+        fw_scan_sum_i32_512x1(v305, scan306, fw_scratch0);
+        const int v307 = scan306[0];
+        const int v308 = scan306[1];
+        if (v303) {
+          const int v309 = (int)((unsigned)var300 + (unsigned)v307);
+          go_on[v304] = v309;
         }
-        const int v311 = (int)((unsigned)var301 + (unsigned)v309);
-        var301 = v311;
+        const int v310 = (int)((unsigned)var300 + (unsigned)v308);
+        var300 = v310;
       }
     }
   }
@@ -704,6 +707,8 @@ extern "C" __global__ void __launch_bounds__(512) scatter_add_2(
     int n36,
     int n37,
     int n38,
+    int n39,
+    int n40,
     int* __restrict__ order,
     int* __restrict__ start,
     int* __restrict__ first,
@@ -720,183 +725,190 @@ extern "C" __global__ void __launch_bounds__(512) scatter_add_2(
   __shared__ __align__(16) int items[3584];
   __shared__ __align__(16) int others[3584];
   __shared__ __align__(16) unsigned char fw_scratch0[128];
-  const bool v312 = bid2 >= n8;
-  const int v313 = bid2 - n8;
-  const int v314 = v313 * 3584;
-  int var315 = 0;
-  for (int k316 = tid2; k316 < n8; k316 += 512) {
-    const int v317 = __ldg(bases + k316);
-    const int v318 = __ldg(counts + k316);
-    const int v319 = v314 - v317;
-    const int v320 = v319 > 0 ? v319 : 0;
-    const int v321 = v320 + 3583;
-    const int v322 = fw_udiv(v321, 3584);
-    const int v323 = v322 * 3584;
-    const int v324 = (int)((unsigned)v317 + (unsigned)v323);
-    const int v325 = (int)((unsigned)v314 + (unsigned)3584);
-    const bool v326 = v324 < v325;
-    const bool v327 = v323 > 0;
-    const bool v328 = v323 < v318;
-    const bool v329 = v327 && v328;
-    const bool v330 = v326 && v329;
-    const bool v331 = v312 && v330;
-    const bool v332 = bid2 == k316;
-    const bool v333 = v332 || v331;
-    const bool v334 = n22 > 0;
-    const bool v335 = v318 > 7168;
-    const bool v336 = v334 && v335;
-    const bool v337 = v336 && v333;
-    const int v338 = (int)((unsigned)k316 + (unsigned)1);
-    const int v339 = v337 ? v338 : var315;
-    var315 = v339;
+  __shared__ __align__(16) unsigned char fw_scratch1[64];
+  const int v311 = bid2 * 3584;
+  int var312 = 0;
+  int var313 = 0;
+  for (int k314 = tid2; k314 < n8; k314 += 512) {
+    const int v315 = __ldg(bases + k314);
+    const int v316 = __ldg(counts + k314);
+    const int v317 = v311 - v315;
+    const int v318 = v317 > 0 ? v317 : 0;
+    const int v319 = v318 + 3583;
+    const int v320 = fw_udiv(v319, 3584);
+    const int v321 = v320 * 3584;
+    const int v322 = (int)((unsigned)v315 + (unsigned)v321);
+    const int v323 = (int)((unsigned)v322 - (unsigned)v311);
+    const bool v324 = v323 < 3584;
+    const bool v325 = v321 < v316;
+    const bool v326 = v324 && v325;
+    const bool v327 = v316 > 3584;
+    const bool v328 = v326 && v327;
+    const bool v329 = v321 == 0;
+    const bool v330 = !v329;
+    const bool v331 = v328 && v329;
+    const int v332 = (int)((unsigned)k314 + (unsigned)1);
+    const int v333 = v331 ? v332 : var312;
+    var312 = v333;
+    const bool v334 = v328 && v330;
+    const int v335 = v334 ? v332 : var313;
+    var313 = v335;
   }
-  const int v341 = var315;
-  const int total340 = fw_sum_i32_512x1(v341, fw_scratch0);
-  const bool v342 = total340 > 0;
-  if (v342) {
-    const int v343 = total340 + (-1);
-    const int v344 = __ldg(bases + v343);
-    const int v345 = __ldg(counts + v343);
-    const int v346 = v314 - v344;
-    const int v347 = v346 > 0 ? v346 : 0;
-    const int v348 = v347 + 3583;
-    const int v349 = fw_udiv(v348, 3584);
-    const int v350 = v349 * 3584;
-    const int v351 = v312 ? v350 : 0;
-    const int v352 = v343 * n14;
-    const bool v353 = n21 > 1;
-    const int v354 = (int)((unsigned)v343 * (unsigned)n21);
-    const int v355 = bid2 * n21;
-    if (v353) {
-      #pragma unroll
-      for (int k356 = 0; k356 < 7; ++k356) {
-        held[k356] = 0;
-      }
-      for (int k357 = 0; k357 < n23; ++k357) {
-        const int v358 = (int)((unsigned)n23 + (unsigned)(-1));
-        const int v359 = (int)((unsigned)v358 - (unsigned)k357);
-        const int v360 = (v359 >= 0 && v359 < 32) ? (int)((unsigned)1 << v359) : (int)0;
+  const int v337 = var312;
+  const int total336 = fw_sum_i32_512x1(v337, fw_scratch0);
+  const int v339 = var313;
+  const int total338 = fw_sum_i32_512x1(v339, fw_scratch1);
+  for (int k340 = 0; k340 < 2; ++k340) {
+    const bool v341 = k340 == 0;
+    const int v342 = v341 ? total336 : total338;
+    const bool v343 = v342 > 0;
+    if (v343) {
+      const int v344 = v342 + (-1);
+      const int v345 = __ldg(bases + v344);
+      const int v346 = __ldg(counts + v344);
+      const int v347 = v344 * n14;
+      const bool v348 = n21 > 1;
+      const int v349 = bid2 * 2;
+      const int v350 = v349 + k340;
+      const int v351 = v350 * n21;
+      const int v352 = (int)((unsigned)v344 * (unsigned)n21);
+      const int v353 = v311 - v345;
+      const int v354 = v353 > 0 ? v353 : 0;
+      const int v355 = v354 + 3583;
+      const int v356 = fw_udiv(v355, 3584);
+      const int v357 = v356 * 3584;
+      if (v348) {
         #pragma unroll
-        for (int k361 = 0; k361 < 7; ++k361) {
-          const int v362 = (int)((unsigned)k361 * (unsigned)512);
-          const int v363 = (int)((unsigned)v362 + (unsigned)tid2);
-          const int v364 = (int)((unsigned)v351 + (unsigned)v363);
-          const int v365 = held[k361];
-          const int v366 = v365 + v360;
-          const bool v367 = v366 < n14;
-          const int v368 = v352 + v366;
-          const int v369 = v367 ? __ldg(before + v368) : 0;
-          const bool v370 = v369 <= v364;
-          const bool v371 = v367 && v370;
-          const int v372 = v371 ? v366 : v365;
-          held[k361] = v372;
+        for (int k358 = 0; k358 < 7; ++k358) {
+          held[k358] = 0;
         }
-      }
-      #pragma unroll
-      for (int k373 = 0; k373 < 7; ++k373) {
-        const int v374 = k373 * 512;
-        const int v375 = v374 + tid2;
-        const int v376 = v351 + v375;
-        const bool v377 = v376 < v345;
-        const int v378 = held[k373];
-        const int v379 = v352 + v378;
-        const int v380 = v378 * 3584;
-        const int v381 = v377 ? __ldg(before + v379) : 0;
-        const int v382 = v376 - v381;
-        const int v383 = v377 ? __ldg(first + v379) : 0;
-        const int v384 = v383 + v382;
-        const int v385 = v380 + v384;
-        const int v386 = v377 ? __ldg(tiles + v385) : 0;
-        const int v387 = v386 & 4095;
-        const int v388 = (int)((unsigned)v386 - (unsigned)v387);
-        const int v389 = (int)((unsigned)v388 + (unsigned)v375);
-        const int v390 = v377 ? v389 : 2147483647;
-        items[v375] = v390;
-        const int v391 = (int)((unsigned)v380 + (unsigned)v387);
-        others[v375] = v391;
-      }
-      __syncthreads();  // the bucket's points are there
-      for (int k392 = 0; k392 < n24; ++k392) {
-        const int v393 = (int)((unsigned)k392 * (unsigned)2);
-        const int v394 = (int)((unsigned)v393 + (unsigned)12);
-        const int v395 = tid2 * 7;
-        long long var396 = 0ll;
+        for (int k359 = 0; k359 < n23; ++k359) {
+          const int v360 = (int)((unsigned)n23 + (unsigned)(-1));
+          const int v361 = (int)((unsigned)v360 - (unsigned)k359);
+          const int v362 = (v361 >= 0 && v361 < 32) ? (int)((unsigned)1 << v361) : (int)0;
+          #pragma unroll
+          for (int k363 = 0; k363 < 7; ++k363) {
+            const int v364 = (int)((unsigned)k363 * (unsigned)512);
+            const int v365 = (int)((unsigned)v364 + (unsigned)tid2);
+            const int v366 = (int)((unsigned)v357 + (unsigned)v365);
+            const int v367 = held[k363];
+            const int v368 = v367 + v362;
+            const bool v369 = v368 < n14;
+            const int v370 = v347 + v368;
+            const int v371 = v369 ? __ldg(before + v370) : 0;
+            const bool v372 = v371 <= v366;
+            const bool v373 = v369 && v372;
+            const int v374 = v373 ? v368 : v367;
+            held[k363] = v374;
+          }
+        }
         #pragma unroll
-        for (int k397 = 0; k397 < 7; ++k397) {
-          const int v398 = v395 + k397;
-          const int v399 = items[v398];
-          held[k397] = v399;
-          const int v400 = (int)((v394 >= 0 && v394 < 32) ? v399 >> v394 : (v399 >> 31));
-          const int v401 = v400 & 3;
-          const int v402 = (int)((unsigned)v401 * (unsigned)16);
-          const long long v403 = (long long)v402;
-          const long long v404 = (v403 >= 0 && v403 < 64) ? (long long)((unsigned long long)1ll << v403) : (long long)0;
-          const long long v405 = (long long)((unsigned long long)var396 + (unsigned long long)v404);
-          var396 = v405;
+        for (int k375 = 0; k375 < 7; ++k375) {
+          const int v376 = k375 * 512;
+          const int v377 = v376 + tid2;
+          const int v378 = v357 + v377;
+          const bool v379 = v378 < v346;
+          const int v380 = held[k375];
+          const int v381 = v347 + v380;
+          const int v382 = v380 * 3584;
+          const int v383 = v379 ? __ldg(before + v381) : 0;
+          const int v384 = v378 - v383;
+          const int v385 = v379 ? __ldg(first + v381) : 0;
+          const int v386 = v385 + v384;
+          const int v387 = v382 + v386;
+          const int v388 = v379 ? __ldg(tiles + v387) : 0;
+          const int v389 = v388 & 4095;
+          const int v390 = (int)((unsigned)v388 - (unsigned)v389);
+          const int v391 = (int)((unsigned)v390 + (unsigned)v377);
+          const int v392 = v379 ? v391 : 2147483647;
+          items[v377] = v392;
+          const int v393 = (int)((unsigned)v382 + (unsigned)v389);
+          others[v377] = v393;
         }
-        const long long v406 = var396;
-        long long scan407[2];
-        fw_scan_sum_i64_512x1(v406, scan407, fw_scratch0);
-        const long long v408 = scan407[0];
-        const long long v409 = scan407[1];
-        const long long v410 = (long long)((unsigned long long)v409 << 16ll);
-        const long long v411 = (long long)((unsigned long long)v408 + (unsigned long long)v410);
-        const long long v412 = (long long)((unsigned long long)v409 << 32ll);
-        const long long v413 = (long long)((unsigned long long)v411 + (unsigned long long)v412);
-        const long long v414 = (long long)((unsigned long long)v409 << 48ll);
-        const long long v415 = (long long)((unsigned long long)v413 + (unsigned long long)v414);
-        long long var416 = v415;
-        #pragma unroll
-        for (int k417 = 0; k417 < 7; ++k417) {
-          const int v418 = held[k417];
-          const int v419 = (int)((v394 >= 0 && v394 < 32) ? v418 >> v394 : (v418 >> 31));
-          const int v420 = v419 & 3;
-          const int v421 = (int)((unsigned)v420 * (unsigned)16);
-          const long long v422 = (long long)v421;
-          const long long v423 = (long long)((v422 >= 0 && v422 < 64) ? var416 >> v422 : (var416 >> 63));
-          const long long v424 = v423 & 65535ll;
-          const int v425 = (int)v424;
-          items[v425] = v418;
-          const long long v426 = (v422 >= 0 && v422 < 64) ? (long long)((unsigned long long)1ll << v422) : (long long)0;
-          const long long v427 = (long long)((unsigned long long)var416 + (unsigned long long)v426);
-          var416 = v427;
+        __syncthreads();  // the bucket's points are there
+        for (int k394 = 0; k394 < n24; ++k394) {
+          const int v395 = (int)((unsigned)k394 * (unsigned)2);
+          const int v396 = (int)((unsigned)v395 + (unsigned)12);
+          const int v397 = tid2 * 7;
+          long long var398 = 0ll;
+          #pragma unroll
+          for (int k399 = 0; k399 < 7; ++k399) {
+            const int v400 = v397 + k399;
+            const int v401 = items[v400];
+            held[k399] = v401;
+            const int v402 = (int)((v396 >= 0 && v396 < 32) ? v401 >> v396 : (v401 >> 31));
+            const int v403 = v402 & 3;
+            const int v404 = (int)((unsigned)v403 * (unsigned)16);
+            const long long v405 = (long long)v404;
+            const long long v406 = (v405 >= 0 && v405 < 64) ? (long long)((unsigned long long)1ll << v405) : (long long)0;
+            const long long v407 = (long long)((unsigned long long)var398 + (unsigned long long)v406);
+            var398 = v407;
+          }
+          const long long v408 = var398;
+          long long scan409[2];
+          fw_scan_sum_i64_512x1(v408, scan409, fw_scratch0);
+          const long long v410 = scan409[0];
+          const long long v411 = scan409[1];
+          const long long v412 = (long long)((unsigned long long)v411 << 16ll);
+          const long long v413 = (long long)((unsigned long long)v410 + (unsigned long long)v412);
+          const long long v414 = (long long)((unsigned long long)v411 << 32ll);
+          const long long v415 = (long long)((unsigned long long)v413 + (unsigned long long)v414);
+          const long long v416 = (long long)((unsigned long long)v411 << 48ll);
+          const long long v417 = (long long)((unsigned long long)v415 + (unsigned long long)v416);
+          long long var418 = v417;
+          #pragma unroll
+          for (int k419 = 0; k419 < 7; ++k419) {
+            const int v420 = held[k419];
+            const int v421 = (int)((v396 >= 0 && v396 < 32) ? v420 >> v396 : (v420 >> 31));
+            const int v422 = v421 & 3;
+            const int v423 = (int)((unsigned)v422 * (unsigned)16);
+            const long long v424 = (long long)v423;
+            const long long v425 = (long long)((v424 >= 0 && v424 < 64) ? var418 >> v424 : (var418 >> 63));
+            const long long v426 = v425 & 65535ll;
+            const int v427 = (int)v426;
+            items[v427] = v420;
+            const long long v428 = (v424 >= 0 && v424 < 64) ? (long long)((unsigned long long)1ll << v424) : (long long)0;
+            const long long v429 = (long long)((unsigned long long)var418 + (unsigned long long)v428);
+            var418 = v429;
+          }
+          __syncthreads();  // the items are sorted by two more bits
         }
-        __syncthreads();  // the items are sorted by two more bits
-      }
-      for (int k428 = tid2; k428 < n21; k428 += 512) {
-        const int v429 = (int)((unsigned)v354 + (unsigned)k428);
-        const int v430 = (int)((unsigned)k428 + (unsigned)1);
-        const int v431 = (int)((unsigned)v430 * (unsigned)4096);
-        int var432 = 0;
-        for (int k433 = 0; k433 < 12; ++k433) {
-          const int v434 = (int)((k433 >= 0 && k433 < 32) ? 2048 >> k433 : (2048 >> 31));
-          const int v435 = var432 + v434;
-          const bool v436 = v435 <= 3584;
-          const int v437 = v435 + (-1);
-          const int v438 = v436 ? items[v437] : 0;
-          const bool v439 = v438 < v431;
-          const bool v440 = v436 && v439;
-          const int v441 = v440 ? v435 : var432;
-          var432 = v441;
+        for (int k430 = tid2; k430 < n21; k430 += 512) {
+          const int v431 = (int)((unsigned)v352 + (unsigned)k430);
+          const int v432 = (int)((unsigned)k430 + (unsigned)1);
+          const int v433 = (int)((unsigned)k430 * (unsigned)4096);
+          int var434 = 0;
+          for (int k435 = 0; k435 < 12; ++k435) {
+            const int v436 = (int)((k435 >= 0 && k435 < 32) ? 2048 >> k435 : (2048 >> 31));
+            const int v437 = var434 + v436;
+            const bool v438 = v437 <= 3584;
+            const int v439 = v437 + (-1);
+            const int v440 = v438 ? items[v439] : 0;
+            const bool v441 = v440 < v433;
+            const bool v442 = v438 && v441;
+            const int v443 = v442 ? v437 : var434;
+            var434 = v443;
+          }
+          const int v444 = var434;
+          const int v445 = (int)((unsigned)v432 * (unsigned)4096);
+          int var446 = 0;
+          for (int k447 = 0; k447 < 12; ++k447) {
+            const int v448 = (int)((k447 >= 0 && k447 < 32) ? 2048 >> k447 : (2048 >> 31));
+            const int v449 = var446 + v448;
+            const bool v450 = v449 <= 3584;
+            const int v451 = v449 + (-1);
+            const int v452 = v450 ? items[v451] : 0;
+            const bool v453 = v452 < v445;
+            const bool v454 = v450 && v453;
+            const int v455 = v454 ? v449 : var446;
+            var446 = v455;
+          }
+          const int v456 = var446;
+          const int v457 = v351 + k430;
+          const int v458 = (int)((unsigned)v456 - (unsigned)v444);
+          crowd_counts[v457] = v458;
         }
-        const int v442 = var432;
-        const int v443 = (int)((unsigned)k428 * (unsigned)4096);
-        int var444 = 0;
-        for (int k445 = 0; k445 < 12; ++k445) {
-          const int v446 = (int)((k445 >= 0 && k445 < 32) ? 2048 >> k445 : (2048 >> 31));
-          const int v447 = var444 + v446;
-          const bool v448 = v447 <= 3584;
-          const int v449 = v447 + (-1);
-          const int v450 = v448 ? items[v449] : 0;
-          const bool v451 = v450 < v443;
-          const bool v452 = v448 && v451;
-          const int v453 = v452 ? v447 : var444;
-          var444 = v453;
-        }
-        const int v454 = var444;
-        const int v455 = (int)((unsigned)v442 - (unsigned)v454);
-        const int v456 = v355 + k428;
-        crowd_counts[v456] = v455;
+        __syncthreads();  // the items may be replaced
       }
     }
   }
@@ -947,6 +959,8 @@ extern "C" __global__ void __launch_bounds__(512) scatter_add_3(
     int n36,
     int n37,
     int n38,
+    int n39,
+    int n40,
     int* __restrict__ order,
     int* __restrict__ start,
     int* __restrict__ first,
@@ -963,229 +977,236 @@ extern "C" __global__ void __launch_bounds__(512) scatter_add_3(
   __shared__ __align__(16) int items[3584];
   __shared__ __align__(16) int others[3584];
   __shared__ __align__(16) unsigned char fw_scratch0[128];
-  const bool v457 = bid3 >= n8;
-  const int v458 = bid3 - n8;
-  const int v459 = v458 * 3584;
+  __shared__ __align__(16) unsigned char fw_scratch1[64];
+  const int v459 = bid3 * 3584;
   int var460 = 0;
-  for (int k461 = tid3; k461 < n8; k461 += 512) {
-    const int v462 = __ldg(bases + k461);
-    const int v463 = __ldg(counts + k461);
-    const int v464 = v459 - v462;
-    const int v465 = v464 > 0 ? v464 : 0;
-    const int v466 = v465 + 3583;
-    const int v467 = fw_udiv(v466, 3584);
-    const int v468 = v467 * 3584;
-    const int v469 = (int)((unsigned)v462 + (unsigned)v468);
-    const int v470 = (int)((unsigned)v459 + (unsigned)3584);
-    const bool v471 = v469 < v470;
-    const bool v472 = v468 > 0;
-    const bool v473 = v468 < v463;
+  int var461 = 0;
+  for (int k462 = tid3; k462 < n8; k462 += 512) {
+    const int v463 = __ldg(bases + k462);
+    const int v464 = __ldg(counts + k462);
+    const int v465 = v459 - v463;
+    const int v466 = v465 > 0 ? v465 : 0;
+    const int v467 = v466 + 3583;
+    const int v468 = fw_udiv(v467, 3584);
+    const int v469 = v468 * 3584;
+    const int v470 = (int)((unsigned)v463 + (unsigned)v469);
+    const int v471 = (int)((unsigned)v470 - (unsigned)v459);
+    const bool v472 = v471 < 3584;
+    const bool v473 = v469 < v464;
     const bool v474 = v472 && v473;
-    const bool v475 = v471 && v474;
-    const bool v476 = v457 && v475;
-    const bool v477 = bid3 == k461;
-    const bool v478 = v477 || v476;
-    const bool v479 = n22 > 0;
-    const bool v480 = v463 > 7168;
-    const bool v481 = v479 && v480;
-    const bool v482 = v481 && v478;
-    const int v483 = (int)((unsigned)k461 + (unsigned)1);
-    const int v484 = v482 ? v483 : var460;
-    var460 = v484;
+    const bool v475 = v464 > 3584;
+    const bool v476 = v474 && v475;
+    const bool v477 = v469 == 0;
+    const bool v478 = !v477;
+    const bool v479 = v476 && v477;
+    const int v480 = (int)((unsigned)k462 + (unsigned)1);
+    const int v481 = v479 ? v480 : var460;
+    var460 = v481;
+    const bool v482 = v476 && v478;
+    const int v483 = v482 ? v480 : var461;
+    var461 = v483;
   }
-  const int v486 = var460;
-  const int total485 = fw_sum_i32_512x1(v486, fw_scratch0);
-  const bool v487 = total485 > 0;
-  if (v487) {
-    const int v488 = total485 + (-1);
-    const int v489 = __ldg(bases + v488);
-    const int v490 = __ldg(counts + v488);
-    const int v491 = v459 - v489;
-    const int v492 = v491 > 0 ? v491 : 0;
-    const int v493 = v492 + 3583;
-    const int v494 = fw_udiv(v493, 3584);
-    const int v495 = v494 * 3584;
-    const int v496 = v457 ? v495 : 0;
-    const int v497 = v488 * n14;
-    const bool v498 = n21 > 1;
-    const int v499 = v488 * n21;
-    const int v500 = bid3 * n21;
-    #pragma unroll
-    for (int k501 = 0; k501 < 7; ++k501) {
-      held[k501] = 0;
-    }
-    for (int k502 = 0; k502 < n23; ++k502) {
-      const int v503 = (int)((unsigned)n23 + (unsigned)(-1));
-      const int v504 = (int)((unsigned)v503 - (unsigned)k502);
-      const int v505 = (v504 >= 0 && v504 < 32) ? (int)((unsigned)1 << v504) : (int)0;
+  const int v485 = var460;
+  const int total484 = fw_sum_i32_512x1(v485, fw_scratch0);
+  const int v487 = var461;
+  const int total486 = fw_sum_i32_512x1(v487, fw_scratch1);
+  for (int k488 = 0; k488 < 2; ++k488) {
+    const bool v489 = k488 == 0;
+    const int v490 = v489 ? total484 : total486;
+    const bool v491 = v490 > 0;
+    if (v491) {
+      const int v492 = v490 + (-1);
+      const int v493 = __ldg(bases + v492);
+      const int v494 = __ldg(counts + v492);
+      const int v495 = v492 * n14;
+      const bool v496 = n21 > 1;
+      const int v497 = bid3 * 2;
+      const int v498 = v497 + k488;
+      const int v499 = v498 * n21;
+      const int v500 = v492 * n21;
+      const int v501 = v459 - v493;
+      const int v502 = v501 > 0 ? v501 : 0;
+      const int v503 = v502 + 3583;
+      const int v504 = fw_udiv(v503, 3584);
+      const int v505 = v504 * 3584;
       #pragma unroll
       for (int k506 = 0; k506 < 7; ++k506) {
-        const int v507 = (int)((unsigned)k506 * (unsigned)512);
-        const int v508 = (int)((unsigned)v507 + (unsigned)tid3);
-        const int v509 = (int)((unsigned)v496 + (unsigned)v508);
-        const int v510 = held[k506];
-        const int v511 = v510 + v505;
-        const bool v512 = v511 < n14;
-        const int v513 = v497 + v511;
-        const int v514 = v512 ? __ldg(before + v513) : 0;
-        const bool v515 = v514 <= v509;
-        const bool v516 = v512 && v515;
-        const int v517 = v516 ? v511 : v510;
-        held[k506] = v517;
+        held[k506] = 0;
       }
-    }
-    #pragma unroll
-    for (int k518 = 0; k518 < 7; ++k518) {
-      const int v519 = k518 * 512;
-      const int v520 = v519 + tid3;
-      const int v521 = v496 + v520;
-      const bool v522 = v521 < v490;
-      const int v523 = held[k518];
-      const int v524 = v497 + v523;
-      const int v525 = v523 * 3584;
-      const int v526 = v522 ? __ldg(before + v524) : 0;
-      const int v527 = v521 - v526;
-      const int v528 = v522 ? __ldg(first + v524) : 0;
-      const int v529 = v528 + v527;
-      const int v530 = v525 + v529;
-      const int v531 = v522 ? __ldg(tiles + v530) : 0;
-      const int v532 = v531 & 4095;
-      const int v533 = (int)((unsigned)v531 - (unsigned)v532);
-      const int v534 = (int)((unsigned)v533 + (unsigned)v520);
-      const int v535 = v522 ? v534 : 2147483647;
-      items[v520] = v535;
-      const int v536 = (int)((unsigned)v525 + (unsigned)v532);
-      others[v520] = v536;
-    }
-    __syncthreads();  // the bucket's points are there
-    for (int k537 = 0; k537 < n24; ++k537) {
-      const int v538 = (int)((unsigned)k537 * (unsigned)2);
-      const int v539 = (int)((unsigned)v538 + (unsigned)12);
-      const int v540 = tid3 * 7;
-      long long var541 = 0ll;
-      #pragma unroll
-      for (int k542 = 0; k542 < 7; ++k542) {
-        const int v543 = v540 + k542;
-        const int v544 = items[v543];
-        held[k542] = v544;
-        const int v545 = (int)((v539 >= 0 && v539 < 32) ? v544 >> v539 : (v544 >> 31));
-        const int v546 = v545 & 3;
-        const int v547 = (int)((unsigned)v546 * (unsigned)16);
-        const long long v548 = (long long)v547;
-        const long long v549 = (v548 >= 0 && v548 < 64) ? (long long)((unsigned long long)1ll << v548) : (long long)0;
-        const long long v550 = (long long)((unsigned long long)var541 + (unsigned long long)v549);
-        var541 = v550;
-      }
-      const long long v551 = var541;
-      long long scan552[2];
-      fw_scan_sum_i64_512x1(v551, scan552, fw_scratch0);
-      const long long v553 = scan552[0];
-      const long long v554 = scan552[1];
-      const long long v555 = (long long)((unsigned long long)v554 << 16ll);
-      const long long v556 = (long long)((unsigned long long)v553 + (unsigned long long)v555);
-      const long long v557 = (long long)((unsigned long long)v554 << 32ll);
-      const long long v558 = (long long)((unsigned long long)v556 + (unsigned long long)v557);
-      const long long v559 = (long long)((unsigned long long)v554 << 48ll);
-      const long long v560 = (long long)((unsigned long long)v558 + (unsigned long long)v559);
-      long long var561 = v560;
-      #pragma unroll
-      for (int k562 = 0; k562 < 7; ++k562) {
-        const int v563 = held[k562];
-        const int v564 = (int)((v539 >= 0 && v539 < 32) ? v563 >> v539 : (v563 >> 31));
-        const int v565 = v564 & 3;
-        const int v566 = (int)((unsigned)v565 * (unsigned)16);
-        const long long v567 = (long long)v566;
-        const long long v568 = (long long)((v567 >= 0 && v567 < 64) ? var561 >> v567 : (var561 >> 63));
-        const long long v569 = v568 & 65535ll;
-        const int v570 = (int)v569;
-        items[v570] = v563;
-        const long long v571 = (v567 >= 0 && v567 < 64) ? (long long)((unsigned long long)1ll << v567) : (long long)0;
-        const long long v572 = (long long)((unsigned long long)var561 + (unsigned long long)v571);
-        var561 = v572;
-      }
-      __syncthreads();  // the items are sorted by two more bits
-    }
-    const int v573 = fw_udiv(v489, 3584);
-    const int v574 = n8 + v573;
-    const int v575 = fw_udiv(v496, 3584);
-    const int v576 = v490 + 3583;
-    const int v577 = fw_udiv(v576, 3584);
-    const int v578 = v498 ? v577 : 0;
-    int var579 = v489;
-    for (int k580 = 0; k580 < n21; k580 += 512) {
-      const int v581 = k580 + tid3;
-      const bool v582 = v581 < n21;
-      const int v583 = v499 + v581;
-      const int v584 = v498 ? 0 : v496;
-      int var585 = v584;
-      int var586 = 0;
-      for (int k587 = 0; k587 < v578; ++k587) {
-        const bool v588 = k587 > 0;
-        const int v589 = v574 + k587;
-        const int v590 = v588 ? v589 : v488;
-        const int v591 = v590 * n21;
-        const int v592 = v591 + v581;
-        const int v593 = v582 ? __ldg(crowd_counts + v592) : 0;
-        const int v594 = (int)((unsigned)var586 + (unsigned)v593);
-        var586 = v594;
-        const bool v595 = k587 < v575;
-        const int v596 = v595 ? v593 : 0;
-        const int v597 = (int)((unsigned)var585 + (unsigned)v596);
-        var585 = v597;
-      }
-      const int v598 = var586;
-      __syncthreads();  // all have read the results of the collective before
-      int scan599[2];
-      fw_scan_sum_i32_512x1(v598, scan599, fw_scratch0);
-      const int v600 = scan599[0];
-      const int v601 = scan599[1];
-      const int v602 = (int)((unsigned)var579 + (unsigned)v600);
-      if (v582) {
-        const int v603 = (int)((unsigned)v602 + (unsigned)var585);
-        const int v604 = (int)((unsigned)v581 * (unsigned)4096);
-        int var605 = 0;
-        for (int k606 = 0; k606 < 12; ++k606) {
-          const int v607 = (int)((k606 >= 0 && k606 < 32) ? 2048 >> k606 : (2048 >> 31));
-          const int v608 = var605 + v607;
-          const bool v609 = v608 <= 3584;
-          const int v610 = v608 + (-1);
-          const int v611 = v609 ? items[v610] : 0;
-          const bool v612 = v611 < v604;
-          const bool v613 = v609 && v612;
-          const int v614 = v613 ? v608 : var605;
-          var605 = v614;
-        }
-        const int v615 = var605;
-        const int v616 = (int)((unsigned)v603 - (unsigned)v615);
-        const int v617 = v500 + v581;
-        go_on[v617] = v616;
-        const bool v618 = v496 == 0;
-        const bool v619 = v583 <= n25;
-        const bool v620 = v618 && v619;
-        if (v620) {
-          start[v583] = v602;
+      for (int k507 = 0; k507 < n23; ++k507) {
+        const int v508 = (int)((unsigned)n23 + (unsigned)(-1));
+        const int v509 = (int)((unsigned)v508 - (unsigned)k507);
+        const int v510 = (v509 >= 0 && v509 < 32) ? (int)((unsigned)1 << v509) : (int)0;
+        #pragma unroll
+        for (int k511 = 0; k511 < 7; ++k511) {
+          const int v512 = (int)((unsigned)k511 * (unsigned)512);
+          const int v513 = (int)((unsigned)v512 + (unsigned)tid3);
+          const int v514 = (int)((unsigned)v505 + (unsigned)v513);
+          const int v515 = held[k511];
+          const int v516 = v515 + v510;
+          const bool v517 = v516 < n14;
+          const int v518 = v495 + v516;
+          const int v519 = v517 ? __ldg(before + v518) : 0;
+          const bool v520 = v519 <= v514;
+          const bool v521 = v517 && v520;
+          const int v522 = v521 ? v516 : v515;
+          held[k511] = v522;
         }
       }
-      const int v621 = (int)((unsigned)var579 + (unsigned)v601);
-      var579 = v621;
-    }
-    __syncthreads();  // where each row goes on is known
-    #pragma unroll
-    for (int k622 = 0; k622 < 7; ++k622) {
-      const int v623 = k622 * 512;
-      const int v624 = v623 + tid3;
-      const int v625 = (int)((unsigned)v496 + (unsigned)v624);
-      const bool v626 = v625 < v490;
-      if (v626) {
-        const int v627 = items[v624];
-        const int v628 = v627 & 4095;
-        const int v629 = fw_udiv(v627, 4096);
-        const int v630 = v500 + v629;
-        const int v631 = go_on[v630];
-        const int v632 = v631 + v624;
-        const int v633 = others[v628];
-        order[v632] = v633;
+      #pragma unroll
+      for (int k523 = 0; k523 < 7; ++k523) {
+        const int v524 = k523 * 512;
+        const int v525 = v524 + tid3;
+        const int v526 = v505 + v525;
+        const bool v527 = v526 < v494;
+        const int v528 = held[k523];
+        const int v529 = v495 + v528;
+        const int v530 = v528 * 3584;
+        const int v531 = v527 ? __ldg(before + v529) : 0;
+        const int v532 = v526 - v531;
+        const int v533 = v527 ? __ldg(first + v529) : 0;
+        const int v534 = v533 + v532;
+        const int v535 = v530 + v534;
+        const int v536 = v527 ? __ldg(tiles + v535) : 0;
+        const int v537 = v536 & 4095;
+        const int v538 = (int)((unsigned)v536 - (unsigned)v537);
+        const int v539 = (int)((unsigned)v538 + (unsigned)v525);
+        const int v540 = v527 ? v539 : 2147483647;
+        items[v525] = v540;
+        const int v541 = (int)((unsigned)v530 + (unsigned)v537);
+        others[v525] = v541;
       }
+      __syncthreads();  // the bucket's points are there
+      for (int k542 = 0; k542 < n24; ++k542) {
+        const int v543 = (int)((unsigned)k542 * (unsigned)2);
+        const int v544 = (int)((unsigned)v543 + (unsigned)12);
+        const int v545 = tid3 * 7;
+        long long var546 = 0ll;
+        #pragma unroll
+        for (int k547 = 0; k547 < 7; ++k547) {
+          const int v548 = v545 + k547;
+          const int v549 = items[v548];
+          held[k547] = v549;
+          const int v550 = (int)((v544 >= 0 && v544 < 32) ? v549 >> v544 : (v549 >> 31));
+          const int v551 = v550 & 3;
+          const int v552 = (int)((unsigned)v551 * (unsigned)16);
+          const long long v553 = (long long)v552;
+          const long long v554 = (v553 >= 0 && v553 < 64) ? (long long)((unsigned long long)1ll << v553) : (long long)0;
+          const long long v555 = (long long)((unsigned long long)var546 + (unsigned long long)v554);
+          var546 = v555;
+        }
+        const long long v556 = var546;
+        long long scan557[2];
+        fw_scan_sum_i64_512x1(v556, scan557, fw_scratch0);
+        const long long v558 = scan557[0];
+        const long long v559 = scan557[1];
+        const long long v560 = (long long)((unsigned long long)v559 << 16ll);
+        const long long v561 = (long long)((unsigned long long)v558 + (unsigned long long)v560);
+        const long long v562 = (long long)((unsigned long long)v559 << 32ll);
+        const long long v563 = (long long)((unsigned long long)v561 + (unsigned long long)v562);
+        const long long v564 = (long long)((unsigned long long)v559 << 48ll);
+        const long long v565 = (long long)((unsigned long long)v563 + (unsigned long long)v564);
+        long long var566 = v565;
+        #pragma unroll
+        for (int k567 = 0; k567 < 7; ++k567) {
+          const int v568 = held[k567];
+          const int v569 = (int)((v544 >= 0 && v544 < 32) ? v568 >> v544 : (v568 >> 31));
+          const int v570 = v569 & 3;
+          const int v571 = (int)((unsigned)v570 * (unsigned)16);
+          const long long v572 = (long long)v571;
+          const long long v573 = (long long)((v572 >= 0 && v572 < 64) ? var566 >> v572 : (var566 >> 63));
+          const long long v574 = v573 & 65535ll;
+          const int v575 = (int)v574;
+          items[v575] = v568;
+          const long long v576 = (v572 >= 0 && v572 < 64) ? (long long)((unsigned long long)1ll << v572) : (long long)0;
+          const long long v577 = (long long)((unsigned long long)var566 + (unsigned long long)v576);
+          var566 = v577;
+        }
+        __syncthreads();  // the items are sorted by two more bits
+      }
+      const int v578 = fw_udiv(v493, 3584);
+      const int v579 = fw_udiv(v505, 3584);
+      const int v580 = v494 + 3583;
+      const int v581 = fw_udiv(v580, 3584);
+      const int v582 = v496 ? v581 : 0;
+      int var583 = v493;
+      for (int k584 = 0; k584 < n21; k584 += 512) {
+        const int v585 = k584 + tid3;
+        const bool v586 = v585 < n21;
+        const int v587 = v500 + v585;
+        const int v588 = v496 ? 0 : v505;
+        int var589 = v588;
+        int var590 = 0;
+        for (int k591 = 0; k591 < v582; ++k591) {
+          const int v592 = k591 < 1 ? k591 : 1;
+          const int v593 = v578 + k591;
+          const int v594 = v593 * 2;
+          const int v595 = v594 + v592;
+          const int v596 = v595 * n21;
+          const int v597 = v596 + v585;
+          const int v598 = v586 ? __ldg(crowd_counts + v597) : 0;
+          const int v599 = (int)((unsigned)var590 + (unsigned)v598);
+          var590 = v599;
+          const bool v600 = k591 < v579;
+          const int v601 = v600 ? v598 : 0;
+          const int v602 = (int)((unsigned)var589 + (unsigned)v601);
+          var589 = v602;
+        }
+        const int v603 = var590;
+        __syncthreads();  // all have read the results of the collective before
+        int scan604[2];
+        fw_scan_sum_i32_512x1(v603, scan604, fw_scratch0);
+        const int v605 = scan604[0];
+        const int v606 = scan604[1];
+        const int v607 = (int)((unsigned)var583 + (unsigned)v605);
+        if (v586) {
+          const int v608 = (int)((unsigned)v607 + (unsigned)var589);
+          const int v609 = (int)((unsigned)v585 * (unsigned)4096);
+          int var610 = 0;
+          for (int k611 = 0; k611 < 12; ++k611) {
+            const int v612 = (int)((k611 >= 0 && k611 < 32) ? 2048 >> k611 : (2048 >> 31));
+            const int v613 = var610 + v612;
+            const bool v614 = v613 <= 3584;
+            const int v615 = v613 + (-1);
+            const int v616 = v614 ? items[v615] : 0;
+            const bool v617 = v616 < v609;
+            const bool v618 = v614 && v617;
+            const int v619 = v618 ? v613 : var610;
+            var610 = v619;
+          }
+          const int v620 = var610;
+          const int v621 = (int)((unsigned)v608 - (unsigned)v620);
+          const int v622 = v499 + v585;
+          go_on[v622] = v621;
+          const bool v623 = v505 == 0;
+          const bool v624 = v587 <= n25;
+          const bool v625 = v623 && v624;
+          if (v625) {
+            start[v587] = v607;
+          }
+        }
+        const int v626 = (int)((unsigned)var583 + (unsigned)v606);
+        var583 = v626;
+      }
+      __syncthreads();  // where each row goes on is known
+      #pragma unroll
+      for (int k627 = 0; k627 < 7; ++k627) {
+        const int v628 = k627 * 512;
+        const int v629 = v628 + tid3;
+        const int v630 = (int)((unsigned)v505 + (unsigned)v629);
+        const bool v631 = v630 < v494;
+        if (v631) {
+          const int v632 = items[v629];
+          const int v633 = v632 & 4095;
+          const int v634 = fw_udiv(v632, 4096);
+          const int v635 = v499 + v634;
+          const int v636 = go_on[v635];
+          const int v637 = v636 + v629;
+          const int v638 = others[v633];
+          order[v637] = v638;
+        }
+      }
+      __syncthreads();  // the items may be replaced
     }
   }
 }
@@ -1235,6 +1256,8 @@ extern "C" __global__ void __launch_bounds__(128) scatter_add_4(
     int n36,
     int n37,
     int n38,
+    int n39,
+    int n40,
     int* __restrict__ order,
     int* __restrict__ start,
     int* __restrict__ first,
@@ -1248,150 +1271,150 @@ extern "C" __global__ void __launch_bounds__(128) scatter_add_4(
   const int bid4 = blockIdx.x;
   const int tid4 = threadIdx.x;
   const unsigned n9_inverse = 0xffffffffu / (unsigned)n9;
-  const int v634 = bid4;
-  const int v635 = (int)((unsigned)bid4 - (unsigned)v634);
-  const int v636 = v634 * 128;
-  const int v637 = v636 + tid4;
-  const bool v638 = v637 < n30;
-  const long long v652 = (long long)n11;
-  if (v638) {
-    const int v639 = v637 * n31;
-    const int v640 = v639 + n32;
-    const int v641 = __ldg(start + n25);
-    const bool v642 = v640 < v641;
-    if (v642) {
-      const int v643 = __ldg(order + v640);
-      const int v644 = fw_udiv_by(v643, n9, n9_inverse);
-      const int v645 = v644 * n9;
-      const int v646 = v643 - v645;
-      const int v647 = v644 * n12;
-      const int v648 = v644 * n10;
-      const int v649 = v648 + v646;
-      const long long v650 = __ldg(in0 + v649);
-      const bool v651 = v650 < 0ll;
-      const long long v653 = v650 + v652;
-      const long long v654 = v651 ? v653 : v650;
-      const int v655 = (int)v654;
-      const int v656 = v647 + v655;
-      const int v657 = __ldg(start + v656);
-      const int v658 = v656 + 1;
-      const int v659 = __ldg(start + v658);
-      const int v660 = v637 * n31;
-      const int v661 = v660 - v657;
-      const int v662 = v661 > 0 ? v661 : 0;
-      const int v663 = v662 + n32;
-      const int v664 = fw_udiv(v663, n31);
-      const int v665 = v664 * n31;
-      const int v666 = v657 + v665;
-      const int v667 = v666 + n31;
-      const bool v668 = v667 <= v659;
-      if (v668) {
-        float acc669 = 0.0f;
-        const int v670 = v667 + (-1);
-        for (int k671 = v666; k671 < v667; k671 += 8) {
-          const int v672 = __ldg(order + k671);
-          const int v673 = fw_udiv_by(v672, n9, n9_inverse);
-          const int v674 = v673 * n9;
-          const int v675 = v672 - v674;
-          const int v676 = v673 * n33;
-          const int v677 = v676 + v675;
-          const float v678 = fw_bf16_f32(__ldg(in1 + v677));
-          const int v679 = k671 + 1;
-          const bool v680 = v679 < v667;
-          const int v681 = v679 < v670 ? v679 : v670;
-          const int v682 = __ldg(order + v681);
-          const int v683 = fw_udiv_by(v682, n9, n9_inverse);
-          const int v684 = v683 * n9;
-          const int v685 = v682 - v684;
-          const int v686 = v683 * n33;
-          const int v687 = v686 + v685;
-          const float v688 = fw_bf16_f32(__ldg(in1 + v687));
-          const int v689 = k671 + 2;
-          const bool v690 = v689 < v667;
-          const int v691 = v689 < v670 ? v689 : v670;
-          const int v692 = __ldg(order + v691);
-          const int v693 = fw_udiv_by(v692, n9, n9_inverse);
-          const int v694 = v693 * n9;
-          const int v695 = v692 - v694;
-          const int v696 = v693 * n33;
-          const int v697 = v696 + v695;
-          const float v698 = fw_bf16_f32(__ldg(in1 + v697));
-          const int v699 = k671 + 3;
-          const bool v700 = v699 < v667;
-          const int v701 = v699 < v670 ? v699 : v670;
-          const int v702 = __ldg(order + v701);
-          const int v703 = fw_udiv_by(v702, n9, n9_inverse);
-          const int v704 = v703 * n9;
-          const int v705 = v702 - v704;
-          const int v706 = v703 * n33;
-          const int v707 = v706 + v705;
-          const float v708 = fw_bf16_f32(__ldg(in1 + v707));
-          const int v709 = k671 + 4;
-          const bool v710 = v709 < v667;
-          const int v711 = v709 < v670 ? v709 : v670;
-          const int v712 = __ldg(order + v711);
-          const int v713 = fw_udiv_by(v712, n9, n9_inverse);
-          const int v714 = v713 * n9;
-          const int v715 = v712 - v714;
-          const int v716 = v713 * n33;
-          const int v717 = v716 + v715;
-          const float v718 = fw_bf16_f32(__ldg(in1 + v717));
-          const int v719 = k671 + 5;
-          const bool v720 = v719 < v667;
-          const int v721 = v719 < v670 ? v719 : v670;
-          const int v722 = __ldg(order + v721);
-          const int v723 = fw_udiv_by(v722, n9, n9_inverse);
-          const int v724 = v723 * n9;
-          const int v725 = v722 - v724;
-          const int v726 = v723 * n33;
-          const int v727 = v726 + v725;
-          const float v728 = fw_bf16_f32(__ldg(in1 + v727));
-          const int v729 = k671 + 6;
-          const bool v730 = v729 < v667;
-          const int v731 = v729 < v670 ? v729 : v670;
-          const int v732 = __ldg(order + v731);
-          const int v733 = fw_udiv_by(v732, n9, n9_inverse);
-          const int v734 = v733 * n9;
-          const int v735 = v732 - v734;
-          const int v736 = v733 * n33;
-          const int v737 = v736 + v735;
-          const float v738 = fw_bf16_f32(__ldg(in1 + v737));
-          const int v739 = k671 + 7;
-          const bool v740 = v739 < v667;
-          const int v741 = v739 < v670 ? v739 : v670;
-          const int v742 = __ldg(order + v741);
-          const int v743 = fw_udiv_by(v742, n9, n9_inverse);
-          const int v744 = v743 * n9;
-          const int v745 = v742 - v744;
-          const int v746 = v743 * n33;
-          const int v747 = v746 + v745;
-          const float v748 = fw_bf16_f32(__ldg(in1 + v747));
-          const float v749 = acc669 + v678;
-          acc669 = v749;
-          const float v750 = acc669 + v688;
-          const float v751 = v680 ? v750 : acc669;
-          acc669 = v751;
-          const float v752 = acc669 + v698;
-          const float v753 = v690 ? v752 : acc669;
-          acc669 = v753;
-          const float v754 = acc669 + v708;
-          const float v755 = v700 ? v754 : acc669;
-          acc669 = v755;
-          const float v756 = acc669 + v718;
-          const float v757 = v710 ? v756 : acc669;
-          acc669 = v757;
-          const float v758 = acc669 + v728;
-          const float v759 = v720 ? v758 : acc669;
-          acc669 = v759;
-          const float v760 = acc669 + v738;
-          const float v761 = v730 ? v760 : acc669;
-          acc669 = v761;
-          const float v762 = acc669 + v748;
-          const float v763 = v740 ? v762 : acc669;
-          acc669 = v763;
+  const int v639 = bid4;
+  const int v640 = (int)((unsigned)bid4 - (unsigned)v639);
+  const int v641 = v639 * 128;
+  const int v642 = v641 + tid4;
+  const bool v643 = v642 < n30;
+  const long long v657 = (long long)n11;
+  if (v643) {
+    const int v644 = v642 * n31;
+    const int v645 = v644 + n32;
+    const int v646 = __ldg(start + n25);
+    const bool v647 = v645 < v646;
+    if (v647) {
+      const int v648 = __ldg(order + v645);
+      const int v649 = fw_udiv_by(v648, n9, n9_inverse);
+      const int v650 = v649 * n9;
+      const int v651 = v648 - v650;
+      const int v652 = v649 * n12;
+      const int v653 = v649 * n10;
+      const int v654 = v653 + v651;
+      const long long v655 = __ldg(in0 + v654);
+      const bool v656 = v655 < 0ll;
+      const long long v658 = v655 + v657;
+      const long long v659 = v656 ? v658 : v655;
+      const int v660 = (int)v659;
+      const int v661 = v652 + v660;
+      const int v662 = __ldg(start + v661);
+      const int v663 = v661 + 1;
+      const int v664 = __ldg(start + v663);
+      const int v665 = v642 * n31;
+      const int v666 = v665 - v662;
+      const int v667 = v666 > 0 ? v666 : 0;
+      const int v668 = v667 + n32;
+      const int v669 = fw_udiv(v668, n31);
+      const int v670 = v669 * n31;
+      const int v671 = v662 + v670;
+      const int v672 = v671 + n31;
+      const bool v673 = v672 <= v664;
+      if (v673) {
+        float acc674 = 0.0f;
+        const int v675 = v672 + (-1);
+        for (int k676 = v671; k676 < v672; k676 += 8) {
+          const int v677 = __ldg(order + k676);
+          const int v678 = fw_udiv_by(v677, n9, n9_inverse);
+          const int v679 = v678 * n9;
+          const int v680 = v677 - v679;
+          const int v681 = v678 * n33;
+          const int v682 = v681 + v680;
+          const float v683 = fw_bf16_f32(__ldg(in1 + v682));
+          const int v684 = k676 + 1;
+          const bool v685 = v684 < v672;
+          const int v686 = v684 < v675 ? v684 : v675;
+          const int v687 = __ldg(order + v686);
+          const int v688 = fw_udiv_by(v687, n9, n9_inverse);
+          const int v689 = v688 * n9;
+          const int v690 = v687 - v689;
+          const int v691 = v688 * n33;
+          const int v692 = v691 + v690;
+          const float v693 = fw_bf16_f32(__ldg(in1 + v692));
+          const int v694 = k676 + 2;
+          const bool v695 = v694 < v672;
+          const int v696 = v694 < v675 ? v694 : v675;
+          const int v697 = __ldg(order + v696);
+          const int v698 = fw_udiv_by(v697, n9, n9_inverse);
+          const int v699 = v698 * n9;
+          const int v700 = v697 - v699;
+          const int v701 = v698 * n33;
+          const int v702 = v701 + v700;
+          const float v703 = fw_bf16_f32(__ldg(in1 + v702));
+          const int v704 = k676 + 3;
+          const bool v705 = v704 < v672;
+          const int v706 = v704 < v675 ? v704 : v675;
+          const int v707 = __ldg(order + v706);
+          const int v708 = fw_udiv_by(v707, n9, n9_inverse);
+          const int v709 = v708 * n9;
+          const int v710 = v707 - v709;
+          const int v711 = v708 * n33;
+          const int v712 = v711 + v710;
+          const float v713 = fw_bf16_f32(__ldg(in1 + v712));
+          const int v714 = k676 + 4;
+          const bool v715 = v714 < v672;
+          const int v716 = v714 < v675 ? v714 : v675;
+          const int v717 = __ldg(order + v716);
+          const int v718 = fw_udiv_by(v717, n9, n9_inverse);
+          const int v719 = v718 * n9;
+          const int v720 = v717 - v719;
+          const int v721 = v718 * n33;
+          const int v722 = v721 + v720;
+          const float v723 = fw_bf16_f32(__ldg(in1 + v722));
+          const int v724 = k676 + 5;
+          const bool v725 = v724 < v672;
+          const int v726 = v724 < v675 ? v724 : v675;
+          const int v727 = __ldg(order + v726);
+          const int v728 = fw_udiv_by(v727, n9, n9_inverse);
+          const int v729 = v728 * n9;
+          const int v730 = v727 - v729;
+          const int v731 = v728 * n33;
+          const int v732 = v731 + v730;
+          const float v733 = fw_bf16_f32(__ldg(in1 + v732));
+          const int v734 = k676 + 6;
+          const bool v735 = v734 < v672;
+          const int v736 = v734 < v675 ? v734 : v675;
+          const int v737 = __ldg(order + v736);
+          const int v738 = fw_udiv_by(v737, n9, n9_inverse);
+          const int v739 = v738 * n9;
+          const int v740 = v737 - v739;
+          const int v741 = v738 * n33;
+          const int v742 = v741 + v740;
+          const float v743 = fw_bf16_f32(__ldg(in1 + v742));
+          const int v744 = k676 + 7;
+          const bool v745 = v744 < v672;
+          const int v746 = v744 < v675 ? v744 : v675;
+          const int v747 = __ldg(order + v746);
+          const int v748 = fw_udiv_by(v747, n9, n9_inverse);
+          const int v749 = v748 * n9;
+          const int v750 = v747 - v749;
+          const int v751 = v748 * n33;
+          const int v752 = v751 + v750;
+          const float v753 = fw_bf16_f32(__ldg(in1 + v752));
+          const float v754 = acc674 + v683;
+          acc674 = v754;
+          const float v755 = acc674 + v693;
+          const float v756 = v685 ? v755 : acc674;
+          acc674 = v756;
+          const float v757 = acc674 + v703;
+          const float v758 = v695 ? v757 : acc674;
+          acc674 = v758;
+          const float v759 = acc674 + v713;
+          const float v760 = v705 ? v759 : acc674;
+          acc674 = v760;
+          const float v761 = acc674 + v723;
+          const float v762 = v715 ? v761 : acc674;
+          acc674 = v762;
+          const float v763 = acc674 + v733;
+          const float v764 = v725 ? v763 : acc674;
+          acc674 = v764;
+          const float v765 = acc674 + v743;
+          const float v766 = v735 ? v765 : acc674;
+          acc674 = v766;
+          const float v767 = acc674 + v753;
+          const float v768 = v745 ? v767 : acc674;
+          acc674 = v768;
         }
-        const float v764 = acc669;
-        pieces[v637] = v764;
+        const float v769 = acc674;
+        pieces[v642] = v769;
       }
     }
   }
@@ -1442,6 +1465,8 @@ extern "C" __global__ void __launch_bounds__(128) scatter_add_5(
     int n36,
     int n37,
     int n38,
+    int n39,
+    int n40,
     int* __restrict__ order,
     int* __restrict__ start,
     int* __restrict__ first,
@@ -1455,109 +1480,109 @@ extern "C" __global__ void __launch_bounds__(128) scatter_add_5(
   const int bid5 = blockIdx.x;
   const int tid5 = threadIdx.x;
   const unsigned n31_inverse = 0xffffffffu / (unsigned)n31;
-  const int v765 = bid5;
-  const int v766 = (int)((unsigned)bid5 - (unsigned)v765);
-  const int v767 = v765 * 128;
-  const int v768 = v767 + tid5;
-  const bool v769 = v768 < n35;
-  const long long v785 = (long long)n11;
-  if (v769) {
-    const int v770 = v768 * n31;
-    const int v771 = v770 + n32;
-    const int v772 = v771 * n31;
-    const int v773 = v772 + n32;
-    const int v774 = __ldg(start + n25);
-    const bool v775 = v773 < v774;
-    if (v775) {
-      const int v776 = __ldg(order + v773);
-      const int v777 = fw_udiv(v776, n9);
-      const int v778 = v777 * n9;
-      const int v779 = v776 - v778;
-      const int v780 = v777 * n12;
-      const int v781 = v777 * n10;
-      const int v782 = v781 + v779;
-      const long long v783 = __ldg(in0 + v782);
-      const bool v784 = v783 < 0ll;
-      const long long v786 = v783 + v785;
-      const long long v787 = v784 ? v786 : v783;
-      const int v788 = (int)v787;
-      const int v789 = v780 + v788;
-      const int v790 = __ldg(start + v789);
-      const int v791 = v789 + 1;
-      const int v792 = __ldg(start + v791);
-      const int v793 = fw_udiv_by(v790, n31, n31_inverse);
-      const int v794 = v792 - v790;
-      const int v795 = fw_udiv_by(v794, n31, n31_inverse);
-      const int v796 = v793 + v795;
-      const int v797 = v768 * n31;
-      const int v798 = v797 - v793;
-      const int v799 = v798 > 0 ? v798 : 0;
-      const int v800 = v799 + n32;
-      const int v801 = fw_udiv_by(v800, n31, n31_inverse);
-      const int v802 = v801 * n31;
-      const int v803 = v793 + v802;
-      const int v804 = v803 + n31;
-      const bool v805 = v804 <= v796;
-      if (v805) {
-        float acc806 = 0.0f;
-        const int v807 = v804 + (-1);
-        for (int k808 = v803; k808 < v804; k808 += 8) {
-          const float v809 = pieces[k808];
-          const int v810 = k808 + 1;
-          const bool v811 = v810 < v804;
-          const int v812 = v810 < v807 ? v810 : v807;
-          const float v813 = pieces[v812];
-          const int v814 = k808 + 2;
-          const bool v815 = v814 < v804;
-          const int v816 = v814 < v807 ? v814 : v807;
-          const float v817 = pieces[v816];
-          const int v818 = k808 + 3;
-          const bool v819 = v818 < v804;
-          const int v820 = v818 < v807 ? v818 : v807;
-          const float v821 = pieces[v820];
-          const int v822 = k808 + 4;
-          const bool v823 = v822 < v804;
-          const int v824 = v822 < v807 ? v822 : v807;
-          const float v825 = pieces[v824];
-          const int v826 = k808 + 5;
-          const bool v827 = v826 < v804;
-          const int v828 = v826 < v807 ? v826 : v807;
-          const float v829 = pieces[v828];
-          const int v830 = k808 + 6;
-          const bool v831 = v830 < v804;
-          const int v832 = v830 < v807 ? v830 : v807;
-          const float v833 = pieces[v832];
-          const int v834 = k808 + 7;
-          const bool v835 = v834 < v804;
-          const int v836 = v834 < v807 ? v834 : v807;
-          const float v837 = pieces[v836];
-          const float v838 = acc806 + v809;
-          acc806 = v838;
-          const float v839 = acc806 + v813;
-          const float v840 = v811 ? v839 : acc806;
-          acc806 = v840;
-          const float v841 = acc806 + v817;
-          const float v842 = v815 ? v841 : acc806;
-          acc806 = v842;
-          const float v843 = acc806 + v821;
-          const float v844 = v819 ? v843 : acc806;
-          acc806 = v844;
-          const float v845 = acc806 + v825;
-          const float v846 = v823 ? v845 : acc806;
-          acc806 = v846;
-          const float v847 = acc806 + v829;
-          const float v848 = v827 ? v847 : acc806;
-          acc806 = v848;
-          const float v849 = acc806 + v833;
-          const float v850 = v831 ? v849 : acc806;
-          acc806 = v850;
-          const float v851 = acc806 + v837;
-          const float v852 = v835 ? v851 : acc806;
-          acc806 = v852;
+  const int v770 = bid5;
+  const int v771 = (int)((unsigned)bid5 - (unsigned)v770);
+  const int v772 = v770 * 128;
+  const int v773 = v772 + tid5;
+  const bool v774 = v773 < n35;
+  const long long v790 = (long long)n11;
+  if (v774) {
+    const int v775 = v773 * n36;
+    const int v776 = v775 + n37;
+    const int v777 = v776 * n31;
+    const int v778 = v777 + n32;
+    const int v779 = __ldg(start + n25);
+    const bool v780 = v778 < v779;
+    if (v780) {
+      const int v781 = __ldg(order + v778);
+      const int v782 = fw_udiv(v781, n9);
+      const int v783 = v782 * n9;
+      const int v784 = v781 - v783;
+      const int v785 = v782 * n12;
+      const int v786 = v782 * n10;
+      const int v787 = v786 + v784;
+      const long long v788 = __ldg(in0 + v787);
+      const bool v789 = v788 < 0ll;
+      const long long v791 = v788 + v790;
+      const long long v792 = v789 ? v791 : v788;
+      const int v793 = (int)v792;
+      const int v794 = v785 + v793;
+      const int v795 = __ldg(start + v794);
+      const int v796 = v794 + 1;
+      const int v797 = __ldg(start + v796);
+      const int v798 = fw_udiv_by(v795, n31, n31_inverse);
+      const int v799 = v797 - v795;
+      const int v800 = fw_udiv_by(v799, n31, n31_inverse);
+      const int v801 = v798 + v800;
+      const int v802 = v773 * n36;
+      const int v803 = v802 - v798;
+      const int v804 = v803 > 0 ? v803 : 0;
+      const int v805 = v804 + n37;
+      const int v806 = fw_udiv(v805, n36);
+      const int v807 = v806 * n36;
+      const int v808 = v798 + v807;
+      const int v809 = v808 + n36;
+      const bool v810 = v809 <= v801;
+      if (v810) {
+        float acc811 = 0.0f;
+        const int v812 = v809 + (-1);
+        for (int k813 = v808; k813 < v809; k813 += 8) {
+          const float v814 = pieces[k813];
+          const int v815 = k813 + 1;
+          const bool v816 = v815 < v809;
+          const int v817 = v815 < v812 ? v815 : v812;
+          const float v818 = pieces[v817];
+          const int v819 = k813 + 2;
+          const bool v820 = v819 < v809;
+          const int v821 = v819 < v812 ? v819 : v812;
+          const float v822 = pieces[v821];
+          const int v823 = k813 + 3;
+          const bool v824 = v823 < v809;
+          const int v825 = v823 < v812 ? v823 : v812;
+          const float v826 = pieces[v825];
+          const int v827 = k813 + 4;
+          const bool v828 = v827 < v809;
+          const int v829 = v827 < v812 ? v827 : v812;
+          const float v830 = pieces[v829];
+          const int v831 = k813 + 5;
+          const bool v832 = v831 < v809;
+          const int v833 = v831 < v812 ? v831 : v812;
+          const float v834 = pieces[v833];
+          const int v835 = k813 + 6;
+          const bool v836 = v835 < v809;
+          const int v837 = v835 < v812 ? v835 : v812;
+          const float v838 = pieces[v837];
+          const int v839 = k813 + 7;
+          const bool v840 = v839 < v809;
+          const int v841 = v839 < v812 ? v839 : v812;
+          const float v842 = pieces[v841];
+          const float v843 = acc811 + v814;
+          acc811 = v843;
+          const float v844 = acc811 + v818;
+          const float v845 = v816 ? v844 : acc811;
+          acc811 = v845;
+          const float v846 = acc811 + v822;
+          const float v847 = v820 ? v846 : acc811;
+          acc811 = v847;
+          const float v848 = acc811 + v826;
+          const float v849 = v824 ? v848 : acc811;
+          acc811 = v849;
+          const float v850 = acc811 + v830;
+          const float v851 = v828 ? v850 : acc811;
+          acc811 = v851;
+          const float v852 = acc811 + v834;
+          const float v853 = v832 ? v852 : acc811;
+          acc811 = v853;
+          const float v854 = acc811 + v838;
+          const float v855 = v836 ? v854 : acc811;
+          acc811 = v855;
+          const float v856 = acc811 + v842;
+          const float v857 = v840 ? v856 : acc811;
+          acc811 = v857;
         }
-        const int v853 = v768 + n36;
-        const float v854 = acc806;
-        pieces[v853] = v854;
+        const int v858 = v773 + n38;
+        const float v859 = acc811;
+        pieces[v858] = v859;
       }
     }
   }
@@ -1608,6 +1633,8 @@ extern "C" __global__ void __launch_bounds__(128) scatter_add_6(
     int n36,
     int n37,
     int n38,
+    int n39,
+    int n40,
     int* __restrict__ order,
     int* __restrict__ start,
     int* __restrict__ first,
@@ -1622,215 +1649,216 @@ extern "C" __global__ void __launch_bounds__(128) scatter_add_6(
   const int tid6 = threadIdx.x;
   const unsigned n9_inverse = 0xffffffffu / (unsigned)n9;
   const unsigned n31_inverse = 0xffffffffu / (unsigned)n31;
-  const int v855 = bid6;
-  const int v856 = (int)((unsigned)bid6 - (unsigned)v855);
-  const int v857 = v855 * 128;
-  const int v858 = v857 + tid6;
-  const bool v859 = v858 < n38;
-  const int v860 = n38 + (-1);
-  const int v861 = v858 < v860 ? v858 : v860;
-  const int v862 = __ldg(start + v861);
-  const int v863 = v861 + 1;
-  const int v864 = __ldg(start + v863);
-  const float v865 = fw_bf16_f32(__ldg(in2 + v861));
-  float acc866 = v865;
-  const int v867 = fw_udiv_by(v862, n31, n31_inverse);
-  const int v868 = v864 - v862;
-  const int v869 = fw_udiv_by(v868, n31, n31_inverse);
-  const int v870 = v867 + v869;
-  const int v871 = fw_udiv_by(v867, n31, n31_inverse);
-  const int v872 = v870 - v867;
-  const int v873 = fw_udiv_by(v872, n31, n31_inverse);
-  const int v874 = v871 + n36;
-  const int v875 = v873 * n32;
-  const int v876 = v867 + v875;
-  const int v877 = v869 - v875;
-  const int v878 = v877 + (-1);
-  for (int k879 = 0; k879 < v877; k879 += 8) {
-    const bool v880 = k879 < v873;
-    const int v881 = v880 ? v874 : v876;
-    const int v882 = k879 + v881;
-    const float v883 = __ldg(pieces + v882);
-    const int v884 = k879 + 1;
-    const bool v885 = v884 < v877;
-    const int v886 = v884 < v878 ? v884 : v878;
-    const bool v887 = v886 < v873;
-    const int v888 = v887 ? v874 : v876;
-    const int v889 = v886 + v888;
-    const float v890 = __ldg(pieces + v889);
-    const int v891 = k879 + 2;
-    const bool v892 = v891 < v877;
-    const int v893 = v891 < v878 ? v891 : v878;
-    const bool v894 = v893 < v873;
-    const int v895 = v894 ? v874 : v876;
-    const int v896 = v893 + v895;
-    const float v897 = __ldg(pieces + v896);
-    const int v898 = k879 + 3;
-    const bool v899 = v898 < v877;
-    const int v900 = v898 < v878 ? v898 : v878;
-    const bool v901 = v900 < v873;
-    const int v902 = v901 ? v874 : v876;
-    const int v903 = v900 + v902;
-    const float v904 = __ldg(pieces + v903);
-    const int v905 = k879 + 4;
-    const bool v906 = v905 < v877;
-    const int v907 = v905 < v878 ? v905 : v878;
-    const bool v908 = v907 < v873;
-    const int v909 = v908 ? v874 : v876;
-    const int v910 = v907 + v909;
-    const float v911 = __ldg(pieces + v910);
-    const int v912 = k879 + 5;
-    const bool v913 = v912 < v877;
-    const int v914 = v912 < v878 ? v912 : v878;
-    const bool v915 = v914 < v873;
-    const int v916 = v915 ? v874 : v876;
-    const int v917 = v914 + v916;
-    const float v918 = __ldg(pieces + v917);
-    const int v919 = k879 + 6;
-    const bool v920 = v919 < v877;
-    const int v921 = v919 < v878 ? v919 : v878;
-    const bool v922 = v921 < v873;
-    const int v923 = v922 ? v874 : v876;
-    const int v924 = v921 + v923;
-    const float v925 = __ldg(pieces + v924);
-    const int v926 = k879 + 7;
-    const bool v927 = v926 < v877;
-    const int v928 = v926 < v878 ? v926 : v878;
-    const bool v929 = v928 < v873;
-    const int v930 = v929 ? v874 : v876;
-    const int v931 = v928 + v930;
-    const float v932 = __ldg(pieces + v931);
-    const float v933 = acc866 + v883;
-    acc866 = v933;
-    const float v934 = acc866 + v890;
-    const float v935 = v885 ? v934 : acc866;
-    acc866 = v935;
-    const float v936 = acc866 + v897;
-    const float v937 = v892 ? v936 : acc866;
-    acc866 = v937;
-    const float v938 = acc866 + v904;
-    const float v939 = v899 ? v938 : acc866;
-    acc866 = v939;
-    const float v940 = acc866 + v911;
-    const float v941 = v906 ? v940 : acc866;
-    acc866 = v941;
-    const float v942 = acc866 + v918;
-    const float v943 = v913 ? v942 : acc866;
-    acc866 = v943;
-    const float v944 = acc866 + v925;
-    const float v945 = v920 ? v944 : acc866;
-    acc866 = v945;
-    const float v946 = acc866 + v932;
-    const float v947 = v927 ? v946 : acc866;
-    acc866 = v947;
+  const unsigned n36_inverse = 0xffffffffu / (unsigned)n36;
+  const int v860 = bid6;
+  const int v861 = (int)((unsigned)bid6 - (unsigned)v860);
+  const int v862 = v860 * 128;
+  const int v863 = v862 + tid6;
+  const bool v864 = v863 < n40;
+  const int v865 = n40 + (-1);
+  const int v866 = v863 < v865 ? v863 : v865;
+  const int v867 = __ldg(start + v866);
+  const int v868 = v866 + 1;
+  const int v869 = __ldg(start + v868);
+  const float v870 = fw_bf16_f32(__ldg(in2 + v866));
+  float acc871 = v870;
+  const int v872 = fw_udiv_by(v867, n31, n31_inverse);
+  const int v873 = v869 - v867;
+  const int v874 = fw_udiv_by(v873, n31, n31_inverse);
+  const int v875 = v872 + v874;
+  const int v876 = fw_udiv_by(v872, n36, n36_inverse);
+  const int v877 = v875 - v872;
+  const int v878 = fw_udiv_by(v877, n36, n36_inverse);
+  const int v879 = v876 + n38;
+  const int v880 = v878 * n37;
+  const int v881 = v872 + v880;
+  const int v882 = v874 - v880;
+  const int v883 = v882 + (-1);
+  for (int k884 = 0; k884 < v882; k884 += 8) {
+    const bool v885 = k884 < v878;
+    const int v886 = v885 ? v879 : v881;
+    const int v887 = k884 + v886;
+    const float v888 = __ldg(pieces + v887);
+    const int v889 = k884 + 1;
+    const bool v890 = v889 < v882;
+    const int v891 = v889 < v883 ? v889 : v883;
+    const bool v892 = v891 < v878;
+    const int v893 = v892 ? v879 : v881;
+    const int v894 = v891 + v893;
+    const float v895 = __ldg(pieces + v894);
+    const int v896 = k884 + 2;
+    const bool v897 = v896 < v882;
+    const int v898 = v896 < v883 ? v896 : v883;
+    const bool v899 = v898 < v878;
+    const int v900 = v899 ? v879 : v881;
+    const int v901 = v898 + v900;
+    const float v902 = __ldg(pieces + v901);
+    const int v903 = k884 + 3;
+    const bool v904 = v903 < v882;
+    const int v905 = v903 < v883 ? v903 : v883;
+    const bool v906 = v905 < v878;
+    const int v907 = v906 ? v879 : v881;
+    const int v908 = v905 + v907;
+    const float v909 = __ldg(pieces + v908);
+    const int v910 = k884 + 4;
+    const bool v911 = v910 < v882;
+    const int v912 = v910 < v883 ? v910 : v883;
+    const bool v913 = v912 < v878;
+    const int v914 = v913 ? v879 : v881;
+    const int v915 = v912 + v914;
+    const float v916 = __ldg(pieces + v915);
+    const int v917 = k884 + 5;
+    const bool v918 = v917 < v882;
+    const int v919 = v917 < v883 ? v917 : v883;
+    const bool v920 = v919 < v878;
+    const int v921 = v920 ? v879 : v881;
+    const int v922 = v919 + v921;
+    const float v923 = __ldg(pieces + v922);
+    const int v924 = k884 + 6;
+    const bool v925 = v924 < v882;
+    const int v926 = v924 < v883 ? v924 : v883;
+    const bool v927 = v926 < v878;
+    const int v928 = v927 ? v879 : v881;
+    const int v929 = v926 + v928;
+    const float v930 = __ldg(pieces + v929);
+    const int v931 = k884 + 7;
+    const bool v932 = v931 < v882;
+    const int v933 = v931 < v883 ? v931 : v883;
+    const bool v934 = v933 < v878;
+    const int v935 = v934 ? v879 : v881;
+    const int v936 = v933 + v935;
+    const float v937 = __ldg(pieces + v936);
+    const float v938 = acc871 + v888;
+    acc871 = v938;
+    const float v939 = acc871 + v895;
+    const float v940 = v890 ? v939 : acc871;
+    acc871 = v940;
+    const float v941 = acc871 + v902;
+    const float v942 = v897 ? v941 : acc871;
+    acc871 = v942;
+    const float v943 = acc871 + v909;
+    const float v944 = v904 ? v943 : acc871;
+    acc871 = v944;
+    const float v945 = acc871 + v916;
+    const float v946 = v911 ? v945 : acc871;
+    acc871 = v946;
+    const float v947 = acc871 + v923;
+    const float v948 = v918 ? v947 : acc871;
+    acc871 = v948;
+    const float v949 = acc871 + v930;
+    const float v950 = v925 ? v949 : acc871;
+    acc871 = v950;
+    const float v951 = acc871 + v937;
+    const float v952 = v932 ? v951 : acc871;
+    acc871 = v952;
   }
-  const int v948 = v869 * n31;
-  const int v949 = v862 + v948;
-  const int v950 = v864 + (-1);
-  for (int k951 = v949; k951 < v864; k951 += 8) {
-    const int v952 = __ldg(order + k951);
-    const int v953 = fw_udiv_by(v952, n9, n9_inverse);
-    const int v954 = v953 * n9;
-    const int v955 = v952 - v954;
-    const int v956 = v953 * n33;
-    const int v957 = v956 + v955;
-    const float v958 = fw_bf16_f32(__ldg(in1 + v957));
-    const int v959 = k951 + 1;
-    const bool v960 = v959 < v864;
-    const int v961 = v959 < v950 ? v959 : v950;
-    const int v962 = __ldg(order + v961);
-    const int v963 = fw_udiv_by(v962, n9, n9_inverse);
-    const int v964 = v963 * n9;
-    const int v965 = v962 - v964;
-    const int v966 = v963 * n33;
-    const int v967 = v966 + v965;
-    const float v968 = fw_bf16_f32(__ldg(in1 + v967));
-    const int v969 = k951 + 2;
-    const bool v970 = v969 < v864;
-    const int v971 = v969 < v950 ? v969 : v950;
-    const int v972 = __ldg(order + v971);
-    const int v973 = fw_udiv_by(v972, n9, n9_inverse);
-    const int v974 = v973 * n9;
-    const int v975 = v972 - v974;
-    const int v976 = v973 * n33;
-    const int v977 = v976 + v975;
-    const float v978 = fw_bf16_f32(__ldg(in1 + v977));
-    const int v979 = k951 + 3;
-    const bool v980 = v979 < v864;
-    const int v981 = v979 < v950 ? v979 : v950;
-    const int v982 = __ldg(order + v981);
-    const int v983 = fw_udiv_by(v982, n9, n9_inverse);
-    const int v984 = v983 * n9;
-    const int v985 = v982 - v984;
-    const int v986 = v983 * n33;
-    const int v987 = v986 + v985;
-    const float v988 = fw_bf16_f32(__ldg(in1 + v987));
-    const int v989 = k951 + 4;
-    const bool v990 = v989 < v864;
-    const int v991 = v989 < v950 ? v989 : v950;
-    const int v992 = __ldg(order + v991);
-    const int v993 = fw_udiv_by(v992, n9, n9_inverse);
-    const int v994 = v993 * n9;
-    const int v995 = v992 - v994;
-    const int v996 = v993 * n33;
-    const int v997 = v996 + v995;
-    const float v998 = fw_bf16_f32(__ldg(in1 + v997));
-    const int v999 = k951 + 5;
-    const bool v1000 = v999 < v864;
-    const int v1001 = v999 < v950 ? v999 : v950;
-    const int v1002 = __ldg(order + v1001);
-    const int v1003 = fw_udiv_by(v1002, n9, n9_inverse);
-    const int v1004 = v1003 * n9;
-    const int v1005 = v1002 - v1004;
-    const int v1006 = v1003 * n33;
-    const int v1007 = v1006 + v1005;
-    const float v1008 = fw_bf16_f32(__ldg(in1 + v1007));
-    const int v1009 = k951 + 6;
-    const bool v1010 = v1009 < v864;
-    const int v1011 = v1009 < v950 ? v1009 : v950;
-    const int v1012 = __ldg(order + v1011);
-    const int v1013 = fw_udiv_by(v1012, n9, n9_inverse);
-    const int v1014 = v1013 * n9;
-    const int v1015 = v1012 - v1014;
-    const int v1016 = v1013 * n33;
-    const int v1017 = v1016 + v1015;
-    const float v1018 = fw_bf16_f32(__ldg(in1 + v1017));
-    const int v1019 = k951 + 7;
-    const bool v1020 = v1019 < v864;
-    const int v1021 = v1019 < v950 ? v1019 : v950;
-    const int v1022 = __ldg(order + v1021);
-    const int v1023 = fw_udiv_by(v1022, n9, n9_inverse);
-    const int v1024 = v1023 * n9;
-    const int v1025 = v1022 - v1024;
-    const int v1026 = v1023 * n33;
-    const int v1027 = v1026 + v1025;
-    const float v1028 = fw_bf16_f32(__ldg(in1 + v1027));
-    const float v1029 = acc866 + v958;
-    acc866 = v1029;
-    const float v1030 = acc866 + v968;
-    const float v1031 = v960 ? v1030 : acc866;
-    acc866 = v1031;
-    const float v1032 = acc866 + v978;
-    const float v1033 = v970 ? v1032 : acc866;
-    acc866 = v1033;
-    const float v1034 = acc866 + v988;
-    const float v1035 = v980 ? v1034 : acc866;
-    acc866 = v1035;
-    const float v1036 = acc866 + v998;
-    const float v1037 = v990 ? v1036 : acc866;
-    acc866 = v1037;
-    const float v1038 = acc866 + v1008;
-    const float v1039 = v1000 ? v1038 : acc866;
-    acc866 = v1039;
-    const float v1040 = acc866 + v1018;
-    const float v1041 = v1010 ? v1040 : acc866;
-    acc866 = v1041;
-    const float v1042 = acc866 + v1028;
-    const float v1043 = v1020 ? v1042 : acc866;
-    acc866 = v1043;
+  const int v953 = v874 * n31;
+  const int v954 = v867 + v953;
+  const int v955 = v869 + (-1);
+  for (int k956 = v954; k956 < v869; k956 += 8) {
+    const int v957 = __ldg(order + k956);
+    const int v958 = fw_udiv_by(v957, n9, n9_inverse);
+    const int v959 = v958 * n9;
+    const int v960 = v957 - v959;
+    const int v961 = v958 * n33;
+    const int v962 = v961 + v960;
+    const float v963 = fw_bf16_f32(__ldg(in1 + v962));
+    const int v964 = k956 + 1;
+    const bool v965 = v964 < v869;
+    const int v966 = v964 < v955 ? v964 : v955;
+    const int v967 = __ldg(order + v966);
+    const int v968 = fw_udiv_by(v967, n9, n9_inverse);
+    const int v969 = v968 * n9;
+    const int v970 = v967 - v969;
+    const int v971 = v968 * n33;
+    const int v972 = v971 + v970;
+    const float v973 = fw_bf16_f32(__ldg(in1 + v972));
+    const int v974 = k956 + 2;
+    const bool v975 = v974 < v869;
+    const int v976 = v974 < v955 ? v974 : v955;
+    const int v977 = __ldg(order + v976);
+    const int v978 = fw_udiv_by(v977, n9, n9_inverse);
+    const int v979 = v978 * n9;
+    const int v980 = v977 - v979;
+    const int v981 = v978 * n33;
+    const int v982 = v981 + v980;
+    const float v983 = fw_bf16_f32(__ldg(in1 + v982));
+    const int v984 = k956 + 3;
+    const bool v985 = v984 < v869;
+    const int v986 = v984 < v955 ? v984 : v955;
+    const int v987 = __ldg(order + v986);
+    const int v988 = fw_udiv_by(v987, n9, n9_inverse);
+    const int v989 = v988 * n9;
+    const int v990 = v987 - v989;
+    const int v991 = v988 * n33;
+    const int v992 = v991 + v990;
+    const float v993 = fw_bf16_f32(__ldg(in1 + v992));
+    const int v994 = k956 + 4;
+    const bool v995 = v994 < v869;
+    const int v996 = v994 < v955 ? v994 : v955;
+    const int v997 = __ldg(order + v996);
+    const int v998 = fw_udiv_by(v997, n9, n9_inverse);
+    const int v999 = v998 * n9;
+    const int v1000 = v997 - v999;
+    const int v1001 = v998 * n33;
+    const int v1002 = v1001 + v1000;
+    const float v1003 = fw_bf16_f32(__ldg(in1 + v1002));
+    const int v1004 = k956 + 5;
+    const bool v1005 = v1004 < v869;
+    const int v1006 = v1004 < v955 ? v1004 : v955;
+    const int v1007 = __ldg(order + v1006);
+    const int v1008 = fw_udiv_by(v1007, n9, n9_inverse);
+    const int v1009 = v1008 * n9;
+    const int v1010 = v1007 - v1009;
+    const int v1011 = v1008 * n33;
+    const int v1012 = v1011 + v1010;
+    const float v1013 = fw_bf16_f32(__ldg(in1 + v1012));
+    const int v1014 = k956 + 6;
+    const bool v1015 = v1014 < v869;
+    const int v1016 = v1014 < v955 ? v1014 : v955;
+    const int v1017 = __ldg(order + v1016);
+    const int v1018 = fw_udiv_by(v1017, n9, n9_inverse);
+    const int v1019 = v1018 * n9;
+    const int v1020 = v1017 - v1019;
+    const int v1021 = v1018 * n33;
+    const int v1022 = v1021 + v1020;
+    const float v1023 = fw_bf16_f32(__ldg(in1 + v1022));
+    const int v1024 = k956 + 7;
+    const bool v1025 = v1024 < v869;
+    const int v1026 = v1024 < v955 ? v1024 : v955;
+    const int v1027 = __ldg(order + v1026);
+    const int v1028 = fw_udiv_by(v1027, n9, n9_inverse);
+    const int v1029 = v1028 * n9;
+    const int v1030 = v1027 - v1029;
+    const int v1031 = v1028 * n33;
+    const int v1032 = v1031 + v1030;
+    const float v1033 = fw_bf16_f32(__ldg(in1 + v1032));
+    const float v1034 = acc871 + v963;
+    acc871 = v1034;
+    const float v1035 = acc871 + v973;
+    const float v1036 = v965 ? v1035 : acc871;
+    acc871 = v1036;
+    const float v1037 = acc871 + v983;
+    const float v1038 = v975 ? v1037 : acc871;
+    acc871 = v1038;
+    const float v1039 = acc871 + v993;
+    const float v1040 = v985 ? v1039 : acc871;
+    acc871 = v1040;
+    const float v1041 = acc871 + v1003;
+    const float v1042 = v995 ? v1041 : acc871;
+    acc871 = v1042;
+    const float v1043 = acc871 + v1013;
+    const float v1044 = v1005 ? v1043 : acc871;
+    acc871 = v1044;
+    const float v1045 = acc871 + v1023;
+    const float v1046 = v1015 ? v1045 : acc871;
+    acc871 = v1046;
+    const float v1047 = acc871 + v1033;
+    const float v1048 = v1025 ? v1047 : acc871;
+    acc871 = v1048;
   }
-  const float v1044 = acc866;
-  if (v859) {
-    out3[v861] = fw_f32_bf16(v1044);
+  const float v1049 = acc871;
+  if (v864) {
+    out3[v866] = fw_f32_bf16(v1049);
   }
 }
