@@ -165,13 +165,14 @@ class Down(Runs):
         nc, itemsize = self.size(cols), size // base.lanes
         if all(multiple(o.without(unit), SECTOR // itemsize, self.hint) for _, o, _ in accesses(f) if unit in o.axes()):
             return None
-        lanes = min(base.lanes, max(1, WORD // itemsize))
-        words = lanes * self._words(f, set(cols))[0]
-        ways = [(4 * WARP if lanes == 1 else 2 * WARP, 512), (2 * WARP, 1024)]  # vectors of rows, threads
-        for n, threads in [(WARP, 512), *ways] if nc <= LONG else ways:
+        narrow, pairs = (min(base.lanes, max(1, k * WORD // itemsize)) for k in (1, 2))
+        few = -(-nc // STEPS)  # threads that have a column
+        ways = [(2 * WARP, 2 * WARP * power_up(few, THREADS), pairs, 2 * WORDS)] if nc <= LONG else []
+        ways += [(4 * WARP if narrow == 1 else 2 * WARP, 512, narrow, WORDS), (2 * WARP, 1024, narrow, WORDS)]
+        for n, threads, lanes, most in ways:  # vectors of rows, threads, elements of a vector, words of a thread
             steps = -(-nc * n // threads)
-            few = self.size([unit]) < WARP * lanes or self.size(rows) < n * lanes * self.gpu.sms
-            if not few and steps * words <= WORDS:
+            many = self.size([unit]) >= WARP * lanes and self.size(rows) >= n * lanes * self.gpu.sms
+            if many and steps * lanes * self._words(f, set(cols))[0] <= most:
                 aligned = self.aligned(self.walks(f, unit, None), {unit: lanes})
                 wide = replace(base, lanes=lanes, aligned=aligned, row_threads=n, col_threads=threads // n)
                 return replace(wide, mode="persistent", steps=steps)
@@ -268,7 +269,7 @@ class Down(Runs):
         words = lanes * self._words(f, set(cols))[0]
         clusters = self._clusters(f, set(cols))
         rt, ct = base.row_threads, base.col_threads
-        broad = self._broad(self.size([unit]) // lanes, size, vectors)
+        broad = self._broad(self.size([unit]) // lanes, lanes, size, vectors)
         if not moments and (size >= PART or broad <= WARP):
             inside = self._within_sectors(f, base, rows, cols, unit, size)
             if inside is not None:
@@ -354,11 +355,15 @@ class Down(Runs):
             n //= 2
         return rt if 2 * -(-vectors // n) < self.gpu.sms else n
 
-    def _broad(self, most: int, size: int, vectors: int) -> int:
+    def _broad(self, most: int, lanes: int, size: int, vectors: int) -> int:
         """Vectors (of so many bytes) of rows in a block, at most so many, where a warp's are few bytes: so many that
         most lines that a block reads and writes are all its own, wherever they begin, and there are blocks for all."""
         n = WARP
-        while n * size < (4 if size == 4 else 2) * LINE and n < BROAD and vectors >= 2 * n * self.gpu.sms * PIECES:
+        while (
+            n * size < (4 if size == 4 and lanes == 1 else 2) * LINE
+            and n < BROAD
+            and vectors >= 2 * n * self.gpu.sms * PIECES
+        ):
             n *= 2
         return self._side_by_side(power_up(most, n), size, vectors)
 

@@ -41,7 +41,7 @@ SORTERS = 512  # threads of a block that sorts
 ITEMS = 7  # points of a thread in a tile; odd, for neighbouring threads to use different banks of shared memory
 TILE = SORTERS * ITEMS
 SLOT_BITS = TILE.bit_length()  # of a point's number in its tile
-BUCKETS = (252, 1020)  # how many buckets at most, for few points and for many: they are sorted by 8 or 10 bits
+BUCKETS = (252, 508, 1020)  # how many buckets at most, for few points and for many: they are sorted by 8 to 10 bits
 FEW = 32  # points of a bucket, at least, where that leaves more than one
 MOST_ROWS = 1 << (30 - SLOT_BITS)  # of a bucket: row and number of a point have to fit into 32 bits
 MOST_POINTS = (1 << 31) - 2 * TILE  # their numbers have 32 bits
@@ -114,7 +114,7 @@ class _Sizes:
         self.moved = sum(hint(b.numel) * b.dtype.itemsize for b in f.buffers)
         self.width = _count((a for a in st.axes if a not in st.origin.rows), hint)
         self.rows, self.points = _count(st.origin.rows, hint), _count(st.raxes, hint)
-        few = self.rows <= BUCKETS[1] and self.points >= MANY
+        few = self.rows <= BUCKETS[-1] and self.points >= MANY
         self.crowded = st.monoid in ("sum", "prod") and few and self.points >= CROWD * self.rows
 
     @property
@@ -128,7 +128,7 @@ class _Sizes:
             return
         if not (sorts or self.crowded):
             raise Refusal("scatter", "PyTorch scatters single elements in one launch")
-        if self.points > BUCKETS[1] * TILE and self.rows > BUCKETS[1]:
+        if self.points > BUCKETS[-1] * TILE and self.rows > BUCKETS[-1]:
             raise Refusal("scatter", "single elements, more than are sorted at once")
         if self.rows > max(SPARSE * self.points, MANY):
             raise Refusal("scatter", "single elements, few for a target of so many")
@@ -221,7 +221,10 @@ class _Planner(Vectors):
         n, d = self.size(points), self.size(rows)
         if n > MOST_POINTS:
             raise Refusal("scatter", f"more than {MOST_POINTS} points")
-        buckets = power_up(n // FEW, BUCKETS[0]) if 2 * n <= BUCKETS[0] * TILE else BUCKETS[1]
+        most = next(
+            (b for b in BUCKETS if 5 * n <= 3 * b * TILE), BUCKETS[-1]
+        )  # so that few have more than a block sorts
+        buckets = power_up(n // FEW, most)
         bucket = power_up(-(-d // buckets), MOST_ROWS)
         if d // bucket > buckets:
             raise Refusal("scatter", f"a target of more than {buckets * MOST_ROWS} rows")
@@ -233,7 +236,7 @@ class _Planner(Vectors):
             "row_passes": bucket.bit_length() // 2,
             "tile_bits": (-(-n // TILE)).bit_length(),
             "piece": piece,
-            "run": piece if n > RUNS else max(1, n),
+            "run": max(16, piece // 4) if n > RUNS else max(1, n),
             "crowds": int(n > CROWDED and 2 * bucket <= TILE),  # memory for more rows would be more than for the points
         }
 
@@ -241,7 +244,7 @@ class _Planner(Vectors):
         """Whether 32-bit indices cannot overflow."""
         n, d, w = self.size(points), self.size(rows), self.size(cols)
         reached = [reach(b, self.hint) for b in self.f.buffers]
-        return max([*reached, 2 * d, 2 * n, n // (1 << PIECES[0]) * w, d * w], default=0) < INDEX_LIMIT
+        return max([*reached, 2 * d, 2 * n, (n >> PIECES[0]) * 17 // 16 * w, d * w], default=0) < INDEX_LIMIT
 
 
 def at_once(size: int, flight: int = FLIGHT) -> int:

@@ -122,10 +122,12 @@ def normalized(dtype: DType) -> object:
         (f32, 128, 6500, (128, 4, 32, 1)),  # vectors of 16 bytes are aligned, sectors are not
         (f32, 128, 6504, (8, 16, 8, 4)),  # sectors are
         (f32, 200, 6494, (64, 16, 13, 1)),
-        (f32, 64, 6494, (32, 16, 4, 1)),
+        (f32, 64, 6494, (64, 4, 16, 2)),  # few columns: pairs, in small blocks
+        (bf16, 32, 6492, (64, 2, 16, 4)),
+        (f32, 48, 6494, (64, 4, 12, 2)),
         (f32, 700, 6494, (8, 32, 11, 2)),  # too many to hold
         (bf16, 128, 6492, (64, 8, 16, 2)),
-        (bf16, 128, 6494, (128, 8, 16, 2)),  # vectors of four bytes are broad in any case
+        (bf16, 128, 6494, (64, 8, 16, 2)),
         (f32, 384, 479, (64, 16, 24, 1)),  # but where rows are few
     ],
 )
