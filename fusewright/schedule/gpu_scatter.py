@@ -46,8 +46,9 @@ FEW = 32  # points of a bucket, at least, where that leaves more than one
 MOST_ROWS = 1 << (30 - SLOT_BITS)  # of a bucket: row and number of a point have to fit into 32 bits
 MOST_POINTS = (1 << 31) - 2 * TILE  # their numbers have 32 bits
 LAUNCH = ("bucket", "bucket_passes", "row_passes", "tile_bits", "piece", "run", "crowds")  # symbols of the kernel's own
-RUNS, CROWDED = 4 * TILE, 16 * TILE  # points from which launches for runs, and for crowded buckets, are worth it
-PIECES = (5, 8)  # binary logarithms of the least and the most points of a piece
+RUNS, CROWDED = 4 * TILE, 32 * TILE  # points from which launches for runs, and for crowded buckets, are worth it
+PIECES = (5, 6)  # binary logarithms of the least and the most points of a piece
+MOST_RUN = 64  # pieces of a run
 FLIGHT = 128  # bytes of values that a thread should have on their way at once
 ACCUMULATORS = 32  # 32-bit registers of a thread for what it combines
 COLLECTORS = 128  # threads of a block that collects: several rows, some of which take longer
@@ -236,7 +237,7 @@ class _Planner(Vectors):
             "row_passes": bucket.bit_length() // 2,
             "tile_bits": (-(-n // TILE)).bit_length(),
             "piece": piece,
-            "run": max(16, piece // 4) if n > RUNS else max(1, n),
+            "run": max(16, power_up(n >> 12, MOST_RUN)) if n > RUNS else max(1, n),
             "crowds": int(n > CROWDED and 2 * bucket <= TILE),  # memory for more rows would be more than for the points
         }
 
