@@ -31,7 +31,7 @@ from .trace.convolutions import open_convolutions
 from .trace.failures import Missing, check_selections
 from .trace.guard_timing import skip_timing
 from .trace.known_indices import follow_known_indices
-from .trace.lean import Parts, aot_settings
+from .trace.lean import Parts, aot_settings, tried_first
 from .trace.lowering import check_operators
 from .trace.max_pooling import open_max_pooling
 from .trace.padding import pad_products
@@ -166,7 +166,8 @@ def fusewright(gm: GraphModule, example_inputs: Sequence[Any], **kwargs: Any) ->
             return gm.forward  # which says so
         except Exception as e:
             return whole_graph(e, "trace a graph", gm, f"graph{next(_joints)}", opts)
-        return parts.callable(where_it_holds(whole, parts.meta, gm.forward), example_inputs, "fusewright")
+        run = parts.callable(where_it_holds(whole, parts.meta, gm.forward), example_inputs, "fusewright")
+        return tried_first(whole, run)
 
 
 __all__ = ["fusewright"]

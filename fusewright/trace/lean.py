@@ -247,6 +247,23 @@ class Parts:
         return made
 
 
+def tried_first(whole: Callable[..., Any], run: Callable[..., Any]) -> Callable[..., Any]:
+    """`run`, but the first call is AOTAutograd's callable's where that call is to be with tensors without data.
+
+    So Dynamo finds out what comes out of a piece of a program that it cuts where `DistributedDataParallel` exchanges
+    gradients (`DDPOptimizer`); AOTAutograd's callable answers that call from what it knows.
+    """
+    context = torch._guards.TracingContext.try_get()
+    if context is None or not context.fakify_first_call:
+        return run
+    calls = iter((whole,))
+
+    def piece(*args: Any) -> Any:
+        return next(calls, run)(*args)
+
+    return piece
+
+
 _transforms: Callable[[], bool] = torch._C._are_functorch_transforms_active
 
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import threading
+from pathlib import Path
 
 import pytest
 import torch
 import torch.nn.functional as F
 
 import fusewright
+from tests import distributed_training
 from tests.support import no_fallbacks
 
 
@@ -170,8 +172,6 @@ def test_an_index_out_of_range_is_an_error(cuda: str) -> None:
 
 
 def test_threads(cuda: str) -> None:
-    import threading
-
     compiled = torch.compile(norm, backend="fusewright")
     x, y = pair(cuda)
     with torch.no_grad():
@@ -198,8 +198,6 @@ def test_threads(cuda: str) -> None:
 
 def test_a_thread_that_has_not_used_the_device(cuda: str) -> None:
     """Autograd's are such threads: they have no context until a call of the CUDA runtime gives them one."""
-    import threading
-
     compiled = torch.compile(norm, backend="fusewright")
     x, y = pair(cuda)
     want, got = compiled(x, y), []
@@ -225,3 +223,9 @@ def test_kernels_come_from_disk_in_another_process(cuda: str) -> None:
     runs = [subprocess.check_output([sys.executable, "-c", code], env=os.environ, text=True) for _ in range(2)]
     assert int(runs[1].split()[-1]) == 0
     assert fusewright.counters() is not None
+
+
+@pytest.mark.skipif(torch.cuda.device_count() < distributed_training.WORLD, reason="needs two GPUs")
+@pytest.mark.parametrize("way", distributed_training.WAYS)
+def test_two_gpus_together(way: str, tmp_path: Path) -> None:
+    distributed_training.together(way, tmp_path, "cuda")
