@@ -213,6 +213,9 @@ def test_random_definitions(data):
             except IndexError:
                 assert 0 in (n, m)  # an argmax over nothing
                 continue
+            except RuntimeError as e:
+                assert "ZeroDivisionError" in str(e) and 0 in (n, m), e  # an index modulo an extent of 0
+                continue
             torch.manual_seed(k)
             first = d.execute(clones(inputs))
             torch.manual_seed(k)

@@ -73,5 +73,8 @@ def test_backward(program: Program) -> None:
 
 
 def test_that_something_is_written_over() -> None:
-    """The properties would hold of a plan that never does it."""
-    assert fusewright.counters()["pool_overwrites"] > 0
+    """The properties would hold of a plan that never does it: few of the random programs do."""
+    before = fusewright.counters()["pool_overwrites"]
+    with torch.no_grad():
+        compiled(lambda x: ((y := x.sin() * 2) * torch.linalg.det(y)).cos())(torch.randn(40, 40))
+    assert fusewright.counters()["pool_overwrites"] > before
