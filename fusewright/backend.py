@@ -11,6 +11,7 @@ import torch
 from torch._dynamo.backends.common import aot_autograd
 from torch._dynamo.exc import TorchDynamoException, exceptions_allowed_to_be_fallback
 from torch._functorch.partitioners import default_partition, min_cut_rematerialization_partition
+from torch._subclasses import FakeTensor
 from torch.fx import GraphModule
 
 from .core.errors import UserError
@@ -31,7 +32,7 @@ from .trace.convolutions import open_convolutions
 from .trace.failures import Missing, check_selections
 from .trace.guard_timing import skip_timing
 from .trace.known_indices import follow_known_indices
-from .trace.lean import Parts, aot_settings, tried_first
+from .trace.lean import Parts, aot_settings, tried_first, with_tangents
 from .trace.lowering import check_operators
 from .trace.max_pooling import open_max_pooling
 from .trace.padding import pad_products
@@ -129,10 +130,14 @@ def _compiler(kind: str, opts: Options, apart: bool = False) -> Callable[[GraphM
     return compiler
 
 
-def _without_memory(gm: GraphModule) -> bool:
-    """Whether an argument is zeros without memory, of which the trace's tensors know nothing. Dynamo guards on that."""
+def _without_memory(gm: GraphModule) -> str:
+    """What argument has no memory, of which the trace's tensors know nothing; "": all have. Dynamo guards on that."""
     given = [getattr(n.meta.get("grapharg"), "example", None) for n in gm.graph.find_nodes(op="placeholder")]
-    return any(isinstance(x, torch.Tensor) and x._is_zerotensor() for x in given)
+    mode = torch._C._get_dispatch_mode(torch._C._TorchDispatchModeKey.FAKE)
+    if mode is not None or any(isinstance(x, FakeTensor) for x in given):
+        return "tensors without data"
+    zeros = any(isinstance(x, torch.Tensor) and x._is_zerotensor() for x in given)
+    return "zeros without memory" if zeros else ""
 
 
 def fusewright(gm: GraphModule, example_inputs: Sequence[Any], **kwargs: Any) -> Any:
@@ -145,8 +150,8 @@ def fusewright(gm: GraphModule, example_inputs: Sequence[Any], **kwargs: Any) ->
     given = options_of(kwargs)
     opts = from_mapping(given) if given else current()
     check_operators(opts.disable)
-    if _without_memory(gm):
-        record.plain(f"graph{next(_joints)}", "an argument is zeros without memory")
+    if missing := _without_memory(gm):
+        record.plain(f"graph{next(_joints)}", f"it is called with {missing}")
         return gm.forward
     parts = Parts(addresses(gm))
     with using(opts), aot_settings():
@@ -166,8 +171,8 @@ def fusewright(gm: GraphModule, example_inputs: Sequence[Any], **kwargs: Any) ->
             return gm.forward  # which says so
         except Exception as e:
             return whole_graph(e, "trace a graph", gm, f"graph{next(_joints)}", opts)
-        run = parts.callable(where_it_holds(whole, parts.meta, gm.forward), example_inputs, "fusewright")
-        return tried_first(whole, run)
+        anyhow = with_tangents(where_it_holds(whole, parts.meta, gm.forward), gm.forward)
+        return tried_first(whole, parts.callable(anyhow, example_inputs, "fusewright"))
 
 
 __all__ = ["fusewright"]

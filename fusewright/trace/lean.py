@@ -13,6 +13,7 @@ from typing import Any
 
 import torch
 from torch._functorch import config as functorch_config
+from torch.autograd import forward_ad
 from torch.fx import GraphModule
 from torch.utils._python_dispatch import is_traceable_wrapper_subclass
 
@@ -222,7 +223,7 @@ class Parts:
             return whole
         tensors = [_is_tensor(n) for n in takes]
         args = [f"a{k}" for k in range(len(inputs))]
-        scope: dict[str, Any] = {"_whole": whole, "_transforms": _transforms}
+        scope: dict[str, Any] = {"_whole": whole, "_transforms": _transforms, "_ad": forward_ad}
         if "inference" in self.compiled:
             scope["_run"] = below_autograd(forward, self.meta)
             call = f"_run([{', '.join(args)}])"
@@ -235,7 +236,10 @@ class Parts:
             again = second.twice(None, "under torch.compile", shape.curved)
             scope["_run"] = make_node(forward, backward, shape, name, again, partials)  # type: ignore[arg-type]
             call = _node_call("_run", args, shape)
-        lines = [f"def call({', '.join(args)}):", f"    if _transforms(): return _whole({', '.join(args)})"]
+        lines = [
+            f"def call({', '.join(args)}):",
+            f"    if _transforms() or _ad._current_level >= 0: return _whole({', '.join(args)})",
+        ]
         dims = {k: o.dynamic_dims for k, o in enumerate(self.meta.output_info) if o.dynamic_dims}
         if dims:  # what Dynamo goes by when it traces a reader of the result
             scope.update({"_mark": _mark, "_dims": dims})
@@ -245,6 +249,22 @@ class Parts:
         exec(compile("\n".join(lines), frames.name(f"{name} graph"), "exec"), scope)
         made: Callable[..., Any] = scope["call"]
         return made
+
+
+def with_tangents(whole: Callable[..., Any], plain: Callable[..., Any]) -> Callable[..., Any]:
+    """`whole`, AOTAutograd's callable, where no argument has a tangent; `plain` where one has. AOTAutograd's graphs are
+    below forward-mode differentiation: results would have none."""
+
+    def run(*args: Any) -> Any:
+        if forward_ad._current_level >= 0 and any(isinstance(x, torch.Tensor) and _tangent(x) for x in args):
+            return plain(*args)
+        return whole(*args)
+
+    return run
+
+
+def _tangent(t: torch.Tensor) -> bool:
+    return forward_ad.unpack_dual(t).tangent is not None
 
 
 def tried_first(whole: Callable[..., Any], run: Callable[..., Any]) -> Callable[..., Any]:

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 import torch
 import torch.nn.functional as F
+from torch._subclasses import FakeTensor, FakeTensorMode
 from torch.testing._internal.two_tensor import TwoTensor
 
 import fusewright
@@ -46,6 +47,22 @@ def test_zeros_without_memory() -> None:
         assert_agrees(got(x, w), fn(x, w))
     if is_ours():
         assert "zeros without memory" in str(fusewright.explain(fn, torch._efficientzerotensor(4, 5), w))
+
+
+@pytest.mark.parametrize("gradients", [False, True])
+def test_tensors_without_data(gradients: bool) -> None:
+    """What a program would give: shapes, strides, what requires gradients. Kernels would read at address 0."""
+    linear = torch.nn.Linear(33, 700)
+    fn = lambda x: torch.softmax(linear(x.sin() * 2).relu().t(), -1)
+    got, x = compiled(fn), torch.randn(50, 33, requires_grad=gradients)
+    with torch.set_grad_enabled(gradients):
+        want = fn(x)
+        for _ in range(2):
+            assert_agrees(got(x), want)
+            with FakeTensorMode(allow_non_fake_inputs=True) as mode:
+                fake = got(mode.from_tensor(x))
+            assert isinstance(fake, FakeTensor) and (fake.shape, fake.stride()) == (want.shape, want.stride())
+            assert fake.requires_grad is gradients
 
 
 @pytest.mark.parametrize("make", [torch.nn.Embedding, torch.nn.EmbeddingBag])

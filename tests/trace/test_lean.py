@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 import torch
 import torch.nn.functional as F
+from torch.autograd import forward_ad
 
 import fusewright
 from fusewright.run.node import NodeShape, source
@@ -322,3 +323,27 @@ def test_a_program_that_turns_gradients_on_or_off(fn):
         recorded = [[t for t in r if t.requires_grad] for r in (got, want)]
         grads = [torch.autograd.grad(sum(t.sum() for t in r), x) if r else () for r in recorded]
         same([*got, *grads[0]], [*want, *grads[1]])
+
+
+@pytest.mark.parametrize("name", ["one result", "several", "matrix product"])
+@pytest.mark.parametrize("gradients", [False, True])
+def test_forward_mode_differentiation(name, gradients):
+    """AOTAutograd's graphs know of no tangents: those of results would be missing, without a word."""
+    fn = LEAN[name]
+    compiled = torch.compile(fn, backend="fusewright")
+    x, y, t = (torch.randn(4, 5) for _ in range(3))
+    x.requires_grad_(gradients)
+    for _ in range(2):
+        compiled(x, y, 2)
+        tangents = []
+        for f in (fn, compiled):
+            with forward_ad.dual_level():
+                out = f(forward_ad.make_dual(x, t), y, 2)
+                tangents.append(
+                    [forward_ad.unpack_dual(o).tangent for o in (out if isinstance(out, tuple) else (out,))]
+                )
+        assert tangents[0][0] is not None
+        same(tangents[1], tangents[0])
+        with forward_ad.dual_level():  # none of its arguments has one
+            out = compiled(x, y, 2)
+            assert forward_ad.unpack_dual(out[0] if isinstance(out, tuple) else out).tangent is None
