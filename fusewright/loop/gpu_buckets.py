@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from ..core.dtypes import i32
 from ..index.expr import Ix
 from ..schedule.gpu_scatter import SORTERS, TILE
-from .gpu_sort import BUCKET, CROWDS, NOTHING, ROW_PASSES, SLOTS, TILE_BITS, Sort
+from .gpu_sort import BUCKET, CROWD, CROWDS, NOTHING, ROW_PASSES, SLOTS, TILE_BITS, Sort
 from .ir import Arg, Barrier, Imm, Set, Store
 from .scope import Scope
 
@@ -72,7 +72,8 @@ class Buckets(Sort):
         counted = self.prim(s, "and", many, self.prim(s, "gt", rows, self.imm(1)))
         row = self.mul(s, bid, rows)
         self.b = _Bucket(tid, shares, row, count, base, many, counted, rows, row)
-        shared = self.prim(s, "and", many, self.prim(s, "gt", self.params.get(CROWDS, "crowds"), self.imm(0)))
+        shared = self.prim(s, "gt", self.params.get(CROWDS, "crowds"), self.imm(0))
+        shared = self.prim(s, "and", shared, self.prim(s, "gt", count, self.params.get(CROWD, "crowd")))
         begin = self.prim(s, "where", counted, self.imm(0), self.imm(1))
         self.each(s, self.prim(s, "where", shared, self.imm(2), begin), self.imm(2), 1, self.walk)
 
@@ -189,7 +190,7 @@ class Buckets(Sort):
         """A launch in which blocks share the chunks of crowded buckets: `body(scope, the chunk's first point)`.
 
         A block has TILE places of the order, and the chunks that begin there: of those at most one is the first of its
-        bucket, because that has more points than TILE, and at most one is another.
+        bucket, because that has more than `crowd` points, which are TILE at least, and at most one is another.
         """
         s, bid, tid = self.launch(self.crowd_blocks, SORTERS, title, family)
         buckets, rows = self.params.get(self.bucket_count, "buckets"), self.params.get(BUCKET, "bucket")
@@ -207,7 +208,7 @@ class Buckets(Sort):
             start = begins(c, base)
             at = self.prim(c, "sub", self.add(c, base, start), window)
             here = self.prim(c, "and", self.prim(c, "lt", at, self.imm(TILE)), self.prim(c, "lt", start, count))
-            here = self.prim(c, "and", here, self.prim(c, "gt", count, self.imm(TILE)))
+            here = self.prim(c, "and", here, self.prim(c, "gt", count, self.params.get(CROWD, "crowd")))
             first = self.prim(c, "eq", start, self.imm(0))
             for var, kind in ((found[0], first), (found[1], self.prim(c, "not", first))):
                 mine = self.prim(c, "and", here, kind)

@@ -20,7 +20,8 @@ from .gpu_nest import Nest
 from .ir import Alloc, Arg, Barrier, Buf, For, If, Imm, Let, Reg, Set, Stmt, Store, Var
 from .scope import Scope
 
-BUCKET, PIECE, RUN, CROWDS = sym("bucket"), sym("piece"), sym("run"), sym("crowds")
+BUCKET, PIECE, RUN = sym("bucket"), sym("piece"), sym("run")
+CROWDS, CROWD = sym("crowds"), sym("crowd")
 BUCKET_PASSES, ROW_PASSES, TILE_BITS = sym("bucket_passes"), sym("row_passes"), sym("tile_bits")
 SLOTS = 1 << SLOT_BITS
 NOTHING = (1 << 31) - 1  # an item that is none: larger than any
@@ -256,4 +257,4 @@ class Sort(Nest):
         return out
 
 
-__all__ = ["CROWDS", "PIECE", "ROW_PASSES", "RUN", "TILE_BITS", "Sort"]
+__all__ = ["CROWD", "CROWDS", "PIECE", "ROW_PASSES", "RUN", "TILE_BITS", "Sort"]

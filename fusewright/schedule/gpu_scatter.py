@@ -5,8 +5,8 @@ are coordinates of the target and nothing else (the columns). The launches:
 
 1. A block sorts a tile of TILE points by *bucket*, which is `bucket` consecutive rows, and notes where each begins.
 2. A block gathers a bucket's points from all tiles and sorts them by row: then the points of a row lie side by side,
-   in their order. Of many points (`crowds`) two launches more do that for crowded buckets, of more than TILE points:
-   blocks share a bucket, one launch counts, one sorts.
+   in their order. Of many points (`crowds`) two launches more do that for crowded buckets, of more than `crowd`
+   points: blocks share a bucket, one launch counts, one sorts.
 3. Rows with many points are cut into pieces of `piece` of them, each combined by itself.
 4. So are, of many points, rows with many pieces, into runs of `run` of those.
 5. A group of threads takes a row (or a part of its columns): it starts from what is there before, combines the
@@ -42,12 +42,13 @@ ITEMS = 7  # points of a thread in a tile; odd, for neighbouring threads to use 
 TILE = SORTERS * ITEMS
 SLOT_BITS = TILE.bit_length()  # of a point's number in its tile
 BUCKETS = (252, 508, 1020)  # how many buckets at most, for few points and for many: they are sorted by 8 to 10 bits
+FEW_ROWS = 512  # of a bucket, at most, where there are 508
 FEW = 32  # points of a bucket, at least, where that leaves more than one
 MOST_ROWS = 1 << (30 - SLOT_BITS)  # of a bucket: row and number of a point have to fit into 32 bits
 MOST_POINTS = (1 << 31) - 2 * TILE  # their numbers have 32 bits
-LAUNCH = ("bucket", "bucket_passes", "row_passes", "tile_bits", "piece", "run", "crowds")  # symbols of the kernel's own
+LAUNCH = ("bucket", "bucket_passes", "row_passes", "tile_bits", "piece", "run", "crowds", "crowd")  # symbols of its own
 RUNS, CROWDED = 4 * TILE, 32 * TILE  # points from which launches for runs, and for crowded buckets, are worth it
-PIECES = (5, 6)  # binary logarithms of the least and the most points of a piece
+PIECES = (5, 6, 8)  # binary logarithms of the least and the most points of a piece, of wide rows and of narrow ones
 MOST_RUN = 64  # pieces of a run
 FLIGHT = 128  # bytes of values that a thread should have on their way at once
 ACCUMULATORS = 32  # 32-bit registers of a thread for what it combines
@@ -215,31 +216,39 @@ class _Planner(Vectors):
             index=32 if self._fits32(rows, cols, points) else 64,
             aligned=aligned,
         )
-        return self.plain, s, {} if apart else self.launch(rows, points)
+        return self.plain, s, {} if apart else self.launch(rows, cols, points)
 
-    def launch(self, rows: list[Atom], points: list[Atom]) -> dict[str, int]:
+    def launch(self, rows: list[Atom], cols: list[Atom], points: list[Atom]) -> dict[str, int]:
         """Sizes of the launch. Raises Refusal for more than can be sorted."""
         n, d = self.size(points), self.size(rows)
         if n > MOST_POINTS:
             raise Refusal("scatter", f"more than {MOST_POINTS} points")
-        most = next(
-            (b for b in BUCKETS if 5 * n <= 3 * b * TILE), BUCKETS[-1]
-        )  # so that few have more than a block sorts
-        buckets = power_up(n // FEW, most)
+        buckets = power_up(n // FEW, self._buckets(n, d))
         bucket = power_up(-(-d // buckets), MOST_ROWS)
         if d // bucket > buckets:
             raise Refusal("scatter", f"a target of more than {buckets * MOST_ROWS} rows")
-        low, high = PIECES
-        piece = 1 << max(low, min(high, n.bit_length() // 2 - 2))
+        count = d // bucket + 1
+        low, wide, narrow = PIECES
+        piece = 1 << max(low, min(wide if self.size(cols) >= WIDE else narrow, n.bit_length() // 2 - 2))
         return {
             "bucket": bucket,
-            "bucket_passes": ((d // bucket + 1).bit_length() + 1) // 2,
+            "bucket_passes": (count.bit_length() + 1) // 2,
             "row_passes": bucket.bit_length() // 2,
             "tile_bits": (-(-n // TILE)).bit_length(),
             "piece": piece,
             "run": max(16, power_up(n >> 12, MOST_RUN)) if n > RUNS else max(1, n),
             "crowds": int(n > CROWDED and 2 * bucket <= TILE),  # memory for more rows would be more than for the points
+            "crowd": TILE if n <= count * TILE else 2 * n // count,  # where all have many, none waits for one
         }
+
+    def _buckets(self, n: int, d: int) -> int:
+        """How many buckets at most, for so many points and rows: blocks that sort one should be full, but few have to
+        sort more than a block can at once, nor have so many rows to look for that this takes longer."""
+        few, some, many = BUCKETS
+        if 2 * n <= few * TILE:
+            return few
+        rows = power_up(-(-d // some), MOST_ROWS)
+        return some if rows <= FEW_ROWS and 5 * n <= 4 * (d // rows + 1) * TILE else many
 
     def _fits32(self, rows: list[Atom], cols: list[Atom], points: list[Atom]) -> bool:
         """Whether 32-bit indices cannot overflow."""

@@ -206,7 +206,7 @@ def test_many_points(name: str, n: int, m: int, v: int, often: float) -> None:
 
 CROWDS = [  # blocks share crowded buckets:
     ("rows sum", 4 * TILE + 100, 2, 900, 0.9),  # of several rows,
-    ("rows sum", 4 * TILE + 1, 2, 3, 0.0),  # of a single row, all of them,
+    ("rows sum", 4 * TILE - 100, 2, 3, 0.0),  # of a single row, all of them,
     ("masked", 5 * TILE, 2, 700, 0.8),
     ("rows set", 5 * TILE, 1, 3000, 0.5),  # and among others that are not crowded
 ]
@@ -218,7 +218,7 @@ def test_crowded_buckets(name: str, n: int, m: int, v: int, often: float, monkey
     graph, sizes = of(name), {"n": n, "m": m, "v": v}
     inputs = inputs_of(graph, sizes, often)
     c = check_gpu(graph, sizes, inputs)
-    assert (c.launch["crowds"], c.launch["run"]) == (1, 16)
+    assert (c.launch["crowds"], c.launch["crowd"], c.launch["run"]) == (1, TILE, 16 if n > 4 * TILE else n)
     if COMPILER is None:
         pytest.skip(MISSING)
     mine, emulated = run_gpu(c, inputs, sizes), run_gpu(c, inputs, sizes, run_emulated)
@@ -290,12 +290,13 @@ def test_nest(name: str, sizes: tuple[int, int, int], nest: Any) -> None:
 @pytest.mark.parametrize(
     ("n", "v", "launch"),
     [
-        (1, 1, (1, 1, 0, 1, 32, 1, 0)),
-        (8192, 50257, (256, 4, 4, 2, 32, 8192, 0)),
-        (65536, 50257, (256, 4, 4, 5, 64, 16, 0)),
-        (1000000, 100000, (256, 5, 4, 9, 64, 64, 1)),
-        (1 << 24, 256, (1, 5, 0, 13, 64, 64, 1)),
-        (1 << 24, 1 << 20, (2048, 5, 6, 13, 64, 64, 0)),
+        (1, 1, (1, 1, 0, 1, 32, 1, 0, TILE)),
+        (8192, 50257, (256, 4, 4, 2, 32, 8192, 0, TILE)),
+        (65536, 50257, (256, 4, 4, 5, 64, 16, 0, TILE)),
+        (1000000, 100000, (256, 5, 4, 9, 256, 64, 1, TILE)),
+        (1000000, 1 << 20, (2048, 5, 6, 9, 256, 64, 0, TILE)),  # 508 buckets would be 257, of more rows
+        (1 << 24, 256, (1, 5, 0, 13, 256, 64, 1, 130561)),  # no bucket is more crowded than others
+        (1 << 24, 1 << 20, (2048, 5, 6, 13, 256, 64, 0, 65408)),
     ],
 )
 def test_sizes_of_the_launch(n: int, v: int, launch: tuple[int, ...]) -> None:

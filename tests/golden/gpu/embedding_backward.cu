@@ -251,6 +251,7 @@ extern "C" __global__ void __launch_bounds__(512) embedding_backward_0(
     int n39,
     int n40,
     int n41,
+    int n42,
     int* __restrict__ order,
     int* __restrict__ start,
     int* __restrict__ first,
@@ -437,6 +438,7 @@ extern "C" __global__ void __launch_bounds__(512) embedding_backward_1(
     int n39,
     int n40,
     int n41,
+    int n42,
     int* __restrict__ order,
     int* __restrict__ start,
     int* __restrict__ first,
@@ -500,266 +502,267 @@ extern "C" __global__ void __launch_bounds__(512) embedding_backward_1(
   const bool v118 = v116 && v117;
   const int v119 = bid1 * n18;
   const bool v120 = n19 > 0;
-  const bool v121 = v116 && v120;
-  const int v122 = v118 ? 0 : 1;
-  const int v123 = v121 ? 2 : v122;
-  for (int k124 = v123; k124 < 2; ++k124) {
-    const bool v125 = k124 == 0;
-    const bool v126 = !v125;
-    if (v125) {
-      for (int k127 = tid1; k127 < n18; k127 += 512) {
-        const int v128 = v119 + k127;
-        go_on[v128] = 0;
+  const bool v121 = total111 > n20;
+  const bool v122 = v120 && v121;
+  const int v123 = v118 ? 0 : 1;
+  const int v124 = v122 ? 2 : v123;
+  for (int k125 = v124; k125 < 2; ++k125) {
+    const bool v126 = k125 == 0;
+    const bool v127 = !v126;
+    if (v126) {
+      for (int k128 = tid1; k128 < n18; k128 += 512) {
+        const int v129 = v119 + k128;
+        go_on[v129] = 0;
       }
     }
-    const int v129 = total111 > 1 ? total111 : 1;
-    for (int k130 = 0; k130 < v129; k130 += 3584) {
+    const int v130 = total111 > 1 ? total111 : 1;
+    for (int k131 = 0; k131 < v130; k131 += 3584) {
       #pragma unroll
-      for (int k131 = 0; k131 < 7; ++k131) {
-        held[k131] = 0;
+      for (int k132 = 0; k132 < 7; ++k132) {
+        held[k132] = 0;
       }
-      for (int k132 = 0; k132 < n20; ++k132) {
-        const int v133 = (int)((unsigned)n20 + (unsigned)(-1));
-        const int v134 = (int)((unsigned)v133 - (unsigned)k132);
-        const int v135 = (v134 >= 0 && v134 < 32) ? (int)((unsigned)1 << v134) : (int)0;
+      for (int k133 = 0; k133 < n21; ++k133) {
+        const int v134 = (int)((unsigned)n21 + (unsigned)(-1));
+        const int v135 = (int)((unsigned)v134 - (unsigned)k133);
+        const int v136 = (v135 >= 0 && v135 < 32) ? (int)((unsigned)1 << v135) : (int)0;
         #pragma unroll
-        for (int k136 = 0; k136 < 7; ++k136) {
-          const int v137 = (int)((unsigned)k136 * (unsigned)512);
-          const int v138 = (int)((unsigned)v137 + (unsigned)tid1);
-          const int v139 = (int)((unsigned)k130 + (unsigned)v138);
-          const int v140 = held[k136];
-          const int v141 = v140 + v135;
-          const bool v142 = v141 < n11;
-          const int v143 = v91 + v141;
-          const int v144 = v142 ? before[v143] : 0;
-          const bool v145 = v144 <= v139;
-          const bool v146 = v142 && v145;
-          const int v147 = v146 ? v141 : v140;
-          held[k136] = v147;
+        for (int k137 = 0; k137 < 7; ++k137) {
+          const int v138 = (int)((unsigned)k137 * (unsigned)512);
+          const int v139 = (int)((unsigned)v138 + (unsigned)tid1);
+          const int v140 = (int)((unsigned)k131 + (unsigned)v139);
+          const int v141 = held[k137];
+          const int v142 = v141 + v136;
+          const bool v143 = v142 < n11;
+          const int v144 = v91 + v142;
+          const int v145 = v143 ? before[v144] : 0;
+          const bool v146 = v145 <= v140;
+          const bool v147 = v143 && v146;
+          const int v148 = v147 ? v142 : v141;
+          held[k137] = v148;
         }
       }
       #pragma unroll
-      for (int k148 = 0; k148 < 7; ++k148) {
-        const int v149 = k148 * 512;
-        const int v150 = v149 + tid1;
-        const int v151 = k130 + v150;
-        const bool v152 = v151 < total111;
-        const int v153 = held[k148];
-        const int v154 = v91 + v153;
-        const int v155 = v153 * 3584;
-        const int v156 = v152 ? before[v154] : 0;
-        const int v157 = v151 - v156;
-        const int v158 = v152 ? __ldg(first + v154) : 0;
-        const int v159 = v158 + v157;
-        const int v160 = v155 + v159;
-        const int v161 = v152 ? __ldg(tiles + v160) : 0;
-        const int v162 = v161 & 4095;
-        const int v163 = (int)((unsigned)v161 - (unsigned)v162);
-        const int v164 = (int)((unsigned)v163 + (unsigned)v150);
-        const int v165 = v152 ? v164 : 2147483647;
-        items[v150] = v165;
-        const int v166 = (int)((unsigned)v155 + (unsigned)v162);
-        others[v150] = v166;
+      for (int k149 = 0; k149 < 7; ++k149) {
+        const int v150 = k149 * 512;
+        const int v151 = v150 + tid1;
+        const int v152 = k131 + v151;
+        const bool v153 = v152 < total111;
+        const int v154 = held[k149];
+        const int v155 = v91 + v154;
+        const int v156 = v154 * 3584;
+        const int v157 = v153 ? before[v155] : 0;
+        const int v158 = v152 - v157;
+        const int v159 = v153 ? __ldg(first + v155) : 0;
+        const int v160 = v159 + v158;
+        const int v161 = v156 + v160;
+        const int v162 = v153 ? __ldg(tiles + v161) : 0;
+        const int v163 = v162 & 4095;
+        const int v164 = (int)((unsigned)v162 - (unsigned)v163);
+        const int v165 = (int)((unsigned)v164 + (unsigned)v151);
+        const int v166 = v153 ? v165 : 2147483647;
+        items[v151] = v166;
+        const int v167 = (int)((unsigned)v156 + (unsigned)v163);
+        others[v151] = v167;
       }
       __syncthreads();  // the bucket's points are there
-      for (int k167 = 0; k167 < n21; ++k167) {
-        const int v168 = (int)((unsigned)k167 * (unsigned)2);
-        const int v169 = (int)((unsigned)v168 + (unsigned)12);
-        const int v170 = tid1 * 7;
-        long long var171 = 0ll;
+      for (int k168 = 0; k168 < n22; ++k168) {
+        const int v169 = (int)((unsigned)k168 * (unsigned)2);
+        const int v170 = (int)((unsigned)v169 + (unsigned)12);
+        const int v171 = tid1 * 7;
+        long long var172 = 0ll;
         #pragma unroll
-        for (int k172 = 0; k172 < 7; ++k172) {
-          const int v173 = v170 + k172;
-          const int v174 = items[v173];
-          held[k172] = v174;
-          const int v175 = (int)((v169 >= 0 && v169 < 32) ? v174 >> v169 : (v174 >> 31));
-          const int v176 = v175 & 3;
-          const int v177 = (int)((unsigned)v176 * (unsigned)16);
-          const long long v178 = (long long)v177;
-          const long long v179 = (v178 >= 0 && v178 < 64) ? (long long)((unsigned long long)1ll << v178) : (long long)0;
-          const long long v180 = (long long)((unsigned long long)var171 + (unsigned long long)v179);
-          var171 = v180;
+        for (int k173 = 0; k173 < 7; ++k173) {
+          const int v174 = v171 + k173;
+          const int v175 = items[v174];
+          held[k173] = v175;
+          const int v176 = (int)((v170 >= 0 && v170 < 32) ? v175 >> v170 : (v175 >> 31));
+          const int v177 = v176 & 3;
+          const int v178 = (int)((unsigned)v177 * (unsigned)16);
+          const long long v179 = (long long)v178;
+          const long long v180 = (v179 >= 0 && v179 < 64) ? (long long)((unsigned long long)1ll << v179) : (long long)0;
+          const long long v181 = (long long)((unsigned long long)var172 + (unsigned long long)v180);
+          var172 = v181;
         }
-        const long long v181 = var171;
-        long long scan182[2];
-        fw_scan_sum_i64_512x1(v181, scan182, fw_scratch0);
-        const long long v183 = scan182[0];
-        const long long v184 = scan182[1];
-        const long long v185 = (long long)((unsigned long long)v184 << 16ll);
-        const long long v186 = (long long)((unsigned long long)v183 + (unsigned long long)v185);
-        const long long v187 = (long long)((unsigned long long)v184 << 32ll);
-        const long long v188 = (long long)((unsigned long long)v186 + (unsigned long long)v187);
-        const long long v189 = (long long)((unsigned long long)v184 << 48ll);
-        const long long v190 = (long long)((unsigned long long)v188 + (unsigned long long)v189);
-        long long var191 = v190;
+        const long long v182 = var172;
+        long long scan183[2];
+        fw_scan_sum_i64_512x1(v182, scan183, fw_scratch0);
+        const long long v184 = scan183[0];
+        const long long v185 = scan183[1];
+        const long long v186 = (long long)((unsigned long long)v185 << 16ll);
+        const long long v187 = (long long)((unsigned long long)v184 + (unsigned long long)v186);
+        const long long v188 = (long long)((unsigned long long)v185 << 32ll);
+        const long long v189 = (long long)((unsigned long long)v187 + (unsigned long long)v188);
+        const long long v190 = (long long)((unsigned long long)v185 << 48ll);
+        const long long v191 = (long long)((unsigned long long)v189 + (unsigned long long)v190);
+        long long var192 = v191;
         #pragma unroll
-        for (int k192 = 0; k192 < 7; ++k192) {
-          const int v193 = held[k192];
-          const int v194 = (int)((v169 >= 0 && v169 < 32) ? v193 >> v169 : (v193 >> 31));
-          const int v195 = v194 & 3;
-          const int v196 = (int)((unsigned)v195 * (unsigned)16);
-          const long long v197 = (long long)v196;
-          const long long v198 = (long long)((v197 >= 0 && v197 < 64) ? var191 >> v197 : (var191 >> 63));
-          const long long v199 = v198 & 65535ll;
-          const int v200 = (int)v199;
-          items[v200] = v193;
-          const long long v201 = (v197 >= 0 && v197 < 64) ? (long long)((unsigned long long)1ll << v197) : (long long)0;
-          const long long v202 = (long long)((unsigned long long)var191 + (unsigned long long)v201);
-          var191 = v202;
+        for (int k193 = 0; k193 < 7; ++k193) {
+          const int v194 = held[k193];
+          const int v195 = (int)((v170 >= 0 && v170 < 32) ? v194 >> v170 : (v194 >> 31));
+          const int v196 = v195 & 3;
+          const int v197 = (int)((unsigned)v196 * (unsigned)16);
+          const long long v198 = (long long)v197;
+          const long long v199 = (long long)((v198 >= 0 && v198 < 64) ? var192 >> v198 : (var192 >> 63));
+          const long long v200 = v199 & 65535ll;
+          const int v201 = (int)v200;
+          items[v201] = v194;
+          const long long v202 = (v198 >= 0 && v198 < 64) ? (long long)((unsigned long long)1ll << v198) : (long long)0;
+          const long long v203 = (long long)((unsigned long long)var192 + (unsigned long long)v202);
+          var192 = v203;
         }
         __syncthreads();  // the items are sorted by two more bits
       }
-      if (v125) {
-        for (int k203 = tid1; k203 < n18; k203 += 512) {
-          const int v204 = v119 + k203;
-          const int v205 = go_on[v204];
-          const int v206 = (int)((unsigned)k203 * (unsigned)4096);
-          int var207 = 0;
-          for (int k208 = 0; k208 < 12; ++k208) {
-            const int v209 = (int)((k208 >= 0 && k208 < 32) ? 2048 >> k208 : (2048 >> 31));
-            const int v210 = var207 + v209;
-            const bool v211 = v210 <= 3584;
-            const int v212 = v210 + (-1);
-            const int v213 = v211 ? items[v212] : 0;
-            const bool v214 = v213 < v206;
-            const bool v215 = v211 && v214;
-            const int v216 = v215 ? v210 : var207;
-            var207 = v216;
+      if (v126) {
+        for (int k204 = tid1; k204 < n18; k204 += 512) {
+          const int v205 = v119 + k204;
+          const int v206 = go_on[v205];
+          const int v207 = (int)((unsigned)k204 * (unsigned)4096);
+          int var208 = 0;
+          for (int k209 = 0; k209 < 12; ++k209) {
+            const int v210 = (int)((k209 >= 0 && k209 < 32) ? 2048 >> k209 : (2048 >> 31));
+            const int v211 = var208 + v210;
+            const bool v212 = v211 <= 3584;
+            const int v213 = v211 + (-1);
+            const int v214 = v212 ? items[v213] : 0;
+            const bool v215 = v214 < v207;
+            const bool v216 = v212 && v215;
+            const int v217 = v216 ? v211 : var208;
+            var208 = v217;
           }
-          const int v217 = var207;
-          const int v218 = (int)((unsigned)v205 - (unsigned)v217);
-          go_on[v204] = v218;
-          const int v219 = (int)((unsigned)k203 + (unsigned)1);
-          const int v220 = (int)((unsigned)v219 * (unsigned)4096);
-          int var221 = 0;
-          for (int k222 = 0; k222 < 12; ++k222) {
-            const int v223 = (int)((k222 >= 0 && k222 < 32) ? 2048 >> k222 : (2048 >> 31));
-            const int v224 = var221 + v223;
-            const bool v225 = v224 <= 3584;
-            const int v226 = v224 + (-1);
-            const int v227 = v225 ? items[v226] : 0;
-            const bool v228 = v227 < v220;
-            const bool v229 = v225 && v228;
-            const int v230 = v229 ? v224 : var221;
-            var221 = v230;
+          const int v218 = var208;
+          const int v219 = (int)((unsigned)v206 - (unsigned)v218);
+          go_on[v205] = v219;
+          const int v220 = (int)((unsigned)k204 + (unsigned)1);
+          const int v221 = (int)((unsigned)v220 * (unsigned)4096);
+          int var222 = 0;
+          for (int k223 = 0; k223 < 12; ++k223) {
+            const int v224 = (int)((k223 >= 0 && k223 < 32) ? 2048 >> k223 : (2048 >> 31));
+            const int v225 = var222 + v224;
+            const bool v226 = v225 <= 3584;
+            const int v227 = v225 + (-1);
+            const int v228 = v226 ? items[v227] : 0;
+            const bool v229 = v228 < v221;
+            const bool v230 = v226 && v229;
+            const int v231 = v230 ? v225 : var222;
+            var222 = v231;
           }
-          const int v231 = var221;
-          const int v232 = go_on[v204];
-          const int v233 = (int)((unsigned)v232 + (unsigned)v231);
-          go_on[v204] = v233;
+          const int v232 = var222;
+          const int v233 = go_on[v205];
+          const int v234 = (int)((unsigned)v233 + (unsigned)v232);
+          go_on[v205] = v234;
         }
         __syncthreads();  // the chunk is counted
       }
-      if (v126) {
-        const bool v234 = k130 > 0;
-        const bool v235 = v118 || v234;
-        for (int k236 = tid1; k236 < n18; k236 += 512) {
-          const int v237 = v119 + k236;
-          const int v238 = (int)((unsigned)k236 * (unsigned)4096);
-          int var239 = 0;
-          for (int k240 = 0; k240 < 12; ++k240) {
-            const int v241 = (int)((k240 >= 0 && k240 < 32) ? 2048 >> k240 : (2048 >> 31));
-            const int v242 = var239 + v241;
-            const bool v243 = v242 <= 3584;
-            const int v244 = v242 + (-1);
-            const int v245 = v243 ? items[v244] : 0;
-            const bool v246 = v245 < v238;
-            const bool v247 = v243 && v246;
-            const int v248 = v247 ? v242 : var239;
-            var239 = v248;
+      if (v127) {
+        const bool v235 = k131 > 0;
+        const bool v236 = v118 || v235;
+        for (int k237 = tid1; k237 < n18; k237 += 512) {
+          const int v238 = v119 + k237;
+          const int v239 = (int)((unsigned)k237 * (unsigned)4096);
+          int var240 = 0;
+          for (int k241 = 0; k241 < 12; ++k241) {
+            const int v242 = (int)((k241 >= 0 && k241 < 32) ? 2048 >> k241 : (2048 >> 31));
+            const int v243 = var240 + v242;
+            const bool v244 = v243 <= 3584;
+            const int v245 = v243 + (-1);
+            const int v246 = v244 ? items[v245] : 0;
+            const bool v247 = v246 < v239;
+            const bool v248 = v244 && v247;
+            const int v249 = v248 ? v243 : var240;
+            var240 = v249;
           }
-          const int v249 = var239;
-          const int v250 = (int)((unsigned)total113 + (unsigned)v249);
-          int var251 = v250;
-          if (v235) {
-            const int v252 = go_on[v237];
-            var251 = v252;
+          const int v250 = var240;
+          const int v251 = (int)((unsigned)total113 + (unsigned)v250);
+          int var252 = v251;
+          if (v236) {
+            const int v253 = go_on[v238];
+            var252 = v253;
           }
-          const bool v253 = !v234;
-          const bool v254 = v237 <= n22;
-          const bool v255 = v253 && v254;
-          if (v255) {
-            start[v237] = var251;
+          const bool v254 = !v235;
+          const bool v255 = v238 <= n23;
+          const bool v256 = v254 && v255;
+          if (v256) {
+            start[v238] = var252;
           }
-          int var256 = 0;
-          for (int k257 = 0; k257 < 12; ++k257) {
-            const int v258 = (int)((k257 >= 0 && k257 < 32) ? 2048 >> k257 : (2048 >> 31));
-            const int v259 = var256 + v258;
-            const bool v260 = v259 <= 3584;
-            const int v261 = v259 + (-1);
-            const int v262 = v260 ? items[v261] : 0;
-            const bool v263 = v262 < v238;
-            const bool v264 = v260 && v263;
-            const int v265 = v264 ? v259 : var256;
-            var256 = v265;
+          int var257 = 0;
+          for (int k258 = 0; k258 < 12; ++k258) {
+            const int v259 = (int)((k258 >= 0 && k258 < 32) ? 2048 >> k258 : (2048 >> 31));
+            const int v260 = var257 + v259;
+            const bool v261 = v260 <= 3584;
+            const int v262 = v260 + (-1);
+            const int v263 = v261 ? items[v262] : 0;
+            const bool v264 = v263 < v239;
+            const bool v265 = v261 && v264;
+            const int v266 = v265 ? v260 : var257;
+            var257 = v266;
           }
-          const int v266 = var256;
-          const int v267 = (int)((unsigned)var251 - (unsigned)v266);
-          go_on[v237] = v267;
+          const int v267 = var257;
+          const int v268 = (int)((unsigned)var252 - (unsigned)v267);
+          go_on[v238] = v268;
         }
         __syncthreads();  // where each row goes on is known
         #pragma unroll
-        for (int k268 = 0; k268 < 7; ++k268) {
-          const int v269 = k268 * 512;
-          const int v270 = v269 + tid1;
-          const int v271 = (int)((unsigned)k130 + (unsigned)v270);
-          const bool v272 = v271 < total111;
-          if (v272) {
-            const int v273 = items[v270];
-            const int v274 = v273 & 4095;
-            const int v275 = fw_udiv(v273, 4096);
-            const int v276 = v119 + v275;
-            const int v277 = go_on[v276];
-            const int v278 = v277 + v270;
-            const int v279 = others[v274];
-            order[v278] = v279;
+        for (int k269 = 0; k269 < 7; ++k269) {
+          const int v270 = k269 * 512;
+          const int v271 = v270 + tid1;
+          const int v272 = (int)((unsigned)k131 + (unsigned)v271);
+          const bool v273 = v272 < total111;
+          if (v273) {
+            const int v274 = items[v271];
+            const int v275 = v274 & 4095;
+            const int v276 = fw_udiv(v274, 4096);
+            const int v277 = v119 + v276;
+            const int v278 = go_on[v277];
+            const int v279 = v278 + v271;
+            const int v280 = others[v275];
+            order[v279] = v280;
           }
         }
         if (v116) {
           __syncthreads();  // the chunk is written
-          for (int k280 = tid1; k280 < n18; k280 += 512) {
-            const int v281 = v119 + k280;
-            const int v282 = (int)((unsigned)k280 + (unsigned)1);
-            const int v283 = (int)((unsigned)v282 * (unsigned)4096);
-            int var284 = 0;
-            for (int k285 = 0; k285 < 12; ++k285) {
-              const int v286 = (int)((k285 >= 0 && k285 < 32) ? 2048 >> k285 : (2048 >> 31));
-              const int v287 = var284 + v286;
-              const bool v288 = v287 <= 3584;
-              const int v289 = v287 + (-1);
-              const int v290 = v288 ? items[v289] : 0;
-              const bool v291 = v290 < v283;
-              const bool v292 = v288 && v291;
-              const int v293 = v292 ? v287 : var284;
-              var284 = v293;
+          for (int k281 = tid1; k281 < n18; k281 += 512) {
+            const int v282 = v119 + k281;
+            const int v283 = (int)((unsigned)k281 + (unsigned)1);
+            const int v284 = (int)((unsigned)v283 * (unsigned)4096);
+            int var285 = 0;
+            for (int k286 = 0; k286 < 12; ++k286) {
+              const int v287 = (int)((k286 >= 0 && k286 < 32) ? 2048 >> k286 : (2048 >> 31));
+              const int v288 = var285 + v287;
+              const bool v289 = v288 <= 3584;
+              const int v290 = v288 + (-1);
+              const int v291 = v289 ? items[v290] : 0;
+              const bool v292 = v291 < v284;
+              const bool v293 = v289 && v292;
+              const int v294 = v293 ? v288 : var285;
+              var285 = v294;
             }
-            const int v294 = var284;
-            const int v295 = go_on[v281];
-            const int v296 = (int)((unsigned)v295 + (unsigned)v294);
-            go_on[v281] = v296;
+            const int v295 = var285;
+            const int v296 = go_on[v282];
+            const int v297 = (int)((unsigned)v296 + (unsigned)v295);
+            go_on[v282] = v297;
           }
           __syncthreads();  // the items may be replaced
         }
       }
     }
-    if (v125) {
-      int var297 = total113;
-      for (int k298 = 0; k298 < n18; k298 += 512) {
-        const int v299 = k298 + tid1;
-        const bool v300 = v299 < n18;
-        const int v301 = v119 + v299;
-        const int v302 = v300 ? go_on[v301] : 0;
+    if (v126) {
+      int var298 = total113;
+      for (int k299 = 0; k299 < n18; k299 += 512) {
+        const int v300 = k299 + tid1;
+        const bool v301 = v300 < n18;
+        const int v302 = v119 + v300;
+        const int v303 = v301 ? go_on[v302] : 0;
         __syncthreads();  // all have read the results of the collective before
-        int scan303[2];
-        fw_scan_sum_i32_512x1(v302, scan303, fw_scratch0);
-        const int v304 = scan303[0];
-        const int v305 = scan303[1];
-        if (v300) {
-          const int v306 = (int)((unsigned)var297 + (unsigned)v304);
-          go_on[v301] = v306;
+        int scan304[2];
+        fw_scan_sum_i32_512x1(v303, scan304, fw_scratch0);
+        const int v305 = scan304[0];
+        const int v306 = scan304[1];
+        if (v301) {
+          const int v307 = (int)((unsigned)var298 + (unsigned)v305);
+          go_on[v302] = v307;
         }
-        const int v307 = (int)((unsigned)var297 + (unsigned)v305);
-        var297 = v307;
+        const int v308 = (int)((unsigned)var298 + (unsigned)v306);
+        var298 = v308;
       }
     }
   }
@@ -812,6 +815,7 @@ extern "C" __global__ void __launch_bounds__(512) embedding_backward_2(
     int n39,
     int n40,
     int n41,
+    int n42,
     int* __restrict__ order,
     int* __restrict__ start,
     int* __restrict__ first,
@@ -829,187 +833,187 @@ extern "C" __global__ void __launch_bounds__(512) embedding_backward_2(
   __shared__ __align__(16) int others[3584];
   __shared__ __align__(16) unsigned char fw_scratch0[128];
   __shared__ __align__(16) unsigned char fw_scratch1[64];
-  const int v308 = bid2 * 3584;
-  int var309 = 0;
+  const int v309 = bid2 * 3584;
   int var310 = 0;
-  for (int k311 = tid2; k311 < n8; k311 += 512) {
-    const int v312 = __ldg(bases + k311);
-    const int v313 = __ldg(counts + k311);
-    const int v314 = v308 - v312;
-    const int v315 = v314 > 0 ? v314 : 0;
-    const int v316 = v315 + 3583;
-    const int v317 = fw_udiv(v316, 3584);
-    const int v318 = v317 * 3584;
-    const int v319 = (int)((unsigned)v312 + (unsigned)v318);
-    const int v320 = (int)((unsigned)v319 - (unsigned)v308);
-    const bool v321 = v320 < 3584;
-    const bool v322 = v318 < v313;
-    const bool v323 = v321 && v322;
-    const bool v324 = v313 > 3584;
-    const bool v325 = v323 && v324;
-    const bool v326 = v318 == 0;
-    const bool v327 = !v326;
-    const bool v328 = v325 && v326;
-    const int v329 = (int)((unsigned)k311 + (unsigned)1);
-    const int v330 = v328 ? v329 : var309;
-    var309 = v330;
-    const bool v331 = v325 && v327;
-    const int v332 = v331 ? v329 : var310;
-    var310 = v332;
+  int var311 = 0;
+  for (int k312 = tid2; k312 < n8; k312 += 512) {
+    const int v313 = __ldg(bases + k312);
+    const int v314 = __ldg(counts + k312);
+    const int v315 = v309 - v313;
+    const int v316 = v315 > 0 ? v315 : 0;
+    const int v317 = v316 + 3583;
+    const int v318 = fw_udiv(v317, 3584);
+    const int v319 = v318 * 3584;
+    const int v320 = (int)((unsigned)v313 + (unsigned)v319);
+    const int v321 = (int)((unsigned)v320 - (unsigned)v309);
+    const bool v322 = v321 < 3584;
+    const bool v323 = v319 < v314;
+    const bool v324 = v322 && v323;
+    const bool v325 = v314 > n20;
+    const bool v326 = v324 && v325;
+    const bool v327 = v319 == 0;
+    const bool v328 = !v327;
+    const bool v329 = v326 && v327;
+    const int v330 = (int)((unsigned)k312 + (unsigned)1);
+    const int v331 = v329 ? v330 : var310;
+    var310 = v331;
+    const bool v332 = v326 && v328;
+    const int v333 = v332 ? v330 : var311;
+    var311 = v333;
   }
-  const int v334 = var309;
-  const int total333 = fw_sum_i32_512x1(v334, fw_scratch0);
-  const int v336 = var310;
-  const int total335 = fw_sum_i32_512x1(v336, fw_scratch1);
-  for (int k337 = 0; k337 < 2; ++k337) {
-    const bool v338 = k337 == 0;
-    const int v339 = v338 ? total333 : total335;
-    const bool v340 = v339 > 0;
-    if (v340) {
-      const int v341 = v339 + (-1);
-      const int v342 = __ldg(bases + v341);
-      const int v343 = __ldg(counts + v341);
-      const int v344 = v341 * n11;
-      const bool v345 = n18 > 1;
-      const int v346 = bid2 * 2;
-      const int v347 = v346 + k337;
-      const int v348 = v347 * n18;
-      const int v349 = (int)((unsigned)v341 * (unsigned)n18);
-      const int v350 = v308 - v342;
-      const int v351 = v350 > 0 ? v350 : 0;
-      const int v352 = v351 + 3583;
-      const int v353 = fw_udiv(v352, 3584);
-      const int v354 = v353 * 3584;
-      if (v345) {
+  const int v335 = var310;
+  const int total334 = fw_sum_i32_512x1(v335, fw_scratch0);
+  const int v337 = var311;
+  const int total336 = fw_sum_i32_512x1(v337, fw_scratch1);
+  for (int k338 = 0; k338 < 2; ++k338) {
+    const bool v339 = k338 == 0;
+    const int v340 = v339 ? total334 : total336;
+    const bool v341 = v340 > 0;
+    if (v341) {
+      const int v342 = v340 + (-1);
+      const int v343 = __ldg(bases + v342);
+      const int v344 = __ldg(counts + v342);
+      const int v345 = v342 * n11;
+      const bool v346 = n18 > 1;
+      const int v347 = bid2 * 2;
+      const int v348 = v347 + k338;
+      const int v349 = v348 * n18;
+      const int v350 = (int)((unsigned)v342 * (unsigned)n18);
+      const int v351 = v309 - v343;
+      const int v352 = v351 > 0 ? v351 : 0;
+      const int v353 = v352 + 3583;
+      const int v354 = fw_udiv(v353, 3584);
+      const int v355 = v354 * 3584;
+      if (v346) {
         #pragma unroll
-        for (int k355 = 0; k355 < 7; ++k355) {
-          held[k355] = 0;
+        for (int k356 = 0; k356 < 7; ++k356) {
+          held[k356] = 0;
         }
-        for (int k356 = 0; k356 < n20; ++k356) {
-          const int v357 = (int)((unsigned)n20 + (unsigned)(-1));
-          const int v358 = (int)((unsigned)v357 - (unsigned)k356);
-          const int v359 = (v358 >= 0 && v358 < 32) ? (int)((unsigned)1 << v358) : (int)0;
+        for (int k357 = 0; k357 < n21; ++k357) {
+          const int v358 = (int)((unsigned)n21 + (unsigned)(-1));
+          const int v359 = (int)((unsigned)v358 - (unsigned)k357);
+          const int v360 = (v359 >= 0 && v359 < 32) ? (int)((unsigned)1 << v359) : (int)0;
           #pragma unroll
-          for (int k360 = 0; k360 < 7; ++k360) {
-            const int v361 = (int)((unsigned)k360 * (unsigned)512);
-            const int v362 = (int)((unsigned)v361 + (unsigned)tid2);
-            const int v363 = (int)((unsigned)v354 + (unsigned)v362);
-            const int v364 = held[k360];
-            const int v365 = v364 + v359;
-            const bool v366 = v365 < n11;
-            const int v367 = v344 + v365;
-            const int v368 = v366 ? __ldg(before + v367) : 0;
-            const bool v369 = v368 <= v363;
-            const bool v370 = v366 && v369;
-            const int v371 = v370 ? v365 : v364;
-            held[k360] = v371;
+          for (int k361 = 0; k361 < 7; ++k361) {
+            const int v362 = (int)((unsigned)k361 * (unsigned)512);
+            const int v363 = (int)((unsigned)v362 + (unsigned)tid2);
+            const int v364 = (int)((unsigned)v355 + (unsigned)v363);
+            const int v365 = held[k361];
+            const int v366 = v365 + v360;
+            const bool v367 = v366 < n11;
+            const int v368 = v345 + v366;
+            const int v369 = v367 ? __ldg(before + v368) : 0;
+            const bool v370 = v369 <= v364;
+            const bool v371 = v367 && v370;
+            const int v372 = v371 ? v366 : v365;
+            held[k361] = v372;
           }
         }
         #pragma unroll
-        for (int k372 = 0; k372 < 7; ++k372) {
-          const int v373 = k372 * 512;
-          const int v374 = v373 + tid2;
-          const int v375 = v354 + v374;
-          const bool v376 = v375 < v343;
-          const int v377 = held[k372];
-          const int v378 = v344 + v377;
-          const int v379 = v377 * 3584;
-          const int v380 = v376 ? __ldg(before + v378) : 0;
-          const int v381 = v375 - v380;
-          const int v382 = v376 ? __ldg(first + v378) : 0;
-          const int v383 = v382 + v381;
-          const int v384 = v379 + v383;
-          const int v385 = v376 ? __ldg(tiles + v384) : 0;
-          const int v386 = v385 & 4095;
-          const int v387 = (int)((unsigned)v385 - (unsigned)v386);
-          const int v388 = (int)((unsigned)v387 + (unsigned)v374);
-          const int v389 = v376 ? v388 : 2147483647;
-          items[v374] = v389;
-          const int v390 = (int)((unsigned)v379 + (unsigned)v386);
-          others[v374] = v390;
+        for (int k373 = 0; k373 < 7; ++k373) {
+          const int v374 = k373 * 512;
+          const int v375 = v374 + tid2;
+          const int v376 = v355 + v375;
+          const bool v377 = v376 < v344;
+          const int v378 = held[k373];
+          const int v379 = v345 + v378;
+          const int v380 = v378 * 3584;
+          const int v381 = v377 ? __ldg(before + v379) : 0;
+          const int v382 = v376 - v381;
+          const int v383 = v377 ? __ldg(first + v379) : 0;
+          const int v384 = v383 + v382;
+          const int v385 = v380 + v384;
+          const int v386 = v377 ? __ldg(tiles + v385) : 0;
+          const int v387 = v386 & 4095;
+          const int v388 = (int)((unsigned)v386 - (unsigned)v387);
+          const int v389 = (int)((unsigned)v388 + (unsigned)v375);
+          const int v390 = v377 ? v389 : 2147483647;
+          items[v375] = v390;
+          const int v391 = (int)((unsigned)v380 + (unsigned)v387);
+          others[v375] = v391;
         }
         __syncthreads();  // the bucket's points are there
-        for (int k391 = 0; k391 < n21; ++k391) {
-          const int v392 = (int)((unsigned)k391 * (unsigned)2);
-          const int v393 = (int)((unsigned)v392 + (unsigned)12);
-          const int v394 = tid2 * 7;
-          long long var395 = 0ll;
+        for (int k392 = 0; k392 < n22; ++k392) {
+          const int v393 = (int)((unsigned)k392 * (unsigned)2);
+          const int v394 = (int)((unsigned)v393 + (unsigned)12);
+          const int v395 = tid2 * 7;
+          long long var396 = 0ll;
           #pragma unroll
-          for (int k396 = 0; k396 < 7; ++k396) {
-            const int v397 = v394 + k396;
-            const int v398 = items[v397];
-            held[k396] = v398;
-            const int v399 = (int)((v393 >= 0 && v393 < 32) ? v398 >> v393 : (v398 >> 31));
-            const int v400 = v399 & 3;
-            const int v401 = (int)((unsigned)v400 * (unsigned)16);
-            const long long v402 = (long long)v401;
-            const long long v403 = (v402 >= 0 && v402 < 64) ? (long long)((unsigned long long)1ll << v402) : (long long)0;
-            const long long v404 = (long long)((unsigned long long)var395 + (unsigned long long)v403);
-            var395 = v404;
+          for (int k397 = 0; k397 < 7; ++k397) {
+            const int v398 = v395 + k397;
+            const int v399 = items[v398];
+            held[k397] = v399;
+            const int v400 = (int)((v394 >= 0 && v394 < 32) ? v399 >> v394 : (v399 >> 31));
+            const int v401 = v400 & 3;
+            const int v402 = (int)((unsigned)v401 * (unsigned)16);
+            const long long v403 = (long long)v402;
+            const long long v404 = (v403 >= 0 && v403 < 64) ? (long long)((unsigned long long)1ll << v403) : (long long)0;
+            const long long v405 = (long long)((unsigned long long)var396 + (unsigned long long)v404);
+            var396 = v405;
           }
-          const long long v405 = var395;
-          long long scan406[2];
-          fw_scan_sum_i64_512x1(v405, scan406, fw_scratch0);
-          const long long v407 = scan406[0];
-          const long long v408 = scan406[1];
-          const long long v409 = (long long)((unsigned long long)v408 << 16ll);
-          const long long v410 = (long long)((unsigned long long)v407 + (unsigned long long)v409);
-          const long long v411 = (long long)((unsigned long long)v408 << 32ll);
-          const long long v412 = (long long)((unsigned long long)v410 + (unsigned long long)v411);
-          const long long v413 = (long long)((unsigned long long)v408 << 48ll);
-          const long long v414 = (long long)((unsigned long long)v412 + (unsigned long long)v413);
-          long long var415 = v414;
+          const long long v406 = var396;
+          long long scan407[2];
+          fw_scan_sum_i64_512x1(v406, scan407, fw_scratch0);
+          const long long v408 = scan407[0];
+          const long long v409 = scan407[1];
+          const long long v410 = (long long)((unsigned long long)v409 << 16ll);
+          const long long v411 = (long long)((unsigned long long)v408 + (unsigned long long)v410);
+          const long long v412 = (long long)((unsigned long long)v409 << 32ll);
+          const long long v413 = (long long)((unsigned long long)v411 + (unsigned long long)v412);
+          const long long v414 = (long long)((unsigned long long)v409 << 48ll);
+          const long long v415 = (long long)((unsigned long long)v413 + (unsigned long long)v414);
+          long long var416 = v415;
           #pragma unroll
-          for (int k416 = 0; k416 < 7; ++k416) {
-            const int v417 = held[k416];
-            const int v418 = (int)((v393 >= 0 && v393 < 32) ? v417 >> v393 : (v417 >> 31));
-            const int v419 = v418 & 3;
-            const int v420 = (int)((unsigned)v419 * (unsigned)16);
-            const long long v421 = (long long)v420;
-            const long long v422 = (long long)((v421 >= 0 && v421 < 64) ? var415 >> v421 : (var415 >> 63));
-            const long long v423 = v422 & 65535ll;
-            const int v424 = (int)v423;
-            items[v424] = v417;
-            const long long v425 = (v421 >= 0 && v421 < 64) ? (long long)((unsigned long long)1ll << v421) : (long long)0;
-            const long long v426 = (long long)((unsigned long long)var415 + (unsigned long long)v425);
-            var415 = v426;
+          for (int k417 = 0; k417 < 7; ++k417) {
+            const int v418 = held[k417];
+            const int v419 = (int)((v394 >= 0 && v394 < 32) ? v418 >> v394 : (v418 >> 31));
+            const int v420 = v419 & 3;
+            const int v421 = (int)((unsigned)v420 * (unsigned)16);
+            const long long v422 = (long long)v421;
+            const long long v423 = (long long)((v422 >= 0 && v422 < 64) ? var416 >> v422 : (var416 >> 63));
+            const long long v424 = v423 & 65535ll;
+            const int v425 = (int)v424;
+            items[v425] = v418;
+            const long long v426 = (v422 >= 0 && v422 < 64) ? (long long)((unsigned long long)1ll << v422) : (long long)0;
+            const long long v427 = (long long)((unsigned long long)var416 + (unsigned long long)v426);
+            var416 = v427;
           }
           __syncthreads();  // the items are sorted by two more bits
         }
-        for (int k427 = tid2; k427 < n18; k427 += 512) {
-          const int v428 = (int)((unsigned)v349 + (unsigned)k427);
-          const int v429 = (int)((unsigned)k427 + (unsigned)1);
-          const int v430 = (int)((unsigned)k427 * (unsigned)4096);
-          int var431 = 0;
-          for (int k432 = 0; k432 < 12; ++k432) {
-            const int v433 = (int)((k432 >= 0 && k432 < 32) ? 2048 >> k432 : (2048 >> 31));
-            const int v434 = var431 + v433;
-            const bool v435 = v434 <= 3584;
-            const int v436 = v434 + (-1);
-            const int v437 = v435 ? items[v436] : 0;
-            const bool v438 = v437 < v430;
-            const bool v439 = v435 && v438;
-            const int v440 = v439 ? v434 : var431;
-            var431 = v440;
+        for (int k428 = tid2; k428 < n18; k428 += 512) {
+          const int v429 = (int)((unsigned)v350 + (unsigned)k428);
+          const int v430 = (int)((unsigned)k428 + (unsigned)1);
+          const int v431 = (int)((unsigned)k428 * (unsigned)4096);
+          int var432 = 0;
+          for (int k433 = 0; k433 < 12; ++k433) {
+            const int v434 = (int)((k433 >= 0 && k433 < 32) ? 2048 >> k433 : (2048 >> 31));
+            const int v435 = var432 + v434;
+            const bool v436 = v435 <= 3584;
+            const int v437 = v435 + (-1);
+            const int v438 = v436 ? items[v437] : 0;
+            const bool v439 = v438 < v431;
+            const bool v440 = v436 && v439;
+            const int v441 = v440 ? v435 : var432;
+            var432 = v441;
           }
-          const int v441 = var431;
-          const int v442 = (int)((unsigned)v429 * (unsigned)4096);
-          int var443 = 0;
-          for (int k444 = 0; k444 < 12; ++k444) {
-            const int v445 = (int)((k444 >= 0 && k444 < 32) ? 2048 >> k444 : (2048 >> 31));
-            const int v446 = var443 + v445;
-            const bool v447 = v446 <= 3584;
-            const int v448 = v446 + (-1);
-            const int v449 = v447 ? items[v448] : 0;
-            const bool v450 = v449 < v442;
-            const bool v451 = v447 && v450;
-            const int v452 = v451 ? v446 : var443;
-            var443 = v452;
+          const int v442 = var432;
+          const int v443 = (int)((unsigned)v430 * (unsigned)4096);
+          int var444 = 0;
+          for (int k445 = 0; k445 < 12; ++k445) {
+            const int v446 = (int)((k445 >= 0 && k445 < 32) ? 2048 >> k445 : (2048 >> 31));
+            const int v447 = var444 + v446;
+            const bool v448 = v447 <= 3584;
+            const int v449 = v447 + (-1);
+            const int v450 = v448 ? items[v449] : 0;
+            const bool v451 = v450 < v443;
+            const bool v452 = v448 && v451;
+            const int v453 = v452 ? v447 : var444;
+            var444 = v453;
           }
-          const int v453 = var443;
-          const int v454 = v348 + k427;
-          const int v455 = (int)((unsigned)v453 - (unsigned)v441);
-          crowd_counts[v454] = v455;
+          const int v454 = var444;
+          const int v455 = v349 + k428;
+          const int v456 = (int)((unsigned)v454 - (unsigned)v442);
+          crowd_counts[v455] = v456;
         }
         __syncthreads();  // the items may be replaced
       }
@@ -1064,6 +1068,7 @@ extern "C" __global__ void __launch_bounds__(512) embedding_backward_3(
     int n39,
     int n40,
     int n41,
+    int n42,
     int* __restrict__ order,
     int* __restrict__ start,
     int* __restrict__ first,
@@ -1081,232 +1086,232 @@ extern "C" __global__ void __launch_bounds__(512) embedding_backward_3(
   __shared__ __align__(16) int others[3584];
   __shared__ __align__(16) unsigned char fw_scratch0[128];
   __shared__ __align__(16) unsigned char fw_scratch1[64];
-  const int v456 = bid3 * 3584;
-  int var457 = 0;
+  const int v457 = bid3 * 3584;
   int var458 = 0;
-  for (int k459 = tid3; k459 < n8; k459 += 512) {
-    const int v460 = __ldg(bases + k459);
-    const int v461 = __ldg(counts + k459);
-    const int v462 = v456 - v460;
-    const int v463 = v462 > 0 ? v462 : 0;
-    const int v464 = v463 + 3583;
-    const int v465 = fw_udiv(v464, 3584);
-    const int v466 = v465 * 3584;
-    const int v467 = (int)((unsigned)v460 + (unsigned)v466);
-    const int v468 = (int)((unsigned)v467 - (unsigned)v456);
-    const bool v469 = v468 < 3584;
-    const bool v470 = v466 < v461;
-    const bool v471 = v469 && v470;
-    const bool v472 = v461 > 3584;
-    const bool v473 = v471 && v472;
-    const bool v474 = v466 == 0;
-    const bool v475 = !v474;
-    const bool v476 = v473 && v474;
-    const int v477 = (int)((unsigned)k459 + (unsigned)1);
-    const int v478 = v476 ? v477 : var457;
-    var457 = v478;
-    const bool v479 = v473 && v475;
-    const int v480 = v479 ? v477 : var458;
-    var458 = v480;
+  int var459 = 0;
+  for (int k460 = tid3; k460 < n8; k460 += 512) {
+    const int v461 = __ldg(bases + k460);
+    const int v462 = __ldg(counts + k460);
+    const int v463 = v457 - v461;
+    const int v464 = v463 > 0 ? v463 : 0;
+    const int v465 = v464 + 3583;
+    const int v466 = fw_udiv(v465, 3584);
+    const int v467 = v466 * 3584;
+    const int v468 = (int)((unsigned)v461 + (unsigned)v467);
+    const int v469 = (int)((unsigned)v468 - (unsigned)v457);
+    const bool v470 = v469 < 3584;
+    const bool v471 = v467 < v462;
+    const bool v472 = v470 && v471;
+    const bool v473 = v462 > n20;
+    const bool v474 = v472 && v473;
+    const bool v475 = v467 == 0;
+    const bool v476 = !v475;
+    const bool v477 = v474 && v475;
+    const int v478 = (int)((unsigned)k460 + (unsigned)1);
+    const int v479 = v477 ? v478 : var458;
+    var458 = v479;
+    const bool v480 = v474 && v476;
+    const int v481 = v480 ? v478 : var459;
+    var459 = v481;
   }
-  const int v482 = var457;
-  const int total481 = fw_sum_i32_512x1(v482, fw_scratch0);
-  const int v484 = var458;
-  const int total483 = fw_sum_i32_512x1(v484, fw_scratch1);
-  for (int k485 = 0; k485 < 2; ++k485) {
-    const bool v486 = k485 == 0;
-    const int v487 = v486 ? total481 : total483;
-    const bool v488 = v487 > 0;
-    if (v488) {
-      const int v489 = v487 + (-1);
-      const int v490 = __ldg(bases + v489);
-      const int v491 = __ldg(counts + v489);
-      const int v492 = v489 * n11;
-      const bool v493 = n18 > 1;
-      const int v494 = bid3 * 2;
-      const int v495 = v494 + k485;
-      const int v496 = v495 * n18;
-      const int v497 = v489 * n18;
-      const int v498 = v456 - v490;
-      const int v499 = v498 > 0 ? v498 : 0;
-      const int v500 = v499 + 3583;
-      const int v501 = fw_udiv(v500, 3584);
-      const int v502 = v501 * 3584;
+  const int v483 = var458;
+  const int total482 = fw_sum_i32_512x1(v483, fw_scratch0);
+  const int v485 = var459;
+  const int total484 = fw_sum_i32_512x1(v485, fw_scratch1);
+  for (int k486 = 0; k486 < 2; ++k486) {
+    const bool v487 = k486 == 0;
+    const int v488 = v487 ? total482 : total484;
+    const bool v489 = v488 > 0;
+    if (v489) {
+      const int v490 = v488 + (-1);
+      const int v491 = __ldg(bases + v490);
+      const int v492 = __ldg(counts + v490);
+      const int v493 = v490 * n11;
+      const bool v494 = n18 > 1;
+      const int v495 = bid3 * 2;
+      const int v496 = v495 + k486;
+      const int v497 = v496 * n18;
+      const int v498 = v490 * n18;
+      const int v499 = v457 - v491;
+      const int v500 = v499 > 0 ? v499 : 0;
+      const int v501 = v500 + 3583;
+      const int v502 = fw_udiv(v501, 3584);
+      const int v503 = v502 * 3584;
       #pragma unroll
-      for (int k503 = 0; k503 < 7; ++k503) {
-        held[k503] = 0;
+      for (int k504 = 0; k504 < 7; ++k504) {
+        held[k504] = 0;
       }
-      for (int k504 = 0; k504 < n20; ++k504) {
-        const int v505 = (int)((unsigned)n20 + (unsigned)(-1));
-        const int v506 = (int)((unsigned)v505 - (unsigned)k504);
-        const int v507 = (v506 >= 0 && v506 < 32) ? (int)((unsigned)1 << v506) : (int)0;
+      for (int k505 = 0; k505 < n21; ++k505) {
+        const int v506 = (int)((unsigned)n21 + (unsigned)(-1));
+        const int v507 = (int)((unsigned)v506 - (unsigned)k505);
+        const int v508 = (v507 >= 0 && v507 < 32) ? (int)((unsigned)1 << v507) : (int)0;
         #pragma unroll
-        for (int k508 = 0; k508 < 7; ++k508) {
-          const int v509 = (int)((unsigned)k508 * (unsigned)512);
-          const int v510 = (int)((unsigned)v509 + (unsigned)tid3);
-          const int v511 = (int)((unsigned)v502 + (unsigned)v510);
-          const int v512 = held[k508];
-          const int v513 = v512 + v507;
-          const bool v514 = v513 < n11;
-          const int v515 = v492 + v513;
-          const int v516 = v514 ? __ldg(before + v515) : 0;
-          const bool v517 = v516 <= v511;
-          const bool v518 = v514 && v517;
-          const int v519 = v518 ? v513 : v512;
-          held[k508] = v519;
+        for (int k509 = 0; k509 < 7; ++k509) {
+          const int v510 = (int)((unsigned)k509 * (unsigned)512);
+          const int v511 = (int)((unsigned)v510 + (unsigned)tid3);
+          const int v512 = (int)((unsigned)v503 + (unsigned)v511);
+          const int v513 = held[k509];
+          const int v514 = v513 + v508;
+          const bool v515 = v514 < n11;
+          const int v516 = v493 + v514;
+          const int v517 = v515 ? __ldg(before + v516) : 0;
+          const bool v518 = v517 <= v512;
+          const bool v519 = v515 && v518;
+          const int v520 = v519 ? v514 : v513;
+          held[k509] = v520;
         }
       }
       #pragma unroll
-      for (int k520 = 0; k520 < 7; ++k520) {
-        const int v521 = k520 * 512;
-        const int v522 = v521 + tid3;
-        const int v523 = v502 + v522;
-        const bool v524 = v523 < v491;
-        const int v525 = held[k520];
-        const int v526 = v492 + v525;
-        const int v527 = v525 * 3584;
-        const int v528 = v524 ? __ldg(before + v526) : 0;
-        const int v529 = v523 - v528;
-        const int v530 = v524 ? __ldg(first + v526) : 0;
-        const int v531 = v530 + v529;
-        const int v532 = v527 + v531;
-        const int v533 = v524 ? __ldg(tiles + v532) : 0;
-        const int v534 = v533 & 4095;
-        const int v535 = (int)((unsigned)v533 - (unsigned)v534);
-        const int v536 = (int)((unsigned)v535 + (unsigned)v522);
-        const int v537 = v524 ? v536 : 2147483647;
-        items[v522] = v537;
-        const int v538 = (int)((unsigned)v527 + (unsigned)v534);
-        others[v522] = v538;
+      for (int k521 = 0; k521 < 7; ++k521) {
+        const int v522 = k521 * 512;
+        const int v523 = v522 + tid3;
+        const int v524 = v503 + v523;
+        const bool v525 = v524 < v492;
+        const int v526 = held[k521];
+        const int v527 = v493 + v526;
+        const int v528 = v526 * 3584;
+        const int v529 = v525 ? __ldg(before + v527) : 0;
+        const int v530 = v524 - v529;
+        const int v531 = v525 ? __ldg(first + v527) : 0;
+        const int v532 = v531 + v530;
+        const int v533 = v528 + v532;
+        const int v534 = v525 ? __ldg(tiles + v533) : 0;
+        const int v535 = v534 & 4095;
+        const int v536 = (int)((unsigned)v534 - (unsigned)v535);
+        const int v537 = (int)((unsigned)v536 + (unsigned)v523);
+        const int v538 = v525 ? v537 : 2147483647;
+        items[v523] = v538;
+        const int v539 = (int)((unsigned)v528 + (unsigned)v535);
+        others[v523] = v539;
       }
       __syncthreads();  // the bucket's points are there
-      for (int k539 = 0; k539 < n21; ++k539) {
-        const int v540 = (int)((unsigned)k539 * (unsigned)2);
-        const int v541 = (int)((unsigned)v540 + (unsigned)12);
-        const int v542 = tid3 * 7;
-        long long var543 = 0ll;
+      for (int k540 = 0; k540 < n22; ++k540) {
+        const int v541 = (int)((unsigned)k540 * (unsigned)2);
+        const int v542 = (int)((unsigned)v541 + (unsigned)12);
+        const int v543 = tid3 * 7;
+        long long var544 = 0ll;
         #pragma unroll
-        for (int k544 = 0; k544 < 7; ++k544) {
-          const int v545 = v542 + k544;
-          const int v546 = items[v545];
-          held[k544] = v546;
-          const int v547 = (int)((v541 >= 0 && v541 < 32) ? v546 >> v541 : (v546 >> 31));
-          const int v548 = v547 & 3;
-          const int v549 = (int)((unsigned)v548 * (unsigned)16);
-          const long long v550 = (long long)v549;
-          const long long v551 = (v550 >= 0 && v550 < 64) ? (long long)((unsigned long long)1ll << v550) : (long long)0;
-          const long long v552 = (long long)((unsigned long long)var543 + (unsigned long long)v551);
-          var543 = v552;
+        for (int k545 = 0; k545 < 7; ++k545) {
+          const int v546 = v543 + k545;
+          const int v547 = items[v546];
+          held[k545] = v547;
+          const int v548 = (int)((v542 >= 0 && v542 < 32) ? v547 >> v542 : (v547 >> 31));
+          const int v549 = v548 & 3;
+          const int v550 = (int)((unsigned)v549 * (unsigned)16);
+          const long long v551 = (long long)v550;
+          const long long v552 = (v551 >= 0 && v551 < 64) ? (long long)((unsigned long long)1ll << v551) : (long long)0;
+          const long long v553 = (long long)((unsigned long long)var544 + (unsigned long long)v552);
+          var544 = v553;
         }
-        const long long v553 = var543;
-        long long scan554[2];
-        fw_scan_sum_i64_512x1(v553, scan554, fw_scratch0);
-        const long long v555 = scan554[0];
-        const long long v556 = scan554[1];
-        const long long v557 = (long long)((unsigned long long)v556 << 16ll);
-        const long long v558 = (long long)((unsigned long long)v555 + (unsigned long long)v557);
-        const long long v559 = (long long)((unsigned long long)v556 << 32ll);
-        const long long v560 = (long long)((unsigned long long)v558 + (unsigned long long)v559);
-        const long long v561 = (long long)((unsigned long long)v556 << 48ll);
-        const long long v562 = (long long)((unsigned long long)v560 + (unsigned long long)v561);
-        long long var563 = v562;
+        const long long v554 = var544;
+        long long scan555[2];
+        fw_scan_sum_i64_512x1(v554, scan555, fw_scratch0);
+        const long long v556 = scan555[0];
+        const long long v557 = scan555[1];
+        const long long v558 = (long long)((unsigned long long)v557 << 16ll);
+        const long long v559 = (long long)((unsigned long long)v556 + (unsigned long long)v558);
+        const long long v560 = (long long)((unsigned long long)v557 << 32ll);
+        const long long v561 = (long long)((unsigned long long)v559 + (unsigned long long)v560);
+        const long long v562 = (long long)((unsigned long long)v557 << 48ll);
+        const long long v563 = (long long)((unsigned long long)v561 + (unsigned long long)v562);
+        long long var564 = v563;
         #pragma unroll
-        for (int k564 = 0; k564 < 7; ++k564) {
-          const int v565 = held[k564];
-          const int v566 = (int)((v541 >= 0 && v541 < 32) ? v565 >> v541 : (v565 >> 31));
-          const int v567 = v566 & 3;
-          const int v568 = (int)((unsigned)v567 * (unsigned)16);
-          const long long v569 = (long long)v568;
-          const long long v570 = (long long)((v569 >= 0 && v569 < 64) ? var563 >> v569 : (var563 >> 63));
-          const long long v571 = v570 & 65535ll;
-          const int v572 = (int)v571;
-          items[v572] = v565;
-          const long long v573 = (v569 >= 0 && v569 < 64) ? (long long)((unsigned long long)1ll << v569) : (long long)0;
-          const long long v574 = (long long)((unsigned long long)var563 + (unsigned long long)v573);
-          var563 = v574;
+        for (int k565 = 0; k565 < 7; ++k565) {
+          const int v566 = held[k565];
+          const int v567 = (int)((v542 >= 0 && v542 < 32) ? v566 >> v542 : (v566 >> 31));
+          const int v568 = v567 & 3;
+          const int v569 = (int)((unsigned)v568 * (unsigned)16);
+          const long long v570 = (long long)v569;
+          const long long v571 = (long long)((v570 >= 0 && v570 < 64) ? var564 >> v570 : (var564 >> 63));
+          const long long v572 = v571 & 65535ll;
+          const int v573 = (int)v572;
+          items[v573] = v566;
+          const long long v574 = (v570 >= 0 && v570 < 64) ? (long long)((unsigned long long)1ll << v570) : (long long)0;
+          const long long v575 = (long long)((unsigned long long)var564 + (unsigned long long)v574);
+          var564 = v575;
         }
         __syncthreads();  // the items are sorted by two more bits
       }
-      const int v575 = fw_udiv(v490, 3584);
-      const int v576 = fw_udiv(v502, 3584);
-      const int v577 = v491 + 3583;
-      const int v578 = fw_udiv(v577, 3584);
-      const int v579 = v493 ? v578 : 0;
-      int var580 = v490;
-      for (int k581 = 0; k581 < n18; k581 += 512) {
-        const int v582 = k581 + tid3;
-        const bool v583 = v582 < n18;
-        const int v584 = v497 + v582;
-        const int v585 = v493 ? 0 : v502;
-        int var586 = v585;
-        int var587 = 0;
-        for (int k588 = 0; k588 < v579; ++k588) {
-          const int v589 = k588 < 1 ? k588 : 1;
-          const int v590 = v575 + k588;
-          const int v591 = v590 * 2;
-          const int v592 = v591 + v589;
-          const int v593 = v592 * n18;
-          const int v594 = v593 + v582;
-          const int v595 = v583 ? __ldg(crowd_counts + v594) : 0;
-          const int v596 = (int)((unsigned)var587 + (unsigned)v595);
-          var587 = v596;
-          const bool v597 = k588 < v576;
-          const int v598 = v597 ? v595 : 0;
-          const int v599 = (int)((unsigned)var586 + (unsigned)v598);
-          var586 = v599;
+      const int v576 = fw_udiv(v491, 3584);
+      const int v577 = fw_udiv(v503, 3584);
+      const int v578 = v492 + 3583;
+      const int v579 = fw_udiv(v578, 3584);
+      const int v580 = v494 ? v579 : 0;
+      int var581 = v491;
+      for (int k582 = 0; k582 < n18; k582 += 512) {
+        const int v583 = k582 + tid3;
+        const bool v584 = v583 < n18;
+        const int v585 = v498 + v583;
+        const int v586 = v494 ? 0 : v503;
+        int var587 = v586;
+        int var588 = 0;
+        for (int k589 = 0; k589 < v580; ++k589) {
+          const int v590 = k589 < 1 ? k589 : 1;
+          const int v591 = v576 + k589;
+          const int v592 = v591 * 2;
+          const int v593 = v592 + v590;
+          const int v594 = v593 * n18;
+          const int v595 = v594 + v583;
+          const int v596 = v584 ? __ldg(crowd_counts + v595) : 0;
+          const int v597 = (int)((unsigned)var588 + (unsigned)v596);
+          var588 = v597;
+          const bool v598 = k589 < v577;
+          const int v599 = v598 ? v596 : 0;
+          const int v600 = (int)((unsigned)var587 + (unsigned)v599);
+          var587 = v600;
         }
-        const int v600 = var587;
+        const int v601 = var588;
         __syncthreads();  // all have read the results of the collective before
-        int scan601[2];
-        fw_scan_sum_i32_512x1(v600, scan601, fw_scratch0);
-        const int v602 = scan601[0];
-        const int v603 = scan601[1];
-        const int v604 = (int)((unsigned)var580 + (unsigned)v602);
-        if (v583) {
-          const int v605 = (int)((unsigned)v604 + (unsigned)var586);
-          const int v606 = (int)((unsigned)v582 * (unsigned)4096);
-          int var607 = 0;
-          for (int k608 = 0; k608 < 12; ++k608) {
-            const int v609 = (int)((k608 >= 0 && k608 < 32) ? 2048 >> k608 : (2048 >> 31));
-            const int v610 = var607 + v609;
-            const bool v611 = v610 <= 3584;
-            const int v612 = v610 + (-1);
-            const int v613 = v611 ? items[v612] : 0;
-            const bool v614 = v613 < v606;
-            const bool v615 = v611 && v614;
-            const int v616 = v615 ? v610 : var607;
-            var607 = v616;
+        int scan602[2];
+        fw_scan_sum_i32_512x1(v601, scan602, fw_scratch0);
+        const int v603 = scan602[0];
+        const int v604 = scan602[1];
+        const int v605 = (int)((unsigned)var581 + (unsigned)v603);
+        if (v584) {
+          const int v606 = (int)((unsigned)v605 + (unsigned)var587);
+          const int v607 = (int)((unsigned)v583 * (unsigned)4096);
+          int var608 = 0;
+          for (int k609 = 0; k609 < 12; ++k609) {
+            const int v610 = (int)((k609 >= 0 && k609 < 32) ? 2048 >> k609 : (2048 >> 31));
+            const int v611 = var608 + v610;
+            const bool v612 = v611 <= 3584;
+            const int v613 = v611 + (-1);
+            const int v614 = v612 ? items[v613] : 0;
+            const bool v615 = v614 < v607;
+            const bool v616 = v612 && v615;
+            const int v617 = v616 ? v611 : var608;
+            var608 = v617;
           }
-          const int v617 = var607;
-          const int v618 = (int)((unsigned)v605 - (unsigned)v617);
-          const int v619 = v496 + v582;
-          go_on[v619] = v618;
-          const bool v620 = v502 == 0;
-          const bool v621 = v584 <= n22;
-          const bool v622 = v620 && v621;
-          if (v622) {
-            start[v584] = v604;
+          const int v618 = var608;
+          const int v619 = (int)((unsigned)v606 - (unsigned)v618);
+          const int v620 = v497 + v583;
+          go_on[v620] = v619;
+          const bool v621 = v503 == 0;
+          const bool v622 = v585 <= n23;
+          const bool v623 = v621 && v622;
+          if (v623) {
+            start[v585] = v605;
           }
         }
-        const int v623 = (int)((unsigned)var580 + (unsigned)v603);
-        var580 = v623;
+        const int v624 = (int)((unsigned)var581 + (unsigned)v604);
+        var581 = v624;
       }
       __syncthreads();  // where each row goes on is known
       #pragma unroll
-      for (int k624 = 0; k624 < 7; ++k624) {
-        const int v625 = k624 * 512;
-        const int v626 = v625 + tid3;
-        const int v627 = (int)((unsigned)v502 + (unsigned)v626);
-        const bool v628 = v627 < v491;
-        if (v628) {
-          const int v629 = items[v626];
-          const int v630 = v629 & 4095;
-          const int v631 = fw_udiv(v629, 4096);
-          const int v632 = v496 + v631;
-          const int v633 = go_on[v632];
-          const int v634 = v633 + v626;
-          const int v635 = others[v630];
-          order[v634] = v635;
+      for (int k625 = 0; k625 < 7; ++k625) {
+        const int v626 = k625 * 512;
+        const int v627 = v626 + tid3;
+        const int v628 = (int)((unsigned)v503 + (unsigned)v627);
+        const bool v629 = v628 < v492;
+        if (v629) {
+          const int v630 = items[v627];
+          const int v631 = v630 & 4095;
+          const int v632 = fw_udiv(v630, 4096);
+          const int v633 = v497 + v632;
+          const int v634 = go_on[v633];
+          const int v635 = v634 + v627;
+          const int v636 = others[v631];
+          order[v635] = v636;
         }
       }
       __syncthreads();  // the items may be replaced
@@ -1361,6 +1366,7 @@ extern "C" __global__ void __launch_bounds__(128) embedding_backward_4(
     int n39,
     int n40,
     int n41,
+    int n42,
     int* __restrict__ order,
     int* __restrict__ start,
     int* __restrict__ first,
@@ -1373,143 +1379,143 @@ extern "C" __global__ void __launch_bounds__(128) embedding_backward_4(
     float* __restrict__ pieces) {
   const int bid4 = blockIdx.x;
   const int tid4 = threadIdx.x;
-  const int v636 = fw_udiv(tid4, 32);
-  const int v637 = v636 * 32;
-  const int v638 = tid4 - v637;
-  const int v639 = fw_udiv(bid4, n27);
-  const int v640 = v639 * n27;
-  const int v641 = bid4 - v640;
-  const int v642 = v641 * 96;
-  const int v643 = v642 + v638;
-  const int v644 = n28 + (-1);
-  const int v645 = v643 < v644 ? v643 : v644;
-  const bool v646 = v643 < n28;
-  const int v647 = v643 + 32;
-  const int v648 = v647 < v644 ? v647 : v644;
-  const bool v649 = v647 < n28;
-  const int v650 = v643 + 64;
-  const int v651 = v650 < v644 ? v650 : v644;
-  const bool v652 = v650 < n28;
-  const int v653 = v639 * 4;
-  const int v654 = v653 + v636;
-  const bool v655 = v654 < n29;
-  const long long v663 = (long long)n9;
-  if (v655) {
-    const int v656 = v654 * n30;
-    const int v657 = v656 + n31;
-    const int v658 = __ldg(start + n22);
-    const bool v659 = v657 < v658;
-    if (v659) {
-      const int v660 = __ldg(order + v657);
-      const long long v661 = __ldg(in0 + v660);
-      const bool v662 = v661 < 0ll;
-      const long long v664 = v661 + v663;
-      const long long v665 = v662 ? v664 : v661;
-      const int v666 = (int)v665;
-      const int v667 = __ldg(start + v666);
-      const int v668 = v666 + 1;
-      const int v669 = __ldg(start + v668);
-      const int v670 = v654 * n30;
-      const int v671 = v670 - v667;
-      const int v672 = v671 > 0 ? v671 : 0;
-      const int v673 = v672 + n31;
-      const int v674 = fw_udiv(v673, n30);
-      const int v675 = v674 * n30;
-      const int v676 = v667 + v675;
-      const int v677 = v676 + n30;
-      const bool v678 = v677 <= v669;
-      if (v678) {
-        float acc679[8];
+  const int v637 = fw_udiv(tid4, 32);
+  const int v638 = v637 * 32;
+  const int v639 = tid4 - v638;
+  const int v640 = fw_udiv(bid4, n28);
+  const int v641 = v640 * n28;
+  const int v642 = bid4 - v641;
+  const int v643 = v642 * 96;
+  const int v644 = v643 + v639;
+  const int v645 = n29 + (-1);
+  const int v646 = v644 < v645 ? v644 : v645;
+  const bool v647 = v644 < n29;
+  const int v648 = v644 + 32;
+  const int v649 = v648 < v645 ? v648 : v645;
+  const bool v650 = v648 < n29;
+  const int v651 = v644 + 64;
+  const int v652 = v651 < v645 ? v651 : v645;
+  const bool v653 = v651 < n29;
+  const int v654 = v640 * 4;
+  const int v655 = v654 + v637;
+  const bool v656 = v655 < n30;
+  const long long v664 = (long long)n9;
+  if (v656) {
+    const int v657 = v655 * n31;
+    const int v658 = v657 + n32;
+    const int v659 = __ldg(start + n23);
+    const bool v660 = v658 < v659;
+    if (v660) {
+      const int v661 = __ldg(order + v658);
+      const long long v662 = __ldg(in0 + v661);
+      const bool v663 = v662 < 0ll;
+      const long long v665 = v662 + v664;
+      const long long v666 = v663 ? v665 : v662;
+      const int v667 = (int)v666;
+      const int v668 = __ldg(start + v667);
+      const int v669 = v667 + 1;
+      const int v670 = __ldg(start + v669);
+      const int v671 = v655 * n31;
+      const int v672 = v671 - v668;
+      const int v673 = v672 > 0 ? v672 : 0;
+      const int v674 = v673 + n32;
+      const int v675 = fw_udiv(v674, n31);
+      const int v676 = v675 * n31;
+      const int v677 = v668 + v676;
+      const int v678 = v677 + n31;
+      const bool v679 = v678 <= v670;
+      if (v679) {
         float acc680[8];
         float acc681[8];
+        float acc682[8];
         #pragma unroll
         for (int l = 0; l < 8; ++l) {
-          acc679[l] = 0.0f;
           acc680[l] = 0.0f;
           acc681[l] = 0.0f;
+          acc682[l] = 0.0f;
         }
-        const int v682 = v677 + (-1);
-        for (int k683 = v676; k683 < v677; k683 += 2) {
-          const int v684 = __ldg(order + k683);
-          const int v685 = v645 * 8;
-          const int v686 = v684 * n32;
-          const int v687 = v686 + v685;
-          float v688[8];
-          fw_load_bf16x8_ldg(in1 + v687, v688);
-          const int v689 = v648 * 8;
-          const int v690 = v686 + v689;
-          float v691[8];
-          fw_load_bf16x8_ldg(in1 + v690, v691);
-          const int v692 = v651 * 8;
-          const int v693 = v686 + v692;
-          float v694[8];
-          fw_load_bf16x8_ldg(in1 + v693, v694);
-          const int v695 = k683 + 1;
-          const bool v696 = v695 < v677;
-          const int v697 = v695 < v682 ? v695 : v682;
-          const int v698 = __ldg(order + v697);
-          const int v699 = v645 * 8;
-          const int v700 = v698 * n32;
-          const int v701 = v700 + v699;
-          float v702[8];
-          fw_load_bf16x8_ldg(in1 + v701, v702);
-          const int v703 = v648 * 8;
-          const int v704 = v700 + v703;
-          float v705[8];
-          fw_load_bf16x8_ldg(in1 + v704, v705);
-          const int v706 = v651 * 8;
-          const int v707 = v700 + v706;
-          float v708[8];
-          fw_load_bf16x8_ldg(in1 + v707, v708);
+        const int v683 = v678 + (-1);
+        for (int k684 = v677; k684 < v678; k684 += 2) {
+          const int v685 = __ldg(order + k684);
+          const int v686 = v646 * 8;
+          const int v687 = v685 * n33;
+          const int v688 = v687 + v686;
+          float v689[8];
+          fw_load_bf16x8_ldg(in1 + v688, v689);
+          const int v690 = v649 * 8;
+          const int v691 = v687 + v690;
+          float v692[8];
+          fw_load_bf16x8_ldg(in1 + v691, v692);
+          const int v693 = v652 * 8;
+          const int v694 = v687 + v693;
+          float v695[8];
+          fw_load_bf16x8_ldg(in1 + v694, v695);
+          const int v696 = k684 + 1;
+          const bool v697 = v696 < v678;
+          const int v698 = v696 < v683 ? v696 : v683;
+          const int v699 = __ldg(order + v698);
+          const int v700 = v646 * 8;
+          const int v701 = v699 * n33;
+          const int v702 = v701 + v700;
+          float v703[8];
+          fw_load_bf16x8_ldg(in1 + v702, v703);
+          const int v704 = v649 * 8;
+          const int v705 = v701 + v704;
+          float v706[8];
+          fw_load_bf16x8_ldg(in1 + v705, v706);
+          const int v707 = v652 * 8;
+          const int v708 = v701 + v707;
+          float v709[8];
+          fw_load_bf16x8_ldg(in1 + v708, v709);
           #pragma unroll
           for (int l = 0; l < 8; ++l) {
-            const float v709 = acc679[l] + v688[l];
-            acc679[l] = v709;
-            const float v710 = acc680[l] + v691[l];
+            const float v710 = acc680[l] + v689[l];
             acc680[l] = v710;
-            const float v711 = acc681[l] + v694[l];
+            const float v711 = acc681[l] + v692[l];
             acc681[l] = v711;
-            const float v712 = acc679[l] + v702[l];
-            const float v714 = v696 ? v712 : acc679[l];
-            acc679[l] = v714;
-            const float v715 = acc680[l] + v705[l];
-            const float v716 = v696 ? v715 : acc680[l];
-            acc680[l] = v716;
-            const float v717 = acc681[l] + v708[l];
-            const float v718 = v696 ? v717 : acc681[l];
-            acc681[l] = v718;
+            const float v712 = acc682[l] + v695[l];
+            acc682[l] = v712;
+            const float v713 = acc680[l] + v703[l];
+            const float v715 = v697 ? v713 : acc680[l];
+            acc680[l] = v715;
+            const float v716 = acc681[l] + v706[l];
+            const float v717 = v697 ? v716 : acc681[l];
+            acc681[l] = v717;
+            const float v718 = acc682[l] + v709[l];
+            const float v719 = v697 ? v718 : acc682[l];
+            acc682[l] = v719;
           }
         }
-        const int v719 = v654 * n33;
-        const int v720 = v645 * 8;
-        const int v721 = v719 + v720;
-        float v722[8];
+        const int v720 = v655 * n34;
+        const int v721 = v646 * 8;
+        const int v722 = v720 + v721;
+        float v723[8];
         #pragma unroll
         for (int l = 0; l < 8; ++l) {
-          v722[l] = acc679[l];
+          v723[l] = acc680[l];
         }
-        if (v646) {
-          fw_store_f32x8(pieces + v721, v722);
+        if (v647) {
+          fw_store_f32x8(pieces + v722, v723);
         }
-        const int v723 = v648 * 8;
-        const int v724 = v719 + v723;
-        float v725[8];
+        const int v724 = v649 * 8;
+        const int v725 = v720 + v724;
+        float v726[8];
         #pragma unroll
         for (int l = 0; l < 8; ++l) {
-          v725[l] = acc680[l];
+          v726[l] = acc681[l];
         }
-        if (v649) {
-          fw_store_f32x8(pieces + v724, v725);
+        if (v650) {
+          fw_store_f32x8(pieces + v725, v726);
         }
-        const int v726 = v651 * 8;
-        const int v727 = v719 + v726;
-        float v728[8];
+        const int v727 = v652 * 8;
+        const int v728 = v720 + v727;
+        float v729[8];
         #pragma unroll
         for (int l = 0; l < 8; ++l) {
-          v728[l] = acc681[l];
+          v729[l] = acc682[l];
         }
-        if (v652) {
-          fw_store_f32x8(pieces + v727, v728);
+        if (v653) {
+          fw_store_f32x8(pieces + v728, v729);
         }
       }
     }
@@ -1563,6 +1569,7 @@ extern "C" __global__ void __launch_bounds__(128) embedding_backward_5(
     int n39,
     int n40,
     int n41,
+    int n42,
     int* __restrict__ order,
     int* __restrict__ start,
     int* __restrict__ first,
@@ -1575,212 +1582,212 @@ extern "C" __global__ void __launch_bounds__(128) embedding_backward_5(
     float* __restrict__ pieces) {
   const int bid5 = blockIdx.x;
   const int tid5 = threadIdx.x;
-  const unsigned n30_inverse = 0xffffffffu / (unsigned)n30;
-  const int v729 = fw_udiv(tid5, 32);
-  const int v730 = v729 * 32;
-  const int v731 = tid5 - v730;
-  const int v732 = fw_udiv(bid5, n27);
-  const int v733 = v732 * n27;
-  const int v734 = bid5 - v733;
-  const int v735 = v734 * 96;
-  const int v736 = v735 + v731;
-  const int v737 = n28 + (-1);
-  const int v738 = v736 < v737 ? v736 : v737;
-  const bool v739 = v736 < n28;
-  const int v740 = v736 + 32;
-  const int v741 = v740 < v737 ? v740 : v737;
-  const bool v742 = v740 < n28;
-  const int v743 = v736 + 64;
-  const int v744 = v743 < v737 ? v743 : v737;
-  const bool v745 = v743 < n28;
-  const int v746 = v732 * 4;
-  const int v747 = v746 + v729;
-  const bool v748 = v747 < n35;
-  const long long v758 = (long long)n9;
-  if (v748) {
-    const int v749 = v747 * n36;
-    const int v750 = v749 + n37;
-    const int v751 = v750 * n30;
-    const int v752 = v751 + n31;
-    const int v753 = __ldg(start + n22);
-    const bool v754 = v752 < v753;
-    if (v754) {
-      const int v755 = __ldg(order + v752);
-      const long long v756 = __ldg(in0 + v755);
-      const bool v757 = v756 < 0ll;
-      const long long v759 = v756 + v758;
-      const long long v760 = v757 ? v759 : v756;
-      const int v761 = (int)v760;
-      const int v762 = __ldg(start + v761);
-      const int v763 = v761 + 1;
-      const int v764 = __ldg(start + v763);
-      const int v765 = fw_udiv_by(v762, n30, n30_inverse);
-      const int v766 = v764 - v762;
-      const int v767 = fw_udiv_by(v766, n30, n30_inverse);
-      const int v768 = v765 + v767;
-      const int v769 = v747 * n36;
-      const int v770 = v769 - v765;
-      const int v771 = v770 > 0 ? v770 : 0;
-      const int v772 = v771 + n37;
-      const int v773 = fw_udiv(v772, n36);
-      const int v774 = v773 * n36;
-      const int v775 = v765 + v774;
-      const int v776 = v775 + n36;
-      const bool v777 = v776 <= v768;
-      if (v777) {
-        float acc778[8];
+  const unsigned n31_inverse = 0xffffffffu / (unsigned)n31;
+  const int v730 = fw_udiv(tid5, 32);
+  const int v731 = v730 * 32;
+  const int v732 = tid5 - v731;
+  const int v733 = fw_udiv(bid5, n28);
+  const int v734 = v733 * n28;
+  const int v735 = bid5 - v734;
+  const int v736 = v735 * 96;
+  const int v737 = v736 + v732;
+  const int v738 = n29 + (-1);
+  const int v739 = v737 < v738 ? v737 : v738;
+  const bool v740 = v737 < n29;
+  const int v741 = v737 + 32;
+  const int v742 = v741 < v738 ? v741 : v738;
+  const bool v743 = v741 < n29;
+  const int v744 = v737 + 64;
+  const int v745 = v744 < v738 ? v744 : v738;
+  const bool v746 = v744 < n29;
+  const int v747 = v733 * 4;
+  const int v748 = v747 + v730;
+  const bool v749 = v748 < n36;
+  const long long v759 = (long long)n9;
+  if (v749) {
+    const int v750 = v748 * n37;
+    const int v751 = v750 + n38;
+    const int v752 = v751 * n31;
+    const int v753 = v752 + n32;
+    const int v754 = __ldg(start + n23);
+    const bool v755 = v753 < v754;
+    if (v755) {
+      const int v756 = __ldg(order + v753);
+      const long long v757 = __ldg(in0 + v756);
+      const bool v758 = v757 < 0ll;
+      const long long v760 = v757 + v759;
+      const long long v761 = v758 ? v760 : v757;
+      const int v762 = (int)v761;
+      const int v763 = __ldg(start + v762);
+      const int v764 = v762 + 1;
+      const int v765 = __ldg(start + v764);
+      const int v766 = fw_udiv_by(v763, n31, n31_inverse);
+      const int v767 = v765 - v763;
+      const int v768 = fw_udiv_by(v767, n31, n31_inverse);
+      const int v769 = v766 + v768;
+      const int v770 = v748 * n37;
+      const int v771 = v770 - v766;
+      const int v772 = v771 > 0 ? v771 : 0;
+      const int v773 = v772 + n38;
+      const int v774 = fw_udiv(v773, n37);
+      const int v775 = v774 * n37;
+      const int v776 = v766 + v775;
+      const int v777 = v776 + n37;
+      const bool v778 = v777 <= v769;
+      if (v778) {
         float acc779[8];
         float acc780[8];
+        float acc781[8];
         #pragma unroll
         for (int l = 0; l < 8; ++l) {
-          acc778[l] = 0.0f;
           acc779[l] = 0.0f;
           acc780[l] = 0.0f;
+          acc781[l] = 0.0f;
         }
-        const int v781 = v776 + (-1);
-        for (int k782 = v775; k782 < v776; k782 += 5) {
-          const int v783 = k782 * n33;
-          const int v784 = v738 * 8;
-          const int v785 = v783 + v784;
-          const int v786 = v741 * 8;
-          const int v787 = v783 + v786;
-          const int v788 = v744 * 8;
-          const int v789 = v783 + v788;
-          float v790[8];
-          fw_load_f32x8(pieces + v785, v790);
+        const int v782 = v777 + (-1);
+        for (int k783 = v776; k783 < v777; k783 += 5) {
+          const int v784 = k783 * n34;
+          const int v785 = v739 * 8;
+          const int v786 = v784 + v785;
+          const int v787 = v742 * 8;
+          const int v788 = v784 + v787;
+          const int v789 = v745 * 8;
+          const int v790 = v784 + v789;
           float v791[8];
-          fw_load_f32x8(pieces + v787, v791);
+          fw_load_f32x8(pieces + v786, v791);
           float v792[8];
-          fw_load_f32x8(pieces + v789, v792);
-          const int v793 = k782 + 1;
-          const bool v794 = v793 < v776;
-          const int v795 = v793 < v781 ? v793 : v781;
-          const int v796 = v795 * n33;
-          const int v797 = v796 + v784;
-          const int v798 = v796 + v786;
-          const int v799 = v796 + v788;
-          float v800[8];
-          fw_load_f32x8(pieces + v797, v800);
+          fw_load_f32x8(pieces + v788, v792);
+          float v793[8];
+          fw_load_f32x8(pieces + v790, v793);
+          const int v794 = k783 + 1;
+          const bool v795 = v794 < v777;
+          const int v796 = v794 < v782 ? v794 : v782;
+          const int v797 = v796 * n34;
+          const int v798 = v797 + v785;
+          const int v799 = v797 + v787;
+          const int v800 = v797 + v789;
           float v801[8];
           fw_load_f32x8(pieces + v798, v801);
           float v802[8];
           fw_load_f32x8(pieces + v799, v802);
-          const int v803 = k782 + 2;
-          const bool v804 = v803 < v776;
-          const int v805 = v803 < v781 ? v803 : v781;
-          const int v806 = v805 * n33;
-          const int v807 = v806 + v784;
-          const int v808 = v806 + v786;
-          const int v809 = v806 + v788;
-          float v810[8];
-          fw_load_f32x8(pieces + v807, v810);
+          float v803[8];
+          fw_load_f32x8(pieces + v800, v803);
+          const int v804 = k783 + 2;
+          const bool v805 = v804 < v777;
+          const int v806 = v804 < v782 ? v804 : v782;
+          const int v807 = v806 * n34;
+          const int v808 = v807 + v785;
+          const int v809 = v807 + v787;
+          const int v810 = v807 + v789;
           float v811[8];
           fw_load_f32x8(pieces + v808, v811);
           float v812[8];
           fw_load_f32x8(pieces + v809, v812);
-          const int v813 = k782 + 3;
-          const bool v814 = v813 < v776;
-          const int v815 = v813 < v781 ? v813 : v781;
-          const int v816 = v815 * n33;
-          const int v817 = v816 + v784;
-          const int v818 = v816 + v786;
-          const int v819 = v816 + v788;
-          float v820[8];
-          fw_load_f32x8(pieces + v817, v820);
+          float v813[8];
+          fw_load_f32x8(pieces + v810, v813);
+          const int v814 = k783 + 3;
+          const bool v815 = v814 < v777;
+          const int v816 = v814 < v782 ? v814 : v782;
+          const int v817 = v816 * n34;
+          const int v818 = v817 + v785;
+          const int v819 = v817 + v787;
+          const int v820 = v817 + v789;
           float v821[8];
           fw_load_f32x8(pieces + v818, v821);
           float v822[8];
           fw_load_f32x8(pieces + v819, v822);
-          const int v823 = k782 + 4;
-          const bool v824 = v823 < v776;
-          const int v825 = v823 < v781 ? v823 : v781;
-          const int v826 = v825 * n33;
-          const int v827 = v826 + v784;
-          const int v828 = v826 + v786;
-          const int v829 = v826 + v788;
-          float v830[8];
-          fw_load_f32x8(pieces + v827, v830);
+          float v823[8];
+          fw_load_f32x8(pieces + v820, v823);
+          const int v824 = k783 + 4;
+          const bool v825 = v824 < v777;
+          const int v826 = v824 < v782 ? v824 : v782;
+          const int v827 = v826 * n34;
+          const int v828 = v827 + v785;
+          const int v829 = v827 + v787;
+          const int v830 = v827 + v789;
           float v831[8];
           fw_load_f32x8(pieces + v828, v831);
           float v832[8];
           fw_load_f32x8(pieces + v829, v832);
+          float v833[8];
+          fw_load_f32x8(pieces + v830, v833);
           #pragma unroll
           for (int l = 0; l < 8; ++l) {
-            const float v833 = acc778[l] + v790[l];
-            acc778[l] = v833;
             const float v834 = acc779[l] + v791[l];
             acc779[l] = v834;
             const float v835 = acc780[l] + v792[l];
             acc780[l] = v835;
-            const float v836 = acc778[l] + v800[l];
-            const float v838 = v794 ? v836 : acc778[l];
-            acc778[l] = v838;
-            const float v839 = acc779[l] + v801[l];
-            const float v840 = v794 ? v839 : acc779[l];
-            acc779[l] = v840;
-            const float v841 = acc780[l] + v802[l];
-            const float v842 = v794 ? v841 : acc780[l];
-            acc780[l] = v842;
-            const float v843 = acc778[l] + v810[l];
-            const float v845 = v804 ? v843 : acc778[l];
-            acc778[l] = v845;
-            const float v846 = acc779[l] + v811[l];
-            const float v847 = v804 ? v846 : acc779[l];
-            acc779[l] = v847;
-            const float v848 = acc780[l] + v812[l];
-            const float v849 = v804 ? v848 : acc780[l];
-            acc780[l] = v849;
-            const float v850 = acc778[l] + v820[l];
-            const float v852 = v814 ? v850 : acc778[l];
-            acc778[l] = v852;
-            const float v853 = acc779[l] + v821[l];
-            const float v854 = v814 ? v853 : acc779[l];
-            acc779[l] = v854;
-            const float v855 = acc780[l] + v822[l];
-            const float v856 = v814 ? v855 : acc780[l];
-            acc780[l] = v856;
-            const float v857 = acc778[l] + v830[l];
-            const float v859 = v824 ? v857 : acc778[l];
-            acc778[l] = v859;
-            const float v860 = acc779[l] + v831[l];
-            const float v861 = v824 ? v860 : acc779[l];
-            acc779[l] = v861;
-            const float v862 = acc780[l] + v832[l];
-            const float v863 = v824 ? v862 : acc780[l];
-            acc780[l] = v863;
+            const float v836 = acc781[l] + v793[l];
+            acc781[l] = v836;
+            const float v837 = acc779[l] + v801[l];
+            const float v839 = v795 ? v837 : acc779[l];
+            acc779[l] = v839;
+            const float v840 = acc780[l] + v802[l];
+            const float v841 = v795 ? v840 : acc780[l];
+            acc780[l] = v841;
+            const float v842 = acc781[l] + v803[l];
+            const float v843 = v795 ? v842 : acc781[l];
+            acc781[l] = v843;
+            const float v844 = acc779[l] + v811[l];
+            const float v846 = v805 ? v844 : acc779[l];
+            acc779[l] = v846;
+            const float v847 = acc780[l] + v812[l];
+            const float v848 = v805 ? v847 : acc780[l];
+            acc780[l] = v848;
+            const float v849 = acc781[l] + v813[l];
+            const float v850 = v805 ? v849 : acc781[l];
+            acc781[l] = v850;
+            const float v851 = acc779[l] + v821[l];
+            const float v853 = v815 ? v851 : acc779[l];
+            acc779[l] = v853;
+            const float v854 = acc780[l] + v822[l];
+            const float v855 = v815 ? v854 : acc780[l];
+            acc780[l] = v855;
+            const float v856 = acc781[l] + v823[l];
+            const float v857 = v815 ? v856 : acc781[l];
+            acc781[l] = v857;
+            const float v858 = acc779[l] + v831[l];
+            const float v860 = v825 ? v858 : acc779[l];
+            acc779[l] = v860;
+            const float v861 = acc780[l] + v832[l];
+            const float v862 = v825 ? v861 : acc780[l];
+            acc780[l] = v862;
+            const float v863 = acc781[l] + v833[l];
+            const float v864 = v825 ? v863 : acc781[l];
+            acc781[l] = v864;
           }
         }
-        const int v864 = v747 + n38;
-        const int v865 = v864 * n33;
-        const int v866 = v738 * 8;
-        const int v867 = v865 + v866;
-        float v868[8];
+        const int v865 = v748 + n39;
+        const int v866 = v865 * n34;
+        const int v867 = v739 * 8;
+        const int v868 = v866 + v867;
+        float v869[8];
         #pragma unroll
         for (int l = 0; l < 8; ++l) {
-          v868[l] = acc778[l];
+          v869[l] = acc779[l];
         }
-        if (v739) {
-          fw_store_f32x8(pieces + v867, v868);
+        if (v740) {
+          fw_store_f32x8(pieces + v868, v869);
         }
-        const int v869 = v741 * 8;
-        const int v870 = v865 + v869;
-        float v871[8];
+        const int v870 = v742 * 8;
+        const int v871 = v866 + v870;
+        float v872[8];
         #pragma unroll
         for (int l = 0; l < 8; ++l) {
-          v871[l] = acc779[l];
+          v872[l] = acc780[l];
         }
-        if (v742) {
-          fw_store_f32x8(pieces + v870, v871);
+        if (v743) {
+          fw_store_f32x8(pieces + v871, v872);
         }
-        const int v872 = v744 * 8;
-        const int v873 = v865 + v872;
-        float v874[8];
+        const int v873 = v745 * 8;
+        const int v874 = v866 + v873;
+        float v875[8];
         #pragma unroll
         for (int l = 0; l < 8; ++l) {
-          v874[l] = acc780[l];
+          v875[l] = acc781[l];
         }
-        if (v745) {
-          fw_store_f32x8(pieces + v873, v874);
+        if (v746) {
+          fw_store_f32x8(pieces + v874, v875);
         }
       }
     }
@@ -1834,6 +1841,7 @@ extern "C" __global__ void __launch_bounds__(128) embedding_backward_6(
     int n39,
     int n40,
     int n41,
+    int n42,
     int* __restrict__ order,
     int* __restrict__ start,
     int* __restrict__ first,
@@ -1846,173 +1854,173 @@ extern "C" __global__ void __launch_bounds__(128) embedding_backward_6(
     float* __restrict__ pieces) {
   const int bid6 = blockIdx.x;
   const int tid6 = threadIdx.x;
-  const unsigned n30_inverse = 0xffffffffu / (unsigned)n30;
-  const unsigned n36_inverse = 0xffffffffu / (unsigned)n36;
-  const int v875 = fw_udiv(tid6, 32);
-  const int v876 = v875 * 32;
-  const int v877 = tid6 - v876;
-  const int v878 = fw_udiv(bid6, n27);
-  const int v879 = v878 * n27;
-  const int v880 = bid6 - v879;
-  const int v881 = v880 * 96;
-  const int v882 = v881 + v877;
-  const int v883 = n28 + (-1);
-  const int v884 = v882 < v883 ? v882 : v883;
-  const bool v885 = v882 < n28;
-  const int v886 = v882 + 32;
-  const int v887 = v886 < v883 ? v886 : v883;
-  const bool v888 = v886 < n28;
-  const int v889 = v882 + 64;
-  const int v890 = v889 < v883 ? v889 : v883;
-  const bool v891 = v889 < n28;
-  const int v892 = v878 * 4;
-  const int v893 = v892 + v875;
-  const bool v894 = v893 < n40;
-  const int v895 = n40 + (-1);
-  const int v896 = v893 < v895 ? v893 : v895;
-  const int v897 = __ldg(start + v896);
-  const int v898 = v896 + 1;
-  const int v899 = __ldg(start + v898);
-  const int v900 = (int)((unsigned)v884 * (unsigned)8);
-  const int v901 = (int)((unsigned)v887 * (unsigned)8);
-  const int v902 = (int)((unsigned)v890 * (unsigned)8);
-  float acc903[8];
+  const unsigned n31_inverse = 0xffffffffu / (unsigned)n31;
+  const unsigned n37_inverse = 0xffffffffu / (unsigned)n37;
+  const int v876 = fw_udiv(tid6, 32);
+  const int v877 = v876 * 32;
+  const int v878 = tid6 - v877;
+  const int v879 = fw_udiv(bid6, n28);
+  const int v880 = v879 * n28;
+  const int v881 = bid6 - v880;
+  const int v882 = v881 * 96;
+  const int v883 = v882 + v878;
+  const int v884 = n29 + (-1);
+  const int v885 = v883 < v884 ? v883 : v884;
+  const bool v886 = v883 < n29;
+  const int v887 = v883 + 32;
+  const int v888 = v887 < v884 ? v887 : v884;
+  const bool v889 = v887 < n29;
+  const int v890 = v883 + 64;
+  const int v891 = v890 < v884 ? v890 : v884;
+  const bool v892 = v890 < n29;
+  const int v893 = v879 * 4;
+  const int v894 = v893 + v876;
+  const bool v895 = v894 < n41;
+  const int v896 = n41 + (-1);
+  const int v897 = v894 < v896 ? v894 : v896;
+  const int v898 = __ldg(start + v897);
+  const int v899 = v897 + 1;
+  const int v900 = __ldg(start + v899);
+  const int v901 = (int)((unsigned)v885 * (unsigned)8);
+  const int v902 = (int)((unsigned)v888 * (unsigned)8);
+  const int v903 = (int)((unsigned)v891 * (unsigned)8);
   float acc904[8];
   float acc905[8];
+  float acc906[8];
   #pragma unroll
   for (int l = 0; l < 8; ++l) {
-    acc903[l] = 0.0f;
     acc904[l] = 0.0f;
     acc905[l] = 0.0f;
+    acc906[l] = 0.0f;
   }
-  const int v906 = fw_udiv_by(v897, n30, n30_inverse);
-  const int v907 = v899 - v897;
-  const int v908 = fw_udiv_by(v907, n30, n30_inverse);
-  const int v909 = v906 + v908;
-  const int v910 = fw_udiv_by(v906, n36, n36_inverse);
-  const int v911 = v909 - v906;
-  const int v912 = fw_udiv_by(v911, n36, n36_inverse);
-  const int v913 = v910 + n38;
-  const int v914 = v912 * n37;
-  const int v915 = v906 + v914;
-  const int v916 = v908 - v914;
-  const int v917 = (int)((unsigned)v916 + (unsigned)(-1));
-  for (int k918 = 0; k918 < v916; ++k918) {
-    const bool v919 = k918 < v912;
-    const int v920 = v919 ? v913 : v915;
-    const int v921 = k918 + v920;
-    const int v922 = v921 * n33;
-    const int v923 = v884 * 8;
-    const int v924 = v922 + v923;
-    const int v925 = v887 * 8;
-    const int v926 = v922 + v925;
-    const int v927 = v890 * 8;
-    const int v928 = v922 + v927;
-    float v929[8];
-    fw_load_f32x8_ldg(pieces + v924, v929);
+  const int v907 = fw_udiv_by(v898, n31, n31_inverse);
+  const int v908 = v900 - v898;
+  const int v909 = fw_udiv_by(v908, n31, n31_inverse);
+  const int v910 = v907 + v909;
+  const int v911 = fw_udiv_by(v907, n37, n37_inverse);
+  const int v912 = v910 - v907;
+  const int v913 = fw_udiv_by(v912, n37, n37_inverse);
+  const int v914 = v911 + n39;
+  const int v915 = v913 * n38;
+  const int v916 = v907 + v915;
+  const int v917 = v909 - v915;
+  const int v918 = (int)((unsigned)v917 + (unsigned)(-1));
+  for (int k919 = 0; k919 < v917; ++k919) {
+    const bool v920 = k919 < v913;
+    const int v921 = v920 ? v914 : v916;
+    const int v922 = k919 + v921;
+    const int v923 = v922 * n34;
+    const int v924 = v885 * 8;
+    const int v925 = v923 + v924;
+    const int v926 = v888 * 8;
+    const int v927 = v923 + v926;
+    const int v928 = v891 * 8;
+    const int v929 = v923 + v928;
     float v930[8];
-    fw_load_f32x8_ldg(pieces + v926, v930);
+    fw_load_f32x8_ldg(pieces + v925, v930);
     float v931[8];
-    fw_load_f32x8_ldg(pieces + v928, v931);
+    fw_load_f32x8_ldg(pieces + v927, v931);
+    float v932[8];
+    fw_load_f32x8_ldg(pieces + v929, v932);
     #pragma unroll
     for (int l = 0; l < 8; ++l) {
-      const float v932 = acc903[l] + v929[l];
-      acc903[l] = v932;
       const float v933 = acc904[l] + v930[l];
       acc904[l] = v933;
       const float v934 = acc905[l] + v931[l];
       acc905[l] = v934;
+      const float v935 = acc906[l] + v932[l];
+      acc906[l] = v935;
     }
   }
-  const int v935 = v908 * n30;
-  const int v936 = v897 + v935;
-  const int v937 = v899 + (-1);
-  for (int k938 = v936; k938 < v899; k938 += 2) {
-    const int v939 = __ldg(order + k938);
-    const int v940 = v884 * 8;
-    const int v941 = v939 * n32;
-    const int v942 = v941 + v940;
-    float v943[8];
-    fw_load_bf16x8_ldg(in1 + v942, v943);
-    const int v944 = v887 * 8;
-    const int v945 = v941 + v944;
-    float v946[8];
-    fw_load_bf16x8_ldg(in1 + v945, v946);
-    const int v947 = v890 * 8;
-    const int v948 = v941 + v947;
-    float v949[8];
-    fw_load_bf16x8_ldg(in1 + v948, v949);
-    const int v950 = k938 + 1;
-    const bool v951 = v950 < v899;
-    const int v952 = v950 < v937 ? v950 : v937;
-    const int v953 = __ldg(order + v952);
-    const int v954 = v884 * 8;
-    const int v955 = v953 * n32;
-    const int v956 = v955 + v954;
-    float v957[8];
-    fw_load_bf16x8_ldg(in1 + v956, v957);
-    const int v958 = v887 * 8;
-    const int v959 = v955 + v958;
-    float v960[8];
-    fw_load_bf16x8_ldg(in1 + v959, v960);
-    const int v961 = v890 * 8;
-    const int v962 = v955 + v961;
-    float v963[8];
-    fw_load_bf16x8_ldg(in1 + v962, v963);
+  const int v936 = v909 * n31;
+  const int v937 = v898 + v936;
+  const int v938 = v900 + (-1);
+  for (int k939 = v937; k939 < v900; k939 += 2) {
+    const int v940 = __ldg(order + k939);
+    const int v941 = v885 * 8;
+    const int v942 = v940 * n33;
+    const int v943 = v942 + v941;
+    float v944[8];
+    fw_load_bf16x8_ldg(in1 + v943, v944);
+    const int v945 = v888 * 8;
+    const int v946 = v942 + v945;
+    float v947[8];
+    fw_load_bf16x8_ldg(in1 + v946, v947);
+    const int v948 = v891 * 8;
+    const int v949 = v942 + v948;
+    float v950[8];
+    fw_load_bf16x8_ldg(in1 + v949, v950);
+    const int v951 = k939 + 1;
+    const bool v952 = v951 < v900;
+    const int v953 = v951 < v938 ? v951 : v938;
+    const int v954 = __ldg(order + v953);
+    const int v955 = v885 * 8;
+    const int v956 = v954 * n33;
+    const int v957 = v956 + v955;
+    float v958[8];
+    fw_load_bf16x8_ldg(in1 + v957, v958);
+    const int v959 = v888 * 8;
+    const int v960 = v956 + v959;
+    float v961[8];
+    fw_load_bf16x8_ldg(in1 + v960, v961);
+    const int v962 = v891 * 8;
+    const int v963 = v956 + v962;
+    float v964[8];
+    fw_load_bf16x8_ldg(in1 + v963, v964);
     #pragma unroll
     for (int l = 0; l < 8; ++l) {
-      const float v964 = acc903[l] + v943[l];
-      acc903[l] = v964;
-      const float v965 = acc904[l] + v946[l];
+      const float v965 = acc904[l] + v944[l];
       acc904[l] = v965;
-      const float v966 = acc905[l] + v949[l];
+      const float v966 = acc905[l] + v947[l];
       acc905[l] = v966;
-      const float v967 = acc903[l] + v957[l];
-      const float v969 = v951 ? v967 : acc903[l];
-      acc903[l] = v969;
-      const float v970 = acc904[l] + v960[l];
-      const float v971 = v951 ? v970 : acc904[l];
-      acc904[l] = v971;
-      const float v972 = acc905[l] + v963[l];
-      const float v973 = v951 ? v972 : acc905[l];
-      acc905[l] = v973;
+      const float v967 = acc906[l] + v950[l];
+      acc906[l] = v967;
+      const float v968 = acc904[l] + v958[l];
+      const float v970 = v952 ? v968 : acc904[l];
+      acc904[l] = v970;
+      const float v971 = acc905[l] + v961[l];
+      const float v972 = v952 ? v971 : acc905[l];
+      acc905[l] = v972;
+      const float v973 = acc906[l] + v964[l];
+      const float v974 = v952 ? v973 : acc906[l];
+      acc906[l] = v974;
     }
   }
-  const int v974 = v884 * 8;
-  float v976[8];
+  const int v975 = v885 * 8;
+  float v977[8];
   #pragma unroll
   for (int l = 0; l < 8; ++l) {
-    const float v975 = acc903[l];
-    v976[l] = v975 * 0.5f;
+    const float v976 = acc904[l];
+    v977[l] = v976 * 0.5f;
   }
-  const int v977 = v896 * n41;
-  const int v978 = v977 + v974;
-  const bool v979 = v894 && v885;
-  if (v979) {
-    fw_store_bf16x8(out2 + v978, v976);
+  const int v978 = v897 * n42;
+  const int v979 = v978 + v975;
+  const bool v980 = v895 && v886;
+  if (v980) {
+    fw_store_bf16x8(out2 + v979, v977);
   }
-  const int v980 = v887 * 8;
-  float v982[8];
+  const int v981 = v888 * 8;
+  float v983[8];
   #pragma unroll
   for (int l = 0; l < 8; ++l) {
-    const float v981 = acc904[l];
-    v982[l] = v981 * 0.5f;
+    const float v982 = acc905[l];
+    v983[l] = v982 * 0.5f;
   }
-  const int v983 = v977 + v980;
-  const bool v984 = v894 && v888;
-  if (v984) {
-    fw_store_bf16x8(out2 + v983, v982);
+  const int v984 = v978 + v981;
+  const bool v985 = v895 && v889;
+  if (v985) {
+    fw_store_bf16x8(out2 + v984, v983);
   }
-  const int v985 = v890 * 8;
-  float v987[8];
+  const int v986 = v891 * 8;
+  float v988[8];
   #pragma unroll
   for (int l = 0; l < 8; ++l) {
-    const float v986 = acc905[l];
-    v987[l] = v986 * 0.5f;
+    const float v987 = acc906[l];
+    v988[l] = v987 * 0.5f;
   }
-  const int v988 = v977 + v985;
-  const bool v989 = v894 && v891;
-  if (v989) {
-    fw_store_bf16x8(out2 + v988, v987);
+  const int v989 = v978 + v986;
+  const bool v990 = v895 && v892;
+  if (v990) {
+    fw_store_bf16x8(out2 + v989, v988);
   }
 }

@@ -169,6 +169,7 @@ extern "C" __global__ void __launch_bounds__(512) index_copy_0(
     int n29,
     int n30,
     int n31,
+    int n32,
     int* __restrict__ order,
     int* __restrict__ start,
     int* __restrict__ first,
@@ -341,6 +342,7 @@ extern "C" __global__ void __launch_bounds__(512) index_copy_1(
     int n29,
     int n30,
     int n31,
+    int n32,
     int* __restrict__ order,
     int* __restrict__ start,
     int* __restrict__ first,
@@ -403,266 +405,267 @@ extern "C" __global__ void __launch_bounds__(512) index_copy_1(
   const bool v114 = v112 && v113;
   const int v115 = bid1 * n18;
   const bool v116 = n19 > 0;
-  const bool v117 = v112 && v116;
-  const int v118 = v114 ? 0 : 1;
-  const int v119 = v117 ? 2 : v118;
-  for (int k120 = v119; k120 < 2; ++k120) {
-    const bool v121 = k120 == 0;
-    const bool v122 = !v121;
-    if (v121) {
-      for (int k123 = tid1; k123 < n18; k123 += 512) {
-        const int v124 = v115 + k123;
-        go_on[v124] = 0;
+  const bool v117 = total107 > n20;
+  const bool v118 = v116 && v117;
+  const int v119 = v114 ? 0 : 1;
+  const int v120 = v118 ? 2 : v119;
+  for (int k121 = v120; k121 < 2; ++k121) {
+    const bool v122 = k121 == 0;
+    const bool v123 = !v122;
+    if (v122) {
+      for (int k124 = tid1; k124 < n18; k124 += 512) {
+        const int v125 = v115 + k124;
+        go_on[v125] = 0;
       }
     }
-    const int v125 = total107 > 1 ? total107 : 1;
-    for (int k126 = 0; k126 < v125; k126 += 3584) {
+    const int v126 = total107 > 1 ? total107 : 1;
+    for (int k127 = 0; k127 < v126; k127 += 3584) {
       #pragma unroll
-      for (int k127 = 0; k127 < 7; ++k127) {
-        held[k127] = 0;
+      for (int k128 = 0; k128 < 7; ++k128) {
+        held[k128] = 0;
       }
-      for (int k128 = 0; k128 < n20; ++k128) {
-        const int v129 = (int)((unsigned)n20 + (unsigned)(-1));
-        const int v130 = (int)((unsigned)v129 - (unsigned)k128);
-        const int v131 = (v130 >= 0 && v130 < 32) ? (int)((unsigned)1 << v130) : (int)0;
+      for (int k129 = 0; k129 < n21; ++k129) {
+        const int v130 = (int)((unsigned)n21 + (unsigned)(-1));
+        const int v131 = (int)((unsigned)v130 - (unsigned)k129);
+        const int v132 = (v131 >= 0 && v131 < 32) ? (int)((unsigned)1 << v131) : (int)0;
         #pragma unroll
-        for (int k132 = 0; k132 < 7; ++k132) {
-          const int v133 = (int)((unsigned)k132 * (unsigned)512);
-          const int v134 = (int)((unsigned)v133 + (unsigned)tid1);
-          const int v135 = (int)((unsigned)k126 + (unsigned)v134);
-          const int v136 = held[k132];
-          const int v137 = v136 + v131;
-          const bool v138 = v137 < n11;
-          const int v139 = v87 + v137;
-          const int v140 = v138 ? before[v139] : 0;
-          const bool v141 = v140 <= v135;
-          const bool v142 = v138 && v141;
-          const int v143 = v142 ? v137 : v136;
-          held[k132] = v143;
+        for (int k133 = 0; k133 < 7; ++k133) {
+          const int v134 = (int)((unsigned)k133 * (unsigned)512);
+          const int v135 = (int)((unsigned)v134 + (unsigned)tid1);
+          const int v136 = (int)((unsigned)k127 + (unsigned)v135);
+          const int v137 = held[k133];
+          const int v138 = v137 + v132;
+          const bool v139 = v138 < n11;
+          const int v140 = v87 + v138;
+          const int v141 = v139 ? before[v140] : 0;
+          const bool v142 = v141 <= v136;
+          const bool v143 = v139 && v142;
+          const int v144 = v143 ? v138 : v137;
+          held[k133] = v144;
         }
       }
       #pragma unroll
-      for (int k144 = 0; k144 < 7; ++k144) {
-        const int v145 = k144 * 512;
-        const int v146 = v145 + tid1;
-        const int v147 = k126 + v146;
-        const bool v148 = v147 < total107;
-        const int v149 = held[k144];
-        const int v150 = v87 + v149;
-        const int v151 = v149 * 3584;
-        const int v152 = v148 ? before[v150] : 0;
-        const int v153 = v147 - v152;
-        const int v154 = v148 ? __ldg(first + v150) : 0;
-        const int v155 = v154 + v153;
-        const int v156 = v151 + v155;
-        const int v157 = v148 ? __ldg(tiles + v156) : 0;
-        const int v158 = v157 & 4095;
-        const int v159 = (int)((unsigned)v157 - (unsigned)v158);
-        const int v160 = (int)((unsigned)v159 + (unsigned)v146);
-        const int v161 = v148 ? v160 : 2147483647;
-        items[v146] = v161;
-        const int v162 = (int)((unsigned)v151 + (unsigned)v158);
-        others[v146] = v162;
+      for (int k145 = 0; k145 < 7; ++k145) {
+        const int v146 = k145 * 512;
+        const int v147 = v146 + tid1;
+        const int v148 = k127 + v147;
+        const bool v149 = v148 < total107;
+        const int v150 = held[k145];
+        const int v151 = v87 + v150;
+        const int v152 = v150 * 3584;
+        const int v153 = v149 ? before[v151] : 0;
+        const int v154 = v148 - v153;
+        const int v155 = v149 ? __ldg(first + v151) : 0;
+        const int v156 = v155 + v154;
+        const int v157 = v152 + v156;
+        const int v158 = v149 ? __ldg(tiles + v157) : 0;
+        const int v159 = v158 & 4095;
+        const int v160 = (int)((unsigned)v158 - (unsigned)v159);
+        const int v161 = (int)((unsigned)v160 + (unsigned)v147);
+        const int v162 = v149 ? v161 : 2147483647;
+        items[v147] = v162;
+        const int v163 = (int)((unsigned)v152 + (unsigned)v159);
+        others[v147] = v163;
       }
       __syncthreads();  // the bucket's points are there
-      for (int k163 = 0; k163 < n21; ++k163) {
-        const int v164 = (int)((unsigned)k163 * (unsigned)2);
-        const int v165 = (int)((unsigned)v164 + (unsigned)12);
-        const int v166 = tid1 * 7;
-        long long var167 = 0ll;
+      for (int k164 = 0; k164 < n22; ++k164) {
+        const int v165 = (int)((unsigned)k164 * (unsigned)2);
+        const int v166 = (int)((unsigned)v165 + (unsigned)12);
+        const int v167 = tid1 * 7;
+        long long var168 = 0ll;
         #pragma unroll
-        for (int k168 = 0; k168 < 7; ++k168) {
-          const int v169 = v166 + k168;
-          const int v170 = items[v169];
-          held[k168] = v170;
-          const int v171 = (int)((v165 >= 0 && v165 < 32) ? v170 >> v165 : (v170 >> 31));
-          const int v172 = v171 & 3;
-          const int v173 = (int)((unsigned)v172 * (unsigned)16);
-          const long long v174 = (long long)v173;
-          const long long v175 = (v174 >= 0 && v174 < 64) ? (long long)((unsigned long long)1ll << v174) : (long long)0;
-          const long long v176 = (long long)((unsigned long long)var167 + (unsigned long long)v175);
-          var167 = v176;
+        for (int k169 = 0; k169 < 7; ++k169) {
+          const int v170 = v167 + k169;
+          const int v171 = items[v170];
+          held[k169] = v171;
+          const int v172 = (int)((v166 >= 0 && v166 < 32) ? v171 >> v166 : (v171 >> 31));
+          const int v173 = v172 & 3;
+          const int v174 = (int)((unsigned)v173 * (unsigned)16);
+          const long long v175 = (long long)v174;
+          const long long v176 = (v175 >= 0 && v175 < 64) ? (long long)((unsigned long long)1ll << v175) : (long long)0;
+          const long long v177 = (long long)((unsigned long long)var168 + (unsigned long long)v176);
+          var168 = v177;
         }
-        const long long v177 = var167;
-        long long scan178[2];
-        fw_scan_sum_i64_512x1(v177, scan178, fw_scratch0);
-        const long long v179 = scan178[0];
-        const long long v180 = scan178[1];
-        const long long v181 = (long long)((unsigned long long)v180 << 16ll);
-        const long long v182 = (long long)((unsigned long long)v179 + (unsigned long long)v181);
-        const long long v183 = (long long)((unsigned long long)v180 << 32ll);
-        const long long v184 = (long long)((unsigned long long)v182 + (unsigned long long)v183);
-        const long long v185 = (long long)((unsigned long long)v180 << 48ll);
-        const long long v186 = (long long)((unsigned long long)v184 + (unsigned long long)v185);
-        long long var187 = v186;
+        const long long v178 = var168;
+        long long scan179[2];
+        fw_scan_sum_i64_512x1(v178, scan179, fw_scratch0);
+        const long long v180 = scan179[0];
+        const long long v181 = scan179[1];
+        const long long v182 = (long long)((unsigned long long)v181 << 16ll);
+        const long long v183 = (long long)((unsigned long long)v180 + (unsigned long long)v182);
+        const long long v184 = (long long)((unsigned long long)v181 << 32ll);
+        const long long v185 = (long long)((unsigned long long)v183 + (unsigned long long)v184);
+        const long long v186 = (long long)((unsigned long long)v181 << 48ll);
+        const long long v187 = (long long)((unsigned long long)v185 + (unsigned long long)v186);
+        long long var188 = v187;
         #pragma unroll
-        for (int k188 = 0; k188 < 7; ++k188) {
-          const int v189 = held[k188];
-          const int v190 = (int)((v165 >= 0 && v165 < 32) ? v189 >> v165 : (v189 >> 31));
-          const int v191 = v190 & 3;
-          const int v192 = (int)((unsigned)v191 * (unsigned)16);
-          const long long v193 = (long long)v192;
-          const long long v194 = (long long)((v193 >= 0 && v193 < 64) ? var187 >> v193 : (var187 >> 63));
-          const long long v195 = v194 & 65535ll;
-          const int v196 = (int)v195;
-          items[v196] = v189;
-          const long long v197 = (v193 >= 0 && v193 < 64) ? (long long)((unsigned long long)1ll << v193) : (long long)0;
-          const long long v198 = (long long)((unsigned long long)var187 + (unsigned long long)v197);
-          var187 = v198;
+        for (int k189 = 0; k189 < 7; ++k189) {
+          const int v190 = held[k189];
+          const int v191 = (int)((v166 >= 0 && v166 < 32) ? v190 >> v166 : (v190 >> 31));
+          const int v192 = v191 & 3;
+          const int v193 = (int)((unsigned)v192 * (unsigned)16);
+          const long long v194 = (long long)v193;
+          const long long v195 = (long long)((v194 >= 0 && v194 < 64) ? var188 >> v194 : (var188 >> 63));
+          const long long v196 = v195 & 65535ll;
+          const int v197 = (int)v196;
+          items[v197] = v190;
+          const long long v198 = (v194 >= 0 && v194 < 64) ? (long long)((unsigned long long)1ll << v194) : (long long)0;
+          const long long v199 = (long long)((unsigned long long)var188 + (unsigned long long)v198);
+          var188 = v199;
         }
         __syncthreads();  // the items are sorted by two more bits
       }
-      if (v121) {
-        for (int k199 = tid1; k199 < n18; k199 += 512) {
-          const int v200 = v115 + k199;
-          const int v201 = go_on[v200];
-          const int v202 = (int)((unsigned)k199 * (unsigned)4096);
-          int var203 = 0;
-          for (int k204 = 0; k204 < 12; ++k204) {
-            const int v205 = (int)((k204 >= 0 && k204 < 32) ? 2048 >> k204 : (2048 >> 31));
-            const int v206 = var203 + v205;
-            const bool v207 = v206 <= 3584;
-            const int v208 = v206 + (-1);
-            const int v209 = v207 ? items[v208] : 0;
-            const bool v210 = v209 < v202;
-            const bool v211 = v207 && v210;
-            const int v212 = v211 ? v206 : var203;
-            var203 = v212;
+      if (v122) {
+        for (int k200 = tid1; k200 < n18; k200 += 512) {
+          const int v201 = v115 + k200;
+          const int v202 = go_on[v201];
+          const int v203 = (int)((unsigned)k200 * (unsigned)4096);
+          int var204 = 0;
+          for (int k205 = 0; k205 < 12; ++k205) {
+            const int v206 = (int)((k205 >= 0 && k205 < 32) ? 2048 >> k205 : (2048 >> 31));
+            const int v207 = var204 + v206;
+            const bool v208 = v207 <= 3584;
+            const int v209 = v207 + (-1);
+            const int v210 = v208 ? items[v209] : 0;
+            const bool v211 = v210 < v203;
+            const bool v212 = v208 && v211;
+            const int v213 = v212 ? v207 : var204;
+            var204 = v213;
           }
-          const int v213 = var203;
-          const int v214 = (int)((unsigned)v201 - (unsigned)v213);
-          go_on[v200] = v214;
-          const int v215 = (int)((unsigned)k199 + (unsigned)1);
-          const int v216 = (int)((unsigned)v215 * (unsigned)4096);
-          int var217 = 0;
-          for (int k218 = 0; k218 < 12; ++k218) {
-            const int v219 = (int)((k218 >= 0 && k218 < 32) ? 2048 >> k218 : (2048 >> 31));
-            const int v220 = var217 + v219;
-            const bool v221 = v220 <= 3584;
-            const int v222 = v220 + (-1);
-            const int v223 = v221 ? items[v222] : 0;
-            const bool v224 = v223 < v216;
-            const bool v225 = v221 && v224;
-            const int v226 = v225 ? v220 : var217;
-            var217 = v226;
+          const int v214 = var204;
+          const int v215 = (int)((unsigned)v202 - (unsigned)v214);
+          go_on[v201] = v215;
+          const int v216 = (int)((unsigned)k200 + (unsigned)1);
+          const int v217 = (int)((unsigned)v216 * (unsigned)4096);
+          int var218 = 0;
+          for (int k219 = 0; k219 < 12; ++k219) {
+            const int v220 = (int)((k219 >= 0 && k219 < 32) ? 2048 >> k219 : (2048 >> 31));
+            const int v221 = var218 + v220;
+            const bool v222 = v221 <= 3584;
+            const int v223 = v221 + (-1);
+            const int v224 = v222 ? items[v223] : 0;
+            const bool v225 = v224 < v217;
+            const bool v226 = v222 && v225;
+            const int v227 = v226 ? v221 : var218;
+            var218 = v227;
           }
-          const int v227 = var217;
-          const int v228 = go_on[v200];
-          const int v229 = (int)((unsigned)v228 + (unsigned)v227);
-          go_on[v200] = v229;
+          const int v228 = var218;
+          const int v229 = go_on[v201];
+          const int v230 = (int)((unsigned)v229 + (unsigned)v228);
+          go_on[v201] = v230;
         }
         __syncthreads();  // the chunk is counted
       }
-      if (v122) {
-        const bool v230 = k126 > 0;
-        const bool v231 = v114 || v230;
-        for (int k232 = tid1; k232 < n18; k232 += 512) {
-          const int v233 = v115 + k232;
-          const int v234 = (int)((unsigned)k232 * (unsigned)4096);
-          int var235 = 0;
-          for (int k236 = 0; k236 < 12; ++k236) {
-            const int v237 = (int)((k236 >= 0 && k236 < 32) ? 2048 >> k236 : (2048 >> 31));
-            const int v238 = var235 + v237;
-            const bool v239 = v238 <= 3584;
-            const int v240 = v238 + (-1);
-            const int v241 = v239 ? items[v240] : 0;
-            const bool v242 = v241 < v234;
-            const bool v243 = v239 && v242;
-            const int v244 = v243 ? v238 : var235;
-            var235 = v244;
+      if (v123) {
+        const bool v231 = k127 > 0;
+        const bool v232 = v114 || v231;
+        for (int k233 = tid1; k233 < n18; k233 += 512) {
+          const int v234 = v115 + k233;
+          const int v235 = (int)((unsigned)k233 * (unsigned)4096);
+          int var236 = 0;
+          for (int k237 = 0; k237 < 12; ++k237) {
+            const int v238 = (int)((k237 >= 0 && k237 < 32) ? 2048 >> k237 : (2048 >> 31));
+            const int v239 = var236 + v238;
+            const bool v240 = v239 <= 3584;
+            const int v241 = v239 + (-1);
+            const int v242 = v240 ? items[v241] : 0;
+            const bool v243 = v242 < v235;
+            const bool v244 = v240 && v243;
+            const int v245 = v244 ? v239 : var236;
+            var236 = v245;
           }
-          const int v245 = var235;
-          const int v246 = (int)((unsigned)total109 + (unsigned)v245);
-          int var247 = v246;
-          if (v231) {
-            const int v248 = go_on[v233];
-            var247 = v248;
+          const int v246 = var236;
+          const int v247 = (int)((unsigned)total109 + (unsigned)v246);
+          int var248 = v247;
+          if (v232) {
+            const int v249 = go_on[v234];
+            var248 = v249;
           }
-          const bool v249 = !v230;
-          const bool v250 = v233 <= n22;
-          const bool v251 = v249 && v250;
-          if (v251) {
-            start[v233] = var247;
+          const bool v250 = !v231;
+          const bool v251 = v234 <= n23;
+          const bool v252 = v250 && v251;
+          if (v252) {
+            start[v234] = var248;
           }
-          int var252 = 0;
-          for (int k253 = 0; k253 < 12; ++k253) {
-            const int v254 = (int)((k253 >= 0 && k253 < 32) ? 2048 >> k253 : (2048 >> 31));
-            const int v255 = var252 + v254;
-            const bool v256 = v255 <= 3584;
-            const int v257 = v255 + (-1);
-            const int v258 = v256 ? items[v257] : 0;
-            const bool v259 = v258 < v234;
-            const bool v260 = v256 && v259;
-            const int v261 = v260 ? v255 : var252;
-            var252 = v261;
+          int var253 = 0;
+          for (int k254 = 0; k254 < 12; ++k254) {
+            const int v255 = (int)((k254 >= 0 && k254 < 32) ? 2048 >> k254 : (2048 >> 31));
+            const int v256 = var253 + v255;
+            const bool v257 = v256 <= 3584;
+            const int v258 = v256 + (-1);
+            const int v259 = v257 ? items[v258] : 0;
+            const bool v260 = v259 < v235;
+            const bool v261 = v257 && v260;
+            const int v262 = v261 ? v256 : var253;
+            var253 = v262;
           }
-          const int v262 = var252;
-          const int v263 = (int)((unsigned)var247 - (unsigned)v262);
-          go_on[v233] = v263;
+          const int v263 = var253;
+          const int v264 = (int)((unsigned)var248 - (unsigned)v263);
+          go_on[v234] = v264;
         }
         __syncthreads();  // where each row goes on is known
         #pragma unroll
-        for (int k264 = 0; k264 < 7; ++k264) {
-          const int v265 = k264 * 512;
-          const int v266 = v265 + tid1;
-          const int v267 = (int)((unsigned)k126 + (unsigned)v266);
-          const bool v268 = v267 < total107;
-          if (v268) {
-            const int v269 = items[v266];
-            const int v270 = v269 & 4095;
-            const int v271 = fw_udiv(v269, 4096);
-            const int v272 = v115 + v271;
-            const int v273 = go_on[v272];
-            const int v274 = v273 + v266;
-            const int v275 = others[v270];
-            order[v274] = v275;
+        for (int k265 = 0; k265 < 7; ++k265) {
+          const int v266 = k265 * 512;
+          const int v267 = v266 + tid1;
+          const int v268 = (int)((unsigned)k127 + (unsigned)v267);
+          const bool v269 = v268 < total107;
+          if (v269) {
+            const int v270 = items[v267];
+            const int v271 = v270 & 4095;
+            const int v272 = fw_udiv(v270, 4096);
+            const int v273 = v115 + v272;
+            const int v274 = go_on[v273];
+            const int v275 = v274 + v267;
+            const int v276 = others[v271];
+            order[v275] = v276;
           }
         }
         if (v112) {
           __syncthreads();  // the chunk is written
-          for (int k276 = tid1; k276 < n18; k276 += 512) {
-            const int v277 = v115 + k276;
-            const int v278 = (int)((unsigned)k276 + (unsigned)1);
-            const int v279 = (int)((unsigned)v278 * (unsigned)4096);
-            int var280 = 0;
-            for (int k281 = 0; k281 < 12; ++k281) {
-              const int v282 = (int)((k281 >= 0 && k281 < 32) ? 2048 >> k281 : (2048 >> 31));
-              const int v283 = var280 + v282;
-              const bool v284 = v283 <= 3584;
-              const int v285 = v283 + (-1);
-              const int v286 = v284 ? items[v285] : 0;
-              const bool v287 = v286 < v279;
-              const bool v288 = v284 && v287;
-              const int v289 = v288 ? v283 : var280;
-              var280 = v289;
+          for (int k277 = tid1; k277 < n18; k277 += 512) {
+            const int v278 = v115 + k277;
+            const int v279 = (int)((unsigned)k277 + (unsigned)1);
+            const int v280 = (int)((unsigned)v279 * (unsigned)4096);
+            int var281 = 0;
+            for (int k282 = 0; k282 < 12; ++k282) {
+              const int v283 = (int)((k282 >= 0 && k282 < 32) ? 2048 >> k282 : (2048 >> 31));
+              const int v284 = var281 + v283;
+              const bool v285 = v284 <= 3584;
+              const int v286 = v284 + (-1);
+              const int v287 = v285 ? items[v286] : 0;
+              const bool v288 = v287 < v280;
+              const bool v289 = v285 && v288;
+              const int v290 = v289 ? v284 : var281;
+              var281 = v290;
             }
-            const int v290 = var280;
-            const int v291 = go_on[v277];
-            const int v292 = (int)((unsigned)v291 + (unsigned)v290);
-            go_on[v277] = v292;
+            const int v291 = var281;
+            const int v292 = go_on[v278];
+            const int v293 = (int)((unsigned)v292 + (unsigned)v291);
+            go_on[v278] = v293;
           }
           __syncthreads();  // the items may be replaced
         }
       }
     }
-    if (v121) {
-      int var293 = total109;
-      for (int k294 = 0; k294 < n18; k294 += 512) {
-        const int v295 = k294 + tid1;
-        const bool v296 = v295 < n18;
-        const int v297 = v115 + v295;
-        const int v298 = v296 ? go_on[v297] : 0;
+    if (v122) {
+      int var294 = total109;
+      for (int k295 = 0; k295 < n18; k295 += 512) {
+        const int v296 = k295 + tid1;
+        const bool v297 = v296 < n18;
+        const int v298 = v115 + v296;
+        const int v299 = v297 ? go_on[v298] : 0;
         __syncthreads();  // all have read the results of the collective before
-        int scan299[2];
-        fw_scan_sum_i32_512x1(v298, scan299, fw_scratch0);
-        const int v300 = scan299[0];
-        const int v301 = scan299[1];
-        if (v296) {
-          const int v302 = (int)((unsigned)var293 + (unsigned)v300);
-          go_on[v297] = v302;
+        int scan300[2];
+        fw_scan_sum_i32_512x1(v299, scan300, fw_scratch0);
+        const int v301 = scan300[0];
+        const int v302 = scan300[1];
+        if (v297) {
+          const int v303 = (int)((unsigned)var294 + (unsigned)v301);
+          go_on[v298] = v303;
         }
-        const int v303 = (int)((unsigned)var293 + (unsigned)v301);
-        var293 = v303;
+        const int v304 = (int)((unsigned)var294 + (unsigned)v302);
+        var294 = v304;
       }
     }
   }
@@ -706,6 +709,7 @@ extern "C" __global__ void __launch_bounds__(512) index_copy_2(
     int n29,
     int n30,
     int n31,
+    int n32,
     int* __restrict__ order,
     int* __restrict__ start,
     int* __restrict__ first,
@@ -722,187 +726,187 @@ extern "C" __global__ void __launch_bounds__(512) index_copy_2(
   __shared__ __align__(16) int others[3584];
   __shared__ __align__(16) unsigned char fw_scratch0[128];
   __shared__ __align__(16) unsigned char fw_scratch1[64];
-  const int v304 = bid2 * 3584;
-  int var305 = 0;
+  const int v305 = bid2 * 3584;
   int var306 = 0;
-  for (int k307 = tid2; k307 < n8; k307 += 512) {
-    const int v308 = __ldg(bases + k307);
-    const int v309 = __ldg(counts + k307);
-    const int v310 = v304 - v308;
-    const int v311 = v310 > 0 ? v310 : 0;
-    const int v312 = v311 + 3583;
-    const int v313 = fw_udiv(v312, 3584);
-    const int v314 = v313 * 3584;
-    const int v315 = (int)((unsigned)v308 + (unsigned)v314);
-    const int v316 = (int)((unsigned)v315 - (unsigned)v304);
-    const bool v317 = v316 < 3584;
-    const bool v318 = v314 < v309;
-    const bool v319 = v317 && v318;
-    const bool v320 = v309 > 3584;
-    const bool v321 = v319 && v320;
-    const bool v322 = v314 == 0;
-    const bool v323 = !v322;
-    const bool v324 = v321 && v322;
-    const int v325 = (int)((unsigned)k307 + (unsigned)1);
-    const int v326 = v324 ? v325 : var305;
-    var305 = v326;
-    const bool v327 = v321 && v323;
-    const int v328 = v327 ? v325 : var306;
-    var306 = v328;
+  int var307 = 0;
+  for (int k308 = tid2; k308 < n8; k308 += 512) {
+    const int v309 = __ldg(bases + k308);
+    const int v310 = __ldg(counts + k308);
+    const int v311 = v305 - v309;
+    const int v312 = v311 > 0 ? v311 : 0;
+    const int v313 = v312 + 3583;
+    const int v314 = fw_udiv(v313, 3584);
+    const int v315 = v314 * 3584;
+    const int v316 = (int)((unsigned)v309 + (unsigned)v315);
+    const int v317 = (int)((unsigned)v316 - (unsigned)v305);
+    const bool v318 = v317 < 3584;
+    const bool v319 = v315 < v310;
+    const bool v320 = v318 && v319;
+    const bool v321 = v310 > n20;
+    const bool v322 = v320 && v321;
+    const bool v323 = v315 == 0;
+    const bool v324 = !v323;
+    const bool v325 = v322 && v323;
+    const int v326 = (int)((unsigned)k308 + (unsigned)1);
+    const int v327 = v325 ? v326 : var306;
+    var306 = v327;
+    const bool v328 = v322 && v324;
+    const int v329 = v328 ? v326 : var307;
+    var307 = v329;
   }
-  const int v330 = var305;
-  const int total329 = fw_sum_i32_512x1(v330, fw_scratch0);
-  const int v332 = var306;
-  const int total331 = fw_sum_i32_512x1(v332, fw_scratch1);
-  for (int k333 = 0; k333 < 2; ++k333) {
-    const bool v334 = k333 == 0;
-    const int v335 = v334 ? total329 : total331;
-    const bool v336 = v335 > 0;
-    if (v336) {
-      const int v337 = v335 + (-1);
-      const int v338 = __ldg(bases + v337);
-      const int v339 = __ldg(counts + v337);
-      const int v340 = v337 * n11;
-      const bool v341 = n18 > 1;
-      const int v342 = bid2 * 2;
-      const int v343 = v342 + k333;
-      const int v344 = v343 * n18;
-      const int v345 = (int)((unsigned)v337 * (unsigned)n18);
-      const int v346 = v304 - v338;
-      const int v347 = v346 > 0 ? v346 : 0;
-      const int v348 = v347 + 3583;
-      const int v349 = fw_udiv(v348, 3584);
-      const int v350 = v349 * 3584;
-      if (v341) {
+  const int v331 = var306;
+  const int total330 = fw_sum_i32_512x1(v331, fw_scratch0);
+  const int v333 = var307;
+  const int total332 = fw_sum_i32_512x1(v333, fw_scratch1);
+  for (int k334 = 0; k334 < 2; ++k334) {
+    const bool v335 = k334 == 0;
+    const int v336 = v335 ? total330 : total332;
+    const bool v337 = v336 > 0;
+    if (v337) {
+      const int v338 = v336 + (-1);
+      const int v339 = __ldg(bases + v338);
+      const int v340 = __ldg(counts + v338);
+      const int v341 = v338 * n11;
+      const bool v342 = n18 > 1;
+      const int v343 = bid2 * 2;
+      const int v344 = v343 + k334;
+      const int v345 = v344 * n18;
+      const int v346 = (int)((unsigned)v338 * (unsigned)n18);
+      const int v347 = v305 - v339;
+      const int v348 = v347 > 0 ? v347 : 0;
+      const int v349 = v348 + 3583;
+      const int v350 = fw_udiv(v349, 3584);
+      const int v351 = v350 * 3584;
+      if (v342) {
         #pragma unroll
-        for (int k351 = 0; k351 < 7; ++k351) {
-          held[k351] = 0;
+        for (int k352 = 0; k352 < 7; ++k352) {
+          held[k352] = 0;
         }
-        for (int k352 = 0; k352 < n20; ++k352) {
-          const int v353 = (int)((unsigned)n20 + (unsigned)(-1));
-          const int v354 = (int)((unsigned)v353 - (unsigned)k352);
-          const int v355 = (v354 >= 0 && v354 < 32) ? (int)((unsigned)1 << v354) : (int)0;
+        for (int k353 = 0; k353 < n21; ++k353) {
+          const int v354 = (int)((unsigned)n21 + (unsigned)(-1));
+          const int v355 = (int)((unsigned)v354 - (unsigned)k353);
+          const int v356 = (v355 >= 0 && v355 < 32) ? (int)((unsigned)1 << v355) : (int)0;
           #pragma unroll
-          for (int k356 = 0; k356 < 7; ++k356) {
-            const int v357 = (int)((unsigned)k356 * (unsigned)512);
-            const int v358 = (int)((unsigned)v357 + (unsigned)tid2);
-            const int v359 = (int)((unsigned)v350 + (unsigned)v358);
-            const int v360 = held[k356];
-            const int v361 = v360 + v355;
-            const bool v362 = v361 < n11;
-            const int v363 = v340 + v361;
-            const int v364 = v362 ? __ldg(before + v363) : 0;
-            const bool v365 = v364 <= v359;
-            const bool v366 = v362 && v365;
-            const int v367 = v366 ? v361 : v360;
-            held[k356] = v367;
+          for (int k357 = 0; k357 < 7; ++k357) {
+            const int v358 = (int)((unsigned)k357 * (unsigned)512);
+            const int v359 = (int)((unsigned)v358 + (unsigned)tid2);
+            const int v360 = (int)((unsigned)v351 + (unsigned)v359);
+            const int v361 = held[k357];
+            const int v362 = v361 + v356;
+            const bool v363 = v362 < n11;
+            const int v364 = v341 + v362;
+            const int v365 = v363 ? __ldg(before + v364) : 0;
+            const bool v366 = v365 <= v360;
+            const bool v367 = v363 && v366;
+            const int v368 = v367 ? v362 : v361;
+            held[k357] = v368;
           }
         }
         #pragma unroll
-        for (int k368 = 0; k368 < 7; ++k368) {
-          const int v369 = k368 * 512;
-          const int v370 = v369 + tid2;
-          const int v371 = v350 + v370;
-          const bool v372 = v371 < v339;
-          const int v373 = held[k368];
-          const int v374 = v340 + v373;
-          const int v375 = v373 * 3584;
-          const int v376 = v372 ? __ldg(before + v374) : 0;
-          const int v377 = v371 - v376;
-          const int v378 = v372 ? __ldg(first + v374) : 0;
-          const int v379 = v378 + v377;
-          const int v380 = v375 + v379;
-          const int v381 = v372 ? __ldg(tiles + v380) : 0;
-          const int v382 = v381 & 4095;
-          const int v383 = (int)((unsigned)v381 - (unsigned)v382);
-          const int v384 = (int)((unsigned)v383 + (unsigned)v370);
-          const int v385 = v372 ? v384 : 2147483647;
-          items[v370] = v385;
-          const int v386 = (int)((unsigned)v375 + (unsigned)v382);
-          others[v370] = v386;
+        for (int k369 = 0; k369 < 7; ++k369) {
+          const int v370 = k369 * 512;
+          const int v371 = v370 + tid2;
+          const int v372 = v351 + v371;
+          const bool v373 = v372 < v340;
+          const int v374 = held[k369];
+          const int v375 = v341 + v374;
+          const int v376 = v374 * 3584;
+          const int v377 = v373 ? __ldg(before + v375) : 0;
+          const int v378 = v372 - v377;
+          const int v379 = v373 ? __ldg(first + v375) : 0;
+          const int v380 = v379 + v378;
+          const int v381 = v376 + v380;
+          const int v382 = v373 ? __ldg(tiles + v381) : 0;
+          const int v383 = v382 & 4095;
+          const int v384 = (int)((unsigned)v382 - (unsigned)v383);
+          const int v385 = (int)((unsigned)v384 + (unsigned)v371);
+          const int v386 = v373 ? v385 : 2147483647;
+          items[v371] = v386;
+          const int v387 = (int)((unsigned)v376 + (unsigned)v383);
+          others[v371] = v387;
         }
         __syncthreads();  // the bucket's points are there
-        for (int k387 = 0; k387 < n21; ++k387) {
-          const int v388 = (int)((unsigned)k387 * (unsigned)2);
-          const int v389 = (int)((unsigned)v388 + (unsigned)12);
-          const int v390 = tid2 * 7;
-          long long var391 = 0ll;
+        for (int k388 = 0; k388 < n22; ++k388) {
+          const int v389 = (int)((unsigned)k388 * (unsigned)2);
+          const int v390 = (int)((unsigned)v389 + (unsigned)12);
+          const int v391 = tid2 * 7;
+          long long var392 = 0ll;
           #pragma unroll
-          for (int k392 = 0; k392 < 7; ++k392) {
-            const int v393 = v390 + k392;
-            const int v394 = items[v393];
-            held[k392] = v394;
-            const int v395 = (int)((v389 >= 0 && v389 < 32) ? v394 >> v389 : (v394 >> 31));
-            const int v396 = v395 & 3;
-            const int v397 = (int)((unsigned)v396 * (unsigned)16);
-            const long long v398 = (long long)v397;
-            const long long v399 = (v398 >= 0 && v398 < 64) ? (long long)((unsigned long long)1ll << v398) : (long long)0;
-            const long long v400 = (long long)((unsigned long long)var391 + (unsigned long long)v399);
-            var391 = v400;
+          for (int k393 = 0; k393 < 7; ++k393) {
+            const int v394 = v391 + k393;
+            const int v395 = items[v394];
+            held[k393] = v395;
+            const int v396 = (int)((v390 >= 0 && v390 < 32) ? v395 >> v390 : (v395 >> 31));
+            const int v397 = v396 & 3;
+            const int v398 = (int)((unsigned)v397 * (unsigned)16);
+            const long long v399 = (long long)v398;
+            const long long v400 = (v399 >= 0 && v399 < 64) ? (long long)((unsigned long long)1ll << v399) : (long long)0;
+            const long long v401 = (long long)((unsigned long long)var392 + (unsigned long long)v400);
+            var392 = v401;
           }
-          const long long v401 = var391;
-          long long scan402[2];
-          fw_scan_sum_i64_512x1(v401, scan402, fw_scratch0);
-          const long long v403 = scan402[0];
-          const long long v404 = scan402[1];
-          const long long v405 = (long long)((unsigned long long)v404 << 16ll);
-          const long long v406 = (long long)((unsigned long long)v403 + (unsigned long long)v405);
-          const long long v407 = (long long)((unsigned long long)v404 << 32ll);
-          const long long v408 = (long long)((unsigned long long)v406 + (unsigned long long)v407);
-          const long long v409 = (long long)((unsigned long long)v404 << 48ll);
-          const long long v410 = (long long)((unsigned long long)v408 + (unsigned long long)v409);
-          long long var411 = v410;
+          const long long v402 = var392;
+          long long scan403[2];
+          fw_scan_sum_i64_512x1(v402, scan403, fw_scratch0);
+          const long long v404 = scan403[0];
+          const long long v405 = scan403[1];
+          const long long v406 = (long long)((unsigned long long)v405 << 16ll);
+          const long long v407 = (long long)((unsigned long long)v404 + (unsigned long long)v406);
+          const long long v408 = (long long)((unsigned long long)v405 << 32ll);
+          const long long v409 = (long long)((unsigned long long)v407 + (unsigned long long)v408);
+          const long long v410 = (long long)((unsigned long long)v405 << 48ll);
+          const long long v411 = (long long)((unsigned long long)v409 + (unsigned long long)v410);
+          long long var412 = v411;
           #pragma unroll
-          for (int k412 = 0; k412 < 7; ++k412) {
-            const int v413 = held[k412];
-            const int v414 = (int)((v389 >= 0 && v389 < 32) ? v413 >> v389 : (v413 >> 31));
-            const int v415 = v414 & 3;
-            const int v416 = (int)((unsigned)v415 * (unsigned)16);
-            const long long v417 = (long long)v416;
-            const long long v418 = (long long)((v417 >= 0 && v417 < 64) ? var411 >> v417 : (var411 >> 63));
-            const long long v419 = v418 & 65535ll;
-            const int v420 = (int)v419;
-            items[v420] = v413;
-            const long long v421 = (v417 >= 0 && v417 < 64) ? (long long)((unsigned long long)1ll << v417) : (long long)0;
-            const long long v422 = (long long)((unsigned long long)var411 + (unsigned long long)v421);
-            var411 = v422;
+          for (int k413 = 0; k413 < 7; ++k413) {
+            const int v414 = held[k413];
+            const int v415 = (int)((v390 >= 0 && v390 < 32) ? v414 >> v390 : (v414 >> 31));
+            const int v416 = v415 & 3;
+            const int v417 = (int)((unsigned)v416 * (unsigned)16);
+            const long long v418 = (long long)v417;
+            const long long v419 = (long long)((v418 >= 0 && v418 < 64) ? var412 >> v418 : (var412 >> 63));
+            const long long v420 = v419 & 65535ll;
+            const int v421 = (int)v420;
+            items[v421] = v414;
+            const long long v422 = (v418 >= 0 && v418 < 64) ? (long long)((unsigned long long)1ll << v418) : (long long)0;
+            const long long v423 = (long long)((unsigned long long)var412 + (unsigned long long)v422);
+            var412 = v423;
           }
           __syncthreads();  // the items are sorted by two more bits
         }
-        for (int k423 = tid2; k423 < n18; k423 += 512) {
-          const int v424 = (int)((unsigned)v345 + (unsigned)k423);
-          const int v425 = (int)((unsigned)k423 + (unsigned)1);
-          const int v426 = (int)((unsigned)k423 * (unsigned)4096);
-          int var427 = 0;
-          for (int k428 = 0; k428 < 12; ++k428) {
-            const int v429 = (int)((k428 >= 0 && k428 < 32) ? 2048 >> k428 : (2048 >> 31));
-            const int v430 = var427 + v429;
-            const bool v431 = v430 <= 3584;
-            const int v432 = v430 + (-1);
-            const int v433 = v431 ? items[v432] : 0;
-            const bool v434 = v433 < v426;
-            const bool v435 = v431 && v434;
-            const int v436 = v435 ? v430 : var427;
-            var427 = v436;
+        for (int k424 = tid2; k424 < n18; k424 += 512) {
+          const int v425 = (int)((unsigned)v346 + (unsigned)k424);
+          const int v426 = (int)((unsigned)k424 + (unsigned)1);
+          const int v427 = (int)((unsigned)k424 * (unsigned)4096);
+          int var428 = 0;
+          for (int k429 = 0; k429 < 12; ++k429) {
+            const int v430 = (int)((k429 >= 0 && k429 < 32) ? 2048 >> k429 : (2048 >> 31));
+            const int v431 = var428 + v430;
+            const bool v432 = v431 <= 3584;
+            const int v433 = v431 + (-1);
+            const int v434 = v432 ? items[v433] : 0;
+            const bool v435 = v434 < v427;
+            const bool v436 = v432 && v435;
+            const int v437 = v436 ? v431 : var428;
+            var428 = v437;
           }
-          const int v437 = var427;
-          const int v438 = (int)((unsigned)v425 * (unsigned)4096);
-          int var439 = 0;
-          for (int k440 = 0; k440 < 12; ++k440) {
-            const int v441 = (int)((k440 >= 0 && k440 < 32) ? 2048 >> k440 : (2048 >> 31));
-            const int v442 = var439 + v441;
-            const bool v443 = v442 <= 3584;
-            const int v444 = v442 + (-1);
-            const int v445 = v443 ? items[v444] : 0;
-            const bool v446 = v445 < v438;
-            const bool v447 = v443 && v446;
-            const int v448 = v447 ? v442 : var439;
-            var439 = v448;
+          const int v438 = var428;
+          const int v439 = (int)((unsigned)v426 * (unsigned)4096);
+          int var440 = 0;
+          for (int k441 = 0; k441 < 12; ++k441) {
+            const int v442 = (int)((k441 >= 0 && k441 < 32) ? 2048 >> k441 : (2048 >> 31));
+            const int v443 = var440 + v442;
+            const bool v444 = v443 <= 3584;
+            const int v445 = v443 + (-1);
+            const int v446 = v444 ? items[v445] : 0;
+            const bool v447 = v446 < v439;
+            const bool v448 = v444 && v447;
+            const int v449 = v448 ? v443 : var440;
+            var440 = v449;
           }
-          const int v449 = var439;
-          const int v450 = v344 + k423;
-          const int v451 = (int)((unsigned)v449 - (unsigned)v437);
-          crowd_counts[v450] = v451;
+          const int v450 = var440;
+          const int v451 = v345 + k424;
+          const int v452 = (int)((unsigned)v450 - (unsigned)v438);
+          crowd_counts[v451] = v452;
         }
         __syncthreads();  // the items may be replaced
       }
@@ -948,6 +952,7 @@ extern "C" __global__ void __launch_bounds__(512) index_copy_3(
     int n29,
     int n30,
     int n31,
+    int n32,
     int* __restrict__ order,
     int* __restrict__ start,
     int* __restrict__ first,
@@ -964,232 +969,232 @@ extern "C" __global__ void __launch_bounds__(512) index_copy_3(
   __shared__ __align__(16) int others[3584];
   __shared__ __align__(16) unsigned char fw_scratch0[128];
   __shared__ __align__(16) unsigned char fw_scratch1[64];
-  const int v452 = bid3 * 3584;
-  int var453 = 0;
+  const int v453 = bid3 * 3584;
   int var454 = 0;
-  for (int k455 = tid3; k455 < n8; k455 += 512) {
-    const int v456 = __ldg(bases + k455);
-    const int v457 = __ldg(counts + k455);
-    const int v458 = v452 - v456;
-    const int v459 = v458 > 0 ? v458 : 0;
-    const int v460 = v459 + 3583;
-    const int v461 = fw_udiv(v460, 3584);
-    const int v462 = v461 * 3584;
-    const int v463 = (int)((unsigned)v456 + (unsigned)v462);
-    const int v464 = (int)((unsigned)v463 - (unsigned)v452);
-    const bool v465 = v464 < 3584;
-    const bool v466 = v462 < v457;
-    const bool v467 = v465 && v466;
-    const bool v468 = v457 > 3584;
-    const bool v469 = v467 && v468;
-    const bool v470 = v462 == 0;
-    const bool v471 = !v470;
-    const bool v472 = v469 && v470;
-    const int v473 = (int)((unsigned)k455 + (unsigned)1);
-    const int v474 = v472 ? v473 : var453;
-    var453 = v474;
-    const bool v475 = v469 && v471;
-    const int v476 = v475 ? v473 : var454;
-    var454 = v476;
+  int var455 = 0;
+  for (int k456 = tid3; k456 < n8; k456 += 512) {
+    const int v457 = __ldg(bases + k456);
+    const int v458 = __ldg(counts + k456);
+    const int v459 = v453 - v457;
+    const int v460 = v459 > 0 ? v459 : 0;
+    const int v461 = v460 + 3583;
+    const int v462 = fw_udiv(v461, 3584);
+    const int v463 = v462 * 3584;
+    const int v464 = (int)((unsigned)v457 + (unsigned)v463);
+    const int v465 = (int)((unsigned)v464 - (unsigned)v453);
+    const bool v466 = v465 < 3584;
+    const bool v467 = v463 < v458;
+    const bool v468 = v466 && v467;
+    const bool v469 = v458 > n20;
+    const bool v470 = v468 && v469;
+    const bool v471 = v463 == 0;
+    const bool v472 = !v471;
+    const bool v473 = v470 && v471;
+    const int v474 = (int)((unsigned)k456 + (unsigned)1);
+    const int v475 = v473 ? v474 : var454;
+    var454 = v475;
+    const bool v476 = v470 && v472;
+    const int v477 = v476 ? v474 : var455;
+    var455 = v477;
   }
-  const int v478 = var453;
-  const int total477 = fw_sum_i32_512x1(v478, fw_scratch0);
-  const int v480 = var454;
-  const int total479 = fw_sum_i32_512x1(v480, fw_scratch1);
-  for (int k481 = 0; k481 < 2; ++k481) {
-    const bool v482 = k481 == 0;
-    const int v483 = v482 ? total477 : total479;
-    const bool v484 = v483 > 0;
-    if (v484) {
-      const int v485 = v483 + (-1);
-      const int v486 = __ldg(bases + v485);
-      const int v487 = __ldg(counts + v485);
-      const int v488 = v485 * n11;
-      const bool v489 = n18 > 1;
-      const int v490 = bid3 * 2;
-      const int v491 = v490 + k481;
-      const int v492 = v491 * n18;
-      const int v493 = v485 * n18;
-      const int v494 = v452 - v486;
-      const int v495 = v494 > 0 ? v494 : 0;
-      const int v496 = v495 + 3583;
-      const int v497 = fw_udiv(v496, 3584);
-      const int v498 = v497 * 3584;
+  const int v479 = var454;
+  const int total478 = fw_sum_i32_512x1(v479, fw_scratch0);
+  const int v481 = var455;
+  const int total480 = fw_sum_i32_512x1(v481, fw_scratch1);
+  for (int k482 = 0; k482 < 2; ++k482) {
+    const bool v483 = k482 == 0;
+    const int v484 = v483 ? total478 : total480;
+    const bool v485 = v484 > 0;
+    if (v485) {
+      const int v486 = v484 + (-1);
+      const int v487 = __ldg(bases + v486);
+      const int v488 = __ldg(counts + v486);
+      const int v489 = v486 * n11;
+      const bool v490 = n18 > 1;
+      const int v491 = bid3 * 2;
+      const int v492 = v491 + k482;
+      const int v493 = v492 * n18;
+      const int v494 = v486 * n18;
+      const int v495 = v453 - v487;
+      const int v496 = v495 > 0 ? v495 : 0;
+      const int v497 = v496 + 3583;
+      const int v498 = fw_udiv(v497, 3584);
+      const int v499 = v498 * 3584;
       #pragma unroll
-      for (int k499 = 0; k499 < 7; ++k499) {
-        held[k499] = 0;
+      for (int k500 = 0; k500 < 7; ++k500) {
+        held[k500] = 0;
       }
-      for (int k500 = 0; k500 < n20; ++k500) {
-        const int v501 = (int)((unsigned)n20 + (unsigned)(-1));
-        const int v502 = (int)((unsigned)v501 - (unsigned)k500);
-        const int v503 = (v502 >= 0 && v502 < 32) ? (int)((unsigned)1 << v502) : (int)0;
+      for (int k501 = 0; k501 < n21; ++k501) {
+        const int v502 = (int)((unsigned)n21 + (unsigned)(-1));
+        const int v503 = (int)((unsigned)v502 - (unsigned)k501);
+        const int v504 = (v503 >= 0 && v503 < 32) ? (int)((unsigned)1 << v503) : (int)0;
         #pragma unroll
-        for (int k504 = 0; k504 < 7; ++k504) {
-          const int v505 = (int)((unsigned)k504 * (unsigned)512);
-          const int v506 = (int)((unsigned)v505 + (unsigned)tid3);
-          const int v507 = (int)((unsigned)v498 + (unsigned)v506);
-          const int v508 = held[k504];
-          const int v509 = v508 + v503;
-          const bool v510 = v509 < n11;
-          const int v511 = v488 + v509;
-          const int v512 = v510 ? __ldg(before + v511) : 0;
-          const bool v513 = v512 <= v507;
-          const bool v514 = v510 && v513;
-          const int v515 = v514 ? v509 : v508;
-          held[k504] = v515;
+        for (int k505 = 0; k505 < 7; ++k505) {
+          const int v506 = (int)((unsigned)k505 * (unsigned)512);
+          const int v507 = (int)((unsigned)v506 + (unsigned)tid3);
+          const int v508 = (int)((unsigned)v499 + (unsigned)v507);
+          const int v509 = held[k505];
+          const int v510 = v509 + v504;
+          const bool v511 = v510 < n11;
+          const int v512 = v489 + v510;
+          const int v513 = v511 ? __ldg(before + v512) : 0;
+          const bool v514 = v513 <= v508;
+          const bool v515 = v511 && v514;
+          const int v516 = v515 ? v510 : v509;
+          held[k505] = v516;
         }
       }
       #pragma unroll
-      for (int k516 = 0; k516 < 7; ++k516) {
-        const int v517 = k516 * 512;
-        const int v518 = v517 + tid3;
-        const int v519 = v498 + v518;
-        const bool v520 = v519 < v487;
-        const int v521 = held[k516];
-        const int v522 = v488 + v521;
-        const int v523 = v521 * 3584;
-        const int v524 = v520 ? __ldg(before + v522) : 0;
-        const int v525 = v519 - v524;
-        const int v526 = v520 ? __ldg(first + v522) : 0;
-        const int v527 = v526 + v525;
-        const int v528 = v523 + v527;
-        const int v529 = v520 ? __ldg(tiles + v528) : 0;
-        const int v530 = v529 & 4095;
-        const int v531 = (int)((unsigned)v529 - (unsigned)v530);
-        const int v532 = (int)((unsigned)v531 + (unsigned)v518);
-        const int v533 = v520 ? v532 : 2147483647;
-        items[v518] = v533;
-        const int v534 = (int)((unsigned)v523 + (unsigned)v530);
-        others[v518] = v534;
+      for (int k517 = 0; k517 < 7; ++k517) {
+        const int v518 = k517 * 512;
+        const int v519 = v518 + tid3;
+        const int v520 = v499 + v519;
+        const bool v521 = v520 < v488;
+        const int v522 = held[k517];
+        const int v523 = v489 + v522;
+        const int v524 = v522 * 3584;
+        const int v525 = v521 ? __ldg(before + v523) : 0;
+        const int v526 = v520 - v525;
+        const int v527 = v521 ? __ldg(first + v523) : 0;
+        const int v528 = v527 + v526;
+        const int v529 = v524 + v528;
+        const int v530 = v521 ? __ldg(tiles + v529) : 0;
+        const int v531 = v530 & 4095;
+        const int v532 = (int)((unsigned)v530 - (unsigned)v531);
+        const int v533 = (int)((unsigned)v532 + (unsigned)v519);
+        const int v534 = v521 ? v533 : 2147483647;
+        items[v519] = v534;
+        const int v535 = (int)((unsigned)v524 + (unsigned)v531);
+        others[v519] = v535;
       }
       __syncthreads();  // the bucket's points are there
-      for (int k535 = 0; k535 < n21; ++k535) {
-        const int v536 = (int)((unsigned)k535 * (unsigned)2);
-        const int v537 = (int)((unsigned)v536 + (unsigned)12);
-        const int v538 = tid3 * 7;
-        long long var539 = 0ll;
+      for (int k536 = 0; k536 < n22; ++k536) {
+        const int v537 = (int)((unsigned)k536 * (unsigned)2);
+        const int v538 = (int)((unsigned)v537 + (unsigned)12);
+        const int v539 = tid3 * 7;
+        long long var540 = 0ll;
         #pragma unroll
-        for (int k540 = 0; k540 < 7; ++k540) {
-          const int v541 = v538 + k540;
-          const int v542 = items[v541];
-          held[k540] = v542;
-          const int v543 = (int)((v537 >= 0 && v537 < 32) ? v542 >> v537 : (v542 >> 31));
-          const int v544 = v543 & 3;
-          const int v545 = (int)((unsigned)v544 * (unsigned)16);
-          const long long v546 = (long long)v545;
-          const long long v547 = (v546 >= 0 && v546 < 64) ? (long long)((unsigned long long)1ll << v546) : (long long)0;
-          const long long v548 = (long long)((unsigned long long)var539 + (unsigned long long)v547);
-          var539 = v548;
+        for (int k541 = 0; k541 < 7; ++k541) {
+          const int v542 = v539 + k541;
+          const int v543 = items[v542];
+          held[k541] = v543;
+          const int v544 = (int)((v538 >= 0 && v538 < 32) ? v543 >> v538 : (v543 >> 31));
+          const int v545 = v544 & 3;
+          const int v546 = (int)((unsigned)v545 * (unsigned)16);
+          const long long v547 = (long long)v546;
+          const long long v548 = (v547 >= 0 && v547 < 64) ? (long long)((unsigned long long)1ll << v547) : (long long)0;
+          const long long v549 = (long long)((unsigned long long)var540 + (unsigned long long)v548);
+          var540 = v549;
         }
-        const long long v549 = var539;
-        long long scan550[2];
-        fw_scan_sum_i64_512x1(v549, scan550, fw_scratch0);
-        const long long v551 = scan550[0];
-        const long long v552 = scan550[1];
-        const long long v553 = (long long)((unsigned long long)v552 << 16ll);
-        const long long v554 = (long long)((unsigned long long)v551 + (unsigned long long)v553);
-        const long long v555 = (long long)((unsigned long long)v552 << 32ll);
-        const long long v556 = (long long)((unsigned long long)v554 + (unsigned long long)v555);
-        const long long v557 = (long long)((unsigned long long)v552 << 48ll);
-        const long long v558 = (long long)((unsigned long long)v556 + (unsigned long long)v557);
-        long long var559 = v558;
+        const long long v550 = var540;
+        long long scan551[2];
+        fw_scan_sum_i64_512x1(v550, scan551, fw_scratch0);
+        const long long v552 = scan551[0];
+        const long long v553 = scan551[1];
+        const long long v554 = (long long)((unsigned long long)v553 << 16ll);
+        const long long v555 = (long long)((unsigned long long)v552 + (unsigned long long)v554);
+        const long long v556 = (long long)((unsigned long long)v553 << 32ll);
+        const long long v557 = (long long)((unsigned long long)v555 + (unsigned long long)v556);
+        const long long v558 = (long long)((unsigned long long)v553 << 48ll);
+        const long long v559 = (long long)((unsigned long long)v557 + (unsigned long long)v558);
+        long long var560 = v559;
         #pragma unroll
-        for (int k560 = 0; k560 < 7; ++k560) {
-          const int v561 = held[k560];
-          const int v562 = (int)((v537 >= 0 && v537 < 32) ? v561 >> v537 : (v561 >> 31));
-          const int v563 = v562 & 3;
-          const int v564 = (int)((unsigned)v563 * (unsigned)16);
-          const long long v565 = (long long)v564;
-          const long long v566 = (long long)((v565 >= 0 && v565 < 64) ? var559 >> v565 : (var559 >> 63));
-          const long long v567 = v566 & 65535ll;
-          const int v568 = (int)v567;
-          items[v568] = v561;
-          const long long v569 = (v565 >= 0 && v565 < 64) ? (long long)((unsigned long long)1ll << v565) : (long long)0;
-          const long long v570 = (long long)((unsigned long long)var559 + (unsigned long long)v569);
-          var559 = v570;
+        for (int k561 = 0; k561 < 7; ++k561) {
+          const int v562 = held[k561];
+          const int v563 = (int)((v538 >= 0 && v538 < 32) ? v562 >> v538 : (v562 >> 31));
+          const int v564 = v563 & 3;
+          const int v565 = (int)((unsigned)v564 * (unsigned)16);
+          const long long v566 = (long long)v565;
+          const long long v567 = (long long)((v566 >= 0 && v566 < 64) ? var560 >> v566 : (var560 >> 63));
+          const long long v568 = v567 & 65535ll;
+          const int v569 = (int)v568;
+          items[v569] = v562;
+          const long long v570 = (v566 >= 0 && v566 < 64) ? (long long)((unsigned long long)1ll << v566) : (long long)0;
+          const long long v571 = (long long)((unsigned long long)var560 + (unsigned long long)v570);
+          var560 = v571;
         }
         __syncthreads();  // the items are sorted by two more bits
       }
-      const int v571 = fw_udiv(v486, 3584);
-      const int v572 = fw_udiv(v498, 3584);
-      const int v573 = v487 + 3583;
-      const int v574 = fw_udiv(v573, 3584);
-      const int v575 = v489 ? v574 : 0;
-      int var576 = v486;
-      for (int k577 = 0; k577 < n18; k577 += 512) {
-        const int v578 = k577 + tid3;
-        const bool v579 = v578 < n18;
-        const int v580 = v493 + v578;
-        const int v581 = v489 ? 0 : v498;
-        int var582 = v581;
-        int var583 = 0;
-        for (int k584 = 0; k584 < v575; ++k584) {
-          const int v585 = k584 < 1 ? k584 : 1;
-          const int v586 = v571 + k584;
-          const int v587 = v586 * 2;
-          const int v588 = v587 + v585;
-          const int v589 = v588 * n18;
-          const int v590 = v589 + v578;
-          const int v591 = v579 ? __ldg(crowd_counts + v590) : 0;
-          const int v592 = (int)((unsigned)var583 + (unsigned)v591);
-          var583 = v592;
-          const bool v593 = k584 < v572;
-          const int v594 = v593 ? v591 : 0;
-          const int v595 = (int)((unsigned)var582 + (unsigned)v594);
-          var582 = v595;
+      const int v572 = fw_udiv(v487, 3584);
+      const int v573 = fw_udiv(v499, 3584);
+      const int v574 = v488 + 3583;
+      const int v575 = fw_udiv(v574, 3584);
+      const int v576 = v490 ? v575 : 0;
+      int var577 = v487;
+      for (int k578 = 0; k578 < n18; k578 += 512) {
+        const int v579 = k578 + tid3;
+        const bool v580 = v579 < n18;
+        const int v581 = v494 + v579;
+        const int v582 = v490 ? 0 : v499;
+        int var583 = v582;
+        int var584 = 0;
+        for (int k585 = 0; k585 < v576; ++k585) {
+          const int v586 = k585 < 1 ? k585 : 1;
+          const int v587 = v572 + k585;
+          const int v588 = v587 * 2;
+          const int v589 = v588 + v586;
+          const int v590 = v589 * n18;
+          const int v591 = v590 + v579;
+          const int v592 = v580 ? __ldg(crowd_counts + v591) : 0;
+          const int v593 = (int)((unsigned)var584 + (unsigned)v592);
+          var584 = v593;
+          const bool v594 = k585 < v573;
+          const int v595 = v594 ? v592 : 0;
+          const int v596 = (int)((unsigned)var583 + (unsigned)v595);
+          var583 = v596;
         }
-        const int v596 = var583;
+        const int v597 = var584;
         __syncthreads();  // all have read the results of the collective before
-        int scan597[2];
-        fw_scan_sum_i32_512x1(v596, scan597, fw_scratch0);
-        const int v598 = scan597[0];
-        const int v599 = scan597[1];
-        const int v600 = (int)((unsigned)var576 + (unsigned)v598);
-        if (v579) {
-          const int v601 = (int)((unsigned)v600 + (unsigned)var582);
-          const int v602 = (int)((unsigned)v578 * (unsigned)4096);
-          int var603 = 0;
-          for (int k604 = 0; k604 < 12; ++k604) {
-            const int v605 = (int)((k604 >= 0 && k604 < 32) ? 2048 >> k604 : (2048 >> 31));
-            const int v606 = var603 + v605;
-            const bool v607 = v606 <= 3584;
-            const int v608 = v606 + (-1);
-            const int v609 = v607 ? items[v608] : 0;
-            const bool v610 = v609 < v602;
-            const bool v611 = v607 && v610;
-            const int v612 = v611 ? v606 : var603;
-            var603 = v612;
+        int scan598[2];
+        fw_scan_sum_i32_512x1(v597, scan598, fw_scratch0);
+        const int v599 = scan598[0];
+        const int v600 = scan598[1];
+        const int v601 = (int)((unsigned)var577 + (unsigned)v599);
+        if (v580) {
+          const int v602 = (int)((unsigned)v601 + (unsigned)var583);
+          const int v603 = (int)((unsigned)v579 * (unsigned)4096);
+          int var604 = 0;
+          for (int k605 = 0; k605 < 12; ++k605) {
+            const int v606 = (int)((k605 >= 0 && k605 < 32) ? 2048 >> k605 : (2048 >> 31));
+            const int v607 = var604 + v606;
+            const bool v608 = v607 <= 3584;
+            const int v609 = v607 + (-1);
+            const int v610 = v608 ? items[v609] : 0;
+            const bool v611 = v610 < v603;
+            const bool v612 = v608 && v611;
+            const int v613 = v612 ? v607 : var604;
+            var604 = v613;
           }
-          const int v613 = var603;
-          const int v614 = (int)((unsigned)v601 - (unsigned)v613);
-          const int v615 = v492 + v578;
-          go_on[v615] = v614;
-          const bool v616 = v498 == 0;
-          const bool v617 = v580 <= n22;
-          const bool v618 = v616 && v617;
-          if (v618) {
-            start[v580] = v600;
+          const int v614 = var604;
+          const int v615 = (int)((unsigned)v602 - (unsigned)v614);
+          const int v616 = v493 + v579;
+          go_on[v616] = v615;
+          const bool v617 = v499 == 0;
+          const bool v618 = v581 <= n23;
+          const bool v619 = v617 && v618;
+          if (v619) {
+            start[v581] = v601;
           }
         }
-        const int v619 = (int)((unsigned)var576 + (unsigned)v599);
-        var576 = v619;
+        const int v620 = (int)((unsigned)var577 + (unsigned)v600);
+        var577 = v620;
       }
       __syncthreads();  // where each row goes on is known
       #pragma unroll
-      for (int k620 = 0; k620 < 7; ++k620) {
-        const int v621 = k620 * 512;
-        const int v622 = v621 + tid3;
-        const int v623 = (int)((unsigned)v498 + (unsigned)v622);
-        const bool v624 = v623 < v487;
-        if (v624) {
-          const int v625 = items[v622];
-          const int v626 = v625 & 4095;
-          const int v627 = fw_udiv(v625, 4096);
-          const int v628 = v492 + v627;
-          const int v629 = go_on[v628];
-          const int v630 = v629 + v622;
-          const int v631 = others[v626];
-          order[v630] = v631;
+      for (int k621 = 0; k621 < 7; ++k621) {
+        const int v622 = k621 * 512;
+        const int v623 = v622 + tid3;
+        const int v624 = (int)((unsigned)v499 + (unsigned)v623);
+        const bool v625 = v624 < v488;
+        if (v625) {
+          const int v626 = items[v623];
+          const int v627 = v626 & 4095;
+          const int v628 = fw_udiv(v626, 4096);
+          const int v629 = v493 + v628;
+          const int v630 = go_on[v629];
+          const int v631 = v630 + v623;
+          const int v632 = others[v627];
+          order[v631] = v632;
         }
       }
       __syncthreads();  // the items may be replaced
@@ -1235,6 +1240,7 @@ extern "C" __global__ void __launch_bounds__(128) index_copy_4(
     int n29,
     int n30,
     int n31,
+    int n32,
     int* __restrict__ order,
     int* __restrict__ start,
     int* __restrict__ first,
@@ -1246,60 +1252,60 @@ extern "C" __global__ void __launch_bounds__(128) index_copy_4(
     int* __restrict__ crowd_counts) {
   const int bid4 = blockIdx.x;
   const int tid4 = threadIdx.x;
-  const int v632 = fw_udiv(tid4, 32);
-  const int v633 = v632 * 32;
-  const int v634 = tid4 - v633;
-  const int v635 = fw_udiv(bid4, n26);
-  const int v636 = v635 * n26;
-  const int v637 = bid4 - v636;
-  const int v638 = v637 * 32;
-  const int v639 = v638 + v634;
-  const int v640 = n27 + (-1);
-  const int v641 = v639 < v640 ? v639 : v640;
-  const bool v642 = v639 < n27;
-  const int v643 = v635 * 4;
-  const int v644 = v643 + v632;
-  const bool v645 = v644 < n28;
-  const int v646 = n28 + (-1);
-  const int v647 = v644 < v646 ? v644 : v646;
-  const int v648 = __ldg(start + v647);
-  const int v649 = v647 + 1;
-  const int v650 = __ldg(start + v649);
-  const int v651 = v641 * 4;
-  const int v652 = v647 * n29;
-  const int v653 = v652 + v651;
-  float v654[4];
-  fw_load_f32x4_ldg(in2 + v653, v654);
-  float acc655[4];
+  const int v633 = fw_udiv(tid4, 32);
+  const int v634 = v633 * 32;
+  const int v635 = tid4 - v634;
+  const int v636 = fw_udiv(bid4, n27);
+  const int v637 = v636 * n27;
+  const int v638 = bid4 - v637;
+  const int v639 = v638 * 32;
+  const int v640 = v639 + v635;
+  const int v641 = n28 + (-1);
+  const int v642 = v640 < v641 ? v640 : v641;
+  const bool v643 = v640 < n28;
+  const int v644 = v636 * 4;
+  const int v645 = v644 + v633;
+  const bool v646 = v645 < n29;
+  const int v647 = n29 + (-1);
+  const int v648 = v645 < v647 ? v645 : v647;
+  const int v649 = __ldg(start + v648);
+  const int v650 = v648 + 1;
+  const int v651 = __ldg(start + v650);
+  const int v652 = v642 * 4;
+  const int v653 = v648 * n30;
+  const int v654 = v653 + v652;
+  float v655[4];
+  fw_load_f32x4_ldg(in2 + v654, v655);
+  float acc656[4];
   #pragma unroll
   for (int l = 0; l < 4; ++l) {
-    acc655[l] = v654[l];
+    acc656[l] = v655[l];
   }
-  const bool v656 = v648 < v650;
-  if (v656) {
-    const int v657 = v650 + (-1);
-    const int v658 = __ldg(order + v657);
-    const int v659 = v641 * 4;
-    const int v660 = v658 * n30;
-    const int v661 = v660 + v659;
-    float v662[4];
-    fw_load_f32x4_ldg(in1 + v661, v662);
+  const bool v657 = v649 < v651;
+  if (v657) {
+    const int v658 = v651 + (-1);
+    const int v659 = __ldg(order + v658);
+    const int v660 = v642 * 4;
+    const int v661 = v659 * n31;
+    const int v662 = v661 + v660;
+    float v663[4];
+    fw_load_f32x4_ldg(in1 + v662, v663);
     #pragma unroll
     for (int l = 0; l < 4; ++l) {
-      acc655[l] = v662[l];
+      acc656[l] = v663[l];
     }
   }
-  const int v663 = v641 * 4;
-  float v665[4];
+  const int v664 = v642 * 4;
+  float v666[4];
   #pragma unroll
   for (int l = 0; l < 4; ++l) {
-    const float v664 = acc655[l];
-    v665[l] = fw_max(v664, 0.0f);
+    const float v665 = acc656[l];
+    v666[l] = fw_max(v665, 0.0f);
   }
-  const int v666 = v647 * n31;
-  const int v667 = v666 + v663;
-  const bool v668 = v645 && v642;
-  if (v668) {
-    fw_store_f32x4(out3 + v667, v665);
+  const int v667 = v648 * n32;
+  const int v668 = v667 + v664;
+  const bool v669 = v646 && v643;
+  if (v669) {
+    fw_store_f32x4(out3 + v668, v666);
   }
 }

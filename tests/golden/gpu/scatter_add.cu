@@ -144,6 +144,7 @@ extern "C" __global__ void __launch_bounds__(512) scatter_add_0(
     int n38,
     int n39,
     int n40,
+    int n41,
     int* __restrict__ order,
     int* __restrict__ start,
     int* __restrict__ first,
@@ -334,6 +335,7 @@ extern "C" __global__ void __launch_bounds__(512) scatter_add_1(
     int n38,
     int n39,
     int n40,
+    int n41,
     int* __restrict__ order,
     int* __restrict__ start,
     int* __restrict__ first,
@@ -397,266 +399,267 @@ extern "C" __global__ void __launch_bounds__(512) scatter_add_1(
   const bool v121 = v119 && v120;
   const int v122 = bid1 * n21;
   const bool v123 = n22 > 0;
-  const bool v124 = v119 && v123;
-  const int v125 = v121 ? 0 : 1;
-  const int v126 = v124 ? 2 : v125;
-  for (int k127 = v126; k127 < 2; ++k127) {
-    const bool v128 = k127 == 0;
-    const bool v129 = !v128;
-    if (v128) {
-      for (int k130 = tid1; k130 < n21; k130 += 512) {
-        const int v131 = v122 + k130;
-        go_on[v131] = 0;
+  const bool v124 = total114 > n23;
+  const bool v125 = v123 && v124;
+  const int v126 = v121 ? 0 : 1;
+  const int v127 = v125 ? 2 : v126;
+  for (int k128 = v127; k128 < 2; ++k128) {
+    const bool v129 = k128 == 0;
+    const bool v130 = !v129;
+    if (v129) {
+      for (int k131 = tid1; k131 < n21; k131 += 512) {
+        const int v132 = v122 + k131;
+        go_on[v132] = 0;
       }
     }
-    const int v132 = total114 > 1 ? total114 : 1;
-    for (int k133 = 0; k133 < v132; k133 += 3584) {
+    const int v133 = total114 > 1 ? total114 : 1;
+    for (int k134 = 0; k134 < v133; k134 += 3584) {
       #pragma unroll
-      for (int k134 = 0; k134 < 7; ++k134) {
-        held[k134] = 0;
+      for (int k135 = 0; k135 < 7; ++k135) {
+        held[k135] = 0;
       }
-      for (int k135 = 0; k135 < n23; ++k135) {
-        const int v136 = (int)((unsigned)n23 + (unsigned)(-1));
-        const int v137 = (int)((unsigned)v136 - (unsigned)k135);
-        const int v138 = (v137 >= 0 && v137 < 32) ? (int)((unsigned)1 << v137) : (int)0;
+      for (int k136 = 0; k136 < n24; ++k136) {
+        const int v137 = (int)((unsigned)n24 + (unsigned)(-1));
+        const int v138 = (int)((unsigned)v137 - (unsigned)k136);
+        const int v139 = (v138 >= 0 && v138 < 32) ? (int)((unsigned)1 << v138) : (int)0;
         #pragma unroll
-        for (int k139 = 0; k139 < 7; ++k139) {
-          const int v140 = (int)((unsigned)k139 * (unsigned)512);
-          const int v141 = (int)((unsigned)v140 + (unsigned)tid1);
-          const int v142 = (int)((unsigned)k133 + (unsigned)v141);
-          const int v143 = held[k139];
-          const int v144 = v143 + v138;
-          const bool v145 = v144 < n14;
-          const int v146 = v94 + v144;
-          const int v147 = v145 ? before[v146] : 0;
-          const bool v148 = v147 <= v142;
-          const bool v149 = v145 && v148;
-          const int v150 = v149 ? v144 : v143;
-          held[k139] = v150;
+        for (int k140 = 0; k140 < 7; ++k140) {
+          const int v141 = (int)((unsigned)k140 * (unsigned)512);
+          const int v142 = (int)((unsigned)v141 + (unsigned)tid1);
+          const int v143 = (int)((unsigned)k134 + (unsigned)v142);
+          const int v144 = held[k140];
+          const int v145 = v144 + v139;
+          const bool v146 = v145 < n14;
+          const int v147 = v94 + v145;
+          const int v148 = v146 ? before[v147] : 0;
+          const bool v149 = v148 <= v143;
+          const bool v150 = v146 && v149;
+          const int v151 = v150 ? v145 : v144;
+          held[k140] = v151;
         }
       }
       #pragma unroll
-      for (int k151 = 0; k151 < 7; ++k151) {
-        const int v152 = k151 * 512;
-        const int v153 = v152 + tid1;
-        const int v154 = k133 + v153;
-        const bool v155 = v154 < total114;
-        const int v156 = held[k151];
-        const int v157 = v94 + v156;
-        const int v158 = v156 * 3584;
-        const int v159 = v155 ? before[v157] : 0;
-        const int v160 = v154 - v159;
-        const int v161 = v155 ? __ldg(first + v157) : 0;
-        const int v162 = v161 + v160;
-        const int v163 = v158 + v162;
-        const int v164 = v155 ? __ldg(tiles + v163) : 0;
-        const int v165 = v164 & 4095;
-        const int v166 = (int)((unsigned)v164 - (unsigned)v165);
-        const int v167 = (int)((unsigned)v166 + (unsigned)v153);
-        const int v168 = v155 ? v167 : 2147483647;
-        items[v153] = v168;
-        const int v169 = (int)((unsigned)v158 + (unsigned)v165);
-        others[v153] = v169;
+      for (int k152 = 0; k152 < 7; ++k152) {
+        const int v153 = k152 * 512;
+        const int v154 = v153 + tid1;
+        const int v155 = k134 + v154;
+        const bool v156 = v155 < total114;
+        const int v157 = held[k152];
+        const int v158 = v94 + v157;
+        const int v159 = v157 * 3584;
+        const int v160 = v156 ? before[v158] : 0;
+        const int v161 = v155 - v160;
+        const int v162 = v156 ? __ldg(first + v158) : 0;
+        const int v163 = v162 + v161;
+        const int v164 = v159 + v163;
+        const int v165 = v156 ? __ldg(tiles + v164) : 0;
+        const int v166 = v165 & 4095;
+        const int v167 = (int)((unsigned)v165 - (unsigned)v166);
+        const int v168 = (int)((unsigned)v167 + (unsigned)v154);
+        const int v169 = v156 ? v168 : 2147483647;
+        items[v154] = v169;
+        const int v170 = (int)((unsigned)v159 + (unsigned)v166);
+        others[v154] = v170;
       }
       __syncthreads();  // the bucket's points are there
-      for (int k170 = 0; k170 < n24; ++k170) {
-        const int v171 = (int)((unsigned)k170 * (unsigned)2);
-        const int v172 = (int)((unsigned)v171 + (unsigned)12);
-        const int v173 = tid1 * 7;
-        long long var174 = 0ll;
+      for (int k171 = 0; k171 < n25; ++k171) {
+        const int v172 = (int)((unsigned)k171 * (unsigned)2);
+        const int v173 = (int)((unsigned)v172 + (unsigned)12);
+        const int v174 = tid1 * 7;
+        long long var175 = 0ll;
         #pragma unroll
-        for (int k175 = 0; k175 < 7; ++k175) {
-          const int v176 = v173 + k175;
-          const int v177 = items[v176];
-          held[k175] = v177;
-          const int v178 = (int)((v172 >= 0 && v172 < 32) ? v177 >> v172 : (v177 >> 31));
-          const int v179 = v178 & 3;
-          const int v180 = (int)((unsigned)v179 * (unsigned)16);
-          const long long v181 = (long long)v180;
-          const long long v182 = (v181 >= 0 && v181 < 64) ? (long long)((unsigned long long)1ll << v181) : (long long)0;
-          const long long v183 = (long long)((unsigned long long)var174 + (unsigned long long)v182);
-          var174 = v183;
+        for (int k176 = 0; k176 < 7; ++k176) {
+          const int v177 = v174 + k176;
+          const int v178 = items[v177];
+          held[k176] = v178;
+          const int v179 = (int)((v173 >= 0 && v173 < 32) ? v178 >> v173 : (v178 >> 31));
+          const int v180 = v179 & 3;
+          const int v181 = (int)((unsigned)v180 * (unsigned)16);
+          const long long v182 = (long long)v181;
+          const long long v183 = (v182 >= 0 && v182 < 64) ? (long long)((unsigned long long)1ll << v182) : (long long)0;
+          const long long v184 = (long long)((unsigned long long)var175 + (unsigned long long)v183);
+          var175 = v184;
         }
-        const long long v184 = var174;
-        long long scan185[2];
-        fw_scan_sum_i64_512x1(v184, scan185, fw_scratch0);
-        const long long v186 = scan185[0];
-        const long long v187 = scan185[1];
-        const long long v188 = (long long)((unsigned long long)v187 << 16ll);
-        const long long v189 = (long long)((unsigned long long)v186 + (unsigned long long)v188);
-        const long long v190 = (long long)((unsigned long long)v187 << 32ll);
-        const long long v191 = (long long)((unsigned long long)v189 + (unsigned long long)v190);
-        const long long v192 = (long long)((unsigned long long)v187 << 48ll);
-        const long long v193 = (long long)((unsigned long long)v191 + (unsigned long long)v192);
-        long long var194 = v193;
+        const long long v185 = var175;
+        long long scan186[2];
+        fw_scan_sum_i64_512x1(v185, scan186, fw_scratch0);
+        const long long v187 = scan186[0];
+        const long long v188 = scan186[1];
+        const long long v189 = (long long)((unsigned long long)v188 << 16ll);
+        const long long v190 = (long long)((unsigned long long)v187 + (unsigned long long)v189);
+        const long long v191 = (long long)((unsigned long long)v188 << 32ll);
+        const long long v192 = (long long)((unsigned long long)v190 + (unsigned long long)v191);
+        const long long v193 = (long long)((unsigned long long)v188 << 48ll);
+        const long long v194 = (long long)((unsigned long long)v192 + (unsigned long long)v193);
+        long long var195 = v194;
         #pragma unroll
-        for (int k195 = 0; k195 < 7; ++k195) {
-          const int v196 = held[k195];
-          const int v197 = (int)((v172 >= 0 && v172 < 32) ? v196 >> v172 : (v196 >> 31));
-          const int v198 = v197 & 3;
-          const int v199 = (int)((unsigned)v198 * (unsigned)16);
-          const long long v200 = (long long)v199;
-          const long long v201 = (long long)((v200 >= 0 && v200 < 64) ? var194 >> v200 : (var194 >> 63));
-          const long long v202 = v201 & 65535ll;
-          const int v203 = (int)v202;
-          items[v203] = v196;
-          const long long v204 = (v200 >= 0 && v200 < 64) ? (long long)((unsigned long long)1ll << v200) : (long long)0;
-          const long long v205 = (long long)((unsigned long long)var194 + (unsigned long long)v204);
-          var194 = v205;
+        for (int k196 = 0; k196 < 7; ++k196) {
+          const int v197 = held[k196];
+          const int v198 = (int)((v173 >= 0 && v173 < 32) ? v197 >> v173 : (v197 >> 31));
+          const int v199 = v198 & 3;
+          const int v200 = (int)((unsigned)v199 * (unsigned)16);
+          const long long v201 = (long long)v200;
+          const long long v202 = (long long)((v201 >= 0 && v201 < 64) ? var195 >> v201 : (var195 >> 63));
+          const long long v203 = v202 & 65535ll;
+          const int v204 = (int)v203;
+          items[v204] = v197;
+          const long long v205 = (v201 >= 0 && v201 < 64) ? (long long)((unsigned long long)1ll << v201) : (long long)0;
+          const long long v206 = (long long)((unsigned long long)var195 + (unsigned long long)v205);
+          var195 = v206;
         }
         __syncthreads();  // the items are sorted by two more bits
       }
-      if (v128) {
-        for (int k206 = tid1; k206 < n21; k206 += 512) {
-          const int v207 = v122 + k206;
-          const int v208 = go_on[v207];
-          const int v209 = (int)((unsigned)k206 * (unsigned)4096);
-          int var210 = 0;
-          for (int k211 = 0; k211 < 12; ++k211) {
-            const int v212 = (int)((k211 >= 0 && k211 < 32) ? 2048 >> k211 : (2048 >> 31));
-            const int v213 = var210 + v212;
-            const bool v214 = v213 <= 3584;
-            const int v215 = v213 + (-1);
-            const int v216 = v214 ? items[v215] : 0;
-            const bool v217 = v216 < v209;
-            const bool v218 = v214 && v217;
-            const int v219 = v218 ? v213 : var210;
-            var210 = v219;
+      if (v129) {
+        for (int k207 = tid1; k207 < n21; k207 += 512) {
+          const int v208 = v122 + k207;
+          const int v209 = go_on[v208];
+          const int v210 = (int)((unsigned)k207 * (unsigned)4096);
+          int var211 = 0;
+          for (int k212 = 0; k212 < 12; ++k212) {
+            const int v213 = (int)((k212 >= 0 && k212 < 32) ? 2048 >> k212 : (2048 >> 31));
+            const int v214 = var211 + v213;
+            const bool v215 = v214 <= 3584;
+            const int v216 = v214 + (-1);
+            const int v217 = v215 ? items[v216] : 0;
+            const bool v218 = v217 < v210;
+            const bool v219 = v215 && v218;
+            const int v220 = v219 ? v214 : var211;
+            var211 = v220;
           }
-          const int v220 = var210;
-          const int v221 = (int)((unsigned)v208 - (unsigned)v220);
-          go_on[v207] = v221;
-          const int v222 = (int)((unsigned)k206 + (unsigned)1);
-          const int v223 = (int)((unsigned)v222 * (unsigned)4096);
-          int var224 = 0;
-          for (int k225 = 0; k225 < 12; ++k225) {
-            const int v226 = (int)((k225 >= 0 && k225 < 32) ? 2048 >> k225 : (2048 >> 31));
-            const int v227 = var224 + v226;
-            const bool v228 = v227 <= 3584;
-            const int v229 = v227 + (-1);
-            const int v230 = v228 ? items[v229] : 0;
-            const bool v231 = v230 < v223;
-            const bool v232 = v228 && v231;
-            const int v233 = v232 ? v227 : var224;
-            var224 = v233;
+          const int v221 = var211;
+          const int v222 = (int)((unsigned)v209 - (unsigned)v221);
+          go_on[v208] = v222;
+          const int v223 = (int)((unsigned)k207 + (unsigned)1);
+          const int v224 = (int)((unsigned)v223 * (unsigned)4096);
+          int var225 = 0;
+          for (int k226 = 0; k226 < 12; ++k226) {
+            const int v227 = (int)((k226 >= 0 && k226 < 32) ? 2048 >> k226 : (2048 >> 31));
+            const int v228 = var225 + v227;
+            const bool v229 = v228 <= 3584;
+            const int v230 = v228 + (-1);
+            const int v231 = v229 ? items[v230] : 0;
+            const bool v232 = v231 < v224;
+            const bool v233 = v229 && v232;
+            const int v234 = v233 ? v228 : var225;
+            var225 = v234;
           }
-          const int v234 = var224;
-          const int v235 = go_on[v207];
-          const int v236 = (int)((unsigned)v235 + (unsigned)v234);
-          go_on[v207] = v236;
+          const int v235 = var225;
+          const int v236 = go_on[v208];
+          const int v237 = (int)((unsigned)v236 + (unsigned)v235);
+          go_on[v208] = v237;
         }
         __syncthreads();  // the chunk is counted
       }
-      if (v129) {
-        const bool v237 = k133 > 0;
-        const bool v238 = v121 || v237;
-        for (int k239 = tid1; k239 < n21; k239 += 512) {
-          const int v240 = v122 + k239;
-          const int v241 = (int)((unsigned)k239 * (unsigned)4096);
-          int var242 = 0;
-          for (int k243 = 0; k243 < 12; ++k243) {
-            const int v244 = (int)((k243 >= 0 && k243 < 32) ? 2048 >> k243 : (2048 >> 31));
-            const int v245 = var242 + v244;
-            const bool v246 = v245 <= 3584;
-            const int v247 = v245 + (-1);
-            const int v248 = v246 ? items[v247] : 0;
-            const bool v249 = v248 < v241;
-            const bool v250 = v246 && v249;
-            const int v251 = v250 ? v245 : var242;
-            var242 = v251;
+      if (v130) {
+        const bool v238 = k134 > 0;
+        const bool v239 = v121 || v238;
+        for (int k240 = tid1; k240 < n21; k240 += 512) {
+          const int v241 = v122 + k240;
+          const int v242 = (int)((unsigned)k240 * (unsigned)4096);
+          int var243 = 0;
+          for (int k244 = 0; k244 < 12; ++k244) {
+            const int v245 = (int)((k244 >= 0 && k244 < 32) ? 2048 >> k244 : (2048 >> 31));
+            const int v246 = var243 + v245;
+            const bool v247 = v246 <= 3584;
+            const int v248 = v246 + (-1);
+            const int v249 = v247 ? items[v248] : 0;
+            const bool v250 = v249 < v242;
+            const bool v251 = v247 && v250;
+            const int v252 = v251 ? v246 : var243;
+            var243 = v252;
           }
-          const int v252 = var242;
-          const int v253 = (int)((unsigned)total116 + (unsigned)v252);
-          int var254 = v253;
-          if (v238) {
-            const int v255 = go_on[v240];
-            var254 = v255;
+          const int v253 = var243;
+          const int v254 = (int)((unsigned)total116 + (unsigned)v253);
+          int var255 = v254;
+          if (v239) {
+            const int v256 = go_on[v241];
+            var255 = v256;
           }
-          const bool v256 = !v237;
-          const bool v257 = v240 <= n25;
-          const bool v258 = v256 && v257;
-          if (v258) {
-            start[v240] = var254;
+          const bool v257 = !v238;
+          const bool v258 = v241 <= n26;
+          const bool v259 = v257 && v258;
+          if (v259) {
+            start[v241] = var255;
           }
-          int var259 = 0;
-          for (int k260 = 0; k260 < 12; ++k260) {
-            const int v261 = (int)((k260 >= 0 && k260 < 32) ? 2048 >> k260 : (2048 >> 31));
-            const int v262 = var259 + v261;
-            const bool v263 = v262 <= 3584;
-            const int v264 = v262 + (-1);
-            const int v265 = v263 ? items[v264] : 0;
-            const bool v266 = v265 < v241;
-            const bool v267 = v263 && v266;
-            const int v268 = v267 ? v262 : var259;
-            var259 = v268;
+          int var260 = 0;
+          for (int k261 = 0; k261 < 12; ++k261) {
+            const int v262 = (int)((k261 >= 0 && k261 < 32) ? 2048 >> k261 : (2048 >> 31));
+            const int v263 = var260 + v262;
+            const bool v264 = v263 <= 3584;
+            const int v265 = v263 + (-1);
+            const int v266 = v264 ? items[v265] : 0;
+            const bool v267 = v266 < v242;
+            const bool v268 = v264 && v267;
+            const int v269 = v268 ? v263 : var260;
+            var260 = v269;
           }
-          const int v269 = var259;
-          const int v270 = (int)((unsigned)var254 - (unsigned)v269);
-          go_on[v240] = v270;
+          const int v270 = var260;
+          const int v271 = (int)((unsigned)var255 - (unsigned)v270);
+          go_on[v241] = v271;
         }
         __syncthreads();  // where each row goes on is known
         #pragma unroll
-        for (int k271 = 0; k271 < 7; ++k271) {
-          const int v272 = k271 * 512;
-          const int v273 = v272 + tid1;
-          const int v274 = (int)((unsigned)k133 + (unsigned)v273);
-          const bool v275 = v274 < total114;
-          if (v275) {
-            const int v276 = items[v273];
-            const int v277 = v276 & 4095;
-            const int v278 = fw_udiv(v276, 4096);
-            const int v279 = v122 + v278;
-            const int v280 = go_on[v279];
-            const int v281 = v280 + v273;
-            const int v282 = others[v277];
-            order[v281] = v282;
+        for (int k272 = 0; k272 < 7; ++k272) {
+          const int v273 = k272 * 512;
+          const int v274 = v273 + tid1;
+          const int v275 = (int)((unsigned)k134 + (unsigned)v274);
+          const bool v276 = v275 < total114;
+          if (v276) {
+            const int v277 = items[v274];
+            const int v278 = v277 & 4095;
+            const int v279 = fw_udiv(v277, 4096);
+            const int v280 = v122 + v279;
+            const int v281 = go_on[v280];
+            const int v282 = v281 + v274;
+            const int v283 = others[v278];
+            order[v282] = v283;
           }
         }
         if (v119) {
           __syncthreads();  // the chunk is written
-          for (int k283 = tid1; k283 < n21; k283 += 512) {
-            const int v284 = v122 + k283;
-            const int v285 = (int)((unsigned)k283 + (unsigned)1);
-            const int v286 = (int)((unsigned)v285 * (unsigned)4096);
-            int var287 = 0;
-            for (int k288 = 0; k288 < 12; ++k288) {
-              const int v289 = (int)((k288 >= 0 && k288 < 32) ? 2048 >> k288 : (2048 >> 31));
-              const int v290 = var287 + v289;
-              const bool v291 = v290 <= 3584;
-              const int v292 = v290 + (-1);
-              const int v293 = v291 ? items[v292] : 0;
-              const bool v294 = v293 < v286;
-              const bool v295 = v291 && v294;
-              const int v296 = v295 ? v290 : var287;
-              var287 = v296;
+          for (int k284 = tid1; k284 < n21; k284 += 512) {
+            const int v285 = v122 + k284;
+            const int v286 = (int)((unsigned)k284 + (unsigned)1);
+            const int v287 = (int)((unsigned)v286 * (unsigned)4096);
+            int var288 = 0;
+            for (int k289 = 0; k289 < 12; ++k289) {
+              const int v290 = (int)((k289 >= 0 && k289 < 32) ? 2048 >> k289 : (2048 >> 31));
+              const int v291 = var288 + v290;
+              const bool v292 = v291 <= 3584;
+              const int v293 = v291 + (-1);
+              const int v294 = v292 ? items[v293] : 0;
+              const bool v295 = v294 < v287;
+              const bool v296 = v292 && v295;
+              const int v297 = v296 ? v291 : var288;
+              var288 = v297;
             }
-            const int v297 = var287;
-            const int v298 = go_on[v284];
-            const int v299 = (int)((unsigned)v298 + (unsigned)v297);
-            go_on[v284] = v299;
+            const int v298 = var288;
+            const int v299 = go_on[v285];
+            const int v300 = (int)((unsigned)v299 + (unsigned)v298);
+            go_on[v285] = v300;
           }
           __syncthreads();  // the items may be replaced
         }
       }
     }
-    if (v128) {
-      int var300 = total116;
-      for (int k301 = 0; k301 < n21; k301 += 512) {
-        const int v302 = k301 + tid1;
-        const bool v303 = v302 < n21;
-        const int v304 = v122 + v302;
-        const int v305 = v303 ? go_on[v304] : 0;
+    if (v129) {
+      int var301 = total116;
+      for (int k302 = 0; k302 < n21; k302 += 512) {
+        const int v303 = k302 + tid1;
+        const bool v304 = v303 < n21;
+        const int v305 = v122 + v303;
+        const int v306 = v304 ? go_on[v305] : 0;
         __syncthreads();  // all have read the results of the collective before
-        int scan306[2];
-        fw_scan_sum_i32_512x1(v305, scan306, fw_scratch0);
-        const int v307 = scan306[0];
-        const int v308 = scan306[1];
-        if (v303) {
-          const int v309 = (int)((unsigned)var300 + (unsigned)v307);
-          go_on[v304] = v309;
+        int scan307[2];
+        fw_scan_sum_i32_512x1(v306, scan307, fw_scratch0);
+        const int v308 = scan307[0];
+        const int v309 = scan307[1];
+        if (v304) {
+          const int v310 = (int)((unsigned)var301 + (unsigned)v308);
+          go_on[v305] = v310;
         }
-        const int v310 = (int)((unsigned)var300 + (unsigned)v308);
-        var300 = v310;
+        const int v311 = (int)((unsigned)var301 + (unsigned)v309);
+        var301 = v311;
       }
     }
   }
@@ -709,6 +712,7 @@ extern "C" __global__ void __launch_bounds__(512) scatter_add_2(
     int n38,
     int n39,
     int n40,
+    int n41,
     int* __restrict__ order,
     int* __restrict__ start,
     int* __restrict__ first,
@@ -726,187 +730,187 @@ extern "C" __global__ void __launch_bounds__(512) scatter_add_2(
   __shared__ __align__(16) int others[3584];
   __shared__ __align__(16) unsigned char fw_scratch0[128];
   __shared__ __align__(16) unsigned char fw_scratch1[64];
-  const int v311 = bid2 * 3584;
-  int var312 = 0;
+  const int v312 = bid2 * 3584;
   int var313 = 0;
-  for (int k314 = tid2; k314 < n8; k314 += 512) {
-    const int v315 = __ldg(bases + k314);
-    const int v316 = __ldg(counts + k314);
-    const int v317 = v311 - v315;
-    const int v318 = v317 > 0 ? v317 : 0;
-    const int v319 = v318 + 3583;
-    const int v320 = fw_udiv(v319, 3584);
-    const int v321 = v320 * 3584;
-    const int v322 = (int)((unsigned)v315 + (unsigned)v321);
-    const int v323 = (int)((unsigned)v322 - (unsigned)v311);
-    const bool v324 = v323 < 3584;
-    const bool v325 = v321 < v316;
-    const bool v326 = v324 && v325;
-    const bool v327 = v316 > 3584;
-    const bool v328 = v326 && v327;
-    const bool v329 = v321 == 0;
-    const bool v330 = !v329;
-    const bool v331 = v328 && v329;
-    const int v332 = (int)((unsigned)k314 + (unsigned)1);
-    const int v333 = v331 ? v332 : var312;
-    var312 = v333;
-    const bool v334 = v328 && v330;
-    const int v335 = v334 ? v332 : var313;
-    var313 = v335;
+  int var314 = 0;
+  for (int k315 = tid2; k315 < n8; k315 += 512) {
+    const int v316 = __ldg(bases + k315);
+    const int v317 = __ldg(counts + k315);
+    const int v318 = v312 - v316;
+    const int v319 = v318 > 0 ? v318 : 0;
+    const int v320 = v319 + 3583;
+    const int v321 = fw_udiv(v320, 3584);
+    const int v322 = v321 * 3584;
+    const int v323 = (int)((unsigned)v316 + (unsigned)v322);
+    const int v324 = (int)((unsigned)v323 - (unsigned)v312);
+    const bool v325 = v324 < 3584;
+    const bool v326 = v322 < v317;
+    const bool v327 = v325 && v326;
+    const bool v328 = v317 > n23;
+    const bool v329 = v327 && v328;
+    const bool v330 = v322 == 0;
+    const bool v331 = !v330;
+    const bool v332 = v329 && v330;
+    const int v333 = (int)((unsigned)k315 + (unsigned)1);
+    const int v334 = v332 ? v333 : var313;
+    var313 = v334;
+    const bool v335 = v329 && v331;
+    const int v336 = v335 ? v333 : var314;
+    var314 = v336;
   }
-  const int v337 = var312;
-  const int total336 = fw_sum_i32_512x1(v337, fw_scratch0);
-  const int v339 = var313;
-  const int total338 = fw_sum_i32_512x1(v339, fw_scratch1);
-  for (int k340 = 0; k340 < 2; ++k340) {
-    const bool v341 = k340 == 0;
-    const int v342 = v341 ? total336 : total338;
-    const bool v343 = v342 > 0;
-    if (v343) {
-      const int v344 = v342 + (-1);
-      const int v345 = __ldg(bases + v344);
-      const int v346 = __ldg(counts + v344);
-      const int v347 = v344 * n14;
-      const bool v348 = n21 > 1;
-      const int v349 = bid2 * 2;
-      const int v350 = v349 + k340;
-      const int v351 = v350 * n21;
-      const int v352 = (int)((unsigned)v344 * (unsigned)n21);
-      const int v353 = v311 - v345;
-      const int v354 = v353 > 0 ? v353 : 0;
-      const int v355 = v354 + 3583;
-      const int v356 = fw_udiv(v355, 3584);
-      const int v357 = v356 * 3584;
-      if (v348) {
+  const int v338 = var313;
+  const int total337 = fw_sum_i32_512x1(v338, fw_scratch0);
+  const int v340 = var314;
+  const int total339 = fw_sum_i32_512x1(v340, fw_scratch1);
+  for (int k341 = 0; k341 < 2; ++k341) {
+    const bool v342 = k341 == 0;
+    const int v343 = v342 ? total337 : total339;
+    const bool v344 = v343 > 0;
+    if (v344) {
+      const int v345 = v343 + (-1);
+      const int v346 = __ldg(bases + v345);
+      const int v347 = __ldg(counts + v345);
+      const int v348 = v345 * n14;
+      const bool v349 = n21 > 1;
+      const int v350 = bid2 * 2;
+      const int v351 = v350 + k341;
+      const int v352 = v351 * n21;
+      const int v353 = (int)((unsigned)v345 * (unsigned)n21);
+      const int v354 = v312 - v346;
+      const int v355 = v354 > 0 ? v354 : 0;
+      const int v356 = v355 + 3583;
+      const int v357 = fw_udiv(v356, 3584);
+      const int v358 = v357 * 3584;
+      if (v349) {
         #pragma unroll
-        for (int k358 = 0; k358 < 7; ++k358) {
-          held[k358] = 0;
+        for (int k359 = 0; k359 < 7; ++k359) {
+          held[k359] = 0;
         }
-        for (int k359 = 0; k359 < n23; ++k359) {
-          const int v360 = (int)((unsigned)n23 + (unsigned)(-1));
-          const int v361 = (int)((unsigned)v360 - (unsigned)k359);
-          const int v362 = (v361 >= 0 && v361 < 32) ? (int)((unsigned)1 << v361) : (int)0;
+        for (int k360 = 0; k360 < n24; ++k360) {
+          const int v361 = (int)((unsigned)n24 + (unsigned)(-1));
+          const int v362 = (int)((unsigned)v361 - (unsigned)k360);
+          const int v363 = (v362 >= 0 && v362 < 32) ? (int)((unsigned)1 << v362) : (int)0;
           #pragma unroll
-          for (int k363 = 0; k363 < 7; ++k363) {
-            const int v364 = (int)((unsigned)k363 * (unsigned)512);
-            const int v365 = (int)((unsigned)v364 + (unsigned)tid2);
-            const int v366 = (int)((unsigned)v357 + (unsigned)v365);
-            const int v367 = held[k363];
-            const int v368 = v367 + v362;
-            const bool v369 = v368 < n14;
-            const int v370 = v347 + v368;
-            const int v371 = v369 ? __ldg(before + v370) : 0;
-            const bool v372 = v371 <= v366;
-            const bool v373 = v369 && v372;
-            const int v374 = v373 ? v368 : v367;
-            held[k363] = v374;
+          for (int k364 = 0; k364 < 7; ++k364) {
+            const int v365 = (int)((unsigned)k364 * (unsigned)512);
+            const int v366 = (int)((unsigned)v365 + (unsigned)tid2);
+            const int v367 = (int)((unsigned)v358 + (unsigned)v366);
+            const int v368 = held[k364];
+            const int v369 = v368 + v363;
+            const bool v370 = v369 < n14;
+            const int v371 = v348 + v369;
+            const int v372 = v370 ? __ldg(before + v371) : 0;
+            const bool v373 = v372 <= v367;
+            const bool v374 = v370 && v373;
+            const int v375 = v374 ? v369 : v368;
+            held[k364] = v375;
           }
         }
         #pragma unroll
-        for (int k375 = 0; k375 < 7; ++k375) {
-          const int v376 = k375 * 512;
-          const int v377 = v376 + tid2;
-          const int v378 = v357 + v377;
-          const bool v379 = v378 < v346;
-          const int v380 = held[k375];
-          const int v381 = v347 + v380;
-          const int v382 = v380 * 3584;
-          const int v383 = v379 ? __ldg(before + v381) : 0;
-          const int v384 = v378 - v383;
-          const int v385 = v379 ? __ldg(first + v381) : 0;
-          const int v386 = v385 + v384;
-          const int v387 = v382 + v386;
-          const int v388 = v379 ? __ldg(tiles + v387) : 0;
-          const int v389 = v388 & 4095;
-          const int v390 = (int)((unsigned)v388 - (unsigned)v389);
-          const int v391 = (int)((unsigned)v390 + (unsigned)v377);
-          const int v392 = v379 ? v391 : 2147483647;
-          items[v377] = v392;
-          const int v393 = (int)((unsigned)v382 + (unsigned)v389);
-          others[v377] = v393;
+        for (int k376 = 0; k376 < 7; ++k376) {
+          const int v377 = k376 * 512;
+          const int v378 = v377 + tid2;
+          const int v379 = v358 + v378;
+          const bool v380 = v379 < v347;
+          const int v381 = held[k376];
+          const int v382 = v348 + v381;
+          const int v383 = v381 * 3584;
+          const int v384 = v380 ? __ldg(before + v382) : 0;
+          const int v385 = v379 - v384;
+          const int v386 = v380 ? __ldg(first + v382) : 0;
+          const int v387 = v386 + v385;
+          const int v388 = v383 + v387;
+          const int v389 = v380 ? __ldg(tiles + v388) : 0;
+          const int v390 = v389 & 4095;
+          const int v391 = (int)((unsigned)v389 - (unsigned)v390);
+          const int v392 = (int)((unsigned)v391 + (unsigned)v378);
+          const int v393 = v380 ? v392 : 2147483647;
+          items[v378] = v393;
+          const int v394 = (int)((unsigned)v383 + (unsigned)v390);
+          others[v378] = v394;
         }
         __syncthreads();  // the bucket's points are there
-        for (int k394 = 0; k394 < n24; ++k394) {
-          const int v395 = (int)((unsigned)k394 * (unsigned)2);
-          const int v396 = (int)((unsigned)v395 + (unsigned)12);
-          const int v397 = tid2 * 7;
-          long long var398 = 0ll;
+        for (int k395 = 0; k395 < n25; ++k395) {
+          const int v396 = (int)((unsigned)k395 * (unsigned)2);
+          const int v397 = (int)((unsigned)v396 + (unsigned)12);
+          const int v398 = tid2 * 7;
+          long long var399 = 0ll;
           #pragma unroll
-          for (int k399 = 0; k399 < 7; ++k399) {
-            const int v400 = v397 + k399;
-            const int v401 = items[v400];
-            held[k399] = v401;
-            const int v402 = (int)((v396 >= 0 && v396 < 32) ? v401 >> v396 : (v401 >> 31));
-            const int v403 = v402 & 3;
-            const int v404 = (int)((unsigned)v403 * (unsigned)16);
-            const long long v405 = (long long)v404;
-            const long long v406 = (v405 >= 0 && v405 < 64) ? (long long)((unsigned long long)1ll << v405) : (long long)0;
-            const long long v407 = (long long)((unsigned long long)var398 + (unsigned long long)v406);
-            var398 = v407;
+          for (int k400 = 0; k400 < 7; ++k400) {
+            const int v401 = v398 + k400;
+            const int v402 = items[v401];
+            held[k400] = v402;
+            const int v403 = (int)((v397 >= 0 && v397 < 32) ? v402 >> v397 : (v402 >> 31));
+            const int v404 = v403 & 3;
+            const int v405 = (int)((unsigned)v404 * (unsigned)16);
+            const long long v406 = (long long)v405;
+            const long long v407 = (v406 >= 0 && v406 < 64) ? (long long)((unsigned long long)1ll << v406) : (long long)0;
+            const long long v408 = (long long)((unsigned long long)var399 + (unsigned long long)v407);
+            var399 = v408;
           }
-          const long long v408 = var398;
-          long long scan409[2];
-          fw_scan_sum_i64_512x1(v408, scan409, fw_scratch0);
-          const long long v410 = scan409[0];
-          const long long v411 = scan409[1];
-          const long long v412 = (long long)((unsigned long long)v411 << 16ll);
-          const long long v413 = (long long)((unsigned long long)v410 + (unsigned long long)v412);
-          const long long v414 = (long long)((unsigned long long)v411 << 32ll);
-          const long long v415 = (long long)((unsigned long long)v413 + (unsigned long long)v414);
-          const long long v416 = (long long)((unsigned long long)v411 << 48ll);
-          const long long v417 = (long long)((unsigned long long)v415 + (unsigned long long)v416);
-          long long var418 = v417;
+          const long long v409 = var399;
+          long long scan410[2];
+          fw_scan_sum_i64_512x1(v409, scan410, fw_scratch0);
+          const long long v411 = scan410[0];
+          const long long v412 = scan410[1];
+          const long long v413 = (long long)((unsigned long long)v412 << 16ll);
+          const long long v414 = (long long)((unsigned long long)v411 + (unsigned long long)v413);
+          const long long v415 = (long long)((unsigned long long)v412 << 32ll);
+          const long long v416 = (long long)((unsigned long long)v414 + (unsigned long long)v415);
+          const long long v417 = (long long)((unsigned long long)v412 << 48ll);
+          const long long v418 = (long long)((unsigned long long)v416 + (unsigned long long)v417);
+          long long var419 = v418;
           #pragma unroll
-          for (int k419 = 0; k419 < 7; ++k419) {
-            const int v420 = held[k419];
-            const int v421 = (int)((v396 >= 0 && v396 < 32) ? v420 >> v396 : (v420 >> 31));
-            const int v422 = v421 & 3;
-            const int v423 = (int)((unsigned)v422 * (unsigned)16);
-            const long long v424 = (long long)v423;
-            const long long v425 = (long long)((v424 >= 0 && v424 < 64) ? var418 >> v424 : (var418 >> 63));
-            const long long v426 = v425 & 65535ll;
-            const int v427 = (int)v426;
-            items[v427] = v420;
-            const long long v428 = (v424 >= 0 && v424 < 64) ? (long long)((unsigned long long)1ll << v424) : (long long)0;
-            const long long v429 = (long long)((unsigned long long)var418 + (unsigned long long)v428);
-            var418 = v429;
+          for (int k420 = 0; k420 < 7; ++k420) {
+            const int v421 = held[k420];
+            const int v422 = (int)((v397 >= 0 && v397 < 32) ? v421 >> v397 : (v421 >> 31));
+            const int v423 = v422 & 3;
+            const int v424 = (int)((unsigned)v423 * (unsigned)16);
+            const long long v425 = (long long)v424;
+            const long long v426 = (long long)((v425 >= 0 && v425 < 64) ? var419 >> v425 : (var419 >> 63));
+            const long long v427 = v426 & 65535ll;
+            const int v428 = (int)v427;
+            items[v428] = v421;
+            const long long v429 = (v425 >= 0 && v425 < 64) ? (long long)((unsigned long long)1ll << v425) : (long long)0;
+            const long long v430 = (long long)((unsigned long long)var419 + (unsigned long long)v429);
+            var419 = v430;
           }
           __syncthreads();  // the items are sorted by two more bits
         }
-        for (int k430 = tid2; k430 < n21; k430 += 512) {
-          const int v431 = (int)((unsigned)v352 + (unsigned)k430);
-          const int v432 = (int)((unsigned)k430 + (unsigned)1);
-          const int v433 = (int)((unsigned)k430 * (unsigned)4096);
-          int var434 = 0;
-          for (int k435 = 0; k435 < 12; ++k435) {
-            const int v436 = (int)((k435 >= 0 && k435 < 32) ? 2048 >> k435 : (2048 >> 31));
-            const int v437 = var434 + v436;
-            const bool v438 = v437 <= 3584;
-            const int v439 = v437 + (-1);
-            const int v440 = v438 ? items[v439] : 0;
-            const bool v441 = v440 < v433;
-            const bool v442 = v438 && v441;
-            const int v443 = v442 ? v437 : var434;
-            var434 = v443;
+        for (int k431 = tid2; k431 < n21; k431 += 512) {
+          const int v432 = (int)((unsigned)v353 + (unsigned)k431);
+          const int v433 = (int)((unsigned)k431 + (unsigned)1);
+          const int v434 = (int)((unsigned)k431 * (unsigned)4096);
+          int var435 = 0;
+          for (int k436 = 0; k436 < 12; ++k436) {
+            const int v437 = (int)((k436 >= 0 && k436 < 32) ? 2048 >> k436 : (2048 >> 31));
+            const int v438 = var435 + v437;
+            const bool v439 = v438 <= 3584;
+            const int v440 = v438 + (-1);
+            const int v441 = v439 ? items[v440] : 0;
+            const bool v442 = v441 < v434;
+            const bool v443 = v439 && v442;
+            const int v444 = v443 ? v438 : var435;
+            var435 = v444;
           }
-          const int v444 = var434;
-          const int v445 = (int)((unsigned)v432 * (unsigned)4096);
-          int var446 = 0;
-          for (int k447 = 0; k447 < 12; ++k447) {
-            const int v448 = (int)((k447 >= 0 && k447 < 32) ? 2048 >> k447 : (2048 >> 31));
-            const int v449 = var446 + v448;
-            const bool v450 = v449 <= 3584;
-            const int v451 = v449 + (-1);
-            const int v452 = v450 ? items[v451] : 0;
-            const bool v453 = v452 < v445;
-            const bool v454 = v450 && v453;
-            const int v455 = v454 ? v449 : var446;
-            var446 = v455;
+          const int v445 = var435;
+          const int v446 = (int)((unsigned)v433 * (unsigned)4096);
+          int var447 = 0;
+          for (int k448 = 0; k448 < 12; ++k448) {
+            const int v449 = (int)((k448 >= 0 && k448 < 32) ? 2048 >> k448 : (2048 >> 31));
+            const int v450 = var447 + v449;
+            const bool v451 = v450 <= 3584;
+            const int v452 = v450 + (-1);
+            const int v453 = v451 ? items[v452] : 0;
+            const bool v454 = v453 < v446;
+            const bool v455 = v451 && v454;
+            const int v456 = v455 ? v450 : var447;
+            var447 = v456;
           }
-          const int v456 = var446;
-          const int v457 = v351 + k430;
-          const int v458 = (int)((unsigned)v456 - (unsigned)v444);
-          crowd_counts[v457] = v458;
+          const int v457 = var447;
+          const int v458 = v352 + k431;
+          const int v459 = (int)((unsigned)v457 - (unsigned)v445);
+          crowd_counts[v458] = v459;
         }
         __syncthreads();  // the items may be replaced
       }
@@ -961,6 +965,7 @@ extern "C" __global__ void __launch_bounds__(512) scatter_add_3(
     int n38,
     int n39,
     int n40,
+    int n41,
     int* __restrict__ order,
     int* __restrict__ start,
     int* __restrict__ first,
@@ -978,232 +983,232 @@ extern "C" __global__ void __launch_bounds__(512) scatter_add_3(
   __shared__ __align__(16) int others[3584];
   __shared__ __align__(16) unsigned char fw_scratch0[128];
   __shared__ __align__(16) unsigned char fw_scratch1[64];
-  const int v459 = bid3 * 3584;
-  int var460 = 0;
+  const int v460 = bid3 * 3584;
   int var461 = 0;
-  for (int k462 = tid3; k462 < n8; k462 += 512) {
-    const int v463 = __ldg(bases + k462);
-    const int v464 = __ldg(counts + k462);
-    const int v465 = v459 - v463;
-    const int v466 = v465 > 0 ? v465 : 0;
-    const int v467 = v466 + 3583;
-    const int v468 = fw_udiv(v467, 3584);
-    const int v469 = v468 * 3584;
-    const int v470 = (int)((unsigned)v463 + (unsigned)v469);
-    const int v471 = (int)((unsigned)v470 - (unsigned)v459);
-    const bool v472 = v471 < 3584;
-    const bool v473 = v469 < v464;
-    const bool v474 = v472 && v473;
-    const bool v475 = v464 > 3584;
-    const bool v476 = v474 && v475;
-    const bool v477 = v469 == 0;
-    const bool v478 = !v477;
-    const bool v479 = v476 && v477;
-    const int v480 = (int)((unsigned)k462 + (unsigned)1);
-    const int v481 = v479 ? v480 : var460;
-    var460 = v481;
-    const bool v482 = v476 && v478;
-    const int v483 = v482 ? v480 : var461;
-    var461 = v483;
+  int var462 = 0;
+  for (int k463 = tid3; k463 < n8; k463 += 512) {
+    const int v464 = __ldg(bases + k463);
+    const int v465 = __ldg(counts + k463);
+    const int v466 = v460 - v464;
+    const int v467 = v466 > 0 ? v466 : 0;
+    const int v468 = v467 + 3583;
+    const int v469 = fw_udiv(v468, 3584);
+    const int v470 = v469 * 3584;
+    const int v471 = (int)((unsigned)v464 + (unsigned)v470);
+    const int v472 = (int)((unsigned)v471 - (unsigned)v460);
+    const bool v473 = v472 < 3584;
+    const bool v474 = v470 < v465;
+    const bool v475 = v473 && v474;
+    const bool v476 = v465 > n23;
+    const bool v477 = v475 && v476;
+    const bool v478 = v470 == 0;
+    const bool v479 = !v478;
+    const bool v480 = v477 && v478;
+    const int v481 = (int)((unsigned)k463 + (unsigned)1);
+    const int v482 = v480 ? v481 : var461;
+    var461 = v482;
+    const bool v483 = v477 && v479;
+    const int v484 = v483 ? v481 : var462;
+    var462 = v484;
   }
-  const int v485 = var460;
-  const int total484 = fw_sum_i32_512x1(v485, fw_scratch0);
-  const int v487 = var461;
-  const int total486 = fw_sum_i32_512x1(v487, fw_scratch1);
-  for (int k488 = 0; k488 < 2; ++k488) {
-    const bool v489 = k488 == 0;
-    const int v490 = v489 ? total484 : total486;
-    const bool v491 = v490 > 0;
-    if (v491) {
-      const int v492 = v490 + (-1);
-      const int v493 = __ldg(bases + v492);
-      const int v494 = __ldg(counts + v492);
-      const int v495 = v492 * n14;
-      const bool v496 = n21 > 1;
-      const int v497 = bid3 * 2;
-      const int v498 = v497 + k488;
-      const int v499 = v498 * n21;
-      const int v500 = v492 * n21;
-      const int v501 = v459 - v493;
-      const int v502 = v501 > 0 ? v501 : 0;
-      const int v503 = v502 + 3583;
-      const int v504 = fw_udiv(v503, 3584);
-      const int v505 = v504 * 3584;
+  const int v486 = var461;
+  const int total485 = fw_sum_i32_512x1(v486, fw_scratch0);
+  const int v488 = var462;
+  const int total487 = fw_sum_i32_512x1(v488, fw_scratch1);
+  for (int k489 = 0; k489 < 2; ++k489) {
+    const bool v490 = k489 == 0;
+    const int v491 = v490 ? total485 : total487;
+    const bool v492 = v491 > 0;
+    if (v492) {
+      const int v493 = v491 + (-1);
+      const int v494 = __ldg(bases + v493);
+      const int v495 = __ldg(counts + v493);
+      const int v496 = v493 * n14;
+      const bool v497 = n21 > 1;
+      const int v498 = bid3 * 2;
+      const int v499 = v498 + k489;
+      const int v500 = v499 * n21;
+      const int v501 = v493 * n21;
+      const int v502 = v460 - v494;
+      const int v503 = v502 > 0 ? v502 : 0;
+      const int v504 = v503 + 3583;
+      const int v505 = fw_udiv(v504, 3584);
+      const int v506 = v505 * 3584;
       #pragma unroll
-      for (int k506 = 0; k506 < 7; ++k506) {
-        held[k506] = 0;
+      for (int k507 = 0; k507 < 7; ++k507) {
+        held[k507] = 0;
       }
-      for (int k507 = 0; k507 < n23; ++k507) {
-        const int v508 = (int)((unsigned)n23 + (unsigned)(-1));
-        const int v509 = (int)((unsigned)v508 - (unsigned)k507);
-        const int v510 = (v509 >= 0 && v509 < 32) ? (int)((unsigned)1 << v509) : (int)0;
+      for (int k508 = 0; k508 < n24; ++k508) {
+        const int v509 = (int)((unsigned)n24 + (unsigned)(-1));
+        const int v510 = (int)((unsigned)v509 - (unsigned)k508);
+        const int v511 = (v510 >= 0 && v510 < 32) ? (int)((unsigned)1 << v510) : (int)0;
         #pragma unroll
-        for (int k511 = 0; k511 < 7; ++k511) {
-          const int v512 = (int)((unsigned)k511 * (unsigned)512);
-          const int v513 = (int)((unsigned)v512 + (unsigned)tid3);
-          const int v514 = (int)((unsigned)v505 + (unsigned)v513);
-          const int v515 = held[k511];
-          const int v516 = v515 + v510;
-          const bool v517 = v516 < n14;
-          const int v518 = v495 + v516;
-          const int v519 = v517 ? __ldg(before + v518) : 0;
-          const bool v520 = v519 <= v514;
-          const bool v521 = v517 && v520;
-          const int v522 = v521 ? v516 : v515;
-          held[k511] = v522;
+        for (int k512 = 0; k512 < 7; ++k512) {
+          const int v513 = (int)((unsigned)k512 * (unsigned)512);
+          const int v514 = (int)((unsigned)v513 + (unsigned)tid3);
+          const int v515 = (int)((unsigned)v506 + (unsigned)v514);
+          const int v516 = held[k512];
+          const int v517 = v516 + v511;
+          const bool v518 = v517 < n14;
+          const int v519 = v496 + v517;
+          const int v520 = v518 ? __ldg(before + v519) : 0;
+          const bool v521 = v520 <= v515;
+          const bool v522 = v518 && v521;
+          const int v523 = v522 ? v517 : v516;
+          held[k512] = v523;
         }
       }
       #pragma unroll
-      for (int k523 = 0; k523 < 7; ++k523) {
-        const int v524 = k523 * 512;
-        const int v525 = v524 + tid3;
-        const int v526 = v505 + v525;
-        const bool v527 = v526 < v494;
-        const int v528 = held[k523];
-        const int v529 = v495 + v528;
-        const int v530 = v528 * 3584;
-        const int v531 = v527 ? __ldg(before + v529) : 0;
-        const int v532 = v526 - v531;
-        const int v533 = v527 ? __ldg(first + v529) : 0;
-        const int v534 = v533 + v532;
-        const int v535 = v530 + v534;
-        const int v536 = v527 ? __ldg(tiles + v535) : 0;
-        const int v537 = v536 & 4095;
-        const int v538 = (int)((unsigned)v536 - (unsigned)v537);
-        const int v539 = (int)((unsigned)v538 + (unsigned)v525);
-        const int v540 = v527 ? v539 : 2147483647;
-        items[v525] = v540;
-        const int v541 = (int)((unsigned)v530 + (unsigned)v537);
-        others[v525] = v541;
+      for (int k524 = 0; k524 < 7; ++k524) {
+        const int v525 = k524 * 512;
+        const int v526 = v525 + tid3;
+        const int v527 = v506 + v526;
+        const bool v528 = v527 < v495;
+        const int v529 = held[k524];
+        const int v530 = v496 + v529;
+        const int v531 = v529 * 3584;
+        const int v532 = v528 ? __ldg(before + v530) : 0;
+        const int v533 = v527 - v532;
+        const int v534 = v528 ? __ldg(first + v530) : 0;
+        const int v535 = v534 + v533;
+        const int v536 = v531 + v535;
+        const int v537 = v528 ? __ldg(tiles + v536) : 0;
+        const int v538 = v537 & 4095;
+        const int v539 = (int)((unsigned)v537 - (unsigned)v538);
+        const int v540 = (int)((unsigned)v539 + (unsigned)v526);
+        const int v541 = v528 ? v540 : 2147483647;
+        items[v526] = v541;
+        const int v542 = (int)((unsigned)v531 + (unsigned)v538);
+        others[v526] = v542;
       }
       __syncthreads();  // the bucket's points are there
-      for (int k542 = 0; k542 < n24; ++k542) {
-        const int v543 = (int)((unsigned)k542 * (unsigned)2);
-        const int v544 = (int)((unsigned)v543 + (unsigned)12);
-        const int v545 = tid3 * 7;
-        long long var546 = 0ll;
+      for (int k543 = 0; k543 < n25; ++k543) {
+        const int v544 = (int)((unsigned)k543 * (unsigned)2);
+        const int v545 = (int)((unsigned)v544 + (unsigned)12);
+        const int v546 = tid3 * 7;
+        long long var547 = 0ll;
         #pragma unroll
-        for (int k547 = 0; k547 < 7; ++k547) {
-          const int v548 = v545 + k547;
-          const int v549 = items[v548];
-          held[k547] = v549;
-          const int v550 = (int)((v544 >= 0 && v544 < 32) ? v549 >> v544 : (v549 >> 31));
-          const int v551 = v550 & 3;
-          const int v552 = (int)((unsigned)v551 * (unsigned)16);
-          const long long v553 = (long long)v552;
-          const long long v554 = (v553 >= 0 && v553 < 64) ? (long long)((unsigned long long)1ll << v553) : (long long)0;
-          const long long v555 = (long long)((unsigned long long)var546 + (unsigned long long)v554);
-          var546 = v555;
+        for (int k548 = 0; k548 < 7; ++k548) {
+          const int v549 = v546 + k548;
+          const int v550 = items[v549];
+          held[k548] = v550;
+          const int v551 = (int)((v545 >= 0 && v545 < 32) ? v550 >> v545 : (v550 >> 31));
+          const int v552 = v551 & 3;
+          const int v553 = (int)((unsigned)v552 * (unsigned)16);
+          const long long v554 = (long long)v553;
+          const long long v555 = (v554 >= 0 && v554 < 64) ? (long long)((unsigned long long)1ll << v554) : (long long)0;
+          const long long v556 = (long long)((unsigned long long)var547 + (unsigned long long)v555);
+          var547 = v556;
         }
-        const long long v556 = var546;
-        long long scan557[2];
-        fw_scan_sum_i64_512x1(v556, scan557, fw_scratch0);
-        const long long v558 = scan557[0];
-        const long long v559 = scan557[1];
-        const long long v560 = (long long)((unsigned long long)v559 << 16ll);
-        const long long v561 = (long long)((unsigned long long)v558 + (unsigned long long)v560);
-        const long long v562 = (long long)((unsigned long long)v559 << 32ll);
-        const long long v563 = (long long)((unsigned long long)v561 + (unsigned long long)v562);
-        const long long v564 = (long long)((unsigned long long)v559 << 48ll);
-        const long long v565 = (long long)((unsigned long long)v563 + (unsigned long long)v564);
-        long long var566 = v565;
+        const long long v557 = var547;
+        long long scan558[2];
+        fw_scan_sum_i64_512x1(v557, scan558, fw_scratch0);
+        const long long v559 = scan558[0];
+        const long long v560 = scan558[1];
+        const long long v561 = (long long)((unsigned long long)v560 << 16ll);
+        const long long v562 = (long long)((unsigned long long)v559 + (unsigned long long)v561);
+        const long long v563 = (long long)((unsigned long long)v560 << 32ll);
+        const long long v564 = (long long)((unsigned long long)v562 + (unsigned long long)v563);
+        const long long v565 = (long long)((unsigned long long)v560 << 48ll);
+        const long long v566 = (long long)((unsigned long long)v564 + (unsigned long long)v565);
+        long long var567 = v566;
         #pragma unroll
-        for (int k567 = 0; k567 < 7; ++k567) {
-          const int v568 = held[k567];
-          const int v569 = (int)((v544 >= 0 && v544 < 32) ? v568 >> v544 : (v568 >> 31));
-          const int v570 = v569 & 3;
-          const int v571 = (int)((unsigned)v570 * (unsigned)16);
-          const long long v572 = (long long)v571;
-          const long long v573 = (long long)((v572 >= 0 && v572 < 64) ? var566 >> v572 : (var566 >> 63));
-          const long long v574 = v573 & 65535ll;
-          const int v575 = (int)v574;
-          items[v575] = v568;
-          const long long v576 = (v572 >= 0 && v572 < 64) ? (long long)((unsigned long long)1ll << v572) : (long long)0;
-          const long long v577 = (long long)((unsigned long long)var566 + (unsigned long long)v576);
-          var566 = v577;
+        for (int k568 = 0; k568 < 7; ++k568) {
+          const int v569 = held[k568];
+          const int v570 = (int)((v545 >= 0 && v545 < 32) ? v569 >> v545 : (v569 >> 31));
+          const int v571 = v570 & 3;
+          const int v572 = (int)((unsigned)v571 * (unsigned)16);
+          const long long v573 = (long long)v572;
+          const long long v574 = (long long)((v573 >= 0 && v573 < 64) ? var567 >> v573 : (var567 >> 63));
+          const long long v575 = v574 & 65535ll;
+          const int v576 = (int)v575;
+          items[v576] = v569;
+          const long long v577 = (v573 >= 0 && v573 < 64) ? (long long)((unsigned long long)1ll << v573) : (long long)0;
+          const long long v578 = (long long)((unsigned long long)var567 + (unsigned long long)v577);
+          var567 = v578;
         }
         __syncthreads();  // the items are sorted by two more bits
       }
-      const int v578 = fw_udiv(v493, 3584);
-      const int v579 = fw_udiv(v505, 3584);
-      const int v580 = v494 + 3583;
-      const int v581 = fw_udiv(v580, 3584);
-      const int v582 = v496 ? v581 : 0;
-      int var583 = v493;
-      for (int k584 = 0; k584 < n21; k584 += 512) {
-        const int v585 = k584 + tid3;
-        const bool v586 = v585 < n21;
-        const int v587 = v500 + v585;
-        const int v588 = v496 ? 0 : v505;
-        int var589 = v588;
-        int var590 = 0;
-        for (int k591 = 0; k591 < v582; ++k591) {
-          const int v592 = k591 < 1 ? k591 : 1;
-          const int v593 = v578 + k591;
-          const int v594 = v593 * 2;
-          const int v595 = v594 + v592;
-          const int v596 = v595 * n21;
-          const int v597 = v596 + v585;
-          const int v598 = v586 ? __ldg(crowd_counts + v597) : 0;
-          const int v599 = (int)((unsigned)var590 + (unsigned)v598);
-          var590 = v599;
-          const bool v600 = k591 < v579;
-          const int v601 = v600 ? v598 : 0;
-          const int v602 = (int)((unsigned)var589 + (unsigned)v601);
-          var589 = v602;
+      const int v579 = fw_udiv(v494, 3584);
+      const int v580 = fw_udiv(v506, 3584);
+      const int v581 = v495 + 3583;
+      const int v582 = fw_udiv(v581, 3584);
+      const int v583 = v497 ? v582 : 0;
+      int var584 = v494;
+      for (int k585 = 0; k585 < n21; k585 += 512) {
+        const int v586 = k585 + tid3;
+        const bool v587 = v586 < n21;
+        const int v588 = v501 + v586;
+        const int v589 = v497 ? 0 : v506;
+        int var590 = v589;
+        int var591 = 0;
+        for (int k592 = 0; k592 < v583; ++k592) {
+          const int v593 = k592 < 1 ? k592 : 1;
+          const int v594 = v579 + k592;
+          const int v595 = v594 * 2;
+          const int v596 = v595 + v593;
+          const int v597 = v596 * n21;
+          const int v598 = v597 + v586;
+          const int v599 = v587 ? __ldg(crowd_counts + v598) : 0;
+          const int v600 = (int)((unsigned)var591 + (unsigned)v599);
+          var591 = v600;
+          const bool v601 = k592 < v580;
+          const int v602 = v601 ? v599 : 0;
+          const int v603 = (int)((unsigned)var590 + (unsigned)v602);
+          var590 = v603;
         }
-        const int v603 = var590;
+        const int v604 = var591;
         __syncthreads();  // all have read the results of the collective before
-        int scan604[2];
-        fw_scan_sum_i32_512x1(v603, scan604, fw_scratch0);
-        const int v605 = scan604[0];
-        const int v606 = scan604[1];
-        const int v607 = (int)((unsigned)var583 + (unsigned)v605);
-        if (v586) {
-          const int v608 = (int)((unsigned)v607 + (unsigned)var589);
-          const int v609 = (int)((unsigned)v585 * (unsigned)4096);
-          int var610 = 0;
-          for (int k611 = 0; k611 < 12; ++k611) {
-            const int v612 = (int)((k611 >= 0 && k611 < 32) ? 2048 >> k611 : (2048 >> 31));
-            const int v613 = var610 + v612;
-            const bool v614 = v613 <= 3584;
-            const int v615 = v613 + (-1);
-            const int v616 = v614 ? items[v615] : 0;
-            const bool v617 = v616 < v609;
-            const bool v618 = v614 && v617;
-            const int v619 = v618 ? v613 : var610;
-            var610 = v619;
+        int scan605[2];
+        fw_scan_sum_i32_512x1(v604, scan605, fw_scratch0);
+        const int v606 = scan605[0];
+        const int v607 = scan605[1];
+        const int v608 = (int)((unsigned)var584 + (unsigned)v606);
+        if (v587) {
+          const int v609 = (int)((unsigned)v608 + (unsigned)var590);
+          const int v610 = (int)((unsigned)v586 * (unsigned)4096);
+          int var611 = 0;
+          for (int k612 = 0; k612 < 12; ++k612) {
+            const int v613 = (int)((k612 >= 0 && k612 < 32) ? 2048 >> k612 : (2048 >> 31));
+            const int v614 = var611 + v613;
+            const bool v615 = v614 <= 3584;
+            const int v616 = v614 + (-1);
+            const int v617 = v615 ? items[v616] : 0;
+            const bool v618 = v617 < v610;
+            const bool v619 = v615 && v618;
+            const int v620 = v619 ? v614 : var611;
+            var611 = v620;
           }
-          const int v620 = var610;
-          const int v621 = (int)((unsigned)v608 - (unsigned)v620);
-          const int v622 = v499 + v585;
-          go_on[v622] = v621;
-          const bool v623 = v505 == 0;
-          const bool v624 = v587 <= n25;
-          const bool v625 = v623 && v624;
-          if (v625) {
-            start[v587] = v607;
+          const int v621 = var611;
+          const int v622 = (int)((unsigned)v609 - (unsigned)v621);
+          const int v623 = v500 + v586;
+          go_on[v623] = v622;
+          const bool v624 = v506 == 0;
+          const bool v625 = v588 <= n26;
+          const bool v626 = v624 && v625;
+          if (v626) {
+            start[v588] = v608;
           }
         }
-        const int v626 = (int)((unsigned)var583 + (unsigned)v606);
-        var583 = v626;
+        const int v627 = (int)((unsigned)var584 + (unsigned)v607);
+        var584 = v627;
       }
       __syncthreads();  // where each row goes on is known
       #pragma unroll
-      for (int k627 = 0; k627 < 7; ++k627) {
-        const int v628 = k627 * 512;
-        const int v629 = v628 + tid3;
-        const int v630 = (int)((unsigned)v505 + (unsigned)v629);
-        const bool v631 = v630 < v494;
-        if (v631) {
-          const int v632 = items[v629];
-          const int v633 = v632 & 4095;
-          const int v634 = fw_udiv(v632, 4096);
-          const int v635 = v499 + v634;
-          const int v636 = go_on[v635];
-          const int v637 = v636 + v629;
-          const int v638 = others[v633];
-          order[v637] = v638;
+      for (int k628 = 0; k628 < 7; ++k628) {
+        const int v629 = k628 * 512;
+        const int v630 = v629 + tid3;
+        const int v631 = (int)((unsigned)v506 + (unsigned)v630);
+        const bool v632 = v631 < v495;
+        if (v632) {
+          const int v633 = items[v630];
+          const int v634 = v633 & 4095;
+          const int v635 = fw_udiv(v633, 4096);
+          const int v636 = v500 + v635;
+          const int v637 = go_on[v636];
+          const int v638 = v637 + v630;
+          const int v639 = others[v634];
+          order[v638] = v639;
         }
       }
       __syncthreads();  // the items may be replaced
@@ -1258,6 +1263,7 @@ extern "C" __global__ void __launch_bounds__(128) scatter_add_4(
     int n38,
     int n39,
     int n40,
+    int n41,
     int* __restrict__ order,
     int* __restrict__ start,
     int* __restrict__ first,
@@ -1271,150 +1277,150 @@ extern "C" __global__ void __launch_bounds__(128) scatter_add_4(
   const int bid4 = blockIdx.x;
   const int tid4 = threadIdx.x;
   const unsigned n9_inverse = 0xffffffffu / (unsigned)n9;
-  const int v639 = bid4;
-  const int v640 = (int)((unsigned)bid4 - (unsigned)v639);
-  const int v641 = v639 * 128;
-  const int v642 = v641 + tid4;
-  const bool v643 = v642 < n30;
-  const long long v657 = (long long)n11;
-  if (v643) {
-    const int v644 = v642 * n31;
-    const int v645 = v644 + n32;
-    const int v646 = __ldg(start + n25);
-    const bool v647 = v645 < v646;
-    if (v647) {
-      const int v648 = __ldg(order + v645);
-      const int v649 = fw_udiv_by(v648, n9, n9_inverse);
-      const int v650 = v649 * n9;
-      const int v651 = v648 - v650;
-      const int v652 = v649 * n12;
-      const int v653 = v649 * n10;
-      const int v654 = v653 + v651;
-      const long long v655 = __ldg(in0 + v654);
-      const bool v656 = v655 < 0ll;
-      const long long v658 = v655 + v657;
-      const long long v659 = v656 ? v658 : v655;
-      const int v660 = (int)v659;
-      const int v661 = v652 + v660;
-      const int v662 = __ldg(start + v661);
-      const int v663 = v661 + 1;
-      const int v664 = __ldg(start + v663);
-      const int v665 = v642 * n31;
-      const int v666 = v665 - v662;
-      const int v667 = v666 > 0 ? v666 : 0;
-      const int v668 = v667 + n32;
-      const int v669 = fw_udiv(v668, n31);
-      const int v670 = v669 * n31;
-      const int v671 = v662 + v670;
-      const int v672 = v671 + n31;
-      const bool v673 = v672 <= v664;
-      if (v673) {
-        float acc674 = 0.0f;
-        const int v675 = v672 + (-1);
-        for (int k676 = v671; k676 < v672; k676 += 8) {
-          const int v677 = __ldg(order + k676);
-          const int v678 = fw_udiv_by(v677, n9, n9_inverse);
-          const int v679 = v678 * n9;
-          const int v680 = v677 - v679;
-          const int v681 = v678 * n33;
-          const int v682 = v681 + v680;
-          const float v683 = fw_bf16_f32(__ldg(in1 + v682));
-          const int v684 = k676 + 1;
-          const bool v685 = v684 < v672;
-          const int v686 = v684 < v675 ? v684 : v675;
-          const int v687 = __ldg(order + v686);
-          const int v688 = fw_udiv_by(v687, n9, n9_inverse);
-          const int v689 = v688 * n9;
-          const int v690 = v687 - v689;
-          const int v691 = v688 * n33;
-          const int v692 = v691 + v690;
-          const float v693 = fw_bf16_f32(__ldg(in1 + v692));
-          const int v694 = k676 + 2;
-          const bool v695 = v694 < v672;
-          const int v696 = v694 < v675 ? v694 : v675;
-          const int v697 = __ldg(order + v696);
-          const int v698 = fw_udiv_by(v697, n9, n9_inverse);
-          const int v699 = v698 * n9;
-          const int v700 = v697 - v699;
-          const int v701 = v698 * n33;
-          const int v702 = v701 + v700;
-          const float v703 = fw_bf16_f32(__ldg(in1 + v702));
-          const int v704 = k676 + 3;
-          const bool v705 = v704 < v672;
-          const int v706 = v704 < v675 ? v704 : v675;
-          const int v707 = __ldg(order + v706);
-          const int v708 = fw_udiv_by(v707, n9, n9_inverse);
-          const int v709 = v708 * n9;
-          const int v710 = v707 - v709;
-          const int v711 = v708 * n33;
-          const int v712 = v711 + v710;
-          const float v713 = fw_bf16_f32(__ldg(in1 + v712));
-          const int v714 = k676 + 4;
-          const bool v715 = v714 < v672;
-          const int v716 = v714 < v675 ? v714 : v675;
-          const int v717 = __ldg(order + v716);
-          const int v718 = fw_udiv_by(v717, n9, n9_inverse);
-          const int v719 = v718 * n9;
-          const int v720 = v717 - v719;
-          const int v721 = v718 * n33;
-          const int v722 = v721 + v720;
-          const float v723 = fw_bf16_f32(__ldg(in1 + v722));
-          const int v724 = k676 + 5;
-          const bool v725 = v724 < v672;
-          const int v726 = v724 < v675 ? v724 : v675;
-          const int v727 = __ldg(order + v726);
-          const int v728 = fw_udiv_by(v727, n9, n9_inverse);
-          const int v729 = v728 * n9;
-          const int v730 = v727 - v729;
-          const int v731 = v728 * n33;
-          const int v732 = v731 + v730;
-          const float v733 = fw_bf16_f32(__ldg(in1 + v732));
-          const int v734 = k676 + 6;
-          const bool v735 = v734 < v672;
-          const int v736 = v734 < v675 ? v734 : v675;
-          const int v737 = __ldg(order + v736);
-          const int v738 = fw_udiv_by(v737, n9, n9_inverse);
-          const int v739 = v738 * n9;
-          const int v740 = v737 - v739;
-          const int v741 = v738 * n33;
-          const int v742 = v741 + v740;
-          const float v743 = fw_bf16_f32(__ldg(in1 + v742));
-          const int v744 = k676 + 7;
-          const bool v745 = v744 < v672;
-          const int v746 = v744 < v675 ? v744 : v675;
-          const int v747 = __ldg(order + v746);
-          const int v748 = fw_udiv_by(v747, n9, n9_inverse);
-          const int v749 = v748 * n9;
-          const int v750 = v747 - v749;
-          const int v751 = v748 * n33;
-          const int v752 = v751 + v750;
-          const float v753 = fw_bf16_f32(__ldg(in1 + v752));
-          const float v754 = acc674 + v683;
-          acc674 = v754;
-          const float v755 = acc674 + v693;
-          const float v756 = v685 ? v755 : acc674;
-          acc674 = v756;
-          const float v757 = acc674 + v703;
-          const float v758 = v695 ? v757 : acc674;
-          acc674 = v758;
-          const float v759 = acc674 + v713;
-          const float v760 = v705 ? v759 : acc674;
-          acc674 = v760;
-          const float v761 = acc674 + v723;
-          const float v762 = v715 ? v761 : acc674;
-          acc674 = v762;
-          const float v763 = acc674 + v733;
-          const float v764 = v725 ? v763 : acc674;
-          acc674 = v764;
-          const float v765 = acc674 + v743;
-          const float v766 = v735 ? v765 : acc674;
-          acc674 = v766;
-          const float v767 = acc674 + v753;
-          const float v768 = v745 ? v767 : acc674;
-          acc674 = v768;
+  const int v640 = bid4;
+  const int v641 = (int)((unsigned)bid4 - (unsigned)v640);
+  const int v642 = v640 * 128;
+  const int v643 = v642 + tid4;
+  const bool v644 = v643 < n31;
+  const long long v658 = (long long)n11;
+  if (v644) {
+    const int v645 = v643 * n32;
+    const int v646 = v645 + n33;
+    const int v647 = __ldg(start + n26);
+    const bool v648 = v646 < v647;
+    if (v648) {
+      const int v649 = __ldg(order + v646);
+      const int v650 = fw_udiv_by(v649, n9, n9_inverse);
+      const int v651 = v650 * n9;
+      const int v652 = v649 - v651;
+      const int v653 = v650 * n12;
+      const int v654 = v650 * n10;
+      const int v655 = v654 + v652;
+      const long long v656 = __ldg(in0 + v655);
+      const bool v657 = v656 < 0ll;
+      const long long v659 = v656 + v658;
+      const long long v660 = v657 ? v659 : v656;
+      const int v661 = (int)v660;
+      const int v662 = v653 + v661;
+      const int v663 = __ldg(start + v662);
+      const int v664 = v662 + 1;
+      const int v665 = __ldg(start + v664);
+      const int v666 = v643 * n32;
+      const int v667 = v666 - v663;
+      const int v668 = v667 > 0 ? v667 : 0;
+      const int v669 = v668 + n33;
+      const int v670 = fw_udiv(v669, n32);
+      const int v671 = v670 * n32;
+      const int v672 = v663 + v671;
+      const int v673 = v672 + n32;
+      const bool v674 = v673 <= v665;
+      if (v674) {
+        float acc675 = 0.0f;
+        const int v676 = v673 + (-1);
+        for (int k677 = v672; k677 < v673; k677 += 8) {
+          const int v678 = __ldg(order + k677);
+          const int v679 = fw_udiv_by(v678, n9, n9_inverse);
+          const int v680 = v679 * n9;
+          const int v681 = v678 - v680;
+          const int v682 = v679 * n34;
+          const int v683 = v682 + v681;
+          const float v684 = fw_bf16_f32(__ldg(in1 + v683));
+          const int v685 = k677 + 1;
+          const bool v686 = v685 < v673;
+          const int v687 = v685 < v676 ? v685 : v676;
+          const int v688 = __ldg(order + v687);
+          const int v689 = fw_udiv_by(v688, n9, n9_inverse);
+          const int v690 = v689 * n9;
+          const int v691 = v688 - v690;
+          const int v692 = v689 * n34;
+          const int v693 = v692 + v691;
+          const float v694 = fw_bf16_f32(__ldg(in1 + v693));
+          const int v695 = k677 + 2;
+          const bool v696 = v695 < v673;
+          const int v697 = v695 < v676 ? v695 : v676;
+          const int v698 = __ldg(order + v697);
+          const int v699 = fw_udiv_by(v698, n9, n9_inverse);
+          const int v700 = v699 * n9;
+          const int v701 = v698 - v700;
+          const int v702 = v699 * n34;
+          const int v703 = v702 + v701;
+          const float v704 = fw_bf16_f32(__ldg(in1 + v703));
+          const int v705 = k677 + 3;
+          const bool v706 = v705 < v673;
+          const int v707 = v705 < v676 ? v705 : v676;
+          const int v708 = __ldg(order + v707);
+          const int v709 = fw_udiv_by(v708, n9, n9_inverse);
+          const int v710 = v709 * n9;
+          const int v711 = v708 - v710;
+          const int v712 = v709 * n34;
+          const int v713 = v712 + v711;
+          const float v714 = fw_bf16_f32(__ldg(in1 + v713));
+          const int v715 = k677 + 4;
+          const bool v716 = v715 < v673;
+          const int v717 = v715 < v676 ? v715 : v676;
+          const int v718 = __ldg(order + v717);
+          const int v719 = fw_udiv_by(v718, n9, n9_inverse);
+          const int v720 = v719 * n9;
+          const int v721 = v718 - v720;
+          const int v722 = v719 * n34;
+          const int v723 = v722 + v721;
+          const float v724 = fw_bf16_f32(__ldg(in1 + v723));
+          const int v725 = k677 + 5;
+          const bool v726 = v725 < v673;
+          const int v727 = v725 < v676 ? v725 : v676;
+          const int v728 = __ldg(order + v727);
+          const int v729 = fw_udiv_by(v728, n9, n9_inverse);
+          const int v730 = v729 * n9;
+          const int v731 = v728 - v730;
+          const int v732 = v729 * n34;
+          const int v733 = v732 + v731;
+          const float v734 = fw_bf16_f32(__ldg(in1 + v733));
+          const int v735 = k677 + 6;
+          const bool v736 = v735 < v673;
+          const int v737 = v735 < v676 ? v735 : v676;
+          const int v738 = __ldg(order + v737);
+          const int v739 = fw_udiv_by(v738, n9, n9_inverse);
+          const int v740 = v739 * n9;
+          const int v741 = v738 - v740;
+          const int v742 = v739 * n34;
+          const int v743 = v742 + v741;
+          const float v744 = fw_bf16_f32(__ldg(in1 + v743));
+          const int v745 = k677 + 7;
+          const bool v746 = v745 < v673;
+          const int v747 = v745 < v676 ? v745 : v676;
+          const int v748 = __ldg(order + v747);
+          const int v749 = fw_udiv_by(v748, n9, n9_inverse);
+          const int v750 = v749 * n9;
+          const int v751 = v748 - v750;
+          const int v752 = v749 * n34;
+          const int v753 = v752 + v751;
+          const float v754 = fw_bf16_f32(__ldg(in1 + v753));
+          const float v755 = acc675 + v684;
+          acc675 = v755;
+          const float v756 = acc675 + v694;
+          const float v757 = v686 ? v756 : acc675;
+          acc675 = v757;
+          const float v758 = acc675 + v704;
+          const float v759 = v696 ? v758 : acc675;
+          acc675 = v759;
+          const float v760 = acc675 + v714;
+          const float v761 = v706 ? v760 : acc675;
+          acc675 = v761;
+          const float v762 = acc675 + v724;
+          const float v763 = v716 ? v762 : acc675;
+          acc675 = v763;
+          const float v764 = acc675 + v734;
+          const float v765 = v726 ? v764 : acc675;
+          acc675 = v765;
+          const float v766 = acc675 + v744;
+          const float v767 = v736 ? v766 : acc675;
+          acc675 = v767;
+          const float v768 = acc675 + v754;
+          const float v769 = v746 ? v768 : acc675;
+          acc675 = v769;
         }
-        const float v769 = acc674;
-        pieces[v642] = v769;
+        const float v770 = acc675;
+        pieces[v643] = v770;
       }
     }
   }
@@ -1467,6 +1473,7 @@ extern "C" __global__ void __launch_bounds__(128) scatter_add_5(
     int n38,
     int n39,
     int n40,
+    int n41,
     int* __restrict__ order,
     int* __restrict__ start,
     int* __restrict__ first,
@@ -1479,110 +1486,110 @@ extern "C" __global__ void __launch_bounds__(128) scatter_add_5(
     float* __restrict__ pieces) {
   const int bid5 = blockIdx.x;
   const int tid5 = threadIdx.x;
-  const unsigned n31_inverse = 0xffffffffu / (unsigned)n31;
-  const int v770 = bid5;
-  const int v771 = (int)((unsigned)bid5 - (unsigned)v770);
-  const int v772 = v770 * 128;
-  const int v773 = v772 + tid5;
-  const bool v774 = v773 < n35;
-  const long long v790 = (long long)n11;
-  if (v774) {
-    const int v775 = v773 * n36;
-    const int v776 = v775 + n37;
-    const int v777 = v776 * n31;
-    const int v778 = v777 + n32;
-    const int v779 = __ldg(start + n25);
-    const bool v780 = v778 < v779;
-    if (v780) {
-      const int v781 = __ldg(order + v778);
-      const int v782 = fw_udiv(v781, n9);
-      const int v783 = v782 * n9;
-      const int v784 = v781 - v783;
-      const int v785 = v782 * n12;
-      const int v786 = v782 * n10;
-      const int v787 = v786 + v784;
-      const long long v788 = __ldg(in0 + v787);
-      const bool v789 = v788 < 0ll;
-      const long long v791 = v788 + v790;
-      const long long v792 = v789 ? v791 : v788;
-      const int v793 = (int)v792;
-      const int v794 = v785 + v793;
-      const int v795 = __ldg(start + v794);
-      const int v796 = v794 + 1;
-      const int v797 = __ldg(start + v796);
-      const int v798 = fw_udiv_by(v795, n31, n31_inverse);
-      const int v799 = v797 - v795;
-      const int v800 = fw_udiv_by(v799, n31, n31_inverse);
-      const int v801 = v798 + v800;
-      const int v802 = v773 * n36;
-      const int v803 = v802 - v798;
-      const int v804 = v803 > 0 ? v803 : 0;
-      const int v805 = v804 + n37;
-      const int v806 = fw_udiv(v805, n36);
-      const int v807 = v806 * n36;
-      const int v808 = v798 + v807;
-      const int v809 = v808 + n36;
-      const bool v810 = v809 <= v801;
-      if (v810) {
-        float acc811 = 0.0f;
-        const int v812 = v809 + (-1);
-        for (int k813 = v808; k813 < v809; k813 += 8) {
-          const float v814 = pieces[k813];
-          const int v815 = k813 + 1;
-          const bool v816 = v815 < v809;
-          const int v817 = v815 < v812 ? v815 : v812;
-          const float v818 = pieces[v817];
-          const int v819 = k813 + 2;
-          const bool v820 = v819 < v809;
-          const int v821 = v819 < v812 ? v819 : v812;
-          const float v822 = pieces[v821];
-          const int v823 = k813 + 3;
-          const bool v824 = v823 < v809;
-          const int v825 = v823 < v812 ? v823 : v812;
-          const float v826 = pieces[v825];
-          const int v827 = k813 + 4;
-          const bool v828 = v827 < v809;
-          const int v829 = v827 < v812 ? v827 : v812;
-          const float v830 = pieces[v829];
-          const int v831 = k813 + 5;
-          const bool v832 = v831 < v809;
-          const int v833 = v831 < v812 ? v831 : v812;
-          const float v834 = pieces[v833];
-          const int v835 = k813 + 6;
-          const bool v836 = v835 < v809;
-          const int v837 = v835 < v812 ? v835 : v812;
-          const float v838 = pieces[v837];
-          const int v839 = k813 + 7;
-          const bool v840 = v839 < v809;
-          const int v841 = v839 < v812 ? v839 : v812;
-          const float v842 = pieces[v841];
-          const float v843 = acc811 + v814;
-          acc811 = v843;
-          const float v844 = acc811 + v818;
-          const float v845 = v816 ? v844 : acc811;
-          acc811 = v845;
-          const float v846 = acc811 + v822;
-          const float v847 = v820 ? v846 : acc811;
-          acc811 = v847;
-          const float v848 = acc811 + v826;
-          const float v849 = v824 ? v848 : acc811;
-          acc811 = v849;
-          const float v850 = acc811 + v830;
-          const float v851 = v828 ? v850 : acc811;
-          acc811 = v851;
-          const float v852 = acc811 + v834;
-          const float v853 = v832 ? v852 : acc811;
-          acc811 = v853;
-          const float v854 = acc811 + v838;
-          const float v855 = v836 ? v854 : acc811;
-          acc811 = v855;
-          const float v856 = acc811 + v842;
-          const float v857 = v840 ? v856 : acc811;
-          acc811 = v857;
+  const unsigned n32_inverse = 0xffffffffu / (unsigned)n32;
+  const int v771 = bid5;
+  const int v772 = (int)((unsigned)bid5 - (unsigned)v771);
+  const int v773 = v771 * 128;
+  const int v774 = v773 + tid5;
+  const bool v775 = v774 < n36;
+  const long long v791 = (long long)n11;
+  if (v775) {
+    const int v776 = v774 * n37;
+    const int v777 = v776 + n38;
+    const int v778 = v777 * n32;
+    const int v779 = v778 + n33;
+    const int v780 = __ldg(start + n26);
+    const bool v781 = v779 < v780;
+    if (v781) {
+      const int v782 = __ldg(order + v779);
+      const int v783 = fw_udiv(v782, n9);
+      const int v784 = v783 * n9;
+      const int v785 = v782 - v784;
+      const int v786 = v783 * n12;
+      const int v787 = v783 * n10;
+      const int v788 = v787 + v785;
+      const long long v789 = __ldg(in0 + v788);
+      const bool v790 = v789 < 0ll;
+      const long long v792 = v789 + v791;
+      const long long v793 = v790 ? v792 : v789;
+      const int v794 = (int)v793;
+      const int v795 = v786 + v794;
+      const int v796 = __ldg(start + v795);
+      const int v797 = v795 + 1;
+      const int v798 = __ldg(start + v797);
+      const int v799 = fw_udiv_by(v796, n32, n32_inverse);
+      const int v800 = v798 - v796;
+      const int v801 = fw_udiv_by(v800, n32, n32_inverse);
+      const int v802 = v799 + v801;
+      const int v803 = v774 * n37;
+      const int v804 = v803 - v799;
+      const int v805 = v804 > 0 ? v804 : 0;
+      const int v806 = v805 + n38;
+      const int v807 = fw_udiv(v806, n37);
+      const int v808 = v807 * n37;
+      const int v809 = v799 + v808;
+      const int v810 = v809 + n37;
+      const bool v811 = v810 <= v802;
+      if (v811) {
+        float acc812 = 0.0f;
+        const int v813 = v810 + (-1);
+        for (int k814 = v809; k814 < v810; k814 += 8) {
+          const float v815 = pieces[k814];
+          const int v816 = k814 + 1;
+          const bool v817 = v816 < v810;
+          const int v818 = v816 < v813 ? v816 : v813;
+          const float v819 = pieces[v818];
+          const int v820 = k814 + 2;
+          const bool v821 = v820 < v810;
+          const int v822 = v820 < v813 ? v820 : v813;
+          const float v823 = pieces[v822];
+          const int v824 = k814 + 3;
+          const bool v825 = v824 < v810;
+          const int v826 = v824 < v813 ? v824 : v813;
+          const float v827 = pieces[v826];
+          const int v828 = k814 + 4;
+          const bool v829 = v828 < v810;
+          const int v830 = v828 < v813 ? v828 : v813;
+          const float v831 = pieces[v830];
+          const int v832 = k814 + 5;
+          const bool v833 = v832 < v810;
+          const int v834 = v832 < v813 ? v832 : v813;
+          const float v835 = pieces[v834];
+          const int v836 = k814 + 6;
+          const bool v837 = v836 < v810;
+          const int v838 = v836 < v813 ? v836 : v813;
+          const float v839 = pieces[v838];
+          const int v840 = k814 + 7;
+          const bool v841 = v840 < v810;
+          const int v842 = v840 < v813 ? v840 : v813;
+          const float v843 = pieces[v842];
+          const float v844 = acc812 + v815;
+          acc812 = v844;
+          const float v845 = acc812 + v819;
+          const float v846 = v817 ? v845 : acc812;
+          acc812 = v846;
+          const float v847 = acc812 + v823;
+          const float v848 = v821 ? v847 : acc812;
+          acc812 = v848;
+          const float v849 = acc812 + v827;
+          const float v850 = v825 ? v849 : acc812;
+          acc812 = v850;
+          const float v851 = acc812 + v831;
+          const float v852 = v829 ? v851 : acc812;
+          acc812 = v852;
+          const float v853 = acc812 + v835;
+          const float v854 = v833 ? v853 : acc812;
+          acc812 = v854;
+          const float v855 = acc812 + v839;
+          const float v856 = v837 ? v855 : acc812;
+          acc812 = v856;
+          const float v857 = acc812 + v843;
+          const float v858 = v841 ? v857 : acc812;
+          acc812 = v858;
         }
-        const int v858 = v773 + n38;
-        const float v859 = acc811;
-        pieces[v858] = v859;
+        const int v859 = v774 + n39;
+        const float v860 = acc812;
+        pieces[v859] = v860;
       }
     }
   }
@@ -1635,6 +1642,7 @@ extern "C" __global__ void __launch_bounds__(128) scatter_add_6(
     int n38,
     int n39,
     int n40,
+    int n41,
     int* __restrict__ order,
     int* __restrict__ start,
     int* __restrict__ first,
@@ -1648,217 +1656,217 @@ extern "C" __global__ void __launch_bounds__(128) scatter_add_6(
   const int bid6 = blockIdx.x;
   const int tid6 = threadIdx.x;
   const unsigned n9_inverse = 0xffffffffu / (unsigned)n9;
-  const unsigned n31_inverse = 0xffffffffu / (unsigned)n31;
-  const unsigned n36_inverse = 0xffffffffu / (unsigned)n36;
-  const int v860 = bid6;
-  const int v861 = (int)((unsigned)bid6 - (unsigned)v860);
-  const int v862 = v860 * 128;
-  const int v863 = v862 + tid6;
-  const bool v864 = v863 < n40;
-  const int v865 = n40 + (-1);
-  const int v866 = v863 < v865 ? v863 : v865;
-  const int v867 = __ldg(start + v866);
-  const int v868 = v866 + 1;
-  const int v869 = __ldg(start + v868);
-  const float v870 = fw_bf16_f32(__ldg(in2 + v866));
-  float acc871 = v870;
-  const int v872 = fw_udiv_by(v867, n31, n31_inverse);
-  const int v873 = v869 - v867;
-  const int v874 = fw_udiv_by(v873, n31, n31_inverse);
-  const int v875 = v872 + v874;
-  const int v876 = fw_udiv_by(v872, n36, n36_inverse);
-  const int v877 = v875 - v872;
-  const int v878 = fw_udiv_by(v877, n36, n36_inverse);
-  const int v879 = v876 + n38;
-  const int v880 = v878 * n37;
-  const int v881 = v872 + v880;
-  const int v882 = v874 - v880;
-  const int v883 = v882 + (-1);
-  for (int k884 = 0; k884 < v882; k884 += 8) {
-    const bool v885 = k884 < v878;
-    const int v886 = v885 ? v879 : v881;
-    const int v887 = k884 + v886;
-    const float v888 = __ldg(pieces + v887);
-    const int v889 = k884 + 1;
-    const bool v890 = v889 < v882;
-    const int v891 = v889 < v883 ? v889 : v883;
-    const bool v892 = v891 < v878;
-    const int v893 = v892 ? v879 : v881;
-    const int v894 = v891 + v893;
-    const float v895 = __ldg(pieces + v894);
-    const int v896 = k884 + 2;
-    const bool v897 = v896 < v882;
-    const int v898 = v896 < v883 ? v896 : v883;
-    const bool v899 = v898 < v878;
-    const int v900 = v899 ? v879 : v881;
-    const int v901 = v898 + v900;
-    const float v902 = __ldg(pieces + v901);
-    const int v903 = k884 + 3;
-    const bool v904 = v903 < v882;
-    const int v905 = v903 < v883 ? v903 : v883;
-    const bool v906 = v905 < v878;
-    const int v907 = v906 ? v879 : v881;
-    const int v908 = v905 + v907;
-    const float v909 = __ldg(pieces + v908);
-    const int v910 = k884 + 4;
-    const bool v911 = v910 < v882;
-    const int v912 = v910 < v883 ? v910 : v883;
-    const bool v913 = v912 < v878;
-    const int v914 = v913 ? v879 : v881;
-    const int v915 = v912 + v914;
-    const float v916 = __ldg(pieces + v915);
-    const int v917 = k884 + 5;
-    const bool v918 = v917 < v882;
-    const int v919 = v917 < v883 ? v917 : v883;
-    const bool v920 = v919 < v878;
-    const int v921 = v920 ? v879 : v881;
-    const int v922 = v919 + v921;
-    const float v923 = __ldg(pieces + v922);
-    const int v924 = k884 + 6;
-    const bool v925 = v924 < v882;
-    const int v926 = v924 < v883 ? v924 : v883;
-    const bool v927 = v926 < v878;
-    const int v928 = v927 ? v879 : v881;
-    const int v929 = v926 + v928;
-    const float v930 = __ldg(pieces + v929);
-    const int v931 = k884 + 7;
-    const bool v932 = v931 < v882;
-    const int v933 = v931 < v883 ? v931 : v883;
-    const bool v934 = v933 < v878;
-    const int v935 = v934 ? v879 : v881;
-    const int v936 = v933 + v935;
-    const float v937 = __ldg(pieces + v936);
-    const float v938 = acc871 + v888;
-    acc871 = v938;
-    const float v939 = acc871 + v895;
-    const float v940 = v890 ? v939 : acc871;
-    acc871 = v940;
-    const float v941 = acc871 + v902;
-    const float v942 = v897 ? v941 : acc871;
-    acc871 = v942;
-    const float v943 = acc871 + v909;
-    const float v944 = v904 ? v943 : acc871;
-    acc871 = v944;
-    const float v945 = acc871 + v916;
-    const float v946 = v911 ? v945 : acc871;
-    acc871 = v946;
-    const float v947 = acc871 + v923;
-    const float v948 = v918 ? v947 : acc871;
-    acc871 = v948;
-    const float v949 = acc871 + v930;
-    const float v950 = v925 ? v949 : acc871;
-    acc871 = v950;
-    const float v951 = acc871 + v937;
-    const float v952 = v932 ? v951 : acc871;
-    acc871 = v952;
+  const unsigned n32_inverse = 0xffffffffu / (unsigned)n32;
+  const unsigned n37_inverse = 0xffffffffu / (unsigned)n37;
+  const int v861 = bid6;
+  const int v862 = (int)((unsigned)bid6 - (unsigned)v861);
+  const int v863 = v861 * 128;
+  const int v864 = v863 + tid6;
+  const bool v865 = v864 < n41;
+  const int v866 = n41 + (-1);
+  const int v867 = v864 < v866 ? v864 : v866;
+  const int v868 = __ldg(start + v867);
+  const int v869 = v867 + 1;
+  const int v870 = __ldg(start + v869);
+  const float v871 = fw_bf16_f32(__ldg(in2 + v867));
+  float acc872 = v871;
+  const int v873 = fw_udiv_by(v868, n32, n32_inverse);
+  const int v874 = v870 - v868;
+  const int v875 = fw_udiv_by(v874, n32, n32_inverse);
+  const int v876 = v873 + v875;
+  const int v877 = fw_udiv_by(v873, n37, n37_inverse);
+  const int v878 = v876 - v873;
+  const int v879 = fw_udiv_by(v878, n37, n37_inverse);
+  const int v880 = v877 + n39;
+  const int v881 = v879 * n38;
+  const int v882 = v873 + v881;
+  const int v883 = v875 - v881;
+  const int v884 = v883 + (-1);
+  for (int k885 = 0; k885 < v883; k885 += 8) {
+    const bool v886 = k885 < v879;
+    const int v887 = v886 ? v880 : v882;
+    const int v888 = k885 + v887;
+    const float v889 = __ldg(pieces + v888);
+    const int v890 = k885 + 1;
+    const bool v891 = v890 < v883;
+    const int v892 = v890 < v884 ? v890 : v884;
+    const bool v893 = v892 < v879;
+    const int v894 = v893 ? v880 : v882;
+    const int v895 = v892 + v894;
+    const float v896 = __ldg(pieces + v895);
+    const int v897 = k885 + 2;
+    const bool v898 = v897 < v883;
+    const int v899 = v897 < v884 ? v897 : v884;
+    const bool v900 = v899 < v879;
+    const int v901 = v900 ? v880 : v882;
+    const int v902 = v899 + v901;
+    const float v903 = __ldg(pieces + v902);
+    const int v904 = k885 + 3;
+    const bool v905 = v904 < v883;
+    const int v906 = v904 < v884 ? v904 : v884;
+    const bool v907 = v906 < v879;
+    const int v908 = v907 ? v880 : v882;
+    const int v909 = v906 + v908;
+    const float v910 = __ldg(pieces + v909);
+    const int v911 = k885 + 4;
+    const bool v912 = v911 < v883;
+    const int v913 = v911 < v884 ? v911 : v884;
+    const bool v914 = v913 < v879;
+    const int v915 = v914 ? v880 : v882;
+    const int v916 = v913 + v915;
+    const float v917 = __ldg(pieces + v916);
+    const int v918 = k885 + 5;
+    const bool v919 = v918 < v883;
+    const int v920 = v918 < v884 ? v918 : v884;
+    const bool v921 = v920 < v879;
+    const int v922 = v921 ? v880 : v882;
+    const int v923 = v920 + v922;
+    const float v924 = __ldg(pieces + v923);
+    const int v925 = k885 + 6;
+    const bool v926 = v925 < v883;
+    const int v927 = v925 < v884 ? v925 : v884;
+    const bool v928 = v927 < v879;
+    const int v929 = v928 ? v880 : v882;
+    const int v930 = v927 + v929;
+    const float v931 = __ldg(pieces + v930);
+    const int v932 = k885 + 7;
+    const bool v933 = v932 < v883;
+    const int v934 = v932 < v884 ? v932 : v884;
+    const bool v935 = v934 < v879;
+    const int v936 = v935 ? v880 : v882;
+    const int v937 = v934 + v936;
+    const float v938 = __ldg(pieces + v937);
+    const float v939 = acc872 + v889;
+    acc872 = v939;
+    const float v940 = acc872 + v896;
+    const float v941 = v891 ? v940 : acc872;
+    acc872 = v941;
+    const float v942 = acc872 + v903;
+    const float v943 = v898 ? v942 : acc872;
+    acc872 = v943;
+    const float v944 = acc872 + v910;
+    const float v945 = v905 ? v944 : acc872;
+    acc872 = v945;
+    const float v946 = acc872 + v917;
+    const float v947 = v912 ? v946 : acc872;
+    acc872 = v947;
+    const float v948 = acc872 + v924;
+    const float v949 = v919 ? v948 : acc872;
+    acc872 = v949;
+    const float v950 = acc872 + v931;
+    const float v951 = v926 ? v950 : acc872;
+    acc872 = v951;
+    const float v952 = acc872 + v938;
+    const float v953 = v933 ? v952 : acc872;
+    acc872 = v953;
   }
-  const int v953 = v874 * n31;
-  const int v954 = v867 + v953;
-  const int v955 = v869 + (-1);
-  for (int k956 = v954; k956 < v869; k956 += 8) {
-    const int v957 = __ldg(order + k956);
-    const int v958 = fw_udiv_by(v957, n9, n9_inverse);
-    const int v959 = v958 * n9;
-    const int v960 = v957 - v959;
-    const int v961 = v958 * n33;
-    const int v962 = v961 + v960;
-    const float v963 = fw_bf16_f32(__ldg(in1 + v962));
-    const int v964 = k956 + 1;
-    const bool v965 = v964 < v869;
-    const int v966 = v964 < v955 ? v964 : v955;
-    const int v967 = __ldg(order + v966);
-    const int v968 = fw_udiv_by(v967, n9, n9_inverse);
-    const int v969 = v968 * n9;
-    const int v970 = v967 - v969;
-    const int v971 = v968 * n33;
-    const int v972 = v971 + v970;
-    const float v973 = fw_bf16_f32(__ldg(in1 + v972));
-    const int v974 = k956 + 2;
-    const bool v975 = v974 < v869;
-    const int v976 = v974 < v955 ? v974 : v955;
-    const int v977 = __ldg(order + v976);
-    const int v978 = fw_udiv_by(v977, n9, n9_inverse);
-    const int v979 = v978 * n9;
-    const int v980 = v977 - v979;
-    const int v981 = v978 * n33;
-    const int v982 = v981 + v980;
-    const float v983 = fw_bf16_f32(__ldg(in1 + v982));
-    const int v984 = k956 + 3;
-    const bool v985 = v984 < v869;
-    const int v986 = v984 < v955 ? v984 : v955;
-    const int v987 = __ldg(order + v986);
-    const int v988 = fw_udiv_by(v987, n9, n9_inverse);
-    const int v989 = v988 * n9;
-    const int v990 = v987 - v989;
-    const int v991 = v988 * n33;
-    const int v992 = v991 + v990;
-    const float v993 = fw_bf16_f32(__ldg(in1 + v992));
-    const int v994 = k956 + 4;
-    const bool v995 = v994 < v869;
-    const int v996 = v994 < v955 ? v994 : v955;
-    const int v997 = __ldg(order + v996);
-    const int v998 = fw_udiv_by(v997, n9, n9_inverse);
-    const int v999 = v998 * n9;
-    const int v1000 = v997 - v999;
-    const int v1001 = v998 * n33;
-    const int v1002 = v1001 + v1000;
-    const float v1003 = fw_bf16_f32(__ldg(in1 + v1002));
-    const int v1004 = k956 + 5;
-    const bool v1005 = v1004 < v869;
-    const int v1006 = v1004 < v955 ? v1004 : v955;
-    const int v1007 = __ldg(order + v1006);
-    const int v1008 = fw_udiv_by(v1007, n9, n9_inverse);
-    const int v1009 = v1008 * n9;
-    const int v1010 = v1007 - v1009;
-    const int v1011 = v1008 * n33;
-    const int v1012 = v1011 + v1010;
-    const float v1013 = fw_bf16_f32(__ldg(in1 + v1012));
-    const int v1014 = k956 + 6;
-    const bool v1015 = v1014 < v869;
-    const int v1016 = v1014 < v955 ? v1014 : v955;
-    const int v1017 = __ldg(order + v1016);
-    const int v1018 = fw_udiv_by(v1017, n9, n9_inverse);
-    const int v1019 = v1018 * n9;
-    const int v1020 = v1017 - v1019;
-    const int v1021 = v1018 * n33;
-    const int v1022 = v1021 + v1020;
-    const float v1023 = fw_bf16_f32(__ldg(in1 + v1022));
-    const int v1024 = k956 + 7;
-    const bool v1025 = v1024 < v869;
-    const int v1026 = v1024 < v955 ? v1024 : v955;
-    const int v1027 = __ldg(order + v1026);
-    const int v1028 = fw_udiv_by(v1027, n9, n9_inverse);
-    const int v1029 = v1028 * n9;
-    const int v1030 = v1027 - v1029;
-    const int v1031 = v1028 * n33;
-    const int v1032 = v1031 + v1030;
-    const float v1033 = fw_bf16_f32(__ldg(in1 + v1032));
-    const float v1034 = acc871 + v963;
-    acc871 = v1034;
-    const float v1035 = acc871 + v973;
-    const float v1036 = v965 ? v1035 : acc871;
-    acc871 = v1036;
-    const float v1037 = acc871 + v983;
-    const float v1038 = v975 ? v1037 : acc871;
-    acc871 = v1038;
-    const float v1039 = acc871 + v993;
-    const float v1040 = v985 ? v1039 : acc871;
-    acc871 = v1040;
-    const float v1041 = acc871 + v1003;
-    const float v1042 = v995 ? v1041 : acc871;
-    acc871 = v1042;
-    const float v1043 = acc871 + v1013;
-    const float v1044 = v1005 ? v1043 : acc871;
-    acc871 = v1044;
-    const float v1045 = acc871 + v1023;
-    const float v1046 = v1015 ? v1045 : acc871;
-    acc871 = v1046;
-    const float v1047 = acc871 + v1033;
-    const float v1048 = v1025 ? v1047 : acc871;
-    acc871 = v1048;
+  const int v954 = v875 * n32;
+  const int v955 = v868 + v954;
+  const int v956 = v870 + (-1);
+  for (int k957 = v955; k957 < v870; k957 += 8) {
+    const int v958 = __ldg(order + k957);
+    const int v959 = fw_udiv_by(v958, n9, n9_inverse);
+    const int v960 = v959 * n9;
+    const int v961 = v958 - v960;
+    const int v962 = v959 * n34;
+    const int v963 = v962 + v961;
+    const float v964 = fw_bf16_f32(__ldg(in1 + v963));
+    const int v965 = k957 + 1;
+    const bool v966 = v965 < v870;
+    const int v967 = v965 < v956 ? v965 : v956;
+    const int v968 = __ldg(order + v967);
+    const int v969 = fw_udiv_by(v968, n9, n9_inverse);
+    const int v970 = v969 * n9;
+    const int v971 = v968 - v970;
+    const int v972 = v969 * n34;
+    const int v973 = v972 + v971;
+    const float v974 = fw_bf16_f32(__ldg(in1 + v973));
+    const int v975 = k957 + 2;
+    const bool v976 = v975 < v870;
+    const int v977 = v975 < v956 ? v975 : v956;
+    const int v978 = __ldg(order + v977);
+    const int v979 = fw_udiv_by(v978, n9, n9_inverse);
+    const int v980 = v979 * n9;
+    const int v981 = v978 - v980;
+    const int v982 = v979 * n34;
+    const int v983 = v982 + v981;
+    const float v984 = fw_bf16_f32(__ldg(in1 + v983));
+    const int v985 = k957 + 3;
+    const bool v986 = v985 < v870;
+    const int v987 = v985 < v956 ? v985 : v956;
+    const int v988 = __ldg(order + v987);
+    const int v989 = fw_udiv_by(v988, n9, n9_inverse);
+    const int v990 = v989 * n9;
+    const int v991 = v988 - v990;
+    const int v992 = v989 * n34;
+    const int v993 = v992 + v991;
+    const float v994 = fw_bf16_f32(__ldg(in1 + v993));
+    const int v995 = k957 + 4;
+    const bool v996 = v995 < v870;
+    const int v997 = v995 < v956 ? v995 : v956;
+    const int v998 = __ldg(order + v997);
+    const int v999 = fw_udiv_by(v998, n9, n9_inverse);
+    const int v1000 = v999 * n9;
+    const int v1001 = v998 - v1000;
+    const int v1002 = v999 * n34;
+    const int v1003 = v1002 + v1001;
+    const float v1004 = fw_bf16_f32(__ldg(in1 + v1003));
+    const int v1005 = k957 + 5;
+    const bool v1006 = v1005 < v870;
+    const int v1007 = v1005 < v956 ? v1005 : v956;
+    const int v1008 = __ldg(order + v1007);
+    const int v1009 = fw_udiv_by(v1008, n9, n9_inverse);
+    const int v1010 = v1009 * n9;
+    const int v1011 = v1008 - v1010;
+    const int v1012 = v1009 * n34;
+    const int v1013 = v1012 + v1011;
+    const float v1014 = fw_bf16_f32(__ldg(in1 + v1013));
+    const int v1015 = k957 + 6;
+    const bool v1016 = v1015 < v870;
+    const int v1017 = v1015 < v956 ? v1015 : v956;
+    const int v1018 = __ldg(order + v1017);
+    const int v1019 = fw_udiv_by(v1018, n9, n9_inverse);
+    const int v1020 = v1019 * n9;
+    const int v1021 = v1018 - v1020;
+    const int v1022 = v1019 * n34;
+    const int v1023 = v1022 + v1021;
+    const float v1024 = fw_bf16_f32(__ldg(in1 + v1023));
+    const int v1025 = k957 + 7;
+    const bool v1026 = v1025 < v870;
+    const int v1027 = v1025 < v956 ? v1025 : v956;
+    const int v1028 = __ldg(order + v1027);
+    const int v1029 = fw_udiv_by(v1028, n9, n9_inverse);
+    const int v1030 = v1029 * n9;
+    const int v1031 = v1028 - v1030;
+    const int v1032 = v1029 * n34;
+    const int v1033 = v1032 + v1031;
+    const float v1034 = fw_bf16_f32(__ldg(in1 + v1033));
+    const float v1035 = acc872 + v964;
+    acc872 = v1035;
+    const float v1036 = acc872 + v974;
+    const float v1037 = v966 ? v1036 : acc872;
+    acc872 = v1037;
+    const float v1038 = acc872 + v984;
+    const float v1039 = v976 ? v1038 : acc872;
+    acc872 = v1039;
+    const float v1040 = acc872 + v994;
+    const float v1041 = v986 ? v1040 : acc872;
+    acc872 = v1041;
+    const float v1042 = acc872 + v1004;
+    const float v1043 = v996 ? v1042 : acc872;
+    acc872 = v1043;
+    const float v1044 = acc872 + v1014;
+    const float v1045 = v1006 ? v1044 : acc872;
+    acc872 = v1045;
+    const float v1046 = acc872 + v1024;
+    const float v1047 = v1016 ? v1046 : acc872;
+    acc872 = v1047;
+    const float v1048 = acc872 + v1034;
+    const float v1049 = v1026 ? v1048 : acc872;
+    acc872 = v1049;
   }
-  const float v1049 = acc871;
-  if (v864) {
-    out3[v866] = fw_f32_bf16(v1049);
+  const float v1050 = acc872;
+  if (v865) {
+    out3[v867] = fw_f32_bf16(v1050);
   }
 }
