@@ -6,11 +6,13 @@ compute-sanitizer --tool racecheck python -m tests.gpu.sanitized     # test_sani
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from unittest import mock
 
 import torch
 import torch.nn.functional as F
 
 import fusewright
+from fusewright.schedule import gpu_scatter
 from tests.gpu.test_programs import PROGRAMS, tensors
 
 Tensors = Sequence[torch.Tensor]
@@ -90,6 +92,9 @@ def main() -> None:
         compare("embedding", lambda w, i: F.embedding(i, w) * 2, [table, words], grad=True)
         compare("index_add", lambda x, i: torch.zeros(50, 96, device=x.device, dtype=x.dtype).index_add(0, i, x * 2),
                 [torch.randn(700, 96), words])  # fmt: skip
+        crowded = torch.where(torch.rand(9000) < 0.5, 7, torch.randint(0, 900, (9000,)))
+        with mock.patch.object(gpu_scatter, "CROWDED", gpu_scatter.TILE):  # of fewer points than else
+            compare("crowded rows", lambda x, i: x[:900].index_add(0, i, x * 2), [torch.randn(9000, 16), crowded])
         compare("sums in any order", lambda x, i: (x[:50] * 0).index_add(0, i, x * 2), [torch.randn(700, 3), words])
         compare("rows set", lambda x, i: (x - 1).index_copy(0, i, x * 2), [torch.randn(700, 96), torch.randperm(700)])
         target = torch.randint(0, 5003, (65,))
