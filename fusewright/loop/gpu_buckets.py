@@ -1,9 +1,8 @@
 """The launches of a scatter on a GPU that sort the points of each bucket, from all tiles, by row.
 
 See `schedule/gpu_scatter.py`. A block has a bucket. If its points are more than a block can sort at once, it walks over
-them twice, a chunk at a time: first it counts how many each row has, then it knows where each row begins. Where there
-are enough points for a bucket of many such chunks, two more launches do the two walks of crowded buckets, with a block
-for each chunk.
+them twice, a chunk at a time: first it counts how many each row has, then it knows where each row begins. Of many
+points two more launches do the two walks of crowded buckets, whose chunks blocks share.
 """
 
 from __future__ import annotations
@@ -161,7 +160,6 @@ class Buckets(Sort):
 
         self.each_row(c, begin)
         c.body.append(Barrier("where each row goes on is known"))
-
         self.write_items(c, start)
 
         def advance(x: Scope) -> None:

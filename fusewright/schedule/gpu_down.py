@@ -250,9 +250,7 @@ class Down(Runs):
         n, threads, nc = WARP, 512 // WARP, self.size(cols)
         much = self._dear(f) or len(f.reductions()) > 1 or pairs.lanes * _point(f, set(cols)) > ACCESS
         tiles = self.size(rows) // (pairs.lanes * n)
-        turns = (
-            TURNS if tiles <= 4 * self.gpu.sms else TURNS // 2
-        )  # where not all blocks run at once, a last one is short
+        turns = TURNS if tiles <= 4 * self.gpu.sms else TURNS // 2  # blocks that begin late are to be short
         if much or nc > turns * threads or 3 * tiles < 4 * self.gpu.sms:
             return None
         s = replace(pairs, row_threads=n, col_threads=threads)
@@ -358,12 +356,8 @@ class Down(Runs):
     def _broad(self, most: int, lanes: int, size: int, vectors: int) -> int:
         """Vectors (of so many bytes) of rows in a block, at most so many, where a warp's are few bytes: so many that
         most lines that a block reads and writes are all its own, wherever they begin, and there are blocks for all."""
-        n = WARP
-        while (
-            n * size < (4 if size == 4 and lanes == 1 else 2) * LINE
-            and n < BROAD
-            and vectors >= 2 * n * self.gpu.sms * PIECES
-        ):
+        n, most_bytes = WARP, (4 if size == 4 and lanes == 1 else 2) * LINE
+        while n * size < most_bytes and n < BROAD and vectors >= 2 * n * self.gpu.sms * PIECES:
             n *= 2
         return self._side_by_side(power_up(most, n), size, vectors)
 
