@@ -47,6 +47,11 @@ class Buckets(Sort):
     crowd_blocks: Ix  # that share the chunks of crowded buckets, at most
 
     def sort_buckets(self) -> None:
+        """Values that are set seldom crowd: two launches less to compile."""
+        if self.stage.monoid == "set":
+            self.go_on = self.memory("go_on", self.bucket_count * BUCKET)
+            self.whole_buckets()
+            return
         self.crowd_blocks = self.tile_count * CROWDS
         self.go_on = self.memory("go_on", (self.bucket_count + 2 * self.crowd_blocks) * BUCKET)
         self.bases = self.memory("bases", self.bucket_count)
@@ -61,20 +66,26 @@ class Buckets(Sort):
         tiles, rows = self.params.get(self.tile_count, "tile count"), self.params.get(BUCKET, "bucket")
         shares = self.mul(s, bid, tiles)
         count, base = self.add_shares(s, tid, tiles, shares)
-
-        def note(c: Scope) -> None:
-            self.put(c, self.bases, bid, base)
-            self.put(c, self.counts, bid, count)
-
-        self.when(s, self.prim(s, "eq", tid, self.imm(0)), note)
         many = self.prim(s, "gt", count, self.imm(TILE))
         counted = self.prim(s, "and", many, self.prim(s, "gt", rows, self.imm(1)))
         row = self.mul(s, bid, rows)
         self.b = _Bucket(tid, shares, row, count, base, many, counted, rows, row)
-        shared = self.prim(s, "gt", self.params.get(CROWDS, "crowds"), self.imm(0))
-        shared = self.prim(s, "and", shared, self.prim(s, "gt", count, self.params.get(CROWD, "crowd")))
         begin = self.prim(s, "where", counted, self.imm(0), self.imm(1))
-        self.each(s, self.prim(s, "where", shared, self.imm(2), begin), self.imm(2), 1, self.walk)
+        if self.stage.monoid != "set":
+            begin = self.prim(s, "where", self.left_to_others(s, bid), self.imm(2), begin)
+        self.each(s, begin, self.imm(2), 1, self.walk)
+
+    def left_to_others(self, s: Scope, bid: Arg) -> Arg:
+        """Whether the bucket is crowded; for the launches that are for such, what is known of it is noted."""
+        b = self.b
+
+        def note(c: Scope) -> None:
+            self.put(c, self.bases, bid, b.base)
+            self.put(c, self.counts, bid, b.count)
+
+        self.when(s, self.prim(s, "eq", b.tid, self.imm(0)), note)
+        shared = self.prim(s, "gt", self.params.get(CROWDS, "crowds"), self.imm(0))
+        return self.prim(s, "and", shared, self.prim(s, "gt", b.count, self.params.get(CROWD, "crowd")))
 
     def add_shares(self, s: Scope, tid: Arg, tiles: Arg, shares: Arg) -> tuple[Arg, Arg]:
         """(how many points the bucket has, how many the buckets before have); `before`: in the tiles before each."""

@@ -5,8 +5,8 @@ are coordinates of the target and nothing else (the columns). The launches:
 
 1. A block sorts a tile of TILE points by *bucket*, which is `bucket` consecutive rows, and notes where each begins.
 2. A block gathers a bucket's points from all tiles and sorts them by row: then the points of a row lie side by side,
-   in their order. Of many points (`crowds`) two launches more do that for crowded buckets, of more than `crowd`
-   points: blocks share a bucket, one launch counts, one sorts.
+   in their order. Of many points (`crowds`) that are not only set two launches more do that for crowded buckets, of
+   more than `crowd` points: blocks share a bucket, one launch counts, one sorts.
 3. Rows with many points are cut into pieces of `piece` of them, each combined by itself.
 4. So are, of many points, rows with many pieces, into runs of `run` of those.
 5. A group of threads takes a row (or a part of its columns): it starts from what is there before, combines the

@@ -208,7 +208,7 @@ CROWDS = [  # blocks share crowded buckets:
     ("rows sum", 4 * TILE + 100, 2, 900, 0.9),  # of several rows,
     ("rows sum", 4 * TILE - 100, 2, 3, 0.0),  # of a single row, all of them,
     ("masked", 5 * TILE, 2, 700, 0.8),
-    ("rows set", 5 * TILE, 1, 3000, 0.5),  # and among others that are not crowded
+    ("rows max", 5 * TILE, 1, 3000, 0.5),  # and among others that are not crowded
 ]
 
 

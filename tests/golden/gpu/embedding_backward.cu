@@ -492,26 +492,26 @@ extern "C" __global__ void __launch_bounds__(512) embedding_backward_1(
   const int total111 = fw_sum_i32_512x1(v112, fw_scratch2 + fw_half2);
   const int v114 = var94;
   const int total113 = fw_sum_i32_512x1(v114, fw_scratch1);
-  const bool v115 = tid1 == 0;
-  if (v115) {
+  const bool v115 = total111 > 3584;
+  const bool v116 = n18 > 1;
+  const bool v117 = v115 && v116;
+  const int v118 = bid1 * n18;
+  const int v119 = v117 ? 0 : 1;
+  const bool v120 = tid1 == 0;
+  if (v120) {
     bases[bid1] = total113;
     counts[bid1] = total111;
   }
-  const bool v116 = total111 > 3584;
-  const bool v117 = n18 > 1;
-  const bool v118 = v116 && v117;
-  const int v119 = bid1 * n18;
-  const bool v120 = n19 > 0;
-  const bool v121 = total111 > n20;
-  const bool v122 = v120 && v121;
-  const int v123 = v118 ? 0 : 1;
-  const int v124 = v122 ? 2 : v123;
+  const bool v121 = n19 > 0;
+  const bool v122 = total111 > n20;
+  const bool v123 = v121 && v122;
+  const int v124 = v123 ? 2 : v119;
   for (int k125 = v124; k125 < 2; ++k125) {
     const bool v126 = k125 == 0;
     const bool v127 = !v126;
     if (v126) {
       for (int k128 = tid1; k128 < n18; k128 += 512) {
-        const int v129 = v119 + k128;
+        const int v129 = v118 + k128;
         go_on[v129] = 0;
       }
     }
@@ -614,7 +614,7 @@ extern "C" __global__ void __launch_bounds__(512) embedding_backward_1(
       }
       if (v126) {
         for (int k204 = tid1; k204 < n18; k204 += 512) {
-          const int v205 = v119 + k204;
+          const int v205 = v118 + k204;
           const int v206 = go_on[v205];
           const int v207 = (int)((unsigned)k204 * (unsigned)4096);
           int var208 = 0;
@@ -655,9 +655,9 @@ extern "C" __global__ void __launch_bounds__(512) embedding_backward_1(
       }
       if (v127) {
         const bool v235 = k131 > 0;
-        const bool v236 = v118 || v235;
+        const bool v236 = v117 || v235;
         for (int k237 = tid1; k237 < n18; k237 += 512) {
-          const int v238 = v119 + k237;
+          const int v238 = v118 + k237;
           const int v239 = (int)((unsigned)k237 * (unsigned)4096);
           int var240 = 0;
           for (int k241 = 0; k241 < 12; ++k241) {
@@ -711,17 +711,17 @@ extern "C" __global__ void __launch_bounds__(512) embedding_backward_1(
             const int v274 = items[v271];
             const int v275 = v274 & 4095;
             const int v276 = fw_udiv(v274, 4096);
-            const int v277 = v119 + v276;
+            const int v277 = v118 + v276;
             const int v278 = go_on[v277];
             const int v279 = v278 + v271;
             const int v280 = others[v275];
             order[v279] = v280;
           }
         }
-        if (v116) {
+        if (v115) {
           __syncthreads();  // the chunk is written
           for (int k281 = tid1; k281 < n18; k281 += 512) {
-            const int v282 = v119 + k281;
+            const int v282 = v118 + k281;
             const int v283 = (int)((unsigned)k281 + (unsigned)1);
             const int v284 = (int)((unsigned)v283 * (unsigned)4096);
             int var285 = 0;
@@ -750,7 +750,7 @@ extern "C" __global__ void __launch_bounds__(512) embedding_backward_1(
       for (int k299 = 0; k299 < n18; k299 += 512) {
         const int v300 = k299 + tid1;
         const bool v301 = v300 < n18;
-        const int v302 = v119 + v300;
+        const int v302 = v118 + v300;
         const int v303 = v301 ? go_on[v302] : 0;
         __syncthreads();  // all have read the results of the collective before
         int scan304[2];

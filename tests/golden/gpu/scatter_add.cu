@@ -389,26 +389,26 @@ extern "C" __global__ void __launch_bounds__(512) scatter_add_1(
   const int total114 = fw_sum_i32_512x1(v115, fw_scratch2 + fw_half2);
   const int v117 = var97;
   const int total116 = fw_sum_i32_512x1(v117, fw_scratch1);
-  const bool v118 = tid1 == 0;
-  if (v118) {
+  const bool v118 = total114 > 3584;
+  const bool v119 = n21 > 1;
+  const bool v120 = v118 && v119;
+  const int v121 = bid1 * n21;
+  const int v122 = v120 ? 0 : 1;
+  const bool v123 = tid1 == 0;
+  if (v123) {
     bases[bid1] = total116;
     counts[bid1] = total114;
   }
-  const bool v119 = total114 > 3584;
-  const bool v120 = n21 > 1;
-  const bool v121 = v119 && v120;
-  const int v122 = bid1 * n21;
-  const bool v123 = n22 > 0;
-  const bool v124 = total114 > n23;
-  const bool v125 = v123 && v124;
-  const int v126 = v121 ? 0 : 1;
-  const int v127 = v125 ? 2 : v126;
+  const bool v124 = n22 > 0;
+  const bool v125 = total114 > n23;
+  const bool v126 = v124 && v125;
+  const int v127 = v126 ? 2 : v122;
   for (int k128 = v127; k128 < 2; ++k128) {
     const bool v129 = k128 == 0;
     const bool v130 = !v129;
     if (v129) {
       for (int k131 = tid1; k131 < n21; k131 += 512) {
-        const int v132 = v122 + k131;
+        const int v132 = v121 + k131;
         go_on[v132] = 0;
       }
     }
@@ -511,7 +511,7 @@ extern "C" __global__ void __launch_bounds__(512) scatter_add_1(
       }
       if (v129) {
         for (int k207 = tid1; k207 < n21; k207 += 512) {
-          const int v208 = v122 + k207;
+          const int v208 = v121 + k207;
           const int v209 = go_on[v208];
           const int v210 = (int)((unsigned)k207 * (unsigned)4096);
           int var211 = 0;
@@ -552,9 +552,9 @@ extern "C" __global__ void __launch_bounds__(512) scatter_add_1(
       }
       if (v130) {
         const bool v238 = k134 > 0;
-        const bool v239 = v121 || v238;
+        const bool v239 = v120 || v238;
         for (int k240 = tid1; k240 < n21; k240 += 512) {
-          const int v241 = v122 + k240;
+          const int v241 = v121 + k240;
           const int v242 = (int)((unsigned)k240 * (unsigned)4096);
           int var243 = 0;
           for (int k244 = 0; k244 < 12; ++k244) {
@@ -608,17 +608,17 @@ extern "C" __global__ void __launch_bounds__(512) scatter_add_1(
             const int v277 = items[v274];
             const int v278 = v277 & 4095;
             const int v279 = fw_udiv(v277, 4096);
-            const int v280 = v122 + v279;
+            const int v280 = v121 + v279;
             const int v281 = go_on[v280];
             const int v282 = v281 + v274;
             const int v283 = others[v278];
             order[v282] = v283;
           }
         }
-        if (v119) {
+        if (v118) {
           __syncthreads();  // the chunk is written
           for (int k284 = tid1; k284 < n21; k284 += 512) {
-            const int v285 = v122 + k284;
+            const int v285 = v121 + k284;
             const int v286 = (int)((unsigned)k284 + (unsigned)1);
             const int v287 = (int)((unsigned)v286 * (unsigned)4096);
             int var288 = 0;
@@ -647,7 +647,7 @@ extern "C" __global__ void __launch_bounds__(512) scatter_add_1(
       for (int k302 = 0; k302 < n21; k302 += 512) {
         const int v303 = k302 + tid1;
         const bool v304 = v303 < n21;
-        const int v305 = v122 + v303;
+        const int v305 = v121 + v303;
         const int v306 = v304 ? go_on[v305] : 0;
         __syncthreads();  // all have read the results of the collective before
         int scan307[2];
