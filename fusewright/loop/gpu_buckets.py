@@ -47,7 +47,7 @@ class Buckets(Sort):
     crowd_blocks: Ix  # that share the chunks of crowded buckets, at most
 
     def sort_buckets(self) -> None:
-        """Values that are set seldom crowd: two launches less to compile."""
+        """The points of each row side by side. Values that are set seldom crowd: two launches less to compile."""
         if self.stage.monoid == "set":
             self.go_on = self.memory("go_on", self.bucket_count * BUCKET)
             self.whole_buckets()
@@ -113,8 +113,7 @@ class Buckets(Sort):
         self.when(c, counts, lambda x: self.each_row(x, lambda y, r, row: self.put(y, self.go_on, row, self.imm(0))))
 
         def chunk(x: Scope, start: Arg) -> None:
-            self.gather_points(x, start)
-            self.sort(x, self.numbers, self.held, self.b.tid, ROW_PASSES)
+            self.sorted_chunk(x, start)
             self.when(x, counts, self.count_chunk)
             self.when(x, writes, lambda y: self.write_chunk(y, start))
 
@@ -205,16 +204,15 @@ class Buckets(Sort):
         buckets, rows = self.params.get(self.bucket_count, "buckets"), self.params.get(BUCKET, "bucket")
         window = self.mul(s, bid, self.imm(TILE))
 
-        def begins(c: Scope, base: Arg) -> Arg:
+        def chunk_of(c: Scope, base: Arg) -> Arg:
             """The first point of the bucket's first chunk that begins in the window, or after it."""
-            behind = self.prim(c, "max", self.prim(c, "sub", window, base), self.imm(0))
-            return self.mul(c, self.chunks(c, behind), self.imm(TILE))
+            return self.begins(c, window, base, self.imm(TILE), self.imm(TILE - 1))
 
         found = [self.variable(s, self.imm(0)) for _ in range(2)]  # a bucket's number and one, for both kinds of chunks
 
         def look(c: Scope, b: Arg) -> None:
             base, count = self.fetch(c, self.bases, b), self.fetch(c, self.counts, b)
-            start = begins(c, base)
+            start = chunk_of(c, base)
             at = self.prim(c, "sub", self.add(c, base, start), window)
             here = self.prim(c, "and", self.prim(c, "lt", at, self.imm(TILE)), self.prim(c, "lt", start, count))
             here = self.prim(c, "and", here, self.prim(c, "gt", count, self.params.get(CROWD, "crowd")))
@@ -236,15 +234,11 @@ class Buckets(Sort):
                 several = self.prim(x, "gt", rows, self.imm(1))
                 room = self.mul(x, self.add(x, self.mul(x, bid, self.imm(2)), kind), rows)
                 self.b = _Bucket(tid, shares, self.mul(x, bucket, rows), count, base, several, several, rows, room)
-                body(x, begins(x, base))
+                body(x, chunk_of(x, base))
 
             self.when(c, self.prim(c, "gt", number, self.imm(0)), there)
 
         self.each(s, self.imm(0), self.imm(2), 1, chunk)
-
-    def chunks(self, s: Scope, points: Arg) -> Arg:
-        """Of so many points, the last one of which may be short."""
-        return self.let(s, "udiv", (self.add(s, points, self.imm(TILE - 1)), self.imm(TILE)), self.ix)
 
     def count_crowd(self, s: Scope, start: Arg) -> None:
         """How many points each row has in the chunk; of a bucket of one row that is known."""
@@ -254,8 +248,7 @@ class Buckets(Sort):
             self.put(c, self.crowd_counts, self.add(c, self.b.room, r), self.prim(c, "sub", after, before))
 
         def count(c: Scope) -> None:
-            self.gather_points(c, start)
-            self.sort(c, self.numbers, self.held, self.b.tid, ROW_PASSES)
+            self.sorted_chunk(c, start)
             self.each_row(c, one)
             c.body.append(Barrier("the items may be replaced"))
 
@@ -264,12 +257,12 @@ class Buckets(Sort):
     def write_crowd(self, s: Scope, start: Arg) -> None:
         """The chunk's points of a row follow those of the chunks before, and those of the rows before."""
         b = self.b
-        self.gather_points(s, start)
-        self.sort(s, self.numbers, self.held, b.tid, ROW_PASSES)
+        self.sorted_chunk(s, start)
         targets = self.params.get(self.target, "rows")
         first = self.let(s, "udiv", (b.base, self.imm(TILE)), self.ix)  # the block of the bucket's first chunk
         mine = self.let(s, "udiv", (start, self.imm(TILE)), self.ix)
-        chunks = self.prim(s, "where", b.counted, self.chunks(s, b.count), self.imm(0))
+        chunks = self.let(s, "udiv", (self.add(s, b.count, self.imm(TILE - 1)), self.imm(TILE)), self.ix)
+        chunks = self.prim(s, "where", b.counted, chunks, self.imm(0))
         place = self.variable(s, b.base)
 
         def begin(c: Scope, r0: Arg) -> None:
@@ -304,6 +297,11 @@ class Buckets(Sort):
         s.body.append(Barrier("where each row goes on is known"))
         self.write_items(s, start)
         s.body.append(Barrier("the items may be replaced"))
+
+    def sorted_chunk(self, s: Scope, start: Arg) -> None:
+        """The bucket's points from number `start` on, as many as a block can sort, by row."""
+        self.gather_points(s, start)
+        self.sort(s, self.numbers, self.held, self.b.tid, ROW_PASSES)
 
     def gather_points(self, s: Scope, c0: Arg) -> None:
         """The bucket's points from number `c0` on, as items with their rows; `others`: which points they are.

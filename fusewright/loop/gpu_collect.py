@@ -161,10 +161,8 @@ class Collect(Buckets):
     ) -> None:
         """`body(scope, lo, hi)` for the stretch of `unit` things among `first` .. `end`, laid end to end from `first`
         on, that begins among those from number * unit on, if one does: no other begins there."""
-        size = self.params.get(unit, str(unit))
-        behind = self.prim(s, "max", self.prim(s, "sub", self.mul(s, number, size), first), self.imm(0))
-        steps = self.let(s, "udiv", (self.add(s, behind, self.params.get(unit - 1, str(unit))), size), self.ix)
-        lo = self.add(s, first, self.mul(s, steps, size))
+        size, but_one = self.params.get(unit, str(unit)), self.params.get(unit - 1, str(unit))
+        lo = self.add(s, first, self.begins(s, self.mul(s, number, size), first, size, but_one))
         hi = self.add(s, lo, size)
         self.when(s, self.prim(s, "le", hi, end), lambda x: body(x, lo, hi))
 

@@ -133,6 +133,12 @@ class Sort(Nest):
         """The row that a point that counts goes to."""
         return self.scalar_index(x, self.origin.key, "key")
 
+    def begins(self, s: Scope, at: Arg, first: Arg, size: Arg, but_one: Arg) -> Arg:
+        """Of stretches of `size` (`but_one`: less one) that are laid end to end from `first` on, how far behind `first`
+        the first one begins that does so at `at` or after it."""
+        behind = self.prim(s, "max", self.prim(s, "sub", at, first), self.imm(0))
+        return self.mul(s, self.let(s, "udiv", (self.add(s, behind, but_one), size), self.ix), size)
+
     # --- sorting in a block ---
     def sort(self, s: Scope, items: Buf, held: Buf, tid: Arg, passes: Ix) -> None:
         """Sort the block's items by their digits; `passes`: of two bits each. They are complete before and after."""

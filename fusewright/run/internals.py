@@ -25,6 +25,7 @@ from typing import Any
 
 import torch
 import torch.overrides
+from torch.autograd import forward_ad
 from torch.utils._device import DeviceContext
 
 Size = tuple[int, ...]
@@ -219,6 +220,11 @@ def call_on(index: int, fn: Callable[..., Any], *args: Any) -> Any:
     """fn(*args) while CUDA device `index` is the current one."""
     with torch.cuda.device(index):
         return fn(*args)
+
+
+def has_tangent(t: torch.Tensor) -> bool:
+    """Whether the calling thread differentiates forward, and a tensor has what it multiplies derivatives with."""
+    return forward_ad._current_level >= 0 and forward_ad.unpack_dual(t).tangent is not None
 
 
 def returning(fn: Callable[..., Any]) -> Callable[..., Any]:

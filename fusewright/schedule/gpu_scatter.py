@@ -58,7 +58,7 @@ STEPS = 4  # vectors of columns of a thread, at most
 WIDE = 16  # columns from which on a row keeps threads busy side by side
 SMALL = 4 << 20  # bytes that a kernel has to move to be worth several launches
 SORTED = ("index_put", "embedding_dense_backward")  # operators that eager sorts for (index_put where it accumulates)
-CROWD = 1 << 12  # single elements that meet in one, from which on atomics wait for each other longer than sorting takes
+MEET = 1 << 12  # single elements that meet in one, from which on atomics wait for each other longer than sorting takes
 MANY = 1 << 20  # points, or rows of the target, that several launches are worth, or do not mind
 LEAST = 4  # rows of the target for each point, at most, where all of it has to be copied for points that are apart
 SPARSE = 16  # rows of the target for each point, up to which looking at all of them takes less than eager's sorting
@@ -117,7 +117,7 @@ class _Sizes:
         self.width = _count((a for a in st.axes if a not in st.origin.rows), hint)
         self.rows, self.points = _count(st.origin.rows, hint), _count(st.raxes, hint)
         few = self.rows <= BUCKETS[-1] and self.points >= MANY
-        self.crowded = st.monoid in ("sum", "prod") and few and self.points >= CROWD * self.rows
+        self.crowded = st.monoid in ("sum", "prod") and few and self.points >= MEET * self.rows
 
     @property
     def slow(self) -> bool:

@@ -30,7 +30,7 @@ from ..graph.requirements import extents, requirements
 from ..graph.total import total
 from ..index.expr import sym
 from ..index.layout import row_major
-from ..run.internals import tensor_check
+from ..run.internals import has_tangent, tensor_check
 from ..run.overlaps import apart
 from ..run.random_ops import SEEDS
 from . import frames
@@ -99,7 +99,7 @@ class Checks:
             raise self.fail(f"{a.name} must be an ordinary strided tensor, not {t.layout} on {t.device}")
         if torch._C._functorch.is_functorch_wrapped_tensor(t):
             raise self.fail(f"{a.name} is under a transform of torch.func, which definitions do not know")
-        if forward_ad._current_level >= 0 and forward_ad.unpack_dual(t).tangent is not None:
+        if has_tangent(t):
             raise self.fail(f"{a.name} has a forward gradient: definitions are not differentiated")
         self.kind(a, t)
 

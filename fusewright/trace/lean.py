@@ -18,6 +18,7 @@ from torch.fx import GraphModule
 from torch.utils._python_dispatch import is_traceable_wrapper_subclass
 
 from ..run import own_thread, second
+from ..run.internals import has_tangent
 from ..run.node import NodeShape, make_node
 from . import frames
 from .absent import absent
@@ -256,15 +257,11 @@ def with_tangents(whole: Callable[..., Any], plain: Callable[..., Any]) -> Calla
     below forward-mode differentiation: results would have none."""
 
     def run(*args: Any) -> Any:
-        if forward_ad._current_level >= 0 and any(isinstance(x, torch.Tensor) and _tangent(x) for x in args):
+        if forward_ad._current_level >= 0 and any(isinstance(x, torch.Tensor) and has_tangent(x) for x in args):
             return plain(*args)
         return whole(*args)
 
     return run
-
-
-def _tangent(t: torch.Tensor) -> bool:
-    return forward_ad.unpack_dual(t).tangent is not None
 
 
 def tried_first(whole: Callable[..., Any], run: Callable[..., Any]) -> Callable[..., Any]:

@@ -190,18 +190,22 @@ LARGE = [
 ]
 
 
+def check_emulated(c: GpuCompiled, inputs: Any, sizes: dict[str, int]) -> None:
+    """The kernel as C++ has the bits of the interpreter."""
+    if COMPILER is None:
+        pytest.skip(MISSING)
+    mine, emulated = run_gpu(c, inputs, sizes), run_gpu(c, inputs, sizes, run_emulated)
+    for value, result in mine.items():
+        np.testing.assert_array_equal(emulated[value], result)
+
+
 @pytest.mark.every(4)
 @pytest.mark.parametrize(("name", "n", "m", "v", "often"), LARGE, ids=[f"{c[0]}-{c[1]}-{c[3]}" for c in LARGE])
 def test_many_points(name: str, n: int, m: int, v: int, often: float) -> None:
     """Several tiles, chunks of a bucket, and rows long enough for pieces."""
     graph, sizes = of(name), {"n": n, "m": m, "v": v}
     inputs = inputs_of(graph, sizes, often)
-    c = check_gpu(graph, sizes, inputs)
-    if COMPILER is None:
-        pytest.skip(MISSING)
-    mine, emulated = run_gpu(c, inputs, sizes), run_gpu(c, inputs, sizes, run_emulated)
-    for value, result in mine.items():
-        np.testing.assert_array_equal(emulated[value], result)
+    check_emulated(check_gpu(graph, sizes, inputs), inputs, sizes)
 
 
 CROWDS = [  # blocks share crowded buckets:
@@ -219,11 +223,7 @@ def test_crowded_buckets(name: str, n: int, m: int, v: int, often: float, monkey
     inputs = inputs_of(graph, sizes, often)
     c = check_gpu(graph, sizes, inputs)
     assert (c.launch["crowds"], c.launch["crowd"], c.launch["run"]) == (1, TILE, 16 if n > 4 * TILE else n)
-    if COMPILER is None:
-        pytest.skip(MISSING)
-    mine, emulated = run_gpu(c, inputs, sizes), run_gpu(c, inputs, sizes, run_emulated)
-    for value, result in mine.items():
-        np.testing.assert_array_equal(emulated[value], result)
+    check_emulated(c, inputs, sizes)
 
 
 @pytest.mark.every(6)
