@@ -89,7 +89,8 @@ def train(wrap: Wrap, backend: str, device: torch.device) -> list[torch.Tensor]:
     """Losses and parameters (of this process)."""
     torch.manual_seed(0)
     net = wrap(Net().to(device), backend, device)
-    optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+    # many tensors at a time, as on GPUs by default, may not be plain and distributed ones
+    optimizer = torch.optim.SGD(net.parameters(), lr=0.1, foreach=False)
     different = 0 if wrap is parallel else dist.get_rank()
     generator = torch.Generator().manual_seed(different)
     losses = []

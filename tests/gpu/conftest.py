@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 
 import pytest
@@ -9,6 +10,10 @@ import torch
 
 from tests.emulate.cuda import COMPILER, MISSING
 from tests.emulate.driver import emulated_gpu
+
+# Workers of pytest-xdist that each use all cores for what eager does on the CPU wait for each other most of the time.
+if workers := os.environ.get("PYTEST_XDIST_WORKER_COUNT"):
+    torch.set_num_threads(max(1, (os.cpu_count() or 1) // int(workers)))
 
 
 @pytest.fixture
