@@ -14,7 +14,7 @@ from ..graph.ir import Eqn, Value
 from ..graph.ranges import Range, unknown
 from ..index import expr as index
 from ..index.expr import ONE, ZERO, Atom, Ix
-from ..index.layout import flatten, row_major
+from ..index.layout import flatten, linear, row_major
 from . import scalar as sc
 from .decisions import deciding
 from .domain import Domain
@@ -29,6 +29,7 @@ from .structure import structure_hash
 
 Layout = Callable[[Value], tuple[Ix, ...]]
 Key = tuple[Value, tuple[Ix, ...], Expr | None]  # a value, where, and under which mask
+PLACES = 512, 8  # that values are computed at, at most: so many, and for each operation so many more
 
 
 @dataclass(slots=True)
@@ -210,10 +211,7 @@ class Phase:
 
     def lies(self, v: Value, idx: tuple[Ix, ...]) -> Ix:
         """Where an element of a value lies in memory, if that is stored."""
-        out = ZERO
-        for i, s in zip(idx, self.layout(v), strict=True):
-            out = out + i * s
-        return out
+        return linear(idx, self.layout(v))
 
     def finish(self, outs: list[Buffer]) -> Fusion:
         self.fusion.stages = self.stages
@@ -287,10 +285,7 @@ class Phase:
         return wrapped, valid
 
     def offset(self, b: Buffer, idx: tuple[Ix, ...]) -> Ix:
-        out = ZERO
-        for i, s in zip(idx, b.strides, strict=True):
-            out = out + i * s
-        return out
+        return linear(idx, b.strides)
 
     def buffer(self, v: Value) -> Buffer:
         b = self.buffers.get(v)
@@ -325,6 +320,8 @@ class Phase:
                 return sc.const(False if v.dtype.is_bool else 0, v.dtype)
             b = self.buffer(v)
             return sc.load(b.name, self.offset(b, idx), b.dtype, mask)
+        if len(self.memo) > PLACES[0] + PLACES[1] * len(self.eqn):  # pieces of pieces of pieces, each where others end
+            raise Refusal("places", f"{len(self.eqn)} operations would be computed at {len(self.memo)} places or more")
         self.ladder.climb((v, idx, mask), self._below, lambda key: self.eval(*key))
         with self.ladder:
             out: Expr = getattr(self, f"_{e.op}")(e, idx, mask)

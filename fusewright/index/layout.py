@@ -25,12 +25,17 @@ def row_major(shape: tuple[Ix, ...]) -> tuple[Ix, ...]:
     return tuple(out)
 
 
-def flatten(index: tuple[Ix, ...], shape: tuple[Ix, ...]) -> Ix:
-    """The row-major linear position of a multi-index."""
+def linear(index: tuple[Ix, ...], strides: tuple[Ix, ...]) -> Ix:
+    """Where a multi-index lies, in elements."""
     out = ZERO
-    for i, s in zip(index, row_major(shape), strict=True):
+    for i, s in zip(index, strides, strict=True):
         out = out + i * s
     return out
+
+
+def flatten(index: tuple[Ix, ...], shape: tuple[Ix, ...]) -> Ix:
+    """The row-major linear position of a multi-index."""
+    return linear(index, row_major(shape))
 
 
 def unflatten(flat: Ix, shape: tuple[Ix, ...]) -> tuple[Ix, ...]:

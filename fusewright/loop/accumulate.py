@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import functools
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from ..core.dtypes import DType, bool_, compute_type, f32, f64, i32, i64
@@ -67,15 +68,26 @@ class Reductions(Emitter):
 
         What does not is a copy of another point, which by then may have been overwritten by its own result.
         """
+        s.body.append(If(self.fine(s, c, exists), [], [Fail()]))
+
+    def check_all(self, scopes: Sequence[Scope], checks: Sequence[Expr], exists: Sequence[Arg | None]) -> None:
+        """The checks of some points at once: nothing is read behind one that may fail before it has been decided, and
+        what decides is on its way for all points."""
+        found = [self.fine(x, c, there) for x, there in zip(scopes, exists, strict=True) for c in checks]
+        if found:
+            s = scopes[-1]
+            every = functools.reduce(lambda a, b: self.prim(s, "and", a, b), found)
+            s.body.append(If(every, [], [Fail()]))
+
+    def fine(self, s: Scope, c: Expr, exists: Arg | None) -> Arg:
+        """Whether `c` is true in every lane that exists."""
         ok = self.emit(s, c)
         if ok.lanes > 1:
             tail = self.tail(s)
             if tail is not None:
                 ok = self.prim(s, "or", ok, self.prim(s, "not", tail))
             ok = self.let(s, "hreduce", (ok,), bool_, attr="all")
-        if exists is not None:
-            ok = self.prim(s, "or", ok, self.prim(s, "not", exists))
-        s.body.append(If(ok, [], [Fail()]))
+        return ok if exists is None else self.prim(s, "or", ok, self.prim(s, "not", exists))
 
     def columns(self) -> Ix:
         return product(a.extent for a in self.cols)

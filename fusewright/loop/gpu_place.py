@@ -63,9 +63,7 @@ class Place(Collect):
                 self.emit(x, e)
             exists = self.prim(x, "lt", at, count)
             places.append((x, self.prim(x, "and", exists, self.emit(x, self.origin.mask))))
-        for x, _ in places:
-            for e in self.checks_at(points=True, target=False):
-                self.check(x, e)
+        self.check_all([x for x, _ in places], self.checks_at(points=True, target=False), [None] * len(places))
         found = [(x, counts, col, self.value(x, col)) for x, counts in places for col in columns]
         for x, counts, col, value in found:
             self.when(x, counts, lambda y, x=x, col=col, value=value: self.placed(y, x, col, value))  # type: ignore[misc]

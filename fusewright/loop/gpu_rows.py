@@ -64,8 +64,8 @@ class Rows(OnlineSums):
         def points(scopes: list[Scope]) -> None:
             if self.s.mode != "persistent":
                 self.ask_first(scopes, [self.p.operand(st) for st in stages])
+            self.at_points(scopes, number, checks)
             for x in scopes:
-                self.at_point(x, number, checks)
                 for st in stages:  # values first: all loads are on their way before the first store
                     for e in self.factors(st):
                         self.emit(x, e)
@@ -151,18 +151,19 @@ class Rows(OnlineSums):
         if self.s.mode != "split":
             s.stages[st.name] = self.own(s, self.about(s, st, *parts))
 
-    def at_point(self, x: Scope, number: int, checks: Sequence[Expr]) -> None:
-        """What comes before the stages of a pass, `checks` among it."""
+    def at_points(self, scopes: Sequence[Scope], number: int, checks: Sequence[Expr]) -> None:
+        """What comes before the stages of a pass at some points, `checks` among it."""
         fetched = set(self.loads_of(number))
         later = {e for q, es in self.p.keep_at.items() if q >= number for e in es}
-        x.kept = {e: b for e, b in self.keep.items() if e in fetched or (e in self.p.kept and e not in later)}
-        for c in checks:
-            self.check(x, c)
-        for e in self.p.keep_at.get(number, ()):
-            if e in fetched:
-                continue
-            value = self.splat(x, self.emit(x, e), self.width)
-            x.body.append(Store(self.keep[e], self.kept_at(x, e), value))
+        for x in scopes:
+            x.kept = {e: b for e, b in self.keep.items() if e in fetched or (e in self.p.kept and e not in later)}
+        self.check_all(scopes, checks, [None] * len(scopes))
+        for x in scopes:
+            for e in self.p.keep_at.get(number, ()):
+                if e in fetched:
+                    continue
+                value = self.splat(x, self.emit(x, e), self.width)
+                x.body.append(Store(self.keep[e], self.kept_at(x, e), value))
 
     # --- reductions within a block ---
     def combine_rows(self, s: Scope, stages: list[Stage], accs: Mapping[str, tuple[Reg, ...]]) -> None:

@@ -43,8 +43,8 @@ class Scans(Split):
         carried = {} if chunked else {st.name: self.carry(s, st) for st in scans}
 
         def points(found: list[tuple[Scope, Arg | None]]) -> None:
+            self.at_points([x for x, _ in found], number, before)
             for x, _ in found:  # all loads are on their way before threads wait for each other
-                self.at_point(x, number, before)
                 for st in scans:
                     if not st.body.stages & scanned:
                         self.emit(x, st.body)
@@ -126,8 +126,8 @@ class Scans(Split):
         totals = {st.name: (self.total(c.s, st, self.width),) for st in scans}
 
         def points(scopes: list[Scope]) -> None:
+            self.at_points(scopes, number, checks)
             for x in scopes:
-                self.at_point(x, number, checks)
                 for st in scans:
                     self.emit(x, st.body)
             for x in scopes:

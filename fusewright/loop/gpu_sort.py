@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from ..core.dtypes import DType, i32, i64
+from ..core.dtypes import DType, bool_, i32, i64
 from ..fusion.ir import Fusion
 from ..fusion.scalar import Expr
 from ..index.expr import Atom, Ix, sym
@@ -17,7 +17,7 @@ from ..index.layout import product
 from ..schedule.gpu_base import GpuSchedule
 from ..schedule.gpu_scatter import ITEMS, SLOT_BITS, SORTERS, TILE, collected
 from .gpu_nest import Nest
-from .ir import Alloc, Arg, Barrier, Buf, For, If, Imm, Let, Reg, Set, Stmt, Store, Var
+from .ir import Alloc, Arg, Barrier, Buf, Fail, For, If, Imm, Let, Reg, Set, Stmt, Store, Var
 from .scope import Scope
 
 BUCKET, PIECE, RUN = sym("bucket"), sym("piece"), sym("run")
@@ -213,13 +213,15 @@ class Sort(Nest):
         count = self.params.get(self.count, "points")
         bucket = self.params.divisor(BUCKET, "bucket")
         none = self.params.get(self.bucket_count, "buckets")
+        checks = self.checks_at(points=True, target=False)
+        every = self.variable(s, Imm(True, bool_))  # decided behind all points, whose indices are read at once
 
         def read(c: Scope, slot: Arg) -> None:
             at = self.add(c, start, slot)
             exists = self.prim(c, "lt", at, count)
             x = self.point(c, self.prim(c, "min", at, self.add(c, count, self.imm(-1))))
-            for e in self.checks_at(points=True, target=False):
-                self.check(x, e)
+            for e in checks:
+                x.body.append(Set(every, self.prim(x, "and", every, self.fine(x, e, None))))
             counts = self.prim(x, "and", exists, self.emit(x, self.origin.mask))
             which, rest = self.variable(x, none), self.variable(x, self.imm(0))
 
@@ -234,6 +236,8 @@ class Sort(Nest):
             self.put(x, low, slot, rest)
 
         self.items(s, tid, read)
+        if checks:
+            s.body.append(If(self.freeze(s, every), [], [Fail()]))
         s.body.append(Barrier("the tile's points are there"))
         self.sort(s, items, self.held, tid, BUCKET_PASSES)
 

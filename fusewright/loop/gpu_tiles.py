@@ -163,9 +163,8 @@ class Tiles(Moved):
     def emit_points(self, scopes: list[Scope], exists: list[Arg | None]) -> None:
         """The stores at some points that exist: every value is computed before the first of them is stored."""
         stores = self.p.nest or self.f.stores()
-        for x, condition in zip(scopes, exists, strict=True):
-            for check, _, _ in self.p.checks:
-                self.check(x, check, condition)
+        self.check_all(scopes, [c for c, _, _ in self.p.checks], exists)
+        for x in scopes:
             for st in stores:
                 self.emit(x, st.body)
         for x, condition in zip(scopes, exists, strict=True):

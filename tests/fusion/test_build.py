@@ -370,3 +370,27 @@ def test_refusals(name: str) -> None:
     with pytest.raises(Refusal) as refused:
         print(fusion(REFUSED[name]))
     assert refused.value.code == "domain" and refused.value.detail
+
+
+def halves(levels: int) -> str:
+    """Vectors of 64, each of two pieces of the one before, which overlap: twice as many places at each level."""
+    lines = ["in %1: f32[64]"]
+    last, n = 1, 1
+    for _ in range(levels):
+        lines += [
+            f"%{n + 1}: f32[63] = affine [1 + $0](%{last})",
+            f"%{n + 2}: f32[1] = affine [7 + $0](%{last})",
+            f"%{n + 3}: f32[64] = cat 0(%{n + 1}, %{n + 2})",
+            f"%{n + 4}: f32[64] = map add(%{n + 3}, %{last})",
+        ]
+        n += 4
+        last = n
+    return "\n".join([*lines, f"out (%{last})"])
+
+
+def test_places_double_with_each_level() -> None:
+    """A program of 48 operations in a chain took minutes: their number is bounded, not the time."""
+    assert fusion(halves(3))
+    with pytest.raises(Refusal) as refused:
+        fusion(halves(12))
+    assert refused.value.code == "places" and "48 operations" in str(refused.value)

@@ -270,124 +270,128 @@ extern "C" __global__ void __launch_bounds__(512) embedding_backward_0(
   __shared__ __align__(16) unsigned char fw_scratch0[128];
   const unsigned n7_inverse = 0xffffffffu / (unsigned)n7;
   const int v1 = bid0 * 3584;
-  const long long v11 = (long long)n9;
+  bool var2 = true;
+  const long long v12 = (long long)n9;
   #pragma unroll
-  for (int k2 = 0; k2 < 7; ++k2) {
-    const int v3 = k2 * 512;
-    const int v4 = v3 + tid0;
-    const int v5 = v1 + v4;
-    const bool v6 = v5 < n6;
-    const int v7 = n6 + (-1);
-    const int v8 = v5 < v7 ? v5 : v7;
-    const long long v9 = __ldg(in0 + v8);
-    const bool v10 = v9 < 0ll;
-    const long long v12 = v9 + v11;
-    const long long v13 = v10 ? v12 : v9;
-    const bool v14 = v13 >= 0ll;
-    const bool v15 = v13 < v11;
-    const bool v16 = v14 && v15;
-    const bool v17 = v9 != 1ll;
-    const bool v18 = !v17;
-    const bool v19 = v16 || v18;
-    if (!v19) {
-      fw_fail();
+  for (int k3 = 0; k3 < 7; ++k3) {
+    const int v4 = k3 * 512;
+    const int v5 = v4 + tid0;
+    const int v6 = v1 + v5;
+    const bool v7 = v6 < n6;
+    const int v8 = n6 + (-1);
+    const int v9 = v6 < v8 ? v6 : v8;
+    const long long v10 = __ldg(in0 + v9);
+    const bool v11 = v10 < 0ll;
+    const long long v13 = v10 + v12;
+    const long long v14 = v11 ? v13 : v10;
+    const bool v15 = v14 >= 0ll;
+    const bool v16 = v14 < v12;
+    const bool v17 = v15 && v16;
+    const bool v18 = v10 != 1ll;
+    const bool v19 = !v18;
+    const bool v20 = v17 || v19;
+    const bool v21 = var2 && v20;
+    var2 = v21;
+    const bool v22 = v18 && v17;
+    const bool v23 = v7 && v22;
+    int var24 = n8;
+    int var25 = 0;
+    const int v26 = (int)v14;
+    if (v23) {
+      const int v27 = fw_udiv_by(v26, n7, n7_inverse);
+      const int v28 = (int)((unsigned)v27 * (unsigned)n7);
+      const int v29 = (int)((unsigned)v26 - (unsigned)v28);
+      var24 = v27;
+      var25 = v29;
     }
-    const bool v20 = v17 && v16;
-    const bool v21 = v6 && v20;
-    int var22 = n8;
-    int var23 = 0;
-    const int v24 = (int)v13;
-    if (v21) {
-      const int v25 = fw_udiv_by(v24, n7, n7_inverse);
-      const int v26 = (int)((unsigned)v25 * (unsigned)n7);
-      const int v27 = (int)((unsigned)v24 - (unsigned)v26);
-      var22 = v25;
-      var23 = v27;
-    }
-    const int v28 = (int)((unsigned)var22 * (unsigned)4096);
-    const int v29 = (int)((unsigned)v28 + (unsigned)v4);
-    items[v4] = v29;
-    others[v4] = var23;
+    const int v30 = (int)((unsigned)var24 * (unsigned)4096);
+    const int v31 = (int)((unsigned)v30 + (unsigned)v5);
+    items[v5] = v31;
+    others[v5] = var25;
+  }
+  const bool v32 = var2;
+  if (!v32) {
+    fw_fail();
   }
   __syncthreads();  // the tile's points are there
-  for (int k30 = 0; k30 < n10; ++k30) {
-    const int v31 = (int)((unsigned)k30 * (unsigned)2);
-    const int v32 = (int)((unsigned)v31 + (unsigned)12);
-    const int v33 = tid0 * 7;
-    long long var34 = 0ll;
+  for (int k33 = 0; k33 < n10; ++k33) {
+    const int v34 = (int)((unsigned)k33 * (unsigned)2);
+    const int v35 = (int)((unsigned)v34 + (unsigned)12);
+    const int v36 = tid0 * 7;
+    long long var37 = 0ll;
     #pragma unroll
-    for (int k35 = 0; k35 < 7; ++k35) {
-      const int v36 = v33 + k35;
-      const int v37 = items[v36];
-      held[k35] = v37;
-      const int v38 = (int)((v32 >= 0 && v32 < 32) ? v37 >> v32 : (v37 >> 31));
-      const int v39 = v38 & 3;
-      const int v40 = (int)((unsigned)v39 * (unsigned)16);
-      const long long v41 = (long long)v40;
-      const long long v42 = (v41 >= 0 && v41 < 64) ? (long long)((unsigned long long)1ll << v41) : (long long)0;
-      const long long v43 = (long long)((unsigned long long)var34 + (unsigned long long)v42);
-      var34 = v43;
+    for (int k38 = 0; k38 < 7; ++k38) {
+      const int v39 = v36 + k38;
+      const int v40 = items[v39];
+      held[k38] = v40;
+      const int v41 = (int)((v35 >= 0 && v35 < 32) ? v40 >> v35 : (v40 >> 31));
+      const int v42 = v41 & 3;
+      const int v43 = (int)((unsigned)v42 * (unsigned)16);
+      const long long v44 = (long long)v43;
+      const long long v45 = (v44 >= 0 && v44 < 64) ? (long long)((unsigned long long)1ll << v44) : (long long)0;
+      const long long v46 = (long long)((unsigned long long)var37 + (unsigned long long)v45);
+      var37 = v46;
     }
-    const long long v44 = var34;
-    long long scan45[2];
-    fw_scan_sum_i64_512x1(v44, scan45, fw_scratch0);
-    const long long v46 = scan45[0];
-    const long long v47 = scan45[1];
-    const long long v48 = (long long)((unsigned long long)v47 << 16ll);
-    const long long v49 = (long long)((unsigned long long)v46 + (unsigned long long)v48);
-    const long long v50 = (long long)((unsigned long long)v47 << 32ll);
-    const long long v51 = (long long)((unsigned long long)v49 + (unsigned long long)v50);
-    const long long v52 = (long long)((unsigned long long)v47 << 48ll);
-    const long long v53 = (long long)((unsigned long long)v51 + (unsigned long long)v52);
-    long long var54 = v53;
+    const long long v47 = var37;
+    long long scan48[2];
+    fw_scan_sum_i64_512x1(v47, scan48, fw_scratch0);
+    const long long v49 = scan48[0];
+    const long long v50 = scan48[1];
+    const long long v51 = (long long)((unsigned long long)v50 << 16ll);
+    const long long v52 = (long long)((unsigned long long)v49 + (unsigned long long)v51);
+    const long long v53 = (long long)((unsigned long long)v50 << 32ll);
+    const long long v54 = (long long)((unsigned long long)v52 + (unsigned long long)v53);
+    const long long v55 = (long long)((unsigned long long)v50 << 48ll);
+    const long long v56 = (long long)((unsigned long long)v54 + (unsigned long long)v55);
+    long long var57 = v56;
     #pragma unroll
-    for (int k55 = 0; k55 < 7; ++k55) {
-      const int v56 = held[k55];
-      const int v57 = (int)((v32 >= 0 && v32 < 32) ? v56 >> v32 : (v56 >> 31));
-      const int v58 = v57 & 3;
-      const int v59 = (int)((unsigned)v58 * (unsigned)16);
-      const long long v60 = (long long)v59;
-      const long long v61 = (long long)((v60 >= 0 && v60 < 64) ? var54 >> v60 : (var54 >> 63));
-      const long long v62 = v61 & 65535ll;
-      const int v63 = (int)v62;
-      items[v63] = v56;
-      const long long v64 = (v60 >= 0 && v60 < 64) ? (long long)((unsigned long long)1ll << v60) : (long long)0;
-      const long long v65 = (long long)((unsigned long long)var54 + (unsigned long long)v64);
-      var54 = v65;
+    for (int k58 = 0; k58 < 7; ++k58) {
+      const int v59 = held[k58];
+      const int v60 = (int)((v35 >= 0 && v35 < 32) ? v59 >> v35 : (v59 >> 31));
+      const int v61 = v60 & 3;
+      const int v62 = (int)((unsigned)v61 * (unsigned)16);
+      const long long v63 = (long long)v62;
+      const long long v64 = (long long)((v63 >= 0 && v63 < 64) ? var57 >> v63 : (var57 >> 63));
+      const long long v65 = v64 & 65535ll;
+      const int v66 = (int)v65;
+      items[v66] = v59;
+      const long long v67 = (v63 >= 0 && v63 < 64) ? (long long)((unsigned long long)1ll << v63) : (long long)0;
+      const long long v68 = (long long)((unsigned long long)var57 + (unsigned long long)v67);
+      var57 = v68;
     }
     __syncthreads();  // the items are sorted by two more bits
   }
   #pragma unroll
-  for (int k66 = 0; k66 < 7; ++k66) {
-    const int v67 = k66 * 512;
-    const int v68 = v67 + tid0;
-    const int v69 = items[v68];
-    const int v70 = v69 & 4095;
-    const int v71 = fw_udiv(v69, 4096);
-    const int v72 = others[v70];
-    const int v73 = (int)((unsigned)v72 * (unsigned)4096);
-    const int v74 = (int)((unsigned)v73 + (unsigned)v70);
-    const int v75 = v1 + v68;
-    tiles[v75] = v74;
+  for (int k69 = 0; k69 < 7; ++k69) {
+    const int v70 = k69 * 512;
+    const int v71 = v70 + tid0;
+    const int v72 = items[v71];
+    const int v73 = v72 & 4095;
+    const int v74 = fw_udiv(v72, 4096);
+    const int v75 = others[v73];
+    const int v76 = (int)((unsigned)v75 * (unsigned)4096);
+    const int v77 = (int)((unsigned)v76 + (unsigned)v73);
+    const int v78 = v1 + v71;
+    tiles[v78] = v77;
   }
-  for (int k76 = tid0; k76 < n12; k76 += 512) {
-    const int v77 = k76 * n11;
-    const int v78 = v77 + bid0;
-    const int v79 = (int)((unsigned)k76 * (unsigned)4096);
-    int var80 = 0;
-    for (int k81 = 0; k81 < 12; ++k81) {
-      const int v82 = (int)((k81 >= 0 && k81 < 32) ? 2048 >> k81 : (2048 >> 31));
-      const int v83 = var80 + v82;
-      const bool v84 = v83 <= 3584;
-      const int v85 = v83 + (-1);
-      const int v86 = v84 ? items[v85] : 0;
-      const bool v87 = v86 < v79;
-      const bool v88 = v84 && v87;
-      const int v89 = v88 ? v83 : var80;
-      var80 = v89;
+  for (int k79 = tid0; k79 < n12; k79 += 512) {
+    const int v80 = k79 * n11;
+    const int v81 = v80 + bid0;
+    const int v82 = (int)((unsigned)k79 * (unsigned)4096);
+    int var83 = 0;
+    for (int k84 = 0; k84 < 12; ++k84) {
+      const int v85 = (int)((k84 >= 0 && k84 < 32) ? 2048 >> k84 : (2048 >> 31));
+      const int v86 = var83 + v85;
+      const bool v87 = v86 <= 3584;
+      const int v88 = v86 + (-1);
+      const int v89 = v87 ? items[v88] : 0;
+      const bool v90 = v89 < v82;
+      const bool v91 = v87 && v90;
+      const int v92 = v91 ? v86 : var83;
+      var83 = v92;
     }
-    const int v90 = var80;
-    first[v78] = v90;
+    const int v93 = var83;
+    first[v81] = v93;
   }
 }
 
@@ -458,311 +462,311 @@ extern "C" __global__ void __launch_bounds__(512) embedding_backward_1(
   __shared__ __align__(16) unsigned char fw_scratch1[64];
   __shared__ __align__(16) unsigned char fw_scratch2[128];
   unsigned fw_half2 = 0;
-  const int v91 = bid1 * n11;
-  const int v92 = v91 + n11;
-  int var93 = 0;
-  int var94 = 0;
-  int var95 = 0;
-  for (int k96 = 0; k96 < n11; k96 += 512) {
-    const int v97 = k96 + tid1;
-    const bool v98 = v97 < n11;
-    const int v99 = v91 + v97;
-    const int v100 = v98 ? __ldg(first + v99) : 0;
-    const int v101 = v92 + v97;
-    const int v102 = v98 ? __ldg(first + v101) : 0;
-    const int v103 = (int)((unsigned)v102 - (unsigned)v100);
+  const int v94 = bid1 * n11;
+  const int v95 = v94 + n11;
+  int var96 = 0;
+  int var97 = 0;
+  int var98 = 0;
+  for (int k99 = 0; k99 < n11; k99 += 512) {
+    const int v100 = k99 + tid1;
+    const bool v101 = v100 < n11;
+    const int v102 = v94 + v100;
+    const int v103 = v101 ? __ldg(first + v102) : 0;
+    const int v104 = v95 + v100;
+    const int v105 = v101 ? __ldg(first + v104) : 0;
+    const int v106 = (int)((unsigned)v105 - (unsigned)v103);
     __syncthreads();  // all have read the results of the collective before
-    int scan104[2];
-    fw_scan_sum_i32_512x1(v103, scan104, fw_scratch0);
-    const int v105 = scan104[0];
-    const int v106 = scan104[1];
-    if (v98) {
-      const int v107 = (int)((unsigned)var95 + (unsigned)v105);
-      before[v99] = v107;
+    int scan107[2];
+    fw_scan_sum_i32_512x1(v106, scan107, fw_scratch0);
+    const int v108 = scan107[0];
+    const int v109 = scan107[1];
+    if (v101) {
+      const int v110 = (int)((unsigned)var98 + (unsigned)v108);
+      before[v102] = v110;
     }
-    const int v108 = (int)((unsigned)var95 + (unsigned)v106);
-    var95 = v108;
-    const int v109 = (int)((unsigned)var93 + (unsigned)v103);
-    var93 = v109;
-    const int v110 = (int)((unsigned)var94 + (unsigned)v100);
-    var94 = v110;
+    const int v111 = (int)((unsigned)var98 + (unsigned)v109);
+    var98 = v111;
+    const int v112 = (int)((unsigned)var96 + (unsigned)v106);
+    var96 = v112;
+    const int v113 = (int)((unsigned)var97 + (unsigned)v103);
+    var97 = v113;
   }
-  const int v112 = var93;
+  const int v115 = var96;
   fw_half2 ^= 64;
-  const int total111 = fw_sum_i32_512x1(v112, fw_scratch2 + fw_half2);
-  const int v114 = var94;
-  const int total113 = fw_sum_i32_512x1(v114, fw_scratch1);
-  const bool v115 = total111 > 3584;
-  const bool v116 = n18 > 1;
-  const bool v117 = v115 && v116;
-  const int v118 = bid1 * n18;
-  const int v119 = v117 ? 0 : 1;
-  const bool v120 = tid1 == 0;
-  if (v120) {
-    bases[bid1] = total113;
-    counts[bid1] = total111;
+  const int total114 = fw_sum_i32_512x1(v115, fw_scratch2 + fw_half2);
+  const int v117 = var97;
+  const int total116 = fw_sum_i32_512x1(v117, fw_scratch1);
+  const bool v118 = total114 > 3584;
+  const bool v119 = n18 > 1;
+  const bool v120 = v118 && v119;
+  const int v121 = bid1 * n18;
+  const int v122 = v120 ? 0 : 1;
+  const bool v123 = tid1 == 0;
+  if (v123) {
+    bases[bid1] = total116;
+    counts[bid1] = total114;
   }
-  const bool v121 = n19 > 0;
-  const bool v122 = total111 > n20;
-  const bool v123 = v121 && v122;
-  const int v124 = v123 ? 2 : v119;
-  for (int k125 = v124; k125 < 2; ++k125) {
-    const bool v126 = k125 == 0;
-    const bool v127 = !v126;
-    if (v126) {
-      for (int k128 = tid1; k128 < n18; k128 += 512) {
-        const int v129 = v118 + k128;
-        go_on[v129] = 0;
+  const bool v124 = n19 > 0;
+  const bool v125 = total114 > n20;
+  const bool v126 = v124 && v125;
+  const int v127 = v126 ? 2 : v122;
+  for (int k128 = v127; k128 < 2; ++k128) {
+    const bool v129 = k128 == 0;
+    const bool v130 = !v129;
+    if (v129) {
+      for (int k131 = tid1; k131 < n18; k131 += 512) {
+        const int v132 = v121 + k131;
+        go_on[v132] = 0;
       }
     }
-    const int v130 = total111 > 1 ? total111 : 1;
-    for (int k131 = 0; k131 < v130; k131 += 3584) {
+    const int v133 = total114 > 1 ? total114 : 1;
+    for (int k134 = 0; k134 < v133; k134 += 3584) {
       #pragma unroll
-      for (int k132 = 0; k132 < 7; ++k132) {
-        held[k132] = 0;
+      for (int k135 = 0; k135 < 7; ++k135) {
+        held[k135] = 0;
       }
-      for (int k133 = 0; k133 < n21; ++k133) {
-        const int v134 = (int)((unsigned)n21 + (unsigned)(-1));
-        const int v135 = (int)((unsigned)v134 - (unsigned)k133);
-        const int v136 = (v135 >= 0 && v135 < 32) ? (int)((unsigned)1 << v135) : (int)0;
+      for (int k136 = 0; k136 < n21; ++k136) {
+        const int v137 = (int)((unsigned)n21 + (unsigned)(-1));
+        const int v138 = (int)((unsigned)v137 - (unsigned)k136);
+        const int v139 = (v138 >= 0 && v138 < 32) ? (int)((unsigned)1 << v138) : (int)0;
         #pragma unroll
-        for (int k137 = 0; k137 < 7; ++k137) {
-          const int v138 = (int)((unsigned)k137 * (unsigned)512);
-          const int v139 = (int)((unsigned)v138 + (unsigned)tid1);
-          const int v140 = (int)((unsigned)k131 + (unsigned)v139);
-          const int v141 = held[k137];
-          const int v142 = v141 + v136;
-          const bool v143 = v142 < n11;
-          const int v144 = v91 + v142;
-          const int v145 = v143 ? before[v144] : 0;
-          const bool v146 = v145 <= v140;
-          const bool v147 = v143 && v146;
-          const int v148 = v147 ? v142 : v141;
-          held[k137] = v148;
+        for (int k140 = 0; k140 < 7; ++k140) {
+          const int v141 = (int)((unsigned)k140 * (unsigned)512);
+          const int v142 = (int)((unsigned)v141 + (unsigned)tid1);
+          const int v143 = (int)((unsigned)k134 + (unsigned)v142);
+          const int v144 = held[k140];
+          const int v145 = v144 + v139;
+          const bool v146 = v145 < n11;
+          const int v147 = v94 + v145;
+          const int v148 = v146 ? before[v147] : 0;
+          const bool v149 = v148 <= v143;
+          const bool v150 = v146 && v149;
+          const int v151 = v150 ? v145 : v144;
+          held[k140] = v151;
         }
       }
       #pragma unroll
-      for (int k149 = 0; k149 < 7; ++k149) {
-        const int v150 = k149 * 512;
-        const int v151 = v150 + tid1;
-        const int v152 = k131 + v151;
-        const bool v153 = v152 < total111;
-        const int v154 = held[k149];
-        const int v155 = v91 + v154;
-        const int v156 = v154 * 3584;
-        const int v157 = v153 ? before[v155] : 0;
-        const int v158 = v152 - v157;
-        const int v159 = v153 ? __ldg(first + v155) : 0;
-        const int v160 = v159 + v158;
-        const int v161 = v156 + v160;
-        const int v162 = v153 ? __ldg(tiles + v161) : 0;
-        const int v163 = v162 & 4095;
-        const int v164 = (int)((unsigned)v162 - (unsigned)v163);
-        const int v165 = (int)((unsigned)v164 + (unsigned)v151);
-        const int v166 = v153 ? v165 : 2147483647;
-        items[v151] = v166;
-        const int v167 = (int)((unsigned)v156 + (unsigned)v163);
-        others[v151] = v167;
+      for (int k152 = 0; k152 < 7; ++k152) {
+        const int v153 = k152 * 512;
+        const int v154 = v153 + tid1;
+        const int v155 = k134 + v154;
+        const bool v156 = v155 < total114;
+        const int v157 = held[k152];
+        const int v158 = v94 + v157;
+        const int v159 = v157 * 3584;
+        const int v160 = v156 ? before[v158] : 0;
+        const int v161 = v155 - v160;
+        const int v162 = v156 ? __ldg(first + v158) : 0;
+        const int v163 = v162 + v161;
+        const int v164 = v159 + v163;
+        const int v165 = v156 ? __ldg(tiles + v164) : 0;
+        const int v166 = v165 & 4095;
+        const int v167 = (int)((unsigned)v165 - (unsigned)v166);
+        const int v168 = (int)((unsigned)v167 + (unsigned)v154);
+        const int v169 = v156 ? v168 : 2147483647;
+        items[v154] = v169;
+        const int v170 = (int)((unsigned)v159 + (unsigned)v166);
+        others[v154] = v170;
       }
       __syncthreads();  // the bucket's points are there
-      for (int k168 = 0; k168 < n22; ++k168) {
-        const int v169 = (int)((unsigned)k168 * (unsigned)2);
-        const int v170 = (int)((unsigned)v169 + (unsigned)12);
-        const int v171 = tid1 * 7;
-        long long var172 = 0ll;
+      for (int k171 = 0; k171 < n22; ++k171) {
+        const int v172 = (int)((unsigned)k171 * (unsigned)2);
+        const int v173 = (int)((unsigned)v172 + (unsigned)12);
+        const int v174 = tid1 * 7;
+        long long var175 = 0ll;
         #pragma unroll
-        for (int k173 = 0; k173 < 7; ++k173) {
-          const int v174 = v171 + k173;
-          const int v175 = items[v174];
-          held[k173] = v175;
-          const int v176 = (int)((v170 >= 0 && v170 < 32) ? v175 >> v170 : (v175 >> 31));
-          const int v177 = v176 & 3;
-          const int v178 = (int)((unsigned)v177 * (unsigned)16);
-          const long long v179 = (long long)v178;
-          const long long v180 = (v179 >= 0 && v179 < 64) ? (long long)((unsigned long long)1ll << v179) : (long long)0;
-          const long long v181 = (long long)((unsigned long long)var172 + (unsigned long long)v180);
-          var172 = v181;
+        for (int k176 = 0; k176 < 7; ++k176) {
+          const int v177 = v174 + k176;
+          const int v178 = items[v177];
+          held[k176] = v178;
+          const int v179 = (int)((v173 >= 0 && v173 < 32) ? v178 >> v173 : (v178 >> 31));
+          const int v180 = v179 & 3;
+          const int v181 = (int)((unsigned)v180 * (unsigned)16);
+          const long long v182 = (long long)v181;
+          const long long v183 = (v182 >= 0 && v182 < 64) ? (long long)((unsigned long long)1ll << v182) : (long long)0;
+          const long long v184 = (long long)((unsigned long long)var175 + (unsigned long long)v183);
+          var175 = v184;
         }
-        const long long v182 = var172;
-        long long scan183[2];
-        fw_scan_sum_i64_512x1(v182, scan183, fw_scratch0);
-        const long long v184 = scan183[0];
-        const long long v185 = scan183[1];
-        const long long v186 = (long long)((unsigned long long)v185 << 16ll);
-        const long long v187 = (long long)((unsigned long long)v184 + (unsigned long long)v186);
-        const long long v188 = (long long)((unsigned long long)v185 << 32ll);
-        const long long v189 = (long long)((unsigned long long)v187 + (unsigned long long)v188);
-        const long long v190 = (long long)((unsigned long long)v185 << 48ll);
-        const long long v191 = (long long)((unsigned long long)v189 + (unsigned long long)v190);
-        long long var192 = v191;
+        const long long v185 = var175;
+        long long scan186[2];
+        fw_scan_sum_i64_512x1(v185, scan186, fw_scratch0);
+        const long long v187 = scan186[0];
+        const long long v188 = scan186[1];
+        const long long v189 = (long long)((unsigned long long)v188 << 16ll);
+        const long long v190 = (long long)((unsigned long long)v187 + (unsigned long long)v189);
+        const long long v191 = (long long)((unsigned long long)v188 << 32ll);
+        const long long v192 = (long long)((unsigned long long)v190 + (unsigned long long)v191);
+        const long long v193 = (long long)((unsigned long long)v188 << 48ll);
+        const long long v194 = (long long)((unsigned long long)v192 + (unsigned long long)v193);
+        long long var195 = v194;
         #pragma unroll
-        for (int k193 = 0; k193 < 7; ++k193) {
-          const int v194 = held[k193];
-          const int v195 = (int)((v170 >= 0 && v170 < 32) ? v194 >> v170 : (v194 >> 31));
-          const int v196 = v195 & 3;
-          const int v197 = (int)((unsigned)v196 * (unsigned)16);
-          const long long v198 = (long long)v197;
-          const long long v199 = (long long)((v198 >= 0 && v198 < 64) ? var192 >> v198 : (var192 >> 63));
-          const long long v200 = v199 & 65535ll;
-          const int v201 = (int)v200;
-          items[v201] = v194;
-          const long long v202 = (v198 >= 0 && v198 < 64) ? (long long)((unsigned long long)1ll << v198) : (long long)0;
-          const long long v203 = (long long)((unsigned long long)var192 + (unsigned long long)v202);
-          var192 = v203;
+        for (int k196 = 0; k196 < 7; ++k196) {
+          const int v197 = held[k196];
+          const int v198 = (int)((v173 >= 0 && v173 < 32) ? v197 >> v173 : (v197 >> 31));
+          const int v199 = v198 & 3;
+          const int v200 = (int)((unsigned)v199 * (unsigned)16);
+          const long long v201 = (long long)v200;
+          const long long v202 = (long long)((v201 >= 0 && v201 < 64) ? var195 >> v201 : (var195 >> 63));
+          const long long v203 = v202 & 65535ll;
+          const int v204 = (int)v203;
+          items[v204] = v197;
+          const long long v205 = (v201 >= 0 && v201 < 64) ? (long long)((unsigned long long)1ll << v201) : (long long)0;
+          const long long v206 = (long long)((unsigned long long)var195 + (unsigned long long)v205);
+          var195 = v206;
         }
         __syncthreads();  // the items are sorted by two more bits
       }
-      if (v126) {
-        for (int k204 = tid1; k204 < n18; k204 += 512) {
-          const int v205 = v118 + k204;
-          const int v206 = go_on[v205];
-          const int v207 = (int)((unsigned)k204 * (unsigned)4096);
-          int var208 = 0;
-          for (int k209 = 0; k209 < 12; ++k209) {
-            const int v210 = (int)((k209 >= 0 && k209 < 32) ? 2048 >> k209 : (2048 >> 31));
-            const int v211 = var208 + v210;
-            const bool v212 = v211 <= 3584;
-            const int v213 = v211 + (-1);
-            const int v214 = v212 ? items[v213] : 0;
-            const bool v215 = v214 < v207;
-            const bool v216 = v212 && v215;
-            const int v217 = v216 ? v211 : var208;
-            var208 = v217;
+      if (v129) {
+        for (int k207 = tid1; k207 < n18; k207 += 512) {
+          const int v208 = v121 + k207;
+          const int v209 = go_on[v208];
+          const int v210 = (int)((unsigned)k207 * (unsigned)4096);
+          int var211 = 0;
+          for (int k212 = 0; k212 < 12; ++k212) {
+            const int v213 = (int)((k212 >= 0 && k212 < 32) ? 2048 >> k212 : (2048 >> 31));
+            const int v214 = var211 + v213;
+            const bool v215 = v214 <= 3584;
+            const int v216 = v214 + (-1);
+            const int v217 = v215 ? items[v216] : 0;
+            const bool v218 = v217 < v210;
+            const bool v219 = v215 && v218;
+            const int v220 = v219 ? v214 : var211;
+            var211 = v220;
           }
-          const int v218 = var208;
-          const int v219 = (int)((unsigned)v206 - (unsigned)v218);
-          go_on[v205] = v219;
-          const int v220 = (int)((unsigned)k204 + (unsigned)1);
-          const int v221 = (int)((unsigned)v220 * (unsigned)4096);
-          int var222 = 0;
-          for (int k223 = 0; k223 < 12; ++k223) {
-            const int v224 = (int)((k223 >= 0 && k223 < 32) ? 2048 >> k223 : (2048 >> 31));
-            const int v225 = var222 + v224;
-            const bool v226 = v225 <= 3584;
-            const int v227 = v225 + (-1);
-            const int v228 = v226 ? items[v227] : 0;
-            const bool v229 = v228 < v221;
-            const bool v230 = v226 && v229;
-            const int v231 = v230 ? v225 : var222;
-            var222 = v231;
+          const int v221 = var211;
+          const int v222 = (int)((unsigned)v209 - (unsigned)v221);
+          go_on[v208] = v222;
+          const int v223 = (int)((unsigned)k207 + (unsigned)1);
+          const int v224 = (int)((unsigned)v223 * (unsigned)4096);
+          int var225 = 0;
+          for (int k226 = 0; k226 < 12; ++k226) {
+            const int v227 = (int)((k226 >= 0 && k226 < 32) ? 2048 >> k226 : (2048 >> 31));
+            const int v228 = var225 + v227;
+            const bool v229 = v228 <= 3584;
+            const int v230 = v228 + (-1);
+            const int v231 = v229 ? items[v230] : 0;
+            const bool v232 = v231 < v224;
+            const bool v233 = v229 && v232;
+            const int v234 = v233 ? v228 : var225;
+            var225 = v234;
           }
-          const int v232 = var222;
-          const int v233 = go_on[v205];
-          const int v234 = (int)((unsigned)v233 + (unsigned)v232);
-          go_on[v205] = v234;
+          const int v235 = var225;
+          const int v236 = go_on[v208];
+          const int v237 = (int)((unsigned)v236 + (unsigned)v235);
+          go_on[v208] = v237;
         }
         __syncthreads();  // the chunk is counted
       }
-      if (v127) {
-        const bool v235 = k131 > 0;
-        const bool v236 = v117 || v235;
-        for (int k237 = tid1; k237 < n18; k237 += 512) {
-          const int v238 = v118 + k237;
-          const int v239 = (int)((unsigned)k237 * (unsigned)4096);
-          int var240 = 0;
-          for (int k241 = 0; k241 < 12; ++k241) {
-            const int v242 = (int)((k241 >= 0 && k241 < 32) ? 2048 >> k241 : (2048 >> 31));
-            const int v243 = var240 + v242;
-            const bool v244 = v243 <= 3584;
-            const int v245 = v243 + (-1);
-            const int v246 = v244 ? items[v245] : 0;
-            const bool v247 = v246 < v239;
-            const bool v248 = v244 && v247;
-            const int v249 = v248 ? v243 : var240;
-            var240 = v249;
+      if (v130) {
+        const bool v238 = k134 > 0;
+        const bool v239 = v120 || v238;
+        for (int k240 = tid1; k240 < n18; k240 += 512) {
+          const int v241 = v121 + k240;
+          const int v242 = (int)((unsigned)k240 * (unsigned)4096);
+          int var243 = 0;
+          for (int k244 = 0; k244 < 12; ++k244) {
+            const int v245 = (int)((k244 >= 0 && k244 < 32) ? 2048 >> k244 : (2048 >> 31));
+            const int v246 = var243 + v245;
+            const bool v247 = v246 <= 3584;
+            const int v248 = v246 + (-1);
+            const int v249 = v247 ? items[v248] : 0;
+            const bool v250 = v249 < v242;
+            const bool v251 = v247 && v250;
+            const int v252 = v251 ? v246 : var243;
+            var243 = v252;
           }
-          const int v250 = var240;
-          const int v251 = (int)((unsigned)total113 + (unsigned)v250);
-          int var252 = v251;
-          if (v236) {
-            const int v253 = go_on[v238];
-            var252 = v253;
+          const int v253 = var243;
+          const int v254 = (int)((unsigned)total116 + (unsigned)v253);
+          int var255 = v254;
+          if (v239) {
+            const int v256 = go_on[v241];
+            var255 = v256;
           }
-          const bool v254 = !v235;
-          const bool v255 = v238 <= n23;
-          const bool v256 = v254 && v255;
-          if (v256) {
-            start[v238] = var252;
+          const bool v257 = !v238;
+          const bool v258 = v241 <= n23;
+          const bool v259 = v257 && v258;
+          if (v259) {
+            start[v241] = var255;
           }
-          int var257 = 0;
-          for (int k258 = 0; k258 < 12; ++k258) {
-            const int v259 = (int)((k258 >= 0 && k258 < 32) ? 2048 >> k258 : (2048 >> 31));
-            const int v260 = var257 + v259;
-            const bool v261 = v260 <= 3584;
-            const int v262 = v260 + (-1);
-            const int v263 = v261 ? items[v262] : 0;
-            const bool v264 = v263 < v239;
-            const bool v265 = v261 && v264;
-            const int v266 = v265 ? v260 : var257;
-            var257 = v266;
+          int var260 = 0;
+          for (int k261 = 0; k261 < 12; ++k261) {
+            const int v262 = (int)((k261 >= 0 && k261 < 32) ? 2048 >> k261 : (2048 >> 31));
+            const int v263 = var260 + v262;
+            const bool v264 = v263 <= 3584;
+            const int v265 = v263 + (-1);
+            const int v266 = v264 ? items[v265] : 0;
+            const bool v267 = v266 < v242;
+            const bool v268 = v264 && v267;
+            const int v269 = v268 ? v263 : var260;
+            var260 = v269;
           }
-          const int v267 = var257;
-          const int v268 = (int)((unsigned)var252 - (unsigned)v267);
-          go_on[v238] = v268;
+          const int v270 = var260;
+          const int v271 = (int)((unsigned)var255 - (unsigned)v270);
+          go_on[v241] = v271;
         }
         __syncthreads();  // where each row goes on is known
         #pragma unroll
-        for (int k269 = 0; k269 < 7; ++k269) {
-          const int v270 = k269 * 512;
-          const int v271 = v270 + tid1;
-          const int v272 = (int)((unsigned)k131 + (unsigned)v271);
-          const bool v273 = v272 < total111;
-          if (v273) {
-            const int v274 = items[v271];
-            const int v275 = v274 & 4095;
-            const int v276 = fw_udiv(v274, 4096);
-            const int v277 = v118 + v276;
-            const int v278 = go_on[v277];
-            const int v279 = v278 + v271;
-            const int v280 = others[v275];
-            order[v279] = v280;
+        for (int k272 = 0; k272 < 7; ++k272) {
+          const int v273 = k272 * 512;
+          const int v274 = v273 + tid1;
+          const int v275 = (int)((unsigned)k134 + (unsigned)v274);
+          const bool v276 = v275 < total114;
+          if (v276) {
+            const int v277 = items[v274];
+            const int v278 = v277 & 4095;
+            const int v279 = fw_udiv(v277, 4096);
+            const int v280 = v121 + v279;
+            const int v281 = go_on[v280];
+            const int v282 = v281 + v274;
+            const int v283 = others[v278];
+            order[v282] = v283;
           }
         }
-        if (v115) {
+        if (v118) {
           __syncthreads();  // the chunk is written
-          for (int k281 = tid1; k281 < n18; k281 += 512) {
-            const int v282 = v118 + k281;
-            const int v283 = (int)((unsigned)k281 + (unsigned)1);
-            const int v284 = (int)((unsigned)v283 * (unsigned)4096);
-            int var285 = 0;
-            for (int k286 = 0; k286 < 12; ++k286) {
-              const int v287 = (int)((k286 >= 0 && k286 < 32) ? 2048 >> k286 : (2048 >> 31));
-              const int v288 = var285 + v287;
-              const bool v289 = v288 <= 3584;
-              const int v290 = v288 + (-1);
-              const int v291 = v289 ? items[v290] : 0;
-              const bool v292 = v291 < v284;
-              const bool v293 = v289 && v292;
-              const int v294 = v293 ? v288 : var285;
-              var285 = v294;
+          for (int k284 = tid1; k284 < n18; k284 += 512) {
+            const int v285 = v121 + k284;
+            const int v286 = (int)((unsigned)k284 + (unsigned)1);
+            const int v287 = (int)((unsigned)v286 * (unsigned)4096);
+            int var288 = 0;
+            for (int k289 = 0; k289 < 12; ++k289) {
+              const int v290 = (int)((k289 >= 0 && k289 < 32) ? 2048 >> k289 : (2048 >> 31));
+              const int v291 = var288 + v290;
+              const bool v292 = v291 <= 3584;
+              const int v293 = v291 + (-1);
+              const int v294 = v292 ? items[v293] : 0;
+              const bool v295 = v294 < v287;
+              const bool v296 = v292 && v295;
+              const int v297 = v296 ? v291 : var288;
+              var288 = v297;
             }
-            const int v295 = var285;
-            const int v296 = go_on[v282];
-            const int v297 = (int)((unsigned)v296 + (unsigned)v295);
-            go_on[v282] = v297;
+            const int v298 = var288;
+            const int v299 = go_on[v285];
+            const int v300 = (int)((unsigned)v299 + (unsigned)v298);
+            go_on[v285] = v300;
           }
           __syncthreads();  // the items may be replaced
         }
       }
     }
-    if (v126) {
-      int var298 = total113;
-      for (int k299 = 0; k299 < n18; k299 += 512) {
-        const int v300 = k299 + tid1;
-        const bool v301 = v300 < n18;
-        const int v302 = v118 + v300;
-        const int v303 = v301 ? go_on[v302] : 0;
+    if (v129) {
+      int var301 = total116;
+      for (int k302 = 0; k302 < n18; k302 += 512) {
+        const int v303 = k302 + tid1;
+        const bool v304 = v303 < n18;
+        const int v305 = v121 + v303;
+        const int v306 = v304 ? go_on[v305] : 0;
         __syncthreads();  // all have read the results of the collective before
-        int scan304[2];
-        fw_scan_sum_i32_512x1(v303, scan304, fw_scratch0);
-        const int v305 = scan304[0];
-        const int v306 = scan304[1];
-        if (v301) {
-          const int v307 = (int)((unsigned)var298 + (unsigned)v305);
-          go_on[v302] = v307;
+        int scan307[2];
+        fw_scan_sum_i32_512x1(v306, scan307, fw_scratch0);
+        const int v308 = scan307[0];
+        const int v309 = scan307[1];
+        if (v304) {
+          const int v310 = (int)((unsigned)var301 + (unsigned)v308);
+          go_on[v305] = v310;
         }
-        const int v308 = (int)((unsigned)var298 + (unsigned)v306);
-        var298 = v308;
+        const int v311 = (int)((unsigned)var301 + (unsigned)v309);
+        var301 = v311;
       }
     }
   }
@@ -833,187 +837,187 @@ extern "C" __global__ void __launch_bounds__(512) embedding_backward_2(
   __shared__ __align__(16) int others[3584];
   __shared__ __align__(16) unsigned char fw_scratch0[128];
   __shared__ __align__(16) unsigned char fw_scratch1[64];
-  const int v309 = bid2 * 3584;
-  int var310 = 0;
-  int var311 = 0;
-  for (int k312 = tid2; k312 < n8; k312 += 512) {
-    const int v313 = __ldg(bases + k312);
-    const int v314 = __ldg(counts + k312);
-    const int v315 = v309 - v313;
-    const int v316 = v315 > 0 ? v315 : 0;
-    const int v317 = v316 + 3583;
-    const int v318 = fw_udiv(v317, 3584);
-    const int v319 = v318 * 3584;
-    const int v320 = (int)((unsigned)v313 + (unsigned)v319);
-    const int v321 = (int)((unsigned)v320 - (unsigned)v309);
-    const bool v322 = v321 < 3584;
-    const bool v323 = v319 < v314;
-    const bool v324 = v322 && v323;
-    const bool v325 = v314 > n20;
-    const bool v326 = v324 && v325;
-    const bool v327 = v319 == 0;
-    const bool v328 = !v327;
-    const bool v329 = v326 && v327;
-    const int v330 = (int)((unsigned)k312 + (unsigned)1);
-    const int v331 = v329 ? v330 : var310;
-    var310 = v331;
-    const bool v332 = v326 && v328;
-    const int v333 = v332 ? v330 : var311;
-    var311 = v333;
+  const int v312 = bid2 * 3584;
+  int var313 = 0;
+  int var314 = 0;
+  for (int k315 = tid2; k315 < n8; k315 += 512) {
+    const int v316 = __ldg(bases + k315);
+    const int v317 = __ldg(counts + k315);
+    const int v318 = v312 - v316;
+    const int v319 = v318 > 0 ? v318 : 0;
+    const int v320 = v319 + 3583;
+    const int v321 = fw_udiv(v320, 3584);
+    const int v322 = v321 * 3584;
+    const int v323 = (int)((unsigned)v316 + (unsigned)v322);
+    const int v324 = (int)((unsigned)v323 - (unsigned)v312);
+    const bool v325 = v324 < 3584;
+    const bool v326 = v322 < v317;
+    const bool v327 = v325 && v326;
+    const bool v328 = v317 > n20;
+    const bool v329 = v327 && v328;
+    const bool v330 = v322 == 0;
+    const bool v331 = !v330;
+    const bool v332 = v329 && v330;
+    const int v333 = (int)((unsigned)k315 + (unsigned)1);
+    const int v334 = v332 ? v333 : var313;
+    var313 = v334;
+    const bool v335 = v329 && v331;
+    const int v336 = v335 ? v333 : var314;
+    var314 = v336;
   }
-  const int v335 = var310;
-  const int total334 = fw_sum_i32_512x1(v335, fw_scratch0);
-  const int v337 = var311;
-  const int total336 = fw_sum_i32_512x1(v337, fw_scratch1);
-  for (int k338 = 0; k338 < 2; ++k338) {
-    const bool v339 = k338 == 0;
-    const int v340 = v339 ? total334 : total336;
-    const bool v341 = v340 > 0;
-    if (v341) {
-      const int v342 = v340 + (-1);
-      const int v343 = __ldg(bases + v342);
-      const int v344 = __ldg(counts + v342);
-      const int v345 = v342 * n11;
-      const bool v346 = n18 > 1;
-      const int v347 = bid2 * 2;
-      const int v348 = v347 + k338;
-      const int v349 = v348 * n18;
-      const int v350 = (int)((unsigned)v342 * (unsigned)n18);
-      const int v351 = v309 - v343;
-      const int v352 = v351 > 0 ? v351 : 0;
-      const int v353 = v352 + 3583;
-      const int v354 = fw_udiv(v353, 3584);
-      const int v355 = v354 * 3584;
-      if (v346) {
+  const int v338 = var313;
+  const int total337 = fw_sum_i32_512x1(v338, fw_scratch0);
+  const int v340 = var314;
+  const int total339 = fw_sum_i32_512x1(v340, fw_scratch1);
+  for (int k341 = 0; k341 < 2; ++k341) {
+    const bool v342 = k341 == 0;
+    const int v343 = v342 ? total337 : total339;
+    const bool v344 = v343 > 0;
+    if (v344) {
+      const int v345 = v343 + (-1);
+      const int v346 = __ldg(bases + v345);
+      const int v347 = __ldg(counts + v345);
+      const int v348 = v345 * n11;
+      const bool v349 = n18 > 1;
+      const int v350 = bid2 * 2;
+      const int v351 = v350 + k341;
+      const int v352 = v351 * n18;
+      const int v353 = (int)((unsigned)v345 * (unsigned)n18);
+      const int v354 = v312 - v346;
+      const int v355 = v354 > 0 ? v354 : 0;
+      const int v356 = v355 + 3583;
+      const int v357 = fw_udiv(v356, 3584);
+      const int v358 = v357 * 3584;
+      if (v349) {
         #pragma unroll
-        for (int k356 = 0; k356 < 7; ++k356) {
-          held[k356] = 0;
+        for (int k359 = 0; k359 < 7; ++k359) {
+          held[k359] = 0;
         }
-        for (int k357 = 0; k357 < n21; ++k357) {
-          const int v358 = (int)((unsigned)n21 + (unsigned)(-1));
-          const int v359 = (int)((unsigned)v358 - (unsigned)k357);
-          const int v360 = (v359 >= 0 && v359 < 32) ? (int)((unsigned)1 << v359) : (int)0;
+        for (int k360 = 0; k360 < n21; ++k360) {
+          const int v361 = (int)((unsigned)n21 + (unsigned)(-1));
+          const int v362 = (int)((unsigned)v361 - (unsigned)k360);
+          const int v363 = (v362 >= 0 && v362 < 32) ? (int)((unsigned)1 << v362) : (int)0;
           #pragma unroll
-          for (int k361 = 0; k361 < 7; ++k361) {
-            const int v362 = (int)((unsigned)k361 * (unsigned)512);
-            const int v363 = (int)((unsigned)v362 + (unsigned)tid2);
-            const int v364 = (int)((unsigned)v355 + (unsigned)v363);
-            const int v365 = held[k361];
-            const int v366 = v365 + v360;
-            const bool v367 = v366 < n11;
-            const int v368 = v345 + v366;
-            const int v369 = v367 ? __ldg(before + v368) : 0;
-            const bool v370 = v369 <= v364;
-            const bool v371 = v367 && v370;
-            const int v372 = v371 ? v366 : v365;
-            held[k361] = v372;
+          for (int k364 = 0; k364 < 7; ++k364) {
+            const int v365 = (int)((unsigned)k364 * (unsigned)512);
+            const int v366 = (int)((unsigned)v365 + (unsigned)tid2);
+            const int v367 = (int)((unsigned)v358 + (unsigned)v366);
+            const int v368 = held[k364];
+            const int v369 = v368 + v363;
+            const bool v370 = v369 < n11;
+            const int v371 = v348 + v369;
+            const int v372 = v370 ? __ldg(before + v371) : 0;
+            const bool v373 = v372 <= v367;
+            const bool v374 = v370 && v373;
+            const int v375 = v374 ? v369 : v368;
+            held[k364] = v375;
           }
         }
         #pragma unroll
-        for (int k373 = 0; k373 < 7; ++k373) {
-          const int v374 = k373 * 512;
-          const int v375 = v374 + tid2;
-          const int v376 = v355 + v375;
-          const bool v377 = v376 < v344;
-          const int v378 = held[k373];
-          const int v379 = v345 + v378;
-          const int v380 = v378 * 3584;
-          const int v381 = v377 ? __ldg(before + v379) : 0;
-          const int v382 = v376 - v381;
-          const int v383 = v377 ? __ldg(first + v379) : 0;
-          const int v384 = v383 + v382;
-          const int v385 = v380 + v384;
-          const int v386 = v377 ? __ldg(tiles + v385) : 0;
-          const int v387 = v386 & 4095;
-          const int v388 = (int)((unsigned)v386 - (unsigned)v387);
-          const int v389 = (int)((unsigned)v388 + (unsigned)v375);
-          const int v390 = v377 ? v389 : 2147483647;
-          items[v375] = v390;
-          const int v391 = (int)((unsigned)v380 + (unsigned)v387);
-          others[v375] = v391;
+        for (int k376 = 0; k376 < 7; ++k376) {
+          const int v377 = k376 * 512;
+          const int v378 = v377 + tid2;
+          const int v379 = v358 + v378;
+          const bool v380 = v379 < v347;
+          const int v381 = held[k376];
+          const int v382 = v348 + v381;
+          const int v383 = v381 * 3584;
+          const int v384 = v380 ? __ldg(before + v382) : 0;
+          const int v385 = v379 - v384;
+          const int v386 = v380 ? __ldg(first + v382) : 0;
+          const int v387 = v386 + v385;
+          const int v388 = v383 + v387;
+          const int v389 = v380 ? __ldg(tiles + v388) : 0;
+          const int v390 = v389 & 4095;
+          const int v391 = (int)((unsigned)v389 - (unsigned)v390);
+          const int v392 = (int)((unsigned)v391 + (unsigned)v378);
+          const int v393 = v380 ? v392 : 2147483647;
+          items[v378] = v393;
+          const int v394 = (int)((unsigned)v383 + (unsigned)v390);
+          others[v378] = v394;
         }
         __syncthreads();  // the bucket's points are there
-        for (int k392 = 0; k392 < n22; ++k392) {
-          const int v393 = (int)((unsigned)k392 * (unsigned)2);
-          const int v394 = (int)((unsigned)v393 + (unsigned)12);
-          const int v395 = tid2 * 7;
-          long long var396 = 0ll;
+        for (int k395 = 0; k395 < n22; ++k395) {
+          const int v396 = (int)((unsigned)k395 * (unsigned)2);
+          const int v397 = (int)((unsigned)v396 + (unsigned)12);
+          const int v398 = tid2 * 7;
+          long long var399 = 0ll;
           #pragma unroll
-          for (int k397 = 0; k397 < 7; ++k397) {
-            const int v398 = v395 + k397;
-            const int v399 = items[v398];
-            held[k397] = v399;
-            const int v400 = (int)((v394 >= 0 && v394 < 32) ? v399 >> v394 : (v399 >> 31));
-            const int v401 = v400 & 3;
-            const int v402 = (int)((unsigned)v401 * (unsigned)16);
-            const long long v403 = (long long)v402;
-            const long long v404 = (v403 >= 0 && v403 < 64) ? (long long)((unsigned long long)1ll << v403) : (long long)0;
-            const long long v405 = (long long)((unsigned long long)var396 + (unsigned long long)v404);
-            var396 = v405;
+          for (int k400 = 0; k400 < 7; ++k400) {
+            const int v401 = v398 + k400;
+            const int v402 = items[v401];
+            held[k400] = v402;
+            const int v403 = (int)((v397 >= 0 && v397 < 32) ? v402 >> v397 : (v402 >> 31));
+            const int v404 = v403 & 3;
+            const int v405 = (int)((unsigned)v404 * (unsigned)16);
+            const long long v406 = (long long)v405;
+            const long long v407 = (v406 >= 0 && v406 < 64) ? (long long)((unsigned long long)1ll << v406) : (long long)0;
+            const long long v408 = (long long)((unsigned long long)var399 + (unsigned long long)v407);
+            var399 = v408;
           }
-          const long long v406 = var396;
-          long long scan407[2];
-          fw_scan_sum_i64_512x1(v406, scan407, fw_scratch0);
-          const long long v408 = scan407[0];
-          const long long v409 = scan407[1];
-          const long long v410 = (long long)((unsigned long long)v409 << 16ll);
-          const long long v411 = (long long)((unsigned long long)v408 + (unsigned long long)v410);
-          const long long v412 = (long long)((unsigned long long)v409 << 32ll);
-          const long long v413 = (long long)((unsigned long long)v411 + (unsigned long long)v412);
-          const long long v414 = (long long)((unsigned long long)v409 << 48ll);
-          const long long v415 = (long long)((unsigned long long)v413 + (unsigned long long)v414);
-          long long var416 = v415;
+          const long long v409 = var399;
+          long long scan410[2];
+          fw_scan_sum_i64_512x1(v409, scan410, fw_scratch0);
+          const long long v411 = scan410[0];
+          const long long v412 = scan410[1];
+          const long long v413 = (long long)((unsigned long long)v412 << 16ll);
+          const long long v414 = (long long)((unsigned long long)v411 + (unsigned long long)v413);
+          const long long v415 = (long long)((unsigned long long)v412 << 32ll);
+          const long long v416 = (long long)((unsigned long long)v414 + (unsigned long long)v415);
+          const long long v417 = (long long)((unsigned long long)v412 << 48ll);
+          const long long v418 = (long long)((unsigned long long)v416 + (unsigned long long)v417);
+          long long var419 = v418;
           #pragma unroll
-          for (int k417 = 0; k417 < 7; ++k417) {
-            const int v418 = held[k417];
-            const int v419 = (int)((v394 >= 0 && v394 < 32) ? v418 >> v394 : (v418 >> 31));
-            const int v420 = v419 & 3;
-            const int v421 = (int)((unsigned)v420 * (unsigned)16);
-            const long long v422 = (long long)v421;
-            const long long v423 = (long long)((v422 >= 0 && v422 < 64) ? var416 >> v422 : (var416 >> 63));
-            const long long v424 = v423 & 65535ll;
-            const int v425 = (int)v424;
-            items[v425] = v418;
-            const long long v426 = (v422 >= 0 && v422 < 64) ? (long long)((unsigned long long)1ll << v422) : (long long)0;
-            const long long v427 = (long long)((unsigned long long)var416 + (unsigned long long)v426);
-            var416 = v427;
+          for (int k420 = 0; k420 < 7; ++k420) {
+            const int v421 = held[k420];
+            const int v422 = (int)((v397 >= 0 && v397 < 32) ? v421 >> v397 : (v421 >> 31));
+            const int v423 = v422 & 3;
+            const int v424 = (int)((unsigned)v423 * (unsigned)16);
+            const long long v425 = (long long)v424;
+            const long long v426 = (long long)((v425 >= 0 && v425 < 64) ? var419 >> v425 : (var419 >> 63));
+            const long long v427 = v426 & 65535ll;
+            const int v428 = (int)v427;
+            items[v428] = v421;
+            const long long v429 = (v425 >= 0 && v425 < 64) ? (long long)((unsigned long long)1ll << v425) : (long long)0;
+            const long long v430 = (long long)((unsigned long long)var419 + (unsigned long long)v429);
+            var419 = v430;
           }
           __syncthreads();  // the items are sorted by two more bits
         }
-        for (int k428 = tid2; k428 < n18; k428 += 512) {
-          const int v429 = (int)((unsigned)v350 + (unsigned)k428);
-          const int v430 = (int)((unsigned)k428 + (unsigned)1);
-          const int v431 = (int)((unsigned)k428 * (unsigned)4096);
-          int var432 = 0;
-          for (int k433 = 0; k433 < 12; ++k433) {
-            const int v434 = (int)((k433 >= 0 && k433 < 32) ? 2048 >> k433 : (2048 >> 31));
-            const int v435 = var432 + v434;
-            const bool v436 = v435 <= 3584;
-            const int v437 = v435 + (-1);
-            const int v438 = v436 ? items[v437] : 0;
-            const bool v439 = v438 < v431;
-            const bool v440 = v436 && v439;
-            const int v441 = v440 ? v435 : var432;
-            var432 = v441;
+        for (int k431 = tid2; k431 < n18; k431 += 512) {
+          const int v432 = (int)((unsigned)v353 + (unsigned)k431);
+          const int v433 = (int)((unsigned)k431 + (unsigned)1);
+          const int v434 = (int)((unsigned)k431 * (unsigned)4096);
+          int var435 = 0;
+          for (int k436 = 0; k436 < 12; ++k436) {
+            const int v437 = (int)((k436 >= 0 && k436 < 32) ? 2048 >> k436 : (2048 >> 31));
+            const int v438 = var435 + v437;
+            const bool v439 = v438 <= 3584;
+            const int v440 = v438 + (-1);
+            const int v441 = v439 ? items[v440] : 0;
+            const bool v442 = v441 < v434;
+            const bool v443 = v439 && v442;
+            const int v444 = v443 ? v438 : var435;
+            var435 = v444;
           }
-          const int v442 = var432;
-          const int v443 = (int)((unsigned)v430 * (unsigned)4096);
-          int var444 = 0;
-          for (int k445 = 0; k445 < 12; ++k445) {
-            const int v446 = (int)((k445 >= 0 && k445 < 32) ? 2048 >> k445 : (2048 >> 31));
-            const int v447 = var444 + v446;
-            const bool v448 = v447 <= 3584;
-            const int v449 = v447 + (-1);
-            const int v450 = v448 ? items[v449] : 0;
-            const bool v451 = v450 < v443;
-            const bool v452 = v448 && v451;
-            const int v453 = v452 ? v447 : var444;
-            var444 = v453;
+          const int v445 = var435;
+          const int v446 = (int)((unsigned)v433 * (unsigned)4096);
+          int var447 = 0;
+          for (int k448 = 0; k448 < 12; ++k448) {
+            const int v449 = (int)((k448 >= 0 && k448 < 32) ? 2048 >> k448 : (2048 >> 31));
+            const int v450 = var447 + v449;
+            const bool v451 = v450 <= 3584;
+            const int v452 = v450 + (-1);
+            const int v453 = v451 ? items[v452] : 0;
+            const bool v454 = v453 < v446;
+            const bool v455 = v451 && v454;
+            const int v456 = v455 ? v450 : var447;
+            var447 = v456;
           }
-          const int v454 = var444;
-          const int v455 = v349 + k428;
-          const int v456 = (int)((unsigned)v454 - (unsigned)v442);
-          crowd_counts[v455] = v456;
+          const int v457 = var447;
+          const int v458 = v352 + k431;
+          const int v459 = (int)((unsigned)v457 - (unsigned)v445);
+          crowd_counts[v458] = v459;
         }
         __syncthreads();  // the items may be replaced
       }
@@ -1086,232 +1090,232 @@ extern "C" __global__ void __launch_bounds__(512) embedding_backward_3(
   __shared__ __align__(16) int others[3584];
   __shared__ __align__(16) unsigned char fw_scratch0[128];
   __shared__ __align__(16) unsigned char fw_scratch1[64];
-  const int v457 = bid3 * 3584;
-  int var458 = 0;
-  int var459 = 0;
-  for (int k460 = tid3; k460 < n8; k460 += 512) {
-    const int v461 = __ldg(bases + k460);
-    const int v462 = __ldg(counts + k460);
-    const int v463 = v457 - v461;
-    const int v464 = v463 > 0 ? v463 : 0;
-    const int v465 = v464 + 3583;
-    const int v466 = fw_udiv(v465, 3584);
-    const int v467 = v466 * 3584;
-    const int v468 = (int)((unsigned)v461 + (unsigned)v467);
-    const int v469 = (int)((unsigned)v468 - (unsigned)v457);
-    const bool v470 = v469 < 3584;
-    const bool v471 = v467 < v462;
-    const bool v472 = v470 && v471;
-    const bool v473 = v462 > n20;
-    const bool v474 = v472 && v473;
-    const bool v475 = v467 == 0;
-    const bool v476 = !v475;
-    const bool v477 = v474 && v475;
-    const int v478 = (int)((unsigned)k460 + (unsigned)1);
-    const int v479 = v477 ? v478 : var458;
-    var458 = v479;
-    const bool v480 = v474 && v476;
-    const int v481 = v480 ? v478 : var459;
-    var459 = v481;
+  const int v460 = bid3 * 3584;
+  int var461 = 0;
+  int var462 = 0;
+  for (int k463 = tid3; k463 < n8; k463 += 512) {
+    const int v464 = __ldg(bases + k463);
+    const int v465 = __ldg(counts + k463);
+    const int v466 = v460 - v464;
+    const int v467 = v466 > 0 ? v466 : 0;
+    const int v468 = v467 + 3583;
+    const int v469 = fw_udiv(v468, 3584);
+    const int v470 = v469 * 3584;
+    const int v471 = (int)((unsigned)v464 + (unsigned)v470);
+    const int v472 = (int)((unsigned)v471 - (unsigned)v460);
+    const bool v473 = v472 < 3584;
+    const bool v474 = v470 < v465;
+    const bool v475 = v473 && v474;
+    const bool v476 = v465 > n20;
+    const bool v477 = v475 && v476;
+    const bool v478 = v470 == 0;
+    const bool v479 = !v478;
+    const bool v480 = v477 && v478;
+    const int v481 = (int)((unsigned)k463 + (unsigned)1);
+    const int v482 = v480 ? v481 : var461;
+    var461 = v482;
+    const bool v483 = v477 && v479;
+    const int v484 = v483 ? v481 : var462;
+    var462 = v484;
   }
-  const int v483 = var458;
-  const int total482 = fw_sum_i32_512x1(v483, fw_scratch0);
-  const int v485 = var459;
-  const int total484 = fw_sum_i32_512x1(v485, fw_scratch1);
-  for (int k486 = 0; k486 < 2; ++k486) {
-    const bool v487 = k486 == 0;
-    const int v488 = v487 ? total482 : total484;
-    const bool v489 = v488 > 0;
-    if (v489) {
-      const int v490 = v488 + (-1);
-      const int v491 = __ldg(bases + v490);
-      const int v492 = __ldg(counts + v490);
-      const int v493 = v490 * n11;
-      const bool v494 = n18 > 1;
-      const int v495 = bid3 * 2;
-      const int v496 = v495 + k486;
-      const int v497 = v496 * n18;
-      const int v498 = v490 * n18;
-      const int v499 = v457 - v491;
-      const int v500 = v499 > 0 ? v499 : 0;
-      const int v501 = v500 + 3583;
-      const int v502 = fw_udiv(v501, 3584);
-      const int v503 = v502 * 3584;
+  const int v486 = var461;
+  const int total485 = fw_sum_i32_512x1(v486, fw_scratch0);
+  const int v488 = var462;
+  const int total487 = fw_sum_i32_512x1(v488, fw_scratch1);
+  for (int k489 = 0; k489 < 2; ++k489) {
+    const bool v490 = k489 == 0;
+    const int v491 = v490 ? total485 : total487;
+    const bool v492 = v491 > 0;
+    if (v492) {
+      const int v493 = v491 + (-1);
+      const int v494 = __ldg(bases + v493);
+      const int v495 = __ldg(counts + v493);
+      const int v496 = v493 * n11;
+      const bool v497 = n18 > 1;
+      const int v498 = bid3 * 2;
+      const int v499 = v498 + k489;
+      const int v500 = v499 * n18;
+      const int v501 = v493 * n18;
+      const int v502 = v460 - v494;
+      const int v503 = v502 > 0 ? v502 : 0;
+      const int v504 = v503 + 3583;
+      const int v505 = fw_udiv(v504, 3584);
+      const int v506 = v505 * 3584;
       #pragma unroll
-      for (int k504 = 0; k504 < 7; ++k504) {
-        held[k504] = 0;
+      for (int k507 = 0; k507 < 7; ++k507) {
+        held[k507] = 0;
       }
-      for (int k505 = 0; k505 < n21; ++k505) {
-        const int v506 = (int)((unsigned)n21 + (unsigned)(-1));
-        const int v507 = (int)((unsigned)v506 - (unsigned)k505);
-        const int v508 = (v507 >= 0 && v507 < 32) ? (int)((unsigned)1 << v507) : (int)0;
+      for (int k508 = 0; k508 < n21; ++k508) {
+        const int v509 = (int)((unsigned)n21 + (unsigned)(-1));
+        const int v510 = (int)((unsigned)v509 - (unsigned)k508);
+        const int v511 = (v510 >= 0 && v510 < 32) ? (int)((unsigned)1 << v510) : (int)0;
         #pragma unroll
-        for (int k509 = 0; k509 < 7; ++k509) {
-          const int v510 = (int)((unsigned)k509 * (unsigned)512);
-          const int v511 = (int)((unsigned)v510 + (unsigned)tid3);
-          const int v512 = (int)((unsigned)v503 + (unsigned)v511);
-          const int v513 = held[k509];
-          const int v514 = v513 + v508;
-          const bool v515 = v514 < n11;
-          const int v516 = v493 + v514;
-          const int v517 = v515 ? __ldg(before + v516) : 0;
-          const bool v518 = v517 <= v512;
-          const bool v519 = v515 && v518;
-          const int v520 = v519 ? v514 : v513;
-          held[k509] = v520;
+        for (int k512 = 0; k512 < 7; ++k512) {
+          const int v513 = (int)((unsigned)k512 * (unsigned)512);
+          const int v514 = (int)((unsigned)v513 + (unsigned)tid3);
+          const int v515 = (int)((unsigned)v506 + (unsigned)v514);
+          const int v516 = held[k512];
+          const int v517 = v516 + v511;
+          const bool v518 = v517 < n11;
+          const int v519 = v496 + v517;
+          const int v520 = v518 ? __ldg(before + v519) : 0;
+          const bool v521 = v520 <= v515;
+          const bool v522 = v518 && v521;
+          const int v523 = v522 ? v517 : v516;
+          held[k512] = v523;
         }
       }
       #pragma unroll
-      for (int k521 = 0; k521 < 7; ++k521) {
-        const int v522 = k521 * 512;
-        const int v523 = v522 + tid3;
-        const int v524 = v503 + v523;
-        const bool v525 = v524 < v492;
-        const int v526 = held[k521];
-        const int v527 = v493 + v526;
-        const int v528 = v526 * 3584;
-        const int v529 = v525 ? __ldg(before + v527) : 0;
-        const int v530 = v524 - v529;
-        const int v531 = v525 ? __ldg(first + v527) : 0;
-        const int v532 = v531 + v530;
-        const int v533 = v528 + v532;
-        const int v534 = v525 ? __ldg(tiles + v533) : 0;
-        const int v535 = v534 & 4095;
-        const int v536 = (int)((unsigned)v534 - (unsigned)v535);
-        const int v537 = (int)((unsigned)v536 + (unsigned)v523);
-        const int v538 = v525 ? v537 : 2147483647;
-        items[v523] = v538;
-        const int v539 = (int)((unsigned)v528 + (unsigned)v535);
-        others[v523] = v539;
+      for (int k524 = 0; k524 < 7; ++k524) {
+        const int v525 = k524 * 512;
+        const int v526 = v525 + tid3;
+        const int v527 = v506 + v526;
+        const bool v528 = v527 < v495;
+        const int v529 = held[k524];
+        const int v530 = v496 + v529;
+        const int v531 = v529 * 3584;
+        const int v532 = v528 ? __ldg(before + v530) : 0;
+        const int v533 = v527 - v532;
+        const int v534 = v528 ? __ldg(first + v530) : 0;
+        const int v535 = v534 + v533;
+        const int v536 = v531 + v535;
+        const int v537 = v528 ? __ldg(tiles + v536) : 0;
+        const int v538 = v537 & 4095;
+        const int v539 = (int)((unsigned)v537 - (unsigned)v538);
+        const int v540 = (int)((unsigned)v539 + (unsigned)v526);
+        const int v541 = v528 ? v540 : 2147483647;
+        items[v526] = v541;
+        const int v542 = (int)((unsigned)v531 + (unsigned)v538);
+        others[v526] = v542;
       }
       __syncthreads();  // the bucket's points are there
-      for (int k540 = 0; k540 < n22; ++k540) {
-        const int v541 = (int)((unsigned)k540 * (unsigned)2);
-        const int v542 = (int)((unsigned)v541 + (unsigned)12);
-        const int v543 = tid3 * 7;
-        long long var544 = 0ll;
+      for (int k543 = 0; k543 < n22; ++k543) {
+        const int v544 = (int)((unsigned)k543 * (unsigned)2);
+        const int v545 = (int)((unsigned)v544 + (unsigned)12);
+        const int v546 = tid3 * 7;
+        long long var547 = 0ll;
         #pragma unroll
-        for (int k545 = 0; k545 < 7; ++k545) {
-          const int v546 = v543 + k545;
-          const int v547 = items[v546];
-          held[k545] = v547;
-          const int v548 = (int)((v542 >= 0 && v542 < 32) ? v547 >> v542 : (v547 >> 31));
-          const int v549 = v548 & 3;
-          const int v550 = (int)((unsigned)v549 * (unsigned)16);
-          const long long v551 = (long long)v550;
-          const long long v552 = (v551 >= 0 && v551 < 64) ? (long long)((unsigned long long)1ll << v551) : (long long)0;
-          const long long v553 = (long long)((unsigned long long)var544 + (unsigned long long)v552);
-          var544 = v553;
+        for (int k548 = 0; k548 < 7; ++k548) {
+          const int v549 = v546 + k548;
+          const int v550 = items[v549];
+          held[k548] = v550;
+          const int v551 = (int)((v545 >= 0 && v545 < 32) ? v550 >> v545 : (v550 >> 31));
+          const int v552 = v551 & 3;
+          const int v553 = (int)((unsigned)v552 * (unsigned)16);
+          const long long v554 = (long long)v553;
+          const long long v555 = (v554 >= 0 && v554 < 64) ? (long long)((unsigned long long)1ll << v554) : (long long)0;
+          const long long v556 = (long long)((unsigned long long)var547 + (unsigned long long)v555);
+          var547 = v556;
         }
-        const long long v554 = var544;
-        long long scan555[2];
-        fw_scan_sum_i64_512x1(v554, scan555, fw_scratch0);
-        const long long v556 = scan555[0];
-        const long long v557 = scan555[1];
-        const long long v558 = (long long)((unsigned long long)v557 << 16ll);
-        const long long v559 = (long long)((unsigned long long)v556 + (unsigned long long)v558);
-        const long long v560 = (long long)((unsigned long long)v557 << 32ll);
-        const long long v561 = (long long)((unsigned long long)v559 + (unsigned long long)v560);
-        const long long v562 = (long long)((unsigned long long)v557 << 48ll);
-        const long long v563 = (long long)((unsigned long long)v561 + (unsigned long long)v562);
-        long long var564 = v563;
+        const long long v557 = var547;
+        long long scan558[2];
+        fw_scan_sum_i64_512x1(v557, scan558, fw_scratch0);
+        const long long v559 = scan558[0];
+        const long long v560 = scan558[1];
+        const long long v561 = (long long)((unsigned long long)v560 << 16ll);
+        const long long v562 = (long long)((unsigned long long)v559 + (unsigned long long)v561);
+        const long long v563 = (long long)((unsigned long long)v560 << 32ll);
+        const long long v564 = (long long)((unsigned long long)v562 + (unsigned long long)v563);
+        const long long v565 = (long long)((unsigned long long)v560 << 48ll);
+        const long long v566 = (long long)((unsigned long long)v564 + (unsigned long long)v565);
+        long long var567 = v566;
         #pragma unroll
-        for (int k565 = 0; k565 < 7; ++k565) {
-          const int v566 = held[k565];
-          const int v567 = (int)((v542 >= 0 && v542 < 32) ? v566 >> v542 : (v566 >> 31));
-          const int v568 = v567 & 3;
-          const int v569 = (int)((unsigned)v568 * (unsigned)16);
-          const long long v570 = (long long)v569;
-          const long long v571 = (long long)((v570 >= 0 && v570 < 64) ? var564 >> v570 : (var564 >> 63));
-          const long long v572 = v571 & 65535ll;
-          const int v573 = (int)v572;
-          items[v573] = v566;
-          const long long v574 = (v570 >= 0 && v570 < 64) ? (long long)((unsigned long long)1ll << v570) : (long long)0;
-          const long long v575 = (long long)((unsigned long long)var564 + (unsigned long long)v574);
-          var564 = v575;
+        for (int k568 = 0; k568 < 7; ++k568) {
+          const int v569 = held[k568];
+          const int v570 = (int)((v545 >= 0 && v545 < 32) ? v569 >> v545 : (v569 >> 31));
+          const int v571 = v570 & 3;
+          const int v572 = (int)((unsigned)v571 * (unsigned)16);
+          const long long v573 = (long long)v572;
+          const long long v574 = (long long)((v573 >= 0 && v573 < 64) ? var567 >> v573 : (var567 >> 63));
+          const long long v575 = v574 & 65535ll;
+          const int v576 = (int)v575;
+          items[v576] = v569;
+          const long long v577 = (v573 >= 0 && v573 < 64) ? (long long)((unsigned long long)1ll << v573) : (long long)0;
+          const long long v578 = (long long)((unsigned long long)var567 + (unsigned long long)v577);
+          var567 = v578;
         }
         __syncthreads();  // the items are sorted by two more bits
       }
-      const int v576 = fw_udiv(v491, 3584);
-      const int v577 = fw_udiv(v503, 3584);
-      const int v578 = v492 + 3583;
-      const int v579 = fw_udiv(v578, 3584);
-      const int v580 = v494 ? v579 : 0;
-      int var581 = v491;
-      for (int k582 = 0; k582 < n18; k582 += 512) {
-        const int v583 = k582 + tid3;
-        const bool v584 = v583 < n18;
-        const int v585 = v498 + v583;
-        const int v586 = v494 ? 0 : v503;
-        int var587 = v586;
-        int var588 = 0;
-        for (int k589 = 0; k589 < v580; ++k589) {
-          const int v590 = k589 < 1 ? k589 : 1;
-          const int v591 = v576 + k589;
-          const int v592 = v591 * 2;
-          const int v593 = v592 + v590;
-          const int v594 = v593 * n18;
-          const int v595 = v594 + v583;
-          const int v596 = v584 ? __ldg(crowd_counts + v595) : 0;
-          const int v597 = (int)((unsigned)var588 + (unsigned)v596);
-          var588 = v597;
-          const bool v598 = k589 < v577;
-          const int v599 = v598 ? v596 : 0;
-          const int v600 = (int)((unsigned)var587 + (unsigned)v599);
-          var587 = v600;
+      const int v579 = fw_udiv(v494, 3584);
+      const int v580 = fw_udiv(v506, 3584);
+      const int v581 = v495 + 3583;
+      const int v582 = fw_udiv(v581, 3584);
+      const int v583 = v497 ? v582 : 0;
+      int var584 = v494;
+      for (int k585 = 0; k585 < n18; k585 += 512) {
+        const int v586 = k585 + tid3;
+        const bool v587 = v586 < n18;
+        const int v588 = v501 + v586;
+        const int v589 = v497 ? 0 : v506;
+        int var590 = v589;
+        int var591 = 0;
+        for (int k592 = 0; k592 < v583; ++k592) {
+          const int v593 = k592 < 1 ? k592 : 1;
+          const int v594 = v579 + k592;
+          const int v595 = v594 * 2;
+          const int v596 = v595 + v593;
+          const int v597 = v596 * n18;
+          const int v598 = v597 + v586;
+          const int v599 = v587 ? __ldg(crowd_counts + v598) : 0;
+          const int v600 = (int)((unsigned)var591 + (unsigned)v599);
+          var591 = v600;
+          const bool v601 = k592 < v580;
+          const int v602 = v601 ? v599 : 0;
+          const int v603 = (int)((unsigned)var590 + (unsigned)v602);
+          var590 = v603;
         }
-        const int v601 = var588;
+        const int v604 = var591;
         __syncthreads();  // all have read the results of the collective before
-        int scan602[2];
-        fw_scan_sum_i32_512x1(v601, scan602, fw_scratch0);
-        const int v603 = scan602[0];
-        const int v604 = scan602[1];
-        const int v605 = (int)((unsigned)var581 + (unsigned)v603);
-        if (v584) {
-          const int v606 = (int)((unsigned)v605 + (unsigned)var587);
-          const int v607 = (int)((unsigned)v583 * (unsigned)4096);
-          int var608 = 0;
-          for (int k609 = 0; k609 < 12; ++k609) {
-            const int v610 = (int)((k609 >= 0 && k609 < 32) ? 2048 >> k609 : (2048 >> 31));
-            const int v611 = var608 + v610;
-            const bool v612 = v611 <= 3584;
-            const int v613 = v611 + (-1);
-            const int v614 = v612 ? items[v613] : 0;
-            const bool v615 = v614 < v607;
-            const bool v616 = v612 && v615;
-            const int v617 = v616 ? v611 : var608;
-            var608 = v617;
+        int scan605[2];
+        fw_scan_sum_i32_512x1(v604, scan605, fw_scratch0);
+        const int v606 = scan605[0];
+        const int v607 = scan605[1];
+        const int v608 = (int)((unsigned)var584 + (unsigned)v606);
+        if (v587) {
+          const int v609 = (int)((unsigned)v608 + (unsigned)var590);
+          const int v610 = (int)((unsigned)v586 * (unsigned)4096);
+          int var611 = 0;
+          for (int k612 = 0; k612 < 12; ++k612) {
+            const int v613 = (int)((k612 >= 0 && k612 < 32) ? 2048 >> k612 : (2048 >> 31));
+            const int v614 = var611 + v613;
+            const bool v615 = v614 <= 3584;
+            const int v616 = v614 + (-1);
+            const int v617 = v615 ? items[v616] : 0;
+            const bool v618 = v617 < v610;
+            const bool v619 = v615 && v618;
+            const int v620 = v619 ? v614 : var611;
+            var611 = v620;
           }
-          const int v618 = var608;
-          const int v619 = (int)((unsigned)v606 - (unsigned)v618);
-          const int v620 = v497 + v583;
-          go_on[v620] = v619;
-          const bool v621 = v503 == 0;
-          const bool v622 = v585 <= n23;
-          const bool v623 = v621 && v622;
-          if (v623) {
-            start[v585] = v605;
+          const int v621 = var611;
+          const int v622 = (int)((unsigned)v609 - (unsigned)v621);
+          const int v623 = v500 + v586;
+          go_on[v623] = v622;
+          const bool v624 = v506 == 0;
+          const bool v625 = v588 <= n23;
+          const bool v626 = v624 && v625;
+          if (v626) {
+            start[v588] = v608;
           }
         }
-        const int v624 = (int)((unsigned)var581 + (unsigned)v604);
-        var581 = v624;
+        const int v627 = (int)((unsigned)var584 + (unsigned)v607);
+        var584 = v627;
       }
       __syncthreads();  // where each row goes on is known
       #pragma unroll
-      for (int k625 = 0; k625 < 7; ++k625) {
-        const int v626 = k625 * 512;
-        const int v627 = v626 + tid3;
-        const int v628 = (int)((unsigned)v503 + (unsigned)v627);
-        const bool v629 = v628 < v492;
-        if (v629) {
-          const int v630 = items[v627];
-          const int v631 = v630 & 4095;
-          const int v632 = fw_udiv(v630, 4096);
-          const int v633 = v497 + v632;
-          const int v634 = go_on[v633];
-          const int v635 = v634 + v627;
-          const int v636 = others[v631];
-          order[v635] = v636;
+      for (int k628 = 0; k628 < 7; ++k628) {
+        const int v629 = k628 * 512;
+        const int v630 = v629 + tid3;
+        const int v631 = (int)((unsigned)v506 + (unsigned)v630);
+        const bool v632 = v631 < v495;
+        if (v632) {
+          const int v633 = items[v630];
+          const int v634 = v633 & 4095;
+          const int v635 = fw_udiv(v633, 4096);
+          const int v636 = v500 + v635;
+          const int v637 = go_on[v636];
+          const int v638 = v637 + v630;
+          const int v639 = others[v634];
+          order[v638] = v639;
         }
       }
       __syncthreads();  // the items may be replaced
@@ -1379,143 +1383,143 @@ extern "C" __global__ void __launch_bounds__(128) embedding_backward_4(
     float* __restrict__ pieces) {
   const int bid4 = blockIdx.x;
   const int tid4 = threadIdx.x;
-  const int v637 = fw_udiv(tid4, 32);
-  const int v638 = v637 * 32;
-  const int v639 = tid4 - v638;
-  const int v640 = fw_udiv(bid4, n28);
-  const int v641 = v640 * n28;
-  const int v642 = bid4 - v641;
-  const int v643 = v642 * 96;
-  const int v644 = v643 + v639;
-  const int v645 = n29 + (-1);
-  const int v646 = v644 < v645 ? v644 : v645;
-  const bool v647 = v644 < n29;
-  const int v648 = v644 + 32;
-  const int v649 = v648 < v645 ? v648 : v645;
-  const bool v650 = v648 < n29;
-  const int v651 = v644 + 64;
-  const int v652 = v651 < v645 ? v651 : v645;
+  const int v640 = fw_udiv(tid4, 32);
+  const int v641 = v640 * 32;
+  const int v642 = tid4 - v641;
+  const int v643 = fw_udiv(bid4, n28);
+  const int v644 = v643 * n28;
+  const int v645 = bid4 - v644;
+  const int v646 = v645 * 96;
+  const int v647 = v646 + v642;
+  const int v648 = n29 + (-1);
+  const int v649 = v647 < v648 ? v647 : v648;
+  const bool v650 = v647 < n29;
+  const int v651 = v647 + 32;
+  const int v652 = v651 < v648 ? v651 : v648;
   const bool v653 = v651 < n29;
-  const int v654 = v640 * 4;
-  const int v655 = v654 + v637;
-  const bool v656 = v655 < n30;
-  const long long v664 = (long long)n9;
-  if (v656) {
-    const int v657 = v655 * n31;
-    const int v658 = v657 + n32;
-    const int v659 = __ldg(start + n23);
-    const bool v660 = v658 < v659;
-    if (v660) {
-      const int v661 = __ldg(order + v658);
-      const long long v662 = __ldg(in0 + v661);
-      const bool v663 = v662 < 0ll;
-      const long long v665 = v662 + v664;
-      const long long v666 = v663 ? v665 : v662;
-      const int v667 = (int)v666;
-      const int v668 = __ldg(start + v667);
-      const int v669 = v667 + 1;
-      const int v670 = __ldg(start + v669);
-      const int v671 = v655 * n31;
-      const int v672 = v671 - v668;
-      const int v673 = v672 > 0 ? v672 : 0;
-      const int v674 = v673 + n32;
-      const int v675 = fw_udiv(v674, n31);
-      const int v676 = v675 * n31;
-      const int v677 = v668 + v676;
-      const int v678 = v677 + n31;
-      const bool v679 = v678 <= v670;
-      if (v679) {
-        float acc680[8];
-        float acc681[8];
-        float acc682[8];
+  const int v654 = v647 + 64;
+  const int v655 = v654 < v648 ? v654 : v648;
+  const bool v656 = v654 < n29;
+  const int v657 = v643 * 4;
+  const int v658 = v657 + v640;
+  const bool v659 = v658 < n30;
+  const long long v667 = (long long)n9;
+  if (v659) {
+    const int v660 = v658 * n31;
+    const int v661 = v660 + n32;
+    const int v662 = __ldg(start + n23);
+    const bool v663 = v661 < v662;
+    if (v663) {
+      const int v664 = __ldg(order + v661);
+      const long long v665 = __ldg(in0 + v664);
+      const bool v666 = v665 < 0ll;
+      const long long v668 = v665 + v667;
+      const long long v669 = v666 ? v668 : v665;
+      const int v670 = (int)v669;
+      const int v671 = __ldg(start + v670);
+      const int v672 = v670 + 1;
+      const int v673 = __ldg(start + v672);
+      const int v674 = v658 * n31;
+      const int v675 = v674 - v671;
+      const int v676 = v675 > 0 ? v675 : 0;
+      const int v677 = v676 + n32;
+      const int v678 = fw_udiv(v677, n31);
+      const int v679 = v678 * n31;
+      const int v680 = v671 + v679;
+      const int v681 = v680 + n31;
+      const bool v682 = v681 <= v673;
+      if (v682) {
+        float acc683[8];
+        float acc684[8];
+        float acc685[8];
         #pragma unroll
         for (int l = 0; l < 8; ++l) {
-          acc680[l] = 0.0f;
-          acc681[l] = 0.0f;
-          acc682[l] = 0.0f;
+          acc683[l] = 0.0f;
+          acc684[l] = 0.0f;
+          acc685[l] = 0.0f;
         }
-        const int v683 = v678 + (-1);
-        for (int k684 = v677; k684 < v678; k684 += 2) {
-          const int v685 = __ldg(order + k684);
-          const int v686 = v646 * 8;
-          const int v687 = v685 * n33;
-          const int v688 = v687 + v686;
-          float v689[8];
-          fw_load_bf16x8_ldg(in1 + v688, v689);
-          const int v690 = v649 * 8;
-          const int v691 = v687 + v690;
+        const int v686 = v681 + (-1);
+        for (int k687 = v680; k687 < v681; k687 += 2) {
+          const int v688 = __ldg(order + k687);
+          const int v689 = v649 * 8;
+          const int v690 = v688 * n33;
+          const int v691 = v690 + v689;
           float v692[8];
           fw_load_bf16x8_ldg(in1 + v691, v692);
           const int v693 = v652 * 8;
-          const int v694 = v687 + v693;
+          const int v694 = v690 + v693;
           float v695[8];
           fw_load_bf16x8_ldg(in1 + v694, v695);
-          const int v696 = k684 + 1;
-          const bool v697 = v696 < v678;
-          const int v698 = v696 < v683 ? v696 : v683;
-          const int v699 = __ldg(order + v698);
-          const int v700 = v646 * 8;
-          const int v701 = v699 * n33;
-          const int v702 = v701 + v700;
-          float v703[8];
-          fw_load_bf16x8_ldg(in1 + v702, v703);
-          const int v704 = v649 * 8;
-          const int v705 = v701 + v704;
+          const int v696 = v655 * 8;
+          const int v697 = v690 + v696;
+          float v698[8];
+          fw_load_bf16x8_ldg(in1 + v697, v698);
+          const int v699 = k687 + 1;
+          const bool v700 = v699 < v681;
+          const int v701 = v699 < v686 ? v699 : v686;
+          const int v702 = __ldg(order + v701);
+          const int v703 = v649 * 8;
+          const int v704 = v702 * n33;
+          const int v705 = v704 + v703;
           float v706[8];
           fw_load_bf16x8_ldg(in1 + v705, v706);
           const int v707 = v652 * 8;
-          const int v708 = v701 + v707;
+          const int v708 = v704 + v707;
           float v709[8];
           fw_load_bf16x8_ldg(in1 + v708, v709);
+          const int v710 = v655 * 8;
+          const int v711 = v704 + v710;
+          float v712[8];
+          fw_load_bf16x8_ldg(in1 + v711, v712);
           #pragma unroll
           for (int l = 0; l < 8; ++l) {
-            const float v710 = acc680[l] + v689[l];
-            acc680[l] = v710;
-            const float v711 = acc681[l] + v692[l];
-            acc681[l] = v711;
-            const float v712 = acc682[l] + v695[l];
-            acc682[l] = v712;
-            const float v713 = acc680[l] + v703[l];
-            const float v715 = v697 ? v713 : acc680[l];
-            acc680[l] = v715;
-            const float v716 = acc681[l] + v706[l];
-            const float v717 = v697 ? v716 : acc681[l];
-            acc681[l] = v717;
-            const float v718 = acc682[l] + v709[l];
-            const float v719 = v697 ? v718 : acc682[l];
-            acc682[l] = v719;
+            const float v713 = acc683[l] + v692[l];
+            acc683[l] = v713;
+            const float v714 = acc684[l] + v695[l];
+            acc684[l] = v714;
+            const float v715 = acc685[l] + v698[l];
+            acc685[l] = v715;
+            const float v716 = acc683[l] + v706[l];
+            const float v718 = v700 ? v716 : acc683[l];
+            acc683[l] = v718;
+            const float v719 = acc684[l] + v709[l];
+            const float v720 = v700 ? v719 : acc684[l];
+            acc684[l] = v720;
+            const float v721 = acc685[l] + v712[l];
+            const float v722 = v700 ? v721 : acc685[l];
+            acc685[l] = v722;
           }
         }
-        const int v720 = v655 * n34;
-        const int v721 = v646 * 8;
-        const int v722 = v720 + v721;
-        float v723[8];
-        #pragma unroll
-        for (int l = 0; l < 8; ++l) {
-          v723[l] = acc680[l];
-        }
-        if (v647) {
-          fw_store_f32x8(pieces + v722, v723);
-        }
+        const int v723 = v658 * n34;
         const int v724 = v649 * 8;
-        const int v725 = v720 + v724;
+        const int v725 = v723 + v724;
         float v726[8];
         #pragma unroll
         for (int l = 0; l < 8; ++l) {
-          v726[l] = acc681[l];
+          v726[l] = acc683[l];
         }
         if (v650) {
           fw_store_f32x8(pieces + v725, v726);
         }
         const int v727 = v652 * 8;
-        const int v728 = v720 + v727;
+        const int v728 = v723 + v727;
         float v729[8];
         #pragma unroll
         for (int l = 0; l < 8; ++l) {
-          v729[l] = acc682[l];
+          v729[l] = acc684[l];
         }
         if (v653) {
           fw_store_f32x8(pieces + v728, v729);
+        }
+        const int v730 = v655 * 8;
+        const int v731 = v723 + v730;
+        float v732[8];
+        #pragma unroll
+        for (int l = 0; l < 8; ++l) {
+          v732[l] = acc685[l];
+        }
+        if (v656) {
+          fw_store_f32x8(pieces + v731, v732);
         }
       }
     }
@@ -1583,211 +1587,211 @@ extern "C" __global__ void __launch_bounds__(128) embedding_backward_5(
   const int bid5 = blockIdx.x;
   const int tid5 = threadIdx.x;
   const unsigned n31_inverse = 0xffffffffu / (unsigned)n31;
-  const int v730 = fw_udiv(tid5, 32);
-  const int v731 = v730 * 32;
-  const int v732 = tid5 - v731;
-  const int v733 = fw_udiv(bid5, n28);
-  const int v734 = v733 * n28;
-  const int v735 = bid5 - v734;
-  const int v736 = v735 * 96;
-  const int v737 = v736 + v732;
-  const int v738 = n29 + (-1);
-  const int v739 = v737 < v738 ? v737 : v738;
-  const bool v740 = v737 < n29;
-  const int v741 = v737 + 32;
-  const int v742 = v741 < v738 ? v741 : v738;
-  const bool v743 = v741 < n29;
-  const int v744 = v737 + 64;
-  const int v745 = v744 < v738 ? v744 : v738;
+  const int v733 = fw_udiv(tid5, 32);
+  const int v734 = v733 * 32;
+  const int v735 = tid5 - v734;
+  const int v736 = fw_udiv(bid5, n28);
+  const int v737 = v736 * n28;
+  const int v738 = bid5 - v737;
+  const int v739 = v738 * 96;
+  const int v740 = v739 + v735;
+  const int v741 = n29 + (-1);
+  const int v742 = v740 < v741 ? v740 : v741;
+  const bool v743 = v740 < n29;
+  const int v744 = v740 + 32;
+  const int v745 = v744 < v741 ? v744 : v741;
   const bool v746 = v744 < n29;
-  const int v747 = v733 * 4;
-  const int v748 = v747 + v730;
-  const bool v749 = v748 < n36;
-  const long long v759 = (long long)n9;
-  if (v749) {
-    const int v750 = v748 * n37;
-    const int v751 = v750 + n38;
-    const int v752 = v751 * n31;
-    const int v753 = v752 + n32;
-    const int v754 = __ldg(start + n23);
-    const bool v755 = v753 < v754;
-    if (v755) {
-      const int v756 = __ldg(order + v753);
-      const long long v757 = __ldg(in0 + v756);
-      const bool v758 = v757 < 0ll;
-      const long long v760 = v757 + v759;
-      const long long v761 = v758 ? v760 : v757;
-      const int v762 = (int)v761;
-      const int v763 = __ldg(start + v762);
-      const int v764 = v762 + 1;
-      const int v765 = __ldg(start + v764);
-      const int v766 = fw_udiv_by(v763, n31, n31_inverse);
-      const int v767 = v765 - v763;
-      const int v768 = fw_udiv_by(v767, n31, n31_inverse);
-      const int v769 = v766 + v768;
-      const int v770 = v748 * n37;
-      const int v771 = v770 - v766;
-      const int v772 = v771 > 0 ? v771 : 0;
-      const int v773 = v772 + n38;
-      const int v774 = fw_udiv(v773, n37);
-      const int v775 = v774 * n37;
-      const int v776 = v766 + v775;
-      const int v777 = v776 + n37;
-      const bool v778 = v777 <= v769;
-      if (v778) {
-        float acc779[8];
-        float acc780[8];
-        float acc781[8];
+  const int v747 = v740 + 64;
+  const int v748 = v747 < v741 ? v747 : v741;
+  const bool v749 = v747 < n29;
+  const int v750 = v736 * 4;
+  const int v751 = v750 + v733;
+  const bool v752 = v751 < n36;
+  const long long v762 = (long long)n9;
+  if (v752) {
+    const int v753 = v751 * n37;
+    const int v754 = v753 + n38;
+    const int v755 = v754 * n31;
+    const int v756 = v755 + n32;
+    const int v757 = __ldg(start + n23);
+    const bool v758 = v756 < v757;
+    if (v758) {
+      const int v759 = __ldg(order + v756);
+      const long long v760 = __ldg(in0 + v759);
+      const bool v761 = v760 < 0ll;
+      const long long v763 = v760 + v762;
+      const long long v764 = v761 ? v763 : v760;
+      const int v765 = (int)v764;
+      const int v766 = __ldg(start + v765);
+      const int v767 = v765 + 1;
+      const int v768 = __ldg(start + v767);
+      const int v769 = fw_udiv_by(v766, n31, n31_inverse);
+      const int v770 = v768 - v766;
+      const int v771 = fw_udiv_by(v770, n31, n31_inverse);
+      const int v772 = v769 + v771;
+      const int v773 = v751 * n37;
+      const int v774 = v773 - v769;
+      const int v775 = v774 > 0 ? v774 : 0;
+      const int v776 = v775 + n38;
+      const int v777 = fw_udiv(v776, n37);
+      const int v778 = v777 * n37;
+      const int v779 = v769 + v778;
+      const int v780 = v779 + n37;
+      const bool v781 = v780 <= v772;
+      if (v781) {
+        float acc782[8];
+        float acc783[8];
+        float acc784[8];
         #pragma unroll
         for (int l = 0; l < 8; ++l) {
-          acc779[l] = 0.0f;
-          acc780[l] = 0.0f;
-          acc781[l] = 0.0f;
+          acc782[l] = 0.0f;
+          acc783[l] = 0.0f;
+          acc784[l] = 0.0f;
         }
-        const int v782 = v777 + (-1);
-        for (int k783 = v776; k783 < v777; k783 += 5) {
-          const int v784 = k783 * n34;
-          const int v785 = v739 * 8;
-          const int v786 = v784 + v785;
-          const int v787 = v742 * 8;
-          const int v788 = v784 + v787;
-          const int v789 = v745 * 8;
-          const int v790 = v784 + v789;
-          float v791[8];
-          fw_load_f32x8(pieces + v786, v791);
-          float v792[8];
-          fw_load_f32x8(pieces + v788, v792);
-          float v793[8];
-          fw_load_f32x8(pieces + v790, v793);
-          const int v794 = k783 + 1;
-          const bool v795 = v794 < v777;
-          const int v796 = v794 < v782 ? v794 : v782;
-          const int v797 = v796 * n34;
-          const int v798 = v797 + v785;
-          const int v799 = v797 + v787;
-          const int v800 = v797 + v789;
-          float v801[8];
-          fw_load_f32x8(pieces + v798, v801);
-          float v802[8];
-          fw_load_f32x8(pieces + v799, v802);
-          float v803[8];
-          fw_load_f32x8(pieces + v800, v803);
-          const int v804 = k783 + 2;
-          const bool v805 = v804 < v777;
-          const int v806 = v804 < v782 ? v804 : v782;
-          const int v807 = v806 * n34;
-          const int v808 = v807 + v785;
-          const int v809 = v807 + v787;
-          const int v810 = v807 + v789;
-          float v811[8];
-          fw_load_f32x8(pieces + v808, v811);
-          float v812[8];
-          fw_load_f32x8(pieces + v809, v812);
-          float v813[8];
-          fw_load_f32x8(pieces + v810, v813);
-          const int v814 = k783 + 3;
-          const bool v815 = v814 < v777;
-          const int v816 = v814 < v782 ? v814 : v782;
-          const int v817 = v816 * n34;
-          const int v818 = v817 + v785;
-          const int v819 = v817 + v787;
-          const int v820 = v817 + v789;
-          float v821[8];
-          fw_load_f32x8(pieces + v818, v821);
-          float v822[8];
-          fw_load_f32x8(pieces + v819, v822);
-          float v823[8];
-          fw_load_f32x8(pieces + v820, v823);
-          const int v824 = k783 + 4;
-          const bool v825 = v824 < v777;
-          const int v826 = v824 < v782 ? v824 : v782;
-          const int v827 = v826 * n34;
-          const int v828 = v827 + v785;
-          const int v829 = v827 + v787;
-          const int v830 = v827 + v789;
-          float v831[8];
-          fw_load_f32x8(pieces + v828, v831);
-          float v832[8];
-          fw_load_f32x8(pieces + v829, v832);
-          float v833[8];
-          fw_load_f32x8(pieces + v830, v833);
+        const int v785 = v780 + (-1);
+        for (int k786 = v779; k786 < v780; k786 += 5) {
+          const int v787 = k786 * n34;
+          const int v788 = v742 * 8;
+          const int v789 = v787 + v788;
+          const int v790 = v745 * 8;
+          const int v791 = v787 + v790;
+          const int v792 = v748 * 8;
+          const int v793 = v787 + v792;
+          float v794[8];
+          fw_load_f32x8(pieces + v789, v794);
+          float v795[8];
+          fw_load_f32x8(pieces + v791, v795);
+          float v796[8];
+          fw_load_f32x8(pieces + v793, v796);
+          const int v797 = k786 + 1;
+          const bool v798 = v797 < v780;
+          const int v799 = v797 < v785 ? v797 : v785;
+          const int v800 = v799 * n34;
+          const int v801 = v800 + v788;
+          const int v802 = v800 + v790;
+          const int v803 = v800 + v792;
+          float v804[8];
+          fw_load_f32x8(pieces + v801, v804);
+          float v805[8];
+          fw_load_f32x8(pieces + v802, v805);
+          float v806[8];
+          fw_load_f32x8(pieces + v803, v806);
+          const int v807 = k786 + 2;
+          const bool v808 = v807 < v780;
+          const int v809 = v807 < v785 ? v807 : v785;
+          const int v810 = v809 * n34;
+          const int v811 = v810 + v788;
+          const int v812 = v810 + v790;
+          const int v813 = v810 + v792;
+          float v814[8];
+          fw_load_f32x8(pieces + v811, v814);
+          float v815[8];
+          fw_load_f32x8(pieces + v812, v815);
+          float v816[8];
+          fw_load_f32x8(pieces + v813, v816);
+          const int v817 = k786 + 3;
+          const bool v818 = v817 < v780;
+          const int v819 = v817 < v785 ? v817 : v785;
+          const int v820 = v819 * n34;
+          const int v821 = v820 + v788;
+          const int v822 = v820 + v790;
+          const int v823 = v820 + v792;
+          float v824[8];
+          fw_load_f32x8(pieces + v821, v824);
+          float v825[8];
+          fw_load_f32x8(pieces + v822, v825);
+          float v826[8];
+          fw_load_f32x8(pieces + v823, v826);
+          const int v827 = k786 + 4;
+          const bool v828 = v827 < v780;
+          const int v829 = v827 < v785 ? v827 : v785;
+          const int v830 = v829 * n34;
+          const int v831 = v830 + v788;
+          const int v832 = v830 + v790;
+          const int v833 = v830 + v792;
+          float v834[8];
+          fw_load_f32x8(pieces + v831, v834);
+          float v835[8];
+          fw_load_f32x8(pieces + v832, v835);
+          float v836[8];
+          fw_load_f32x8(pieces + v833, v836);
           #pragma unroll
           for (int l = 0; l < 8; ++l) {
-            const float v834 = acc779[l] + v791[l];
-            acc779[l] = v834;
-            const float v835 = acc780[l] + v792[l];
-            acc780[l] = v835;
-            const float v836 = acc781[l] + v793[l];
-            acc781[l] = v836;
-            const float v837 = acc779[l] + v801[l];
-            const float v839 = v795 ? v837 : acc779[l];
-            acc779[l] = v839;
-            const float v840 = acc780[l] + v802[l];
-            const float v841 = v795 ? v840 : acc780[l];
-            acc780[l] = v841;
-            const float v842 = acc781[l] + v803[l];
-            const float v843 = v795 ? v842 : acc781[l];
-            acc781[l] = v843;
-            const float v844 = acc779[l] + v811[l];
-            const float v846 = v805 ? v844 : acc779[l];
-            acc779[l] = v846;
-            const float v847 = acc780[l] + v812[l];
-            const float v848 = v805 ? v847 : acc780[l];
-            acc780[l] = v848;
-            const float v849 = acc781[l] + v813[l];
-            const float v850 = v805 ? v849 : acc781[l];
-            acc781[l] = v850;
-            const float v851 = acc779[l] + v821[l];
-            const float v853 = v815 ? v851 : acc779[l];
-            acc779[l] = v853;
-            const float v854 = acc780[l] + v822[l];
-            const float v855 = v815 ? v854 : acc780[l];
-            acc780[l] = v855;
-            const float v856 = acc781[l] + v823[l];
-            const float v857 = v815 ? v856 : acc781[l];
-            acc781[l] = v857;
-            const float v858 = acc779[l] + v831[l];
-            const float v860 = v825 ? v858 : acc779[l];
-            acc779[l] = v860;
-            const float v861 = acc780[l] + v832[l];
-            const float v862 = v825 ? v861 : acc780[l];
-            acc780[l] = v862;
-            const float v863 = acc781[l] + v833[l];
-            const float v864 = v825 ? v863 : acc781[l];
-            acc781[l] = v864;
+            const float v837 = acc782[l] + v794[l];
+            acc782[l] = v837;
+            const float v838 = acc783[l] + v795[l];
+            acc783[l] = v838;
+            const float v839 = acc784[l] + v796[l];
+            acc784[l] = v839;
+            const float v840 = acc782[l] + v804[l];
+            const float v842 = v798 ? v840 : acc782[l];
+            acc782[l] = v842;
+            const float v843 = acc783[l] + v805[l];
+            const float v844 = v798 ? v843 : acc783[l];
+            acc783[l] = v844;
+            const float v845 = acc784[l] + v806[l];
+            const float v846 = v798 ? v845 : acc784[l];
+            acc784[l] = v846;
+            const float v847 = acc782[l] + v814[l];
+            const float v849 = v808 ? v847 : acc782[l];
+            acc782[l] = v849;
+            const float v850 = acc783[l] + v815[l];
+            const float v851 = v808 ? v850 : acc783[l];
+            acc783[l] = v851;
+            const float v852 = acc784[l] + v816[l];
+            const float v853 = v808 ? v852 : acc784[l];
+            acc784[l] = v853;
+            const float v854 = acc782[l] + v824[l];
+            const float v856 = v818 ? v854 : acc782[l];
+            acc782[l] = v856;
+            const float v857 = acc783[l] + v825[l];
+            const float v858 = v818 ? v857 : acc783[l];
+            acc783[l] = v858;
+            const float v859 = acc784[l] + v826[l];
+            const float v860 = v818 ? v859 : acc784[l];
+            acc784[l] = v860;
+            const float v861 = acc782[l] + v834[l];
+            const float v863 = v828 ? v861 : acc782[l];
+            acc782[l] = v863;
+            const float v864 = acc783[l] + v835[l];
+            const float v865 = v828 ? v864 : acc783[l];
+            acc783[l] = v865;
+            const float v866 = acc784[l] + v836[l];
+            const float v867 = v828 ? v866 : acc784[l];
+            acc784[l] = v867;
           }
         }
-        const int v865 = v748 + n39;
-        const int v866 = v865 * n34;
-        const int v867 = v739 * 8;
-        const int v868 = v866 + v867;
-        float v869[8];
-        #pragma unroll
-        for (int l = 0; l < 8; ++l) {
-          v869[l] = acc779[l];
-        }
-        if (v740) {
-          fw_store_f32x8(pieces + v868, v869);
-        }
+        const int v868 = v751 + n39;
+        const int v869 = v868 * n34;
         const int v870 = v742 * 8;
-        const int v871 = v866 + v870;
+        const int v871 = v869 + v870;
         float v872[8];
         #pragma unroll
         for (int l = 0; l < 8; ++l) {
-          v872[l] = acc780[l];
+          v872[l] = acc782[l];
         }
         if (v743) {
           fw_store_f32x8(pieces + v871, v872);
         }
         const int v873 = v745 * 8;
-        const int v874 = v866 + v873;
+        const int v874 = v869 + v873;
         float v875[8];
         #pragma unroll
         for (int l = 0; l < 8; ++l) {
-          v875[l] = acc781[l];
+          v875[l] = acc783[l];
         }
         if (v746) {
           fw_store_f32x8(pieces + v874, v875);
+        }
+        const int v876 = v748 * 8;
+        const int v877 = v869 + v876;
+        float v878[8];
+        #pragma unroll
+        for (int l = 0; l < 8; ++l) {
+          v878[l] = acc784[l];
+        }
+        if (v749) {
+          fw_store_f32x8(pieces + v877, v878);
         }
       }
     }
@@ -1856,171 +1860,171 @@ extern "C" __global__ void __launch_bounds__(128) embedding_backward_6(
   const int tid6 = threadIdx.x;
   const unsigned n31_inverse = 0xffffffffu / (unsigned)n31;
   const unsigned n37_inverse = 0xffffffffu / (unsigned)n37;
-  const int v876 = fw_udiv(tid6, 32);
-  const int v877 = v876 * 32;
-  const int v878 = tid6 - v877;
-  const int v879 = fw_udiv(bid6, n28);
-  const int v880 = v879 * n28;
-  const int v881 = bid6 - v880;
-  const int v882 = v881 * 96;
-  const int v883 = v882 + v878;
-  const int v884 = n29 + (-1);
-  const int v885 = v883 < v884 ? v883 : v884;
-  const bool v886 = v883 < n29;
-  const int v887 = v883 + 32;
-  const int v888 = v887 < v884 ? v887 : v884;
-  const bool v889 = v887 < n29;
-  const int v890 = v883 + 64;
-  const int v891 = v890 < v884 ? v890 : v884;
+  const int v879 = fw_udiv(tid6, 32);
+  const int v880 = v879 * 32;
+  const int v881 = tid6 - v880;
+  const int v882 = fw_udiv(bid6, n28);
+  const int v883 = v882 * n28;
+  const int v884 = bid6 - v883;
+  const int v885 = v884 * 96;
+  const int v886 = v885 + v881;
+  const int v887 = n29 + (-1);
+  const int v888 = v886 < v887 ? v886 : v887;
+  const bool v889 = v886 < n29;
+  const int v890 = v886 + 32;
+  const int v891 = v890 < v887 ? v890 : v887;
   const bool v892 = v890 < n29;
-  const int v893 = v879 * 4;
-  const int v894 = v893 + v876;
-  const bool v895 = v894 < n41;
-  const int v896 = n41 + (-1);
-  const int v897 = v894 < v896 ? v894 : v896;
-  const int v898 = __ldg(start + v897);
-  const int v899 = v897 + 1;
-  const int v900 = __ldg(start + v899);
-  const int v901 = (int)((unsigned)v885 * (unsigned)8);
-  const int v902 = (int)((unsigned)v888 * (unsigned)8);
-  const int v903 = (int)((unsigned)v891 * (unsigned)8);
-  float acc904[8];
-  float acc905[8];
-  float acc906[8];
+  const int v893 = v886 + 64;
+  const int v894 = v893 < v887 ? v893 : v887;
+  const bool v895 = v893 < n29;
+  const int v896 = v882 * 4;
+  const int v897 = v896 + v879;
+  const bool v898 = v897 < n41;
+  const int v899 = n41 + (-1);
+  const int v900 = v897 < v899 ? v897 : v899;
+  const int v901 = __ldg(start + v900);
+  const int v902 = v900 + 1;
+  const int v903 = __ldg(start + v902);
+  const int v904 = (int)((unsigned)v888 * (unsigned)8);
+  const int v905 = (int)((unsigned)v891 * (unsigned)8);
+  const int v906 = (int)((unsigned)v894 * (unsigned)8);
+  float acc907[8];
+  float acc908[8];
+  float acc909[8];
   #pragma unroll
   for (int l = 0; l < 8; ++l) {
-    acc904[l] = 0.0f;
-    acc905[l] = 0.0f;
-    acc906[l] = 0.0f;
+    acc907[l] = 0.0f;
+    acc908[l] = 0.0f;
+    acc909[l] = 0.0f;
   }
-  const int v907 = fw_udiv_by(v898, n31, n31_inverse);
-  const int v908 = v900 - v898;
-  const int v909 = fw_udiv_by(v908, n31, n31_inverse);
-  const int v910 = v907 + v909;
-  const int v911 = fw_udiv_by(v907, n37, n37_inverse);
-  const int v912 = v910 - v907;
-  const int v913 = fw_udiv_by(v912, n37, n37_inverse);
-  const int v914 = v911 + n39;
-  const int v915 = v913 * n38;
-  const int v916 = v907 + v915;
-  const int v917 = v909 - v915;
-  const int v918 = (int)((unsigned)v917 + (unsigned)(-1));
-  for (int k919 = 0; k919 < v917; ++k919) {
-    const bool v920 = k919 < v913;
-    const int v921 = v920 ? v914 : v916;
-    const int v922 = k919 + v921;
-    const int v923 = v922 * n34;
-    const int v924 = v885 * 8;
-    const int v925 = v923 + v924;
-    const int v926 = v888 * 8;
-    const int v927 = v923 + v926;
-    const int v928 = v891 * 8;
-    const int v929 = v923 + v928;
-    float v930[8];
-    fw_load_f32x8_ldg(pieces + v925, v930);
-    float v931[8];
-    fw_load_f32x8_ldg(pieces + v927, v931);
-    float v932[8];
-    fw_load_f32x8_ldg(pieces + v929, v932);
+  const int v910 = fw_udiv_by(v901, n31, n31_inverse);
+  const int v911 = v903 - v901;
+  const int v912 = fw_udiv_by(v911, n31, n31_inverse);
+  const int v913 = v910 + v912;
+  const int v914 = fw_udiv_by(v910, n37, n37_inverse);
+  const int v915 = v913 - v910;
+  const int v916 = fw_udiv_by(v915, n37, n37_inverse);
+  const int v917 = v914 + n39;
+  const int v918 = v916 * n38;
+  const int v919 = v910 + v918;
+  const int v920 = v912 - v918;
+  const int v921 = (int)((unsigned)v920 + (unsigned)(-1));
+  for (int k922 = 0; k922 < v920; ++k922) {
+    const bool v923 = k922 < v916;
+    const int v924 = v923 ? v917 : v919;
+    const int v925 = k922 + v924;
+    const int v926 = v925 * n34;
+    const int v927 = v888 * 8;
+    const int v928 = v926 + v927;
+    const int v929 = v891 * 8;
+    const int v930 = v926 + v929;
+    const int v931 = v894 * 8;
+    const int v932 = v926 + v931;
+    float v933[8];
+    fw_load_f32x8_ldg(pieces + v928, v933);
+    float v934[8];
+    fw_load_f32x8_ldg(pieces + v930, v934);
+    float v935[8];
+    fw_load_f32x8_ldg(pieces + v932, v935);
     #pragma unroll
     for (int l = 0; l < 8; ++l) {
-      const float v933 = acc904[l] + v930[l];
-      acc904[l] = v933;
-      const float v934 = acc905[l] + v931[l];
-      acc905[l] = v934;
-      const float v935 = acc906[l] + v932[l];
-      acc906[l] = v935;
+      const float v936 = acc907[l] + v933[l];
+      acc907[l] = v936;
+      const float v937 = acc908[l] + v934[l];
+      acc908[l] = v937;
+      const float v938 = acc909[l] + v935[l];
+      acc909[l] = v938;
     }
   }
-  const int v936 = v909 * n31;
-  const int v937 = v898 + v936;
-  const int v938 = v900 + (-1);
-  for (int k939 = v937; k939 < v900; k939 += 2) {
-    const int v940 = __ldg(order + k939);
-    const int v941 = v885 * 8;
-    const int v942 = v940 * n33;
-    const int v943 = v942 + v941;
-    float v944[8];
-    fw_load_bf16x8_ldg(in1 + v943, v944);
-    const int v945 = v888 * 8;
-    const int v946 = v942 + v945;
+  const int v939 = v912 * n31;
+  const int v940 = v901 + v939;
+  const int v941 = v903 + (-1);
+  for (int k942 = v940; k942 < v903; k942 += 2) {
+    const int v943 = __ldg(order + k942);
+    const int v944 = v888 * 8;
+    const int v945 = v943 * n33;
+    const int v946 = v945 + v944;
     float v947[8];
     fw_load_bf16x8_ldg(in1 + v946, v947);
     const int v948 = v891 * 8;
-    const int v949 = v942 + v948;
+    const int v949 = v945 + v948;
     float v950[8];
     fw_load_bf16x8_ldg(in1 + v949, v950);
-    const int v951 = k939 + 1;
-    const bool v952 = v951 < v900;
-    const int v953 = v951 < v938 ? v951 : v938;
-    const int v954 = __ldg(order + v953);
-    const int v955 = v885 * 8;
-    const int v956 = v954 * n33;
-    const int v957 = v956 + v955;
-    float v958[8];
-    fw_load_bf16x8_ldg(in1 + v957, v958);
-    const int v959 = v888 * 8;
-    const int v960 = v956 + v959;
+    const int v951 = v894 * 8;
+    const int v952 = v945 + v951;
+    float v953[8];
+    fw_load_bf16x8_ldg(in1 + v952, v953);
+    const int v954 = k942 + 1;
+    const bool v955 = v954 < v903;
+    const int v956 = v954 < v941 ? v954 : v941;
+    const int v957 = __ldg(order + v956);
+    const int v958 = v888 * 8;
+    const int v959 = v957 * n33;
+    const int v960 = v959 + v958;
     float v961[8];
     fw_load_bf16x8_ldg(in1 + v960, v961);
     const int v962 = v891 * 8;
-    const int v963 = v956 + v962;
+    const int v963 = v959 + v962;
     float v964[8];
     fw_load_bf16x8_ldg(in1 + v963, v964);
+    const int v965 = v894 * 8;
+    const int v966 = v959 + v965;
+    float v967[8];
+    fw_load_bf16x8_ldg(in1 + v966, v967);
     #pragma unroll
     for (int l = 0; l < 8; ++l) {
-      const float v965 = acc904[l] + v944[l];
-      acc904[l] = v965;
-      const float v966 = acc905[l] + v947[l];
-      acc905[l] = v966;
-      const float v967 = acc906[l] + v950[l];
-      acc906[l] = v967;
-      const float v968 = acc904[l] + v958[l];
-      const float v970 = v952 ? v968 : acc904[l];
-      acc904[l] = v970;
-      const float v971 = acc905[l] + v961[l];
-      const float v972 = v952 ? v971 : acc905[l];
-      acc905[l] = v972;
-      const float v973 = acc906[l] + v964[l];
-      const float v974 = v952 ? v973 : acc906[l];
-      acc906[l] = v974;
+      const float v968 = acc907[l] + v947[l];
+      acc907[l] = v968;
+      const float v969 = acc908[l] + v950[l];
+      acc908[l] = v969;
+      const float v970 = acc909[l] + v953[l];
+      acc909[l] = v970;
+      const float v971 = acc907[l] + v961[l];
+      const float v973 = v955 ? v971 : acc907[l];
+      acc907[l] = v973;
+      const float v974 = acc908[l] + v964[l];
+      const float v975 = v955 ? v974 : acc908[l];
+      acc908[l] = v975;
+      const float v976 = acc909[l] + v967[l];
+      const float v977 = v955 ? v976 : acc909[l];
+      acc909[l] = v977;
     }
   }
-  const int v975 = v885 * 8;
-  float v977[8];
+  const int v978 = v888 * 8;
+  float v980[8];
   #pragma unroll
   for (int l = 0; l < 8; ++l) {
-    const float v976 = acc904[l];
-    v977[l] = v976 * 0.5f;
+    const float v979 = acc907[l];
+    v980[l] = v979 * 0.5f;
   }
-  const int v978 = v897 * n42;
-  const int v979 = v978 + v975;
-  const bool v980 = v895 && v886;
-  if (v980) {
-    fw_store_bf16x8(out2 + v979, v977);
+  const int v981 = v900 * n42;
+  const int v982 = v981 + v978;
+  const bool v983 = v898 && v889;
+  if (v983) {
+    fw_store_bf16x8(out2 + v982, v980);
   }
-  const int v981 = v888 * 8;
-  float v983[8];
+  const int v984 = v891 * 8;
+  float v986[8];
   #pragma unroll
   for (int l = 0; l < 8; ++l) {
-    const float v982 = acc905[l];
-    v983[l] = v982 * 0.5f;
+    const float v985 = acc908[l];
+    v986[l] = v985 * 0.5f;
   }
-  const int v984 = v978 + v981;
-  const bool v985 = v895 && v889;
-  if (v985) {
-    fw_store_bf16x8(out2 + v984, v983);
+  const int v987 = v981 + v984;
+  const bool v988 = v898 && v892;
+  if (v988) {
+    fw_store_bf16x8(out2 + v987, v986);
   }
-  const int v986 = v891 * 8;
-  float v988[8];
+  const int v989 = v894 * 8;
+  float v991[8];
   #pragma unroll
   for (int l = 0; l < 8; ++l) {
-    const float v987 = acc906[l];
-    v988[l] = v987 * 0.5f;
+    const float v990 = acc909[l];
+    v991[l] = v990 * 0.5f;
   }
-  const int v989 = v978 + v986;
-  const bool v990 = v895 && v892;
-  if (v990) {
-    fw_store_bf16x8(out2 + v989, v988);
+  const int v992 = v981 + v989;
+  const bool v993 = v898 && v895;
+  if (v993) {
+    fw_store_bf16x8(out2 + v992, v991);
   }
 }

@@ -177,120 +177,124 @@ extern "C" __global__ void __launch_bounds__(512) index_copy_0(
   __shared__ __align__(16) unsigned char fw_scratch0[128];
   const unsigned n7_inverse = 0xffffffffu / (unsigned)n7;
   const int v1 = bid0 * 3584;
-  const long long v11 = (long long)n9;
+  bool var2 = true;
+  const long long v12 = (long long)n9;
   #pragma unroll
-  for (int k2 = 0; k2 < 7; ++k2) {
-    const int v3 = k2 * 512;
-    const int v4 = v3 + tid0;
-    const int v5 = v1 + v4;
-    const bool v6 = v5 < n6;
-    const int v7 = n6 + (-1);
-    const int v8 = v5 < v7 ? v5 : v7;
-    const long long v9 = __ldg(in0 + v8);
-    const bool v10 = v9 < 0ll;
-    const long long v12 = v9 + v11;
-    const long long v13 = v10 ? v12 : v9;
-    const bool v14 = v13 >= 0ll;
-    const bool v15 = v13 < v11;
-    const bool v16 = v14 && v15;
-    if (!v16) {
-      fw_fail();
+  for (int k3 = 0; k3 < 7; ++k3) {
+    const int v4 = k3 * 512;
+    const int v5 = v4 + tid0;
+    const int v6 = v1 + v5;
+    const bool v7 = v6 < n6;
+    const int v8 = n6 + (-1);
+    const int v9 = v6 < v8 ? v6 : v8;
+    const long long v10 = __ldg(in0 + v9);
+    const bool v11 = v10 < 0ll;
+    const long long v13 = v10 + v12;
+    const long long v14 = v11 ? v13 : v10;
+    const bool v15 = v14 >= 0ll;
+    const bool v16 = v14 < v12;
+    const bool v17 = v15 && v16;
+    const bool v18 = var2 && v17;
+    var2 = v18;
+    const bool v19 = v7 && v17;
+    int var20 = n8;
+    int var21 = 0;
+    const int v22 = (int)v14;
+    if (v19) {
+      const int v23 = fw_udiv_by(v22, n7, n7_inverse);
+      const int v24 = (int)((unsigned)v23 * (unsigned)n7);
+      const int v25 = (int)((unsigned)v22 - (unsigned)v24);
+      var20 = v23;
+      var21 = v25;
     }
-    const bool v17 = v6 && v16;
-    int var18 = n8;
-    int var19 = 0;
-    const int v20 = (int)v13;
-    if (v17) {
-      const int v21 = fw_udiv_by(v20, n7, n7_inverse);
-      const int v22 = (int)((unsigned)v21 * (unsigned)n7);
-      const int v23 = (int)((unsigned)v20 - (unsigned)v22);
-      var18 = v21;
-      var19 = v23;
-    }
-    const int v24 = (int)((unsigned)var18 * (unsigned)4096);
-    const int v25 = (int)((unsigned)v24 + (unsigned)v4);
-    items[v4] = v25;
-    others[v4] = var19;
+    const int v26 = (int)((unsigned)var20 * (unsigned)4096);
+    const int v27 = (int)((unsigned)v26 + (unsigned)v5);
+    items[v5] = v27;
+    others[v5] = var21;
+  }
+  const bool v28 = var2;
+  if (!v28) {
+    fw_fail();
   }
   __syncthreads();  // the tile's points are there
-  for (int k26 = 0; k26 < n10; ++k26) {
-    const int v27 = (int)((unsigned)k26 * (unsigned)2);
-    const int v28 = (int)((unsigned)v27 + (unsigned)12);
-    const int v29 = tid0 * 7;
-    long long var30 = 0ll;
+  for (int k29 = 0; k29 < n10; ++k29) {
+    const int v30 = (int)((unsigned)k29 * (unsigned)2);
+    const int v31 = (int)((unsigned)v30 + (unsigned)12);
+    const int v32 = tid0 * 7;
+    long long var33 = 0ll;
     #pragma unroll
-    for (int k31 = 0; k31 < 7; ++k31) {
-      const int v32 = v29 + k31;
-      const int v33 = items[v32];
-      held[k31] = v33;
-      const int v34 = (int)((v28 >= 0 && v28 < 32) ? v33 >> v28 : (v33 >> 31));
-      const int v35 = v34 & 3;
-      const int v36 = (int)((unsigned)v35 * (unsigned)16);
-      const long long v37 = (long long)v36;
-      const long long v38 = (v37 >= 0 && v37 < 64) ? (long long)((unsigned long long)1ll << v37) : (long long)0;
-      const long long v39 = (long long)((unsigned long long)var30 + (unsigned long long)v38);
-      var30 = v39;
+    for (int k34 = 0; k34 < 7; ++k34) {
+      const int v35 = v32 + k34;
+      const int v36 = items[v35];
+      held[k34] = v36;
+      const int v37 = (int)((v31 >= 0 && v31 < 32) ? v36 >> v31 : (v36 >> 31));
+      const int v38 = v37 & 3;
+      const int v39 = (int)((unsigned)v38 * (unsigned)16);
+      const long long v40 = (long long)v39;
+      const long long v41 = (v40 >= 0 && v40 < 64) ? (long long)((unsigned long long)1ll << v40) : (long long)0;
+      const long long v42 = (long long)((unsigned long long)var33 + (unsigned long long)v41);
+      var33 = v42;
     }
-    const long long v40 = var30;
-    long long scan41[2];
-    fw_scan_sum_i64_512x1(v40, scan41, fw_scratch0);
-    const long long v42 = scan41[0];
-    const long long v43 = scan41[1];
-    const long long v44 = (long long)((unsigned long long)v43 << 16ll);
-    const long long v45 = (long long)((unsigned long long)v42 + (unsigned long long)v44);
-    const long long v46 = (long long)((unsigned long long)v43 << 32ll);
-    const long long v47 = (long long)((unsigned long long)v45 + (unsigned long long)v46);
-    const long long v48 = (long long)((unsigned long long)v43 << 48ll);
-    const long long v49 = (long long)((unsigned long long)v47 + (unsigned long long)v48);
-    long long var50 = v49;
+    const long long v43 = var33;
+    long long scan44[2];
+    fw_scan_sum_i64_512x1(v43, scan44, fw_scratch0);
+    const long long v45 = scan44[0];
+    const long long v46 = scan44[1];
+    const long long v47 = (long long)((unsigned long long)v46 << 16ll);
+    const long long v48 = (long long)((unsigned long long)v45 + (unsigned long long)v47);
+    const long long v49 = (long long)((unsigned long long)v46 << 32ll);
+    const long long v50 = (long long)((unsigned long long)v48 + (unsigned long long)v49);
+    const long long v51 = (long long)((unsigned long long)v46 << 48ll);
+    const long long v52 = (long long)((unsigned long long)v50 + (unsigned long long)v51);
+    long long var53 = v52;
     #pragma unroll
-    for (int k51 = 0; k51 < 7; ++k51) {
-      const int v52 = held[k51];
-      const int v53 = (int)((v28 >= 0 && v28 < 32) ? v52 >> v28 : (v52 >> 31));
-      const int v54 = v53 & 3;
-      const int v55 = (int)((unsigned)v54 * (unsigned)16);
-      const long long v56 = (long long)v55;
-      const long long v57 = (long long)((v56 >= 0 && v56 < 64) ? var50 >> v56 : (var50 >> 63));
-      const long long v58 = v57 & 65535ll;
-      const int v59 = (int)v58;
-      items[v59] = v52;
-      const long long v60 = (v56 >= 0 && v56 < 64) ? (long long)((unsigned long long)1ll << v56) : (long long)0;
-      const long long v61 = (long long)((unsigned long long)var50 + (unsigned long long)v60);
-      var50 = v61;
+    for (int k54 = 0; k54 < 7; ++k54) {
+      const int v55 = held[k54];
+      const int v56 = (int)((v31 >= 0 && v31 < 32) ? v55 >> v31 : (v55 >> 31));
+      const int v57 = v56 & 3;
+      const int v58 = (int)((unsigned)v57 * (unsigned)16);
+      const long long v59 = (long long)v58;
+      const long long v60 = (long long)((v59 >= 0 && v59 < 64) ? var53 >> v59 : (var53 >> 63));
+      const long long v61 = v60 & 65535ll;
+      const int v62 = (int)v61;
+      items[v62] = v55;
+      const long long v63 = (v59 >= 0 && v59 < 64) ? (long long)((unsigned long long)1ll << v59) : (long long)0;
+      const long long v64 = (long long)((unsigned long long)var53 + (unsigned long long)v63);
+      var53 = v64;
     }
     __syncthreads();  // the items are sorted by two more bits
   }
   #pragma unroll
-  for (int k62 = 0; k62 < 7; ++k62) {
-    const int v63 = k62 * 512;
-    const int v64 = v63 + tid0;
-    const int v65 = items[v64];
-    const int v66 = v65 & 4095;
-    const int v67 = fw_udiv(v65, 4096);
-    const int v68 = others[v66];
-    const int v69 = (int)((unsigned)v68 * (unsigned)4096);
-    const int v70 = (int)((unsigned)v69 + (unsigned)v66);
-    const int v71 = v1 + v64;
-    tiles[v71] = v70;
+  for (int k65 = 0; k65 < 7; ++k65) {
+    const int v66 = k65 * 512;
+    const int v67 = v66 + tid0;
+    const int v68 = items[v67];
+    const int v69 = v68 & 4095;
+    const int v70 = fw_udiv(v68, 4096);
+    const int v71 = others[v69];
+    const int v72 = (int)((unsigned)v71 * (unsigned)4096);
+    const int v73 = (int)((unsigned)v72 + (unsigned)v69);
+    const int v74 = v1 + v67;
+    tiles[v74] = v73;
   }
-  for (int k72 = tid0; k72 < n12; k72 += 512) {
-    const int v73 = k72 * n11;
-    const int v74 = v73 + bid0;
-    const int v75 = (int)((unsigned)k72 * (unsigned)4096);
-    int var76 = 0;
-    for (int k77 = 0; k77 < 12; ++k77) {
-      const int v78 = (int)((k77 >= 0 && k77 < 32) ? 2048 >> k77 : (2048 >> 31));
-      const int v79 = var76 + v78;
-      const bool v80 = v79 <= 3584;
-      const int v81 = v79 + (-1);
-      const int v82 = v80 ? items[v81] : 0;
-      const bool v83 = v82 < v75;
-      const bool v84 = v80 && v83;
-      const int v85 = v84 ? v79 : var76;
-      var76 = v85;
+  for (int k75 = tid0; k75 < n12; k75 += 512) {
+    const int v76 = k75 * n11;
+    const int v77 = v76 + bid0;
+    const int v78 = (int)((unsigned)k75 * (unsigned)4096);
+    int var79 = 0;
+    for (int k80 = 0; k80 < 12; ++k80) {
+      const int v81 = (int)((k80 >= 0 && k80 < 32) ? 2048 >> k80 : (2048 >> 31));
+      const int v82 = var79 + v81;
+      const bool v83 = v82 <= 3584;
+      const int v84 = v82 + (-1);
+      const int v85 = v83 ? items[v84] : 0;
+      const bool v86 = v85 < v78;
+      const bool v87 = v83 && v86;
+      const int v88 = v87 ? v82 : var79;
+      var79 = v88;
     }
-    const int v86 = var76;
-    first[v74] = v86;
+    const int v89 = var79;
+    first[v77] = v89;
   }
 }
 
@@ -341,302 +345,302 @@ extern "C" __global__ void __launch_bounds__(512) index_copy_1(
   __shared__ __align__(16) unsigned char fw_scratch1[64];
   __shared__ __align__(16) unsigned char fw_scratch2[128];
   unsigned fw_half2 = 0;
-  const int v87 = bid1 * n11;
-  const int v88 = v87 + n11;
-  int var89 = 0;
-  int var90 = 0;
-  int var91 = 0;
-  for (int k92 = 0; k92 < n11; k92 += 512) {
-    const int v93 = k92 + tid1;
-    const bool v94 = v93 < n11;
-    const int v95 = v87 + v93;
-    const int v96 = v94 ? __ldg(first + v95) : 0;
-    const int v97 = v88 + v93;
-    const int v98 = v94 ? __ldg(first + v97) : 0;
-    const int v99 = (int)((unsigned)v98 - (unsigned)v96);
+  const int v90 = bid1 * n11;
+  const int v91 = v90 + n11;
+  int var92 = 0;
+  int var93 = 0;
+  int var94 = 0;
+  for (int k95 = 0; k95 < n11; k95 += 512) {
+    const int v96 = k95 + tid1;
+    const bool v97 = v96 < n11;
+    const int v98 = v90 + v96;
+    const int v99 = v97 ? __ldg(first + v98) : 0;
+    const int v100 = v91 + v96;
+    const int v101 = v97 ? __ldg(first + v100) : 0;
+    const int v102 = (int)((unsigned)v101 - (unsigned)v99);
     __syncthreads();  // all have read the results of the collective before
-    int scan100[2];
-    fw_scan_sum_i32_512x1(v99, scan100, fw_scratch0);
-    const int v101 = scan100[0];
-    const int v102 = scan100[1];
-    if (v94) {
-      const int v103 = (int)((unsigned)var91 + (unsigned)v101);
-      before[v95] = v103;
+    int scan103[2];
+    fw_scan_sum_i32_512x1(v102, scan103, fw_scratch0);
+    const int v104 = scan103[0];
+    const int v105 = scan103[1];
+    if (v97) {
+      const int v106 = (int)((unsigned)var94 + (unsigned)v104);
+      before[v98] = v106;
     }
-    const int v104 = (int)((unsigned)var91 + (unsigned)v102);
-    var91 = v104;
-    const int v105 = (int)((unsigned)var89 + (unsigned)v99);
-    var89 = v105;
-    const int v106 = (int)((unsigned)var90 + (unsigned)v96);
-    var90 = v106;
+    const int v107 = (int)((unsigned)var94 + (unsigned)v105);
+    var94 = v107;
+    const int v108 = (int)((unsigned)var92 + (unsigned)v102);
+    var92 = v108;
+    const int v109 = (int)((unsigned)var93 + (unsigned)v99);
+    var93 = v109;
   }
-  const int v108 = var89;
+  const int v111 = var92;
   fw_half2 ^= 64;
-  const int total107 = fw_sum_i32_512x1(v108, fw_scratch2 + fw_half2);
-  const int v110 = var90;
-  const int total109 = fw_sum_i32_512x1(v110, fw_scratch1);
-  const bool v111 = total107 > 3584;
-  const bool v112 = n15 > 1;
-  const bool v113 = v111 && v112;
-  const int v114 = bid1 * n15;
-  const int v115 = v113 ? 0 : 1;
-  for (int k116 = v115; k116 < 2; ++k116) {
-    const bool v117 = k116 == 0;
-    const bool v118 = !v117;
-    if (v117) {
-      for (int k119 = tid1; k119 < n15; k119 += 512) {
-        const int v120 = v114 + k119;
-        go_on[v120] = 0;
+  const int total110 = fw_sum_i32_512x1(v111, fw_scratch2 + fw_half2);
+  const int v113 = var93;
+  const int total112 = fw_sum_i32_512x1(v113, fw_scratch1);
+  const bool v114 = total110 > 3584;
+  const bool v115 = n15 > 1;
+  const bool v116 = v114 && v115;
+  const int v117 = bid1 * n15;
+  const int v118 = v116 ? 0 : 1;
+  for (int k119 = v118; k119 < 2; ++k119) {
+    const bool v120 = k119 == 0;
+    const bool v121 = !v120;
+    if (v120) {
+      for (int k122 = tid1; k122 < n15; k122 += 512) {
+        const int v123 = v117 + k122;
+        go_on[v123] = 0;
       }
     }
-    const int v121 = total107 > 1 ? total107 : 1;
-    for (int k122 = 0; k122 < v121; k122 += 3584) {
+    const int v124 = total110 > 1 ? total110 : 1;
+    for (int k125 = 0; k125 < v124; k125 += 3584) {
       #pragma unroll
-      for (int k123 = 0; k123 < 7; ++k123) {
-        held[k123] = 0;
+      for (int k126 = 0; k126 < 7; ++k126) {
+        held[k126] = 0;
       }
-      for (int k124 = 0; k124 < n16; ++k124) {
-        const int v125 = (int)((unsigned)n16 + (unsigned)(-1));
-        const int v126 = (int)((unsigned)v125 - (unsigned)k124);
-        const int v127 = (v126 >= 0 && v126 < 32) ? (int)((unsigned)1 << v126) : (int)0;
+      for (int k127 = 0; k127 < n16; ++k127) {
+        const int v128 = (int)((unsigned)n16 + (unsigned)(-1));
+        const int v129 = (int)((unsigned)v128 - (unsigned)k127);
+        const int v130 = (v129 >= 0 && v129 < 32) ? (int)((unsigned)1 << v129) : (int)0;
         #pragma unroll
-        for (int k128 = 0; k128 < 7; ++k128) {
-          const int v129 = (int)((unsigned)k128 * (unsigned)512);
-          const int v130 = (int)((unsigned)v129 + (unsigned)tid1);
-          const int v131 = (int)((unsigned)k122 + (unsigned)v130);
-          const int v132 = held[k128];
-          const int v133 = v132 + v127;
-          const bool v134 = v133 < n11;
-          const int v135 = v87 + v133;
-          const int v136 = v134 ? before[v135] : 0;
-          const bool v137 = v136 <= v131;
-          const bool v138 = v134 && v137;
-          const int v139 = v138 ? v133 : v132;
-          held[k128] = v139;
+        for (int k131 = 0; k131 < 7; ++k131) {
+          const int v132 = (int)((unsigned)k131 * (unsigned)512);
+          const int v133 = (int)((unsigned)v132 + (unsigned)tid1);
+          const int v134 = (int)((unsigned)k125 + (unsigned)v133);
+          const int v135 = held[k131];
+          const int v136 = v135 + v130;
+          const bool v137 = v136 < n11;
+          const int v138 = v90 + v136;
+          const int v139 = v137 ? before[v138] : 0;
+          const bool v140 = v139 <= v134;
+          const bool v141 = v137 && v140;
+          const int v142 = v141 ? v136 : v135;
+          held[k131] = v142;
         }
       }
       #pragma unroll
-      for (int k140 = 0; k140 < 7; ++k140) {
-        const int v141 = k140 * 512;
-        const int v142 = v141 + tid1;
-        const int v143 = k122 + v142;
-        const bool v144 = v143 < total107;
-        const int v145 = held[k140];
-        const int v146 = v87 + v145;
-        const int v147 = v145 * 3584;
-        const int v148 = v144 ? before[v146] : 0;
-        const int v149 = v143 - v148;
-        const int v150 = v144 ? __ldg(first + v146) : 0;
-        const int v151 = v150 + v149;
-        const int v152 = v147 + v151;
-        const int v153 = v144 ? __ldg(tiles + v152) : 0;
-        const int v154 = v153 & 4095;
-        const int v155 = (int)((unsigned)v153 - (unsigned)v154);
-        const int v156 = (int)((unsigned)v155 + (unsigned)v142);
-        const int v157 = v144 ? v156 : 2147483647;
-        items[v142] = v157;
-        const int v158 = (int)((unsigned)v147 + (unsigned)v154);
-        others[v142] = v158;
+      for (int k143 = 0; k143 < 7; ++k143) {
+        const int v144 = k143 * 512;
+        const int v145 = v144 + tid1;
+        const int v146 = k125 + v145;
+        const bool v147 = v146 < total110;
+        const int v148 = held[k143];
+        const int v149 = v90 + v148;
+        const int v150 = v148 * 3584;
+        const int v151 = v147 ? before[v149] : 0;
+        const int v152 = v146 - v151;
+        const int v153 = v147 ? __ldg(first + v149) : 0;
+        const int v154 = v153 + v152;
+        const int v155 = v150 + v154;
+        const int v156 = v147 ? __ldg(tiles + v155) : 0;
+        const int v157 = v156 & 4095;
+        const int v158 = (int)((unsigned)v156 - (unsigned)v157);
+        const int v159 = (int)((unsigned)v158 + (unsigned)v145);
+        const int v160 = v147 ? v159 : 2147483647;
+        items[v145] = v160;
+        const int v161 = (int)((unsigned)v150 + (unsigned)v157);
+        others[v145] = v161;
       }
       __syncthreads();  // the bucket's points are there
-      for (int k159 = 0; k159 < n17; ++k159) {
-        const int v160 = (int)((unsigned)k159 * (unsigned)2);
-        const int v161 = (int)((unsigned)v160 + (unsigned)12);
-        const int v162 = tid1 * 7;
-        long long var163 = 0ll;
+      for (int k162 = 0; k162 < n17; ++k162) {
+        const int v163 = (int)((unsigned)k162 * (unsigned)2);
+        const int v164 = (int)((unsigned)v163 + (unsigned)12);
+        const int v165 = tid1 * 7;
+        long long var166 = 0ll;
         #pragma unroll
-        for (int k164 = 0; k164 < 7; ++k164) {
-          const int v165 = v162 + k164;
-          const int v166 = items[v165];
-          held[k164] = v166;
-          const int v167 = (int)((v161 >= 0 && v161 < 32) ? v166 >> v161 : (v166 >> 31));
-          const int v168 = v167 & 3;
-          const int v169 = (int)((unsigned)v168 * (unsigned)16);
-          const long long v170 = (long long)v169;
-          const long long v171 = (v170 >= 0 && v170 < 64) ? (long long)((unsigned long long)1ll << v170) : (long long)0;
-          const long long v172 = (long long)((unsigned long long)var163 + (unsigned long long)v171);
-          var163 = v172;
+        for (int k167 = 0; k167 < 7; ++k167) {
+          const int v168 = v165 + k167;
+          const int v169 = items[v168];
+          held[k167] = v169;
+          const int v170 = (int)((v164 >= 0 && v164 < 32) ? v169 >> v164 : (v169 >> 31));
+          const int v171 = v170 & 3;
+          const int v172 = (int)((unsigned)v171 * (unsigned)16);
+          const long long v173 = (long long)v172;
+          const long long v174 = (v173 >= 0 && v173 < 64) ? (long long)((unsigned long long)1ll << v173) : (long long)0;
+          const long long v175 = (long long)((unsigned long long)var166 + (unsigned long long)v174);
+          var166 = v175;
         }
-        const long long v173 = var163;
-        long long scan174[2];
-        fw_scan_sum_i64_512x1(v173, scan174, fw_scratch0);
-        const long long v175 = scan174[0];
-        const long long v176 = scan174[1];
-        const long long v177 = (long long)((unsigned long long)v176 << 16ll);
-        const long long v178 = (long long)((unsigned long long)v175 + (unsigned long long)v177);
-        const long long v179 = (long long)((unsigned long long)v176 << 32ll);
-        const long long v180 = (long long)((unsigned long long)v178 + (unsigned long long)v179);
-        const long long v181 = (long long)((unsigned long long)v176 << 48ll);
-        const long long v182 = (long long)((unsigned long long)v180 + (unsigned long long)v181);
-        long long var183 = v182;
+        const long long v176 = var166;
+        long long scan177[2];
+        fw_scan_sum_i64_512x1(v176, scan177, fw_scratch0);
+        const long long v178 = scan177[0];
+        const long long v179 = scan177[1];
+        const long long v180 = (long long)((unsigned long long)v179 << 16ll);
+        const long long v181 = (long long)((unsigned long long)v178 + (unsigned long long)v180);
+        const long long v182 = (long long)((unsigned long long)v179 << 32ll);
+        const long long v183 = (long long)((unsigned long long)v181 + (unsigned long long)v182);
+        const long long v184 = (long long)((unsigned long long)v179 << 48ll);
+        const long long v185 = (long long)((unsigned long long)v183 + (unsigned long long)v184);
+        long long var186 = v185;
         #pragma unroll
-        for (int k184 = 0; k184 < 7; ++k184) {
-          const int v185 = held[k184];
-          const int v186 = (int)((v161 >= 0 && v161 < 32) ? v185 >> v161 : (v185 >> 31));
-          const int v187 = v186 & 3;
-          const int v188 = (int)((unsigned)v187 * (unsigned)16);
-          const long long v189 = (long long)v188;
-          const long long v190 = (long long)((v189 >= 0 && v189 < 64) ? var183 >> v189 : (var183 >> 63));
-          const long long v191 = v190 & 65535ll;
-          const int v192 = (int)v191;
-          items[v192] = v185;
-          const long long v193 = (v189 >= 0 && v189 < 64) ? (long long)((unsigned long long)1ll << v189) : (long long)0;
-          const long long v194 = (long long)((unsigned long long)var183 + (unsigned long long)v193);
-          var183 = v194;
+        for (int k187 = 0; k187 < 7; ++k187) {
+          const int v188 = held[k187];
+          const int v189 = (int)((v164 >= 0 && v164 < 32) ? v188 >> v164 : (v188 >> 31));
+          const int v190 = v189 & 3;
+          const int v191 = (int)((unsigned)v190 * (unsigned)16);
+          const long long v192 = (long long)v191;
+          const long long v193 = (long long)((v192 >= 0 && v192 < 64) ? var186 >> v192 : (var186 >> 63));
+          const long long v194 = v193 & 65535ll;
+          const int v195 = (int)v194;
+          items[v195] = v188;
+          const long long v196 = (v192 >= 0 && v192 < 64) ? (long long)((unsigned long long)1ll << v192) : (long long)0;
+          const long long v197 = (long long)((unsigned long long)var186 + (unsigned long long)v196);
+          var186 = v197;
         }
         __syncthreads();  // the items are sorted by two more bits
       }
-      if (v117) {
-        for (int k195 = tid1; k195 < n15; k195 += 512) {
-          const int v196 = v114 + k195;
-          const int v197 = go_on[v196];
-          const int v198 = (int)((unsigned)k195 * (unsigned)4096);
-          int var199 = 0;
-          for (int k200 = 0; k200 < 12; ++k200) {
-            const int v201 = (int)((k200 >= 0 && k200 < 32) ? 2048 >> k200 : (2048 >> 31));
-            const int v202 = var199 + v201;
-            const bool v203 = v202 <= 3584;
-            const int v204 = v202 + (-1);
-            const int v205 = v203 ? items[v204] : 0;
-            const bool v206 = v205 < v198;
-            const bool v207 = v203 && v206;
-            const int v208 = v207 ? v202 : var199;
-            var199 = v208;
+      if (v120) {
+        for (int k198 = tid1; k198 < n15; k198 += 512) {
+          const int v199 = v117 + k198;
+          const int v200 = go_on[v199];
+          const int v201 = (int)((unsigned)k198 * (unsigned)4096);
+          int var202 = 0;
+          for (int k203 = 0; k203 < 12; ++k203) {
+            const int v204 = (int)((k203 >= 0 && k203 < 32) ? 2048 >> k203 : (2048 >> 31));
+            const int v205 = var202 + v204;
+            const bool v206 = v205 <= 3584;
+            const int v207 = v205 + (-1);
+            const int v208 = v206 ? items[v207] : 0;
+            const bool v209 = v208 < v201;
+            const bool v210 = v206 && v209;
+            const int v211 = v210 ? v205 : var202;
+            var202 = v211;
           }
-          const int v209 = var199;
-          const int v210 = (int)((unsigned)v197 - (unsigned)v209);
-          go_on[v196] = v210;
-          const int v211 = (int)((unsigned)k195 + (unsigned)1);
-          const int v212 = (int)((unsigned)v211 * (unsigned)4096);
-          int var213 = 0;
-          for (int k214 = 0; k214 < 12; ++k214) {
-            const int v215 = (int)((k214 >= 0 && k214 < 32) ? 2048 >> k214 : (2048 >> 31));
-            const int v216 = var213 + v215;
-            const bool v217 = v216 <= 3584;
-            const int v218 = v216 + (-1);
-            const int v219 = v217 ? items[v218] : 0;
-            const bool v220 = v219 < v212;
-            const bool v221 = v217 && v220;
-            const int v222 = v221 ? v216 : var213;
-            var213 = v222;
+          const int v212 = var202;
+          const int v213 = (int)((unsigned)v200 - (unsigned)v212);
+          go_on[v199] = v213;
+          const int v214 = (int)((unsigned)k198 + (unsigned)1);
+          const int v215 = (int)((unsigned)v214 * (unsigned)4096);
+          int var216 = 0;
+          for (int k217 = 0; k217 < 12; ++k217) {
+            const int v218 = (int)((k217 >= 0 && k217 < 32) ? 2048 >> k217 : (2048 >> 31));
+            const int v219 = var216 + v218;
+            const bool v220 = v219 <= 3584;
+            const int v221 = v219 + (-1);
+            const int v222 = v220 ? items[v221] : 0;
+            const bool v223 = v222 < v215;
+            const bool v224 = v220 && v223;
+            const int v225 = v224 ? v219 : var216;
+            var216 = v225;
           }
-          const int v223 = var213;
-          const int v224 = go_on[v196];
-          const int v225 = (int)((unsigned)v224 + (unsigned)v223);
-          go_on[v196] = v225;
+          const int v226 = var216;
+          const int v227 = go_on[v199];
+          const int v228 = (int)((unsigned)v227 + (unsigned)v226);
+          go_on[v199] = v228;
         }
         __syncthreads();  // the chunk is counted
       }
-      if (v118) {
-        const bool v226 = k122 > 0;
-        const bool v227 = v113 || v226;
-        for (int k228 = tid1; k228 < n15; k228 += 512) {
-          const int v229 = v114 + k228;
-          const int v230 = (int)((unsigned)k228 * (unsigned)4096);
-          int var231 = 0;
-          for (int k232 = 0; k232 < 12; ++k232) {
-            const int v233 = (int)((k232 >= 0 && k232 < 32) ? 2048 >> k232 : (2048 >> 31));
-            const int v234 = var231 + v233;
-            const bool v235 = v234 <= 3584;
-            const int v236 = v234 + (-1);
-            const int v237 = v235 ? items[v236] : 0;
-            const bool v238 = v237 < v230;
-            const bool v239 = v235 && v238;
-            const int v240 = v239 ? v234 : var231;
-            var231 = v240;
+      if (v121) {
+        const bool v229 = k125 > 0;
+        const bool v230 = v116 || v229;
+        for (int k231 = tid1; k231 < n15; k231 += 512) {
+          const int v232 = v117 + k231;
+          const int v233 = (int)((unsigned)k231 * (unsigned)4096);
+          int var234 = 0;
+          for (int k235 = 0; k235 < 12; ++k235) {
+            const int v236 = (int)((k235 >= 0 && k235 < 32) ? 2048 >> k235 : (2048 >> 31));
+            const int v237 = var234 + v236;
+            const bool v238 = v237 <= 3584;
+            const int v239 = v237 + (-1);
+            const int v240 = v238 ? items[v239] : 0;
+            const bool v241 = v240 < v233;
+            const bool v242 = v238 && v241;
+            const int v243 = v242 ? v237 : var234;
+            var234 = v243;
           }
-          const int v241 = var231;
-          const int v242 = (int)((unsigned)total109 + (unsigned)v241);
-          int var243 = v242;
-          if (v227) {
-            const int v244 = go_on[v229];
-            var243 = v244;
+          const int v244 = var234;
+          const int v245 = (int)((unsigned)total112 + (unsigned)v244);
+          int var246 = v245;
+          if (v230) {
+            const int v247 = go_on[v232];
+            var246 = v247;
           }
-          const bool v245 = !v226;
-          const bool v246 = v229 <= n18;
-          const bool v247 = v245 && v246;
-          if (v247) {
-            start[v229] = var243;
+          const bool v248 = !v229;
+          const bool v249 = v232 <= n18;
+          const bool v250 = v248 && v249;
+          if (v250) {
+            start[v232] = var246;
           }
-          int var248 = 0;
-          for (int k249 = 0; k249 < 12; ++k249) {
-            const int v250 = (int)((k249 >= 0 && k249 < 32) ? 2048 >> k249 : (2048 >> 31));
-            const int v251 = var248 + v250;
-            const bool v252 = v251 <= 3584;
-            const int v253 = v251 + (-1);
-            const int v254 = v252 ? items[v253] : 0;
-            const bool v255 = v254 < v230;
-            const bool v256 = v252 && v255;
-            const int v257 = v256 ? v251 : var248;
-            var248 = v257;
+          int var251 = 0;
+          for (int k252 = 0; k252 < 12; ++k252) {
+            const int v253 = (int)((k252 >= 0 && k252 < 32) ? 2048 >> k252 : (2048 >> 31));
+            const int v254 = var251 + v253;
+            const bool v255 = v254 <= 3584;
+            const int v256 = v254 + (-1);
+            const int v257 = v255 ? items[v256] : 0;
+            const bool v258 = v257 < v233;
+            const bool v259 = v255 && v258;
+            const int v260 = v259 ? v254 : var251;
+            var251 = v260;
           }
-          const int v258 = var248;
-          const int v259 = (int)((unsigned)var243 - (unsigned)v258);
-          go_on[v229] = v259;
+          const int v261 = var251;
+          const int v262 = (int)((unsigned)var246 - (unsigned)v261);
+          go_on[v232] = v262;
         }
         __syncthreads();  // where each row goes on is known
         #pragma unroll
-        for (int k260 = 0; k260 < 7; ++k260) {
-          const int v261 = k260 * 512;
-          const int v262 = v261 + tid1;
-          const int v263 = (int)((unsigned)k122 + (unsigned)v262);
-          const bool v264 = v263 < total107;
-          if (v264) {
-            const int v265 = items[v262];
-            const int v266 = v265 & 4095;
-            const int v267 = fw_udiv(v265, 4096);
-            const int v268 = v114 + v267;
-            const int v269 = go_on[v268];
-            const int v270 = v269 + v262;
-            const int v271 = others[v266];
-            order[v270] = v271;
+        for (int k263 = 0; k263 < 7; ++k263) {
+          const int v264 = k263 * 512;
+          const int v265 = v264 + tid1;
+          const int v266 = (int)((unsigned)k125 + (unsigned)v265);
+          const bool v267 = v266 < total110;
+          if (v267) {
+            const int v268 = items[v265];
+            const int v269 = v268 & 4095;
+            const int v270 = fw_udiv(v268, 4096);
+            const int v271 = v117 + v270;
+            const int v272 = go_on[v271];
+            const int v273 = v272 + v265;
+            const int v274 = others[v269];
+            order[v273] = v274;
           }
         }
-        if (v111) {
+        if (v114) {
           __syncthreads();  // the chunk is written
-          for (int k272 = tid1; k272 < n15; k272 += 512) {
-            const int v273 = v114 + k272;
-            const int v274 = (int)((unsigned)k272 + (unsigned)1);
-            const int v275 = (int)((unsigned)v274 * (unsigned)4096);
-            int var276 = 0;
-            for (int k277 = 0; k277 < 12; ++k277) {
-              const int v278 = (int)((k277 >= 0 && k277 < 32) ? 2048 >> k277 : (2048 >> 31));
-              const int v279 = var276 + v278;
-              const bool v280 = v279 <= 3584;
-              const int v281 = v279 + (-1);
-              const int v282 = v280 ? items[v281] : 0;
-              const bool v283 = v282 < v275;
-              const bool v284 = v280 && v283;
-              const int v285 = v284 ? v279 : var276;
-              var276 = v285;
+          for (int k275 = tid1; k275 < n15; k275 += 512) {
+            const int v276 = v117 + k275;
+            const int v277 = (int)((unsigned)k275 + (unsigned)1);
+            const int v278 = (int)((unsigned)v277 * (unsigned)4096);
+            int var279 = 0;
+            for (int k280 = 0; k280 < 12; ++k280) {
+              const int v281 = (int)((k280 >= 0 && k280 < 32) ? 2048 >> k280 : (2048 >> 31));
+              const int v282 = var279 + v281;
+              const bool v283 = v282 <= 3584;
+              const int v284 = v282 + (-1);
+              const int v285 = v283 ? items[v284] : 0;
+              const bool v286 = v285 < v278;
+              const bool v287 = v283 && v286;
+              const int v288 = v287 ? v282 : var279;
+              var279 = v288;
             }
-            const int v286 = var276;
-            const int v287 = go_on[v273];
-            const int v288 = (int)((unsigned)v287 + (unsigned)v286);
-            go_on[v273] = v288;
+            const int v289 = var279;
+            const int v290 = go_on[v276];
+            const int v291 = (int)((unsigned)v290 + (unsigned)v289);
+            go_on[v276] = v291;
           }
           __syncthreads();  // the items may be replaced
         }
       }
     }
-    if (v117) {
-      int var289 = total109;
-      for (int k290 = 0; k290 < n15; k290 += 512) {
-        const int v291 = k290 + tid1;
-        const bool v292 = v291 < n15;
-        const int v293 = v114 + v291;
-        const int v294 = v292 ? go_on[v293] : 0;
+    if (v120) {
+      int var292 = total112;
+      for (int k293 = 0; k293 < n15; k293 += 512) {
+        const int v294 = k293 + tid1;
+        const bool v295 = v294 < n15;
+        const int v296 = v117 + v294;
+        const int v297 = v295 ? go_on[v296] : 0;
         __syncthreads();  // all have read the results of the collective before
-        int scan295[2];
-        fw_scan_sum_i32_512x1(v294, scan295, fw_scratch0);
-        const int v296 = scan295[0];
-        const int v297 = scan295[1];
-        if (v292) {
-          const int v298 = (int)((unsigned)var289 + (unsigned)v296);
-          go_on[v293] = v298;
+        int scan298[2];
+        fw_scan_sum_i32_512x1(v297, scan298, fw_scratch0);
+        const int v299 = scan298[0];
+        const int v300 = scan298[1];
+        if (v295) {
+          const int v301 = (int)((unsigned)var292 + (unsigned)v299);
+          go_on[v296] = v301;
         }
-        const int v299 = (int)((unsigned)var289 + (unsigned)v297);
-        var289 = v299;
+        const int v302 = (int)((unsigned)var292 + (unsigned)v300);
+        var292 = v302;
       }
     }
   }
@@ -682,60 +686,60 @@ extern "C" __global__ void __launch_bounds__(128) index_copy_2(
     int* __restrict__ go_on) {
   const int bid2 = blockIdx.x;
   const int tid2 = threadIdx.x;
-  const int v300 = fw_udiv(tid2, 32);
-  const int v301 = v300 * 32;
-  const int v302 = tid2 - v301;
-  const int v303 = fw_udiv(bid2, n20);
-  const int v304 = v303 * n20;
-  const int v305 = bid2 - v304;
-  const int v306 = v305 * 32;
-  const int v307 = v306 + v302;
-  const int v308 = n21 + (-1);
-  const int v309 = v307 < v308 ? v307 : v308;
-  const bool v310 = v307 < n21;
-  const int v311 = v303 * 4;
-  const int v312 = v311 + v300;
-  const bool v313 = v312 < n22;
-  const int v314 = n22 + (-1);
-  const int v315 = v312 < v314 ? v312 : v314;
-  const int v316 = __ldg(start + v315);
-  const int v317 = v315 + 1;
-  const int v318 = __ldg(start + v317);
-  const int v319 = v309 * 4;
-  const int v320 = v315 * n23;
-  const int v321 = v320 + v319;
-  float v322[4];
-  fw_load_f32x4_ldg(in2 + v321, v322);
-  float acc323[4];
+  const int v303 = fw_udiv(tid2, 32);
+  const int v304 = v303 * 32;
+  const int v305 = tid2 - v304;
+  const int v306 = fw_udiv(bid2, n20);
+  const int v307 = v306 * n20;
+  const int v308 = bid2 - v307;
+  const int v309 = v308 * 32;
+  const int v310 = v309 + v305;
+  const int v311 = n21 + (-1);
+  const int v312 = v310 < v311 ? v310 : v311;
+  const bool v313 = v310 < n21;
+  const int v314 = v306 * 4;
+  const int v315 = v314 + v303;
+  const bool v316 = v315 < n22;
+  const int v317 = n22 + (-1);
+  const int v318 = v315 < v317 ? v315 : v317;
+  const int v319 = __ldg(start + v318);
+  const int v320 = v318 + 1;
+  const int v321 = __ldg(start + v320);
+  const int v322 = v312 * 4;
+  const int v323 = v318 * n23;
+  const int v324 = v323 + v322;
+  float v325[4];
+  fw_load_f32x4_ldg(in2 + v324, v325);
+  float acc326[4];
   #pragma unroll
   for (int l = 0; l < 4; ++l) {
-    acc323[l] = v322[l];
+    acc326[l] = v325[l];
   }
-  const bool v324 = v316 < v318;
-  if (v324) {
-    const int v325 = v318 + (-1);
-    const int v326 = __ldg(order + v325);
-    const int v327 = v309 * 4;
-    const int v328 = v326 * n24;
-    const int v329 = v328 + v327;
-    float v330[4];
-    fw_load_f32x4_ldg(in1 + v329, v330);
+  const bool v327 = v319 < v321;
+  if (v327) {
+    const int v328 = v321 + (-1);
+    const int v329 = __ldg(order + v328);
+    const int v330 = v312 * 4;
+    const int v331 = v329 * n24;
+    const int v332 = v331 + v330;
+    float v333[4];
+    fw_load_f32x4_ldg(in1 + v332, v333);
     #pragma unroll
     for (int l = 0; l < 4; ++l) {
-      acc323[l] = v330[l];
+      acc326[l] = v333[l];
     }
   }
-  const int v331 = v309 * 4;
-  float v333[4];
+  const int v334 = v312 * 4;
+  float v336[4];
   #pragma unroll
   for (int l = 0; l < 4; ++l) {
-    const float v332 = acc323[l];
-    v333[l] = fw_max(v332, 0.0f);
+    const float v335 = acc326[l];
+    v336[l] = fw_max(v335, 0.0f);
   }
-  const int v334 = v315 * n25;
-  const int v335 = v334 + v331;
-  const bool v336 = v313 && v310;
-  if (v336) {
-    fw_store_f32x4(out3 + v335, v333);
+  const int v337 = v318 * n25;
+  const int v338 = v337 + v334;
+  const bool v339 = v316 && v313;
+  if (v339) {
+    fw_store_f32x4(out3 + v338, v336);
   }
 }
