@@ -35,9 +35,8 @@ class Analysis:
         return max(weight, key=lambda a: weight[a], default=None)
 
     def _vote(self, offset: Ix, size: int, weight: dict[Atom, int]) -> None:
-        axes = offset.axes()
-        n = self.hint(product(a.extent for a in axes))
-        for a in axes:
+        n = self.hint(product(a.extent for a in offset.all_axes()))
+        for a in offset.axes():
             if offset.coefficient(a, within=True) is ONE:
                 weight[a] = weight.get(a, 0) + n * size
 
@@ -106,7 +105,7 @@ class Analysis:
         """The offsets of large accesses."""
         offsets = [(e.data[1], e.data[2]) for e in sc.walk([s.body for s in f.stages]) if e.kind == "load"]
         offsets += [(s.offset, s.dtype) for s in f.stores() if s.offset is not None]
-        size = {(o, d): self.hint(product(a.extent for a in o.axes())) * d.itemsize for o, d in offsets}
+        size = {(o, d): self.hint(product(a.extent for a in o.all_axes())) * d.itemsize for o, d in offsets}
         most = max(size.values(), default=0)
         return [o for o, d in offsets if LARGE * size[o, d] >= most]
 

@@ -20,7 +20,7 @@ from ..index.layout import product
 from .analysis import Analysis, side_by_side
 from .device import Gpu
 from .gpu import plan
-from .gpu_base import accesses, beside, draws, every_axis
+from .gpu_base import accesses, beside, draws
 
 MUCH = 2  # L2 caches: a second pass goes backwards, and finds what fills one of them
 LEAST = 4 << 20  # bytes of a tensor from which on another launch costs less
@@ -66,7 +66,7 @@ def share_little(f: Fusion) -> bool:
     ways = {frozenset(s.raxes) for s in f.reductions() if {*s.axes, *s.raxes} == every}
     if all(x <= y or y <= x for x, y in itertools.combinations(ways, 2)) or draws(f):
         return False
-    return not any(o is not None and every_axis(o) >= every for _, o, _ in accesses(f))
+    return not any(o is not None and o.all_axes() >= every for _, o, _ in accesses(f))
 
 
 def reads_across(f: Fusion, hint: Callable[[Ix], int]) -> bool:

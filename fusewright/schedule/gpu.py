@@ -37,7 +37,7 @@ from dataclasses import replace
 from ..core.errors import Refusal
 from ..fusion.collapse import collapse
 from ..fusion.ir import Fusion, Stage
-from ..index.expr import ONE, Atom, Ix
+from ..index.expr import ONE, Atom
 from ..prims.table import ORDERED
 from . import gpu_scatter
 from .analysis import Analysis
@@ -127,7 +127,7 @@ class _Planner(Down):
     def side_by_side(self, f: Fusion, rows: list[Atom], unit: Atom | None) -> list[Atom]:
         """The rows in such an order that threads of neighbouring ones read neighbours of what is large and lies across
         the columns, if what lies along them fills sectors of memory in any order."""
-        along: dict[tuple[str, Ix], int] = {(b, o): self.size(list(o.axes())) * d.itemsize for b, o, d in accesses(f)}
+        along = {(b, o): self.size([*o.all_axes()]) * d.itemsize for b, o, d in accesses(f)}
         most = max(along.values(), default=0)
         large = {k: n for k, n in along.items() if 4 * n >= most}
         across = dict.fromkeys(rows, 0)

@@ -222,7 +222,7 @@ class Vectors(Analysis):
     def _strided(self, f: Fusion, v: Atom, walks: list[Walk], lanes: int = 1) -> list[int]:
         """Bytes between neighbours along `v` in large accesses that take some of the elements of a sector only, and
         lane by lane."""
-        most = max((self.size(list(o.axes())) for _, o, _, _ in walks), default=0)
+        most = max((self.size([*o.all_axes()]) for _, o, _, _ in walks), default=0)
         out = []
         single = {s.kind for s in f.stages} & {"collect"} or lanes == 1
         read: dict[tuple[str, Ix], list[Expr]] = {}
@@ -230,7 +230,7 @@ class Vectors(Analysis):
             read.setdefault(e.data[:2], []).append(e)
         for b, o, d in accesses(f):
             c = o.coefficient(v, within=True) if v in o.axes() else None
-            if c is not None and c is not ONE and 4 * self.size(list(o.axes())) >= most:
+            if c is not None and c is not ONE and 4 * self.size([*o.all_axes()]) >= most:
                 n = abs(self.hint(c)) * d.itemsize
                 found = read.get((b, o), [])
                 taken = found and not single and all(self._taken(f, e, v, lanes) for e in found)
@@ -245,7 +245,7 @@ class Vectors(Analysis):
 
     def large(self, walks: list[Walk]) -> list[Walk]:
         """Those that matter: as large as others, about."""
-        traffic = {o: self.size(list(o.axes())) for _, o, _, _ in walks}
+        traffic = {o: self.size([*o.all_axes()]) for _, o, _, _ in walks}
         most = max(traffic.values(), default=0)
         return [w for w in walks if 4 * traffic[w[1]] >= most]
 
@@ -321,15 +321,6 @@ def begin(offset: Ix, axes: Sequence[Atom]) -> Ix | None:
 def draws(f: Fusion) -> bool:
     """Whether there are random numbers."""
     return any(e.kind == "random" for e in sc.walk([s.body for s in f.stages]))
-
-
-def every_axis(o: Ix) -> set[Atom]:
-    """The axes of an offset, those of values in it included."""
-    out = set(o.axes())
-    for a in o.atoms():
-        if a.kind == "value":
-            out |= a.aux.axes
-    return out
 
 
 def reach(b: Buffer, hint: Hint) -> int:

@@ -27,7 +27,6 @@ from .gpu_base import (
     accesses,
     begin,
     draws,
-    every_axis,
     power_up,
     widest,
 )
@@ -95,7 +94,7 @@ class Tiles(Anchors):
         steps = max(1, min(most, vectors // ct))
         few = steps < most and steps * flight < ACCESS  # bytes on their way to a thread
         size = min((d.itemsize for _, o, d in accesses(f) if v in o.axes()), default=WORD)
-        large = any(every_axis(o) >= set(f.axes) for _, o, _ in accesses(f, stores=False))
+        large = any(o.all_axes() >= set(f.axes) for _, o, _ in accesses(f, stores=False))
         ragged = large and lanes * size == WORD and self.size([v]) * size % LINE > 0  # a warp's line would be in two
         if whole and (few or ragged or _wastes(_wasting_little(ct, 1, vectors), 1, vectors)):
             return f, self._joined(base, rows, v, HALF, self._busy(most, self.size(rows) * vectors)), {}
@@ -112,7 +111,7 @@ class Tiles(Anchors):
         as one: their vectors are whole, and lie across the ends of rows. What is read of others is read lane by lane,
         which costs instructions, but hardly traffic. None: they are not such rows."""
         every = {(b, o): d for b, o, d in accesses(f)}
-        large = [k for k in every if every_axis(k[1]) >= set(order)]
+        large = [k for k in every if k[1].all_axes() >= set(order)]
         most = widest(every[k] for k in large)
         if len(order) < 2 or not large or len(every) - len(large) > OTHERS or draws(f):
             return None
@@ -203,13 +202,13 @@ class Tiles(Anchors):
         walks = {(b, o): d.itemsize for b, o, d in accesses(f) if v in o.axes()}
         loads = {(b, o): d.itemsize for b, o, d in accesses(f, stores=False) if v in o.axes()}
         total = sum(walks.values())
-        wide = min(walks.values(), default=0) >= WORD and any(every_axis(o) >= {*rows, v} for _, o in loads)
+        wide = min(walks.values(), default=0) >= WORD and any(o.all_axes() >= {*rows, v} for _, o in loads)
         for a in rows:
-            same = sum(n for (_, o), n in walks.items() if a not in every_axis(o))
-            stay = sum(self.size([*every_axis(o)]) * n for (_, o), n in loads.items() if a not in every_axis(o))
+            same = sum(n for (_, o), n in walks.items() if a not in o.all_axes())
+            stay = sum(self.size([*o.all_axes()]) * n for (_, o), n in loads.items() if a not in o.all_axes())
             cheap = 2 * same <= total and (wide or stay <= NEAR)
             if total and same / total > best[0] and self.size([a]) > 1 and not cheap:
-                other = sum(n for (_, o), n in loads.items() if a in every_axis(o))
+                other = sum(n for (_, o), n in loads.items() if a in o.all_axes())
                 best = (same / total, a, other * lanes)
         _, axis, varying = best
         if axis is None:
@@ -279,7 +278,7 @@ def _ahead(f: Fusion, v: Atom, lanes: int, moved: bool = False) -> tuple[int, in
     vector is one, unless rows are `moved`: then it may lie across two, and each is looked at on its own. What is the
     same for other points is near, if something is not."""
     loads = {e for e in sc.walk([s.body for s in f.stores()]) if e.kind == "load" and v in e.data[1].axes()}
-    loads = {e for e in loads if every_axis(e.data[1]) >= set(f.axes)} or loads
+    loads = {e for e in loads if e.data[1].all_axes() >= set(f.axes)} or loads
     always, maybe = ({e.data[:2]: lanes * e.data[2].itemsize for e in loads if bool(e.args) == m} for m in (0, 1))
     flight = sum(always.values()) + (sum if moved else max)((0, *maybe.values()))
     return flight, _at_a_time(flight, FLIGHT if moved else FLIGHT // 2, POINTS if lanes == 1 and flight < 4 else 4)

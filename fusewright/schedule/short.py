@@ -75,7 +75,8 @@ def rows_through(f: Fusion, v: Atom, cols: list[Atom], hint: Callable[[Ix], int]
 
 
 def fills(f: Fusion, rows: list[Atom], hint: Callable[[Ix], int], lanes: int) -> bool:
-    """Whether vectors along the innermost of `rows` have most of their lanes, at equal distances in memory."""
+    """Whether vectors along the innermost of `rows` have most of their lanes, at equal distances in memory, or wherever
+    an index says."""
     if not rows:
         return False
     v = rows[-1]
@@ -89,7 +90,7 @@ def fills(f: Fusion, rows: list[Atom], hint: Callable[[Ix], int], lanes: int) ->
             return False
         if e.kind in ("load", "index"):
             offsets.append(e.data[1] if e.kind == "load" else e.data)
-    return all(o is not None and o.coefficient(v) is not None for o in offsets)
+    return all(o is not None and (o.coefficient(v) is not None or v in o.looked_up() - o.axes()) for o in offsets)
 
 
 def _around(f: Fusion, cols: list[Atom], size: int) -> float:

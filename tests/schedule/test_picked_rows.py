@@ -1,0 +1,82 @@
+"""Rows that an index picks out of a table: lanes go along them, and reads do not wait for each other's checks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+from fusewright.core.dtypes import DType, f16, f32, i64
+from fusewright.graph.builder import Builder
+from fusewright.graph.ir import Graph, Value
+from fusewright.index.expr import sym
+from fusewright.loop.ir import Fail, If, Let, walk
+from fusewright.schedule.cpu import Machine, plan
+from fusewright.schedule.device import H200
+from tests.kernels import check, fusion_of, graph_of, kernel, random_inputs
+from tests.kernels_gpu import check_gpu, gpu_kernel
+
+N, M, WORDS = sym("n"), sym("m"), sym("words")
+
+
+def picked(b: Builder, dtype: DType = f32) -> Value:
+    t, at = b.input(dtype, (WORDS, M)), b.input(i64, (N,))
+    return b.gather(t, [at], (N, M), [("at", 0, (0,)), ("dim", 1)])
+
+
+def given(graph: Graph, sizes: dict[str, int]) -> list[np.ndarray]:
+    return [x % sizes["words"] if x.dtype == np.int64 else x for x in random_inputs(graph, sizes)]
+
+
+def rows(b: Builder) -> Value:
+    return b.reduce("sum", picked(b), [1])
+
+
+def products(b: Builder) -> Value:
+    return b.reduce("sum", b.mul(picked(b), picked(b)), [1])
+
+
+def columns(b: Builder) -> Value:
+    return b.reduce("sum", picked(b), [0])
+
+
+@pytest.mark.parametrize("program", [rows, products, columns])
+def test_lanes_go_along_rows(program: Callable[[Builder], Value]) -> None:
+    """An index is read once for each row, the table's rows at each of their points: these are the traffic. Lanes went
+    along the index, and each read 4 bytes of a row of its own."""
+    graph = graph_of(program)
+    large = {"n": 400_000, "m": 128, "words": 100_000}
+    hint = lambda e: int(e.evaluate({**dict.fromkeys((a.name for a in e.atoms()), 64), **large}))
+    f, s = plan(fusion_of(graph).fusion, hint, Machine(16, 1 << 62, 2))
+    along = [a.name for a in f.axes if a.extent is M]
+    assert [s.vector] == along
+    small = {"n": 5, "m": 128, "words": 7}
+    check(graph, small, inputs=given(graph, small))
+    c = gpu_kernel(graph, large, H200)
+    assert [c.schedule.vector] == along and c.schedule.lanes == 4
+    check_gpu(graph, small, given(graph, small), compiled=gpu_kernel(graph, small))
+
+
+def test_short_rows_lie_in_the_lanes() -> None:
+    """Eight points of a row do not fill the lanes of a vector; eight rows do, wherever they are."""
+    graph = graph_of(rows)
+    hint = lambda e: int(e.evaluate({"n": 10_000, "m": 8, "words": 1000}))
+    _, s = plan(fusion_of(graph).fusion, hint, Machine(16, 1 << 62, 2))
+    assert s.vector in s.rows
+    sizes = {"n": 37, "m": 8, "words": 9}
+    check(graph, sizes, inputs=given(graph, sizes), compiled=kernel(graph, lanes=16))
+
+
+def test_all_indices_of_a_thread_are_read_before_one_is_checked() -> None:
+    """A check may end the kernel, so that no compiler reads ahead of it: four vectors took the time of four reads, one
+    after the other."""
+    graph = graph_of(lambda b: b.add((x := picked(b, f16)), x))
+    c = gpu_kernel(graph, {"n": 444_444, "m": 90, "words": 97_024}, H200)
+    assert c.schedule.steps == 4
+    body = list(walk(c.kernel.func.body))
+    checks = [k for k, s in enumerate(body) if isinstance(s, If) and any(isinstance(x, Fail) for x in s.orelse)]
+    reads = [k for k, s in enumerate(body) if isinstance(s, Let) and s.op == "load"]
+    assert len(checks) == 1 and sum(k < checks[0] for k in reads) == 4
+    sizes = {"n": 7, "m": 90, "words": 5}
+    check_gpu(graph, sizes, given(graph, sizes), compiled=c)
