@@ -374,6 +374,8 @@ class Phase:
         inside = sc.const(True, bool_)
         for j, n in zip(src, x.shape, strict=True):
             inside = sc.op("and", inside, in_range(j, n))
+        if sc.never(inside):
+            return self.eval(fill, (), mask)
         both = inside if mask is None else sc.op("and", mask, inside)
         body = self.inside(x, src, None if both.kind == "const" else both)
         return sc.op("where", inside, body, self.eval(fill, (), mask))
@@ -387,9 +389,10 @@ class Phase:
             here = in_range(j, x.shape[dim])
             both = here if mask is None else sc.op("and", mask, here)
             src = tuple(j if d == dim else i for d, i in enumerate(idx))
-            pieces.append((here, self.inside(x, src, both)))
+            if not sc.never(here):
+                pieces.append((here, self.inside(x, src, None if both.kind == "const" else both)))
             start = start + x.shape[dim]
-        out = pieces[-1][1]
+        out = pieces[-1][1] if pieces else sc.const(0, e.out.dtype)
         for here, body in reversed(pieces[:-1]):
             out = sc.op("where", here, body, out)
         return out
@@ -412,9 +415,10 @@ class Phase:
         body = self.eval(x, tuple(names.get(d, j) for d, j in enumerate(idx)), mask)
         self.depth -= 1
         places = {a: idx[d] for d, name in names.items() if (a := name.as_axis()) is not None}
-        for k, (must, _) in enumerate(self.fusion.checks[checks:], checks):  # of indices that were read on the way
-            must = sc.rewrite(must, places, {})
-            self.fusion.checks[k] = (must, tuple(a for a in self.domain.axes if a in must.axes))
+        found = [sc.rewrite(must, places, {}) for must, _ in self.fusion.checks[checks:]]  # of indices read on the way
+        self.fusion.checks[checks:] = [
+            (c, tuple(a for a in self.domain.axes if a in c.axes)) for c in found if c.kind != "const" or sc.never(c)
+        ]
         return sc.rewrite(body, places, {})
 
     def _gather(self, e: Eqn, idx: tuple[Ix, ...], mask: Expr | None) -> Expr:

@@ -16,6 +16,7 @@ Expressions are pure and interned: equal means identical.
 from __future__ import annotations
 
 import itertools
+import operator
 import threading
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
@@ -29,6 +30,7 @@ from ..prims.table import PRIMS
 _lock = threading.Lock()
 _table: WeakValueDictionary[Any, Expr] = WeakValueDictionary()
 _serials = itertools.count()
+_COMPARED = {k: getattr(operator, k) for k in ("lt", "le", "gt", "ge", "eq", "ne")}
 
 
 class Expr:
@@ -117,12 +119,16 @@ def size_value(i: Ix) -> Expr:
 
 
 def load(buffer: str, offset: Ix, dtype: DType, mask: Expr | None) -> Expr:
-    """Element `offset` of `buffer`, whose stored type is `dtype`."""
+    """Element `offset` of `buffer`, whose stored type is `dtype`; of use where `mask` holds (None: everywhere)."""
+    if mask is not None and mask.kind == "const":
+        if not mask.data:
+            return const(False if dtype.is_bool else 0, dtype)
+        mask = None
     return _make("load", compute_type(dtype), () if mask is None else (mask,), (buffer, offset, dtype), 2)
 
 
 def op(prim: str, *args: Expr) -> Expr:
-    """Apply a primitive; folds `where` on constants and the identities of masks."""
+    """Apply a primitive; folds `where` on constants, comparisons of whole ones, and the identities of masks."""
     if prim == "and" and args[0].dtype.is_bool:
         for a, b in (args, args[::-1]):
             if a.kind == "const":
@@ -131,8 +137,15 @@ def op(prim: str, *args: Expr) -> Expr:
             return args[0]
     if prim == "where" and args[0].kind == "const":
         return args[1] if args[0].data else args[2]
+    if prim in _COMPARED and all(a.kind == "const" and a.dtype.is_int for a in args):
+        return const(_COMPARED[prim](*(a.data for a in args)), bool_)
     p = PRIMS[prim]
     return _make("op", p.result_type(tuple(a.dtype for a in args)), args, prim, p.cost)
+
+
+def never(e: Expr) -> bool:
+    """Whether a condition is known to be false."""
+    return e.kind == "const" and not e.data
 
 
 def cast(x: Expr, dtype: DType) -> Expr:
@@ -244,7 +257,7 @@ def _rewritten(e: Expr, axes: dict[Atom, Ix], memo: dict[Expr, Expr]) -> Expr:
             return e
         home = frozenset(b for a in e.data[1] for b in (axes[a].axes() if a in axes else (a,)))
         return stage_value(e.data[0], e.dtype, home)
-    return e if args == e.args else _make(e.kind, e.dtype, args, e.data, e.cost)
+    return rebuild(e, args)
 
 
 def conjuncts(e: Expr) -> list[Expr]:

@@ -37,6 +37,8 @@ CHUNK = 8192  # points of a column axis that one row of work covers, when rows m
 LONG = 1 << 16  # the same where there are rows enough for all threads: pieces of all rows come one after the other
 TILE = (16, 256)  # the same for the two axes of a transpose: what is read across stays in the first-level cache
 BESIDE = 256  # rows of few points of a tile: a first-level cache has all that they read and write
+ALIKE = 8  # points that a vector has one after the other, at most, where most is computed for all of them
+DEAR = 100  # what is computed of a point then, at least
 PAIR = 2  # points of a row that is looked up which lanes take one by one
 NEVER = 1 << 62  # bytes of a cache past which nothing is written
 OWN = 8 << 20  # bytes of caches that a thread has, where vectors are so wide
@@ -270,6 +272,10 @@ class _Planner(Analysis):
             return f, Schedule((), (), "", 1, (), "pointwise")
         f, order = continued(f, order)
         v = order[-1]
+        few = self._computed_alike(f, order)
+        if few is not None:
+            others = tuple(a.name for a in order if a is not few)
+            return f, Schedule(others, (few.name,), v.name, self.lanes, (), "pointwise")
         across = self.across(f, order, v) or self._interleaved(f, order)
         beside = None if across else self._beside(f, order)
         across = across or beside
@@ -289,6 +295,18 @@ class _Planner(Analysis):
         wide = min(wide, BESIDE) if beside else wide
         split = ((across.name, high), (v.name, wide))
         return f, Schedule(rows, (across.name, v.name), v.name, self.lanes, split, "transpose", turn=turn)
+
+    def _computed_alike(self, f: Fusion, order: list[Atom]) -> Atom | None:
+        """The axis of a few points that most of what is computed is the same for, if that is dear: lanes go along the
+        innermost, and each vector of it has all of those points (channels of an image in another color space)."""
+        every = sc.walk([s.body for s in f.stores()])
+        total = sum(e.cost for e in every)
+        if total < DEAR or any(e.kind == "random" for e in every) or self.extent(order[-1]) < self.lanes:
+            return None
+        few = [a for a in order[:-1] if 1 < self.extent(a) <= ALIKE]
+        same = {a: sum(e.cost for e in every if a not in e.axes) for a in few}
+        best = max(same, key=lambda a: same[a], default=None)
+        return best if best is not None and 2 * same[best] >= total else None
 
     def _interleaved(self, f: Fusion, order: list[Atom]) -> Atom | None:
         """The axis that takes lanes if the innermost is that of a few values side by side, made of much else."""

@@ -394,3 +394,27 @@ def test_places_double_with_each_level() -> None:
     with pytest.raises(Refusal) as refused:
         fusion(halves(12))
     assert refused.value.code == "places" and "48 operations" in str(refused.value)
+
+
+def test_pieces_that_are_not_asked_for_are_not_computed() -> None:
+    """The second half of a cat, and what a pad has around it: their conditions are known where they are read."""
+    body = """
+        in %1: f32[n]
+        in %2: f32[n]
+        %3: f32[n] = map exp(%1)
+        %4: f32[n] = map sin(%2)
+        %5: f32[1, n] = reshape(%3)
+        %6: f32[1, n] = reshape(%4)
+        %7: f32[2, n] = cat 0(%5, %6)
+        %8: f32[n] = affine [1, $0](%7)
+        %9: f32[n] = map neg(%8)
+        out (%9)
+    """
+    assert_expected_inline(
+        fusion(body),
+        """\
+fusion over i0<n
+  in in0: f32[n] strides (1)
+  out out1: f32[n] strides (1)
+  store out1[i0] over (i0) = neg(sin(in0[i0]))""",
+    )
