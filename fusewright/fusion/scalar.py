@@ -128,7 +128,7 @@ def load(buffer: str, offset: Ix, dtype: DType, mask: Expr | None) -> Expr:
 
 
 def op(prim: str, *args: Expr) -> Expr:
-    """Apply a primitive; folds `where` on constants, comparisons of whole ones, and the identities of masks."""
+    """Apply a primitive; folds `where` on constants, comparisons of positions that are, and the identities of masks."""
     if prim == "and" and args[0].dtype.is_bool:
         for a, b in (args, args[::-1]):
             if a.kind == "const":
@@ -137,7 +137,7 @@ def op(prim: str, *args: Expr) -> Expr:
             return args[0]
     if prim == "where" and args[0].kind == "const":
         return args[1] if args[0].data else args[2]
-    if prim in _COMPARED and all(a.kind == "const" and a.dtype.is_int for a in args):
+    if prim in _COMPARED and all(a.kind == "const" and a.dtype is i64 for a in args):
         return const(_COMPARED[prim](*(a.data for a in args)), bool_)
     p = PRIMS[prim]
     return _make("op", p.result_type(tuple(a.dtype for a in args)), args, prim, p.cost)
