@@ -415,10 +415,9 @@ class Phase:
         body = self.eval(x, tuple(names.get(d, j) for d, j in enumerate(idx)), mask)
         self.depth -= 1
         places = {a: idx[d] for d, name in names.items() if (a := name.as_axis()) is not None}
-        found = [sc.rewrite(must, places, {}) for must, _ in self.fusion.checks[checks:]]  # of indices read on the way
-        self.fusion.checks[checks:] = [
-            (c, tuple(a for a in self.domain.axes if a in c.axes)) for c in found if c.kind != "const" or sc.never(c)
-        ]
+        read = [sc.rewrite(must, places, {}) for must, _ in self.fusion.checks[checks:]]  # of indices on the way
+        read = [c for c in read if c.kind != "const" or sc.never(c)]
+        self.fusion.checks[checks:] = [(c, tuple(a for a in self.domain.axes if a in c.axes)) for c in read]
         return sc.rewrite(body, places, {})
 
     def _gather(self, e: Eqn, idx: tuple[Ix, ...], mask: Expr | None) -> Expr:

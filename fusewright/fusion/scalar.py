@@ -122,7 +122,7 @@ def load(buffer: str, offset: Ix, dtype: DType, mask: Expr | None) -> Expr:
     """Element `offset` of `buffer`, whose stored type is `dtype`; of use where `mask` holds (None: everywhere)."""
     if mask is not None and mask.kind == "const":
         if not mask.data:
-            return const(False if dtype.is_bool else 0, dtype)
+            return const(False if dtype.is_bool else 0.0 if dtype.is_float else 0, dtype)
         mask = None
     return _make("load", compute_type(dtype), () if mask is None else (mask,), (buffer, offset, dtype), 2)
 

@@ -68,7 +68,8 @@ def test_inputs_anywhere_in_memory():
 
     base = random_tensor((200,))
     x, w = base[7:].as_strided((5, 5), (9, 1)), base[70:].as_strided((8, 5), (7, 1))
-    got, want = torch.compile(f, backend="fusewright")(x, w), f(x, w)
+    with fusewright.options(small_products=False):  # whose sums are in another order than some libraries' kernels have
+        got, want = torch.compile(f, backend="fusewright")(x, w), f(x, w)
     assert torch.equal(got[0], want[0])
     assert got[1].stride() == want[1].stride() and got[1].data_ptr() == x.data_ptr()
 
