@@ -196,8 +196,9 @@ def random(kind: str, seed: Expr | tuple[Expr, ...], row: Ix, column: Ix, dtype:
 
 def rebuild(e: Expr, args: tuple[Expr, ...], memo: Mapping[Expr, Expr] | None = None) -> Expr:
     """`e` with other operands of the same types; `memo`: what the values in its offsets have become, if they have."""
-    if e.kind == "load" and memo is not None:
-        return load(e.data[0], _with_values(e.data[1], memo), e.data[2], args[0] if args else None)
+    if e.kind == "load" and (memo is not None or args != e.args):
+        offset = e.data[1] if memo is None else _with_values(e.data[1], memo)
+        return load(e.data[0], offset, e.data[2], args[0] if args else None)
     if args == e.args:
         return e
     if e.kind == "op":

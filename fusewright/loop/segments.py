@@ -59,16 +59,9 @@ def _before(a: Ix, b: Ix) -> bool:
 def _known(e: Expr, known: dict[Expr, bool]) -> Expr:
     if e in known:
         return sc.const(known[e], e.dtype)
-    if e.kind == "load" and e.args and e.args[0].kind == "const":
-        buffer, offset, dtype = e.data
-        return sc.load(buffer, offset, dtype, None) if e.args[0].data else sc.const(_zero(e), e.dtype)
     if e.kind == "op" and e.dtype.is_bool and e.data in ("not", "or") and any(a.kind == "const" for a in e.args):
         if e.data == "not":
             return sc.const(not e.args[0].data, e.dtype)
         one, other = e.args if e.args[0].kind == "const" else e.args[::-1]
         return one if one.data else other
     return e
-
-
-def _zero(e: Expr) -> float | int:
-    return 0.0 if e.dtype.is_float else 0

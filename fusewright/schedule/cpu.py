@@ -272,11 +272,12 @@ class _Planner(Analysis):
             return f, Schedule((), (), "", 1, (), "pointwise")
         f, order = continued(f, order)
         v = order[-1]
-        few = self._computed_alike(f, order)
+        across = self.across(f, order, v)
+        few = self._computed_alike(f, order) if across is None else None
         if few is not None:
             others = tuple(a.name for a in order if a is not few)
             return f, Schedule(others, (few.name,), v.name, self.lanes, (), "pointwise")
-        across = self.across(f, order, v) or self._interleaved(f, order)
+        across = across or self._interleaved(f, order)
         beside = None if across else self._beside(f, order)
         across = across or beside
         names = [a.name for a in order]
