@@ -392,7 +392,7 @@ class Phase:
             if not sc.never(here):
                 pieces.append((here, self.inside(x, src, None if both.kind == "const" else both)))
             start = start + x.shape[dim]
-        out = pieces[-1][1] if pieces else sc.const(0, e.out.dtype)
+        out = pieces[-1][1] if pieces else sc.zero(e.out.dtype)
         for here, body in reversed(pieces[:-1]):
             out = sc.op("where", here, body, out)
         return out

@@ -98,6 +98,10 @@ def const(value: Any, dtype: DType) -> Expr:
     return _make("const", compute_type(dtype), (), value, 0)
 
 
+def zero(dtype: DType) -> Expr:
+    return const(False if dtype.is_bool else 0.0 if dtype.is_float else 0, dtype)
+
+
 def host(name: str, dtype: DType) -> Expr:
     """A scalar kernel argument computed by the host, by name."""
     return _make("host", dtype, (), name, 0)
@@ -122,7 +126,7 @@ def load(buffer: str, offset: Ix, dtype: DType, mask: Expr | None) -> Expr:
     """Element `offset` of `buffer`, whose stored type is `dtype`; of use where `mask` holds (None: everywhere)."""
     if mask is not None and mask.kind == "const":
         if not mask.data:
-            return const(False if dtype.is_bool else 0.0 if dtype.is_float else 0, dtype)
+            return zero(dtype)
         mask = None
     return _make("load", compute_type(dtype), () if mask is None else (mask,), (buffer, offset, dtype), 2)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import cached_property
 
 from ..core.errors import Refusal
@@ -108,6 +108,12 @@ class Analysis:
         size = {(o, d): self.hint(product(a.extent for a in o.all_axes())) * d.itemsize for o, d in offsets}
         most = max(size.values(), default=0)
         return [o for o, d in offsets if LARGE * size[o, d] >= most]
+
+    def alike(self, every: list[sc.Expr], axes: Iterable[Atom]) -> Atom | None:
+        """Of some axes the one for which most of what is computed stays the same, if that is half of it or more."""
+        same = {a: sum(e.cost for e in every if a not in e.axes) for a in axes}
+        best = max(same, key=lambda a: same[a], default=None)
+        return best if best is not None and 2 * same[best] >= sum(e.cost for e in every) else None
 
     def by_stride(self, axes: tuple[Atom, ...]) -> list[Atom]:
         """Outermost first: by stride in the largest store or load that has these axes."""

@@ -301,13 +301,10 @@ class _Planner(Analysis):
         """The axis of a few points that most of what is computed is the same for, if that is dear: lanes go along the
         innermost, and each vector of it has all of those points (channels of an image in another color space)."""
         every = sc.walk([s.body for s in f.stores()])
-        total = sum(e.cost for e in every)
-        if total < DEAR or any(e.kind == "random" for e in every) or self.extent(order[-1]) < self.lanes:
+        cost = sum(e.cost for e in every)
+        if cost < DEAR or any(e.kind == "random" for e in every) or self.extent(order[-1]) < self.lanes:
             return None
-        few = [a for a in order[:-1] if 1 < self.extent(a) <= ALIKE]
-        same = {a: sum(e.cost for e in every if a not in e.axes) for a in few}
-        best = max(same, key=lambda a: same[a], default=None)
-        return best if best is not None and 2 * same[best] >= total else None
+        return self.alike(every, (a for a in order[:-1] if 1 < self.extent(a) <= ALIKE))
 
     def _interleaved(self, f: Fusion, order: list[Atom]) -> Atom | None:
         """The axis that takes lanes if the innermost is that of a few values side by side, made of much else."""

@@ -222,12 +222,13 @@ class Tiles(Anchors):
         """The row axis along which most of what is computed stays the same, if that is much, as where an image is read
         at places that are the same in all channels."""
         every = sc.walk([s.body for s in f.stores()])
-        total = sum(e.cost for e in every)
-        if total < DEAR or len({e.data[:2] for e in every if e.kind == "load"}) > PLACES or draws(f):
+        if (
+            sum(e.cost for e in every) < DEAR
+            or len({e.data[:2] for e in every if e.kind == "load"}) > PLACES
+            or draws(f)
+        ):
             return None
-        same = {a: sum(e.cost for e in every if a not in e.axes) for a in rows if self.size([a]) > 1}
-        best = max(same, key=lambda a: same[a], default=None)
-        return best if best is not None and 2 * same[best] >= total else None
+        return self.alike(every, (a for a in rows if self.size([a]) > 1))
 
     def _transpose(self, f: Fusion, order: list[Atom], v: Atom, across: Atom) -> Settled:
         walks = self.walks(f, v, across)
