@@ -165,9 +165,13 @@ class _Grouper:
     def _roots(self, values: Iterable[Value]) -> list[Value]:
         """What a read comes down to when views and free units are looked through."""
         out: dict[Value, None] = {}
+        seen: set[Value] = set()  # of many that read each other there may be exponentially many ways through
         stack = list(values)[::-1]
         while stack:
             v = stack.pop()
+            if v in seen:
+                continue
+            seen.add(v)
             u = self.owner.get(v)
             if u is not None and (self.graph.units[u].kind == "view" or u in self.free):
                 stack.extend(reversed(self.graph.units[u].reads))

@@ -1,17 +1,22 @@
-"""Depthwise convolutions along one dimension: a few products and sums for each element, and no library call.
+"""Depthwise convolutions with few taps: some products and sums for each element, and no library call.
 
     y[b, c, t] = sum over k of w[c, k] x[b, c, t + k d - p]
 
-with few taps k, as in state-space models, moves no more than an elementwise kernel does, and fuses like one; so does
-the gradient of x. PyTorch's kernels add up in float32 and round once; so do these. Terms beyond an end of x are left
-out, not multiplied by zero.
+with t, k, d and p in one, two or three dimensions, moves no more than an elementwise kernel does where the taps k are
+few, as in state-space models and in each half of a separable filter, and fuses like one; so does the gradient of x.
+PyTorch's kernels add up in float32 and round once; so do these. Terms beyond an end of x are left out, not multiplied
+by zero.
 """
 
 from __future__ import annotations
 
+import itertools
+import math
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import torch
+from torch._prims_common import suggest_memory_format
 from torch.fx import Node
 
 from ..run import devices
@@ -25,45 +30,47 @@ TAPS = 8  # at most: with more, each element is read so often that a library's t
 _WIDE = {torch.float16: torch.float32, torch.bfloat16: torch.float32}
 _FLOATS = (torch.float16, torch.bfloat16, torch.float32, torch.float64)
 
+Places = tuple[int, ...]  # of a tap among the taps, or how far from a point it reads; a number for each dimension
+
 
 def open_forward(n: Node) -> bool:
     """Replace a convolution, if it is one of these; whether it was."""
-    x, w, bias, stride, (pad, *_), (step, *_), transposed, _, groups = arguments(n)
+    x, w, bias, stride, pads, steps, transposed, _, groups = arguments(n)
     if not _suits(x, w, stride, transposed, groups):
         return False
-    size, taps = n.meta["val"].shape[2], w.meta["val"].shape[2]
+    sizes = n.meta["val"].shape[2:]
     with n.graph.inserting_before(n):
-        at = _along(x)
-        wide = _turned(n, _wide(n, x), at)
-        terms = [_moved(n, wide, _tap(n, w, k, at), k * step - pad, size, at) for k in range(taps)]
+        last = _channels_last(x)
+        wide = _turned(n, _wide(n, x), last)
+        terms = [_moved(n, wide, _tap(n, w, k, last), at, sizes, last) for k, at in _taps(w, pads, steps)]
         if bias is not None:
-            terms.append(_column(n, _wide(n, bias), at))
-        out = _turned(n, _narrow(n, _sum(n, terms), n.meta["val"].dtype), at)
-        return relayout(n, out) or relayout(n, _contiguous(n, out))
+            terms.append(_column(n, _wide(n, bias), len(sizes), last))
+        out = _back(n, _narrow(n, _sum(n, terms), n.meta["val"].dtype), last)
+        return relayout(n, out) or relayout(n, _laid_out(n, out))
 
 
 def open_backward(n: Node) -> bool:
     """Replace the gradients of a convolution, if it is one of these; whether they were. The weights' stays a library's
     on GPUs: a sum for each tap, of what has to be made of all first, took three times as long as PyTorch's kernel."""
-    g, x, w, _, stride, (pad, *_), (step, *_), transposed, _, groups, mask = arguments(n)
+    g, x, w, _, stride, pads, steps, transposed, _, groups, mask = arguments(n)
     if not _suits(x, w, stride, transposed, groups):
         return False
-    size, taps = x.meta["val"].shape[2], w.meta["val"].shape[2]
+    taps, sizes = list(_taps(w, pads, steps)), x.meta["val"].shape[2:]
     found: dict[int, Node] = {}
     with n.graph.inserting_before(n):
         if mask[0]:
-            at = _along(x)
-            wide = _turned(n, _wide(n, g), at)
-            terms = [_moved(n, wide, _tap(n, w, k, at), pad - k * step, size, at) for k in range(taps)]
-            found[0] = _turned(n, _narrow(n, _sum(n, terms), g.meta["val"].dtype), at)
+            last = _channels_last(x)
+            wide = _turned(n, _wide(n, g), last)
+            terms = [_moved(n, wide, _tap(n, w, k, last), _opposite(at), sizes, last) for k, at in taps]
+            found[0] = _back(n, _narrow(n, _sum(n, terms), g.meta["val"].dtype), last)
         if mask[1] and devices.driver_for(x.meta["val"].device) is None:
-            found[1] = _of_weights(n, g, x, w, [k * step - pad for k in range(taps)])
+            found[1] = _of_weights(n, g, x, w, [at for _, at in taps])
         if mask[2]:
-            found[2] = call_like(n, aten.sum.dim_IntList, g, [0, 2])
+            found[2] = call_like(n, aten.sum.dim_IntList, g, [0, *range(2, 2 + len(sizes))])
         for user in list(n.users):
             new = found.get(arguments(user)[1])
             if new is not None and not relayout(user, new):
-                relayout(user, _contiguous(n, new))
+                relayout(user, _laid_out(user, new))
     if not n.users:
         n.graph.erase_node(n)
         return True
@@ -73,69 +80,108 @@ def open_backward(n: Node) -> bool:
     return True
 
 
-def _of_weights(n: Node, g: Node, x: Node, w: Node, shifts: list[int]) -> Node:
+def _of_weights(n: Node, g: Node, x: Node, w: Node, shifts: list[Places]) -> Node:
     """The gradient of the weights: for each tap the sum of g[b, c, t] x[b, c, t + shift]. All have `g`'s points."""
-    at = _along(x)
-    wide, other, out = _turned(n, _wide(n, g), at), _turned(n, _wide(n, x), at), g.meta["val"].shape[2]
+    last, sizes, shape = _channels_last(x), g.meta["val"].shape[2:], w.meta["val"].shape
+    wide, other = _turned(n, _wide(n, g), last), _turned(n, _wide(n, x), last)
+    summed = [0, *(range(1, len(shape) - 1) if last else range(2, len(shape)))]
     sums = []
-    for shift in shifts:
-        first, last = _inside(shift, x.meta["val"].shape[2], out)
-        part = call_like(n, aten.slice.Tensor, wide, at, first, last)
-        term = call_like(
-            n, aten.mul.Tensor, part, call_like(n, aten.slice.Tensor, other, at, first + shift, last + shift)
-        )
-        sums.append(call_like(n, aten.sum.dim_IntList, _padded(n, term, first, out - last, at), [0, at]))
-    columns = [call_like(n, aten.unsqueeze.default, call_like(n, aten.unsqueeze.default, t, -1), -1) for t in sums]
-    return _narrow(n, call_like(n, aten.cat.default, columns, 2), w.meta["val"].dtype)
+    for at in shifts:
+        inside = _inside(at, x.meta["val"].shape[2:], sizes)
+        part = _part(n, wide, inside, last)
+        term = call_like(n, aten.mul.Tensor, part, _part(n, other, _shifted(inside, at), last))
+        sums.append(call_like(n, aten.sum.dim_IntList, _padded(n, term, inside, sizes, last), summed))
+    columns = [call_like(n, aten.unsqueeze.default, t, -1) for t in sums]
+    all_taps = call_like(n, aten.view.default, call_like(n, aten.cat.default, columns, 1), list(shape))
+    return _narrow(n, all_taps, w.meta["val"].dtype)
 
 
 def _suits(x: Any, w: Any, stride: list[int], transposed: bool, groups: int) -> bool:
     a, b = x.meta["val"], w.meta["val"]
-    if a.dim() != 3 or b.dim() != 3 or transposed or stride != [1] or b.shape[1] != 1:
+    if a.dim() != b.dim() or a.dim() < 3 or transposed or any(s != 1 for s in stride) or b.shape[1] != 1:
         return False
     known = all(isinstance(s, int) and s > 0 for s in (*a.shape, *b.shape))
-    if not known or not groups == a.shape[1] == b.shape[0] or groups == 1 or b.shape[2] > TAPS:
+    if not known or not groups == a.shape[1] == b.shape[0] or math.prod(b.shape[2:]) > TAPS:
         return False
     return a.dtype in _FLOATS and a.dtype == b.dtype and not devices.unsupported(a.device)
 
 
-def _inside(shift: int, size: int, out: int) -> tuple[int, int]:
-    """The positions t of `out` for which t + shift is one of `size`."""
-    first = min(max(0, -shift), out)
-    return first, max(first, min(out, size - shift))
+def _taps(w: Node, pads: Sequence[int], steps: Sequence[int]) -> Iterator[tuple[Places, Places]]:
+    """Each tap, and how far from a point it reads."""
+    extents = w.meta["val"].shape[2:]
+    pads, steps = ([*t] * len(extents) if len(t) == 1 else t for t in (pads, steps))
+    for k in itertools.product(*map(range, extents)):
+        yield k, tuple(i * d - p for i, d, p in zip(k, steps, pads, strict=True))
 
 
-def _along(x: Node) -> int:
-    """The dimension along which to convolve: 2, or 1 of (b, t, c), if the channels are neighbours in memory."""
-    return 1 if x.meta["val"].stride()[1] == 1 else 2
+def _opposite(at: Places) -> Places:
+    return tuple(-s for s in at)
 
 
-def _turned(n: Node, x: Node, at: int) -> Node:
-    """(b, c, t) with t at that dimension, and back. Results lie as the operand does, if what reads them can do so."""
-    return x if at == 2 else call_like(n, aten.permute.default, x, [0, 2, 1])
+def _inside(at: Places, sizes: Sequence[int], out: Sequence[int]) -> list[tuple[int, int]]:
+    """The positions t of `out`, from and to, for which t + at is one of `sizes`."""
+    found = []
+    for shift, size, points in zip(at, sizes, out, strict=True):
+        first = min(max(0, -shift), points)
+        found.append((first, max(first, min(points, size - shift))))
+    return found
 
 
-def _moved(n: Node, x: Node, weight: Node, shift: int, out: int, at: int) -> Node:
-    """`weight` times x[..., t + shift], for t < out; zero beyond the ends of x."""
-    first, last = _inside(shift, x.meta["val"].shape[at], out)
-    part = call_like(n, aten.slice.Tensor, x, at, first + shift, last + shift)
-    return _padded(n, call_like(n, aten.mul.Tensor, part, weight), first, out - last, at)
+def _shifted(inside: list[tuple[int, int]], at: Places) -> list[tuple[int, int]]:
+    return [(first + shift, end + shift) for (first, end), shift in zip(inside, at, strict=True)]
 
 
-def _padded(n: Node, x: Node, before: int, after: int, at: int) -> Node:
-    if not before and not after:
+def _channels_last(x: Node) -> bool:
+    """Whether to compute in (b, *t, c): the channels are neighbours in memory."""
+    return bool(x.meta["val"].stride()[1] == 1)
+
+
+def _turned(n: Node, x: Node, last: bool) -> Node:
+    """(b, c, *t) as (b, *t, c) if so, for results that lie as the operand does, if what reads them can do so."""
+    rank = x.meta["val"].dim()
+    return call_like(n, aten.permute.default, x, [0, *range(2, rank), 1]) if last else x
+
+
+def _back(n: Node, x: Node, last: bool) -> Node:
+    rank = x.meta["val"].dim()
+    return call_like(n, aten.permute.default, x, [0, rank - 1, *range(1, rank - 1)]) if last else x
+
+
+def _moved(n: Node, x: Node, weight: Node, at: Places, out: Sequence[int], last: bool) -> Node:
+    """`weight` times x[..., t + at], for t < out; zero beyond the ends of x."""
+    first = 1 if last else 2
+    inside = _inside(at, x.meta["val"].shape[first : first + len(at)], out)
+    part = _part(n, x, _shifted(inside, at), last)
+    return _padded(n, call_like(n, aten.mul.Tensor, part, weight), inside, out, last)
+
+
+def _part(n: Node, x: Node, spans: list[tuple[int, int]], last: bool) -> Node:
+    for dim, (first, end) in enumerate(spans, 1 if last else 2):
+        if (first, end) != (0, x.meta["val"].shape[dim]):
+            x = call_like(n, aten.slice.Tensor, x, dim, first, end)
+    return x
+
+
+def _padded(n: Node, x: Node, inside: list[tuple[int, int]], out: Sequence[int], last: bool) -> Node:
+    widths = [(first, size - end) for (first, end), size in zip(inside, out, strict=True)]
+    if not any(map(any, widths)):
         return x
-    return call_like(n, aten.constant_pad_nd.default, x, [0, 0] * (2 - at) + [before, after], 0.0)
+    flat = [s for pair in reversed(widths) for s in pair]
+    return call_like(n, aten.constant_pad_nd.default, x, [0, 0] * last + flat, 0.0)
 
 
-def _tap(n: Node, w: Node, k: int, at: int) -> Node:
+def _tap(n: Node, w: Node, k: Places, last: bool) -> Node:
     """The weights of a tap, for all channels."""
-    return _column(n, _wide(n, call_like(n, aten.select.int, call_like(n, aten.select.int, w, 2, k), 1, 0)), at)
+    for i in (0, *k):
+        w = call_like(n, aten.select.int, w, 1, i)
+    return _column(n, _wide(n, w), len(k), last)
 
 
-def _column(n: Node, x: Node, at: int) -> Node:
-    """What channels have, next to t or before it."""
-    return x if at == 1 else call_like(n, aten.unsqueeze.default, x, -1)
+def _column(n: Node, x: Node, dims: int, last: bool) -> Node:
+    """What channels have, next to the dimensions of t or before them."""
+    for _ in range(0 if last else dims):
+        x = call_like(n, aten.unsqueeze.default, x, -1)
+    return x
 
 
 def _wide(n: Node, x: Node) -> Node:
@@ -154,8 +200,9 @@ def _sum(n: Node, terms: list[Node]) -> Node:
     return out
 
 
-def _contiguous(n: Node, x: Node) -> Node:
-    return call_like(n, aten.clone.default, x, memory_format=torch.contiguous_format)
+def _laid_out(n: Node, x: Node) -> Node:
+    """`x` as `n` lies in memory."""
+    return call_like(n, aten.clone.default, x, memory_format=suggest_memory_format(n.meta["val"]))
 
 
 __all__ = ["open_backward", "open_forward"]

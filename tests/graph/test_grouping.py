@@ -175,3 +175,16 @@ def test_groups_have_a_largest_size() -> None:
     assert max(len(g.units) for g in got.groups) <= MAX_UNITS
     assert [u for g in got.groups for u in g.units] == list(range(MAX_UNITS + 10))
     assert any("more than" in r.reason for r in got.refused)
+
+
+def test_views_of_views_that_read_each_other_twice_are_looked_through_once() -> None:
+    """There are 2^80 ways from the last to the first."""
+    p = Program()
+    x, y = (p.input(N, N) for _ in range(2))
+    a, b = x, y
+    for k in range(80):
+        turn = lambda first, second: p.b.permute(first, (1, 0))
+        a, b = p.unit(f"a{k}", turn, a, b), p.unit(f"b{k}", turn, b, a)
+    z = p.map("exp", a)
+    got = p.group(z)
+    assert "exp" in p.names(got)[-1]

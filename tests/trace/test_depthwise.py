@@ -1,4 +1,4 @@
-"""Depthwise convolutions along one dimension as elementwise operations: eager's results and layouts."""
+"""Depthwise convolutions of few taps as elementwise operations: eager's results and layouts."""
 
 from __future__ import annotations
 
@@ -25,7 +25,8 @@ def compare(inputs: list[Any], opened: bool = True, **kwargs: Any) -> None:
     groups = inputs[0].shape[1]
 
     def f(x: torch.Tensor, w: torch.Tensor, b: torch.Tensor | None) -> torch.Tensor:
-        return F.silu(F.conv1d(x * 2, w, b, groups=groups, **kwargs))
+        conv = (F.conv1d, F.conv2d, F.conv3d)[x.dim() - 3]
+        return F.silu(conv(x * 2, w, b, groups=groups, **kwargs))
 
     def run(fn: Any, at: Any) -> list[torch.Tensor]:
         out = fn(*at)
@@ -65,6 +66,45 @@ def test_padding_and_dilation(padding: int, dilation: int) -> None:
 @pytest.mark.parametrize("t", [1, 2, 3])
 def test_rows_shorter_than_the_kernel(t: int) -> None:
     compare(tensors(1, 3, t, 4), padding=3)
+
+
+def images(shape: tuple[int, ...], taps: tuple[int, ...], last: bool, dtype: torch.dtype) -> list[Any]:
+    """Images or volumes (b, c, *t), weights and a bias."""
+    gen = torch.Generator().manual_seed(0)
+    given = [torch.randn(s, generator=gen).to(dtype) for s in (shape, (shape[1], 1, *taps), shape[1:2])]
+    formats = {4: torch.channels_last, 5: torch.channels_last_3d}
+    given[0] = given[0].contiguous(memory_format=formats[len(shape)] if last else torch.contiguous_format)
+    return [t.requires_grad_() for t in given]
+
+
+@pytest.mark.every(8)
+@pytest.mark.parametrize("last", [False, True])
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
+@pytest.mark.parametrize("padding", [(0, 0), (2, 1), (0, 3)])
+@pytest.mark.parametrize("taps", [(5, 1), (1, 5), (2, 3), (1, 1)])
+def test_images(taps: tuple[int, int], padding: tuple[int, int], dtype: torch.dtype, last: bool) -> None:
+    """Among them the halves of separable filters."""
+    compare(images((2, 3, 7, 9), taps, last, dtype), padding=padding)
+
+
+@pytest.mark.parametrize("last", [False, True])
+@pytest.mark.parametrize(("padding", "dilation"), [(1, (2, 1)), ((3, 0), (1, 3)), ("same", (1, 2)), ("valid", 1)])
+def test_images_padded_and_dilated(padding: Any, dilation: Any, last: bool) -> None:
+    compare(images((2, 4, 8, 9), (3, 2), last, torch.float32), padding=padding, dilation=dilation)
+
+
+@pytest.mark.every(2)
+@pytest.mark.parametrize("last", [False, True])
+@pytest.mark.parametrize("taps", [(3, 1, 1), (1, 2, 1), (2, 2, 2)])
+def test_volumes(taps: tuple[int, int, int], last: bool) -> None:
+    compare(images((2, 3, 4, 5, 6), taps, last, torch.float32), padding=(1, 0, 1))
+
+
+@pytest.mark.parametrize("last", [False, True])
+def test_one_channel(last: bool) -> None:
+    """Of which strides do not say whether channels are last."""
+    compare(images((3, 1, 6, 7), (1, 4), last, torch.float32), padding=(0, 2))
+    compare(tensors(2, 1, 9, 3), padding=1)
 
 
 def test_without_a_bias() -> None:
