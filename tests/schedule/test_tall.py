@@ -84,6 +84,7 @@ PROGRAMS: dict[str, Program] = {
 }
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize("width", [2, 3, 7, 16, 33, 100])
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_every_number_of_rows(name: str, width: int) -> None:

@@ -85,6 +85,7 @@ def _lies(t: torch.Tensor) -> tuple[Any, ...]:
 
 
 @pytest.mark.filterwarnings("ignore:Fusewright could not compile")
+@pytest.mark.every(2)
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda f: f.__name__)
 def test_places(program: Fn, way: str) -> None:
