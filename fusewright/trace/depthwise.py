@@ -4,8 +4,8 @@
 
 with t, k, d and p in one, two or three dimensions, moves no more than an elementwise kernel does where the taps k are
 few, as in state-space models and in each half of a separable filter, and fuses like one; so does the gradient of x.
-PyTorch's kernels add up in float32 and round once; so do these. Terms beyond an end of x are left out, not multiplied
-by zero.
+How many are few depends on what libraries are good at (`most`). PyTorch's kernels add up in float32 and round once; so
+do these. Terms beyond an end of x are left out, not multiplied by zero.
 """
 
 from __future__ import annotations
@@ -25,7 +25,9 @@ from .rewriting import arguments, call_like
 
 aten = torch.ops.aten
 
-TAPS = 8  # at most: with more, each element is read so often that a library's tiles pay
+ALONG_ONE, FLAT, MANY = 16, 9, 32  # taps, at most, in one dimension, in several, and where libraries are slow
+ALONG_ROWS, BESIDE = 8, 5  # with channels as neighbours in memory: in rows, in images
+CHANNELS = 16  # of those, at least: of fewer, vectors of a CPU are hardly filled
 
 _WIDE = {torch.float16: torch.float32, torch.bfloat16: torch.float32}
 _FLOATS = (torch.float16, torch.bfloat16, torch.float32, torch.float64)
@@ -101,9 +103,25 @@ def _suits(x: Any, w: Any, stride: list[int], transposed: bool, groups: int) -> 
     if a.dim() != b.dim() or a.dim() < 3 or transposed or any(s != 1 for s in stride) or b.shape[1] != 1:
         return False
     known = all(isinstance(s, int) and s > 0 for s in (*a.shape, *b.shape))
-    if not known or not groups == a.shape[1] == b.shape[0] or math.prod(b.shape[2:]) > TAPS:
+    if not known or not groups == a.shape[1] == b.shape[0] or math.prod(b.shape[2:]) > most(a, b.shape[2:]):
         return False
     return a.dtype in _FLOATS and a.dtype == b.dtype and not devices.unsupported(a.device)
+
+
+def most(x: torch.Tensor, extents: Sequence[int]) -> int:
+    """Taps up to which these kernels are faster than a library's: with more, each element is read so often that tiles
+    of it pay. (Measured forward and backward on an H200 and on two cores with AVX-512, beside cuDNN, PyTorch's own and
+    oneDNN, which is slow on contiguous memory of few channels, and on volumes; cuDNN on kernels along one dimension.)
+    """
+    channels, in_one = x.shape[1], sum(e > 1 for e in extents) <= 1
+    last = x.stride()[1] == 1 and channels > 1
+    if devices.driver_for(x.device) is not None:
+        return MANY if channels == 1 else ALONG_ONE if in_one else FLAT
+    if last and x.dim() > 3:
+        return BESIDE if channels >= CHANNELS else 0
+    if last:
+        return ALONG_ROWS
+    return MANY if in_one or x.dim() == 5 or channels <= CHANNELS // 2 else ALONG_ONE
 
 
 def _taps(w: Node, pads: Sequence[int], steps: Sequence[int]) -> Iterator[tuple[Places, Places]]:

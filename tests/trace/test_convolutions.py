@@ -98,7 +98,7 @@ def test_other_ranks(rank: int, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_what_stays_whole(monkeypatch: pytest.MonkeyPatch) -> None:
-    x, w, b = torch.randn(2, 4, 5, 5), torch.randn(4, 1, 3, 3), torch.randn(4)
+    x, w, b = torch.randn(2, 4, 9, 9), torch.randn(4, 1, 7, 7), torch.randn(4)
     grouped = lambda x, w, b: torch.tanh(F.conv2d(x, w, b, groups=4))
     (got,), (gm,) = ran(grouped, (x, w, b), monkeypatch)
     torch.testing.assert_close(got, grouped(x, w, b))

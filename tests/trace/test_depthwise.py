@@ -10,6 +10,7 @@ import torch.nn.functional as F
 
 import fusewright
 from fusewright.run import devices
+from fusewright.trace import depthwise
 
 pytestmark = pytest.mark.usefixtures("either")
 
@@ -77,6 +78,13 @@ def images(shape: tuple[int, ...], taps: tuple[int, ...], last: bool, dtype: tor
     return [t.requires_grad_() for t in given]
 
 
+@pytest.fixture
+def all_of_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also where a library is faster."""
+    monkeypatch.setattr(depthwise, "most", lambda x, extents: 32)
+
+
+@pytest.mark.usefixtures("all_of_them")
 @pytest.mark.every(8)
 @pytest.mark.parametrize("last", [False, True])
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
@@ -87,12 +95,14 @@ def test_images(taps: tuple[int, int], padding: tuple[int, int], dtype: torch.dt
     compare(images((2, 3, 7, 9), taps, last, dtype), padding=padding)
 
 
+@pytest.mark.usefixtures("all_of_them")
 @pytest.mark.parametrize("last", [False, True])
 @pytest.mark.parametrize(("padding", "dilation"), [(1, (2, 1)), ((3, 0), (1, 3)), ("same", (1, 2)), ("valid", 1)])
 def test_images_padded_and_dilated(padding: Any, dilation: Any, last: bool) -> None:
     compare(images((2, 4, 8, 9), (3, 2), last, torch.float32), padding=padding, dilation=dilation)
 
 
+@pytest.mark.usefixtures("all_of_them")
 @pytest.mark.every(2)
 @pytest.mark.parametrize("last", [False, True])
 @pytest.mark.parametrize("taps", [(3, 1, 1), (1, 2, 1), (2, 2, 2)])
@@ -113,8 +123,23 @@ def test_without_a_bias() -> None:
 
 
 def test_what_stays() -> None:
-    compare(tensors(2, 4, 9, 9), opened=False, padding=4)
+    compare(tensors(2, 4, 50, 33), opened=False, padding=4)
     compare(tensors(2, 4, 9, 3), opened=False, stride=2)
+
+
+def test_how_many_taps() -> None:
+    gpu = devices.driver_for(torch.device("cpu")) is not None
+    rows, images, volumes = torch.randn(2, 64, 9), torch.randn(2, 64, 8, 9), torch.randn(2, 64, 5, 6, 7)
+    beside = images.to(memory_format=torch.channels_last)
+    found = [depthwise.most(x, taps) for x, taps in ((rows, (31,)), (images, (1, 31)), (images, (5, 5)))]
+    assert found == ([16, 16, 9] if gpu else [32, 32, 16])
+    assert depthwise.most(images[:, :1], (5, 5)) == 32
+    assert depthwise.most(images[:, :3], (5, 5)) == (9 if gpu else 32)
+    assert depthwise.most(volumes, (3, 3, 3)) == (9 if gpu else 32)
+    assert depthwise.most(rows.transpose(1, 2).contiguous().transpose(1, 2), (9,)) == (16 if gpu else 8)
+    assert depthwise.most(beside, (3, 1)) == (16 if gpu else 5)
+    few = torch.randn(2, 3, 8, 9).to(memory_format=torch.channels_last)
+    assert depthwise.most(few, (3, 1)) == (16 if gpu else 0), "hardly a vector of a CPU is filled"
 
 
 @pytest.mark.parametrize("grad", [(True, False, False), (False, True, False), (False, False, True)])
