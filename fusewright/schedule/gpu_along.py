@@ -187,6 +187,8 @@ class Along(Tiles):
         if n > 1:
             ct = max(1, ct // n)
             steps = -(-r.vectors // (cluster * ct))
+        if self._picked(r) and not r.over and r.vectors == 2:  # one of them can read as the other does
+            ct, steps = 2, 1
         rt = max(n, 128 // ct)
         if r.by_column:  # few blocks, since each leaves sums of all columns
             narrow = r.vectors * r.base.lanes < r.columns
@@ -216,6 +218,8 @@ class Along(Tiles):
         ct = power_up(-(-r.vectors // share), most // n)
         rt = min(max(n, (THREADS if sums else 128) // ct), power_up(r.count, 1024))
         steps = max(1, min(2 if sums else 4, r.vectors // ct))
+        if sums and not few and (found := self._picked_sums(r)) is not None:
+            return found
         if sums and not few and ct < r.vectors < 2 * ct:  # its second round would be for a part of the threads
             found = self._at_once(r, self._rows_of(r, power_up(-(-r.vectors // 3), 1024)))
             if found is not None:
@@ -242,6 +246,26 @@ class Along(Tiles):
         """Whether rows are of elements of 16 bits or less."""
         sizes = [d.itemsize for _, o, d in accesses(r.f, stores=False) if o.axes() & r.cols]
         return 0 < max(sizes, default=0) <= 2
+
+    def _picked(self, r: Rows) -> int:
+        """How many reads there are of rows that an index picks."""
+        picked = {(b, o) for b, o, _ in accesses(r.f, stores=False) if o.axes() & r.cols}
+        return sum(bool((o.all_axes() - o.axes()) & set(r.rows)) for _, o in picked)
+
+    def _picked_sums(self, r: Rows) -> Settled | None:
+        """Sums of short rows that an index picks, of which each read of a warp finds a few wherever they are: the more
+        of a row its threads read at a time, the fewer. Each asks for two vectors, or four, at once. None: others.
+
+        (Products of two rows of 32 to 128 bytes, 1.3 to 1.6 times as fast on an H200 as with threads of four vectors.)
+        """
+        picked = self._picked(r)
+        if not picked or not (2 if picked > 1 else 3) <= r.vectors <= WARP // 2:
+            return None
+        if picked > 1:
+            share = 1 if r.vectors <= 4 else 2
+        else:
+            share = 2 if r.vectors <= 8 else 4
+        return self._at_once(r, self._rows_of(r, power_up(-(-r.vectors // share), WARP)))
 
     def _positions(self, r: Rows) -> Settled | None:
         """Positions of extremes. What threads have found is dear to combine, so that few share a row, and each looks

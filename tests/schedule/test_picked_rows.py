@@ -80,3 +80,43 @@ def test_all_indices_of_a_thread_are_read_before_one_is_checked() -> None:
     assert len(checks) == 1 and sum(k < checks[0] for k in reads) == 4
     sizes = {"n": 7, "m": 90, "words": 5}
     check_gpu(graph, sizes, given(graph, sizes), compiled=c)
+
+
+def softmax(b: Builder) -> Value:
+    e = b.exp(picked(b))
+    return b.div(e, b.reduce("sum", e, [1], keepdim=True))
+
+
+def products_of_halves(b: Builder) -> Value:
+    x, y = (b.cast(picked(b, f16), f32) for _ in range(2))
+    return b.reduce("sum", b.mul(x, y), [1])
+
+
+@pytest.mark.parametrize(
+    ("program", "columns", "threads", "steps"),
+    [
+        (products, 8, 2, 1),
+        (products, 16, 4, 1),
+        (products, 32, 4, 2),
+        (products, 64, 8, 2),
+        (products_of_halves, 32, 4, 1),
+        (products_of_halves, 128, 8, 2),
+        (rows, 16, 2, 2),
+        (rows, 64, 4, 4),
+        (softmax, 8, 2, 1),
+        (softmax, 16, 2, 2),
+    ],
+)
+def test_threads_of_short_rows(program: Callable[[Builder], Value], columns: int, threads: int, steps: int) -> None:
+    """A warp's read finds a few rows wherever they are, and more of each of them with more threads."""
+    graph = graph_of(program)
+    s = gpu_kernel(graph, {"n": 400_000, "m": columns, "words": 100_000}, H200).schedule
+    assert (s.mode, s.row_threads, s.col_threads, s.steps) == ("persistent", 128 // threads, threads, steps)
+    small = {"n": 45, "m": columns, "words": 7}
+    check_gpu(graph, small, given(graph, small), compiled=gpu_kernel(graph, {**small, "n": 400_000}, H200))
+
+
+def test_rows_of_two_vectors_and_long_ones_are_summed_as_others_are() -> None:
+    for columns in (8, 128):
+        sizes = {"n": 400_000, "m": columns, "words": 100_000}
+        assert gpu_kernel(graph_of(rows), sizes, H200).schedule.mode == "loop"
