@@ -18,6 +18,7 @@ from typing import Any
 import torch
 from torch._prims_common import suggest_memory_format
 from torch.fx import Node
+from torch.utils.checkpoint import CheckpointPolicy
 
 from ..run import devices
 from .layouts import relayout
@@ -25,8 +26,9 @@ from .rewriting import arguments, call_like
 
 aten = torch.ops.aten
 
-ALONG_ONE, FLAT, MANY = 16, 9, 32  # taps, at most, in one dimension, in several, and where libraries are slow
-ALONG_ROWS, BESIDE = 8, 5  # with channels as neighbours in memory: in rows, in images
+MANY = 32  # taps, at most, where libraries are slow: along one dimension, of few channels, in volumes
+FLAT, IMAGES = 9, 16  # else, on GPUs and CPUs
+ALONG_ROWS, BESIDE = 8, 5  # with channels as neighbours in memory, on CPUs: in rows, in images
 CHANNELS = 16  # of those, at least: of fewer, vectors of a CPU are hardly filled
 
 _WIDE = {torch.float16: torch.float32, torch.bfloat16: torch.float32}
@@ -47,7 +49,10 @@ def open_forward(n: Node) -> bool:
         terms = [_moved(n, wide, _tap(n, w, k, last), at, sizes, last) for k, at in _taps(w, pads, steps)]
         if bias is not None:
             terms.append(_column(n, _wide(n, bias), len(sizes), last))
-        out = _back(n, _narrow(n, _sum(n, terms), n.meta["val"].dtype), last)
+        out = _narrow(n, _sum(n, terms), n.meta["val"].dtype)
+        if len(terms) > 1:  # which take longer to add up again than their sum to read
+            out.meta["recompute"] = CheckpointPolicy.MUST_SAVE
+        out = _back(n, out, last)
         return relayout(n, out) or relayout(n, _laid_out(n, out))
 
 
@@ -116,12 +121,12 @@ def most(x: torch.Tensor, extents: Sequence[int]) -> int:
     channels, in_one = x.shape[1], sum(e > 1 for e in extents) <= 1
     last = x.stride()[1] == 1 and channels > 1
     if devices.driver_for(x.device) is not None:
-        return MANY if channels == 1 else ALONG_ONE if in_one else FLAT
+        return MANY if channels == 1 or in_one else FLAT - last  # cuDNN has kernels for 3x3 of channels-last images
     if last and x.dim() > 3:
         return BESIDE if channels >= CHANNELS else 0
     if last:
         return ALONG_ROWS
-    return MANY if in_one or x.dim() == 5 or channels <= CHANNELS // 2 else ALONG_ONE
+    return MANY if in_one or x.dim() == 5 or channels <= CHANNELS // 2 else IMAGES
 
 
 def _taps(w: Node, pads: Sequence[int], steps: Sequence[int]) -> Iterator[tuple[Places, Places]]:
