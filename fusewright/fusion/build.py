@@ -404,9 +404,9 @@ class Phase:
         of views then fold as they do elsewhere. The names do not outlive this function.
         """
         names = {
-            d: index.axis(f"at{self.depth}.{d}", n)
+            d: ZERO if n is ONE else index.axis(f"at{self.depth}.{d}", n)
             for d, (j, n) in enumerate(zip(idx, x.shape, strict=True))
-            if n is not ONE and not index.within(j, n)
+            if not index.within(j, n)
         }
         if not names or mask is None:
             return self.eval(x, idx, mask)

@@ -6,7 +6,7 @@ there as well. That saves memory traffic, and pays as long as the arithmetic is 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from ..graph.ir import Value
@@ -42,21 +42,27 @@ class Repeat:
 
 def repeats(memo: Memo, stored: Iterable[Value], certain: Container[Expr | None] = (None,)) -> tuple[Repeat, ...]:
     """The values, of those in `stored`, that were evaluated at more points than they have. `memo`: by (value, place,
-    mask). What is read under a mask, as the pieces of a cat are, counts as computed once, but where that is `certain`
-    to hold. Dear ones are among them in any case: rows may all compute them."""
+    mask). What is read under a mask, as the pieces of a cat and the windows of padded images are, is computed at the
+    places that it may be read at, which have names (`Builder.inside`), for each of the masks. Dear ones are among them
+    in any case: rows may all compute them."""
     wanted = set(stored)
-    found: dict[Value, dict[tuple[Ix, ...], tuple[Expr, Expr | None]]] = {}
+    found: dict[Value, dict[Hashable, tuple[tuple[Ix, ...], Expr, Expr | None]]] = {}
     for (v, at, mask), e in memo.items():
-        holds = mask in certain or (mask is not None and mask.kind == "const" and mask.data)
-        if v in wanted and e.args and e.kind != "load" and holds:
-            found.setdefault(v, {})[at] = e, mask
+        if v in wanted and e.args and e.kind != "load":
+            found.setdefault(v, {})[at, None if mask in certain else mask] = at, e, mask
     out = []
     for v, places in found.items():
-        points = tuple(product(a.extent for a in e.axes) for e, _ in places.values())
-        cost, bare = max(_cost(e, at, mask) for at, (e, mask) in places.items())
+        points = tuple(_points(*place) for place in places.values())
+        cost, bare = max(_cost(e, at, mask) for at, e, mask in places.values())
         if len(points) > 1 or points[0] != v.numel or cost > FEW:
-            out.append(Repeat(v, cost, bare, points, frozenset(a for e, _ in places.values() for a in e.axes)))
+            out.append(Repeat(v, cost, bare, points, frozenset(a for _, e, _ in places.values() for a in e.axes)))
     return tuple(out)
+
+
+def _points(at: tuple[Ix, ...], e: Expr, mask: Expr | None) -> Ix:
+    """At how many points a value is computed that is `e` at a place."""
+    there = e.axes if mask is None else e.axes & {a for i in at for a in i.axes()}
+    return product(a.extent for a in there)
 
 
 def _cost(e: Expr, at: tuple[Ix, ...], mask: Expr | None) -> tuple[int, int]:

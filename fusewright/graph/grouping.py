@@ -164,20 +164,15 @@ class _Grouper:
 
     def _roots(self, values: Iterable[Value]) -> list[Value]:
         """What a read comes down to when views and free units are looked through."""
-        out: dict[Value, None] = {}
-        seen: set[Value] = set()  # of many that read each other there may be exponentially many ways through
+        seen: dict[Value, bool] = {}  # whether it is one; there may be exponentially many ways to it
         stack = list(values)[::-1]
         while stack:
-            v = stack.pop()
-            if v in seen:
-                continue
-            seen.add(v)
-            u = self.owner.get(v)
-            if u is not None and (self.graph.units[u].kind == "view" or u in self.free):
-                stack.extend(reversed(self.graph.units[u].reads))
-            else:
-                out[v] = None
-        return list(out)
+            if (v := stack.pop()) not in seen:
+                u = self.owner.get(v)
+                seen[v] = u is None or not (self.graph.units[u].kind == "view" or u in self.free)
+                if u is not None and not seen[v]:
+                    stack.extend(reversed(self.graph.units[u].reads))
+        return [v for v, root in seen.items() if root]
 
     # --- the group graph ---
     def _start(self) -> None:

@@ -27,7 +27,8 @@ from .rewriting import arguments, call_like
 aten = torch.ops.aten
 
 MANY = 32  # taps, at most, where libraries are slow: along one dimension, of few channels, in volumes
-FLAT, IMAGES = 9, 16  # else, on GPUs and CPUs
+FLAT = 9  # of few channels on a GPU
+REST = 4  # of more channels: libraries have tiles for the 3x3 of networks, which took less time in whole ones
 ALONG_ROWS, BESIDE = 8, 5  # with channels as neighbours in memory, on CPUs: in rows, in images
 CHANNELS = 16  # of those, at least: of fewer, vectors of a CPU are hardly filled
 
@@ -120,13 +121,12 @@ def most(x: torch.Tensor, extents: Sequence[int]) -> int:
     """
     channels, in_one = x.shape[1], sum(e > 1 for e in extents) <= 1
     last = x.stride()[1] == 1 and channels > 1
+    few = channels <= CHANNELS // 2
     if devices.driver_for(x.device) is not None:
-        return MANY if channels == 1 or in_one else FLAT - last  # cuDNN has kernels for 3x3 of channels-last images
-    if last and x.dim() > 3:
-        return BESIDE if channels >= CHANNELS else 0
+        return MANY if channels == 1 or in_one else FLAT - last if few else REST
     if last:
-        return ALONG_ROWS
-    return MANY if in_one or x.dim() == 5 or channels <= CHANNELS // 2 else IMAGES
+        return ALONG_ROWS if x.dim() == 3 else BESIDE if channels >= CHANNELS else 0
+    return MANY if in_one or few or x.dim() == 5 else REST
 
 
 def _taps(w: Node, pads: Sequence[int], steps: Sequence[int]) -> Iterator[tuple[Places, Places]]:
