@@ -27,8 +27,8 @@ from .rewriting import arguments, call_like
 aten = torch.ops.aten
 
 MANY = 32  # taps, at most, where libraries are slow: along one dimension, of few channels, in volumes
-FLAT = 9  # of few channels on a GPU
-REST = 4  # of more channels: libraries have tiles for the 3x3 of networks, which took less time in whole ones
+FLAT = 9  # on GPUs, where nothing is learned or channels are few
+REST = 4  # else: libraries have tiles for the 3x3 of networks, which took less time in steps of training
 ALONG_ROWS, BESIDE = 8, 5  # with channels as neighbours in memory, on CPUs: in rows, in images
 CHANNELS = 16  # of those, at least: of fewer, vectors of a CPU are hardly filled
 
@@ -41,7 +41,8 @@ Places = tuple[int, ...]  # of a tap among the taps, or how far from a point it 
 def open_forward(n: Node) -> bool:
     """Replace a convolution, if it is one of these; whether it was."""
     x, w, bias, stride, pads, steps, transposed, _, groups = arguments(n)
-    if not _suits(x, w, stride, transposed, groups):
+    learned = any(u.target is aten.convolution_backward.default and arguments(u)[-1][1] for u in x.users)
+    if not _suits(x, w, stride, transposed, groups, learned):
         return False
     sizes = n.meta["val"].shape[2:]
     with n.graph.inserting_before(n):
@@ -61,7 +62,7 @@ def open_backward(n: Node) -> bool:
     """Replace the gradients of a convolution, if it is one of these; whether they were. The weights' stays a library's
     on GPUs: a sum for each tap, of what has to be made of all first, took three times as long as PyTorch's kernel."""
     g, x, w, _, stride, pads, steps, transposed, _, groups, mask = arguments(n)
-    if not _suits(x, w, stride, transposed, groups):
+    if not _suits(x, w, stride, transposed, groups, mask[1]):
         return False
     taps, sizes = list(_taps(w, pads, steps)), x.meta["val"].shape[2:]
     found: dict[int, Node] = {}
@@ -104,26 +105,27 @@ def _of_weights(n: Node, g: Node, x: Node, w: Node, shifts: list[Places]) -> Nod
     return _narrow(n, all_taps, w.meta["val"].dtype)
 
 
-def _suits(x: Any, w: Any, stride: list[int], transposed: bool, groups: int) -> bool:
+def _suits(x: Any, w: Any, stride: list[int], transposed: bool, groups: int, learned: bool) -> bool:
     a, b = x.meta["val"], w.meta["val"]
     if a.dim() != b.dim() or a.dim() < 3 or transposed or any(s != 1 for s in stride) or b.shape[1] != 1:
         return False
     known = all(isinstance(s, int) and s > 0 for s in (*a.shape, *b.shape))
-    if not known or not groups == a.shape[1] == b.shape[0] or math.prod(b.shape[2:]) > most(a, b.shape[2:]):
+    if not known or not groups == a.shape[1] == b.shape[0] or math.prod(b.shape[2:]) > most(a, b.shape[2:], learned):
         return False
     return a.dtype in _FLOATS and a.dtype == b.dtype and not devices.unsupported(a.device)
 
 
-def most(x: torch.Tensor, extents: Sequence[int]) -> int:
+def most(x: torch.Tensor, extents: Sequence[int], learned: bool) -> int:
     """Taps up to which these kernels are faster than a library's: with more, each element is read so often that tiles
-    of it pay. (Measured forward and backward on an H200 and on two cores with AVX-512, beside cuDNN, PyTorch's own and
-    oneDNN, which is slow on contiguous memory of few channels, and on volumes; cuDNN on kernels along one dimension.)
+    of it pay. `learned`: whether there is a gradient of the weights. (Measured forward and backward on an H200 and on
+    two cores with AVX-512, beside cuDNN, PyTorch's own and oneDNN, which is slow on contiguous memory of few channels,
+    and on volumes; cuDNN on kernels along one dimension.)
     """
     channels, in_one = x.shape[1], sum(e > 1 for e in extents) <= 1
     last = x.stride()[1] == 1 and channels > 1
     few = channels <= CHANNELS // 2
     if devices.driver_for(x.device) is not None:
-        return MANY if channels == 1 or in_one else FLAT - last if few else REST
+        return MANY if channels == 1 or in_one else FLAT - last if few or not learned else REST
     if last:
         return ALONG_ROWS if x.dim() == 3 else BESIDE if channels >= CHANNELS else 0
     return MANY if in_one or few or x.dim() == 5 else REST

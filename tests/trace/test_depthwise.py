@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import pytest
@@ -81,7 +82,7 @@ def images(shape: tuple[int, ...], taps: tuple[int, ...], last: bool, dtype: tor
 @pytest.fixture
 def all_of_them(monkeypatch: pytest.MonkeyPatch) -> None:
     """Also where a library is faster."""
-    monkeypatch.setattr(depthwise, "most", lambda x, extents: 32)
+    monkeypatch.setattr(depthwise, "most", lambda *given: 32)
 
 
 @pytest.mark.usefixtures("all_of_them")
@@ -131,17 +132,19 @@ def test_how_many_taps() -> None:
     gpu = devices.driver_for(torch.device("cpu")) is not None
     rows, images, volumes = torch.randn(2, 64, 9), torch.randn(2, 64, 8, 9), torch.randn(2, 64, 5, 6, 7)
     beside = images.to(memory_format=torch.channels_last)
-    found = [depthwise.most(x, taps) for x, taps in ((rows, (31,)), (images, (1, 31)), (images, (5, 5)))]
+    most = partial(depthwise.most, learned=True)
+    found = [most(x, taps) for x, taps in ((rows, (31,)), (images, (1, 31)), (images, (5, 5)))]
     assert found == [32, 32, 4]
-    assert depthwise.most(images[:, :1], (5, 5)) == 32
-    assert depthwise.most(images[:, :3], (5, 5)) == (9 if gpu else 32)
-    assert depthwise.most(images[:, :3].to(memory_format=torch.channels_last), (3, 3)) == (8 if gpu else 0)
-    assert depthwise.most(volumes, (3, 3, 3)) == (4 if gpu else 32)
-    assert depthwise.most(rows.transpose(1, 2).contiguous().transpose(1, 2), (9,)) == (32 if gpu else 8)
-    assert depthwise.most(beside, (3, 1)) == (32 if gpu else 5)
-    assert depthwise.most(beside, (3, 3)) == (4 if gpu else 5)
+    assert most(images[:, :1], (5, 5)) == 32
+    assert most(images[:, :3], (5, 5)) == (9 if gpu else 32)
+    assert most(images[:, :3].to(memory_format=torch.channels_last), (3, 3)) == (8 if gpu else 0)
+    assert depthwise.most(images, (3, 3), learned=False) == (9 if gpu else 4), "inference"
+    assert most(volumes, (3, 3, 3)) == (4 if gpu else 32)
+    assert most(rows.transpose(1, 2).contiguous().transpose(1, 2), (9,)) == (32 if gpu else 8)
+    assert most(beside, (3, 1)) == (32 if gpu else 5)
+    assert most(beside, (3, 3)) == (4 if gpu else 5)
     few = torch.randn(2, 3, 8, 9).to(memory_format=torch.channels_last)
-    assert depthwise.most(few, (3, 1)) == (32 if gpu else 0), "hardly a vector of a CPU is filled"
+    assert most(few, (3, 1)) == (32 if gpu else 0), "hardly a vector of a CPU is filled"
 
 
 @pytest.mark.parametrize("grad", [(True, False, False), (False, True, False), (False, False, True)])
@@ -255,3 +258,23 @@ def test_what_is_dear_is_not_computed_for_every_tap() -> None:
         report = fusewright.explain(torch.compile(fn, backend="fusewright"), x, w)
         assert (sum(len(g.kernels) for g in report.graphs) > 1) == apart, fn.__name__
         torch.testing.assert_close(torch.compile(fn, backend="fusewright")(x, w), fn(x, w), rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize("learned", [False, True])
+def test_weights_that_are_learned(learned: bool) -> None:
+    """On a GPU an image's 3x3 are ours in inference, and where weights are given; steps of training are a library's."""
+    x, w, _ = images((2, 24, 8, 9), (3, 3), False, torch.float32)
+    w.requires_grad_(learned)
+
+    def f(x: torch.Tensor, w: torch.Tensor) -> torch.Tensor:
+        return F.relu(F.conv2d(x.sin(), w, None, padding=1, groups=24))
+
+    gpu = devices.driver_for(torch.device("cpu")) is not None
+    for graphs, opened in ((1, gpu), (2, gpu and not learned)):
+        torch._dynamo.reset()
+        with torch.set_grad_enabled(graphs == 2):
+            report = fusewright.explain(torch.compile(f, backend="fusewright"), x, w)
+        left = [o.target for g in report.graphs for o in g.operations if "convolution" in o.target]
+        assert len(report.graphs) == graphs and len(left) == graphs * (not opened), left
+    got = torch.autograd.grad(torch.compile(f, backend="fusewright")(x, w).sum(), x)
+    torch.testing.assert_close(got, torch.autograd.grad(f(x, w).sum(), x), rtol=1e-4, atol=1e-5)
