@@ -1,8 +1,13 @@
-"""A function beside its peers: what `float8.py` and `opened.py` share."""
+"""Functions beside their peers: what programs that time lists of them share."""
 
 from __future__ import annotations
 
+import argparse
+import json
+import math
+import warnings
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any
 
 import torch
@@ -24,3 +29,31 @@ def beside(
         if device == "cuda":
             return results, measure.on_device(run, 0.02, 15, 15, False)
         return results, measure.interleaved(run, "cpu", 0.5)
+
+
+def all_beside(
+    doc: str, cases: Callable[[str], Sequence[tuple[str, Callable[..., Any], Sequence[torch.Tensor]]]]
+) -> None:
+    """A program's main: times all of its cases (names, functions, operands) of the device that was asked for."""
+    warnings.filterwarnings("ignore")
+    parser = argparse.ArgumentParser(description=doc, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--device", default="cuda", choices=["cuda", "cpu"])
+    parser.add_argument("--only", default="", help="part of a name")
+    parser.add_argument("--json", type=Path)
+    args = parser.parse_args()
+    print(f"copy roof {measure.copy_roof(args.device) / 1e9:.0f} GB/s")
+    found: dict[str, dict[str, float]] = {}
+    for name, fn, inputs in cases(args.device):
+        if args.only not in name:
+            continue
+        results, times = beside(fn, inputs, args.device)
+        torch.testing.assert_close(results["fusewright"].float(), results["eager"].float(), rtol=1e-2, atol=1e-1)
+        found[name] = times
+        shown = ", ".join(f"{k} {t * 1e6:.1f}" for k, t in times.items())
+        ratios = ", ".join(f"{times[k] / times['fusewright']:.2f} of {k}" for k in ("eager", "inductor"))
+        print(f"{name}: {shown} us | {ratios}", flush=True)
+    for k in ("eager", "inductor"):
+        logs = [math.log(t[k] / t["fusewright"]) for t in found.values()]
+        print(f"geometric mean {math.exp(sum(logs) / max(len(logs), 1)):.2f} of {k}, {len(logs)} programs")
+    if args.json:
+        args.json.write_text(json.dumps(found, indent=1))

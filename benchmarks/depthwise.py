@@ -10,20 +10,12 @@ eighth of them on a CPU.
 
 from __future__ import annotations
 
-import argparse
-import json
-import math
-import warnings
 from collections.abc import Callable
-from pathlib import Path
-from typing import Any
 
 import torch
 import torch.nn.functional as F
-from beside import beside
+from beside import all_beside
 from torch import Tensor, nn
-
-from fusewright.bench import measure
 
 Case = tuple[str, Callable[..., Tensor], tuple[Tensor, ...]]
 BINOMIAL = (0.0625, 0.25, 0.375, 0.25, 0.0625)
@@ -69,30 +61,5 @@ def cases(device: str) -> list[Case]:
     return found
 
 
-def main() -> None:
-    warnings.filterwarnings("ignore")
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--device", default="cuda", choices=["cuda", "cpu"])
-    parser.add_argument("--only", default="", help="part of a name")
-    parser.add_argument("--json", type=Path)
-    args = parser.parse_args()
-    found: dict[str, Any] = {}
-    for name, fn, inputs in cases(args.device):
-        if args.only not in name:
-            continue
-        results, times = beside(measure.private_copy(fn, str(len(found))), inputs, args.device)
-        torch.testing.assert_close(results["fusewright"], results["eager"], rtol=1e-3, atol=1e-3)
-        found[name] = {k: t * 1e6 for k, t in times.items()}
-        ours = times["fusewright"]
-        against = ", ".join(f"{t / ours:.2f} of {k}" for k, t in times.items() if k != "fusewright")
-        print(f"{name}: {', '.join(f'{k} {t * 1e6:.1f}' for k, t in times.items())} us | {against}", flush=True)
-    for peer in ("eager", "inductor"):
-        ratios = [times[peer] / times["fusewright"] for times in found.values()]
-        if ratios:
-            print(f"geometric mean {math.exp(sum(map(math.log, ratios)) / len(ratios)):.2f} of {peer}")
-    if args.json:
-        args.json.write_text(json.dumps(found))
-
-
 if __name__ == "__main__":
-    main()
+    all_beside(__doc__, cases)

@@ -8,19 +8,11 @@ Forward passes; times on a GPU are the device's, from a cold L2 cache. Tables ha
 
 from __future__ import annotations
 
-import argparse
-import json
-import math
-import warnings
 from collections.abc import Callable
-from pathlib import Path
-from typing import Any
 
 import torch
 import torch.nn.functional as F
-from beside import beside
-
-from fusewright.bench import measure
+from beside import all_beside
 
 Case = tuple[str, Callable[..., torch.Tensor], tuple[torch.Tensor, ...]]
 
@@ -65,30 +57,5 @@ def cases(device: str) -> list[Case]:
     ]
 
 
-def main() -> None:
-    warnings.filterwarnings("ignore")
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--device", default="cuda", choices=["cuda", "cpu"])
-    parser.add_argument("--only", default="", help="part of a name")
-    parser.add_argument("--json", type=Path)
-    args = parser.parse_args()
-    print(f"copy roof {measure.copy_roof(args.device) / 1e9:.0f} GB/s")
-    found: dict[str, Any] = {}
-    for name, fn, inputs in cases(args.device):
-        if args.only not in name:
-            continue
-        results, times = beside(fn, inputs, args.device)
-        torch.testing.assert_close(results["fusewright"].float(), results["eager"].float(), rtol=1e-2, atol=1e-1)
-        found[name] = times
-        shown = ", ".join(f"{k} {t * 1e6:.1f}" for k, t in times.items())
-        ratios = ", ".join(f"{times[k] / times['fusewright']:.2f} of {k}" for k in ("eager", "inductor"))
-        print(f"{name}: {shown} us | {ratios}", flush=True)
-    for k in ("eager", "inductor"):
-        logs = [math.log(t[k] / t["fusewright"]) for t in found.values()]
-        print(f"geometric mean {math.exp(sum(logs) / max(len(logs), 1)):.2f} of {k}, {len(logs)} programs")
-    if args.json:
-        args.json.write_text(json.dumps(found, indent=1))
-
-
 if __name__ == "__main__":
-    main()
+    all_beside(__doc__, cases)
