@@ -31,12 +31,12 @@ Divided = tuple[Value, Ix, tuple[Ix, ...]]  # a value, where it would lie in mem
 class Repeat:
     """`value` takes `cost` instructions per element, beside what it takes to find the place; `bare` without those that
     compare positions, and without one access to memory. `places`: how many points each of the places it is read at
-    has; `axes`: along which they differ."""
+    has, the least of these; `axes`: along which they differ."""
 
     value: Value
     cost: int
     bare: int
-    places: tuple[Ix, ...]
+    places: tuple[tuple[Ix, ...], ...]
     axes: frozenset[Atom]
 
 
@@ -54,15 +54,18 @@ def repeats(memo: Memo, stored: Iterable[Value], certain: Container[Expr | None]
     for v, places in found.items():
         points = tuple(_points(*place) for place in places.values())
         cost, bare = max(_cost(e, at, mask) for at, e, mask in places.values())
-        if len(points) > 1 or points[0] != v.numel or cost > FEW:
+        if len(points) > 1 or points[0] != (v.numel,) or cost > FEW:
             out.append(Repeat(v, cost, bare, points, frozenset(a for _, e, _ in places.values() for a in e.axes)))
     return tuple(out)
 
 
-def _points(at: tuple[Ix, ...], e: Expr, mask: Expr | None) -> Ix:
-    """At how many points a value is computed that is `e` at a place."""
-    there = e.axes if mask is None else e.axes & {a for i in at for a in i.axes()}
-    return product(a.extent for a in there)
+def _points(at: tuple[Ix, ...], e: Expr, mask: Expr | None) -> tuple[Ix, ...]:
+    """At how many points a value is computed that is `e` at a place, the least of these: those of the place, which is
+    a piece of a cat, or those that read it, which are fewer where a window moves by more than one."""
+    if mask is None:
+        return (product(a.extent for a in e.axes),)
+    named = {a for i in at for a in i.axes()}
+    return product(a.extent for a in e.axes & named), product(a.extent for a in e.axes if not a.name.startswith("at"))
 
 
 def _cost(e: Expr, at: tuple[Ix, ...], mask: Expr | None) -> tuple[int, int]:
@@ -109,7 +112,7 @@ def columns(axes: Sequence[Atom], stages: Iterable[Stage]) -> frozenset[Atom]:
 def times(r: Repeat, axes: Iterable[Atom], hint: Callable[[Ix], int]) -> float:
     """How often an element of a value that is too dear would be computed."""
     size = max(hint(r.value.numel), 1)
-    read = sum(map(hint, r.places)) / size
+    read = sum(min(map(hint, n)) for n in r.places) / size
     return read if read > 1 else hint(product(a.extent for a in axes)) / size
 
 
@@ -126,7 +129,7 @@ def too_dear(
     points = max(hint(product(a.extent for a in axes)), 1)
     for r in found:
         size = hint(r.value.numel)
-        again = sum(hint(n) for n in r.places) - size
+        again = sum(min(map(hint, n)) for n in r.places) - size
         if columns is None:
             if again * r.cost > DEAR * points:
                 return r
