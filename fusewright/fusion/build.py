@@ -21,7 +21,7 @@ from .domain import Domain
 from .ir import Buffer, Fusion, Stage, Target
 from .masks import trim_masks
 from .onehot import picked
-from .places import VIEWS, in_range
+from .places import VIEWS, in_range, name_of
 from .repeats import Divided, Repeat, divided, repeats
 from .scalar import Expr
 from .streams import Window, named, place, windows
@@ -404,7 +404,7 @@ class Phase:
         of views then fold as they do elsewhere. The names do not outlive this function.
         """
         names = {
-            d: ZERO if n is ONE else index.axis(f"at{self.depth}.{d}", n)
+            d: name_of(self.depth, d, n)
             for d, (j, n) in enumerate(zip(idx, x.shape, strict=True))
             if not index.within(j, n)
         }

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ..core.dtypes import bool_, i64
 from ..graph.ir import Eqn
 from ..index import expr as index
-from ..index.expr import Ix, nonnegative
+from ..index.expr import ONE, ZERO, Atom, Ix, nonnegative
 from ..index.layout import reshaped
 from . import scalar as sc
 from .scalar import Expr
@@ -38,3 +38,15 @@ def in_range(j: Ix, n: Ix) -> Expr:
     if top is None or not nonnegative(n - 1 - top):
         out = sc.op("and", out, sc.op("lt", sc.index_value(j), sc.index_value(n)))
     return out
+
+
+_NAME = "at"  # what names of coordinates begin with
+
+
+def name_of(depth: int, d: int, n: Ix) -> Ix:
+    """What a coordinate in [0, n) along dimension d is called while what is inside, so many deep, is evaluated."""
+    return ZERO if n is ONE else index.axis(f"{_NAME}{depth}.{d}", n)
+
+
+def is_name(a: Atom) -> bool:
+    return a.name.startswith(_NAME)

@@ -6,7 +6,7 @@ there as well. That saves memory traffic, and pays as long as the arithmetic is 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from ..graph.ir import Value
@@ -14,6 +14,7 @@ from ..index.expr import Atom, Ix
 from ..index.layout import product
 from . import scalar as sc
 from .ir import Stage
+from .places import is_name
 from .scalar import Expr
 
 DEAR = 32  # instructions per point of the loops: about what takes as long as storing a value and reading it back
@@ -42,30 +43,30 @@ class Repeat:
 
 def repeats(memo: Memo, stored: Iterable[Value], certain: Container[Expr | None] = (None,)) -> tuple[Repeat, ...]:
     """The values, of those in `stored`, that were evaluated at more points than they have. `memo`: by (value, place,
-    mask). What is read under a mask, as the pieces of a cat and the windows of padded images are, is computed at the
-    places that it may be read at, which have names (`Builder.inside`), for each of the masks. Dear ones are among them
-    in any case: rows may all compute them."""
+    mask). What is read under a mask that is not `certain` to hold, as the pieces of a cat and the windows of padded
+    images are, is computed at the places that it may be read at, which have names (`places.name_of`), for each of the
+    masks. Dear ones are among them in any case: rows may all compute them."""
     wanted = set(stored)
-    found: dict[Value, dict[Hashable, tuple[tuple[Ix, ...], Expr, Expr | None]]] = {}
+    found: dict[Value, dict[tuple[tuple[Ix, ...], Expr | None], tuple[Expr, Expr | None]]] = {}
     for (v, at, mask), e in memo.items():
         if v in wanted and e.args and e.kind != "load":
-            found.setdefault(v, {})[at, None if mask in certain else mask] = at, e, mask
+            found.setdefault(v, {})[at, None if mask in certain else mask] = e, mask
     out = []
     for v, places in found.items():
-        points = tuple(_points(*place) for place in places.values())
-        cost, bare = max(_cost(e, at, mask) for at, e, mask in places.values())
+        points = tuple(_points(e, at, unsure) for (at, unsure), (e, _) in places.items())
+        cost, bare = max(_cost(e, at, mask) for (at, _), (e, mask) in places.items())
         if len(points) > 1 or points[0] != (v.numel,) or cost > FEW:
-            out.append(Repeat(v, cost, bare, points, frozenset(a for _, e, _ in places.values() for a in e.axes)))
+            out.append(Repeat(v, cost, bare, points, frozenset(a for e, _ in places.values() for a in e.axes)))
     return tuple(out)
 
 
-def _points(at: tuple[Ix, ...], e: Expr, mask: Expr | None) -> tuple[Ix, ...]:
+def _points(e: Expr, at: tuple[Ix, ...], mask: Expr | None) -> tuple[Ix, ...]:
     """At how many points a value is computed that is `e` at a place, the least of these: those of the place, which is
     a piece of a cat, or those that read it, which are fewer where a window moves by more than one."""
     if mask is None:
         return (product(a.extent for a in e.axes),)
-    named = {a for i in at for a in i.axes()}
-    return product(a.extent for a in e.axes & named), product(a.extent for a in e.axes if not a.name.startswith("at"))
+    there = {a for i in at for a in i.axes()}
+    return product(a.extent for a in e.axes & there), product(a.extent for a in e.axes if not is_name(a))
 
 
 def _cost(e: Expr, at: tuple[Ix, ...], mask: Expr | None) -> tuple[int, int]:

@@ -6,7 +6,9 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
+import torch
 
+import fusewright
 from fusewright.core.dtypes import DType, f16, f32, i64
 from fusewright.graph.builder import Builder
 from fusewright.graph.ir import Graph, Value
@@ -120,3 +122,15 @@ def test_rows_of_two_vectors_and_long_ones_are_summed_as_others_are() -> None:
     for columns in (8, 128):
         sizes = {"n": 400_000, "m": columns, "words": 100_000}
         assert gpu_kernel(graph_of(rows), sizes, H200).schedule.mode == "loop"
+
+
+def test_what_is_dear_is_not_computed_for_every_row_that_is_picked() -> None:
+    """A checked index is certain to be inside: what it picks counts at all of its places."""
+
+    def dear(t: torch.Tensor, i: torch.Tensor) -> torch.Tensor:
+        return torch.erf(t.sin()).exp()[i] * 2
+
+    t, i = torch.randn(100, 8), torch.randint(0, 100, (5000,))
+    report = fusewright.explain(torch.compile(dear, backend="fusewright"), t, i)
+    assert [len(g.kernels) for g in report.graphs] == [2]
+    torch.testing.assert_close(torch.compile(dear, backend="fusewright")(t, i), dear(t, i))
