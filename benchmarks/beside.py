@@ -31,6 +31,20 @@ def beside(
         return results, measure.interleaved(run, "cpu", 0.5)
 
 
+def print_row(name: str, times: dict[str, float]) -> None:
+    """Seconds of each implementation, as microseconds, and ours against the peers."""
+    shown = ", ".join(f"{k} {t * 1e6:.1f}" for k, t in times.items())
+    ratios = ", ".join(f"{times[k] / times['fusewright']:.2f} of {k}" for k in ("eager", "inductor"))
+    print(f"{name}: {shown} us | {ratios}", flush=True)
+
+
+def print_means(rows: dict[str, dict[str, float]]) -> None:
+    """Geometric means over all rows of what `print_row` says against the peers."""
+    for k in ("eager", "inductor"):
+        logs = [math.log(t[k] / t["fusewright"]) for t in rows.values()]
+        print(f"geometric mean {math.exp(sum(logs) / max(len(logs), 1)):.2f} of {k}, {len(logs)} programs")
+
+
 def all_beside(
     doc: str, cases: Callable[[str], Sequence[tuple[str, Callable[..., Any], Sequence[torch.Tensor]]]]
 ) -> None:
@@ -49,11 +63,7 @@ def all_beside(
         results, times = beside(fn, inputs, args.device)
         torch.testing.assert_close(results["fusewright"].float(), results["eager"].float(), rtol=1e-2, atol=1e-1)
         found[name] = times
-        shown = ", ".join(f"{k} {t * 1e6:.1f}" for k, t in times.items())
-        ratios = ", ".join(f"{times[k] / times['fusewright']:.2f} of {k}" for k in ("eager", "inductor"))
-        print(f"{name}: {shown} us | {ratios}", flush=True)
-    for k in ("eager", "inductor"):
-        logs = [math.log(t[k] / t["fusewright"]) for t in found.values()]
-        print(f"geometric mean {math.exp(sum(logs) / max(len(logs), 1)):.2f} of {k}, {len(logs)} programs")
+        print_row(name, times)
+    print_means(found)
     if args.json:
         args.json.write_text(json.dumps(found, indent=1))

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import math
 import warnings
 from collections.abc import Callable
 from pathlib import Path
@@ -20,6 +19,7 @@ from typing import Any
 
 import torch
 import torch.nn.functional as F
+from beside import print_means, print_row
 
 from fusewright.bench import measure
 
@@ -187,12 +187,8 @@ def main() -> None:
         if times is None:
             continue
         rows[name] = times
-        shown = ", ".join(f"{k} {t * 1e6:.0f}" for k, t in times.items())
-        ratios = ", ".join(f"{times[k] / times['fusewright']:.2f} of {k}" for k in ("eager", "inductor"))
-        print(f"{name}: {shown} us | {ratios}", flush=True)
-    for k in ("eager", "inductor"):
-        logs = [math.log(t[k] / t["fusewright"]) for t in rows.values()]
-        print(f"geometric mean {math.exp(sum(logs) / max(len(logs), 1)):.2f} of {k}, {len(logs)} programs")
+        print_row(name, times)
+    print_means(rows)
     if args.json:
         args.json.write_text(json.dumps(rows, indent=1))
 

@@ -309,12 +309,14 @@ def test_special_values_of_adaptive_windows(size: tuple[int, int], last: bool) -
     adaptive(x, size)
 
 
-def test_numbers_of_large_windows() -> None:
+@pytest.mark.every(2)
+@pytest.mark.parametrize("last", [1, torch.nan])
+@pytest.mark.parametrize("extent", [11, 12, 181, 182])
+def test_numbers_of_large_windows(extent: int, last: float) -> None:
     """Of one, two and four bytes."""
-    for extent, last in ((11, 1), (12, torch.nan), (181, torch.nan), (182, 1)):
-        x = torch.zeros(1, 1, extent, extent)
-        x[0, 0, -1, -1] = last
-        adaptive(x, (1, 1))
+    x = torch.zeros(1, 1, extent, extent)
+    x[0, 0, -1, -1] = last
+    adaptive(x, (1, 1))
 
 
 def test_one_dimension_of_adaptive_windows() -> None:
