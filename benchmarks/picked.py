@@ -53,7 +53,26 @@ def cases(device: str) -> list[Case]:
             lambda x, i: F.embedding(i, x) * 2,
             (table(1024, torch.bfloat16), places(rows // 2)),
         ),
+        *columns(device, rows),
         ("colors", lab, (torch.rand(rows // 3000, 3, 256, 256, device=device),)),
+    ]
+
+
+def columns(device: str, rows: int) -> list[Case]:
+    """Points that an index picks within rows."""
+
+    def within(rows: int, width: int, count: int, dtype: torch.dtype = torch.float32) -> tuple[torch.Tensor, ...]:
+        return torch.randn(rows, width, device=device).to(dtype), torch.randint(0, width, (count,), device=device)
+
+    few = rows // 25
+    x, i = within(few, 8192, few * 4096)
+    return [
+        ("columns", lambda x, i: x[:, i] * 2, within(few, 8192, 8192)),
+        ("columns of 3001", lambda x, i: x[:, i] * 2, within(2 * few, 3001, 3001)),
+        ("columns of 4096 bf16", lambda x, i: x[:, i] * 2, within(2 * few, 4096, 4096, torch.bfloat16)),
+        ("sorted columns", lambda x, i: x[:, i] * 2, (x, i[:2048].sort()[0])),
+        ("a few columns", lambda x, i: x[:, i] * 2, within(4 * few, 4096, 40)),
+        ("points of each row", lambda x, i: torch.gather(x, 1, i) * 2, (x, i.view(few, 4096))),
     ]
 
 

@@ -10,7 +10,7 @@ from ..core.errors import Refusal
 from ..fusion import scalar as sc
 from ..fusion.collapse import as_one, collapse
 from ..fusion.ir import Fusion
-from ..index.expr import Atom, Ix
+from ..index.expr import ZERO, Atom, Ix
 from .gpu_anchor import Anchors, count, finds_places
 from .gpu_base import (
     ACCESS,
@@ -46,6 +46,8 @@ NEIGHBOURS = 8  # points side by side in memory, at least, for a transpose to pa
 NEAR = 1 << 16  # bytes that stay in a multiprocessor's own cache
 PLACES = 4  # that a point is read at, at most, where a thread has several because they are found once for all of them
 NARROW = 8  # threads of a row whose vectors are aligned, at least; twice as many where those have four vectors each
+ROW = 1 << 19  # bytes of a row, at most, of which a multiprocessor's own cache holds much
+STREWN = 4  # vectors of a thread, of one row or of several, where it reads points wherever they are in rows
 
 Access = tuple[str, Ix]  # buffer, offset
 
@@ -77,6 +79,8 @@ class Tiles(Anchors):
         names = tuple(a.name for a in rows)
         base = GpuSchedule(names, (v.name,), v.name, lanes, "pointwise", "tile", aligned=aligned)
         again, times = self._repeat(f, rows, v, lanes)
+        if vectors > 2 * WARP and self._strewn(f, rows, v):
+            return f, self._whole_rows(base, rows, vectors, again, times), {}
         while times > 1 and self.size(rows) * vectors < times * HALF * self.gpu.sms * 4:
             times //= 2
         whole = bool(rows) and self.size([v]) % lanes == 0
@@ -145,6 +149,33 @@ class Tiles(Anchors):
         others = [every[k].itemsize if v in k[1].axes() else 0 for k in every if k not in large]
         return sum(max(1, lanes * size * WARP // LINE) for size in others)
 
+    def _strewn(self, f: Fusion, rows: list[Atom], v: Atom) -> bool:
+        """Whether points of a row are read wherever an index says in a row of memory that caches can hold."""
+        for _, o, d in accesses(f, stores=False):
+            if v in o.all_axes() - o.axes():
+                plain = o
+                for a in o.atoms():
+                    plain = plain.without(a) if a.kind == "value" else plain
+                apart = [abs(self.hint(c)) for a in rows if (c := plain.coefficient(a)) is not None and c is not ZERO]
+                if apart and min(apart) * d.itemsize <= ROW:
+                    return True
+        return False
+
+    def _whole_rows(
+        self, s: GpuSchedule, rows: list[Atom], vectors: int, again: Atom | None, times: int
+    ) -> GpuSchedule:
+        """Tiles of whole rows, or as much of them as a large block can have: each sector of a row is read by one
+        multiprocessor then, however often. (Columns that an index picks, 2 to 2.7 times as fast on an H200 as with
+        tiles of 128 threads.)"""
+        steps = 1 if times > 1 and vectors <= 2 * THREADS else 2 if vectors <= 8 * THREADS else STREWN
+        ct = power_up(-(-vectors // steps), 4 * THREADS)
+        times = min(times, STREWN // steps)
+        while ct > HALF and self.size(rows) * vectors < ct * steps * times * self.gpu.sms * 2:
+            times, steps, ct = (times // 2, steps, ct) if times > 1 else (1, max(1, steps // 2), ct // 2)
+        rt = max(1, HALF // ct)
+        s = replace(s, row_threads=rt, col_threads=ct, steps=steps)
+        return replace(s, repeat=again.name, repeats=times) if again is not None and times > 1 else s
+
     def _busy(self, steps: int, vectors: int, threads: int = HALF) -> int:
         """Vectors of a thread at a time, a power of two: not so many that processors are idle."""
         while steps > 1 and vectors < steps * threads * self.gpu.sms * 2:
@@ -175,6 +206,10 @@ class Tiles(Anchors):
         addresses have to be waited for as well, several vectors for each thread."""
         lanes, anchor, aligned = moved
         vectors = count(self.size([v]), lanes)
+        names = tuple(a.name for a in rows)
+        base = GpuSchedule(names, (v.name,), v.name, lanes, "pointwise", "tile", aligned=aligned, anchor=anchor)
+        if vectors > 2 * WARP and self._strewn(f, rows, v):
+            return f, self._whole_rows(base, rows, vectors, None, 1), {}
         steps = self._busy(_ahead(f, v, lanes, moved=True)[1], self.size(rows) * vectors)
         reads = [(b, d.itemsize) for b, o, d in accesses(f, stores=False) if v in o.axes()]
         if finds_places(f, v):
@@ -184,9 +219,7 @@ class Tiles(Anchors):
         else:
             steps, ct = _few_beyond(steps, vectors)
         rt = min(HALF // ct, power_up(self.size(rows), HALF)) if rows else 1
-        names = tuple(a.name for a in rows)
-        s = GpuSchedule(names, (v.name,), v.name, lanes, "pointwise", "tile", rt, ct, steps, aligned=aligned)
-        return f, replace(s, anchor=anchor), {}
+        return f, replace(base, row_threads=rt, col_threads=ct, steps=steps), {}
 
     def _repeat(self, f: Fusion, rows: list[Atom], v: Atom, lanes: int) -> tuple[Atom | None, int]:
         """(the row axis along which most of what a tile reads and writes stays the same, points of it for a thread).

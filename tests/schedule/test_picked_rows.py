@@ -124,6 +124,45 @@ def test_rows_of_two_vectors_and_long_ones_are_summed_as_others_are() -> None:
         assert gpu_kernel(graph_of(rows), sizes, H200).schedule.mode == "loop"
 
 
+def picked_columns(b: Builder, dtype: DType = f32) -> Value:
+    t, at = b.input(dtype, (N, WORDS)), b.input(i64, (M,))
+    return b.add(x := b.gather(t, [at], (N, M), [("dim", 0), ("at", 0, (1,))]), x)
+
+
+def picked_halves(b: Builder) -> Value:
+    return picked_columns(b, f16)
+
+
+def taken_along(b: Builder) -> Value:
+    t, at = b.input(f32, (N, WORDS)), b.input(i64, (N, M))
+    return b.add(x := b.gather(t, [at], (N, M), [("dim", 0), ("at", 0, (0, 1))]), x)
+
+
+@pytest.mark.parametrize(
+    ("program", "rows", "width", "columns", "want"),  # want: threads of a row, vectors of each, rows of each
+    [
+        (picked_columns, 4096, 8192, 8192, (1024, 2, 2)),
+        (picked_columns, 4096, 8192, 1024, (256, 1, 4)),
+        (picked_columns, 512, 100_000, 50_000, (1024, 4, 1)),
+        (picked_columns, 16, 100_000, 50_000, (256, 1, 1)),  # larger tiles would leave processors idle
+        (picked_columns, 8192, 3001, 3001, (512, 2, 1)),  # vectors aligned row by row
+        (picked_halves, 8192, 4096, 4096, (512, 1, 4)),
+        (taken_along, 4096, 8192, 4096, (512, 2, 1)),
+        (picked_columns, 4096, 8192, 40, (128, 1, 1)),  # few vectors, as others have them
+        (picked_columns, 512, 1_000_000, 8192, (128, 1, 4)),  # rows that no cache near a processor holds
+    ],
+)
+def test_tiles_of_what_is_picked_within_rows(
+    program: Callable[[Builder], Value], rows: int, width: int, columns: int, want: tuple[int, int, int]
+) -> None:
+    """A sector of a row is read once, however many of its points are picked, if one block has all of these."""
+    graph = graph_of(program)
+    c = gpu_kernel(graph, {"n": rows, "m": columns, "words": width}, H200)
+    assert (c.schedule.mode, c.schedule.col_threads, c.schedule.steps, c.schedule.repeats) == ("tile", *want)
+    small = {"n": 5, "m": 320 + columns % 8, "words": 7}  # whole vectors, where those were
+    check_gpu(graph, small, given(graph, small), compiled=c)
+
+
 def test_what_is_dear_is_not_computed_for_every_row_that_is_picked() -> None:
     """A checked index is certain to be inside: what it picks counts at all of its places."""
 
