@@ -158,23 +158,23 @@ class Down(Runs):
     def _within_sectors(
         self, f: Fusion, base: GpuSchedule, rows: list[Atom], cols: list[Atom], unit: Atom, size: int
     ) -> GpuSchedule | None:
-        """Large blocks, in narrow vectors, that hold rows which do not begin with sectors of memory: of narrow blocks
-        much of what is read, in parts of sectors at both ends, is what their neighbours want, and what is written there
-        is a part of a sector. None: rows begin with sectors, are few, or do not fit. (Of twelve shapes on an H100 these
-        were 1.07 to 1.45 times as fast as blocks of one line.)"""
+        """Blocks wide in narrow vectors, or clusters of them, that hold rows which do not begin with sectors of memory:
+        of narrow blocks much of what is read, in parts of sectors at both ends, is what their neighbours want, and what
+        is written there is a part of a sector. None: rows begin with sectors, are few, or do not fit. (Of 23 shapes on
+        an H200 these were 1.0 to 1.9 times as fast as blocks of one line.)"""
         nc, itemsize = self.size(cols), size // base.lanes
         if all(multiple(o.without(unit), SECTOR // itemsize, self.hint) for _, o, _ in accesses(f) if unit in o.axes()):
             return None
-        narrow, pairs = (min(base.lanes, max(1, k * WORD // itemsize)) for k in (1, 2))
-        few = -(-nc // STEPS)  # threads that have a column
-        ways = [(2 * WARP, 2 * WARP * power_up(few, THREADS), pairs, 2 * WORDS)] if nc <= LONG else []
-        ways += [(4 * WARP if narrow == 1 else 2 * WARP, 512, narrow, WORDS), (2 * WARP, 1024, narrow, WORDS)]
-        for n, threads, lanes, most in ways:  # vectors of rows, threads, elements of a vector, words of a thread
-            steps = -(-nc * n // threads)
-            many = self.size([unit]) >= WARP * lanes and self.size(rows) >= n * lanes * self.gpu.sms
-            if many and steps * lanes * self._words(f, set(cols))[0] <= most:
+        words, clusters = self._words(f, set(cols))[0], self._clusters(f, set(cols))
+        if size == ACCESS and words >= 2:  # of several tensors: whole accesses, in narrow blocks, rather than clusters
+            clusters = (1,)
+        for n, ct, c, lanes, most in _wide_ways(nc, itemsize, base.lanes):
+            steps = -(-nc // (c * ct))
+            many = self.size([unit]) >= WARP * lanes and self.size(rows) * c >= n * lanes * self.gpu.sms
+            fits = steps <= most and steps * lanes * words <= (WORDS if n * ct == 1024 else 2 * WORDS)
+            if many and fits and c in clusters:
                 aligned = self.aligned(self.walks(f, unit, None), {unit: lanes})
-                wide = replace(base, lanes=lanes, aligned=aligned, row_threads=n, col_threads=threads // n)
+                wide = replace(base, lanes=lanes, aligned=aligned, row_threads=n, col_threads=ct, cluster=c)
                 return replace(wide, mode="persistent", steps=steps)
         return None
 
@@ -268,7 +268,7 @@ class Down(Runs):
         clusters = self._clusters(f, set(cols))
         rt, ct = base.row_threads, base.col_threads
         broad = self._broad(self.size([unit]) // lanes, lanes, size, vectors)
-        if not moments and (size >= PART or broad <= WARP):
+        if not moments and (size >= WORD or broad <= WARP):
             inside = self._within_sectors(f, base, rows, cols, unit, size)
             if inside is not None:
                 return inside
@@ -368,6 +368,22 @@ class Down(Runs):
         choices = [most >> k for k in range(most.bit_length()) if most >> k >= least]
         fewest = min(-(-vectors // n) * n for n in choices)
         return next(n for n in choices if 16 * -(-vectors // n) * n <= 17 * fewest)
+
+
+def _wide_ways(columns: int, itemsize: int, lanes: int) -> list[tuple[int, int, int, int, int]]:
+    """(vectors of rows of a block, threads of each, blocks of a cluster, elements of a vector, vectors of a thread at
+    most) for blocks that hold so many columns, from the best one on. `lanes`: of the widest vectors there can be."""
+    narrow, pairs = (min(lanes, max(1, k * WORD // itemsize)) for k in (1, 2))
+    n, few = 2 * WARP, power_up(-(-columns // STEPS), THREADS)
+    if itemsize < WORD:
+        ways = [(n, few, 1, pairs, STEPS)] if pairs > narrow and columns <= LONG else []
+        ways += [(n if narrow > 1 else 2 * n, min(8, 2 * few) if narrow > 1 else 4, 1, narrow, 20)]
+        return ways + [(n if narrow > 1 else 2 * n, 8 if narrow > 1 else 4, c, narrow, 24) for c in (2, 4)]
+    if pairs > 1:
+        ways = [(n, min(8, few), 1, pairs, STEPS), (WARP, 16, 1, pairs, 20), (n, 8, 4, 1, STEPS)]
+        return ways + [(WARP, 16, c, pairs, STEPS) for c in (4, 8)]
+    ways = [(2 * n, min(8, few), 1, 1, STEPS), (n, 16, 1, 1, 13), (n, 16, 2, 1, 15)]
+    return ways + [(n, 8, c, 1, 24) for c in (4, 8)]
 
 
 def _point(f: Fusion, cols: set[Atom]) -> int:

@@ -115,32 +115,65 @@ def normalized(dtype: DType) -> object:
     return program
 
 
+def gradient(b: Builder) -> Value:
+    x, g = b.input(f32, (K, N, M)), b.input(f32, (K, N, M))
+    return b.mul(b.sub(g, b.reduce("sum", b.mul(g, x), [1], keepdim=True)), x)
+
+
+F, H = normalized(f32), normalized(bf16)
+
+
 @pytest.mark.parametrize(
-    ("dtype", "n", "m", "want"),  # rows of a block, threads of each, columns of a thread, lanes
+    ("program", "n", "m", "want"),  # rows of a block, threads of each, columns of a thread, lanes, blocks of a cluster
     [
-        (f32, 128, 6494, (128, 4, 32, 1)),
-        (f32, 128, 6500, (128, 4, 32, 1)),  # vectors of 16 bytes are aligned, sectors are not
-        (f32, 128, 6504, (8, 16, 8, 4)),  # sectors are
-        (f32, 200, 6494, (64, 16, 13, 1)),
-        (f32, 64, 6494, (64, 4, 16, 2)),  # few columns: pairs, in small blocks
-        (bf16, 32, 6492, (64, 2, 16, 4)),
-        (f32, 48, 6494, (64, 4, 12, 2)),
-        (f32, 700, 6494, (8, 32, 11, 2)),  # too many to hold
-        (bf16, 128, 6492, (64, 8, 16, 2)),
-        (bf16, 128, 6494, (64, 8, 16, 2)),
-        (f32, 384, 479, (64, 16, 24, 1)),  # but where rows are few
+        (F, 48, 6494, (64, 4, 12, 2, 1)),  # few columns: pairs, in small blocks
+        (F, 128, 6494, (64, 8, 16, 2, 1)),
+        (F, 128, 6500, (64, 8, 16, 2, 1)),  # vectors of 16 bytes are aligned, sectors are not
+        (F, 128, 6504, (8, 16, 8, 4, 1)),  # sectors are
+        (F, 200, 6494, (32, 16, 13, 2, 1)),
+        (F, 400, 6494, (64, 8, 13, 1, 4)),
+        (F, 700, 6494, (32, 16, 11, 2, 4)),  # too many for a block
+        (F, 2000, 6494, (32, 16, 16, 2, 8)),
+        (F, 4000, 6494, (32, 32, 16, 2, 8)),  # and for clusters of such blocks: large ones
+        (F, 48, 6495, (128, 4, 12, 1, 1)),  # single elements
+        (F, 128, 6495, (128, 8, 16, 1, 1)),
+        (F, 200, 6495, (64, 16, 13, 1, 1)),
+        (F, 384, 479, (64, 16, 12, 1, 2)),
+        (F, 700, 6495, (64, 8, 22, 1, 4)),
+        (F, 1500, 6495, (64, 8, 24, 1, 8)),
+        (H, 32, 6492, (64, 2, 16, 4, 1)),
+        (H, 128, 6492, (64, 8, 16, 2, 1)),
+        (H, 128, 6494, (64, 8, 16, 2, 1)),
+        (H, 300, 6494, (64, 8, 19, 2, 2)),
+        (H, 600, 6494, (64, 8, 19, 2, 4)),
+        (gradient, 700, 6494, (32, 16, 11, 2, 4)),
+        (gradient, 700, 6500, (4, 64, 6, 4, 2)),  # of two tensors: whole accesses
     ],
 )
-def test_held_rows_that_begin_within_sectors(dtype: DType, n: int, m: int, want: tuple[int, int, int, int]) -> None:
-    s = planned(normalized(dtype), 64, n, m)
-    assert s.mode == "persistent" and (s.row_threads, s.col_threads, s.steps, s.lanes) == want
+def test_held_rows_that_begin_within_sectors(program: object, n: int, m: int, want: tuple[int, ...]) -> None:
+    s = planned(program, 64, n, m)
+    assert s.mode == "persistent" and (s.row_threads, s.col_threads, s.steps, s.lanes, s.cluster) == want
 
 
-@pytest.mark.parametrize("dtype", [f32, bf16], ids=str)
-def test_values_of_held_rows_that_begin_within_sectors(dtype: DType) -> None:
+@pytest.mark.parametrize(
+    ("program", "n", "m", "want"),
+    [
+        (F, 97, 134, (64, 8, 2, 1)),
+        (F, 270, 70, (32, 16, 2, 1)),
+        (F, 330, 70, (64, 8, 1, 4)),
+        (F, 520, 70, (32, 16, 2, 4)),
+        (F, 97, 131, (128, 8, 1, 1)),
+        (F, 230, 67, (64, 16, 1, 2)),
+        (F, 500, 67, (64, 8, 1, 4)),
+        (H, 97, 134, (64, 8, 2, 1)),
+        (H, 170, 134, (64, 8, 2, 2)),
+    ],
+)
+def test_values_of_held_rows_that_begin_within_sectors(program: object, n: int, m: int, want: tuple[int, ...]) -> None:
     small = Gpu((9, 0), 1, 1 << 20, 227 << 10)
-    c = check_gpu(graph_of(normalized(dtype)), {"k": 3, "n": 97, "m": 134}, gpu=small)  # type: ignore[arg-type]
-    assert (c.schedule.row_threads, c.schedule.lanes) == ((128, 1) if dtype is f32 else (64, 2))
+    c = check_gpu(graph_of(program), {"k": 2, "n": n, "m": m}, gpu=small)  # type: ignore[arg-type]
+    s = c.schedule
+    assert (s.row_threads, s.col_threads, s.lanes, s.cluster) == want
 
 
 def test_few_columns_of_short_stretches_leave_no_threads_without_one() -> None:

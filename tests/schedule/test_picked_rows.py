@@ -141,13 +141,14 @@ def taken_along(b: Builder) -> Value:
 @pytest.mark.parametrize(
     ("program", "rows", "width", "columns", "want"),  # want: threads of a row, vectors of each, rows of each
     [
-        (picked_columns, 4096, 8192, 8192, (1024, 2, 2)),
-        (picked_columns, 4096, 8192, 1024, (256, 1, 4)),
-        (picked_columns, 512, 100_000, 50_000, (1024, 4, 1)),
-        (picked_columns, 16, 100_000, 50_000, (256, 1, 1)),  # larger tiles would leave processors idle
+        (picked_columns, 4096, 8192, 8192, (1024, 4, 1)),
+        (picked_columns, 4096, 8192, 4096, (1024, 2, 2)),
+        (picked_columns, 4096, 8192, 1024, (512, 1, 4)),
+        (picked_columns, 512, 100_000, 50_000, (1024, 8, 1)),
+        (picked_columns, 16, 100_000, 50_000, (256, 2, 1)),  # larger tiles would leave processors idle
         (picked_columns, 8192, 3001, 3001, (512, 2, 1)),  # vectors aligned row by row
-        (picked_halves, 8192, 4096, 4096, (512, 1, 4)),
-        (taken_along, 4096, 8192, 4096, (512, 2, 1)),
+        (picked_halves, 8192, 4096, 4096, (1024, 2, 2)),
+        (taken_along, 4096, 8192, 4096, (1024, 2, 1)),
         (picked_columns, 4096, 8192, 40, (128, 1, 1)),  # few vectors, as others have them
         (picked_columns, 512, 1_000_000, 8192, (128, 1, 4)),  # rows that no cache near a processor holds
     ],
