@@ -172,7 +172,7 @@ class Down(Runs):
             steps = -(-nc // (c * ct))
             many = self.size([unit]) >= WARP * lanes and self.size(rows) * c >= n * lanes * self.gpu.sms
             fits = steps <= most and steps * lanes * words <= (WORDS if n * ct == 1024 else 2 * WORDS)
-            if many and fits and c in clusters:
+            if many and fits and c in clusters and (c == 1 or steps >= most // 2 - 1):  # fewer blocks would not hold it
                 aligned = self.aligned(self.walks(f, unit, None), {unit: lanes})
                 wide = replace(base, lanes=lanes, aligned=aligned, row_threads=n, col_threads=ct, cluster=c)
                 return replace(wide, mode="persistent", steps=steps)
@@ -375,15 +375,18 @@ def _wide_ways(columns: int, itemsize: int, lanes: int) -> list[tuple[int, int, 
     most) for blocks that hold so many columns, from the best one on. `lanes`: of the widest vectors there can be."""
     narrow, pairs = (min(lanes, max(1, k * WORD // itemsize)) for k in (1, 2))
     n, few = 2 * WARP, power_up(-(-columns // STEPS), THREADS)
+    held = [(n, few, 1, pairs, STEPS)] if columns <= LONG else []
+    if lanes * itemsize < WORD:
+        return held + [(2 * n, 4, 1, 1, 2 * WORDS), (n, 16, 1, 1, 2 * WORDS)]
     if itemsize < WORD:
-        ways = [(n, few, 1, pairs, STEPS)] if pairs > narrow and columns <= LONG else []
-        ways += [(n if narrow > 1 else 2 * n, min(8, 2 * few) if narrow > 1 else 4, 1, narrow, 20)]
-        return ways + [(n if narrow > 1 else 2 * n, 8 if narrow > 1 else 4, c, narrow, 24) for c in (2, 4)]
+        return (held if pairs > narrow else [(n, min(8, 2 * few), 1, narrow, 20)]) + [
+            (n, 8, c, narrow, most) for c, most in ((1, 20), (2, 24), (4, 24))
+        ]
+    single = (2 * n, max(2, min(8, few)), 1, 1, STEPS)
     if pairs > 1:
-        ways = [(n, min(8, few), 1, pairs, STEPS), (WARP, 16, 1, pairs, 20), (n, 8, 4, 1, STEPS)]
-        return ways + [(WARP, 16, c, pairs, STEPS) for c in (4, 8)]
-    ways = [(2 * n, min(8, few), 1, 1, STEPS), (n, 16, 1, 1, 13), (n, 16, 2, 1, 15)]
-    return ways + [(n, 8, c, 1, 24) for c in (4, 8)]
+        held += [(n, 8, 1, pairs, STEPS), (WARP, 16, 1, pairs, 20), single, (n, 8, 4, 1, STEPS)]
+        return held + [(WARP, 16, c, pairs, STEPS) for c in (4, 8)]
+    return [single, (n, 16, 1, 1, 13), (n, 16, 2, 1, 15), (n, 8, 4, 1, 24), (n, 8, 8, 1, 24)]
 
 
 def _point(f: Fusion, cols: set[Atom]) -> int:
