@@ -18,6 +18,7 @@ from torch._dynamo.source import ConstantSource
 from torch._functorch.aot_autograd import aot_module_simplified
 from torch._guards import TracingContext, tracing
 from torch._subclasses.fake_tensor import FakeTensor, FakeTensorMode
+from torch._subclasses.functional_tensor import FunctionalTensor
 from torch.fx import traceback as fx_traceback
 from torch.fx.experimental.symbolic_shapes import DimDynamic
 from torch.utils import _pytree as pytree
@@ -229,6 +230,8 @@ class _Tracer:
                 out = self.fn(*args)
             if _grad_enabled() is not recorded:
                 self.leaves = not recorded
+            if grad and any(_turned(leaves[k]) for k in self.layouts):
+                raise Refusal("mutation", "an argument that requires a gradient is mutated")
             self.calls |= lines.calls
             for c in check:
                 c()
@@ -274,6 +277,17 @@ def _out(x: Any, outputs: list[Any], positions: dict[int, int]) -> Out:
             return Out("output", k)
     outputs.append(x)
     return Out("output", len(outputs) - 1)
+
+
+def _turned(x: Any) -> bool:
+    """Whether `t_`, `squeeze_` or the like were called for an argument that requires a gradient.
+
+    AOTAutograd does not see that if sizes and strides are the same in the end, and loses the gradient of what was
+    computed before.
+    """
+    if not isinstance(x, FunctionalTensor) or not x.requires_grad:
+        return False
+    return bool(torch._functionalize_has_metadata_mutation(x.elem))
 
 
 def _view_in_no_grad(x: torch.Tensor, positions: dict[int, int]) -> bool:

@@ -227,7 +227,7 @@ class _Block:
                 mine = {d: f"_s{i}" for i, (leaf, what, d) in enumerate(symbols) if leaf == k and what == kind}
                 strided = kind == "stride" and not lay.contiguous and lay.order and check
                 if mine or strided:
-                    targets = [mine.get(d, f"_t{d}" if strided else "_") for d in range(len(lay.sizes))]
+                    targets = [mine.get(d, f"_x{k}_{d}" if strided else "_") for d in range(len(lay.sizes))]
                     self.lines.append(f"{', '.join(targets)}, = {e}.{call}")
                     for s in mine.values():
                         if (factor := en.captured.factors[int(s[2:])]) > 1:
@@ -257,7 +257,7 @@ class _Block:
         for d in lay.order:
             kind, size = lay.strides[d], lay.sizes[d]
             n = symbols[k, "size", d] if size is None else str(size)
-            have = symbols.get((k, "stride", d), f"_t{d}")
+            have = symbols.get((k, "stride", d), f"_x{k}_{d}")
             if kind == "dense":
                 if size != 1:
                     out.append(f"{have} == {expected}")
