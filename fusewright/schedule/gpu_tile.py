@@ -80,7 +80,7 @@ class Tiles(Anchors):
         base = GpuSchedule(names, (v.name,), v.name, lanes, "pointwise", "tile", aligned=aligned)
         again, times = self._repeat(f, rows, v, lanes)
         if vectors > 2 * WARP and self._strewn(f, rows, v):
-            return f, self._whole_rows(replace(base, lanes=min(lanes, STREWN[0])), rows, v, again, times), {}
+            return f, self._whole_rows(f, replace(base, lanes=min(lanes, STREWN[0])), rows, v, again, times), {}
         while times > 1 and self.size(rows) * vectors < times * HALF * self.gpu.sms * 4:
             times //= 2
         whole = bool(rows) and self.size([v]) % lanes == 0
@@ -161,12 +161,16 @@ class Tiles(Anchors):
                     return True
         return False
 
-    def _whole_rows(self, s: GpuSchedule, rows: list[Atom], v: Atom, again: Atom | None, times: int) -> GpuSchedule:
+    def _whole_rows(
+        self, f: Fusion, s: GpuSchedule, rows: list[Atom], v: Atom, again: Atom | None, times: int
+    ) -> GpuSchedule:
         """Tiles of whole rows, or as much of them as a large block can have: each sector of a row is read by one
         multiprocessor then, however often. Vectors are narrow, so that a warp's reads are near each other where the
         index is sorted. (Columns that an index picks, 1.3 to 2.7 times as fast on an H200 as with tiles of 128 threads
         of wide vectors.)"""
-        vectors, most = -(-self.size([v]) // s.lanes), STREWN[1] // s.lanes
+        much = len({(b, o) for b, o, _ in accesses(f, stores=False) if v in o.all_axes()}) > 2
+        much |= sum(e.cost for e in sc.walk([x.body for x in f.stores()])) >= DEAR  # which takes registers
+        vectors, most = -(-self.size([v]) // s.lanes), max(1, STREWN[1] // s.lanes // (2 if much else 1))
         least = 1 if times > 1 and vectors <= 4 * THREADS else 2
         steps = max(least, min(most, power_up(-(-vectors // (4 * THREADS)), most)))
         ct = power_up(-(-vectors // steps), 4 * THREADS)
@@ -209,7 +213,7 @@ class Tiles(Anchors):
         names = tuple(a.name for a in rows)
         base = GpuSchedule(names, (v.name,), v.name, lanes, "pointwise", "tile", aligned=aligned, anchor=anchor)
         if vectors > 2 * WARP and self._strewn(f, rows, v):
-            return f, self._whole_rows(base, rows, v, None, 1), {}
+            return f, self._whole_rows(f, base, rows, v, None, 1), {}
         steps = self._busy(_ahead(f, v, lanes, moved=True)[1], self.size(rows) * vectors)
         reads = [(b, d.itemsize) for b, o, d in accesses(f, stores=False) if v in o.axes()]
         if finds_places(f, v):
