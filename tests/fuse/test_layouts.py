@@ -31,8 +31,8 @@ def test_strides_of_every_argument_are_checked(first: str) -> None:
     draw = lambda: torch.randn(4, 6, generator=g)
     fused = fusewright.fuse(total)
     fused(LAYOUTS[first](draw()), LAYOUTS[first](draw()))
-    for one, other in itertools.product(LAYOUTS.values(), repeat=2):
-        a, b = one(draw()), other(draw())
+    for one, other in [*((x, first) for x in LAYOUTS), *((first, x) for x in LAYOUTS)]:
+        a, b = LAYOUTS[one](draw()), LAYOUTS[other](draw())
         for got, want in zip(fused(a, b), total(a, b), strict=True):
             torch.testing.assert_close(got, want)
             assert got.stride() == want.stride()
