@@ -45,16 +45,22 @@ def print_means(rows: dict[str, dict[str, float]]) -> None:
         print(f"geometric mean {math.exp(sum(logs) / max(len(logs), 1)):.2f} of {k}, {len(logs)} programs")
 
 
+def parser(doc: str) -> argparse.ArgumentParser:
+    """The arguments that all of these programs have."""
+    found = argparse.ArgumentParser(description=doc, formatter_class=argparse.RawDescriptionHelpFormatter)
+    found.add_argument("--device", default="cuda", choices=["cuda", "cpu"])
+    found.add_argument("--json", type=Path)
+    return found
+
+
 def all_beside(
     doc: str, cases: Callable[[str], Sequence[tuple[str, Callable[..., Any], Sequence[torch.Tensor]]]]
 ) -> None:
     """A program's main: times all of its cases (names, functions, operands) of the device that was asked for."""
     warnings.filterwarnings("ignore")
-    parser = argparse.ArgumentParser(description=doc, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--device", default="cuda", choices=["cuda", "cpu"])
-    parser.add_argument("--only", default="", help="part of a name")
-    parser.add_argument("--json", type=Path)
-    args = parser.parse_args()
+    given = parser(doc)
+    given.add_argument("--only", default="", help="part of a name")
+    args = given.parse_args()
     print(f"copy roof {measure.copy_roof(args.device) / 1e9:.0f} GB/s")
     found: dict[str, dict[str, float]] = {}
     for name, fn, inputs in cases(args.device):

@@ -9,16 +9,14 @@ whose bits are not eager's, for TorchInductor and Fusewright: a scale one unit i
 
 from __future__ import annotations
 
-import argparse
 import json
 import warnings
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import torch
 import torch.nn.functional as F
-from beside import beside
+from beside import beside, parser
 
 from fusewright.bench import measure
 
@@ -106,10 +104,7 @@ def bits(x: torch.Tensor) -> torch.Tensor:
 
 def main() -> None:
     warnings.filterwarnings("ignore")
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--device", default="cuda", choices=["cuda", "cpu"])
-    parser.add_argument("--json", type=Path)
-    args = parser.parse_args()
+    args = parser(__doc__).parse_args()
     roof = measure.copy_roof(args.device)
     print(f"copy roof {roof / 1e9:.0f} GB/s")
     rows: list[dict[str, Any]] = []

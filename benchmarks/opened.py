@@ -10,16 +10,14 @@ extremes and complex numbers, each between elementwise operations.
 
 from __future__ import annotations
 
-import argparse
 import json
 import warnings
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import torch
 import torch.nn.functional as F
-from beside import beside
+from beside import beside, parser
 
 from fusewright.bench import measure
 
@@ -167,11 +165,9 @@ def cases(device: str) -> list[Case]:
 
 def main() -> None:
     warnings.filterwarnings("ignore")
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--device", default="cuda", choices=["cuda", "cpu"])
-    parser.add_argument("--only", default="", help="part of a name")
-    parser.add_argument("--json", type=Path)
-    args = parser.parse_args()
+    given = parser(__doc__)
+    given.add_argument("--only", default="", help="part of a name")
+    args = given.parse_args()
     roof = measure.copy_roof(args.device)
     print(f"copy roof {roof / 1e9:.0f} GB/s")
     rows: list[dict[str, Any]] = []

@@ -10,16 +10,14 @@ Times on a GPU are the device's, from a cold L2 cache; tensors have 67 MB there,
 
 from __future__ import annotations
 
-import argparse
 import json
 import warnings
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import torch
 import torch.nn.functional as F
-from beside import print_means, print_row
+from beside import parser, print_means, print_row
 
 from fusewright.bench import measure
 
@@ -173,12 +171,10 @@ def timed(name: str, device: str, backward: bool) -> dict[str, float] | None:
 
 def main() -> None:
     warnings.filterwarnings("ignore")
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--device", default="cuda", choices=["cuda", "cpu"])
-    parser.add_argument("--backward", action="store_true", help="forward and backward pass")
-    parser.add_argument("--only", action="append", default=[], help="part of a name")
-    parser.add_argument("--json", type=Path)
-    args = parser.parse_args()
+    given = parser(__doc__)
+    given.add_argument("--backward", action="store_true", help="forward and backward pass")
+    given.add_argument("--only", action="append", default=[], help="part of a name")
+    args = given.parse_args()
     rows: dict[str, dict[str, float]] = {}
     for name in OPERATORS:
         if args.only and not any(part in name for part in args.only):

@@ -1,4 +1,4 @@
-"""Rows that an index picks out of a table, what is computed of them, and colors, beside eager and TorchInductor.
+"""Rows and columns that an index picks, what is computed of rows, and colors, beside eager and TorchInductor.
 
     python benchmarks/picked.py                      on a GPU
     python benchmarks/picked.py --device cpu --only edge

@@ -342,6 +342,11 @@ def whole_scans(f: Fusion) -> str:
     return "a scan of a scan" if any(s.body.stages & {x.name for x in scans} for s in scans) else ""
 
 
+def arithmetic(f: Fusion) -> int:
+    """Instructions that a point takes, of all stages."""
+    return sum(e.cost for e in sc.walk([s.body for s in f.stages]))
+
+
 def row_load(e: Expr, rows: Sequence[Atom], cols: Sequence[Atom]) -> bool:
     """Whether `e` is read from memory, for every row and column anew: what shared memory can hold of a row."""
     return e.kind == "load" and bool(e.axes & set(rows)) and e.axes >= set(cols)

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from ..fusion import scalar as sc
 from ..fusion.ir import Fusion
 from ..fusion.online import online
 from ..index.expr import Atom
@@ -22,6 +21,7 @@ from .gpu_base import (
     GpuSchedule,
     Settled,
     accesses,
+    arithmetic,
     draws,
     finds_positions,
     power_up,
@@ -257,7 +257,7 @@ class Down(Runs):
         return replace(s, steps=min(8, self._in_turn(f, set(cols), s, nc, False)))
 
     def _dear(self, f: Fusion) -> bool:
-        return draws(f) or sum(e.cost for e in sc.walk([s.body for s in f.stages])) >= DEAR
+        return draws(f) or arithmetic(f) >= DEAR
 
     def _held_rows(
         self, f: Fusion, base: GpuSchedule, rows: list[Atom], cols: list[Atom], unit: Atom, size: int, moments: bool

@@ -25,6 +25,7 @@ from .gpu_base import (
     GpuSchedule,
     Settled,
     accesses,
+    arithmetic,
     begin,
     draws,
     power_up,
@@ -70,14 +71,14 @@ class Tiles(Anchors):
         flat = self._as_one(f, order, lanes)
         if flat is not None:
             return flat
+        names = tuple(a.name for a in rows)
+        base = GpuSchedule(names, (v.name,), v.name, lanes, "pointwise", "tile", aligned=aligned)
         moved = self.anchored(f, [v], v, lanes)
         if moved is not None:
-            return self._anchored(f, rows, v, moved)
+            return self._anchored(f, rows, v, replace(base, lanes=moved[0], anchor=moved[1], aligned=moved[2]))
         vectors = -(-self.size([v]) // lanes)
         ct = power_up(vectors, HALF)
         rt = HALF // ct if rows else 1
-        names = tuple(a.name for a in rows)
-        base = GpuSchedule(names, (v.name,), v.name, lanes, "pointwise", "tile", aligned=aligned)
         again, times = self._repeat(f, rows, v, lanes)
         if vectors > 2 * WARP and self._strewn(f, rows, v):
             return f, self._whole_rows(f, replace(base, lanes=min(lanes, STREWN[0])), rows, v, again, times), {}
@@ -124,8 +125,7 @@ class Tiles(Anchors):
             most //= 2  # of elements that are no words
         if lanes >= most:
             return None
-        arithmetic = sum(e.cost for e in sc.walk([s.body for s in f.stores()]))
-        if arithmetic >= DEAR and self.size(order[-1:]) > AS_ONE * most:
+        if arithmetic(f) >= DEAR and self.size(order[-1:]) > AS_ONE * most:
             return None
         singly = (len(every) - len(large)) * most
         if lanes > 1 and singly >= sum(most * every[k].itemsize for k in large):  # an access, at least, for each byte
@@ -169,7 +169,7 @@ class Tiles(Anchors):
         index is sorted. (Columns that an index picks, 1.3 to 2.7 times as fast on an H200 as with tiles of 128 threads
         of wide vectors.)"""
         much = len({(b, o) for b, o, _ in accesses(f, stores=False) if v in o.all_axes()}) > 2
-        much |= sum(e.cost for e in sc.walk([x.body for x in f.stores()])) >= DEAR  # which takes registers
+        much |= arithmetic(f) >= DEAR  # which takes registers
         vectors, most = -(-self.size([v]) // s.lanes), max(1, STREWN[1] // s.lanes // (2 if much else 1))
         least = 1 if times > 1 and vectors <= 4 * THREADS else 2
         steps = max(least, min(most, power_up(-(-vectors // (4 * THREADS)), most)))
@@ -205,25 +205,22 @@ class Tiles(Anchors):
         cols = (*names[-n:], v.name)
         return replace(s, rows=names[:-n], cols=cols, row_threads=1, col_threads=threads, steps=steps)
 
-    def _anchored(self, f: Fusion, rows: list[Atom], v: Atom, moved: tuple[int, str, frozenset[str]]) -> Settled:
+    def _anchored(self, f: Fusion, rows: list[Atom], v: Atom, s: GpuSchedule) -> Settled:
         """Tiles whose vectors are aligned row by row: few threads of which are beyond the end of a row, or, where
         addresses have to be waited for as well, several vectors for each thread."""
-        lanes, anchor, aligned = moved
-        vectors = count(self.size([v]), lanes)
-        names = tuple(a.name for a in rows)
-        base = GpuSchedule(names, (v.name,), v.name, lanes, "pointwise", "tile", aligned=aligned, anchor=anchor)
+        vectors = count(self.size([v]), s.lanes)
         if vectors > 2 * WARP and self._strewn(f, rows, v):
-            return f, self._whole_rows(f, base, rows, v, None, 1), {}
-        steps = self._busy(_ahead(f, v, lanes, moved=True)[1], self.size(rows) * vectors)
+            return f, self._whole_rows(f, s, rows, v, None, 1), {}
+        steps = self._busy(_ahead(f, v, s.lanes, moved=True)[1], self.size(rows) * vectors)
         reads = [(b, d.itemsize) for b, o, d in accesses(f, stores=False) if v in o.axes()]
         if finds_places(f, v):
             ct = _wasting_little(power_up(-(-vectors // steps), HALF), steps, vectors)
-        elif any(b not in aligned and size >= PIECEWISE for b, size in reads):
+        elif any(b not in s.aligned and size >= PIECEWISE for b, size in reads):
             steps, ct = _whole_warps(steps, vectors)
         else:
             steps, ct = _few_beyond(steps, vectors)
         rt = min(HALF // ct, power_up(self.size(rows), HALF)) if rows else 1
-        return f, replace(base, row_threads=rt, col_threads=ct, steps=steps), {}
+        return f, replace(s, row_threads=rt, col_threads=ct, steps=steps), {}
 
     def _repeat(self, f: Fusion, rows: list[Atom], v: Atom, lanes: int) -> tuple[Atom | None, int]:
         """(the row axis along which most of what a tile reads and writes stays the same, points of it for a thread).
