@@ -44,11 +44,12 @@ from fusewright.core.warn import warn
 MAGIC = b"FUSEWRT\x01"
 SUFFIX = ".fwk"
 HEADER = struct.Struct("<8sII32s")
-CHECK_EVERY = 32  # puts between two looks at the size of the directory
+CHECK_EVERY = 32  # puts of a process between two looks at the size of the directory, which reads all of it
 STALE_AFTER = 3600.0  # seconds after which a temporary file has no writer any more
 
 _KEY = re.compile(r"[A-Za-z0-9_.-]{1,200}\Z")
 _serial = itertools.count()
+_puts = itertools.count(os.getpid() % CHECK_EVERY)  # so that processes that put few kernels look now and then
 _warned = threading.Event()
 
 
@@ -110,7 +111,6 @@ class Store:
         self._prefix = os.path.join(os.fspath(self.directory), "")
         self._lock = threading.Lock()
         self._memory: dict[str, bytes] = {}  # only what could not be written
-        self._puts = 0
         self._writable: bool | None = None  # None: not tried yet
         self._readable: bool | None = None
 
@@ -159,10 +159,7 @@ class Store:
                 self._writable = False
                 _warn_once(self.directory, error.strerror or error)
             else:
-                with self._lock:
-                    self._puts += 1
-                    due = self._puts % CHECK_EVERY == 1
-                if due:
+                if next(_puts) % CHECK_EVERY == 0:
                     self.evict()
                 return
         with self._lock:

@@ -227,9 +227,18 @@ def test_eviction_is_least_recently_used(tmp_path):
 
 def test_eviction_happens_by_itself(tmp_path):
     store = Store(tmp_path, 10_000)
-    for i in range(3 * module.CHECK_EVERY + 1):
+    for i in range(3 * module.CHECK_EVERY):
         store.put(f"k{i}", bytes(1000))
-    assert store.size() <= 10_000
+    assert store.size() <= 10_000 + module.CHECK_EVERY * 1100
+
+
+def test_the_directory_is_read_once_in_many_puts(tmp_path, monkeypatch):
+    """Each kernel has a store of its own (`default_store`), and a full cache is tens of thousands of files."""
+    looks = []
+    monkeypatch.setattr(Store, "evict", lambda store: looks.append(1))
+    for i in range(3 * module.CHECK_EVERY):
+        Store(tmp_path, MEGABYTE).put(f"k{i}", b"x")
+    assert len(looks) == 3
 
 
 def test_stale_temporary_files_go_and_fresh_ones_stay(store):
