@@ -20,6 +20,7 @@ EVERY = {"float32": 24, "bfloat16": 24, "float16": 24}  # of each operator's sam
 # Where eager on a GPU is not what it is on a CPU, docs/opinfo.md says how.
 EAGER = {"_softmax_backward_data"}
 
+pytest.importorskip("expecttest", reason="PyTorch's operator database imports it")
 pytestmark = pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device")
 
 
