@@ -248,7 +248,7 @@ def test_every_16_bit_number_survives(name: str) -> None:
 # --- memory ----------------------------------------------------------------------------------------
 
 
-@pytest.mark.every(4)
+@pytest.mark.every(6)
 @pytest.mark.parametrize("d", ALL, ids=str)
 def test_copies(d: DType) -> None:
     """Whole vectors, aligned or not, with every mark; masked ones; through block scratch and registers."""

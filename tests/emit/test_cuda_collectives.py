@@ -48,7 +48,7 @@ def _values(dtype: str, monoid: str, n: int) -> np.ndarray:
     return x
 
 
-@pytest.mark.every(6)
+@pytest.mark.every(9)
 @pytest.mark.parametrize("dtype, monoid", KINDS)
 def test_tscan(dtype: str, monoid: str) -> None:
     """Twice in a row and once in a loop: the scratch is used again."""

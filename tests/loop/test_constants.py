@@ -56,7 +56,7 @@ def machine(run):
     return specialised
 
 
-@pytest.mark.every(6)
+@pytest.mark.every(9)
 @pytest.mark.parametrize("name", GOLDENS)
 def test_computes_what_the_general_kernel_computes(name: str) -> None:
     program, (n, m), _ = GOLDENS[name]

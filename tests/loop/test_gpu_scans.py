@@ -242,7 +242,7 @@ def test_few_long_rows_are_cut_over_blocks(
     assert settle(c.built.fusion, s, sizes)[1:] == (s, c.launch)
 
 
-@pytest.mark.every(4)
+@pytest.mark.every(8)
 @pytest.mark.parametrize("program", [p for p in PROGRAMS if p is not twice])
 def test_values_of_rows_that_are_cut(program: object, monkeypatch: pytest.MonkeyPatch) -> None:
     """Also where chunks have no columns: more of them than that."""

@@ -36,7 +36,7 @@ def answers(request: pytest.FixtureRequest) -> dict[int, dict[str, Any]]:
     return dict(zip(wanted, results, strict=True))
 
 
-@pytest.mark.every(6)
+@pytest.mark.every(8)
 @pytest.mark.parametrize("number", range(len(NAMES)), ids=NAMES)
 def test_operator(number: int, answers: dict[int, dict[str, Any]]) -> None:
     answer = answers[number]

@@ -145,6 +145,7 @@ def test_whole_vectors_of_blocks_and_behind_them_go_past_the_caches(dtype: DType
     assert stores and all(x.hint == "stream" for x in stores if x.mask is None and x.value.lanes > 1)
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16, torch.float64], ids=str)
 @pytest.mark.parametrize("shape", [(3, 7, 784), (2, 5, 800), (5, 3, 64), (2, 9, 33), (1, 40, 832)], ids=str)
 def test_results(dtype: torch.dtype, shape: tuple[int, ...], monkeypatch: pytest.MonkeyPatch) -> None:

@@ -96,6 +96,7 @@ def test_images(taps: tuple[int, int], padding: tuple[int, int], dtype: torch.dt
     compare(images((2, 3, 7, 9), taps, last, dtype), padding=padding)
 
 
+@pytest.mark.every(3)
 @pytest.mark.usefixtures("all_of_them")
 @pytest.mark.parametrize("last", [False, True])
 @pytest.mark.parametrize(("padding", "dilation"), [(1, (2, 1)), ((3, 0), (1, 3)), ("same", (1, 2)), ("valid", 1)])

@@ -277,6 +277,7 @@ def test_adaptive_windows_of_one_size(shape: tuple[int, ...], size: tuple[int, .
     adaptive(x.contiguous(memory_format=LAST if len(size) == 2 else VOLUMES) if last else x, size)
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize("dtype", [torch.float64, torch.bfloat16, torch.float16])
 def test_adaptive_windows_of_other_types(dtype: torch.dtype) -> None:
     adaptive(random(2, 8, 16, 16, dtype=dtype), (2, 2))

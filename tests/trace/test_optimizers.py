@@ -143,6 +143,7 @@ OTHERS: dict[str, tuple[Any, dict[str, Any]]] = {
 }
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize("foreach", [False, True])
 @pytest.mark.parametrize("name", BIT_FOR_BIT)
 def test_eagers_bits(name: str, foreach: bool) -> None:
@@ -150,7 +151,7 @@ def test_eagers_bits(name: str, foreach: bool) -> None:
     exactly(lambda ps: make(ps, foreach=foreach, **options))
 
 
-@pytest.mark.every(2)
+@pytest.mark.every(4)
 @pytest.mark.parametrize("foreach", [False, True])
 @pytest.mark.parametrize("name", OTHERS)
 def test_as_near_as_eager(name: str, foreach: bool) -> None:

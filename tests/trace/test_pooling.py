@@ -115,7 +115,7 @@ def on_a_gpu(x: torch.Tensor) -> bool:
     return devices.driver_for(x.device) is not None
 
 
-@pytest.mark.every(3)
+@pytest.mark.every(4)
 @pytest.mark.parametrize("how", GRADIENTS)
 def test_gradients_of_windows_of_all_kinds(how: tuple[Any, ...]) -> None:
     kernel, stride = ((n, n) if isinstance(n, int) else n for n in how[:2])
@@ -142,6 +142,7 @@ def test_gradients_of_16_bits_are_rounded_once() -> None:
     gradients(2, torch.randn(2, 3, 8, 9, dtype=torch.bfloat16), 3, 1, 1)
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize(
     "how",
     [

@@ -48,6 +48,7 @@ def test_masked_lanes_before_the_first_row(how: str) -> None:
             assert same_bits(got, want)
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize("shift", [1, 5, 20])
 @pytest.mark.parametrize("how", ["fuse", "static"])
 def test_rows_that_are_moved(shift: int, how: str) -> None:
@@ -63,6 +64,7 @@ def test_rows_that_are_moved(shift: int, how: str) -> None:
         assert same_bits(f(x, y), moved(x, y))
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("how", ["fuse", "dynamic", "static"])
 @pytest.mark.parametrize("width", [2, 3, 8])
 def test_of_indices(width: int, how: str) -> None:

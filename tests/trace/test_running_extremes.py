@@ -86,7 +86,7 @@ def sole_kernel(fn: Callable, *inputs: Tensor) -> None:
         assert " in 1 kernels" in report and "torch" not in report, report
 
 
-@pytest.mark.every(4)
+@pytest.mark.every(6)
 @pytest.mark.parametrize("where", WHERE)
 @pytest.mark.parametrize("dtype", FLOATS + WHOLE, ids=str)
 def test_values_and_positions(dtype: torch.dtype, where: str) -> None:

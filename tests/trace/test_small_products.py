@@ -51,7 +51,7 @@ def rows(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
 DTYPES = [torch.float32, torch.float64, torch.bfloat16, torch.float16]
 
 
-@pytest.mark.every(3)
+@pytest.mark.every(4)
 @pytest.mark.parametrize("emulated", [False, True], ids=["cpu", "gpu"])
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("shape", [(7, 1, 33), (5, 1, 16), (9, 3, 40), (6, 4, 16), (1, 2, 19)])
@@ -109,6 +109,7 @@ def test_one_row_of_a_linear_layer() -> None:
     assert not left(lambda x, w: torch.sin(F.linear(x, w)), torch.randn(1, 40), torch.randn(50, 40))
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize("kind", KINDS, ids=lambda k: f"{'x'.join(map(str, k[0]))}-{'x'.join(map(str, k[1]))}")
 def test_which_are_small(kind: Any, request: Any) -> None:
     a, b, *cpu, gpu = kind
