@@ -29,7 +29,7 @@ from .fusion.build import Built, build
 from .fusion.ir import Fusion
 from .fusion.repeats import columns, times, too_dear
 from .graph.grouping import Group, Grouping, group
-from .graph.ir import Value
+from .graph.ir import Shape, Value
 from .graph.ranges import Ranges
 from .graph.verify import verify
 from .index.expr import Ix
@@ -144,6 +144,7 @@ class _Compilation(Lone):
         self.fell_apart: list[tuple[list[int], str]] = []  # groups without a schedule after all, and why
         self.producers = traced.graph.producers()
         self.ranges = Ranges(self.producers)
+        self.strides_of: dict[Value, Shape] = {}
         self.memo: dict[Hashable, tuple[Built, Schedule | None]] = {}
         self.merging = False  # whether what is built is a merge that may be declined
         self.alike: dict[Hashable, tuple[Likeness, tuple[Built, Schedule | None] | Refusal]] = {}
@@ -215,10 +216,17 @@ class _Compilation(Lone):
 
     def fact(self, v: Value) -> Hashable:
         """What counts of a value in memory besides its type and shape."""
-        return self.traced.strides(v), v in self.copied, self.ranges(v) if v.dtype.is_int else None
+        return self.strides(v), v in self.copied, self.ranges(v) if v.dtype.is_int else None
+
+    def strides(self, v: Value) -> Shape:
+        """Strides in elements of a value that lives in memory, as traced. Every merge that is tried asks for them."""
+        found = self.strides_of.get(v)
+        if found is None:
+            found = self.strides_of[v] = self.traced.strides(v)
+        return found
 
     def _built(self, g: Group) -> tuple[Built, Schedule | None]:
-        exact, strides = self.options.precision == "eager", self.traced.strides
+        exact, strides = self.options.precision == "eager", self.strides
         driver = self.driver(g)
         make = build if driver is None else compile_gpu.build
         b = make(g.eqns, g.outputs, self.producers, set(), strides, exact, self.without, ranges=self.ranges)

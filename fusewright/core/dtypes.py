@@ -6,6 +6,7 @@ A value of `bf16` or `f16` is *stored* in 16 bits and *computed* in `f32`, and o
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,9 +16,9 @@ from . import float8
 CACHE_LINE = 64  # bytes that a CPU's caches and memory exchange at once
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class DType:
-    """An element type.
+    """An element type. There is one object of each: equal means identical.
 
     `name` is the spelling used in every text format; `kind` is one of `f` (floating), `i` (signed),
     `u` (unsigned), `b` (boolean); `itemsize` is the stored size in bytes.
@@ -31,6 +32,9 @@ class DType:
         return self.name
 
     __repr__ = __str__
+
+    def __reduce__(self) -> tuple[Callable[[str], DType], tuple[str]]:
+        return _by_name, (self.name,)
 
     @property
     def is_float(self) -> bool:
@@ -71,6 +75,10 @@ bool_ = DType("bool", "b", 1)
 
 ALL = (f64, f32, f16, bf16, f8e4m3, f8e4m3s, f8e5m2, i64, i32, i16, i8, u8, u32, bool_)
 BY_NAME = {d.name: d for d in ALL}
+
+
+def _by_name(name: str) -> DType:
+    return BY_NAME[name]
 
 
 def compute_type(d: DType) -> DType:

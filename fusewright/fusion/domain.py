@@ -30,9 +30,10 @@ class Domain:
         self.prefix = prefix
         self.axes: list[Atom] = []
         self.index: dict[Value, Index] = {}
+        self.placed: set[Value] = set()  # values of which every dim has an index
         producer = {e.out: e for e in eqns}
         root = self._root(eqns, anchors, producer)
-        self.index[root] = tuple(self._axis(n) for n in root.shape)
+        self._place(root, tuple(self._axis(n) for n in root.shape))
         self._propagate()
         for v in anchors:
             self._complete(v, producer.get(v))
@@ -63,33 +64,40 @@ class Domain:
         return a
 
     def _propagate(self) -> None:
+        placed = self.placed
+        forward = [e for e in self.eqns if e.out not in placed]
+        backward = [e for e in reversed(self.eqns) if not placed.issuperset(e.inputs)]
         changed = True
         while changed:
             changed = False
-            for e in self.eqns:
+            for e in forward:
                 changed |= self._forward(e)
-            for e in reversed(self.eqns):
+            for e in backward:
                 changed |= self._backward(e)
 
+    def _place(self, v: Value, idx: Index) -> None:
+        self.index[v] = idx
+        if None not in idx:
+            self.placed.add(v)
+
     def _set(self, v: Value, idx: Index) -> bool:
+        if v in self.placed:
+            return False
         old = self.index.get(v)
         idx = tuple(ZERO if n is ONE else i for i, n in zip(idx, v.shape, strict=True))
         if old is None:
             if all(i is None for i in idx) and idx:
                 return False
-            self.index[v] = idx
+            self._place(v, idx)
             return True
-        if None not in old:
-            return False
         new = tuple(o if o is not None else i for o, i in zip(old, idx, strict=True))
         if new == old:
             return False
-        self.index[v] = new
+        self._place(v, new)
         return True
 
     def _forward(self, e: Eqn) -> bool:
-        out = self.index.get(e.out)
-        if out is not None and None not in out:
+        if e.out in self.placed:
             return False
         known = [self.index.get(v) for v in e.inputs]
         if all(k is None for k in known):
@@ -99,7 +107,7 @@ class Domain:
 
     def _backward(self, e: Eqn) -> bool:
         out = self.index.get(e.out)
-        if out is None:
+        if out is None or self.placed.issuperset(e.inputs):
             return False
         got = _BACKWARD.get(e.op, _nothing_back)(e, out)
         changed = False
@@ -116,11 +124,8 @@ class Domain:
 
     def _fill(self, v: Value) -> None:
         idx = self.index.get(v)
-        if idx is None and not v.shape:
-            self.index[v] = ()
-            return
         if idx is None and all(n is ONE for n in v.shape):
-            self.index[v] = (ZERO,) * v.rank
+            self._place(v, (ZERO,) * v.rank)
             return
         if idx is None:
             idx = (None,) * v.rank
@@ -139,7 +144,7 @@ class Domain:
             chosen = pick.ix if pick is not None else self._axis(n)
             used |= chosen.axes()
             new.append(chosen)
-        self.index[v] = tuple(new)
+        self._place(v, tuple(new))
         self._propagate()
 
     def _verify(self, v: Value) -> None:

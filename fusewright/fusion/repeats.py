@@ -52,19 +52,27 @@ def repeats(memo: Memo, stored: Iterable[Value], certain: Container[Expr | None]
         if v in wanted and e.args and e.kind != "load":
             found.setdefault(v, {})[at, None if mask in certain else mask] = e, mask
     out = []
+    everywhere: dict[frozenset[Atom], Ix] = {}  # most are computed along the same axes
+
+    def points_of(e: Expr, at: tuple[Ix, ...], mask: Expr | None) -> tuple[Ix, ...]:
+        if mask is not None:
+            return _points(e, at)
+        n = everywhere.get(e.axes)
+        if n is None:
+            n = everywhere[e.axes] = product(a.extent for a in e.axes)
+        return (n,)
+
     for v, places in found.items():
-        points = tuple(_points(e, at, unsure) for (at, unsure), (e, _) in places.items())
+        points = tuple(points_of(e, at, unsure) for (at, unsure), (e, _) in places.items())
         cost, bare = max(_cost(e, at, mask) for (at, _), (e, mask) in places.items())
         if len(points) > 1 or points[0] != (v.numel,) or cost > FEW:
             out.append(Repeat(v, cost, bare, points, frozenset(a for e, _ in places.values() for a in e.axes)))
     return tuple(out)
 
 
-def _points(e: Expr, at: tuple[Ix, ...], mask: Expr | None) -> tuple[Ix, ...]:
-    """At how many points a value is computed that is `e` at a place, the least of these: those of the place, which is
-    a piece of a cat, or those that read it, which are fewer where a window moves by more than one."""
-    if mask is None:
-        return (product(a.extent for a in e.axes),)
+def _points(e: Expr, at: tuple[Ix, ...]) -> tuple[Ix, ...]:
+    """At how many points a value is computed that may be `e` at a place, the least of these: those of the place, which
+    is a piece of a cat, or those that read it, which are fewer where a window moves by more than one."""
     there = {a for i in at for a in i.axes()}
     return product(a.extent for a in e.axes & there), product(a.extent for a in e.axes if not is_name(a))
 
@@ -72,8 +80,16 @@ def _points(e: Expr, at: tuple[Ix, ...], mask: Expr | None) -> tuple[Ix, ...]:
 def _cost(e: Expr, at: tuple[Ix, ...], mask: Expr | None) -> tuple[int, int]:
     """`Repeat.cost` and `Repeat.bare` of a value that is `e` at a place."""
     places = [a.aux for i in at for a in i.atoms() if a.kind == "value"]
-    known = {*sc.walk(places if mask is None else [*places, mask])}
-    own = [x for x in sc.walk([e]) if x not in known]
+    if mask is not None or places:
+        known = {*sc.walk(places if mask is None else [*places, mask])}
+        return _total([x for x in sc.walk([e]) if x not in known])
+    if e.total is None:
+        e.total = _total(sc.walk([e]))
+    return e.total
+
+
+def _total(own: Sequence[Expr]) -> tuple[int, int]:
+    """`Repeat.cost` and `Repeat.bare` of all of these."""
     light: set[Expr] = set()
     for x in own:  # operands come first
         if sc.on_positions(x):

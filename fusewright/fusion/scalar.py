@@ -36,7 +36,7 @@ _COMPARED = {k: getattr(operator, k) for k in ("lt", "le", "gt", "ge", "eq", "ne
 class Expr:
     """An interned scalar expression. `axes` are the loop variables it depends on; `stages` the stages it reads."""
 
-    __slots__ = ("__weakref__", "args", "axes", "below", "cost", "data", "dtype", "kind", "serial", "stages")
+    __slots__ = ("__weakref__", "args", "axes", "below", "cost", "data", "dtype", "kind", "serial", "stages", "total")
     kind: str
     dtype: DType
     args: tuple[Expr, ...]
@@ -46,6 +46,7 @@ class Expr:
     cost: int
     serial: int
     below: tuple[Expr, ...] | None  # of `walk`, once somebody has asked
+    total: tuple[int, int] | None  # of `repeats`, likewise
 
     def __repr__(self) -> str:
         return f"e{self.serial}"
@@ -71,7 +72,7 @@ def _make(kind: str, dtype: DType, args: tuple[Expr, ...], data: Any, cost: int)
     if found is not None:
         return found
     e = Expr()
-    e.below = None
+    e.below = e.total = None
     e.kind, e.dtype, e.args, e.data, e.cost = kind, dtype, args, data, cost
     axes: set[Atom] = set()
     stages: set[str] = set()
@@ -294,20 +295,20 @@ def walk(roots: Iterable[Expr]) -> list[Expr]:
 
 
 def _below(root: Expr) -> tuple[Expr, ...]:
-    seen: set[Expr] = set()
-    out: list[Expr] = []
+    out: dict[Expr, None] = {}
     stack: list[tuple[Expr, bool]] = [(root, False)]
     while stack:
         e, done = stack.pop()
+        if e in out:
+            continue
+        if e.below is not None:
+            out.update(dict.fromkeys(e.below))
+            done = True
         if done:
-            out.append(e)
-            continue
-        if e in seen:
-            continue
-        seen.add(e)
-        stack.append((e, True))
-        for c in reversed(e.children()):
-            if c not in seen:
-                stack.append((c, False))
-    root.below = tuple(out[:-1])
+            out[e] = None
+        else:
+            stack.append((e, True))
+            stack.extend((c, False) for c in reversed(e.children()) if c not in out)
+    del out[root]
+    root.below = tuple(out)
     return root.below

@@ -44,7 +44,7 @@ from typing import Any
 
 from ..core.dtypes import DType
 from ..index.expr import Ix
-from ..index.layout import product
+from ..index.layout import numel
 
 Shape = tuple[Ix, ...]
 
@@ -63,7 +63,7 @@ class Value:
 
     @property
     def numel(self) -> Ix:
-        return product(self.shape)
+        return numel(self.shape)
 
     def __repr__(self) -> str:
         return f"%{self.id}:{self.dtype}[{', '.join(map(str, self.shape))}]"

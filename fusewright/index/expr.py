@@ -55,7 +55,7 @@ class Atom:
 
     @property
     def ix(self) -> Ix:
-        return _poly({(self,): 1})
+        return _interned((((self,), 1),))
 
 
 def _atom(key: Any, kind: str, name: str, extent: Ix | None, num: Ix | None, aux: Any) -> Atom:

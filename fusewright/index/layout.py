@@ -1,4 +1,7 @@
-"""Positions in tensors: row-major strides, linear positions and multi-indices."""
+"""Positions in tensors: row-major strides, linear positions and multi-indices.
+
+What is asked for again with each operation that may join a group, for which the group is built anew, is remembered.
+"""
 
 from __future__ import annotations
 
@@ -17,6 +20,13 @@ def product(xs: Iterable[IxLike | None]) -> Ix:
     return out
 
 
+@lru_cache(maxsize=8192)
+def numel(shape: tuple[Ix, ...]) -> Ix:
+    """How many elements a tensor has."""
+    return product(shape)
+
+
+@lru_cache(maxsize=8192)
 def row_major(shape: tuple[Ix, ...]) -> tuple[Ix, ...]:
     """Strides in elements of a contiguous tensor."""
     out = [ONE] * len(shape)
@@ -25,6 +35,7 @@ def row_major(shape: tuple[Ix, ...]) -> tuple[Ix, ...]:
     return tuple(out)
 
 
+@lru_cache(maxsize=8192)
 def linear(index: tuple[Ix, ...], strides: tuple[Ix, ...]) -> Ix:
     """Where a multi-index lies, in elements."""
     out = ZERO
@@ -50,8 +61,5 @@ def unflatten(flat: Ix, shape: tuple[Ix, ...]) -> tuple[Ix, ...]:
 
 @lru_cache(maxsize=8192)
 def reshaped(index: tuple[Ix, ...], old: tuple[Ix, ...], new: tuple[Ix, ...]) -> tuple[Ix, ...]:
-    """The multi-index, in a tensor of shape `new`, of the same elements in row-major order.
-
-    Remembered, because a group is built again with each operation that may join it.
-    """
+    """The multi-index, in a tensor of shape `new`, of the same elements in row-major order."""
     return unflatten(flatten(index, old), new)

@@ -9,8 +9,10 @@ from typing import Any
 class Meaning:
     """Of a polynomial `terms`: monomials (of atoms, whose fields are `expr.Atom`'s) and their coefficients."""
 
-    __slots__ = ()
+    __slots__ = ("_atoms", "_axes")  # what the methods of these names found, once they have
     terms: tuple[tuple[tuple[Any, ...], int], ...]
+    _atoms: frozenset[Any]
+    _axes: frozenset[Any]
 
     def as_int(self) -> int | None:
         """The value when it is a constant, else None."""
@@ -28,25 +30,29 @@ class Meaning:
                 return m[0]
         return None
 
-    def atoms(self) -> set[Any]:
+    def atoms(self) -> frozenset[Any]:
         """All atoms, through FloorDiv (but not into run-time values)."""
-        out: set[Any] = set()
-        for m, _ in self.terms:
-            for a in m:
-                if a not in out:
-                    out.add(a)
-                    if a.kind == "div":
-                        out |= a.num.atoms() | a.aux.atoms()
-        return out
+        if not hasattr(self, "_atoms"):
+            out: set[Any] = set()
+            for m, _ in self.terms:
+                for a in m:
+                    if a not in out:
+                        out.add(a)
+                        if a.kind == "div":
+                            out |= a.num.atoms() | a.aux.atoms()
+            self._atoms = frozenset(out)
+        return self._atoms
 
-    def axes(self) -> set[Any]:
-        return {a for a in self.atoms() if a.kind == "axis"}
+    def axes(self) -> frozenset[Any]:
+        if not hasattr(self, "_axes"):
+            self._axes = frozenset(a for a in self.atoms() if a.kind == "axis")
+        return self._axes
 
-    def looked_up(self) -> set[Any]:
+    def looked_up(self) -> frozenset[Any]:
         """The axes on which run-time values in it depend."""
-        return {x for a in self.atoms() if a.kind == "value" for x in a.aux.axes}
+        return frozenset(x for a in self.atoms() if a.kind == "value" for x in a.aux.axes)
 
-    def all_axes(self) -> set[Any]:
+    def all_axes(self) -> frozenset[Any]:
         """Its axes, also those inside run-time values."""
         return self.axes() | self.looked_up()
 
