@@ -36,9 +36,9 @@ from .trace.lean import Parts, aot_settings, tried_first, with_tangents
 from .trace.lowering import check_operators
 from .trace.max_pooling import open_max_pooling
 from .trace.padding import pad_products
-from .trace.partition import copy_written, keep_compared, mark_private, recomputing
+from .trace.partition import copy_written, keep_compared, mark_private, recomputing, separate_results
 from .trace.small_products import open_small_products
-from .trace.written_views import addresses, where_it_holds
+from .trace.written_views import addresses, open_diagonals, where_it_holds
 
 if TYPE_CHECKING:
     from .trace import claims, eager_random
@@ -73,6 +73,7 @@ def partition(joint: GraphModule, inputs: Any, **kwargs: Any) -> tuple[GraphModu
             passes = min_cut_rematerialization_partition(joint, inputs, **kwargs)
     else:
         passes = default_partition(joint, inputs, **kwargs)
+    separate_results(passes[0], kwargs["num_fwd_outputs"])
     copy_written(*passes, kwargs["num_fwd_outputs"])
     mark_private(*passes, kwargs["num_fwd_outputs"])
     return passes
@@ -153,6 +154,7 @@ def fusewright(gm: GraphModule, example_inputs: Sequence[Any], **kwargs: Any) ->
     if missing := _without_memory(gm):
         record.plain(f"graph{next(_joints)}", f"it is called with {missing}")
         return gm.forward
+    open_diagonals(gm)
     parts = Parts(addresses(gm))
     with using(opts), aot_settings():
         skip_timing()

@@ -35,10 +35,10 @@ from .trace.absent import absent
 from .trace.capture import Captured, capture
 from .trace.failures import Foreign
 from .trace.handed import as_given, is_wrapper
-from .trace.launcher import SCOPE, Entry, amp_state, block, condition, inlinable, integers, launcher, write
+from .trace.launcher import SCOPE, Entry, block, condition, inlinable, integers, launcher, write
 from .trace.lean import below_autograd, is_lean, node_shape
 from .trace.second import second_of
-from .trace.signature import HOOKS, Described, Layout, describe
+from .trace.signature import HOOKS, Described, Layout, amp_state, describe, deterministic
 from .trace.written_views import from_the_start, seen_again
 
 ENTRIES = 16  # signatures that the generated code tries one after the other; the others are looked up by key
@@ -162,7 +162,7 @@ class Fused:
         options = self.options()
         amp = amp_state()
         device = default_device()
-        state = (grad, amp, torch.get_default_dtype(), device, options.code_key(), options.fallback)
+        state = (grad, amp, torch.get_default_dtype(), deterministic(), device, options.code_key(), options.fallback)
         key = (described.structure, tuple(layouts.items()), state)
         foreign = grad and not torch.is_inference_mode_enabled() and any(leaves[k].is_inference() for k in layouts)
         if foreign or key in self.declined:  # tensors of inference mode cannot be saved, what is made of them can

@@ -264,6 +264,8 @@ class _Compilation(Lone):
     def accepts(self, g: Group) -> None:
         if not self.options.grouping:
             raise Refusal("option", "grouping is disabled")
+        if not g.outputs:
+            raise Refusal("unused", "nothing reads what it computes")
         self.merging = True
         try:
             b, _ = self.built(g)

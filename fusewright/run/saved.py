@@ -43,10 +43,11 @@ from .written import Part
 
 if TYPE_CHECKING:
     from ..build import cpus, objects
-    from . import claimed, cuda_graphs, eager_states, random_ops, recordable, saved_gpu, saved_native
-else:  # for programs with kernels for CPUs, calls of executors, random numbers, kernels for GPUs, CUDA graphs
+    from . import checked, claimed, cuda_graphs, eager_states, random_ops, recordable, saved_gpu, saved_native
+else:  # for programs with kernels for CPUs, checks, calls of executors, random numbers, kernels for GPUs, CUDA graphs
     cpus = lazy_import("fusewright.build.cpus")
     objects = lazy_import("fusewright.build.objects")
+    checked = lazy_import("fusewright.run.checked")
     claimed = lazy_import("fusewright.run.claimed")
     cuda_graphs = lazy_import("fusewright.run.cuda_graphs")
     eager_states = lazy_import("fusewright.run.eager_states")
@@ -185,7 +186,7 @@ class Loader:
         space, _, rest = name.partition("::")
         base, _, overload = rest.partition(".")
         if space == "fusewright":
-            _ = eager_states.STATES if base == "eager_states" else random_ops.SEEDS  # registers them
+            _ = {"eager_states": eager_states, "between_0_and_1": checked}.get(base, random_ops)._lib  # registers them
         try:
             return getattr(getattr(getattr(torch.ops, space), base), overload or "default")
         except AttributeError as e:

@@ -19,6 +19,7 @@ from torch._decomp import get_decompositions
 from torch.fx.experimental.symbolic_shapes import statically_known_true
 
 from ..run import devices
+from ..run.checked import BETWEEN
 from . import pooling, unfolding
 from .eager_losses import rounding
 from .eager_strides import as_eager
@@ -229,6 +230,16 @@ def _pow(x: torch.Tensor, n: Any) -> Any:
     return x.clone() if n else torch.ones_like(x)
 
 
+def _of_fractions(how: Callable[..., Any]) -> Callable[..., Any]:
+    """`how`, of operands that eager wants to be between 0 and 1."""
+
+    @wraps(how)
+    def take_apart(x: torch.Tensor, target: torch.Tensor, *args: Any, **kwargs: Any) -> Any:
+        return how(BETWEEN(x, "input"), BETWEEN(target, "target"), *args, **kwargs)
+
+    return take_apart
+
+
 def _assert_async(x: torch.Tensor) -> None:
     """With the message that it has: torch keeps assertions with messages in a graph, and drops others."""
     aten._assert_async.msg(x, "Expected Tensor with single nonzero value, but got zero")
@@ -240,9 +251,10 @@ def table(exact_rounding: bool = False) -> dict[Any, Callable[..., Any]]:
     found = get_decompositions([*_FOR_PARTITIONER, *_FOR_RULES])
     found = rounding(found) if exact_rounding else found
     floats = (aten._softmax.default, aten._log_softmax.default, aten.glu.default)
+    checked = {aten.binary_cross_entropy.default: _of_fractions(found[aten.binary_cross_entropy.default])}
     norms = {op: _norm(how) for op, how in found.items() if getattr(op, "overloadpacket", None) in _NORMS}
     return {
-        **as_eager({**found, **norms}),
+        **as_eager({**found, **norms, **checked}),
         **{op: _of_floats(found[op]) for op in floats},
         **{op: _wide(how) for op, how in get_decompositions(_WIDE).items()},
         **{op: _on_gpus(how) for op, how in get_decompositions(_ON_GPUS).items()},

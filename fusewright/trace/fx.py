@@ -66,6 +66,11 @@ class Traced:
         return self.symbols.shape(node.meta["val"].stride())
 
 
+def _filled() -> bool:
+    """Whether torch writes NaN, or the largest integer, into memory that nobody has written to."""
+    return torch.are_deterministic_algorithms_enabled() and torch._C._get_deterministic_fill_uninitialized_memory()
+
+
 def unsupported(t: Any, float8: bool = True) -> str:
     """Why a (fake) tensor cannot enter a kernel, or "". `float8`: the kernel converts or moves, which is all that there
     is for 8-bit floats."""
@@ -187,7 +192,7 @@ class _Translator:
                 raise Refusal("mutation", f"{node.target} {node.target.why}")
             if rule is None:
                 raise Refusal("operator", f"{node.target} has no lowering rule")
-            if node.target in UNWRITTEN and not all(n.target in RULES for n in node.users):
+            if node.target in UNWRITTEN and (_filled() or not all(n.target in RULES for n in node.users)):
                 raise Refusal("memory", "what is in it is not ours to say")
             if self.disable and (entry := disables_operator(self.disable, str(node.target))):
                 raise Refusal("option", f"{entry} is disabled")

@@ -39,7 +39,7 @@ from ..run.overlaps import apart
 from . import frames
 from .attributes import CLASS, MISSING, alike
 from .capture import Captured, Out
-from .signature import HOOKS, LARGEST, LOOSE, Layout, ModuleState, Node
+from .signature import HOOKS, LARGEST, LOOSE, Layout, ModuleState, Node, amp_state, deterministic
 from .written_views import from_the_start
 
 
@@ -182,6 +182,7 @@ class _Block:
         conditions.append("not _modes()" if en.device is None else f"_device() == {self.constant(en.device, 'd')}")
         conditions.append(f"_options() is {self.constant(en.options, 'o')}")
         conditions.append(f"_default() is {self.constant(torch.get_default_dtype(), 't')}")
+        conditions.append("_deterministic()" if deterministic() else "not _deterministic()")
         modes = en.captured.modes
         if modes is not None or any(en.leaves[k].requires_grad for k in en.layouts):
             conditions.append("_grad()" if torch.is_grad_enabled() else "not _grad()")
@@ -352,6 +353,7 @@ SCOPE: dict[str, Any] = {
     "_modes": function_modes,
     "_device": default_device,
     "_grad": torch.is_grad_enabled,
+    "_deterministic": deterministic,
     "_inference": torch.is_inference_mode_enabled,
     "_default": torch.get_default_dtype,
     "_options": current,
@@ -364,13 +366,6 @@ SCOPE: dict[str, Any] = {
     **{f"_{f.__name__}": f for f in (abs, float, getattr, int, len, max, min, repr, round, slice, tuple, type)},
     "_math": math,
 }
-
-
-def amp_state() -> tuple[Any, ...]:
-    """Autocast as far as traces depend on it; () if it is off."""
-    if not torch._C._is_any_autocast_enabled():
-        return ()
-    return tuple((d, torch.get_autocast_dtype(d)) for d in ("cpu", "cuda") if torch.is_autocast_enabled(d))
 
 
 SCOPE |= {"_amp": amp_state, "_apart": apart, "_from_the_start": from_the_start}

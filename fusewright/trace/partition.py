@@ -6,6 +6,7 @@ without that function partitions by its own lists: more is saved for the backwar
 
 from __future__ import annotations
 
+import operator
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -83,6 +84,25 @@ def keep_compared(joint: GraphModule, operators: frozenset[Any]) -> None:
             for m in _meeting(a, _above(b)) | _meeting(b, _above(a)):
                 if m.op == "call_function" and "recompute" not in m.meta and _varies(m, again):
                     m.meta["recompute"] = CheckpointPolicy.MUST_SAVE
+
+
+def separate_results(forward: GraphModule, count: int) -> None:
+    """Copy the second of two results that the program computed twice and that became one (`x.sort()[0], x.sort()[0]`).
+
+    The partitioner joins equal nodes unless both are results; what takes one of several results of an operator, it
+    joins with the operator.
+    """
+    output = next(iter(forward.graph.find_nodes(op="output")))
+    results: list[Any] = list(output.args[0])
+    first: dict[Any, Node] = {}
+    for k, n in enumerate(results[:count]):
+        if isinstance(n, Node) and n.target is operator.getitem and first.setdefault(n.args, n) is not n:
+            with forward.graph.inserting_before(output):
+                results[k] = forward.graph.call_function(torch.ops.aten.clone.default, (n,))
+            results[k].meta = dict(n.meta)
+    if results != list(output.args[0]):
+        output.args = (tuple(results),)
+        forward.recompile()
 
 
 def _above(n: Node) -> set[Node]:

@@ -48,6 +48,15 @@ HOOKS: tuple[Any, ...] = tuple(
 )
 LOOSE = (complex, range)  # whose == takes different values to be equal; their repr tells them apart
 
+deterministic: Callable[[], bool] = torch._C._get_deterministic_algorithms  # which scatters ask for, and `torch.empty`
+
+
+def amp_state() -> tuple[Any, ...]:
+    """Autocast as far as traces depend on it; () if it is off."""
+    if not torch._C._is_any_autocast_enabled():
+        return ()
+    return tuple((d, torch.get_autocast_dtype(d)) for d in ("cpu", "cuda") if torch.is_autocast_enabled(d))
+
 
 @dataclass(frozen=True, slots=True)
 class Layout:

@@ -72,7 +72,7 @@ _BY_NAME: dict[str, Rule] = {
         "pure",
         {
             **{"aten::__not__": "(not {0})", "aten::__is__": "({0} is {1})", "aten::__isnot__": "({0} is not {1})"},
-            **{"aten::Float.float": "{0}", "aten::Float.Scalar": "_float({0})", "aten::Int.float": "int({0})"},
+            **{"aten::Float.float": "{0}", "aten::Float.Scalar": "_float({0})", "aten::Int.float": "_truncated({0})"},
             **{"aten::Int.Scalar": "_int({0})"},
             **{"aten::Bool.float": "({0} != 0)", "aten::neg.float": "(-{0})", "prim::abs.float": "abs({0})"},
             **{"prim::min.float": "_min({0}, {1})", "prim::max.float": "_max({0}, {1})"},
@@ -324,6 +324,13 @@ def _dtype(n: Any) -> Any:
     return of_code("dtype", n)
 
 
+def _truncated(a: Any) -> Any:
+    """A float as an integer of 64 bits, as C++ converts it: what does not fit, and NaN, is the least one on x86."""
+    if isinstance(a, torch.SymFloat):
+        return torch.sym_int(a)
+    return int(a) if -(2.0**63) <= a < 2.0**63 else -(1 << 63)
+
+
 def _div(a: Any, b: Any) -> Any:
     if b == 0:  # as C++ divides
         return math.nan if a == 0 or a != a else math.copysign(math.inf, a) * math.copysign(1.0, b)
@@ -437,6 +444,7 @@ HELPERS: dict[str, Callable[..., Any] | Any] = {
         "_sqrt": _sqrt,
         "_float": torch.sym_float,
         "_int": torch.sym_int,
+        "_truncated": _truncated,
     },
     **{"_min": _min, "_max": _max, "_trips": _trips, "_unwrap": _unwrap, "_wrapped": _wrapped, "_tensor": _tensor},
     **{"_named": _named, "_failure": failure, "_raised": raised, "_warn": _warn},

@@ -3,7 +3,8 @@
 In a trace an argument that has been written is a new tensor, which has another place in its storage, and may have other
 strides. Where sizes vary, AOTAutograd places a result that is a view of it by strides and offset of the same view of
 the new tensor. That is right for arguments that are contiguous and begin where their storage does; for others the
-program runs as it is. So it does where it addresses the storage of such an argument (`as_strided`, `fill_diagonal_`).
+program runs as it is. So it does where it addresses the storage of such an argument (`as_strided`; `fill_diagonal_`,
+but that of a matrix is written through a view).
 """
 
 from __future__ import annotations
@@ -28,6 +29,25 @@ def addresses(gm: GraphModule) -> bool:
     """Whether a program, as Dynamo traced it, addresses storage. AOTAutograd does where arguments share theirs."""
     names = {getattr(n.target, "__name__", n.target) for m in gm.modules() for n in getattr(m, "graph", _NONE).nodes}
     return any(str(name).startswith(("as_strided", "fill_diagonal_")) for name in names)
+
+
+def open_diagonals(gm: GraphModule) -> None:
+    """`fill_diagonal_` of matrices, in a program as Dynamo traced it, by a view: eager's own addresses storage."""
+    for m in gm.modules():
+        found = m.graph.find_nodes(op="call_method", target="fill_diagonal_") if isinstance(m, GraphModule) else ()
+        for n in found:
+            x, value, wrap = (*n.args, *(n.kwargs[k] for k in ("fill_value", "wrap") if k in n.kwargs), False)[:3]
+            like = x.meta.get("example_value")
+            if wrap or not isinstance(like, torch.Tensor) or like.dim() != 2:
+                continue
+            with m.graph.inserting_before(n):
+                line = m.graph.call_method("diagonal", (x,))
+                for made in (line, m.graph.call_method("fill_", (line, value))):
+                    made.meta = {k: n.meta[k] for k in ("stack_trace", "source_fn_stack") if k in n.meta}
+            n.replace_all_uses_with(x)
+            m.graph.erase_node(n)
+        if found:
+            m.recompile()
 
 
 def check_addresses(gm: GraphModule, meta: Any) -> None:

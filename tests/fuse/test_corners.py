@@ -98,3 +98,15 @@ def test_symbolic_traces_of_fx_see_the_plain_function():
         graph = torch.fx.symbolic_trace(Outer())
         torch.testing.assert_close(graph(x), net(torch.sin(x * 2 + x[0])))
     assert "sin" in graph.code
+
+
+@pytest.mark.parametrize("size", [lambda t: t.shape[0], lambda t: t.numel(), lambda t: t.T.shape[1] * t.shape[0]])
+def test_results_of_which_only_the_size_is_used(size):
+    def fn(x, y):
+        return torch.zeros(size(torch.cat([x * 2, torch.cat([y, x + 1])])), 2) + x.sum()
+
+    fused = fusewright.fuse(fn)
+    with fusewright.options(fallback=False):
+        for n, m in ((3, 5), (4, 2)):
+            x, y = random_tensor((n, 4)), random_tensor((m, 4))
+            torch.testing.assert_close(fused(x, y), fn(x, y))

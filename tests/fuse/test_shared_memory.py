@@ -83,3 +83,37 @@ def test_copies_of_what_overlaps() -> None:
             assert got.shape == t.shape and got.stride() == t.stride() and torch.equal(got, t)
             kept = t is not written and apart([written], [written, t])
             assert (got is t) is (kept or not t.numel())
+
+
+RESULTS = {
+    "sort": lambda x: (x.sort(-1)[0], x.sort(-1)[0]),
+    "max": lambda x: (x.max(-1).values, x.max(-1).indices, x.max(-1).values * 1, x.max(-1).values),
+    "topk": lambda x: ((x * 2).topk(2)[0], (x * 2).topk(2)[0]),
+}
+
+
+@pytest.mark.parametrize("name", RESULTS)
+def test_what_is_computed_twice_is_two_results(name: str) -> None:
+    """The partitioner joins equal operations; of those with several results, also where both are returned."""
+    program, x = RESULTS[name], torch.randn(3, 4, requires_grad=True)
+    got = fusewright.fuse(program)(x)
+    for a, b in itertools.combinations(got, 2):
+        assert a.data_ptr() != b.data_ptr()
+    with torch.no_grad():
+        got[0].zero_()
+    for a, b in zip(got[1:], program(x)[1:], strict=True):
+        assert torch.equal(a, b)
+    (got[0].sum() + got[-1].sum()).backward()
+    again = x.detach().clone().requires_grad_()
+    want = program(again)
+    (want[0].sum() + want[-1].sum()).backward()
+    assert torch.equal(x.grad, again.grad)
+
+
+def test_one_result_twice_stays_one() -> None:
+    def twice(x: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        y = x.sort(-1)[0]
+        return y, y
+
+    a, b = fusewright.fuse(twice)(torch.randn(5, requires_grad=True))
+    assert a.data_ptr() == b.data_ptr()

@@ -385,6 +385,16 @@ def test_integers_wrap_around_as_in_torchscript():
     agree(torch.jit.script(generator), lambda: (torch.arange(3), 12345), bits=True)
 
 
+def truncated(x, a: float):
+    n = int(a)
+    return x * 2 + 1, n, int(a * 0.5) // 3
+
+
+@pytest.mark.parametrize("a", [2.9, -2.9, 1e30, -1e30, float("inf"), float("-inf"), float("nan"), 2.0**63, -(2.0**63)])
+def test_floats_that_no_integer_holds(a):
+    agree(torch.jit.script(truncated), lambda: (random_tensor((3,)), a))
+
+
 def test_numbers_are_doubles_and_division_is_c():
     def numbers(x, a: float, k: int):
         inf = a / 0.0

@@ -723,6 +723,7 @@ UNREACHED = {
     "aten.as_strided.default": "refuses; test_refusals",
     "aten.native_layer_norm_backward.default": "test_training",
     **{f"aten.__{n}__.{o}": _COMPOSITE for n in ("and", "or", "xor") for o in ("Tensor", "Scalar")},
+    "fusewright.between_0_and_1.default": "test_checked_operands",
     "aten.hardshrink.default": _COMPOSITE,
     "aten.softshrink.default": _COMPOSITE,
     "aten.lift.default": "functionalization drops it",

@@ -59,6 +59,24 @@ def test_returned_memory_stays_torchs() -> None:
     assert torch.equal(a, x * 2 + 1) and b.shape == (3, 5) and b.dtype == torch.int16
 
 
+@pytest.mark.parametrize("way", ["compile", "fuse"])
+def test_memory_that_torch_fills(way: str) -> None:
+    """In deterministic mode it does, unless that is switched off; whichever mode a function was called in before."""
+
+    def f(x: torch.Tensor) -> torch.Tensor:
+        return torch.empty(3, 4).isnan() & (x > 0)
+
+    torch._dynamo.reset()
+    made = fusewright.fuse(f) if way == "fuse" else torch.compile(f, backend="fusewright")
+    x = torch.ones(3, 4)
+    made(x)
+    torch.use_deterministic_algorithms(True)
+    try:
+        assert made(x).all() and f(x).all()
+    finally:
+        torch.use_deterministic_algorithms(False)
+
+
 def test_memory_for_an_operator_of_torchs() -> None:
     def f(x: torch.Tensor) -> torch.Tensor:
         out = torch.empty(8)

@@ -119,6 +119,22 @@ def test_views_of_whole_storages_are_compiled() -> None:
     assert found["fuse_traces"] == 1 and not found.get("fuse_declined")
 
 
+def rows_marked(x):
+    return x.fill_diagonal_(fill_value=x.shape[1]).fill_diagonal_(-1.0, wrap=False) * 2
+
+
+@pytest.mark.skipif(not is_ours(), reason="counters")
+@pytest.mark.parametrize("program", [diagonal, rows_marked])
+@pytest.mark.parametrize("place", PLACES)
+def test_diagonals_of_matrices_are_compiled(place: str, program: Fn) -> None:
+    torch._dynamo.reset()
+    memory = torch.arange(60.0), torch.arange(60.0)
+    mine, theirs = map(PLACES[place], memory)
+    with no_fallbacks():
+        got = torch.compile(program, backend="fusewright")(mine)
+    assert same_bits(got, program(theirs)) and same_bits(*memory)
+
+
 @pytest.mark.skipif(not is_ours(), reason="counters")
 @pytest.mark.parametrize("way", WAYS)
 def test_storage_of_other_tensors_is_compiled(way: str) -> None:

@@ -1,4 +1,5 @@
-"""Rules for the negative log-likelihood loss: taken whole, so that a target out of range raises eager's own error."""
+"""Rules for the negative log-likelihood loss: taken whole, so that a target out of range raises eager's own error; and
+for the operands of a binary cross-entropy, which is taken apart, and has to raise it, too."""
 
 from __future__ import annotations
 
@@ -11,6 +12,7 @@ from ...core.errors import Refusal
 from ...graph.builder import Builder
 from ...graph.ir import Value
 from ...index.expr import IxLike
+from ...run.checked import BETWEEN
 from .common import compute, finish, like, position, size_value
 from .registry import Context, lower
 
@@ -95,3 +97,13 @@ def _nll_loss_backward(
         along = b.reshape(b.cast(weight, dtype), [classes if d == axis else 1 for d in range(x.rank)])
         g = b.mul(along, g)
     return finish(ctx, b.expand(b.where(here, g, like(b, g, 0)), ctx.shape))
+
+
+@lower(BETWEEN)
+def _between_0_and_1(ctx: Context, x: Value, what: str) -> Value:
+    """What is not between 0 and 1 is an index out of range, which kernels check."""
+    b = ctx.b
+    inside = b.and_(b.ge(x, like(b, x, 0)), b.le(x, like(b, x, 1)))
+    at = b.where(inside, b.full(x.shape, 0, i64), like(b, b.full((), 0, i64), 2))
+    nothing = b.gather(b.full((2,), 0, i64), [at], at.shape, [("at", 0, tuple(range(at.rank)))])
+    return b.where(b.eq(nothing, like(b, nothing, 0)), x, like(b, x, 0))
