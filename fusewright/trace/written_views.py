@@ -34,18 +34,21 @@ def addresses(gm: GraphModule) -> bool:
 def open_diagonals(gm: GraphModule) -> None:
     """`fill_diagonal_` of matrices, in a program as Dynamo traced it, by a view: eager's own addresses storage."""
     for m in gm.modules():
-        found = m.graph.find_nodes(op="call_method", target="fill_diagonal_") if isinstance(m, GraphModule) else ()
+        if not isinstance(m, GraphModule):
+            continue
+        graph: Graph = m.graph
+        found = graph.find_nodes(op="call_method", target="fill_diagonal_")
         for n in found:
             x, value, wrap = (*n.args, *(n.kwargs[k] for k in ("fill_value", "wrap") if k in n.kwargs), False)[:3]
             like = x.meta.get("example_value")
             if wrap or not isinstance(like, torch.Tensor) or like.dim() != 2:
                 continue
-            with m.graph.inserting_before(n):
-                line = m.graph.call_method("diagonal", (x,))
-                for made in (line, m.graph.call_method("fill_", (line, value))):
+            with graph.inserting_before(n):
+                line = graph.call_method("diagonal", (x,))
+                for made in (line, graph.call_method("fill_", (line, value))):
                     made.meta = {k: n.meta[k] for k in ("stack_trace", "source_fn_stack") if k in n.meta}
             n.replace_all_uses_with(x)
-            m.graph.erase_node(n)
+            graph.erase_node(n)
         if found:
             m.recompile()
 
