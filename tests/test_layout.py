@@ -90,6 +90,7 @@ LAZY = {
     "run/saved.py": {
         "fusewright.build.cpus",  # kernels for CPUs
         "fusewright.build.objects",
+        "fusewright.run.checked",  # checks
         "fusewright.run.claimed",  # calls of executors
         "fusewright.run.eager_states",  # random numbers
         "fusewright.run.cuda_graphs",  # option cuda_graphs

@@ -41,6 +41,7 @@ AS_ONE = 64  # vectors of a row, at most, if rows are to be walked as one where 
 OTHERS = 4  # operands that are read lane by lane then, at most
 SINGLES = 16  # elements of them that a thread asks for at a time, at most, beyond those of one vector
 PIECEWISE = 4  # bytes of elements from which on what lies across vectors is best read by whole warps
+BLOCKS = 4  # for each multiprocessor, at least, before a thread has several vectors at a time
 POINTS = 8  # that a thread asks for at a time, at most, where they are no vectors, and less than 4 bytes each
 BEGIN = 1 << 12  # bytes that memory moves, at most, while a block begins and ends
 NEIGHBOURS = 8  # points side by side in memory, at least, for a transpose to pass through shared memory
@@ -181,8 +182,9 @@ class Tiles(Anchors):
         return replace(s, repeat=again.name, repeats=times) if again is not None and times > 1 else s
 
     def _busy(self, steps: int, vectors: int, threads: int = HALF) -> int:
-        """Vectors of a thread at a time, a power of two: not so many that processors are idle."""
-        while steps > 1 and vectors < steps * threads * self.gpu.sms * 2:
+        """Vectors of a thread at a time, a power of two: not so many that processors have few blocks. (Kernels of 5 us
+        take 6 to 14 % less on an H200 with four blocks of half the steps than with two.)"""
+        while steps > 1 and vectors < steps * threads * self.gpu.sms * BLOCKS:
             steps //= 2
         return 1 << (steps.bit_length() - 1)
 

@@ -77,6 +77,26 @@ def test_large_blocks_read_rows_that_begin_within_lines(program: object, n: int,
     assert s.mode == "loop" and (s.row_threads, s.col_threads) == want
 
 
+@pytest.mark.parametrize(
+    ("program", "k", "n", "m", "want"),
+    [
+        (largest, 128, 128, 40, ("loop", 1, 64, 8)),
+        (narrow, 64, 256, 64, ("loop", 2, 16, 16)),  # blocks for half of the processors
+        (largest, 16, 512, 128, ("loop", 1, 16, 32)),
+        (largest, 16, 1024, 128, ("split", 4, 32, 8)),  # 8 MB
+        (largest, 1, 1024, 1000, ("split", 4, 32, 8)),  # few blocks
+    ],
+)
+def test_what_is_read_soon_is_not_cut(program: object, k: int, n: int, m: int, want: tuple[str, int, int, int]) -> None:
+    s = planned(program, k, n, m)
+    assert (s.mode, s.lanes, s.row_threads, s.col_threads) == want
+
+
+def test_values_of_what_is_read_soon() -> None:
+    c = check_gpu(graph_of(largest), {"k": 3, "n": 40, "m": 35}, gpu=Gpu((9, 0), 4, 1 << 20, 227 << 10))
+    assert (c.schedule.mode, c.schedule.lanes) == ("loop", 1)
+
+
 @pytest.mark.parametrize("program", [narrow, largest])
 def test_values_of_large_blocks(program: object) -> None:
     small = Gpu((9, 0), 1, 1 << 20, 227 << 10)

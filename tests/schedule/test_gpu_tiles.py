@@ -64,7 +64,7 @@ def table(dtype: DType) -> object:
 def test_single_points_that_a_thread_asks_for(program: object, dtype: DType, want: int) -> None:
     """More of narrow ones, of which each is little."""
     graph = graph_of(program(dtype))
-    c = gpu_kernel(graph, {"n": 60000, "m": 333 if program is strided else 7, "words": 500}, H200)
+    c = gpu_kernel(graph, {"n": 100000, "m": 333 if program is strided else 7, "words": 500}, H200)
     assert (c.schedule.lanes, c.schedule.steps) == (1, want)
     sizes = {"n": 5, "m": 331, "words": 4}
     inputs = [x % 4 if x.dtype == np.int64 else x for x in random_inputs(graph, sizes)]

@@ -168,76 +168,43 @@ extern "C" __global__ void __launch_bounds__(128) apart_moved_0(
     int n7,
     int n8,
     int n9,
-    int n10,
-    int n11) {
+    int n10) {
   const int bid0 = blockIdx.x;
   const int tid0 = threadIdx.x;
-  const int v1 = fw_udiv(tid0, 64);
-  const int v2 = v1 * 64;
-  const int v3 = tid0 - v2;
-  const int v4 = fw_udiv(bid0, n1);
-  const int v5 = v4 * n1;
-  const int v6 = bid0 - v5;
-  const int v7 = v4 * 2;
-  const int v8 = v7 + v1;
-  const bool v9 = v8 < n2;
-  const int v10 = n2 + (-1);
-  const int v11 = v8 < v10 ? v8 : v10;
-  const int v12 = v6 * 128;
-  const int v13 = v12 + v3;
-  const int v15 = (int)((unsigned)v11 * (unsigned)n4);
-  const int v16 = v15 & 7;
-  const int v31 = v11 * n5;
-  const int v36 = v11 * n7;
-  const int v37 = v36 + 1;
-  const int v48 = v11 * n10;
-  const bool v51 = v13 < n11;
-  if (v51) {
-    const int v14 = v13 * 8;
-    const int v17 = v14 - v16;
-    const int v18 = (int)((unsigned)n3 + (unsigned)(-8));
-    const bool v19 = v17 > v18;
-    const bool v20 = v17 < 0;
-    const bool v21 = v20 || v19;
-    const int v23 = v13 + 64;
-    const int v24 = v23 * 8;
-    const int v25 = v24 - v16;
-    const int v26 = (int)((unsigned)n3 + (unsigned)(-8));
-    const bool v27 = v25 > v26;
-    const bool v28 = v25 < 0;
-    const bool v29 = v28 || v27;
-    const int v32 = v31 + v17;
-    float v33[8];
-    fw_load_bf16x8_range_beside_ldg(n6 - v32, in1 + v32, v17, n3, v33);
-    const int v34 = v31 + v25;
-    float v35[8];
-    fw_load_bf16x8_range_beside_ldg(n6 - v34, in1 + v34, v25, n3, v35);
-    const int v38 = v37 + v17;
-    float v39[8];
-    fw_load_bf16x8_across_beside_ldg(in0, n8 - v38, in0 + v38, v17, n3, v39);
-    float v40[8];
-    fw_load_bf16x8_across_beside_ldg(in2, n9 - v17, in2 + v17, v17, n3, v40);
-    const int v43 = v37 + v25;
-    float v44[8];
-    fw_load_bf16x8_across_beside_ldg(in0, n8 - v43, in0 + v43, v25, n3, v44);
-    float v45[8];
-    fw_load_bf16x8_across_beside_ldg(in2, n9 - v25, in2 + v25, v25, n3, v45);
-    float v42[8];
-    float v47[8];
+  const int v1 = fw_udiv(bid0, n1);
+  const int v2 = v1 * n1;
+  const int v3 = bid0 - v2;
+  const int v4 = v3 * 128;
+  const int v5 = v4 + tid0;
+  const int v7 = (int)((unsigned)v1 * (unsigned)n3);
+  const int v8 = v7 & 7;
+  const int v15 = v1 * n4;
+  const int v18 = v1 * n6;
+  const int v19 = v18 + 1;
+  const int v25 = v1 * n9;
+  const bool v27 = v5 < n10;
+  if (v27) {
+    const int v6 = v5 * 8;
+    const int v9 = v6 - v8;
+    const int v10 = (int)((unsigned)n2 + (unsigned)(-8));
+    const bool v11 = v9 > v10;
+    const bool v12 = v9 < 0;
+    const bool v13 = v12 || v11;
+    const int v16 = v15 + v9;
+    float v17[8];
+    fw_load_bf16x8_range_beside_ldg(n5 - v16, in1 + v16, v9, n2, v17);
+    const int v20 = v19 + v9;
+    float v21[8];
+    fw_load_bf16x8_across_beside_ldg(in0, n7 - v20, in0 + v20, v9, n2, v21);
+    float v22[8];
+    fw_load_bf16x8_across_beside_ldg(in2, n8 - v9, in2 + v9, v9, n2, v22);
+    float v24[8];
     #pragma unroll
     for (int l = 0; l < 8; ++l) {
-      const float v41 = v33[l] + v40[l];
-      v42[l] = v39[l] + v41;
-      const float v46 = v35[l] + v45[l];
-      v47[l] = v44[l] + v46;
+      const float v23 = v17[l] + v22[l];
+      v24[l] = v21[l] + v23;
     }
-    const int v49 = v48 + v17;
-    if (v9) {
-      fw_store_f32x8_range(out3 + v49, v17, n3, v42);
-    }
-    const int v50 = v48 + v25;
-    if (v9) {
-      fw_store_f32x8_range(out3 + v50, v25, n3, v47);
-    }
+    const int v26 = v25 + v9;
+    fw_store_f32x8_range(out3 + v26, v9, n2, v24);
   }
 }

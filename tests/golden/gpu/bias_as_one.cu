@@ -76,43 +76,26 @@ extern "C" __global__ void __launch_bounds__(128) bias_as_one_0(
   const int bid0 = blockIdx.x;
   const int tid0 = threadIdx.x;
   const unsigned n2_inverse = 0xffffffffu / (unsigned)n2;
-  const int v1 = bid0 * 256;
+  const int v1 = bid0 * 128;
   const int v2 = v1 + tid0;
   const int v3 = n1 + (-1);
   const bool v4 = v2 < n1;
   const int v5 = v2 < v3 ? v2 : v3;
   const int v6 = v5 * 8;
-  const int v7 = v2 + 128;
-  const bool v8 = v7 < n1;
-  const int v9 = v7 < v3 ? v7 : v3;
-  const int v10 = v9 * 8;
-  float v11[8];
-  fw_load_bf16x8_ldg(in0 + v6, v11);
-  float v21[8];
-  fw_load_bf16x8_ldg(in0 + v10, v21);
-  float v20[8];
-  float v28[8];
+  float v7[8];
+  fw_load_bf16x8_ldg(in0 + v6, v7);
+  float v16[8];
   #pragma unroll
   for (int l = 0; l < 8; ++l) {
-    const int v12 = v6 + l;
-    const int v14 = fw_udiv_by(v12, n2, n2_inverse);
-    const int v16 = v14 * n3;
-    const int v17 = v16 + v12;
-    const float v18 = fw_bf16_f32(__ldg(in1 + v17));
-    const float v19 = v11[l] + v18;
-    v20[l] = fw_max(v19, 0.0f);
-    const int v22 = v10 + l;
-    const int v23 = fw_udiv_by(v22, n2, n2_inverse);
-    const int v24 = v23 * n3;
-    const int v25 = v24 + v22;
-    const float v26 = fw_bf16_f32(__ldg(in1 + v25));
-    const float v27 = v21[l] + v26;
-    v28[l] = fw_max(v27, 0.0f);
+    const int v8 = v6 + l;
+    const int v10 = fw_udiv_by(v8, n2, n2_inverse);
+    const int v12 = v10 * n3;
+    const int v13 = v12 + v8;
+    const float v14 = fw_bf16_f32(__ldg(in1 + v13));
+    const float v15 = v7[l] + v14;
+    v16[l] = fw_max(v15, 0.0f);
   }
   if (v4) {
-    fw_store_bf16x8(out2 + v6, v20);
-  }
-  if (v8) {
-    fw_store_bf16x8(out2 + v10, v28);
+    fw_store_bf16x8(out2 + v6, v16);
   }
 }
