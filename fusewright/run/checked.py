@@ -25,5 +25,6 @@ def _checked(x: torch.Tensor, what: str) -> torch.Tensor:
 _lib.impl("between_0_and_1", _checked, "CPU")
 _lib.impl("between_0_and_1", _checked, "CUDA")
 _lib.impl("between_0_and_1", lambda x, what: torch.empty_like(x), "Meta")
+torch.library.register_autograd("fusewright::between_0_and_1", lambda ctx, grad: (grad, None), lib=_lib)
 
 BETWEEN = torch.ops.fusewright.between_0_and_1.default

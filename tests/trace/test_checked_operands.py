@@ -56,6 +56,23 @@ def test_of_other_types_with_gradients(dtype: torch.dtype) -> None:
         fn(a + 2, y)
 
 
+@pytest.mark.filterwarnings("error")
+def test_derivatives_of_derivatives() -> None:
+    """Of a fused function, whose forward pass is differentiated again."""
+
+    def squared(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+        return loss(x, y, "none").square().sum()
+
+    gen, found = torch.Generator().manual_seed(0), []
+    x, y = (torch.rand(7, generator=gen, dtype=torch.float64) for _ in range(2))
+    for fn in (fusewright.fuse(squared), squared):
+        a = x.clone().requires_grad_()
+        (first,) = torch.autograd.grad(fn(a, y), a, create_graph=True)
+        found.append((first.detach(), torch.autograd.grad(first.square().sum(), a)[0]))
+    for got, want in zip(*found, strict=True):
+        torch.testing.assert_close(got, want)
+
+
 class Loss(torch.nn.Module):
     def forward(self, x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
         return loss(x, y)
