@@ -104,6 +104,6 @@ def _between_0_and_1(ctx: Context, x: Value, what: str) -> Value:
     """What is not between 0 and 1 is an index out of range, which kernels check."""
     b = ctx.b
     inside = b.and_(b.ge(x, like(b, x, 0)), b.le(x, like(b, x, 1)))
-    at = b.where(inside, b.full(x.shape, 0, i64), like(b, b.full((), 0, i64), 2))
+    at = b.where(inside, b.const(0, i64), b.const(2, i64))
     nothing = b.gather(b.full((2,), 0, i64), [at], at.shape, [("at", 0, tuple(range(at.rank)))])
-    return b.where(b.eq(nothing, like(b, nothing, 0)), x, like(b, x, 0))
+    return b.where(b.eq(nothing, b.const(0, i64)), x, like(b, x, 0))
