@@ -93,6 +93,7 @@ class Passes:
             elif raxes == rows and not axes:
                 self.outer_scalar.append(s)
             else:
+                assert split or not axes, f"{s.name} has part of the columns"
                 self.full.append(s)
             outer.add(s.name)
         self.scans = {s.name: s for s in self.f.scans()}

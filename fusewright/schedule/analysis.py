@@ -78,7 +78,7 @@ class Analysis:
                     continue
                 if s.monoid in ARG_MONOIDS:
                     raise Refusal("schedule", "the position of an extreme over rows")
-                if raxes == rows and axes <= cols and rows:
+                if raxes == rows and rows and axes in (cols, set()):
                     outer.add(s.name)
                 elif raxes == full and not axes:
                     outer.add(s.name)
