@@ -108,6 +108,8 @@ def _norm(how: Callable[..., Any]) -> Callable[..., Any]:
 
     @wraps(how)
     def take_apart(x: torch.Tensor, *args: Any, **kwargs: Any) -> Any:
+        if _other_types(x, *args, *kwargs.values()):
+            return NotImplemented
         token = _taking_norm_apart.set(True)
         try:
             if not _mixed(x, *args, *kwargs.values()):
@@ -118,6 +120,12 @@ def _norm(how: Callable[..., Any]) -> Callable[..., Any]:
             _taking_norm_apart.reset(token)
 
     return take_apart
+
+
+def _other_types(x: torch.Tensor, *others: Any) -> bool:
+    """Whether others have another type than wide floats, which eager's kernels refuse."""
+    wide = x.dtype in (torch.float32, torch.float64)
+    return wide and any(isinstance(t, torch.Tensor) and t.dtype is not x.dtype for t in others)
 
 
 def _mixed(x: torch.Tensor, *others: Any) -> bool:
@@ -150,8 +158,10 @@ def _group_norm(
     inner: int,
     groups: int,
     eps: float,
-) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+) -> Any:
     """native_group_norm as x * scale + shift, like eager's kernel. torch's own decomposition goes through storage."""
+    if _other_types(x, weight, bias):
+        return NotImplemented
     wide = x.to(torch.float32) if x.dtype in (torch.float16, torch.bfloat16) else x
     if groups > 1 and _few_side_by_side(x, channels // groups):
         variance, mean = _moments_of_channels(wide, (n, groups, channels // groups, 1))
@@ -235,6 +245,8 @@ def _of_fractions(how: Callable[..., Any]) -> Callable[..., Any]:
 
     @wraps(how)
     def take_apart(x: torch.Tensor, target: torch.Tensor, *args: Any, **kwargs: Any) -> Any:
+        if target.dtype is not x.dtype:
+            return NotImplemented  # eager's own kernel raises
         return how(BETWEEN(x, "input"), BETWEEN(target, "target"), *args, **kwargs)
 
     return take_apart

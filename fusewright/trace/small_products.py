@@ -52,6 +52,8 @@ def _small(n: Node, exact: bool) -> bool:
     out = n.meta["val"]
     if not out.is_floating_point() or not out.is_contiguous() or devices.unsupported(a.device):
         return False
+    if any(getattr(x.meta.get("val"), "dtype", out.dtype) is not out.dtype for x in n.all_input_nodes):
+        return False  # eager raises
     gpu = devices.driver_for(a.device) is not None
     m, k, width = a.shape[-2] if a.dim() > 1 else 1, a.shape[-1], b.shape[-1] if b.dim() > 1 else 1
     if not isinstance(k, int) or k == 0 or not isinstance(width, int) or (exact and k != 1):

@@ -73,6 +73,28 @@ def test_derivatives_of_derivatives() -> None:
         torch.testing.assert_close(got, want)
 
 
+MIXED: dict[str, Callable[[torch.Tensor, torch.Tensor], torch.Tensor]] = {
+    "product": lambda x, w: (x * 2) @ w[:, None].expand(4, 2),
+    "vector": lambda x, w: (x * 2) @ w,
+    "linear": lambda x, w: F.linear(x * 2, w[None].bfloat16()),
+    "bias": lambda x, w: torch.addmm(w[:3, None], x * 2, w[:, None].float()),
+    "layer norm": lambda x, w: F.layer_norm(x * 2, (4,), w) + 1,
+    "batch norm": lambda x, w: F.batch_norm(x * 2, None, None, w, training=True) + 1,
+    "group norm": lambda x, w: F.group_norm(x * 2, 2, w) + 1,
+    "binary cross-entropy": lambda x, w: F.binary_cross_entropy(x * 1, x * w) * 2,
+}
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("name", MIXED)
+def test_types_that_eager_does_not_mix(name: str, way: str) -> None:
+    torch._dynamo.reset()
+    fn, x, w = MIXED[name], torch.rand(3, 4), torch.rand(4, dtype=torch.float64)
+    for program in (fn, WAYS[way](fn)):
+        with pytest.raises(RuntimeError):
+            program(x, w)
+
+
 class Loss(torch.nn.Module):
     def forward(self, x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
         return loss(x, y)

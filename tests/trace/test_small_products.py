@@ -36,7 +36,8 @@ def check(fn: Callable[..., torch.Tensor], *inputs: torch.Tensor, dynamic: bool 
         assert got.dtype == want.dtype and got.shape == want.shape
         mine, theirs = ((t.double() - exact).abs().max() for t in (got, want))
         scale = torch.finfo(want.dtype).eps * exact.abs().max()
-        assert mine <= 1.5 * theirs + 2 * scale, (mine, theirs)
+        roundings = 8 if want.dtype is torch.float64 else 2  # there eager's own sum is what is called exact
+        assert mine <= 1.5 * theirs + roundings * scale, (mine, theirs)
     assert results[0][0].stride() == results[1][0].stride()
 
 
