@@ -37,7 +37,7 @@ FEW_COLUMNS = 16  # that two threads hold, and a quarter of them one
 LONG = 64  # columns from which on half a warp has rows side by side, and more threads share a column
 MANY = 96  # columns of which many threads of a large block have several each
 SOON = 1 << 22  # bytes that are read while parts of columns are combined
-ALIKE = 16  # columns of a thread where that is all
+IN_TURN = 16  # columns that a thread has in turn, of whole columns that are read so soon
 TURNS = 64  # of a thread, at most, rather than that columns are cut
 PART = 8  # bytes of a vector from which on blocks that hold rows have no more of them than a line of the caches has
 HELD = 56, 48, 64  # registers of a thread for values: in blocks of half the threads, of all, of all with half a line
@@ -242,7 +242,7 @@ class Down(Runs):
             return None
         for rt in (2 * WARP, WARP, WARP // 2):
             if 2 * (self.size(rows) // (words.lanes * rt)) >= self.gpu.sms:
-                s = replace(words, row_threads=rt, col_threads=power_up(-(-nc // ALIKE), 1024 // rt))
+                s = replace(words, row_threads=rt, col_threads=power_up(-(-nc // IN_TURN), 1024 // rt))
                 return replace(s, steps=min(8, self._in_turn(f, set(cols), s, nc, False)))
         return None
 

@@ -123,7 +123,7 @@ def _norm(how: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _other_types(x: torch.Tensor, *others: Any) -> bool:
-    """Whether others have another type than wide floats, which eager's kernels refuse."""
+    """Whether `x` is of wide floats and another operand has another type, which eager's kernels refuse."""
     wide = x.dtype in (torch.float32, torch.float64)
     return wide and any(isinstance(t, torch.Tensor) and t.dtype is not x.dtype for t in others)
 

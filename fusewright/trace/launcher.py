@@ -353,7 +353,10 @@ SCOPE: dict[str, Any] = {
     "_modes": function_modes,
     "_device": default_device,
     "_grad": torch.is_grad_enabled,
+    "_amp": amp_state,
+    "_apart": apart,
     "_deterministic": deterministic,
+    "_from_the_start": from_the_start,
     "_inference": torch.is_inference_mode_enabled,
     "_default": torch.get_default_dtype,
     "_options": current,
@@ -366,9 +369,6 @@ SCOPE: dict[str, Any] = {
     **{f"_{f.__name__}": f for f in (abs, float, getattr, int, len, max, min, repr, round, slice, tuple, type)},
     "_math": math,
 }
-
-
-SCOPE |= {"_amp": amp_state, "_apart": apart, "_from_the_start": from_the_start}
 
 
 def gatherer(state: ModuleState) -> Callable[[Any], tuple[Any, ...] | None]:
