@@ -90,7 +90,7 @@ class Domain:
                 return False
             self._place(v, idx)
             return True
-        new = tuple(o if o is not None else i for o, i in zip(old, idx, strict=True))
+        new = _joined(old, idx)
         if new == old:
             return False
         self._place(v, new)
@@ -195,16 +195,29 @@ def _nothing_back(e: Eqn, out: Index) -> list[Index | None]:
     return []
 
 
+def _joined(known: Index, more: Index) -> Index:
+    """`known`, and what another source says of other dims.
+
+    Each source walks its dims one to one, but two of them may walk the same axis, as `x` does in `x[:, None] * x`: what
+    is said of a dim counts only if no other walks its axes, or the same source says the same of that one.
+    """
+    taken = {a for k, m in zip(known, more, strict=True) if k is not None and k is not m for a in k.axes()}
+
+    def free(m: Ix | None) -> bool:
+        return m is not None and taken.isdisjoint(m.axes())
+
+    return tuple(m if k is None and free(m) else k for k, m in zip(known, more, strict=True))
+
+
 def _map_forward(e: Eqn, known: list[Index | None]) -> Index | None:
-    out: list[Ix | None] = [None] * e.out.rank
+    out: Index = (None,) * e.out.rank
     for v, k in zip(e.inputs, known, strict=True):
         if k is None:
             continue
         lead = e.out.rank - v.rank
-        for d in range(v.rank):
-            if out[lead + d] is None and v.shape[d] is e.out.shape[lead + d]:
-                out[lead + d] = k[d]
-    return tuple(out)
+        said = (i if n is e.out.shape[lead + d] else None for d, (i, n) in enumerate(zip(k, v.shape, strict=True)))
+        out = _joined(out, (None,) * lead + tuple(said))
+    return out
 
 
 def _map_backward(e: Eqn, out: Index) -> list[Index | None]:
@@ -285,12 +298,14 @@ def _gather_dims(e: Eqn) -> list[tuple[int, int, int]]:
 
 
 def _gather_forward(e: Eqn, known: list[Index | None]) -> Index | None:
-    out: list[Ix | None] = [None] * e.out.rank
-    for n, d, k in _gather_dims(e):
-        got = known[n]
-        if got is not None and out[k] is None and e.inputs[n].shape[d] is e.out.shape[k]:
-            out[k] = got[d]
-    return tuple(out)
+    out: Index = (None,) * e.out.rank
+    for n, got in enumerate(known):
+        said: list[Ix | None] = [None] * e.out.rank
+        for _, d, k in (p for p in _gather_dims(e) if p[0] == n and got is not None):
+            if e.inputs[n].shape[d] is e.out.shape[k]:
+                said[k] = got[d]  # type: ignore[index]
+        out = _joined(out, tuple(said))
+    return out
 
 
 def _gather_backward(e: Eqn, out: Index) -> list[Index | None]:
