@@ -304,6 +304,8 @@ class Down(Runs):
             ways += [(n, 1, k * THREADS // n) for k in more if n > rt and n * k <= (4 if n == BROAD else 2) * BROAD]
         ways += [(rt, c, k * ct) for c in clusters for k in more]
         for n, c, wide in ways:
+            if c > 1 and lanes > 4 and 2 * c * -(-vectors // n) < self.gpu.sms and nc >= 4 * ct:
+                continue  # so few blocks: many that combine parts of columns read sooner
             steps = -(-nc // (c * wide))
             parts = wide * n == 1024 and n * size < LINE  # of lines, by so many threads: reading rows again is faster
             if wide * n <= 1024 and holds(wide * n, steps, words) and not parts:
