@@ -1,7 +1,7 @@
 """Times many legal schedules of the kernels of the GPU cases, to see what the heuristics leave on the table.
 
     python benchmarks/gpu_variants.py [--json FILE] [--most N] [--set NAME=NUMBER ...] [--general]
-        [--drawn SEED [--kinds KINDS] [--scale SCALE]] [part of a case's name ...]
+        [--drawn SEED [--count N] [--kinds KINDS] [--scale SCALE]] [part of a case's name ...]
 
 Each kernel of a case's first run is launched again with its own tensors under every schedule of `schedule/variants.py`
 (at most N, 60 by default), from a cold L2 cache, in turns. Printed: share of the copy roof (or microseconds, where a
@@ -144,6 +144,7 @@ def main() -> None:
     parser.add_argument("--set", action="append", default=[], metavar="NAME=NUMBER")
     parser.add_argument("--general", action="store_true", help="sizes as arguments")
     parser.add_argument("--drawn", type=int, metavar="SEED")
+    parser.add_argument("--count", type=int, default=2, help="shapes drawn for each kind of program")
     parser.add_argument("--kinds", choices=tuple(drawn_shapes.KINDS), default="first", help="of programs drawn")
     parser.add_argument("--scale", type=float, default=1, help="of the elements of programs drawn")
     parser.add_argument("only", nargs="*")
@@ -154,7 +155,7 @@ def main() -> None:
     cases: tuple[Case, ...] = ON_GPUS
     if args.drawn is not None:
         draw = Draw(args.drawn, args.scale)
-        cases = tuple(c for _ in range(1 if args.scale < 1 else 2) for c in drawn_shapes.KINDS[args.kinds](draw))
+        cases = tuple(c for _ in range(args.count) for c in drawn_shapes.KINDS[args.kinds](draw))
     roof = measure.copy_roof("cuda")
     print(f"copy roof {roof / 1e9:.0f} GB/s")
     results = []

@@ -298,13 +298,14 @@ def _gather_dims(e: Eqn) -> list[tuple[int, int, int]]:
 
 
 def _gather_forward(e: Eqn, known: list[Index | None]) -> Index | None:
+    said: list[list[Ix | None]] = [[None] * e.out.rank for _ in known]
+    for n, d, k in _gather_dims(e):
+        got = known[n]
+        if got is not None and e.inputs[n].shape[d] is e.out.shape[k]:
+            said[n][k] = got[d]
     out: Index = (None,) * e.out.rank
-    for n, got in enumerate(known):
-        said: list[Ix | None] = [None] * e.out.rank
-        for _, d, k in (p for p in _gather_dims(e) if p[0] == n and got is not None):
-            if e.inputs[n].shape[d] is e.out.shape[k]:
-                said[k] = got[d]  # type: ignore[index]
-        out = _joined(out, tuple(said))
+    for s in said:
+        out = _joined(out, tuple(s))
     return out
 
 
