@@ -13,7 +13,7 @@ from collections.abc import Callable
 from ..core.errors import Refusal
 from ..graph.ir import Eqn, Value
 from ..index.expr import ONE, ZERO, Atom, Ix, axis
-from ..index.layout import product, reshaped
+from ..index.layout import bijective, product, reshaped
 
 Index = tuple[Ix | None, ...]
 
@@ -151,9 +151,8 @@ class Domain:
         idx = self.index.get(v)
         if idx is None or None in idx:
             raise Refusal("domain", f"{v} cannot be placed in the iteration domain")
-        axes = {a for i in idx for a in i.axes()}  # type: ignore[union-attr]
-        if product(a.extent for a in axes) is not v.numel:
-            raise Refusal("domain", f"{v} does not cover the axes {sorted(a.name for a in axes)}")
+        if not bijective(idx, v.shape):  # type: ignore[arg-type]
+            raise Refusal("domain", f"{v} does not have one element for each point of the axes of {idx}")
 
     def complete_index(self, v: Value) -> tuple[Ix, ...]:
         return self.index[v]  # type: ignore[return-value]
@@ -285,34 +284,28 @@ def _reduce_backward(e: Eqn, out: Index) -> list[Index | None]:
     return [tuple(None if d in axes else i for d, i in enumerate(out))]
 
 
-def _gather_dims(e: Eqn) -> list[tuple[int, int, int]]:
-    """(operand, operand dim, output dim) that correspond one to one."""
-    out = []
-    for d, s in enumerate(e.params[0]):
-        if s[0] == "dim":
-            if e.inputs[0].shape[d] is e.out.shape[s[1]]:
-                out.append((0, d, s[1]))
-        else:
-            out.extend((1 + s[1], j, k) for j, k in enumerate(s[2]))
-    return out
+def _gather_dims(e: Eqn) -> list[tuple[int, list[tuple[int, int]]]]:
+    """(operand, [(operand dim, output dim) that correspond one to one]) of each source: of the gathered tensor, and of
+    an index for each dim that it picks from."""
+    own = [(d, s[1]) for d, s in enumerate(e.params[0]) if s[0] == "dim"]
+    picked = [(1 + s[1], list(enumerate(s[2]))) for s in e.params[0] if s[0] != "dim"]
+    return [(n, [(d, k) for d, k in dims if e.inputs[n].shape[d] is e.out.shape[k]]) for n, dims in [(0, own), *picked]]
 
 
 def _gather_forward(e: Eqn, known: list[Index | None]) -> Index | None:
-    said: list[list[Ix | None]] = [[None] * e.out.rank for _ in known]
-    for n, d, k in _gather_dims(e):
-        got = known[n]
-        if got is not None and e.inputs[n].shape[d] is e.out.shape[k]:
-            said[n][k] = got[d]
     out: Index = (None,) * e.out.rank
-    for s in said:
-        out = _joined(out, tuple(s))
+    for n, dims in _gather_dims(e):
+        got = known[n]
+        if got is not None:
+            said = {k: got[d] for d, k in dims}
+            out = _joined(out, tuple(said.get(k) for k in range(e.out.rank)))
     return out
 
 
 def _gather_backward(e: Eqn, out: Index) -> list[Index | None]:
     got: list[list[Ix | None]] = [[None] * v.rank for v in e.inputs]
-    for n, d, k in _gather_dims(e):
-        if e.inputs[n].shape[d] is e.out.shape[k]:
+    for n, dims in _gather_dims(e):
+        for d, k in dims:
             got[n][d] = out[k]
     # the gathered tensor itself is addressed at run time: it has no place in the domain
     return [None, *(tuple(g) for g in got[1:])]

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from functools import lru_cache
 
-from .expr import ONE, ZERO, Ix, IxLike, floordiv, mod
+from .expr import ONE, ZERO, Atom, Ix, IxLike, axis, floordiv, mod
 
 
 def product(xs: Iterable[IxLike | None]) -> Ix:
@@ -63,3 +63,58 @@ def unflatten(flat: Ix, shape: tuple[Ix, ...]) -> tuple[Ix, ...]:
 def reshaped(index: tuple[Ix, ...], old: tuple[Ix, ...], new: tuple[Ix, ...]) -> tuple[Ix, ...]:
     """The multi-index, in a tensor of shape `new`, of the same elements in row-major order."""
     return unflatten(flatten(index, old), new)
+
+
+def bijective(index: tuple[Ix, ...], shape: tuple[Ix, ...]) -> bool:
+    """Whether a multi-index, over all points of its axes, is seen to be each element of a tensor once.
+
+    Either each dim is an axis, or the row-major position is a number in mixed radix, of which the axes, or what they
+    are taken apart into, are the digits. False says only that it is not seen.
+    """
+    if ZERO in shape:
+        return True
+    alone = [(i.as_axis(), n) for i, n in zip(index, shape, strict=True) if i is not ZERO or n is not ONE]
+    if len({a for a, _ in alone}) == len(alone) and all(a is not None and a.extent is n for a, n in alone):
+        return True
+    points = product(a.extent for a in {a for i in index for a in i.axes()})
+    return points is numel(shape) and _mixed_radix(flatten(_digits(index), shape), points)
+
+
+def _digits(index: tuple[Ix, ...]) -> tuple[Ix, ...]:
+    """The index over parts of the axes: quotients and remainders of an axis by a divisor of its extent become axes."""
+    for _ in range(8):
+        quotient = next((a for i in index for a in i.atoms() if a.kind == "div" and a.num.as_axis()), None)
+        if quotient is None:
+            break
+        whole, by = quotient.num.as_axis(), quotient.aux
+        parts = floordiv(whole.extent, by)
+        if parts * by is not whole.extent:
+            break
+        digits = {whole: axis(f"{whole.name}q", parts) * by + axis(f"{whole.name}r", by)}
+        index = tuple(i.subst(digits) for i in index)
+    return index
+
+
+def _mixed_radix(flat: Ix, count: Ix) -> bool:
+    """Whether `flat`, over its axes, is each of 0 to `count - 1` once: each axis steps by how many the lesser count."""
+    steps: dict[Atom, Ix] = {}
+    rest = flat
+    for a in flat.axes():
+        by = flat.coefficient(a)
+        if by is None:
+            return False
+        rest -= by * a.ix
+        if all(c < 0 for _, c in by.terms):  # walked from its end
+            by = -by
+            rest -= by * (product((a.extent,)) - 1)
+        steps[a] = by
+    if rest is not ZERO:
+        return False
+    reached = ONE
+    while steps:
+        least = next((a for a, by in steps.items() if by is reached), None)
+        if least is None:
+            return False
+        reached = product((reached, least.extent))
+        del steps[least]
+    return reached is count

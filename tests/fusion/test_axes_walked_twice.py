@@ -34,6 +34,13 @@ def _outer(x: torch.Tensor, i: torch.Tensor) -> tuple[torch.Tensor, ...]:
     return y, y[:, None] * y, x[None].expand(24, 24) + y[:, None], y[(i + 1) % 24] - y
 
 
+def _picked_twice(x: torch.Tensor, i: torch.Tensor) -> tuple[torch.Tensor, ...]:
+    """Rows and columns that are picked by the same index, which the kernel computes."""
+    j = (i * 5 + 1) % 24
+    y = x[j[:, None], j]
+    return j, y + 1, x[j][:, j] - j, y.amax(1), y * j[:, None], x.expand(3, 24, 24)[:, j[:, None], j] * 2
+
+
 @pytest.mark.parametrize("dynamic", [False, True])
 @pytest.mark.parametrize("fn", [_products, _chunk_by_chunk])
 def test_chunks_walked_along_two_dims(fn, dynamic):
@@ -41,6 +48,15 @@ def test_chunks_walked_along_two_dims(fn, dynamic):
     with fusewright.options(fallback=False):
         got = torch.compile(fn, backend="fusewright", dynamic=dynamic)(b, c)
     for g, w in zip(got, fn(b, c), strict=True):
+        torch.testing.assert_close(g, w, rtol=0, atol=0)
+
+
+@pytest.mark.parametrize("dynamic", [False, True])
+def test_one_index_along_two_dims(dynamic):
+    x, i = torch.randn(24, 24), torch.arange(24)
+    with fusewright.options(fallback=False):
+        got = torch.compile(_picked_twice, backend="fusewright", dynamic=dynamic)(x, i)
+    for g, w in zip(got, _picked_twice(x, i), strict=True):
         torch.testing.assert_close(g, w, rtol=0, atol=0)
 
 
