@@ -16,7 +16,7 @@ import torch
 from torch.fx import Node
 
 from ..core.lazy import lazy_import
-from ..index.expr import ZERO
+from ..index.expr import ONE, ZERO, nonnegative
 
 if TYPE_CHECKING:
     from . import handles
@@ -43,6 +43,8 @@ def reinterpret(w: _Writer, n: Node) -> bool:
     whole = start is ZERO and size == shape(root.shape) and stride == shape(root.stride())
     if whole and n in w.results and not counted and not _alone(w, n, base):  # two results are two objects
         return False
+    if counted and base.op != "call_function" and not _apart(w, root):
+        return False  # autograd would derive the place, and share the gradient out among elements on the same memory
     w.node(base)
     if base not in w.trusted and base.op != "get_attr" and w.traced.values.get(base) is None:
         return False  # nothing checks its strides
@@ -84,6 +86,18 @@ def counted(w: _Writer) -> set[Node]:
         if chain and (n.op != "call_function" or on[_storage(chain[0])] > 1):
             found.update(chain)
     return found
+
+
+def _apart(w: _Writer, t: torch.Tensor) -> bool:
+    """Whether no two elements lie on the same memory, as those of an expanded tensor do, for all sizes and strides."""
+    hint, shape = w.symbols.hint, w.symbols.shape
+    dims = [(s, n) for s, n in zip(shape(t.stride()), shape(t.shape), strict=True) if n is not ONE]
+    last = ZERO
+    for s, n in sorted(dims, key=lambda d: hint(d[0])):
+        if not nonnegative(s - last - 1):
+            return False
+        last += s * (n - 1)
+    return True
 
 
 def _alone(w: _Writer, n: Node, base: Node) -> bool:
