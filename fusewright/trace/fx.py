@@ -164,12 +164,7 @@ class _Translator:
         unit = Unit(len(self.out.nodes), node.name, str(target), user_line(node), "torch")
         val = node.meta.get("val")
         if target is operator.getitem:
-            source = self.out.values.get(node.args[0])  # type: ignore[arg-type]
-            item = source[int(node.args[1])] if isinstance(source, tuple) else None  # type: ignore[arg-type]
-            self.bind(node, item)
-            if item is not None:
-                self.out.node_of[item] = node
-            unit.kind = "item"
+            self.item(node, unit, val)
         elif val is not None and not isinstance(val, (torch.Tensor, list, tuple)):
             unit.kind = "host"
             self.bind(node, None)
@@ -179,6 +174,23 @@ class _Translator:
             self.lower(node, unit, val)
         self.out.nodes.append(node)
         self.out.graph.units.append(unit)
+
+    def item(self, node: Node, unit: Unit, val: Any) -> None:
+        """One of an operator's results."""
+        of = node.args[0]
+        source = self.out.values.get(of)  # type: ignore[arg-type]
+        if isinstance(val, (list, tuple)) or of.meta.get("val") is None:  # type: ignore[union-attr]
+            # results within a result: a checkpoint's operators that draw have the generator's state besides their own
+            fresh = self.fresh(node)
+            self.bind(node, fresh)
+            unit.reason = "an item of results within a result"
+            unit.results = tuple(v for v in (fresh if isinstance(fresh, tuple) else (fresh,)) if v is not None)
+            return
+        item = source[int(node.args[1])] if isinstance(source, tuple) else None  # type: ignore[arg-type]
+        self.bind(node, item)
+        if item is not None:
+            self.out.node_of[item] = node
+        unit.kind = "item"
 
     def lower(self, node: Node, unit: Unit, val: Any) -> None:
         vals = tuple(val) if isinstance(val, (list, tuple)) else (val,)

@@ -125,3 +125,26 @@ def test_compiled_steps_of_optimizers(name: str) -> None:
 
     torch._dynamo.reset()
     torch.testing.assert_close(train(compiled), train(lambda f: f), rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize("p", [0.0, 0.2])
+def test_checkpointed_attention(p):
+    """A checkpoint's operators that draw give their results within a result, beside the generator's state."""
+
+    def attention(x, w):
+        q = (x @ w).view(2, 5, 2, 8).transpose(1, 2)
+        out = torch.nn.functional.scaled_dot_product_attention(q, q, q, dropout_p=p)
+        return out.transpose(1, 2).reshape(2, 5, 16).tanh() * 2
+
+    def fn(x, w):
+        return checkpoint(attention, x, w, use_reentrant=False).sin()
+
+    x, w = torch.randn(2, 5, 16, requires_grad=True), torch.randn(16, 16, requires_grad=True)
+    found = []
+    with fusewright.options(fallback=False, rng="eager"):
+        for f in (fn, torch.compile(fn, backend="fusewright")):
+            torch.manual_seed(0)
+            out = f(x, w)
+            found.append((out.detach(), *torch.autograd.grad(out.square().sum(), (x, w))))
+    for want, got in zip(*found, strict=True):
+        torch.testing.assert_close(got, want, rtol=1e-5, atol=1e-5)
