@@ -27,7 +27,7 @@ from typing import Any, Union
 from weakref import WeakValueDictionary
 
 from .meaning import Meaning
-from .monomial import divided, multiplied, term_key
+from .monomial import divided, multiplied, rank
 
 _lock = threading.Lock()
 _atoms: WeakValueDictionary[Any, Atom] = WeakValueDictionary()
@@ -112,10 +112,16 @@ class Ix(Meaning):
         return _poly({m: -c for m, c in self.terms})
 
     def __sub__(self, other: IxLike) -> Ix:
-        return self + (-ix(other))
+        other = ix(other)
+        if not other.terms:
+            return self
+        acc = dict(self.terms)
+        for m, c in other.terms:
+            acc[m] = acc.get(m, 0) - c
+        return _poly(acc)
 
     def __rsub__(self, other: IxLike) -> Ix:
-        return ix(other) + (-self)
+        return ix(other) - self
 
     def __mul__(self, other: IxLike) -> Ix:
         other = ix(other)
@@ -169,38 +175,48 @@ class Ix(Meaning):
 
     def subst(self, env: Mapping[Atom, Ix], value: Callable[[Atom], Atom] | None = None) -> Ix:
         """Replace atoms; `value` rewrites run-time value atoms."""
-        if not env and value is None:
+        return self._subst(env, value, {})
+
+    def _subst(self, env: Mapping[Atom, Ix], value: Callable[[Atom], Atom] | None, divided: dict[Atom, Ix]) -> Ix:
+        """`divided`: what quotients have become; expressions of nested divisions have the same ones many times."""
+        atoms = self.atoms()
+        if atoms.isdisjoint(env) and (value is None or all(a.kind != "value" for a in atoms)):
             return self
-        out = ZERO
-        changed = False
+        acc: dict[tuple[Atom, ...], int] = {}
         for m, c in self.terms:
-            t = _poly({(): c})
+            kept: list[Atom] = []
+            moved = ONE
             for a in m:
                 if a in env:
-                    t = t * env[a]
-                    changed = True
+                    moved = moved * env[a]
                 elif a.kind == "div":
-                    assert a.num is not None
-                    new = floordiv(a.num.subst(env, value), a.aux.subst(env, value))
-                    changed |= new is not a.ix
-                    t = t * new
+                    if a not in divided:
+                        assert a.num is not None
+                        divided[a] = floordiv(a.num._subst(env, value, divided), a.aux._subst(env, value, divided))
+                    moved = moved * divided[a]
                 elif a.kind == "value" and value is not None:
-                    b = value(a)
-                    changed |= b is not a
-                    t = t * b.ix
+                    moved = moved * value(a).ix
                 else:
-                    t = t * a.ix
-            out = out + t
-        return out if changed else self
+                    kept.append(a)
+            for m2, c2 in moved.terms:
+                new = multiplied(tuple(kept), m2) if kept else m2
+                acc[new] = acc.get(new, 0) + c * c2
+        return _poly(acc)
 
 
 def _poly(acc: Mapping[tuple[Atom, ...], int]) -> Ix:
     kept = [t for t in acc.items() if t[1]]
-    return _interned(tuple(sorted(kept, key=term_key) if len(kept) > 1 else kept))
+    if len(kept) > 1:
+        kept.sort(key=_term_rank)
+    return _interned(tuple(kept))
+
+
+def _term_rank(t: tuple[tuple[Atom, ...], int]) -> tuple[int, tuple[tuple[str, str, int], ...]]:
+    return rank(t[0])
 
 
 def _interned(terms: tuple[tuple[tuple[Atom, ...], int], ...]) -> Ix:
-    """The sum of terms: none is zero, and they are in the order of `term_key`."""
+    """The sum of terms: none is zero, and they are in the order of `rank`."""
     found = _polys.get(terms)
     if found is not None:
         return found

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -18,9 +19,10 @@ def multiplied(a: tuple[Atom, ...], b: tuple[Atom, ...]) -> tuple[Atom, ...]:
     return tuple(sorted(a + b, key=order)) if a and b else (a or b)
 
 
-def term_key(t: tuple[tuple[Atom, ...], int]) -> tuple[int, tuple[tuple[str, str, int], ...]]:
-    """What terms of a sum, (monomial, coefficient), are sorted by: those of most atoms first."""
-    return (-len(t[0]), tuple(a.order for a in t[0]))
+@lru_cache(1 << 14)
+def rank(m: tuple[Atom, ...]) -> tuple[int, tuple[tuple[str, str, int], ...]]:
+    """What the monomials of a sum are sorted by: those of most atoms first."""
+    return (-len(m), tuple(a.order for a in m))
 
 
 def divided(m: tuple[Atom, ...], c: int, dm: tuple[Atom, ...], dc: int) -> tuple[tuple[Atom, ...], int] | None:
