@@ -130,11 +130,11 @@ def test_few_rows_at_once_of_columns_in_vectors_of_four_bytes(columns: int, thre
 @pytest.mark.parametrize(
     ("dtype", "columns", "expected"),
     [
-        (bf16, 40, ("loop", 128, 1, 4)),
-        (bf16, 72, ("loop", 64, 2, 4)),
-        (bf16, 520, ("loop", 32, 4, 8)),
-        (bf16, 777, ("loop", 16, 8, 8)),
-        (bf16, 8192, ("loop", 2, 64, 8)),
+        (bf16, 40, ("persistent", 128, 1, 5)),
+        (bf16, 72, ("persistent", 64, 2, 5)),
+        (bf16, 520, ("persistent", 8, 16, 5)),
+        (bf16, 777, ("persistent", 4, 32, 4)),
+        (bf16, 8192, ("persistent", 1, 256, 4)),
         (bf16, 64_000, ("loop", 1, 256, 4)),
         (f32, 60, ("persistent", 32, 4, 4)),
         (f32, 500, ("persistent", 4, 32, 4)),
@@ -143,7 +143,7 @@ def test_few_rows_at_once_of_columns_in_vectors_of_four_bytes(columns: int, thre
     ],
 )
 def test_threads_that_find_a_position(dtype: DType, columns: int, expected: tuple[str, int, int, int]) -> None:
-    """Those are dear to combine: few threads, which have 17 vectors of 8 elements each, or six of 4 at once."""
+    """Those are dear to combine: few threads, which ask for five vectors of 8 elements each, or six of 4."""
     graph = graph_of(lambda b: b.reduce("argmax", b.cast(b.input(dtype, (N, M)), f32), (1,)))
     kernel = gpu_kernel(graph, {"n": 40_000_000 // columns, "m": columns}, H200)
     s = kernel.schedule
