@@ -20,7 +20,19 @@ from ..fusion.ir import Fusion
 from ..index.expr import Atom, Ix
 from .device import Gpu
 from .gpu_along import Along
-from .gpu_base import ACCESS, WARP, GpuSchedule, Hint, Settled, accesses, begin, loads, power_up, widest
+from .gpu_base import (
+    ACCESS,
+    WARP,
+    GpuSchedule,
+    Hint,
+    Settled,
+    accesses,
+    begin,
+    finds_positions,
+    loads,
+    power_up,
+    widest,
+)
 from .gpu_fit import HALF, holds
 from .quotients import multiple
 
@@ -34,6 +46,7 @@ SCANNED = 64  # bytes of a row that a thread scans at once, where threads share 
 SCANS = 40 << 10  # bytes of all runs of a block that does
 FEW = 128  # rows for each multiprocessor, at least: of fewer, threads that share a row keep more of the GPU busy
 WHOLE = (2, 3, 5)  # whole vectors of a row that is held and stored, for which a thread of its own is better, too
+POSITIONS = 64  # bytes of a row of which a position is found, from which threads do better that find it where it is
 WAVES = 8  # blocks for each multiprocessor, at least, before a block takes more rows
 
 
@@ -141,6 +154,8 @@ class Runs(Along):
         if not large or any(b not in names or begin(o, [*rows, *cols]) is None for b, o, _, _ in large):
             return None
         if lanes == most and not any(s.buffer in names for s in f.stores()):
+            return None
+        if finds_positions(f.reductions()) and columns * ACCESS // most >= POSITIONS:
             return None
         words = lanes * self._words(f, set(cols))[0]
         if scan:

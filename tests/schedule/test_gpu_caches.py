@@ -130,12 +130,16 @@ def test_few_rows_at_once_of_columns_in_vectors_of_four_bytes(columns: int, thre
 @pytest.mark.parametrize(
     ("dtype", "columns", "expected"),
     [
+        (bf16, 26, ("loop", 128, 1, 4)),  # short: a thread for each, of rows that are copied to shared memory
         (bf16, 40, ("persistent", 128, 1, 5)),
+        (bf16, 50, ("persistent", 64, 2, 4)),
         (bf16, 72, ("persistent", 64, 2, 5)),
         (bf16, 520, ("persistent", 8, 16, 5)),
         (bf16, 777, ("persistent", 4, 32, 4)),
         (bf16, 8192, ("persistent", 1, 256, 4)),
         (bf16, 64_000, ("loop", 1, 256, 4)),
+        (f32, 13, ("loop", 128, 1, 4)),
+        (f32, 26, ("persistent", 32, 4, 4)),
         (f32, 60, ("persistent", 32, 4, 4)),
         (f32, 500, ("persistent", 4, 32, 4)),
         (f32, 5000, ("persistent", 1, 256, 5)),
@@ -148,6 +152,7 @@ def test_threads_that_find_a_position(dtype: DType, columns: int, expected: tupl
     kernel = gpu_kernel(graph, {"n": 40_000_000 // columns, "m": columns}, H200)
     s = kernel.schedule
     assert (s.mode, s.row_threads, s.col_threads, s.steps) == expected
+    assert bool(s.runs) == (columns in (13, 26) and s.mode == "loop")
     for m in (columns, columns - 8):
         check_gpu(graph, {"n": 3, "m": m}, compiled=kernel)
 
