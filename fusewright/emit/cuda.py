@@ -166,7 +166,7 @@ class _Module:
         if grid.dependent and not self.target.has_dependent_launches:
             raise CompilerError(f"{self.target.arch} has no dependent launches", "emit")
         cluster = f"__cluster_dims__({grid.cluster}, 1, 1) " if grid.cluster > 1 else ""
-        bounds = f"{grid.threads}, {grid.beside}" if self.bounded and grid.beside > 1 else str(grid.threads)
+        bounds = f"{grid.threads}, {grid.beside}" if self.bounded and grid.beside else str(grid.threads)
         head = f'extern "C" __global__ void {cluster}__launch_bounds__({bounds}) {_function(f)}_{k}('
         params = ",\n    ".join(self.params(grid))
         begin, end = [], []

@@ -98,14 +98,17 @@ class Nest(Borders, Reductions):
         self.own(s, bid)
         self.own(s, tid)
         count = self.params.get(blocks * cluster, ("blocks", role))
-        together = together or (self.blocks_beside(threads) if k == 0 else 1)
+        together = together or (self.blocks_beside(threads) if k == 0 else 0)
         self.func.body.append(Grid(bid, count, tid, threads, body, what, cluster, together))
         return s, bid, tid
 
     def blocks_beside(self, threads: int) -> int:
-        """How many blocks should fit a multiprocessor: as many as resident ones there are, unless those take turns."""
+        """How many blocks should fit a multiprocessor: as many as resident ones there are, unless those take turns.
+
+        0 leaves it to the compiler.
+        """
         if not self.s.resident or self.s.mode == "loop":
-            return 1
+            return 0
         room = room_for(row_bytes(self.f, self.s)) if self.s.keep_in == "shared" else threads
         return max(1, min(room, beside(self.s)))
 

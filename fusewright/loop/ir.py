@@ -237,7 +237,8 @@ class Grid:
     """One CUDA launch. `blocks` is a size or a number; 0 blocks launch nothing. `what`: its purpose, for people.
 
     `cluster`: how many blocks see each other's results (`creduce`); from compute capability 9.0 on. `beside`: how many
-    blocks should fit a multiprocessor at once, which bounds their registers. `dependent`: its blocks may be there
+    blocks should fit a multiprocessor at once, which bounds their registers, or 0: that is left to the compiler, which
+    may save registers for blocks that do not come. `dependent`: its blocks may be there
     before the launch before it has ended (from 9.0 on, too); they wait until then, and see all that it has left.
     """
 
@@ -248,7 +249,7 @@ class Grid:
     body: list[Stmt]
     what: str = ""
     cluster: int = 1
-    beside: int = 1
+    beside: int = 0
     dependent: bool = False
 
 

@@ -132,7 +132,7 @@ def head(s: Stmt, index: DType = i64) -> str:
         case Grid():
             what = f" {quote(s.what)}" if s.what else ""
             cluster = f" cluster {s.cluster}" if s.cluster != 1 else ""
-            beside = f" beside {s.beside}" if s.beside != 1 else ""
+            beside = f" beside {s.beside}" if s.beside else ""
             how = f"{cluster}{beside}{' dependent' * s.dependent}"
             return f"grid {s.bid.name} of {arg(s.blocks)}, {s.tid.name} of {s.threads}{how}{what}"
         case Barrier():
@@ -493,7 +493,7 @@ class _Parser:
         c.expect("of")
         threads = c.natural("a number of threads")
         cluster = c.natural("a number of blocks") if c.accept("cluster") else 1
-        beside = c.natural("a number of blocks") if c.accept("beside") else 1
+        beside = c.natural("a number of blocks") if c.accept("beside") else 0
         dependent = c.accept("dependent")
         what = c.string("a purpose") if c.token.kind == "string" else ""
         return Grid(bid, blocks, tid, threads, self.block(bid, tid), what, cluster, beside, dependent)

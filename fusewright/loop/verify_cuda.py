@@ -258,7 +258,7 @@ class _Structure:
             self.fail("the number of blocks must be a size or a number")
         if s.cluster not in CLUSTERS:
             self.fail(f"a cluster has {', '.join(map(str, CLUSTERS))} blocks, not {s.cluster}")
-        if type(s.beside) is not int or not 1 <= s.beside * s.threads <= 2 * MAX_THREADS:
+        if type(s.beside) is not int or not 0 <= s.beside * s.threads <= 2 * MAX_THREADS:
             self.fail(f"a multiprocessor has no room for {s.beside} blocks of {s.threads} threads")
         self.launch = s
         self.copied = {x.into.name for x in walk(s.body) if isinstance(x, Copy)}

@@ -154,7 +154,7 @@ def tightened(special: Special, general: GpuKernel, gpu: Gpu) -> Func | None:
     for g, launch in zip(special.func.body, special.code.takes.launches, strict=True):
         assert isinstance(g, Grid)
         wanted = theirs.get(launch.name, 0)
-        fewer = g.beside == 1 and 0 < mine.get(launch.name, 0) < wanted
+        fewer = not g.beside and 0 < mine.get(launch.name, 0) < wanted
         body.append(replace(g, beside=wanted) if fewer else g)
     return replace(special.func, body=body) if body != special.func.body else None
 

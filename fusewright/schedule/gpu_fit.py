@@ -226,10 +226,11 @@ def narrowed(
     """How one of `count` rows of so many vectors is held beside sums of columns, and lanes.
 
     `held`: as a block would have it in whole vectors; `size`: as for `by_columns`. Two blocks may fit a processor in
-    registers; else, or if there is much to compute while nothing is asked for, a block has it alone, and its threads
-    twice the registers. Its rows are in a ring of shared memory; in registers if that leaves fewer threads idle, or the
-    ring had one row at a time. What is left are rows that are too short or too long for either: they are held in
-    narrower vectors, on which a thread works one after the other, or by twice the threads.
+    registers. Else, or if threads wait often (each has one vector of a row only, or there is much to compute while
+    nothing is asked for), a block has it alone, and its threads twice the registers. Its rows are in a ring of shared
+    memory; in registers if that leaves fewer threads idle, or the ring had one row at a time. What is left are rows
+    that are too short or too long for either: they are held in narrower vectors, on which a thread works one after the
+    other, or by twice the threads.
     """
     f = relax.taken_apart(f)
     small = min((d.itemsize for _, o, d in accesses(f) if cols & o.axes()), default=ACCESS)
@@ -240,7 +241,8 @@ def narrowed(
         if ring is None:
             return two
         brief = count * ring.threads < ROUNDS * gpu.sms * 2 * THREADS
-        if use(*two) > use(ring, lanes) - LOOSE and (brief or not _much(f, cols)):
+        waits = two[0].steps == 1 or _much(f, cols)
+        if use(*two) > use(ring, lanes) - LOOSE and (brief or not waits):
             return two
     if ring is None and held.place != "registers" and small >= 4 and dear_values(f, cols):  # many threads for them
         return held, lanes

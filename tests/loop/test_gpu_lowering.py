@@ -349,7 +349,7 @@ def test_blocks_with_results_over_rows_take_turns(n: int, blocks: int) -> None:
     compiled = gpu_kernel(graph_of(loss), {"n": n, "m": 70000}, ONE_SM)
     assert (compiled.schedule.mode, compiled.schedule.resident) == ("loop", True)
     assert compiled.launch == {"blocks": blocks}
-    assert compiled.kernel.func.body[0].beside == 1  # type: ignore[union-attr]
+    assert compiled.kernel.func.body[0].beside == 0  # type: ignore[union-attr]
     if n == 3:
         check_gpu(graph_of(loss), {"n": n, "m": 70000}, gpu=ONE_SM)
 

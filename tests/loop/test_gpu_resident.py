@@ -126,7 +126,8 @@ def test_rows_of_a_block_do_not_wait_for_each_other() -> None:
 
 # dtype, dropout, RMS norm, columns -> threads, steps, lanes, whether a block has a processor alone, rows on their way
 WIDTHS = [
-    (bf16, False, False, 4096, (512, 1, 8, False, 0)),
+    (bf16, False, False, 4096, (256, 2, 8, True, 2)),  # rather than many threads of one vector each
+    (bf16, False, False, 3200, (256, 2, 8, True, 2)),
     (bf16, False, False, 1024, (128, 2, 4, False, 0)),  # narrower vectors are enough
     (bf16, False, False, 5120, (256, 3, 8, True, 1)),  # fewer idle threads than in registers
     (bf16, True, False, 768, (64, 3, 4, True, 0)),  # more idle ones in a ring
@@ -139,7 +140,7 @@ WIDTHS = [
     (bf16, True, False, 384, (128, 1, 4, False, 0)),  # so few threads for a row that a block would have many rows
     (f32, True, False, 512, (64, 2, 4, True, 0)),
     (f32, True, False, 1024, (256, 1, 4, False, 0)),  # few rows for each group of threads
-    (f32, False, False, 1024, (256, 1, 4, False, 0)),  # little to compute
+    (f32, False, False, 1024, (256, 1, 4, False, 0)),
     (f32, True, False, 2560, (128, 5, 4, True, 1)),
     (f32, True, False, 4096, (256, 4, 4, True, 1)),
     (f32, False, False, 8192, (512, 4, 4, True, 1)),
@@ -156,8 +157,11 @@ def test_vectors_are_as_wide_as_registers_allow(
     assert (s.col_threads, s.steps, s.lanes, s.alone, s.ahead) == want and s.resident
     assert s.keep_in == ("shared" if s.ahead else "registers")
     assert c.launch["blocks"] == 132 if s.alone else c.launch["blocks"] * s.threads == 132 * 1024
+    text = emit_cuda(c.kernel.func, CudaTarget(9, 0))
+    # a compiler that is not told that a block is alone saves registers for another, and spills
+    assert f"__launch_bounds__({s.threads}, {1 if s.alone else 1024 // s.threads})" in text
     try:
-        cubin, _ = nvrtc.compile(emit_cuda(c.kernel.func, CudaTarget(9, 0)), "sm_90")
+        cubin, _ = nvrtc.compile(text, "sm_90")
     except Exception:
         pytest.skip("needs NVRTC")
     # with all the registers that a thread can have there, a few words do not matter (0.94 of the copy speed)
@@ -174,7 +178,11 @@ def test_blocks_that_are_alone_compute_the_same() -> None:
 
 
 def test_dear_arithmetic_is_done_while_the_next_row_is_on_its_way() -> None:
-    for dtype, gelu, found in ((f32, True, ("shared", 1)), (f32, False, ("registers", 0)), (bf16, True, ("shared", 2))):
+    for dtype, gelu, found in (
+        (f32, True, ("shared", 1)),
+        (bf16, False, ("registers", 0)),
+        (bf16, True, ("shared", 2)),
+    ):
         c, _ = made(norm_backward(dtype, False, gelu=gelu), 65536, 1024)
         assert (c.schedule.keep_in, c.schedule.ahead) == found
 
