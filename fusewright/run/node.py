@@ -35,6 +35,7 @@ class NodeShape:
     intermediates. `fixed`: outputs without gradient. `tangents`: outputs whose gradients the backward pass takes.
     `curved`: whether a saved value was computed from an input that requires a gradient (and is none itself).
     `own_thread`: whether the thread that runs the forward pass is to run its backward passes itself (`own_thread.py`).
+    `pieces`: (output, input) for outputs that autograd is to see as views of inputs.
     """
 
     tensors: tuple[bool, ...]
@@ -45,6 +46,7 @@ class NodeShape:
     tangents: tuple[int, ...]
     curved: bool = True
     own_thread: bool = False
+    pieces: tuple[tuple[int, int], ...] = ()
 
 
 def source(shape: NodeShape) -> str:
@@ -65,6 +67,7 @@ def source(shape: NodeShape) -> str:
     lines.append(f"    {_unpack([*outs, *values])}compiled([{', '.join(flat)}])")
     # No views, which a node must not return, but with their version counters: a write must count for what is saved.
     lines += [f"    o{k} = o{k}.detach()" for k in shape.views]
+    lines += [f"    o{k} = a{j}.as_strided(o{k}.shape, o{k}.stride(), o{k}.storage_offset())" for k, j in shape.pieces]
     lines += [
         f"    if {v}._is_view(): {v} = {v}.detach()"
         for v, kind in zip(values, shape.saved, strict=True)

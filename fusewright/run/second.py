@@ -22,6 +22,22 @@ from .steps import Steps
 Backward = Callable[[list[Any]], list[Any]]
 
 
+class Root(Function):
+    """An empty tensor with the history of an argument: a root of `raising`, without the argument's memory."""
+
+    @staticmethod
+    def forward(x: torch.Tensor) -> torch.Tensor:  # type: ignore[override]
+        return x.new_empty(0)
+
+    @staticmethod
+    def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
+        """Nothing is needed."""
+
+    @staticmethod
+    def backward(ctx: Any, grad: torch.Tensor) -> Any:  # type: ignore[override]
+        return None
+
+
 class Valued(Function):
     """A value that was saved, with the history of one that was computed again."""
 
@@ -232,6 +248,11 @@ def delayed(backward: Backward, args: list[Any], ctx: Any, why: str) -> Sequence
     roots += [v for v in inputs if v is not None and not any(v is a for a in roots)]
     with torch.no_grad():
         grads = backward([a.detach() if isinstance(a, torch.Tensor) else a for a in args])
+    return raising(grads, roots, message)
+
+
+def raising(grads: Sequence[Any], roots: Sequence[torch.Tensor], message: str) -> tuple[Any, ...]:
+    """Gradients that raise when they are differentiated again, by whatever `roots` depend on."""
     leaves = [g.detach().requires_grad_() for g in grads if _real(g)]
     # of all that they depend on, so that whoever asks for the second derivative of one of these gets there
     fail = torch._C._functions.DelayedError(message.encode(), len(leaves) + len(roots))
@@ -251,4 +272,4 @@ def _recorded(g: Any) -> bool:
     return isinstance(g, torch.Tensor) and g.requires_grad
 
 
-__all__ = ["FROM_RESULT", "Second", "Valued", "delayed", "twice", "with_value"]
+__all__ = ["FROM_RESULT", "Root", "Second", "Valued", "delayed", "raising", "twice", "with_value"]

@@ -19,9 +19,14 @@ from torch.fx import GraphModule
 
 from ..run.absent import Backward, Partial, filled, lacking
 from ..run.node import BOXED
+from ..run.second import Root, raising
 from .absent import absent
 from .functorch import Replaced
 
+TWICE = (
+    "a function that gives or writes views of its arguments, or several views of one result, cannot be differentiated "
+    "twice here: call the plain function for that"
+)
 _OWN = (OutputType.non_alias, OutputType.unsafe_view_alias, OutputType.custom_function_view)
 
 
@@ -60,8 +65,14 @@ def backward_of_now(run: Backward) -> Callable[[list[Any]], Any]:
     return call
 
 
-def allow_absent(meta: Any, graph: GraphModule | None, compiler: Callable[[GraphModule, Any], Any]) -> None:
-    """Let the node that this thread has made last, of this backward graph and metadata, do without some gradients."""
+def allow_absent(
+    meta: Any, graph: GraphModule | None, compiler: Callable[[GraphModule, Any], Any], curved: bool
+) -> None:
+    """Let the node that this thread has made last, of this backward graph and metadata, do without some gradients.
+
+    Where its own are differentiated again, that raises; AOTAutograd's node gives zeros, without a word, if arguments
+    are views. `curved`: whether they depend on arguments that require gradients.
+    """
     node, here.node = here.node, None
     if graph is None or not (isinstance(node, type) and issubclass(node, Function)):
         return
@@ -79,9 +90,24 @@ def allow_absent(meta: Any, graph: GraphModule | None, compiler: Callable[[Graph
         out = forward(ctx, *args)
         ctx.materialize_grads = False
         ctx.tensors = [isinstance(a, torch.Tensor) for a in args]
+        ctx.roots = []
+        if curved and not torch._C._are_functorch_transforms_active():
+            with torch.enable_grad():
+                inner = [a for a in args if isinstance(a, torch.Tensor) and a.grad_fn is not None]
+                ctx.roots = [Root.apply(a) for a in inner]
         return out
 
     def backward_(ctx: Any, *given: Any) -> Any:
+        if not torch.is_grad_enabled() or torch._C._are_functorch_transforms_active():
+            return once(ctx, *given)
+        grads: Any = given[0] if boxed else given
+        leaves = [getattr(n, "variable", None) for n, _ in ctx.next_functions] if curved else []
+        roots = [t for t in (*grads, *ctx.roots, *leaves) if isinstance(t, torch.Tensor) and t.requires_grad]
+        with torch.no_grad():
+            found = once(ctx, *given)
+        return raising(found, roots, TWICE) if roots else found
+
+    def once(ctx: Any, *given: Any) -> Any:
         grads: Any = given[0] if boxed else given
         there = tuple(grads[k] is not None for k in tangents)
         if all(there):

@@ -35,7 +35,7 @@ from .functorch import floats_of_the_host
 from .generators import Unclear, undrawn
 from .kept import Again, Kept
 from .known_values import KnownValues
-from .lean import aot_settings, nothing_donated, without_autocast, without_history
+from .lean import aot_settings, curved_at_all, nothing_donated, without_autocast, without_history
 from .lines import Lines
 from .numbers import unhashable
 from .outside import Outside
@@ -422,7 +422,8 @@ def _capture(
                 keep_inference_input_mutations=True,
             )
             if made.backward_graph is not None:
-                allow_absent(made.meta, made.backward_graph, compilers["backward"])
+                curved = curved_at_all(made.forward_graph, made.meta)
+                allow_absent(made.meta, made.backward_graph, compilers["backward"], curved)
     except (Retrace, Again):
         raise
     except Unclear as e:

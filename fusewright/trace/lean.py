@@ -7,12 +7,14 @@ autograd could see is mutated.
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
 import torch
 from torch._functorch import config as functorch_config
+from torch._functorch._aot_autograd.schemas import OutputType
 from torch.autograd import forward_ad
 from torch.fx import GraphModule
 from torch.utils._python_dispatch import is_traceable_wrapper_subclass
@@ -91,17 +93,47 @@ def without_history(
     first = meta.num_mutated_inp_runtime_indices
     alone = [k for k, o in enumerate(meta.output_info, first) if not o.requires_grad and o.base_idx is None]
     fixed = [k for k in alone if _is_view(results[k])]
-    if not fixed or meta.tokens or is_lean(meta):
+    pieces = [(first + k, j) for k, j in pieces_of(gm, meta)]
+    if not (fixed or pieces) or meta.tokens or is_lean(meta):
         return run
 
     def apart(args: list[Any]) -> list[Any]:
+        whole = [args[j] for _, j in pieces]
         out = list(run(args))
         for k in fixed:
             out[k] = out[k].detach()
+        for (k, _), t in zip(pieces, whole, strict=True):
+            out[k] = t.as_strided(out[k].shape, out[k].stride(), out[k].storage_offset())
         return out
 
     apart._boxed_call = True  # type: ignore[attr-defined]
     return apart
+
+
+def pieces_of(forward: GraphModule, meta: Any) -> tuple[tuple[int, int], ...]:
+    """(result, argument) for results that are pieces of an argument, as `split` and `unbind` give them.
+
+    AOTAutograd replays no views where all results that share memory are such; it has them as a node's own results, and
+    autograd is to see that they are views: a write to one, or to the argument, is an error where it would be missed.
+    """
+    takes = [n for n in forward.graph.nodes if n.op == "placeholder"]
+    results: Any = forward.graph.output_node().args[0]
+    found = []
+    for k, o in enumerate(meta.output_info):
+        n = results[meta.num_mutated_inp_runtime_indices + k]
+        if not o.requires_grad or o.output_type is not OutputType.non_alias:
+            continue
+        while n.op == "call_function" and (n.target is operator.getitem or _gives_views(n)):
+            n = n.args[0]
+        if n in takes:
+            found.append((k, takes.index(n)))
+    return tuple(found)
+
+
+def _gives_views(n: Any) -> bool:
+    """Whether an operation gives several views of its operand."""
+    returns = getattr(getattr(n.target, "_schema", None), "returns", ())
+    return bool(returns) and all(r.alias_info is not None and not r.alias_info.is_write for r in returns)
 
 
 def node_shape(forward: GraphModule, backward: GraphModule, meta: Any, tensors: Sequence[bool]) -> NodeShape | None:
@@ -124,11 +156,27 @@ def node_shape(forward: GraphModule, backward: GraphModule, meta: Any, tensors: 
     kinds = tuple(map(_kind, saved))  # type: ignore[arg-type]
     given: Any = results[:outputs]  # type: ignore[index]
     own = own_thread.wanted(n.meta["val"].device for n in given if _is_tensor(n))
-    return NodeShape(tuple(tensors), outputs, kinds, views, fixed, tangents, _curved(forward, saved, meta), own)
+    return NodeShape(
+        tuple(tensors),
+        outputs,
+        kinds,
+        views,
+        fixed,
+        tangents,
+        _curved(forward, saved, meta),
+        own,
+        pieces_of(forward, meta),
+    )
 
 
-def _curved(forward: GraphModule, saved: Any, meta: Any) -> bool:
-    """Whether a saved tensor was computed from an input that requires a gradient."""
+def curved_at_all(forward: GraphModule | None, meta: Any) -> bool:
+    """Whether the gradients of a graph depend on an input that requires one: what is saved does."""
+    results: Any = None if forward is None else forward.graph.output_node().args[0]
+    return results is None or _curved(forward, results[meta.num_forward :], meta, given=True)  # type: ignore[arg-type]
+
+
+def _curved(forward: GraphModule, saved: Any, meta: Any, given: bool = False) -> bool:
+    """Whether a saved tensor was computed from an input that requires a gradient, or is one, if `given`."""
     takes = [n for n in forward.graph.nodes if n.op == "placeholder"]
     if len(takes) != len(meta.input_info):
         return True
@@ -139,7 +187,7 @@ def _curved(forward: GraphModule, saved: Any, meta: Any) -> bool:
         real = any(isinstance(t, torch.Tensor) and (t.is_floating_point() or t.is_complex()) for t in parts)
         if real and any(a in reached for a in n.all_input_nodes):
             reached.add(n)
-    return any(n in reached and n.op != "placeholder" for n in saved)
+    return any(n in reached and (given or n.op != "placeholder") for n in saved)
 
 
 def _has_tangent(o: Any) -> bool:
@@ -213,7 +261,8 @@ class Parts:
     def callable(self, whole: Callable[..., Any], inputs: Sequence[Any], name: str) -> Callable[..., Any]:
         """What runs the graph: a function of its inputs, like AOTAutograd's own (`whole`), which it may be."""
         if self.meta is not None and "backward" in self.compiled:
-            allow_absent(self.meta, self.compiled["backward"][1], self.compilers["backward"])
+            curved = curved_at_all(self.compiled.get("forward", (None, None))[1], self.meta)
+            allow_absent(self.meta, self.compiled["backward"][1], self.compilers["backward"], curved)
         if self.meta is None or not is_lean(self.meta) or torch._C._is_any_autocast_enabled():
             return whole
         if any(isinstance(x, torch.Tensor) and is_traceable_wrapper_subclass(x) for x in inputs):

@@ -24,8 +24,8 @@ H100 = CudaTarget(9, 0)
 
 
 def scheduled() -> GpuCompiled:
-    """The gradient of a norm: columns are summed over the rows that a block has."""
-    return gpu_kernel(graph_of(CASES["rms_norm_backward"].program), {"n": 32768, "m": 2048}, H200)
+    """The gradient of a norm: columns are summed over the rows that a block has, which are few."""
+    return gpu_kernel(graph_of(CASES["rms_norm_backward"].program), {"n": 4096, "m": 2048}, H200)
 
 
 def resident() -> Func:
@@ -82,4 +82,5 @@ def test_a_block_that_is_alone_has_all_registers() -> None:
     func = lower_gpu(c.built.fusion, replace(c.schedule, alone=True), "kernel").func
     first = func.body[0]
     assert isinstance(first, Grid) and first.beside == 1
-    assert f"__launch_bounds__({first.threads}) " in emit_cuda(func, H100)
+    # told nothing, a compiler saves registers for a second block, and may spill
+    assert f"__launch_bounds__({first.threads}, 1) " in emit_cuda(func, H100)
