@@ -198,8 +198,9 @@ class Ix(Meaning):
                     moved = moved * value(a).ix
                 else:
                     kept.append(a)
+            rest = tuple(kept)
             for m2, c2 in moved.terms:
-                new = multiplied(tuple(kept), m2) if kept else m2
+                new = multiplied(rest, m2)
                 acc[new] = acc.get(new, 0) + c * c2
         return _poly(acc)
 

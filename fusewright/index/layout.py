@@ -82,17 +82,15 @@ def bijective(index: tuple[Ix, ...], shape: tuple[Ix, ...]) -> bool:
 
 def _digits(index: tuple[Ix, ...]) -> tuple[Ix, ...]:
     """The index over parts of the axes: quotients and remainders of an axis by a divisor of its extent become axes."""
-    for _ in range(8):
-        quotient = next((a for i in index for a in i.atoms() if a.kind == "div" and a.num.as_axis()), None)
-        if quotient is None:
-            break
-        whole, by = quotient.num.as_axis(), quotient.aux
-        parts = floordiv(whole.extent, by)
-        if parts * by is not whole.extent:
-            break
-        digits = {whole: axis(f"{whole.name}q", parts) * by + axis(f"{whole.name}r", by)}
-        index = tuple(i.subst(digits) for i in index)
-    return index
+    quotient = next((a for i in index for a in i.atoms() if a.kind == "div" and a.num.as_axis()), None)
+    if quotient is None:
+        return index
+    whole, by = quotient.num.as_axis(), quotient.aux
+    parts = floordiv(whole.extent, by)
+    if parts * by is not whole.extent:
+        return index
+    digits = {whole: axis(f"{whole.name}q", parts) * by + axis(f"{whole.name}r", by)}
+    return _digits(tuple(i.subst(digits) for i in index))  # which may be quotients again, of parts
 
 
 def _mixed_radix(flat: Ix, count: Ix) -> bool:

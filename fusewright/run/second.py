@@ -240,22 +240,30 @@ def _merged(numbers: Sequence[Any], tensors: Sequence[torch.Tensor]) -> tuple[li
 
 def delayed(backward: Backward, args: list[Any], ctx: Any, why: str) -> Sequence[Any]:
     """Gradients that raise when they are differentiated again."""
-    message = f"a fused function cannot be differentiated twice here ({why}): call the plain function for that"
     if steps.bare(*(a for a in args if isinstance(a, torch.Tensor))):
-        raise RuntimeError(message)  # batches have no history that could be cut off
+        raise RuntimeError(_refused(why))  # batches have no history that could be cut off
     roots = [a for a in args if isinstance(a, torch.Tensor) and a.requires_grad]
-    inputs = (getattr(n, "variable", None) for n, _ in ctx.next_functions)  # leaves
-    roots += [v for v in inputs if v is not None and not any(v is a for a in roots)]
+    roots += [v for v in leaves_of(ctx) if not any(v is a for a in roots)]
     with torch.no_grad():
         grads = backward([a.detach() if isinstance(a, torch.Tensor) else a for a in args])
-    return raising(grads, roots, message)
+    return raising(grads, roots, why)
 
 
-def raising(grads: Sequence[Any], roots: Sequence[torch.Tensor], message: str) -> tuple[Any, ...]:
+def _refused(why: str) -> str:
+    return f"a fused function cannot be differentiated twice here ({why}): call the plain function for that"
+
+
+def leaves_of(ctx: Any) -> list[torch.Tensor]:
+    """The inputs of a node that are leaves."""
+    inputs = (getattr(n, "variable", None) for n, _ in ctx.next_functions)
+    return [v for v in inputs if v is not None]
+
+
+def raising(grads: Sequence[Any], roots: Sequence[torch.Tensor], why: str) -> tuple[Any, ...]:
     """Gradients that raise when they are differentiated again, by whatever `roots` depend on."""
     leaves = [g.detach().requires_grad_() for g in grads if _real(g)]
     # of all that they depend on, so that whoever asks for the second derivative of one of these gets there
-    fail = torch._C._functions.DelayedError(message.encode(), len(leaves) + len(roots))
+    fail = torch._C._functions.DelayedError(_refused(why).encode(), len(leaves) + len(roots))
     out = iter(fail(*leaves, *roots)) if len(leaves) + len(roots) > 1 else iter([fail(*leaves)] if leaves else [])
     return tuple(next(out) if _real(g) else g for g in grads)
 
@@ -272,4 +280,4 @@ def _recorded(g: Any) -> bool:
     return isinstance(g, torch.Tensor) and g.requires_grad
 
 
-__all__ = ["FROM_RESULT", "Root", "Second", "Valued", "delayed", "raising", "twice", "with_value"]
+__all__ = ["FROM_RESULT", "Root", "Second", "Valued", "delayed", "leaves_of", "raising", "twice", "with_value"]

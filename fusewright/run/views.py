@@ -43,7 +43,7 @@ def reinterpret(w: _Writer, n: Node) -> bool:
     whole = start is ZERO and size == shape(root.shape) and stride == shape(root.stride())
     if whole and n in w.results and not counted and not _alone(w, n, base):  # two results are two objects
         return False
-    if counted and base.op != "call_function" and not _apart(w, root):
+    if counted and base.op != "call_function" and not _without_overlap(w, root):
         return False  # autograd would derive the place, and share the gradient out among elements on the same memory
     w.node(base)
     if base not in w.trusted and base.op != "get_attr" and w.traced.values.get(base) is None:
@@ -88,7 +88,7 @@ def counted(w: _Writer) -> set[Node]:
     return found
 
 
-def _apart(w: _Writer, t: torch.Tensor) -> bool:
+def _without_overlap(w: _Writer, t: torch.Tensor) -> bool:
     """Whether no two elements lie on the same memory, as those of an expanded tensor do, for all sizes and strides."""
     hint, shape = w.symbols.hint, w.symbols.shape
     dims = [(s, n) for s, n in zip(shape(t.stride()), shape(t.shape), strict=True) if n is not ONE]

@@ -19,14 +19,11 @@ from torch.fx import GraphModule
 
 from ..run.absent import Backward, Partial, filled, lacking
 from ..run.node import BOXED
-from ..run.second import Root, raising
+from ..run.second import Root, leaves_of, raising
 from .absent import absent
 from .functorch import Replaced
 
-TWICE = (
-    "a function that gives or writes views of its arguments, or several views of one result, cannot be differentiated "
-    "twice here: call the plain function for that"
-)
+TWICE = "it gives views of its arguments, or several of one result, or writes to arguments"
 _OWN = (OutputType.non_alias, OutputType.unsafe_view_alias, OutputType.custom_function_view)
 
 
@@ -101,7 +98,7 @@ def allow_absent(
         if not torch.is_grad_enabled() or torch._C._are_functorch_transforms_active():
             return once(ctx, *given)
         grads: Any = given[0] if boxed else given
-        leaves = [getattr(n, "variable", None) for n, _ in ctx.next_functions] if curved else []
+        leaves = leaves_of(ctx) if curved else []
         roots = [t for t in (*grads, *ctx.roots, *leaves) if isinstance(t, torch.Tensor) and t.requires_grad]
         with torch.no_grad():
             found = once(ctx, *given)

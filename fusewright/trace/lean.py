@@ -123,17 +123,11 @@ def pieces_of(forward: GraphModule, meta: Any) -> tuple[tuple[int, int], ...]:
         n = results[meta.num_mutated_inp_runtime_indices + k]
         if not o.requires_grad or o.output_type is not OutputType.non_alias:
             continue
-        while n.op == "call_function" and (n.target is operator.getitem or _gives_views(n)):
+        while n.op == "call_function" and (n.target is operator.getitem or _views(n)):
             n = n.args[0]
         if n in takes:
             found.append((k, takes.index(n)))
     return tuple(found)
-
-
-def _gives_views(n: Any) -> bool:
-    """Whether an operation gives several views of its operand."""
-    returns = getattr(getattr(n.target, "_schema", None), "returns", ())
-    return bool(returns) and all(r.alias_info is not None and not r.alias_info.is_write for r in returns)
 
 
 def node_shape(forward: GraphModule, backward: GraphModule, meta: Any, tensors: Sequence[bool]) -> NodeShape | None:
@@ -208,8 +202,12 @@ def _kind(n: Any) -> str:
     """What a saved value is, for `NodeShape.saved`."""
     if not isinstance(n.meta["val"], torch.Tensor):
         return "number"
-    viewed = n.op == "call_function" and isinstance(n.target, torch._ops.OpOverload) and n.target.is_view
-    return "view" if viewed else "tensor"
+    return "view" if _views(n) else "tensor"
+
+
+def _views(n: Any) -> bool:
+    """Whether an operation gives views of its operand."""
+    return n.op == "call_function" and isinstance(n.target, torch._ops.OpOverload) and n.target.is_view
 
 
 @contextmanager

@@ -1,5 +1,7 @@
 """Pieces of an argument (`split`, `chunk`, `unbind`) are views to autograd; second derivatives are there, or raise."""
 
+from __future__ import annotations
+
 import pytest
 import torch
 
