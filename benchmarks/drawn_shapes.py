@@ -5,7 +5,8 @@ of program (the kinds of the suites `gpu` and `gpu-more`) and measures them as `
 beside eager and TorchInductor. The same seed draws the same shapes. On one H200 about two seconds per program. Rows
 where Fusewright is more than 3 % slower than the best peer say so. `--kinds others` has short rows of any length,
 operands that are the same for many rows, and softmax and sums that do not go along memory; `--kinds training` forward
-and backward passes (`drawn_others.py`). On a CPU: `--device cpu --scale 0.1`.
+and backward passes (`drawn_others.py`); `--kinds losses` losses, both (`drawn_losses.py`). On a
+CPU: `--device cpu --scale 0.1`.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import drawn_losses
 import drawn_others
 import torch
 import torch.nn.functional as F
@@ -102,7 +104,12 @@ def _gradient(draw: Draw) -> Case:
     return case("layernorm backward", g.layer_norm_backward, g._norm_gradient(n, m, dtype), dtype, n, m)
 
 
-KINDS = {"first": drawn, "others": drawn_others.others, "training": drawn_others.training}
+KINDS = {
+    "first": drawn,
+    "others": drawn_others.others,
+    "training": drawn_others.training,
+    "losses": drawn_losses.losses,
+}
 
 
 def _measured(case: Case, names: list[str], args: argparse.Namespace, roof: float) -> dict[str, Any]:

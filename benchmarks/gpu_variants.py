@@ -70,7 +70,7 @@ def kept(s: Any) -> str:
 def words(s: Any) -> str:
     out = f"{s.mode} {s.row_threads}x{s.col_threads} s{s.steps} l{s.lanes}"
     out += f" again{s.repeats}({s.repeat})" * (s.repeats > 1) + " interleaved" * s.interleaved + " runs" * bool(s.runs)
-    return out + f" c{s.cluster}" * (s.cluster > 1) + kept(s) + " ldcs" * bool(s.stream)
+    return out + f" c{s.cluster}" * (s.cluster > 1) + kept(s) + " ldcs" * bool(s.stream) + " resident" * s.resident
 
 
 def prepare(group: gpu.GpuGroup, env: dict[str, int], settled: Any, general: bool) -> gpu.Prepared | str:

@@ -25,14 +25,14 @@ from .debug.dump import About, shown
 from .fusion.build import Built
 from .fusion.collect import build
 from .fusion.ir import Fusion
-from .graph.grouping import Group
+from .graph.groups import Group
 from .index.expr import Ix, sym
 from .loop.lower import Kernel
 from .run import first, hot, timed, tune
 from .run.devices import Driver
 from .run.gpu import Ahead, GpuGroup, kernel_for
 from .schedule import gpu, gpu_scatter
-from .schedule.apart import at_odds, better_apart, reads_across, share_little
+from .schedule.apart import at_odds, better_apart, reads_across, share_little, summed_across
 
 Hint = Callable[[Ix], int]
 
@@ -55,6 +55,8 @@ def check_merge(f: Fusion, hint: Hint, parts: Sequence[Group], fusion_of: Callab
         raise Refusal("profit", "large results that are contiguous along different axes")
     if share_little(f):
         raise Refusal("profit", "reductions along different axes that share no large tensor")
+    if summed_across(f, hint):
+        raise Refusal("profit", "reductions over rows that are neighbours in memory, and of each of them")
     if not reads_across(f, hint):
         return
     for part in parts:

@@ -12,7 +12,7 @@ from .core.dtypes import bf16
 from .core.errors import Refusal
 from .fusion.build import Built
 from .fusion.scalar import walk
-from .graph.grouping import Group
+from .graph.groups import Group
 from .graph.ir import Value
 from .index.expr import Atom, Ix
 from .loop.ir import STEPS

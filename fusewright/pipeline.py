@@ -28,7 +28,8 @@ from .fusion.alike import Likeness, likeness, refused_again, renamed
 from .fusion.build import Built, build
 from .fusion.ir import Fusion
 from .fusion.repeats import columns, times, too_dear
-from .graph.grouping import Group, Grouping, group
+from .graph.grouping import group
+from .graph.groups import Group, Grouping
 from .graph.ir import Shape, Value
 from .graph.ranges import Ranges
 from .graph.verify import verify
@@ -279,13 +280,14 @@ class _Compilation(Lone):
         finally:
             self.merging = False
 
-    def better_cut(self, g: Group) -> bool:
-        """Whether a group should be two kernels, of which the first reduces (`schedule/apart.py`, `idle.py`)."""
+    def better_cut(self, g: Group, between: bool) -> bool:
+        """Whether a group should be two kernels, of which the first reduces (`schedule/apart.py`, `idle.py`); if
+        the cut is `between` reductions, so does the second."""
         driver = self.driver(g)
         b, s = self.built(g)
         if driver is None:
-            return s is not None and idle(b.fusion, s, self.hint, self.machine)
-        return compile_gpu.better_apart(b.fusion, self.hint, driver.gpu)
+            return s is not None and not between and idle(b.fusion, s, self.hint, self.machine)
+        return compile_gpu.better_apart(b.fusion, self.hint, driver.gpu, between)
 
     def group(self, g: Group) -> list[GroupPlan]:
         """The plans of a group: a kernel, or its units one by one through torch."""

@@ -7,7 +7,7 @@ from dataclasses import replace
 from ..core.errors import CompilerError, FusewrightError
 from ..fusion.build import Built
 from ..graph.defined import Argument, Defined, Layout, Result, bindings, verify_defined
-from ..graph.grouping import Group
+from ..graph.groups import Group
 from ..graph.ir import Graph, Value
 from ..index.layout import row_major
 from ..trace.fx import Traced

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from ..core.lazy import lazy_import
 from ..core.log import LOG
 from ..core.options import current
-from ..graph.grouping import Group
+from ..graph.groups import Group
 from ..trace.fx import Traced
 from .dump import About
 from .record import user_lines

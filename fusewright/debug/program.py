@@ -21,7 +21,7 @@ from ..core.errors import CompilerError
 from ..fusion.build import Built
 from ..fusion.decisions import deciding
 from ..graph.defined import Defined
-from ..graph.grouping import Group
+from ..graph.groups import Group
 from ..graph.ir import Eqn, Value
 from ..trace.equations import Equations
 from ..trace.fx import Traced, user_line

@@ -22,7 +22,7 @@ from typing import Any
 
 from ..core.options import Options
 from ..core.options import current as options_now
-from ..graph.grouping import Group, Grouping
+from ..graph.groups import Group, Grouping
 from ..run.plan import GroupPlan, Plan
 from ..trace.fx import Traced
 

@@ -32,7 +32,7 @@ from .. import __version__
 from ..core.errors import CompilerError, UserError
 from ..core.options import TABLE, Options, current, options
 from ..fusion.build import Built
-from ..graph.grouping import Group
+from ..graph.groups import Group
 from ..trace.fx import Traced
 from . import files, record
 from .judging import Mismatch

@@ -13,7 +13,7 @@ from ..emit.llvm import emit
 from ..fusion.build import Built
 from ..fusion.ir import Fusion, expression
 from ..fusion.relax import relax
-from ..graph.grouping import Seen
+from ..graph.groups import Seen
 from ..graph.ir import Graph, Unit
 from ..graph.text import equation
 from ..index.expr import Ix

@@ -29,12 +29,14 @@ def cut(
     eqns: Callable[[int], Sequence[Eqn]],
     bytes_of: Callable[[Value], int],
     stored: Callable[[Value], bool],
+    between: bool = False,
 ) -> Cut | None:
     """The units of a group, in order, as two groups; None where there are no two, or where more would be kept or
     computed again than small values and cheap ones.
 
     The first has the reductions, what they are made of, and what is made of them and no larger. `reads`: what each
-    unit reads, through views; `stored`: whether a value is stored anyway.
+    unit reads, through views; `stored`: whether a value is stored anyway. `between`: the first has only those
+    reductions that large values need, on the way to others; if there are none, those that others need.
     """
     owner = {v: u for u in units for v in results(u)}
     needs = {u: [owner[v] for v in reads[u] if v in owner] for u in units}
@@ -42,6 +44,14 @@ def cut(
     if not reducing or any(e.op == "scan" for u in units for e in eqns(u)):
         return None
     size = {u: max((bytes_of(v) for v in results(u)), default=0) for u in units}
+    every = reducing
+    if between:
+        most = max(size[u] for u in reducing)
+        ways = [[u for u in units if size[u] > most], reducing]
+        early = [{p for u in way for p in _closure(needs[u], needs) if p in reducing} for way in ways]
+        reducing = sorted(early[0] or early[1])
+        if not reducing:
+            return None
     large = max([*size.values(), *(bytes_of(v) for u in units for v in reads[u])]) // 16
     first = _closure(reducing, needs)
     after: set[int] = set()  # units with a reduction before them
@@ -50,10 +60,10 @@ def cut(
             after.add(u)
     most = max(size[u] for u in reducing)
     for u in units:
-        if u in after and size[u] <= most and all(p in first for p in needs[u]):
+        if u in after and u not in every and size[u] <= most and all(p in first for p in needs[u]):
             first.add(u)
     second = [u for u in units if u not in first]
-    if not second:
+    if not second or (between and first.issuperset(every)):
         return None
     # what the second reads of the first: small values are in memory, large ones are computed again if they are not
     again: set[int] = set()

@@ -15,12 +15,12 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Hashable, Iterable, Sequence
-from dataclasses import dataclass, field
 from functools import partial
 
 from ..core.errors import Refusal
 from .cutting import cut
 from .elementwise import Elementwise
+from .groups import Accepts, Group, Grouping, Refused, Seen
 from .horizontal import LEAST as HORIZONTAL_LEAST
 from .horizontal import MOST as HORIZONTAL_MOST
 from .horizontal import alike
@@ -29,46 +29,6 @@ from .rematerialize import LEAST, Program
 
 MAX_UNITS = 96  # per group: bounds compile time and register pressure
 SHARED_BYTES = 4096  # size of a tensor from which on it pays to merge groups that only read it both
-
-Accepts = Callable[["Group"], None]
-Seen = Callable[[str, list[list[int]], list[list[int]]], None]
-
-
-@dataclass(slots=True, eq=False)
-class Group:
-    """Units that run together, in the order of the program.
-
-    `outputs`: values others need; `eqns`: what computes them; `kernel`: whether it is ours to compile (a single opaque
-    or host unit is a group too, so that the groups in order are the whole program); `again`: units of a group before
-    it that it computes again; `parts`: the groups it is merged from, until the scheduler has agreed.
-    """
-
-    units: list[int]
-    outputs: list[Value] = field(default_factory=list)
-    eqns: list[Eqn] = field(default_factory=list)
-    order: int = 0
-    kernel: bool = False
-    again: frozenset[int] = frozenset()
-    parts: tuple[Group, ...] = ()
-
-
-@dataclass(slots=True)
-class Refused:
-    """A merge that was declined: between which units, and why."""
-
-    first: int
-    second: int
-    reason: str
-
-
-@dataclass(slots=True)
-class Grouping:
-    """`apart`: groups, by their units, that turned out to have no schedule and run as single units, each with why."""
-
-    groups: list[Group]
-    refused: list[Refused]
-    apart: list[tuple[list[int], str]] = field(default_factory=list)
-
 
 _FREE_OPS = frozenset(("const", "scalar", "iota", "affine"))
 
@@ -80,7 +40,7 @@ def group(
     hint: Callable[[Value], int],
     siblings: bool = True,
     seen: Seen | None = None,
-    better_cut: Callable[[Group], bool] | None = None,
+    better_cut: Callable[[Group, bool], bool] | None = None,
     again: bool = False,
     horizontal: bool = False,
 ) -> Grouping:
@@ -88,11 +48,11 @@ def group(
 
     `accepts(group)` raises Refusal when the units cannot be one kernel. `after[u]`: units that must run before unit u
     although no value says so (mutation, effects). `hint(value)`: its size in bytes, estimated. `siblings`: whether
-    groups merge that only read the same tensor. `better_cut(group)`: whether a group is better off as two, if it can be
-    cut behind its reductions. `again`: whether groups compute values of others again where that moves fewer bytes.
-    `horizontal`: whether small groups merge that have nothing in common but their shapes. `seen(name, before, after)`
-    is told of each pass, "grouping", "siblings", "horizontal", "cutting" and "rematerialize": the units of all groups,
-    in order.
+    groups merge that only read the same tensor. `better_cut(group, between)`: whether a group is better off as two,
+    if it can be cut behind its reductions, or between them. `again`: whether groups compute values of others again
+    where that moves fewer bytes. `horizontal`: whether small groups merge that have nothing in common but their shapes.
+    `seen(name, before, after)` is told of each pass, "grouping", "siblings", "horizontal", "cutting" and
+    "rematerialize": the units of all groups, in order.
     """
     grouper = _Grouper(graph, accepts, after, hint)
     passes: dict[str, Callable[[], None]] = {"grouping": grouper._producers}
@@ -294,11 +254,11 @@ class _Grouper:
                 if len(together) >= HORIZONTAL_LEAST:
                     self._try(*together)
 
-    def _cut(self, better: Callable[[Group], bool]) -> None:
-        """Groups that are better off as two; nothing is merged after it."""
+    def _cut(self, better: Callable[[Group, bool], bool]) -> None:
+        """Groups that are better off as several; nothing is merged after it."""
         slots: list[Group | None] = []
         for g in self.slots:
-            parts = [] if g is None else self._halves(g, better)
+            parts = [] if g is None else self._parts(g, better)
             slots.extend(parts or [g])
             for part in parts:
                 for u in part.units:
@@ -308,21 +268,30 @@ class _Grouper:
                 g.order = k
         self.slots = slots
 
-    def _halves(self, g: Group, better: Callable[[Group], bool]) -> list[Group]:
+    def _parts(self, g: Group, better: Callable[[Group, bool], bool]) -> list[Group]:
+        for between in (False, True):
+            if halves := self._halves(g, better, between):
+                return [halves[0], *self._parts(halves[1], better)]
+        return [g]
+
+    def _halves(self, g: Group, better: Callable[[Group, bool], bool], between: bool) -> list[Group]:
         if len(g.units) == 1 or not self._fused(g.units[0]):
             return []
         units = self.graph.units
         found = cut(
-            g.units,
+            sorted({*g.again, *g.units}),
             self.reads,
             lambda u: units[u].results,
             lambda u: self.by_unit[u],
             self.hint,
             lambda v: v in self.exported,
+            between,
         )
-        if found is None or not better(g):
+        if found is None or not better(g, between):
             return []
-        first, second = Group(found.first), Group(found.second, again=frozenset(found.again))
+        own = [[u for u in part if u not in g.again] for part in found[:2]]
+        first, second = (Group(x, again=g.again & {*y}) for x, y in zip(own, found[:2], strict=True))
+        second.again |= found.again
         self.fill(second)
         self.fill(first)
         mine, made = {*first.units, *second.units}, {e.out for e in second.eqns}

@@ -74,9 +74,11 @@ class _Rows(Scans):
             tile, rank = self.divide(s, bid, self.s.cluster)
             col = self.add(s, self.mul(s, rank, self.imm(self.s.col_threads)), col)
             _, valid = self.place_row(s, tile, row)
+            self.declare(s)
             if self.shared:
                 self.copy_row(s, col)
             self.passes(s, col, valid)
+            self.publish(s, bid, tid, row, col)
             self.epilogue()
             return
         self.declare(s)

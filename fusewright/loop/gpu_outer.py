@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from ..core.dtypes import bool_, compute_type, i32
 from ..fusion.ir import Stage
-from ..index.expr import ix
+from ..index.expr import Ix, ix
 from ..index.layout import product
 from ..schedule.gpu_base import ACCESS, LINE, SECTOR, power_up
 from ..schedule.gpu_fit import THREADS
@@ -22,12 +22,22 @@ TILES = 256  # blocks that combine column sums, from which on they take more col
 class Outer(Rows):
     """What is reduced over rows."""
 
+    def parts(self) -> Ix:
+        """How many blocks leave a part."""
+        return BLOCKS if self.s.resident else self.row_tiles() * self.s.cluster
+
+    def leaves(self) -> bool:
+        """Whether blocks leave anything."""
+        return bool(self.p.outer_scalar or self.p.full or self.p.outer_vec)
+
     # --- results of many rows: each thread's own part ---
     def declare(self, s: Scope) -> None:
         """Accumulators that live through all rows of a block, and memory for what blocks leave."""
         self.thread_acc = {}
         self.held: dict[str, Buf] = {}
-        blocks = self.params.get(BLOCKS, "blocks")
+        if not self.leaves():
+            return
+        blocks = self.params.get(self.parts(), "blocks")
         for st in [*self.p.outer_scalar, *self.p.full]:
             dtype = self.sum_type(st)
             lanes = self.width if st in self.p.full and not self.row_vector and not self.in_parts(st) else 1
@@ -63,7 +73,9 @@ class Outer(Rows):
         self.only(x, valid).append(Set(acc, total))
 
     def publish(self, s: Scope, bid: Arg, tid: Arg, row: Arg, col: Arg) -> None:
-        """Leave the block's results for the next launch."""
+        """Leave the block's results for the next launch, if it has any."""
+        if not self.leaves():
+            return
         threads = self.s.threads
         first = self.prim(s, "eq", tid, self.imm(0))
         for st in [*self.p.outer_scalar, *self.p.full]:
@@ -116,7 +128,7 @@ class Outer(Rows):
         stages = [*self.p.outer_scalar, *self.p.full]
         if not stages:
             return
-        span = (tid, self.params.get(BLOCKS, "blocks"), threads)
+        span = (tid, self.params.get(self.parts(), "blocks"), threads)
         totals = self.add_parts(s, stages, 1, span, lambda c, t: t, room)
         for st, acc in zip(stages, totals, strict=True):
             total = self.over_threads(s, self.freeze(s, acc), st.monoid, threads, 1)

@@ -21,7 +21,7 @@ from ..core.lazy import lazy_import
 from ..core.options import current
 from ..fusion.build import Built
 from ..fusion.ir import Buffer
-from ..graph.grouping import Group, Refused
+from ..graph.groups import Group, Refused
 from ..graph.ir import Value
 from ..index.expr import Ix
 from ..index.layout import product, row_major

@@ -50,6 +50,23 @@ class Analysis:
                     break
         return out
 
+    def columns(self, reductions: list[Stage]) -> set[Atom]:
+        """The axes to be columns of a GPU's rows. Raises Refusal when there is no nest for the reductions."""
+        inner = self.row_used(reductions)
+        if inner:
+            cols = set(inner[0].raxes)
+            if any(set(r.raxes) != cols for r in inner):
+                raise Refusal("schedule", "reductions over different axes feed each other")
+            return cols
+        for r in reductions:
+            if r.monoid in ARG_MONOIDS:
+                return set(r.raxes)
+        if len({frozenset(r.raxes) for r in reductions}) == 1:
+            return set(reductions[0].raxes)
+        with_unit = [r for r in reductions if self.unit in r.raxes]
+        main = min(with_unit or reductions, key=lambda r: len(r.raxes))
+        return set(main.raxes)
+
     def scanned(self) -> set[Atom]:
         """The axis along which all scans go. Raises Refusal when there is no nest for them."""
         scans = self.f.scans()

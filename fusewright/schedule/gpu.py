@@ -93,13 +93,7 @@ class _Planner(Down):
 
     # --- families ---
     def reducing(self, reductions: list[Stage]) -> Settled:
-        inner = self.row_used(reductions)
-        if inner:
-            cols = set(inner[0].raxes)
-            if any(set(r.raxes) != cols for r in inner):
-                raise Refusal("schedule", "reductions over different axes feed each other")
-        else:
-            cols = self._columns(reductions)
+        cols = self.columns(reductions)
         rows = set(self.f.axes) - cols
         self.check(rows, cols)
         f, row_order = collapse(self.f, self.by_stride(tuple(a for a in self.f.axes if a in rows)))
@@ -138,17 +132,6 @@ class _Planner(Down):
         if last is None or (unit is not None and self.size([unit]) < SECTOR):
             return rows
         return [a for a in rows if a is not last] + [last]
-
-    def _columns(self, reductions: list[Stage]) -> set[Atom]:
-        """The axes to be columns when no reduction's result is needed within its row."""
-        for r in reductions:
-            if finds_positions([r]):
-                return set(r.raxes)
-        if len({frozenset(r.raxes) for r in reductions}) == 1:
-            return set(reductions[0].raxes)
-        with_unit = [r for r in reductions if self.unit in r.raxes]
-        main = min(with_unit or reductions, key=lambda r: len(r.raxes))
-        return set(main.raxes)
 
     def scanning(self) -> Settled:
         """Running totals: a thread walks along a row where neighbouring rows are neighbours in memory; else, or where

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from ..core.errors import Refusal
+from ..fusion import scalar as sc
 from ..fusion.ir import Fusion, Stage
 from ..fusion.online import Online, online
 from ..index.expr import Atom
@@ -36,6 +37,7 @@ from .gpu_fit import (
     by_columns,
     copies_rows,
     dear_values,
+    each_row,
     holds,
     in_warp,
     narrowed,
@@ -44,6 +46,8 @@ from .gpu_fit import (
 )
 from .gpu_tile import Tiles
 
+ARITHMETIC = 100  # additions for each word that is read of a row, from which on more threads do more than what is held
+LEAVING = 8192  # numbers that blocks leave to be combined, at most, where each could have more rows
 LASTING = 24  # vectors of a thread, at least, of a large block that sums up a part of a tensor
 
 
@@ -71,6 +75,7 @@ class Rows:
     numbers: tuple[int, ...]
     held: Held | None = None
     together: int = 1
+    apart: bool = False  # each has blocks of its own, though something is reduced over rows
 
     @property
     def by_column(self) -> int:
@@ -119,8 +124,27 @@ class Along(Tiles):
             moments=moments,
             numbers=tuple(numbers),
         )
-        r = self._beside_sums(r) if r.by_column or (over_rows and once > 1) else self._shared(r)
+        r = self._summed_up(r) if r.by_column or (over_rows and once > 1) else self._shared(r)
         return self._chunks(r) or (self._held(r) if r.held is not None else self._walked(r))
+
+    def _summed_up(self, r: Rows) -> Rows:
+        """How blocks hold rows that are reduced, too: each its own ones, or resident ones many in turn."""
+        if r.by_column:
+            return self._beside_sums(r)
+        lanes = r.base.lanes
+        values, loads = (lanes * w for w in self._words(r.f, set(r.cols)))
+        clusters: tuple[int, ...] = CLUSTERS if self.gpu.clusters else (1,)
+        size = row_bytes(r.f, r.base) if r.rows and copies_rows(r.f, r.base) else 0
+        found = each_row(self.gpu, clusters, r.vectors, values, loads, r.count, size)
+        if found is None or (found.cluster > 1 and self._arithmetic(r) * lanes > ARITHMETIC * loads):
+            return replace(r, held=None)
+        if -(-r.count // max(1, 2 * THREADS // found.threads)) > 4 * LEAVING:
+            return self._beside_sums(r)
+        return replace(r, held=found, apart=True)
+
+    def _arithmetic(self, r: Rows) -> int:
+        """What is computed for a point of a row, in additions."""
+        return sum(e.cost for e in sc.walk([s.body for s in r.f.stages]) if e.axes & r.cols and e.kind != "load")
 
     def _beside_sums(self, r: Rows) -> Rows:
         """How a resident block holds a row, beside what it has of results over rows."""
@@ -190,6 +214,8 @@ class Along(Tiles):
         if self._picked(r) and not r.over and r.vectors == 2:  # one of them can read as the other does
             ct, steps = 2, 1
         rt = max(n, 128 // ct)
+        while r.apart and cluster == 1 and -(-r.count // rt) > LEAVING and rt * ct < 2 * THREADS:
+            rt *= 2
         if r.by_column:  # few blocks, since each leaves sums of all columns
             narrow = r.vectors * r.base.lanes < r.columns
             rt = 2 * THREADS // ct if ct < THREADS or narrow or alone else 1
@@ -197,7 +223,8 @@ class Along(Tiles):
         family = "inner+outer reduction" if r.over else "inner persistent" if r.passes > 1 else "inner reduction"
         s = replace(r.base, family=family, mode="persistent", row_threads=rt, col_threads=ct, steps=steps)
         s = replace(s, keep=keep, keep_in=place, cluster=cluster, alone=alone, ahead=ahead)
-        return self._resident(r.f, s, r.count, r.columns * r.by_column) if r.over else (r.f, s, {})
+        resident = r.over and not r.apart
+        return self._resident(r.f, s, r.count, r.columns * r.by_column) if resident else (r.f, s, {})
 
     def _walked(self, r: Rows) -> Settled:
         """Rows that every pass reads."""

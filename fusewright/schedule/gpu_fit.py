@@ -39,6 +39,7 @@ ALL = 48 << 10  # bytes of a row that one block holds in registers: a longer row
 SHARE = 32 << 10  # bytes of a row that each of those holds best (both measured on an H200)
 ALONE = 8 << 10  # bytes of parts that one block combines in no more than the time that another launch takes
 TOGETHER = 32 << 10  # bytes of parts that all blocks read in no more than the time that another launch takes
+EACH_ROW = 4  # vectors of a row that a thread has at best, where only numbers for all rows are left of it
 CLUSTERS = (1, 2, 4, 8)  # blocks of a cluster
 OTHER_SHARED = 4 << 10  # bytes of shared memory left for what reductions need
 SUMS = 16 << 10  # and where sums of columns pass through it (twice `SCRATCH` of `emit/cuda_reduce.py`)
@@ -218,6 +219,32 @@ def by_columns(gpu: Gpu, vectors: int, values: float, sums: float, size: int) ->
             if gpu.capability >= ASYNCHRONOUS and steps * sums <= WORDS and most >= (1 if sums and not best else 2):
                 return Held(1, ct, steps, "loads", "shared")
     return best
+
+
+def each_row(
+    gpu: Gpu, clusters: tuple[int, ...], vectors: int, values: float, loads: float, rows: int, size: int
+) -> Held | None:
+    """How blocks hold rows of which only numbers for all rows are left; None if a row is too long.
+
+    All passes but the first wait for the whole row, twice or more, and nothing is stored meanwhile: what counts is how
+    much of all rows is on a multiprocessor, in few threads that have much each. In the registers of one block, else in
+    its shared memory if there is room for another such block, else in as few blocks as can be. `values`, `loads`:
+    registers for a vector of a row (of `keep`); `size`: bytes of shared memory for it, 0: none.
+    """
+    for c in clusters:
+        share = -(-vectors // c)
+        if rows * c < gpu.sms and c < clusters[-1] and share > THREADS:
+            continue
+        ct = power_up(max(-(-share // EACH_ROW), min(share, EACH_ROW)), THREADS)
+        steps = -(-share // ct)
+        for keep, words in (("values", values), ("loads", loads)):
+            if holds(ct, steps, words):
+                return Held(c, ct, steps, keep)
+        for ct in (THREADS, 2 * THREADS) if c == 1 and size and gpu.capability >= ASYNCHRONOUS else ():
+            steps = -(-vectors // ct)
+            if steps <= STEPS and room_for(ct * steps * size, gpu) > 1:
+                return Held(1, ct, steps, "loads", "shared")
+    return in_shared(gpu, clusters, vectors, size, rows) if size else None
 
 
 def narrowed(

@@ -406,9 +406,11 @@ def _rows(f: Fusion, s: GpuSchedule, sizes: Sizes, rows: list[Atom], cols: list[
         fail(s, "vector", [s.vector, s.lanes], why, f"a column axis: {listed(s.cols)}")
     if s.mode == "split" and outer:
         fail(s, "mode", [s.mode], "a reduction over rows is not combined from pieces of rows", "persistent, loop")
-    if s.resident != bool(outer):
-        why = "what is reduced over rows stays in registers until the end" if outer else "nothing is reduced over rows"
-        raise Illegal("resident(grid)", "grid", why, "resident(grid)" if outer else "no resident", "resident")
+    if s.resident and not outer:
+        raise Illegal("resident(grid)", "grid", "nothing is reduced over rows", "no resident", "resident")
+    if not s.resident and (any(r.axes for r in outer) or (outer and s.runs)):
+        why = "what is reduced over rows stays in registers until the end"
+        raise Illegal("resident(grid)", "grid", why, "resident(grid)", "resident")
     if s.mode == "loop" and any(r.axes for r in outer):
         fail(s, "mode", [s.mode], "sums of columns are kept in registers, all columns in one block", "persistent")
     if s.mode == "persistent":

@@ -54,6 +54,10 @@ def _near(f: Fusion, s: GpuSchedule, sizes: Sizes) -> Iterator[GpuSchedule]:
                 yield from _interleaved(s, cols)
             yield from _shared(f, s, cols)
             yield from _held(s, cols)
+            if s.resident:  # rows of which each has blocks of its own
+                apart = replace(s, resident=False, finish=False, **REGISTERS)
+                yield from _shared(f, apart, cols)
+                yield from _held(apart, cols)
             if s.resident and s.lanes > 2 and not s.anchor:  # narrower vectors: fewer registers for sums of columns
                 yield from _held(replace(s, lanes=s.lanes // 2), cols * 2 if s.vector in s.cols else cols)
             if s.resident and s.lanes < 8 and not s.anchor and s.vector in s.cols:  # wider ones, of what is copied

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from fusewright.core.dtypes import BY_NAME, f32
-from fusewright.graph.grouping import Group, Grouping, group
+from fusewright.graph.grouping import group
+from fusewright.graph.groups import Group, Grouping
 from fusewright.graph.ir import Value
 from fusewright.graph.verify import verify, verify_groups
 from tests.graph.test_grouping import M, N, Program
@@ -14,7 +15,7 @@ I64 = BY_NAME["i64"]
 
 
 class Cut(Program):
-    def cut(self, *outputs: Value, better: Any = lambda g: True) -> Grouping:
+    def cut(self, *outputs: Value, better: Any = lambda g, between: not between) -> Grouping:
         self.graph.outputs = list(outputs)
         verify(self.graph)
         out = group(self.graph, self.schedulable, {}, self.size, better_cut=better)
@@ -83,8 +84,26 @@ def test_nothing_is_cut_that_is_not_better_so() -> None:
     x = p.input(N, M)
     y = p.map("div", x, p.sum(x, 1))
     asked: list[Group] = []
-    got = p.cut(y, better=lambda g: bool(asked.append(g)))
+    got = p.cut(y, better=lambda g, between: bool(asked.append(g)))
     assert p.names(got) == ["sum+div"] and len(asked) == 1 and asked[0].outputs == [y]
+
+
+def test_between_reductions_that_large_values_need_and_others() -> None:
+    """A loss of softmaxes: the statistics of rows, sums of rows, their mean."""
+    p = Cut()
+    x = p.input(N, M)
+    scores = p.map("mul", x, x)
+    total = p.sum(p.map("exp", scores), 1)
+    each = p.sum(p.map("mul", p.map("div", scores, total), x), 1)
+    asked: list[tuple[int, bool]] = []
+    got = p.cut(
+        p.map("neg", p.sum(each, 0)), better=lambda g, between: asked.append((len(g.units), between)) or between
+    )
+    assert p.names(got) == ["mul+exp+sum", "div+mul+sum", "sum+neg"]
+    first, second, third = (g for g in got.groups if g.kernel)
+    assert set(first.outputs) == {total} and set(second.outputs) == {each}
+    assert [p.graph.units[u].name for u in second.again] == ["mul"] and not third.again
+    assert asked == [(8, True), (5, True)]  # and never about one unit, or with nothing behind its reductions
 
 
 def test_groups_that_cannot_be_cut() -> None:
@@ -94,6 +113,10 @@ def test_groups_that_cannot_be_cut() -> None:
     p = Cut()
     x = p.input(N, M)
     assert p.names(p.cut(p.map("exp", p.sum(p.map("neg", x), 1)))) == ["neg+sum+exp"]  # all of it is the first
+    p = Cut()
+    x = p.input(N, M)
+    got = p.cut(p.map("div", x, p.sum(x, 1)), better=lambda g, between: between)
+    assert p.names(got) == ["sum+div"]  # there is one reduction
 
 
 def test_random_numbers_are_not_drawn_again() -> None:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from fusewright.core.errors import Refusal
-from fusewright.graph.grouping import Group
+from fusewright.graph.groups import Group
 from fusewright.graph.ir import Value
 from tests.graph.test_grouping import M, N, Program
 

@@ -8,7 +8,8 @@ from typing import Any
 from fusewright.core.dtypes import f32
 from fusewright.core.errors import Refusal
 from fusewright.graph.builder import Builder
-from fusewright.graph.grouping import MAX_UNITS, Group, Grouping, group
+from fusewright.graph.grouping import MAX_UNITS, group
+from fusewright.graph.groups import Group, Grouping
 from fusewright.graph.ir import Graph, Unit, Value
 from fusewright.graph.verify import verify, verify_groups
 from fusewright.index.expr import sym

@@ -9,7 +9,8 @@ import torch
 from torch import nn
 
 import fusewright
-from fusewright.graph.grouping import Grouping, group
+from fusewright.graph.grouping import group
+from fusewright.graph.groups import Grouping
 from fusewright.graph.horizontal import LEAST, MOST, SMALL
 from fusewright.graph.ir import Value
 from fusewright.graph.verify import verify, verify_groups

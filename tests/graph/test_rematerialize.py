@@ -8,7 +8,8 @@ import pytest
 
 from fusewright.core.dtypes import bf16, f32
 from fusewright.core.errors import Refusal
-from fusewright.graph.grouping import Group, Grouping, group
+from fusewright.graph.grouping import group
+from fusewright.graph.groups import Group, Grouping
 from fusewright.graph.ir import Value
 from fusewright.graph.verify import verify, verify_groups
 from tests.graph.test_grouping import M, N, Program

@@ -213,14 +213,25 @@ def divergence(b: Builder) -> Value:
 
 
 @pytest.mark.parametrize(
-    ("m", "mode", "place"),
-    [(1000, "persistent", "registers"), (12000, "persistent", "shared"), (32000, "loop", "registers")],
+    ("n", "m", "shape", "cluster", "resident"),
+    [
+        (4096, 1000, (4, 32), 1, False),
+        (4096, 12000, (1, 256), 1, False),
+        (4096, 32000, (1, 256), 2, False),
+        (64, 32000, (1, 256), 4, False),
+        (4096, 600000, (1, 1024), 1, True),  # read again
+        (1 << 20, 80, (128, 4), 1, False),
+        (1 << 24, 80, (8, 16), 1, True),  # blocks of a row or a few would leave too many numbers
+    ],
 )
-def test_rows_that_are_summed_up_have_registers(m: int, mode: str, place: str) -> None:
-    """The next row is on its way in others; where two blocks do not fit a processor so, rows are read again."""
-    c, _ = made(divergence, 4096, m)
-    assert (c.schedule.mode, c.schedule.keep_in) == (mode, place) and c.schedule.resident
-    check_gpu(graph_of(divergence), {"n": 5, "m": m}, gpu=H200, tolerance=1e-3)
+def test_rows_that_are_summed_up(n: int, m: int, shape: tuple[int, int], cluster: int, resident: bool) -> None:
+    """Each block, or cluster, has its own; nothing spills."""
+    c, _ = made(divergence, n, m)
+    s = c.schedule
+    assert (s.row_threads, s.col_threads) == shape and (s.cluster, s.resident) == (cluster, resident), s
+    if m < 100_000:
+        check_gpu(c.graph, {"n": 5, "m": m}, compiled=c, tolerance=1e-3)
+        check_gpu(graph_of(divergence), {"n": 1, "m": m}, gpu=H200, tolerance=1e-3)
     if nvrtc.available():
         code, _ = nvrtc.compile(emit_cuda(c.kernel.func, CudaTarget(9, 0)), "sm_90")
         assert all(r.stack == 0 for r in nvrtc.report(code))
