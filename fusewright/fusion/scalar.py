@@ -170,8 +170,9 @@ def cast(x: Expr, dtype: DType) -> Expr:
 
 
 def round_to(x: Expr, dtype: DType) -> Expr:
-    """The nearest value that 16-bit `dtype` can hold, still in f32."""
-    if x.kind == "cast" and x.args[0].dtype.itemsize == 1:  # a bool or 8 bits: it can hold them
+    """The nearest value that 16- or 8-bit `dtype` can hold, still in f32."""
+    given = x.args[0].dtype if x.kind == "cast" else x.dtype
+    if given is bool_ or (given.itemsize == 1 and not dtype.is_float8):  # 16 bits can hold all that 8 can
         return x
     if x.kind == "round" and x.data is dtype:
         return x

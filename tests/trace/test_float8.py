@@ -139,6 +139,16 @@ def test_every_number_and_every_byte() -> None:
                     check(lambda y: (y.float(), y.to(torch.float16), y.clone()), y[-n:].view(t))
 
 
+@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize("given", [torch.int8, torch.uint8, torch.bool, E4, E5], ids=str)
+def test_bytes_are_rounded_to_other_bytes(given: torch.dtype, target: str) -> None:
+    """16 bits hold every integer of 8 bits; 8-bit floats do not."""
+    y = torch.arange(256, dtype=torch.int16).to(torch.uint8)
+    y = y.bool() if given is torch.bool else y.view(given)
+    with on(target):
+        check(lambda y: tuple(v for t in (E4, E5, torch.bfloat16) for v in (y.to(t).float() + 1, y.to(t))), y)
+
+
 def test_a_change_of_an_argument_is_written() -> None:
     def fn(q: torch.Tensor, x: torch.Tensor) -> torch.Tensor:
         q.copy_(x)
