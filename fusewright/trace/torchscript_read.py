@@ -232,7 +232,7 @@ class _Reader:
         data: Any = _MAKERS[kind]
         if kind == "prim::TupleConstruct":
             fields = re.match(r"NamedTuple\((.*)\)\Z", n.output().type().str())
-            if fields:
+            if fields and not n.output().type().annotation_str.startswith("Tuple["):  # an operator's: a tuple in Python
                 named = [f.partition(" : ")[0].strip() for f in _split(fields[1])]
                 data = (outputs[0].type.rpartition(".")[2], tuple(named))
         return self.op("make", n, inputs, outputs, data)

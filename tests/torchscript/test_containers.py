@@ -89,10 +89,28 @@ def read_and_returned(x: Tensor):
     return out[0] + out[1], out, (out, y)
 
 
+def named_by_an_operator(x: Tensor):
+    return x.max(0)
+
+
+def named_in_others(x: Tensor):
+    return [x.sort(0)], (x * 2).topk(2, 1), (x + 1).cummax(0)
+
+
+def annotated(x: Tensor) -> tuple[Tensor, Tensor]:
+    return x.min(1)
+
+
+def named_and_used(x: Tensor):
+    m = (x * 2 + 1).max(0)
+    return m, m.values * 3, m.indices
+
+
+NAMED = [named_by_an_operator, named_in_others, annotated, named_and_used]
 PROGRAMS = [comprehension, appended, of_a_list, lengths, dictionary, keyed, sizes, numbers, inner, popped, assigned]
 
 
-@pytest.mark.parametrize("f", [*PROGRAMS, read_and_returned], ids=lambda f: f.__name__)
+@pytest.mark.parametrize("f", [*PROGRAMS, *NAMED, read_and_returned], ids=lambda f: f.__name__)
 def test_what_a_program_has_put_together(f: Callable[..., Any]) -> None:
     more = (7,) if f is sizes else ()
     makers = [lambda shape=shape: (torch.linspace(-1, 1, 12).reshape(shape), *more) for shape in ((3, 4), (6, 2))]
