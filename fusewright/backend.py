@@ -128,7 +128,7 @@ def _compiler(kind: str, opts: Options, apart: bool = False) -> Callable[[GraphM
                 passes |= rewrites(opts)
             return compile_fx(gm, kind, passes)
 
-    return compiler
+    return torch._dynamo.disable(compiler)  # a backward pass within a function that Dynamo traces frame by frame
 
 
 def _without_memory(gm: GraphModule) -> str:

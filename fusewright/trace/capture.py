@@ -24,7 +24,7 @@ from torch.fx.experimental.symbolic_shapes import DimDynamic
 from torch.utils import _pytree as pytree
 
 from ..core.errors import Refusal, UserError
-from . import classes, printing, questions, sizes
+from . import classes, nested, printing, questions, sizes
 from .aot_node import allow_absent
 from .attributes import Attributes, Found
 from .cuts import Cuts
@@ -225,6 +225,7 @@ class _Tracer:
             cuts = self.cuts if grad else None
             lines = stack.enter_context(Lines(self.values, leaves, self.ask, cuts, self.kept, _Tracer.run.__code__))
             stack.enter_context(KnownValues())
+            stack.enter_context(nested.inline())
             with unchanged(self.described.structure, args), self.attributes.watched(leaves), self.outside.watched():
                 recorded = _grad_enabled()
                 out = self.fn(*args)
@@ -403,8 +404,9 @@ def _capture(
         torch.set_autocast_cache_enabled(False)  # it would keep fake weights
         with contextlib.ExitStack() as stack:
             settings = (tracing(context), aot_settings(), floats_of_the_host(), launches_traced())
-            for setting in (*settings, torch.inference_mode(False), torch.set_grad_enabled(grad)):
+            for setting in (*settings, torch.inference_mode(False)):
                 stack.enter_context(setting)
+            stack.enter_context(torch.set_grad_enabled(grad))  # sets it when made: after the guard that restores it
             with tracer.mode:
                 tensors = [tracer.fake(k) for k in layouts]
             integers = [tracer.argument(k) for k in tracer.integers]
@@ -439,6 +441,7 @@ def _capture(
     finally:
         torch.set_autocast_cache_enabled(cached)
         tracer.values, tracer.described = (), Described()  # what was compiled may keep the tracer
+        tracer.env.conditions = None  # torch's caches may keep this
         tracer.attributes.close()
     if failure is not None:  # raised here, not there: it may be a cause of what was caught, which it must not get
         try:

@@ -6,6 +6,7 @@ torch. Where Python itself needs its value (`range`, `len`, `float`), one trace 
 
 from __future__ import annotations
 
+import itertools
 import sys
 from collections.abc import Callable
 from types import FrameType
@@ -27,6 +28,8 @@ _BETWEEN = (
     *_HERE,
 )
 
+_VERSIONS = itertools.count(1)  # of environments
+
 
 class Env(ShapeEnv):
     """Symbolic sizes; notices where the traced program itself, not torch, needs one as a number."""
@@ -37,6 +40,12 @@ class Env(ShapeEnv):
     hashes: bool = False  # whether numbers have a hash, of their values, which are conditions of the trace then
     importing: dict[str, Any] | None = None  # another one: its code converts a number, maybe by such a function
     conditions: Conditions | None = None
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        # torch keeps what all environments have found in one cache, until it meets another version: with versions of
+        # its own, each throws out what was there, and with it the traces and functions that hang on it
+        self._version_counter = next(_VERSIONS) << 32
 
     def evaluate_expr(self, orig_expr: Any, *args: Any, **kwargs: Any) -> Any:
         if self.conditions is not None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import builtins
 import functools
+import inspect
 import threading
 from collections.abc import Callable
 from typing import Any
@@ -66,6 +67,8 @@ CLASSES: dict[str, Callable[[Tensor], Any]] = {
     "__class__ of a result": lambda x: 2 if (x + 1).__class__ is Tensor else 3,
     "its own name": lambda x: len(type.__name__),
     "of a size": lambda x: 2 if type(x.shape[0]) is int and type(x.shape[0] / 2) is float else 3,
+    "of its attributes": lambda x: SCALES[Tensor] + len(vars(type)["__mro__"].__get__(Scales)),
+    "by inspect": lambda x: 2 if inspect.getattr_static(Scales, "one") is vars(Scales)["one"] else 3,
     "of a shape": lambda x: 2 if isinstance(x.shape, type(x.size())) else 3,
     "other uses": lambda x: type("A", (), {"k": 2}).k if isinstance(Tensor, type) and issubclass(type, type) else 3,
 }
