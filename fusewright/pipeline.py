@@ -29,7 +29,7 @@ from .fusion.build import Built, build
 from .fusion.ir import Fusion
 from .fusion.repeats import columns, times, too_dear
 from .graph.grouping import group
-from .graph.groups import Group, Grouping
+from .graph.groups import Again, Group, Grouping
 from .graph.ir import Shape, Value
 from .graph.ranges import Ranges
 from .graph.verify import verify
@@ -167,7 +167,8 @@ class _Compilation(Lone):
             seen = stages.merged(about, graph) if shown() else None
             places = {u.device for u in graph.units if u.kind == "fused"}
             on_gpu = any(devices.driver_for(torch.device(d)) is not None for d in places)
-            again, side = on_gpu and self.options.rematerialize, on_gpu and self.options.horizontal
+            side = on_gpu and self.options.horizontal
+            again: Again = "never" if not self.options.rematerialize else "always" if on_gpu else "moved"
             siblings, cut = self.options.siblings, self.better_cut
             grouping = group(graph, self.accepts, self.traced.after, self.bytes, siblings, seen, cut, again, side)
         plans: list[GroupPlan] = []

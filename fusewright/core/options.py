@@ -78,7 +78,7 @@ class Options:
         "On GPUs, run small operations of the same shapes in one kernel although they have no data in common."
     )
     rematerialize: bool = _code_switch(
-        "On GPUs, compute large values again in every kernel that reads them, where that moves fewer bytes."
+        "Compute large values in every kernel that reads them, where that moves fewer bytes; on a CPU if only one does."
     )
     detach: bool = _code_switch(
         "Let what reads `detach(x)` read x where that is the same, which spares calls of torch."

@@ -44,7 +44,7 @@ STAGES: dict[str, str] = {
     "grouping": "pass: producers join their consumers; Graph IR by groups",
     "siblings": "pass: groups join that read the same large tensor",
     "horizontal": "pass, on a GPU: small groups of the same shapes join",
-    "rematerialize": "pass, on a GPU: large values that every reader computes again are not stored",
+    "rematerialize": "pass: large values are not stored that every reader computes again; on a CPU if only one does",
     "fusion": "the algorithm of each kernel, as it was built",
     "collapse": "pass: axes that every access walks as one become one",
     "schedule": "its schedule: family, directives, and what the heuristic went by",

@@ -20,7 +20,7 @@ from functools import partial
 from ..core.errors import Refusal
 from .cutting import cut
 from .elementwise import Elementwise
-from .groups import Accepts, Group, Grouping, Refused, Seen
+from .groups import Accepts, Again, Group, Grouping, Refused, Seen
 from .horizontal import LEAST as HORIZONTAL_LEAST
 from .horizontal import MOST as HORIZONTAL_MOST
 from .horizontal import alike
@@ -41,7 +41,7 @@ def group(
     siblings: bool = True,
     seen: Seen | None = None,
     better_cut: Callable[[Group, bool], bool] | None = None,
-    again: bool = False,
+    again: Again = "never",
     horizontal: bool = False,
 ) -> Grouping:
     """Partition the fused units of `graph`.
@@ -50,9 +50,9 @@ def group(
     although no value says so (mutation, effects). `hint(value)`: its size in bytes, estimated. `siblings`: whether
     groups merge that only read the same tensor. `better_cut(group, between)`: whether a group is better off as two,
     if it can be cut behind its reductions, or between them. `again`: whether groups compute values of others again
-    where that moves fewer bytes. `horizontal`: whether small groups merge that have nothing in common but their shapes.
-    `seen(name, before, after)` is told of each pass, "grouping", "siblings", "horizontal", "cutting" and
-    "rematerialize": the units of all groups, in order.
+    where that moves fewer bytes, "always" or if those do not compute them then ("moved"). `horizontal`: whether small
+    groups merge that have nothing in common but their shapes. `seen(name, before, after)` is told of each pass,
+    "grouping", "siblings", "horizontal", "cutting" and "rematerialize": the units of all groups, in order.
     """
     grouper = _Grouper(graph, accepts, after, hint)
     passes: dict[str, Callable[[], None]] = {"grouping": grouper._producers}
@@ -62,8 +62,8 @@ def group(
         passes["horizontal"] = grouper._horizontal
     if better_cut is not None:
         passes["cutting"] = partial(grouper._cut, better_cut)
-    if again:
-        passes["rematerialize"] = grouper._rematerialize
+    if again != "never":
+        passes["rematerialize"] = partial(grouper._rematerialize, again == "moved")
     return grouper.run(passes, seen)
 
 
@@ -310,8 +310,8 @@ class _Grouper:
             return []
         return [first, second]
 
-    def _rematerialize(self) -> None:
-        """Large values that all their readers compute again; the last pass."""
+    def _rematerialize(self, moved: bool) -> None:
+        """Large values that all their readers compute again, only one of them if `moved`; the last pass."""
         groups = [g for g in self.slots if g is not None and self._fused(g.units[0])]
         for g in groups:
             if not g.eqns:
@@ -321,17 +321,26 @@ class _Grouper:
             for v in sorted(a.outputs, key=lambda v: -self.hint(v)):
                 if v in self.exported or self.hint(v) < LEAST:
                     continue
-                need = known.made_of(v, {*a.units, *a.again}, set(a.outputs) - {v})
-                if need is None:
+                found = known.made_of(v, {*a.units, *a.again}, set(a.outputs) - {v})
+                if found is None or not found[0]:
+                    continue
+                need, small = found
+                if any(self.owner[x] not in a.units for x in small):  # computed again there
                     continue
                 users = [g for g in groups if g is not a and v in known.read((*g.units, *g.again))]
+                if moved and len(users) > 1:
+                    continue
                 if known.gain(v, need, ((*g.units, *g.again) for g in users)) > 0:
-                    self._again(a, v, need, users)
+                    self._again(a, v, need, small, users, moved)
         self.slots = [g if g is None or g.units else None for g in self.slots]
 
-    def _again(self, a: Group, v: Value, need: set[int], users: Sequence[Group]) -> None:
-        """Let `users` compute `v`, which `a` stores, by the units `need`, if the scheduler agrees."""
-        left = Group(a.units, [x for x in a.outputs if x is not v], order=a.order, again=a.again)
+    def _again(
+        self, a: Group, v: Value, need: set[int], small: set[Value], users: Sequence[Group], moved: bool
+    ) -> None:
+        """Let `users` compute `v`, which `a` stores, by the units `need`, of `small` values which `a` stores then, if
+        the scheduler agrees; `moved`: and if `a` computes none of these units then."""
+        kept = [x for x in a.outputs if x is not v]
+        left = Group(a.units, kept + sorted(small - {*kept}, key=lambda x: x.id), order=a.order, again=a.again)
         parts = [left, *(Group(g.units, g.outputs, order=g.order, again=g.again | need) for g in users)]
         wanted = set(left.outputs)
         left.units = []
@@ -339,6 +348,8 @@ class _Grouper:
             if any(x in wanted for x in self.graph.units[u].results):
                 left.units.insert(0, u)
                 wanted.update(self.reads[u])
+        if moved and need & {*left.units, *left.again}:
+            return
         for part in parts:
             part.eqns = self._eqns(part)
         try:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import Literal
 
 from .ir import Eqn, Value
 
@@ -44,5 +45,6 @@ class Grouping:
     apart: list[tuple[list[int], str]] = field(default_factory=list)
 
 
+Again = Literal["never", "moved", "always"]
 Accepts = Callable[[Group], None]
 Seen = Callable[[str, list[list[int]], list[list[int]]], None]

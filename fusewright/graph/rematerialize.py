@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from .cutting import AGAIN, MOST
 from .ir import Eqn, Value
 
+SMALL = 64  # one of so many bytes of a value, at most, has what is stored for computing it again
 LEAST = 1 << 20  # bytes of a value from which on it is worth the time to look
 
 
@@ -28,20 +29,27 @@ class Program:
     bytes_of: Callable[[Value], int]
     fixed: Collection[int]
 
-    def made_of(self, v: Value, inside: Collection[int], stored: Collection[Value]) -> set[int] | None:
-        """The units of `inside` that compute `v` from values of others and from what is `stored`; None if it cannot be
-        computed at another place, or not cheaply."""
+    def made_of(
+        self, v: Value, inside: Collection[int], stored: Collection[Value]
+    ) -> tuple[set[int], set[Value]] | None:
+        """The units of `inside` that compute `v` from values of others, from what is `stored`, and from small values
+        that have to be stored for it; and those. None if it cannot be computed at another place, or not cheaply."""
         out: set[int] = set()
-        stack = [self.owner[v]]
+        small: set[Value] = set()
+        stack = [v]
         while stack:
-            u = stack.pop()
+            r = stack.pop()
+            u = self.owner[r]
             if u in out:
                 continue
             if u in self.fixed or any(e.op not in AGAIN for e in self.eqns(u)):
-                return None
+                if SMALL * self.bytes_of(r) > self.bytes_of(v):
+                    return None
+                small.add(r)
+                continue
             out.add(u)
-            stack += [self.owner[r] for r in self.reads[u] if r not in stored and self.owner.get(r) in inside]
-        return out if sum(len(self.eqns(u)) for u in out) <= MOST else None
+            stack += [r for r in self.reads[u] if r not in stored and self.owner.get(r) in inside]
+        return (out, small) if sum(len(self.eqns(u)) for u in out) <= MOST else None
 
     def read(self, units: Iterable[int]) -> set[Value]:
         """What units that run together read from memory."""

@@ -38,8 +38,9 @@ def stand_in(of: Callable[[Any], type]) -> type:
         def __hash__(cls) -> int:
             return hash(type) if cls is Type else super().__hash__()
 
-        @property
-        def __dict__(cls) -> Any:  # `type.__dict__["__mro__"]`, of `inspect`
+        @property  # type: ignore[misc]
+        def __dict__(cls) -> Any:  # type: ignore[override]
+            """For `type.__dict__["__mro__"]`, of `inspect`."""
             return vars(type) if cls is Type else type.__dict__["__dict__"].__get__(cls)
 
     Type = Meta("type", (type,), {"__module__": "builtins"})

@@ -23,7 +23,7 @@ from tests.emulate.driver import emulated_gpu
 from tests.processes import python
 
 X, W = torch.randn(7, 12), torch.randn(12, 5)
-ON_GPU = {"horizontal", "rematerialize", "cuda", "relaxed", "online"}
+ON_GPU = {"horizontal", "cuda", "relaxed", "online"}
 TRAINING = {"joint", "detach", "shared_gradients"}
 PRODUCTS = {"padding", "convolutions"}  # of matrices, and others, on a GPU
 

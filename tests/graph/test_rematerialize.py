@@ -9,7 +9,7 @@ import pytest
 from fusewright.core.dtypes import bf16, f32
 from fusewright.core.errors import Refusal
 from fusewright.graph.grouping import group
-from fusewright.graph.groups import Group, Grouping
+from fusewright.graph.groups import Again, Group, Grouping
 from fusewright.graph.ir import Value
 from fusewright.graph.verify import verify, verify_groups
 from tests.graph.test_grouping import M, N, Program
@@ -20,7 +20,7 @@ class Apart(Program):
 
     rows, columns = 1000, 1000
 
-    def apart(self, *outputs: Value, again: bool = True, after: Any = None, refuse: Any = None) -> Grouping:
+    def apart(self, *outputs: Value, again: Again = "always", after: Any = None, refuse: Any = None) -> Grouping:
         self.graph.outputs = list(outputs)
         verify(self.graph)
 
@@ -69,7 +69,7 @@ def test_it_is_not_stored_but_computed_by_both() -> None:
 def test_without_the_option_it_is_stored() -> None:
     p = Apart()
     _, y, total, out = centred(p)
-    first, second = p.apart(out, again=False).groups
+    first, second = p.apart(out, again="never").groups
     assert set(first.outputs) == {y, total} and not second.again
 
 
@@ -142,3 +142,27 @@ def test_what_nobody_stores_is_in_no_group() -> None:
     got = p.apart(a, b, refuse=lambda g: len({e.params[1] for e in g.eqns if e.op == "reduce"}) > 1)
     assert [g.outputs for g in got.groups] == [[a], [b]]
     assert all(p.read(g) == {x} for g in got.groups)
+
+
+@pytest.mark.parametrize("again", ["never", "moved", "always"])
+@pytest.mark.parametrize("shared", [False, True])
+def test_what_one_reader_wants_is_moved_to_it(again: Again, shared: bool) -> None:
+    """A mean of squared distances from means: nothing is computed twice, unless the first kernel wants it, too."""
+    p = Apart()
+    x = p.input(N, M)
+    y = p.map("mul", *[p.map("sub", x, p.sum(x, 0))] * 2)
+    p.graph.outputs = [p.sum(y, 0), *([p.map("exp", y)] if shared else [])]
+    verify(p.graph)
+
+    def accepts(g: Group) -> None:
+        names = [p.graph.units[u].name for u in g.units]
+        if names.count("sum") > 1 or {"sum", "exp"} <= {*names[1:]} or (names[0] != "sum" and "exp" in names):
+            raise Refusal("test", "two reductions")
+
+    got = [g for g in group(p.graph, accepts, {}, p.size, False, again=again).groups if g.kernel]
+    verify_groups(p.graph, [g.eqns for g in got], {u for g in got for u in g.again})
+    moved = again == "always" or (again == "moved" and not shared)
+    assert (y in got[0].outputs) != moved
+    assert [p.graph.units[u].name for u in sorted(got[-1].again)] == ["sub", "mul"] * moved
+    if moved and not shared:
+        assert [p.graph.units[u].name for u in got[0].units] == ["sum"]
