@@ -41,6 +41,7 @@ from .run.kernels import CompiledKernel, kernel_for, target
 from .run.launch import last_level_cache
 from .run.plan import GroupPlan, Plan
 from .schedule.cpu import Machine, Schedule, plan
+from .schedule.crossed import LEAST, cut_behind
 from .schedule.gathering import gathers
 from .schedule.idle import idle
 from .schedule.naming import kernel_name
@@ -287,7 +288,10 @@ class _Compilation(Lone):
         driver = self.driver(g)
         b, s = self.built(g)
         if driver is None:
-            return s is not None and not between and idle(b.fusion, s, self.hint, self.machine)
+            if s is None or between:
+                return False
+            across = not s.turn and not s.scatters and cut_behind(b.fusion, self.hint, LEAST)
+            return across or idle(b.fusion, s, self.hint, self.machine)
         return compile_gpu.better_apart(b.fusion, self.hint, driver.gpu, between)
 
     def group(self, g: Group) -> list[GroupPlan]:

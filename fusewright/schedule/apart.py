@@ -22,6 +22,7 @@ from ..fusion.ir import Fusion
 from ..index.expr import Ix
 from ..index.layout import product
 from .analysis import Analysis, side_by_side
+from .crossed import SIDE, crossed
 from .device import Gpu
 from .gpu import plan
 from .gpu_base import accesses, beside, draws
@@ -29,7 +30,6 @@ from .gpu_base import accesses, beside, draws
 MUCH = 2  # L2 caches: a second pass goes backwards, and finds what fills one of them
 LEAST = 4 << 20  # bytes of a tensor from which on another launch costs less
 SCATTERED = 1 << 20  # and of what is read in single elements of sectors
-SIDE = 16  # neighbouring points along each of the axes: with fewer, no tile is turned
 
 
 def better_apart(f: Fusion, hint: Callable[[Ix], int], gpu: Gpu, between: bool = False) -> bool:
@@ -37,7 +37,7 @@ def better_apart(f: Fusion, hint: Callable[[Ix], int], gpu: Gpu, between: bool =
     them."""
     if between:
         return few_blocks(f, hint, gpu)
-    return bool(Analysis(f, hint).row_used(f.reductions())) and (crossed(f, hint) or read_again(f, hint, gpu))
+    return bool(Analysis(f, hint).row_used(f.reductions())) and (crossed(f, hint, LEAST) or read_again(f, hint, gpu))
 
 
 def read_again(f: Fusion, hint: Callable[[Ix], int], gpu: Gpu) -> bool:
@@ -124,19 +124,6 @@ def summed_across(f: Fusion, hint: Callable[[Ix], int]) -> bool:
     if facts.unit not in rows or all(set(r.raxes) == cols and set(r.axes) == rows for r in reductions):
         return False
     return bool(product(a.extent for a in f.axes).atoms()) or _read(f, hint) >= SCATTERED
-
-
-def crossed(f: Fusion, hint: Callable[[Ix], int]) -> bool:
-    """Whether rows are read along one axis and written along another, in tensors so large that it matters."""
-    read = [(o, d.itemsize) for _, o, d in accesses(f, stores=False)]
-    written = [(s.offset, s.dtype.itemsize) for s in f.stores() if s.offset is not None]
-    size = {o: hint(product(a.extent for a in o.axes())) * n for o, n in (*read, *written)}
-    most = max(size.values(), default=0)
-    if most < LEAST:
-        return False
-    sides = {o: {a for a in o.axes() if side_by_side(o, a, hint) >= SIDE} for o, n in size.items() if 4 * n >= most}
-    reads, writes = ([sides[o] for o, _ in found if sides.get(o)] for found in (read, written))
-    return any(not r & w for r in reads for w in writes)
 
 
 __all__ = ["at_odds", "better_apart", "reads_across", "share_little", "summed_across"]
