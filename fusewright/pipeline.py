@@ -42,7 +42,7 @@ from .run.launch import last_level_cache
 from .run.plan import GroupPlan, Plan
 from .schedule.cpu import Machine, Schedule, plan
 from .schedule.crossed import LEAST, cut_behind
-from .schedule.gathering import gathers
+from .schedule.gathering import gathers, spread_thin
 from .schedule.idle import idle
 from .schedule.naming import kernel_name
 from .schedule.quotients import divides, spared
@@ -248,6 +248,8 @@ class _Compilation(Lone):
         self.allow(s.family)
         if self.merging and own and gathers(f, s, self.hint):
             raise Refusal("profit", "lanes would gather, and not if what reduces over rows were another kernel")
+        if self.merging and own and spread_thin(f, s, self.hint):
+            raise Refusal("profit", "lanes would go along rows, if what reduces over them were another kernel")
         if self.merging and own and quotients is not None and (v := divides(b.fusion, s)) is not None:
             lost = next((x for x, at, reads in quotients(own) if spared(v, s.lanes, at, reads)), None)
             if lost is not None:
