@@ -269,6 +269,7 @@ class _Grouper:
         self.slots = slots
 
     def _parts(self, g: Group, better: Callable[[Group, bool], bool]) -> list[Group]:
+        """A group, cut where it is better off as several."""
         for between in (False, True):
             if halves := self._halves(g, better, between):
                 return [halves[0], *self._parts(halves[1], better)]

@@ -1,8 +1,7 @@
 """Fusion + GPU Schedule -> Loop IR: the launches of one kernel. The nest is described in `schedule/gpu.py`.
 
-What rows leave to be combined (`resident` schedules), or chunks of columns (`split`), goes through device memory: the
-next launch, or the block that is the last to leave something, adds it up in a fixed order, so that results are the same
-from run to run.
+What rows leave to be combined, or chunks of columns (`split`), goes through device memory: the next launch, or the
+block that is the last to leave something, adds it up in a fixed order, so that results are the same from run to run.
 
 The lowering is a chain of classes, each with one concern: where threads are (`gpu_nest.py`), short rows that pass
 through shared memory (`gpu_runs.py`), sums on the fly (`gpu_online.py`), passes over a row (`gpu_rows.py`), results of

@@ -16,9 +16,10 @@ at once; the threads that differ along it are neighbours, so that a warp's acces
 | split | cut into `splits` chunks over blocks; every pass is a launch that combines what the last one left | few rows |
 
 `resident`: only as many blocks as fit on the GPU run (in a loop more, `resident_blocks`), and each walks over many
-rows: what is reduced over rows stays in registers until the end. What blocks leave to be combined (`resident`, `split`)
-is combined in a fixed order, by another launch or by the block that is the last to be done (`finish`). Sizes chosen for
-a launch (`blocks`, `splits`) are arguments of the kernel, not part of it.
+rows: what is reduced over rows stays in registers until the end. Numbers for all rows are left by blocks, or clusters,
+of a row each, too. What blocks leave to be combined is combined in a fixed order, by another launch or (`resident`,
+`split`) by the block that is the last to be done (`finish`). Sizes chosen for a launch (`blocks`, `splits`) are
+arguments of the kernel, not part of it.
 `cluster`: so many blocks hold a row together (persistent, not resident) and combine their results through distributed
 shared memory; the c-th block's thread of column t has the vectors (k * cluster + c) * col_threads + t, k < steps.
 `interleaved`: the t-th thread of a block has its row t % row_threads, so that neighbouring threads have neighbouring

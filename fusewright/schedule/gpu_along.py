@@ -47,6 +47,7 @@ from .gpu_fit import (
 from .gpu_tile import Tiles
 
 ARITHMETIC = 100  # additions for each word that is read of a row, from which on more threads do more than what is held
+FILLED = 2 << 10  # bytes of rows of a block that leaves a number, at least
 LEAVING = 8192  # numbers that blocks leave to be combined, at most, where each could have more rows
 LASTING = 24  # vectors of a thread, at least, of a large block that sums up a part of a tensor
 
@@ -138,7 +139,8 @@ class Along(Tiles):
         found = each_row(self.gpu, clusters, r.vectors, values, loads, r.count, size)
         if found is None or (found.cluster > 1 and self._arithmetic(r) * lanes > ARITHMETIC * loads):
             return replace(r, held=None)
-        if -(-r.count // max(1, 2 * THREADS // found.threads)) > 4 * LEAVING:
+        rows = max(1, 2 * THREADS // found.threads)  # of a block, at most
+        if -(-r.count // rows) > 4 * LEAVING or 4 * loads * r.vectors * rows < FILLED:
             return self._beside_sums(r)
         return replace(r, held=found, apart=True)
 

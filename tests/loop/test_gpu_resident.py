@@ -221,6 +221,7 @@ def divergence(b: Builder) -> Value:
         (64, 32000, (1, 256), 4, False),
         (4096, 600000, (1, 1024), 1, True),  # read again
         (1 << 20, 80, (128, 4), 1, False),
+        (1 << 18, 3, (32, 4), 1, True),  # or blocks would have little to read
         (1 << 24, 80, (8, 16), 1, True),  # blocks of a row or a few would leave too many numbers
     ],
 )
