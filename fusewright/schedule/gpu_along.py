@@ -250,7 +250,8 @@ class Along(Tiles):
         if sums and not few and (found := self._picked_sums(r)) is not None:
             return found
         if sums and not few and ct < r.vectors < 2 * ct:  # its second round would be for a part of the threads
-            each = 4 if WARP < r.vectors <= 4 * WARP else 3  # of a warp, which waits for no other
+            thin = 4 * r.base.lanes * self._words(r.f, set(r.cols))[0] < ACCESS
+            each = 4 if thin and r.vectors <= 4 * WARP else 3  # of a warp, which waits for no other
             found = self._at_once(r, self._rows_of(r, power_up(-(-r.vectors // each), 1024)))
             if found is not None:
                 return found

@@ -28,6 +28,10 @@ def sums(b: Builder) -> Value:
     return b.reduce("sum", b.cast(b.input(bf16, (N, M)), f32), (1,))
 
 
+def largest(b: Builder) -> Value:
+    return b.reduce("max", b.input(f32, (N, M)), (1,))
+
+
 def sums_of_columns(b: Builder) -> Value:
     return b.reduce("sum", b.cast(b.input(bf16, (N, M)), f32), (0,))
 
@@ -116,6 +120,18 @@ def test_rows_whose_second_round_would_be_for_a_part_of_the_threads(
     s = kernel.schedule
     assert s.mode == "persistent" and (s.row_threads, s.col_threads, s.steps) == threads
     for m in (columns, columns - 8, 16):
+        check_gpu(kernel.graph, {"n": 5, "m": m}, compiled=kernel)
+
+
+@pytest.mark.parametrize(
+    ("columns", "lanes", "threads"),
+    [(218, 2, (4, 32, 4)), (190, 2, (4, 32, 3)), (250, 2, (4, 32, 4)), (500, 4, (2, 64, 2))],
+)
+def test_a_warp_has_rows_of_narrow_vectors(columns: int, lanes: int, threads: tuple[int, int, int]) -> None:
+    kernel = gpu_kernel(graph_of(largest), {"n": 40_000_000 // columns, "m": columns}, H200)
+    s = kernel.schedule
+    assert s.lanes == lanes and (s.row_threads, s.col_threads, s.steps) == threads
+    for m in (columns, columns - 4, 8):
         check_gpu(kernel.graph, {"n": 5, "m": m}, compiled=kernel)
 
 
