@@ -41,7 +41,7 @@ from .run.kernels import CompiledKernel, kernel_for, target
 from .run.launch import last_level_cache
 from .run.plan import GroupPlan, Plan
 from .schedule.cpu import Machine, Schedule, plan
-from .schedule.crossed import LEAST, cut_behind
+from .schedule.crossed import cut_behind
 from .schedule.gathering import gathers, spread_thin
 from .schedule.idle import idle
 from .schedule.naming import kernel_name
@@ -292,8 +292,7 @@ class _Compilation(Lone):
         if driver is None:
             if s is None or between:
                 return False
-            across = not s.turn and not s.scatters and cut_behind(b.fusion, self.hint, LEAST)
-            return across or idle(b.fusion, s, self.hint, self.machine)
+            return cut_behind(b.fusion, s, self.hint) or idle(b.fusion, s, self.hint, self.machine)
         return compile_gpu.better_apart(b.fusion, self.hint, driver.gpu, between)
 
     def group(self, g: Group) -> list[GroupPlan]:

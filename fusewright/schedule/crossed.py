@@ -8,12 +8,16 @@ elements of lines, on a GPU and on a CPU. (Softmax of columns of 1000x4096 bfloa
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from ..fusion.ir import Fusion
 from ..index.expr import Ix
 from ..index.layout import product
 from .analysis import Analysis, side_by_side
 from .windows import loads
+
+if TYPE_CHECKING:
+    from .cpu import Schedule
 
 LEAST = 1 << 16  # bytes of a tensor from which on a CPU takes longer for such lines than for another kernel, mostly
 SIDE = 16  # neighbouring points along each of the axes: with fewer, no tile is turned
@@ -33,6 +37,8 @@ def crossed(f: Fusion, hint: Callable[[Ix], int], least: int) -> bool:
     return any(not r & w for r in reads for w in writes)
 
 
-def cut_behind(f: Fusion, hint: Callable[[Ix], int], least: int) -> bool:
-    """Whether that is so in a fusion whose rows want what is reduced of them: it is better cut behind that."""
-    return bool(Analysis(f, hint).row_used(f.reductions())) and crossed(f, hint, least)
+def cut_behind(f: Fusion, s: Schedule, hint: Callable[[Ix], int]) -> bool:
+    """Whether that is so on a CPU, where rows want what is reduced of them: a fusion is better cut behind that."""
+    if s.turn or s.scatters or not Analysis(f, hint).row_used(f.reductions()):
+        return False
+    return crossed(f, hint, LEAST)

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from ..core.errors import Refusal
-from ..fusion import scalar as sc
 from ..fusion.ir import Fusion, Stage
 from ..fusion.online import Online, online
 from ..index.expr import Atom
@@ -41,6 +40,7 @@ from .gpu_fit import (
     holds,
     in_warp,
     narrowed,
+    per_column,
     row_bytes,
     shares,
 )
@@ -137,16 +137,12 @@ class Along(Tiles):
         clusters: tuple[int, ...] = CLUSTERS if self.gpu.clusters else (1,)
         size = row_bytes(r.f, r.base) if r.rows and copies_rows(r.f, r.base) else 0
         found = each_row(self.gpu, clusters, r.vectors, values, loads, r.count, size)
-        if found is None or (found.cluster > 1 and self._arithmetic(r) * lanes > ARITHMETIC * loads):
+        if found is None or (found.cluster > 1 and per_column(r.f, r.cols) * lanes > ARITHMETIC * loads):
             return replace(r, held=None)
         rows = max(1, 2 * THREADS // found.threads)  # of a block, at most
         if -(-r.count // rows) > 4 * LEAVING or 4 * loads * r.vectors * rows < FILLED:
             return self._beside_sums(r)
         return replace(r, held=found, apart=True)
-
-    def _arithmetic(self, r: Rows) -> int:
-        """What is computed for a point of a row, in additions."""
-        return sum(e.cost for e in sc.walk([s.body for s in r.f.stages]) if e.axes & r.cols and e.kind != "load")
 
     def _beside_sums(self, r: Rows) -> Rows:
         """How a resident block holds a row, beside what it has of results over rows."""

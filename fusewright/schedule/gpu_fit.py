@@ -3,6 +3,7 @@ share a row."""
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import NamedTuple
 
 from ..fusion import relax
@@ -268,7 +269,7 @@ def narrowed(
         if ring is None:
             return two
         brief = count * ring.threads < ROUNDS * gpu.sms * 2 * THREADS
-        waits = two[0].steps == 1 or _much(f, cols)
+        waits = two[0].steps == 1 or per_column(f, cols) >= DEAR
         if use(*two) > use(ring, lanes) - LOOSE and (brief or not waits):
             return two
     if ring is None and held.place != "registers" and small >= 4 and dear_values(f, cols):  # many threads for them
@@ -283,10 +284,9 @@ def narrowed(
     return (held, lanes) if held.place != "registers" else _narrower(f, rows, cols, held, lanes, small, gpu)
 
 
-def _much(f: Fusion, cols: set[Atom]) -> bool:
-    """Whether there is much to compute for a column."""
-    here = [e for e in sc.walk([s.body for s in f.stages]) if e.axes & cols and e.kind != "load"]
-    return sum(e.cost for e in here) >= DEAR
+def per_column(f: Fusion, cols: Collection[Atom]) -> int:
+    """What is computed for a column of a row, in additions."""
+    return sum(e.cost for e in sc.walk([s.body for s in f.stages]) if e.axes & {*cols} and e.kind != "load")
 
 
 def _two_blocks(
