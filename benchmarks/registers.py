@@ -13,6 +13,7 @@ import argparse
 import sys
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +30,7 @@ from fusewright.emit.cuda import CudaTarget, emit_cuda
 from fusewright.loop.ir import Func
 from fusewright.run import devices
 from fusewright.schedule.device import H200
+from fusewright.trace import fx
 
 TARGET = CudaTarget(*H200.capability)
 
@@ -61,12 +63,19 @@ def compiled(fn: Callable[..., Any], inputs: Sequence[Any]) -> tuple[Absent, flo
         took += time.perf_counter() - began
         raise Traced
 
+    def on_gpu(*facts: Any) -> fx.Context:
+        return replace(context(*facts), device="cuda")  # where eager rounds otherwise, and sums in other types
+
+    context = fx.Context
     with devices.use("cpu", driver), fusewright.options(disk_cache=False, fallback=False):
+        fx.Context = on_gpu  # type: ignore[assignment,misc]
         try:
             torch.compile(fn, backend=compile_only)(*inputs)
         except BackendCompilerFailed as e:
             if not isinstance(e.inner_exception, Traced):
                 raise
+        finally:
+            fx.Context = context  # type: ignore[misc]
         compile_gpu.settle()
     return driver, took
 

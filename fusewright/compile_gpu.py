@@ -32,7 +32,8 @@ from .run import first, hot, timed, tune
 from .run.devices import Driver
 from .run.gpu import Ahead, GpuGroup, kernel_for
 from .schedule import gpu, gpu_scatter
-from .schedule.apart import at_odds, better_apart, reads_across, share_little, summed_across
+from .schedule.apart import SCATTERED, at_odds, better_apart, reads_across, share_little, summed_across
+from .schedule.crossed import written_across
 
 Hint = Callable[[Ix], int]
 
@@ -55,6 +56,8 @@ def check_merge(f: Fusion, hint: Hint, parts: Sequence[Group], fusion_of: Callab
         raise Refusal("profit", "large results that are contiguous along different axes")
     if share_little(f):
         raise Refusal("profit", "reductions along different axes that share no large tensor")
+    if written_across(f, hint, SCATTERED):
+        raise Refusal("profit", "a result is written along another axis than what is reduced is read along")
     if summed_across(f, hint):
         raise Refusal("profit", "reductions over rows that are neighbours in memory, and of each of them")
     if not reads_across(f, hint):

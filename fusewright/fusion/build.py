@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 
 from ..core.deep import Ladder
@@ -484,9 +484,10 @@ class Phase:
             if one is not None:
                 self.picked = True
                 return sc.cast(one, e.out.dtype)
-            name = self.names[e.out] = f"r{len(self.names)}"
-            dtype = e.out.dtype
-            self.stages.append(Stage(kind, name, axes, raxes, monoid, body, dtype))
+            made = Stage(kind, f"r{len(self.names)}", axes, raxes, monoid, body, e.out.dtype)
+            name = next((s.name for s in self.stages if s == replace(made, name=s.name)), made.name)
+            self.names[e.out] = name
+            self.stages += [made] if name == made.name else []
         out = sc.stage_value(name, e.out.dtype, frozenset(axes))
         if e.out in self.rounded and e.out.dtype.is_reduced:
             out = sc.round_to(out, e.out.dtype)

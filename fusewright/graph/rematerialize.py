@@ -33,23 +33,36 @@ class Program:
         self, v: Value, inside: Collection[int], stored: Collection[Value]
     ) -> tuple[set[int], set[Value]] | None:
         """The units of `inside` that compute `v` from values of others, from what is `stored`, and from small values
-        that have to be stored for it; and those. None if it cannot be computed at another place, or not cheaply."""
+        that have to be stored for it; and those. None if it cannot be computed at another place, or not cheaply.
+
+        Small values made of what is reduced are stored, too: others would compute them for each point of a row."""
         out: set[int] = set()
         small: set[Value] = set()
+        behind = self._behind(inside)
         stack = [v]
         while stack:
             r = stack.pop()
             u = self.owner[r]
             if u in out:
                 continue
-            if u in self.fixed or any(e.op not in AGAIN for e in self.eqns(u)):
-                if SMALL * self.bytes_of(r) > self.bytes_of(v):
+            little = SMALL * self.bytes_of(r) <= self.bytes_of(v)
+            if u in self.fixed or any(e.op not in AGAIN for e in self.eqns(u)) or (little and u in behind):
+                if not little:
                     return None
                 small.add(r)
                 continue
             out.add(u)
             stack += [r for r in self.reads[u] if r not in stored and self.owner.get(r) in inside]
         return (out, small) if sum(len(self.eqns(u)) for u in out) <= MOST else None
+
+    def _behind(self, inside: Collection[int]) -> set[int]:
+        """The units of `inside` that need what another one of them reduces, or finds otherwise."""
+        out: set[int] = set()
+        dear = {u for u in inside if any(e.op not in AGAIN for e in self.eqns(u))}
+        for u in sorted(inside):
+            if any(p in dear or p in out for r in self.reads[u] if (p := self.owner.get(r)) is not None):
+                out.add(u)
+        return out
 
     def read(self, units: Iterable[int]) -> set[Value]:
         """What units that run together read from memory."""

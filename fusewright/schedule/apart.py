@@ -29,7 +29,7 @@ from .gpu_base import accesses, beside, draws
 
 MUCH = 2  # L2 caches: a second pass goes backwards, and finds what fills one of them
 LEAST = 4 << 20  # bytes of a tensor from which on another launch costs less
-SCATTERED = 1 << 20  # and of what is read in single elements of sectors
+SCATTERED = 1 << 20  # and of what is read, or written, in single elements of sectors
 
 
 def better_apart(f: Fusion, hint: Callable[[Ix], int], gpu: Gpu, between: bool = False) -> bool:
@@ -126,4 +126,4 @@ def summed_across(f: Fusion, hint: Callable[[Ix], int]) -> bool:
     return bool(product(a.extent for a in f.axes).atoms()) or _read(f, hint) >= SCATTERED
 
 
-__all__ = ["at_odds", "better_apart", "reads_across", "share_little", "summed_across"]
+__all__ = ["SCATTERED", "at_odds", "better_apart", "reads_across", "share_little", "summed_across"]

@@ -10,8 +10,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from ..core.dtypes import DType
+from ..fusion import scalar as sc
 from ..fusion.ir import Fusion
-from ..index.expr import Ix
+from ..index.expr import Atom, Ix
 from ..index.layout import product
 from .analysis import Analysis, side_by_side
 from .windows import loads
@@ -35,6 +37,21 @@ def crossed(f: Fusion, hint: Callable[[Ix], int], least: int) -> bool:
     sides = {o: {a for a in o.axes() if side_by_side(o, a, hint) >= SIDE} for o, n in size.items() if 4 * n >= most}
     reads, writes = ([sides[o] for o, _ in found if sides.get(o)] for found in (read, written))
     return any(not r & w for r in reads for w in writes)
+
+
+def written_across(f: Fusion, hint: Callable[[Ix], int], least: int) -> bool:
+    """Whether a result (of `least` bytes) that needs nothing reduced is written along another axis than what is reduced
+    is read along: two kernels, of which one turns tiles, read that twice. (The sum of all columns of 96x16384 bfloat16,
+    and a product of them transposed: 31 us as one kernel on an H200.)"""
+    read = [(e.data[1], e.data[2]) for e in sc.walk([s.body for s in f.reductions()]) if e.kind == "load"]
+    written = [(s.offset, s.dtype) for s in f.stores() if s.offset is not None and not s.body.stages]
+
+    def sides(o: Ix, d: DType) -> set[Atom]:
+        size = hint(product(a.extent for a in o.axes())) * d.itemsize
+        return {a for a in o.axes() if side_by_side(o, a, hint) >= SIDE} if size >= least else set()
+
+    writes = [found for o, d in written if (found := sides(o, d))]
+    return any(not w.intersection(r) for o, d in read if writes and (r := sides(o, d)) for w in writes)
 
 
 def cut_behind(f: Fusion, s: Schedule, hint: Callable[[Ix], int]) -> bool:

@@ -50,14 +50,14 @@ class Down(Runs):
 
     def down(self, f: Fusion, rows: list[Atom], cols: list[Atom], unit: Atom, passes: int) -> Settled:
         lanes, aligned = self._lanes(f, unit, exact=True)
-        nc = self.size(cols)
+        nc, side = self.size(cols), self._neighbours(f, rows, cols)
         names = tuple(a.name for a in rows), tuple(a.name for a in cols)
         smallest = min((d.itemsize for _, o, d in accesses(f, stores=False) if unit in o.axes()), default=ACCESS)
 
         def based(lanes: int, most: int = WARP) -> tuple[GpuSchedule, int]:
             """A loop with such vectors, at most so many of rows in a block, and tiles of rows."""
             vectors = self.size(rows) // lanes
-            rt = self._side_by_side(power_up(self.size([unit]) // lanes, most), lanes * smallest, vectors)
+            rt = self._side_by_side(power_up(side // lanes, most), lanes * smallest, vectors)
             ct = max(1, THREADS // rt)
             if 2 * nc <= ct:  # rows of several stretches, rather than threads without a column
                 ct = power_up(nc, ct)
@@ -66,13 +66,13 @@ class Down(Runs):
             if finds_positions(f.reductions()) or little:  # what threads have found is dear to combine
                 ct = max(1, min(ct, power_up(nc // EACH + 1, 2 * ct) // 2))
             if little and ct * rt < HALF:
-                rt = self._side_by_side(power_up(self.size([unit]) // lanes, HALF // ct), lanes * smallest, vectors)
+                rt = self._side_by_side(power_up(side // lanes, HALF // ct), lanes * smallest, vectors)
             together = aligned if lanes > 1 else frozenset[str]()
             s = GpuSchedule(*names, unit.name, lanes, "outer reduction", "loop", rt, ct, 4, aligned=together)
             return replace(s, family="outer persistent" if passes > 1 else s.family), -(-vectors // rt)
 
         base, tiles = based(lanes)
-        if (brief := self._few_columns(f, base, rows, cols, unit, lanes * smallest)) is not None:
+        if (brief := self._few_columns(f, base, rows, cols, side, lanes * smallest)) is not None:
             return f, brief, {}
         ct = base.col_threads
         running = online(f, set(cols))
@@ -82,7 +82,7 @@ class Down(Runs):
             tries = (lanes, min(lanes, 4)) if moments and lines and tiles >= self.gpu.sms else ()
             known = (self._held_moments(f, based(n)[0], rows, cols, n * smallest) for n in tries)
             held = next((s for s in known if s is not None), None)
-            held = held or self._held_rows(f, base, rows, cols, unit, lanes * smallest, moments)
+            held = held or self._held_rows(f, base, rows, cols, unit, side, lanes * smallest, moments)
             if held is not None:
                 return f, held, {}
         if moments and nc >= BRIEF and lanes * smallest >= PART:
@@ -116,10 +116,10 @@ class Down(Runs):
                 steps = min(steps, 8 if nc >= 16 * ct * splits else 4)
                 s = replace(base, family=base.family + ", split", mode="split", steps=steps, finish=True)
                 return f, replace(s, once=self._once(f, s, splits)), {"splits": splits}
-        if (passes == 1 or moments) and (singles := self._singles(f, base, rows, cols, unit, bool(running))):
+        if (passes == 1 or moments) and (singles := self._singles(f, base, rows, cols, side, bool(running))):
             return f, singles, {}
         if passes == 1 and nc >= LONG:
-            across = None if running else self._across_lines(f, base, rows, cols, unit, smallest)
+            across = None if running else self._across_lines(f, base, rows, cols, unit, side, smallest)
             if across is not None:
                 base = across
             elif WARP // 2 * lanes * smallest >= LINE:
@@ -130,14 +130,25 @@ class Down(Runs):
             return f, replace(base, row_threads=2 * WARP, col_threads=2 * THREADS // WARP), {}  # whole lines, or nearly
         return f, replace(base, steps=self._in_turn(f, set(cols), base, nc, bool(running))), {}
 
+    def _neighbours(self, f: Fusion, rows: list[Atom], cols: list[Atom]) -> int:
+        """Points of neighbouring rows, of which the last axis has unit stride, that lie side by side in all that is
+        read of whole rows."""
+        reads = {o for _, o, _ in accesses(f, stores=False) if o.axes() >= {*cols, rows[-1]}}
+        n = self.size(rows[-1:])
+        for a in reversed(rows[:-1]):
+            if any((c := o.coefficient(a)) is None or self.hint(c) != n for o in reads):
+                break
+            n *= self.size([a])
+        return n
+
     def _singles(
-        self, f: Fusion, base: GpuSchedule, rows: list[Atom], cols: list[Atom], unit: Atom, running: bool
+        self, f: Fusion, base: GpuSchedule, rows: list[Atom], cols: list[Atom], side: int, running: bool
     ) -> GpuSchedule | None:
         """The largest blocks, and wide ones, for rows read element by element, which do not begin with lines of the
         caches: the parts at both ends of what a block reads of a row are what its neighbours want. None: rows are read
         in vectors, are short or few, or a thread computes much. `running`: as for `_in_turn`."""
         n, nc = 4 * WARP, self.size(cols)
-        if base.lanes > 1 or self.size([unit]) < WARP or nc <= FEW_COLUMNS or finds_positions(f.reductions()):
+        if base.lanes > 1 or side < WARP or nc <= FEW_COLUMNS or finds_positions(f.reductions()):
             return None
         if 8 * -(-self.size(rows) // n) < 7 * self.gpu.sms or self._dear(f):
             return None
@@ -146,14 +157,14 @@ class Down(Runs):
         return replace(s, steps=min(most, self._in_turn(f, set(cols), s, nc, running)))
 
     def _across_lines(
-        self, f: Fusion, base: GpuSchedule, rows: list[Atom], cols: list[Atom], unit: Atom, smallest: int
+        self, f: Fusion, base: GpuSchedule, rows: list[Atom], cols: list[Atom], unit: Atom, side: int, smallest: int
     ) -> GpuSchedule | None:
         """Large blocks, for narrow vectors of rows that do not begin with lines of the caches: of what a warp reads of
         a column, parts of lines at both ends are what its neighbours want. None: they begin with lines, or are few."""
         n, lanes = 2 * WARP, base.lanes
         if lanes == 1 or lanes * smallest > 2 * LITTLE or self.size(cols) < MANY or finds_positions(f.reductions()):
             return None
-        if self.size([unit]) < WARP * lanes or self.size(rows) < n * lanes * self.gpu.sms:
+        if side < WARP * lanes or self.size(rows) < n * lanes * self.gpu.sms:
             return None
         reads = [o for _, o, _ in accesses(f, stores=False) if unit in o.axes()]
         if all(multiple(o.without(unit), LINE // smallest, self.hint) for o in reads):
@@ -161,7 +172,7 @@ class Down(Runs):
         return replace(base, row_threads=n, col_threads=1024 // n)
 
     def _within_sectors(
-        self, f: Fusion, base: GpuSchedule, rows: list[Atom], cols: list[Atom], unit: Atom, size: int
+        self, f: Fusion, base: GpuSchedule, rows: list[Atom], cols: list[Atom], unit: Atom, side: int, size: int
     ) -> GpuSchedule | None:
         """Blocks wide in narrow vectors, or clusters of them, that hold rows which do not begin with sectors of memory:
         of narrow blocks much of what is read, in parts of sectors at both ends, is what their neighbours want, and what
@@ -175,7 +186,7 @@ class Down(Runs):
             clusters = (1,)
         for n, ct, c, lanes, most in _wide_ways(nc, itemsize, base.lanes):
             steps = -(-nc // (c * ct))
-            many = self.size([unit]) >= WARP * lanes and self.size(rows) * c >= n * lanes * self.gpu.sms
+            many = side >= WARP * lanes and self.size(rows) * c >= n * lanes * self.gpu.sms
             fits = steps <= most and steps * lanes * words <= (WORDS if n * ct == 1024 else 2 * WORDS)
             if many and fits and c in clusters and (c == 1 or steps >= most // 2 - 1):  # fewer blocks would not hold it
                 aligned = self.aligned(self.walks(f, unit, None), {unit: lanes})
@@ -184,11 +195,11 @@ class Down(Runs):
         return None
 
     def _few_columns(
-        self, f: Fusion, s: GpuSchedule, rows: list[Atom], cols: list[Atom], unit: Atom, size: int
+        self, f: Fusion, s: GpuSchedule, rows: list[Atom], cols: list[Atom], side: int, size: int
     ) -> GpuSchedule | None:
         """Columns so short that a thread, or two, have all of one in registers: what many have of it takes longer to
         combine than to read. None: they are longer, too much is read of them, or rows are short or few."""
-        nc, side = self.size(cols), self.size([unit]) // s.lanes
+        nc, side = self.size(cols), side // s.lanes
         few = FEW_COLUMNS // 2 if size <= LITTLE else FEW_COLUMNS // 4
         ct = 1 if nc <= few and not finds_positions(f.reductions()) else 2
         # of threads that do little, large blocks: they begin no faster than small ones
@@ -280,20 +291,28 @@ class Down(Runs):
         return draws(f) or arithmetic(f) >= DEAR
 
     def _held_rows(
-        self, f: Fusion, base: GpuSchedule, rows: list[Atom], cols: list[Atom], unit: Atom, size: int, moments: bool
+        self,
+        f: Fusion,
+        base: GpuSchedule,
+        rows: list[Atom],
+        cols: list[Atom],
+        unit: Atom,
+        side: int,
+        size: int,
+        moments: bool,
     ) -> GpuSchedule | None:
         """Rows that blocks hold, in vectors of so many bytes; None where they cannot. `moments`: one pass would do."""
         nc, lanes, vectors = self.size(cols), base.lanes, self.size(rows) // base.lanes
         words = lanes * self._words(f, set(cols))[0]
         clusters = self._clusters(f, set(cols))
         rt, ct = base.row_threads, base.col_threads
-        broad = self._broad(self.size([unit]) // lanes, lanes, size, vectors)
+        broad = self._broad(side // lanes, lanes, size, vectors)
         if not moments and (size >= WORD or broad <= WARP):
-            inside = self._within_sectors(f, base, rows, cols, unit, size)
+            inside = self._within_sectors(f, base, rows, cols, unit, side, size)
             if inside is not None:
                 return inside
         ways: list[tuple[int, int, int]] = []  # vectors of rows, blocks that share them, threads of a row
-        if size >= PART and not moments and self.size([unit]) * size >= LINE * lanes:
+        if size >= PART and not moments and side * size >= LINE * lanes:
             found = self._lines(LINE // size, vectors, clusters, nc, words)
             ways = [] if found is None else [found]
         more = (1,) if moments else (1, 2, 4)  # one pass does it: rows that take many threads are not held
