@@ -50,10 +50,13 @@ def family(f: Fusion, hint: Hint, driver: Driver, scattered: Collection[str] = (
     return gpu.plan(f, hint, driver.gpu)[1].family
 
 
-def check_merge(f: Fusion, hint: Hint, parts: Sequence[Group], fusion_of: Callable[[Group], Fusion]) -> None:
-    """Raises Refusal where a merge of groups, of which one may have no schedule, would be slower than its parts."""
+def check_merge(f: Fusion, hint: Hint, parts: Sequence[Group] | None, fusion_of: Callable[[Group], Fusion]) -> None:
+    """Raises Refusal where a merge of groups, of which one may have no schedule, would be slower than its parts.
+    `parts`: None of a group that has been cut from another one, or computes again what others do."""
     if at_odds(f, hint):
         raise Refusal("profit", "large results that are contiguous along different axes")
+    if parts is None:
+        return
     if share_little(f):
         raise Refusal("profit", "reductions along different axes that share no large tensor")
     if written_across(f, hint, SCATTERED):

@@ -274,8 +274,9 @@ class _Compilation(Lone):
         self.merging = True
         try:
             b, _ = self.built(g)
-            if self.driver(g) is not None and not g.again:
-                compile_gpu.check_merge(b.fusion, self.hint, g.parts, lambda p: self.built(p)[0].fusion)
+            if self.driver(g) is not None:
+                parts = None if g.again else g.parts
+                compile_gpu.check_merge(b.fusion, self.hint, parts, lambda p: self.built(p)[0].fusion)
         except Refusal:
             raise
         except Exception as e:

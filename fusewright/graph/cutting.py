@@ -1,13 +1,17 @@
 """Where a group is cut in two: behind its reductions. The second part computes large values before those again.
 
-That is for groups that are better off as two kernels although each has to read the inputs (`schedule/apart.py`).
+That is for groups that are better off as two kernels although each has to read the inputs (`schedule/apart.py`). What
+is behind the reductions may be two kernels as well, where large results of it are written along different axes.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import NamedTuple
 
+from ..core.errors import Refusal
+from .groups import Group
 from .ir import Eqn, Value
 
 MOST = 64  # equations that are computed again, at most
@@ -30,13 +34,15 @@ def cut(
     bytes_of: Callable[[Value], int],
     stored: Callable[[Value], bool],
     between: bool = False,
+    wide: bool = False,
 ) -> Cut | None:
     """The units of a group, in order, as two groups; None where there are no two, or where more would be kept or
     computed again than small values and cheap ones.
 
     The first has the reductions, what they are made of, and what is made of them and no larger. `reads`: what each
     unit reads, through views; `stored`: whether a value is stored anyway. `between`: the first has only those
-    reductions that large values need, on the way to others; if there are none, those that others need.
+    reductions that large values need, on the way to others; if there are none, those that others need. `wide`: the
+    first has all that needs nothing reduced, too.
     """
     owner = {v: u for u in units for v in results(u)}
     needs = {u: [owner[v] for v in reads[u] if v in owner] for u in units}
@@ -58,6 +64,8 @@ def cut(
     for u in units:
         if any(p in after or p in reducing for p in needs[u]):
             after.add(u)
+    if wide:
+        first.update(u for u in units if u not in after)
     most = max(size[u] for u in reducing)
     for u in units:
         if u in after and u not in every and size[u] <= most and all(p in first for p in needs[u]):
@@ -93,4 +101,91 @@ def _closure(units: Sequence[int], needs: Mapping[int, Sequence[int]]) -> set[in
     return out
 
 
-__all__ = ["AGAIN", "MOST", "Cut", "cut"]
+@dataclass(frozen=True)
+class Cutter:
+    """Cuts groups, and asks the scheduler.
+
+    `reads` to `bytes_of` as for `cut`; `exported`: values that are stored anyway; `readers`: units that read a value;
+    `fill` sets a group's equations and outputs; `accepts` and `better`: see `grouping.group`; `refuse` is told why a
+    group is not cut: of which unit, and which one follows.
+    """
+
+    reads: Mapping[int, Sequence[Value]]
+    results: Callable[[int], Sequence[Value]]
+    eqns: Callable[[int], Sequence[Eqn]]
+    bytes_of: Callable[[Value], int]
+    exported: Collection[Value]
+    readers: Mapping[Value, Sequence[int]]
+    fill: Callable[[Group], None]
+    accepts: Callable[[Group], None]
+    refuse: Callable[[Group, Group, str], None]
+    better: Callable[[Group, bool], bool]
+
+    def parts(self, g: Group) -> list[Group]:
+        """A group, cut where it is better off as several, in the order of the program."""
+        for between in (False, True):
+            if found := self._halves(g, between):
+                return [*found[:1], *(p for part in found[1:] for p in self.parts(part))]
+        return [g]
+
+    def _halves(self, g: Group, between: bool) -> list[Group]:
+        if len(g.units) == 1:
+            return []
+        tries = []
+        for wide in (False,) if between else (False, True):  # as much behind the reductions as can be, or as little
+            units, stored = sorted({*g.again, *g.units}), self.exported.__contains__
+            found = cut(units, self.reads, self.results, self.eqns, self.bytes_of, stored, between, wide)
+            if found is None or not (wide or self.better(g, between)):
+                break
+            own = [[u for u in part if u not in g.again] for part in found[:2]]
+            first, second = (Group(x, again=g.again & {*y}) for x, y in zip(own, found[:2], strict=True))
+            second.again |= found.again
+            tries.append((first, second))
+        whole = ([first, second] for first, second in tries)
+        divided = ([first, *rest] for first, second in tries for rest in self._in_two(second))
+        return next((parts for parts in (*whole, *divided) if self._accepted(parts)), [])
+
+    def _accepted(self, parts: list[Group]) -> bool:
+        """Fills the parts of a group, and asks about them."""
+        mine = {u for g in parts for u in g.units}
+        for g in parts:
+            self.fill(g)
+        for k, g in enumerate(parts):
+            wanted = {v for h in parts[k + 1 :] for v in _read(h.eqns)}
+            g.outputs = [
+                v
+                for u in g.units
+                for v in self.results(u)
+                if v in self.exported or v in wanted or any(r not in mine for r in self.readers.get(v, ()))
+            ]
+        try:
+            for g in parts:
+                self.accepts(g)
+        except Refusal as r:
+            self.refuse(parts[0], parts[1], f"not cut: {r}")
+            return False
+        return True
+
+    def _in_two(self, g: Group) -> Iterator[list[Group]]:
+        """A group that reduces nothing as two: the second has one of the results, and all that is for it alone."""
+        inside = {*g.units, *g.again}
+        if any(e.op not in AGAIN for u in inside for e in self.eqns(u)):
+            return
+        owner = {v: u for u in inside for v in self.results(u)}
+        self.fill(g)
+        ends = {owner[v] for v in g.outputs}
+        needs = {u: [owner[v] for v in self.reads[u] if v in owner] for u in inside}
+        for end in sorted(ends, reverse=True) if len(ends) > 1 else ():
+            kept = _closure(sorted(ends - {end}), needs)
+            if end not in kept:  # what the others leave is read, not computed again
+                needed = _closure([end], {u: [p for p in ps if p not in ends] for u, ps in needs.items()})
+                second = Group(sorted(needed - kept), again=frozenset(needed & kept))
+                yield [Group(sorted(kept.intersection(g.units)), again=g.again & kept), second]
+
+
+def _read(eqns: Sequence[Eqn]) -> set[Value]:
+    """What equations read of others."""
+    return {v for e in eqns for v in e.inputs} - {e.out for e in eqns}
+
+
+__all__ = ["AGAIN", "MOST", "Cut", "Cutter", "cut"]

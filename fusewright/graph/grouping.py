@@ -18,7 +18,7 @@ from collections.abc import Callable, Hashable, Iterable, Sequence
 from functools import partial
 
 from ..core.errors import Refusal
-from .cutting import cut
+from .cutting import Cutter
 from .elementwise import Elementwise
 from .groups import Accepts, Again, Group, Grouping, Refused, Seen
 from .horizontal import LEAST as HORIZONTAL_LEAST
@@ -256,9 +256,21 @@ class _Grouper:
 
     def _cut(self, better: Callable[[Group, bool], bool]) -> None:
         """Groups that are better off as several; nothing is merged after it."""
+        cutter = Cutter(
+            self.reads,
+            lambda u: self.graph.units[u].results,
+            lambda u: self.by_unit[u],
+            self.hint,
+            self.exported,
+            self.readers,
+            self.fill,
+            self.accepts,
+            self._refuse,
+            better,
+        )
         slots: list[Group | None] = []
         for g in self.slots:
-            parts = [] if g is None else self._parts(g, better)
+            parts = [] if g is None or not self._fused(g.units[0]) else cutter.parts(g)
             slots.extend(parts or [g])
             for part in parts:
                 for u in part.units:
@@ -267,49 +279,6 @@ class _Grouper:
             if g is not None:
                 g.order = k
         self.slots = slots
-
-    def _parts(self, g: Group, better: Callable[[Group, bool], bool]) -> list[Group]:
-        """A group, cut where it is better off as several."""
-        for between in (False, True):
-            if halves := self._halves(g, better, between):
-                return [halves[0], *self._parts(halves[1], better)]
-        return [g]
-
-    def _halves(self, g: Group, better: Callable[[Group, bool], bool], between: bool) -> list[Group]:
-        if len(g.units) == 1 or not self._fused(g.units[0]):
-            return []
-        units = self.graph.units
-        found = cut(
-            sorted({*g.again, *g.units}),
-            self.reads,
-            lambda u: units[u].results,
-            lambda u: self.by_unit[u],
-            self.hint,
-            lambda v: v in self.exported,
-            between,
-        )
-        if found is None or not better(g, between):
-            return []
-        own = [[u for u in part if u not in g.again] for part in found[:2]]
-        first, second = (Group(x, again=g.again & {*y}) for x, y in zip(own, found[:2], strict=True))
-        second.again |= found.again
-        self.fill(second)
-        self.fill(first)
-        mine, made = {*first.units, *second.units}, {e.out for e in second.eqns}
-        wanted = {v for e in second.eqns for v in e.inputs} - made
-        first.outputs = [
-            v
-            for u in first.units
-            for v in units[u].results
-            if v in self.exported or v in wanted or any(r not in mine for r in self.readers.get(v, ()))
-        ]
-        try:
-            for part in (first, second):
-                self.accepts(part)
-        except Refusal as r:
-            self._refuse(first, second, f"not cut: {r}")
-            return []
-        return [first, second]
 
     def _rematerialize(self, moved: bool) -> None:
         """Large values that all their readers compute again, only one of them if `moved`; the last pass."""
@@ -331,7 +300,7 @@ class _Grouper:
                 users = [g for g in groups if g is not a and v in known.read((*g.units, *g.again))]
                 if moved and len(users) > 1:
                     continue
-                if known.gain(v, need, ((*g.units, *g.again) for g in users)) > 0:
+                if known.gain(v, need, ((*g.units, *g.again) for g in users), a.units) > 0:
                     self._again(a, v, need, small, users, moved)
         self.slots = [g if g is None or g.units else None for g in self.slots]
 

@@ -10,10 +10,12 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from ..prims.table import PRIMS
 from .cutting import AGAIN, MOST
 from .ir import Eqn, Value
 
 SMALL = 64  # one of so many bytes of a value, at most, has what is stored for computing it again
+BALANCE = 8  # instructions for each byte that memory moves meanwhile, on an H200; on two threads of a CPU, some
 LEAST = 1 << 20  # bytes of a value from which on it is worth the time to look
 
 
@@ -69,14 +71,23 @@ class Program:
         inside = set(units)
         return {r for u in inside for r in self.reads[u] if self.owner.get(r) not in inside}
 
-    def gain(self, v: Value, need: set[int], users: Iterable[Iterable[int]]) -> int:
-        """Bytes that are not moved if `users`, groups by all of their units, compute `v` instead of reading it."""
+    def gain(self, v: Value, need: set[int], users: Iterable[Collection[int]], maker: Collection[int]) -> int:
+        """Bytes that are not moved if `users`, groups by all of their units, compute `v` instead of reading it; less
+        those that move while they compute it, but for one of them, if `maker`, which stores it, has no other use of it.
+        """
         saved = self.bytes_of(v)
+        work = 0 if any(r in maker for r in self.readers.get(v, ())) else -self.instructions(need)
         for units in users:
             before = self.read(units)
             after = self.read({*units, *need})
             saved += sum(map(self.bytes_of, before - after)) - sum(map(self.bytes_of, after - before))
-        return saved
+            work += self.instructions(need.difference(units))
+        return saved - max(0, work) // BALANCE
+
+    def instructions(self, units: Iterable[int]) -> int:
+        """What units take, roughly."""
+        maps = (e for u in units for e in self.eqns(u) if e.op == "map")
+        return sum(self.bytes_of(e.out) // e.out.dtype.itemsize * PRIMS[e.params[0]].cost for e in maps)
 
 
 __all__ = ["LEAST", "Program"]

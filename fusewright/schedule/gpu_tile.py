@@ -67,6 +67,8 @@ class Tiles(Anchors):
         across = self.across(f, order, v)
         if across is not None and self._staged(across, v):
             return self._transpose(f, order, v, across)
+        if across is not None and self.size([v]) <= NEIGHBOURS and self.size([across]) >= WARP:
+            return f, self._turned_little(f, order, v, across), {}
         lanes, aligned = self._lanes(f, v, exact=False)
         rows = order[:-1]
         flat = self._as_one(f, order, lanes)
@@ -299,6 +301,13 @@ class Tiles(Anchors):
         """Whether a transpose passes through shared memory: not of so few points that they are near each other."""
         short, long = sorted((self.size([across]), self.size([v])))
         return short >= NEIGHBOURS and short * long >= STAGE * STAGE // 4
+
+    def _turned_little(self, f: Fusion, order: list[Atom], v: Atom, across: Atom) -> GpuSchedule:
+        """A thread writes all of a short run, and its neighbours read neighbours, which lie across."""
+        lanes, aligned = self._lanes(f, v, exact=True)
+        rows = [a for a in order if a is not v and a is not across] + [across]
+        s = GpuSchedule(tuple(a.name for a in rows), (v.name,), v.name, lanes, "transpose", "tile", HALF, 1)
+        return replace(s, steps=power_up(-(-self.size([v]) // lanes), NEIGHBOURS), aligned=aligned)
 
     def _side(self, across: Atom, v: Atom, itemsize: int) -> int:
         """Points along `v` of a tile of STAGE * STAGE points: a square, unless far fewer of other tiles would do, which
