@@ -104,6 +104,7 @@ class Down(Runs):
             several = lanes * point > ACCESS and len(f.reductions()) > 1
             narrow = lanes == 8 and (passes > 1 or several or running)  # these take registers
             longer = lanes == 8 and (4 if narrow else 8) * point <= ACCESS  # 16-bit elements wait longer; of one tensor
+            longer &= not running or point == smallest  # what is combined on the fly takes registers
             longer |= bool(running) and lanes * point <= LITTLE
             wide, steps = self._unspilled(f, set(cols), unit, 4 if narrow else lanes, 8 if longer else 4)
             if wide < lanes:
@@ -318,7 +319,7 @@ class Down(Runs):
         more = (1,) if moments else (1, 2, 4)  # one pass does it: rows that take many threads are not held
         narrow = self._spread(rt, size, vectors)
         if narrow < rt:
-            ways += [(narrow, 1, HALF // narrow), (narrow, 1, THREADS // narrow)]
+            ways += [(narrow, 1, k * HALF // narrow) for k in ((1, 2) if moments else (1, 2, 4))]
         for n in (broad, broad // 2):
             ways += [(n, 1, k * THREADS // n) for k in more if n > rt and n * k <= (4 if n == BROAD else 2) * BROAD]
         ways += [(rt, c, k * ct) for c in clusters for k in more]
