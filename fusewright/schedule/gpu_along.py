@@ -168,7 +168,8 @@ class Along(Tiles):
         values, loads = (lanes * w for w in self._words(r.f, set(r.cols)))
         clusters: tuple[int, ...] = CLUSTERS if self.gpu.clusters else (1,)
         most = SHARE // 2 if len(r.cols) == 1 else 3 * SHARE // 4  # where points are takes arithmetic in each pass
-        if not any(set(s.axes) & r.cols for s in r.f.stores()):  # what is only read can be read past the caches then
+        stored = any(set(s.axes) & r.cols for s in r.f.stores())
+        if not stored:  # what is only read can be read past the caches then
             most = self.gpu.shared
         size = row_bytes(r.f, r.base) if r.rows and copies_rows(r.f, r.base) else 0
 
@@ -178,7 +179,7 @@ class Along(Tiles):
                 if found is not None:
                     return found
             rows = -(-r.count // n)
-            return shares(self.gpu, clusters, n * r.vectors, values, loads, rows, lanes, size, most)
+            return shares(self.gpu, clusters, n * r.vectors, values, loads, rows, lanes, size, most, stored)
 
         n, found = gpu_interleave.held(self.gpu, r.numbers or [1], r.count, (values, loads), hold)
         if r.once == 1 and found is not None:  # less arithmetic than combining moments, but one pass does that

@@ -52,7 +52,8 @@ class Down(Runs):
         lanes, aligned = self._lanes(f, unit, exact=True)
         nc, side = self.size(cols), self._neighbours(f, rows, cols)
         names = tuple(a.name for a in rows), tuple(a.name for a in cols)
-        smallest = min((d.itemsize for _, o, d in accesses(f, stores=False) if unit in o.axes()), default=ACCESS)
+        sizes = {d.itemsize for _, o, d in accesses(f, stores=False) if unit in o.axes()} or {ACCESS}
+        smallest = min(sizes - {1} or sizes)  # masks are little beside what they are for
 
         def based(lanes: int, most: int = WARP) -> tuple[GpuSchedule, int]:
             """A loop with such vectors, at most so many of rows in a block, and tiles of rows."""

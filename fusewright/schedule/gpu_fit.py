@@ -33,7 +33,7 @@ EACH = 32  # bytes of each tensor that a thread has of a row, in a block that ha
 PIECE = 8  # bytes of a vector, at least, where vectors are narrower than they could be
 OTHERS = 28  # registers of a thread besides those it keeps values in, roughly
 SHARED_STEPS = 32  # vectors of a row in shared memory per thread, at most
-MANY = 8  # of them that a thread has at best
+MANY = 8  # of them that a thread has at best; of those in registers, at most, where only numbers are left of a row
 ASYNCHRONOUS = (8, 0)  # the compute capability from which on shared memory is filled without registers
 CHUNK = 1 << 15  # points of a row under which cutting it over blocks does not pay
 ALL = 48 << 10  # bytes of a row that one block holds in registers: a longer row has a cluster of blocks, if it can
@@ -70,6 +70,7 @@ def shares(
     lanes: int,
     size: int,
     most: int,
+    stored: bool,
 ) -> Held | None:
     """How blocks hold a row, so many together as one of `clusters`; None if it is too long.
 
@@ -77,9 +78,9 @@ def shares(
     and more if that leaves processors idle; else in shared memory: registers of longer rows leave too few threads that
     ask for something. (31 programs with rows of 40 to 262 KB reached 0.87 of the copy speed of an H200 so, in the mean,
     and 0.81 in registers.) `size`: bytes of shared memory for a vector, 0: none. `most`: bytes of a row that each of
-    several blocks has in registers.
+    several blocks has in registers. `stored`: whether a result has columns.
     """
-    best = _in_registers(gpu, clusters, vectors, values, loads, rows, lanes)
+    best = _in_registers(gpu, clusters, vectors, values, loads, rows, lanes, stored)
     if not size:
         return best
     if best is not None and _blocks(gpu, best[1:3], values if best.keep == "values" else loads) > 1:
@@ -139,12 +140,12 @@ def row_bytes(f: Fusion, s: GpuSchedule) -> int:
 
 
 def _in_registers(
-    gpu: Gpu, clusters: tuple[int, ...], vectors: int, values: float, loads: float, rows: int, lanes: int
+    gpu: Gpu, clusters: tuple[int, ...], vectors: int, values: float, loads: float, rows: int, lanes: int, stored: bool
 ) -> Held | None:
     best: Held | None = None
     for c in clusters:
         share = -(-vectors // c)
-        found = fit(gpu, share, values, loads, rows * c)
+        found = fit(gpu, share, values, loads, rows * c, stored)
         if best is not None and (found is None or share < THREADS):
             break
         if found is None:
@@ -173,16 +174,18 @@ def in_warp(gpu: Gpu, vectors: int, words: float, rows: int, lanes: int) -> Held
     return None
 
 
-def fit(gpu: Gpu, vectors: int, values: float, loads: float, rows: int) -> tuple[int, int, str] | None:
+def fit(
+    gpu: Gpu, vectors: int, values: float, loads: float, rows: int, stored: bool = True
+) -> tuple[int, int, str] | None:
     """(threads of a row, vectors of each, what is kept) for a row held in registers; None if it is too long.
 
     `values`, `loads`: registers per vector to keep whatever later passes want, or only what was read. The latter
     computes some things again, and is for rows so long that otherwise only one block fits a multiprocessor: it
     would wait for memory while nobody computes.
     """
-    best = _fit_words(gpu, vectors, values, rows)
+    best = _fit_words(gpu, vectors, values, rows, stored)
     if best is None or (_blocks(gpu, best, values) < 2 and loads < values):
-        other = _fit_words(gpu, vectors, loads, rows)
+        other = _fit_words(gpu, vectors, loads, rows, stored)
         if other is not None and (best is None or _blocks(gpu, other, loads) > _blocks(gpu, best, values)):
             return (*other, "loads")
     return None if best is None else (*best, "values")
@@ -396,7 +399,7 @@ def holds(threads: int, steps: int, words: float) -> bool:
     return steps <= STEPS and steps * words <= (WORDS if threads == 1024 else 2 * WORDS)
 
 
-def _fit_words(gpu: Gpu, vectors: int, words: float, rows: int) -> tuple[int, int] | None:
+def _fit_words(gpu: Gpu, vectors: int, words: float, rows: int, stored: bool) -> tuple[int, int] | None:
     best: tuple[int, int] | None = None
     for k in range(11):
         ct = 1 << k
@@ -406,6 +409,8 @@ def _fit_words(gpu: Gpu, vectors: int, words: float, rows: int) -> tuple[int, in
         best = (ct, steps)
         few = 4 if ct >= 128 else 3  # vectors of four registers; of a warp or more, as much in narrower ones
         much = steps <= few or (ct >= WARP and steps * words <= 4 * few)
+        if not stored and WARP // 4 <= ct < 128:  # nobody waits but for others of the row: the fewer, the better
+            much |= steps <= MANY and steps * words <= WORDS
         roomy = steps * words <= (ROOM if ct <= THREADS else WORDS) and (ct >= 256 or much)
         if (roomy and rows * ct >= gpu.sms * 512) or steps == 1:
             break
