@@ -134,11 +134,11 @@ class Down(Runs):
 
     def _neighbours(self, f: Fusion, rows: list[Atom], cols: list[Atom]) -> int:
         """Points of neighbouring rows, of which the last axis has unit stride, that lie side by side in all that is
-        read of whole rows."""
-        reads = {o for _, o, _ in accesses(f, stores=False) if o.axes() >= {*cols, rows[-1]}}
+        read at every point."""
+        reads = {o for _, o, _ in accesses(f, stores=False) if o.axes() >= {*rows, *cols}}
         n = self.size(rows[-1:])
         for a in reversed(rows[:-1]):
-            if any((c := o.coefficient(a)) is None or self.hint(c) != n for o in reads):
+            if not reads or any((c := o.coefficient(a)) is None or self.hint(c) != n for o in reads):
                 break
             n *= self.size([a])
         return n
