@@ -41,7 +41,7 @@ from .run.kernels import CompiledKernel, kernel_for, target
 from .run.launch import last_level_cache
 from .run.plan import GroupPlan, Plan
 from .schedule.cpu import Machine, Schedule, plan
-from .schedule.crossed import cut_behind
+from .schedule.crossed import cut_behind, written_across
 from .schedule.gathering import gathers, spread_thin
 from .schedule.idle import idle
 from .schedule.naming import kernel_name
@@ -250,6 +250,8 @@ class _Compilation(Lone):
             raise Refusal("profit", "lanes would gather, and not if what reduces over rows were another kernel")
         if self.merging and own and spread_thin(f, s, self.hint):
             raise Refusal("profit", "lanes would go along rows, if what reduces over them were another kernel")
+        if self.merging and own and written_across(f, self.hint):
+            raise Refusal("profit", "a result is written along another axis than what is reduced is read along")
         if self.merging and own and quotients is not None and (v := divides(b.fusion, s)) is not None:
             lost = next((x for x, at, reads in quotients(own) if spared(v, s.lanes, at, reads)), None)
             if lost is not None:

@@ -135,15 +135,33 @@ class Cutter:
         for wide in (False,) if between else (False, True):  # as much behind the reductions as can be, or as little
             units, stored = sorted({*g.again, *g.units}), self.exported.__contains__
             found = cut(units, self.reads, self.results, self.eqns, self.bytes_of, stored, between, wide)
-            if found is None or not (wide or self.better(g, between)):
+            if found is None:
                 break
             own = [[u for u in part if u not in g.again] for part in found[:2]]
             first, second = (Group(x, again=g.again & {*y}) for x, y in zip(own, found[:2], strict=True))
             second.again |= found.again
             tries.append((first, second))
+        results = [] if between else list(self._results(g))
+        if not (tries or results) or not self.better(g, between):
+            return []
         whole = ([first, second] for first, second in tries)
         divided = ([first, *rest] for first, second in tries for rest in self._in_two(second))
-        return next((parts for parts in (*whole, *divided) if self._accepted(parts)), [])
+        found_apart = next((parts for parts in (*whole, *divided) if self._accepted(parts)), [])
+        apart = (parts for parts in results if self._accepted(parts) and not self.better(parts[0], False))
+        return found_apart or next(apart, [])
+
+    def _results(self, g: Group) -> Iterator[list[Group]]:
+        """A group that reduces as what is before one of its large results, and that: it reads what is stored then."""
+        if not any(e.op == "reduce" for u in g.units for e in self.eqns(u)):
+            return
+        most = max(self.bytes_of(v) for u in g.units for v in (*self.reads[u], *self.results(u)))
+        for u in g.units:
+            made = self.results(u)
+            large = all(v in self.exported and 4 * self.bytes_of(v) >= most for v in made)
+            if large and all(e.op in AGAIN for e in self.eqns(u)):
+                inside = {*g.units} - {u}
+                if inside and not any(r in inside for v in made for r in self.readers.get(v, ())):
+                    yield [Group(sorted(inside), again=g.again), Group([u])]
 
     def _accepted(self, parts: list[Group]) -> bool:
         """Fills the parts of a group, and asks about them."""

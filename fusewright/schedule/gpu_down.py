@@ -26,7 +26,7 @@ from .gpu_base import (
     finds_positions,
     power_up,
 )
-from .gpu_fit import CLUSTERS, HALF, STEPS, THREADS, WORDS, holds
+from .gpu_fit import CLUSTERS, EACH_ROW, HALF, STEPS, THREADS, WORDS, holds
 from .gpu_runs import Runs
 from .quotients import multiple
 
@@ -308,6 +308,11 @@ class Down(Runs):
         words = lanes * self._words(f, set(cols))[0]
         clusters = self._clusters(f, set(cols))
         rt, ct = base.row_threads, base.col_threads
+        if lanes > 1 and side <= 2 * lanes:  # one or two vectors side by side
+            few = power_up(-(-nc // EACH_ROW), THREADS)
+            n, steps = 2 * WARP // few, -(-nc // few)
+            if n > 0 and steps * words <= WORDS and -(-vectors // n) >= PIECES * self.gpu.sms:
+                return replace(base, mode="persistent", row_threads=n, col_threads=few, steps=steps)
         broad = self._broad(side // lanes, lanes, size, vectors)
         if not moments and (size >= WORD or broad <= WARP):
             inside = self._within_sectors(f, base, rows, cols, unit, side, size)
