@@ -26,6 +26,7 @@ from .run.overlaps import ASKED
 from .trace import decompositions as decomp
 from .trace import executors
 from .trace import random as rnd
+from .trace import repeated
 from .trace.aliases import drop_detached
 from .trace.complex_pairs import pair_complex
 from .trace.convolutions import open_convolutions
@@ -153,6 +154,9 @@ def fusewright(gm: GraphModule, example_inputs: Sequence[Any], **kwargs: Any) ->
     check_operators(opts.disable)
     if missing := _without_memory(gm):
         record.plain(f"graph{next(_joints)}", f"it is called with {missing}")
+        return gm.forward
+    if repeated.written(gm):
+        record.plain(f"graph{next(_joints)}", "it writes into a tensor whose elements share memory")
         return gm.forward
     open_diagonals(gm)
     parts = Parts(addresses(gm))

@@ -114,6 +114,8 @@ class Definition(Operations):
 
     def sizes(self, names: str) -> tuple[Size, ...]:
         """Several sizes: `n, m = d.sizes("n m")`."""
+        if not isinstance(names, str):
+            raise UserError(f"sizes: a text of names is needed, not {names!r}")
         return tuple(self.size(n) for n in names.replace(",", " ").split())
 
     def size_input(self, name: str) -> Size:

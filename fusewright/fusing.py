@@ -19,6 +19,7 @@ from .core.errors import UserError, flag
 from .core.lazy import lazy_import
 from .core.options import from_mapping
 from .fused import Fused, FusedModule
+from .trace import frames
 
 if TYPE_CHECKING:
     from . import scripting
@@ -114,5 +115,7 @@ def memory_efficient_fusion(
         names = tuple(parameters[k] for k in numbers)
     return fuse(fn, specialize=names)
 
+
+frames.leave_alone(__file__)  # Dynamo fails on `getattr_static`
 
 __all__ = ["Fused", "FusedModule", "fuse", "memory_efficient_fusion"]

@@ -369,6 +369,8 @@ class ScriptedModule(FusedModule):
 
     def _make(self, module: Any, specialize: Any, overrides: dict[str, Any]) -> Callable[..., Any]:
         self.__dict__["_methods"] = {}
+        if not hasattr(module, "forward"):  # only methods that are exported
+            return functools.partial(torch.nn.modules.module._forward_unimplemented, self)
         call: Any = self._method("forward", module.forward)
         self.__dict__["_inside"] = torchscript_inside.Attributes(call._fusewright)
         return call

@@ -110,6 +110,8 @@ class Operations(Units):
         if known is not None and known < 1:
             raise UserError("slice: the step must be at least 1")
         length = high - low if by is ONE else (high - low + by - 1) // by
+        if (known := length.as_int()) is not None and known < 0:
+            raise UserError(f"slice: {low}:{high} ends before it begins")
         return self._unit("slice", lambda b: b.slice(t._value, k, low, by, length))
 
     def select(self, x: Tensor, dim: int, index: SizeLike) -> Tensor:

@@ -20,6 +20,7 @@ from torch._guards import TracingContext, tracing
 from torch._subclasses.fake_tensor import FakeTensor, FakeTensorMode
 from torch._subclasses.functional_tensor import FunctionalTensor
 from torch.fx import traceback as fx_traceback
+from torch.fx._lazy_graph_module import _use_lazy_graph_module
 from torch.fx.experimental.symbolic_shapes import DimDynamic
 from torch.utils import _pytree as pytree
 
@@ -37,7 +38,7 @@ from .kept import Again, Kept
 from .known_values import KnownValues
 from .lean import aot_settings, curved_at_all, nothing_donated, without_autocast, without_history
 from .lines import Lines
-from .numbers import unhashable
+from .numbers import unhashable, with_plain_keys
 from .outside import Outside
 from .reach import reached
 from .signature import Described, Layout, Node, layout, rebuild
@@ -238,7 +239,7 @@ class _Tracer:
                 c()
         outputs: list[Any] = []
         positions = {id(leaves[k]): k for k in self.layouts}
-        whole = lambda x: isinstance(x, torch.Size)
+        out, whole = with_plain_keys(out) if self.env.hashes else out, lambda x: isinstance(x, torch.Size)
         self.result = pytree.tree_map(lambda x: _out(self.kept.look(x), outputs, positions), out, is_leaf=whole)
         self.kept.end()
         self.differentiable |= any(isinstance(x, torch.Tensor) and x.grad_fn is not None for x in outputs)
@@ -404,7 +405,8 @@ def _capture(
         torch.set_autocast_cache_enabled(False)  # it would keep fake weights
         with contextlib.ExitStack() as stack:
             settings = (tracing(context), aot_settings(), floats_of_the_host(), launches_traced())
-            for setting in (*settings, torch.inference_mode(False)):
+            unwritten = _use_lazy_graph_module(True)  # nobody reads their source, which some (`random.from`) have not
+            for setting in (*settings, unwritten, torch.inference_mode(False)):
                 stack.enter_context(setting)
             stack.enter_context(torch.set_grad_enabled(grad))  # sets it when made: after the guard that restores it
             with tracer.mode:

@@ -9,7 +9,8 @@ from types import CodeType, FrameType
 from .unchanged import Unchanged
 
 READING: CodeType = type(os.environ).__getitem__.__code__  # runs whenever a variable is read, with its name as `key`
-_BETWEEN = (os.__file__, Mapping.get.__code__.co_filename)  # what is between a program and that: `os.getenv`, `get`
+# What is between a program and that: `os.getenv` (frozen, of another name than its file's), `get`
+_BETWEEN = (os.getenv.__code__.co_filename, Mapping.get.__code__.co_filename)
 
 
 def reader(frame: FrameType) -> FrameType | None:

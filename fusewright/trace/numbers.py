@@ -27,13 +27,20 @@ _SYMBOLIC = (torch.SymInt, torch.SymFloat)
 
 def value(x: Any) -> Any:
     """What a symbolic number is in this call, as a condition of the trace; also in lists and tuples."""
-    if type(x) in (list, tuple):
-        return type(x)(map(value, x))
+    if type(x) in (list, tuple, torch.Size):
+        return type(x)([value(y) for y in x])
     if type(x) is torch.SymInt:
         return x.node.guard_int("", 0)
     if type(x) is torch.SymBool:
         return x.node.guard_bool("", 0)
     return x.node.guard_float("", 0) if type(x) is torch.SymFloat else x
+
+
+def with_plain_keys(x: Any) -> Any:
+    """A result in which symbolic numbers that are keys of dictionaries are those whose hashes they have."""
+    if type(x) in (list, tuple):
+        return type(x)(map(with_plain_keys, x))
+    return {value(k): with_plain_keys(v) for k, v in x.items()} if type(x) is dict else x
 
 
 def _symbolic(x: Any) -> bool:

@@ -403,4 +403,4 @@ def rebuild(node: Node, value: Any, leaves: list[Any]) -> Any:
     items = [rebuild(c, v, leaves) for c, v in zip(node.children, value, strict=True)]
     if kind == "named":
         return node.data(*items)
-    return items if kind == "list" else tuple(items)
+    return torch.Size(items) if kind == "size" else items if kind == "list" else tuple(items)

@@ -254,7 +254,9 @@ class Writer:
             positional.pop()
         parts = [self.argument(a, v) for a, v in positional]
         parts += [f"{a.name}={self.argument(a, v)}" for a, v in given if a.kwarg_only and not _default(a, v)]
-        return f"{self.ref(op.data, str(op.data))}({', '.join(parts)})"
+        call = f"{self.ref(op.data, str(op.data))}({', '.join(parts)})"
+        lists = len(op.outputs) == 1 and op.data._schema.returns[0].type.kind() == "ListType"
+        return f"list({call})" if lists else call  # torch's own rules of some (`chunk`) give a tuple while tracing
 
     def argument(self, a: Any, v: Var) -> str:
         what = next((name for kind, name in _CODES.items() if kind in str(a.real_type)), None)

@@ -10,7 +10,7 @@ from typing import Any
 
 import torch
 
-_PLAIN = {"int": int, "float": float, "bool": bool, "str": str}
+_PLAIN = {"int": int, "float": float, "bool": bool, "str": str, "complex": complex, "Device": torch.device}
 UNKNOWN = object()  # there is no such conversion
 
 
@@ -32,13 +32,13 @@ def test(kind: str, e: str) -> str:
     """Python source of a condition: the value of `e` is what the type `kind` says; "" if there is nothing to ask."""
     head, parts = split_type(kind)
     if head in _PLAIN:
-        return f"type({e}) is {head}"
+        return f"type({e}) is {'_torch.device' if head == 'Device' else head}"
     if head == "Tensor":
         return f"isinstance({e}, _torch.Tensor)"
     if head == "Optional":
         inner = test(parts[0], e)
         return f"({e} is None or {inner})" if inner else ""
-    if head in ("List", "Dict", "Tuple"):
+    if head in ("List", "Dict", "Tuple", "Union"):
         return f"_fits({kind!r}, {e})"
     return ""
 
@@ -52,6 +52,8 @@ def fits(kind: str, x: Any) -> bool:
         return isinstance(x, torch.Tensor)
     if head == "Optional":
         return x is None or fits(parts[0], x)
+    if head == "Union":
+        return any(fits(p, x) for p in parts)
     if head == "List":
         return type(x) is list and all(fits(parts[0], y) for y in x)
     if head == "Tuple":
@@ -66,8 +68,11 @@ def convert(kind: str, x: Any) -> Any:
     if fits(kind, x):
         return x
     head, parts = split_type(kind)
-    if head == "float" and type(x) in (int, bool):
-        return float(x)
+    if head in ("float", "complex") and type(x) in (int, bool, float):
+        try:
+            return _PLAIN[head](x)
+        except OverflowError:
+            return UNKNOWN
     if head == "int" and type(x) is bool:
         return int(x)
     if head == "Optional":

@@ -58,3 +58,15 @@ def test_tensors_that_are_negated_lazily() -> None:
     with pytest.raises(fusewright.UserError, match=r"first: x is computed lazily .*: give x.clone\(\)"):
         d(z.conj().imag)
     assert torch.equal(d(z.conj().imag.clone()), -z.imag * 2)
+
+
+def test_slices_that_end_before_they_begin() -> None:
+    _, x = made()
+    with pytest.raises(fusewright.UserError, match="3:1 ends before it begins"):
+        x[3:1]
+
+
+def test_sizes_without_a_text() -> None:
+    d, _ = made()
+    with pytest.raises(fusewright.UserError, match="a text of names is needed, not 3"):
+        d.sizes(3)

@@ -161,3 +161,16 @@ def test_what_is_drawn_inside_is_no_reason() -> None:
     torch.testing.assert_close(got, want, rtol=0, atol=0)
     assert not any(g.kind == "plain" for g in seen)
     assert type(torch.random.default_generator) is torch.Generator, "torch's own"
+
+
+def test_an_operator_whose_name_is_a_keyword():
+    """`random_(low, high)` is `aten.random.from`, which no source of a graph can have."""
+
+    def f(x):
+        return x + torch.empty(5, 17).random_(0, 10).sum()
+
+    x, results = torch.ones(3), []
+    for how in (f, fusewright.fuse(f, rng="eager")):
+        torch.manual_seed(0)
+        results += [how(x), torch.rand(1)]
+    assert torch.equal(results[0], results[2]) and torch.equal(results[1], results[3])

@@ -519,6 +519,13 @@ def of_the_environment() -> Case:
 
 
 @case
+def of_the_environment_by_a_function() -> Case:
+    name = "FUSEWRIGHT_TESTS_GIVEN"
+    os.environ[name] = "2.0"
+    return using(lambda: float(os.getenv(name, "1")), lambda: os.environ.update({name: "7.0"}))
+
+
+@case
 def of_another_module() -> Case:
     first, second = types.ModuleType("made_here"), types.ModuleType("made_here")
     first.SCALE, second.SCALE = 2.0, 7.0  # type: ignore[attr-defined]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from typing import Dict, List, Optional, Tuple  # noqa: UP035  (TorchScript reads these)
+from typing import Dict, List, Optional, Tuple, Union  # noqa: UP035  (TorchScript reads these)
 
 import pytest
 import torch
@@ -267,3 +267,55 @@ def test_a_wrong_number_of_arguments_is_an_error_of_the_function() -> None:
     for call in (fused_typed, fusewright.compile(typed)):
         with pytest.raises(TypeError, match=r"^typed\(\) missing 2 required positional arguments: 'a' and 'k'"):
             call(r(3))
+
+
+@torch.jit.script
+def by_complex(x, b: complex):
+    return x * b + 1
+
+
+@torch.jit.script
+def by_first(x, b: List[complex]):  # noqa: UP006
+    return x * b[0] + 1
+
+
+@torch.jit.script
+def moved(x, d: torch.device):
+    return x.to(d) * 2, d.type
+
+
+@torch.jit.script
+def either(x, k: Union[int, complex]):  # noqa: UP007
+    return x * 2 + 1, k
+
+
+@pytest.mark.parametrize(
+    ("f", "given"),
+    [
+        *((by_complex, b) for b in (2, 2.0, True, 1j, torch.tensor(2.0), 10**400, "2")),
+        *((by_first, b) for b in ([1], [1.0, 2j], [torch.tensor(1.0)], (1,))),
+        *((moved, d) for d in ("cpu", torch.device("cpu"), 3)),
+        *((either, k) for k in (1, 2j, 1.0, "1")),
+    ],
+    ids=lambda v: getattr(v, "name", None) or str(v)[:20],
+)
+def test_complex_numbers_devices_and_unions(f, given):
+    def of(g):
+        try:
+            return g(r(3), given)
+        except (RuntimeError, TypeError, OverflowError) as e:
+            return type(e)
+
+    mine, theirs = of(fusewright.fuse(f)), of(f)
+    torch.testing.assert_close(mine, theirs) if isinstance(theirs, torch.Tensor) else None
+    assert str(mine) == str(theirs)
+
+
+def test_a_list_that_a_decomposition_gives_as_a_tuple():
+    @torch.jit.script
+    def f(x):
+        return torch.chunk(x * 2 + 1, 2)
+
+    got, want = fusewright.fuse(f)(r(4)), f(r(4))
+    assert type(got) is type(want) is list
+    assert all(map(torch.equal, got, want))

@@ -379,3 +379,18 @@ def test_copies_of_lists_that_are_attributes():
     for n in (3, 9, 3):
         torch.testing.assert_close(fused(x_of(n)), module(x_of(n)))
     assert module.shift == [1, 2]
+
+
+class OnlyExported(nn.Module):
+    @torch.jit.export
+    def encode(self, x):
+        return (x * 2 + 1).relu()
+
+
+@pytest.mark.parametrize("make", [fusewright.fuse, fusewright.compile])
+def test_a_module_without_forward(make):
+    scripted = torch.jit.script(OnlyExported())
+    fused, x = make(scripted), random_tensor((4,))
+    assert torch.equal(fused.encode(x), scripted.encode(x))
+    with pytest.raises(NotImplementedError, match="forward"):
+        fused(x)
