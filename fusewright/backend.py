@@ -24,9 +24,8 @@ from .fallback import whole_graph
 from .pipeline import compile_fx
 from .run.overlaps import ASKED
 from .trace import decompositions as decomp
-from .trace import executors
+from .trace import executors, repeated
 from .trace import random as rnd
-from .trace import repeated
 from .trace.aliases import drop_detached
 from .trace.complex_pairs import pair_complex
 from .trace.convolutions import open_convolutions

@@ -478,15 +478,13 @@ class Phase:
             if set(raxes) & set(axes) and kind == "reduce":
                 raise Refusal("domain", f"{e.out} still depends on an axis it reduces")
             body = self.eval(x, src, None)
-            one = None
-            if self.picks and kind == "reduce" and monoid == "sum" and len(raxes) == 1:
-                one = picked(body, raxes[0])
+            sums = self.picks and kind == "reduce" and monoid == "sum" and len(raxes) == 1
+            one = picked(body, raxes[0]) if sums else None
             if one is not None:
                 self.picked = True
                 return sc.cast(one, e.out.dtype)
             made = Stage(kind, f"r{len(self.names)}", axes, raxes, monoid, body, e.out.dtype)
-            name = next((s.name for s in self.stages if s == replace(made, name=s.name)), made.name)
-            self.names[e.out] = name
+            self.names[e.out] = name = next((s.name for s in self.stages if s == replace(made, name=s.name)), made.name)
             self.stages += [made] if name == made.name else []
         out = sc.stage_value(name, e.out.dtype, frozenset(axes))
         if e.out in self.rounded and e.out.dtype.is_reduced:

@@ -418,3 +418,22 @@ fusion over i0<n
   out out1: f32[n] strides (1)
   store out1[i0] over (i0) = neg(sin(in0[i0]))""",
     )
+
+
+def test_equal_reductions_are_one() -> None:
+    """The mean of a variance, and the mean that its gradient wants."""
+    body = """
+        in %1: bf16[n, m]
+        %2: f32[n, m] = cast f32(%1)
+        %3: f32[n, 1] = reduce sum [1](%2)
+        %4: f32[n, m] = map sub(%2, %3)
+        %5: f32[n, 1] = reduce sum [1](%4)
+        %6: f32[n, m] = cast f32(%1)
+        %7: f32[n, 1] = reduce sum [1](%6)
+        %8: f32[n, 1] = reduce max [1](%6)
+        out (%5, %7, %8)
+    """
+    text = fusion(body).replace(" * m", "")
+    assert (
+        text.count("reduce") == 3 and text.count(": sum of (i1) = in0") == 1 and "store out2[i0] over (i0) = r0" in text
+    )

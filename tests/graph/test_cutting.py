@@ -5,10 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from fusewright.core.dtypes import BY_NAME, f32
+from fusewright.core.errors import Refusal
 from fusewright.graph.grouping import group
 from fusewright.graph.groups import Group, Grouping
 from fusewright.graph.ir import Value
 from fusewright.graph.verify import verify, verify_groups
+from fusewright.index.expr import ix
 from tests.graph.test_grouping import M, N, Program
 
 I64 = BY_NAME["i64"]
@@ -127,3 +129,67 @@ def test_random_numbers_are_not_drawn_again() -> None:
     noisy = p.map("add", x, drawn)
     got = p.cut(p.map("div", noisy, p.sum(noisy, 1)))
     assert len([g for g in got.groups if g.kernel]) == 1
+
+
+class Picky(Cut):
+    """A scheduler that has no kernel for two of these results together, but where something is reduced."""
+
+    def never(self, *values: Value) -> None:
+        def accepts(g: Group) -> None:
+            if not any(e.op == "reduce" for e in g.eqns) and sum(v in values for v in g.outputs) > 1:
+                raise Refusal("test", "these are written along different axes")
+
+        self.schedulable = accepts  # type: ignore[method-assign]
+
+
+def parts_of(p: Cut, got: Grouping) -> list[tuple[list[str], set[Value]]]:
+    return [([p.graph.units[u].name for u in g.units], set(g.outputs)) for g in got.groups if g.kernel]
+
+
+def test_what_needs_nothing_reduced_is_the_firsts_if_the_second_has_no_kernel_with_it() -> None:
+    for refused in (False, True):
+        p = Picky()
+        x = p.input(N, M)
+        total = p.sum(x, 1)
+        y, z = p.map("exp", x), p.map("div", x, total)
+        if refused:
+            p.never(y, z)
+        got = parts_of(p, p.cut(y, z))
+        if refused:
+            assert got == [(["sum", "exp"], {total, y}), (["div"], {z})]
+        else:
+            assert got == [(["sum"], {total}), (["exp", "div"], {y, z})]
+
+
+def test_what_is_behind_the_reductions_is_two_if_it_has_no_kernel() -> None:
+    p = Picky()
+    x = p.input(N, M)
+    total = p.sum(x, 1)
+    both = p.map("sub", x, total)
+    y, z = p.map("exp", both), p.map("neg", both)
+    p.never(y, z)
+    got = p.cut(y, z)
+    assert parts_of(p, got) == [(["sum"], {total}), (["sub", "exp"], {y}), (["neg"], {z})]
+    assert [p.graph.units[u].name for u in got.groups[-1].again] == ["sub"]
+
+
+def test_of_two_results_the_second_reads_the_first() -> None:
+    p = Picky()
+    x = p.input(N, M)
+    y = p.map("sub", x, p.sum(x, 1))
+    z = p.map("neg", y)
+    p.never(y, z)
+    got = p.cut(y, z)
+    assert [g[0] for g in parts_of(p, got)] == [["sum"], ["sub"], ["neg"]] and not got.groups[-1].again
+
+
+def test_a_large_result_is_a_kernel_of_its_own_where_what_is_reduced_is_large() -> None:
+    """The sums are a quarter of what is summed: they are not stored for another kernel."""
+    for better in (True, False):
+        p = Cut()
+        x = p.input(ix(4), N, M)
+        y = p.map("div", x, p.sum(x, 0))
+        z = p.map("neg", y)
+        crossed = lambda g, between, z=z: not between and (z in g.outputs or not better)
+        got = parts_of(p, p.cut(z, better=crossed))
+        assert got == ([(["sum", "div"], {y}), (["neg"], {z})] if better else [(["sum", "div", "neg"], {z})])

@@ -166,3 +166,45 @@ def test_what_one_reader_wants_is_moved_to_it(again: Again, shared: bool) -> Non
     assert [p.graph.units[u].name for u in sorted(got[-1].again)] == ["sub", "mul"] * moved
     if moved and not shared:
         assert [p.graph.units[u].name for u in got[0].units] == ["sum"]
+
+
+def alone(g: Group, p: Apart) -> None:
+    """One reduction to a kernel."""
+    if sum(p.graph.units[u].name == "sum" for u in g.units) > 1:
+        raise Refusal("test", "two reductions")
+
+
+def scaled(p: Apart, *then: str, dims: tuple[int, ...] = (0, 1)) -> tuple[Value, list[Value], Value]:
+    """(rows times what is made of their sum, sums of those along `dims`, that factor)"""
+    x = p.input(N, M)
+    factor = p.map("rsqrt", p.sum(x, 1))
+    y = p.map("mul", x, factor)
+    for name in then:
+        y = p.map(name, y)
+    return y, [p.sum(y, d) for d in dims], factor
+
+
+def regrouped(p: Apart, *outputs: Value) -> Grouping:
+    p.graph.outputs = list(outputs)
+    verify(p.graph)
+    return group(p.graph, lambda g: alone(g, p), {}, p.size, False, again="always")
+
+
+def test_what_is_made_of_a_reduction_is_stored_rather_than_computed_for_each_point() -> None:
+    p = Apart()
+    y, sums, factor = scaled(p)
+    first, *others = (g for g in regrouped(p, *sums).groups if g.kernel)
+    assert first.outputs == [factor] and y not in first.outputs
+    assert [[p.graph.units[u].name for u in g.again] for g in others] == [["mul"], ["mul"]]
+    assert all(factor in p.read(g) for g in others)
+
+
+def test_what_takes_longer_to_compute_than_to_read_is_stored() -> None:
+    p = Apart()
+    y, sums, _ = scaled(p, "exp", "exp")
+    first, *others = (g for g in regrouped(p, *sums).groups if g.kernel)
+    assert first.outputs == [y] and not any(g.again for g in others)
+    p = Apart()
+    y, sums, factor = scaled(p, "exp", "exp", dims=(0,))  # one reader: it is computed once either way
+    first, second = (g for g in regrouped(p, *sums).groups if g.kernel)
+    assert first.outputs == [factor] and len(second.again) == 3

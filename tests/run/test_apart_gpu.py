@@ -15,6 +15,7 @@ import torch
 import torch.nn.functional as F
 
 import fusewright
+from fusewright import compile_gpu
 from fusewright.core.errors import FusewrightWarning
 from fusewright.debug import record
 from fusewright.debug.record import GraphRecord, GroupRecord
@@ -347,3 +348,55 @@ def test_what_costs_much_is_stored() -> None:
     got, graph = compiled(dear, x)
     torch.testing.assert_close(got, dear(x))
     assert len(graph.groups) == 2
+
+
+def sum_and_transpose(x: torch.Tensor, y: torch.Tensor) -> Any:
+    return (x + 1).sum(0), (x * y).t().contiguous()
+
+
+def row_sum_and_transpose(x: torch.Tensor, y: torch.Tensor) -> Any:
+    return (x + 1).sum(1), (x * y).t().contiguous()
+
+
+def straight_and_turned(x: torch.Tensor, y: torch.Tensor) -> Any:
+    """Both results read what is reduced along columns; one of them needs nothing of that."""
+    return x.exp() * y, x.softmax(0).t().contiguous()
+
+
+def both_of_sums(x: torch.Tensor, y: torch.Tensor) -> Any:
+    v = (x - x.mean(0, keepdim=True)) * y
+    return v * 2, v.t().contiguous()
+
+
+@pytest.mark.parametrize(
+    ("fn", "kernels"),
+    [(sum_and_transpose, 2), (row_sum_and_transpose, 2), (straight_and_turned, 2), (both_of_sums, 3)],
+    ids=lambda f: getattr(f, "__name__", ""),
+)
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
+def test_results_beside_reductions(
+    fn: Callable[..., Any], kernels: int, dtype: torch.dtype, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(compile_gpu, "SCATTERED", 1)
+    x, y = last(70, 90, dtype=dtype), last(70, 90, dtype=dtype) + 1
+    got, graph = compiled(fn, x, y)
+    want, exact = fn(x, y), fn(x.double(), y.double())
+    for a, b, c in zip(got, want, exact, strict=True):
+        assert a.dtype == b.dtype and a.stride() == b.stride()
+        error, theirs = ((t.double() - c).square().mean() for t in (a, b))
+        assert error <= max(theirs * 1.5, 1e-12), (error, theirs)
+    assert len(graph.groups) == kernels
+
+
+def test_a_turned_result_of_short_sums() -> None:
+    """A seventh of what is summed: what is made of that is stored as it is read, and turned by another kernel."""
+
+    def fn(x: torch.Tensor) -> torch.Tensor:
+        v = (x + 1).transpose(1, 2)
+        return ((v - v.mean(0, keepdim=True)) * (v.var(0, keepdim=True) + 1e-5).rsqrt()).contiguous()
+
+    x = last(7, 40, 50)
+    got, graph = compiled(fn, x)
+    torch.testing.assert_close(got, fn(x), rtol=1e-5, atol=1e-5)
+    (group,) = (g.plan.group for g in graph.groups)  # and a copy, which torch makes
+    assert group.eqns[-1].op == "map" and group.outputs[0].numel == group.eqns[-1].out.numel

@@ -57,3 +57,17 @@ def test_little_is_one_kernel() -> None:
     with record.recording() as graphs, torch.no_grad():
         torch.testing.assert_close(torch.compile(fn, backend="fusewright")(x), fn(x))
     assert len(graphs[0].groups) == 1
+
+
+@pytest.mark.parametrize("dim", [0, 1])
+def test_a_sum_and_a_transpose(dim: int) -> None:
+    def fn(x: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        return (x + 1).sum(dim), (x * 2).t().contiguous()
+
+    for shape, kernels in (((600, 300), 2), ((60, 30), 1)):
+        torch._dynamo.reset()
+        x = torch.randn(shape, generator=torch.Generator().manual_seed(0))
+        with record.recording() as graphs, torch.no_grad():
+            total, turned = torch.compile(fn, backend="fusewright")(x)
+        torch.testing.assert_close(total, fn(x)[0], rtol=1e-5, atol=1e-4)
+        assert torch.equal(turned, fn(x)[1]) and turned.is_contiguous() and len(graphs[0].groups) == kernels

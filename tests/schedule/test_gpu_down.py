@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from fusewright.core.dtypes import DType, bf16, f32, i64
+from fusewright.core.dtypes import DType, bf16, bool_, f32, i64
 from fusewright.graph.builder import Builder
 from fusewright.graph.ir import Value
 from fusewright.index.expr import sym
@@ -264,3 +264,73 @@ def test_values(n: int, m: int) -> None:
     c = gpu_kernel(graph_of(largest), sizes, FEW)  # type: ignore[arg-type]
     assert c.schedule.col_threads < 8
     check_gpu(c.graph, sizes, compiled=c)
+
+
+def beside_a_column(b: Builder) -> Value:
+    """Rows of two axes, which something that has one of them keeps apart."""
+    x = b.reduce("sum", b.input(f32, (K, N, M)), [0])
+    return b.add(x, b.input(f32, (N, 1)))
+
+
+@pytest.mark.parametrize(("n", "m", "want"), [(768, 2, 32), (768, 8, 32), (9, 2, 16), (100, 64, 32)])
+def test_rows_of_several_axes_are_side_by_side(n: int, m: int, want: int) -> None:
+    graph = graph_of(beside_a_column)
+    c = gpu_kernel(graph, {"k": 5000, "n": n, "m": m}, H200)
+    assert len(c.schedule.rows) == 2 and c.schedule.row_threads == want
+    check_gpu(graph, {"k": 9, "n": 7, "m": m}, compiled=c)
+
+
+def softmax(dtype: DType) -> object:
+    def program(b: Builder) -> Value:
+        x = b.cast(b.input(dtype, (K, N, M)), f32)
+        e = b.exp(b.sub(x, b.reduce("max", x, [1], keepdim=True)))
+        return b.cast(b.div(e, b.reduce("sum", e, [1], keepdim=True)), dtype)
+
+    return program
+
+
+@pytest.mark.parametrize(
+    ("dtype", "k", "n", "m", "want"),
+    [
+        (bf16, 8192, 256, 4, (1, 64, 4)),
+        (bf16, 8192, 250, 8, (1, 64, 4)),
+        (f32, 16384, 64, 4, (4, 16, 4)),
+        (f32, 32768, 64, 8, (4, 16, 4)),  # two vectors side by side
+        (f32, 65536, 21, 2, (8, 8, 3)),
+        (f32, 512, 128, 4, (2, 128, 1)),  # few rows
+        (bf16, 2048, 1024, 16, (2, 128, 8)),  # long columns
+        (f32, 4096, 300, 3, (4, 64, 5)),  # no vectors
+    ],
+)
+def test_few_threads_share_columns_of_one_vector(
+    dtype: DType, k: int, n: int, m: int, want: tuple[int, int, int]
+) -> None:
+    graph = graph_of(softmax(dtype))
+    c = gpu_kernel(graph, {"k": k, "n": n, "m": m}, H200)
+    s = c.schedule
+    assert s.mode == "persistent" and (s.row_threads, s.col_threads, s.steps) == want
+    if n <= 64:
+        check_gpu(graph, {"k": 5, "n": n, "m": m}, compiled=c)
+
+
+def masked(dtype: DType) -> object:
+    def program(b: Builder) -> Value:
+        x, keep = b.input(dtype, (K, N, M)), b.input(bool_, (K, N, M))
+        x = b.where(keep, b.cast(x, f32), b.const(-1e9, f32))
+        e = b.exp(b.sub(x, b.reduce("max", x, [1], keepdim=True)))
+        return b.cast(b.div(e, b.reduce("sum", e, [1], keepdim=True)), dtype)
+
+    return program
+
+
+@pytest.mark.parametrize(
+    ("dtype", "k", "n", "m", "want"),
+    [
+        (f32, 64, 512, 256, (4, 64, 1)),  # as without a mask
+        (f32, 1, 1024, 8192, (4, 64, 2)),
+        (bf16, 64, 512, 256, (4, 64, 1)),
+    ],
+)
+def test_masks_do_not_say_how_wide_blocks_are(dtype: DType, k: int, n: int, m: int, want: tuple[int, int, int]) -> None:
+    s = planned(masked(dtype), k, n, m)
+    assert s.mode == "persistent" and (s.row_threads, s.col_threads, s.cluster) == want

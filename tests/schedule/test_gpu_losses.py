@@ -41,3 +41,27 @@ def test_few_rows_have_more_threads_each(n: int, m: int, want: tuple[int, int]) 
 def test_values() -> None:
     for n, m in ((3, 70), (40, 9)):
         check_gpu(graph_of(loss), {"n": n, "m": m}, gpu=H200)
+
+
+def entropies(b: Builder) -> Value:
+    """Of each row: nothing but numbers are stored."""
+    x = b.input(f32, (N, M))
+    e = b.exp(b.sub(x, b.reduce("max", x, (1,), keepdim=True)))
+    p = b.div(e, b.reduce("sum", e, (1,), keepdim=True))
+    return b.reduce("sum", b.mul(p, b.log(p)), (1,))
+
+
+@pytest.mark.parametrize(
+    ("n", "m", "want"),
+    [
+        (16384, 640, (4, 32, 5)),
+        (32768, 300, (8, 16, 5)),
+        (8192, 1000, (4, 32, 8)),
+        (32768, 384, (8, 16, 6)),
+        (8192, 2048, (2, 64, 8)),
+    ],
+)
+def test_few_threads_hold_rows_of_which_only_numbers_are_left(n: int, m: int, want: tuple[int, int, int]) -> None:
+    s = gpu_kernel(graph_of(entropies), {"n": n, "m": m}, H200).schedule
+    assert s.mode == "persistent" and (s.row_threads, s.col_threads, s.steps) == want
+    check_gpu(graph_of(entropies), {"n": 9, "m": 75}, gpu=H200)
