@@ -13,6 +13,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+import sympy
 import torch
 from torch.fx import Node
 
@@ -139,6 +140,7 @@ class _Writer:
         self.trusted: set[Node] = set()  # strides are as traced: arguments that were checked, what is checked here
         self.results = {a for a in self.traced.outputs if isinstance(a, Node)}
         self.bound: set[str] = set()
+        self.terms: dict[Any, Any] = {}  # numbers made of symbols without a variable: the symbol that has one
         self.constants: dict[int, str] = {}
         self.keep: list[Any] = []
         self.computed: set[Value] = set()
@@ -214,7 +216,7 @@ class _Writer:
         """Give the size symbols that first appear in `n` their Python variables."""
         val = n.meta.get("val")
         for t, source in _parts(val, n.name):
-            if isinstance(t, torch.SymInt):
+            if isinstance(t, (torch.SymInt, torch.SymFloat)):
                 self._bind(t, source, n)
             elif isinstance(t, torch.Tensor):
                 for d, s in enumerate(t.shape):
@@ -224,14 +226,26 @@ class _Writer:
                     if isinstance(s, torch.SymInt):
                         self._bind(s, f"{source}.stride({d})", n)
 
-    def _bind(self, s: torch.SymInt, source: str, n: Node) -> None:
+    def _bind(self, s: torch.SymInt | torch.SymFloat, source: str, n: Node) -> None:
         expr = s.node.expr
         name = str(expr)
-        if not expr.is_Symbol or name in self.bound:
+        if not expr.is_Symbol:
+            self._bind_term(expr, source, n)
+            return
+        if name in self.bound:
             return
         self.bound.add(name)
         if name != source:
             self.actions.append(_Action([f"{name} = {source}"], {n.name}, set()))
+
+    def _bind_term(self, expr: Any, source: str, n: Node) -> None:
+        """Name a number made of symbols without a variable: a backward pass is not given the floats that sizes are of."""
+        offset, term = expr.as_coeff_Add()
+        if term in self.terms or all(s.is_integer or str(s) in self.bound for s in term.free_symbols):
+            return
+        name = f"_term{len(self.terms)}"
+        self.terms[term] = sympy.Symbol(name, integer=term.is_integer)
+        self.actions.append(_Action([f"{name} = {source} - {offset}"], {n.name}, set()))
 
     def size(self, e: Ix) -> str:
         """Python source of an index expression."""
@@ -241,9 +255,8 @@ class _Writer:
     def need(self, e: Ix) -> None:
         """Compute the symbols of `e` that torch's own symbols define."""
         for a in e.atoms():
-            if a.kind == "sym" and a.name in self.symbols.sources and a.name not in self.bound:
-                self.bound.add(a.name)
-                self.actions.append(_Action([f"{a.name} = {self.symbols.host_source(a.name)}"], set(), set()))
+            if a.kind == "sym":
+                self.need_symbol(a.name)
 
     # --- torch calls ---
     def node(self, n: Node) -> None:
@@ -431,7 +444,7 @@ class _Writer:
     def need_symbol(self, name: str) -> None:
         if name in self.symbols.sources and name not in self.bound:
             self.bound.add(name)
-            self.actions.append(_Action([f"{name} = {self.symbols.host_source(name)}"], set(), set()))
+            self.actions.append(_Action([f"{name} = {self.symbols.host_source(name, self.terms)}"], set(), set()))
 
     def mark_computed(self, g: GroupPlan) -> None:
         for u in g.group.units:

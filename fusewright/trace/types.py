@@ -101,9 +101,9 @@ class Symbols:
         known = self._sympy.get(name)
         return known is None or self._env is None or self._range(known)[0] >= 1
 
-    def host_source(self, name: str) -> str:
-        """Python source that computes symbol `name` from torch's own symbols."""
-        return printing.source(self.sources[name])
+    def host_source(self, name: str, terms: dict[Any, sympy.Symbol] | None = None) -> str:
+        """Python source that computes symbol `name` from torch's own symbols, and from `terms` of these."""
+        return printing.source(self.sources[name].xreplace(terms or {}))
 
     def known(self, v: Any, bound: set[str]) -> str:
         """Python source of a symbolic integer that is made of symbols in `bound` only, else ""."""

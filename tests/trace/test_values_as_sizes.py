@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 
 import pytest
@@ -67,3 +68,31 @@ def test_gradients_past_values_that_are_read() -> None:
             (got,) = torch.autograd.grad(ours(torch.tensor(n), x), x)
             (want,) = torch.autograd.grad(fn(torch.tensor(n), x), x)
             torch.testing.assert_close(got, want, rtol=1e-4, atol=1e-4)
+
+
+def sized(y: torch.Tensor) -> int:
+    return int(y.max().item() * 3) + 2
+
+
+FLOATS: dict[str, Callable[..., torch.Tensor]] = {
+    "zeros": lambda x, y: torch.zeros(sized(y), 3) + x.sum(),
+    "a number": lambda x, y: torch.ones(sized(y), 3)[:2] * sized(y) + x[:1],
+    "ceiling": lambda x, y: torch.ones(math.ceil(y.max().item()) + 2, 3)[:2] + x[:1] * y.max().item(),
+}
+
+
+@pytest.mark.parametrize("grad", [False, True])
+@pytest.mark.parametrize("name", FLOATS)
+def test_sizes_made_of_floats_that_are_read(name: str, grad: bool) -> None:
+    """A backward pass is given the sizes, and not the floats."""
+    fn = FLOATS[name]
+    with torch._dynamo.config.patch(capture_scalar_outputs=True), no_fallbacks():
+        ours = compiled(lambda x, y: (fn(x, y).sin() * x[:1].exp()) if grad else fn(x, y))
+        for top in (0.9, 0.2, 2.5):
+            x, y = torch.randn(4, 3, requires_grad=grad), torch.tensor([0.1, top])
+            got = ours(x, y)
+            want = fn(x, y).sin() * x[:1].exp() if grad else fn(x, y)
+            torch.testing.assert_close(got, want, rtol=1e-5, atol=1e-5)
+            if grad:
+                mine, theirs = (torch.autograd.grad(t.sum(), x, retain_graph=True)[0] for t in (got, want))
+                torch.testing.assert_close(mine, theirs, rtol=1e-5, atol=1e-5)
