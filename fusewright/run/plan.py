@@ -239,7 +239,7 @@ class _Writer:
             self.actions.append(_Action([f"{name} = {source}"], {n.name}, set()))
 
     def _bind_term(self, expr: Any, source: str, n: Node) -> None:
-        """Name a number made of symbols without a variable: a backward pass is not given the floats that sizes are of."""
+        """Name a number made of symbols without a variable, as floats that sizes are of are in a backward pass."""
         offset, term = expr.as_coeff_Add()
         if term in self.terms or all(s.is_integer or str(s) in self.bound for s in term.free_symbols):
             return
