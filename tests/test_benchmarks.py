@@ -182,3 +182,18 @@ def test_every_launch_of_a_scatter_is_timed(monkeypatch: pytest.MonkeyPatch) -> 
     with devices.use("cpu", NullDriver()), fusewright.options(single_op_groups=True, fallback=False, disk_cache=False):
         found = script("scatters").launches(case, case.inputs("cpu", True))
     assert found == [2e-3] * 4
+
+
+def test_random_programs() -> None:
+    """The same number is the same program, and what is drawn runs; a few of them as they are measured."""
+    drawn = script("random_programs")
+    for number in range(40):
+        p = drawn.program(number, (8, 11))
+        assert p == drawn.program(number, (8, 11)) and p.source.startswith("def fn(x")
+        assert all(isinstance(t, torch.Tensor) for t in drawn._several(p.function("eager")(*p.inputs("cpu"))))
+    p = next(p for p in (drawn.program(n, (8, 11)) for n in range(40)) if p.grad)
+    inputs = p.inputs("cpu")
+    want = drawn.step(p, p.function("eager"), inputs, "cpu")()
+    assert drawn.differs(want, want) == "" and "differs" in drawn.differs(
+        [None if t is None else t + 1 for t in want], want
+    )
