@@ -174,7 +174,7 @@ def round_to(x: Expr, dtype: DType) -> Expr:
     given = x.args[0].dtype if x.kind == "cast" else x.dtype
     if given is bool_ or (given.itemsize == 1 and not dtype.is_float8):  # 16 bits can hold all that 8 can
         return x
-    if x.kind == "round" and x.data is dtype:
+    if (x.kind == "round" and x.data is dtype) or (x.kind == "load" and x.data[2] is dtype):
         return x
     return _make("round", x.dtype, (x,), dtype, 4)
 

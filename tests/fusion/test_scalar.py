@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 
-from fusewright.core.dtypes import f32
+from fusewright.core.dtypes import bf16, f16, f32
 from fusewright.fusion import scalar as sc
 from fusewright.fusion.scalar import Expr
 from fusewright.index import expr as index
@@ -34,3 +34,11 @@ def test_operands_come_first_whatever_was_asked_before() -> None:
     for e in made[-3:]:
         by_recursion(e, both)
     assert sc.walk(made[-3:]) == list(both)
+
+
+def test_what_is_read_of_a_type_is_rounded_to_it() -> None:
+    i = index.axis("i0", 64)
+    x = sc.load("in0", i, bf16, None)
+    assert sc.round_to(x, bf16) is x and sc.round_to(x, f16) is not x
+    doubled = sc.op("add", x, x)
+    assert sc.round_to(doubled, bf16).kind == "round"

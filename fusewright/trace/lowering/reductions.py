@@ -10,7 +10,7 @@ from typing import Any
 
 import torch
 
-from ...core.dtypes import DType, bool_, compute_type, f32, f64, i64
+from ...core.dtypes import DType, bf16, bool_, compute_type, f16, f32, f64, i64
 from ...core.errors import Refusal
 from ...graph.builder import Builder
 from ...graph.ir import Value
@@ -190,18 +190,26 @@ lower(aten.all.default, aten.all.dim, aten.all.dims)(_logical("all"))
 # --- moments ---------------------------------------------------------------------------------------
 
 
+EXACT = {bf16: 1 << 16, f16: 1 << 13}  # so many equal numbers of a type add up to a float32, exactly
+
+
 def variance(
-    ctx: Context, x: Value, dim: Any, correction: Any, keepdim: bool, wide: bool = True
+    ctx: Context, x: Value, dim: Any, correction: Any, keepdim: bool, wide: bool = True, root: bool = False
 ) -> tuple[Value, Value]:
     """(variance, mean) in the computation type; if `wide`, on CPUs in float64, as eager's kernels.
 
     In float32 a rounded mean is off by more than the deviations if these are small, and the square of a deviation
-    underflows or overflows where its root, a standard deviation, is an ordinary number.
+    underflows or overflows where its root, a standard deviation, is an ordinary number. The mean of so few 16-bit
+    numbers that are equal is that number, though; `root`: whether the root is wanted.
     """
     b = ctx.b
     v, axes = compute(ctx, x, x.dtype), axes_of(ctx, dim, x.rank)
     if wide and ctx.device == "cpu":
-        v = b.cast(v, f64)
+        points = product(x.shape[d] for d in axes).as_int()
+        if points is not None and points <= EXACT.get(x.dtype, 0) and not root:
+            v = b.cast(b.cast(v, x.dtype, round=True), f32)
+        else:
+            v = b.cast(v, f64)
     mean = mean_of(b, v, axes, True)
     deviation = b.sub(v, mean)
     total = b.reduce("sum", b.mul(deviation, deviation), axes, keepdim)
@@ -219,7 +227,7 @@ def _var(ctx: Context, x: Value, dim: Any = None, *, correction: Any = None, kee
 
 @lower(aten.std.correction, takes="f")
 def _std(ctx: Context, x: Value, dim: Any = None, *, correction: Any = None, keepdim: bool = False) -> Value:
-    return finish(ctx, ctx.b.sqrt(variance(ctx, x, dim, correction, keepdim)[0]))
+    return finish(ctx, ctx.b.sqrt(variance(ctx, x, dim, correction, keepdim, root=True)[0]))
 
 
 @lower(aten.var_mean.correction, takes="f")
@@ -235,7 +243,7 @@ def _var_mean(
 def _std_mean(
     ctx: Context, x: Value, dim: Any = None, *, correction: Any = None, keepdim: bool = False
 ) -> tuple[Value, Value]:
-    var, mean = variance(ctx, x, dim, correction, keepdim)
+    var, mean = variance(ctx, x, dim, correction, keepdim, root=True)
     return finish(ctx, ctx.b.sqrt(var)), finish(ctx, mean, 1)
 
 
