@@ -197,7 +197,8 @@ class Cutter:
             kept = _closure(sorted(ends - {end}), needs)
             if end not in kept:  # what the others leave is read, not computed again
                 needed = _closure([end], {u: [p for p in ps if p not in ends] for u, ps in needs.items()})
-                second = Group(sorted(needed - kept), again=frozenset(needed & kept))
+                own = (needed - kept).intersection(g.units)
+                second = Group(sorted(own), again=frozenset(needed - own))
                 yield [Group(sorted(kept.intersection(g.units)), again=g.again & kept), second]
 
 

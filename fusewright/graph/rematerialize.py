@@ -15,7 +15,7 @@ from .cutting import AGAIN, MOST
 from .ir import Eqn, Value
 
 SMALL = 64  # one of so many bytes of a value, at most, has what is stored for computing it again
-BALANCE = 8  # instructions for each byte that memory moves meanwhile, on an H200; on two threads of a CPU, some
+BALANCE = 8  # instructions in the time in which memory moves a byte, on an H200
 LEAST = 1 << 20  # bytes of a value from which on it is worth the time to look
 
 

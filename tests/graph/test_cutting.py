@@ -173,6 +173,18 @@ def test_what_is_behind_the_reductions_is_two_if_it_has_no_kernel() -> None:
     assert [p.graph.units[u].name for u in got.groups[-1].again] == ["sub"]
 
 
+def test_what_the_first_computes_is_computed_again_by_the_part_that_wants_it() -> None:
+    p = Picky()
+    x = p.input(N, M)
+    e = p.map("exp", x)
+    total = p.sum(e, 1)
+    y, z = p.map("sub", x, total), p.map("div", e, total)
+    p.never(y, z)
+    got = p.cut(y, z)
+    assert parts_of(p, got) == [(["exp", "sum"], {total}), (["sub"], {y}), (["div"], {z})]
+    assert [[p.graph.units[u].name for u in g.again] for g in got.groups if g.kernel] == [[], [], ["exp"]]
+
+
 def test_of_two_results_the_second_reads_the_first() -> None:
     p = Picky()
     x = p.input(N, M)
