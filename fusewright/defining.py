@@ -96,7 +96,10 @@ class Definition(Operations):
         self.name = name
         self._key = f"definition {next(_keys)}"
         _definitions[self._key] = self
-        self.device = torch.device(device)
+        try:
+            self.device = torch.device(device)
+        except (RuntimeError, TypeError):
+            raise UserError(f"define: {device!r} is no device of torch") from None
         self._defined = Defined(name, self.graph)
         self._checks: Checks | None = None
         self._lock = threading.RLock()
@@ -237,6 +240,8 @@ class Definition(Operations):
     @classmethod
     def parse(cls, text: str, device: str | torch.device = "cpu") -> Definition:
         """The definition that `text` (of `str` or `save`) stands for. Raises UserError with line and column."""
+        if not isinstance(text, str):
+            raise UserError(f"parse: the text of a definition is needed, not {text!r}")
         try:
             d = text_of.parse(text)
         except CompilerError as e:

@@ -64,6 +64,19 @@ def fall_back(e: Exception, what: str, more: Callable[[], str] = str, instead: s
     warn(message)
 
 
+def traced_enough(what: str, times: int) -> None:
+    """Warn, once for each, that a fused function has so many traces that other arguments run it unfused."""
+    if what in _warned:
+        return
+    _warned.add(what)
+    message = (
+        f"The fused function {what} has been traced {times} times: for arguments that want another trace it runs "
+        "through PyTorch from now on. Numbers that change in every call want none if they are tensors."
+    )
+    LOG.warning(message)
+    warn(message)
+
+
 def whole_graph(
     e: Exception, stage: str, gm: GraphModule, name: str, options: Options, more: Callable[[], str] = str
 ) -> Callable[..., Any]:

@@ -25,7 +25,7 @@ from .core.counters import count
 from .core.errors import FusewrightError, Refusal, UserError
 from .core.options import Options, current, from_mapping, using
 from .debug import record
-from .fallback import raise_or_fall_back
+from .fallback import raise_or_fall_back, traced_enough
 from .run.internals import default_device, dispatch_modes, without_default_device
 from .run.node import make_node
 from .run.overlaps import apart
@@ -209,6 +209,7 @@ class Fused:
     def exhausted(self) -> bool:
         """Whether no more signatures are traced."""
         if self.traces >= TRACES:
+            traced_enough(self.title, TRACES)
             record.plain(self.title, f"it has been traced {TRACES} times")
         elif len(self.declined) >= TRACES:
             record.plain(self.title, f"it could not be traced for {TRACES} signatures")

@@ -106,7 +106,10 @@ def memory_efficient_fusion(
     names: tuple[str, ...] = ()
     if static_argnums is not None:
         target = fn.forward if isinstance(fn, torch.nn.Module) else fn
-        parameters = list(inspect.signature(target).parameters)
+        try:
+            parameters = list(inspect.signature(target).parameters)
+        except ValueError:
+            raise UserError(f"static_argnums: {target!r} does not say which parameters it has") from None
         numbers = list(static_argnums) if isinstance(static_argnums, Iterable) else [static_argnums]
         if not all(isinstance(k, int) and not isinstance(k, bool) for k in numbers):
             raise UserError(f"static_argnums: positions of parameters are needed, not {static_argnums!r}")

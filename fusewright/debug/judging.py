@@ -7,7 +7,7 @@ float64, and disturbed.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -105,6 +105,8 @@ class Judge:
         def run(tensors: Tensors) -> list[torch.Tensor]:
             given = self._with([t.clone() for t in tensors])
             out = reference(*(given[a.name] for a in self.d.arguments))
+            if not isinstance(out, (torch.Tensor, Iterable)):
+                raise Mismatch(f"the reference gives a {type(out).__name__}, not tensors")
             results = [out] if isinstance(out, torch.Tensor) else list(out)
             if len(results) != len(self.d.results):
                 raise Mismatch(f"the reference gives {len(results)} results, {self.d.name} {len(self.d.results)}")

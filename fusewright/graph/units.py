@@ -204,6 +204,11 @@ def fitting(x: Any, dtype: DType) -> Any:
         low = 0 if dtype.kind == "u" else -(1 << (8 * dtype.itemsize - 1))
         if isinstance(x, float) or not low <= x <= low + (1 << (8 * dtype.itemsize)) - 1:
             raise TypeError(f"{x!r} is not a value of {dtype}")
+    elif isinstance(x, int):
+        try:
+            return float(x)
+        except OverflowError:
+            raise TypeError(f"an integer of {x.bit_length()} bits is not a value of {dtype}") from None
     return x
 
 
@@ -214,7 +219,7 @@ def dim_of(d: Any, rank: int) -> int:
 
 
 def dims_of(ds: int | Sequence[int], rank: int) -> list[int]:
-    out = [dim_of(d, rank) for d in ([ds] if isinstance(ds, int) else ds)]
+    out = [dim_of(d, rank) for d in (ds if isinstance(ds, Iterable) else [ds])]
     if len(set(out)) != len(out):
         raise UserError(f"a dimension twice in {tuple(out)}")
     return out

@@ -8,6 +8,7 @@ import pytest
 import torch
 
 import fusewright
+from fusewright.debug.judging import Mismatch
 
 
 def made() -> tuple[Any, Any]:
@@ -64,6 +65,29 @@ def test_slices_that_end_before_they_begin() -> None:
     _, x = made()
     with pytest.raises(fusewright.UserError, match="3:1 ends before it begins"):
         x[3:1]
+
+
+@pytest.mark.parametrize(
+    ("use", "says"),
+    [
+        (lambda x: fusewright.define(device="tpu"), "'tpu' is no device of torch"),
+        (lambda x: fusewright.define(device=object()), "is no device of torch"),
+        (lambda x: x.sum(1.0), "there is no dimension 1.0 of 2"),
+        (lambda x: x + 10**400, "an integer of 1329 bits is not a value of f32"),
+        (lambda x: type(x._definition).parse(None), "the text of a definition is needed, not None"),
+    ],
+)
+def test_arguments_of_other_kinds(use: Any, says: str) -> None:
+    _, x = made()
+    with pytest.raises(fusewright.UserError, match=says):
+        use(x)
+
+
+def test_a_reference_that_gives_nothing() -> None:
+    d, x = made()
+    d.output(x * 2)
+    with pytest.raises(Mismatch, match="the reference gives a NoneType, not tensors"):
+        d.validate([torch.ones(2, 3)], lambda x: None)
 
 
 def test_sizes_without_a_text() -> None:

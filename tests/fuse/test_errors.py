@@ -268,6 +268,8 @@ def test_memory_efficient_fusion():
     torch.testing.assert_close(fused_module(x), m(x))
     with pytest.raises(UserError, match="fw_compiler cannot be chosen"):
         fusewright.memory_efficient_fusion(f, fw_compiler=lambda *a: None)
+    with pytest.raises(UserError, match="does not say which parameters it has"):
+        fusewright.memory_efficient_fusion(torch.sin, static_argnums=(0,))
     with pytest.raises(UserError, match="static_argnums"):
         fusewright.memory_efficient_fusion(f, static_argnums=5)
 
@@ -326,9 +328,13 @@ def test_a_function_that_has_been_traced_often_enough_runs_unfused(monkeypatch):
 
     monkeypatch.setattr(module, "TRACES", 3)
     f = fusewright.fuse(lambda x, factor: x * factor + 1)
+    monkeypatch.setattr(fusewright.fallback, "_warned", set())
     before = counters()
-    for k in range(6):
-        assert torch.equal(f(torch.ones(3), k + 0.5), torch.full((3,), k + 1.5))
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        for k in range(6):
+            assert torch.equal(f(torch.ones(3), k + 0.5), torch.full((3,), k + 1.5))
+    assert ["has been traced 3 times" in str(w.message) for w in said] == [True]
     assert counted(before)["fuse_traces"] == 3
     assert torch.equal(f(torch.ones(5), 1.5), torch.full((5,), 2.5))  # what is known stays fused
     assert counted(before)["fuse_traces"] == 3
