@@ -19,6 +19,14 @@ _OPERATORS = {
         for name in "add sub mul truediv floordiv mod pow and or xor lshift rshift".split()
     ),
 }
+# Methods that change what a tensor is, and nothing in memory
+_VIEWS = (
+    "unsqueeze_ squeeze_ transpose_ t_ swapaxes_ swapdims_ as_strided_ detach_ requires_grad_ rename_ share_memory_"
+)
+
+
+def _writing(name: str) -> bool:
+    return name.endswith("_") and not name.endswith("__") and name not in _VIEWS.split()
 
 
 def writes(func: Any) -> bool:
@@ -26,7 +34,7 @@ def writes(func: Any) -> bool:
     name = getattr(func, "__name__", "")
     if name.endswith("__"):
         return name == "__setitem__" or (name.startswith("__i") and hasattr(torch.Tensor, f"__{name[3:]}"))
-    return name.endswith("_")
+    return _writing(name)
 
 
 def repeated(x: Any) -> bool:
@@ -42,7 +50,7 @@ def written(gm: GraphModule) -> bool:
     """Whether a graph of Dynamo's writes into such a tensor."""
     for n in gm.graph.nodes:
         if n.op == "call_method":
-            here = n.target.endswith("_") and not n.target.endswith("__")
+            here = _writing(n.target)
         else:
             here = n.op == "call_function" and n.target in _OPERATORS
         if here and n.args and repeated(getattr(n.args[0], "meta", {}).get("example_value")):

@@ -53,7 +53,7 @@ def test_what_eager_refuses(how: str, program: Any) -> None:
 @pytest.mark.parametrize("how", HOW)
 def test_expanded_tensors_that_are_read_and_copies_that_are_written(how: str) -> None:
     def program(a: torch.Tensor) -> torch.Tensor:
-        v = a.expand(2, *a.shape) + 1
+        v = a.expand(2, *a.shape).unsqueeze_(0).squeeze_(0) + 1
         v[:, 0] = 5.0
         return v.mul_(2).expand(2, 2, 3)
 
