@@ -7,6 +7,7 @@ from collections.abc import Callable
 import pytest
 import torch
 
+import fusewright
 from tests.support import compiled, no_fallbacks
 
 pytestmark = pytest.mark.usefixtures("fresh_dynamo")
@@ -35,6 +36,13 @@ def test_random_numbers(shape: tuple[int, int], shift: float, dtype: torch.dtype
     for got, want, exact in zip(compiled(fn)(x), fn(x), fn(x.double()), strict=True):
         mine, theirs = ((t.double() - exact).square().mean() for t in (got, want))
         assert mine <= 1.01 * theirs and (got != want).sum() <= max(1, got.numel() // 200)
+
+
+@pytest.mark.parametrize("dtype", HALVES)
+def test_every_rounding_of_eagers(dtype: torch.dtype) -> None:
+    x = torch.randn(20000, 49, generator=torch.Generator().manual_seed(0)).to(dtype)
+    with fusewright.options(precision="eager"):
+        assert torch.equal(compiled(lambda x: x.var(1))(x), x.var(1))
 
 
 @pytest.mark.parametrize(

@@ -206,7 +206,8 @@ def variance(
     v, axes = compute(ctx, x, x.dtype), axes_of(ctx, dim, x.rank)
     if wide and ctx.device == "cpu":
         points = product(x.shape[d] for d in axes).as_int()
-        if points is not None and points <= EXACT.get(x.dtype, 0) and not root:
+        few = points is not None and points <= EXACT.get(x.dtype, 0)
+        if few and not (root or ctx.exact_rounding):
             v = b.cast(b.cast(v, x.dtype, round=True), f32)
         else:
             v = b.cast(v, f64)
