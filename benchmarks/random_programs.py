@@ -157,7 +157,7 @@ def _drawn(
     return values, arguments, lines, grad, dtype
 
 
-def step(p: Drawn, fn: Callable[..., Any], inputs: Sequence[torch.Tensor], device: str) -> Callable[[], Any]:
+def step(p: Drawn, fn: Callable[..., Any], inputs: Sequence[torch.Tensor]) -> Callable[[], Any]:
     """One iteration: forward without gradients, or forward and backward."""
     if not p.grad:
 
@@ -182,10 +182,10 @@ def _several(x: Any) -> tuple[torch.Tensor, ...]:
     return x if isinstance(x, tuple) else (x,)
 
 
-def compiled(p: Drawn, backend: str, inputs: Sequence[torch.Tensor], device: str) -> tuple[Callable[[], Any], Any]:
+def compiled(p: Drawn, backend: str, inputs: Sequence[torch.Tensor]) -> tuple[Callable[[], Any], Any]:
     """A step under a backend, and what it gives."""
     torch._dynamo.reset()
-    s = step(p, torch.compile(p.function(backend), backend=backend), inputs, device)
+    s = step(p, torch.compile(p.function(backend), backend=backend), inputs)
     return s, s()
 
 
@@ -204,15 +204,15 @@ def measured(number: int, bits: tuple[int, int], device: str, roof: float) -> di
     """Seconds of both for one program; None of one that is too small."""
     p = program(number, bits)
     inputs = p.inputs(device)
-    eager = step(p, p.function("eager"), inputs, device)
+    eager = step(p, p.function("eager"), inputs)
     with torch.no_grad():
         results = _several(p.function("size")(*inputs))
     size = sum(t.numel() * t.element_size() for t in (*inputs, *results))
     if device == "cuda" and size < LEAST:
         return None
-    steps, wrong = {}, ""
+    steps = {}
     for backend in (PEER, "fusewright"):
-        steps[backend], got = compiled(p, backend, inputs, device)
+        steps[backend], got = compiled(p, backend, inputs)
     wrong = differs(got, eager())
     del got, results
     took = measure.on_device(steps, 0.1) if device == "cuda" else measure.interleaved(steps, device, 1.0)
@@ -262,7 +262,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     if args.warm:
         for number in numbers[:: args.warm]:
             p = program(number, bits)
-            compiled(p, PEER, p.inputs(args.device), args.device)
+            compiled(p, PEER, p.inputs(args.device))
         return
     if args.device == "cuda":
         warmed(args)

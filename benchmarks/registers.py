@@ -16,6 +16,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import torch
 from models import MODELS
@@ -66,16 +67,13 @@ def compiled(fn: Callable[..., Any], inputs: Sequence[Any]) -> tuple[Absent, flo
     def on_gpu(*facts: Any) -> fx.Context:
         return replace(context(*facts), device="cuda")  # where eager rounds otherwise, and sums in other types
 
-    context = fx.Context
-    with devices.use("cpu", driver), fusewright.options(disk_cache=False, fallback=False):
-        fx.Context = on_gpu  # type: ignore[assignment,misc]
+    context, options = fx.Context, fusewright.options(disk_cache=False, fallback=False)
+    with devices.use("cpu", driver), options, mock.patch.object(fx, "Context", on_gpu):
         try:
             torch.compile(fn, backend=compile_only)(*inputs)
         except BackendCompilerFailed as e:
             if not isinstance(e.inner_exception, Traced):
                 raise
-        finally:
-            fx.Context = context  # type: ignore[misc]
         compile_gpu.settle()
     return driver, took
 

@@ -151,11 +151,10 @@ def fusewright(gm: GraphModule, example_inputs: Sequence[Any], **kwargs: Any) ->
     given = options_of(kwargs)
     opts = from_mapping(given) if given else current()
     check_operators(opts.disable)
-    if missing := _without_memory(gm):
-        record.plain(f"graph{next(_joints)}", f"it is called with {missing}")
-        return gm.forward
-    if repeated.written(gm):
-        record.plain(f"graph{next(_joints)}", "it writes into a tensor whose elements share memory")
+    missing = _without_memory(gm)
+    why = f"it is called with {missing}" if missing else repeated.WHY if repeated.written(gm) else ""
+    if why:
+        record.plain(f"graph{next(_joints)}", why)
         return gm.forward
     open_diagonals(gm)
     parts = Parts(addresses(gm))

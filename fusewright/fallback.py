@@ -56,12 +56,8 @@ def fall_back(e: Exception, what: str, more: Callable[[], str] = str, instead: s
     if cause in _warned:
         return
     _warned.add(cause)
-    message = (
-        f"Fusewright could not compile {what} ({cause}); {instead}. Set "
-        f"FUSEWRIGHT_DISABLE=fallback to raise the failure. {more()}"
-    ).rstrip()
-    LOG.warning(message)
-    warn(message)
+    how = f"Set FUSEWRIGHT_DISABLE=fallback to raise the failure. {more()}".rstrip()
+    _say(f"Fusewright could not compile {what} ({cause}); {instead}. {how}")
 
 
 def traced_enough(what: str, times: int) -> None:
@@ -69,10 +65,13 @@ def traced_enough(what: str, times: int) -> None:
     if what in _warned:
         return
     _warned.add(what)
-    message = (
+    _say(
         f"The fused function {what} has been traced {times} times: for arguments that want another trace it runs "
         "through PyTorch from now on. Numbers that change in every call want none if they are tensors."
     )
+
+
+def _say(message: str) -> None:
     LOG.warning(message)
     warn(message)
 

@@ -18,6 +18,11 @@ MOST = 64  # equations that are computed again, at most
 AGAIN = frozenset(("map", "cast", "const", "scalar", "affine", "reshape", "iota"))
 
 
+def cheap(eqns: Sequence[Eqn]) -> bool:
+    """Whether they may be computed again."""
+    return all(e.op in AGAIN for e in eqns)
+
+
 class Cut(NamedTuple):
     """Units of the first and of the second group, and those of the first that the second computes again."""
 
@@ -80,7 +85,7 @@ def cut(
         u = stack.pop()
         if u in again or u not in first or size[u] < large or all(map(stored, results(u))):
             continue
-        if any(e.op not in AGAIN for e in eqns(u)):
+        if not cheap(eqns(u)):
             return None
         again.add(u)
         stack.extend(needs[u])
@@ -132,8 +137,8 @@ class Cutter:
         if len(g.units) == 1:
             return []
         tries = []
+        units, stored = sorted({*g.again, *g.units}), self.exported.__contains__
         for wide in (False,) if between else (False, True):  # as much behind the reductions as can be, or as little
-            units, stored = sorted({*g.again, *g.units}), self.exported.__contains__
             found = cut(units, self.reads, self.results, self.eqns, self.bytes_of, stored, between, wide)
             if found is None:
                 break
@@ -158,7 +163,7 @@ class Cutter:
         for u in g.units:
             made = self.results(u)
             large = all(v in self.exported and 4 * self.bytes_of(v) >= most for v in made)
-            if large and all(e.op in AGAIN for e in self.eqns(u)):
+            if large and cheap(self.eqns(u)):
                 inside = {*g.units} - {u}
                 if inside and not any(r in inside for v in made for r in self.readers.get(v, ())):
                     yield [Group(sorted(inside), again=g.again), Group([u])]
@@ -187,7 +192,7 @@ class Cutter:
     def _in_two(self, g: Group) -> Iterator[list[Group]]:
         """A group that reduces nothing as two: the second has one of the results, and all that is for it alone."""
         inside = {*g.units, *g.again}
-        if any(e.op not in AGAIN for u in inside for e in self.eqns(u)):
+        if not all(cheap(self.eqns(u)) for u in inside):
             return
         owner = {v: u for u in inside for v in self.results(u)}
         self.fill(g)
@@ -207,4 +212,4 @@ def _read(eqns: Sequence[Eqn]) -> set[Value]:
     return {v for e in eqns for v in e.inputs} - {e.out for e in eqns}
 
 
-__all__ = ["AGAIN", "MOST", "Cut", "Cutter", "cut"]
+__all__ = ["MOST", "Cut", "Cutter", "cheap", "cut"]

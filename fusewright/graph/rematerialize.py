@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from ..prims.table import PRIMS
-from .cutting import AGAIN, MOST
+from .cutting import MOST, cheap
 from .ir import Eqn, Value
 
 SMALL = 64  # one of so many bytes of a value, at most, has what is stored for computing it again
@@ -48,7 +48,7 @@ class Program:
             if u in out:
                 continue
             little = SMALL * self.bytes_of(r) <= self.bytes_of(v)
-            if u in self.fixed or any(e.op not in AGAIN for e in self.eqns(u)) or (little and u in behind):
+            if u in self.fixed or not cheap(self.eqns(u)) or (little and u in behind):
                 if not little:
                     return None
                 small.add(r)
@@ -60,7 +60,7 @@ class Program:
     def _behind(self, inside: Collection[int]) -> set[int]:
         """The units of `inside` that need what another one of them reduces, or finds otherwise."""
         out: set[int] = set()
-        dear = {u for u in inside if any(e.op not in AGAIN for e in self.eqns(u))}
+        dear = {u for u in inside if not cheap(self.eqns(u))}
         for u in sorted(inside):
             if any(p in dear or p in out for r in self.reads[u] if (p := self.owner.get(r)) is not None):
                 out.add(u)

@@ -21,8 +21,8 @@ from ..core.errors import Refusal
 from ..fusion.ir import Fusion
 from ..index.expr import Ix
 from ..index.layout import product
-from .analysis import Analysis, side_by_side
-from .crossed import SIDE, crossed
+from .analysis import Analysis
+from .crossed import bytes_of, crossed, sides
 from .device import Gpu
 from .gpu import plan
 from .gpu_base import accesses, beside, draws
@@ -75,11 +75,9 @@ def at_odds(f: Fusion, hint: Callable[[Ix], int]) -> bool:
     turns what is read, and one of them would be written in single elements. Two kernels read what they share twice."""
     if f.reductions():
         return False
-    sides = []
-    for s in f.stores():
-        if s.offset is not None and hint(product(a.extent for a in s.offset.axes())) * s.dtype.itemsize >= LEAST:
-            sides.append({a for a in s.offset.axes() if side_by_side(s.offset, a, hint) >= SIDE})
-    return any(x and y and not x & y for x, y in itertools.combinations(sides, 2))
+    written = [(s.offset, s.dtype) for s in f.stores() if s.offset is not None]
+    along = [sides(o, hint) for o, d in written if bytes_of(o, d, hint) >= LEAST]
+    return any(x and y and not x & y for x, y in itertools.combinations(along, 2))
 
 
 def share_little(f: Fusion) -> bool:
@@ -97,12 +95,10 @@ def reads_across(f: Fusion, hint: Callable[[Ix], int]) -> bool:
     which a tile of shared memory turns where nothing is reduced."""
     if not f.reductions():
         return False
-    size = {o: hint(product(a.extent for a in o.axes())) * d.itemsize for _, o, d in accesses(f, stores=False)}
+    size = {o: bytes_of(o, d, hint) for _, o, d in accesses(f, stores=False)}
     most = max(size.values(), default=0)
-    sides = [
-        {a for a in o.axes() if side_by_side(o, a, hint) >= SIDE} for o, n in size.items() if n >= max(LEAST, most // 4)
-    ]
-    return any(x and y and not x & y for x, y in itertools.combinations(sides, 2))
+    along = [sides(o, hint) for o, n in size.items() if n >= max(LEAST, most // 4)]
+    return any(x and y and not x & y for x, y in itertools.combinations(along, 2))
 
 
 def summed_across(f: Fusion, hint: Callable[[Ix], int]) -> bool:

@@ -26,17 +26,27 @@ APART = 1 << 19  # from which on two kernels read a tensor twice in less time, o
 SIDE = 16  # neighbouring points along each of the axes: with fewer, no tile is turned
 
 
+def bytes_of(o: Ix, dtype: DType, hint: Callable[[Ix], int]) -> int:
+    """What is at the places `o`."""
+    return hint(product(a.extent for a in o.axes())) * dtype.itemsize
+
+
+def sides(o: Ix, hint: Callable[[Ix], int]) -> set[Atom]:
+    """The axes along which enough points are neighbours in memory for a tile to be turned."""
+    return {a for a in o.axes() if side_by_side(o, a, hint) >= SIDE}
+
+
 def crossed(f: Fusion, hint: Callable[[Ix], int], least: int) -> bool:
     """Whether rows are read along one axis and written along another, in tensors so large that it matters (of `least`
     bytes)."""
-    read = [(o, d.itemsize) for _, o, d in (e.data for e in loads(f))]
-    written = [(s.offset, s.dtype.itemsize) for s in f.stores() if s.offset is not None]
-    size = {o: hint(product(a.extent for a in o.axes())) * n for o, n in (*read, *written)}
+    read = [(o, d) for _, o, d in (e.data for e in loads(f))]
+    written = [(s.offset, s.dtype) for s in f.stores() if s.offset is not None]
+    size = {o: bytes_of(o, d, hint) for o, d in (*read, *written)}
     most = max(size.values(), default=0)
     if most < least:
         return False
-    sides = {o: {a for a in o.axes() if side_by_side(o, a, hint) >= SIDE} for o, n in size.items() if 4 * n >= most}
-    reads, writes = ([sides[o] for o, _ in found if sides.get(o)] for found in (read, written))
+    along = {o: sides(o, hint) for o, n in size.items() if 4 * n >= most}
+    reads, writes = ([along[o] for o, _ in found if along.get(o)] for found in (read, written))
     return any(not r & w for r in reads for w in writes)
 
 
@@ -47,12 +57,11 @@ def written_across(f: Fusion, hint: Callable[[Ix], int], least: int = APART) -> 
     read = [(e.data[1], e.data[2]) for e in sc.walk([s.body for s in f.reductions()]) if e.kind == "load"]
     written = [(s.offset, s.dtype) for s in f.stores() if s.offset is not None and not s.body.stages]
 
-    def sides(o: Ix, d: DType) -> set[Atom]:
-        size = hint(product(a.extent for a in o.axes())) * d.itemsize
-        return {a for a in o.axes() if side_by_side(o, a, hint) >= SIDE} if size >= least else set()
+    def large(found: list[tuple[Ix, DType]]) -> list[set[Atom]]:
+        return [along for o, d in found if bytes_of(o, d, hint) >= least and (along := sides(o, hint))]
 
-    writes = [found for o, d in written if (found := sides(o, d))]
-    return any(not w.intersection(r) for o, d in read if writes and (r := sides(o, d)) for w in writes)
+    writes = large(written)
+    return any(not r & w for r in (large(read) if writes else ()) for w in writes)
 
 
 def cut_behind(f: Fusion, s: Schedule, hint: Callable[[Ix], int]) -> bool:

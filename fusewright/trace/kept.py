@@ -70,7 +70,7 @@ def _tensors(x: Any) -> list[torch.Tensor]:
     return [t for t in _parts(x) if isinstance(t, torch.Tensor)]
 
 
-def _writes(func: Any, kwargs: Any) -> bool:
+def writes(func: Any, kwargs: Any) -> bool:
     """Whether a call may write to its first argument, or to `out`."""
     name = getattr(func, "__name__", "")
     schema = getattr(func, "_schema", None)
@@ -122,11 +122,11 @@ class _Pass:
 
     def note(self, func: Any, args: Any, kwargs: Any, parts: list[Any], out: Any) -> None:
         if not self.constant(parts):
-            if self.numbers and _writes(func, kwargs):
+            if self.numbers and writes(func, kwargs):
                 self.spoilt |= {self.base(t) for t in _tensors(_targets(func, args, kwargs, parts))}
             return
         made = _tensors(out)
-        if not made and not _writes(func, kwargs):
+        if not made and not writes(func, kwargs):
             return
 
         def written(x: Any) -> Any:
@@ -168,7 +168,7 @@ class _Pass:
             for k in reversed(range(len(self.calls))):
                 func, args, kwargs, results = self.calls[k]
                 given = {x.number for x in _parts((args, kwargs)) if isinstance(x, _Number)}
-                if k not in found and known & {*results, *(given if _writes(func, kwargs) else ())}:
+                if k not in found and known & {*results, *(given if writes(func, kwargs) else ())}:
                     found.add(k)
                     known |= given
             if len(found) == size:
@@ -286,7 +286,7 @@ class Kept:
         """A call of torch in the function, which `run` does."""
         parts = list(_parts((args, kwargs)))
         found = [self.look(x) for x in parts]
-        if _writes(func, kwargs) and any(_in_memory(self.look(x)) for x in _targets(func, args, kwargs, parts)):
+        if writes(func, kwargs) and any(_in_memory(self.look(x)) for x in _targets(func, args, kwargs, parts)):
             raise Written
         if any(_in_memory(x) and x._is_zerotensor() for x in found):  # torch computes with it before the trace sees it
             raise Used

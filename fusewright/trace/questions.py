@@ -32,7 +32,7 @@ from ..core.errors import Refusal
 from . import classes, known_values, numbers
 from .attributes import MISSING, Attributes
 from .failures import PACKAGE, TORCH
-from .repeated import repeated, writes
+from .repeated import WHY, repeated, writes
 
 Modes = tuple[bool, bool]
 _T: Any = torch.Tensor
@@ -334,7 +334,7 @@ def check(func: Any, args: Sequence[Any], arguments: Sequence[Any]) -> None:
     if func is _T.retain_grad or (func in _OF_ARGUMENTS and any(args[0] is t for t in arguments)):
         raise Refusal("argument", f"it calls {func.__name__} of an argument, which has to reach the argument itself")
     if args and writes(func) and repeated(args[0]):
-        raise Refusal("mutation", "it writes into a tensor whose elements share memory, which a trace would lose")
+        raise Refusal("mutation", f"{WHY}, which a trace would lose")
     frame: FrameType | None = sys._getframe(1)
     while frame is not None and frame.f_code.co_filename.startswith(PACKAGE):
         frame = frame.f_back

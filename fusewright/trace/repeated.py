@@ -12,6 +12,8 @@ from typing import Any
 import torch
 from torch.fx import GraphModule
 
+from . import kept
+
 _OPERATORS = {
     operator.setitem,
     *(
@@ -19,22 +21,17 @@ _OPERATORS = {
         for name in "add sub mul truediv floordiv mod pow and or xor lshift rshift".split()
     ),
 }
-# Methods that change what a tensor is, and nothing in memory
-_VIEWS = (
+# What changes a tensor, and nothing in memory
+_LOOKS = (
     "unsqueeze_ squeeze_ transpose_ t_ swapaxes_ swapdims_ as_strided_ detach_ requires_grad_ rename_ share_memory_"
 )
-
-
-def _writing(name: str) -> bool:
-    return name.endswith("_") and not name.endswith("__") and name not in _VIEWS.split()
+_ONLY_LOOKS = frozenset([*_LOOKS.split(), "__set__"])
+WHY = "it writes into a tensor whose elements share memory"
 
 
 def writes(func: Any) -> bool:
-    """Whether a method of tensors writes into its tensor: `add_`, `__iadd__`, `__setitem__`."""
-    name = getattr(func, "__name__", "")
-    if name.endswith("__"):
-        return name == "__setitem__" or (name.startswith("__i") and hasattr(torch.Tensor, f"__{name[3:]}"))
-    return _writing(name)
+    """Whether a method or operator writes into the memory of its first argument: `add_`, `__iadd__`, `__setitem__`."""
+    return getattr(func, "__name__", "").partition(".")[0] not in _ONLY_LOOKS and kept.writes(func, {})
 
 
 def repeated(x: Any) -> bool:
@@ -50,7 +47,7 @@ def written(gm: GraphModule) -> bool:
     """Whether a graph of Dynamo's writes into such a tensor."""
     for n in gm.graph.nodes:
         if n.op == "call_method":
-            here = _writing(n.target)
+            here = writes(getattr(torch.Tensor, n.target, None))
         else:
             here = n.op == "call_function" and n.target in _OPERATORS
         if here and n.args and repeated(getattr(n.args[0], "meta", {}).get("example_value")):
@@ -58,4 +55,4 @@ def written(gm: GraphModule) -> bool:
     return False
 
 
-__all__ = ["repeated", "writes", "written"]
+__all__ = ["WHY", "repeated", "writes", "written"]

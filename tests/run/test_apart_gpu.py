@@ -19,7 +19,7 @@ from fusewright import compile_gpu
 from fusewright.core.errors import FusewrightWarning
 from fusewright.debug import record
 from fusewright.debug.record import GraphRecord, GroupRecord
-from fusewright.schedule import apart
+from fusewright.schedule import apart, crossed
 from fusewright.schedule.device import Gpu
 from tests.emulate.cuda import COMPILER
 from tests.emulate.driver import SMALL, emulated_gpu
@@ -70,7 +70,7 @@ def test_group_norm_of_channels_last(shape: tuple[int, ...], dtype: torch.dtype)
     assert got.dtype == want.dtype and got.stride() == want.stride()
     error, theirs = ((t.double() - exact).abs().max() for t in (got, want))
     assert error <= max(theirs * 1.5, 1e-6), (error, theirs)
-    runs = shape[2] * shape[3] >= apart.SIDE
+    runs = shape[2] * shape[3] >= crossed.SIDE
     assert len(graph.groups) == (2 if runs else 1)
     if runs:
         stored = sum(v.numel.evaluate({}) for v in graph.groups[0].plan.group.outputs)
