@@ -200,7 +200,8 @@ def variance(
 
     In float32 a rounded mean is off by more than the deviations if these are small, and the square of a deviation
     underflows or overflows where its root, a standard deviation, is an ordinary number. The mean of so few 16-bit
-    numbers that are equal is that number, though; `root`: whether the root is wanted.
+    numbers that are equal is that number, though, and rounding to 16 bits hides the rest, mostly: not under
+    precision="eager". `root`: whether the root is wanted.
     """
     b = ctx.b
     v, axes = compute(ctx, x, x.dtype), axes_of(ctx, dim, x.rank)
