@@ -83,8 +83,11 @@ ALIASES: dict[str, tuple[str, ...]] = {
 # Scalar primitives (`prims/table.py`), and kinds of Graph equations that are no mere notation (`graph/ir.py`).
 PRIMS: tuple[str, ...] = (
     *("abs", "acos", "acosh", "add", "and", "asin", "asinh", "atan", "atan2", "atanh", "ceil", "copysign", "cos"),
-    *("cosh", "div", "eq", "erf", "erfc", "exp", "exp2", "expm1", "fast_div", "fast_erfc", "fast_exp2"),
+    *("cosh", "div", "eq", "erf", "erfc", "exp", "exp2", "expm1", "far_div", "far_reciprocal"),
     *(
+        "fast_div",
+        "fast_erfc",
+        "fast_exp2",
         "fast_expm1",
         "fast_log",
         "fast_log1p",

@@ -38,7 +38,37 @@ DEVICE["fw_fast_div"] = (
 }""",
 )
 
+# `fw_far_*`: the sequence that the compiler has for numbers of usual size, without its branch for others (Markstein,
+# "Computation of elementary functions on the IBM RISC System/6000 processor", 1990). With branches the lanes of a
+# vector wait for one another. What is zero, infinite or NaN has no correction; divisors above 2^64 are scaled, for
+# 1 / b may be subnormal.
 PORTABLE: dict[str, tuple[tuple[str, ...], str]] = {
+    "fw_far_reciprocal": (
+        ("fw_fast_reciprocal",),
+        """\
+// 1 / b to nearest, for |b| >= 2^-100; subnormal results may be a unit off
+{fn} float fw_far_reciprocal(float b) {
+  const float s = ::fabsf(b) > 0x1p64f ? 0x1p-64f : 1.0f;
+  const float d = b * s;
+  const float r = fw_fast_reciprocal(d);
+  const float q = ::fmaf(::fmaf(-d, r, 1.0f), r, r);
+  return (::fabsf(q) > 0.0f ? q : r) * s;
+}""",
+    ),
+    "fw_far_div": (
+        ("fw_fast_reciprocal",),
+        """\
+// a / b to nearest, for |b| >= 2^-100; subnormal results, and those of |a| < 2^-100, may be a unit off
+{fn} float fw_far_div(float a, float b) {
+  const float s = ::fabsf(b) > 0x1p64f ? 0x1p-64f : 1.0f;
+  const float d = b * s;
+  const float r = fw_fast_reciprocal(d);
+  const float t = ::fmaf(::fmaf(-d, r, 1.0f), r, r);
+  const float q = a * t;
+  const float c = ::fmaf(::fmaf(-d, q, a), t, q);
+  return (::fabsf(c) > 0.0f ? c : a * r) * s;
+}""",
+    ),
     "fw_fast_erfc": (
         ("fw_fast_exp2",),
         """\

@@ -264,13 +264,15 @@ for _name in (
     RULES[_name] = _math(_name)
 
 
-def _fast(name: str) -> Rule:
+def _fast(form: str, name: str) -> Rule:
     """A function of the prelude for float32; float64 has no faster one."""
-    return lambda o: o.call(f"fw_fast_{name}") if o.operand.name == "f32" else RULES[name](o)
+    return lambda o: o.call(f"fw_{form}_{name}") if o.operand.name == "f32" else RULES[name](o)
 
 
 for _name in ("exp2", "reciprocal", "div", "sqrt", "erfc", "expm1", "log", "log1p"):
-    RULES[f"fast_{_name}"] = _fast(_name)
+    RULES[f"fast_{_name}"] = _fast("fast", _name)
+for _name in ("reciprocal", "div"):
+    RULES[f"far_{_name}"] = _fast("far", _name)
 
 
 # --- conversions and lanes ---------------------------------------------------------------------------

@@ -341,6 +341,8 @@ for _name in ("asinh", "acosh"):
 # no hardware to make these faster
 for _name in ("exp2", "reciprocal", "div", "sqrt", "erfc", "expm1", "log", "log1p"):
     RULES[f"fast_{_name}"] = RULES[_name]
+for _name in ("reciprocal", "div"):
+    RULES[f"far_{_name}"] = RULES[_name]
 
 
 # --- conversions and vectors ------------------------------------------------------------------------------

@@ -11,6 +11,7 @@ from .scalar import Expr
 TOP = 3.5e38  # above the largest float32
 COUNT = 2.0**64  # above any number of elements, and the root of any float32
 FAR = 2.0**126
+NEAR = 2.0**-100
 _NONNEGATIVE = ("exp", "exp2", "abs", "rsqrt", "fast_exp2")
 _EVERYTHING = (-TOP, TOP)
 
@@ -29,6 +30,11 @@ class Bounds:
         low, high = self(e)
         away = low >= 1.0 / FAR or high <= -1.0 / FAR or integral(e)
         return away and -FAR <= low and high <= FAR
+
+    def far(self, e: Expr) -> bool:
+        """Whether `e` is certainly at least 2^-100 in absolute value, or NaN."""
+        low, high = self(e)
+        return low >= NEAR or high <= -NEAR
 
     def __call__(self, e: Expr) -> Range:
         found = self.memo.get(e)

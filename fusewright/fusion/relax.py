@@ -31,7 +31,8 @@ Beside relaxed values, because sums of float32 are not eager's bit for bit anywa
 - `exp(x - max x)` whose only use is to be summed over the row may be off by a unit in the last place wherever the sum
   goes, for the sum is at least 1.
 - a strict quotient by what belongs to the row, or by a number, is a product with the reciprocal and its correction
-  (`_Rewriter.quotient`), which is the quotient rounded to nearest, without a branch.
+  (`_Rewriter.quotient`), and one by what is certainly not small is `far_div`: the quotient rounded to nearest, without
+  a branch.
 
 Relaxed sums that wait for other ones are taken apart, where that saves a pass, and what belongs to the row divides
 them and not each value (`linear.py`).
@@ -42,6 +43,7 @@ from __future__ import annotations
 import math
 import struct
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import replace
 
 from ..core.deep import Ladder
@@ -216,7 +218,7 @@ class _Rewriter:
 
     def _new(self, e: Expr) -> Expr:
         if e.kind == "op" and e.dtype is f32:
-            rule = _RULES.get(e.data) if e not in self.strict else _Rewriter.quotient if e.data == "div" else None
+            rule = _RULES.get(e.data) if e not in self.strict else _EXACT.get(e.data)
             out = rule(self, e) if rule is not None else None
             if out is not None:
                 return out
@@ -289,8 +291,10 @@ class _Rewriter:
         advance", 2004). A q that is zero, infinite or NaN has no correction.
         """
         a, b = e.args
-        if not self.fma or not (b.kind == "const" or self.by_row(e)):
+        if not self.fma:
             return None
+        if not (b.kind == "const" or self.by_row(e)):
+            return sc.op("far_div", self.new(a), self.new(b)) if self.bounds.far(b) else None
         scale = None
         if b.kind != "const":
             by = self.new(b)
@@ -310,6 +314,9 @@ class _Rewriter:
         finite = sc.op("and", sc.op("gt", size, number(0.0)), sc.op("lt", size, number(math.inf)))
         q = sc.op("where", finite, exact, q)
         return q if scale is None else sc.op("mul", q, scale)
+
+    def far_reciprocal(self, e: Expr) -> Expr | None:
+        return sc.op("far_reciprocal", self.new(e.args[0])) if self.fma and self.bounds.far(e.args[0]) else None
 
     def reciprocal(self, e: Expr) -> Expr:
         inverse = self.inverse(e.args[0])
@@ -400,6 +407,10 @@ _RULES = {
     **dict.fromkeys(("sqrt", "expm1", "log", "log1p"), _Rewriter.fast),
     "add": _Rewriter.add,
     "sub": _Rewriter.sub,
+}
+_EXACT: dict[str, Callable[[_Rewriter, Expr], Expr | None]] = {  # what is strict
+    "div": _Rewriter.quotient,
+    "reciprocal": _Rewriter.far_reciprocal,
 }
 
 

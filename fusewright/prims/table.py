@@ -10,7 +10,9 @@ Semantics common to all
 - `fast_*` are a function but for a small relative error, so that a target may use what its hardware has: 2^-21;
   2^-18 of `fast_log`, `fast_log1p` and `fast_expm1` near their zeros; 2^-17, or 2e-9, of `fast_erfc`. `fast_exp2` and
   `fast_reciprocal` may take 0 for float32 numbers below 2^-126. `fusion/relax.py` says where these stand for the
-  function; programs do not have them. On a target without such hardware they are the function.
+  function; programs do not have them. On a target without such hardware they are the function. `far_div` and
+  `far_reciprocal` are the function rounded to nearest (subnormal results, and those of numbers below
+  2^-100, may be a unit off), of divisors that are at least 2^-100 in absolute value.
 - `max`/`min` propagate NaN (torch.maximum); `fmax`/`fmin` prefer the number. `lastmax`/`lastmin` are `max`/`min`, and
   of two equal numbers the second, which tells 0.0 from -0.0.
 - `remainder` and `floordiv` round towards minus infinity, `fmod` and `truncdiv` towards zero.
@@ -211,6 +213,8 @@ _ROWS: list[tuple[str, int, str, str, int, Callable[..., Any]]] = [
     ("fast_exp2", 1, "same", "f", 19, np.exp2),
     ("fast_reciprocal", 1, "same", "f", 5, lambda x: np.divide(x.dtype.type(1), x)),
     ("fast_div", 2, "same", "f", 6, np.divide),
+    ("far_reciprocal", 1, "same", "f", 6, lambda x: np.divide(x.dtype.type(1), x)),
+    ("far_div", 2, "same", "f", 6, np.divide),
     ("fast_sqrt", 1, "same", "f", 8, np.sqrt),
     ("fast_erfc", 1, "same", "f", 50, _vec(math.erfc)),
     ("fast_expm1", 1, "same", "f", 30, np.expm1),

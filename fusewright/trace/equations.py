@@ -372,6 +372,8 @@ TORCH: dict[str, Callable[..., torch.Tensor]] = {
     "fast_exp2": torch.exp2,
     "fast_reciprocal": torch.reciprocal,
     "fast_div": torch.div,
+    "far_reciprocal": torch.reciprocal,
+    "far_div": torch.div,
     "fast_sqrt": torch.sqrt,
     "fast_erfc": torch.erfc,
     "fast_expm1": torch.expm1,

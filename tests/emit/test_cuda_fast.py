@@ -141,3 +141,24 @@ if __name__ == "__main__":
     for name in BOUNDS:
         relative, at, absolute = error(name, 4001 if name in SLOW else 251)
         print(f"{name:16} 2^{math.log2(relative):.2f} at {at:.6g}; {absolute:.2g} where it is small")
+
+
+def test_quotients_by_what_is_not_small() -> None:
+    """A unit off at most with any reciprocal that the manual allows. (To nearest with the hardware's: tests/gpu.)"""
+    random = np.random.default_rng(0)
+    a, b = (random.integers(0, 1 << 32, 1 << 20, np.uint32).view(np.float32) for _ in range(2))
+    few = np.array([0.0, -0.0, 1.0, -3.0, 1e-45, 1e-39, 1e-30, 1e30, 3e38, np.inf, -np.inf, np.nan], np.float32)
+    near = 2 - np.arange(1, 1 << 12, dtype=np.float32) * 2.0**-23  # whose reciprocals are worst
+    a = np.concatenate([a, random.normal(size=1 << 20).astype(np.float32), np.tile(few, len(few)), near[::-1], near])
+    large = 1 + np.exp(random.uniform(-20, 80, 1 << 20)).astype(np.float32)
+    b = np.concatenate([b, large, np.repeat(few, len(few)), near, near])
+    ok = ~(np.abs(b) < 2.0**-100)
+    a, b = a[ok], b[ok]
+    with np.errstate(all="ignore"):
+        for x, got in ((a, run("far_div", a, b)), (np.ones_like(b), run("far_reciprocal", b))):
+            want = x / b
+            np.testing.assert_array_equal(np.isnan(got), np.isnan(want))
+            known = ~np.isnan(want) & ~(np.abs(want) > 3.4028e38)  # may be infinite
+            got, want = got[known], want[known]
+            np.testing.assert_array_equal(np.signbit(got), np.signbit(want))
+            assert (np.abs(got.astype(np.float64) - want) <= np.abs(want) * 2.0**-23 + 2.0**-149).all()

@@ -330,12 +330,41 @@ def test_exact_quotients_by_numbers(by: float) -> None:
     assert off.max() <= 1 and not off[1:].any()
 
 
+def far_divided(b: Builder) -> list[Value]:
+    """x / (1 + |y|), 1 / (1 + |y|), x / (-1 - |y|)"""
+    x, y = b.input(f32, (N, M)), b.input(f32, (N, M))
+    large = b.add(b.const(1.0, f32), b.abs(y))
+    return [b.div(x, large), b.reciprocal(large), b.div(x, b.sub(b.const(-1.0, f32), b.abs(y)))]
+
+
+@pytest.mark.parametrize("machine", [run_loop, *([run_emulated] if COMPILER is not None else [])])
+def test_exact_quotients_by_what_is_not_small(machine: Callable[..., bool]) -> None:
+    """Rounded to nearest, as a division is; subnormal results, and those of numbers below 2^-100, may be a unit off."""
+    assert [text(far_divided).count(f"far_{name}(") for name in ("div", "reciprocal")] == [2, 1]
+    random = np.random.default_rng(0)
+    n, m = 300, 400
+    x = (np.exp2(random.uniform(-149, 127, (n, m))) * random.choice([-1, 1], (n, m))).astype(np.float32)
+    y = np.exp2(random.uniform(-30, 127, (n, m))).astype(np.float32)
+    x[: len(EDGES)] = np.array(EDGES, np.float32)[:, None]
+    y[:, : len(EDGES)] = EDGES
+    x[100:], y[100:, 200:] = random.normal(size=(200, m)), random.normal(size=(200, 200))
+    sizes = {"n": n, "m": m}
+    c = gpu_kernel(graph_of(far_divided), sizes)
+    with np.errstate(all="ignore"):
+        large = np.float32(1) + np.abs(y)
+        want = [x / large, np.float32(1) / large, x / -large]
+        for a, b in zip(run_gpu(c, [x, y], sizes, machine).values(), want, strict=True):
+            off = units_apart(a, b)
+            assert off.max() <= 1 and not off[(np.abs(b) >= 2.0**-126) & (np.abs(x) >= 2.0**-100)].any()
+
+
 def test_quotients_that_stay() -> None:
-    """By what differs from column to column, in float64, with the option `fma` off, and under `precision="eager"`."""
+    """By what differs from column to column and may be small, in float64, without `fma`, under `precision="eager"`."""
     assert cheap(lambda b: b.div(b.input(f32, (N, M)), b.input(f32, (N, M)))) == []
     assert cheap(lambda b: b.div(b.input(f64, (N, M)), b.input(f64, (N, 1)))) == []
     assert "fma" not in text(exact_quotient, without=("fma",))
     assert "fma" not in text(exact_quotient, eager=True)
+    assert "far" not in text(far_divided, without=("fma",)) + text(far_divided, eager=True)
 
 
 def test_the_reciprocal_of_a_row_is_made_once() -> None:

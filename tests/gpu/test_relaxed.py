@@ -174,3 +174,19 @@ def test_relaxed_can_be_left_out(device: str) -> None:
         assert kernel is not None
         kernels.append(dump(kernel.func))
     assert ["fast_exp2" in text for text in kernels] == [True, False, False]
+
+
+@pytest.mark.parametrize("name", ["sigmoid", "silu", "fast sigmoid"])
+def test_float32_quotients_without_a_branch(name: str, cuda: str) -> None:
+    """Eager's bits, for numbers of all sizes; a subnormal result, or one of a subnormal number, may be a unit off."""
+    fn = FUNCTIONS[name]
+    bits = torch.randint(-(1 << 31), (1 << 31) - 1, (1 << 21,), dtype=torch.int64, device=cuda).to(torch.int32)
+    x = torch.cat([bits.view(torch.float32), torch.randn(1 << 22, device=cuda) * 30])
+    with no_fallbacks(), fusewright.options(single_op_groups=True), record.recording() as graphs:
+        got = torch.compile(fn, backend="fusewright")(x)
+    kernel = graphs[0].groups[0].plan.kernel
+    assert kernel is not None and "far_" in dump(kernel.func)
+    want = fn(x)
+    near = (want.abs() < 2.0**-126) | ((x.abs() < 2.0**-100) & (x != 0))
+    assert torch.equal(got[~near].nan_to_num(7.0), want[~near].nan_to_num(7.0))
+    assert ((got - want)[near].abs() <= want[near].abs() * 2.0**-23 + 2.0**-149).all()
