@@ -41,10 +41,10 @@ template <class T> {fn} T fw_remainder(T a, T b) {
 }""",
     ),
     "fw_floordiv": (
-        ("fw_fmod",),
+        ("fw_fmod", "fw_fast_reciprocal"),
         """\
 // Python's divmod: the quotient of a - fmod(a, b), moved to the nearest integer
-template <class T> {fn} T fw_floordiv(T a, T b) {
+template <class T> {fn} T fw_floordiv_any(T a, T b) {
   const T m = fw_fmod(a, b);
   T d = (a - m) / b;
   if (m != (T)0 && (b < (T)0) != (m < (T)0)) d = d - (T)1;
@@ -52,6 +52,19 @@ template <class T> {fn} T fw_floordiv(T a, T b) {
   if (d - f > (T)0.5) f = f + (T)1;
   if (d == (T)0) f = (T)::copysign((T)0, a / b);
   return b == (T)0 ? a / b : f;
+}
+{fn} double fw_floordiv(double a, double b) { return fw_floordiv_any(a, b); }
+// small quotients without fmod: an estimate is one off at most, and what it leaves of a, which is exact, says if it is
+{fn} float fw_floordiv(float a, float b) {
+  const float q = a * fw_fast_reciprocal(b);
+  if (!(::fabsf(q) < 0x1p20f && ::fabsf(b) < 0x1p126f)) return fw_floordiv_any(a, b);
+  float t = ::truncf(q), m = ::fmaf(-t, b, a);
+  const bool beyond = m != 0.0f && (m < 0.0f) != (a < 0.0f);
+  if (beyond || ::fabsf(m) >= ::fabsf(b)) {
+    t += beyond == (q < 0.0f) ? 1.0f : -1.0f;
+    m = ::fmaf(-t, b, a);
+  }
+  return m != 0.0f && (m < 0.0f) != (b < 0.0f) ? t - 1.0f : t;
 }""",
     ),
     "fw_logaddexp": (

@@ -112,7 +112,7 @@ def _remainder(o: Op) -> str:
 @rule("floordiv")
 def _floordiv(o: Op) -> str:
     if o.operand.is_float:
-        return o.call("fw_floordiv", typed=True)
+        return o.call("fw_floordiv")
     return o.call("fw_div" if o.operand.kind == "u" else "fw_floordiv_int", typed=True)
 
 

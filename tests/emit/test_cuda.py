@@ -117,6 +117,9 @@ def test_every_primitive(d: DType, lanes: int) -> None:
         with np.errstate(all="ignore"):
             want = np.asarray(p.numpy(*args))
         got = memory["flags" if p.result == "bool" else "out"][k * n : (k + 1) * n]
+        if name.startswith("far_"):  # not by what is small
+            far = ~(np.abs(args[-1]) < 2.0**-100)
+            got, want = got[far], want[far]
         if name in EXACT or not d.is_float or (name == "fma" and d.itemsize == 4):
             np.testing.assert_array_equal(got, want, err_msg=name)
         else:

@@ -12,6 +12,7 @@ from functools import cache
 
 import numpy as np
 import pytest
+import torch
 
 from fusewright.core.dtypes import f32, i32
 from fusewright.loop.ir import Buf, Func, Grid, Imm, Let, Reg, Stmt, Store
@@ -162,3 +163,21 @@ def test_quotients_by_what_is_not_small() -> None:
             got, want = got[known], want[known]
             np.testing.assert_array_equal(np.signbit(got), np.signbit(want))
             assert (np.abs(got.astype(np.float64) - want) <= np.abs(want) * 2.0**-23 + 2.0**-149).all()
+
+
+def test_floor_division() -> None:
+    """Eager's, of quotients of all sizes, near integers, and what has no quotient; with any reciprocal allowed."""
+    random = np.random.default_rng(0)
+    n = 1 << 19
+    a, b = (random.integers(0, 1 << 32, n, np.uint32).view(np.float32) for _ in range(2))
+    few = np.array([0.0, -0.0, 1.0, -3.0, 1e-45, 1e-39, 1e-30, 1e30, 3e38, np.inf, -np.inf, np.nan], np.float32)
+    by = random.normal(size=n).astype(np.float32)
+    whole = np.round(random.choice([1, 30, 1e4, 2e6], n) * random.normal(size=n)).astype(np.float32)
+    near = np.nextafter(by * whole, random.choice([-np.inf, 0, np.inf], n).astype(np.float32))
+    a = np.concatenate([a, near, by * whole, random.normal(size=n).astype(np.float32) * 100, np.tile(few, len(few))])
+    b = np.concatenate([b, by, by, by, np.repeat(few, len(few))])
+    got = run("floordiv", a, b)
+    want = (torch.from_numpy(a) // torch.from_numpy(b)).numpy()
+    np.testing.assert_array_equal(got, want)
+    zero = want == 0
+    np.testing.assert_array_equal(np.signbit(got[zero]), np.signbit(want[zero]))

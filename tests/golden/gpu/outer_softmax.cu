@@ -14,9 +14,27 @@ __device__ __forceinline__ float fw_max(float a, float b) {
   return r;
 }
 
+// 1 / x, to 1 ulp; 0 from 2^126 on
+__device__ __forceinline__ float fw_fast_reciprocal(float x) {
+  float r;
+  asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(r) : "f"(x));
+  return r;
+}
+
 template <class T> __device__ __forceinline__ void fw_write(T* p, T x) { *p = x; }
 
 #endif
+
+// a / b to nearest, for |b| >= 2^-100; subnormal results, and those of |a| < 2^-100, may be a unit off
+__device__ __forceinline__ float fw_far_div(float a, float b) {
+  const float s = ::fabsf(b) > 0x1p64f ? 0x1p-64f : 1.0f;
+  const float d = b * s;
+  const float r = fw_fast_reciprocal(d);
+  const float t = ::fmaf(::fmaf(-d, r, 1.0f), r, r);
+  const float q = a * t;
+  const float c = ::fmaf(::fmaf(-d, q, a), t, q);
+  return (::fabsf(c) > 0.0f ? c : a * r) * s;
+}
 
 #define fw_inff __int_as_float(0x7f800000)
 
@@ -228,7 +246,7 @@ extern "C" __global__ void __launch_bounds__(128) outer_softmax_0(
         const float v45 = kept0[v44 + l];
         const float v46 = v45 - max27[l];
         const float v47 = ::expf(v46);
-        v48[l] = v47 / sum40[l];
+        v48[l] = fw_far_div(v47, sum40[l]);
       }
       const int v49 = v43 * n4;
       const int v50 = v49 + v9;
