@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 from ..core.dtypes import DType
-from . import llvm_philox, llvm_quotients
+from . import llvm_philox, llvm_quotients, llvm_remainders
 from .llvm_types import literal, mangle, scalar, splat, vector
 
 # SLEEF's accuracy suffix of the variant ATen's Vectorized calls
@@ -52,7 +52,9 @@ class Writer(Protocol):
 
 
 class Services(Protocol):
-    """What rules need of the module being written (`llvm_ops.Ops`)."""
+    """What rules need of the module being written (`llvm_ops.Ops`). `bits`: of the target's vectors."""
+
+    bits: int
 
     def declare(self, text: str) -> None: ...
     def special(self, o: Op, name: str) -> str: ...
@@ -146,10 +148,20 @@ RULES["xor"] = _binary("", "xor")
 RULES["udiv"] = _binary("", "udiv")
 
 
+def _of_floats(o: Op, define: Callable[[str, DType, int, bool], str]) -> str:
+    """A call of a function of `llvm_remainders.py`."""
+    d, lanes = o.operand, o.types[-1][1]
+    text = lambda name: define(name, d, lanes, o.ops.bits >= 256)
+    fn = o.ops.helper(f"fw_{define.__name__}_{d.name}x{lanes}", text)
+    return f"call {o.ty} @{fn}({o.ty} {o.a[0]}, {o.ty} {o.a[1]})"
+
+
 @rule("fmod")
 def _fmod(o: Op) -> None:
-    name = "frem" if o.operand.is_float else "srem" if o.operand.kind == "i" else "urem"
-    o.done(f"{name} {o.ty} {o.a[0]}, {o.a[1]}")
+    if o.operand.is_float:
+        o.done(_of_floats(o, llvm_remainders.fmod))
+    else:
+        o.done(f"{'srem' if o.operand.kind == 'i' else 'urem'} {o.ty} {o.a[0]}, {o.a[1]}")
 
 
 def _different_sign(o: Op, m: str) -> str:
@@ -169,7 +181,7 @@ def _remainder(o: Op) -> None:
         o.done(f"urem {o.ty} {o.a[0]}, {o.a[1]}")
         return
     f = o.operand.is_float
-    m = o.t(f"{'frem' if f else 'srem'} {o.ty} {o.a[0]}, {o.a[1]}")
+    m = o.t(_of_floats(o, llvm_remainders.fmod) if f else f"srem {o.ty} {o.a[0]}, {o.a[1]}")
     fix = _different_sign(o, m)
     moved = o.t(f"{'fadd' if f else 'add'} {o.ty} {m}, {o.a[1]}")
     o.done(o.select(fix, moved, m))
@@ -180,25 +192,13 @@ def _floordiv(o: Op) -> None:
     if o.operand.kind == "u":
         o.done(f"udiv {o.ty} {o.a[0]}, {o.a[1]}")
         return
-    if not o.operand.is_float:
-        q, m = o.t(f"sdiv {o.ty} {o.a[0]}, {o.a[1]}"), o.t(f"srem {o.ty} {o.a[0]}, {o.a[1]}")
-        fix = _different_sign(o, m)
-        less = o.t(f"sub {o.ty} {q}, {o.const(1)}")
-        o.done(o.select(fix, less, q))
+    if o.operand.is_float:
+        o.done(_of_floats(o, llvm_remainders.floordiv))
         return
-    # c10::div_floor_floating: exact quotient of a - fmod(a, b), nudged to the nearest integer
-    m = o.t(f"frem {o.ty} {o.a[0]}, {o.a[1]}")
-    d = o.t(f"fdiv {o.ty} {o.t(f'fsub {o.ty} {o.a[0]}, {m}')}, {o.a[1]}")
+    q, m = o.t(f"sdiv {o.ty} {o.a[0]}, {o.a[1]}"), o.t(f"srem {o.ty} {o.a[0]}, {o.a[1]}")
     fix = _different_sign(o, m)
-    d = o.t(o.select(fix, o.t(f"fsub {o.ty} {d}, {o.const(1)}"), d))
-    fl = o.t(o.intrinsic("floor", d))
-    up = o.t(f"fcmp ogt {o.ty} {o.t(f'fsub {o.ty} {d}, {fl}')}, {o.const(0.5)}")
-    fl = o.t(o.select(up, o.t(f"fadd {o.ty} {fl}, {o.const(1)}"), fl))
-    quotient = o.t(f"fdiv {o.ty} {o.a[0]}, {o.a[1]}")
-    zero = o.t(f"fcmp oeq {o.ty} {d}, {o.const(0)}")
-    fl = o.t(o.select(zero, o.t(o.intrinsic("copysign", o.const(0), quotient)), fl))
-    by_zero = o.t(f"fcmp oeq {o.ty} {o.a[1]}, {o.const(0)}")
-    o.done(o.select(by_zero, quotient, fl))
+    less = o.t(f"sub {o.ty} {q}, {o.const(1)}")
+    o.done(o.select(fix, less, q))
 
 
 def _extremum(greater: bool) -> Rule:
