@@ -300,7 +300,8 @@ class _Grouper:
                 users = [g for g in groups if g is not a and v in known.read((*g.units, *g.again))]
                 if moved and len(users) > 1:
                     continue
-                if known.gain(v, need, ((*g.units, *g.again) for g in users), a.units) > 0:
+                more = small.difference(a.outputs)
+                if known.gain(v, need, more, ((*g.units, *g.again) for g in users), a.units) > 0:
                     self._again(a, v, need, small, users, moved)
         self.slots = [g if g is None or g.units else None for g in self.slots]
 

@@ -14,7 +14,7 @@ from ..prims.table import PRIMS
 from .cutting import MOST, cheap
 from .ir import Eqn, Value
 
-SMALL = 64  # one of so many bytes of a value, at most, has what is stored for computing it again
+SMALL = 8  # one of so many bytes of a value, at most, has what is stored for computing it again
 BALANCE = 8  # instructions in the time in which memory moves a byte, on an H200
 LEAST = 1 << 20  # bytes of a value from which on it is worth the time to look
 
@@ -71,11 +71,19 @@ class Program:
         inside = set(units)
         return {r for u in inside for r in self.reads[u] if self.owner.get(r) not in inside}
 
-    def gain(self, v: Value, need: set[int], users: Iterable[Collection[int]], maker: Collection[int]) -> int:
-        """Bytes that are not moved if `users`, groups by all of their units, compute `v` instead of reading it; less
-        those that move while they compute it, but for one of them, if `maker`, which stores it, has no other use of it.
+    def gain(
+        self,
+        v: Value,
+        need: set[int],
+        more: Iterable[Value],
+        users: Iterable[Collection[int]],
+        maker: Collection[int],
+    ) -> int:
+        """Bytes that are not moved if `users`, groups by all of their units, compute `v` instead of reading it, and
+        `more` is stored for that; less those that move while they compute it, but for one of them, if `maker`, which
+        stores it, has no other use of it.
         """
-        saved = self.bytes_of(v)
+        saved = self.bytes_of(v) - sum(map(self.bytes_of, more))
         work = 0 if any(r in maker for r in self.readers.get(v, ())) else -self.instructions(need)
         for units in users:
             before = self.read(units)
