@@ -197,3 +197,12 @@ def test_random_programs() -> None:
     assert drawn.differs(want, want) == "" and "differs" in drawn.differs(
         [None if t is None else t + 1 for t in want], want
     )
+
+
+def test_functions() -> None:
+    """What they are called with is of their domain: no result is NaN, which would equal nothing."""
+    listed = script("functions").cases("cpu")
+    assert len({name for name, _, _ in listed}) == len(listed)
+    for name, fn, inputs in listed:
+        out = fn(*(t[:1, :2] for t in inputs))
+        assert not (out.is_floating_point() and out.isnan().any()), name
