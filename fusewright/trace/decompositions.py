@@ -90,7 +90,7 @@ _FOR_RULES = (
 )
 
 # On GPUs only: PyTorch's vectorized kernels for a CPU take less than what an elementwise kernel gathers there.
-_ON_GPUS = (aten.affine_grid_generator, aten.grid_sampler_2d)
+_ON_GPUS = (aten.affine_grid_generator, aten.grid_sampler_2d, aten.log_sigmoid_backward)
 
 # Of float32 and float64: PyTorch's kernels round the step to 16 bits, or to an integer.
 _WIDE = (aten.linspace, aten.logspace)

@@ -15,6 +15,7 @@ import torch
 import torch.nn.functional as F
 
 import fusewright
+from fusewright.debug import record
 from fusewright.schedule import gpu_runs
 from tests.support import counted, counters, no_fallbacks
 
@@ -295,6 +296,20 @@ def test_what_is_nowhere_a_number(device: str) -> None:
     with no_fallbacks():
         got = torch.compile(f, backend="fusewright", dynamic=False)(x)
     assert all(torch.equal(g, w) for g, w in zip(got, f(x), strict=True))
+
+
+@pytest.mark.parametrize("name", ["logsigmoid", "silu", "mish", "gelu", "softplus", "elu", "hardswish", "softsign"])
+def test_activations_are_a_kernel_each_way(name: str, device: str) -> None:
+    """Which leaves its result, and nothing more for the backward pass."""
+    f = lambda x: getattr(F, name)(x * 1.5)
+    x = torch.randn(64, 48, device=device, requires_grad=True)
+    with no_fallbacks(), record.recording() as graphs:
+        y = torch.compile(f, backend="fusewright")(x)
+        (got,) = torch.autograd.grad(y.sum(), x)
+    (want,) = torch.autograd.grad(f(x).sum(), x)
+    torch.testing.assert_close(got, want, rtol=1e-5, atol=1e-5)
+    assert [[len(g.plan.group.outputs) for g in graph.groups] for graph in graphs] == [[1], [1]]
+    assert not any(graph.torch_units for graph in graphs)
 
 
 def test_mutated_inputs(device: str) -> None:
