@@ -89,7 +89,8 @@ _FOR_RULES = (
     aten.trace,
 )
 
-# On GPUs only: PyTorch's vectorized kernels for a CPU take less than what an elementwise kernel gathers there.
+# On GPUs only: PyTorch's vectorized kernels for a CPU take less than what an elementwise kernel gathers there; and the
+# buffer that logsigmoid leaves for its gradient is empty there, and nothing to be kept.
 _ON_GPUS = (aten.affine_grid_generator, aten.grid_sampler_2d, aten.log_sigmoid_backward)
 
 # Of float32 and float64: PyTorch's kernels round the step to 16 bits, or to an integer.
