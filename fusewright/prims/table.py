@@ -5,7 +5,7 @@ CUDA text (`emit/`, one entry per name in each target's table; a test fails on a
 
 Semantics common to all
 - Operands have the same type unless the rule says otherwise; conversions are explicit `cast`s.
-- Integer arithmetic wraps. Integer division by zero is never lowered (it raises in PyTorch).
+- Integer arithmetic wraps. Integer division by zero is never lowered for a CPU (it raises in PyTorch there).
 - Floating-point operations are IEEE, round to nearest even, never contracted across primitives; `fma` is asked for.
 - `fast_*` are a function but for a small relative error, so that a target may use what its hardware has: 2^-21;
   2^-18 of `fast_log`, `fast_log1p` and `fast_expm1` near their zeros; 2^-17, or 2e-9, of `fast_erfc`. `fast_exp2` and

@@ -312,6 +312,17 @@ def test_activations_are_a_kernel_each_way(name: str, device: str) -> None:
     assert not any(graph.torch_units for graph in graphs)
 
 
+@pytest.mark.parametrize("dtype", [torch.int64, torch.int32, torch.int8, torch.uint8], ids=str)
+def test_integer_division_by_a_tensor(dtype: torch.dtype, cuda: str) -> None:
+    """Zero raises nothing, and gives what eager's kernels give."""
+    x, y = (torch.randint(0 if dtype is torch.uint8 else -9, 10, (500, 33), device=cuda).to(dtype) for _ in range(2))
+    f = lambda x, y: (x // y + 1, x % y + 1, torch.div(x, y, rounding_mode="trunc") + 1, torch.fmod(x, y) + 1)
+    with no_fallbacks():
+        got = torch.compile(f, backend="fusewright")(x, y)
+    for mine, theirs in zip(got, f(x, y), strict=True):
+        assert torch.equal(mine, theirs)
+
+
 def test_mutated_inputs(device: str) -> None:
     """An optimizer's step: several tensors are read and written in place, one of them without being read for it."""
 
