@@ -13,6 +13,7 @@ rows but the target (`schedule/scatter.py`).
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
@@ -39,6 +40,9 @@ TILE = (16, 256)  # the same for the two axes of a transpose: what is read acros
 BESIDE = 256  # rows of few points of a tile: a first-level cache has all that they read and write
 ALIKE = 8  # points that a vector has one after the other, at most, where most is computed for all of them
 DEAR = 100  # what is computed of a point then, at least
+MATRIX = 8, 56  # points of an axis of a matrix that has a lane, and of all of it, at most
+MATRIX_OF_WIDE = 7, 25  # the same of elements of eight bytes
+MANY = 8  # vectors of such matrices, at least
 PAIR = 2  # points of a row that is looked up which lanes take one by one
 NEVER = 1 << 62  # bytes of a cache past which nothing is written
 OWN = 8 << 20  # bytes of caches that a thread has, where vectors are so wide
@@ -285,6 +289,8 @@ class _Planner(Analysis):
             many = self.hint(product(a.extent for a in order[:-1])) >= FED * self.machine.threads
             chunk = ((v.name, LONG if order[:-1] and many else CHUNK),)
             return f, Schedule(tuple(names[:-1]), (v.name,), v.name, self.lanes, chunk, "pointwise")
+        if (small := self._small_matrices(f, order, across)) is not None:
+            return f, small
         rows = tuple(n for n in names if n not in (across.name, v.name))
         if self.extent(v) < min(2 * self.lanes, self.extent(across)):  # few lanes, or many loops of few vectors
             v, across = across, v
@@ -296,6 +302,27 @@ class _Planner(Analysis):
         wide = min(wide, BESIDE) if beside else wide
         split = ((across.name, high), (v.name, wide))
         return f, Schedule(rows, (across.name, v.name), v.name, self.lanes, split, "transpose", turn=turn)
+
+    def _small_matrices(self, f: Fusion, order: list[Atom], across: Atom) -> Schedule | None:
+        """Lanes for matrices that are small, and transposed: each of them gathers what its points are made of.
+
+        (Of 320000x2x3 float32, one thread: 1.3 ms, where each matrix is a tile of its own 5.5.)
+        """
+        sizes = [e.data[2].itemsize for e in sc.walk([s.body for s in f.stages]) if e.kind == "load"]
+        most, points = MATRIX if max((*sizes, *(s.dtype.itemsize for s in f.stores()))) <= 4 else MATRIX_OF_WIDE
+        inner: list[Atom] = []
+        for a in reversed(order):
+            n = None if a.extent is None else a.extent.as_int()
+            if n is None or n > most or n * math.prod(map(self.extent, inner)) > points:
+                break
+            inner.insert(0, a)
+        rows = order[: len(order) - len(inner)]
+        if self.machine.lanes < WIDE or across not in inner or not rows or self.extent(rows[-1]) < MANY * self.lanes:
+            return None
+        if not fills(f, rows, self.hint, self.lanes):
+            return None
+        names = [tuple(a.name for a in axes) for axes in (rows, inner)]
+        return Schedule(*names, rows[-1].name, self.lanes, (), "transpose")
 
     def _computed_alike(self, f: Fusion, order: list[Atom]) -> Atom | None:
         """The axis of a few points that most of what is computed is the same for, if that is dear: lanes go along the

@@ -10,7 +10,7 @@ from fusewright.core.dtypes import DType, bf16, f16, f32, f64, i32, i64
 from fusewright.core.errors import Refusal
 from fusewright.graph.builder import Builder
 from fusewright.graph.ir import Value
-from fusewright.index.expr import sym
+from fusewright.index.expr import ix, sym
 from fusewright.schedule.cpu import Machine, plan
 from tests.golden.cases import CASES
 from tests.kernels import check, fusion_of, graph_of, kernel, planned
@@ -220,3 +220,21 @@ def test_what_is_written_past_the_caches(megabytes: int, threads: int, past: boo
     graph = graph_of(lambda b: b.add(b.input(f32, (rows, 1024)), b.const(1.0, f32)))
     _, s = plan(fusion_of(graph).fusion, lambda e: e.as_int() or 1, Machine(16, 256 << 20, threads))
     assert bool(s.stream) == past
+
+
+@pytest.mark.parametrize(
+    ("sizes", "dtype", "lane"),
+    [((2, 3), f32, True), ((7, 8), bf16, True), ((8, 8), f32, False), ((3, 16), f32, False), ((8, 3), f64, False)],
+)
+def test_small_matrices_that_are_turned(sizes: tuple[int, int], dtype: DType, lane: bool) -> None:
+    """Each has a lane, unless its rows fill vectors, or nearly so, or there are few of them."""
+    p, q = sizes
+
+    def turned(b: Builder) -> Value:
+        x = b.cast(b.input(dtype, (N, ix(p), ix(q))), dtype if dtype is f64 else f32)
+        return b.permute(b.cast(b.mul(x, x), dtype), (0, 2, 1))
+
+    for n in (1000, 40):
+        built = fusion_of(graph_of(turned))
+        _, s = plan(built.fusion, lambda e, n=n: int(e.evaluate({"n": n})), Machine(16, 1 << 62))
+        assert s.family == "transpose" and (s.vector in s.rows) == (lane and n == 1000), s
