@@ -321,8 +321,8 @@ class _Planner(Analysis):
             return None
         if not fills(f, rows, self.hint, self.lanes):
             return None
-        names = [tuple(a.name for a in axes) for axes in (rows, inner)]
-        return Schedule(*names, rows[-1].name, self.lanes, (), "transpose")
+        outer, matrix = (tuple(a.name for a in axes) for axes in (rows, inner))
+        return Schedule(outer, matrix, rows[-1].name, self.lanes, (), "transpose")
 
     def _computed_alike(self, f: Fusion, order: list[Atom]) -> Atom | None:
         """The axis of a few points that most of what is computed is the same for, if that is dear: lanes go along the
