@@ -36,6 +36,7 @@ _LINEAR = frozenset(
         *(_aten.cat.default, _aten.split.Tensor, _aten.split_with_sizes.default, operator.getitem),
         *(_aten.sum.default, _aten.sum.dim_IntList, _aten.mean.default, _aten.mean.dim),
         *(_aten.embedding.default, _aten.index_select.default, _aten.gather.default, _aten.index.Tensor),
+        *(_aten.flip.default, _aten.roll.default, _aten.cumsum.default, _aten.constant_pad_nd.default),
         torch.ops.prims.convert_element_type.default,
     )
 )
@@ -201,6 +202,8 @@ class _Finder:
         if n.target in _ADDED:
             at = _ADDED[n.target]  # type: ignore[index]
             return operands == [n.args[at]] and not any(a in lost for k, a in enumerate(n.args) if k != at)  # type: ignore[comparison-overlap]
+        if n.target is _aten.pow.Tensor_Scalar and n.args[1] == 1:
+            return True
         others = [a for a in n.all_input_nodes if a not in lost]
         if n.target is _aten.div.Tensor:
             return operands == [n.args[0]] and not any(a in self.reached for a in others)

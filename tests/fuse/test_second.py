@@ -73,6 +73,8 @@ PROGRAMS = {
     "convolution": (lambda x, w, b: F.softplus(F.conv2d(x, w, b)), ((1, 2, 5, 5), (3, 2, 2, 2), (3,))),
     "pooling": (lambda x: F.max_pool2d(x * 2, 2).exp(), ((1, 2, 4, 4),)),
     "scan": (lambda x: torch.cumsum(x * x, 1).log1p(), ((3, 5),)),
+    "running sums": (lambda x: x.cumsum(-1) ** 2, ((3, 5),)),
+    "padded and rolled": (lambda x: F.pad(x, (1, 1)).roll(1, 0).flip(1).exp() * 2, ((3, 5),)),
     "gather": (lambda w: torch.softmax(F.embedding(torch.tensor([[0, 5], [2, 2]]), w), -1).square(), ((6, 4),)),
     "pieces": (lambda x: (lambda a, b: a.tanh() * b * b)(*x.chunk(2, -1)), ((3, 6),)),
     "numbers": (lambda x: (x * 0.3 + x.shape[0]).sin() ** 3, ((3, 5),)),

@@ -70,3 +70,19 @@ def test_by_a_number(by: float) -> None:
         got = torch.compile(fn, backend="fusewright")(x)
     for mine, theirs in zip(got, fn(x), strict=True):
         torch.testing.assert_close(mine, theirs, rtol=0, atol=0)
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16], ids=str)
+@pytest.mark.parametrize("number", [2049, 257.0, 100000, 2**31, -3.3])
+def test_of_a_number(number: float, dtype: torch.dtype) -> None:
+    """Which is rounded to 16 bits before it is divided, as in eager: then it may be infinite."""
+    x = torch.tensor([3.0, -7.0, 11.0, 0.75, 300.0], dtype=dtype)
+    fn = lambda x: (number // x + 0, torch.remainder(number, x) + 0)
+    with no_fallbacks():
+        got = torch.compile(fn, backend="fusewright")(x)
+    near = torch.tensor(number, dtype=dtype)
+    assert torch.equal(got[0].isnan(), fn(x)[0].isnan())
+    exact = torch.floor_divide(near.double(), x.double()).to(dtype)
+    ok = near.isfinite()  # eager rounds every step of the quotient
+    assert not ok or torch.equal(got[0], exact)
+    torch.testing.assert_close(got[1], fn(x)[1], rtol=0, atol=0, equal_nan=True)

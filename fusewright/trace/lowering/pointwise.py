@@ -271,10 +271,10 @@ def _div(ctx: Context, x: Any, y: Any) -> Value:
     return finish(ctx, ctx.b.div(compute(ctx, x), compute(ctx, y)))
 
 
-def _rounded_tensor(ctx: Context, x: Any) -> Value:
-    """A tensor of another type that eager rounds to the 16-bit result type before a step decides."""
-    if isinstance(x, Value) and ctx.dtype.is_reduced:
-        x = ctx.b.cast(x, ctx.dtype, round=True)
+def _rounded(ctx: Context, x: Any) -> Value:
+    """A tensor of another type, or a number, that eager rounds to the 16-bit result type before a step decides."""
+    if ctx.dtype.is_reduced:
+        x = ctx.b.cast(x, ctx.dtype, round=True) if isinstance(x, Value) else exact(ctx, x, ctx.dtype)
     return compute(ctx, x)
 
 
@@ -284,13 +284,13 @@ def _one_divisor(ctx: Context, y: Any) -> bool:
 
 
 def _divisor(ctx: Context, y: Any) -> Value:
-    return compute(ctx, y) if _one_divisor(ctx, y) else _rounded_tensor(ctx, y)
+    return compute(ctx, y) if _one_divisor(ctx, y) else _rounded(ctx, y)
 
 
 @lower(aten.floor_divide.default, aten.floor_divide.Scalar)
 def _floor_divide(ctx: Context, x: Any, y: Any) -> Value:
     if ctx.dtype.is_float:
-        return finish(ctx, ctx.b.floordiv(_rounded_tensor(ctx, x), _divisor(ctx, y)))
+        return finish(ctx, ctx.b.floordiv(_rounded(ctx, x), _divisor(ctx, y)))
     return _integer_divide(ctx, "floordiv", x, y)
 
 
@@ -301,7 +301,7 @@ def _div_mode(ctx: Context, x: Any, y: Any, *, rounding_mode: str | None) -> Val
     if rounding_mode == "floor":
         return _floor_divide(ctx, x, y)
     if ctx.dtype.is_float:
-        q = ctx.b.div(_rounded_tensor(ctx, x), _divisor(ctx, y))
+        q = ctx.b.div(_rounded(ctx, x), _divisor(ctx, y))
         if ctx.dtype.is_reduced and not _one_divisor(ctx, y):  # eager rounds this quotient before it truncates
             q = ctx.b.cast(ctx.b.cast(q, ctx.dtype, round=True), q.dtype)
         return finish(ctx, ctx.b.trunc(q))
