@@ -132,11 +132,12 @@ def _meeting(n: Node, others: set[Node]) -> set[Node]:
 
 def _varies(n: Node, again: frozenset[Any]) -> bool:
     """Whether a node may have other digits when it is computed again, where `again` are the operators that may be."""
-    stack = [n]
+    stack, seen = [n], set[Node]()
     while stack:
         n = stack.pop()
-        if n.op != "call_function":
+        if n.op != "call_function" or n in seen:
             continue
+        seen.add(n)
         val, packet = n.meta.get("val"), getattr(n.target, "overloadpacket", n.target)
         if isinstance(val, torch.Tensor) and val.is_floating_point():
             if val.dtype in (torch.bfloat16, torch.float16):
