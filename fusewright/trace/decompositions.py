@@ -73,9 +73,6 @@ _FOR_RULES = (
     aten.dist,
     aten.isin,
     aten.multi_margin_loss,
-    aten.reflection_pad1d_backward,
-    aten.reflection_pad2d_backward,
-    aten.reflection_pad3d_backward,
     aten.renorm,
     aten.rot90,
     aten.tril_indices,
@@ -89,9 +86,16 @@ _FOR_RULES = (
     aten.trace,
 )
 
-# On GPUs only: PyTorch's vectorized kernels for a CPU take less than what an elementwise kernel gathers there; and the
-# buffer that logsigmoid leaves for its gradient is empty there, and nothing to be kept.
-_ON_GPUS = (aten.affine_grid_generator, aten.grid_sampler_2d, aten.log_sigmoid_backward)
+# On GPUs only: PyTorch's vectorized kernels for a CPU take less than what an elementwise kernel gathers (the gradient
+# of reflection a third); and the buffer that logsigmoid leaves for its gradient is empty on a GPU, and not to be kept.
+_ON_GPUS = (
+    aten.affine_grid_generator,
+    aten.grid_sampler_2d,
+    aten.log_sigmoid_backward,
+    aten.reflection_pad1d_backward,
+    aten.reflection_pad2d_backward,
+    aten.reflection_pad3d_backward,
+)
 
 # Of float32 and float64: PyTorch's kernels round the step to 16 bits, or to an integer.
 _WIDE = (aten.linspace, aten.logspace)
