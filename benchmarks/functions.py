@@ -20,9 +20,7 @@ Function = Callable[..., torch.Tensor]
 
 UNARY: dict[str, Function] = {
     **{f.__name__: f for f in (torch.tanh, torch.exp, torch.expm1, torch.erf, torch.sin, torch.cos, torch.tan)},
-    **{
-        f.__name__: f for f in (torch.atan, torch.sinh, torch.cosh, torch.asinh, torch.sinc, torch.sigmoid, torch.round)
-    },
+    **{f.__name__: f for f in (torch.atan, torch.sinh, torch.cosh, torch.asinh, torch.sinc, torch.sigmoid)},
     **{f.__name__: f for f in (F.gelu, F.softplus, F.logsigmoid, F.elu, F.selu, F.mish, F.silu, F.hardswish)},
     **{f.__name__: f for f in (F.softsign, F.tanhshrink, torch.special.ndtr, torch.reciprocal, torch.round)},
     "gelu, tanh": lambda x: F.gelu(x, approximate="tanh"),

@@ -58,13 +58,17 @@ Far = Callable[[_Text], str]
 
 def fmod(name: str, d: DType, lanes: int, fused: bool) -> str:
     """The function (a, b) -> fmod(a, b). `fused`: there are fused multiply-adds; without, it is all libm's."""
+    return _function(name, d, lanes, fused, _left, lambda t: t.op("frem", "%a", "%b"))
 
-    def near(t: _Text, q: str) -> str:
-        _, m, beyond = _whole(t, q)
-        back = t.op("fadd", m, t.intrinsic("copysign", t.intrinsic("fabs", "%b"), "%a"))
-        return t.intrinsic("copysign", t.select(beyond, back, m), "%a")
 
-    return _function(name, d, lanes, fused, near, lambda t: t.op("frem", "%a", "%b"))
+def remainder(name: str, d: DType, lanes: int, fused: bool) -> str:
+    """The function (a, b) -> the remainder that has the sign of b, eager's `remainder`."""
+
+    def moved(t: _Text, m: str) -> str:
+        return t.select(t.against(m, "%b"), t.op("fadd", m, "%b"), m)
+
+    near = lambda t, q: moved(t, _left(t, q))
+    return _function(name, d, lanes, fused, near, lambda t: moved(t, t.op("frem", "%a", "%b")))
 
 
 def floordiv(name: str, d: DType, lanes: int, fused: bool) -> str:
@@ -91,6 +95,13 @@ def floordiv(name: str, d: DType, lanes: int, fused: bool) -> str:
         return t.select(t.op("fcmp oeq", "%b", t.number(0.0)), exact, down)
 
     return _function(name, d, lanes, fused, near, far)
+
+
+def _left(t: _Text, q: str) -> str:
+    """fmod(a, b), of a quotient"""
+    _, m, beyond = _whole(t, q)
+    back = t.op("fadd", m, t.intrinsic("copysign", t.intrinsic("fabs", "%b"), "%a"))
+    return t.intrinsic("copysign", t.select(beyond, back, m), "%a")
 
 
 def _whole(t: _Text, q: str) -> tuple[str, str, str]:

@@ -165,13 +165,11 @@ def _fmod(o: Op) -> None:
 
 
 def _different_sign(o: Op, m: str) -> str:
-    """m != 0 and sign(m) != sign(divisor)"""
-    cmp = "fcmp olt" if o.operand.is_float else "icmp slt"
-    ne = "fcmp une" if o.operand.is_float else "icmp ne"
+    """m != 0 and sign(m) != sign(divisor), of integers"""
     zero = o.const(0)
-    x, y = o.t(f"{cmp} {o.ty} {m}, {zero}"), o.t(f"{cmp} {o.ty} {o.a[1]}, {zero}")
+    x, y = o.t(f"icmp slt {o.ty} {m}, {zero}"), o.t(f"icmp slt {o.ty} {o.a[1]}, {zero}")
     differ = o.t(f"xor {o.mask_ty} {x}, {y}")
-    nonzero = o.t(f"{ne} {o.ty} {m}, {zero}")
+    nonzero = o.t(f"icmp ne {o.ty} {m}, {zero}")
     return o.t(f"and {o.mask_ty} {differ}, {nonzero}")
 
 
@@ -180,10 +178,12 @@ def _remainder(o: Op) -> None:
     if o.operand.kind == "u":
         o.done(f"urem {o.ty} {o.a[0]}, {o.a[1]}")
         return
-    f = o.operand.is_float
-    m = o.t(_of_floats(o, llvm_remainders.fmod) if f else f"srem {o.ty} {o.a[0]}, {o.a[1]}")
+    if o.operand.is_float:
+        o.done(_of_floats(o, llvm_remainders.remainder))
+        return
+    m = o.t(f"srem {o.ty} {o.a[0]}, {o.a[1]}")
     fix = _different_sign(o, m)
-    moved = o.t(f"{'fadd' if f else 'add'} {o.ty} {m}, {o.a[1]}")
+    moved = o.t(f"add {o.ty} {m}, {o.a[1]}")
     o.done(o.select(fix, moved, m))
 
 

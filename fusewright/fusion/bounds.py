@@ -11,7 +11,7 @@ from .scalar import Expr
 TOP = 3.5e38  # above the largest float32
 COUNT = 2.0**64  # above any number of elements, and the root of any float32
 FAR = 2.0**126
-NEAR = 2.0**-100
+TINY = 2.0**-100  # of smaller numbers the reciprocal may be infinite
 _NONNEGATIVE = ("exp", "exp2", "abs", "rsqrt", "fast_exp2")
 _EVERYTHING = (-TOP, TOP)
 
@@ -34,7 +34,7 @@ class Bounds:
     def far(self, e: Expr) -> bool:
         """Whether `e` is certainly at least 2^-100 in absolute value, or NaN."""
         low, high = self(e)
-        return low >= NEAR or high <= -NEAR
+        return low >= TINY or high <= -TINY
 
     def __call__(self, e: Expr) -> Range:
         found = self.memo.get(e)

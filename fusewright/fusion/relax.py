@@ -49,7 +49,7 @@ from dataclasses import replace
 from ..core.deep import Ladder
 from ..core.dtypes import DType, f32
 from . import scalar as sc
-from .bounds import Bounds
+from .bounds import TINY, Bounds
 from .ir import Fusion, Stage
 from .linear import divided_later, independent, waits
 from .online import shifted
@@ -57,7 +57,6 @@ from .scalar import Expr
 
 LOG2E = 1.4426950216293335  # as float32 has it
 FAR = 2.0**126  # reciprocals of numbers up to here are normal
-TINY = 2.0**-100  # of smaller numbers the reciprocal may be infinite
 UP = 2.0**64  # what makes them larger
 NEAR = 2.0**-60  # of constants that an exponential is added to
 

@@ -308,6 +308,8 @@ class _Planner(Analysis):
 
         (Of 320000x2x3 float32, one thread: 1.3 ms, where each matrix is a tile of its own 5.5.)
         """
+        if self.machine.lanes < WIDE:
+            return None
         sizes = [e.data[2].itemsize for e in sc.walk([s.body for s in f.stages]) if e.kind == "load"]
         most, points = MATRIX if max((*sizes, *(s.dtype.itemsize for s in f.stores()))) <= 4 else MATRIX_OF_WIDE
         inner: list[Atom] = []
@@ -317,7 +319,7 @@ class _Planner(Analysis):
                 break
             inner.insert(0, a)
         rows = order[: len(order) - len(inner)]
-        if self.machine.lanes < WIDE or across not in inner or not rows or self.extent(rows[-1]) < MANY * self.lanes:
+        if across not in inner or not rows or self.extent(rows[-1]) < MANY * self.lanes:
             return None
         if not fills(f, rows, self.hint, self.lanes):
             return None
