@@ -200,9 +200,9 @@ def test_random_programs() -> None:
 
 
 def test_functions() -> None:
-    """What they are called with is of their domain: no result is NaN, which would equal nothing."""
+    """Results can be compared: none is NaN, which would equal nothing, or drawn."""
     listed = script("functions").cases("cpu")
     assert len({name for name, _, _ in listed}) == len(listed)
     for name, fn, inputs in listed:
-        out = fn(*(t[:1, :2] for t in inputs))
-        assert not (out.is_floating_point() and out.isnan().any()), name
+        few = [t[:1, :2] for t in inputs]
+        assert torch.equal(fn(*few), fn(*few)), name
