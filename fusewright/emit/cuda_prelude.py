@@ -83,7 +83,7 @@ template <class T> {fn} T fw_floordiv_any(T a, T b) {
         """\
 template <class T> {fn} T fw_floordiv_int(T a, T b) {
   const T q = fw_div<T>(a, b), m = fw_rem<T>(a, b);
-  return m != 0 && (b < 0) != (m < 0) ? (T)(q - 1) : q;
+  return m != 0 && (b < 0) != (a < 0) ? (T)(q - 1) : q;  // m has the sign of a, but where b is zero
 }""",
     ),
     "fw_remainder_int": (
@@ -311,9 +311,24 @@ template <int N> {fn} void fw_group_barrier() {
   return r;
 }""",
     ),
+    # What a division by zero gives is the compiler's choice, and differs between kernels: here it is as eager's are
+    "fw_by_zero": (
+        (),
+        """\
+// all ones, 32 of them where the upper half of a 64-bit number is zero: quotients and remainders alike
+template <class T> {fn} T fw_by_zero(T a) {
+  return sizeof(T) == 8 && (unsigned long long)a >> 32 == 0 ? (T)0xffffffffu : (T)-1;
+}""",
+    ),
     # Functions, so that a processor whose division traps can do as a GPU does
-    "fw_div": ((), "template <class T> {fn} T fw_div(T a, T b) { return (T)(a / b); }"),
-    "fw_rem": ((), "template <class T> {fn} T fw_rem(T a, T b) { return (T)(a % b); }"),
+    "fw_div": (
+        ("fw_by_zero",),
+        "template <class T> {fn} T fw_div(T a, T b) { return b == 0 ? fw_by_zero(a) : (T)(a / b); }",
+    ),
+    "fw_rem": (
+        ("fw_by_zero",),
+        "template <class T> {fn} T fw_rem(T a, T b) { return b == 0 ? fw_by_zero(a) : (T)(a % b); }",
+    ),
     "fw_udiv": (
         (),
         """\

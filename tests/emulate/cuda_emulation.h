@@ -189,13 +189,14 @@ static inline float fw_log2(float x) {
 static inline float fw_fast_div(float a, float b) { return emu_off((double)a / (double)b, b, 2); }
 
 // As a GPU divides: by zero gives all ones, and nothing traps
+template <class T> static T fw_by_zero(T a) { return sizeof(T) == 8 && (uint64_t)a >> 32 == 0 ? (T)0xffffffffu : (T)-1; }
 template <class T> static T fw_div(T a, T b) {
-  if (b == 0) return (T)-1;
+  if (b == 0) return fw_by_zero(a);
   if ((T)-1 < 0 && b == (T)-1) return (T)(0 - (uint64_t)a);
   return (T)(a / b);
 }
 template <class T> static T fw_rem(T a, T b) {
-  if (b == 0) return a;
+  if (b == 0) return fw_by_zero(a);
   if ((T)-1 < 0 && b == (T)-1) return 0;
   return (T)(a % b);
 }

@@ -35,12 +35,8 @@ def operands(dtype: torch.dtype) -> list[torch.Tensor]:
     return [x, y]
 
 
-@pytest.mark.skipif(COMPILER is None, reason=MISSING)
-@pytest.mark.parametrize("dtype", [torch.int64, torch.int32, torch.int16, torch.int8, torch.uint8], ids=str)
-@pytest.mark.parametrize("name", DIVISIONS)
-def test_on_a_gpu(name: str, dtype: torch.dtype) -> None:
-    fn = lambda x, y: DIVISIONS[name](x, y) + 1
-    x, y = operands(dtype)
+def on_a_gpu(fn: Binary, x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+    """`fn(x, y)` from one kernel of the emulated GPU."""
     context = fx.Context
 
     def on_gpu(*facts: Any) -> fx.Context:
@@ -50,8 +46,34 @@ def test_on_a_gpu(name: str, dtype: torch.dtype) -> None:
     with emulated_gpu(SMALL), options, mock.patch.object(fx, "Context", on_gpu), record.recording() as graphs:
         torch._dynamo.reset()
         got = torch.compile(fn, backend="fusewright")(x, y)
-    assert torch.equal(got, fn(x, y)) and got.dtype is dtype
     assert len(graphs[0].groups) == 1 and not graphs[0].torch_units
+    return got
+
+
+@pytest.mark.skipif(COMPILER is None, reason=MISSING)
+@pytest.mark.parametrize("dtype", [torch.int64, torch.int32, torch.int16, torch.int8, torch.uint8], ids=str)
+@pytest.mark.parametrize("name", DIVISIONS)
+def test_on_a_gpu(name: str, dtype: torch.dtype) -> None:
+    fn = lambda x, y: DIVISIONS[name](x, y) + 1
+    x, y = operands(dtype)
+    got = on_a_gpu(fn, x, y)
+    assert torch.equal(got, fn(x, y)) and got.dtype is dtype
+
+
+@pytest.mark.skipif(COMPILER is None, reason=MISSING)
+@pytest.mark.parametrize("name", DIVISIONS)
+def test_by_zero_on_a_gpu(name: str) -> None:
+    """As eager's kernels on an H200, which gave these numbers."""
+    low = name == "floor"  # rounds the quotient of a negative number down once more
+    narrow = torch.tensor([0, 5, 117, -1, -3], dtype=torch.int32)
+    wide = torch.tensor([0, 5, 2**32 - 1, 2**32, 2**63 - 1, -1, -(2**40)])
+    for x, want in [
+        (narrow, [-1, -1, -1, -1 - low, -1 - low]),
+        (wide, [2**32 - 1, 2**32 - 1, 2**32 - 1, -1, -1, -1 - low, -1 - low]),
+        (narrow[:3].to(torch.uint8), [255] * 3),
+    ]:
+        got = on_a_gpu(lambda x, y: DIVISIONS[name](x, y) ^ 1, x, torch.zeros_like(x))
+        assert torch.equal(got ^ 1, torch.tensor(want, dtype=x.dtype))
 
 
 @pytest.mark.parametrize("name", ["floor", "trunc", "remainder", "fmod"])
