@@ -29,6 +29,7 @@ from typing import Any
 import torch
 import torch.nn.functional as F
 
+import fusewright
 from fusewright.bench import measure
 
 EXTENTS = [1, 2, 3, 4, 7, 8, 14, 16, 17, 32, 49, 64, 96, 128, 196, 255, 256, 384, 512, 768, 1000, 1024, 1536, 2048]
@@ -210,13 +211,14 @@ def measured(number: int, bits: tuple[int, int], device: str, roof: float) -> di
     size = sum(t.numel() * t.element_size() for t in (*inputs, *results))
     if device == "cuda" and size < LEAST:
         return None
-    steps = {}
+    steps, failed = {}, fusewright.counters()["fallbacks"]
     for backend in (PEER, "fusewright"):
         steps[backend], got = compiled(p, backend, inputs)
     wrong = differs(got, eager())
+    failed = fusewright.counters()["fallbacks"] - failed
     del got, results
     took = measure.on_device(steps, 0.1) if device == "cuda" else measure.interleaved(steps, device, 1.0)
-    return {"program": number, "seconds": took, "ideal": size / roof, "differs": wrong, "drawn": p}
+    return {"program": number, "seconds": took, "ideal": size / roof, "differs": wrong, "failed": failed, "drawn": p}
 
 
 def line(found: dict[str, Any]) -> str:
@@ -225,6 +227,7 @@ def line(found: dict[str, Any]) -> str:
     times = ", ".join(f"{k} {t * 1e6:.1f}" for k, t in took.items())
     kind = f"{str(p.dtype).removeprefix('torch.')} {'x'.join(map(str, p.arguments[0][1]))}{' grad' if p.grad else ''}"
     notes = ["slower"] * (ratio < 0.97) + [found["differs"]] * bool(found["differs"])
+    notes += ["FELL BACK"] * bool(found["failed"])
     share = found["ideal"] / took["fusewright"]
     return " ".join([f"{found['program']} {kind}: {times} us, {ratio:.2f}; {share:.2f} of a copy", *notes])
 

@@ -25,10 +25,11 @@ from .analysis import Analysis
 from .crossed import bytes_of, crossed, sides
 from .device import Gpu
 from .gpu import plan
-from .gpu_base import accesses, beside, draws
+from .gpu_base import WORD, accesses, beside, draws
 
 MUCH = 2  # L2 caches: a second pass goes backwards, and finds what fills one of them
 LEAST = 4 << 20  # bytes of a tensor from which on another launch costs less
+NARROW = 8  # bytes of a vector; below that a second pass over rows, where an elementwise kernel takes them as one, is slow
 SCATTERED = 1 << 20  # and of what is read, or written, in single elements of sectors
 
 
@@ -44,9 +45,15 @@ def read_again(f: Fusion, hint: Callable[[Ix], int], gpu: Gpu) -> bool:
     """Whether a second pass over rows reads more again than the L2 cache can have: rows that blocks share, or those of
     all blocks that run at once."""
     size = _read(f, hint)
-    if size < MUCH * gpu.l2:
+    if size < LEAST:
         return False
     s = plan(f, hint, gpu)[1]
+    if s.mode in ("loop", "split") and not s.resident and s.vector in s.rows:
+        sizes = [d.itemsize for _, o, d in accesses(f) if o.axes() == set(f.axes)]
+        if s.lanes * min(sizes, default=WORD) < NARROW:
+            return True
+    if size < MUCH * gpu.l2:
+        return False
     if s.mode == "loop" and not s.resident:
         rows = hint(product(a.extent for a in f.axes if a.name in s.rows))
         at_once = gpu.sms * beside(s) * s.row_threads * (s.lanes if s.vector in s.rows else 1)

@@ -125,7 +125,8 @@ class Along(Tiles):
             moments=moments,
             numbers=tuple(numbers),
         )
-        r = self._summed_up(r) if r.by_column or (over_rows and once > 1) else self._shared(r)
+        again = once > 1 or moments
+        r = self._summed_up(r) if r.by_column or (over_rows and again) else self._shared(r)
         return self._chunks(r) or (self._held(r) if r.held is not None else self._walked(r))
 
     def _summed_up(self, r: Rows) -> Rows:

@@ -10,7 +10,7 @@ from ..core.errors import Refusal
 from ..fusion import scalar as sc
 from ..fusion.collapse import as_one, collapse
 from ..fusion.ir import Fusion
-from ..index.expr import ZERO, Atom, Ix
+from ..index.expr import ONE, ZERO, Atom, Ix
 from .gpu_anchor import Anchors, count, finds_places
 from .gpu_base import (
     ACCESS,
@@ -65,8 +65,10 @@ class Tiles(Anchors):
             return f, GpuSchedule((), (), "", 1, "pointwise", "tile"), {}
         v = order[-1]
         across = self.across(f, order, v)
-        if across is not None and self._staged(across, v):
-            return self._transpose(f, order, v, across)
+        if across is not None:
+            f, order, v, across = self._lengthened(f, order, v, across)
+            if self._staged(across, v):
+                return self._transpose(f, order, v, across)
         if across is not None and self.size([v]) <= NEIGHBOURS and self.size([across]) >= WARP:
             return f, self._turned_little(f, order, v, across), {}
         lanes, aligned = self._lanes(f, v, exact=False)
@@ -296,6 +298,24 @@ class Tiles(Anchors):
             aligned=self.aligned(walks, width),
         )
         return f, s, {}
+
+    def _lengthened(self, f: Fusion, order: list[Atom], v: Atom, across: Atom) -> tuple[Fusion, list[Atom], Atom, Atom]:
+        """The shorter axis of a transpose, if it is short, as one with those that follow it in memory.
+
+        What lies across it finds its place by quotients, once for a vector. ((9, 128, 8192) to (8192, 128, 9) float32:
+        56 us on an H200 where a tile has 9 columns; a third of these columns, each written by a thread: 99 us; 15 us.)
+        """
+        size = max((d.itemsize for _, o, d in accesses(f) if v in o.axes()), default=WORD)
+        while (n := self.size([short := min((v, across), key=lambda a: self.size([a]))])) < STAGE and n * size % LINE:
+            offsets = [o for o in self.large_offsets(f) if short in o.axes() and o.coefficient(short) is ONE]
+            others = [a for a in order if a is not v and a is not across]
+            after = next((a for a in others if all(o.coefficient(a) is short.extent for o in offsets)), None)
+            if after is None:
+                break
+            f, one = as_one(f, [after, short])
+            order = [one if a is short else a for a in order if a is not after]
+            v, across = (one, across) if v is short else (v, one)
+        return f, order, v, across
 
     def _staged(self, across: Atom, v: Atom) -> bool:
         """Whether a transpose passes through shared memory: not of so few points that they are near each other."""

@@ -239,10 +239,10 @@ def test_places_are_found_once_for_several_rows() -> None:
 def test_short_runs_that_are_written_are_threads_whose_neighbours_read_neighbours(
     dtype: DType, m: int, lanes: int, steps: int
 ) -> None:
-    """A thread has all of a run: (m, n, k) as (k, n, m)."""
-    graph = graph_of(lambda b: b.neg(b.permute(b.input(dtype, (m, N, K)), [2, 1, 0])))
+    """A thread has all of a run: (n, m, k) as (n, k, m)."""
+    graph = graph_of(lambda b: b.neg(b.permute(b.input(dtype, (N, m, K)), [0, 2, 1])))
     c = gpu_kernel(graph, {"k": 256, "n": 1500}, H200)
     s = c.schedule
-    assert s.mode == "tile" and s.rows[-1] == "i0" and (s.row_threads, s.col_threads) == (128, 1)
+    assert s.mode == "tile" and s.rows[-1] == "i1" and (s.row_threads, s.col_threads) == (128, 1)
     assert (s.lanes, s.steps) == (lanes, steps)
     check_gpu(graph, {"k": 33, "n": 5}, compiled=c)
