@@ -13,11 +13,14 @@ from . import gpu_interleave
 from .gpu_anchor import count
 from .gpu_base import (
     ACCESS,
+    DEAR,
     PIECES,
     WARP,
+    WORD,
     GpuSchedule,
     Settled,
     accesses,
+    arithmetic,
     beside,
     finds_positions,
     power_up,
@@ -49,6 +52,7 @@ from .gpu_tile import Tiles
 ARITHMETIC = 100  # additions for each word that is read of a row, from which on more threads do more than what is held
 FILLED = 2 << 10  # bytes of rows of a block that leaves a number, at least
 LEAVING = 8192  # numbers that blocks leave to be combined, at most, where each could have more rows
+ASKED = 96  # words that a thread asks for at a time, at most, of a part of a row
 LASTING = 24  # vectors of a thread, at least, of a large block that sums up a part of a tensor
 
 
@@ -210,8 +214,15 @@ class Along(Tiles):
         threads = 2 * THREADS if large else THREADS
         splits = min(self.gpu.sms * PIECES // -(-r.count // n), -(-r.vectors * n // (2 * threads)), 1024)
         family = "full reduction" if not r.rows else "inner reduction, split"
-        s = replace(r.base, family=family, mode="split", row_threads=n, col_threads=threads // n, steps=4, finish=True)
+        s = replace(r.base, family=family, mode="split", row_threads=n, col_threads=threads // n, finish=True)
+        s = replace(s, steps=2 if self._much(r) else 4)
         return r.f, replace(s, once=self._once(r.f, s, splits)), {"splits": splits}
+
+    def _much(self, r: Rows) -> bool:
+        """Whether four vectors at a time would spill registers: so much is read for them, or computed of wide ones."""
+        loads = dict.fromkeys((b, o, d.itemsize) for b, o, d in accesses(r.f, stores=False) if o.axes() & r.cols)
+        words = 4 * r.base.lanes * sum(n for _, _, n in loads) // WORD
+        return words > ASKED or (r.base.lanes > 4 and arithmetic(r.f) >= 2 * DEAR)
 
     def _held(self, r: Rows) -> Settled:
         """Rows that blocks hold."""

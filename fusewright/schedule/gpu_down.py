@@ -40,6 +40,7 @@ SOON = 1 << 22  # bytes that are read while parts of columns are combined
 IN_TURN = 16  # columns that a thread has in turn, of whole columns that are read so soon
 TURNS = 64  # of a thread, at most, rather than that columns are cut
 PART = 8  # bytes of a vector from which on blocks that hold rows have no more of them than a line of the caches has
+BRIEFLY = 8  # columns of a thread up to which it may have twice the registers, rather than that twice the blocks share them
 HELD = 56, 48, 64  # registers of a thread for values: in blocks of half the threads, of all, of all with half a line
 FLYING, STAYING = 56, 46  # words of a thread on their way; with half of those, words that it keeps
 BROAD = 4 * WARP  # vectors of rows side by side in a block, at most
@@ -318,10 +319,13 @@ class Down(Runs):
             inside = self._within_sectors(f, base, rows, cols, unit, side, size)
             if inside is not None:
                 return inside
-        ways: list[tuple[int, int, int]] = []  # vectors of rows, blocks that share them, threads of a row
         if size >= PART and not moments and side * size >= LINE * lanes:
             found = self._lines(LINE // size, vectors, clusters, nc, words)
-            ways = [] if found is None else [found]
+            if found is not None:
+                n, c, ct = found
+                steps = -(-nc // (c * ct))
+                return replace(base, mode="persistent", row_threads=n, col_threads=ct, steps=steps, cluster=c)
+        ways: list[tuple[int, int, int]] = []  # vectors of rows, blocks that share them, threads of a row
         more = (1,) if moments else (1, 2, 4)  # one pass does it: rows that take many threads are not held
         narrow = self._spread(rt, size, vectors)
         if narrow < rt:
@@ -343,7 +347,7 @@ class Down(Runs):
     ) -> tuple[int, int, int] | None:
         """(vectors of rows of a block, blocks that share them, threads of a row) for blocks of few threads: rows of one
         line of the caches, of more where columns are few, of half a line where they are many; beyond, clusters of such
-        blocks. None: there are few rows, or columns are too many. (Threads that hold as much in larger blocks, or less
+        blocks, whose threads have more registers rather than few columns each. None: there are few rows, or columns are too many. (Threads that hold as much in larger blocks, or less
         in blocks of 512, were slower by up to a half on an H200.)"""
 
         def fits(n: int, cluster: int, threads: int, most: float) -> bool:
@@ -358,7 +362,12 @@ class Down(Runs):
         if fits(line, 1, THREADS, HELD[1]):
             return line, 1, THREADS // line
         half = max(1, line // 2)
-        return next(((half, c, THREADS // half) for c in clusters[:3] if fits(half, c, THREADS, HELD[2])), None)
+        several = clusters[:3]
+        for c in several:
+            brief = -(-columns * half // (c * THREADS)) <= BRIEFLY and c < several[-1]  # of twice as many, half of that
+            if fits(half, c, THREADS, (2 if brief else 1) * HELD[2]):
+                return half, c, THREADS // half
+        return None
 
     def _clusters(self, f: Fusion, cols: set[Atom]) -> tuple[int, ...]:
         """How many blocks may hold a row: several, if it would be read again otherwise."""

@@ -188,6 +188,36 @@ def test_rows_that_are_read_again(shape: tuple[int, ...], apart_: bool) -> None:
     torch.testing.assert_close(got, batch_norm(x, w, b), rtol=1e-5, atol=1e-5)
 
 
+def soft(x: torch.Tensor) -> torch.Tensor:
+    return x.square().softmax(1)
+
+
+def centred(x: torch.Tensor) -> torch.Tensor:
+    return (x - x.mean(1, keepdim=True)) * (x.var(1, keepdim=True) + 1e-5).rsqrt()
+
+
+@pytest.mark.parametrize("fn", [soft, centred])
+@pytest.mark.parametrize(
+    ("shape", "dtype", "apart_"),
+    [
+        ((2, 40000, 3), torch.float32, True),
+        ((2, 9000, 7), torch.bfloat16, True),
+        ((2, 40000, 4), torch.float32, False),  # vectors
+        ((2, 9, 3), torch.float32, False),  # blocks hold rows
+    ],
+)
+def test_rows_without_vectors_that_are_read_again(
+    fn: Callable[[torch.Tensor], torch.Tensor], shape: tuple[int, ...], dtype: torch.dtype, apart_: bool
+) -> None:
+    """An elementwise kernel, which takes rows as one, has vectors."""
+    x = torch.randn(shape, generator=torch.Generator().manual_seed(2)).to(dtype)
+    got, graph = compiled(fn, x)
+    assert len(graph.groups) == 1 + apart_
+    exact, want = fn(x.double()), fn(x)
+    error, theirs = ((t.double() - exact).abs().max() for t in (got, want))
+    assert error <= max(1.5 * theirs, 1e-6), (error, theirs)
+
+
 def test_strips_of_a_backward_pass(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(apart, "MUCH", 0)
     x, w, b = (t.requires_grad_() for t in (last(3, 20, 70, 70), last(20), last(20)))

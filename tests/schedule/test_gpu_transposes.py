@@ -126,3 +126,32 @@ def test_too_few_or_many_threads_are_refused(
     settle(c.built.fusion, replace(c.schedule, row_threads=legal), sizes)
     with pytest.raises(Illegal, match=why):
         settle(c.built.fusion, replace(c.schedule, row_threads=wrong), sizes)
+
+
+@pytest.mark.parametrize(
+    ("shape", "dims", "axes"),  # axes: of the tiles' rows and columns, in order of what is written
+    [
+        ((3, 40, 64), (2, 1, 0), ["i0", "i1i2"]),
+        ((64, 40, 3), (2, 1, 0), ["i1i0", "i2"]),
+        ((9, 40, 64), (2, 1, 0), ["i0", "i1i2"]),
+        ((5, 9, 7, 80), (3, 1, 0, 2), ["i0", "i1i2i3"]),
+        ((2, 3, 37, 80), (0, 3, 2, 1), ["i0", "i1", "i2i3"]),
+        ((3, 40, 64), (0, 2, 1), ["i0", "i1", "i2"]),  # nothing follows in memory
+        ((32, 40, 64), (2, 1, 0), ["i1", "i0", "i2"]),  # whole lines
+    ],
+)
+@pytest.mark.parametrize("dtype", [f32, bf16])
+def test_short_axes_are_one_with_those_that_follow(
+    shape: tuple[int, ...], dims: tuple[int, ...], axes: list[str], dtype: DType
+) -> None:
+    """A tile as wide as these axes alone would write, or read, small parts of lines."""
+
+    def program(b: Builder) -> Value:
+        x = b.permute(b.input(dtype, shape), list(dims))
+        return b.add(x, b.expand(b.input(dtype, x.shape[-1:]), x.shape))
+
+    if dtype is bf16 and shape[0] == 32:
+        axes = ["i0", "i1i2"]  # half a line
+    c = gpu_kernel(graph_of(program), {}, H200)
+    assert c.schedule.mode == "staged" and [*c.schedule.rows, *c.schedule.cols] == axes
+    check_gpu(c.graph, {}, compiled=c)
