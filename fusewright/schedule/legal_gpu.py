@@ -190,7 +190,8 @@ def _check_counts(f: Fusion, s: GpuSchedule, sizes: Sizes) -> None:
 
     for field in ("row_threads", "col_threads"):
         n = getattr(s, field)
-        if not _power(n) or n > BLOCK:
+        parts = s.mode == "split" and s.vector in s.rows  # all of a block are combined, in order, if not in pairs
+        if not (_power(n) or (parts and n > 0)) or n > BLOCK:
             wrong(field, n, "threads are combined in pairs", f"powers of two up to {BLOCK}")
     if not s.rows and s.row_threads > 1:
         wrong("row_threads", s.row_threads, "the kernel has no rows", "1")
