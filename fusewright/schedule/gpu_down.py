@@ -110,9 +110,9 @@ class Down(Runs):
             longer = lanes == 8 and (4 if narrow else 8) * point <= ACCESS  # 16-bit elements wait longer; of one tensor
             longer &= not running or point == smallest  # what is combined on the fly takes registers
             longer |= bool(running) and lanes * point <= LITTLE
-            slim, steps = self._unspilled(f, set(cols), unit, 4 if narrow else lanes, 8 if longer else 4)
-            if slim < lanes:
-                base, tiles = based(slim)
+            few_lanes, steps = self._unspilled(f, set(cols), unit, 4 if narrow else lanes, 8 if longer else 4)
+            if few_lanes < lanes:
+                base, tiles = based(few_lanes)
                 ct = base.col_threads
             if passes == 1 and not running and LITTLE <= lanes * smallest <= 2 * LITTLE:
                 base, ct = replace(base, col_threads=max(1, ct // 2)), max(1, ct // 2)  # fewer rows of it at once
