@@ -417,6 +417,8 @@ class _Compilation(Lone):
         unit = self.traced.graph.units[g.units[0]]
         if unit.target.startswith("fusewright."):
             return ""
+        if self.of_a_copy(g, unit):
+            return ""
         if self.driver(g) is not None:
             return self.leave_on_gpu(g)
         return self.leave_on_cpu(g)

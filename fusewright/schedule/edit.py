@@ -337,8 +337,7 @@ class Edit:
 
             for i in row: S    becomes    for i in range(thread, len(row), columns): S
 
-        Legal: powers of two (any numbers in mode "split", where rows are side by side), together at most 1024; in a
-        staged tile columns * lanes is 8 to 512.
+        Legal: powers of two ("split" beside rows: any), at most 1024 in all; 8 to 512 columns * lanes of a staged tile.
         """
         directive = f"threads({rows}, {columns})"
         self._only(GpuSchedule, directive)

@@ -42,6 +42,9 @@ CASES: dict[str, tuple[Callable[[torch.Tensor], torch.Tensor], tuple[int, ...], 
     "looked up by rows": (lambda x: x[ROWS], (3000, 100), F32, True),
     "looked up one by one": (lambda x: x.gather(1, PLACES), (3000, 100), F32, False),
     "zeros": (lambda x: torch.zeros_like(x), (3000, 100), F32, True),
+    "of a copy in another order": (lambda x: x.permute(1, 0, 2).contiguous() * 2, (100, 3, 50), F32, True),
+    "of a view of a copy": (lambda x: x.permute(1, 0, 2).contiguous().view(3, -1) * 2, (100, 3, 50), F32, True),
+    "of a small copy": (lambda x: x.permute(1, 0, 2).contiguous() * 2, (10, 3, 50), F32, False),
     "rows in another order": (lambda x: x.permute(1, 0, 2).contiguous(), (100, 30, 50), F32, False),
 }
 
