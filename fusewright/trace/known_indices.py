@@ -1,7 +1,9 @@
-"""Indices that are known while tracing and repeat elements, as those of nearest-neighbour upsampling: views instead.
+"""Indices that are known while tracing and repeat elements, or leave some out, evenly, as those of resized images: views.
 
     x[:, :, rows // 2, columns // 2]                      becomes    x expanded, and reshaped
+    x[:, :, 2 * rows, 2 * columns + 1]                    becomes    x[:, :, ::2, 1::2]
     zeros.index_put((..., rows // 2, ...), g, sum)        becomes    the sum of a window's elements
+    zeros.index_put((..., 2 * rows, ...), g, sum)         becomes    g with zeros between
 
 A gather reads an index for every element and cannot have vectors; a scatter needs its positions sorted. What the index
 computes is looked up: it is evaluated, if it depends on nothing but constants. What sizes it has must be known.
@@ -32,12 +34,14 @@ _EXACT = (
     *(aten.arange.default, aten.arange.start, aten.arange.start_step, torch.ops.prims.iota.default),
     *(aten.add.Tensor, aten.sub.Tensor, aten.mul.Tensor, aten.add.Scalar, aten.sub.Scalar, aten.mul.Scalar),
     *(aten.floor_divide.default, aten.div.Tensor_mode, aten.floor.default, aten._to_copy.default),
+    *(aten.clamp.default, aten.clamp_min.default, aten.clamp_max.default),
     *(aten.view.default, aten.unsqueeze.default, aten.expand.default, torch.ops.prims.convert_element_type.default),
 )
 
 
 def follow_known_indices(gm: GraphModule) -> None:
-    """Rewrite gathers and scatters of a functional graph in place, where the index repeats elements evenly."""
+    """Rewrite gathers and scatters of a functional graph in place, where the index repeats elements evenly, and gathers
+    where it takes every n-th."""
     values: dict[Node, torch.Tensor | None] = {}
     before = len(gm.graph.nodes)
     for n in list(gm.graph.nodes):
@@ -51,7 +55,15 @@ def follow_known_indices(gm: GraphModule) -> None:
 
 def _gather(n: Node, values: dict[Node, torch.Tensor | None]) -> None:
     x, indices = arguments(n)
-    times = _times(x, indices, values)
+    found = _followed(x, indices, values)
+    if found is not None and (slices := [_slice(v) for v in found.values()]) and None not in slices:
+        with n.graph.inserting_before(n):
+            out = x
+            for d, each in zip(found, slices, strict=True):
+                out = call_like(n, aten.slice.Tensor, out, d, *each)
+            _replace(n, call_like(n, aten.clone.default, out, memory_format=torch.contiguous_format))
+        return
+    times = _times(x, found)
     if times is None or _along_lanes(x, times):
         return
     with n.graph.inserting_before(n):
@@ -70,11 +82,23 @@ def _scatter(n: Node, values: dict[Node, torch.Tensor | None]) -> None:
     zeros, indices, grad, _ = arguments(n)
     if not isinstance(zeros, Node) or zeros.target not in _ZEROS or not isinstance(grad, Node):
         return
-    times = _times(zeros, indices, values)
-    g, dtype = grad.meta["val"], n.meta["val"].dtype
-    if times is None or g.dtype != dtype or not dtype.is_floating_point or _along_lanes(grad, times):
+    found = _followed(zeros, indices, values)
+    g, dtype, shape = grad.meta["val"], n.meta["val"].dtype, zeros.meta["val"].shape
+    if found is None or g.dtype != dtype or not dtype.is_floating_point:
         return
-    shape = zeros.meta["val"].shape
+    if (slices := [_slice(v) for v in found.values()]) and None not in slices:
+        sizes = [len(found[d]) if d in found else s for d, s in enumerate(shape)]
+        if list(g.shape) == sizes:  # else it is expanded as it is put
+            with n.graph.inserting_before(n):
+                out = grad
+                for d, each in zip(found, slices, strict=True):
+                    sizes[d] = shape[d]
+                    out = call_like(n, aten.slice_backward.default, out, list(sizes), d, *each)
+                _replace(n, out)
+        return
+    times = _times(zeros, found)
+    if times is None or _along_lanes(grad, times):
+        return
     if tuple(g.shape) != tuple(s * t for s, t in zip(shape, times, strict=True)):
         return  # it is expanded as it is put
     with n.graph.inserting_before(n):
@@ -121,13 +145,13 @@ def _along_lanes(x: Node, times: list[int]) -> bool:
     )
 
 
-def _times(x: Any, indices: Any, values: dict[Node, torch.Tensor | None]) -> list[int] | None:
-    """How often each element along each dimension of `x` is repeated by `indices`, or None."""
+def _followed(x: Any, indices: Any, values: dict[Node, torch.Tensor | None]) -> dict[int, list[int]] | None:
+    """The elements along each dimension of `x` that has an index, if each is known and for that dimension alone."""
     shape = x.meta["val"].shape
     at = [d for d, i in enumerate(indices) if i is not None]
     if not at or at != list(range(at[0], at[-1] + 1)) or any(not isinstance(s, int) for s in shape):
         return None
-    times = [1] * len(shape)
+    found = {}
     for k, d in enumerate(at):
         index = _value(indices[d], values)
         # along dimension k of what the indices broadcast to
@@ -136,13 +160,29 @@ def _times(x: Any, indices: Any, values: dict[Node, torch.Tensor | None]) -> lis
         mine = index.dim() - len(at) + k
         if index.dim() == 0 or mine < 0 or index.numel() != index.shape[mine]:
             return None
-        size, count = shape[d], index.numel()
-        if size == 0 or count == 0 or count % size:
-            return None
-        times[d] = count // size
         with _disable_current_modes():
-            found = index.flatten().tolist()
-        if found != [k // times[d] for k in range(count)]:
+            found[d] = index.flatten().tolist()
+        if not found[d] or not 0 <= min(found[d]) <= max(found[d]) < shape[d]:
+            return None
+    return found
+
+
+def _slice(index: list[int]) -> tuple[int, int, int] | None:
+    """(start, end, step) of elements that are equally far apart, or None."""
+    step = index[1] - index[0] if len(index) > 1 else 1
+    even = step > 0 and index == list(range(index[0], index[-1] + 1, step))
+    return (index[0], index[-1] + 1, step) if even else None
+
+
+def _times(x: Node, found: dict[int, list[int]] | None) -> list[int] | None:
+    """How often each element along each dimension of `x` is repeated, if all are equally often, or None."""
+    if found is None:
+        return None
+    shape = x.meta["val"].shape
+    times = [1] * len(shape)
+    for d, index in found.items():
+        times[d] = len(index) // shape[d]
+        if index != [k // times[d] for k in range(shape[d] * times[d])]:
             return None
     return times if max(times) > 1 else None
 

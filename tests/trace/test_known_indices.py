@@ -57,7 +57,8 @@ def test_other_ranks(shape: tuple[int, ...]) -> None:
 def test_to_a_size() -> None:
     compare(up(size=(8, 15)), torch.randn(1, 2, 4, 3))
     compare(up(size=(7, 6)), torch.randn(1, 2, 4, 3), viewed=False)
-    compare(up(size=(2, 3)), torch.randn(1, 2, 4, 3), viewed=False)
+    compare(up(size=(2, 3)), torch.randn(1, 2, 4, 3))
+    compare(up(size=(3, 3)), torch.randn(1, 2, 8, 3), viewed=False)  # rows 0, 2, 5
 
 
 def test_many_of_a_window_are_a_reduction() -> None:
@@ -122,3 +123,43 @@ def test_sizes_that_vary() -> None:
         for size in ((3, 4), (5, 2)):
             x = torch.randn(2, 3, *size)
             torch.testing.assert_close(f(x), up(scale_factor=2)(x))
+
+
+def rows_of(start: int, end: int, step: int) -> Callable[[torch.Tensor], torch.Tensor]:
+    return lambda x: x.sin()[:, torch.arange(start, end, step, device=x.device)] * 2
+
+
+@pytest.mark.parametrize("last", [False, True])
+@pytest.mark.parametrize("step", [1, 2, 3, 7])
+def test_every_nth(step: int, last: bool) -> None:
+    x = torch.randn(2, 15, 4, 3)
+    compare(rows_of(1, 15, step), x.contiguous(memory_format=torch.channels_last) if last else x)
+    both = lambda x: x.cos()[:, :, torch.arange(0, 4, 2)[:, None], torch.arange(1, 3)] * 2
+    compare(both, x, gpu=False)
+
+
+def test_what_is_not_every_nth() -> None:
+    x = torch.randn(2, 15, 4)
+    compare(lambda x: x.sin()[:, torch.arange(5) - 3] * 2, x, viewed=False, gpu=False)  # from the end, in part
+    compare(lambda x: x.sin()[:, 14 - torch.arange(5)] * 2, x, viewed=False, gpu=False)
+    compare(lambda x: x.sin()[torch.arange(2), torch.arange(2)] * 2, x, viewed=False, gpu=False)  # a diagonal
+    compare(lambda x: (x.sin()[:, torch.arange(3) * 0] * 2), x, viewed=False, gpu=False)
+
+
+def test_a_slice_is_a_copy() -> None:
+    """As what an index takes is: writing to it leaves the input alone."""
+    f = lambda x: x[torch.arange(0, 4)]
+    x = torch.randn(6, 3)
+    with fusewright.options(fallback=False):
+        got = torch.compile(f, backend="fusewright")(x)
+    assert got.untyped_storage().data_ptr() != x.untyped_storage().data_ptr() and torch.equal(got, f(x))
+
+
+@pytest.mark.parametrize("mode", ["bilinear", "bicubic", "area", "nearest-exact"])
+@pytest.mark.parametrize("factor", [0.5, 0.25, 1 / 3])
+def test_smaller_images(mode: str, factor: float) -> None:
+    f = lambda x: F.interpolate(x.sin(), scale_factor=factor, mode=mode) * 2
+    x = torch.randn(2, 3, 24, 36)
+    with fusewright.options(fallback=False):
+        got = torch.compile(f, backend="fusewright")(x)
+    torch.testing.assert_close(got, f(x))
