@@ -14,6 +14,7 @@ from torch._subclasses.functional_tensor import FunctionalTensor
 from torch.fx.experimental.symbolic_shapes import GuardOnDataDependentSymNode, guard_or_true
 
 from ..core.errors import Refusal, UserError
+from .fakes import check_grown
 
 TORCH = str(Path(torch.__file__).parent)
 PACKAGE = str(Path(__file__).parent.parent)
@@ -45,7 +46,7 @@ class Missing(IndexError):
 
 
 # Parts of torch that are programs as users write them. What they cannot do in a trace nobody could write otherwise.
-_PROGRAMS = tuple(f"{TORCH}/{part}/" for part in ("nn", "optim", "distributions"))
+_PROGRAMS = tuple(f"{TORCH}/{part}/" for part in ("nn", "optim", "distributions", "ao"))
 
 
 def line_at(file: str, number: int) -> str:
@@ -140,8 +141,9 @@ def made_and_kept(e: Exception) -> UserError:
 def check_constants(gm: torch.fx.GraphModule) -> None:
     """Raises UserError where a graph holds a tensor without memory: one that the function has made before, and kept.
 
-    Raises Refusal where it holds a generator of random numbers.
+    Raises Refusal where it holds a generator of random numbers, or what a call makes larger.
     """
+    check_grown(gm)
     for n in gm.graph.nodes:
         if n.kwargs.get("generator") is not None:
             raise Refusal("random", "it draws with a torch.Generator, which it may have made or seeded itself")

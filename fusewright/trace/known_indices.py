@@ -1,4 +1,4 @@
-"""Indices that are known while tracing and repeat elements, or leave some out, evenly, as those of resized images: views.
+"""Indices that are known while tracing and repeat elements, or leave some out, evenly, as of resized images: views.
 
     x[:, :, rows // 2, columns // 2]                      becomes    x expanded, and reshaped
     x[:, :, 2 * rows, 2 * columns + 1]                    becomes    x[:, :, ::2, 1::2]
@@ -56,10 +56,10 @@ def follow_known_indices(gm: GraphModule) -> None:
 def _gather(n: Node, values: dict[Node, torch.Tensor | None]) -> None:
     x, indices = arguments(n)
     found = _followed(x, indices, values)
-    if found is not None and (slices := [_slice(v) for v in found.values()]) and None not in slices:
+    if found is not None and (slices := _slices(found)) is not None:
         with n.graph.inserting_before(n):
             out = x
-            for d, each in zip(found, slices, strict=True):
+            for d, each in slices.items():
                 out = call_like(n, aten.slice.Tensor, out, d, *each)
             _replace(n, call_like(n, aten.clone.default, out, memory_format=torch.contiguous_format))
         return
@@ -86,12 +86,12 @@ def _scatter(n: Node, values: dict[Node, torch.Tensor | None]) -> None:
     g, dtype, shape = grad.meta["val"], n.meta["val"].dtype, zeros.meta["val"].shape
     if found is None or g.dtype != dtype or not dtype.is_floating_point:
         return
-    if (slices := [_slice(v) for v in found.values()]) and None not in slices:
+    if (slices := _slices(found)) is not None:
         sizes = [len(found[d]) if d in found else s for d, s in enumerate(shape)]
         if list(g.shape) == sizes:  # else it is expanded as it is put
             with n.graph.inserting_before(n):
                 out = grad
-                for d, each in zip(found, slices, strict=True):
+                for d, each in slices.items():
                     sizes[d] = shape[d]
                     out = call_like(n, aten.slice_backward.default, out, list(sizes), d, *each)
                 _replace(n, out)
@@ -167,11 +167,15 @@ def _followed(x: Any, indices: Any, values: dict[Node, torch.Tensor | None]) -> 
     return found
 
 
-def _slice(index: list[int]) -> tuple[int, int, int] | None:
-    """(start, end, step) of elements that are equally far apart, or None."""
-    step = index[1] - index[0] if len(index) > 1 else 1
-    even = step > 0 and index == list(range(index[0], index[-1] + 1, step))
-    return (index[0], index[-1] + 1, step) if even else None
+def _slices(found: dict[int, list[int]]) -> dict[int, tuple[int, int, int]] | None:
+    """(start, end, step) along each dimension, if elements are equally far apart, or None."""
+    out = {}
+    for d, index in found.items():
+        step = index[1] - index[0] if len(index) > 1 else 1
+        if step <= 0 or index != list(range(index[0], index[-1] + 1, step)):
+            return None
+        out[d] = index[0], index[-1] + 1, step
+    return out
 
 
 def _times(x: Node, found: dict[int, list[int]] | None) -> list[int] | None:

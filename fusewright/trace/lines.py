@@ -8,9 +8,11 @@ from types import CodeType
 from typing import Any
 
 import torch
+from torch._subclasses.functional_tensor import FunctionalTensor
 from torch.fx import traceback as fx_traceback
 from torch.overrides import TorchFunctionMode
 
+from ..core.errors import Refusal
 from . import frames, questions, sizes
 from .cuts import Cuts
 from .kept import Kept
@@ -53,7 +55,20 @@ class Lines(TorchFunctionMode):
             self.cuts.call(func, args)
         if func in questions.MARKS or kwargs.get("requires_grad"):
             self.ask()  # what is computed from a leaf of its own has a gradient in one mode, and none in the other
-        return sizes.CALLS.get(func, func)(*args, **kwargs)
+        result = sizes.CALLS.get(func, func)(*args, **kwargs)
+        if kwargs.get("out") is not None:
+            _check_strides(kwargs["out"])
+        return result
+
+
+def _check_strides(out: Any) -> None:
+    """Raises Refusal for tensors written by `out=` whose strides what stands for them in the graph has not."""
+    for t in out if isinstance(out, (list, tuple)) else (out,):
+        if isinstance(t, FunctionalTensor):
+            with torch._C.DisableTorchFunction():
+                torch._sync(t)
+                if torch._from_functional_tensor(t.elem).stride() != t.stride():
+                    raise Refusal("mutation", "it writes by `out=` to a tensor of other strides than the result's")
 
 
 __all__ = ["Lines"]

@@ -55,6 +55,26 @@ def _hash(x: torch.SymInt) -> int:
     return hash(value(x)) if getattr(x.node.shape_env, "hashes", False) else _plain_hash(x)
 
 
+def _comparison(name: str) -> Callable[..., Any]:
+    """`==` or `!=`: torch's know nothing of an `IntEnum`, or another class of int, nor of complex numbers.
+
+    They leave these to Python, which says that they are not the same object.
+    """
+    plain = getattr(torch.SymInt, name)
+
+    def compared(x: torch.SymInt, y: Any) -> Any:
+        if isinstance(y, int) and type(y) not in (int, bool) and getattr(type(y), name) is getattr(int, name):
+            y = int(y)
+        elif type(y) is complex and y.imag == 0:
+            y = y.real
+        return plain(x, y)
+
+    return compared
+
+
+_COMPARISONS = {name: _comparison(name) for name in ("__eq__", "__ne__")}
+
+
 def unhashable(e: Exception) -> bool:
     """Whether a program has failed because it hashes a symbolic number."""
     return isinstance(e, TypeError) and "unhashable type" in str(e) and "SymInt" in str(e)
@@ -204,6 +224,8 @@ def replacements() -> Iterator[tuple[Any, str, Any]]:
     for plain, function in _BY_PLAIN.items():
         yield math, plain.__name__, function
     yield torch.SymInt, "__hash__", _hash
+    for name, function in _COMPARISONS.items():
+        yield torch.SymInt, name, function
     for t in _SYMBOLIC:
         yield t, "__divmod__", _divmod
         yield t, "__rdivmod__", lambda x, y: _divmod(y, x)

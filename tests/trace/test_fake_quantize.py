@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 import torch
 
 import fusewright
 
+Q = torch.ao.quantization
 pytestmark = pytest.mark.usefixtures("strict")
 
 SPECIAL = [torch.nan, torch.inf, -torch.inf, 1e30, -1e30, 1e18, 2.5, -0.5, 0.0, -0.0]
@@ -105,3 +107,47 @@ def test_errors_are_eagers(fn: Callable[[torch.Tensor], torch.Tensor]) -> None:
     with pytest.raises(Exception) as got:
         torch.compile(lambda x: fn(x + 1), backend="fusewright")(x)
     assert str(want.value).split("\n")[0][:30] in str(got.value)
+
+
+@pytest.mark.parametrize("tensors", [False, True])
+def test_fused_functions(tensors: bool) -> None:
+    """Sizes vary there."""
+    parameters = (torch.tensor(0.1), i32(3)) if tensors else (0.1, 3)
+
+    @fusewright.fuse
+    def f(x: torch.Tensor, *parameters: Any) -> torch.Tensor:
+        return torch.fake_quantize_per_tensor_affine(x, *parameters, 0, 15) * 2
+
+    for shape in ((5, 6), (7, 9)):
+        x = torch.randn(shape, requires_grad=True)
+        got, want = f(x, *parameters), torch.fake_quantize_per_tensor_affine(x, *parameters, 0, 15) * 2
+        assert torch.equal(got, want)
+        assert torch.equal(*(torch.autograd.grad(y.sum(), x)[0] for y in (got, want)))
+
+
+def per_channel(_: bool) -> torch.nn.Module:
+    observer = Q.MovingAveragePerChannelMinMaxObserver
+    return Q.FusedMovingAvgObsFakeQuantize(
+        observer, -128, 127, dtype=torch.qint8, qscheme=torch.per_channel_symmetric, ch_axis=0
+    )
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        per_channel,
+        lambda _: Q.FusedMovingAvgObsFakeQuantize(Q.MovingAverageMinMaxObserver, 0, 255),
+        lambda _: Q.FakeQuantize(Q.MovingAverageMinMaxObserver, 0, 255),
+        lambda _: Q.MinMaxObserver(),
+    ],
+)
+def test_modules_that_observe(make: Callable[[bool], torch.nn.Module]) -> None:
+    """Whose extrema get the number of channels in the first call, and which read the values of tensors."""
+    plain, other = make(False), make(True)
+    with fusewright.options(fallback=True):
+        fused = fusewright.fuse(other)
+        for _ in range(3):
+            x = torch.randn(4, 6)
+            assert torch.equal(fused(x), plain(x))
+    for (name, a), b in zip(plain.named_buffers(), other.buffers(), strict=True):
+        assert torch.equal(a, b), name

@@ -143,7 +143,7 @@ def test_what_is_not_every_nth() -> None:
     compare(lambda x: x.sin()[:, torch.arange(5) - 3] * 2, x, viewed=False, gpu=False)  # from the end, in part
     compare(lambda x: x.sin()[:, 14 - torch.arange(5)] * 2, x, viewed=False, gpu=False)
     compare(lambda x: x.sin()[torch.arange(2), torch.arange(2)] * 2, x, viewed=False, gpu=False)  # a diagonal
-    compare(lambda x: (x.sin()[:, torch.arange(3) * 0] * 2), x, viewed=False, gpu=False)
+    compare(lambda x: x.sin()[:, torch.arange(3) * 0] * 2, x, viewed=False, gpu=False)
 
 
 def test_a_slice_is_a_copy() -> None:
