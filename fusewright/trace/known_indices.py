@@ -49,6 +49,9 @@ def follow_known_indices(gm: GraphModule) -> None:
             _gather(n, values)
         elif n.target in _SCATTERS and len(n.args) == 4 and n.args[3] is True:
             _scatter(n, values)
+    for n in list(gm.graph.nodes):
+        if n.target is aten._unsafe_index_put.default:
+            _beside_channels(n)
     if len(gm.graph.nodes) != before:
         tidy(gm)
 
@@ -123,6 +126,22 @@ def _scatter(n: Node, values: dict[Node, torch.Tensor | None]) -> None:
         if out.meta["val"].dtype != dtype:
             out = call_like(n, aten._to_copy.default, out, dtype=dtype)
         _replace(n, out)
+
+
+def _beside_channels(n: Node) -> None:
+    """Have a sum into zeros in memory as what is added is, if that has its channels last: on a CPU they are its lanes.
+
+    Only for gradients of what decompositions look up, which eager does not have in memory, and which others read.
+    (Of bilinear upsampling of 4x16x128x128, two threads: 20 ms, forward + backward, and 10.)
+    """
+    zeros, indices, grad, *how = arguments(n)
+    g, z = grad.meta["val"], zeros.meta["val"]
+    if zeros.target not in _ZEROS or any(u.op == "output" for u in n.users) or devices.driver_for(g.device) is not None:
+        return
+    if g.dim() == 4 == z.dim() and not g.is_contiguous() and g.is_contiguous(memory_format=torch.channels_last):
+        with n.graph.inserting_before(n):
+            zeros = call_like(n, aten.clone.default, zeros, memory_format=torch.channels_last)
+            replace(n, call_like(n, n.target, zeros, indices, grad, *how))
 
 
 def _replace(n: Node, out: Node) -> None:

@@ -10,6 +10,7 @@ import torch
 import torch.nn.functional as F
 
 import fusewright
+from fusewright.debug import record
 from tests.emulate.driver import emulated_gpu
 
 aten = torch.ops.aten
@@ -163,3 +164,21 @@ def test_smaller_images(mode: str, factor: float) -> None:
     with fusewright.options(fallback=False):
         got = torch.compile(f, backend="fusewright")(x)
     torch.testing.assert_close(got, f(x))
+
+
+@pytest.mark.parametrize("mode", ["bilinear", "bicubic"])
+@pytest.mark.parametrize("channels", [1, 3, 16])
+def test_gradients_of_larger_images_with_channels_last(mode: str, channels: int) -> None:
+    """Channels are the lanes of what is added up, if there are any."""
+    f = lambda x: F.interpolate(x.sin(), scale_factor=2, mode=mode, align_corners=False)
+    torch._dynamo.reset()
+    x = torch.randn(2, channels, 33, 35).contiguous(memory_format=torch.channels_last).requires_grad_()
+    with fusewright.options(fallback=False), record.recording() as graphs:
+        got = torch.compile(f, backend="fusewright")(x)
+        (mine,) = torch.autograd.grad(got.square().sum(), x)
+    want = f(x)
+    torch.testing.assert_close(got, want)
+    assert got.stride() == want.stride()
+    torch.testing.assert_close(mine, torch.autograd.grad(want.square().sum(), x)[0], rtol=1e-4, atol=1e-4)
+    scatters = [s for graph in graphs for g in graph.groups if (s := g.plan.schedule).family == "scatter"]
+    assert scatters and all(bool(s.vector) == (channels > 1) for s in scatters)
