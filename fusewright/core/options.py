@@ -84,7 +84,8 @@ class Options:
         "Let what reads `detach(x)` read x where that is the same, which spares calls of torch."
     )
     known_indices: bool = _code_switch(
-        "Read what an index repeats as a view, where the index is known while tracing (nearest-neighbour upsampling)."
+        "Read what an index repeats, or takes every n-th of, as a view, where the index is known while tracing "
+        "(nearest-neighbour upsampling, images at half their size)."
     )
     complex_pairs: bool = _code_switch(
         "Compute with complex numbers between real ones as with pairs of those, which fuse."
