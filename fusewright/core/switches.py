@@ -32,7 +32,7 @@ STAGES: dict[str, str] = {
     "joint": "the ATen graph of forward and backward pass together, before it is cut in two",
     "random": "pass: random draws become pure functions of what is drawn once",
     "detach": "pass: what reads `detach(x)` reads x",
-    "known_indices": "pass: gathers and scatters that repeat elements evenly, or take every n-th, become views and sums",
+    "known_indices": "pass: gathers and scatters that repeat elements, or leave some out, evenly become views and sums",
     "complex_pairs": "pass: arithmetic on complex numbers between real ones is done with pairs of real numbers",
     "small_products": "pass: products of small matrices become elementwise operations and sums",
     "max_pooling": "pass: max pooling becomes comparisons of a window's elements",
