@@ -6,6 +6,7 @@ row by row or in two passes, and where it has few blocks on a GPU; `benchmarks/a
 
 from __future__ import annotations
 
+from functools import cached_property
 from math import prod
 
 import torch
@@ -39,6 +40,11 @@ class Lone:
 
     machine: Machine
     traced: Traced
+
+    @cached_property
+    def views(self) -> set[Node]:
+        """The nodes that are views."""
+        return {self.traced.nodes[u.index] for u in self.traced.graph.units if u.kind == "view"}
 
     def hint(self, e: Ix) -> int:
         raise NotImplementedError
@@ -75,10 +81,9 @@ class Lone:
 
         (180k float32 numbers, permuted, made contiguous and doubled on two threads: 16 us, 31 in PyTorch.)
         """
-        views = {self.traced.nodes[u.index] for u in self.traced.graph.units if u.kind == "view"}
 
         def copied(n: Node) -> bool:
-            while n in views and len(n.users) == 1:
+            while n in self.views and len(n.users) == 1:
                 n = n.all_input_nodes[0]
             return n.target is torch.ops.aten.clone.default and len(n.users) == 1
 

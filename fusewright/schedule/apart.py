@@ -29,9 +29,7 @@ from .gpu_base import WORD, accesses, beside, draws
 
 MUCH = 2  # L2 caches: a second pass goes backwards, and finds what fills one of them
 LEAST = 4 << 20  # bytes of a tensor from which on another launch costs less
-NARROW = (
-    8  # bytes of a vector; below that a second pass over rows, where an elementwise kernel takes them as one, is slow
-)
+NARROW = 8  # bytes of a vector below which a second pass is slow: an elementwise kernel takes rows as one
 SCATTERED = 1 << 20  # and of what is read, or written, in single elements of sectors
 
 

@@ -40,9 +40,7 @@ SOON = 1 << 22  # bytes that are read while parts of columns are combined
 IN_TURN = 16  # columns that a thread has in turn, of whole columns that are read so soon
 TURNS = 64  # of a thread, at most, rather than that columns are cut
 PART = 8  # bytes of a vector from which on blocks that hold rows have no more of them than a line of the caches has
-BRIEFLY = (
-    8  # columns of a thread up to which it may have twice the registers, rather than that twice the blocks share them
-)
+BRIEFLY = 8  # columns of a thread up to which it may have twice the registers, rather than twice the blocks share them
 HELD = 56, 48, 64  # registers of a thread for values: in blocks of half the threads, of all, of all with half a line
 FLYING, STAYING = 56, 46  # words of a thread on their way; with half of those, words that it keeps
 BROAD = 4 * WARP  # vectors of rows side by side in a block, at most
