@@ -6,8 +6,9 @@ same for many rows (where they begin, how many whole vectors a piece has) is com
     for a in lo / n .. (hi + n - 1) / n:
       for b in max(lo - a * n, 0) .. min(hi - a * n, n):
 
-Pieces are outermost, as what changes least: nearly all rows are one piece. Where rows have to be counted, one loop goes
-over the numbers, and what they stand for is found by division.
+Pieces are outermost, as what changes least: nearly all rows are one piece. Tiles of a transpose are innermost, unless
+the lines of which they have parts are those of the next row, too. Where rows have to be counted, one loop goes over the
+numbers, and what they stand for is found by division.
 """
 
 from __future__ import annotations
@@ -37,7 +38,8 @@ class Rows(TurnedRows, RowBlocks):
         self.at_chunk = {}
         rows, pieces = [(a, self._steps(a)) for a in self.rows], [(a, self._chunks(a)) for a in self.chunk]
         nested = not (self.serial or self.block or self.by_row) and len(rows) + len(pieces) > 1
-        return (pieces + rows if nested and self.across is None else rows + pieces), nested
+        first = self.across is None or self.lines_of_several(self.rows[-1:])
+        return (pieces + rows if nested and first else rows + pieces), nested
 
     def _steps(self, a: Atom) -> Ix:
         """Iterations of a row axis: its extent, or the blocks of vectors that cover it."""

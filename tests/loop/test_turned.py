@@ -20,6 +20,7 @@ from fusewright.interp.loop import InterpError, run
 from fusewright.loop.ir import STEPS, Let, Store, Turn, walk
 from fusewright.loop.lower import lower
 from fusewright.loop.overwrite import overwritable
+from fusewright.loop.rows import Parts, Rows
 from fusewright.loop.strided import NEAR
 from fusewright.loop.text import dump, parse
 from fusewright.loop.verify import verify
@@ -350,3 +351,31 @@ def test_vectors_of_elements_a_few_apart(step: int) -> None:
     assert not gathers, "parts of vectors, too, where there are masks for them"
     for n, m in [(3, 5), (2, 64), (3, 41), (0, 4)]:
         check(graph, {"n": n, "m": m}, 2, compiled=wide)
+
+
+@pytest.mark.parametrize(
+    ("shape", "first"),  # first: whether a tile is of all rows before the next one is
+    [
+        ((3, 5, 8000), True),
+        ((8000, 5, 6), True),
+        ((3, 5, 4000), False),
+        ((3, 5, 17, 8000), True),
+        ((5, 3, 8000), False),
+    ],
+)
+def test_rows_in_the_same_lines_have_a_tile_in_turn(
+    shape: tuple[int, ...], first: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of so many lines, of which each row has parts, that caches would not have them for the next row."""
+    found = []
+    parts = Rows.parts
+
+    def recorded(lowering: Rows) -> tuple[Parts, bool]:
+        found.append(parts(lowering)[0][0][0] in lowering.chunk)
+        return parts(lowering)
+
+    monkeypatch.setattr(Rows, "parts", recorded)
+    apart = shape[0] == 5  # rows are far apart in both
+    dims = [0, 2, 1] if apart else [len(shape) - 1, *range(1, len(shape) - 1), 0]
+    check(graph_of(lambda b: b.neg(b.permute(b.input(f32, shape), dims))), {}, threads=2)
+    assert found and all(f == first for f in found)
