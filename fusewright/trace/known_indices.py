@@ -40,11 +40,11 @@ _EXACT = (
 
 
 def follow_known_indices(gm: GraphModule) -> None:
-    """Rewrite gathers and scatters of a functional graph in place, where the index repeats elements evenly, and gathers
-    where it takes every n-th."""
+    """Rewrite gathers and scatters of a functional graph in place, where the index repeats elements evenly or takes
+    every n-th."""
     values: dict[Node, torch.Tensor | None] = {}
-    before = len(gm.graph.nodes)
-    for n in list(gm.graph.nodes):
+    before = list(gm.graph.nodes)
+    for n in before:
         if n.target in _GATHERS and not n.kwargs:
             _gather(n, values)
         elif n.target in _SCATTERS and len(n.args) == 4 and n.args[3] is True:
@@ -52,7 +52,7 @@ def follow_known_indices(gm: GraphModule) -> None:
     for n in list(gm.graph.nodes):
         if n.target is aten._unsafe_index_put.default:
             _beside_channels(n)
-    if len(gm.graph.nodes) != before:
+    if list(gm.graph.nodes) != before:  # as many, where one operator takes the place of another
         tidy(gm)
 
 

@@ -8,9 +8,11 @@ from typing import Any
 import pytest
 import torch
 import torch.nn.functional as F
+from torch.fx.experimental.proxy_tensor import make_fx
 
 import fusewright
 from fusewright.debug import record
+from fusewright.trace.known_indices import follow_known_indices
 from tests.emulate.driver import emulated_gpu
 
 aten = torch.ops.aten
@@ -145,6 +147,18 @@ def test_what_is_not_every_nth() -> None:
     compare(lambda x: x.sin()[:, 14 - torch.arange(5)] * 2, x, viewed=False, gpu=False)
     compare(lambda x: x.sin()[torch.arange(2), torch.arange(2)] * 2, x, viewed=False, gpu=False)  # a diagonal
     compare(lambda x: x.sin()[:, torch.arange(3) * 0] * 2, x, viewed=False, gpu=False)
+
+
+def test_one_operator_in_the_place_of_another() -> None:
+    """The graph's code is made anew, although it has as many operators."""
+
+    def f(g: torch.Tensor) -> torch.Tensor:
+        return aten.index_put.default(g.new_zeros(6, 3), [torch.arange(0, 6, 2)], g, True)
+
+    g = torch.randn(3, 3)
+    gm = make_fx(f, tracing_mode="fake")(g)
+    follow_known_indices(gm)
+    assert "index_put" not in gm.code and "zeros" not in gm.code and torch.equal(gm(g), f(g))
 
 
 def test_a_slice_is_a_copy() -> None:
