@@ -29,7 +29,7 @@ from .gpu_base import WORD, accesses, beside, draws
 
 MUCH = 2  # L2 caches: a second pass goes backwards, and finds what fills one of them
 LEAST = 4 << 20  # bytes of a tensor from which on another launch costs less
-NARROW = 8  # bytes of a vector below which a second pass is slow: an elementwise kernel takes rows as one
+OF_SECOND_PASS = 8  # bytes of a vector, at least: below, an elementwise kernel is faster, which takes rows as one
 SCATTERED = 1 << 20  # and of what is read, or written, in single elements of sectors
 
 
@@ -50,7 +50,7 @@ def read_again(f: Fusion, hint: Callable[[Ix], int], gpu: Gpu) -> bool:
     s = plan(f, hint, gpu)[1]
     if s.mode in ("loop", "split") and not s.resident and s.vector in s.rows:
         sizes = [d.itemsize for _, o, d in accesses(f) if o.axes() == set(f.axes)]
-        if s.lanes * min(sizes, default=WORD) < NARROW:
+        if s.lanes * min(sizes, default=WORD) < OF_SECOND_PASS:
             return True
     if size < MUCH * gpu.l2:
         return False

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 
 from ..core.errors import Refusal
@@ -52,7 +52,7 @@ from .gpu_tile import Tiles
 ARITHMETIC = 100  # additions for each word that is read of a row, from which on more threads do more than what is held
 FILLED = 2 << 10  # bytes of rows of a block that leaves a number, at least
 LEAVING = 8192  # numbers that blocks leave to be combined, at most, where each could have more rows
-ASKED = 96  # words that a thread asks for at a time, at most, of a part of a row
+ASKED_OF_PART = 96  # words that a thread asks for at a time, at most, of a part of a row
 LASTING = 24  # vectors of a thread, at least, of a large block that sums up a part of a tensor
 
 
@@ -220,9 +220,8 @@ class Along(Tiles):
 
     def _much(self, r: Rows) -> bool:
         """Whether four vectors at a time would spill registers: so much is read for them, or computed of wide ones."""
-        loads = dict.fromkeys((b, o, d.itemsize) for b, o, d in accesses(r.f, stores=False) if o.axes() & r.cols)
-        words = 4 * r.base.lanes * sum(n for _, _, n in loads) // WORD
-        return words > ASKED or (r.base.lanes > 4 and arithmetic(r.f) >= 2 * DEAR)
+        words = 4 * r.base.lanes * read_for_point(r.f, r.cols) // WORD
+        return words > ASKED_OF_PART or (r.base.lanes > 4 and arithmetic(r.f) >= 2 * DEAR)
 
     def _held(self, r: Rows) -> Settled:
         """Rows that blocks hold."""
@@ -389,3 +388,8 @@ def passes_of(f: Fusion, cols: set[Atom], running: Mapping[str, Online] | None =
         elif set(s.axes) & cols:
             most = max(most, n + 1)
     return most
+
+
+def read_for_point(f: Fusion, cols: Collection[Atom]) -> int:
+    """Bytes that are read for a point of a row."""
+    return sum({(b, o): d.itemsize for b, o, d in accesses(f, stores=False) if o.axes() & set(cols)}.values())

@@ -8,7 +8,7 @@ from dataclasses import replace
 from ..fusion.ir import Fusion
 from ..fusion.online import online
 from ..index.expr import Atom
-from .gpu_along import passes_of
+from .gpu_along import passes_of, read_for_point
 from .gpu_base import (
     ACCESS,
     DEAR,
@@ -102,7 +102,7 @@ class Down(Runs):
                     whole = self._in_pairs(f, based(2)[0], rows, cols)
                 if whole is not None:
                     return f, whole, {}
-            point = _point(f, set(cols))
+            point = read_for_point(f, set(cols))
             several = lanes * point > ACCESS and len(f.reductions()) > 1
             narrow = lanes == 8 and (passes > 1 or several or running)  # these take registers
             longer = lanes == 8 and (4 if narrow else 8) * point <= ACCESS  # 16-bit elements wait longer; of one tensor
@@ -172,7 +172,7 @@ class Down(Runs):
         if 8 * -(-self.size(rows) // n) < 7 * self.gpu.sms or self._dear(f):
             return None
         s = replace(base, row_threads=n, col_threads=1024 // n if nc >= LONG else 512 // n)
-        most = 4 if running else max(1, min(8, FLIGHT // 2 // max(1, _point(f, set(cols)))))
+        most = 4 if running else max(1, min(8, FLIGHT // 2 // max(1, read_for_point(f, set(cols)))))
         return replace(s, steps=min(most, self._in_turn(f, set(cols), s, nc, running)))
 
     def _across_lines(
@@ -267,7 +267,7 @@ class Down(Runs):
         """Blocks that take whole columns of words, where reading all of them takes less than to combine their parts.
         (Maxima of 2 to 4 MB take 0.3 to 1.8 us less on an H200.) None: it takes more, or blocks would be few."""
         nc = self.size(cols)
-        much = self._dear(f) or len(f.reductions()) > 1 or words.lanes * _point(f, set(cols)) > ACCESS
+        much = self._dear(f) or len(f.reductions()) > 1 or words.lanes * read_for_point(f, set(cols)) > ACCESS
         if much or self.size(rows) * nc * smallest > SOON:
             return None
         for rt in (2 * WARP, WARP, WARP // 2):
@@ -282,7 +282,7 @@ class Down(Runs):
         """The largest blocks, which take whole columns, where these make work for nearly all processors: to cut columns
         and to combine what is found takes longer than a few more turns. None: there are too few of them, columns are
         too long for that, or a thread reads or computes much of one, and two such blocks would not fit a processor."""
-        wide = base.lanes * smallest > 2 * LITTLE or base.lanes * _point(f, set(cols)) > ACCESS
+        wide = base.lanes * smallest > 2 * LITTLE or base.lanes * read_for_point(f, set(cols)) > ACCESS
         if self._dear(f) or wide or len(f.reductions()) > 1:
             return None
         vectors = self.size(rows) // base.lanes
@@ -298,7 +298,7 @@ class Down(Runs):
         wider vectors do not. None: they do not either, columns are too long, or a thread reads or computes much of one.
         """
         n, threads, nc = WARP, 512 // WARP, self.size(cols)
-        much = self._dear(f) or len(f.reductions()) > 1 or pairs.lanes * _point(f, set(cols)) > ACCESS
+        much = self._dear(f) or len(f.reductions()) > 1 or pairs.lanes * read_for_point(f, set(cols)) > ACCESS
         tiles = self.size(rows) // (pairs.lanes * n)
         turns = TURNS if tiles <= 4 * self.gpu.sms else TURNS // 2  # blocks that begin late are to be short
         if much or nc > turns * threads or 3 * tiles < 4 * self.gpu.sms:
@@ -410,7 +410,7 @@ class Down(Runs):
         """Vectors of a thread at a time: more of narrow ones, and so many that a thread waits for memory as few times
         as can be (those that are left over come one by one). `running`: what is combined on the fly, which takes
         registers."""
-        size = s.lanes * max(1, _point(f, cols))
+        size = s.lanes * max(1, read_for_point(f, cols))
         most = FLIGHT if running and s.lanes < 8 and columns <= BRIEF else 2 * FLIGHT
         choices = [n for n in (1, 2, 4, 8, 16) if n <= 4 or n * size <= most]
 
@@ -461,8 +461,3 @@ def _wide_ways(columns: int, itemsize: int, lanes: int) -> list[tuple[int, int, 
         held += [(n, 8, 1, pairs, STEPS), (WARP, 16, 1, pairs, 20), single, (n, 8, 4, 1, STEPS)]
         return held + [(WARP, 16, c, pairs, STEPS) for c in (4, 8)]
     return [single, (n, 16, 1, 1, 13), (n, 16, 2, 1, 15), (n, 8, 4, 1, 24), (n, 8, 8, 1, 24)]
-
-
-def _point(f: Fusion, cols: set[Atom]) -> int:
-    """Bytes that are read for a point of a row."""
-    return sum({(b, o): d.itemsize for b, o, d in accesses(f, stores=False) if o.axes() & cols}.values())

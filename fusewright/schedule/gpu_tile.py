@@ -309,7 +309,9 @@ class Tiles(Anchors):
         while (n := self.size([short := min((v, across), key=lambda a: self.size([a]))])) < STAGE and n * size % LINE:
             offsets = [o for o in self.large_offsets(f) if short in o.axes() and o.coefficient(short) is ONE]
             others = [a for a in order if a is not v and a is not across]
-            after = next((a for a in others if all(o.coefficient(a) is short.extent for o in offsets)), None)
+            after = next(
+                (a for a in others if offsets and all(o.coefficient(a) is short.extent for o in offsets)), None
+            )
             if after is None:
                 break
             f, one = as_one(f, [after, short])

@@ -37,5 +37,6 @@ def test_out_of_another_layout() -> None:
         torch.add(x, 1, out=o)
         return o * 2
 
-    o = torch.empty(3, 4).t()
-    assert fusewright.fuse(f)(torch.randn(4, 3), o).stride() == (1, 4)
+    x, o = torch.randn(4, 3), torch.empty(3, 4).t()
+    got = fusewright.fuse(f)(x, o)
+    assert got.stride() == (1, 4) and torch.equal(got, (x + 1) * 2) and torch.equal(o, x + 1)

@@ -125,7 +125,7 @@ def test_fused_functions(tensors: bool) -> None:
         assert torch.equal(*(torch.autograd.grad(y.sum(), x)[0] for y in (got, want)))
 
 
-def per_channel(_: bool) -> torch.nn.Module:
+def per_channel() -> torch.nn.Module:
     observer = Q.MovingAveragePerChannelMinMaxObserver
     return Q.FusedMovingAvgObsFakeQuantize(
         observer, -128, 127, dtype=torch.qint8, qscheme=torch.per_channel_symmetric, ch_axis=0
@@ -136,14 +136,14 @@ def per_channel(_: bool) -> torch.nn.Module:
     "make",
     [
         per_channel,
-        lambda _: Q.FusedMovingAvgObsFakeQuantize(Q.MovingAverageMinMaxObserver, 0, 255),
-        lambda _: Q.FakeQuantize(Q.MovingAverageMinMaxObserver, 0, 255),
-        lambda _: Q.MinMaxObserver(),
+        lambda: Q.FusedMovingAvgObsFakeQuantize(Q.MovingAverageMinMaxObserver, 0, 255),
+        lambda: Q.FakeQuantize(Q.MovingAverageMinMaxObserver, 0, 255),
+        lambda: Q.MinMaxObserver(),
     ],
 )
-def test_modules_that_observe(make: Callable[[bool], torch.nn.Module]) -> None:
+def test_modules_that_observe(make: Callable[[], torch.nn.Module]) -> None:
     """Whose extrema get the number of channels in the first call, and which read the values of tensors."""
-    plain, other = make(False), make(True)
+    plain, other = make(), make()
     with fusewright.options(fallback=True):
         fused = fusewright.fuse(other)
         for _ in range(3):
